@@ -1,0 +1,82 @@
+#include <gtest/gtest.h>
+
+#include "tributary/base/clock.h"
+#include "tributary/base/names.h"
+#include "tributary/base/status.h"
+#include "tributary/base/units.h"
+
+namespace tributary {
+namespace {
+
+StatusOr<int> Half(int value) {
+  if (value % 2 != 0) return InvalidArgument(std::to_string(value) + " is odd");
+  return value / 2;
+}
+
+StatusOr<int> Quarter(int value) {
+  TRIBUTARY_ASSIGN_OR_RETURN(const int half, Half(value));
+  TRIBUTARY_ASSIGN_OR_RETURN(const int quarter, Half(half));
+  return quarter;
+}
+
+TEST(Status, TravelsThroughTheMacros) {
+  EXPECT_EQ(*Quarter(12), 3);
+  EXPECT_EQ(Quarter(6).status(), InvalidArgument("3 is odd"));
+  EXPECT_EQ(InvalidArgument("x").WithContext("file").message(), "file: x");
+  EXPECT_TRUE(OkStatus().WithContext("file").ok());
+}
+
+TEST(StatusDeathTest, ValueOfAFailureIsABug) { EXPECT_DEATH((void)Half(1).value(), "internal error"); }
+
+TEST(VirtualClock, MovesOnlyForwardAndOnlyWhenTold) {
+  VirtualClock clock;
+  EXPECT_EQ(clock.Now(), TimePoint(0));
+  clock.AdvanceTo(FromSeconds(1.5));
+  EXPECT_EQ(ToSeconds(clock.Now()), 1.5);
+  EXPECT_DEATH(clock.AdvanceTo(FromSeconds(1)), "internal error");
+}
+
+TEST(RealClock, NeverGoesBack) {
+  const auto clock = MakeRealClock();
+  TimePoint last = clock->Now();
+  for (int i = 0; i < 1000; ++i) {
+    const TimePoint now = clock->Now();
+    ASSERT_GE(now, last);
+    last = now;
+  }
+}
+
+TEST(Units, RatesAndAmountsMakeDurations) {
+  EXPECT_EQ(TransferTime(Bytes{1'000'000}, BitsPerSecond{8e6}), FromSeconds(1));
+  EXPECT_EQ(ComputeTime(Macs{500}, MacsPerSecond{1000}), FromSeconds(0.5));
+}
+
+TEST(Units, ReadWhatPeopleWrite) {
+  EXPECT_EQ(ParseBytes("40MB")->value, 40'000'000);
+  EXPECT_EQ(ParseBytes("64 KiB")->value, 65536);
+  EXPECT_EQ(ParseBytes("17")->value, 17);
+  EXPECT_EQ(ParseRate("1.5 Gbit/s")->value, 1.5e9);
+  for (const char* bad : {"", "MB", "-1", "nan", "inf", "1e30", "0.5", "10 XB"}) EXPECT_FALSE(ParseBytes(bad).ok()) << bad;
+  for (const char* bad : {"", "5", "0Mbit/s", "-1Mbit/s", "nanMbit/s"}) EXPECT_FALSE(ParseRate(bad).ok()) << bad;
+}
+
+TEST(Units, WriteWhatPeopleRead) {
+  EXPECT_EQ(FormatCount(3'504'872), "3.50 M");
+  EXPECT_EQ(FormatCount(12), "12");
+  EXPECT_EQ(FormatBytes(Bytes{143'700'000}), "144 MB");
+  EXPECT_EQ(FormatRate(BitsPerSecond{2.5e8}), "250 Mbit/s");
+  EXPECT_EQ(FormatDuration(FromSeconds(72)), "1 min 12 s");
+  EXPECT_EQ(FormatDuration(FromSeconds(0.25)), "250 ms");
+}
+
+TEST(Names, SuggestTheNearest) {
+  const std::vector<std::string> models = {"resnet8", "resnet18", "vgg11"};
+  EXPECT_EQ(NearestName("resnet81", models), "resnet8");
+  EXPECT_EQ(NearestName("vgg1", models), "vgg11");
+  EXPECT_EQ(NearestName("transformer", models), "");
+  const Status status = UnknownName("model", "resent18", models);
+  EXPECT_EQ(status.message(), "unknown model 'resent18'; did you mean 'resnet18'? Known: resnet8, resnet18, vgg11");
+}
+
+}  // namespace
+}  // namespace tributary

@@ -1,0 +1,142 @@
+#include "tributary/base/file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+namespace tributary {
+namespace {
+
+Status SystemError(std::string_view doing, const std::filesystem::path& path, int error) {
+  const std::string message = std::string(doing) + " " + path.string() + ": " + std::strerror(error);
+  switch (error) {
+    case ENOENT:
+    case ENOTDIR: return NotFound(message);
+    case EISDIR:
+    case EACCES:
+    case EPERM:
+    case EROFS:
+    case ENAMETOOLONG: return InvalidArgument(message);
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG: return ResourceExhausted(message);
+    default: return IoError(message);
+  }
+}
+
+class File {
+ public:
+  explicit File(int descriptor) : descriptor_(descriptor) {}
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+  ~File() { Close(); }
+
+  int get() const { return descriptor_; }
+  int Close() {
+    const int result = descriptor_ >= 0 ? ::close(descriptor_) : 0;
+    descriptor_ = -1;
+    return result;
+  }
+
+ private:
+  int descriptor_;
+};
+
+std::filesystem::path FolderOf(const std::filesystem::path& path) {
+  return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+}
+
+// Creates a new file beside `path`, with the permissions an ordinary new file would have.
+StatusOr<std::pair<int, std::filesystem::path>> CreateBeside(const std::filesystem::path& path) {
+  std::string name = (FolderOf(path) / ("." + path.filename().string() + ".XXXXXX")).string();
+  const int descriptor = ::mkostemp(name.data(), O_CLOEXEC);
+  if (descriptor < 0) return SystemError("cannot write", path, errno);
+  const mode_t mask = ::umask(0);
+  ::umask(mask);
+  ::fchmod(descriptor, 0666 & ~mask);
+  return std::pair(descriptor, std::filesystem::path(name));
+}
+
+int WriteAll(int descriptor, ByteSpan bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return errno;
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+  }
+  return 0;
+}
+
+}  // namespace
+
+StatusOr<std::vector<std::byte>> ReadFile(const std::filesystem::path& path, Bytes limit) {
+  File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.get() < 0) return SystemError("cannot open", path, errno);
+  struct stat info {};
+  if (::fstat(file.get(), &info) != 0) return SystemError("cannot read", path, errno);
+  if (S_ISDIR(info.st_mode)) return InvalidArgument("cannot read " + path.string() + ": it is a folder, not a file");
+  const auto too_large = [&] {
+    return ResourceExhausted(path.string() + " is larger than the " + FormatBytes(limit) + " allowed for such a file");
+  };
+  if (info.st_size > limit.value) return too_large();
+
+  // The size is only a hint (a pipe has none, a file may grow): read until the end or the limit.
+  std::vector<std::byte> bytes;
+  bytes.reserve(static_cast<std::size_t>(info.st_size) + 1);
+  while (true) {
+    const std::size_t filled = bytes.size();
+    bytes.resize(std::max<std::size_t>(bytes.capacity(), filled + 65536));
+    const ssize_t got = ::read(file.get(), bytes.data() + filled, bytes.size() - filled);
+    const int error = errno;
+    bytes.resize(filled + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+    if (got < 0 && error == EINTR) continue;
+    if (got < 0) return SystemError("cannot read", path, error);
+    if (got == 0) return bytes;
+    if (static_cast<std::int64_t>(bytes.size()) > limit.value) return too_large();
+  }
+}
+
+Status WriteFileAtomically(const std::filesystem::path& path, std::span<const ByteSpan> pieces) {
+  TRIBUTARY_ASSIGN_OR_RETURN(const auto created, CreateBeside(path));
+  const auto& [descriptor, temporary] = created;
+  File file(descriptor);
+  int error = 0;
+  for (const ByteSpan piece : pieces) {
+    error = WriteAll(file.get(), piece);
+    if (error != 0) break;
+  }
+  if (error == 0 && ::fsync(file.get()) != 0) error = errno;
+  if (file.Close() != 0 && error == 0) error = errno;
+  if (error == 0 && ::rename(temporary.c_str(), path.c_str()) != 0) error = errno;
+  if (error != 0) {
+    ::unlink(temporary.c_str());
+    return SystemError("cannot write", path, error);
+  }
+  // Without this the rename itself may be lost with the power.
+  File folder(::open(FolderOf(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (folder.get() >= 0) ::fsync(folder.get());
+  return OkStatus();
+}
+
+Status WriteFileAtomically(const std::filesystem::path& path, std::string_view text) {
+  const std::array<ByteSpan, 1> pieces = {std::as_bytes(std::span(text))};
+  return WriteFileAtomically(path, pieces);
+}
+
+Status CheckWritable(const std::filesystem::path& path) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) {
+    return InvalidArgument("cannot write " + path.string() + ": it is a folder; give a file name in it");
+  }
+  TRIBUTARY_ASSIGN_OR_RETURN(const auto created, CreateBeside(path));
+  ::close(created.first);
+  ::unlink(created.second.c_str());
+  return OkStatus();
+}
+
+}  // namespace tributary

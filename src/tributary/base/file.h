@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tributary/base/status.h"
+#include "tributary/base/units.h"
+
+namespace tributary {
+
+using ByteSpan = std::span<const std::byte>;
+
+// The whole file, refused if it is larger than `limit`. Errors name the path.
+StatusOr<std::vector<std::byte>> ReadFile(const std::filesystem::path& path, Bytes limit);
+
+// Replaces `path` by the concatenation of `pieces`, or leaves it exactly as it was: the bytes go to a temporary file
+// beside it, are forced to disk, and take the name by an atomic rename. On any failure (a full disk, say) the
+// temporary file is removed and an older file of that name is untouched.
+Status WriteFileAtomically(const std::filesystem::path& path, std::span<const ByteSpan> pieces);
+Status WriteFileAtomically(const std::filesystem::path& path, std::string_view text);
+
+// Whether a file could be written at `path` now. For refusing a long run before it starts, not a promise.
+Status CheckWritable(const std::filesystem::path& path);
+
+}  // namespace tributary

@@ -1,0 +1,76 @@
+#include "tributary/base/file.h"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include <csignal>
+#include <fstream>
+
+namespace tributary {
+namespace {
+
+class FileTest : public testing::Test {
+ protected:
+  FileTest() { std::filesystem::create_directories(folder_); }
+  ~FileTest() override { std::filesystem::remove_all(folder_); }
+
+  static std::string Text(const std::filesystem::path& path) {
+    const auto bytes = ReadFile(path, Bytes{1 << 20});
+    if (!bytes.ok()) return bytes.status().message();
+    return {reinterpret_cast<const char*>(bytes->data()), bytes->size()};
+  }
+  std::size_t FilesInFolder() const {
+    return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(folder_), {}));
+  }
+
+  const std::filesystem::path folder_ =
+      std::filesystem::path(testing::TempDir()) /
+      (std::string("tributary_file_test_") + std::to_string(::getpid()));
+};
+
+TEST_F(FileTest, WritesWholeAndReplacesWhole) {
+  const auto path = folder_ / "a";
+  ASSERT_TRUE(WriteFileAtomically(path, "one").ok());
+  ASSERT_TRUE(WriteFileAtomically(path, "two!").ok());
+  EXPECT_EQ(Text(path), "two!");
+  EXPECT_EQ(FilesInFolder(), 1U);
+}
+
+TEST_F(FileTest, AFailedWriteLeavesTheOldFileAndNothingElse) {
+  const auto path = folder_ / "a";
+  ASSERT_TRUE(WriteFileAtomically(path, "old").ok());
+  // A limit on file size fails the write in the middle, as a full disk does.
+  std::signal(SIGXFSZ, SIG_IGN);
+  rlimit before{};
+  ::getrlimit(RLIMIT_FSIZE, &before);
+  rlimit small = before;
+  small.rlim_cur = 4096;
+  ::setrlimit(RLIMIT_FSIZE, &small);
+  const Status status = WriteFileAtomically(path, std::string(100'000, 'x'));
+  ::setrlimit(RLIMIT_FSIZE, &before);
+  EXPECT_EQ(status.code(), StatusCode::kResourceExhausted) << status;
+  EXPECT_EQ(Text(path), "old");
+  EXPECT_EQ(FilesInFolder(), 1U);
+}
+
+TEST_F(FileTest, ReadingIsBounded) {
+  const auto path = folder_ / "a";
+  ASSERT_TRUE(WriteFileAtomically(path, std::string(100, 'x')).ok());
+  EXPECT_TRUE(ReadFile(path, Bytes{100}).ok());
+  EXPECT_EQ(ReadFile(path, Bytes{99}).status().code(), StatusCode::kResourceExhausted);
+  EXPECT_EQ(ReadFile("/dev/zero", Bytes{1000}).status().code(), StatusCode::kResourceExhausted);
+}
+
+TEST_F(FileTest, ErrorsNameThePath) {
+  EXPECT_EQ(ReadFile(folder_ / "none", Bytes{10}).status().code(), StatusCode::kNotFound);
+  EXPECT_NE(ReadFile(folder_ / "none", Bytes{10}).status().message().find("none"), std::string::npos);
+  EXPECT_EQ(ReadFile(folder_, Bytes{10}).status().code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(CheckWritable(folder_ / "no" / "such" / "f").code(), StatusCode::kNotFound);
+  EXPECT_EQ(CheckWritable(folder_).code(), StatusCode::kInvalidArgument);
+  EXPECT_TRUE(CheckWritable(folder_ / "f").ok());
+  EXPECT_EQ(FilesInFolder(), 0U);
+}
+
+}  // namespace
+}  // namespace tributary

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "tributary/base/status.h"
+
+namespace tributary {
+
+// The allowed name closest to `found` (edit distance, neighbours swapped count once), or empty when none is close
+// enough to be what the person meant: at most a third of the letters wrong, and always at least one allowed.
+std::string_view NearestName(std::string_view found, std::span<const std::string> allowed);
+
+// The error for a name that does not exist: "unknown model 'resnet81'; did you mean 'resnet18'? Known: …".
+// `what` is the kind of thing, in the singular.
+Status UnknownName(std::string_view what, std::string_view found, std::span<const std::string> allowed);
+
+}  // namespace tributary

@@ -1,0 +1,38 @@
+#include "tributary/base/status.h"
+
+namespace tributary {
+
+Status Status::WithContext(std::string_view context) && {
+  if (ok()) return Status();
+  return Status(code_, std::string(context) + ": " + message_);
+}
+
+Status InvalidArgument(std::string message) { return {StatusCode::kInvalidArgument, std::move(message)}; }
+Status NotFound(std::string message) { return {StatusCode::kNotFound, std::move(message)}; }
+Status Corrupt(std::string message) { return {StatusCode::kCorrupt, std::move(message)}; }
+Status ResourceExhausted(std::string message) { return {StatusCode::kResourceExhausted, std::move(message)}; }
+Status Unavailable(std::string message) { return {StatusCode::kUnavailable, std::move(message)}; }
+Status Cancelled(std::string message) { return {StatusCode::kCancelled, std::move(message)}; }
+Status IoError(std::string message) { return {StatusCode::kIoError, std::move(message)}; }
+
+std::string_view StatusCodeName(StatusCode code) {
+  switch (code) {
+    case StatusCode::kOk: return "ok";
+    case StatusCode::kInvalidArgument: return "invalid argument";
+    case StatusCode::kNotFound: return "not found";
+    case StatusCode::kCorrupt: return "corrupt";
+    case StatusCode::kResourceExhausted: return "resource exhausted";
+    case StatusCode::kUnavailable: return "unavailable";
+    case StatusCode::kCancelled: return "cancelled";
+    case StatusCode::kIoError: return "input/output error";
+  }
+  return "unknown";
+}
+
+std::ostream& operator<<(std::ostream& out, const Status& status) {
+  out << StatusCodeName(status.code());
+  if (!status.ok()) out << ": " << status.message();
+  return out;
+}
+
+}  // namespace tributary
