@@ -1,0 +1,161 @@
+#include "tributary/model/channel_groups.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <set>
+
+namespace tributary {
+namespace {
+
+// Every channel that some layer makes is one variable; ties unite variables.
+class Ties {
+ public:
+  std::int32_t Make(NodeIndex maker) {
+    parent_.push_back(static_cast<std::int32_t>(parent_.size()));
+    makers_.push_back(maker);
+    return parent_.back();
+  }
+  std::int32_t Root(std::int32_t variable) {
+    while (parent_[Index(variable)] != variable) {
+      parent_[Index(variable)] = parent_[Index(parent_[Index(variable)])];
+      variable = parent_[Index(variable)];
+    }
+    return variable;
+  }
+  void Unite(std::int32_t a, std::int32_t b) {
+    a = Root(a);
+    b = Root(b);
+    // The earliest variable stays the root, so that roots come in execution order.
+    if (a != b) parent_[Index(std::max(a, b))] = std::min(a, b);
+  }
+  NodeIndex maker(std::int32_t variable) const { return makers_[Index(variable)]; }
+  std::int32_t size() const { return static_cast<std::int32_t>(parent_.size()); }
+
+ private:
+  static std::size_t Index(std::int32_t variable) { return static_cast<std::size_t>(variable); }
+
+  std::vector<std::int32_t> parent_;
+  std::vector<NodeIndex> makers_;
+};
+
+using Variables = std::vector<std::int32_t>;
+
+// Unites all variables of `tensor` that lie in the same one of `blocks` equal runs, and across `tensors` too.
+void UniteBlocks(Ties& ties, std::initializer_list<const Variables*> tensors, std::int64_t blocks) {
+  for (std::int64_t block = 0; block < blocks; ++block) {
+    std::int32_t first = -1;
+    for (const Variables* tensor : tensors) {
+      const std::size_t length = tensor->size() / static_cast<std::size_t>(blocks);
+      for (std::size_t i = 0; i < length; ++i) {
+        const std::int32_t variable = (*tensor)[static_cast<std::size_t>(block) * length + i];
+        if (first < 0) first = variable;
+        ties.Unite(first, variable);
+      }
+    }
+  }
+}
+
+// The variables of every node's output channels, with all ties made.
+std::vector<Variables> TieChannels(const Graph& graph, Ties& ties) {
+  std::vector<Variables> of_node(graph.size());
+  for (NodeIndex i = 0; i < graph.size(); ++i) {
+    const Node& node = graph.node(i);
+    Variables& mine = of_node[i];
+    const auto make_all = [&] {
+      for (std::int64_t c = 0; c < graph.shape(i).channels; ++c) mine.push_back(ties.Make(i));
+    };
+    const auto input = [&](std::size_t k) -> const Variables& { return of_node[node.inputs[k]]; };
+
+    if (const auto* conv = std::get_if<Conv>(&node.operation)) {
+      make_all();
+      if (conv->groups > 1) UniteBlocks(ties, {&input(0), &mine}, conv->groups);
+    } else if (std::holds_alternative<Input>(node.operation) || std::holds_alternative<Linear>(node.operation)) {
+      make_all();
+    } else if (const auto* norm = std::get_if<GroupNorm>(&node.operation)) {
+      mine = input(0);
+      UniteBlocks(ties, {&mine}, norm->groups);
+    } else if (std::holds_alternative<Add>(node.operation)) {
+      mine = input(0);
+      for (std::size_t k = 1; k < node.inputs.size(); ++k) {
+        for (std::size_t c = 0; c < mine.size(); ++c) ties.Unite(mine[c], input(k)[c]);
+      }
+    } else if (std::holds_alternative<Concat>(node.operation)) {
+      for (std::size_t k = 0; k < node.inputs.size(); ++k) mine.insert(mine.end(), input(k).begin(), input(k).end());
+    } else if (std::holds_alternative<Flatten>(node.operation)) {
+      const Shape& shape = graph.shape(node.inputs[0]);
+      for (const std::int32_t variable : input(0)) {
+        mine.insert(mine.end(), static_cast<std::size_t>(shape.height * shape.width), variable);
+      }
+    } else {
+      mine = input(0);
+    }
+  }
+  return of_node;
+}
+
+}  // namespace
+
+ChannelGroups FindChannelGroups(const Graph& graph) {
+  Ties ties;
+  const std::vector<Variables> variables = TieChannels(graph, ties);
+
+  std::set<std::int32_t> fixed;
+  for (const NodeIndex end : {NodeIndex{0}, graph.size() - 1}) {
+    for (const std::int32_t variable : variables[end]) fixed.insert(ties.Root(variable));
+  }
+
+  // Makers of each atom, then one group per distinct set of makers, in order of first appearance.
+  std::map<std::int32_t, std::set<NodeIndex>> makers;
+  for (std::int32_t v = 0; v < ties.size(); ++v) {
+    if (!fixed.contains(ties.Root(v))) makers[ties.Root(v)].insert(ties.maker(v));
+  }
+  ChannelGroups result;
+  std::map<std::set<NodeIndex>, std::int32_t> group_of_makers;
+  std::map<std::int32_t, ChannelGroups::Channel> channel_of_root;
+  std::map<std::string, int> uses_of_name;
+  for (const auto& [root, made_by] : makers) {
+    const auto [entry, is_new] =
+        group_of_makers.try_emplace(made_by, static_cast<std::int32_t>(result.groups.size()));
+    if (is_new) {
+      std::string name = graph.node(*made_by.begin()).name;
+      const int use = ++uses_of_name[name];
+      if (use > 1) name += "#" + std::to_string(use);
+      result.groups.push_back({std::move(name), 0, 0});
+    }
+    ChannelGroups::Group& group = result.groups[static_cast<std::size_t>(entry->second)];
+    channel_of_root[root] = {entry->second, static_cast<std::int32_t>(group.atoms++)};
+  }
+  for (std::int32_t v = 0; v < ties.size(); ++v) {
+    const auto channel = channel_of_root.find(ties.Root(v));
+    if (channel == channel_of_root.end()) continue;
+    if (ties.maker(v) == *makers[channel->first].begin()) {
+      ++result.groups[static_cast<std::size_t>(channel->second.group)].channels;
+    }
+  }
+
+  for (const Variables& tensor : variables) {
+    auto& channels = result.of_node.emplace_back();
+    channels.reserve(tensor.size());
+    for (const std::int32_t variable : tensor) {
+      const auto channel = channel_of_root.find(ties.Root(variable));
+      channels.push_back(channel == channel_of_root.end() ? ChannelGroups::Channel{} : channel->second);
+    }
+  }
+  return result;
+}
+
+std::vector<std::int64_t> KeptChannels(const ChannelGroups& groups, NodeIndex node,
+                                       std::span<const std::vector<bool>> kept) {
+  std::vector<std::int64_t> channels;
+  const auto& of_node = groups.of_node[node];
+  for (std::size_t c = 0; c < of_node.size(); ++c) {
+    const auto [group, atom] = of_node[c];
+    if (group < 0 || kept[static_cast<std::size_t>(group)][static_cast<std::size_t>(atom)]) {
+      channels.push_back(static_cast<std::int64_t>(c));
+    }
+  }
+  return channels;
+}
+
+}  // namespace tributary

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tributary/model/graph.h"
+
+namespace tributary {
+
+// Which channels of a network live and die together, for thinning it by whole filters.
+//
+// Channels that an addition, a depthwise or grouped convolution or a group norm ties together form an *atom*: they are
+// kept or dropped as one. Ties are found channel by channel, not tensor by tensor, so a concatenation ties nothing: it
+// carries the atoms of its inputs at their offsets, and flatten repeats a channel's atom for each of its columns.
+// Atoms that are made by the same layers form a *group*, the unit to which a dropout rate applies.
+// Channels of the input image and the scores of the classes belong to no group: they are never dropped.
+struct ChannelGroups {
+  struct Group {
+    std::string name;            // of the first layer that makes its channels; "#2" where one layer starts two groups
+    std::int64_t channels = 0;   // of that layer, in this group
+    std::int64_t atoms = 0;      // how many can be kept or dropped independently
+  };
+
+  // Where one channel belongs; group −1 for one that is never dropped.
+  struct Channel {
+    std::int32_t group = -1;
+    std::int32_t atom = -1;
+    friend bool operator==(const Channel&, const Channel&) = default;
+  };
+
+  std::vector<Group> groups;                      // in execution order of their first layer
+  std::vector<std::vector<Channel>> of_node;      // per node, per channel (or column) of its output
+};
+
+ChannelGroups FindChannelGroups(const Graph& graph);
+
+// The channels of a node's output that remain when kept[g][a] says whether atom a of group g is kept; ascending.
+std::vector<std::int64_t> KeptChannels(const ChannelGroups& groups, NodeIndex node,
+                                       std::span<const std::vector<bool>> kept);
+
+}  // namespace tributary

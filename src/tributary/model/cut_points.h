@@ -1,0 +1,13 @@
+#pragma once
+
+#include <vector>
+
+#include "tributary/model/graph.h"
+
+namespace tributary {
+
+// For each node, whether the network may be cut right after it: exactly one tensor, this node's output, is needed
+// beyond. Nothing is cut off after the input or after the last node, so both are false.
+std::vector<bool> CutPoints(const Graph& graph);
+
+}  // namespace tributary

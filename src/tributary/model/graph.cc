@@ -1,0 +1,76 @@
+#include "tributary/model/graph.h"
+
+#include <unordered_set>
+
+#include "tributary/model/shape_inference.h"
+
+namespace tributary {
+
+GraphBuilder::GraphBuilder(std::string name, Shape input) {
+  graph_.name_ = std::move(name);
+  Add("input", Input{input}, {});
+}
+
+NodeIndex GraphBuilder::Add(std::string name, Operation operation, std::vector<NodeIndex> inputs) {
+  const NodeIndex index = graph_.nodes_.size();
+  const auto fail = [&](std::string reason) {
+    if (first_error_.ok()) {
+      first_error_ = InvalidArgument("node '" + name + "' (" + std::string(KindName(operation)) + ") of " +
+                                     graph_.name_ + ": " + std::move(reason));
+    }
+  };
+  std::vector<Shape> shapes;
+  for (const NodeIndex input : inputs) {
+    if (input < index) {
+      shapes.push_back(graph_.shapes_[input]);
+    } else {
+      fail("reads node " + std::to_string(input) + ", which does not come before it");
+    }
+  }
+  if (index > 0 && std::holds_alternative<Input>(operation)) fail("a graph has one input, and it is the first node");
+
+  Shape shape{};
+  if (first_error_.ok()) {
+    auto inferred = InferShape(operation, shapes);
+    if (inferred.ok()) {
+      shape = *inferred;
+    } else {
+      fail(inferred.status().message());
+    }
+  }
+  for (const NodeIndex input : inputs) {
+    if (input < index) graph_.last_uses_[input] = index;
+  }
+  graph_.nodes_.push_back({std::move(name), std::move(operation), std::move(inputs)});
+  graph_.shapes_.push_back(shape);
+  graph_.last_uses_.push_back(index);
+  return index;
+}
+
+Shape GraphBuilder::shape(NodeIndex index) const {
+  return index < graph_.shapes_.size() ? graph_.shapes_[index] : Shape{};
+}
+
+StatusOr<Graph> GraphBuilder::Build() && {
+  if (!first_error_.ok()) return first_error_;
+  std::unordered_set<std::string_view> names;
+  for (NodeIndex i = 0; i < graph_.size(); ++i) {
+    const Node& node = graph_.node(i);
+    if (node.name.empty()) return InvalidArgument("node " + std::to_string(i) + " of " + graph_.name_ + " has no name");
+    if (!names.insert(node.name).second) {
+      return InvalidArgument("two nodes of " + graph_.name_ + " are named '" + node.name + "'");
+    }
+    if (i + 1 < graph_.size() && graph_.last_use(i) == i) {
+      return InvalidArgument("node '" + node.name + "' of " + graph_.name_ + " is used by no other node");
+    }
+  }
+  if (graph_.size() < 2) return InvalidArgument(graph_.name_ + " has no layers");
+  if (!graph_.shapes_.back().flat) {
+    return InvalidArgument("the last node '" + graph_.nodes_.back().name + "' of " + graph_.name_ +
+                           " must give one score per class, found " + FormatShape(graph_.shapes_.back()) +
+                           "; end with flatten and linear");
+  }
+  return std::move(graph_);
+}
+
+}  // namespace tributary

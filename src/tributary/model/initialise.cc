@@ -1,0 +1,53 @@
+#include "tributary/model/initialise.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "tributary/base/check.h"
+#include "tributary/base/distributions.h"
+
+namespace tributary {
+namespace {
+
+// Deviation of the weights of a convolution or linear layer.
+double WeightDeviation(const Graph& graph, const Layout::Slot& slot) {
+  const auto& shape = slot.tensor.shape;
+  if (const auto* conv = std::get_if<Conv>(&graph.node(slot.node).operation)) {
+    const auto fan_out = static_cast<double>(shape[0] / conv->groups * shape[2] * shape[3]);
+    return std::sqrt(2.0 / fan_out);
+  }
+  const bool classifier = slot.node + 1 == graph.size();
+  return std::sqrt((classifier ? 1.0 : 2.0) / static_cast<double>(shape[1]));
+}
+
+// A uniform law of this deviation: as good a start as a normal one, and no logarithm for each of 10⁸ weights.
+void FillUniform(Rng rng, double deviation, std::span<float> values) {
+  const double bound = std::sqrt(3.0) * deviation;
+  for (float& value : values) value = static_cast<float>(Uniform(rng, -bound, bound));
+}
+
+}  // namespace
+
+void InitialiseWeights(const Model& model, std::uint64_t seed, std::span<float> parameters,
+                       std::span<float> statistics) {
+  TRIBUTARY_CHECK(parameters.size() == model.parameters.size && statistics.size() == model.statistics.size);
+  std::fill(parameters.begin(), parameters.end(), 0.0F);
+  std::fill(statistics.begin(), statistics.end(), 0.0F);
+  for (std::size_t i = 0; i < model.parameters.slots.size(); ++i) {
+    const Layout::Slot& slot = model.parameters.slots[i];
+    if (slot.tensor.role != NodeTensor::Role::kWeight) continue;
+    const std::span<float> values = parameters.subspan(slot.segment.offset, slot.segment.count);
+    if (slot.tensor.shape.size() == 1) {
+      std::fill(values.begin(), values.end(), 1.0F);
+    } else {
+      FillUniform(Rng::ForStream(seed, DeviceId{0}, "weights", i), WeightDeviation(model.graph, slot), values);
+    }
+  }
+  for (const Layout::Slot& slot : model.statistics.slots) {
+    if (slot.tensor.role != NodeTensor::Role::kRunningVariance) continue;
+    const std::span<float> values = statistics.subspan(slot.segment.offset, slot.segment.count);
+    std::fill(values.begin(), values.end(), 1.0F);
+  }
+}
+
+}  // namespace tributary

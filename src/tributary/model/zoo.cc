@@ -1,0 +1,95 @@
+#include "tributary/model/zoo.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "tributary/base/names.h"
+#include "tributary/model/zoo/families.h"
+
+namespace tributary {
+namespace {
+
+constexpr Shape kImageNet{3, 224, 224};
+constexpr Shape kCifar{3, 32, 32};
+constexpr std::int64_t kLargestCifarInput = 64;
+constexpr std::int64_t kMostClasses = 1'000'000;
+
+using Build = std::function<StatusOr<Graph>(const Shape& input, std::int64_t classes, bool cifar_form)>;
+
+struct Recipe {
+  ZooEntry entry;
+  Build build;
+};
+
+Recipe Vgg(int depth) {
+  const std::string number = std::to_string(depth);
+  return {{"vgg" + number, "VGG-" + number + ", no norm", kImageNet, 1000},
+          [depth](const Shape& input, std::int64_t classes, bool cifar_form) {
+            return zoo::Vgg(depth, input, classes, cifar_form);
+          }};
+}
+
+Recipe ResNet(int depth, std::string description, Shape input, std::int64_t classes) {
+  return {{"resnet" + std::to_string(depth), std::move(description), input, classes},
+          [depth](const Shape& shape, std::int64_t n, bool cifar_form) {
+            return zoo::ResNet(depth, shape, n, cifar_form);
+          }};
+}
+
+const std::vector<Recipe>& Recipes() {
+  static const std::vector<Recipe> recipes = {
+      {{"lenet5", "LeNet-5, two convolutions, no norm", kCifar, 10},
+       [](const Shape& input, std::int64_t classes, bool) { return zoo::LeNet5(input, classes); }},
+      {{"cnn", "two 3x3 convolutions and two linear layers, no norm", kCifar, 10},
+       [](const Shape& input, std::int64_t classes, bool) { return zoo::SmallCnn(input, classes); }},
+      ResNet(8, "ResNet-8 for small images, 3 stages", kCifar, 10),
+      ResNet(20, "ResNet-20 for small images, 3 stages", kCifar, 10),
+      {{"mobilenet-v2", "MobileNet-v2, depthwise, inverted residuals", kImageNet, 1000}, zoo::MobileNetV2},
+      ResNet(18, "ResNet-18, basic blocks", kImageNet, 1000),
+      ResNet(34, "ResNet-34, basic blocks", kImageNet, 1000),
+      ResNet(50, "ResNet-50, bottlenecks", kImageNet, 1000),
+      ResNet(152, "ResNet-152, bottlenecks", kImageNet, 1000),
+      Vgg(11),
+      Vgg(16),
+      Vgg(19),
+  };
+  return recipes;
+}
+
+}  // namespace
+
+std::span<const ZooEntry> Zoo() {
+  static const std::vector<ZooEntry> entries = [] {
+    std::vector<ZooEntry> list;
+    for (const Recipe& recipe : Recipes()) list.push_back(recipe.entry);
+    return list;
+  }();
+  return entries;
+}
+
+StatusOr<Graph> BuildZooGraph(const ZooOptions& options) {
+  std::vector<std::string> names;
+  for (const ZooEntry& entry : Zoo()) names.push_back(entry.name);
+  const auto recipe =
+      std::find_if(Recipes().begin(), Recipes().end(), [&](const Recipe& r) { return r.entry.name == options.name; });
+  if (recipe == Recipes().end()) return UnknownName("model", options.name, names);
+
+  const Shape input = options.input.value_or(recipe->entry.input);
+  const std::int64_t classes = options.classes.value_or(recipe->entry.classes);
+  if (classes < 1 || classes > kMostClasses) {
+    return InvalidArgument("a network has from 1 to " + std::to_string(kMostClasses) + " classes, found " +
+                           std::to_string(classes));
+  }
+  const bool cifar_form = options.stem == Stem::kAuto ? std::max(input.height, input.width) <= kLargestCifarInput
+                                                      : options.stem == Stem::kCifar;
+  return recipe->build(input, classes, cifar_form);
+}
+
+StatusOr<Stem> ParseStem(std::string_view text) {
+  if (text == "auto") return Stem::kAuto;
+  if (text == "cifar") return Stem::kCifar;
+  if (text == "imagenet") return Stem::kImageNet;
+  return UnknownName("stem", text, std::vector<std::string>{"auto", "cifar", "imagenet"});
+}
+
+}  // namespace tributary

@@ -1,0 +1,83 @@
+#include "tributary/model/zoo.h"
+
+#include <gtest/gtest.h>
+
+#include "tributary/model/model.h"
+
+namespace tributary {
+namespace {
+
+Model Zoo(const std::string& name, std::optional<Shape> input = {}, std::optional<std::int64_t> classes = {},
+          Stem stem = Stem::kAuto) {
+  auto graph = BuildZooGraph({name, input, classes, stem});
+  TRIBUTARY_CHECK(graph.ok());
+  return Model(std::move(graph).value());
+}
+
+struct Published {
+  const char* name;
+  std::int64_t parameters;
+  double giga_macs;  // as the reference implementations report it, three decimals
+};
+
+TEST(Zoo, MatchesTheReferenceImplementationsOnImageNet) {
+  for (const Published& published : {Published{"vgg11", 132'863'336, 7.609}, Published{"vgg16", 138'357'544, 15.470},
+                                     Published{"vgg19", 143'667'240, 19.632}, Published{"resnet18", 11'689'512, 1.814},
+                                     Published{"resnet34", 21'797'672, 3.664}, Published{"resnet50", 25'557'032, 4.089},
+                                     Published{"resnet152", 60'192'808, 11.514},
+                                     Published{"mobilenet-v2", 3'504'872, 0.301}}) {
+    const Model model = Zoo(published.name);
+    EXPECT_EQ(TotalParameters(model.costs), published.parameters) << published.name;
+    EXPECT_NEAR(static_cast<double>(TotalMacs(model.costs).value) / 1e9, published.giga_macs, 0.0005) << published.name;
+  }
+}
+
+TEST(Zoo, MatchesTheReferenceImplementationsOnCifar) {
+  EXPECT_EQ(TotalParameters(Zoo("resnet20").costs), 272'474);
+  EXPECT_EQ(TotalMacs(Zoo("resnet20").costs).value, 40'813'184);
+  EXPECT_EQ(TotalParameters(Zoo("resnet8").costs), 78'042);
+  EXPECT_EQ(TotalParameters(Zoo("lenet5", Shape{1, 28, 28}).costs), 61'706);
+  EXPECT_EQ(TotalParameters(Zoo("lenet5", Shape{1, 32, 32}).costs), 61'706);
+  EXPECT_EQ(TotalParameters(Zoo("resnet18", Shape{3, 32, 32}, 10).costs), 11'173'962);
+  EXPECT_EQ(TotalParameters(Zoo("vgg11", Shape{3, 32, 32}, 10).costs), 9'225'610);
+  EXPECT_EQ(TotalParameters(Zoo("mobilenet-v2", Shape{3, 32, 32}, 10).costs), 2'236'682);
+}
+
+TEST(Zoo, SmallImagesGetTheCifarFormUnlessForced) {
+  const auto output_of = [](const Model& model, const std::string& name) {
+    for (NodeIndex i = 0; i < model.graph.size(); ++i) {
+      if (model.graph.node(i).name == name) return FormatShape(model.graph.shape(i));
+    }
+    return std::string("absent");
+  };
+  EXPECT_EQ(output_of(Zoo("resnet18", Shape{3, 64, 64}), "conv1"), "64x64x64");
+  EXPECT_EQ(output_of(Zoo("resnet18", Shape{3, 64, 64}), "maxpool"), "absent");
+  EXPECT_EQ(output_of(Zoo("resnet18", Shape{3, 65, 65}), "maxpool"), "64x17x17");
+  EXPECT_EQ(output_of(Zoo("resnet18", Shape{3, 32, 32}, 10, Stem::kImageNet), "maxpool"), "64x8x8");
+  EXPECT_EQ(output_of(Zoo("resnet20", Shape{3, 96, 96}, 10, Stem::kCifar), "conv1"), "16x96x96");
+  EXPECT_EQ(output_of(Zoo("vgg11", Shape{1, 28, 28}), "avgpool"), "512x1x1");
+}
+
+TEST(Zoo, EveryNetworkBuildsForSmallAndLargeInputs) {
+  for (const ZooEntry& entry : tributary::Zoo()) {
+    for (const Shape& input : {Shape{1, 28, 28}, Shape{3, 32, 32}, Shape{3, 96, 96}}) {
+      const auto graph = BuildZooGraph({entry.name, input, 7, Stem::kAuto});
+      ASSERT_TRUE(graph.ok()) << graph.status();
+      EXPECT_EQ(graph->classes(), 7);
+    }
+  }
+}
+
+TEST(Zoo, RefusesInWords) {
+  EXPECT_EQ(BuildZooGraph({"resnet81", {}, {}, Stem::kAuto}).status().message().substr(0, 46),
+            "unknown model 'resnet81'; did you mean 'resnet");
+  EXPECT_EQ(BuildZooGraph({"cnn", {}, 0, Stem::kAuto}).status().message(),
+            "a network has from 1 to 1000000 classes, found 0");
+  const Status small = BuildZooGraph({"vgg16", Shape{3, 8, 8}, 10, Stem::kImageNet}).status();
+  EXPECT_EQ(small.message().substr(0, 40), "node 'features.23' (max-pool) of vgg16: ");
+  EXPECT_FALSE(BuildZooGraph({"vgg16", Shape{3, 65536, 65536}, 10, Stem::kAuto}).ok());
+  EXPECT_FALSE(ParseStem("imagenett").ok());
+}
+
+}  // namespace
+}  // namespace tributary
