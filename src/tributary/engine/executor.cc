@@ -1,0 +1,238 @@
+#include "tributary/engine/executor.h"
+
+#include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
+
+#include <algorithm>
+#include <exception>
+#include <optional>
+
+#include "tributary/base/check.h"
+#include "tributary/engine/leaves.h"
+#include "tributary/engine/operations.h"
+
+namespace tributary {
+namespace {
+
+// Torch reports everything by exceptions; this is the one place where they end.
+template <typename Run>
+auto Guarded(Run run) -> decltype(run()) {
+  try {
+    return run();
+  } catch (const c10::Error& error) {
+    return ResourceExhausted(std::string("the engine failed: ") + error.what_without_backtrace());
+  } catch (const std::exception& error) {
+    return ResourceExhausted(std::string("the engine failed: ") + error.what());
+  }
+}
+
+// Depthwise convolutions and small channel counts decide; docs/benchmarks.md has the measurements behind the rule.
+bool PreferChannelsLast(const Graph&) { return false; }
+
+// Nodes whose backward pass does not need their output, and whose output is memory of their own.
+bool OutputIsFree(const Node& node) {
+  const Operation& operation = node.operation;
+  return std::holds_alternative<Conv>(operation) || std::holds_alternative<BatchNorm>(operation) ||
+         std::holds_alternative<GroupNorm>(operation) || std::holds_alternative<Linear>(operation) ||
+         (std::holds_alternative<Add>(operation) && node.inputs.size() > 1);
+}
+
+// Nodes that may work in place: the only readers of an output that nothing else needs.
+std::vector<bool> NodesThatMayOverwriteTheirInput(const Graph& graph) {
+  std::vector<int> readers(graph.size(), 0);
+  for (const Node& node : graph.nodes()) {
+    for (const NodeIndex source : node.inputs) ++readers[source];
+  }
+  std::vector<bool> may(graph.size(), false);
+  for (NodeIndex i = 1; i < graph.size(); ++i) {
+    const NodeIndex source = graph.node(i).inputs[0];
+    may[i] = readers[source] == 1 && OutputIsFree(graph.node(source));
+  }
+  return may;
+}
+
+}  // namespace
+
+class Executor::Torch {
+ public:
+  Torch(std::shared_ptr<const Model> model, NetworkMemory memory, ExecutorOptions options)
+      : model_(std::move(model)),
+        leaves_(*model_, memory),
+        trains_(!memory.gradients.empty()),
+        channels_last_(options.format == MemoryFormat::kChannelsLast ||
+                       (options.format == MemoryFormat::kAuto && PreferChannelsLast(model_->graph))),
+        may_overwrite_input_(NodesThatMayOverwriteTheirInput(model_->graph)),
+        first_node_of_unit_(model_->graph.size()) {
+    for (std::size_t unit = 0; unit < model_->units.size(); ++unit) {
+      first_node_of_unit_[model_->units[unit].nodes.front()] = unit;
+    }
+  }
+
+  const Model& model() const { return *model_; }
+
+  StatusOr<PassResult> Train(const BatchView& batch, const PassOptions& options) {
+    TRIBUTARY_CHECK(trains_);
+    const NodeIndex last = model_->graph.size() - 1;
+    const at::Tensor scores = Run(batch.inputs, batch.labels.size(), options, last, /*training=*/true);
+    const at::Tensor labels = Labels(batch.labels);
+    const at::Tensor loss =
+        at::cross_entropy_loss(scores, labels, {}, at::Reduction::Mean, kNoIgnoredLabel, options.label_smoothing);
+    const PassResult result = Summary(scores, labels, loss);
+    GoBack(loss, {}, options.hooks);
+    return result;
+  }
+
+  StatusOr<PassResult> Evaluate(const BatchView& batch, const PassOptions& options) {
+    const at::NoGradGuard no_gradients;
+    const at::Tensor scores =
+        Run(batch.inputs, batch.labels.size(), options, model_->graph.size() - 1, /*training=*/false);
+    const at::Tensor labels = Labels(batch.labels);
+    return Summary(scores, labels, at::cross_entropy_loss(scores, labels));
+  }
+
+  StatusOr<std::span<const float>> Forward(std::span<const float> inputs, NodeIndex last, const PassOptions& options) {
+    TRIBUTARY_CHECK(trains_);
+    tape_end_ = Run(inputs, CountSamples(inputs, options.first), options, last, /*training=*/true);
+    return Expose(tape_end_);
+  }
+
+  StatusOr<std::span<const float>> Predict(std::span<const float> inputs, NodeIndex last, const PassOptions& options) {
+    const at::NoGradGuard no_gradients;
+    return Expose(Run(inputs, CountSamples(inputs, options.first), options, last, /*training=*/false));
+  }
+
+  Status Backward(std::span<const float> output_gradient, const PassHooks& hooks) {
+    TRIBUTARY_CHECK(tape_end_.defined());
+    TRIBUTARY_CHECK(static_cast<std::int64_t>(output_gradient.size()) == tape_end_.numel());
+    const at::Tensor gradient =
+        at::from_blob(const_cast<float*>(output_gradient.data()), tape_end_.sizes(), at::kFloat);
+    GoBack(std::exchange(tape_end_, at::Tensor()), gradient, hooks);
+    return OkStatus();
+  }
+
+  std::span<const float> input_gradient() const { return Span(input_gradient_); }
+
+ private:
+  static constexpr std::int64_t kNoIgnoredLabel = -100;
+
+  static std::span<const float> Span(const at::Tensor& tensor) {
+    if (!tensor.defined()) return {};
+    return {tensor.data_ptr<float>(), static_cast<std::size_t>(tensor.numel())};
+  }
+
+  std::span<const float> Expose(const at::Tensor& output) {
+    exposed_ = output.detach().contiguous();
+    return Span(exposed_);
+  }
+
+  static at::Tensor Labels(std::span<const std::int32_t> labels) {
+    return at::from_blob(const_cast<std::int32_t*>(labels.data()), {static_cast<std::int64_t>(labels.size())}, at::kInt)
+        .to(at::kLong);
+  }
+
+  static PassResult Summary(const at::Tensor& scores, const at::Tensor& labels, const at::Tensor& loss) {
+    const at::NoGradGuard no_gradients;
+    return {loss.item<double>(), scores.argmax(1).eq(labels).sum().item<std::int64_t>()};
+  }
+
+  std::size_t CountSamples(std::span<const float> inputs, NodeIndex first) const {
+    const auto elements = static_cast<std::size_t>(model_->graph.shape(first - 1).elements());
+    TRIBUTARY_CHECK(inputs.size() % elements == 0);
+    return inputs.size() / elements;
+  }
+
+  // The caller's samples as a tensor, without a copy unless the memory format asks for one.
+  at::Tensor InputTensor(std::span<const float> inputs, std::size_t samples, NodeIndex first, bool wants_gradient) {
+    const Shape& shape = model_->graph.shape(first - 1);
+    const auto batch = static_cast<std::int64_t>(samples);
+    TRIBUTARY_CHECK(samples > 0 && static_cast<std::int64_t>(inputs.size()) == batch * shape.elements());
+    const std::vector<std::int64_t> sizes = shape.flat ? std::vector<std::int64_t>{batch, shape.channels}
+                                                       : std::vector<std::int64_t>{batch, shape.channels, shape.height, shape.width};
+    at::Tensor tensor = at::from_blob(const_cast<float*>(inputs.data()), sizes, at::kFloat);
+    if (wants_gradient) tensor.set_requires_grad(true);
+    return tensor;
+  }
+
+  // Runs nodes options.first … last and returns the last one's output.
+  at::Tensor Run(std::span<const float> inputs, std::size_t samples, const PassOptions& options, NodeIndex last,
+                 bool training) {
+    const Graph& graph = model_->graph;
+    const NodeIndex first = options.first;
+    TRIBUTARY_CHECK(first >= 1 && first <= last && last < graph.size());
+    TRIBUTARY_CHECK(first == 1 || model_->cuts[first - 1]);
+    TRIBUTARY_CHECK(last + 1 == graph.size() || model_->cuts[last]);
+
+    units_run_.assign(model_->units.size(), false);
+    exposed_ = at::Tensor();
+    tape_end_ = at::Tensor();
+    input_gradient_ = at::Tensor();
+    input_ = InputTensor(inputs, samples, first, training && first > 1);
+
+    std::vector<at::Tensor> values(graph.size());
+    values[first - 1] = channels_last_ && input_.dim() == 4 ? input_.contiguous(at::MemoryFormat::ChannelsLast) : input_;
+    std::vector<at::Tensor> node_inputs;
+    for (NodeIndex i = first; i <= last; ++i) {
+      const Node& node = graph.node(i);
+      if (const auto unit = first_node_of_unit_[i]) {
+        units_run_[*unit] = true;
+        if (options.hooks.before_forward) options.hooks.before_forward(*unit);
+      }
+      node_inputs.clear();
+      for (const NodeIndex source : node.inputs) node_inputs.push_back(values[source]);
+      // The pass's own input is the caller's memory.
+      const bool in_place = may_overwrite_input_[i] && node.inputs[0] >= first;
+      values[i] = Apply(node.operation, node_inputs, leaves_.node(i), {training, in_place, options.rng});
+      for (const NodeIndex source : node.inputs) {
+        if (graph.last_use(source) == i) values[source] = at::Tensor();
+      }
+    }
+    return values[last];
+  }
+
+  void GoBack(const at::Tensor& end, const at::Tensor& gradient, const PassHooks& hooks) {
+    leaves_.BeginBackward(units_run_, hooks.gradient_ready);
+    end.backward(gradient);
+    leaves_.BeginBackward({}, {});
+    if (input_.requires_grad()) input_gradient_ = input_.grad().contiguous();
+    input_ = at::Tensor();
+  }
+
+  std::shared_ptr<const Model> model_;
+  Leaves leaves_;
+  bool trains_;
+  bool channels_last_;
+  std::vector<bool> may_overwrite_input_;
+  std::vector<std::optional<std::size_t>> first_node_of_unit_;
+
+  // Of the last pass.
+  std::vector<bool> units_run_;
+  at::Tensor input_, tape_end_, exposed_, input_gradient_;
+};
+
+Executor::Executor(std::shared_ptr<const Model> model, NetworkMemory memory, ExecutorOptions options)
+    : torch_(std::make_unique<Torch>(std::move(model), memory, options)) {}
+Executor::~Executor() = default;
+Executor::Executor(Executor&&) noexcept = default;
+Executor& Executor::operator=(Executor&&) noexcept = default;
+
+StatusOr<PassResult> Executor::Train(const BatchView& batch, const PassOptions& options) {
+  return Guarded([&] { return torch_->Train(batch, options); });
+}
+StatusOr<PassResult> Executor::Evaluate(const BatchView& batch, const PassOptions& options) {
+  return Guarded([&] { return torch_->Evaluate(batch, options); });
+}
+StatusOr<std::span<const float>> Executor::Forward(std::span<const float> inputs, NodeIndex last,
+                                                   const PassOptions& options) {
+  return Guarded([&] { return torch_->Forward(inputs, last, options); });
+}
+StatusOr<std::span<const float>> Executor::Predict(std::span<const float> inputs, NodeIndex last,
+                                                   const PassOptions& options) {
+  return Guarded([&] { return torch_->Predict(inputs, last, options); });
+}
+Status Executor::Backward(std::span<const float> output_gradient, const PassHooks& hooks) {
+  return Guarded([&] { return torch_->Backward(output_gradient, hooks); });
+}
+std::span<const float> Executor::input_gradient() const { return torch_->input_gradient(); }
+const Model& Executor::model() const { return torch_->model(); }
+
+}  // namespace tributary

@@ -1,0 +1,105 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+
+#include "tributary/base/rng.h"
+#include "tributary/base/status.h"
+#include "tributary/model/model.h"
+
+namespace tributary {
+
+// Order of the elements of images inside the engine; the flat buffers do not change with it.
+enum class MemoryFormat {
+  kAuto,  // what measured faster for the network's kind of layers (docs/benchmarks.md); never timed at run time, so
+          // that the same run gives the same bits
+  kContiguous,
+  kChannelsLast,
+};
+
+struct ExecutorOptions {
+  MemoryFormat format = MemoryFormat::kAuto;
+};
+
+// The memory a network lives in, owned by the caller and laid out as Model says. Several executors may share the
+// parameters as long as nobody writes them during a pass; statistics (written by training) and gradients may not be
+// shared between executors that train at the same time. `gradients` may be empty if nothing is trained.
+struct NetworkMemory {
+  std::span<float> parameters;
+  std::span<float> statistics;
+  std::span<float> gradients;
+};
+
+// Called during a pass on the thread that runs it; each names a transfer unit.
+struct PassHooks {
+  // The unit's parameters must be in place when this returns. May wait for them, and may write them.
+  std::function<void(std::size_t unit)> before_forward;
+  // The unit's gradient is complete in the flat buffer, while earlier layers are still going backward. Units come in
+  // the order their gradients complete: the last layers first.
+  std::function<void(std::size_t unit)> gradient_ready;
+};
+
+struct PassOptions {
+  NodeIndex first = 1;           // start here instead of at the image: the node after a cut
+  double label_smoothing = 0;    // share of the target spread evenly over all classes
+  Rng* rng = nullptr;            // masks of dropout nodes; needed if the network has any and trains
+  PassHooks hooks;
+};
+
+// Samples as batch × channels × height × width, one after the other, and one class each.
+struct BatchView {
+  std::span<const float> inputs;
+  std::span<const std::int32_t> labels;
+};
+
+struct PassResult {
+  double loss = 0;            // mean over the batch
+  std::int64_t correct = 0;   // samples whose largest score is their label's
+};
+
+// Runs a model's graph, whole or from cut to cut, forward and backward, on memory it does not own. This is the only
+// door to torch: nothing here mentions its types.
+//
+// One thread at a time. A whole training pass is Train(). Split at a cut, the same pass is
+//   1. Forward(1, cut, images)  on the side that has the images;
+//   2. Train() with first = cut + 1 on the side that has the labels, then input_gradient();
+//   3. Backward(that gradient)  on the first side.
+// Each pass that goes backward overwrites the gradients of the units it ran, and no others.
+// Failures (memory that cannot be had, a label that is no class) come back as a Status and leave parameters alone.
+class Executor {
+ public:
+  Executor(std::shared_ptr<const Model> model, NetworkMemory memory, ExecutorOptions options = {});
+  ~Executor();
+  Executor(Executor&&) noexcept;
+  Executor& operator=(Executor&&) noexcept;
+
+  // Forward and backward; batch norms use and update with the batch's statistics.
+  StatusOr<PassResult> Train(const BatchView& batch, const PassOptions& options = {});
+
+  // Forward only, with running statistics and without dropout. The loss is the plain one, without smoothing.
+  StatusOr<PassResult> Evaluate(const BatchView& batch, const PassOptions& options = {});
+
+  // Runs nodes options.first … last in training mode and keeps what Backward() needs. The output stays valid until the
+  // next pass.
+  StatusOr<std::span<const float>> Forward(std::span<const float> inputs, NodeIndex last,
+                                           const PassOptions& options = {});
+  // Class scores or activations after node `last`, in evaluation mode.
+  StatusOr<std::span<const float>> Predict(std::span<const float> inputs, NodeIndex last,
+                                           const PassOptions& options = {});
+
+  // Goes back through the last Forward() from the gradient of its output.
+  Status Backward(std::span<const float> output_gradient, const PassHooks& hooks = {});
+
+  // After a backward pass that started past node 1: the gradient of its input. Valid until the next pass.
+  std::span<const float> input_gradient() const;
+
+  const Model& model() const;
+
+ private:
+  class Torch;
+  std::unique_ptr<Torch> torch_;
+};
+
+}  // namespace tributary

@@ -1,0 +1,266 @@
+#include "tributary/engine/executor.h"
+
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "tributary/base/distributions.h"
+#include "tributary/base/flat_buffer.h"
+#include "tributary/engine/compute.h"
+#include "tributary/engine/testing/reference_networks.h"
+#include "tributary/model/initialise.h"
+#include "tributary/model/zoo.h"
+
+namespace tributary {
+namespace {
+
+// A model with its own memory and one random batch.
+struct Bench {
+  explicit Bench(StatusOr<Graph> graph, std::size_t samples = 6, ExecutorOptions options = {}, bool trains = true)
+      : model(std::make_shared<const Model>(std::move(graph).value())),
+        parameters(model->parameters.size),
+        statistics(model->statistics.size),
+        gradients(trains ? model->parameters.size : 0),
+        executor(model, {parameters.span(), statistics.span(), gradients.span()}, options) {
+    InitialiseWeights(*model, 1, parameters.span(), statistics.span());
+    // Norms away from their neutral start, so that a mix-up of scale and shift shows.
+    Rng rng(2);
+    for (const Layout::Slot& slot : model->parameters.slots) {
+      if (slot.tensor.shape.size() > 1) continue;
+      for (std::size_t i = 0; i < slot.segment.count; ++i) {
+        parameters.data()[slot.segment.offset + i] += static_cast<float>(Normal(rng, 0, 0.2));
+      }
+    }
+    inputs.resize(samples * static_cast<std::size_t>(model->graph.input_shape().elements()));
+    for (float& value : inputs) value = static_cast<float>(Normal(rng));
+    for (std::size_t i = 0; i < samples; ++i) {
+      labels.push_back(static_cast<std::int32_t>(rng.Below(static_cast<std::uint64_t>(model->graph.classes()))));
+    }
+  }
+  BatchView batch() const { return {inputs, labels}; }
+  std::vector<float> Gradients() const { return {gradients.span().begin(), gradients.span().end()}; }
+
+  std::shared_ptr<const Model> model;
+  FlatBuffer parameters, statistics, gradients;
+  std::vector<float> inputs;
+  std::vector<std::int32_t> labels;
+  Executor executor;
+};
+
+StatusOr<Graph> Zoo(const std::string& name, Shape input = {3, 32, 32}) {
+  return BuildZooGraph({name, input, 10, Stem::kAuto});
+}
+
+// Largest difference, relative to the largest value.
+double Difference(std::span<const float> a, std::span<const float> b) {
+  EXPECT_EQ(a.size(), b.size());
+  double largest = 0;
+  double difference = 0;
+  for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
+    largest = std::max<double>(largest, std::abs(b[i]));
+    difference = std::max<double>(difference, std::abs(a[i] - b[i]));
+  }
+  return difference / std::max(largest, 1e-30);
+}
+
+std::span<const float> SpanOf(const torch::Tensor& tensor) {
+  return {tensor.data_ptr<float>(), static_cast<std::size_t>(tensor.numel())};
+}
+
+void ExpectEqualsHandWritten(StatusOr<Graph> graph, std::shared_ptr<ReferenceNetwork> reference, MemoryFormat format) {
+  SetComputeThreads(1);
+  Bench bench(std::move(graph), 6, {format});
+  LoadReference(*reference, *bench.model, bench.parameters.span(), bench.statistics.span());
+  const Shape shape = bench.model->graph.input_shape();
+  const torch::Tensor x =
+      torch::from_blob(bench.inputs.data(), {6, shape.channels, shape.height, shape.width}, torch::kFloat).clone();
+  const torch::Tensor y = torch::from_blob(bench.labels.data(), {6}, torch::kInt).to(torch::kLong);
+
+  // Evaluation first: it must not disturb anything.
+  reference->eval();
+  {
+    const torch::NoGradGuard guard;
+    const auto scores = bench.executor.Predict(bench.inputs, bench.model->graph.size() - 1);
+    ASSERT_TRUE(scores.ok()) << scores.status();
+    EXPECT_LE(Difference(*scores, SpanOf(reference->forward(x))), 1e-5);
+  }
+  reference->train();
+  const torch::Tensor scores = reference->forward(x);
+  const torch::Tensor loss = torch::nn::functional::cross_entropy(
+      scores, y, torch::nn::functional::CrossEntropyFuncOptions().label_smoothing(0.1));
+  loss.backward();
+
+  PassOptions options;
+  options.label_smoothing = 0.1;
+  const auto result = bench.executor.Train(bench.batch(), options);
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_NEAR(result->loss, loss.item<double>(), 1e-5 * std::abs(loss.item<double>()));
+  EXPECT_EQ(result->correct, scores.argmax(1).eq(y).sum().item<std::int64_t>());
+  const auto parameters = reference->named_parameters();
+  for (const Layout::Slot& slot : bench.model->parameters.slots) {
+    EXPECT_LE(Difference(bench.gradients.span().subspan(slot.segment.offset, slot.segment.count),
+                         SpanOf(parameters[slot.name].grad().contiguous())),
+              1e-5)
+        << slot.name;
+  }
+  const auto buffers = reference->named_buffers();
+  for (const Layout::Slot& slot : bench.model->statistics.slots) {
+    EXPECT_LE(Difference(bench.statistics.span().subspan(slot.segment.offset, slot.segment.count),
+                         SpanOf(buffers[slot.name])),
+              1e-5)
+        << slot.name;
+  }
+}
+
+TEST(Executor, EqualsTheSameNetworkWrittenByHand) {
+  ExpectEqualsHandWritten(MakeEveryKindGraph(), MakeEveryKindReference(), MemoryFormat::kContiguous);
+  ExpectEqualsHandWritten(Zoo("resnet20"), MakeReferenceNetwork("resnet20"), MemoryFormat::kContiguous);
+  ExpectEqualsHandWritten(Zoo("vgg11"), MakeReferenceNetwork("vgg11"), MemoryFormat::kContiguous);
+}
+
+TEST(Executor, EqualsTheSameNetworkWrittenByHandInChannelsLast) {
+  ExpectEqualsHandWritten(MakeEveryKindGraph(), MakeEveryKindReference(), MemoryFormat::kChannelsLast);
+  ExpectEqualsHandWritten(Zoo("resnet20"), MakeReferenceNetwork("resnet20"), MemoryFormat::kChannelsLast);
+}
+
+TEST(Executor, AnnouncesUnitsForwardInOrderAndGradientsFromTheLastToTheFirst) {
+  Bench bench(Zoo("resnet8"));
+  std::vector<std::size_t> forward;
+  std::vector<std::size_t> backward;
+  std::vector<float> at_announcement(bench.gradients.size());
+  PassOptions options;
+  options.hooks.before_forward = [&](std::size_t unit) { forward.push_back(unit); };
+  options.hooks.gradient_ready = [&](std::size_t unit) {
+    backward.push_back(unit);
+    const Segment& segment = bench.model->parameters.units[unit];
+    std::copy_n(bench.gradients.data() + segment.offset, segment.count, at_announcement.begin() + static_cast<std::ptrdiff_t>(segment.offset));
+  };
+  ASSERT_TRUE(bench.executor.Train(bench.batch(), options).ok());
+  std::vector<std::size_t> expected(bench.model->units.size());
+  std::iota(expected.begin(), expected.end(), 0U);
+  EXPECT_EQ(forward, expected);
+  std::vector<std::size_t> sorted = backward;
+  std::sort(sorted.begin(), sorted.end());
+  EXPECT_EQ(sorted, expected);
+  EXPECT_EQ(backward.front(), expected.back());
+  EXPECT_EQ(backward.back(), 0U);
+  // What was announced was complete: nothing was added later.
+  EXPECT_EQ(at_announcement, bench.Gradients());
+  EXPECT_GT(std::count_if(at_announcement.begin(), at_announcement.end(), [](float g) { return g != 0; }), 1000);
+}
+
+TEST(Executor, ParametersMayArriveWhileTheForwardPassRuns) {
+  Bench bench(Zoo("resnet8"));
+  ASSERT_TRUE(bench.executor.Train(bench.batch()).ok());
+  const std::vector<float> whole = bench.Gradients();
+
+  Bench late(Zoo("resnet8"));
+  const std::vector<float> source(late.parameters.span().begin(), late.parameters.span().end());
+  std::fill(late.parameters.span().begin(), late.parameters.span().end(), 0.0F);
+  PassOptions options;
+  options.hooks.before_forward = [&](std::size_t unit) {
+    const Segment& segment = late.model->parameters.units[unit];
+    std::copy_n(source.begin() + static_cast<std::ptrdiff_t>(segment.offset), segment.count, late.parameters.data() + segment.offset);
+  };
+  ASSERT_TRUE(late.executor.Train(late.batch(), options).ok());
+  EXPECT_EQ(late.Gradients(), whole);
+}
+
+TEST(Executor, CutAnywhereGivesTheSameBits) {
+  for (const char* name : {"resnet8", "cnn", "mobilenet-v2"}) {
+    SetComputeThreads(1);
+    Rng rng(9);
+    PassOptions whole_options;
+    whole_options.rng = &rng;
+    Bench whole(Zoo(name), 3);
+    const auto expected = whole.executor.Train(whole.batch(), whole_options);
+    ASSERT_TRUE(expected.ok()) << expected.status();
+
+    const std::size_t step = std::string(name) == "mobilenet-v2" ? 17 : 1;
+    for (NodeIndex cut = 1; cut + 1 < whole.model->graph.size(); cut += step) {
+      if (!whole.model->cuts[cut]) continue;
+      Bench front(Zoo(name), 3);
+      Bench back(Zoo(name), 3);
+      Rng same(9);
+      PassOptions options;
+      options.rng = &same;
+      const auto activations = front.executor.Forward(front.inputs, cut, options);
+      ASSERT_TRUE(activations.ok()) << activations.status();
+      options.first = cut + 1;
+      const auto result = back.executor.Train({*activations, back.labels}, options);
+      ASSERT_TRUE(result.ok()) << result.status();
+      ASSERT_TRUE(front.executor.Backward(back.executor.input_gradient()).ok());
+      EXPECT_EQ(result->loss, expected->loss);
+      std::vector<float> joined = front.Gradients();
+      const std::vector<float> rest = back.Gradients();
+      for (std::size_t i = 0; i < joined.size(); ++i) joined[i] += rest[i];  // one of them is zero everywhere
+      EXPECT_LE(Difference(joined, whole.gradients.span()), 0) << name << " cut after " << whole.model->graph.node(cut).name;
+    }
+  }
+}
+
+TEST(Executor, TwoPassesAreTheSameAsOne) {
+  // Gradients are overwritten, not added up.
+  Bench bench(Zoo("cnn"));
+  ASSERT_TRUE(bench.executor.Train(bench.batch()).ok());
+  const std::vector<float> first = bench.Gradients();
+  ASSERT_TRUE(bench.executor.Train(bench.batch()).ok());
+  EXPECT_EQ(bench.Gradients(), first);
+}
+
+TEST(Executor, EveryZooNetworkTrainsForward) {
+  for (const ZooEntry& entry : tributary::Zoo()) {
+    if (entry.name == "resnet152" || entry.name == "vgg19" || entry.name == "resnet50") continue;  // same code, slower
+    Bench bench(Zoo(entry.name), 2);
+    Rng rng(1);
+    PassOptions options;
+    options.rng = &rng;
+    const auto result = bench.executor.Train(bench.batch(), options);
+    ASSERT_TRUE(result.ok()) << entry.name << result.status();
+    EXPECT_TRUE(std::isfinite(result->loss));
+    std::size_t silent = 0;
+    for (const Layout::Slot& slot : bench.model->parameters.slots) {
+      const auto values = bench.gradients.span().subspan(slot.segment.offset, slot.segment.count);
+      silent += std::all_of(values.begin(), values.end(), [](float g) { return g == 0; }) ? 1 : 0;
+    }
+    EXPECT_EQ(silent, 0U) << entry.name;
+  }
+}
+
+TEST(Executor, DropoutComesFromTheGivenStreamOnly) {
+  GraphBuilder b("dropping", {1, 1, 64});
+  NodeIndex x = b.Add("flatten", Flatten{}, {0});
+  x = b.Add("drop", Dropout{0.5}, {x});
+  b.Add("fc", Linear{4}, {x});
+  const Graph graph = std::move(b).Build().value();
+  const auto loss = [&](std::uint64_t seed) {
+    Bench bench{Graph(graph)};
+    Rng rng(seed);
+    PassOptions options;
+    options.rng = &rng;
+    return bench.executor.Train(bench.batch(), options)->loss;
+  };
+  EXPECT_EQ(loss(1), loss(1));
+  EXPECT_NE(loss(1), loss(2));
+}
+
+TEST(Executor, ALabelThatIsNoClassIsRefused) {
+  Bench bench(Zoo("cnn"));
+  bench.labels[0] = 10;
+  EXPECT_FALSE(bench.executor.Train(bench.batch()).ok());
+  bench.labels[0] = 0;
+  EXPECT_TRUE(bench.executor.Train(bench.batch()).ok());
+}
+
+TEST(Executor, EvaluatesWithoutMemoryForGradients) {
+  Bench bench(Zoo("resnet8"), 4, {}, /*trains=*/false);
+  const std::vector<float> before(bench.statistics.span().begin(), bench.statistics.span().end());
+  const auto result = bench.executor.Evaluate(bench.batch());
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_TRUE(std::equal(before.begin(), before.end(), bench.statistics.span().begin()));
+}
+
+}  // namespace
+}  // namespace tributary
