@@ -54,6 +54,12 @@ std::string TimeLeft(double seconds) {
   return seconds < kYear ? FormatDuration(FromSeconds(seconds)) + " left" : "more than a year left";
 }
 
+// Not fmt::print, which throws when the disk under a log is full.
+void Write(std::FILE* out, const std::string& text) {
+  std::fputs(text.c_str(), out);
+  std::fflush(out);
+}
+
 std::size_t TerminalColumns(std::FILE* out) {
   winsize size{};
   if (::ioctl(::fileno(out), TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
@@ -101,7 +107,7 @@ Progress::Progress(const Clock& clock, std::FILE* out, Options options)
       samples_{{start_, 0}} {}
 
 Progress::~Progress() {
-  if (drawn_ > 0) std::fputs("\n", out_);
+  if (drawn_ > 0) Write(out_, "\n");
 }
 
 void Progress::Update(std::uint64_t done, std::string_view text) {
@@ -115,8 +121,7 @@ void Progress::Update(std::uint64_t done, std::string_view text) {
 
 void Progress::Clear() {
   if (drawn_ == 0) return;
-  fmt::print(out_, "\r{:{}}\r", "", drawn_);
-  std::fflush(out_);
+  Write(out_, fmt::format("\r{:{}}\r", "", drawn_));
   drawn_ = 0;
   next_ = clock_.Now();
 }
@@ -131,7 +136,7 @@ void Progress::Finish(std::uint64_t done, std::string_view text) {
   const std::optional<double> rate =
       seconds > 0 ? std::optional(static_cast<double>(done) / seconds) : std::nullopt;
   Draw({done, options_.total, options_.unit, text, rate, took});
-  if (drawn_ > 0) std::fputs("\n", out_);
+  if (drawn_ > 0) Write(out_, "\n");
   drawn_ = 0;
 }
 
@@ -145,17 +150,16 @@ std::optional<double> Progress::Rate(Sample now) {
 
 void Progress::Draw(const ProgressState& state) {
   if (options_.style == ProgressStyle::kPlain) {
-    fmt::print(out_, "{}\n", FormatProgress(state, false, 0));
+    Write(out_, FormatProgress(state, false, 0) + "\n");
   } else {
     // One column less than there are: a letter in the last one makes some terminals go to the next line.
     const std::size_t columns = options_.columns != 0 ? options_.columns : TerminalColumns(out_);
     const std::string line = FormatProgress(state, true, std::max<std::size_t>(columns, 2) - 1);
     const std::size_t width = Columns(line);
     // Spaces over what is left of a longer line before.
-    fmt::print(out_, "\r{}{:{}}", line, "", drawn_ > width ? drawn_ - width : 0);
+    Write(out_, fmt::format("\r{}{:{}}", line, "", drawn_ > width ? drawn_ - width : 0));
     drawn_ = width;
   }
-  std::fflush(out_);
 }
 
 }  // namespace tributary

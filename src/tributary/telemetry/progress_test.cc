@@ -62,8 +62,7 @@ TEST(FormatProgress, NeverWiderThanAskedAndNeverHalfALetter) {
   EXPECT_EQ(FormatProgress(state, true, 12), " 50%  größer");
   EXPECT_EQ(FormatProgress(state, true, 8), " 50%  gr");
   EXPECT_EQ(FormatProgress(state, true, 9), " 50%  grö");
-  EXPECT_EQ(FormatProgress(state, true, 60),
-            " 50% [############............]  größer µ  1 samples/s  50 s");
+  EXPECT_EQ(FormatProgress(state, true, 60), " 50% [############............]  größer µ  1 samples/s  50 s");
 }
 
 TEST(FormatProgress, LetsNoControlCharacterThrough) {
@@ -164,6 +163,21 @@ TEST(Progress, QuietIsQuiet) {
     progress.Finish(2, "y");
   }
   EXPECT_EQ(output.Text(), "");
+}
+
+TEST(Progress, AFullDiskDoesNotStopTheWork) {
+  std::FILE* full = std::fopen("/dev/full", "w");
+  if (full == nullptr) GTEST_SKIP() << "no /dev/full here";
+  std::setvbuf(full, nullptr, _IONBF, 0);  // As stderr is: every write fails at once.
+  VirtualClock clock;
+  for (const ProgressStyle style : {ProgressStyle::kPlain, ProgressStyle::kTerminal}) {
+    Progress progress(clock, full, {style, 10, "rounds", 80});
+    clock.AdvanceTo(clock.Now() + FromSeconds(10));
+    EXPECT_NO_THROW(progress.Update(1, "x"));
+    EXPECT_NO_THROW(progress.Clear());
+    EXPECT_NO_THROW(progress.Finish(2, "y"));
+  }
+  std::fclose(full);
 }
 
 TEST(ProgressStyle, AFileIsNoTerminal) {
