@@ -1,0 +1,151 @@
+#include "tributary/model/safetensors.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "tributary/model/safetensors_header.h"
+
+namespace tributary {
+namespace {
+
+using Entry = SafetensorsHeader::Entry;
+
+constexpr std::size_t kLengthBytes = 8;
+
+struct Dtype {
+  std::string_view name;
+  std::uint64_t bytes;
+};
+constexpr std::array<Dtype, 10> kDtypes = {{{"F64", 8},
+                                            {"F32", 4},
+                                            {"F16", 2},
+                                            {"BF16", 2},
+                                            {"I64", 8},
+                                            {"I32", 4},
+                                            {"I16", 2},
+                                            {"I8", 1},
+                                            {"U8", 1},
+                                            {"BOOL", 1}}};
+
+StatusOr<Dtype> DtypeOf(const Entry& entry) {
+  std::string known;
+  for (const Dtype& dtype : kDtypes) {
+    if (dtype.name == entry.dtype) return dtype;
+    known += (known.empty() ? "" : ", ") + std::string(dtype.name);
+  }
+  return Corrupt("tensor " + QuoteName(entry.name) + " has the unknown dtype " + QuoteName(entry.dtype) +
+                 "; known are " + known);
+}
+
+// One tensor by itself: its place is in the data, and as large as its shape and type say.
+Status CheckEntry(const Entry& entry, std::uint64_t data_bytes) {
+  const std::string tensor = "tensor " + QuoteName(entry.name);
+  TRIBUTARY_ASSIGN_OR_RETURN(const Dtype dtype, DtypeOf(entry));
+  const auto [begin, end] = std::pair(entry.offsets[0], entry.offsets[1]);
+  if (begin > end) {
+    return Corrupt(tensor + " begins at byte " + std::to_string(begin) + " but ends before it, at " +
+                   std::to_string(end));
+  }
+  if (end > data_bytes) {
+    return Corrupt(tensor + " ends at byte " + std::to_string(end) + " but the file holds only " +
+                   std::to_string(data_bytes) + " bytes of data");
+  }
+  const std::string shape = "its shape " + DescribeShape(entry.shape) + " of " + entry.dtype;
+  constexpr std::uint64_t kLargest = std::numeric_limits<std::int64_t>::max();
+  const std::optional<std::uint64_t> elements = ElementsOf(entry.shape);
+  // A size beyond 63 bits hides behind a zero beside it: the product is small.
+  const bool sizes_fit =
+      std::all_of(entry.shape.begin(), entry.shape.end(), [](auto size) { return size <= kLargest; });
+  if (!sizes_fit || !elements || *elements > kLargest / dtype.bytes) {
+    return Corrupt(tensor + " says it takes " + std::to_string(end - begin) + " bytes but " + shape +
+                   " takes more than 2^63");
+  }
+  if (end - begin != *elements * dtype.bytes) {
+    return Corrupt(tensor + " says it takes " + std::to_string(end - begin) + " bytes but " + shape +
+                   " takes " + std::to_string(*elements * dtype.bytes));
+  }
+  return OkStatus();
+}
+
+// All tensors together, in the order of their bytes: each begins where the one before ends, and the data ends
+// with the last.
+Status CheckCover(std::span<const Entry> entries, std::uint64_t data_bytes) {
+  std::uint64_t covered = 0;
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    const std::uint64_t begin = entries[i].offsets[0];
+    const std::string tensor =
+        "tensor " + QuoteName(entries[i].name) + " begins at byte " + std::to_string(begin);
+    if (begin < covered) {
+      return Corrupt(tensor + ", inside tensor " + QuoteName(entries[i - 1].name) + ", which ends at " +
+                     std::to_string(covered));
+    }
+    if (begin > covered) {
+      return Corrupt(tensor + " but the data before it ends at " + std::to_string(covered) +
+                     "; bytes between tensors are not allowed");
+    }
+    covered = entries[i].offsets[1];
+  }
+  if (covered == data_bytes) return OkStatus();
+  return Corrupt("the tensors end at byte " + std::to_string(covered) + " but the file holds " +
+                 std::to_string(data_bytes) + " bytes of data");
+}
+
+Status CheckNames(std::span<const Entry> entries) {
+  std::vector<std::string_view> names;
+  for (const Entry& entry : entries) names.push_back(entry.name);
+  std::sort(names.begin(), names.end());
+  const auto twice = std::adjacent_find(names.begin(), names.end());
+  if (twice == names.end()) return OkStatus();
+  return Corrupt("two tensors have the name " + QuoteName(*twice));
+}
+
+StatusOr<std::size_t> HeaderLength(ByteSpan file) {
+  if (file.size() < kLengthBytes) {
+    return Corrupt(
+        "a safetensors file starts with 8 bytes that give the length of its header; this one has only " +
+        std::to_string(file.size()) + " bytes");
+  }
+  std::uint64_t length = 0;
+  for (std::size_t i = 0; i < kLengthBytes; ++i) length |= std::to_integer<std::uint64_t>(file[i]) << (8 * i);
+  if (length > kLargestSafetensorsHeader) {
+    return Corrupt("the header says it takes " + std::to_string(length) + " bytes; at most " +
+                   std::to_string(kLargestSafetensorsHeader) + " are allowed (is this a safetensors file?)");
+  }
+  if (length > file.size() - kLengthBytes) {
+    return Corrupt("the header says it takes " + std::to_string(length) + " bytes but only " +
+                   std::to_string(file.size() - kLengthBytes) + " follow");
+  }
+  return static_cast<std::size_t>(length);
+}
+
+}  // namespace
+
+StatusOr<SafetensorsView> ParseSafetensors(ByteSpan file) {
+  TRIBUTARY_ASSIGN_OR_RETURN(const std::size_t length, HeaderLength(file));
+  const ByteSpan json = file.subspan(kLengthBytes, length);
+  const ByteSpan data = file.subspan(kLengthBytes + length);
+  TRIBUTARY_ASSIGN_OR_RETURN(
+      SafetensorsHeader header,
+      ParseSafetensorsHeader({reinterpret_cast<const char*>(json.data()), json.size()}));
+
+  TRIBUTARY_RETURN_IF_ERROR(CheckNames(header.entries));
+  for (const Entry& entry : header.entries) TRIBUTARY_RETURN_IF_ERROR(CheckEntry(entry, data.size()));
+  // Stable: tensors without bytes share a place, and stay in the header's order.
+  std::stable_sort(header.entries.begin(), header.entries.end(),
+                   [](const Entry& a, const Entry& b) { return a.offsets < b.offsets; });
+  TRIBUTARY_RETURN_IF_ERROR(CheckCover(header.entries, data.size()));
+
+  SafetensorsView view;
+  view.metadata = std::move(header.metadata);
+  view.tensors.reserve(header.entries.size());
+  for (Entry& entry : header.entries) {
+    view.tensors.push_back({std::move(entry.name),
+                            std::move(entry.dtype),
+                            {entry.shape.begin(), entry.shape.end()},
+                            data.subspan(entry.offsets[0], entry.offsets[1] - entry.offsets[0])});
+  }
+  return view;
+}
+
+}  // namespace tributary

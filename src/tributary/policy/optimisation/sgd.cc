@@ -1,0 +1,62 @@
+#include "tributary/policy/optimisation/sgd.h"
+
+namespace tributary {
+namespace {
+
+struct Factors {
+  float rate;
+  float momentum;
+  float decay;
+};
+
+// One pass over memory; what is not in use is left out at compile time, so that each variant is a plain loop
+// that vectorises. The momentum of the first step is the direction itself without a special case: it starts
+// at zero.
+template <bool kDecay, bool kMomentum, bool kNesterov>
+void Pass(Factors factors, std::size_t count, float* __restrict parameters, const float* __restrict gradients,
+          float* __restrict momentum) {
+  for (std::size_t i = 0; i < count; ++i) {
+    float direction = gradients[i];
+    if constexpr (kDecay) direction += factors.decay * parameters[i];
+    if constexpr (kMomentum) {
+      const float kept = factors.momentum * momentum[i] + direction;
+      momentum[i] = kept;
+      direction = kNesterov ? direction + factors.momentum * kept : kept;
+    }
+    parameters[i] -= factors.rate * direction;
+  }
+}
+
+using PassFunction = void (*)(Factors, std::size_t, float*, const float*, float*);
+
+template <bool kDecay>
+PassFunction Choose(bool momentum, bool nesterov) {
+  if (!momentum) return Pass<kDecay, false, false>;
+  return nesterov ? Pass<kDecay, true, true> : Pass<kDecay, true, false>;
+}
+
+}  // namespace
+
+Sgd::Sgd(const OptimiserOptions& options, std::size_t size)
+    : Optimiser(size),
+      factor_(static_cast<float>(options.momentum)),
+      decay_(static_cast<float>(options.weight_decay)),
+      nesterov_(options.nesterov),
+      momentum_(options.momentum == 0 ? 0 : size) {}
+
+std::vector<Optimiser::StateArray> Sgd::State() {
+  if (momentum_.size() == 0) return {};
+  return {{"momentum", momentum_.span()}};
+}
+
+void Sgd::Prepare(double learning_rate) { rate_ = static_cast<float>(learning_rate); }
+
+void Sgd::Apply(std::size_t offset, std::span<float> parameters, std::span<const float> gradients) {
+  const bool momentum = momentum_.size() != 0;
+  const PassFunction pass =
+      decay_ != 0 ? Choose<true>(momentum, nesterov_) : Choose<false>(momentum, nesterov_);
+  pass({rate_, factor_, decay_}, parameters.size(), parameters.data(), gradients.data(),
+       momentum ? momentum_.data() + offset : nullptr);
+}
+
+}  // namespace tributary

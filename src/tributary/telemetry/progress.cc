@@ -1,0 +1,165 @@
+#include "tributary/telemetry/progress.h"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "tributary/base/units.h"
+
+namespace tributary {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Duration kRedraw = 100ms;
+constexpr Duration kPlainInterval = 5s;
+constexpr Duration kPlainStart = 2s;
+constexpr Duration kRateWindow = 10s;
+constexpr Duration kSampleInterval = 500ms;
+constexpr std::size_t kBarColumns = 24;
+// Narrower lines go without the bar. Decided by the terminal alone: a bar that came and went with the text
+// would flicker.
+constexpr std::size_t kColumnsForABar = 60;
+
+bool ContinuesALetter(char byte) { return (static_cast<unsigned char>(byte) & 0xc0) == 0x80; }
+
+std::size_t Columns(std::string_view text) {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return !ContinuesALetter(c); }));
+}
+
+// The first `columns` letters.
+std::string_view Trimmed(std::string_view text, std::size_t columns) {
+  std::size_t end = 0;
+  for (; end < text.size(); ++end) {
+    if (ContinuesALetter(text[end])) continue;
+    if (columns == 0) break;
+    --columns;
+  }
+  return text.substr(0, end);
+}
+
+std::string Bar(double share) {
+  const auto filled = static_cast<std::size_t>(share * static_cast<double>(kBarColumns));
+  return "[" + std::string(filled, '#') + std::string(kBarColumns - filled, '.') + "]";
+}
+
+// Whole seconds: tenths of an estimate only flicker.
+std::string TimeLeft(double seconds) {
+  if (seconds < 59.5) return fmt::format("{:.0f} s left", seconds);
+  constexpr double kYear = 365.0 * 24 * 3600;
+  return seconds < kYear ? FormatDuration(FromSeconds(seconds)) + " left" : "more than a year left";
+}
+
+// Not fmt::print, which throws when the disk under a log is full.
+void Write(std::FILE* out, const std::string& text) {
+  std::fputs(text.c_str(), out);
+  std::fflush(out);
+}
+
+std::size_t TerminalColumns(std::FILE* out) {
+  winsize size{};
+  if (::ioctl(::fileno(out), TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+  return 80;
+}
+
+}  // namespace
+
+ProgressStyle ProgressStyleFor(std::FILE* out) {
+  const char* terminal = std::getenv("TERM");
+  const bool dumb =
+      terminal == nullptr || std::string_view(terminal).empty() || std::string_view(terminal) == "dumb";
+  return !dumb && ::isatty(::fileno(out)) == 1 ? ProgressStyle::kTerminal : ProgressStyle::kPlain;
+}
+
+std::string FormatProgress(const ProgressState& state, bool bar, std::size_t columns) {
+  std::string line;
+  if (state.total > 0) {
+    const double share = std::min(1.0, static_cast<double>(state.done) / static_cast<double>(state.total));
+    // Rounded down: only what is done is 100 %.
+    line = fmt::format("{:3}%", static_cast<int>(share * 100));
+    if (bar && (columns == 0 || columns >= kColumnsForABar)) line += " " + Bar(share);
+  } else {
+    line = fmt::format("{} {}", FormatCount(static_cast<double>(state.done)), state.unit);
+  }
+  if (!state.text.empty()) line += fmt::format("  {}", state.text);
+  if (state.per_second) line += fmt::format("  {} {}/s", FormatCount(*state.per_second), state.unit);
+  if (state.took) {
+    line += fmt::format("  in {}", FormatDuration(*state.took));
+  } else if (state.per_second.value_or(0) > 0 && state.total > state.done) {
+    line += "  " + TimeLeft(static_cast<double>(state.total - state.done) / *state.per_second);
+  }
+  std::replace_if(
+      line.begin(), line.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; },
+      ' ');
+  return columns == 0 ? line : std::string(Trimmed(line, columns));
+}
+
+Progress::Progress(const Clock& clock, std::FILE* out, Options options)
+    : clock_(clock),
+      out_(out),
+      options_(std::move(options)),
+      start_(clock.Now()),
+      next_(options_.style == ProgressStyle::kPlain ? start_ + kPlainStart : start_),
+      samples_{{start_, 0}} {}
+
+Progress::~Progress() {
+  if (drawn_ > 0) Write(out_, "\n");
+}
+
+void Progress::Update(std::uint64_t done, std::string_view text) {
+  if (options_.style == ProgressStyle::kQuiet || finished_) return;
+  const TimePoint now = clock_.Now();
+  const std::optional<double> rate = Rate({now, done});
+  if (now < next_) return;
+  next_ = now + (options_.style == ProgressStyle::kPlain ? kPlainInterval : kRedraw);
+  Draw({done, options_.total, options_.unit, text, rate});
+}
+
+void Progress::Clear() {
+  if (drawn_ == 0) return;
+  Write(out_, fmt::format("\r{:{}}\r", "", drawn_));
+  drawn_ = 0;
+  next_ = clock_.Now();
+}
+
+void Progress::Finish(std::uint64_t done, std::string_view text) {
+  if (options_.style == ProgressStyle::kQuiet || finished_) return;
+  finished_ = true;
+  const Duration took = clock_.Now() - start_;
+  if (options_.style == ProgressStyle::kPlain && took < kPlainStart) return;
+  // The last line speaks of the whole: its rate is the mean.
+  const double seconds = ToSeconds(took);
+  const std::optional<double> rate =
+      seconds > 0 ? std::optional(static_cast<double>(done) / seconds) : std::nullopt;
+  Draw({done, options_.total, options_.unit, text, rate, took});
+  if (drawn_ > 0) Write(out_, "\n");
+  drawn_ = 0;
+}
+
+std::optional<double> Progress::Rate(Sample now) {
+  while (samples_.size() > 1 && now.time - samples_[1].time >= kRateWindow) samples_.pop_front();
+  const Sample oldest = samples_.front();
+  if (now.time - samples_.back().time >= kSampleInterval) samples_.push_back(now);
+  if (now.time <= oldest.time || now.done < oldest.done) return std::nullopt;
+  return static_cast<double>(now.done - oldest.done) / ToSeconds(now.time - oldest.time);
+}
+
+void Progress::Draw(const ProgressState& state) {
+  if (options_.style == ProgressStyle::kPlain) {
+    Write(out_, FormatProgress(state, false, 0) + "\n");
+  } else {
+    // One column less than there are: a letter in the last one makes some terminals go to the next line.
+    const std::size_t columns = options_.columns != 0 ? options_.columns : TerminalColumns(out_);
+    const std::string line = FormatProgress(state, true, std::max<std::size_t>(columns, 2) - 1);
+    const std::size_t width = Columns(line);
+    // Spaces over what is left of a longer line before.
+    Write(out_, fmt::format("\r{}{:{}}", line, "", drawn_ > width ? drawn_ - width : 0));
+    drawn_ = width;
+  }
+}
+
+}  // namespace tributary
