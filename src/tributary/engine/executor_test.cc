@@ -69,7 +69,8 @@ std::span<const float> SpanOf(const torch::Tensor& tensor) {
   return {tensor.data_ptr<float>(), static_cast<std::size_t>(tensor.numel())};
 }
 
-void ExpectEqualsHandWritten(StatusOr<Graph> graph, std::shared_ptr<ReferenceNetwork> reference, MemoryFormat format) {
+void ExpectEqualsHandWritten(StatusOr<Graph> graph, std::shared_ptr<ReferenceNetwork> reference, MemoryFormat format,
+                             double tolerance = 1e-5) {
   SetComputeThreads(1);
   Bench bench(std::move(graph), 6, {format});
   LoadReference(*reference, *bench.model, bench.parameters.span(), bench.statistics.span());
@@ -84,7 +85,7 @@ void ExpectEqualsHandWritten(StatusOr<Graph> graph, std::shared_ptr<ReferenceNet
     const torch::NoGradGuard guard;
     const auto scores = bench.executor.Predict(bench.inputs, bench.model->graph.size() - 1);
     ASSERT_TRUE(scores.ok()) << scores.status();
-    EXPECT_LE(Difference(*scores, SpanOf(reference->forward(x))), 1e-5);
+    EXPECT_LE(Difference(*scores, SpanOf(reference->forward(x))), tolerance);
   }
   reference->train();
   const torch::Tensor scores = reference->forward(x);
@@ -102,14 +103,14 @@ void ExpectEqualsHandWritten(StatusOr<Graph> graph, std::shared_ptr<ReferenceNet
   for (const Layout::Slot& slot : bench.model->parameters.slots) {
     EXPECT_LE(Difference(bench.gradients.span().subspan(slot.segment.offset, slot.segment.count),
                          SpanOf(parameters[slot.name].grad().contiguous())),
-              1e-5)
+              tolerance)
         << slot.name;
   }
   const auto buffers = reference->named_buffers();
   for (const Layout::Slot& slot : bench.model->statistics.slots) {
     EXPECT_LE(Difference(bench.statistics.span().subspan(slot.segment.offset, slot.segment.count),
                          SpanOf(buffers[slot.name])),
-              1e-5)
+              tolerance)
         << slot.name;
   }
 }
@@ -121,8 +122,9 @@ TEST(Executor, EqualsTheSameNetworkWrittenByHand) {
 }
 
 TEST(Executor, EqualsTheSameNetworkWrittenByHandInChannelsLast) {
-  ExpectEqualsHandWritten(MakeEveryKindGraph(), MakeEveryKindReference(), MemoryFormat::kChannelsLast);
-  ExpectEqualsHandWritten(Zoo("resnet20"), MakeReferenceNetwork("resnet20"), MemoryFormat::kChannelsLast);
+  // The reference sums in the other order: a few more roundings.
+  ExpectEqualsHandWritten(MakeEveryKindGraph(), MakeEveryKindReference(), MemoryFormat::kChannelsLast, 5e-5);
+  ExpectEqualsHandWritten(Zoo("resnet20"), MakeReferenceNetwork("resnet20"), MemoryFormat::kChannelsLast, 5e-5);
 }
 
 TEST(Executor, AnnouncesUnitsForwardInOrderAndGradientsFromTheLastToTheFirst) {

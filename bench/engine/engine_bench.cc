@@ -1,0 +1,132 @@
+// One training step (forward, backward, SGD with momentum) through the engine against the same network as plain
+// torch::nn modules with torch::optim::SGD, alternating in one process. Prints the ratio of the medians.
+
+#include <torch/torch.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tributary/base/distributions.h"
+#include "tributary/base/flat_buffer.h"
+#include "tributary/engine/compute.h"
+#include "tributary/engine/executor.h"
+#include "tributary/engine/testing/reference_networks.h"
+#include "tributary/model/initialise.h"
+#include "tributary/model/zoo.h"
+#include "tributary/policy/optimisation/optimiser.h"
+
+namespace tributary {
+namespace {
+
+constexpr int kBatch = 64;
+constexpr double kLearningRate = 0.01;
+constexpr double kMomentum = 0.9;
+constexpr double kWeightDecay = 5e-4;
+
+double Median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+template <typename Run>
+double Milliseconds(Run run) {
+  const auto start = std::chrono::steady_clock::now();
+  run();
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+}
+
+// A network of ours with weights, gradients and optimiser.
+class Ours {
+ public:
+  Ours(std::shared_ptr<const Model> model, MemoryFormat format)
+      : parameters_(model->parameters.size),
+        statistics_(model->statistics.size),
+        gradients_(model->parameters.size),
+        executor_(model, {parameters_.span(), statistics_.span(), gradients_.span()}, {format}) {
+    InitialiseWeights(*model, 1, parameters_.span(), statistics_.span());
+    OptimiserOptions options;
+    options.momentum = kMomentum;
+    options.weight_decay = kWeightDecay;
+    optimiser_ = MakeOptimiser(options, parameters_.size()).value();
+  }
+  void Step(const BatchView& batch) {
+    TRIBUTARY_CHECK(executor_.Train(batch).ok());
+    optimiser_->Step(parameters_.span(), gradients_.span(), kLearningRate);
+  }
+  std::span<const float> parameters() const { return parameters_.span(); }
+  std::span<const float> statistics() const { return statistics_.span(); }
+
+ private:
+  FlatBuffer parameters_, statistics_, gradients_;
+  Executor executor_;
+  std::unique_ptr<Optimiser> optimiser_;
+};
+
+void Compare(const std::string& name, int steps) {
+  const auto model =
+      std::make_shared<const Model>(BuildZooGraph({name, Shape{3, 32, 32}, 10, Stem::kAuto}).value());
+  Rng rng(1);
+  std::vector<float> inputs(kBatch * 3 * 32 * 32);
+  for (float& value : inputs) value = static_cast<float>(Normal(rng));
+  std::vector<std::int32_t> labels(kBatch);
+  for (std::int32_t& label : labels) label = static_cast<std::int32_t>(rng.Below(10));
+  const BatchView batch{inputs, labels};
+
+  Ours ours(model, MemoryFormat::kAuto);
+  Ours contiguous(model, MemoryFormat::kContiguous);
+  Ours channels_last(model, MemoryFormat::kChannelsLast);
+  const auto reference = MakeReferenceNetwork(name);
+  LoadReference(*reference, *model, ours.parameters(), ours.statistics());
+  torch::optim::SGD optimiser(reference->parameters(),
+                              torch::optim::SGDOptions(kLearningRate).momentum(kMomentum).weight_decay(kWeightDecay));
+  const torch::Tensor x = torch::from_blob(inputs.data(), {kBatch, 3, 32, 32}, torch::kFloat);
+  const torch::Tensor y = torch::from_blob(labels.data(), {kBatch}, torch::kInt).to(torch::kLong);
+  const auto plain_step = [&] {
+    optimiser.zero_grad();
+    const torch::Tensor scores = reference->forward(x);
+    const torch::Tensor loss = torch::nn::functional::cross_entropy(scores, y);
+    loss.backward();
+    optimiser.step();
+    // What any training loop reports, and the engine does too.
+    static_cast<void>(loss.item<double>() + scores.argmax(1).eq(y).sum().item<double>());
+  };
+
+  std::vector<double> plain_ms, ours_ms, contiguous_ms, channels_last_ms;
+  for (int i = -3; i < steps; ++i) {  // three to warm up
+    const double a = Milliseconds(plain_step);
+    const double b = Milliseconds([&] { ours.Step(batch); });
+    const double c = Milliseconds([&] { contiguous.Step(batch); });
+    const double d = Milliseconds([&] { channels_last.Step(batch); });
+    if (i < 0) continue;
+    plain_ms.push_back(a);
+    ours_ms.push_back(b);
+    contiguous_ms.push_back(c);
+    channels_last_ms.push_back(d);
+  }
+  const double gflop = 6e-9 * static_cast<double>(TotalMacs(model->costs).value) * kBatch;
+  std::printf("%-9s plain torch %7.1f ms   engine %7.1f ms   ratio %.3f   (contiguous %.1f ms, channels-last %.1f ms; "
+              "%.0f GFLOP/s)\n",
+              name.c_str(), Median(plain_ms), Median(ours_ms), Median(ours_ms) / Median(plain_ms),
+              Median(contiguous_ms), Median(channels_last_ms), 1e3 * gflop / Median(ours_ms));
+}
+
+}  // namespace
+}  // namespace tributary
+
+int main(int argc, char** argv) {
+  const int steps = argc > 1 ? std::atoi(argv[1]) : 25;
+  const int threads = argc > 2 ? std::atoi(argv[2]) : static_cast<int>(std::thread::hardware_concurrency());
+  if (steps < 1 || threads < 1) {
+    std::fprintf(stderr, "usage: engine [steps] [threads]\n");
+    return 2;
+  }
+  tributary::SetComputeThreads(threads);
+  std::printf("one training step, 3x32x32, batch 64, %d threads, %d steps each, alternating; medians\n", threads, steps);
+  for (const char* name : {"resnet20", "vgg11"}) tributary::Compare(name, steps);
+}

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+
+#include "tributary/base/status.h"
+
+namespace tributary {
+
+// What to run once the arguments have been read.
+using Action = std::function<Status()>;
+
+// Each adds one sub-command to `app`; if it is the one chosen, reading the arguments puts its work into `action`.
+// One file per sub-command, NAME_command.cc.
+void AddModelsCommand(CLI::App& app, Action& action);
+void AddDataCommand(CLI::App& app, Action& action);
+void AddTrainCommand(CLI::App& app, Action& action);
+void AddEvaluateCommand(CLI::App& app, Action& action);
+
+}  // namespace tributary

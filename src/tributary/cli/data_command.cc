@@ -1,0 +1,174 @@
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "tributary/base/file.h"
+#include "tributary/cli/commands.h"
+#include "tributary/cli/shared_options.h"
+#include "tributary/cli/table.h"
+#include "tributary/data/load.h"
+#include "tributary/plot/class_counts.h"
+#include "tributary/policy/partitioning/split.h"
+
+namespace tributary {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Counts = std::vector<std::vector<std::int64_t>>;  // per device, per class
+
+struct ShowArguments {
+  DataOptions data;
+  SplitOptions split;
+  std::string plot;
+  bool json = false;
+};
+
+Counts CountClasses(const Partition& partition, const Dataset& dataset) {
+  Counts counts(partition.size(), std::vector<std::int64_t>(static_cast<std::size_t>(dataset.classes()), 0));
+  for (std::size_t device = 0; device < partition.size(); ++device) {
+    for (const std::uint32_t sample : partition[device]) {
+      ++counts[device][static_cast<std::size_t>(dataset.label(sample))];
+    }
+  }
+  return counts;
+}
+
+// L1 distance of each device's class shares to those of the whole, in [0, 2); mean over devices with samples.
+double MeanSkew(const Counts& counts) {
+  std::vector<double> all(counts.front().size(), 0);
+  double total = 0;
+  for (const auto& device : counts) {
+    for (std::size_t c = 0; c < device.size(); ++c) all[c] += static_cast<double>(device[c]);
+  }
+  for (const double count : all) total += count;
+  double sum = 0;
+  int devices = 0;
+  for (const auto& device : counts) {
+    double samples = 0;
+    for (const std::int64_t count : device) samples += static_cast<double>(count);
+    if (samples == 0) continue;
+    ++devices;
+    for (std::size_t c = 0; c < device.size(); ++c) {
+      sum += std::abs(static_cast<double>(device[c]) / samples - all[c] / total);
+    }
+  }
+  return devices > 0 ? sum / devices : 0;
+}
+
+std::string Title(const ShowArguments& arguments) {
+  return arguments.data.name + " over " + std::to_string(arguments.split.devices) + " devices, " + arguments.split.kind;
+}
+
+void Print(const ShowArguments& arguments, const Dataset& dataset, const Partition& partition, const Counts& counts) {
+  constexpr int kMostColumns = 20;
+  const bool wide = dataset.classes() > kMostColumns;
+  std::vector<std::string> heading = {"device", "samples", "classes"};
+  for (int c = 0; c < dataset.classes() && !wide; ++c) heading.push_back("class " + std::to_string(c));
+  TextTable table(heading);
+  for (std::size_t device = 0; device < partition.size(); ++device) {
+    const auto held = std::count_if(counts[device].begin(), counts[device].end(), [](std::int64_t n) { return n > 0; });
+    std::vector<std::string> row = {std::to_string(device),
+                                    FormatThousands(static_cast<std::int64_t>(partition[device].size())),
+                                    std::to_string(held)};
+    for (int c = 0; c < dataset.classes() && !wide; ++c) {
+      const std::int64_t count = counts[device][static_cast<std::size_t>(c)];
+      row.push_back(count > 0 ? std::to_string(count) : "-");
+    }
+    table.AddRow(std::move(row));
+  }
+  std::fputs(table.Format().c_str(), stdout);
+  std::printf("\n%s: %s training and %d classes; mean distance of a device's classes from the whole %.3f (0 alike, 2 "
+              "disjoint)\n",
+              Title(arguments).c_str(), (FormatThousands(static_cast<std::int64_t>(dataset.size())) + " samples for").c_str(),
+              dataset.classes(), MeanSkew(counts));
+}
+
+Status Show(const ShowArguments& arguments) {
+  if (!arguments.plot.empty()) TRIBUTARY_RETURN_IF_ERROR(CheckWritable(arguments.plot));
+  TRIBUTARY_ASSIGN_OR_RETURN(const TrainTest data, LoadData(arguments.data));
+  const Dataset& train = data.train;
+  TRIBUTARY_ASSIGN_OR_RETURN(const Partition partition, MakeSplit(arguments.split, train.labels(), train.classes()));
+  const Counts counts = CountClasses(partition, train);
+
+  if (!arguments.plot.empty()) {
+    TRIBUTARY_RETURN_IF_ERROR(WriteFileAtomically(arguments.plot, DrawClassCounts({Title(arguments), counts, {}})));
+  }
+  if (arguments.json) {
+    Json sizes = Json::array();
+    for (const auto& device : partition) sizes.push_back(device.size());
+    Json result = {{"data", train.name()},
+                   {"shape", Json::array({train.shape().channels, train.shape().height, train.shape().width})},
+                   {"classes", train.classes()},
+                   {"train", train.size()},
+                   {"test", data.test.size()},
+                   {"split", arguments.split.kind},
+                   {"sizes", sizes},
+                   {"class_counts", counts},
+                   {"mean_skew", MeanSkew(counts)}};
+    if (!arguments.plot.empty()) result["plot"] = arguments.plot;
+    PrintJson(result);
+    return OkStatus();
+  }
+  Print(arguments, train, partition, counts);
+  if (!arguments.plot.empty()) std::printf("plot: %s\n", arguments.plot.c_str());
+  return OkStatus();
+}
+
+Status List(bool json) {
+  TextTable table({"name", "what it is"});
+  Json list = Json::array();
+  for (const KnownDataset& known : KnownDatasets()) {
+    table.AddRow({known.name, known.description});
+    list.push_back({{"name", known.name}, {"description", known.description}});
+  }
+  if (json) {
+    PrintJson(list);
+    return OkStatus();
+  }
+  std::fputs(table.Format().c_str(), stdout);
+  std::puts("\nor a folder with X.npy and y.npy. 'tributary data show NAME' says who has what.");
+  return OkStatus();
+}
+
+void AddShow(CLI::App& data, Action& action) {
+  auto arguments = std::make_shared<ShowArguments>();
+  CLI::App* command = data.add_subcommand("show", "Divide a data set over devices and show who has what");
+  std::string kinds;
+  for (const std::string& kind : SplitKinds()) kinds += (kinds.empty() ? "" : ", ") + kind;
+  command->add_option("name", arguments->data.name, "Data set, or a folder with X.npy and y.npy")->capture_default_str();
+  AddDataDirOption(*command, arguments->data.data_dir);
+  command->add_option("--split", arguments->split.kind, "How samples are divided: " + kinds)->capture_default_str();
+  command->add_option("--devices", arguments->split.devices, "Number of devices")->capture_default_str();
+  command
+      ->add_option("--alpha", arguments->split.alpha,
+                   "dirichlet, extended-dirichlet: smaller is more skewed; 0.1 strongly, 100 hardly")
+      ->capture_default_str();
+  command
+      ->add_option("--classes-per-device", arguments->split.classes_per_device,
+                   "classes-per-device, extended-dirichlet: classes that each device sees")
+      ->capture_default_str();
+  command
+      ->add_option("--shards-per-device", arguments->split.shards_per_device,
+                   "shards: runs of the label-sorted data that each device is dealt")
+      ->capture_default_str();
+  command->add_option("--seed", arguments->split.seed, "Same seed, same split")->capture_default_str();
+  command->add_option("--plot", arguments->plot, "Write the picture to this SVG file")->type_name("FILE.svg");
+  AddJsonFlag(*command, arguments->json);
+  command->footer("Example:\n  tributary data show glyphs --split dirichlet --alpha 0.3 --devices 8 --plot who.svg");
+  command->callback([arguments, &action] { action = [arguments] { return Show(*arguments); }; });
+}
+
+}  // namespace
+
+void AddDataCommand(CLI::App& app, Action& action) {
+  auto json = std::make_shared<bool>(false);
+  CLI::App* command = app.add_subcommand("data", "List the data sets, or show how one is divided over devices");
+  command->require_subcommand(0, 1);
+  AddJsonFlag(*command, *json);
+  command->footer("Example:\n  tributary data\n  tributary data show fashion-mnist --data-dir ~/data --split shards");
+  command->callback([json, &action] {
+    if (!action) action = [json] { return List(*json); };
+  });
+  AddShow(*command, action);
+}
+
+}  // namespace tributary

@@ -1,0 +1,121 @@
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "tributary/base/flat_buffer.h"
+#include "tributary/cli/commands.h"
+#include "tributary/cli/saved_network.h"
+#include "tributary/cli/shared_options.h"
+#include "tributary/cli/table.h"
+#include "tributary/data/load.h"
+#include "tributary/device/evaluation.h"
+#include "tributary/engine/compute.h"
+#include "tributary/telemetry/progress.h"
+
+namespace tributary {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Arguments {
+  std::string file;
+  std::string model;
+  DataOptions data{.name = ""};
+  int threads = 1;
+  bool json = false;
+  bool quiet = false;
+};
+
+// What the file says of itself, overridden by what the person says.
+StatusOr<SavedNetwork> Describe(const Arguments& arguments, const WeightsFile& file) {
+  auto said = FromMetadata(file.metadata());
+  if (!said.ok()) return std::move(said).status().WithContext(arguments.file);
+  SavedNetwork network = said->value_or(SavedNetwork{});
+  if (!arguments.model.empty()) network.zoo.name = arguments.model;
+  if (!arguments.data.name.empty()) network.data = arguments.data.name;
+  if (network.zoo.name.empty()) {
+    return InvalidArgument(arguments.file + " does not say which network it holds; name it with --model");
+  }
+  if (network.data.empty()) {
+    return InvalidArgument(arguments.file + " does not say what data it was trained on; name them with --data");
+  }
+  return network;
+}
+
+Status Run(const Arguments& arguments) {
+  TRIBUTARY_ASSIGN_OR_RETURN(const WeightsFile file, WeightsFile::Read(arguments.file));
+  TRIBUTARY_ASSIGN_OR_RETURN(SavedNetwork network, Describe(arguments, file));
+  DataOptions options = arguments.data;
+  options.name = network.data;
+  TRIBUTARY_ASSIGN_OR_RETURN(TrainTest data, LoadData(options));
+  Dataset test = std::move(data.test);
+  const auto channels = static_cast<std::size_t>(test.shape().channels);
+  if (network.zoo.input && *network.zoo.input != test.shape()) {
+    return InvalidArgument(arguments.file + " holds a network for samples of " + FormatShape(*network.zoo.input) +
+                           ", but those of " + options.name + " are " + FormatShape(test.shape()));
+  }
+  if (network.zoo.classes && *network.zoo.classes < test.classes()) {
+    return InvalidArgument(arguments.file + " knows " + std::to_string(*network.zoo.classes) + " classes, but " +
+                           options.name + " has " + std::to_string(test.classes()));
+  }
+  const auto& [mean, deviation] = network.normalisation;
+  if (mean.size() == channels && deviation.size() == channels) {
+    test = std::move(test).WithNormalisation(network.normalisation);
+  }
+  network.zoo.input = test.shape();
+  if (!network.zoo.classes) network.zoo.classes = test.classes();
+  TRIBUTARY_ASSIGN_OR_RETURN(Graph graph, BuildZooGraph(network.zoo));
+  const auto model = std::make_shared<const Model>(std::move(graph));
+  FlatBuffer parameters(model->parameters.size);
+  FlatBuffer statistics(model->statistics.size);
+  TRIBUTARY_RETURN_IF_ERROR(file.CopyTo(*model, parameters.span(), statistics.span()));
+
+  SetComputeThreads(arguments.threads);
+  const auto clock = MakeRealClock();
+  Progress progress(*clock, stderr,
+                    {.style = arguments.quiet ? ProgressStyle::kQuiet : ProgressStyleFor(stderr),
+                     .total = test.size(),
+                     .unit = "samples"});
+  Executor executor(model, {parameters.span(), statistics.span(), {}});
+  TRIBUTARY_ASSIGN_OR_RETURN(const Evaluation result, Evaluate(executor, test, [&](std::size_t samples) {
+                               progress.Update(samples, "evaluating");
+                               return true;
+                             }));
+  progress.Clear();
+  const double rate = static_cast<double>(result.samples) / ToSeconds(clock->Now());
+  if (arguments.json) {
+    PrintJson({{"file", arguments.file},
+               {"model", network.zoo.name},
+               {"data", network.data},
+               {"samples", result.samples},
+               {"accuracy", result.accuracy},
+               {"loss", result.loss},
+               {"samples_per_second", rate}});
+  } else {
+    std::printf("%s on %s: accuracy %.2f %%, loss %.4f over %s test samples (%s samples/s)\n", network.zoo.name.c_str(),
+                network.data.c_str(), 100 * result.accuracy, result.loss,
+                FormatThousands(static_cast<std::int64_t>(result.samples)).c_str(),
+                FormatThousands(static_cast<std::int64_t>(rate)).c_str());
+  }
+  return OkStatus();
+}
+
+}  // namespace
+
+void AddEvaluateCommand(CLI::App& app, Action& action) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* command = app.add_subcommand("evaluate", "Measure saved weights on a test set");
+  command->add_option("file", arguments->file, "Weights written by 'tributary train --save'")
+      ->required()
+      ->type_name("FILE.safetensors");
+  command->add_option("--model", arguments->model, "Network in the file; without it, what the file says");
+  command->add_option("--data", arguments->data.name, "Data set; without it, the one it was trained on");
+  AddDataDirOption(*command, arguments->data.data_dir);
+  command->add_option("--test-limit", arguments->data.test_limit, "Use at most so many test samples");
+  AddThreadsOption(*command, arguments->threads);
+  AddJsonFlag(*command, arguments->json);
+  command->add_flag("--quiet", arguments->quiet, "Print the result only");
+  command->footer("Example:\n  tributary evaluate m.safetensors --data-dir ~/data");
+  command->callback([arguments, &action] { action = [arguments] { return Run(*arguments); }; });
+}
+
+}  // namespace tributary

@@ -1,0 +1,105 @@
+#include "tributary/cli/main.h"
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "tributary/base/names.h"
+#include "tributary/cli/commands.h"
+#include "tributary/cli/version.h"
+
+namespace tributary {
+namespace {
+
+constexpr int kDone = 0;
+constexpr int kFailed = 1;
+constexpr int kBadUsage = 2;
+
+int ExitCode(const Status& status) {
+  switch (status.code()) {
+    case StatusCode::kOk: return kDone;
+    case StatusCode::kInvalidArgument:
+    case StatusCode::kNotFound:
+    case StatusCode::kCorrupt:
+    case StatusCode::kResourceExhausted: return kBadUsage;
+    case StatusCode::kUnavailable:
+    case StatusCode::kCancelled:
+    case StatusCode::kIoError: return kFailed;
+  }
+  return kFailed;
+}
+
+int Complain(const std::string& message) {
+  std::fprintf(stderr, "tributary: %s\n", message.c_str());
+  return kBadUsage;
+}
+
+// The sub-command that was given last, and how a person would call it.
+const CLI::App* Chosen(const CLI::App& app, std::string& name) {
+  const CLI::App* chosen = &app;
+  name = "tributary";
+  while (!chosen->get_subcommands().empty()) {
+    chosen = chosen->get_subcommands().front();
+    name += " " + chosen->get_name();
+  }
+  return chosen;
+}
+
+// An argument nobody asked for: a mistyped flag or command, most likely.
+std::string UnknownArgument(const CLI::App& app) {
+  std::string name;
+  const CLI::App* chosen = Chosen(app, name);
+  const std::vector<std::string> extras = app.remaining(/*recurse=*/true);
+  const std::string found = extras.empty() ? "" : extras.front().substr(0, extras.front().find('='));
+  std::vector<std::string> known;
+  std::string what;
+  if (found.starts_with("-")) {
+    what = "option of '" + name + "':";
+    for (const CLI::Option* option : chosen->get_options()) {
+      if (!option->get_lnames().empty()) known.push_back("--" + option->get_lnames().front());
+    }
+  } else {
+    what = chosen == &app ? "command" : "argument of '" + name + "':";
+    for (const CLI::App* sub : chosen->get_subcommands({})) known.push_back(sub->get_name());
+  }
+  return UnknownName(what, found, known).message() + "\nsee '" + name + " --help'";
+}
+
+}  // namespace
+
+int Main(int argc, const char* const* argv) {
+  CLI::App app("Trains one neural network across devices that differ in speed, bandwidth, memory, data and stream rate.",
+               "tributary");
+  app.footer("Examples:\n"
+             "  tributary train                                  train a small network on generated images\n"
+             "  tributary models resnet18 --input 3x32x32        a network's layers and what they cost\n"
+             "  tributary data show glyphs --split dirichlet     who has what when data are divided");
+  app.set_version_flag("--version", VersionText());
+  app.require_subcommand(0, 1);
+  Action action;
+  AddTrainCommand(app, action);
+  AddEvaluateCommand(app, action);
+  AddModelsCommand(app, action);
+  AddDataCommand(app, action);
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& help) {
+    return app.exit(help);
+  } catch (const CLI::ExtrasError&) {
+    return Complain(UnknownArgument(app));
+  } catch (const CLI::ParseError& error) {
+    std::string name;
+    Chosen(app, name);
+    return Complain(std::string(error.what()) + "\nsee '" + name + " --help'");
+  }
+  if (!action) {
+    std::fputs(app.help().c_str(), stdout);
+    return kDone;
+  }
+  const Status status = action();
+  if (!status.ok()) std::fprintf(stderr, "tributary: %s\n", status.message().c_str());
+  return ExitCode(status);
+}
+
+}  // namespace tributary

@@ -1,0 +1,11 @@
+#pragma once
+
+namespace tributary {
+
+// The whole program: reads the arguments, runs one sub-command, returns the exit code.
+//   0  done (also when interrupted and saved)
+//   1  the run failed
+//   2  bad usage, configuration or input
+int Main(int argc, const char* const* argv);
+
+}  // namespace tributary

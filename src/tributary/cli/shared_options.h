@@ -1,0 +1,28 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "tributary/data/load.h"
+#include "tributary/model/zoo.h"
+
+namespace tributary {
+
+// Flags that several sub-commands have, so that they are called and explained the same everywhere.
+
+void AddJsonFlag(CLI::App& command, bool& json);
+
+// --data-dir, from the environment variable TRIBUTARY_DATA when not given.
+void AddDataDirOption(CLI::App& command, std::filesystem::path& data_dir);
+
+// --threads; the machine's cores when not given.
+void AddThreadsOption(CLI::App& command, int& threads);
+
+// --stem, read with ParseStem.
+void AddStemOption(CLI::App& command, std::string& stem);
+
+// Prints a JSON value on standard output, indented.
+void PrintJson(const nlohmann::ordered_json& value);
+
+}  // namespace tributary

@@ -1,0 +1,238 @@
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "tributary/base/file.h"
+#include "tributary/base/flat_buffer.h"
+#include "tributary/base/names.h"
+#include "tributary/cli/commands.h"
+#include "tributary/cli/interrupt.h"
+#include "tributary/cli/saved_network.h"
+#include "tributary/cli/shared_options.h"
+#include "tributary/cli/table.h"
+#include "tributary/device/local_training.h"
+#include "tributary/engine/compute.h"
+#include "tributary/model/initialise.h"
+#include "tributary/telemetry/progress.h"
+
+namespace tributary {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Arguments {
+  std::string model = "cnn";
+  std::string stem = "auto";
+  DataOptions data;
+  std::string augment = "auto";
+  LocalTrainingOptions training;
+  std::optional<double> learning_rate;
+  std::optional<double> momentum;
+  int threads = 1;
+  std::string save;
+  std::string from;
+  bool json = false;
+  bool quiet = false;
+};
+
+// What each optimiser is usually given; a flag overrides it.
+void FillDefaults(Arguments& arguments) {
+  const bool sgd = arguments.training.optimiser.name == "sgd";
+  arguments.training.optimiser.momentum = arguments.momentum.value_or(sgd ? 0.9 : 0.0);
+  arguments.training.schedule.learning_rate = arguments.learning_rate.value_or(sgd ? 0.05 : 0.001);
+}
+
+Status ReadAugment(Arguments& arguments) {
+  const std::vector<std::string> known = {"auto", "none", "standard"};
+  if (std::find(known.begin(), known.end(), arguments.augment) == known.end()) {
+    return UnknownName("augmentation", arguments.augment, known);
+  }
+  const bool natural_images = arguments.data.name.starts_with("cifar");
+  if (arguments.augment == "standard" || (arguments.augment == "auto" && natural_images)) {
+    arguments.training.augment = {.flip = true, .padding = 4};
+  }
+  return OkStatus();
+}
+
+// Where an interrupted run is saved when no place was named.
+std::filesystem::path RescuePath(const Arguments& arguments) {
+  return arguments.model + "-interrupted.safetensors";
+}
+
+std::string Percent(double share) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2f %%", 100 * share);
+  return text;
+}
+
+void PrintEpoch(const EpochSummary& epoch, int epochs) {
+  std::printf("epoch %*d/%d  loss %.4f  train %s  test %s  %s samples/s\n", epochs >= 100 ? 3 : epochs >= 10 ? 2 : 1,
+              epoch.epoch, epochs, epoch.train_loss, Percent(epoch.train_accuracy).c_str(),
+              Percent(epoch.test.accuracy).c_str(),
+              FormatThousands(static_cast<std::int64_t>(epoch.samples_per_second)).c_str());
+  std::fflush(stdout);
+}
+
+Json ResultJson(const Arguments& arguments, const Model& model, const LocalTrainingResult& result, double seconds,
+                const std::string& saved) {
+  Json epochs = Json::array();
+  for (const EpochSummary& epoch : result.epochs) {
+    epochs.push_back({{"epoch", epoch.epoch},
+                      {"learning_rate", epoch.learning_rate},
+                      {"train_loss", epoch.train_loss},
+                      {"train_accuracy", epoch.train_accuracy},
+                      {"test_loss", epoch.test.loss},
+                      {"test_accuracy", epoch.test.accuracy},
+                      {"samples_per_second", epoch.samples_per_second}});
+  }
+  Json json = {{"model", model.graph.name()},
+               {"data", arguments.data.name},
+               {"parameters", TotalParameters(model.costs)},
+               {"seed", arguments.training.seed},
+               {"threads", arguments.threads},
+               {"steps", result.steps},
+               {"seconds", seconds},
+               {"interrupted", result.interrupted},
+               {"test_accuracy", nullptr},
+               {"epochs", epochs}};
+  if (!result.epochs.empty()) json["test_accuracy"] = result.epochs.back().test.accuracy;
+  if (!saved.empty()) json["saved"] = saved;
+  return json;
+}
+
+Status Run(Arguments arguments) {
+  FillDefaults(arguments);
+  TRIBUTARY_RETURN_IF_ERROR(ReadAugment(arguments));
+  if (!arguments.save.empty()) TRIBUTARY_RETURN_IF_ERROR(CheckWritable(arguments.save));
+  SavedNetwork network;
+  network.zoo.name = arguments.model;
+  TRIBUTARY_ASSIGN_OR_RETURN(network.zoo.stem, ParseStem(arguments.stem));
+  // A wrong name should not wait for the data to be read.
+  TRIBUTARY_RETURN_IF_ERROR(BuildZooGraph(network.zoo).status());
+
+  TRIBUTARY_ASSIGN_OR_RETURN(const TrainTest data, LoadData(arguments.data));
+  network.zoo.input = data.train.shape();
+  network.zoo.classes = data.train.classes();
+  network.data = arguments.data.name;
+  network.normalisation = data.train.normalisation();
+  TRIBUTARY_ASSIGN_OR_RETURN(Graph graph, BuildZooGraph(network.zoo));
+  const auto model = std::make_shared<const Model>(std::move(graph));
+  FlatBuffer parameters(model->parameters.size);
+  FlatBuffer statistics(model->statistics.size);
+  InitialiseWeights(*model, arguments.training.seed, parameters.span(), statistics.span());
+  if (!arguments.from.empty()) {
+    TRIBUTARY_ASSIGN_OR_RETURN(const WeightsFile file, WeightsFile::Read(arguments.from));
+    TRIBUTARY_RETURN_IF_ERROR(file.CopyTo(*model, parameters.span(), statistics.span()));
+  }
+
+  SetComputeThreads(arguments.threads);
+  const bool talk = !arguments.json && !arguments.quiet;
+  if (talk) {
+    std::printf("Training %s (%s parameters, %s MACs a sample) on %s: %s training and %s test samples, %d threads\n",
+                arguments.model.c_str(), FormatThousands(TotalParameters(model->costs)).c_str(),
+                FormatCount(static_cast<double>(TotalMacs(model->costs).value)).c_str(), arguments.data.name.c_str(),
+                FormatThousands(static_cast<std::int64_t>(data.train.size())).c_str(),
+                FormatThousands(static_cast<std::int64_t>(data.test.size())).c_str(), arguments.threads);
+    std::fflush(stdout);
+  }
+  const auto clock = MakeRealClock();
+  const auto total = static_cast<std::uint64_t>(data.train.size()) * static_cast<std::uint64_t>(arguments.training.epochs);
+  Progress progress(*clock, stderr,
+                    {.style = arguments.quiet ? ProgressStyle::kQuiet : ProgressStyleFor(stderr),
+                     .total = total,
+                     .unit = "samples"});
+  const InterruptGuard interrupt;
+  LocalTrainingObserver observer;
+  observer.should_stop = [&] { return interrupt.interrupted(); };
+  observer.on_step = [&](std::uint64_t samples, int epoch, double loss) {
+    char text[64];
+    std::snprintf(text, sizeof text, "epoch %d/%d, loss %.4f", epoch, arguments.training.epochs, loss);
+    progress.Update(samples, text);
+  };
+  observer.on_epoch = [&](const EpochSummary& epoch) {
+    progress.Clear();
+    if (talk) PrintEpoch(epoch, arguments.training.epochs);
+  };
+  TRIBUTARY_ASSIGN_OR_RETURN(const LocalTrainingResult result,
+                             TrainLocally(arguments.training, model, data, parameters.span(), statistics.span(), *clock,
+                                          observer));
+  progress.Clear();
+  const double seconds = ToSeconds(clock->Now());
+
+  std::string save = arguments.save;
+  if (save.empty() && result.interrupted && result.steps > 0) save = RescuePath(arguments).string();
+  if (!save.empty()) {
+    TRIBUTARY_RETURN_IF_ERROR(
+        SaveWeights(save, *model, parameters.span(), statistics.span(), ToMetadata(network)));
+  }
+  if (arguments.json) {
+    PrintJson(ResultJson(arguments, *model, result, seconds, save));
+    return OkStatus();
+  }
+  if (result.interrupted) {
+    std::printf("interrupted after %llu steps\n", static_cast<unsigned long long>(result.steps));
+  } else {
+    std::printf("test accuracy %s in %s\n", Percent(result.epochs.back().test.accuracy).c_str(),
+                FormatDuration(FromSeconds(seconds)).c_str());
+  }
+  if (!save.empty()) {
+    std::printf("saved %s; continue with --from %s, or: tributary evaluate %s\n", save.c_str(), save.c_str(), save.c_str());
+  }
+  return OkStatus();
+}
+
+void AddTrainingOptions(CLI::App& command, Arguments& a) {
+  OptimiserOptions& optimiser = a.training.optimiser;
+  ScheduleOptions& schedule = a.training.schedule;
+  schedule.name = "cosine";
+  optimiser.weight_decay = 5e-4;
+  command.add_option("--epochs", a.training.epochs, "Passes over the training data")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
+  command.add_option("--batch", a.training.batch, "Samples per step")->check(CLI::Range(1, 1'000'000))->capture_default_str();
+  command.add_option("--optimiser", optimiser.name, "sgd or adam")->capture_default_str();
+  command.add_option("--lr", a.learning_rate, "Learning rate; without it 0.05 for sgd, 0.001 for adam");
+  command.add_option("--momentum", a.momentum, "sgd: share of the last direction that is kept; without it 0.9");
+  command.add_flag("--nesterov", optimiser.nesterov, "sgd: look one momentum step ahead");
+  command.add_option("--weight-decay", optimiser.weight_decay, "Pull of every parameter towards zero")->capture_default_str();
+  command.add_option("--schedule", schedule.name, "Learning rate over time: constant, step or cosine")->capture_default_str();
+  command.add_option("--milestones", schedule.milestones, "step: steps at which the rate is multiplied by --factor")
+      ->delimiter(',');
+  command.add_option("--factor", schedule.factor, "step: see --milestones")->capture_default_str();
+  command.add_option("--lr-floor", schedule.floor, "cosine: the rate at the end")->capture_default_str();
+  command.add_option("--warmup", schedule.warmup_steps, "Steps over which the rate climbs to its full height")
+      ->capture_default_str();
+  command.add_option("--label-smoothing", a.training.label_smoothing, "Share of the target spread over all classes")
+      ->capture_default_str();
+  command.add_option("--augment", a.augment, "standard (mirror and shift by up to 4 pixels), none, or auto: standard for cifar")
+      ->capture_default_str();
+}
+
+}  // namespace
+
+void AddTrainCommand(CLI::App& app, Action& action) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* command = app.add_subcommand("train", "Train a network on this machine alone");
+  command->add_option("--model", arguments->model, "Network to train; see 'tributary models'")->capture_default_str();
+  AddStemOption(*command, arguments->stem);
+  command->add_option("--data", arguments->data.name, "Data set, or a folder with X.npy and y.npy; see 'tributary data'")
+      ->capture_default_str();
+  AddDataDirOption(*command, arguments->data.data_dir);
+  command->add_option("--train-limit", arguments->data.train_limit, "Use at most so many training samples");
+  command->add_option("--test-limit", arguments->data.test_limit, "Use at most so many test samples");
+  AddTrainingOptions(*command, *arguments);
+  command->add_option("--seed", arguments->training.seed, "Same seed, machine and threads: the same weights, bit for bit")
+      ->capture_default_str();
+  AddThreadsOption(*command, arguments->threads);
+  command->add_option("--save", arguments->save, "Write the trained weights to this file")->type_name("FILE.safetensors");
+  command->add_option("--from", arguments->from, "Start from these weights")->type_name("FILE.safetensors");
+  AddJsonFlag(*command, arguments->json);
+  command->add_flag("--quiet", arguments->quiet, "Print the result only");
+  command->footer(
+      "Ctrl-C stops after the current step and saves (to --save, or MODEL-interrupted.safetensors).\n"
+      "Examples:\n"
+      "  tributary train --model resnet8 --data glyphs --epochs 3 --save m.safetensors\n"
+      "  tributary train --model cnn --data fashion-mnist --data-dir ~/data --epochs 5");
+  command->callback([arguments, &action] { action = [arguments] { return Run(*arguments); }; });
+}
+
+}  // namespace tributary

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "tributary/base/clock.h"
+#include "tributary/base/status.h"
+#include "tributary/data/augment.h"
+#include "tributary/data/dataset.h"
+#include "tributary/device/evaluation.h"
+#include "tributary/engine/executor.h"
+#include "tributary/policy/optimisation/optimiser.h"
+#include "tributary/policy/optimisation/schedule.h"
+
+namespace tributary {
+
+struct LocalTrainingOptions {
+  int epochs = 3;
+  std::size_t batch = 64;  // the last batch of an epoch may be smaller
+  OptimiserOptions optimiser;
+  // Steps count batches from the start of the run.
+  ScheduleOptions schedule;
+  double label_smoothing = 0;
+  AugmentOptions augment;
+  std::uint64_t seed = 1;
+  ExecutorOptions executor;
+};
+
+struct EpochSummary {
+  int epoch = 0;  // from 1
+  double learning_rate = 0;  // of its last step
+  double train_loss = 0;
+  double train_accuracy = 0;
+  Evaluation test;
+  double samples_per_second = 0;  // training alone, without the evaluation
+};
+
+struct LocalTrainingResult {
+  std::vector<EpochSummary> epochs;  // the completed ones
+  std::uint64_t steps = 0;
+  bool interrupted = false;  // stopped between two steps; the weights are those after the last of them
+};
+
+// What a run tells while it goes. All are called on the training thread; empty ones are skipped.
+struct LocalTrainingObserver {
+  std::function<void(std::uint64_t samples, int epoch, double loss)> on_step;
+  std::function<void(const EpochSummary&)> on_epoch;
+  std::function<bool()> should_stop;  // asked between steps
+};
+
+// Trains a network on one machine: shuffled epochs of mini-batches, evaluated on the test set after each. The weights
+// start as the caller left them and are changed in place. A function of (weights, data, options, compute threads):
+// the same again gives the same bits.
+//
+// Fails if options make no sense for each other, or if the loss stops being a number, which is said with the step.
+StatusOr<LocalTrainingResult> TrainLocally(const LocalTrainingOptions& options, std::shared_ptr<const Model> model,
+                                           const TrainTest& data, std::span<float> parameters,
+                                           std::span<float> statistics, const Clock& clock,
+                                           const LocalTrainingObserver& observer = {});
+
+}  // namespace tributary

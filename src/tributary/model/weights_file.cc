@@ -1,0 +1,82 @@
+#include "tributary/model/weights_file.h"
+
+#include <cstring>
+#include <unordered_map>
+
+#include "tributary/base/check.h"
+#include "tributary/base/file.h"
+
+namespace tributary {
+namespace {
+
+constexpr Bytes kLargestFile{16'000'000'000};
+
+std::string FormatSizes(const std::vector<std::int64_t>& sizes) {
+  std::string text = "[";
+  for (std::size_t i = 0; i < sizes.size(); ++i) text += (i > 0 ? ", " : "") + std::to_string(sizes[i]);
+  return text + "]";
+}
+
+// The slots of both layouts with the memory they belong to.
+template <typename Float>
+std::vector<std::pair<const Layout::Slot*, std::span<Float>>> SlotsWithMemory(const Model& model,
+                                                                              std::span<Float> parameters,
+                                                                              std::span<Float> statistics) {
+  TRIBUTARY_CHECK(parameters.size() == model.parameters.size && statistics.size() == model.statistics.size);
+  std::vector<std::pair<const Layout::Slot*, std::span<Float>>> slots;
+  for (const Layout::Slot& slot : model.parameters.slots) {
+    slots.emplace_back(&slot, parameters.subspan(slot.segment.offset, slot.segment.count));
+  }
+  for (const Layout::Slot& slot : model.statistics.slots) {
+    slots.emplace_back(&slot, statistics.subspan(slot.segment.offset, slot.segment.count));
+  }
+  return slots;
+}
+
+}  // namespace
+
+Status SaveWeights(const std::filesystem::path& path, const Model& model, std::span<const float> parameters,
+                   std::span<const float> statistics, const Metadata& metadata) {
+  std::vector<SafetensorsSource> sources;
+  for (const auto& [slot, values] : SlotsWithMemory(model, parameters, statistics)) {
+    sources.push_back({slot->name, slot->tensor.shape, values});
+  }
+  return WriteSafetensors(path, sources, metadata);
+}
+
+StatusOr<WeightsFile> WeightsFile::Read(const std::filesystem::path& path) {
+  WeightsFile file;
+  file.path_ = path;
+  TRIBUTARY_ASSIGN_OR_RETURN(file.bytes_, ReadFile(path, kLargestFile));
+  auto view = ParseSafetensors(file.bytes_);
+  if (!view.ok()) return std::move(view).status().WithContext(path.string());
+  file.view_ = std::move(view).value();
+  return file;
+}
+
+Status WeightsFile::CopyTo(const Model& model, std::span<float> parameters, std::span<float> statistics) const {
+  std::unordered_map<std::string_view, const SafetensorsView::Tensor*> tensors;
+  for (const auto& tensor : view_.tensors) tensors.emplace(tensor.name, &tensor);
+  const auto slots = SlotsWithMemory(model, parameters, statistics);
+  const auto fail = [&](const std::string& reason) {
+    return InvalidArgument(path_.string() + " does not fit " + model.graph.name() + ": " + reason);
+  };
+  for (const auto& [slot, values] : slots) {
+    const auto found = tensors.find(slot->name);
+    if (found == tensors.end()) return fail("it has no tensor '" + slot->name + "'");
+    const SafetensorsView::Tensor& tensor = *found->second;
+    if (tensor.dtype != "F32" || tensor.shape != slot->tensor.shape) {
+      return fail("tensor '" + slot->name + "' is " + tensor.dtype + " " + FormatSizes(tensor.shape) +
+                  ", expected F32 " + FormatSizes(slot->tensor.shape));
+    }
+  }
+  if (tensors.size() != slots.size()) {
+    return fail("it holds " + std::to_string(tensors.size()) + " tensors, expected " + std::to_string(slots.size()));
+  }
+  for (const auto& [slot, values] : slots) {
+    std::memcpy(values.data(), tensors.at(slot->name)->bytes.data(), values.size_bytes());
+  }
+  return OkStatus();
+}
+
+}  // namespace tributary

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <span>
+#include <string>
+
+#include "tributary/base/status.h"
+#include "tributary/model/model.h"
+#include "tributary/model/safetensors.h"
+
+namespace tributary {
+
+// The weights of a network as a safetensors file: every parameter and running statistic under its PyTorch name, and in
+// the metadata whatever lets a reader build the network again. The same weights give the same bytes.
+
+using Metadata = std::map<std::string, std::string>;
+
+// Replaces `path`, or leaves it as it was.
+Status SaveWeights(const std::filesystem::path& path, const Model& model, std::span<const float> parameters,
+                   std::span<const float> statistics, const Metadata& metadata);
+
+// A weights file in memory, checked to be a well-formed safetensors file.
+class WeightsFile {
+ public:
+  // Files up to 16 GB are read.
+  static StatusOr<WeightsFile> Read(const std::filesystem::path& path);
+
+  const Metadata& metadata() const { return view_.metadata; }
+
+  // Copies the weights into flat memory laid out for `model`. The file must hold exactly its tensors, as F32 and of
+  // the same shapes; otherwise the first that differs is named and nothing is written.
+  Status CopyTo(const Model& model, std::span<float> parameters, std::span<float> statistics) const;
+
+ private:
+  WeightsFile() = default;
+
+  std::filesystem::path path_;
+  std::vector<std::byte> bytes_;
+  SafetensorsView view_;
+};
+
+}  // namespace tributary

@@ -1,0 +1,60 @@
+#include "tributary/model/weights_file.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "tributary/base/flat_buffer.h"
+#include "tributary/model/initialise.h"
+#include "tributary/model/zoo.h"
+
+namespace tributary {
+namespace {
+
+struct Weights {
+  explicit Weights(const std::string& name, std::int64_t classes = 10)
+      : model(BuildZooGraph({name, Shape{3, 32, 32}, classes, Stem::kAuto}).value()),
+        parameters(model.parameters.size),
+        statistics(model.statistics.size) {}
+  Model model;
+  FlatBuffer parameters, statistics;
+};
+
+class WeightsFileTest : public testing::Test {
+ protected:
+  ~WeightsFileTest() override { std::filesystem::remove(path_); }
+  const std::filesystem::path path_ =
+      std::filesystem::path(testing::TempDir()) / ("weights_" + std::to_string(::getpid()) + ".safetensors");
+};
+
+TEST_F(WeightsFileTest, GivesBackWhatWasSaved) {
+  Weights saved("resnet8");
+  InitialiseWeights(saved.model, 3, saved.parameters.span(), saved.statistics.span());
+  ASSERT_TRUE(SaveWeights(path_, saved.model, saved.parameters.span(), saved.statistics.span(), {{"a", "b"}}).ok());
+  const auto file = WeightsFile::Read(path_);
+  ASSERT_TRUE(file.ok()) << file.status();
+  EXPECT_EQ(file->metadata().at("a"), "b");
+  Weights loaded("resnet8");
+  ASSERT_TRUE(file->CopyTo(loaded.model, loaded.parameters.span(), loaded.statistics.span()).ok());
+  EXPECT_TRUE(std::ranges::equal(saved.parameters.span(), loaded.parameters.span()));
+  EXPECT_TRUE(std::ranges::equal(saved.statistics.span(), loaded.statistics.span()));
+}
+
+TEST_F(WeightsFileTest, RefusesAnotherNetworkAndWritesNothing) {
+  Weights saved("resnet8");
+  InitialiseWeights(saved.model, 3, saved.parameters.span(), saved.statistics.span());
+  ASSERT_TRUE(SaveWeights(path_, saved.model, saved.parameters.span(), saved.statistics.span(), {}).ok());
+  const auto file = WeightsFile::Read(path_);
+  ASSERT_TRUE(file.ok());
+  const auto message = [&](Weights other) {
+    const Status status = file->CopyTo(other.model, other.parameters.span(), other.statistics.span());
+    EXPECT_TRUE(std::ranges::all_of(other.parameters.span(), [](float value) { return value == 0; }));
+    const auto colon = status.message().find(": ");
+    return colon == std::string::npos ? status.message() : status.message().substr(colon + 2);
+  };
+  EXPECT_EQ(message(Weights("resnet8", 7)), "tensor 'fc.weight' is F32 [10, 64], expected F32 [7, 64]");
+  EXPECT_EQ(message(Weights("resnet20")), "it has no tensor 'layer1.1.conv1.weight'");
+  EXPECT_EQ(message(Weights("cnn")), "tensor 'conv1.weight' is F32 [16, 3, 3, 3], expected F32 [32, 3, 3, 3]");
+}
+
+}  // namespace
+}  // namespace tributary
