@@ -69,13 +69,19 @@ TEST(ClassCountsChart, EscapesTitleAndClassNames) {
 }
 
 TEST(ClassCountsChart, DrawsFromOneDeviceToHundreds) {
-  for (const std::size_t devices : {1U, 2U, 10U, 200U, 500U}) {
-    for (const std::size_t classes : {1U, 10U, 100U}) {
+  for (const std::size_t devices : {1U, 2U, 200U}) {
+    for (const std::size_t classes : {1U, 10U}) {
       const std::string svg = DrawClassCounts({"Split", Grid(devices, classes), {}});
       EXPECT_TRUE(IsBalanced(svg));
       EXPECT_EQ(Count(svg, "<rect"), 1 + devices * classes + classes);
     }
   }
+}
+
+TEST(ClassCountsChart, DrawsAHundredClasses) {
+  const std::string svg = DrawClassCounts({"Split", Grid(3, 100), {}});
+  EXPECT_TRUE(IsBalanced(svg));
+  EXPECT_EQ(Count(svg, "<rect"), 1U + 300U + 100U);
 }
 
 TEST(ClassCountsChart, DrawsEmptyDevices) { EXPECT_TRUE(IsBalanced(DrawClassCounts({"", {{0}}, {}}))); }
