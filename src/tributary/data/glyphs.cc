@@ -16,8 +16,8 @@ namespace {
 constexpr std::size_t kChannels = 3;
 constexpr double kNoise = 0.05;    // Standard deviation, on a scale of 0 to 1.
 constexpr double kContrast = 0.6;  // Least distance between the colours of shape and ground.
-// Measured over the default training set.
-const Normalisation kNormalisation = {{0.46F, 0.46F, 0.46F}, {0.27F, 0.27F, 0.27F}};
+// Measured over the default training set and rounded.
+const Normalisation kNormalisation = {{0.454F, 0.454F, 0.454F}, {0.272F, 0.272F, 0.272F}};
 
 using Colour = std::array<double, kChannels>;
 
