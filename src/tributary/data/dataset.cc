@@ -1,0 +1,180 @@
+#include "tributary/data/dataset.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "tributary/base/check.h"
+
+namespace tributary {
+namespace {
+
+Status CheckShape(const Shape& shape) {
+  // Bounds that keep the number of elements far from overflow.
+  constexpr std::int64_t kLargest = std::int64_t{1} << 31;
+  std::int64_t elements = 1;
+  for (const std::int64_t side : {shape.channels, shape.height, shape.width}) {
+    if (side < 1 || side > kLargest || elements > kLargest / side) {
+      return InvalidArgument(
+          "samples of shape " + FormatShape(shape) +
+          " cannot be held: every side must be at least 1 and a sample at most 2^31 values");
+    }
+    elements *= side;
+  }
+  return OkStatus();
+}
+
+Status CheckNormalisation(const Normalisation& normalisation, const Shape& shape) {
+  const auto channels = static_cast<std::size_t>(shape.channels);
+  const std::size_t means = normalisation.mean.size();
+  if (means != normalisation.deviation.size() || (means != 0 && means != channels)) {
+    return InvalidArgument("a normalisation with " + std::to_string(means) + " means and " +
+                           std::to_string(normalisation.deviation.size()) +
+                           " deviations does not fit samples with " + std::to_string(channels) + " channels");
+  }
+  for (std::size_t c = 0; c < means; ++c) {
+    const float mean = normalisation.mean[c], deviation = normalisation.deviation[c];
+    if (std::isfinite(mean) && std::isfinite(deviation) && deviation > 0) continue;
+    return InvalidArgument("channel " + std::to_string(c) + " has mean " + std::to_string(mean) +
+                           " and deviation " + std::to_string(deviation) +
+                           "; both must be finite and the deviation above 0");
+  }
+  return OkStatus();
+}
+
+Status CheckLabels(std::span<const std::int32_t> labels, int classes) {
+  if (classes < 1) {
+    return InvalidArgument("a data set has at least one class, found " + std::to_string(classes));
+  }
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    if (labels[i] >= 0 && labels[i] < classes) continue;
+    return Corrupt("sample " + std::to_string(i) + " has label " + std::to_string(labels[i]) +
+                   "; labels lie in 0 to " + std::to_string(classes - 1));
+  }
+  return OkStatus();
+}
+
+// Calls `function` with every channel's number and its plane of values.
+template <typename Function>
+void ForEachChannel(const Shape& shape, std::span<float> sample, const Function& function) {
+  const auto plane = static_cast<std::size_t>(shape.height * shape.width);
+  for (std::size_t c = 0; c < static_cast<std::size_t>(shape.channels); ++c) {
+    function(c, sample.subspan(c * plane, plane));
+  }
+}
+
+}  // namespace
+
+Dataset::Dataset(DatasetInfo info, Values values, std::vector<std::int32_t> labels)
+    : info_(std::move(info)), values_(std::move(values)), labels_(std::move(labels)) {}
+
+StatusOr<Dataset> Dataset::Make(DatasetInfo info, Values values, std::vector<std::int32_t> labels) {
+  TRIBUTARY_RETURN_IF_ERROR(CheckShape(info.shape));
+  TRIBUTARY_RETURN_IF_ERROR(CheckNormalisation(info.normalisation, info.shape));
+  TRIBUTARY_RETURN_IF_ERROR(CheckLabels(labels, info.classes));
+  const auto elements = static_cast<std::size_t>(info.shape.elements());
+  const std::size_t found = std::visit([](const auto& held) { return held.size(); }, values);
+  if (found % elements != 0 || found / elements != labels.size()) {
+    return Corrupt(std::to_string(labels.size()) + " labels and samples of shape " + FormatShape(info.shape) +
+                   " need " + std::to_string(labels.size()) + " x " + std::to_string(elements) +
+                   " values, found " + std::to_string(found));
+  }
+  if (const auto* floats = std::get_if<std::vector<float>>(&values)) {
+    const auto bad =
+        std::find_if_not(floats->begin(), floats->end(), [](float v) { return std::isfinite(v); });
+    if (bad != floats->end()) {
+      const auto at = static_cast<std::size_t>(bad - floats->begin());
+      return Corrupt("value " + std::to_string(at % elements) + " of sample " +
+                     std::to_string(at / elements) + " is not a finite number");
+    }
+  }
+  return Dataset(std::move(info), std::move(values), std::move(labels));
+}
+
+void Dataset::ReadPlain(std::size_t index, std::span<float> out) const {
+  const auto elements = static_cast<std::size_t>(info_.shape.elements());
+  TRIBUTARY_CHECK(index < size() && out.size() == elements);
+  if (const auto* bytes = std::get_if<std::vector<std::uint8_t>>(&values_)) {
+    const std::uint8_t* const from = bytes->data() + index * elements;
+    for (std::size_t i = 0; i < elements; ++i) out[i] = static_cast<float>(from[i]) / 255.0F;
+  } else {
+    const float* const from = std::get<std::vector<float>>(values_).data() + index * elements;
+    std::copy_n(from, elements, out.begin());
+  }
+}
+
+void Dataset::Read(std::size_t index, std::span<float> out) const {
+  ReadPlain(index, out);
+  if (info_.normalisation.mean.empty()) return;
+  ForEachChannel(info_.shape, out, [&](std::size_t c, std::span<float> plane) {
+    const float mean = info_.normalisation.mean[c], deviation = info_.normalisation.deviation[c];
+    for (float& value : plane) value = (value - mean) / deviation;
+  });
+}
+
+Dataset Dataset::Select(std::span<const std::uint32_t> indices) const {
+  const auto elements = static_cast<std::size_t>(info_.shape.elements());
+  std::vector<std::int32_t> labels;
+  labels.reserve(indices.size());
+  Values values = std::visit(
+      [&](const auto& held) {
+        auto chosen = std::decay_t<decltype(held)>();
+        chosen.reserve(indices.size() * elements);
+        for (const std::uint32_t index : indices) {
+          TRIBUTARY_CHECK(index < size());
+          const auto begin = held.begin() + static_cast<std::ptrdiff_t>(index * elements);
+          chosen.insert(chosen.end(), begin, begin + static_cast<std::ptrdiff_t>(elements));
+          labels.push_back(labels_[index]);
+        }
+        return Values(std::move(chosen));
+      },
+      values_);
+  return Dataset(info_, std::move(values), std::move(labels));
+}
+
+Dataset Dataset::WithNormalisation(Normalisation normalisation) && {
+  TRIBUTARY_CHECK(CheckNormalisation(normalisation, info_.shape).ok());
+  info_.normalisation = std::move(normalisation);
+  return std::move(*this);
+}
+
+Dataset Dataset::WithClasses(int classes) && {
+  TRIBUTARY_CHECK(classes >= info_.classes);
+  info_.classes = classes;
+  return std::move(*this);
+}
+
+Normalisation MeasureNormalisation(const Dataset& dataset) {
+  TRIBUTARY_CHECK(dataset.size() > 0);
+  const auto channels = static_cast<std::size_t>(dataset.shape().channels);
+  const auto count = static_cast<double>(dataset.size()) *
+                     static_cast<double>(dataset.shape().height * dataset.shape().width);
+  std::vector<float> sample(static_cast<std::size_t>(dataset.shape().elements()));
+
+  // Two passes: the squares are taken around the mean, so that a large mean does not swallow a small spread.
+  const auto accumulate = [&](const auto& term) {
+    std::vector<double> sums(channels, 0.0);
+    for (std::size_t i = 0; i < dataset.size(); ++i) {
+      dataset.ReadPlain(i, sample);
+      ForEachChannel(dataset.shape(), sample, [&](std::size_t c, std::span<float> plane) {
+        for (const float value : plane) sums[c] += term(c, static_cast<double>(value));
+      });
+    }
+    for (double& sum : sums) sum /= count;
+    return sums;
+  };
+  const std::vector<double> means = accumulate([](std::size_t, double value) { return value; });
+  const std::vector<double> variances =
+      accumulate([&](std::size_t c, double value) { return (value - means[c]) * (value - means[c]); });
+
+  Normalisation result;
+  for (std::size_t c = 0; c < channels; ++c) {
+    const auto deviation = static_cast<float>(std::sqrt(variances[c]));
+    // A spread at the level of rounding is no spread.
+    const bool constant = !(deviation > 1e-6F * std::abs(static_cast<float>(means[c])));
+    result.mean.push_back(static_cast<float>(means[c]));
+    result.deviation.push_back(constant || !std::isfinite(deviation) ? 1.0F : deviation);
+  }
+  return result;
+}
+
+}  // namespace tributary

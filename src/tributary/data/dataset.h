@@ -1,0 +1,82 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "tributary/base/status.h"
+#include "tributary/model/shape.h"
+
+namespace tributary {
+
+// What is taken from every value and what it is then divided by, one number per channel. Both empty: nothing
+// is done.
+struct Normalisation {
+  std::vector<float> mean;
+  std::vector<float> deviation;
+
+  friend bool operator==(const Normalisation&, const Normalisation&) = default;
+};
+
+// What a data set is, apart from its samples.
+struct DatasetInfo {
+  std::string name;
+  Shape shape;  // Of one sample, channels first.
+  int classes = 0;
+  Normalisation normalisation;
+};
+
+// Labelled samples in memory, all of one shape. Images keep their bytes (a quarter of the memory of floats)
+// and become numbers only when read. Read-only after it is made, so any number of threads may read at once.
+class Dataset {
+ public:
+  // One way to hold values: bytes stand for 0 … 1 in steps of 1/255, floats for themselves.
+  using Values = std::variant<std::vector<std::uint8_t>, std::vector<float>>;
+
+  // Values lie sample after sample, each channel by channel and row by row. Refused unless there is one label
+  // per sample, all in [0, classes), every float is finite, and the normalisation fits the channels.
+  static StatusOr<Dataset> Make(DatasetInfo info, Values values, std::vector<std::int32_t> labels);
+
+  std::size_t size() const { return labels_.size(); }
+  const std::string& name() const { return info_.name; }
+  const Shape& shape() const { return info_.shape; }
+  int classes() const { return info_.classes; }
+  const Normalisation& normalisation() const { return info_.normalisation; }
+  std::int32_t label(std::size_t index) const { return labels_[index]; }
+  std::span<const std::int32_t> labels() const { return labels_; }
+
+  // One sample, normalised: (value − mean) / deviation by channel. `out` holds shape().elements() floats.
+  void Read(std::size_t index, std::span<float> out) const;
+  // The same before normalisation.
+  void ReadPlain(std::size_t index, std::span<float> out) const;
+
+  // A data set of these samples only, in this order.
+  Dataset Select(std::span<const std::uint32_t> indices) const;
+
+  // The same samples under another normalisation. It must fit the channels.
+  Dataset WithNormalisation(Normalisation normalisation) &&;
+  // The same samples said to be of more classes than before, of which this part happens to hold none.
+  Dataset WithClasses(int classes) &&;
+
+ private:
+  Dataset(DatasetInfo info, Values values, std::vector<std::int32_t> labels);
+
+  DatasetInfo info_;
+  Values values_;
+  std::vector<std::int32_t> labels_;
+};
+
+// What a model is trained on and what it is judged by. Both have the same shape, classes and normalisation.
+struct TrainTest {
+  Dataset train;
+  Dataset test;
+};
+
+// Mean and standard deviation of every channel, over all samples before normalisation. A channel that never
+// changes gets deviation 1, so that it becomes zero and not infinite. The data set must not be empty.
+Normalisation MeasureNormalisation(const Dataset& dataset);
+
+}  // namespace tributary

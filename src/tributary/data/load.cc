@@ -1,0 +1,162 @@
+#include "tributary/data/load.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "tributary/base/distributions.h"
+#include "tributary/base/names.h"
+#include "tributary/data/cifar.h"
+#include "tributary/data/glyphs.h"
+#include "tributary/data/gzip.h"
+#include "tributary/data/idx.h"
+#include "tributary/data/npy_folder.h"
+
+namespace tributary {
+namespace {
+
+using std::filesystem::path;
+
+constexpr Bytes kLargestFile{1'000'000'000};  // Several times the largest published one.
+
+const Normalisation kMnist = {{0.1307F}, {0.3081F}};
+const Normalisation kFashionMnist = {{0.2860F}, {0.3530F}};
+const Normalisation kCifar10 = {{0.4914F, 0.4822F, 0.4465F}, {0.2470F, 0.2435F, 0.2616F}};
+const Normalisation kCifar100 = {{0.5071F, 0.4865F, 0.4409F}, {0.2673F, 0.2564F, 0.2762F}};
+
+StatusOr<std::vector<std::byte>> ReadPublished(const DataOptions& options, const path& file) {
+  const std::string how = "Give the folder that holds " + options.name +
+                          "/ with --data-dir DIR or in the environment variable TRIBUTARY_DATA";
+  if (options.data_dir.empty()) {
+    return InvalidArgument(options.name + " is read from files, and no folder was given for them. " + how);
+  }
+  auto bytes = ReadPlainOrGzip(file, kLargestFile);
+  if (bytes.ok() || bytes.status().code() != StatusCode::kNotFound) return bytes;
+  return NotFound(bytes.status().message() + ". " + how);
+}
+
+StatusOr<Dataset> LoadIdxPart(const DataOptions& options, const Normalisation& normalisation,
+                              const std::string& part) {
+  const path folder = options.data_dir / options.name;
+  const path images_file = folder / (part + "-images-idx3-ubyte");
+  TRIBUTARY_ASSIGN_OR_RETURN(const auto images, ReadPublished(options, images_file));
+  TRIBUTARY_ASSIGN_OR_RETURN(const auto labels,
+                             ReadPublished(options, folder / (part + "-labels-idx1-ubyte")));
+  auto dataset = DatasetFromIdx({options.name, {}, 10, normalisation}, images, labels);
+  if (!dataset.ok()) return std::move(dataset).status().WithContext((folder / part).string());
+  return dataset;
+}
+
+StatusOr<Dataset> LoadCifarPart(const DataOptions& options, CifarKind kind,
+                                const Normalisation& normalisation, const std::vector<std::string>& files) {
+  path folder = options.data_dir / options.name;
+  // The folder inside the official archive.
+  const path inner = folder / (kind == CifarKind::kCifar10 ? "cifar-10-batches-bin" : "cifar-100-binary");
+  std::error_code ignored;
+  if (std::filesystem::is_directory(inner, ignored)) folder = inner;
+  CifarSamples samples;
+  for (const std::string& file : files) {
+    TRIBUTARY_ASSIGN_OR_RETURN(const auto bytes, ReadPublished(options, folder / file));
+    Status appended = AppendCifar(bytes, kind, samples);
+    if (!appended.ok()) return std::move(appended).WithContext((folder / file).string());
+  }
+  return Dataset::Make({options.name, {3, 32, 32}, CifarClasses(kind), normalisation},
+                       std::move(samples.pixels), std::move(samples.labels));
+}
+
+// Train and test from the same function, or the first failure.
+template <typename Load, typename Files>
+StatusOr<TrainTest> LoadBoth(const Load& load, const Files& train_files, const Files& test_files) {
+  TRIBUTARY_ASSIGN_OR_RETURN(Dataset train, load(train_files));
+  TRIBUTARY_ASSIGN_OR_RETURN(Dataset test, load(test_files));
+  if (train.shape() != test.shape()) {
+    return Corrupt("training samples have shape " + FormatShape(train.shape()) + " but test samples " +
+                   FormatShape(test.shape()));
+  }
+  return TrainTest{std::move(train), std::move(test)};
+}
+
+StatusOr<TrainTest> LoadIdx(const DataOptions& options, const Normalisation& normalisation) {
+  return LoadBoth([&](const std::string& part) { return LoadIdxPart(options, normalisation, part); },
+                  std::string("train"), std::string("t10k"));
+}
+
+StatusOr<TrainTest> LoadCifar(const DataOptions& options, CifarKind kind, const Normalisation& normalisation,
+                              const std::vector<std::string>& train, const std::vector<std::string>& test) {
+  return LoadBoth(
+      [&](const std::vector<std::string>& files) {
+        return LoadCifarPart(options, kind, normalisation, files);
+      },
+      train, test);
+}
+
+StatusOr<TrainTest> DrawGlyphs(const DataOptions& options) {
+  GlyphsOptions glyphs{.seed = options.seed};
+  // The first ones are a random choice already; there is no need to draw the others.
+  if (options.train_limit) glyphs.train = std::min(glyphs.train, *options.train_limit);
+  if (options.test_limit) glyphs.test = std::min(glyphs.test, *options.test_limit);
+  return MakeGlyphs(glyphs);
+}
+
+StatusOr<TrainTest> LoadWhole(const DataOptions& options) {
+  const std::string& name = options.name;
+  if (name == "glyphs") return DrawGlyphs(options);
+  if (name == "mnist") return LoadIdx(options, kMnist);
+  if (name == "fashion-mnist") return LoadIdx(options, kFashionMnist);
+  if (name == "cifar10") {
+    return LoadCifar(
+        options, CifarKind::kCifar10, kCifar10,
+        {"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin", "data_batch_4.bin", "data_batch_5.bin"},
+        {"test_batch.bin"});
+  }
+  if (name == "cifar100")
+    return LoadCifar(options, CifarKind::kCifar100, kCifar100, {"train.bin"}, {"test.bin"});
+  std::error_code ignored;
+  // A word without a slash that is no folder is more likely a name mistyped than a path.
+  if (std::filesystem::is_directory(name, ignored) || name.find('/') != std::string::npos) {
+    return LoadNpyFolder(name, options.seed);
+  }
+  return InvalidArgument(UnknownName("data set", name, DatasetNames()).message() +
+                         ", or the path of a folder with X.npy and y.npy");
+}
+
+Dataset Limit(Dataset dataset, std::optional<std::size_t> limit, std::uint64_t seed,
+              std::string_view purpose) {
+  if (!limit || *limit >= dataset.size()) return dataset;
+  std::vector<std::uint32_t> indices(dataset.size());
+  std::iota(indices.begin(), indices.end(), 0U);
+  Rng rng = Rng::ForStream(seed, DeviceId{0}, purpose);
+  Shuffle(rng, std::span(indices));
+  indices.resize(*limit);
+  std::sort(indices.begin(), indices.end());
+  return dataset.Select(indices);
+}
+
+}  // namespace
+
+const std::vector<KnownDataset>& KnownDatasets() {
+  static const std::vector<KnownDataset> known = {
+      {"glyphs", "built in: 10 drawn shapes, 3x32x32, 10,000 for training and 2,000 for the test"},
+      {"mnist", "handwritten digits, 1x28x28, 10 classes, 60,000 and 10,000"},
+      {"fashion-mnist", "pieces of clothing, 1x28x28, 10 classes, 60,000 and 10,000"},
+      {"cifar10", "photographs, 3x32x32, 10 classes, 50,000 and 10,000"},
+      {"cifar100", "photographs, 3x32x32, 100 classes, 50,000 and 10,000"}};
+  return known;
+}
+
+std::vector<std::string> DatasetNames() {
+  std::vector<std::string> names;
+  for (const KnownDataset& known : KnownDatasets()) names.push_back(known.name);
+  return names;
+}
+
+StatusOr<TrainTest> LoadData(const DataOptions& options) {
+  for (const auto& limit : {options.train_limit, options.test_limit}) {
+    if (limit && *limit == 0)
+      return InvalidArgument("a limit on the number of samples must be at least 1, found 0");
+  }
+  TRIBUTARY_ASSIGN_OR_RETURN(TrainTest data, LoadWhole(options));
+  return TrainTest{Limit(std::move(data.train), options.train_limit, options.seed, "limit-train"),
+                   Limit(std::move(data.test), options.test_limit, options.seed, "limit-test")};
+}
+
+}  // namespace tributary

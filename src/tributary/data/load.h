@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tributary/base/status.h"
+#include "tributary/data/dataset.h"
+
+namespace tributary {
+
+// Which data to train on.
+struct DataOptions {
+  // One of KnownDatasets(), or the path of a folder with X.npy and y.npy (see npy_folder.h).
+  std::string name = "glyphs";
+  // Where the published sets lie, each in a folder of its own name. Not used by "glyphs" or a path.
+  std::filesystem::path data_dir{};
+  // Chooses the glyphs that are drawn, the samples that are held out, and those that are kept under a limit.
+  std::uint64_t seed = 0;
+  // Keep at most so many samples, chosen at random: for a quick try. At least 1.
+  std::optional<std::size_t> train_limit{};
+  std::optional<std::size_t> test_limit{};
+};
+
+struct KnownDataset {
+  std::string name;
+  std::string description;  // One line.
+};
+
+// The data sets known by name, in the order they are shown to people.
+const std::vector<KnownDataset>& KnownDatasets();
+std::vector<std::string> DatasetNames();
+
+// Reads (or draws) a data set. The published sets are read from
+//   mnist/, fashion-mnist/     train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-… of both; each also as
+//   .gz cifar10/                   data_batch_1.bin … data_batch_5.bin, test_batch.bin; also in
+//   cifar-10-batches-bin/ cifar100/                  train.bin, test.bin; also in cifar-100-binary/
+// under `data_dir`, with the normalisation usually published for them. A missing file is reported with the
+// place it was looked for and how to name another.
+StatusOr<TrainTest> LoadData(const DataOptions& options);
+
+}  // namespace tributary

@@ -1,0 +1,140 @@
+#include "tributary/data/npy_folder.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <numeric>
+
+#include "tributary/base/distributions.h"
+#include "tributary/data/npy.h"
+
+namespace tributary {
+namespace {
+
+using std::filesystem::path;
+
+constexpr Bytes kLargestFile{16'000'000'000};
+// Far above any real set: a label beyond it is an id or a mistake, and would ask for an output layer of that
+// width.
+constexpr std::int64_t kMostClasses = 100'000;
+
+std::string Sides(const NpyArray& array) {
+  std::string text;
+  for (const std::size_t side : array.shape) text += (text.empty() ? "" : " x ") + std::to_string(side);
+  return text.empty() ? "a single number" : text;
+}
+
+StatusOr<Shape> ShapeOfSample(const NpyArray& array) {
+  const auto fail = [&] {
+    return Corrupt("samples must be an array of N x C x H x W, N x H x W or N x F with no side of 0, found " +
+                   Sides(array));
+  };
+  if (array.count == 0) return fail();
+  // A side is at most the number of bytes present, so it fits.
+  const auto side = [&](std::size_t i) { return static_cast<std::int64_t>(array.shape[i]); };
+  if (array.shape.size() == 4) return Shape{side(1), side(2), side(3)};
+  if (array.shape.size() == 3) return Shape{1, side(1), side(2)};
+  if (array.shape.size() == 2) return Shape{1, 1, side(1)};
+  return fail();
+}
+
+StatusOr<std::vector<std::int32_t>> ReadLabels(const NpyArray& array) {
+  const bool column = array.shape.size() == 2 && array.shape[1] == 1;
+  if (array.shape.size() != 1 && !column) {
+    return Corrupt("labels must be an array of N or N x 1 numbers, found " + Sides(array));
+  }
+  TRIBUTARY_ASSIGN_OR_RETURN(const std::vector<std::int64_t> values, NpyToIntegers(array));
+  std::vector<std::int32_t> labels;
+  labels.reserve(values.size());
+  for (const std::int64_t value : values) {
+    if (value < 0 || value >= kMostClasses) {
+      return Corrupt("label " + std::to_string(labels.size()) + " must be from 0 to " +
+                     std::to_string(kMostClasses - 1) + ", found " + std::to_string(value));
+    }
+    labels.push_back(static_cast<std::int32_t>(value));
+  }
+  return labels;
+}
+
+StatusOr<Dataset> LoadPart(const path& samples_file, const path& labels_file) {
+  TRIBUTARY_ASSIGN_OR_RETURN(const auto samples, ReadFile(samples_file, kLargestFile));
+  TRIBUTARY_ASSIGN_OR_RETURN(const auto labels, ReadFile(labels_file, kLargestFile));
+  std::string name = samples_file.parent_path().filename().string();
+  auto dataset = DatasetFromNpy(std::move(name), samples, labels);
+  if (!dataset.ok()) {
+    return std::move(dataset).status().WithContext(samples_file.string() + " with " +
+                                                   labels_file.filename().string());
+  }
+  return dataset;
+}
+
+StatusOr<TrainTest> HoldOut(const Dataset& all, std::uint64_t seed) {
+  if (all.size() < 2) {
+    return InvalidArgument(
+        "one sample cannot be divided into training and test; give X_test.npy and y_test.npy");
+  }
+  std::vector<std::uint32_t> order(all.size());
+  std::iota(order.begin(), order.end(), 0U);
+  Rng rng = Rng::ForStream(seed, DeviceId{0}, "hold-out");
+  Shuffle(rng, std::span(order));
+  const auto middle = order.begin() + static_cast<std::ptrdiff_t>(std::max<std::size_t>(1, all.size() / 10));
+  std::sort(order.begin(), middle);
+  std::sort(middle, order.end());
+  return TrainTest{all.Select({middle, order.end()}), all.Select({order.begin(), middle})};
+}
+
+}  // namespace
+
+StatusOr<Dataset> DatasetFromNpy(std::string name, ByteSpan samples_file, ByteSpan labels_file) {
+  auto samples = ParseNpy(samples_file);
+  if (!samples.ok()) return std::move(samples).status().WithContext("samples");
+  auto labels_array = ParseNpy(labels_file);
+  if (!labels_array.ok()) return std::move(labels_array).status().WithContext("labels");
+  TRIBUTARY_ASSIGN_OR_RETURN(const Shape shape, ShapeOfSample(*samples));
+  TRIBUTARY_ASSIGN_OR_RETURN(std::vector<std::int32_t> labels, ReadLabels(*labels_array));
+  if (samples->shape[0] != labels.size()) {
+    return Corrupt("there are " + std::to_string(samples->shape[0]) + " samples but " +
+                   std::to_string(labels.size()) + " labels");
+  }
+  if (labels.size() > std::numeric_limits<std::uint32_t>::max()) {
+    return ResourceExhausted("found " + std::to_string(labels.size()) +
+                             " samples; at most 4294967295 can be held");
+  }
+  const int classes = *std::max_element(labels.begin(), labels.end()) + 1;
+  Dataset::Values values;
+  if (samples->type == NpyType::kUint8) {
+    const auto* bytes = reinterpret_cast<const std::uint8_t*>(samples->bytes.data());
+    values = std::vector<std::uint8_t>(bytes, bytes + samples->count);
+  } else {
+    values = NpyToFloats(*samples);
+  }
+  return Dataset::Make({std::move(name), shape, classes, {}}, std::move(values), std::move(labels));
+}
+
+StatusOr<TrainTest> LoadNpyFolder(const path& folder, std::uint64_t seed) {
+  // A path that ends in a slash has an empty last part, which would be an empty name.
+  const path trimmed = folder.has_filename() ? folder : folder.parent_path();
+  TRIBUTARY_ASSIGN_OR_RETURN(Dataset train, LoadPart(trimmed / "X.npy", trimmed / "y.npy"));
+  const path test_samples = trimmed / "X_test.npy", test_labels = trimmed / "y_test.npy";
+  std::error_code ignored;
+  const bool has_test =
+      std::filesystem::exists(test_samples, ignored) || std::filesystem::exists(test_labels, ignored);
+  auto both = [&]() -> StatusOr<TrainTest> {
+    if (!has_test) return HoldOut(train, seed);
+    TRIBUTARY_ASSIGN_OR_RETURN(Dataset test, LoadPart(test_samples, test_labels));
+    return TrainTest{std::move(train), std::move(test)};
+  }();
+  if (!both.ok()) return both;
+  if (both->train.shape() != both->test.shape()) {
+    return Corrupt(test_samples.string() + " has samples of shape " + FormatShape(both->test.shape()) +
+                   ", but X.npy of " + FormatShape(both->train.shape()));
+  }
+  const int classes = std::max(both->train.classes(), both->test.classes());
+  const Normalisation normalisation = MeasureNormalisation(both->train);
+  const auto finish = [&](Dataset&& part) {
+    return std::move(part).WithClasses(classes).WithNormalisation(normalisation);
+  };
+  return TrainTest{finish(std::move(both->train)), finish(std::move(both->test))};
+}
+
+}  // namespace tributary

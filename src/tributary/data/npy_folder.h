@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+#include "tributary/base/file.h"
+#include "tributary/base/status.h"
+#include "tributary/data/dataset.h"
+
+namespace tributary {
+
+// A data set from one array of samples and one of labels, as .npy files.
+//
+// Samples are N x C x H x W; N x H x W (one channel); or N x F, which becomes one channel of height 1 and
+// width F, a signal and not a flat vector, so that convolutions apply. uint8 values are taken as 0 … 255 of
+// an image and kept as bytes; every other type is kept as float. Labels are N (or N x 1) whole numbers from
+// 0; there are as many classes as the largest label and one.
+StatusOr<Dataset> DatasetFromNpy(std::string name, ByteSpan samples, ByteSpan labels);
+
+// X.npy and y.npy of a folder, with X_test.npy and y_test.npy for the test. Without those, a tenth of the
+// samples, chosen by the seed, is held out. Both parts are normalised by what is measured over the training
+// part.
+StatusOr<TrainTest> LoadNpyFolder(const std::filesystem::path& folder, std::uint64_t seed);
+
+}  // namespace tributary

@@ -1,0 +1,79 @@
+#include "tributary/plot/axes.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+
+#include "tributary/base/check.h"
+
+namespace tributary {
+namespace {
+
+// The number of the form 1, 2 or 5 times a power of ten that is nearest to `rough`, as a ratio.
+double NiceStep(double rough) {
+  const double power = std::pow(10, std::floor(std::log10(rough)));
+  const double factor = rough / power;
+  // Borders are where the two neighbours are equally far: √2, √10, √50.
+  if (factor < 1.4142) return power;
+  if (factor < 3.1623) return 2 * power;
+  if (factor < 7.0711) return 5 * power;
+  return 10 * power;
+}
+
+std::string Label(double value, double step) {
+  struct Scale {
+    double size;
+    const char* suffix;
+  };
+  constexpr std::array<Scale, 3> kScales = {{{1e9, "G"}, {1e6, "M"}, {1e3, "k"}}};
+  const char* suffix = "";
+  // All labels of an axis share the unit that suits its step, so that they compare at a glance.
+  for (const Scale& scale : kScales) {
+    if (step < scale.size * 0.999) continue;
+    value /= scale.size;
+    step /= scale.size;
+    suffix = scale.suffix;
+    break;
+  }
+  const int decimals = std::clamp(static_cast<int>(-std::floor(std::log10(step) + 1e-9)), 0, 12);
+  std::array<char, 64> buffer{};
+  std::snprintf(buffer.data(), buffer.size(), "%.*f", decimals, value);
+  std::string text(buffer.data());
+  return text == "0" || value == 0 ? "0" : text + suffix;
+}
+
+Ticks TicksWithStep(double low, double high, double step) {
+  Ticks ticks{step, {}, {}};
+  const double first = std::ceil(low / step - 1e-9), last = std::floor(high / step + 1e-9);
+  for (double i = first; i <= last; ++i) {
+    // From the index, not by adding up, so that errors do not add up either.
+    const double value = i * step;
+    ticks.at.push_back(std::clamp(value, low, high));
+    ticks.labels.push_back(Label(value, step));
+  }
+  return ticks;
+}
+
+}  // namespace
+
+Ticks NiceTicks(double low, double high, int wanted) {
+  TRIBUTARY_CHECK(std::isfinite(low) && std::isfinite(high) && low <= high && wanted >= 1);
+  if (low == high) {
+    const double step = low == 0 ? 1 : NiceStep(std::abs(low) / 100);
+    return {step, {low}, {Label(low, step)}};
+  }
+  return TicksWithStep(low, high, NiceStep((high - low) / wanted));
+}
+
+Ticks NiceCountTicks(double high, int wanted) {
+  TRIBUTARY_CHECK(std::isfinite(high) && high >= 0 && wanted >= 1);
+  return TicksWithStep(0, high, NiceStep(std::max(1.0, high / wanted)));
+}
+
+double LinearScale::operator()(double value) const {
+  if (high == low) return to_low;
+  return to_low + (value - low) / (high - low) * (to_high - to_low);
+}
+
+}  // namespace tributary

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace tributary {
+
+// Where the numbers of an axis stand: multiples of 1, 2 or 5 times a power of ten.
+struct Ticks {
+  double step = 1;
+  std::vector<double> at;  // Ascending, all within the range asked for.
+  std::vector<std::string>
+      labels;  // One for each, with as many decimals as the step needs: "0", "0.5", "20k".
+};
+
+// About `wanted` ticks (between half and twice as many) over [low, high]. Both finite, high not below low,
+// and `wanted` at least 1. A range of a single point gets the one tick at it.
+Ticks NiceTicks(double low, double high, int wanted);
+
+// The same for counts, whose steps are never below 1.
+Ticks NiceCountTicks(double high, int wanted);
+
+// From values to places on the picture. `to_low` may be above `to_high`, as for an axis that points up.
+struct LinearScale {
+  double low = 0;
+  double high = 1;
+  double to_low = 0;
+  double to_high = 1;
+
+  // A scale over a single value puts everything at to_low.
+  double operator()(double value) const;
+};
+
+}  // namespace tributary

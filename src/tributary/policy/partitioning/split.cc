@@ -1,0 +1,97 @@
+#include "tributary/policy/partitioning/split.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "tributary/base/names.h"
+#include "tributary/policy/partitioning/classes_per_device.h"
+#include "tributary/policy/partitioning/dirichlet.h"
+#include "tributary/policy/partitioning/extended_dirichlet.h"
+#include "tributary/policy/partitioning/iid.h"
+#include "tributary/policy/partitioning/shards.h"
+
+namespace tributary {
+namespace {
+
+Status CheckLabels(std::span<const std::int32_t> labels, int classes) {
+  if (labels.empty()) return InvalidArgument("there are no samples to divide");
+  if (labels.size() > std::numeric_limits<std::uint32_t>::max()) {
+    return InvalidArgument("found " + std::to_string(labels.size()) +
+                           " samples; at most 4294967295 can be divided");
+  }
+  if (classes < 1) {
+    return InvalidArgument("the number of classes must be at least 1, found " + std::to_string(classes));
+  }
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    if (labels[i] >= 0 && labels[i] < classes) continue;
+    return InvalidArgument("sample " + std::to_string(i) + " has label " + std::to_string(labels[i]) +
+                           "; labels lie in 0 to " + std::to_string(classes - 1));
+  }
+  return OkStatus();
+}
+
+Status CheckDevices(int devices, std::size_t samples) {
+  if (devices >= 1 && static_cast<std::size_t>(devices) <= samples) return OkStatus();
+  return InvalidArgument("the number of devices must be from 1 to the number of samples, " +
+                         std::to_string(samples) + "; found " + std::to_string(devices));
+}
+
+Status CheckAlpha(double alpha) {
+  if (std::isfinite(alpha) && alpha > 0) return OkStatus();
+  return InvalidArgument("alpha must be a finite number above 0, found " + std::to_string(alpha));
+}
+
+Status CheckClassesPerDevice(int per_device, int classes) {
+  if (per_device >= 1 && per_device <= classes) return OkStatus();
+  return InvalidArgument("classes per device must be from 1 to the number of classes, " +
+                         std::to_string(classes) + "; found " + std::to_string(per_device));
+}
+
+Status CheckShards(const SplitOptions& options, std::size_t samples) {
+  const std::size_t most = samples / static_cast<std::size_t>(options.devices);
+  if (options.shards_per_device >= 1 && static_cast<std::size_t>(options.shards_per_device) <= most) {
+    return OkStatus();
+  }
+  return InvalidArgument("shards per device must be from 1 to " + std::to_string(most) + " (" +
+                         std::to_string(samples) + " samples over " + std::to_string(options.devices) +
+                         " devices, none of them empty); found " + std::to_string(options.shards_per_device));
+}
+
+}  // namespace
+
+const std::vector<std::string>& SplitKinds() {
+  static const std::vector<std::string> kinds = {"iid", "dirichlet", "classes-per-device",
+                                                 "extended-dirichlet", "shards"};
+  return kinds;
+}
+
+StatusOr<Partition> MakeSplit(const SplitOptions& options, std::span<const std::int32_t> labels,
+                              int classes) {
+  const auto& kinds = SplitKinds();
+  if (std::find(kinds.begin(), kinds.end(), options.kind) == kinds.end()) {
+    return UnknownName("split", options.kind, kinds);
+  }
+  TRIBUTARY_RETURN_IF_ERROR(CheckLabels(labels, classes));
+  TRIBUTARY_RETURN_IF_ERROR(CheckDevices(options.devices, labels.size()));
+
+  const auto devices = static_cast<std::size_t>(options.devices);
+  const SamplesByClass groups = GroupByClass(labels, classes);
+  Rng rng = Rng::ForStream(options.seed, DeviceId{0}, "split");
+  if (options.kind == "iid") return SplitIid(labels.size(), devices, rng);
+  if (options.kind == "shards") {
+    TRIBUTARY_RETURN_IF_ERROR(CheckShards(options, labels.size()));
+    return SplitShards(groups, devices, static_cast<std::size_t>(options.shards_per_device), rng);
+  }
+  if (options.kind == "dirichlet") {
+    TRIBUTARY_RETURN_IF_ERROR(CheckAlpha(options.alpha));
+    return SplitDirichlet(groups, devices, options.alpha, rng);
+  }
+  TRIBUTARY_RETURN_IF_ERROR(CheckClassesPerDevice(options.classes_per_device, classes));
+  const auto per_device = static_cast<std::size_t>(options.classes_per_device);
+  if (options.kind == "classes-per-device") return SplitClassesPerDevice(groups, devices, per_device, rng);
+  TRIBUTARY_RETURN_IF_ERROR(CheckAlpha(options.alpha));
+  return SplitExtendedDirichlet(groups, devices, per_device, options.alpha, rng);
+}
+
+}  // namespace tributary

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tributary/base/status.h"
+#include "tributary/policy/partitioning/partition.h"
+
+namespace tributary {
+
+// How a data set is divided over devices. Fields that a kind does not use are ignored.
+struct SplitOptions {
+  // One of SplitKinds().
+  std::string kind = "iid";
+  // More devices make each one's part smaller. At least 1, at most one per sample.
+  int devices = 10;
+  // dirichlet, extended-dirichlet: smaller is more skewed; 0.1 is strong, 100 nearly even. Finite and above
+  // 0.
+  double alpha = 0.5;
+  // classes-per-device, extended-dirichlet: how many different classes each device sees.
+  int classes_per_device = 2;
+  // shards: how many runs of the label-sorted data each device is dealt.
+  int shards_per_device = 2;
+  // The same options with the same seed give the same partition on every machine.
+  std::uint64_t seed = 0;
+};
+
+// The kinds of split, in the order they are shown to people.
+const std::vector<std::string>& SplitKinds();
+
+// Places every sample on exactly one device. `labels[i]` is the class of sample i, in [0, classes).
+//
+// No device is empty, except under "dirichlet", which may leave devices without samples. Options or labels
+// that make no sense are refused with what was found and what is allowed.
+StatusOr<Partition> MakeSplit(const SplitOptions& options, std::span<const std::int32_t> labels, int classes);
+
+}  // namespace tributary

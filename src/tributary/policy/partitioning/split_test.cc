@@ -1,0 +1,145 @@
+#include "tributary/policy/partitioning/split.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+
+namespace tributary {
+namespace {
+
+std::vector<std::int32_t> RandomLabels(std::size_t samples, int classes, std::uint64_t seed) {
+  Rng rng(seed);
+  std::vector<std::int32_t> labels(samples);
+  for (auto& label : labels)
+    label = static_cast<std::int32_t>(rng.Below(static_cast<std::uint64_t>(classes)));
+  return labels;
+}
+
+std::set<std::int32_t> ClassesOf(const std::vector<std::uint32_t>& device,
+                                 std::span<const std::int32_t> labels) {
+  std::set<std::int32_t> classes;
+  for (const std::uint32_t i : device) classes.insert(labels[i]);
+  return classes;
+}
+
+void ExpectEverySampleOnce(const Partition& partition, std::size_t samples) {
+  std::vector<int> seen(samples, 0);
+  for (const auto& device : partition) {
+    EXPECT_TRUE(std::is_sorted(device.begin(), device.end()));
+    for (const std::uint32_t i : device) {
+      ASSERT_LT(i, samples);
+      ++seen[i];
+    }
+  }
+  EXPECT_EQ(seen, std::vector<int>(samples, 1));
+}
+
+TEST(MakeSplit, PlacesEverySampleOnceForEveryKind) {
+  for (const std::string& kind : SplitKinds()) {
+    for (std::uint64_t seed = 0; seed < 40; ++seed) {
+      Rng rng(seed);
+      SplitOptions options{.kind = kind, .seed = seed};
+      const int classes = 2 + static_cast<int>(rng.Below(12));
+      options.devices = classes + static_cast<int>(rng.Below(10));
+      options.classes_per_device = 1 + static_cast<int>(rng.Below(static_cast<std::uint64_t>(classes)));
+      options.shards_per_device = 1 + static_cast<int>(rng.Below(4));
+      options.alpha = 0.05 + rng.Uniform();
+      const auto labels = RandomLabels(1500 + rng.Below(1000), classes, seed);
+      const auto partition = MakeSplit(options, labels, classes);
+      ASSERT_TRUE(partition.ok()) << kind << ": " << partition.status();
+      ASSERT_EQ(partition->size(), static_cast<std::size_t>(options.devices));
+      ExpectEverySampleOnce(*partition, labels.size());
+      if (kind == "dirichlet") continue;  // The one kind that promises nobody a sample.
+      for (const auto& device : *partition) EXPECT_FALSE(device.empty()) << kind;
+    }
+  }
+}
+
+TEST(MakeSplit, IsAFunctionOfTheSeed) {
+  const auto labels = RandomLabels(500, 5, 1);
+  for (const std::string& kind : SplitKinds()) {
+    SplitOptions options{.kind = kind, .devices = 7, .seed = 3};
+    const Partition first = *MakeSplit(options, labels, 5);
+    EXPECT_EQ(*MakeSplit(options, labels, 5), first) << kind;
+    options.seed = 4;
+    EXPECT_NE(*MakeSplit(options, labels, 5), first) << kind;
+  }
+}
+
+TEST(MakeSplit, IidPartsAreEvenAndMixed) {
+  const auto labels = RandomLabels(10'003, 10, 2);
+  const Partition partition = *MakeSplit({.kind = "iid", .devices = 10}, labels, 10);
+  for (const auto& device : partition) {
+    EXPECT_TRUE(device.size() == 1000 || device.size() == 1001);
+    EXPECT_EQ(ClassesOf(device, labels).size(), 10U);
+  }
+}
+
+TEST(MakeSplit, ClassesPerDeviceIsExact) {
+  const auto labels = RandomLabels(4000, 10, 3);
+  for (const std::string kind : {"classes-per-device", "extended-dirichlet"}) {
+    for (const int per_device : {1, 2, 3, 7, 10}) {
+      const auto partition =
+          MakeSplit({.kind = kind, .devices = 23, .alpha = 0.05, .classes_per_device = per_device, .seed = 9},
+                    labels, 10);
+      ASSERT_TRUE(partition.ok()) << partition.status();
+      for (const auto& device : *partition) {
+        EXPECT_EQ(ClassesOf(device, labels).size(), static_cast<std::size_t>(per_device)) << kind;
+      }
+    }
+  }
+}
+
+TEST(MakeSplit, ShardsAreRunsOfTheSortedLabels) {
+  // 10 classes of 60: 30 shards of 20 never cross a border between classes.
+  std::vector<std::int32_t> labels(600);
+  for (std::size_t i = 0; i < labels.size(); ++i) labels[i] = static_cast<std::int32_t>(i % 10);
+  const Partition partition =
+      *MakeSplit({.kind = "shards", .devices = 15, .shards_per_device = 2}, labels, 10);
+  for (const auto& device : partition) {
+    EXPECT_EQ(device.size(), 40U);
+    EXPECT_LE(ClassesOf(device, labels).size(), 2U);
+  }
+}
+
+std::string Refusal(const SplitOptions& options, std::span<const std::int32_t> labels, int classes) {
+  const auto partition = MakeSplit(options, labels, classes);
+  if (partition.ok()) return "accepted";
+  EXPECT_EQ(partition.status().code(), StatusCode::kInvalidArgument);
+  return partition.status().message();
+}
+
+TEST(MakeSplit, RefusesWhatMakesNoSenseInWords) {
+  const auto labels = RandomLabels(20, 4, 4);
+  const auto expect = [&](const SplitOptions& options, const std::string& words) {
+    EXPECT_NE(Refusal(options, labels, 4).find(words), std::string::npos) << Refusal(options, labels, 4);
+  };
+  expect({.kind = "dirichlt"}, "did you mean 'dirichlet'?");
+  expect({.devices = 0}, "from 1 to the number of samples, 20; found 0");
+  expect({.devices = 21}, "found 21");
+  for (const double alpha : {0.0, -1.0, std::nan(""), std::numeric_limits<double>::infinity()}) {
+    expect({.kind = "dirichlet", .devices = 2, .alpha = alpha}, "alpha must be a finite number above 0");
+    expect({.kind = "extended-dirichlet", .devices = 4, .alpha = alpha, .classes_per_device = 1},
+           "alpha must be");
+  }
+  expect({.kind = "classes-per-device", .devices = 4, .classes_per_device = 5},
+         "from 1 to the number of classes, 4");
+  expect({.kind = "classes-per-device", .devices = 4, .classes_per_device = 0}, "found 0");
+  expect({.kind = "shards", .devices = 4, .shards_per_device = 6}, "from 1 to 5");
+  expect({.kind = "shards", .devices = 4, .shards_per_device = 0}, "found 0");
+}
+
+TEST(MakeSplit, RefusesLabelsOutOfRange) {
+  EXPECT_NE(Refusal({.devices = 1}, std::vector<std::int32_t>{0, 3, 1}, 3).find("sample 1 has label 3"),
+            std::string::npos);
+  EXPECT_NE(Refusal({.devices = 1}, std::vector<std::int32_t>{0, -1}, 3).find("sample 1 has label -1"),
+            std::string::npos);
+  EXPECT_NE(Refusal({.devices = 1}, {}, 3).find("no samples"), std::string::npos);
+  EXPECT_NE(Refusal({.devices = 1}, std::vector<std::int32_t>{0}, 0).find("at least 1"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tributary
