@@ -21,6 +21,7 @@ endif()
 add_library(tributary_settings INTERFACE)
 target_include_directories(tributary_settings INTERFACE ${PROJECT_SOURCE_DIR}/src)
 target_compile_options(tributary_settings INTERFACE -Wall -Wextra -Wpedantic -Wconversion
+    -Wno-missing-field-initializers  # Conv{.out_channels = 8} means the defaults for the rest.
     # The same bits on every processor: no fused multiply-add unless a file asks for it.
     -ffp-contract=off)
 if(TRIBUTARY_WERROR)

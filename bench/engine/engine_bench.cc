@@ -56,7 +56,9 @@ class Ours {
     optimiser_ = MakeOptimiser(options, parameters_.size()).value();
   }
   void Step(const BatchView& batch) {
-    TRIBUTARY_CHECK(executor_.Train(batch).ok());
+    PassOptions options;
+    options.rng = &rng_;
+    TRIBUTARY_CHECK(executor_.Train(batch, options).ok());
     optimiser_->Step(parameters_.span(), gradients_.span(), kLearningRate);
   }
   std::span<const float> parameters() const { return parameters_.span(); }
@@ -66,27 +68,37 @@ class Ours {
   FlatBuffer parameters_, statistics_, gradients_;
   Executor executor_;
   std::unique_ptr<Optimiser> optimiser_;
+  Rng rng_{1};
 };
 
-void Compare(const std::string& name, int steps) {
-  const auto model =
-      std::make_shared<const Model>(BuildZooGraph({name, Shape{3, 32, 32}, 10, Stem::kAuto}).value());
-  Rng rng(1);
-  std::vector<float> inputs(kBatch * 3 * 32 * 32);
-  for (float& value : inputs) value = static_cast<float>(Normal(rng));
-  std::vector<std::int32_t> labels(kBatch);
-  for (std::int32_t& label : labels) label = static_cast<std::int32_t>(rng.Below(10));
-  const BatchView batch{inputs, labels};
+std::shared_ptr<const Model> BuildModel(const std::string& name) {
+  return std::make_shared<const Model>(BuildZooGraph({name, Shape{3, 32, 32}, 10, Stem::kAuto}).value());
+}
+
+struct Samples {
+  Samples() : inputs(kBatch * 3 * 32 * 32), labels(kBatch) {
+    Rng rng(1);
+    for (float& value : inputs) value = static_cast<float>(Normal(rng));
+    for (std::int32_t& label : labels) label = static_cast<std::int32_t>(rng.Below(10));
+  }
+  BatchView batch() const { return {inputs, labels}; }
+
+  std::vector<float> inputs;
+  std::vector<std::int32_t> labels;
+};
+
+void CompareWithPlainTorch(const std::string& name, int steps) {
+  const auto model = BuildModel(name);
+  Samples samples;
+  const BatchView batch = samples.batch();
 
   Ours ours(model, MemoryFormat::kAuto);
-  Ours contiguous(model, MemoryFormat::kContiguous);
-  Ours channels_last(model, MemoryFormat::kChannelsLast);
   const auto reference = MakeReferenceNetwork(name);
   LoadReference(*reference, *model, ours.parameters(), ours.statistics());
   torch::optim::SGD optimiser(reference->parameters(),
                               torch::optim::SGDOptions(kLearningRate).momentum(kMomentum).weight_decay(kWeightDecay));
-  const torch::Tensor x = torch::from_blob(inputs.data(), {kBatch, 3, 32, 32}, torch::kFloat);
-  const torch::Tensor y = torch::from_blob(labels.data(), {kBatch}, torch::kInt).to(torch::kLong);
+  const torch::Tensor x = torch::from_blob(samples.inputs.data(), {kBatch, 3, 32, 32}, torch::kFloat);
+  const torch::Tensor y = torch::from_blob(samples.labels.data(), {kBatch}, torch::kInt).to(torch::kLong);
   const auto plain_step = [&] {
     optimiser.zero_grad();
     const torch::Tensor scores = reference->forward(x);
@@ -97,23 +109,35 @@ void Compare(const std::string& name, int steps) {
     static_cast<void>(loss.item<double>() + scores.argmax(1).eq(y).sum().item<double>());
   };
 
-  std::vector<double> plain_ms, ours_ms, contiguous_ms, channels_last_ms;
+  std::vector<double> plain_ms, ours_ms;
   for (int i = -3; i < steps; ++i) {  // three to warm up
     const double a = Milliseconds(plain_step);
     const double b = Milliseconds([&] { ours.Step(batch); });
-    const double c = Milliseconds([&] { contiguous.Step(batch); });
-    const double d = Milliseconds([&] { channels_last.Step(batch); });
     if (i < 0) continue;
     plain_ms.push_back(a);
     ours_ms.push_back(b);
-    contiguous_ms.push_back(c);
-    channels_last_ms.push_back(d);
   }
   const double gflop = 6e-9 * static_cast<double>(TotalMacs(model->costs).value) * kBatch;
-  std::printf("%-9s plain torch %7.1f ms   engine %7.1f ms   ratio %.3f   (contiguous %.1f ms, channels-last %.1f ms; "
-              "%.0f GFLOP/s)\n",
-              name.c_str(), Median(plain_ms), Median(ours_ms), Median(ours_ms) / Median(plain_ms),
-              Median(contiguous_ms), Median(channels_last_ms), 1e3 * gflop / Median(ours_ms));
+  std::printf("%-13s plain torch %7.1f ms   engine %7.1f ms   ratio %.3f   (%.0f GFLOP/s)\n", name.c_str(),
+              Median(plain_ms), Median(ours_ms), Median(ours_ms) / Median(plain_ms), 1e3 * gflop / Median(ours_ms));
+}
+
+// The same engine with both orders of memory: the measurement behind MemoryFormat::kAuto.
+void CompareFormats(const std::string& name, int steps) {
+  const auto model = BuildModel(name);
+  const Samples samples;
+  Ours contiguous(model, MemoryFormat::kContiguous);
+  Ours channels_last(model, MemoryFormat::kChannelsLast);
+  std::vector<double> contiguous_ms, channels_last_ms;
+  for (int i = -2; i < steps; ++i) {
+    const double a = Milliseconds([&] { contiguous.Step(samples.batch()); });
+    const double b = Milliseconds([&] { channels_last.Step(samples.batch()); });
+    if (i < 0) continue;
+    contiguous_ms.push_back(a);
+    channels_last_ms.push_back(b);
+  }
+  std::printf("%-13s contiguous  %7.1f ms   channels-last %7.1f ms   ratio %.3f\n", name.c_str(), Median(contiguous_ms),
+              Median(channels_last_ms), Median(channels_last_ms) / Median(contiguous_ms));
 }
 
 }  // namespace
@@ -126,7 +150,11 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: engine [steps] [threads]\n");
     return 2;
   }
+  tributary::KeepFreedMemory();
   tributary::SetComputeThreads(threads);
   std::printf("one training step, 3x32x32, batch 64, %d threads, %d steps each, alternating; medians\n", threads, steps);
-  for (const char* name : {"resnet20", "vgg11"}) tributary::Compare(name, steps);
+  for (const char* name : {"resnet20", "vgg11"}) tributary::CompareWithPlainTorch(name, steps);
+  for (const char* name : {"lenet5", "cnn", "resnet8", "resnet20", "mobilenet-v2", "resnet18", "vgg11", "vgg16"}) {
+    tributary::CompareFormats(name, (steps + 1) / 2);
+  }
 }

@@ -7,6 +7,7 @@
 #include "tributary/base/names.h"
 #include "tributary/cli/commands.h"
 #include "tributary/cli/version.h"
+#include "tributary/engine/compute.h"
 
 namespace tributary {
 namespace {
@@ -97,6 +98,7 @@ int Main(int argc, const char* const* argv) {
     std::fputs(app.help().c_str(), stdout);
     return kDone;
   }
+  KeepFreedMemory();
   const Status status = action();
   if (!status.ok()) std::fprintf(stderr, "tributary: %s\n", status.message().c_str());
   return ExitCode(status);

@@ -24,7 +24,7 @@ struct Arguments {
   std::string stem = "auto";
   DataOptions data;
   std::string augment = "auto";
-  LocalTrainingOptions training;
+  LocalTrainingOptions training{.epochs = 8};
   std::optional<double> learning_rate;
   std::optional<double> momentum;
   int threads = 1;

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tributary/base/distributions.h"
 #include "tributary/base/flat_buffer.h"
 #include "tributary/engine/compute.h"
@@ -27,8 +29,8 @@ Dataset Stripes(std::size_t samples, std::uint64_t seed) {
   return Dataset::Make({"stripes", Shape{1, 12, 12}, 3, {}}, std::move(values), std::move(labels)).value();
 }
 
-struct Run {
-  Run() : model(std::make_shared<const Model>(BuildZooGraph({"cnn", Shape{1, 12, 12}, 3, Stem::kAuto}).value())),
+struct TrainingRun {
+  TrainingRun() : model(std::make_shared<const Model>(BuildZooGraph({"cnn", Shape{1, 12, 12}, 3, Stem::kAuto}).value())),
           parameters(model->parameters.size), statistics(model->statistics.size) {
     InitialiseWeights(*model, 1, parameters.span(), statistics.span());
     options.batch = 16;
@@ -46,7 +48,7 @@ struct Run {
 };
 
 TEST(TrainLocally, Learns) {
-  Run run;
+  TrainingRun run;
   const auto result = run.Train();
   ASSERT_TRUE(result.ok()) << result.status();
   ASSERT_EQ(result->epochs.size(), 3U);
@@ -58,9 +60,9 @@ TEST(TrainLocally, Learns) {
 
 TEST(TrainLocally, GivesTheSameBitsForTheSameSeedAndOthersForAnother) {
   SetComputeThreads(1);
-  Run first, second, third;
+  TrainingRun first, second, third;
   third.options.seed = 2;
-  for (Run* run : {&first, &second, &third}) {
+  for (TrainingRun* run : {&first, &second, &third}) {
     run->options.augment.flip = true;
     run->options.augment.padding = 2;
     ASSERT_TRUE(run->Train().ok());
@@ -70,7 +72,7 @@ TEST(TrainLocally, GivesTheSameBitsForTheSameSeedAndOthersForAnother) {
 }
 
 TEST(TrainLocally, StopsBetweenStepsWhenAsked) {
-  Run run;
+  TrainingRun run;
   int asked = 0;
   LocalTrainingObserver observer;
   observer.should_stop = [&] { return ++asked > 5; };
@@ -81,7 +83,7 @@ TEST(TrainLocally, StopsBetweenStepsWhenAsked) {
 }
 
 TEST(TrainLocally, SaysWhenItDiverges) {
-  Run run;
+  TrainingRun run;
   run.options.schedule.learning_rate = 1e12;
   const auto result = run.Train();
   ASSERT_FALSE(result.ok());
@@ -92,7 +94,7 @@ TEST(TrainLocally, RefusesNonsense) {
   for (const auto& spoil : std::vector<std::function<void(LocalTrainingOptions&)>>{
            [](auto& o) { o.epochs = 0; }, [](auto& o) { o.batch = 0; }, [](auto& o) { o.label_smoothing = 1; },
            [](auto& o) { o.optimiser.name = "sdg"; }, [](auto& o) { o.schedule.name = "cosin"; }}) {
-    Run run;
+    TrainingRun run;
     spoil(run.options);
     EXPECT_EQ(run.Train().status().code(), StatusCode::kInvalidArgument);
   }

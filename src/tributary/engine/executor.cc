@@ -26,8 +26,15 @@ auto Guarded(Run run) -> decltype(run()) {
   }
 }
 
-// Depthwise convolutions and small channel counts decide; docs/benchmarks.md has the measurements behind the rule.
-bool PreferChannelsLast(const Graph&) { return false; }
+// Measured (docs/benchmarks.md): channels-last wins wherever norms, activations and pooling weigh in; wide chains of
+// convolutions without norms, like VGG, are a little faster contiguous.
+bool PreferChannelsLast(const Model& model) {
+  constexpr std::int64_t kSmall = 2'000'000;
+  const auto is_norm = [](const Node& node) {
+    return std::holds_alternative<BatchNorm>(node.operation) || std::holds_alternative<GroupNorm>(node.operation);
+  };
+  return TotalParameters(model.costs) < kSmall || std::ranges::any_of(model.graph.nodes(), is_norm);
+}
 
 // Nodes whose backward pass does not need their output, and whose output is memory of their own.
 bool OutputIsFree(const Node& node) {
@@ -60,7 +67,7 @@ class Executor::Torch {
         leaves_(*model_, memory),
         trains_(!memory.gradients.empty()),
         channels_last_(options.format == MemoryFormat::kChannelsLast ||
-                       (options.format == MemoryFormat::kAuto && PreferChannelsLast(model_->graph))),
+                       (options.format == MemoryFormat::kAuto && PreferChannelsLast(*model_))),
         may_overwrite_input_(NodesThatMayOverwriteTheirInput(model_->graph)),
         first_node_of_unit_(model_->graph.size()) {
     for (std::size_t unit = 0; unit < model_->units.size(); ++unit) {
@@ -106,7 +113,9 @@ class Executor::Torch {
     TRIBUTARY_CHECK(static_cast<std::int64_t>(output_gradient.size()) == tape_end_.numel());
     const at::Tensor gradient =
         at::from_blob(const_cast<float*>(output_gradient.data()), tape_end_.sizes(), at::kFloat);
-    GoBack(std::exchange(tape_end_, at::Tensor()), gradient, hooks);
+    // In the order of the output it belongs to: the same kernels, and so the same bits, as in an uncut pass.
+    const at::MemoryFormat format = tape_end_.suggest_memory_format();
+    GoBack(std::exchange(tape_end_, at::Tensor()), gradient.contiguous(format), hooks);
     return OkStatus();
   }
 

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "tributary/base/flat_buffer.h"
 #include "tributary/model/initialise.h"
 #include "tributary/model/zoo.h"
