@@ -38,9 +38,12 @@ StatusOr<Dataset> LoadIdxPart(const DataOptions& options, const Normalisation& n
                               const std::string& part) {
   const path folder = options.data_dir / options.name;
   const path images_file = folder / (part + "-images-idx3-ubyte");
+  const path labels_file = folder / (part + "-labels-idx1-ubyte");
   TRIBUTARY_ASSIGN_OR_RETURN(const auto images, ReadPublished(options, images_file));
-  TRIBUTARY_ASSIGN_OR_RETURN(const auto labels,
-                             ReadPublished(options, folder / (part + "-labels-idx1-ubyte")));
+  TRIBUTARY_ASSIGN_OR_RETURN(const auto labels, ReadPublished(options, labels_file));
+  // Each alone first (they are looked at, not copied), so that a broken one is called by its name.
+  TRIBUTARY_RETURN_IF_ERROR(ParseIdxImages(images).status().WithContext(images_file.string()));
+  TRIBUTARY_RETURN_IF_ERROR(ParseIdxLabels(labels).status().WithContext(labels_file.string()));
   auto dataset = DatasetFromIdx({options.name, {}, 10, normalisation}, images, labels);
   if (!dataset.ok()) return std::move(dataset).status().WithContext((folder / part).string());
   return dataset;

@@ -34,12 +34,12 @@ struct KnownDataset {
 const std::vector<KnownDataset>& KnownDatasets();
 std::vector<std::string> DatasetNames();
 
-// Reads (or draws) a data set. The published sets are read from
-//   mnist/, fashion-mnist/     train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-… of both; each also as
-//   .gz cifar10/                   data_batch_1.bin … data_batch_5.bin, test_batch.bin; also in
-//   cifar-10-batches-bin/ cifar100/                  train.bin, test.bin; also in cifar-100-binary/
-// under `data_dir`, with the normalisation usually published for them. A missing file is reported with the
-// place it was looked for and how to name another.
+// Reads (or draws) a data set. The published sets are read from these files under `data_dir`, with the normalisation
+// usually published for them:
+//   mnist/, fashion-mnist/   train-images-idx3-ubyte, train-labels-idx1-ubyte, and both as t10k-…; each also as .gz
+//   cifar10/                 data_batch_1.bin … data_batch_5.bin, test_batch.bin; also inside cifar-10-batches-bin/
+//   cifar100/                train.bin, test.bin; also inside cifar-100-binary/
+// A missing file is reported with the place it was looked for and how to name another.
 StatusOr<TrainTest> LoadData(const DataOptions& options);
 
 }  // namespace tributary

@@ -1,0 +1,46 @@
+# make demo   install what is needed, build, and train a first network
+# make test   the same set-up, and every test
+# make bench  the benchmarks behind docs/benchmarks.md
+# make build  the program alone: build/release/bin/tributary
+
+.DEFAULT_GOAL := build
+.PHONY: build demo test test-dev test-release test-tsan test-fuzz bench clean
+
+build/%/build.ninja:
+	cmake --preset $*
+
+build:
+	@scripts/setup build
+	@$(MAKE) --no-print-directory build/release/build.ninja
+	ninja -C build/release tributary
+
+demo: build
+	build/release/bin/tributary train
+
+test: test-dev test-release test-tsan test-fuzz
+	@echo "All tests passed: dev (sanitizers), release, tsan, fuzz."
+
+test-dev test-release test-tsan: test-%:
+	@scripts/setup build
+	@$(MAKE) --no-print-directory build/$*/build.ninja
+	ninja -C build/$*
+	ctest --preset $*
+
+# Needs clang; on a machine where it cannot be installed the fuzz targets are skipped by name, but not in CI.
+test-fuzz: test-dev
+	@if scripts/setup fuzz; then \
+	  $(MAKE) --no-print-directory build/fuzz/build.ninja && ninja -C build/fuzz && ctest --preset fuzz; \
+	elif [ "$$CI" = true ]; then \
+	  echo "FAILED: the fuzz targets need clang-14, which could not be installed" >&2; exit 1; \
+	else \
+	  for fuzzer in $$(find src -name '*_fuzz.cc' -exec basename {} .cc \;); do echo "SKIPPED: $$fuzzer (needs clang-14)"; done; \
+	fi
+
+bench:
+	@scripts/setup build
+	@$(MAKE) --no-print-directory build/release/build.ninja
+	ninja -C build/release bench_engine
+	build/release/bench/engine
+
+clean:
+	rm -rf build
