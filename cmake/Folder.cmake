@@ -1,14 +1,17 @@
-# tributary_folder(NAME
+# tributary_folder(PATH
 #   DEPENDS folders-above...   LINKS outside libraries...
 #   SOURCES ...  TESTS ...  FUZZERS ...
 #   [PRECOMPILE header...])
 #
-# One folder under src/tributary is one static library `tributary_NAME`. Its tests are one executable, run by CTest.
+# One folder under src/tributary is one static library: `base` is tributary_base, `fleet/simulated` is
+# tributary_fleet_simulated. Sub-folders without a call of their own belong to the folder they are in. Its tests are one
+# executable, run by CTest.
 # A link test holds the whole library against its declared dependencies and nothing else, and its #includes are
 # checked against DEPENDS while configuring: a folder cannot reach sideways or down unnoticed.
 # A source file that lies in the folder and is named in no list stops the configuration.
 
 set_property(GLOBAL PROPERTY tributary_registered "")
+set_property(GLOBAL PROPERTY tributary_folders "")
 
 function(tributary_register directory)
   foreach(file IN LISTS ARGN)
@@ -16,36 +19,66 @@ function(tributary_register directory)
   endforeach()
 endfunction()
 
-function(_tributary_check_includes name)
-  file(GLOB_RECURSE files ${CMAKE_CURRENT_SOURCE_DIR}/*.h ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
+# The folder that a path below src/tributary belongs to: the deepest one that has a target.
+function(_tributary_folder_of path result)
+  get_property(folders GLOBAL PROPERTY tributary_folders)
+  string(REGEX REPLACE "/.*$" "" best "${path}")  # one that comes later in the order
+  foreach(folder IN LISTS folders)
+    string(LENGTH "${folder}" length)
+    string(LENGTH "${best}" best_length)
+    string(FIND "${path}" "${folder}/" position)
+    if(position EQUAL 0 AND NOT length LESS best_length)
+      set(best ${folder})
+    endif()
+  endforeach()
+  set(${result} "${best}" PARENT_SCOPE)
+endfunction()
+
+function(_tributary_check_includes folder)
+  file(GLOB_RECURSE files RELATIVE ${PROJECT_SOURCE_DIR}/src/tributary
+      ${CMAKE_CURRENT_SOURCE_DIR}/*.h ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
   foreach(file IN LISTS files)
-    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
-    file(STRINGS ${file} includes REGEX "^#include \"tributary/")
+    _tributary_folder_of(${file} home)
+    if(NOT home STREQUAL folder)
+      continue()  # A sub-folder with a target of its own.
+    endif()
+    set(path ${PROJECT_SOURCE_DIR}/src/tributary/${file})
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${path})
+    file(STRINGS ${path} includes REGEX "^#include \"tributary/")
     foreach(line IN LISTS includes)
-      string(REGEX REPLACE "^#include \"tributary/([a-z_]+)/.*$" "\\1" other "${line}")
-      if(NOT other STREQUAL name AND NOT other IN_LIST ARGN)
-        message(FATAL_ERROR "${file} includes a header of ${other}/, which ${name}/ does not declare.\n"
-            "${name}/ may use: ${ARGN}. Folders use only the ones above them (docs/architecture.md).")
+      string(REGEX REPLACE "^#include \"tributary/([^\"]+)\".*$" "\\1" header "${line}")
+      _tributary_folder_of(${header} other)
+      if(NOT other STREQUAL folder AND NOT other IN_LIST ARGN)
+        message(FATAL_ERROR "${path} includes ${header}, and ${folder}/ does not declare that it uses that folder.\n"
+            "${folder}/ may use: ${ARGN}. Folders use only the ones above them (docs/architecture.md).")
       endif()
     endforeach()
-    file(STRINGS ${file} torch REGEX "^#include [<\"](torch|ATen|c10)/")
-    if(torch AND NOT name STREQUAL "engine")
-      message(FATAL_ERROR "${file} includes a header of torch; only engine/ may.")
+    file(STRINGS ${path} torch REGEX "^#include [<\"](torch|ATen|c10)/")
+    if(torch AND NOT folder STREQUAL "engine")
+      message(FATAL_ERROR "${path} includes a header of torch; only engine/ may.")
     endif()
   endforeach()
 endfunction()
 
-function(tributary_folder name)
+function(tributary_folder path)
+  string(REPLACE "/" "_" name ${path})
   cmake_parse_arguments(ARG "" "" "DEPENDS;LINKS;SOURCES;TESTS;FUZZERS;PRECOMPILE" ${ARGN})
   if(ARG_UNPARSED_ARGUMENTS)
-    message(FATAL_ERROR "tributary_folder(${name}): unknown words ${ARG_UNPARSED_ARGUMENTS}")
+    message(FATAL_ERROR "tributary_folder(${path}): unknown words ${ARG_UNPARSED_ARGUMENTS}")
   endif()
   tributary_register(${CMAKE_CURRENT_SOURCE_DIR} ${ARG_SOURCES} ${ARG_TESTS} ${ARG_FUZZERS})
-  _tributary_check_includes(${name} ${ARG_DEPENDS})
+  # Sub-folders that come later in the order own their files from the start.
+  file(GLOB_RECURSE lists RELATIVE ${PROJECT_SOURCE_DIR}/src/tributary ${CMAKE_CURRENT_SOURCE_DIR}/CMakeLists.txt)
+  foreach(list IN LISTS lists)
+    get_filename_component(sub ${list} DIRECTORY)
+    set_property(GLOBAL APPEND PROPERTY tributary_folders ${sub})
+  endforeach()
+  _tributary_check_includes(${path} ${ARG_DEPENDS})
 
   add_library(tributary_${name} STATIC ${ARG_SOURCES})
   target_link_libraries(tributary_${name} PUBLIC tributary_settings)
   foreach(dependency IN LISTS ARG_DEPENDS)
+    string(REPLACE "/" "_" dependency ${dependency})
     target_link_libraries(tributary_${name} PUBLIC tributary_${dependency})
   endforeach()
   foreach(library IN LISTS ARG_LINKS)
@@ -116,9 +149,9 @@ function(tributary_check_everything_is_registered)
   get_property(registered GLOBAL PROPERTY tributary_registered)
   file(GLOB_RECURSE present CONFIGURE_DEPENDS
       ${PROJECT_SOURCE_DIR}/src/*.cc ${PROJECT_SOURCE_DIR}/bench/*.cc ${PROJECT_SOURCE_DIR}/tests/*.cc
-      ${PROJECT_SOURCE_DIR}/tests/*_test.sh)
+      ${PROJECT_SOURCE_DIR}/tests/*_test.sh ${PROJECT_SOURCE_DIR}/tests/scenarios/*.toml)
   foreach(file IN LISTS present)
-    if(NOT TRIBUTARY_ENGINE AND file MATCHES "/(engine|device|cli|bench|tests)/")
+    if(NOT TRIBUTARY_ENGINE AND file MATCHES "/(engine|device|coordinator|cli|bench|tests)/|/fleet/simulated/(disturbances|simulated_fleet)|/reproduce/(heterogeneity|study)")
       continue()
     endif()
     if(NOT file IN_LIST registered)
