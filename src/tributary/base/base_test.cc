@@ -3,6 +3,7 @@
 #include "tributary/base/clock.h"
 #include "tributary/base/names.h"
 #include "tributary/base/status.h"
+#include "tributary/base/text_table.h"
 #include "tributary/base/units.h"
 
 namespace tributary {
@@ -76,6 +77,20 @@ TEST(Names, SuggestTheNearest) {
   EXPECT_EQ(NearestName("transformer", models), "");
   const Status status = UnknownName("model", "resent18", models);
   EXPECT_EQ(status.message(), "unknown model 'resent18'; did you mean 'resnet18'? Known: resnet8, resnet18, vgg11");
+}
+
+TEST(TextTable, LinesUpNumbersOnTheRightAndWordsOnTheLeft) {
+  TextTable table({"name", "n"});
+  table.AddRow({"a", "1"});
+  table.AddRow({"größer", "12,345"});
+  EXPECT_EQ(table.Format(), "name         n\na            1\ngrößer  12,345\n");
+}
+
+TEST(FormatThousands, PutsCommasBetweenGroupsOfThree) {
+  EXPECT_EQ(FormatThousands(0), "0");
+  EXPECT_EQ(FormatThousands(999), "999");
+  EXPECT_EQ(FormatThousands(11'689'512), "11,689,512");
+  EXPECT_EQ(FormatThousands(-123'456), "-123,456");
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
-#include "tributary/cli/table.h"
+#include "tributary/base/text_table.h"
 
 #include <algorithm>
-#include <cstdint>
 
 #include "tributary/base/check.h"
 
@@ -19,7 +18,9 @@ bool LooksNumeric(const std::string& text) {
 
 }  // namespace
 
-TextTable::TextTable(std::vector<std::string> heading) { rows_.push_back(std::move(heading)); }
+TextTable::TextTable(std::vector<std::string> heading, Right right) : right_(right) {
+  rows_.push_back(std::move(heading));
+}
 
 void TextTable::AddRow(std::vector<std::string> cells) {
   TRIBUTARY_CHECK(cells.size() == rows_.front().size());
@@ -29,19 +30,20 @@ void TextTable::AddRow(std::vector<std::string> cells) {
 std::string TextTable::Format() const {
   const std::size_t columns = rows_.front().size();
   std::vector<std::size_t> widths(columns, 0);
-  std::vector<bool> numeric(columns, true);
+  std::vector<bool> on_the_right(columns, true);
   for (std::size_t r = 0; r < rows_.size(); ++r) {
     for (std::size_t c = 0; c < columns; ++c) {
       widths[c] = std::max(widths[c], Columns(rows_[r][c]));
-      if (r > 0 && !LooksNumeric(rows_[r][c])) numeric[c] = false;
+      if (right_ == Right::kNumbers && r > 0 && !LooksNumeric(rows_[r][c])) on_the_right[c] = false;
     }
   }
+  if (right_ == Right::kAllButFirst) on_the_right[0] = false;
   std::string text;
   for (const auto& row : rows_) {
     std::string line;
     for (std::size_t c = 0; c < columns; ++c) {
       const std::string padding(widths[c] - Columns(row[c]), ' ');
-      line += numeric[c] ? padding + row[c] : row[c] + padding;
+      line += on_the_right[c] ? padding + row[c] : row[c] + padding;
       if (c + 1 < columns) line += "  ";
     }
     line.erase(line.find_last_not_of(' ') + 1);
