@@ -14,6 +14,10 @@ endfunction()
 _tributary_header_library(tributary_dep_json nlohmann/json.hpp nlohmann-json3-dev)
 _tributary_header_library(tributary_dep_fmt fmt/format.h libfmt-dev)
 target_compile_definitions(tributary_dep_fmt INTERFACE FMT_HEADER_ONLY=1)
+_tributary_header_library(tributary_dep_xxhash xxhash.h libxxhash-dev)
+# Without optimisation GCC cannot inline what the header insists on.
+target_compile_definitions(tributary_dep_xxhash INTERFACE XXH_INLINE_ALL=1 $<$<CONFIG:Debug>:XXH_NO_INLINE_HINTS=1>)
+_tributary_header_library(tributary_dep_tomlplusplus toml++/toml.h libtomlplusplus-dev)
 
 find_package(ZLIB REQUIRED)
 add_library(tributary_dep_zlib INTERFACE)

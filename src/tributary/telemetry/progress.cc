@@ -8,6 +8,7 @@
 #include <cstdlib>
 
 #include "tributary/base/units.h"
+#include "tributary/telemetry/printing.h"
 
 namespace tributary {
 namespace {
@@ -54,12 +55,6 @@ std::string TimeLeft(double seconds) {
   return seconds < kYear ? FormatDuration(FromSeconds(seconds)) + " left" : "more than a year left";
 }
 
-// Not fmt::print, which throws when the disk under a log is full.
-void Write(std::FILE* out, const std::string& text) {
-  std::fputs(text.c_str(), out);
-  std::fflush(out);
-}
-
 std::size_t TerminalColumns(std::FILE* out) {
   winsize size{};
   if (::ioctl(::fileno(out), TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
@@ -82,19 +77,19 @@ std::string FormatProgress(const ProgressState& state, bool bar, std::size_t col
     // Rounded down: only what is done is 100 %.
     line = fmt::format("{:3}%", static_cast<int>(share * 100));
     if (bar && (columns == 0 || columns >= kColumnsForABar)) line += " " + Bar(share);
-  } else {
+  } else if (!state.unit.empty()) {
     line = fmt::format("{} {}", FormatCount(static_cast<double>(state.done)), state.unit);
   }
-  if (!state.text.empty()) line += fmt::format("  {}", state.text);
-  if (state.per_second) line += fmt::format("  {} {}/s", FormatCount(*state.per_second), state.unit);
+  if (!state.text.empty()) line += fmt::format("{}{}", line.empty() ? "" : "  ", state.text);
+  if (state.per_second && !state.unit.empty()) {
+    line += fmt::format("  {} {}/s", FormatCount(*state.per_second), state.unit);
+  }
   if (state.took) {
     line += fmt::format("  in {}", FormatDuration(*state.took));
   } else if (state.per_second.value_or(0) > 0 && state.total > state.done) {
     line += "  " + TimeLeft(static_cast<double>(state.total - state.done) / *state.per_second);
   }
-  std::replace_if(
-      line.begin(), line.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; },
-      ' ');
+  line = Printable(std::move(line));
   return columns == 0 ? line : std::string(Trimmed(line, columns));
 }
 
@@ -107,7 +102,7 @@ Progress::Progress(const Clock& clock, std::FILE* out, Options options)
       samples_{{start_, 0}} {}
 
 Progress::~Progress() {
-  if (drawn_ > 0) Write(out_, "\n");
+  if (drawn_ > 0) Print(out_, "\n");
 }
 
 void Progress::Update(std::uint64_t done, std::string_view text) {
@@ -121,7 +116,7 @@ void Progress::Update(std::uint64_t done, std::string_view text) {
 
 void Progress::Clear() {
   if (drawn_ == 0) return;
-  Write(out_, fmt::format("\r{:{}}\r", "", drawn_));
+  Print(out_, fmt::format("\r{:{}}\r", "", drawn_));
   drawn_ = 0;
   next_ = clock_.Now();
 }
@@ -136,7 +131,7 @@ void Progress::Finish(std::uint64_t done, std::string_view text) {
   const std::optional<double> rate =
       seconds > 0 ? std::optional(static_cast<double>(done) / seconds) : std::nullopt;
   Draw({done, options_.total, options_.unit, text, rate, took});
-  if (drawn_ > 0) Write(out_, "\n");
+  if (drawn_ > 0) Print(out_, "\n");
   drawn_ = 0;
 }
 
@@ -150,14 +145,14 @@ std::optional<double> Progress::Rate(Sample now) {
 
 void Progress::Draw(const ProgressState& state) {
   if (options_.style == ProgressStyle::kPlain) {
-    Write(out_, FormatProgress(state, false, 0) + "\n");
+    Print(out_, FormatProgress(state, false, 0) + "\n");
   } else {
     // One column less than there are: a letter in the last one makes some terminals go to the next line.
     const std::size_t columns = options_.columns != 0 ? options_.columns : TerminalColumns(out_);
-    const std::string line = FormatProgress(state, true, std::max<std::size_t>(columns, 2) - 1);
+    const std::string line = FormatProgress(state, options_.bar, std::max<std::size_t>(columns, 2) - 1);
     const std::size_t width = Columns(line);
     // Spaces over what is left of a longer line before.
-    Write(out_, fmt::format("\r{}{:{}}", line, "", drawn_ > width ? drawn_ - width : 0));
+    Print(out_, fmt::format("\r{}{:{}}", line, "", drawn_ > width ? drawn_ - width : 0));
     drawn_ = width;
   }
 }

@@ -25,7 +25,9 @@ ProgressStyle ProgressStyleFor(std::FILE* out);
 struct ProgressState {
   std::uint64_t done = 0;
   std::uint64_t total = 0;  // 0 when nobody knows: then there is neither share nor time left.
-  std::string_view unit;    // What is counted, in the plural: "samples", "rounds".
+  // What is counted, in the plural: "samples", "rounds". Empty where the text says it, and the rate is not
+  // shown.
+  std::string_view unit;
   std::string_view text;  // The caller's word on it: "epoch 3, loss 0.412". Control characters become spaces.
   std::optional<double> per_second = {};
   std::optional<Duration> took = {};  // Set on the last line, in place of the time left.
@@ -53,6 +55,7 @@ class Progress {
     std::uint64_t total = 0;
     std::string unit = {};
     std::size_t columns = 0;  // Of a terminal; 0 asks it at each drawing.
+    bool bar = true;          // On a terminal; one with much to say has no room for it.
   };
 
   // `clock` and `out` must outlive it.

@@ -55,6 +55,8 @@ TEST(FormatProgress, SaysOnlyWhatIsKnown) {
             "  0%  0.01 rounds/s  more than a year left");
   EXPECT_EQ(FormatProgress({12, 10, "rounds", "done", 2.0, FromSeconds(6)}, false, 0),
             "100%  done  2 rounds/s  in 6.0 s");
+  EXPECT_EQ(FormatProgress({10, 60, "", "text", 1.0}, false, 0), " 16%  text  50 s left");
+  EXPECT_EQ(FormatProgress({10, 0, "", "text", 1.0}, false, 0), "text");
 }
 
 TEST(FormatProgress, NeverWiderThanAskedAndNeverHalfALetter) {

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+#include "tributary/base/status.h"
+#include "tributary/telemetry/digest.h"
+#include "tributary/telemetry/event.h"
+
+namespace tributary {
+
+// Somewhere events go. Events come in the order they happened, from one thread at a time. Watching never
+// stops the work: a sink that fails keeps quiet until it is asked.
+class EventSink {
+ public:
+  virtual ~EventSink() = default;
+  virtual void Write(const Event& event) = 0;
+};
+
+// A file with one line of JSON per event (event_json.h). What is written reaches the file with the next event
+// that is not about a single device, so that it can be followed; a process that dies may leave its last line
+// cut off.
+class JsonLinesSink : public EventSink {
+ public:
+  // Replaces what was at `path`.
+  static StatusOr<std::unique_ptr<JsonLinesSink>> Create(const std::filesystem::path& path);
+  ~JsonLinesSink() override;
+  JsonLinesSink(const JsonLinesSink&) = delete;
+  JsonLinesSink& operator=(const JsonLinesSink&) = delete;
+
+  // After the first failure nothing more is written, so the file is a beginning of the log and has no gaps.
+  void Write(const Event& event) override;
+  // The first failure since Create, if there was one. Nothing may be written afterwards.
+  Status Close();
+
+ private:
+  JsonLinesSink(std::filesystem::path path, std::FILE* file);
+
+  const std::filesystem::path path_;
+  std::FILE* file_;
+  int error_ = 0;  // As errno.
+};
+
+// Passes every event on to all of `sinks`, in their order; they must outlive it.
+class TeeSink : public EventSink {
+ public:
+  explicit TeeSink(std::vector<EventSink*> sinks) : sinks_(std::move(sinks)) {}
+  void Write(const Event& event) override;
+
+ private:
+  const std::vector<EventSink*> sinks_;
+};
+
+// Adds to `digest`, which must outlive it, the bytes that a JsonLinesSink would write.
+class DigestSink : public EventSink {
+ public:
+  explicit DigestSink(Digest& digest) : digest_(digest) {}
+  void Write(const Event& event) override;
+
+ private:
+  Digest& digest_;
+};
+
+}  // namespace tributary
