@@ -71,6 +71,26 @@ Ticks NiceCountTicks(double high, int wanted) {
   return TicksWithStep(0, high, NiceStep(std::max(1.0, high / wanted)));
 }
 
+Ticks NiceLogTicks(double low, double high, int wanted) {
+  TRIBUTARY_CHECK(std::isfinite(high) && low > 0 && low <= high && wanted >= 1);
+  const int first = static_cast<int>(std::floor(std::log10(low)));
+  const int last = static_cast<int>(std::ceil(std::log10(high)));
+  const int decades = last - first;
+  // Few decades are divided, many are thinned out.
+  const bool divide = 2 * decades <= wanted;
+  const int stride = std::max(1, (decades + wanted - 1) / wanted);
+  Ticks ticks;
+  for (int power = first; power <= last; power += stride) {
+    for (const double digit : {1.0, 2.0, 5.0}) {
+      const double value = digit * std::pow(10, power);
+      if ((digit != 1 && !divide) || value < low * (1 - 1e-9) || value > high * (1 + 1e-9)) continue;
+      ticks.at.push_back(std::clamp(value, low, high));
+      ticks.labels.push_back(Label(value, value));
+    }
+  }
+  return ticks.at.size() >= 2 ? ticks : NiceTicks(low, high, wanted);
+}
+
 double LinearScale::operator()(double value) const {
   if (high == low) return to_low;
   return to_low + (value - low) / (high - low) * (to_high - to_low);

@@ -20,6 +20,11 @@ Ticks NiceTicks(double low, double high, int wanted);
 // The same for counts, whose steps are never below 1.
 Ticks NiceCountTicks(double high, int wanted);
 
+// The same for an axis that counts in powers: 1, 2 and 5 times powers of ten, powers of ten alone where those
+// are enough, or NiceTicks where the range holds fewer than two of them. `low` must be positive. `step` means
+// nothing here.
+Ticks NiceLogTicks(double low, double high, int wanted);
+
 // From values to places on the picture. `to_low` may be above `to_high`, as for an axis that points up.
 struct LinearScale {
   double low = 0;

@@ -40,6 +40,14 @@ TEST(NiceCountTicks, NeverSplitASample) {
   EXPECT_EQ(NiceCountTicks(0, 6).labels, (Labels{"0"}));
 }
 
+TEST(NiceLogTicks, StandOnPowersOfTenAndBetweenThemWhereThereIsRoom) {
+  EXPECT_EQ(NiceLogTicks(1, 100, 6).labels, (Labels{"1", "2", "5", "10", "20", "50", "100"}));
+  EXPECT_EQ(NiceLogTicks(0.5, 30'000, 6).labels, (Labels{"1", "10", "100", "1k", "10k"}));
+  EXPECT_EQ(NiceLogTicks(0.01, 0.1, 6).labels, (Labels{"0.01", "0.02", "0.05", "0.1"}));
+  EXPECT_EQ(NiceLogTicks(1e-6, 1e6, 6).at.size(), 7U);
+  EXPECT_EQ(NiceLogTicks(3, 4, 5).labels, (Labels{"3.0", "3.2", "3.4", "3.6", "3.8", "4.0"}));
+}
+
 TEST(LinearScale, MapsEndsToEndsEvenUpsideDown) {
   const LinearScale scale{10, 20, 300, 100};
   EXPECT_EQ(scale(10), 300);

@@ -40,6 +40,12 @@ std::string CategoryColour(std::size_t category) {
   return text.data();
 }
 
+std::string LineColour(std::size_t line) {
+  // The light ones, which alternate with the dark in a bar, come last.
+  constexpr std::array<std::size_t, 10> kOrder = {0, 7, 2, 4, 5, 6, 8, 1, 3, 9};
+  return CategoryColour(line / kOrder.size() * kOrder.size() + kOrder[line % kOrder.size()]);
+}
+
 std::string TextColourOn(std::size_t category) {
   const Rgb colour = ColourOf(category);
   // Perceived brightness; the eye is most sensitive to green.

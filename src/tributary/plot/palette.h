@@ -10,6 +10,9 @@ namespace tributary {
 // turn; past thirty they repeat.
 std::string CategoryColour(std::size_t category);
 
+// The same colours for lines and points on white: those that stand out from it come first.
+std::string LineColour(std::size_t line);
+
 // Black or white, whichever is easier to read on that category's colour.
 std::string TextColourOn(std::size_t category);
 

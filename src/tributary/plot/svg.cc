@@ -42,6 +42,7 @@ std::string Paint(std::string_view fill, const Stroke& stroke) {
   std::string text = Attribute("fill", fill);
   if (stroke.colour != "none") {
     text += Attribute("stroke", stroke.colour) + Attribute("stroke-width", stroke.width);
+    if (stroke.dash > 0) text += Attribute("stroke-dasharray", stroke.dash);
   }
   return text;
 }
@@ -119,19 +120,24 @@ void SvgWriter::Line(Point from, Point to, const Stroke& stroke) {
           Attribute("y2", to.y) + Paint("none", stroke) + "/>\n";
 }
 
-void SvgWriter::Circle(Point centre, double radius, std::string_view fill, const Stroke& stroke) {
+void SvgWriter::Circle(Point centre, double radius, std::string_view fill, const Stroke& stroke,
+                       std::string_view hint) {
   out_ += "<circle" + Attribute("cx", centre.x) + Attribute("cy", centre.y) + Attribute("r", radius) +
-          Paint(fill, stroke) + "/>\n";
+          Paint(fill, stroke);
+  out_ += hint.empty() ? "/>\n" : "><title>" + EscapeXml(hint) + "</title></circle>\n";
 }
 
-void SvgWriter::Path(const std::vector<Point>& points, std::string_view fill, const Stroke& stroke) {
+void SvgWriter::Path(const std::vector<Point>& points, std::string_view fill, const Stroke& stroke,
+                     double opacity) {
   if (points.size() < 2) return;
   std::string steps;
   for (const Point& point : points) {
     steps += (steps.empty() ? "M" : "L") + FormatSvgNumber(point.x) + " " + FormatSvgNumber(point.y);
   }
   if (fill != "none") steps += "Z";
-  out_ += "<path" + Attribute("d", steps) + Paint(fill, stroke) + "/>\n";
+  out_ += "<path" + Attribute("d", steps) + Paint(fill, stroke);
+  if (opacity < 1) out_ += Attribute("fill-opacity", opacity);
+  out_ += "/>\n";
 }
 
 void SvgWriter::Text(Point at, std::string_view text, const TextStyle& style) {

@@ -15,6 +15,7 @@ struct Point {
 struct Stroke {
   std::string colour = "none";
   double width = 1;
+  double dash = 0;  // The length of dashes and of the gaps between them; 0 for a line without gaps.
 };
 
 enum class TextAnchor { kStart, kMiddle, kEnd };
@@ -44,10 +45,12 @@ class SvgWriter {
   void Rect(Point corner, double width, double height, std::string_view fill, const Stroke& stroke = {},
             std::string_view hint = {});
   void Line(Point from, Point to, const Stroke& stroke);
-  void Circle(Point centre, double radius, std::string_view fill, const Stroke& stroke = {});
+  void Circle(Point centre, double radius, std::string_view fill, const Stroke& stroke = {},
+              std::string_view hint = {});
   // Straight from point to point; closed and filled unless `fill` is "none". Fewer than two points draw
-  // nothing.
-  void Path(const std::vector<Point>& points, std::string_view fill, const Stroke& stroke);
+  // nothing. What lies under the filling shines through an `opacity` below 1.
+  void Path(const std::vector<Point>& points, std::string_view fill, const Stroke& stroke,
+            double opacity = 1);
   // `at` is on the baseline of the text.
   void Text(Point at, std::string_view text, const TextStyle& style = {});
 

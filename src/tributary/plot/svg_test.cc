@@ -58,5 +58,16 @@ TEST(SvgWriter, WritesElementsInOrder) {
       "</g>\n</svg>\n");
 }
 
+TEST(SvgWriter, WritesDashesOpacityAndHintsWhereAskedFor) {
+  SvgWriter svg(20, 10);
+  svg.Line({0, 0}, {1, 1}, {"#aaaaaa", 1, 4});
+  svg.Path({{0, 0}, {1, 2}, {3, 0}}, "#ffffff", {}, 0.25);
+  svg.Circle({5, 5}, 2, "none", {}, "a < b");
+  const std::string text = std::move(svg).Finish();
+  EXPECT_NE(text.find("stroke-width=\"1\" stroke-dasharray=\"4\"/>"), std::string::npos) << text;
+  EXPECT_NE(text.find("fill=\"#ffffff\" fill-opacity=\"0.25\"/>"), std::string::npos) << text;
+  EXPECT_NE(text.find("fill=\"none\"><title>a &lt; b</title></circle>"), std::string::npos) << text;
+}
+
 }  // namespace
 }  // namespace tributary

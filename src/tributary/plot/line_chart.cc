@@ -1,0 +1,254 @@
+#include "tributary/plot/line_chart.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "tributary/base/check.h"
+#include "tributary/plot/axes.h"
+#include "tributary/plot/palette.h"
+
+namespace tributary {
+namespace {
+
+constexpr double kPlotWidth = 680, kPlotHeight = 380, kTop = 62, kAxisHeight = 46, kMargin = 20;
+constexpr double kTextSize = 11, kLegendRow = 18, kSwatch = 24;
+constexpr std::size_t kMostMarkedPoints = 40;
+constexpr double kLargest = 1e18;
+const std::string kGrey = "#bbbbbb", kFaint = "#e6e6e6", kDark = "#222222", kReference = "#555555";
+
+struct Range {
+  double low = std::numeric_limits<double>::infinity();
+  double high = -std::numeric_limits<double>::infinity();
+
+  bool empty() const { return low > high; }
+  void Include(double value) {
+    TRIBUTARY_CHECK(std::isfinite(value) && std::abs(value) <= kLargest);
+    low = std::min(low, value);
+    high = std::max(high, value);
+  }
+};
+
+// Ranges, scales and sizes that follow from the data and the texts.
+struct Layout {
+  bool has_points = false;
+  Ticks x_ticks, y_ticks;
+  LinearScale x, y;
+  double left = 0;
+  std::size_t legend_columns = 1;
+  double legend_column = 0;
+  double width = 0;
+  double height = 0;
+};
+
+// The widths of letters are not known here; this is generous for a sans-serif face.
+double TextWidth(const std::string& text) {
+  const auto letters = std::count_if(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U;  // Not the later bytes of a letter.
+  });
+  return 0.6 * kTextSize * static_cast<double>(letters);
+}
+
+double WidestOf(const std::vector<std::string>& texts) {
+  double widest = 0;
+  for (const std::string& text : texts) widest = std::max(widest, TextWidth(text));
+  return widest;
+}
+
+bool HasPlace(const LineChart& chart, const Point& point) { return !chart.log_x || point.x > 0; }
+
+double OnAxis(const LineChart& chart, double x) { return chart.log_x ? std::log10(x) : x; }
+
+// A range that can be divided: not a single value, nor so narrow that steps drown in rounding.
+Range Spread(Range range) {
+  const double size = std::max(std::abs(range.low), std::abs(range.high));
+  if (range.high - range.low > std::max(1e-9 * size, 1e-200)) return range;
+  const double around = size > 1e-200 ? size * 0.05 : 1;
+  return {range.low - around, range.high + around};
+}
+
+// Down to zero, when leaving it out would hardly make the rest larger.
+Range WithZeroIfNear(Range range) {
+  if (range.low > 0 && range.low <= 0.3 * range.high) range.low = 0;
+  return range;
+}
+
+void MeasureAxes(const LineChart& chart, Layout& layout) {
+  Range x, y;
+  for (const LineSeries& series : chart.series) {
+    TRIBUTARY_CHECK(series.band.empty() || series.band.size() == series.points.size());
+    for (std::size_t i = 0; i < series.points.size(); ++i) {
+      if (!HasPlace(chart, series.points[i])) continue;
+      x.Include(series.points[i].x);
+      y.Include(series.points[i].y);
+      if (series.band.empty()) continue;
+      y.Include(series.band[i].low);
+      y.Include(series.band[i].high);
+    }
+  }
+  layout.has_points = !x.empty();
+  for (const ReferenceLine& reference : chart.references) y.Include(reference.y);
+  if (x.empty()) x = {1, 10};
+  if (y.empty()) y = {0, 1};
+
+  y = WithZeroIfNear(Spread(y));
+  const double step = NiceTicks(y.low, y.high, 6).step;
+  // To full steps, so that the topmost and lowest lines of the grid are numbered.
+  y = {std::floor(y.low / step + 1e-9) * step, std::ceil(y.high / step - 1e-9) * step};
+  layout.y_ticks = NiceTicks(y.low, y.high, 6);
+  layout.y = {y.low, y.high, kTop + kPlotHeight, kTop};
+
+  layout.left = kMargin + 10 + std::max(24.0, WidestOf(layout.y_ticks.labels));
+  if (chart.log_x) {
+    // A single x of a logarithmic axis gets a decade to both sides of it.
+    if (x.high < x.low * 1.000001) x = {x.low / 10, x.high * 10};
+    layout.x_ticks = NiceLogTicks(x.low, x.high, 8);
+  } else {
+    x = WithZeroIfNear(Spread(x));
+    layout.x_ticks = NiceTicks(x.low, x.high, 8);
+  }
+  layout.x = {OnAxis(chart, x.low), OnAxis(chart, x.high), layout.left, layout.left + kPlotWidth};
+}
+
+Layout Measure(const LineChart& chart) {
+  Layout layout;
+  MeasureAxes(chart, layout);
+  double beside = 0, entry = 0;
+  for (const ReferenceLine& reference : chart.references)
+    beside = std::max(beside, TextWidth(reference.label) + 6);
+  for (const LineSeries& series : chart.series)
+    entry = std::max(entry, kSwatch + 8 + TextWidth(series.name) + 14);
+  const double wide = std::max(kPlotWidth, entry);
+  layout.legend_column = entry;
+  if (entry > 0) layout.legend_columns = std::max<std::size_t>(1, static_cast<std::size_t>(wide / entry));
+  const std::size_t rows = (chart.series.size() + layout.legend_columns - 1) / layout.legend_columns;
+  const double title = kMargin + 1.5 * TextWidth(chart.title);  // Larger and bold.
+  layout.width = std::max(title, layout.left + std::max(kPlotWidth + beside, wide)) + kMargin;
+  layout.height = kTop + kPlotHeight + kAxisHeight + kLegendRow * static_cast<double>(rows) + kMargin;
+  return layout;
+}
+
+void DrawAxes(const LineChart& chart, const Layout& layout, SvgWriter& svg) {
+  const double right = layout.left + kPlotWidth, bottom = kTop + kPlotHeight;
+  svg.OpenGroup("axes");
+  for (std::size_t i = 0; i < layout.y_ticks.at.size(); ++i) {
+    const double y = layout.y(layout.y_ticks.at[i]);
+    svg.Line({layout.left, y}, {right, y}, {kFaint, 1});
+    svg.Text({layout.left - 8, y + kTextSize * 0.36}, layout.y_ticks.labels[i],
+             {kTextSize, TextAnchor::kEnd, kDark});
+  }
+  for (std::size_t i = 0; i < layout.x_ticks.at.size(); ++i) {
+    const double x = layout.x(OnAxis(chart, layout.x_ticks.at[i]));
+    svg.Line({x, kTop}, {x, bottom + 4}, {kFaint, 1});
+    svg.Text({x, bottom + 17}, layout.x_ticks.labels[i], {kTextSize, TextAnchor::kMiddle, kDark});
+  }
+  svg.Line({layout.left, bottom}, {right, bottom}, {kGrey, 1});
+  svg.Line({layout.left, kTop}, {layout.left, bottom}, {kGrey, 1});
+  svg.Text({layout.left + kPlotWidth / 2, bottom + 35}, chart.x_title, {12, TextAnchor::kMiddle, kDark});
+  // Above its axis and upright: nobody likes to turn the head.
+  svg.Text({kMargin, kTop - 14}, chart.y_title, {12, TextAnchor::kStart, kDark});
+  if (!layout.has_points) {
+    svg.Text({layout.left + kPlotWidth / 2, kTop + kPlotHeight / 2}, "no points to show",
+             {12, TextAnchor::kMiddle, kReference});
+  }
+  svg.CloseGroup();
+}
+
+void DrawReferences(const LineChart& chart, const Layout& layout, SvgWriter& svg) {
+  if (chart.references.empty()) return;
+  svg.OpenGroup("references");
+  std::vector<ReferenceLine> ordered = chart.references;
+  std::stable_sort(ordered.begin(), ordered.end(),
+                   [](const ReferenceLine& a, const ReferenceLine& b) { return a.y > b.y; });
+  const double right = layout.left + kPlotWidth;
+  double lowest = 0;  // Labels of lines that are close go down until they are apart.
+  for (const ReferenceLine& reference : ordered) {
+    const double y = layout.y(reference.y);
+    svg.Line({layout.left, y}, {right, y}, {kReference, 1.2, 5});
+    lowest = std::max(y + kTextSize * 0.36, lowest);
+    svg.Text({right + 6, lowest}, reference.label, {kTextSize, TextAnchor::kStart, kReference});
+    lowest += kTextSize + 3;
+  }
+  svg.CloseGroup();
+}
+
+// The bands of all series come before all lines, so that no line is under a surface.
+void DrawBands(const LineChart& chart, const Layout& layout, SvgWriter& svg) {
+  svg.OpenGroup("bands");
+  for (std::size_t s = 0; s < chart.series.size(); ++s) {
+    const LineSeries& series = chart.series[s];
+    std::vector<Point> outline, back;
+    for (std::size_t i = 0; i < series.band.size(); ++i) {
+      if (!HasPlace(chart, series.points[i])) continue;
+      const double x = layout.x(OnAxis(chart, series.points[i].x));
+      outline.push_back({x, layout.y(series.band[i].high)});
+      back.push_back({x, layout.y(series.band[i].low)});
+    }
+    outline.insert(outline.end(), back.rbegin(), back.rend());
+    svg.Path(outline, LineColour(s), {}, 0.18);
+  }
+  svg.CloseGroup();
+}
+
+std::string ShortNumber(double value) {
+  std::array<char, 32> buffer{};
+  const auto [end, error] =
+      std::to_chars(buffer.data(), buffer.data() + buffer.size(), value, std::chars_format::general, 6);
+  TRIBUTARY_CHECK(error == std::errc());
+  return {buffer.data(), end};
+}
+
+void DrawLines(const LineChart& chart, const Layout& layout, SvgWriter& svg) {
+  svg.OpenGroup("lines");
+  for (std::size_t s = 0; s < chart.series.size(); ++s) {
+    const LineSeries& series = chart.series[s];
+    std::vector<Point> places, shown;
+    for (const Point& point : series.points) {
+      if (!HasPlace(chart, point)) continue;
+      places.push_back({layout.x(OnAxis(chart, point.x)), layout.y(point.y)});
+      shown.push_back(point);
+    }
+    svg.Path(places, "none", {LineColour(s), 2});
+    if (places.size() > kMostMarkedPoints) continue;
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      svg.Circle(places[i], 2.8, LineColour(s), {},
+                 series.name + ": " + ShortNumber(shown[i].x) + ", " + ShortNumber(shown[i].y));
+    }
+  }
+  svg.CloseGroup();
+}
+
+void DrawLegend(const LineChart& chart, const Layout& layout, SvgWriter& svg) {
+  svg.OpenGroup("legend");
+  const double top = kTop + kPlotHeight + kAxisHeight + kLegendRow / 2;
+  for (std::size_t s = 0; s < chart.series.size(); ++s) {
+    const double x = layout.left + static_cast<double>(s % layout.legend_columns) * layout.legend_column;
+    const double y = top + static_cast<double>(s / layout.legend_columns) * kLegendRow;
+    if (!chart.series[s].band.empty()) {
+      svg.Path({{x, y - 5}, {x + kSwatch, y - 5}, {x + kSwatch, y + 5}, {x, y + 5}}, LineColour(s), {}, 0.18);
+    }
+    svg.Line({x, y}, {x + kSwatch, y}, {LineColour(s), 2});
+    svg.Text({x + kSwatch + 8, y + kTextSize * 0.36}, chart.series[s].name,
+             {kTextSize, TextAnchor::kStart, kDark});
+  }
+  svg.CloseGroup();
+}
+
+}  // namespace
+
+std::string DrawLineChart(const LineChart& chart) {
+  const Layout layout = Measure(chart);
+  SvgWriter svg(layout.width, layout.height);
+  svg.Text({kMargin, 24}, chart.title, {15, TextAnchor::kStart, kDark, true});
+  DrawAxes(chart, layout, svg);
+  DrawBands(chart, layout, svg);
+  DrawReferences(chart, layout, svg);
+  DrawLines(chart, layout, svg);
+  DrawLegend(chart, layout, svg);
+  return std::move(svg).Finish();
+}
+
+}  // namespace tributary
