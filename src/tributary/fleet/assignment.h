@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "tributary/base/ids.h"
+#include "tributary/data/augment.h"
+#include "tributary/policy/optimisation/optimiser.h"
+
+namespace tributary {
+
+// What a device can be asked to do. An assignment and a device's own data determine the answer to the bit: nothing
+// else may enter, so that a simulated and a real device, or the same device asked again, answer the same.
+
+// The weights that an assignment starts from, owned by whoever asks. Read by many devices at once, written by none.
+struct SharedWeights {
+  std::span<const float> parameters;
+  std::span<const float> statistics;
+};
+
+// Learn from some mini-batches.
+struct TrainAssignment {
+  enum class Answer {
+    kGradient,  // the mean gradient of one batch at the weights given
+    kChange,    // how the parameters differ after `steps` local steps of the optimiser below
+  };
+
+  Answer answer = Answer::kGradient;
+  RoundId round{1};         // from 1; says where in its data a device reads and keys its chance, whether or not it was there before
+  int steps = 1;            // always 1 for a gradient
+  int epochs = 0;           // if not 0, instead of steps: passes over the device's own data
+  std::size_t batch = 64;   // samples per step; a device with fewer uses what it has
+  double label_smoothing = 0;
+  AugmentOptions augment;
+  std::uint64_t seed = 1;
+
+  // For kChange. The optimiser's state starts anew in each assignment.
+  OptimiserOptions optimiser;
+  double learning_rate = 0.1;
+  double prox = 0;  // pull towards the weights given (FedProx μ): adds prox · (w − w₀) to each gradient
+};
+
+// Measure the weights on the samples a device holds out.
+struct EvaluateAssignment {};
+
+// Run forward over training samples and sum up what every batch norm sees, so that running statistics can be estimated
+// on data that stay where they are.
+struct CalibrateAssignment {
+  RoundId round{1};
+  int steps = 1;
+  std::size_t batch = 64;
+  std::uint64_t seed = 1;
+};
+
+}  // namespace tributary

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+
+#include "tributary/base/clock.h"
+#include "tributary/base/ids.h"
+#include "tributary/base/units.h"
+#include "tributary/fleet/availability.h"
+
+namespace tributary {
+
+// What a device is: everything that time is charged from and decisions are made from. A plain value, the same for a
+// simulated device (drawn from an experiment) and for a real one (measured).
+struct DeviceProfile {
+  // Counted from 0 over the whole fleet, without gaps.
+  DeviceId id;
+  // The group of the experiment that it was drawn from; devices of a group differ only by chance.
+  std::string group;
+  // At a full share of its processor; `availability` says how much of it there is at a time. Above 0.
+  MacsPerSecond compute;
+  // What training may hold in memory at once.
+  Bytes memory = kUnlimitedMemory;
+  // From the device and to it. Each is a ceiling: a busy server may give less. Above 0.
+  BitsPerSecond uplink;
+  BitsPerSecond downlink;
+  // There and back of an empty message.
+  Duration round_trip{0};
+  // Paid once by every message, in either direction, before its first byte.
+  Duration setup{0};
+  // How fast new samples arrive; 0 for a device whose data lie there from the start.
+  SamplesPerSecond stream_rate;
+  Availability availability;
+  // It has to train on, as it said when it joined.
+  std::int64_t samples = 0;
+
+  static constexpr Bytes kUnlimitedMemory{std::numeric_limits<std::int64_t>::max()};
+};
+
+}  // namespace tributary

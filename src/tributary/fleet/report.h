@@ -1,0 +1,81 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tributary/base/clock.h"
+#include "tributary/base/ids.h"
+#include "tributary/base/units.h"
+#include "tributary/telemetry/event.h"
+
+namespace tributary {
+
+// What a device answers to a TrainAssignment. The spans belong to the device and are valid only during the call that
+// hands them over.
+struct Update {
+  std::span<const float> parameters;  // the gradient, or the change
+  std::span<const float> statistics;  // running statistics after the work
+  double weight = 0;                  // samples learnt from
+};
+
+// How training went on a device.
+struct TrainingMetrics {
+  std::int64_t samples = 0;
+  double loss = 0;           // mean over the samples
+  std::int64_t correct = 0;
+};
+
+// Sums over held-out samples; devices' sums add up.
+struct EvaluationTotals {
+  std::int64_t samples = 0;
+  double loss = 0;  // summed, not averaged
+  std::int64_t correct = 0;
+
+  EvaluationTotals& operator+=(const EvaluationTotals& other) {
+    samples += other.samples;
+    loss += other.loss;
+    correct += other.correct;
+    return *this;
+  }
+};
+
+// What batch norms saw, laid out like the running statistics: Σx where the mean lies, Σx² where the variance lies, and
+// how many values each channel's sums are of. Devices' moments add up.
+struct Moments {
+  std::vector<double> sums;
+  std::vector<double> counts;  // same layout
+
+  explicit Moments(std::size_t size = 0) : sums(size, 0), counts(size, 0) {}
+  // Of the same size.
+  Moments& operator+=(const Moments& other) {
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+      sums[i] += other.sums[i];
+      counts[i] += other.counts[i];
+    }
+    return *this;
+  }
+};
+
+// One device's part in a round. Times add up to the round's duration; what is not known is zero.
+struct DeviceReport {
+  DeviceId device;
+  Outcome outcome = Outcome::kLost;
+  std::string reason;  // for people, where it was not applied
+  TrainingMetrics metrics;
+  Duration pull{0};
+  Duration compute{0};
+  Duration push{0};
+  Duration wait{0};  // for its stream, and from its arrival or its absence to the round's end
+  Bytes down;
+  Bytes up;
+};
+
+struct RoundReport {
+  TimePoint start{0};
+  TimePoint end{0};
+  std::vector<DeviceReport> devices;  // in the order of the participants
+};
+
+}  // namespace tributary
