@@ -41,4 +41,11 @@ std::int64_t TotalParameters(const std::vector<NodeCost>& costs) {
   return total;
 }
 
+Bytes TrainingMemory(const std::vector<NodeCost>& costs, std::int64_t batch) {
+  Bytes outputs;
+  for (const NodeCost& cost : costs) outputs += cost.output;
+  const Bytes weights{TotalParameters(costs) * std::int64_t{sizeof(float)}};
+  return weights * 3 + outputs * batch;
+}
+
 }  // namespace tributary

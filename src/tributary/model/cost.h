@@ -20,4 +20,8 @@ std::vector<NodeCost> NodeCosts(const Graph& graph);
 Macs TotalMacs(const std::vector<NodeCost>& costs);
 std::int64_t TotalParameters(const std::vector<NodeCost>& costs);
 
+// About what training holds at once: parameters, gradients and momentum, and every node's output for the batch, which
+// the backward pass needs again.
+Bytes TrainingMemory(const std::vector<NodeCost>& costs, std::int64_t batch);
+
 }  // namespace tributary

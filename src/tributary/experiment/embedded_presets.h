@@ -1,0 +1,15 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace tributary {
+
+// Defined in a source file that the build writes from presets/*.toml (embed_presets.cmake).
+struct EmbeddedPreset {
+  std::string_view name;
+  std::string_view text;
+};
+std::span<const EmbeddedPreset> EmbeddedPresets();
+
+}  // namespace tributary

@@ -1,0 +1,179 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "tributary/base/clock.h"
+#include "tributary/base/ids.h"
+#include "tributary/base/units.h"
+#include "tributary/data/augment.h"
+#include "tributary/experiment/draw.h"
+#include "tributary/experiment/portion.h"
+#include "tributary/fleet/availability.h"
+#include "tributary/model/zoo.h"
+#include "tributary/policy/optimisation/optimiser.h"
+#include "tributary/policy/optimisation/schedule.h"
+#include "tributary/policy/partitioning/split.h"
+
+namespace tributary {
+
+// An experiment as data: one struct per section of its file, one field per key (`time-budget` is time_budget). Made by
+// reader.h, which has checked every value and that they fit each other, and written back by format.h.
+
+// [experiment]: what it is called, and when it is over. At least one of the three ends is set; the first that is
+// reached counts.
+struct Goal {
+  std::string name;
+  // One line for people, shown in lists.
+  std::string about;
+  // Everything that is left to chance follows from it: another one is another run of the same experiment.
+  std::uint64_t seed = 1;
+  std::optional<std::int64_t> rounds;
+  // Of the fleet's clock, which is virtual in a simulated run.
+  std::optional<Duration> time_budget;
+  // On the test set, in (0, 1]. Alone, it lets a run that never gets there go on until it is stopped.
+  std::optional<double> target_accuracy;
+  // Rounds between evaluations: more costs less and notices the target later. The last round is always evaluated.
+  std::int64_t evaluate_every = 1;
+};
+
+// [model]
+struct ModelChoice {
+  // A network of the zoo, built for the data's shape and classes.
+  std::string name;
+  Stem stem = Stem::kAuto;
+  // Charge time and bytes of this network, built for the same data, while `name` is what is trained: a small proxy
+  // then stands for a network that could not be trained here. Reports say so.
+  std::optional<std::string> compute_as;
+};
+
+// [data]
+struct DataChoice {
+  // A known data set, or the path of a folder, recognised by its slash.
+  std::string set;
+  // Who holds which samples. Its `devices` and `seed` are those of the experiment.
+  SplitOptions split;
+  // Fewer samples make a quick try.
+  std::optional<std::size_t> train_limit;
+  std::optional<std::size_t> test_limit;
+  // The share of its own samples that each device keeps back to evaluate on; more tells better how devices fare and
+  // leaves less to train on.
+  double hold_out = 0;
+};
+
+// One of the servers that hold the parameters, each an equal range of their bytes. The transfers in progress share its
+// rates fairly.
+struct Server {
+  BitsPerSecond up{1e9};    // what it can take from devices
+  BitsPerSecond down{1e9};  // what it can send to them
+  friend bool operator==(const Server&, const Server&) = default;
+};
+
+// [[fleet.group]]: devices alike but for chance.
+struct Group {
+  std::string name;
+  std::int64_t count = 1;
+  Distribution compute;                                 // MACs per second
+  Distribution memory = Distribution::Constant(1e15);   // bytes; the default is no limit in practice
+  Distribution uplink;                                  // bits per second
+  Distribution downlink;                                // as uplink, drawn apart from it, when not given
+  Distribution round_trip = Distribution::Constant(0);  // seconds
+  Distribution setup = Distribution::Constant(0);       // seconds, for every message
+  Distribution stream_rate =
+      Distribution::Constant(0);        // samples per second; 0: the data are there from the start
+  AvailabilityKind availability = 1.0;  // of the compute rate, over time
+};
+
+// [fleet]
+struct FleetChoice {
+  std::vector<Server> servers = {Server{}};
+  // Who is asked in a round, drawn anew each time: fewer makes rounds shorter and noisier.
+  Portion participation = Portion::Share(1.0);
+  // A round ends after so long, and what comes later is not used; without it a round lasts as long as its slowest
+  // device.
+  std::optional<Duration> deadline;
+  // Of those asked, so many must have answered for the round to change the model.
+  Portion quorum = Portion::Count(1);
+  std::vector<Group> groups;
+};
+
+enum class Method { kSyncSgd, kFederated };
+enum class ServerOptimiserKind { kNone, kMomentum, kAdam, kYogi };
+
+// How the coordinator moves the model along the mean of what devices have learned. federated only.
+struct ServerOptimiser {
+  // `none` takes the mean itself (FedAvg).
+  ServerOptimiserKind kind = ServerOptimiserKind::kNone;
+  double learning_rate = 1;  // by default 1 for momentum, 0.01 for adam and yogi
+  double momentum = 0.9;     // momentum: nearer to one smooths over more rounds
+  double beta1 = 0.9;        // adam, yogi: likewise for the mean of updates
+  double beta2 = 0.99;       //   and for that of their squares
+  double tau = 1e-3;         // adam, yogi: larger adapts less to each parameter
+  friend bool operator==(const ServerOptimiser&, const ServerOptimiser&) = default;
+};
+
+// [train]
+struct Training {
+  Method method = Method::kFederated;
+  // Samples of one device in one step.
+  std::int64_t batch = 32;
+  // federated: what a device does between two exchanges, one of the two. More saves traffic and lets devices drift
+  // apart.
+  std::optional<std::int64_t> local_steps;
+  std::optional<std::int64_t> local_epochs;
+  // Of the devices under `federated`, of the coordinator under `sync-sgd`.
+  OptimiserOptions optimiser;
+  // Its steps are rounds: milestones, warm-up and the end of the cosine count them.
+  ScheduleOptions schedule;
+  double label_smoothing = 0;
+  AugmentOptions augment;
+  // federated: pulls a device's weights back towards those it was given (FedProx); larger keeps devices together.
+  double prox = 0;
+  ServerOptimiser server_optimiser;
+  // Batches that every device runs forward before an evaluation, so that the running statistics of batch norms are those
+  // of the weights evaluated; 0 takes the mean of what devices had while they trained.
+  std::int64_t calibrate = 0;
+};
+
+enum class DisturbanceKind {
+  kVanish,         // does not answer in this round
+  kCrashInUpload,  // is gone in the middle of sending its result
+  kLose,           // the result never arrives, though it was sent
+  kCorrupt,        // the result arrives with wrong bytes
+  kSlow,           // computes `factor` times slower
+};
+
+// [[disturbance]]: what goes wrong, for scenarios.
+struct Disturbance {
+  struct All {
+    friend bool operator==(All, All) = default;
+  };
+
+  DisturbanceKind kind = DisturbanceKind::kVanish;
+  // All, the devices of the group of this name, or these.
+  std::variant<All, std::string, std::vector<DeviceId>> devices;
+  // Of the devices named, so large a share is drawn each round.
+  double share = 1;
+  // In every round, or in these; the first round is 1.
+  std::optional<std::vector<RoundId>> rounds;
+  double factor = 1;  // slow only
+  friend bool operator==(const Disturbance&, const Disturbance&) = default;
+};
+
+struct Experiment {
+  Goal goal;
+  ModelChoice model;
+  DataChoice data;
+  FleetChoice fleet;
+  Training train;
+  std::vector<Disturbance> disturbances;
+};
+
+inline constexpr std::int64_t kMostDevices = 1'000'000;
+
+std::int64_t TotalDevices(const FleetChoice& fleet);
+
+}  // namespace tributary

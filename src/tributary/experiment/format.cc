@@ -1,0 +1,211 @@
+#include "tributary/experiment/format.h"
+
+#include <algorithm>
+
+#include "tributary/experiment/quantity.h"
+#include "tributary/experiment/vocabulary.h"
+
+namespace tributary {
+namespace {
+
+// One key a line. Which keys are written follows the readers' OnlyWith: one without a meaning would be refused.
+class Writer {
+ public:
+  void Section(std::string_view heading) { text_ += "\n" + std::string(heading) + "\n"; }
+  void Raw(std::string_view key, std::string_view value) {
+    text_ += std::string(key) + " = " + std::string(value) + "\n";
+  }
+  void Put(std::string_view key, std::string_view text) { Raw(key, Quoted(text)); }
+  void Put(std::string_view key, const char* text) { Raw(key, Quoted(text)); }
+  void Put(std::string_view key, bool flag) { Raw(key, flag ? "true" : "false"); }
+  void Put(std::string_view key, double number) { Raw(key, FormatNumber(number)); }
+  void Put(std::string_view key, std::int64_t whole) { Raw(key, std::to_string(whole)); }
+  void Put(std::string_view key, std::uint64_t whole) { Raw(key, std::to_string(whole)); }
+  void Put(std::string_view key, int whole) { Raw(key, std::to_string(whole)); }
+  void Put(std::string_view key, Duration duration) { Raw(key, Quoted(FormatExactly(duration))); }
+  void Put(std::string_view key, const Portion& portion) {
+    std::visit([&](auto amount) { Put(key, amount); }, portion.amount);
+  }
+  template <typename T>
+  void Put(std::string_view key, const std::optional<T>& value) {
+    if (value) Put(key, *value);
+  }
+
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
+template <typename Items, typename Text>
+std::string Join(const Items& items, const Text& text, std::string_view between = ", ") {
+  std::string joined;
+  for (const auto& item : items) joined += (joined.empty() ? "" : std::string(between)) + text(item);
+  return joined;
+}
+
+void WriteGoal(const Goal& goal, Writer& out) {
+  out.Section("[experiment]");
+  out.Put("name", goal.name);
+  if (!goal.about.empty()) out.Put("about", goal.about);
+  out.Put("seed", goal.seed);
+  out.Put("rounds", goal.rounds);
+  out.Put("time-budget", goal.time_budget);
+  out.Put("target-accuracy", goal.target_accuracy);
+  out.Put("evaluate-every", goal.evaluate_every);
+}
+
+void WriteModel(const ModelChoice& model, Writer& out) {
+  out.Section("[model]");
+  out.Put("name", model.name);
+  out.Put("stem", NameOf(kStems, model.stem));
+  out.Put("compute-as", model.compute_as);
+}
+
+void WriteData(const DataChoice& data, Writer& out) {
+  out.Section("[data]");
+  out.Put("set", data.set);
+  const SplitOptions& split = data.split;
+  std::string fields = "kind = " + Quoted(split.kind);
+  const bool extended = split.kind == "extended-dirichlet";
+  if (extended || split.kind == "dirichlet") fields += ", alpha = " + FormatNumber(split.alpha);
+  if (extended || split.kind == "classes-per-device") {
+    fields += ", classes-per-device = " + std::to_string(split.classes_per_device);
+  }
+  if (split.kind == "shards") fields += ", shards-per-device = " + std::to_string(split.shards_per_device);
+  out.Raw("split", "{ " + fields + " }");
+  out.Put("train-limit", data.train_limit);
+  out.Put("test-limit", data.test_limit);
+  out.Put("hold-out", data.hold_out);
+}
+
+std::string FormatServer(const Server& server) {
+  return "up = " + Quoted(FormatQuantity(server.up.value, Unit::kBitsPerSecond)) +
+         ", down = " + Quoted(FormatQuantity(server.down.value, Unit::kBitsPerSecond)) + " }";
+}
+
+std::string FormatServers(const std::vector<Server>& servers) {
+  const bool equal =
+      std::all_of(servers.begin(), servers.end(), [&](const Server& s) { return s == servers[0]; });
+  if (equal) return "{ count = " + std::to_string(servers.size()) + ", " + FormatServer(servers[0]);
+  return "[" + Join(servers, [](const Server& server) { return "{ " + FormatServer(server); }) + "]";
+}
+
+std::string FormatAvailability(const AvailabilityKind& kind) {
+  if (const double* share = std::get_if<double>(&kind)) return FormatNumber(*share);
+  if (const auto* steps = std::get_if<RandomSteps>(&kind)) {
+    return "{ kind = \"steps\", period = " + Quoted(FormatExactly(steps->period)) +
+           ", low = " + FormatNumber(steps->low) + ", high = " + FormatNumber(steps->high) + " }";
+  }
+  const Trace& trace = *std::get<std::shared_ptr<const Trace>>(kind);
+  const auto step = [](const Trace::Step& s) {
+    return "[" + Quoted(FormatExactly(s.from)) + ", " + FormatNumber(s.share) + "]";
+  };
+  const std::string_view after = NameOf(kAfters, trace.after());
+  return "{ kind = \"trace\"" + (after.empty() ? "" : ", after = " + Quoted(after)) + ", trace = [\n  " +
+         Join(trace.steps(), step, ",\n  ") + "] }";
+}
+
+void WriteFleet(const FleetChoice& fleet, Writer& out) {
+  out.Section("[fleet]");
+  out.Raw("servers", FormatServers(fleet.servers));
+  out.Put("participation", fleet.participation);
+  out.Put("deadline", fleet.deadline);
+  out.Put("quorum", fleet.quorum);
+  for (const Group& group : fleet.groups) {
+    out.Section("[[fleet.group]]");
+    out.Put("name", group.name);
+    out.Put("count", group.count);
+    for (const GroupField& field : kGroupFields) {
+      out.Raw(field.key, FormatDistribution(group.*field.member, field.unit));
+    }
+    out.Raw("availability", FormatAvailability(group.availability));
+  }
+}
+
+void WriteServerOptimiser(const ServerOptimiser& server, Writer& out) {
+  std::string fields = "kind = " + Quoted(NameOf(kServerOptimisers, server.kind));
+  if (server.kind != ServerOptimiserKind::kNone)
+    fields += ", learning-rate = " + FormatNumber(server.learning_rate);
+  if (server.kind == ServerOptimiserKind::kMomentum)
+    fields += ", momentum = " + FormatNumber(server.momentum);
+  if (server.kind == ServerOptimiserKind::kAdam || server.kind == ServerOptimiserKind::kYogi) {
+    fields += ", beta1 = " + FormatNumber(server.beta1) + ", beta2 = " + FormatNumber(server.beta2) +
+              ", tau = " + FormatNumber(server.tau);
+  }
+  out.Raw("server-optimiser", "{ " + fields + " }");
+}
+
+void WriteOptimiser(const OptimiserOptions& optimiser, Writer& out) {
+  out.Put("optimiser", optimiser.name);
+  if (optimiser.name == "sgd") {
+    out.Put("momentum", optimiser.momentum);
+    out.Put("nesterov", optimiser.nesterov);
+  } else {
+    out.Put("beta1", optimiser.beta1);
+    out.Put("beta2", optimiser.beta2);
+    out.Put("epsilon", optimiser.epsilon);
+  }
+  out.Put("weight-decay", optimiser.weight_decay);
+}
+
+void WriteSchedule(const ScheduleOptions& schedule, Writer& out) {
+  out.Put("learning-rate", schedule.learning_rate);
+  out.Put("schedule", schedule.name);
+  if (schedule.name == "step") {
+    out.Raw("milestones", "[" + Join(schedule.milestones, [](auto m) { return std::to_string(m); }) + "]");
+    out.Put("factor", schedule.factor);
+  }
+  if (schedule.name == "cosine") out.Put("floor", schedule.floor);
+  out.Put("warmup", schedule.warmup_steps);
+}
+
+void WriteTraining(const Training& train, Writer& out) {
+  out.Section("[train]");
+  out.Put("method", NameOf(kMethods, train.method));
+  out.Put("batch", train.batch);
+  out.Put("local-steps", train.local_steps);
+  out.Put("local-epochs", train.local_epochs);
+  WriteOptimiser(train.optimiser, out);
+  WriteSchedule(train.schedule, out);
+  out.Put("label-smoothing", train.label_smoothing);
+  out.Raw("augment", std::string("{ flip = ") + (train.augment.flip ? "true" : "false") +
+                         ", padding = " + std::to_string(train.augment.padding) + " }");
+  out.Put("calibrate", train.calibrate);
+  if (train.method == Method::kFederated) {
+    out.Put("prox", train.prox);
+    WriteServerOptimiser(train.server_optimiser, out);
+  }
+}
+
+void WriteDisturbance(const Disturbance& disturbance, Writer& out) {
+  const auto number = [](const auto& id) { return std::to_string(id.value); };
+  out.Section("[[disturbance]]");
+  out.Put("kind", NameOf(kDisturbances, disturbance.kind));
+  if (const auto* group = std::get_if<std::string>(&disturbance.devices)) {
+    out.Put("devices", "group:" + *group);
+  } else if (const auto* ids = std::get_if<std::vector<DeviceId>>(&disturbance.devices)) {
+    out.Raw("devices", "[" + Join(*ids, number) + "]");
+  } else {
+    out.Put("devices", "all");
+  }
+  out.Put("share", disturbance.share);
+  out.Raw("rounds", disturbance.rounds ? "[" + Join(*disturbance.rounds, number) + "]" : "\"all\"");
+  if (disturbance.kind == DisturbanceKind::kSlow) out.Put("factor", disturbance.factor);
+}
+
+}  // namespace
+
+std::string FormatExperiment(const Experiment& experiment) {
+  Writer out;
+  out.Put("schema", 1);
+  WriteGoal(experiment.goal, out);
+  WriteModel(experiment.model, out);
+  WriteData(experiment.data, out);
+  WriteFleet(experiment.fleet, out);
+  WriteTraining(experiment.train, out);
+  for (const Disturbance& disturbance : experiment.disturbances) WriteDisturbance(disturbance, out);
+  return out.text();
+}
+
+}  // namespace tributary

@@ -1,0 +1,117 @@
+#include "tributary/experiment/overrides.h"
+
+#include <algorithm>
+#include <charconv>
+#include <vector>
+
+#include "tributary/base/names.h"
+#include "tributary/experiment/quantity.h"
+
+namespace tributary {
+namespace {
+
+constexpr std::size_t kLongestSetting = 10'000;
+
+void Mark(Value& value, const std::string& setting) {
+  value.place = {.line = 0, .setting = setting};
+  if (auto* list = std::get_if<List>(&value.content)) {
+    for (Value& item : *list) Mark(item, setting);
+  } else if (auto* table = std::get_if<Table>(&value.content)) {
+    for (Member& member : *table) Mark(member.value, setting);
+  }
+}
+
+StatusOr<Value> ParseValue(std::string_view text, const std::string& setting) {
+  if (text.empty()) return InvalidArgument("there is no value after '='");
+  if (text.find_first_of("\n\r") != std::string_view::npos) return InvalidArgument("a value is on one line");
+  auto parsed = ParseDocument("value = " + std::string(text), "value");
+  const bool bare = std::string_view("[{\"'").find(text.front()) == std::string_view::npos;
+  if (!parsed.ok() && bare) parsed = ParseDocument("value = " + Quoted(text), "value");
+  if (!parsed.ok()) return InvalidArgument("the value is neither TOML nor a plain text");
+  Value value = std::move(std::get<Table>(parsed->root.content).front().value);
+  // The whole of a long setting would drown the message it stands in.
+  Mark(value, setting.size() <= 80 ? setting : setting.substr(0, 80) + "…");
+  return value;
+}
+
+StatusOr<std::vector<std::string>> SplitKey(std::string_view key) {
+  std::vector<std::string> names(1);
+  for (const char c : key) {
+    if (c == '.') {
+      names.emplace_back();
+    } else {
+      names.back() += c;
+    }
+  }
+  constexpr std::size_t kDeepest = 8;
+  for (const std::string& name : names) {
+    if (name.empty()) return InvalidArgument("a key is names with dots between them, like train.batch=32");
+  }
+  if (names.size() > kDeepest) return InvalidArgument("no key is nested as deeply");
+  return names;
+}
+
+StatusOr<Value*> FindInList(List& list, const std::string& name) {
+  std::size_t index = 0;
+  const auto [rest, error] = std::from_chars(name.data(), name.data() + name.size(), index);
+  if (error == std::errc() && rest == name.data() + name.size()) {
+    if (index < list.size()) return &list[index];
+    return InvalidArgument("there is no number " + name + "; the list has " + std::to_string(list.size()) +
+                           (list.size() == 1 ? " element" : " elements") + ", counted from 0");
+  }
+  std::vector<std::string> known;
+  for (Value& item : list) {
+    const auto* table = std::get_if<Table>(&item.content);
+    const Value* own = table == nullptr ? nullptr : FindMember(*table, "name");
+    const auto* text = own == nullptr ? nullptr : std::get_if<std::string>(&own->content);
+    if (text == nullptr) continue;
+    if (*text == name) return &item;
+    known.push_back(*text);
+  }
+  if (known.empty())
+    return InvalidArgument("elements of a list are named by their number from 0, found '" + name + "'");
+  return UnknownName("element", name, known);
+}
+
+// The place where a value of this path stands, made if need be.
+StatusOr<Value*> Reach(Value& root, const std::vector<std::string>& path, const Place& place) {
+  Value* at = &root;
+  std::string walked;
+  for (const std::string& name : path) {
+    if (auto* list = std::get_if<List>(&at->content)) {
+      TRIBUTARY_ASSIGN_OR_RETURN(at, FindInList(*list, name));
+    } else if (auto* table = std::get_if<Table>(&at->content)) {
+      auto member =
+          std::find_if(table->begin(), table->end(), [&](const Member& m) { return m.key == name; });
+      if (member == table->end()) member = table->insert(member, {name, Value{Table{}, place}});
+      at = &member->value;
+    } else {
+      return InvalidArgument(walked + " is " + Describe(*at) + " and has no '" + name + "' in it");
+    }
+    walked += (walked.empty() ? "" : ".") + name;
+  }
+  return at;
+}
+
+Status Apply(Value& root, const std::string& setting) {
+  if (setting.size() > kLongestSetting) return InvalidArgument("a setting may have 10,000 characters");
+  const std::size_t equals = setting.find('=');
+  if (equals == std::string::npos) return InvalidArgument("a setting is KEY=VALUE, like train.batch=32");
+  TRIBUTARY_ASSIGN_OR_RETURN(const auto path, SplitKey(std::string_view(setting).substr(0, equals)));
+  TRIBUTARY_ASSIGN_OR_RETURN(Value value, ParseValue(std::string_view(setting).substr(equals + 1), setting));
+  TRIBUTARY_ASSIGN_OR_RETURN(Value * at, Reach(root, path, value.place));
+  *at = std::move(value);
+  return OkStatus();
+}
+
+}  // namespace
+
+Status ApplyOverrides(Document& document, std::span<const std::string> settings) {
+  for (const std::string& setting : settings) {
+    Status status = Apply(document.root, setting);
+    if (!status.ok()) return std::move(status).WithContext("--set " + setting.substr(0, 80));
+  }
+  return OkStatus();
+}
+
+}  // namespace tributary

@@ -1,0 +1,47 @@
+#include "tributary/experiment/presets.h"
+
+#include <algorithm>
+
+#include "tributary/base/names.h"
+#include "tributary/experiment/document.h"
+#include "tributary/experiment/embedded_presets.h"
+#include "tributary/experiment/reader.h"
+
+namespace tributary {
+namespace {
+
+std::string AboutOf(std::string_view name, std::string_view text) {
+  const auto document = ParseDocument(text, std::string(name));
+  TRIBUTARY_CHECK(document.ok());  // They are ours, and a test reads them all.
+  const Value* section = FindMember(std::get<Table>(document->root.content), "experiment");
+  TRIBUTARY_CHECK(section != nullptr);
+  const Value* about = FindMember(std::get<Table>(section->content), "about");
+  return about == nullptr ? std::string() : std::get<std::string>(about->content);
+}
+
+}  // namespace
+
+const std::vector<Preset>& ListPresets() {
+  static const std::vector<Preset> presets = [] {
+    std::vector<Preset> list;
+    for (const EmbeddedPreset& preset : EmbeddedPresets()) {
+      list.push_back({std::string(preset.name), AboutOf(preset.name, preset.text), preset.text});
+    }
+    return list;
+  }();
+  return presets;
+}
+
+StatusOr<Experiment> FindExperiment(const std::string& name, std::span<const std::string> overrides) {
+  if (name.find('/') != std::string::npos || name.ends_with(".toml")) return ReadExperiment(name, overrides);
+  std::vector<std::string> known;
+  for (const Preset& preset : ListPresets()) {
+    known.push_back(preset.name);
+    if (preset.name == name)
+      return ReadExperimentText(preset.text, {"presets/" + name + ".toml", "."}, overrides);
+  }
+  return InvalidArgument(UnknownName("preset", name, known).message() +
+                         ", or the path of an experiment file, ending in .toml");
+}
+
+}  // namespace tributary

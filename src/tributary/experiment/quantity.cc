@@ -1,0 +1,170 @@
+#include "tributary/experiment/quantity.h"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <span>
+
+#include "tributary/base/units.h"
+
+namespace tributary {
+namespace {
+
+struct Suffix {
+  std::string_view name;
+  double factor;
+};
+
+// Largest first, so that the first one that keeps an amount exact is the one to write.
+constexpr std::array<Suffix, 8> kBytes = {{{"TB", 1e12},
+                                           {"GiB", 1024.0 * 1024 * 1024},
+                                           {"GB", 1e9},
+                                           {"MiB", 1024.0 * 1024},
+                                           {"MB", 1e6},
+                                           {"KiB", 1024.0},
+                                           {"kB", 1e3},
+                                           {"B", 1}}};
+constexpr std::array<Suffix, 4> kRates = {{{"Gbit/s", 1e9}, {"Mbit/s", 1e6}, {"kbit/s", 1e3}, {"bit/s", 1}}};
+constexpr std::array<Suffix, 10> kCompute = {{{"T", 1e12},
+                                              {"G", 1e9},
+                                              {"M", 1e6},
+                                              {"k", 1e3},
+                                              {"TMAC/s", 1e12},
+                                              {"GMAC/s", 1e9},
+                                              {"MMAC/s", 1e6},
+                                              {"kMAC/s", 1e3},
+                                              {"MAC/s", 1},
+                                              {"", 1}}};
+// In nanoseconds: they are what a Duration holds exactly.
+constexpr std::array<Suffix, 7> kTimes = {
+    {{"d", 86400e9}, {"h", 3600e9}, {"min", 60e9}, {"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"ns", 1}}};
+constexpr std::array<Suffix, 3> kSamples = {{{"samples/s", 1}, {"/s", 1}, {"", 1}}};
+
+std::span<const Suffix> SuffixesOf(Unit unit) {
+  switch (unit) {
+    case Unit::kBytes:
+      return kBytes;
+    case Unit::kBitsPerSecond:
+      return kRates;
+    case Unit::kMacsPerSecond:
+      return kCompute;
+    case Unit::kSeconds:
+      return kTimes;
+    case Unit::kSamplesPerSecond:
+      return kSamples;
+  }
+  return {};
+}
+
+std::string_view ExampleOf(Unit unit) {
+  switch (unit) {
+    case Unit::kBytes:
+      return "4GB";
+    case Unit::kBitsPerSecond:
+      return "100Mbit/s";
+    case Unit::kMacsPerSecond:
+      return "2G (multiply-accumulates per second)";
+    case Unit::kSeconds:
+      return "10min or 20ms";
+    case Unit::kSamplesPerSecond:
+      return "64/s";
+  }
+  return "";
+}
+
+StatusOr<double> ParseScaled(std::string_view text, Unit unit) {
+  double number = 0;
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  std::string_view name(rest, static_cast<std::size_t>(text.data() + text.size() - rest));
+  while (!name.empty() && name.front() == ' ') name.remove_prefix(1);
+  if (error == std::errc() && std::isfinite(number) && number >= 0) {
+    for (const Suffix& suffix : SuffixesOf(unit)) {
+      if (name == suffix.name && std::isfinite(number * suffix.factor)) return number * suffix.factor;
+    }
+  }
+  std::string units;
+  for (const Suffix& suffix : SuffixesOf(unit)) {
+    if (suffix.name.empty()) continue;
+    units += (units.empty() ? "" : ", ") + std::string(suffix.name);
+  }
+  return InvalidArgument("'" + std::string(text.substr(0, 64)) + "' is not a quantity like " +
+                         std::string(ExampleOf(unit)) + "; units are " + units);
+}
+
+std::string Shortest(double number) {
+  std::array<char, 32> buffer{};
+  const auto [end, error] = std::to_chars(buffer.data(), buffer.data() + buffer.size(), number);
+  TRIBUTARY_CHECK(error == std::errc());
+  return std::string(buffer.data(), end);
+}
+
+}  // namespace
+
+StatusOr<double> ParseQuantity(std::string_view text, Unit unit) {
+  // A list of arguments may leave spaces around them; and a bare number needs no unit, as outside of quotes.
+  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+  double bare = 0;
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), bare);
+  if (error == std::errc() && rest == text.data() + text.size() && std::isfinite(bare) && bare >= 0)
+    return bare;
+  if (unit == Unit::kSeconds) {
+    TRIBUTARY_ASSIGN_OR_RETURN(const Duration duration, ParseDuration(text));
+    return ToSeconds(duration);
+  }
+  return ParseScaled(text, unit);
+}
+
+std::string FormatQuantity(double amount, Unit unit) {
+  if (unit == Unit::kSeconds) {
+    const std::string text = FormatExactly(FromSeconds(amount));
+    const auto back = ParseQuantity(text, unit);
+    return back.ok() && *back == amount ? text : Shortest(amount);
+  }
+  for (const Suffix& suffix : SuffixesOf(unit)) {
+    if (amount < suffix.factor) continue;
+    const std::string text = Shortest(amount / suffix.factor);
+    // Dividing and multiplying may each round: only what comes back the same is written. Ten characters are the
+    // price of a unit that does not suit (GiB for a number of MB).
+    const auto back = ParseQuantity(text + std::string(suffix.name), unit);
+    if (back.ok() && *back == amount && text.size() <= 10) return text + std::string(suffix.name);
+  }
+  return Shortest(amount);
+}
+
+StatusOr<Duration> ParseDuration(std::string_view text) {
+  TRIBUTARY_ASSIGN_OR_RETURN(const double nanoseconds, ParseScaled(text, Unit::kSeconds));
+  if (nanoseconds > kLongestSeconds * 1e9) {
+    return InvalidArgument("'" + std::string(text.substr(0, 64)) +
+                           "' is longer than the 1e9 s that are allowed");
+  }
+  return Duration(std::llround(nanoseconds));
+}
+
+std::string FormatExactly(Duration duration) {
+  for (const Suffix& suffix : kTimes) {
+    const auto factor = static_cast<std::int64_t>(suffix.factor);
+    if (duration.count() % factor == 0 && (duration.count() != 0 || factor == 1'000'000'000)) {
+      return std::to_string(duration.count() / factor) + std::string(suffix.name);
+    }
+  }
+  return std::to_string(duration.count()) + "ns";
+}
+
+std::string FormatNumber(double number) {
+  std::string text = Shortest(number);
+  // Digits alone would be read as a whole number; "nan" and "inf" stand in messages only.
+  if (text.find_first_of(".en") == std::string::npos) text += ".0";
+  return text;
+}
+
+std::string Quoted(std::string_view text) {
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') quoted += '\\';
+    quoted += c;
+  }
+  return quoted + "\"";
+}
+
+}  // namespace tributary

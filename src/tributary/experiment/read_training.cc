@@ -1,0 +1,137 @@
+#include "tributary/experiment/sections.h"
+
+namespace tributary {
+namespace {
+
+constexpr std::string_view kFederatedOnly = "method = \"federated\"";
+
+void ReadLocalWork(Section& section, Training& train) {
+  const bool federated = train.method == Method::kFederated;
+  section.Read("batch", train.batch, 1, 1'000'000);
+  section.Read("local-steps", train.local_steps, 1, kMostRounds);
+  section.Read("local-epochs", train.local_epochs, 1, kMostRounds);
+  section.OnlyWith("local-steps", federated, kFederatedOnly);
+  section.OnlyWith("local-epochs", federated, kFederatedOnly);
+  if (train.local_steps && train.local_epochs) {
+    section.Fail("local-epochs", " and train.local-steps are both given; a device does one or the other");
+  } else if (federated && !train.local_steps && !train.local_epochs) {
+    section.Fail("local-steps", " is missing; with method = \"federated\" give it, or local-epochs");
+  }
+  section.Read("prox", train.prox, Range{.high = 1e6});
+  section.OnlyWith("prox", federated, kFederatedOnly);
+  section.Read("calibrate", train.calibrate, 0, kMostRounds);
+}
+
+void ReadOptimiser(Section& section, OptimiserOptions& optimiser) {
+  static const std::array<std::string, 2> kNames = {"sgd", "adam"};
+  section.ReadName("optimiser", "optimiser", kNames, optimiser.name);
+  section.Read("momentum", optimiser.momentum, kBelowOne);
+  section.Read("nesterov", optimiser.nesterov);
+  section.Read("weight-decay", optimiser.weight_decay, Range{.high = 1e6});
+  section.Read("beta1", optimiser.beta1, kBelowOne);
+  section.Read("beta2", optimiser.beta2, kBelowOne);
+  section.Read("epsilon", optimiser.epsilon, Range{.low = 1e-30, .high = 1e6});
+  const bool sgd = optimiser.name == "sgd";
+  section.OnlyWith("momentum", sgd, "optimiser = \"sgd\"");
+  section.OnlyWith("nesterov", sgd, "optimiser = \"sgd\"");
+  for (const auto key : {"beta1", "beta2", "epsilon"}) section.OnlyWith(key, !sgd, "optimiser = \"adam\"");
+  if (sgd && optimiser.nesterov && optimiser.momentum == 0) {
+    section.Fail("nesterov", " looks ahead along the momentum, which is 0; set train.momentum, e.g. to 0.9");
+  }
+}
+
+void ReadSchedule(Section& section, const Goal& goal, bool sgd, ScheduleOptions& schedule) {
+  static const std::array<std::string, 3> kNames = {"constant", "step", "cosine"};
+  schedule.learning_rate = sgd ? 0.05 : 0.001;
+  section.Read("learning-rate", schedule.learning_rate, Range{.high = 1e6, .above_low = true});
+  section.ReadName("schedule", "schedule", kNames, schedule.name);
+  std::vector<std::int64_t> milestones;
+  section.Read("milestones", milestones, 1, kMostRounds);
+  schedule.milestones.assign(milestones.begin(), milestones.end());
+  section.Read("factor", schedule.factor, kPositiveShare);
+  section.Read("floor", schedule.floor, kNotNegative);
+  std::int64_t warmup = 0;
+  section.Read("warmup", warmup, 0, kMostRounds);
+  schedule.warmup_steps = static_cast<std::uint64_t>(warmup);
+  const bool step = schedule.name == "step";
+  section.OnlyWith("milestones", step, "schedule = \"step\"");
+  section.OnlyWith("factor", step, "schedule = \"step\"");
+  section.OnlyWith("floor", schedule.name == "cosine", "schedule = \"cosine\"");
+  if (step)
+    section.Require("milestones", "; with schedule = \"step\" it lists the rounds at which the rate is cut");
+  if (schedule.name == "cosine" && !goal.rounds) {
+    section.Fail(
+        "schedule",
+        " is \"cosine\", which falls over the whole run; set experiment.rounds to say how long that is");
+  }
+}
+
+Status ReadServerOptimiser(Section section, ServerOptimiser& server) {
+  section.Require("kind");
+  section.ReadWord("kind", kServerOptimisers, server.kind);
+  const bool none = server.kind == ServerOptimiserKind::kNone;
+  const bool momentum = server.kind == ServerOptimiserKind::kMomentum;
+  if (!none && !momentum) server.learning_rate = 0.01;
+  section.Read("learning-rate", server.learning_rate, Range{.high = 1e6, .above_low = true});
+  section.Read("momentum", server.momentum, kBelowOne);
+  section.Read("beta1", server.beta1, kBelowOne);
+  section.Read("beta2", server.beta2, kBelowOne);
+  section.Read("tau", server.tau, Range{.low = 1e-30, .high = 1e6});
+  section.OnlyWith("learning-rate", !none, "kind = \"momentum\", \"adam\" or \"yogi\"");
+  section.OnlyWith("momentum", momentum, "kind = \"momentum\"");
+  for (const auto key : {"beta1", "beta2", "tau"}) {
+    section.OnlyWith(key, !none && !momentum, "kind = \"adam\" or \"yogi\"");
+  }
+  return section.Finish();
+}
+
+Status ReadAugmentTable(Section section, AugmentOptions& augment) {
+  section.Read("flip", augment.flip);
+  std::int64_t padding = augment.padding;
+  section.Read("padding", padding, 0, 64);
+  augment.padding = static_cast<int>(padding);
+  return section.Finish();
+}
+
+void ReadAugment(Section& section, const std::string& set, AugmentOptions& augment) {
+  static const std::array<std::string, 3> kNames = {"auto", "none", "standard"};
+  const Value* value = section.Take("augment");
+  if (value != nullptr && std::holds_alternative<Table>(value->content)) {
+    section.Fail(ReadAugmentTable(Section(section.document(), *value, section.PathOf("augment")), augment));
+    return;
+  }
+  std::string name = "auto";
+  section.ReadName("augment", "augmentation", kNames, name);
+  // Photographs are the same mirrored and moved; drawings and digits need not be.
+  const bool photographs = set.starts_with("cifar");
+  if (name == "standard" || (name == "auto" && photographs)) augment = {.flip = true, .padding = 4};
+}
+
+}  // namespace
+
+Status ReadTraining(Section section, const Goal& goal, const DataChoice& data, Training& train) {
+  section.Require("method");
+  section.ReadWord("method", kMethods, train.method);
+  ReadLocalWork(section, train);
+  ReadOptimiser(section, train.optimiser);
+  ReadSchedule(section, goal, train.optimiser.name == "sgd", train.schedule);
+  section.Read("label-smoothing", train.label_smoothing, kBelowOne);
+  ReadAugment(section, data.set, train.augment);
+  if (const Value* server = section.Take("server-optimiser")) {
+    const Value table = AsTable(*server);
+    const std::string path = section.PathOf("server-optimiser");
+    section.Fail(ReadServerOptimiser(Section(section.document(), table, path), train.server_optimiser));
+    const bool none = train.server_optimiser.kind == ServerOptimiserKind::kNone;
+    section.OnlyWith("server-optimiser", none || train.method == Method::kFederated, kFederatedOnly);
+  }
+  // What is left for the makers to say: they know their options best.
+  if (auto made = MakeOptimiser(train.optimiser, 0); !made.ok())
+    section.Fail("optimiser", ": " + made.status().message());
+  if (auto made = Schedule::Make(train.schedule); !made.ok()) {
+    const bool floor = section.Has("floor"), milestones = section.Has("milestones");
+    section.Fail(floor ? "floor" : milestones ? "milestones" : "schedule", ": " + made.status().message());
+  }
+  return section.Finish();
+}
+
+}  // namespace tributary

@@ -1,0 +1,92 @@
+#include "tributary/experiment/reader.h"
+
+#include "tributary/base/file.h"
+#include "tributary/experiment/format.h"
+#include "tributary/experiment/overrides.h"
+#include "tributary/experiment/sections.h"
+
+namespace tributary {
+namespace {
+
+constexpr std::int64_t kSchema = 1;
+constexpr std::size_t kMostDisturbances = 1000;
+
+// Before anything else: a file of another schema would only be misunderstood.
+Status CheckSchema(const Document& document) {
+  const Value* schema = FindMember(std::get<Table>(document.root.content), "schema");
+  const std::string prefix = Prefix(document.name, schema == nullptr ? document.root.place : schema->place);
+  if (schema == nullptr)
+    return InvalidArgument(prefix + "schema is missing; an experiment begins with schema = 1");
+  const auto* number = std::get_if<std::int64_t>(&schema->content);
+  if (number != nullptr && *number == kSchema) return OkStatus();
+  return InvalidArgument(prefix + "schema is " + Describe(*schema) +
+                         "; this version of tributary reads schema = 1");
+}
+
+Status ReadDisturbances(Section& root, Experiment& experiment) {
+  const List& list = root.TakeTables("disturbance");
+  if (list.size() > kMostDisturbances) {
+    root.Fail("disturbance", " is a list of " + std::to_string(list.size()) + "; allowed: at most " +
+                                 std::to_string(kMostDisturbances));
+    return OkStatus();
+  }
+  for (const Value& item : list) {
+    const std::string path = "disturbance." + std::to_string(experiment.disturbances.size());
+    TRIBUTARY_RETURN_IF_ERROR(ReadDisturbance(Section(root.document(), item, path), experiment.fleet,
+                                              experiment.disturbances.emplace_back()));
+  }
+  return OkStatus();
+}
+
+StatusOr<Experiment> Read(const Document& document, const std::optional<std::filesystem::path>& folder) {
+  TRIBUTARY_RETURN_IF_ERROR(CheckSchema(document));
+  Section root(document, document.root, "");
+  root.Take("schema");
+  Experiment experiment;
+  // A section that is missing reads as an empty one at the top of the file, and says which keys it needs.
+  const Value nothing{Table{}, document.root.place};
+  const auto inner = [&](std::string_view name) {
+    const Value* value = root.Take(name);
+    return Section(document, value == nullptr ? nothing : *value, std::string(name));
+  };
+  std::vector<Section> sections;
+  for (const auto name : {"experiment", "model", "data", "fleet", "train"}) sections.push_back(inner(name));
+  root.TakeTables("disturbance");
+  TRIBUTARY_RETURN_IF_ERROR(
+      root.Finish());  // A section of an unknown name explains those that seem to be missing.
+
+  TRIBUTARY_RETURN_IF_ERROR(ReadGoal(sections[0], experiment.goal));
+  TRIBUTARY_RETURN_IF_ERROR(ReadModel(sections[1], experiment.model));
+  TRIBUTARY_RETURN_IF_ERROR(ReadData(sections[2], experiment.data));
+  TRIBUTARY_RETURN_IF_ERROR(ReadFleet(sections[3], {experiment.goal, folder}, experiment.fleet));
+  TRIBUTARY_RETURN_IF_ERROR(ReadTraining(sections[4], experiment.goal, experiment.data, experiment.train));
+  TRIBUTARY_RETURN_IF_ERROR(ReadDisturbances(root, experiment));
+  TRIBUTARY_RETURN_IF_ERROR(root.Finish());
+  experiment.data.split.devices = static_cast<int>(TotalDevices(experiment.fleet));
+  experiment.data.split.seed = experiment.goal.seed;
+  // A few bytes of a file can stand for many: a list without units, a trace in a file of its own.
+  const Bytes spelled_out{static_cast<std::int64_t>(FormatExperiment(experiment).size())};
+  if (spelled_out > kLargestDocument) {
+    return ResourceExhausted(document.name + " has " + FormatBytes(spelled_out) +
+                             " with everything spelled out; allowed: " + FormatBytes(kLargestDocument));
+  }
+  return experiment;
+}
+
+}  // namespace
+
+StatusOr<Experiment> ReadExperimentText(std::string_view text, const TextSource& source,
+                                        std::span<const std::string> overrides) {
+  TRIBUTARY_ASSIGN_OR_RETURN(Document document, ParseDocument(text, source.name));
+  TRIBUTARY_RETURN_IF_ERROR(ApplyOverrides(document, overrides));
+  return Read(document, source.folder);
+}
+
+StatusOr<Experiment> ReadExperiment(const std::filesystem::path& path,
+                                    std::span<const std::string> overrides) {
+  TRIBUTARY_ASSIGN_OR_RETURN(const auto bytes, ReadFile(path, kLargestDocument));
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  return ReadExperimentText(text, {path.string(), path.parent_path()}, overrides);
+}
+
+}  // namespace tributary

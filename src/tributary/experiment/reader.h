@@ -1,0 +1,36 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "tributary/base/status.h"
+#include "tributary/experiment/experiment.h"
+
+namespace tributary {
+
+// Reads an experiment file: TOML with kebab-case keys and `schema = 1`, changed by `overrides` (overrides.h) before it
+// is checked. What comes back is complete and consistent: every key that is not given has its default, every value lies
+// in its range, and no two contradict each other.
+//
+// Everything else is refused with a message that begins with file and line (or "--set …"), and names the key, what was
+// found and what is allowed, with the nearest valid name where there is one. Files that do not exist, the experiment's
+// or one it names, are NotFound. Larger ones than kLargestDocument, also once everything is spelled out (format.h), are
+// ResourceExhausted: every experiment that is read can be written and read again.
+StatusOr<Experiment> ReadExperiment(const std::filesystem::path& path,
+                                    std::span<const std::string> overrides = {});
+
+// Where a text comes from.
+struct TextSource {
+  // As it should be called in messages.
+  std::string name;
+  // Where files that the experiment names (traces) are looked for. Without it none may be named: an experiment that
+  // somebody else sends must not choose which files of this machine are read.
+  std::optional<std::filesystem::path> folder;
+};
+StatusOr<Experiment> ReadExperimentText(std::string_view text, const TextSource& source,
+                                        std::span<const std::string> overrides = {});
+
+}  // namespace tributary

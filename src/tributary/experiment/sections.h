@@ -1,0 +1,40 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+
+#include "tributary/base/status.h"
+#include "tributary/experiment/experiment.h"
+#include "tributary/experiment/section.h"
+
+namespace tributary {
+
+// The readers of an experiment's sections, one source file each; reader.cc calls them in this order. Each fills its
+// struct, which holds the defaults, and checks its values against each other and against the sections before it.
+
+Status ReadGoal(Section section, Goal& goal);
+Status ReadModel(Section section, ModelChoice& model);
+Status ReadData(Section section, DataChoice& data);
+
+// `folder` is where the files that an experiment names lie, if it may name any.
+struct FleetContext {
+  const Goal& goal;
+  const std::optional<std::filesystem::path>& folder;
+};
+Status ReadFleet(Section section, const FleetContext& context, FleetChoice& fleet);
+Status ReadGroup(Section section, const FleetContext& context, Group& group);
+void ReadAvailability(Section& section, std::string_view key, const FleetContext& context,
+                      AvailabilityKind& out);
+
+Status ReadTraining(Section section, const Goal& goal, const DataChoice& data, Training& train);
+Status ReadDisturbance(Section section, const FleetChoice& fleet, Disturbance& disturbance);
+
+// Whether a text can name an experiment or a group: letters, digits, '-' and '_'. Names become folders and parts of
+// dotted keys.
+bool IsPlainName(std::string_view name);
+inline constexpr std::string_view kPlainName = "letters, digits, '-' and '_', 64 at most, not digits alone";
+
+// No experiment lasts as many rounds.
+inline constexpr std::int64_t kMostRounds = 1'000'000'000;
+
+}  // namespace tributary

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <array>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tributary/experiment/experiment.h"
+#include "tributary/experiment/quantity.h"
+#include "tributary/experiment/range.h"
+
+namespace tributary {
+
+// The words and bounds of an experiment file that its reader and its writer share.
+
+template <typename Enum>
+struct Word {
+  std::string_view name;
+  Enum meaning;
+};
+
+inline constexpr std::array<Word<Method>, 2> kMethods = {
+    {{"sync-sgd", Method::kSyncSgd}, {"federated", Method::kFederated}}};
+inline constexpr std::array<Word<Stem>, 3> kStems = {
+    {{"auto", Stem::kAuto}, {"cifar", Stem::kCifar}, {"imagenet", Stem::kImageNet}}};
+inline constexpr std::array<Word<ServerOptimiserKind>, 4> kServerOptimisers = {
+    {{"none", ServerOptimiserKind::kNone},
+     {"momentum", ServerOptimiserKind::kMomentum},
+     {"adam", ServerOptimiserKind::kAdam},
+     {"yogi", ServerOptimiserKind::kYogi}}};
+inline constexpr std::array<Word<DisturbanceKind>, 5> kDisturbances = {
+    {{"vanish", DisturbanceKind::kVanish},
+     {"crash-in-upload", DisturbanceKind::kCrashInUpload},
+     {"lose", DisturbanceKind::kLose},
+     {"corrupt", DisturbanceKind::kCorrupt},
+     {"slow", DisturbanceKind::kSlow}}};
+inline constexpr std::array<Word<Trace::After>, 2> kAfters = {
+    {{"hold", Trace::After::kHold}, {"repeat", Trace::After::kRepeat}}};
+
+template <typename Enum, std::size_t n>
+std::string_view NameOf(const std::array<Word<Enum>, n>& words, Enum meaning) {
+  for (const Word<Enum>& word : words) {
+    if (word.meaning == meaning) return word.name;
+  }
+  return "";
+}
+
+// The numbers of a group that may be distributions.
+struct GroupField {
+  std::string_view key;
+  Unit unit;
+  Range allowed;
+  bool required;
+  Distribution Group::*member;
+};
+
+inline constexpr Range kRates{.low = 0, .high = 1e18, .above_low = true};
+inline constexpr Range kTimes{.low = 0, .high = kLongestSeconds};
+inline constexpr std::array<GroupField, 7> kGroupFields = {
+    {{"compute", Unit::kMacsPerSecond, kRates, true, &Group::compute},
+     {"memory", Unit::kBytes, {.low = 1, .high = 1e18}, false, &Group::memory},
+     {"uplink", Unit::kBitsPerSecond, kRates, true, &Group::uplink},
+     {"downlink", Unit::kBitsPerSecond, kRates, false, &Group::downlink},
+     {"round-trip", Unit::kSeconds, kTimes, false, &Group::round_trip},
+     {"setup", Unit::kSeconds, kTimes, false, &Group::setup},
+     {"stream-rate", Unit::kSamplesPerSecond, {.low = 0, .high = 1e12}, false, &Group::stream_rate}}};
+
+}  // namespace tributary
