@@ -4,9 +4,10 @@
 #include "tributary/base/file.h"
 #include "tributary/cli/commands.h"
 #include "tributary/cli/shared_options.h"
-#include "tributary/cli/table.h"
+#include "tributary/base/text_table.h"
 #include "tributary/data/load.h"
 #include "tributary/plot/class_counts.h"
+#include "tributary/policy/partitioning/class_counts.h"
 #include "tributary/policy/partitioning/split.h"
 
 namespace tributary {
@@ -21,38 +22,6 @@ struct ShowArguments {
   std::string plot;
   bool json = false;
 };
-
-Counts CountClasses(const Partition& partition, const Dataset& dataset) {
-  Counts counts(partition.size(), std::vector<std::int64_t>(static_cast<std::size_t>(dataset.classes()), 0));
-  for (std::size_t device = 0; device < partition.size(); ++device) {
-    for (const std::uint32_t sample : partition[device]) {
-      ++counts[device][static_cast<std::size_t>(dataset.label(sample))];
-    }
-  }
-  return counts;
-}
-
-// L1 distance of each device's class shares to those of the whole, in [0, 2); mean over devices with samples.
-double MeanSkew(const Counts& counts) {
-  std::vector<double> all(counts.front().size(), 0);
-  double total = 0;
-  for (const auto& device : counts) {
-    for (std::size_t c = 0; c < device.size(); ++c) all[c] += static_cast<double>(device[c]);
-  }
-  for (const double count : all) total += count;
-  double sum = 0;
-  int devices = 0;
-  for (const auto& device : counts) {
-    double samples = 0;
-    for (const std::int64_t count : device) samples += static_cast<double>(count);
-    if (samples == 0) continue;
-    ++devices;
-    for (std::size_t c = 0; c < device.size(); ++c) {
-      sum += std::abs(static_cast<double>(device[c]) / samples - all[c] / total);
-    }
-  }
-  return devices > 0 ? sum / devices : 0;
-}
 
 std::string Title(const ShowArguments& arguments) {
   return arguments.data.name + " over " + std::to_string(arguments.split.devices) + " devices, " + arguments.split.kind;
@@ -87,7 +56,7 @@ Status Show(const ShowArguments& arguments) {
   TRIBUTARY_ASSIGN_OR_RETURN(const TrainTest data, LoadData(arguments.data));
   const Dataset& train = data.train;
   TRIBUTARY_ASSIGN_OR_RETURN(const Partition partition, MakeSplit(arguments.split, train.labels(), train.classes()));
-  const Counts counts = CountClasses(partition, train);
+  const Counts counts = CountClasses(partition, train.labels(), train.classes());
 
   if (!arguments.plot.empty()) {
     TRIBUTARY_RETURN_IF_ERROR(WriteFileAtomically(arguments.plot, DrawClassCounts({Title(arguments), counts, {}})));

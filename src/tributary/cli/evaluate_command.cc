@@ -3,9 +3,9 @@
 
 #include "tributary/base/flat_buffer.h"
 #include "tributary/cli/commands.h"
-#include "tributary/cli/saved_network.h"
+#include "tributary/data/saved_network.h"
 #include "tributary/cli/shared_options.h"
-#include "tributary/cli/table.h"
+#include "tributary/base/text_table.h"
 #include "tributary/data/load.h"
 #include "tributary/device/evaluation.h"
 #include "tributary/engine/compute.h"

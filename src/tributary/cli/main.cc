@@ -72,12 +72,16 @@ int Main(int argc, const char* const* argv) {
   CLI::App app("Trains one neural network across devices that differ in speed, bandwidth, memory, data and stream rate.",
                "tributary");
   app.footer("Examples:\n"
-             "  tributary train                                  train a small network on generated images\n"
+             "  tributary run                                    train over eight simulated, unequal devices\n"
+             "  tributary train                                  train on this machine alone\n"
              "  tributary models resnet18 --input 3x32x32        a network's layers and what they cost\n"
              "  tributary data show glyphs --split dirichlet     who has what when data are divided");
   app.set_version_flag("--version", VersionText());
   app.require_subcommand(0, 1);
   Action action;
+  AddRunCommand(app, action);
+  AddReproduceCommand(app, action);
+  AddPresetsCommand(app, action);
   AddTrainCommand(app, action);
   AddEvaluateCommand(app, action);
   AddModelsCommand(app, action);

@@ -3,7 +3,7 @@
 
 #include "tributary/cli/commands.h"
 #include "tributary/cli/shared_options.h"
-#include "tributary/cli/table.h"
+#include "tributary/base/text_table.h"
 #include "tributary/model/model.h"
 #include "tributary/model/zoo.h"
 

@@ -9,14 +9,19 @@ namespace tributary {
 
 StatusOr<Evaluation> Evaluate(Executor& executor, const Dataset& dataset,
                               const std::function<bool(std::size_t)>& done) {
-  constexpr std::size_t kBatch = 250;
   std::vector<std::uint32_t> indices(dataset.size());
   std::iota(indices.begin(), indices.end(), 0U);
+  return Evaluate(executor, dataset, indices, done);
+}
+
+StatusOr<Evaluation> Evaluate(Executor& executor, const Dataset& dataset, std::span<const std::uint32_t> indices,
+                              const std::function<bool(std::size_t)>& done) {
+  constexpr std::size_t kBatch = 250;
   Batch batch;
   double loss = 0;
   std::int64_t correct = 0;
   for (std::size_t at = 0; at < indices.size(); at += kBatch) {
-    const auto some = std::span(indices).subspan(at, std::min(kBatch, indices.size() - at));
+    const auto some = indices.subspan(at, std::min(kBatch, indices.size() - at));
     GatherBatch(dataset, some, {}, {}, batch);
     TRIBUTARY_ASSIGN_OR_RETURN(const PassResult result, executor.Evaluate({batch.inputs, batch.labels}));
     loss += result.loss * static_cast<double>(some.size());

@@ -62,6 +62,8 @@ std::vector<bool> NodesThatMayOverwriteTheirInput(const Graph& graph) {
 
 class Executor::Torch {
  public:
+  enum class Mode { kTrain, kEvaluate, kCalibrate };
+
   Torch(std::shared_ptr<const Model> model, NetworkMemory memory, ExecutorOptions options)
       : model_(std::move(model)),
         leaves_(*model_, memory),
@@ -80,7 +82,7 @@ class Executor::Torch {
   StatusOr<PassResult> Train(const BatchView& batch, const PassOptions& options) {
     TRIBUTARY_CHECK(trains_);
     const NodeIndex last = model_->graph.size() - 1;
-    const at::Tensor scores = Run(batch.inputs, batch.labels.size(), options, last, /*training=*/true);
+    const at::Tensor scores = Run(batch.inputs, batch.labels.size(), options, last, Mode::kTrain);
     const at::Tensor labels = Labels(batch.labels);
     const at::Tensor loss =
         at::cross_entropy_loss(scores, labels, {}, at::Reduction::Mean, kNoIgnoredLabel, options.label_smoothing);
@@ -92,20 +94,29 @@ class Executor::Torch {
   StatusOr<PassResult> Evaluate(const BatchView& batch, const PassOptions& options) {
     const at::NoGradGuard no_gradients;
     const at::Tensor scores =
-        Run(batch.inputs, batch.labels.size(), options, model_->graph.size() - 1, /*training=*/false);
+        Run(batch.inputs, batch.labels.size(), options, model_->graph.size() - 1, Mode::kEvaluate);
     const at::Tensor labels = Labels(batch.labels);
     return Summary(scores, labels, at::cross_entropy_loss(scores, labels));
   }
 
   StatusOr<std::span<const float>> Forward(std::span<const float> inputs, NodeIndex last, const PassOptions& options) {
     TRIBUTARY_CHECK(trains_);
-    tape_end_ = Run(inputs, CountSamples(inputs, options.first), options, last, /*training=*/true);
+    tape_end_ = Run(inputs, CountSamples(inputs, options.first), options, last, Mode::kTrain);
     return Expose(tape_end_);
   }
 
   StatusOr<std::span<const float>> Predict(std::span<const float> inputs, NodeIndex last, const PassOptions& options) {
     const at::NoGradGuard no_gradients;
-    return Expose(Run(inputs, CountSamples(inputs, options.first), options, last, /*training=*/false));
+    return Expose(Run(inputs, CountSamples(inputs, options.first), options, last, Mode::kEvaluate));
+  }
+
+  Status AddMoments(std::span<const float> inputs, std::span<double> sums, std::span<double> counts) {
+    TRIBUTARY_CHECK(sums.size() == model_->statistics.size && counts.size() == sums.size());
+    const at::NoGradGuard no_gradients;
+    sums_ = sums;
+    counts_ = counts;
+    Run(inputs, CountSamples(inputs, 1), {}, model_->graph.size() - 1, Mode::kCalibrate);
+    return OkStatus();
   }
 
   Status Backward(std::span<const float> output_gradient, const PassHooks& hooks) {
@@ -164,7 +175,7 @@ class Executor::Torch {
 
   // Runs nodes options.first … last and returns the last one's output.
   at::Tensor Run(std::span<const float> inputs, std::size_t samples, const PassOptions& options, NodeIndex last,
-                 bool training) {
+                 Mode mode) {
     const Graph& graph = model_->graph;
     const NodeIndex first = options.first;
     TRIBUTARY_CHECK(first >= 1 && first <= last && last < graph.size());
@@ -175,7 +186,7 @@ class Executor::Torch {
     exposed_ = at::Tensor();
     tape_end_ = at::Tensor();
     input_gradient_ = at::Tensor();
-    input_ = InputTensor(inputs, samples, first, training && first > 1);
+    input_ = InputTensor(inputs, samples, first, mode == Mode::kTrain && first > 1);
 
     std::vector<at::Tensor> values(graph.size());
     values[first - 1] = channels_last_ && input_.dim() == 4 ? input_.contiguous(at::MemoryFormat::ChannelsLast) : input_;
@@ -188,14 +199,31 @@ class Executor::Torch {
       }
       node_inputs.clear();
       for (const NodeIndex source : node.inputs) node_inputs.push_back(values[source]);
+      if (mode == Mode::kCalibrate) NoteMoments(i, node_inputs[0]);
       // The pass's own input is the caller's memory.
       const bool in_place = may_overwrite_input_[i] && node.inputs[0] >= first;
-      values[i] = Apply(node.operation, node_inputs, leaves_.node(i), {training, in_place, options.rng});
+      values[i] = Apply(node.operation, node_inputs, leaves_.node(i), {mode != Mode::kEvaluate, mode == Mode::kTrain, in_place, options.rng});
       for (const NodeIndex source : node.inputs) {
         if (graph.last_use(source) == i) values[source] = at::Tensor();
       }
     }
     return values[last];
+  }
+
+  // Adds what a batch norm is about to read.
+  void NoteMoments(NodeIndex node, const at::Tensor& input) {
+    if (!std::holds_alternative<BatchNorm>(model_->graph.node(node).operation)) return;
+    const std::vector<std::int64_t> others = input.dim() == 4 ? std::vector<std::int64_t>{0, 2, 3} : std::vector<std::int64_t>{0};
+    for (const Layout::Slot& slot : model_->statistics.slots) {
+      if (slot.node != node) continue;
+      const bool mean = slot.tensor.role == NodeTensor::Role::kRunningMean;
+      const at::Tensor sum = (mean ? input : input * input).sum(others, /*keepdim=*/false, at::kDouble).contiguous();
+      const auto* values = sum.data_ptr<double>();
+      for (std::size_t i = 0; i < slot.segment.count; ++i) {
+        sums_[slot.segment.offset + i] += values[i];
+        counts_[slot.segment.offset + i] += static_cast<double>(input.numel() / input.size(1));
+      }
+    }
   }
 
   void GoBack(const at::Tensor& end, const at::Tensor& gradient, const PassHooks& hooks) {
@@ -216,6 +244,7 @@ class Executor::Torch {
   // Of the last pass.
   std::vector<bool> units_run_;
   at::Tensor input_, tape_end_, exposed_, input_gradient_;
+  std::span<double> sums_, counts_;  // while calibrating
 };
 
 Executor::Executor(std::shared_ptr<const Model> model, NetworkMemory memory, ExecutorOptions options)
@@ -237,6 +266,9 @@ StatusOr<std::span<const float>> Executor::Forward(std::span<const float> inputs
 StatusOr<std::span<const float>> Executor::Predict(std::span<const float> inputs, NodeIndex last,
                                                    const PassOptions& options) {
   return Guarded([&] { return torch_->Predict(inputs, last, options); });
+}
+Status Executor::AddMoments(std::span<const float> inputs, std::span<double> sums, std::span<double> counts) {
+  return Guarded([&] { return torch_->AddMoments(inputs, sums, counts); });
 }
 Status Executor::Backward(std::span<const float> output_gradient, const PassHooks& hooks) {
   return Guarded([&] { return torch_->Backward(output_gradient, hooks); });

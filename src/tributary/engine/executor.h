@@ -89,6 +89,11 @@ class Executor {
   StatusOr<std::span<const float>> Predict(std::span<const float> inputs, NodeIndex last,
                                            const PassOptions& options = {});
 
+  // Runs forward with batch statistics and without dropout, and adds up what every batch norm reads: into `sums` Σx
+  // where the running mean lies and Σx² where the running variance lies, into `counts` how many values that were.
+  // Both have the size of the statistics. The running statistics are updated too, as in training.
+  Status AddMoments(std::span<const float> inputs, std::span<double> sums, std::span<double> counts);
+
   // Goes back through the last Forward() from the gradient of its output.
   Status Backward(std::span<const float> output_gradient, const PassHooks& hooks = {});
 

@@ -264,5 +264,35 @@ TEST(Executor, EvaluatesWithoutMemoryForGradients) {
   EXPECT_TRUE(std::equal(before.begin(), before.end(), bench.statistics.span().begin()));
 }
 
+TEST(Executor, MomentsOfTwoBatchesAreThoseOfWhatTheFirstNormReads) {
+  // The first norm reads the first convolution's output, which Predict() gives; deeper ones are checked for counts.
+  Bench bench(Zoo("resnet8"), 6);
+  const Model& model = *bench.model;
+  std::vector<double> sums(model.statistics.size, 0);
+  std::vector<double> counts(model.statistics.size, 0);
+  ASSERT_TRUE(bench.executor.AddMoments(bench.inputs, sums, counts).ok());
+  ASSERT_TRUE(bench.executor.AddMoments(bench.inputs, sums, counts).ok());
+  const auto activations = bench.executor.Predict(bench.inputs, 1);
+  ASSERT_TRUE(activations.ok()) << activations.status();
+  const std::size_t pixels = 32 * 32;
+  const Layout::Slot& mean = model.statistics.slots[0];
+  const Layout::Slot& variance = model.statistics.slots[1];
+  for (std::size_t c = 0; c < 16; ++c) {
+    double sum = 0;
+    double squares = 0;
+    for (std::size_t n = 0; n < 6; ++n) {
+      for (std::size_t p = 0; p < pixels; ++p) {
+        const double x = (*activations)[(n * 16 + c) * pixels + p];
+        sum += 2 * x;
+        squares += 2 * x * x;
+      }
+    }
+    EXPECT_NEAR(sums[mean.segment.offset + c], sum, 1e-3 + 1e-5 * std::abs(sum));
+    EXPECT_NEAR(sums[variance.segment.offset + c], squares, 1e-5 * squares);
+    EXPECT_EQ(counts[mean.segment.offset + c], 2.0 * 6 * pixels);
+  }
+  EXPECT_EQ(counts[model.statistics.slots.back().segment.offset], 2.0 * 6 * 8 * 8);
+}
+
 }  // namespace
 }  // namespace tributary

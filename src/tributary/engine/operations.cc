@@ -36,7 +36,7 @@ class Application {
   }
   at::Tensor operator()(const BatchNorm& op) const {
     return at::batch_norm(x(), leaves_.weight, leaves_.bias, leaves_.running_mean, leaves_.running_variance,
-                          context_.training, op.momentum, op.epsilon, /*cudnn_enabled=*/true);
+                          context_.batch_statistics, op.momentum, op.epsilon, /*cudnn_enabled=*/true);
   }
   at::Tensor operator()(const GroupNorm& op) const {
     return at::group_norm(x(), op.groups, leaves_.weight, leaves_.bias, op.epsilon);
@@ -67,7 +67,7 @@ class Application {
   }
   at::Tensor operator()(const Flatten&) const { return x().flatten(1); }
   at::Tensor operator()(const Dropout& op) const {
-    return context_.training && op.rate > 0 ? x() * DropoutMask(x(), op.rate, context_.rng) : x();
+    return context_.drop && op.rate > 0 ? x() * DropoutMask(x(), op.rate, context_.rng) : x();
   }
 
  private:

@@ -18,7 +18,8 @@ struct NodeLeaves {
 };
 
 struct OperationContext {
-  bool training = false;
+  bool batch_statistics = false;  // batch norms use those of the batch, and update the running ones
+  bool drop = false;              // dropout nodes drop
   bool in_place = false;  // nobody else reads the input: an elementwise node may overwrite it
   Rng* rng = nullptr;
 };

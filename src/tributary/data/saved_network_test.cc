@@ -1,24 +1,9 @@
-#include <gtest/gtest.h>
+#include "tributary/data/saved_network.h"
 
-#include "tributary/cli/saved_network.h"
-#include "tributary/cli/table.h"
+#include <gtest/gtest.h>
 
 namespace tributary {
 namespace {
-
-TEST(TextTable, LinesUpNumbersOnTheRightAndWordsOnTheLeft) {
-  TextTable table({"name", "n"});
-  table.AddRow({"a", "1"});
-  table.AddRow({"größer", "12,345"});
-  EXPECT_EQ(table.Format(), "name         n\na            1\ngrößer  12,345\n");
-}
-
-TEST(FormatThousands, PutsCommasBetweenGroupsOfThree) {
-  EXPECT_EQ(FormatThousands(0), "0");
-  EXPECT_EQ(FormatThousands(999), "999");
-  EXPECT_EQ(FormatThousands(11'689'512), "11,689,512");
-  EXPECT_EQ(FormatThousands(-123'456), "-123,456");
-}
 
 TEST(SavedNetwork, ComesBackFromItsMetadata) {
   SavedNetwork network;

@@ -1,4 +1,4 @@
-#include "tributary/cli/saved_network.h"
+#include "tributary/data/saved_network.h"
 
 #include <cmath>
 #include <nlohmann/json.hpp>

@@ -1,0 +1,56 @@
+#include "tributary/device/local_data.h"
+
+#include <algorithm>
+
+#include "tributary/base/check.h"
+
+namespace tributary {
+namespace {
+
+struct Place {
+  std::uint64_t epoch;
+  std::size_t begin;
+  std::size_t count;
+};
+
+Place PlaceOf(const LocalData& data, std::size_t size, std::uint64_t step) {
+  const std::uint64_t batches = StepsPerEpoch(data, size);
+  TRIBUTARY_CHECK(batches > 0);
+  const auto begin = static_cast<std::size_t>(step % batches) * size;
+  return {step / batches, begin, std::min(size, data.training.size() - begin)};
+}
+
+}  // namespace
+
+std::uint64_t StepsPerEpoch(const LocalData& data, std::size_t size) {
+  TRIBUTARY_CHECK(size > 0);
+  return (data.training.size() + size - 1) / size;
+}
+
+StepRange StepsOf(const TrainAssignment& assignment, const LocalData& data) {
+  const std::uint64_t count = assignment.epochs > 0
+                                  ? static_cast<std::uint64_t>(assignment.epochs) * StepsPerEpoch(data, assignment.batch)
+                                  : static_cast<std::uint64_t>(assignment.steps);
+  return {(assignment.round.value - 1) * count, count};
+}
+
+std::int64_t SamplesOf(const TrainAssignment& assignment, const LocalData& data) {
+  if (data.training.empty()) return 0;
+  const StepRange steps = StepsOf(assignment, data);
+  std::int64_t samples = 0;
+  for (std::uint64_t i = 0; i < steps.count; ++i) {
+    samples += static_cast<std::int64_t>(PlaceOf(data, assignment.batch, steps.first + i).count);
+  }
+  return samples;
+}
+
+void ReadBatch(const LocalData& data, std::size_t size, const BatchKey& key, const AugmentOptions& augment,
+               Batch& batch) {
+  const Place place = PlaceOf(data, size, key.step);
+  const std::vector<std::uint32_t> order = EpochOrder(data.training.size(), key.seed, key.device, place.epoch);
+  std::vector<std::uint32_t> indices;
+  for (std::size_t i = 0; i < place.count; ++i) indices.push_back(data.training[order[place.begin + i]]);
+  GatherBatch(*data.dataset, indices, augment, key, batch);
+}
+
+}  // namespace tributary

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "tributary/base/ids.h"
+#include "tributary/data/batches.h"
+#include "tributary/data/dataset.h"
+#include "tributary/fleet/assignment.h"
+
+namespace tributary {
+
+// The samples that one device has: some for training, some held out to measure on. They are indices into a data set,
+// which simulated devices share and a real device has to itself.
+struct LocalData {
+  const Dataset* dataset = nullptr;
+  std::vector<std::uint32_t> training;
+  std::vector<std::uint32_t> held_out;
+};
+
+// How many batches of `size` make one pass over a device's training samples. The last may be shorter than the others.
+std::uint64_t StepsPerEpoch(const LocalData& data, std::size_t size);
+
+// The steps that an assignment asks of this device, counted over the whole run: the same for a device that was always
+// there and for one that comes back.
+struct StepRange {
+  std::uint64_t first = 0;
+  std::uint64_t count = 0;
+};
+StepRange StepsOf(const TrainAssignment& assignment, const LocalData& data);
+
+// The samples of those steps together: what an assignment costs.
+std::int64_t SamplesOf(const TrainAssignment& assignment, const LocalData& data);
+
+// Fills `batch` with the mini-batch that a device reads at a step: epochs in shuffled order, each cut into runs of
+// `size`. A function of the arguments alone, so a device needs no memory of where it was. The device must have
+// training samples.
+void ReadBatch(const LocalData& data, std::size_t size, const BatchKey& key, const AugmentOptions& augment, Batch& batch);
+
+}  // namespace tributary

@@ -1,0 +1,59 @@
+#include "tributary/device/local_data.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+
+namespace tributary {
+namespace {
+
+// Samples that are their own number.
+const Dataset& Numbers() {
+  static const Dataset dataset = [] {
+    std::vector<float> values(40);
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i);
+    return Dataset::Make({"numbers", Shape{1, 1, 1}, 1, {}}, std::move(values), std::vector<std::int32_t>(40, 0)).value();
+  }();
+  return dataset;
+}
+
+LocalData Some() { return {&Numbers(), {3, 5, 8, 13, 21, 34, 39}, {}}; }
+
+TEST(LocalData, AnEpochReadsEverySampleOnceInAnotherOrderEachTime) {
+  const LocalData data = Some();
+  ASSERT_EQ(StepsPerEpoch(data, 3), 3U);
+  std::vector<std::vector<float>> epochs;
+  for (std::uint64_t epoch = 0; epoch < 4; ++epoch) {
+    std::vector<float> read;
+    for (std::uint64_t step = 0; step < 3; ++step) {
+      Batch batch;
+      ReadBatch(data, 3, {1, DeviceId{2}, epoch * 3 + step}, {}, batch);
+      EXPECT_EQ(batch.inputs.size(), step < 2 ? 3U : 1U);
+      read.insert(read.end(), batch.inputs.begin(), batch.inputs.end());
+    }
+    epochs.push_back(read);
+    std::sort(read.begin(), read.end());
+    EXPECT_EQ(read, (std::vector<float>{3, 5, 8, 13, 21, 34, 39}));
+  }
+  EXPECT_NE(epochs[0], epochs[1]);
+}
+
+TEST(LocalData, AnAssignmentContinuesWhereTheRoundBeforeEnded) {
+  TrainAssignment assignment;
+  assignment.batch = 3;
+  assignment.steps = 2;
+  assignment.round = RoundId{1};
+  EXPECT_EQ(StepsOf(assignment, Some()).first, 0U);
+  EXPECT_EQ(SamplesOf(assignment, Some()), 6);
+  assignment.round = RoundId{2};
+  EXPECT_EQ(StepsOf(assignment, Some()).first, 2U);
+  EXPECT_EQ(SamplesOf(assignment, Some()), 4);  // the last of one epoch and the first of the next
+  assignment.epochs = 2;
+  EXPECT_EQ(StepsOf(assignment, Some()).count, 6U);
+  EXPECT_EQ(SamplesOf(assignment, Some()), 14);
+  EXPECT_EQ(SamplesOf(assignment, LocalData{&Numbers(), {}, {}}), 0);
+}
+
+}  // namespace
+}  // namespace tributary
