@@ -1,0 +1,66 @@
+#include "tributary/fleet/simulated/disturbances.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "tributary/base/rng.h"
+#include "tributary/policy/participation/participation.h"
+
+namespace tributary {
+namespace {
+
+bool Names(const Disturbance& disturbance, const DeviceProfile& profile) {
+  if (const auto* group = std::get_if<std::string>(&disturbance.devices)) return profile.group == *group;
+  if (const auto* listed = std::get_if<std::vector<DeviceId>>(&disturbance.devices)) {
+    return std::find(listed->begin(), listed->end(), profile.id) != listed->end();
+  }
+  return true;
+}
+
+bool HappensIn(const Disturbance& disturbance, RoundId round) {
+  if (!disturbance.rounds) return true;
+  return std::find(disturbance.rounds->begin(), disturbance.rounds->end(), round) != disturbance.rounds->end();
+}
+
+void Disturb(const Disturbance& disturbance, Rng rng, TimePoint start, Trouble& trouble) {
+  const bool undecided = std::holds_alternative<NoFault>(trouble.fault);
+  switch (disturbance.kind) {
+    case DisturbanceKind::kVanish:
+      if (undecided) trouble.fault = Vanishes{start};
+      break;
+    case DisturbanceKind::kCrashInUpload:
+      if (undecided) trouble.fault = CrashesInUpload{rng.Uniform()};
+      break;
+    case DisturbanceKind::kLose:
+      if (undecided) trouble.fault = LosesUpdate{};
+      break;
+    case DisturbanceKind::kCorrupt: trouble.corrupt = true; break;
+    case DisturbanceKind::kSlow: trouble.slow *= disturbance.factor; break;
+  }
+}
+
+}  // namespace
+
+std::vector<Trouble> DrawTroubles(std::span<const Disturbance> disturbances, std::span<const DeviceProfile> profiles,
+                                  std::span<const DeviceId> participants, std::uint64_t seed, RoundId round,
+                                  TimePoint start) {
+  std::vector<Trouble> troubles(participants.size());
+  std::map<DeviceId, std::size_t> place;
+  for (std::size_t i = 0; i < participants.size(); ++i) place[participants[i]] = i;
+  for (std::size_t d = 0; d < disturbances.size(); ++d) {
+    if (!HappensIn(disturbances[d], round)) continue;
+    std::vector<DeviceId> named;
+    for (const DeviceId device : participants) {
+      if (Names(disturbances[d], profiles[device.value])) named.push_back(device);
+    }
+    const auto count = static_cast<std::size_t>(std::llround(disturbances[d].share * static_cast<double>(named.size())));
+    const std::uint64_t key = Rng::ForStream(seed, DeviceId{d}, "disturbance").Next();
+    for (const DeviceId device : ChooseParticipants(named, count, key, round)) {
+      Disturb(disturbances[d], Rng::ForStream(key, device, "disturbance", round.value), start, troubles[place[device]]);
+    }
+  }
+  return troubles;
+}
+
+}  // namespace tributary

@@ -1,0 +1,56 @@
+#include "tributary/fleet/simulated/disturbances.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+namespace tributary {
+namespace {
+
+std::vector<DeviceProfile> Profiles() {
+  std::vector<DeviceProfile> profiles(10);
+  for (std::size_t i = 0; i < profiles.size(); ++i) {
+    profiles[i].id = DeviceId{i};
+    profiles[i].group = i < 4 ? "pi" : "server";
+  }
+  return profiles;
+}
+
+std::vector<DeviceId> All() {
+  std::vector<DeviceId> all;
+  for (std::uint64_t i = 0; i < 10; ++i) all.push_back({i});
+  return all;
+}
+
+std::vector<Trouble> Draw(const Disturbance& disturbance, RoundId round) {
+  return DrawTroubles(std::vector{disturbance}, Profiles(), All(), 1, round, TimePoint(7));
+}
+
+TEST(Disturbances, TakeTheShareTheyNameAnewEachRound) {
+  Disturbance vanish{.kind = DisturbanceKind::kVanish, .devices = Disturbance::All{}, .share = 0.3};
+  std::set<std::vector<bool>> patterns;
+  for (std::uint64_t round = 1; round <= 20; ++round) {
+    std::vector<bool> gone;
+    for (const Trouble& trouble : Draw(vanish, RoundId{round})) {
+      gone.push_back(std::holds_alternative<Vanishes>(trouble.fault));
+    }
+    EXPECT_EQ(std::count(gone.begin(), gone.end(), true), 3);
+    patterns.insert(gone);
+  }
+  EXPECT_GT(patterns.size(), 10U);
+}
+
+TEST(Disturbances, ReachOnlyWhomAndWhenTheyName) {
+  const Disturbance slow{.kind = DisturbanceKind::kSlow, .devices = std::string("pi"), .rounds = {{RoundId{2}}}, .factor = 100};
+  for (const Trouble& trouble : Draw(slow, RoundId{1})) EXPECT_EQ(trouble.slow, 1);
+  const auto troubles = Draw(slow, RoundId{2});
+  for (std::size_t i = 0; i < troubles.size(); ++i) EXPECT_EQ(troubles[i].slow, i < 4 ? 100 : 1);
+
+  const Disturbance corrupt{.kind = DisturbanceKind::kCorrupt, .devices = std::vector<DeviceId>{{5}}};
+  const auto corrupted = Draw(corrupt, RoundId{1});
+  for (std::size_t i = 0; i < corrupted.size(); ++i) EXPECT_EQ(corrupted[i].corrupt, i == 5);
+}
+
+}  // namespace
+}  // namespace tributary

@@ -1,0 +1,203 @@
+#include "tributary/fleet/simulated/fair_share.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <limits>
+
+#include "tributary/base/check.h"
+
+namespace tributary {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+}  // namespace
+
+void FairShare::MoveTo(double now) {
+  now = std::max(now, now_);
+  // Starting the integral anew whenever nobody refers to it keeps it small, and with it the rounding.
+  level_integral_ = elastic_flows_ == 0 ? 0 : level_integral_ + level_ * (now - now_);
+  now_ = now;
+}
+
+double FairShare::Moved(const Classes::value_type& entry) const {
+  const auto& [cap, group] = entry;
+  if (group.elastic) return group.moved + (level_integral_ - group.since);
+  if (now_ == group.since) return group.moved;  // Also where ∞ · 0 would be no number.
+  return group.moved + cap * (now_ - group.since);
+}
+
+void FairShare::SetNext(Classes::value_type& entry) {
+  auto& [cap, group] = entry;
+  Finishes& finishes = group.elastic ? elastic_ : capped_;
+  const double left = std::max(0.0, group.flows.begin()->first - group.moved);
+  const double next = group.since + (group.elastic ? left : left / cap);
+  if (next == group.next) return;
+  finishes.erase({group.next, cap});
+  group.next = next;
+  finishes.emplace(next, cap);
+}
+
+// From here on the class moves at the level, or at its cap.
+void FairShare::Enlist(Classes::value_type& entry, bool elastic) {
+  auto& [cap, group] = entry;
+  group.elastic = elastic;
+  group.since = elastic ? level_integral_ : now_;
+  const double left = std::max(0.0, group.flows.begin()->first - group.moved);
+  group.next = group.since + (elastic ? left : left / cap);
+  (elastic ? elastic_ : capped_).emplace(group.next, cap);
+  if (elastic) {
+    elastic_flows_ += group.flows.size();
+  } else {
+    ChangeCappedRate(cap, static_cast<double>(group.flows.size()));
+  }
+}
+
+void FairShare::Delist(Classes::value_type& entry) {
+  auto& [cap, group] = entry;
+  group.moved = Moved(entry);
+  (group.elastic ? elastic_ : capped_).erase({group.next, cap});
+  if (group.elastic) {
+    elastic_flows_ -= group.flows.size();
+  } else {
+    ChangeCappedRate(cap, -static_cast<double>(group.flows.size()));
+  }
+}
+
+void FairShare::ChangeCappedRate(double cap, double flows) {
+  if (std::isinf(capacity_)) return;  // The level is infinite whatever the sum.
+  capped_rate_ += cap * flows;
+  ++capped_rate_changes_;
+}
+
+double FairShare::Insert(std::uint32_t flow, double bytes, double cap) {
+  const auto [entry, is_new] = classes_.try_emplace(cap);
+  Class& group = entry->second;
+  if (!is_new) {
+    const double finish = Moved(*entry) + bytes;
+    group.flows.emplace(finish, flow);
+    SetNext(*entry);
+    if (group.elastic) {
+      ++elastic_flows_;
+    } else {
+      ChangeCappedRate(cap, 1);
+    }
+    return finish;
+  }
+  group.flows.emplace(bytes, flow);
+  // Above a class at its cap and below an elastic one it may be either. Elastic is right when the link is busy, and
+  // Rebalance() promotes it where it is not.
+  const bool elastic =
+      std::next(entry) == first_elastic_ || (first_elastic_ != classes_.end() && cap > first_elastic_->first);
+  if (std::next(entry) == first_elastic_) first_elastic_ = entry;
+  Enlist(*entry, elastic);
+  return bytes;
+}
+
+double FairShare::Extract(std::uint32_t flow, Ticket ticket) {
+  const auto entry = classes_.find(ticket.cap);
+  TRIBUTARY_CHECK(entry != classes_.end());
+  Class& group = entry->second;
+  const double left = std::max(0.0, ticket.finish - Moved(*entry));
+  if (group.flows.size() == 1) {
+    TRIBUTARY_CHECK(group.flows.contains({ticket.finish, flow}));
+    Delist(*entry);
+    if (first_elastic_ == entry) ++first_elastic_;
+    classes_.erase(entry);
+    return left;
+  }
+  TRIBUTARY_CHECK(group.flows.erase({ticket.finish, flow}) == 1);
+  SetNext(*entry);
+  if (group.elastic) {
+    --elastic_flows_;
+  } else {
+    ChangeCappedRate(ticket.cap, -1);
+  }
+  return left;
+}
+
+double FairShare::Level() const {
+  if (elastic_flows_ == 0 || std::isinf(capacity_)) return kInfinity;
+  return (capacity_ - capped_rate_) / static_cast<double>(elastic_flows_);
+}
+
+void FairShare::Rebalance() {
+  // Adding and subtracting leaves rounding behind. Summing afresh once per as many changes as there are classes keeps
+  // it at that of one sum, at a constant cost per change.
+  if (capped_rate_changes_ > capped_.size() + 16) {
+    capped_rate_ = 0;
+    for (auto entry = classes_.begin(); entry != first_elastic_; ++entry) {
+      capped_rate_ += entry->first * static_cast<double>(entry->second.flows.size());
+    }
+    capped_rate_changes_ = 0;
+  }
+  // Both loops raise the level, so what one has moved the other never moves back, whatever the rounding.
+  while (first_elastic_ != classes_.begin()) {
+    const auto last_capped = std::prev(first_elastic_);
+    if (elastic_flows_ == 0 ? capped_rate_ <= capacity_ : last_capped->first <= Level()) break;
+    Delist(*last_capped);
+    Enlist(*last_capped, true);
+    first_elastic_ = last_capped;
+  }
+  while (first_elastic_ != classes_.end() && first_elastic_->first <= Level()) {
+    Delist(*first_elastic_);
+    Enlist(*first_elastic_, false);
+    ++first_elastic_;
+  }
+  level_ = Level();
+  // Where the caps nearly fill the link, rounding must not push the level below them, let alone below zero.
+  if (elastic_flows_ > 0 && first_elastic_ != classes_.begin()) {
+    level_ = std::max(level_, std::prev(first_elastic_)->first);
+  }
+}
+
+FairShare::Ticket FairShare::Add(double now, std::uint32_t flow, double bytes, double cap) {
+  TRIBUTARY_CHECK(bytes >= 0 && cap > 0);
+  MoveTo(now);
+  const double finish = Insert(flow, bytes, cap);
+  Rebalance();
+  return {cap, finish};
+}
+
+double FairShare::Remove(double now, std::uint32_t flow, Ticket ticket) {
+  MoveTo(now);
+  const double left = Extract(flow, ticket);
+  Rebalance();
+  return left;
+}
+
+FairShare::Ticket FairShare::SetCap(double now, std::uint32_t flow, Ticket ticket, double cap) {
+  if (cap == ticket.cap) return ticket;
+  MoveTo(now);
+  const double left = Extract(flow, ticket);
+  const double finish = Insert(flow, left, cap);
+  Rebalance();
+  return {cap, finish};
+}
+
+void FairShare::Restart() {
+  TRIBUTARY_CHECK(classes_.empty());
+  now_ = 0;
+  level_integral_ = 0;
+  capped_rate_ = 0;
+  capped_rate_changes_ = 0;
+}
+
+double FairShare::NextFinish() const {
+  double next = kInfinity;
+  if (!capped_.empty()) next = capped_.begin()->first;
+  if (!elastic_.empty()) next = std::min(next, now_ + (elastic_.begin()->first - level_integral_) / level_);
+  return std::max(next, now_);
+}
+
+std::uint32_t FairShare::NextFlow() const {
+  TRIBUTARY_CHECK(!classes_.empty());
+  const bool elastic = !elastic_.empty() &&
+                       (capped_.empty() ||
+                        now_ + (elastic_.begin()->first - level_integral_) / level_ < capped_.begin()->first);
+  const double cap = (elastic ? elastic_ : capped_).begin()->second;
+  return classes_.find(cap)->second.flows.begin()->second;
+}
+
+}  // namespace tributary

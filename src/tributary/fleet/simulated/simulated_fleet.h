@@ -1,0 +1,77 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "tributary/base/clock.h"
+#include "tributary/device/local_data.h"
+#include "tributary/device/worker.h"
+#include "tributary/experiment/experiment.h"
+#include "tributary/fleet/fleet.h"
+#include "tributary/fleet/simulated/device_timeline.h"
+#include "tributary/fleet/simulated/disturbances.h"
+#include "tributary/fleet/simulated/worker_pool.h"
+
+namespace tributary {
+
+struct SimulatedFleetOptions {
+  std::shared_ptr<const Model> model;    // what is trained
+  std::shared_ptr<const Model> charged;  // whose time and bytes are charged: the same, or what it stands for
+  std::vector<DeviceProfile> profiles;   // `samples` is filled in from the data
+  std::vector<LocalData> data;           // one per profile
+  std::vector<Server> servers;  // rates; each holds an equal share of the bytes
+  std::vector<Disturbance> disturbances;
+  std::uint64_t seed = 1;
+  std::size_t threads = 1;  // of the pool; results do not depend on it
+};
+
+// A fleet on a virtual clock. Time is charged from the devices' profiles: transfers over their links and the shared
+// servers, set-up and round trip for each message, and computation as three times the forward pass's
+// multiply-accumulates (the backward pass costs two) over the rate a device has at the moment. A device with a stream
+// starts when the samples it needs have come in since the run began; what it does not use stays for later. Learning is real: each
+// device's work is done by the code that a real device runs, on a pool of threads with one compute thread each, so a
+// run is a function of (experiment, seed) alone.
+//
+// A round is played on the clock first and trained afterwards, and only for those whose update arrives. Devices have no
+// memory of their own beyond their data's indices; threads have.
+class SimulatedFleet : public Fleet {
+ public:
+  explicit SimulatedFleet(SimulatedFleetOptions options);
+
+  std::span<const DeviceProfile> devices() const override { return options_.profiles; }
+  const Clock& clock() const override { return clock_; }
+
+  StatusOr<RoundReport> Train(const RoundRequest& request, UpdateSink& sink) override;
+  StatusOr<EvaluationTotals> Evaluate(const EvaluateAssignment& assignment, const SharedWeights& weights,
+                                      std::span<const DeviceId> participants) override;
+  StatusOr<Moments> Calibrate(const CalibrateAssignment& assignment, const SharedWeights& weights,
+                              std::span<const DeviceId> participants) override;
+
+  // The coordinator's own test set, on the pool's threads and in no virtual time.
+  StatusOr<EvaluationTotals> EvaluateCentrally(const Dataset& dataset, const SharedWeights& weights);
+
+ private:
+  // What devices do between receiving and sending, in forward passes over samples.
+  struct Work {
+    double passes = 0;       // forward passes over a sample
+    double new_samples = 0;  // that must have come in on its stream, if it has one
+  };
+  struct Played {
+    RoundTimes times;
+    std::vector<Duration> stream_waits;  // per participant, from its pull's end to its work's beginning
+  };
+  Played Play(std::span<const DeviceId> participants, std::span<const Trouble> troubles,
+              const std::function<Work(DeviceId)>& work, Bytes pull, Bytes push, std::optional<Duration> deadline,
+              std::size_t quorum) const;
+
+  SimulatedFleetOptions options_;
+  std::vector<ServerShard> shards_;
+  Bytes model_bytes_;
+  VirtualClock clock_;
+  WorkerPool pool_;
+  std::vector<Worker> workers_;   // one per thread
+  std::vector<double> consumed_;  // samples of its stream that each device has used
+};
+
+}  // namespace tributary
