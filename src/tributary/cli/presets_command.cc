@@ -1,0 +1,55 @@
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "tributary/base/names.h"
+#include "tributary/cli/commands.h"
+#include "tributary/cli/shared_options.h"
+#include "tributary/base/text_table.h"
+#include "tributary/experiment/presets.h"
+
+namespace tributary {
+namespace {
+
+Status ListAll(bool json) {
+  TextTable table({"name", "what it is"});
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const Preset& preset : ListPresets()) {
+    table.AddRow({preset.name, preset.about});
+    list.push_back({{"name", preset.name}, {"about", preset.about}});
+  }
+  if (json) {
+    PrintJson(list);
+  } else {
+    std::fputs(table.Format().c_str(), stdout);
+    std::puts("\n'tributary run NAME' runs one, 'tributary presets NAME' prints its file to start from.");
+  }
+  return OkStatus();
+}
+
+Status Print(const std::string& name) {
+  std::vector<std::string> names;
+  for (const Preset& preset : ListPresets()) {
+    if (preset.name == name) {
+      std::fwrite(preset.text.data(), 1, preset.text.size(), stdout);
+      return OkStatus();
+    }
+    names.push_back(preset.name);
+  }
+  return UnknownName("preset", name, names);
+}
+
+}  // namespace
+
+void AddPresetsCommand(CLI::App& app, Action& action) {
+  auto name = std::make_shared<std::string>();
+  auto json = std::make_shared<bool>(false);
+  CLI::App* command = app.add_subcommand("presets", "List the experiments that come with the program, or print one");
+  command->add_option("name", *name, "Preset whose experiment file to print");
+  AddJsonFlag(*command, *json);
+  command->footer("Example:\n  tributary presets default > mine.toml && tributary run ./mine.toml");
+  command->callback([name, json, &action] {
+    action = [name, json] { return name->empty() ? ListAll(*json) : Print(*name); };
+  });
+}
+
+}  // namespace tributary

@@ -1,0 +1,121 @@
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "tributary/base/names.h"
+#include "tributary/cli/commands.h"
+#include "tributary/cli/interrupt.h"
+#include "tributary/cli/shared_options.h"
+#include "tributary/base/text_table.h"
+#include "tributary/reproduce/harness.h"
+#include "tributary/reproduce/report.h"
+#include "tributary/reproduce/study.h"
+#include "tributary/reproduce/summary.h"
+#include "tributary/telemetry/live_view.h"
+
+namespace tributary {
+namespace {
+
+struct Arguments {
+  std::string name;
+  bool full = false;
+  bool quick = false;
+  std::optional<std::uint64_t> seeds;
+  std::filesystem::path out;
+  std::filesystem::path data_dir;
+  int threads = 1;
+  bool json = false;
+  bool quiet = false;
+};
+
+Status ListAll(bool json) {
+  TextTable table({"name", "what it shows"});
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const StudyEntry& study : ListStudies()) {
+    table.AddRow({study.name, study.about});
+    list.push_back({{"name", study.name}, {"about", study.about}});
+  }
+  if (json) {
+    PrintJson(list);
+  } else {
+    std::fputs(table.Format().c_str(), stdout);
+  }
+  return OkStatus();
+}
+
+void PrintProgress(const HarnessProgress& progress) {
+  const char* what = progress.event == HarnessProgress::Event::kReused    ? "kept from before"
+                     : progress.event == HarnessProgress::Event::kStarted ? "running"
+                                                                          : "done";
+  std::fprintf(stderr, "%zu/%zu  %s, seed %llu: %s", progress.done, progress.total, progress.arm.c_str(),
+               static_cast<unsigned long long>(progress.seed), what);
+  if (progress.left) std::fprintf(stderr, ", %s left", FormatDuration(*progress.left).c_str());
+  std::fprintf(stderr, "\n");
+}
+
+Status Run(Arguments arguments) {
+  if (arguments.name.empty()) return ListAll(arguments.json);
+  TRIBUTARY_ASSIGN_OR_RETURN(const Study study,
+                             MakeStudy(arguments.name, arguments.full ? Effort::kFull : Effort::kQuick));
+  HarnessOptions options;
+  options.out = arguments.out.empty() ? std::filesystem::path("reproductions") /
+                                            (arguments.name + (arguments.full ? "-full" : "-quick"))
+                                      : arguments.out;
+  options.seeds = study.seeds;
+  if (arguments.seeds) {
+    options.seeds.clear();
+    for (std::uint64_t seed = 1; seed <= *arguments.seeds; ++seed) options.seeds.push_back(seed);
+  }
+  const InterruptGuard interrupt;
+  options.should_stop = [&] { return interrupt.interrupted(); };
+  if (!arguments.quiet) {
+    options.progress = PrintProgress;
+    options.notice = [](const std::string& text) { std::fprintf(stderr, "%s\n", text.c_str()); };
+  }
+  const auto clock = MakeRealClock();
+  SimulationOptions simulation;
+  simulation.data_dir = arguments.data_dir;
+  simulation.threads = static_cast<std::size_t>(arguments.threads);
+  simulation.should_stop = options.should_stop;
+  TRIBUTARY_ASSIGN_OR_RETURN(const HarnessOutcome outcome,
+                             RunReproduction(study.reproduction, options, *clock, SimulatedArms(study, simulation)));
+  if (outcome.results.empty()) {
+    std::fprintf(stderr, "stopped before the first run was finished\n");
+    return OkStatus();
+  }
+  TRIBUTARY_RETURN_IF_ERROR(WriteReport(study.reproduction, outcome.results, options.out));
+  const ReproductionSummary summary = Summarise(study.reproduction, outcome.results);
+  if (arguments.json) {
+    std::fputs(FormatJsonReport(study.reproduction, summary).c_str(), stdout);
+  } else {
+    std::fputs(FormatTextReport(study.reproduction, summary).c_str(), stdout);
+    std::printf("\ntable, JSON and picture in %s\n", options.out.c_str());
+  }
+  if (outcome.stopped) {
+    std::fprintf(stderr, "stopped after %zu of %zu runs; the same command goes on from there\n", outcome.results.size(),
+                 outcome.total);
+  }
+  return OkStatus();
+}
+
+}  // namespace
+
+void AddReproduceCommand(CLI::App& app, Action& action) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* command = app.add_subcommand("reproduce", "Run a published comparison: arms, seeds, spread, table and picture");
+  command->add_option("name", arguments->name, "What to reproduce; without it, all are listed");
+  CLI::Option* quick = command->add_flag("--quick", arguments->quick, "Within twenty minutes on two cores (the default)");
+  command->add_flag("--full", arguments->full, "Larger and longer, as in the documents")->excludes(quick);
+  command->add_option("--seeds", arguments->seeds, "Run with seeds 1 … N")->check(CLI::Range(1, 1000));
+  command->add_option("--out", arguments->out, "Folder for results; without it reproductions/NAME-quick or -full")
+      ->type_name("DIR");
+  AddDataDirOption(*command, arguments->data_dir);
+  AddThreadsOption(*command, arguments->threads);
+  AddJsonFlag(*command, arguments->json);
+  command->add_flag("--quiet", arguments->quiet, "Print the result only");
+  command->footer(
+      "Finished runs are kept: after Ctrl-C the same command goes on.\n"
+      "Example:\n  tributary reproduce heterogeneity --seeds 3");
+  command->callback([arguments, &action] { action = [arguments] { return Run(*arguments); }; });
+}
+
+}  // namespace tributary

@@ -1,0 +1,122 @@
+#include <cstdio>
+
+#include "tributary/cli/commands.h"
+#include "tributary/cli/interrupt.h"
+#include "tributary/cli/shared_options.h"
+#include "tributary/base/text_table.h"
+#include "tributary/coordinator/run_summary.h"
+#include "tributary/coordinator/simulation.h"
+#include "tributary/experiment/presets.h"
+#include "tributary/telemetry/live_view.h"
+
+namespace tributary {
+namespace {
+
+struct Arguments {
+  std::string experiment = "default";
+  std::vector<std::string> overrides;
+  std::optional<std::uint64_t> seed;
+  std::filesystem::path data_dir;
+  int threads = 1;
+  std::string out;
+  bool json = false;
+  bool quiet = false;
+};
+
+// runs/NAME-SEED, or with a number behind it where that exists already.
+std::filesystem::path FreeFolder(const Goal& goal) {
+  const std::string base = "runs/" + goal.name + "-" + std::to_string(goal.seed);
+  std::string path = base;
+  for (int i = 2; std::filesystem::exists(path); ++i) path = base + "-" + std::to_string(i);
+  return path;
+}
+
+std::string Seconds(Duration duration) { return FormatDuration(duration); }
+
+// One row per device, or per group where there are many.
+void PrintDevices(std::span<const DeviceProfile> profiles, const std::vector<DeviceTotals>& totals) {
+  constexpr std::size_t kMostRows = 32;
+  const bool by_group = profiles.size() > kMostRows;
+  TextTable table({by_group ? "group" : "device", by_group ? "devices" : "group", "applied", "missed", "compute",
+                   "transfer", "waiting", "down", "up"});
+  for (std::size_t i = 0; i < profiles.size();) {
+    DeviceTotals sum;
+    std::size_t end = i;
+    do {
+      const DeviceTotals& device = totals[end++];
+      sum.applied += device.applied;
+      sum.missed += device.missed;
+      sum.compute += device.compute;
+      sum.transfer += device.transfer;
+      sum.waiting += device.waiting;
+      sum.down += device.down;
+      sum.up += device.up;
+    } while (by_group && end < profiles.size() && profiles[end].group == profiles[i].group);
+    table.AddRow({by_group ? profiles[i].group : std::to_string(i), by_group ? std::to_string(end - i) : profiles[i].group,
+                  std::to_string(sum.applied), std::to_string(sum.missed), Seconds(sum.compute), Seconds(sum.transfer),
+                  Seconds(sum.waiting), FormatBytes(sum.down), FormatBytes(sum.up)});
+    i = end;
+  }
+  std::printf("\n%s", table.Format().c_str());
+}
+
+Status Run(Arguments arguments) {
+  if (arguments.seed) arguments.overrides.push_back("experiment.seed=" + std::to_string(*arguments.seed));
+  TRIBUTARY_ASSIGN_OR_RETURN(const Experiment experiment, FindExperiment(arguments.experiment, arguments.overrides));
+  SimulationOptions options;
+  options.data_dir = arguments.data_dir;
+  options.threads = static_cast<std::size_t>(arguments.threads);
+  options.folder = arguments.out.empty() ? FreeFolder(experiment.goal) : std::filesystem::path(arguments.out);
+
+  const auto clock = MakeRealClock();
+  std::FILE* const view_out = arguments.json ? stderr : stdout;
+  LiveView view(*clock, view_out,
+                {.style = arguments.quiet ? ProgressStyle::kQuiet : ProgressStyleFor(view_out)});
+  options.watcher = &view;
+  const InterruptGuard interrupt;
+  options.should_stop = [&] { return interrupt.interrupted(); };
+  TRIBUTARY_ASSIGN_OR_RETURN(const SimulationResult result, Simulate(experiment, options));
+  std::fflush(stdout);
+
+  if (arguments.json) {
+    std::fputs(FormatSummary(experiment, result).c_str(), stdout);
+    return OkStatus();
+  }
+  if (!arguments.quiet) PrintDevices(result.profiles, result.devices);
+  if (experiment.model.compute_as) {
+    std::printf("time and bytes are those of %s; %s was trained in its place\n", experiment.model.compute_as->c_str(),
+                experiment.model.name.c_str());
+  }
+  if (result.run.accuracy) std::printf("accuracy %.2f %%, ", 100 * *result.run.accuracy);
+  std::printf("%llu rounds, %s of virtual time (%s of ours), %s down and %s up\n",
+              static_cast<unsigned long long>(result.run.rounds), FormatDuration(result.time).c_str(),
+              FormatDuration(clock->Now()).c_str(), FormatBytes(result.down).c_str(), FormatBytes(result.up).c_str());
+  std::printf("run folder %s\ndigest %s\n", options.folder->c_str(), result.digest.c_str());
+  return OkStatus();
+}
+
+}  // namespace
+
+void AddRunCommand(CLI::App& app, Action& action) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* command = app.add_subcommand("run", "Run an experiment on a simulated fleet of unequal devices");
+  command->add_option("experiment", arguments->experiment, "Preset (see 'tributary presets') or path of a TOML file")
+      ->capture_default_str();
+  command->add_option("--set", arguments->overrides, "Change a key of the experiment, e.g. train.batch=16; repeatable")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+  command->add_option("--seed", arguments->seed, "Short for --set experiment.seed=N");
+  AddDataDirOption(*command, arguments->data_dir);
+  AddThreadsOption(*command, arguments->threads);
+  command->add_option("--out", arguments->out, "Folder for the run's files; without it runs/NAME-SEED")->type_name("DIR");
+  AddJsonFlag(*command, arguments->json);
+  command->add_flag("--quiet", arguments->quiet, "Print the result only");
+  command->footer(
+      "Ctrl-C ends the run after the current round and writes its folder.\n"
+      "Examples:\n"
+      "  tributary run\n"
+      "  tributary run default --set train.method=sync-sgd --set experiment.rounds=100 --seed 2");
+  command->callback([arguments, &action] { action = [arguments] { return Run(*arguments); }; });
+}
+
+}  // namespace tributary

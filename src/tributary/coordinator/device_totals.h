@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tributary/base/clock.h"
+#include "tributary/base/units.h"
+#include "tributary/telemetry/sink.h"
+
+namespace tributary {
+
+// Where one device's time and bytes went in a whole run.
+struct DeviceTotals {
+  std::uint64_t applied = 0;  // rounds
+  std::uint64_t missed = 0;   // rounds it was asked in without being applied
+  Duration compute{0};
+  Duration transfer{0};
+  Duration waiting{0};
+  Bytes down;
+  Bytes up;
+};
+
+// Adds them up from a run's events.
+class DeviceTotalsSink : public EventSink {
+ public:
+  explicit DeviceTotalsSink(std::size_t devices) : totals_(devices) {}
+  void Write(const Event& event) override;
+  const std::vector<DeviceTotals>& totals() const { return totals_; }
+
+ private:
+  std::vector<DeviceTotals> totals_;
+};
+
+}  // namespace tributary

@@ -1,0 +1,24 @@
+#include "tributary/coordinator/round_method.h"
+
+namespace tributary {
+
+TrainAssignment CommonAssignment(const Experiment& experiment, RoundId round) {
+  TrainAssignment assignment;
+  assignment.round = round;
+  assignment.batch = static_cast<std::size_t>(experiment.train.batch);
+  assignment.label_smoothing = experiment.train.label_smoothing;
+  assignment.augment = experiment.train.augment;
+  assignment.seed = experiment.goal.seed;
+  return assignment;
+}
+
+StatusOr<std::unique_ptr<RoundMethod>> MakeRoundMethod(const Experiment& experiment, std::size_t parameters) {
+  switch (experiment.train.method) {
+    case Method::kSyncSgd: return MakeSyncSgd(experiment, parameters);
+    case Method::kFederated: return MakeFederated(experiment, parameters);
+  }
+  TRIBUTARY_CHECK(false);
+  return InvalidArgument("no such method");
+}
+
+}  // namespace tributary

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "tributary/base/status.h"
+#include "tributary/experiment/experiment.h"
+#include "tributary/fleet/assignment.h"
+
+namespace tributary {
+
+// A way of running a round: what the devices are asked, and what becomes of the mean of their answers. One file per
+// method. State that must survive (momentum, the schedule's place) is the optimiser's and the round's number.
+class RoundMethod {
+ public:
+  virtual ~RoundMethod() = default;
+
+  virtual TrainAssignment Assign(RoundId round) const = 0;
+  // Moves the parameters by the weighted mean of the round's updates, which it may overwrite.
+  virtual void Apply(RoundId round, std::span<float> mean, std::span<float> parameters) = 0;
+};
+
+// What the experiment asks of a device whatever the method: which batches, and how they are read.
+TrainAssignment CommonAssignment(const Experiment& experiment, RoundId round);
+
+// sync-sgd: one gradient from each, weighted by batch, one step of the coordinator's optimiser.
+StatusOr<std::unique_ptr<RoundMethod>> MakeSyncSgd(const Experiment& experiment, std::size_t parameters);
+// federated: local steps on each, the weighted mean of their changes, the server's optimiser.
+StatusOr<std::unique_ptr<RoundMethod>> MakeFederated(const Experiment& experiment, std::size_t parameters);
+
+// The one that the experiment names.
+StatusOr<std::unique_ptr<RoundMethod>> MakeRoundMethod(const Experiment& experiment, std::size_t parameters);
+
+}  // namespace tributary

@@ -1,0 +1,60 @@
+#include "tributary/coordinator/round_summary.h"
+
+namespace tributary {
+
+DeviceFinished EventOf(RoundId round, const DeviceReport& report) {
+  DeviceFinished event;
+  event.round = round;
+  event.device = report.device;
+  event.outcome = report.outcome;
+  event.reason = report.reason;
+  event.samples = static_cast<std::uint64_t>(report.metrics.samples);
+  if (report.metrics.samples > 0) event.loss = report.metrics.loss;
+  event.pull = report.pull;
+  event.compute = report.compute;
+  event.push = report.push;
+  event.wait = report.wait;
+  event.bytes_down = report.down;
+  event.bytes_up = report.up;
+  return event;
+}
+
+RoundFinished Summarise(RoundId round, const RoundReport& report) {
+  RoundFinished summary;
+  summary.round = round;
+  summary.duration = report.end - report.start;
+  double loss = 0;
+  double samples = 0;
+  std::optional<Duration> shortest_wait;
+  for (const DeviceReport& device : report.devices) {
+    summary.bytes_down += device.down;
+    summary.bytes_up += device.up;
+    switch (device.outcome) {
+      case Outcome::kApplied: ++summary.applied; break;
+      case Outcome::kLate: ++summary.late; break;
+      case Outcome::kLost: ++summary.lost; break;
+      case Outcome::kRefused: ++summary.refused; break;
+      case Outcome::kCrashed: ++summary.crashed; break;
+    }
+    if (device.outcome != Outcome::kApplied && device.outcome != Outcome::kLate) continue;
+    // Whoever waits least is the one the others wait for.
+    if (!shortest_wait || device.wait < *shortest_wait) {
+      shortest_wait = device.wait;
+      summary.slowest = device.device;
+    }
+    if (device.outcome != Outcome::kApplied) continue;
+    loss += device.metrics.loss * static_cast<double>(device.metrics.samples);
+    samples += static_cast<double>(device.metrics.samples);
+  }
+  if (samples > 0) summary.train_loss = loss / samples;
+  return summary;
+}
+
+std::string FirstFailure(const RoundReport& report) {
+  for (const DeviceReport& device : report.devices) {
+    if (device.outcome != Outcome::kApplied) return std::to_string(device.device.value) + ": " + device.reason;
+  }
+  return "";
+}
+
+}  // namespace tributary

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tributary/base/clock.h"
+#include "tributary/base/status.h"
+#include "tributary/base/units.h"
+#include "tributary/coordinator/coordinator.h"
+#include "tributary/coordinator/device_totals.h"
+#include "tributary/experiment/experiment.h"
+#include "tributary/telemetry/sink.h"
+
+namespace tributary {
+
+struct SimulationOptions {
+  std::filesystem::path data_dir;  // for data sets that are read from files
+  std::size_t threads = 1;         // results do not depend on it
+  // Where the run leaves its folder: experiment.toml (as run), events.jsonl, rounds.csv, summary.json and
+  // weights.safetensors. It must not exist yet. Without it nothing is written.
+  std::optional<std::filesystem::path> folder;
+  EventSink* watcher = nullptr;  // sees every event as it happens
+  std::function<bool()> should_stop;
+};
+
+struct SimulationResult {
+  RunOutcome run;
+  Duration time{0};               // virtual
+  std::vector<DeviceProfile> profiles;
+  std::vector<DeviceTotals> devices;  // as profiles
+  Bytes down;
+  Bytes up;
+  // Of every event and of the final weights: two runs of one experiment and seed agree in it, whatever the threads.
+  std::string digest;
+};
+
+// Runs an experiment on a simulated fleet: builds the network, deals out the data, draws the devices, and lets a
+// Coordinator run. Everything that the experiment asks for and this machine or its data cannot give is an error.
+StatusOr<SimulationResult> Simulate(const Experiment& experiment, const SimulationOptions& options);
+
+}  // namespace tributary

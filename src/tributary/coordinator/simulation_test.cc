@@ -1,0 +1,128 @@
+#include "tributary/coordinator/simulation.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "tributary/base/file.h"
+#include "tributary/experiment/presets.h"
+#include "tributary/experiment/reader.h"
+#include "tributary/telemetry/event_json.h"
+
+namespace tributary {
+namespace {
+
+Experiment Smoke(const std::vector<std::string>& overrides = {}) { return FindExperiment("smoke", overrides).value(); }
+
+SimulationResult Finish(const Experiment& experiment, std::size_t threads = 2) {
+  auto result = Simulate(experiment, {.threads = threads});
+  EXPECT_TRUE(result.ok()) << result.status();
+  return std::move(result).value();
+}
+
+TEST(Simulate, GivesTheSameDigestForEveryPoolAndAnotherForAnotherSeed) {
+  const std::string digest = Finish(Smoke(), 1).digest;
+  EXPECT_EQ(Finish(Smoke(), 2).digest, digest);
+  EXPECT_EQ(Finish(Smoke(), 4).digest, digest);
+  EXPECT_NE(Finish(Smoke({"experiment.seed=2"})).digest, digest);
+}
+
+TEST(Simulate, LeavesAFolderThatTellsTheRun) {
+  const auto folder = std::filesystem::path(testing::TempDir()) / ("run_" + std::to_string(::getpid()));
+  std::filesystem::remove_all(folder);
+  const Experiment experiment = Smoke();
+  const auto result = Simulate(experiment, {.threads = 2, .folder = folder});
+  ASSERT_TRUE(result.ok()) << result.status();
+  for (const char* name : {"experiment.toml", "events.jsonl", "rounds.csv", "summary.json", "weights.safetensors"}) {
+    EXPECT_TRUE(std::filesystem::exists(folder / name)) << name;
+  }
+  // The experiment as run gives the same run again.
+  const auto again = ReadExperiment(folder / "experiment.toml");
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_EQ(Finish(*again).digest, result->digest);
+  // A folder that exists is not written over.
+  EXPECT_EQ(Simulate(experiment, {.threads = 2, .folder = folder}).status().code(), StatusCode::kInvalidArgument);
+  std::filesystem::remove_all(folder);
+}
+
+TEST(Simulate, ChargesTheModelThatAnotherStandsFor) {
+  const SimulationResult cnn = Finish(Smoke());
+  const SimulationResult as_resnet18 = Finish(Smoke({"model.compute-as=resnet18"}));
+  EXPECT_GT(as_resnet18.time, 10 * cnn.time);
+  EXPECT_GT(as_resnet18.up.value, 10 * cnn.up.value);
+  EXPECT_EQ(as_resnet18.run.accuracy, cnn.run.accuracy);  // what is learnt stays
+}
+
+TEST(Simulate, ADeviceAHundredTimesSlowerHoldsUpEveryRoundUnlessThereIsADeadline) {
+  const std::vector<std::string> slow = {"disturbance=[{kind=\"slow\", devices=[0], factor=100}]"};
+  const SimulationResult even = Finish(Smoke());
+  const SimulationResult held_up = Finish(Smoke(slow));
+  EXPECT_GT(held_up.time, 10 * even.time);
+  EXPECT_EQ(held_up.devices[0].applied, 3U);
+  std::vector<std::string> with_deadline = slow;
+  with_deadline.push_back("fleet.deadline=\"10s\"");
+  const SimulationResult in_time = Finish(Smoke(with_deadline));
+  EXPECT_EQ(in_time.time, FromSeconds(30));
+  EXPECT_EQ(in_time.devices[0].applied, 0U);
+  EXPECT_EQ(in_time.devices[0].missed, 3U);
+  EXPECT_EQ(in_time.devices[1].applied, 3U);
+}
+
+TEST(Simulate, EveryDevicesTimeAddsUpToTheRunWhateverHappensToIt) {
+  for (const char* kind : {"vanish", "crash-in-upload", "lose", "corrupt", "slow"}) {
+    const std::string disturbance = std::string("disturbance=[{kind=\"") + kind + "\", devices=[0, 2], share=0.5" +
+                                    (std::string(kind) == "slow" ? ", factor=50" : "") + "}]";
+    const SimulationResult result =
+        Finish(Smoke({disturbance, "fleet.deadline=\"6s\"", "fleet.group.fast.stream-rate=30", "experiment.rounds=5"}));
+    for (const DeviceTotals& device : result.devices) {
+      EXPECT_EQ(device.compute + device.transfer + device.waiting, result.time) << kind;
+      EXPECT_EQ(device.applied + device.missed, 5U);
+    }
+  }
+}
+
+TEST(Simulate, AStreamIsWaitedFor) {
+  // 4 steps of 16 samples a round at 8 samples a second: eight seconds a round, and no less.
+  const SimulationResult streaming = Finish(Smoke({"fleet.group.slow.stream-rate=8", "fleet.group.fast.stream-rate=1000"}));
+  EXPECT_GE(streaming.time, FromSeconds(24));
+  EXPECT_LT(streaming.time, FromSeconds(24) + Finish(Smoke()).time);
+}
+
+TEST(Simulate, DevicesEvaluateAndCalibrateOnTheirOwnData) {
+  class Wheres : public EventSink {
+   public:
+    void Write(const Event& event) override {
+      if (const auto* evaluated = std::get_if<Evaluated>(&event.what)) {
+        ++(evaluated->where == EvaluatedWhere::kDevices ? devices : central);
+        if (evaluated->where == EvaluatedWhere::kDevices) held_out = evaluated->samples;
+      }
+    }
+    int devices = 0;
+    int central = 0;
+    std::uint64_t held_out = 0;
+  };
+  const Experiment plain = Smoke({"model.name=resnet8", "data.hold-out=0.2"});
+  Wheres wheres;
+  const auto result = Simulate(plain, {.threads = 2, .watcher = &wheres});
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(wheres.devices, 3);
+  EXPECT_EQ(wheres.central, 3);
+  EXPECT_EQ(wheres.held_out, 60U);  // a fifth of each device's 75
+  // Calibrated statistics are others, and do not depend on the threads either.
+  const Experiment calibrated = Smoke({"model.name=resnet8", "data.hold-out=0.2", "train.calibrate=2"});
+  const std::string digest = Finish(calibrated, 1).digest;
+  EXPECT_NE(digest, result->digest);
+  EXPECT_EQ(Finish(calibrated, 4).digest, digest);
+}
+
+TEST(Simulate, RefusesADeviceWithTooLittleMemory) {
+  const auto result = Simulate(Smoke({"fleet.group.slow.memory=\"1MB\""}), {.threads = 1});
+  ASSERT_FALSE(result.ok());
+  EXPECT_NE(result.status().message().find("device 0 of group 'slow' has 1.00 MB of memory, but training cnn"),
+            std::string::npos)
+      << result.status();
+}
+
+}  // namespace
+}  // namespace tributary

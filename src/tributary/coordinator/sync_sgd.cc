@@ -1,0 +1,40 @@
+#include "tributary/coordinator/round_method.h"
+
+namespace tributary {
+namespace {
+
+class SyncSgd : public RoundMethod {
+ public:
+  SyncSgd(const Experiment& experiment, std::unique_ptr<Optimiser> optimiser, Schedule schedule)
+      : experiment_(experiment),
+        optimiser_(std::move(optimiser)),
+        schedule_(std::move(schedule)) {}
+
+  TrainAssignment Assign(RoundId round) const override {
+    TrainAssignment assignment = CommonAssignment(experiment_, round);
+    assignment.answer = TrainAssignment::Answer::kGradient;
+    return assignment;
+  }
+
+  void Apply(RoundId round, std::span<float> mean, std::span<float> parameters) override {
+    optimiser_->Step(parameters, mean, schedule_.LearningRate(round.value - 1, rounds()));
+  }
+
+ private:
+  std::uint64_t rounds() const { return static_cast<std::uint64_t>(experiment_.goal.rounds.value_or(0)); }
+
+  const Experiment experiment_;
+  const std::unique_ptr<Optimiser> optimiser_;
+  const Schedule schedule_;
+};
+
+}  // namespace
+
+StatusOr<std::unique_ptr<RoundMethod>> MakeSyncSgd(const Experiment& experiment, std::size_t parameters) {
+  TRIBUTARY_ASSIGN_OR_RETURN(auto optimiser, MakeOptimiser(experiment.train.optimiser, parameters));
+  TRIBUTARY_ASSIGN_OR_RETURN(Schedule schedule, Schedule::Make(experiment.train.schedule));
+  return std::unique_ptr<RoundMethod>(
+      std::make_unique<SyncSgd>(experiment, std::move(optimiser), std::move(schedule)));
+}
+
+}  // namespace tributary

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "tributary/plot/line_chart.h"
+#include "tributary/reproduce/reproduction.h"
+#include "tributary/reproduce/result_file.h"
+
+namespace tributary {
+
+// One series per arm that has curves, in the order of the arms: the mean over its seeds, with the lowest and
+// highest as its band, and how many seeds they are in its name.
+//
+// Curves of different seeds seldom have points at the same x, so each is joined by straight lines and all are
+// read on a common grid. The grid covers only what every curve of the arm covers: a mean over fewer seeds
+// towards the end would bend where a run ends. An arm whose curves have no x in common has no series.
+std::vector<LineSeries> MeanCurves(const Reproduction& reproduction, std::span<const RunResult> results);
+
+}  // namespace tributary

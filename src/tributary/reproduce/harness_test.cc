@@ -1,0 +1,218 @@
+#include "tributary/reproduce/harness.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <fstream>
+#include <limits>
+
+#include "tributary/base/file.h"
+
+namespace tributary {
+namespace {
+
+Reproduction TwoArms() {
+  Reproduction reproduction;
+  reproduction.name = "test";
+  reproduction.arms = {{"slow", "", "settings 1"}, {"fast", "", "settings 2"}};
+  reproduction.metrics = {{"accuracy", "", Metric::Better::kHigher, {}}};
+  return reproduction;
+}
+
+class HarnessTest : public testing::Test {
+ protected:
+  HarnessTest() {
+    options_.out = folder_ / "deep" / "out";
+    options_.seeds = {1, 2, 3};
+    options_.should_stop = [this] { return stop_after_.has_value() && made_.size() >= *stop_after_; };
+    options_.progress = [this](const HarnessProgress& progress) { progress_.push_back(progress); };
+    options_.notice = [this](const std::string& text) { notices_.push_back(text); };
+  }
+  ~HarnessTest() override { std::filesystem::remove_all(folder_); }
+
+  // Runs with a runner that takes ten seconds for "slow" and two for "fast".
+  StatusOr<HarnessOutcome> Run() {
+    made_.clear();
+    progress_.clear();
+    notices_.clear();
+    return RunReproduction(reproduction_, options_, clock_,
+                           [this](const Arm& arm, std::uint64_t seed) { return Make(arm, seed); });
+  }
+
+  StatusOr<Measurement> Make(const Arm& arm, std::uint64_t seed) {
+    clock_.AdvanceTo(clock_.Now() + std::chrono::seconds(arm.name == "slow" ? 10 : 2));
+    made_.push_back(arm.name + "-" + std::to_string(seed));
+    if (made_.back() == fails_) return failure_;
+    Measurement measurement = gives_;
+    measurement.numbers.emplace("accuracy", 0.25 * static_cast<double>(seed));
+    return measurement;
+  }
+
+  std::filesystem::path PathOf(const std::string& name) const {
+    return options_.out / "results" / (name + ".json");
+  }
+
+  const std::filesystem::path folder_ =
+      std::filesystem::path(testing::TempDir()) / ("tributary_harness_test_" + std::to_string(::getpid()));
+  Reproduction reproduction_ = TwoArms();
+  HarnessOptions options_;
+  VirtualClock clock_;
+  Measurement gives_;
+  std::optional<std::size_t> stop_after_;
+  std::string fails_;
+  Status failure_ = Unavailable("the link is down");
+  std::vector<std::string> made_;
+  std::vector<HarnessProgress> progress_;
+  std::vector<std::string> notices_;
+};
+
+using Names = std::vector<std::string>;
+
+TEST_F(HarnessTest, RunsAllArmsOfASeedBeforeTheNext) {
+  const auto outcome = Run();
+  ASSERT_TRUE(outcome.ok()) << outcome.status();
+  EXPECT_EQ(made_, (Names{"slow-1", "fast-1", "slow-2", "fast-2", "slow-3", "fast-3"}));
+  EXPECT_FALSE(outcome->stopped);
+  EXPECT_EQ(outcome->total, 6U);
+  ASSERT_EQ(outcome->results.size(), 6U);
+  EXPECT_EQ(outcome->results[3].arm, "fast");
+  EXPECT_EQ(outcome->results[3].seed, 2U);
+  EXPECT_EQ(outcome->results[3].measurement.numbers.at("accuracy"), 0.5);
+  EXPECT_EQ(outcome->results[3].took, std::chrono::seconds(2));
+  for (const std::string& name : made_) EXPECT_TRUE(std::filesystem::exists(PathOf(name))) << name;
+  EXPECT_TRUE(notices_.empty());
+}
+
+TEST_F(HarnessTest, GoesOnWhereItWasStopped) {
+  stop_after_ = 3;
+  const auto first = Run();
+  ASSERT_TRUE(first.ok());
+  EXPECT_TRUE(first->stopped);
+  EXPECT_EQ(first->results.size(), 3U);
+  EXPECT_EQ(first->total, 6U);
+
+  stop_after_.reset();
+  const auto second = Run();
+  ASSERT_TRUE(second.ok());
+  EXPECT_EQ(made_, (Names{"fast-2", "slow-3", "fast-3"}));
+  EXPECT_FALSE(second->stopped);
+  EXPECT_EQ(second->results.size(), 6U);
+  EXPECT_EQ(second->results[0].measurement.numbers, first->results[0].measurement.numbers);
+
+  ASSERT_TRUE(Run().ok());
+  EXPECT_TRUE(made_.empty());
+}
+
+TEST_F(HarnessTest, ARunThatGaveUpWhenAskedToIsNotAFailure) {
+  fails_ = "slow-2";
+  failure_ = Cancelled("interrupted");
+  const auto outcome = Run();
+  ASSERT_TRUE(outcome.ok());
+  EXPECT_TRUE(outcome->stopped);
+  EXPECT_EQ(outcome->results.size(), 2U);
+  EXPECT_FALSE(std::filesystem::exists(PathOf("slow-2")));
+}
+
+TEST_F(HarnessTest, StopsAtAFailureAndNamesTheRun) {
+  fails_ = "slow-2";
+  const auto outcome = Run();
+  ASSERT_FALSE(outcome.ok());
+  EXPECT_EQ(outcome.status(), Unavailable("arm 'slow', seed 2: the link is down"));
+  fails_.clear();
+  ASSERT_TRUE(Run().ok());
+  EXPECT_EQ(made_.size(), 4U);  // The two that were finished stay.
+}
+
+TEST_F(HarnessTest, MakesRunsOfChangedSettingsAgain) {
+  ASSERT_TRUE(Run().ok());
+  reproduction_.arms[1].fingerprint = "settings 3";
+  ASSERT_TRUE(Run().ok());
+  EXPECT_EQ(made_, (Names{"fast-1", "fast-2", "fast-3"}));
+  ASSERT_EQ(notices_.size(), 3U);
+  EXPECT_EQ(notices_[0], PathOf("fast-1").string() + " was made with other settings; the run is made again.");
+  ASSERT_TRUE(Run().ok());
+  EXPECT_TRUE(made_.empty());
+}
+
+TEST_F(HarnessTest, ReportsBrokenResultsByNameAndMakesTheirRunsAgain) {
+  ASSERT_TRUE(Run().ok());
+  std::ofstream(PathOf("slow-1")) << "{\"schema\": 1, \"arm\":";
+  std::filesystem::copy_file(PathOf("fast-1"), PathOf("fast-3"),
+                             std::filesystem::copy_options::overwrite_existing);
+  std::filesystem::resize_file(PathOf("slow-2"), 100 << 20);
+  const auto outcome = Run();
+  ASSERT_TRUE(outcome.ok());
+  EXPECT_EQ(made_, (Names{"slow-1", "slow-2", "fast-3"}));
+  EXPECT_EQ(outcome->results.size(), 6U);
+  ASSERT_EQ(notices_.size(), 3U);
+  EXPECT_NE(notices_[0].find(PathOf("slow-1").string() + ": it is not valid JSON"), std::string::npos);
+  EXPECT_NE(notices_[1].find(PathOf("slow-2").string() + " is larger than"), std::string::npos)
+      << notices_[1];
+  EXPECT_NE(notices_[2].find("the arm 'fast' with seed 1, which its name denies"), std::string::npos);
+  ASSERT_TRUE(Run().ok());
+  EXPECT_TRUE(made_.empty());
+}
+
+TEST_F(HarnessTest, TellsTheTimeLeftFromRunsOfTheSameArm) {
+  options_.seeds = {1, 2};
+  ASSERT_TRUE(Run().ok());
+  using Event = HarnessProgress::Event;
+  ASSERT_EQ(progress_.size(), 8U);
+  EXPECT_EQ(progress_[0].event, Event::kStarted);
+  EXPECT_EQ(progress_[0].left, std::nullopt);
+  EXPECT_EQ(progress_[0].total, 4U);
+  // After one run of "slow": three more as long as that. After one of each: 10 s and 2 s.
+  EXPECT_EQ(progress_[1].event, Event::kFinished);
+  EXPECT_EQ(progress_[1].done, 1U);
+  EXPECT_EQ(progress_[1].left, std::chrono::seconds(30));
+  EXPECT_EQ(progress_[3].left, std::chrono::seconds(12));
+  EXPECT_EQ(progress_[7].left, std::chrono::seconds(0));
+
+  // What earlier runs took counts when going on.
+  options_.seeds = {1, 2, 3};
+  ASSERT_TRUE(Run().ok());
+  EXPECT_EQ(progress_[0].event, Event::kReused);
+  EXPECT_EQ(progress_[4].event, Event::kStarted);
+  EXPECT_EQ(progress_[4].arm, "slow");
+  EXPECT_EQ(progress_[4].seed, 3U);
+  EXPECT_EQ(progress_[4].done, 4U);
+  EXPECT_EQ(progress_[4].left, std::chrono::seconds(12));
+}
+
+TEST_F(HarnessTest, CountsWhatIsNotANumberAsMissing) {
+  options_.seeds = {1};
+  gives_.numbers["loss"] = std::nan("");
+  gives_.curve = {{0, 1}, {1, std::numeric_limits<double>::infinity()}};
+  const auto outcome = Run();
+  ASSERT_TRUE(outcome.ok()) << outcome.status();
+  EXPECT_FALSE(outcome->results[0].measurement.numbers.contains("loss"));
+  EXPECT_EQ(outcome->results[0].measurement.curve.size(), 1U);
+  ASSERT_EQ(notices_.size(), 4U);
+  EXPECT_NE(notices_[0].find("'slow' with seed 1, 'loss' came out infinite"), std::string::npos);
+}
+
+TEST_F(HarnessTest, RefusesACurveThatGoesBack) {
+  gives_.curve = {{1, 0}, {0, 0}};
+  const auto outcome = Run();
+  ASSERT_FALSE(outcome.ok());
+  EXPECT_NE(outcome.status().message().find("arm 'slow', seed 1: point 1 of its curve"), std::string::npos);
+}
+
+TEST_F(HarnessTest, RefusesWhatMakesNoSenseBeforeAnyRun) {
+  options_.seeds = {};
+  EXPECT_EQ(Run().status().code(), StatusCode::kInvalidArgument);
+  options_.seeds = {4, 4};
+  EXPECT_EQ(Run().status().code(), StatusCode::kInvalidArgument);
+  options_.seeds = {4};
+  std::filesystem::create_directories(folder_);
+  std::ofstream(folder_ / "file") << "x";
+  options_.out = folder_ / "file";
+  EXPECT_FALSE(Run().ok());
+  reproduction_.arms[0].name = "../slow";
+  EXPECT_EQ(Run().status().code(), StatusCode::kInvalidArgument);
+  EXPECT_TRUE(made_.empty());
+}
+
+}  // namespace
+}  // namespace tributary

@@ -1,0 +1,161 @@
+#include "tributary/reproduce/report.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <system_error>
+#include <utility>
+
+#include "tributary/base/file.h"
+#include "tributary/plot/line_chart.h"
+#include "tributary/reproduce/curves.h"
+#include "tributary/reproduce/report_table.h"
+
+namespace tributary {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string Legend(const ReproductionSummary& summary) {
+  std::string text = "Mean ± standard deviation over seeds, and in brackets how many runs have the figure.";
+  if (summary.seeds.empty()) return text + " No run has finished.";
+  text += summary.seeds.size() == 1 ? " Seed" : " Seeds";
+  for (std::size_t i = 0; i < summary.seeds.size(); ++i)
+    text += (i == 0 ? " " : ", ") + std::to_string(summary.seeds[i]);
+  return text + ".";
+}
+
+// Each place in the papers once, with the figures from it: "Table 2: time saved of vgg19, resnet152".
+std::vector<std::string> Sources(const Reproduction& reproduction) {
+  std::vector<std::pair<std::string, std::string>> lines;  // The place and the figure, and the arms.
+  for (const Published& figure : reproduction.published) {
+    const std::string key = figure.where + ": " + figure.figure;
+    const auto known =
+        std::find_if(lines.begin(), lines.end(), [&](const auto& line) { return line.first == key; });
+    if (known == lines.end()) {
+      lines.emplace_back(key, figure.arm);
+    } else {
+      known->second += ", " + figure.arm;
+    }
+  }
+  std::vector<std::string> texts;
+  for (const auto& [key, arms] : lines) texts.push_back(key + " of " + arms);
+  return texts;
+}
+
+Json Figure(const Reproduction& reproduction, const ArmSummary& arm, const std::string& name) {
+  Json json = Json::object();
+  if (const auto found = arm.figures.find(name); found != arm.figures.end()) {
+    const SeedSpread& spread = found->second;
+    json = {{"n", spread.runs},
+            {"mean", spread.mean},
+            {"sd", spread.deviation.has_value() ? Json(*spread.deviation) : Json(nullptr)},
+            {"min", spread.low},
+            {"max", spread.high}};
+  } else {
+    json = {{"n", 0}};
+  }
+  for (const Published& figure : reproduction.published) {
+    if (figure.arm != arm.arm || figure.figure != name) continue;
+    json["published"] = {{"value", figure.value}, {"where", figure.where}};
+  }
+  return json;
+}
+
+const char* KindName(Comparison::Kind kind) {
+  switch (kind) {
+    case Comparison::Kind::kRatio:
+      return "ratio";
+    case Comparison::Kind::kSpeedUp:
+      return "speed-up";
+    case Comparison::Kind::kSaving:
+      return "saving";
+    case Comparison::Kind::kDifference:
+      break;
+  }
+  return "difference";
+}
+
+Json ArmJson(const Reproduction& reproduction, const Arm& arm, const ArmSummary& summary) {
+  Json metrics = Json::object(), comparisons = Json::object();
+  for (const Metric& metric : reproduction.metrics)
+    metrics[metric.name] = Figure(reproduction, summary, metric.name);
+  for (const Comparison& comparison : reproduction.comparisons) {
+    const auto baseline = comparison.baselines.find(arm.name);
+    if (baseline == comparison.baselines.end()) continue;
+    Json json = {
+        {"kind", KindName(comparison.kind)}, {"metric", comparison.metric}, {"baseline", baseline->second}};
+    json.update(Figure(reproduction, summary, comparison.name));
+    comparisons[comparison.name] = std::move(json);
+  }
+  return {{"name", arm.name},
+          {"description", arm.description},
+          {"runs", summary.runs},
+          {"metrics", std::move(metrics)},
+          {"comparisons", std::move(comparisons)}};
+}
+
+}  // namespace
+
+std::string FormatTextReport(const Reproduction& reproduction, const ReproductionSummary& summary) {
+  std::string text = FormatAsText(MakeReportTable(reproduction, summary)) + "\n" + Legend(summary) + "\n";
+  for (const std::string& source : Sources(reproduction)) text += "Published: " + source + ".\n";
+  for (const std::string& note : reproduction.notes) text += note + "\n";
+  return text;
+}
+
+std::string FormatMarkdownReport(const Reproduction& reproduction, const ReproductionSummary& summary) {
+  std::string text = "# " + EscapeMarkdown(reproduction.name) + "\n\n";
+  if (!reproduction.about.empty()) text += reproduction.about + "\n\n";
+  text += FormatAsMarkdown(MakeReportTable(reproduction, summary)) + "\n" + Legend(summary) + "\n\n";
+  for (const Arm& arm : reproduction.arms) {
+    text += "- " + EscapeMarkdown(arm.name);
+    text += arm.description.empty() ? "\n" : ": " + EscapeMarkdown(arm.description) + "\n";
+  }
+  const std::vector<std::string> sources = Sources(reproduction);
+  if (!sources.empty()) text += "\nPublished figures:\n\n";
+  for (const std::string& source : sources) text += "- " + EscapeMarkdown(source) + "\n";
+  for (const std::string& note : reproduction.notes) text += "\n" + note + "\n";
+  return text;
+}
+
+std::string FormatJsonReport(const Reproduction& reproduction, const ReproductionSummary& summary) {
+  Json metrics = Json::array(), arms = Json::array();
+  for (const Metric& metric : reproduction.metrics) {
+    const bool higher = metric.better == Metric::Better::kHigher;
+    metrics.push_back(
+        {{"name", metric.name}, {"unit", metric.unit}, {"better", higher ? "higher" : "lower"}});
+  }
+  for (std::size_t i = 0; i < reproduction.arms.size(); ++i)
+    arms.push_back(ArmJson(reproduction, reproduction.arms[i], summary.arms[i]));
+  const Json root = {{"schema", 1},
+                     {"reproduction", reproduction.name},
+                     {"about", reproduction.about},
+                     {"seeds", summary.seeds},
+                     {"metrics", std::move(metrics)},
+                     {"arms", std::move(arms)},
+                     {"notes", reproduction.notes}};
+  // A text that is not UTF-8 is shown with replacement characters: no reason to lose the figures.
+  return root.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+Status WriteReport(const Reproduction& reproduction, std::span<const RunResult> results,
+                   const std::filesystem::path& out) {
+  const ReproductionSummary summary = Summarise(reproduction, results);
+  TRIBUTARY_RETURN_IF_ERROR(
+      WriteFileAtomically(out / "summary.json", FormatJsonReport(reproduction, summary)));
+  TRIBUTARY_RETURN_IF_ERROR(
+      WriteFileAtomically(out / "table.md", FormatMarkdownReport(reproduction, summary)));
+  LineChart chart{reproduction.chart.title,      reproduction.chart.x_title,
+                  reproduction.chart.y_title,    MeanCurves(reproduction, results),
+                  reproduction.chart.references, reproduction.chart.log_x};
+  const bool bands = std::any_of(chart.series.begin(), chart.series.end(),
+                                 [](const LineSeries& series) { return !series.band.empty(); });
+  if (bands) chart.y_title += ", mean and range over seeds";
+  if (!chart.series.empty()) return WriteFileAtomically(out / "curves.svg", DrawLineChart(chart));
+  std::error_code error;
+  std::filesystem::remove(out / "curves.svg", error);
+  if (error) return IoError("cannot remove " + (out / "curves.svg").string() + ": " + error.message());
+  return OkStatus();
+}
+
+}  // namespace tributary

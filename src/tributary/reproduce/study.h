@@ -1,0 +1,46 @@
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tributary/base/status.h"
+#include "tributary/coordinator/simulation.h"
+#include "tributary/experiment/experiment.h"
+#include "tributary/reproduce/harness.h"
+#include "tributary/reproduce/reproduction.h"
+
+namespace tributary {
+
+// How much is run: quick ends within twenty minutes on two cores, full is what the figures in the documents are from.
+enum class Effort { kQuick, kFull };
+
+// A reproduction together with the experiment behind each of its arms.
+struct Study {
+  Reproduction reproduction;
+  std::map<std::string, Experiment> experiments;  // by the arm's name
+  std::vector<std::uint64_t> seeds;               // where the person names none
+  double target_accuracy = 0;                     // of the number "time to target"
+};
+
+struct StudyEntry {
+  std::string name;
+  std::string about;  // one line
+};
+std::span<const StudyEntry> ListStudies();
+// An unknown name is answered with the nearest.
+StatusOr<Study> MakeStudy(const std::string& name, Effort effort);
+
+// heterogeneity: what a slow device does to conventional training, as compute and links spread.
+StatusOr<Study> MakeHeterogeneityStudy(Effort effort);
+
+// Adds an arm whose results belong to this experiment.
+void AddArm(Study& study, std::string name, std::string description, Experiment experiment);
+
+// Runs an arm's experiment with a seed on a simulated fleet. Numbers: "accuracy", "virtual seconds", "seconds per
+// round", "waiting share" (of all devices' time), "megabytes up", and "time to target" where it was reached. The curve
+// is accuracy over virtual seconds.
+ArmRunner SimulatedArms(const Study& study, SimulationOptions options);
+
+}  // namespace tributary

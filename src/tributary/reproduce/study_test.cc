@@ -1,0 +1,51 @@
+#include "tributary/reproduce/study.h"
+
+#include <gtest/gtest.h>
+
+namespace tributary {
+namespace {
+
+TEST(Study, EveryOneInTheListIsWholeAndUnknownOnesAreNot) {
+  for (const StudyEntry& entry : ListStudies()) {
+    for (const Effort effort : {Effort::kQuick, Effort::kFull}) {
+      const auto study = MakeStudy(entry.name, effort);
+      ASSERT_TRUE(study.ok()) << study.status();
+      EXPECT_TRUE(CheckReproduction(study->reproduction).ok());
+      EXPECT_GE(study->seeds.size(), 3U);
+      for (const Arm& arm : study->reproduction.arms) EXPECT_TRUE(study->experiments.contains(arm.name));
+    }
+  }
+  EXPECT_EQ(MakeStudy("heterogenity", Effort::kQuick).status().message(),
+            "unknown reproduction 'heterogenity'; did you mean 'heterogeneity'? Known: heterogeneity");
+}
+
+TEST(Study, ASlowDeviceCostsTimeAndNoAccuracy) {
+  Study study = MakeStudy("heterogeneity", Effort::kQuick).value();
+  for (auto& [name, experiment] : study.experiments) {
+    experiment.goal.rounds = 3;
+    experiment.data.train_limit = 400;
+    experiment.data.test_limit = 50;
+    experiment.model.name = "lenet5";
+    experiment.train.batch = 8;
+  }
+  const ArmRunner run = SimulatedArms(study, {.threads = 2});
+  const auto measure = [&](const std::string& arm) {
+    auto measurement = run({arm, "", ""}, 1);
+    EXPECT_TRUE(measurement.ok()) << measurement.status();
+    return measurement->numbers;
+  };
+  auto equal = measure("equal");
+  auto compute = measure("compute-16");
+  auto link = measure("link-16");
+  auto both = measure("both-16");
+  EXPECT_EQ(equal["accuracy"], both["accuracy"]);
+  EXPECT_GT(compute["seconds per round"], equal["seconds per round"]);
+  EXPECT_GT(link["seconds per round"], equal["seconds per round"]);
+  EXPECT_GT(both["seconds per round"], compute["seconds per round"]);
+  EXPECT_GT(both["seconds per round"], link["seconds per round"]);
+  EXPECT_LT(equal["waiting share"], 0.01);
+  EXPECT_GT(both["waiting share"], 0.3);
+}
+
+}  // namespace
+}  // namespace tributary
