@@ -1,4 +1,4 @@
-# make demo   install what is needed, build, and train a first network
+# make demo   install what is needed, build, and train over eight unequal devices
 # make test   the same set-up, and every test
 # make bench  the benchmarks behind docs/benchmarks.md
 # make build  the program alone: build/release/bin/tributary
@@ -15,7 +15,7 @@ build:
 	ninja -C build/release tributary
 
 demo: build
-	build/release/bin/tributary train
+	build/release/bin/tributary run
 
 test: test-dev test-release test-tsan test-fuzz
 	@echo "All tests passed: dev (sanitizers), release, tsan, fuzz."
@@ -39,8 +39,10 @@ test-fuzz: test-dev
 bench:
 	@scripts/setup build
 	@$(MAKE) --no-print-directory build/release/build.ninja
-	ninja -C build/release bench_engine
+	ninja -C build/release bench_engine bench_simulator bench_clock
 	build/release/bench/engine
+	build/release/bench/simulator
+	build/release/bench/clock
 
 clean:
 	rm -rf build
