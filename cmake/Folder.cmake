@@ -116,7 +116,6 @@ function(tributary_folder path)
       target_compile_options(${stem} PRIVATE -fsanitize=fuzzer)
       target_link_options(${stem} PRIVATE -fsanitize=fuzzer)
       target_link_libraries(${stem} PRIVATE tributary_${name})
-      # -runs=0 on the seed folder first would hide nothing: libFuzzer always runs the seeds before mutating them.
       set(seeds ${CMAKE_CURRENT_SOURCE_DIR}/fuzz_seeds/${stem})
       if(NOT EXISTS ${seeds})
         set(seeds "")

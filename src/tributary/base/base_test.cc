@@ -47,25 +47,10 @@ TEST(RealClock, NeverGoesBack) {
   }
 }
 
-TEST(Units, RatesAndAmountsMakeDurations) {
-  EXPECT_EQ(TransferTime(Bytes{1'000'000}, BitsPerSecond{8e6}), FromSeconds(1));
-  EXPECT_EQ(ComputeTime(Macs{500}, MacsPerSecond{1000}), FromSeconds(0.5));
-}
-
-TEST(Units, ReadWhatPeopleWrite) {
-  EXPECT_EQ(ParseBytes("40MB")->value, 40'000'000);
-  EXPECT_EQ(ParseBytes("64 KiB")->value, 65536);
-  EXPECT_EQ(ParseBytes("17")->value, 17);
-  EXPECT_EQ(ParseRate("1.5 Gbit/s")->value, 1.5e9);
-  for (const char* bad : {"", "MB", "-1", "nan", "inf", "1e30", "0.5", "10 XB"}) EXPECT_FALSE(ParseBytes(bad).ok()) << bad;
-  for (const char* bad : {"", "5", "0Mbit/s", "-1Mbit/s", "nanMbit/s"}) EXPECT_FALSE(ParseRate(bad).ok()) << bad;
-}
-
 TEST(Units, WriteWhatPeopleRead) {
   EXPECT_EQ(FormatCount(3'504'872), "3.50 M");
   EXPECT_EQ(FormatCount(12), "12");
   EXPECT_EQ(FormatBytes(Bytes{143'700'000}), "144 MB");
-  EXPECT_EQ(FormatRate(BitsPerSecond{2.5e8}), "250 Mbit/s");
   EXPECT_EQ(FormatDuration(FromSeconds(72)), "1 min 12 s");
   EXPECT_EQ(FormatDuration(FromSeconds(0.25)), "250 ms");
 }

@@ -18,7 +18,7 @@ void AddDataDirOption(CLI::App& command, std::filesystem::path& data_dir) {
 
 void AddThreadsOption(CLI::App& command, int& threads) {
   threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-  command.add_option("--threads", threads, "Threads to compute with; results are the same bits for the same number")
+  command.add_option("--threads", threads, "Threads to compute with")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
 }

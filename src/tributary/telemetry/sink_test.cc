@@ -63,7 +63,6 @@ TEST_F(JsonLinesSinkTest, SaysWhereItCannotWrite) {
 }
 
 TEST(JsonLinesSink, AFullDiskIsReportedWhenClosed) {
-  if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";
   auto sink = JsonLinesSink::Create("/dev/full");
   ASSERT_TRUE(sink.ok()) << sink.status();
   for (const Event& event : kEvents) (*sink)->Write(event);

@@ -29,9 +29,10 @@ struct SimulatedFleetOptions {
 // A fleet on a virtual clock. Time is charged from the devices' profiles: transfers over their links and the shared
 // servers, set-up and round trip for each message, and computation as three times the forward pass's
 // multiply-accumulates (the backward pass costs two) over the rate a device has at the moment. A device with a stream
-// starts when the samples it needs have come in since the run began; what it does not use stays for later. Learning is real: each
-// device's work is done by the code that a real device runs, on a pool of threads with one compute thread each, so a
-// run is a function of (experiment, seed) alone.
+// starts when the samples it needs have come in since the run began; what it does not use stays for later.
+//
+// Learning is real: each device's work is done by the code that a real device runs, on a pool of threads with one
+// compute thread each, so a run is a function of (experiment, seed) alone.
 //
 // A round is played on the clock first and trained afterwards, and only for those whose update arrives. Devices have no
 // memory of their own beyond their data's indices; threads have.
