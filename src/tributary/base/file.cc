@@ -6,28 +6,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cerrno>
 #include <cstring>
 
 namespace tributary {
 namespace {
-
-Status SystemError(std::string_view doing, const std::filesystem::path& path, int error) {
-  const std::string message = std::string(doing) + " " + path.string() + ": " + std::strerror(error);
-  switch (error) {
-    case ENOENT:
-    case ENOTDIR: return NotFound(message);
-    case EISDIR:
-    case EACCES:
-    case EPERM:
-    case EROFS:
-    case ENAMETOOLONG: return InvalidArgument(message);
-    case ENOSPC:
-    case EDQUOT:
-    case EFBIG: return ResourceExhausted(message);
-    default: return IoError(message);
-  }
-}
 
 class File {
  public:
@@ -51,11 +35,16 @@ std::filesystem::path FolderOf(const std::filesystem::path& path) {
   return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
 }
 
-// Creates a new file beside `path`, with the permissions an ordinary new file would have.
-StatusOr<std::pair<int, std::filesystem::path>> CreateBeside(const std::filesystem::path& path) {
-  std::string name = (FolderOf(path) / ("." + path.filename().string() + ".XXXXXX")).string();
+constexpr std::string_view kUnique = ".XXXXXX";  // replaced by letters and digits
+
+enum class Access { kOrdinary, kOwnerOnly };
+
+// Creates a new file beside `path`, with the permissions an ordinary new file would have or for its owner alone.
+StatusOr<std::pair<int, std::filesystem::path>> CreateBeside(const std::filesystem::path& path, Access access) {
+  std::string name = (FolderOf(path) / ("." + path.filename().string() + std::string(kUnique))).string();
   const int descriptor = ::mkostemp(name.data(), O_CLOEXEC);
   if (descriptor < 0) return SystemError("cannot write", path, errno);
+  if (access == Access::kOwnerOnly) return std::pair(descriptor, std::filesystem::path(name));
   const mode_t mask = ::umask(0);
   ::umask(mask);
   ::fchmod(descriptor, 0666 & ~mask);
@@ -72,7 +61,46 @@ int WriteAll(int descriptor, ByteSpan bytes) {
   return 0;
 }
 
+Status Replace(const std::filesystem::path& path, std::span<const ByteSpan> pieces, Access access) {
+  TRIBUTARY_ASSIGN_OR_RETURN(const auto created, CreateBeside(path, access));
+  const auto& [descriptor, temporary] = created;
+  File file(descriptor);
+  int error = 0;
+  for (const ByteSpan piece : pieces) {
+    error = WriteAll(file.get(), piece);
+    if (error != 0) break;
+  }
+  if (error == 0 && ::fsync(file.get()) != 0) error = errno;
+  if (file.Close() != 0 && error == 0) error = errno;
+  if (error == 0 && ::rename(temporary.c_str(), path.c_str()) != 0) error = errno;
+  if (error != 0) {
+    ::unlink(temporary.c_str());
+    return SystemError("cannot write", path, error);
+  }
+  // Without this the rename itself may be lost with the power. The file is there all the same: no failure, whatever
+  // the folder (one that may not be read, say) makes of it.
+  (void)SyncFolder(FolderOf(path));
+  return OkStatus();
+}
+
 }  // namespace
+
+Status SystemError(std::string_view doing, const std::filesystem::path& path, int error) {
+  const std::string message = std::string(doing) + " " + path.string() + ": " + std::strerror(error);
+  switch (error) {
+    case ENOENT:
+    case ENOTDIR: return NotFound(message);
+    case EISDIR:
+    case EACCES:
+    case EPERM:
+    case EROFS:
+    case ENAMETOOLONG: return InvalidArgument(message);
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG: return ResourceExhausted(message);
+    default: return IoError(message);
+  }
+}
 
 StatusOr<std::vector<std::byte>> ReadFile(const std::filesystem::path& path, Bytes limit) {
   File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
@@ -102,30 +130,35 @@ StatusOr<std::vector<std::byte>> ReadFile(const std::filesystem::path& path, Byt
 }
 
 Status WriteFileAtomically(const std::filesystem::path& path, std::span<const ByteSpan> pieces) {
-  TRIBUTARY_ASSIGN_OR_RETURN(const auto created, CreateBeside(path));
-  const auto& [descriptor, temporary] = created;
-  File file(descriptor);
-  int error = 0;
-  for (const ByteSpan piece : pieces) {
-    error = WriteAll(file.get(), piece);
-    if (error != 0) break;
-  }
-  if (error == 0 && ::fsync(file.get()) != 0) error = errno;
-  if (file.Close() != 0 && error == 0) error = errno;
-  if (error == 0 && ::rename(temporary.c_str(), path.c_str()) != 0) error = errno;
-  if (error != 0) {
-    ::unlink(temporary.c_str());
-    return SystemError("cannot write", path, error);
-  }
-  // Without this the rename itself may be lost with the power.
-  File folder(::open(FolderOf(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (folder.get() >= 0) ::fsync(folder.get());
-  return OkStatus();
+  return Replace(path, pieces, Access::kOrdinary);
 }
 
 Status WriteFileAtomically(const std::filesystem::path& path, std::string_view text) {
   const std::array<ByteSpan, 1> pieces = {std::as_bytes(std::span(text))};
-  return WriteFileAtomically(path, pieces);
+  return Replace(path, pieces, Access::kOrdinary);
+}
+
+Status WritePrivateFileAtomically(const std::filesystem::path& path, std::string_view text) {
+  const std::array<ByteSpan, 1> pieces = {std::as_bytes(std::span(text))};
+  return Replace(path, pieces, Access::kOwnerOnly);
+}
+
+Status SyncFolder(const std::filesystem::path& folder) {
+  File file(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  // Some file systems cannot do it and say EINVAL; then there is nothing more to be done.
+  if (file.get() < 0 || (::fsync(file.get()) != 0 && errno != EINVAL)) {
+    return SystemError("cannot force to disk the folder", folder, errno);
+  }
+  return OkStatus();
+}
+
+std::string_view TargetOfTemporary(std::string_view name) {
+  if (name.size() < kUnique.size() + 2 || !name.starts_with('.')) return {};
+  const std::string_view unique = name.substr(name.size() - kUnique.size());
+  const bool fits = unique.front() == '.' && std::all_of(unique.begin() + 1, unique.end(), [](unsigned char letter) {
+    return std::isalnum(letter) != 0;
+  });
+  return fits ? name.substr(1, name.size() - 1 - kUnique.size()) : std::string_view();
 }
 
 Status CheckWritable(const std::filesystem::path& path) {
@@ -133,7 +166,7 @@ Status CheckWritable(const std::filesystem::path& path) {
   if (::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) {
     return InvalidArgument("cannot write " + path.string() + ": it is a folder; give a file name in it");
   }
-  TRIBUTARY_ASSIGN_OR_RETURN(const auto created, CreateBeside(path));
+  TRIBUTARY_ASSIGN_OR_RETURN(const auto created, CreateBeside(path, Access::kOrdinary));
   ::close(created.first);
   ::unlink(created.second.c_str());
   return OkStatus();

@@ -23,6 +23,20 @@ StatusOr<std::vector<std::byte>> ReadFile(const std::filesystem::path& path, Byt
 Status WriteFileAtomically(const std::filesystem::path& path, std::span<const ByteSpan> pieces);
 Status WriteFileAtomically(const std::filesystem::path& path, std::string_view text);
 
+// The same for a secret: only the owner can read the file (mode 0600), also while it is being written.
+Status WritePrivateFileAtomically(const std::filesystem::path& path, std::string_view text);
+
+// What the operating system's `error` (an errno) means for whoever asked: "cannot write runs/a: No space left on
+// device".
+Status SystemError(std::string_view doing, const std::filesystem::path& path, int error);
+
+// Forces the folder's names to disk, so that what was made in it is still there after a power cut.
+Status SyncFolder(const std::filesystem::path& folder);
+
+// The name of the file that a temporary file of a write was to become; empty if `name` is not one's. A process that is
+// killed in the middle of a write leaves its temporary file behind.
+std::string_view TargetOfTemporary(std::string_view name);
+
 // Whether a file could be written at `path` now. For refusing a long run before it starts, not a promise.
 Status CheckWritable(const std::filesystem::path& path);
 

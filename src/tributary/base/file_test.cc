@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <fstream>
@@ -52,6 +54,37 @@ TEST_F(FileTest, AFailedWriteLeavesTheOldFileAndNothingElse) {
   EXPECT_EQ(status.code(), StatusCode::kResourceExhausted) << status;
   EXPECT_EQ(Text(path), "old");
   EXPECT_EQ(FilesInFolder(), 1U);
+}
+
+TEST_F(FileTest, ASecretIsItsOwnersAlone) {
+  const auto path = folder_ / "a";
+  ASSERT_TRUE(WriteFileAtomically(path, "open").ok());
+  ::chmod(path.c_str(), 0644);
+  ASSERT_TRUE(WritePrivateFileAtomically(path, "secret").ok());
+  struct stat info {};
+  ASSERT_EQ(::stat(path.c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777U, 0600U);
+  EXPECT_EQ(Text(path), "secret");
+}
+
+TEST_F(FileTest, ATemporaryFileTellsWhatItWasToBecome) {
+  // A process that dies in the middle of a write, because its file grows too large.
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const rlimit small{4096, 4096};
+    ::setrlimit(RLIMIT_FSIZE, &small);
+    std::signal(SIGXFSZ, [](int) { ::_exit(1); });
+    (void)WriteFileAtomically(folder_ / "a.b", std::string(100'000, 'x'));
+    ::_exit(0);
+  }
+  int how = 0;
+  ASSERT_EQ(::waitpid(child, &how, 0), child);
+  ASSERT_TRUE(WIFEXITED(how) && WEXITSTATUS(how) == 1);
+  ASSERT_EQ(FilesInFolder(), 1U);
+  EXPECT_EQ(TargetOfTemporary(std::filesystem::directory_iterator(folder_)->path().filename().string()), "a.b");
+  for (const char* other : {"", ".", "a.b", ".a", ".config", ".a.b_cdef", "x.a.AbCdEf", ".AbCdEf"}) {
+    EXPECT_EQ(TargetOfTemporary(other), "") << other;
+  }
 }
 
 TEST_F(FileTest, ReadingIsBounded) {

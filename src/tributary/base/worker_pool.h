@@ -1,0 +1,60 @@
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "tributary/base/status.h"
+
+namespace tributary {
+
+// A fixed number of threads that run numbered jobs: the training of a round's devices, one job each.
+//
+// Whoever is idle takes the lowest job not yet taken, so the order in which jobs end is a matter of chance; a job must
+// not depend on another of the same Run, nor its result on the worker that ran it. `worker`, below threads(), tells
+// which scratch memory the job may use: no two jobs with the same worker run at once.
+//
+// Waiting threads sleep. A job that throws ends the program: exceptions of libraries are translated before they get
+// here.
+class WorkerPool {
+ public:
+  using Job = std::function<Status(std::size_t worker, std::size_t job)>;
+
+  // At least one thread. `initialise` runs once on each thread before its first job (to set how many threads one
+  // operation may use, say), possibly on several at once.
+  explicit WorkerPool(std::size_t threads, std::function<void(std::size_t worker)> initialise = {});
+  WorkerPool(const WorkerPool&) = delete;
+  WorkerPool& operator=(const WorkerPool&) = delete;
+  ~WorkerPool();
+
+  std::size_t threads() const { return threads_.size(); }
+
+  // Runs jobs 0 … count − 1 and returns when none is running any more. After a failure no further job is taken; since
+  // jobs are taken in order, the failure returned is always that of the lowest job that fails, whatever the number of
+  // threads. What jobs wrote is visible to the caller afterwards. One Run at a time, and none from within a job.
+  Status Run(std::size_t count, const Job& job);
+
+ private:
+  void Work(std::size_t worker);
+
+  const std::function<void(std::size_t)> initialise_;
+  std::mutex mutex_;
+  std::condition_variable work_or_stop_;
+  std::condition_variable all_done_;
+  // Guarded by mutex_.
+  const Job* job_ = nullptr;  // Set while a Run is under way.
+  std::size_t count_ = 0;
+  std::size_t next_ = 0;     // The lowest job not yet taken.
+  std::size_t running_ = 0;  // Jobs taken and not yet finished.
+  std::optional<std::pair<std::size_t, Status>> failure_;
+  bool stop_ = false;
+
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace tributary

@@ -1,0 +1,83 @@
+#include "tributary/keys/credentials.h"
+
+#include <openssl/err.h>
+#include <openssl/x509_vfy.h>
+
+#include "tributary/keys/private_files.h"
+#include "tributary/keys/utc_time.h"
+#include "tributary/keys/x509.h"
+
+namespace tributary {
+namespace {
+
+Status Explain(int error, X509& certificate, const std::string& whose, const std::string& remedy) {
+  if (error == X509_V_ERR_CERT_HAS_EXPIRED) {
+    TRIBUTARY_ASSIGN_OR_RETURN(const std::time_t end, ToTime(*X509_get0_notAfter(&certificate)));
+    return InvalidArgument(whose + " expired on " + FormatUtc(end) + "; " + remedy);
+  }
+  if (error == X509_V_ERR_CERT_NOT_YET_VALID) {
+    TRIBUTARY_ASSIGN_OR_RETURN(const std::time_t start, ToTime(*X509_get0_notBefore(&certificate)));
+    return InvalidArgument(whose + " is valid from " + FormatUtc(start) +
+                           " on; is this machine's clock right?");
+  }
+  return InvalidArgument(whose + " is not one to trust: " + X509_verify_cert_error_string(error));
+}
+
+// The judgement that the other end of a connection will come to.
+Status Verify(X509& certificate, X509& authority, const std::string& name, std::time_t now) {
+  const std::string whose = "the certificate of '" + name + "'";
+  if (!SignedBy(certificate, authority)) {
+    return InvalidArgument(whose + " was not signed by the authority in ca.pem");
+  }
+  const std::unique_ptr<X509_STORE, FreedBy<X509_STORE_free>> trusted(X509_STORE_new());
+  const std::unique_ptr<X509_STORE_CTX, FreedBy<X509_STORE_CTX_free>> context(X509_STORE_CTX_new());
+  if (!trusted || !context || X509_STORE_add_cert(trusted.get(), &authority) != 1 ||
+      X509_STORE_CTX_init(context.get(), trusted.get(), &certificate, nullptr) != 1) {
+    return OpenSslError("cannot verify a certificate");
+  }
+  X509_VERIFY_PARAM_set_time(X509_STORE_CTX_get0_param(context.get()), now);
+  const bool verified = X509_verify_cert(context.get()) == 1;
+  ERR_clear_error();
+  if (verified) return OkStatus();
+  const int error = X509_STORE_CTX_get_error(context.get());
+  if (X509_STORE_CTX_get_error_depth(context.get()) > 0) {
+    return Explain(error, authority, "the authority's certificate",
+                   "make a new authority with 'tributary keys init'");
+  }
+  return Explain(error, certificate, whose,
+                 "make a new one with 'tributary keys device " + name + " --renew'");
+}
+
+}  // namespace
+
+StatusOr<Credentials> LoadCredentials(const std::filesystem::path& bundle, std::time_t now) {
+  Credentials credentials;
+  TRIBUTARY_ASSIGN_OR_RETURN(credentials.authority_pem, ReadText(bundle / "ca.pem"));
+  TRIBUTARY_ASSIGN_OR_RETURN(credentials.certificate_pem, ReadText(bundle / "cert.pem"));
+  TRIBUTARY_ASSIGN_OR_RETURN(credentials.key_pem, ReadSecret(bundle / "key.pem"));
+  const auto in = [&](const char* file) { return (bundle / file).string(); };
+
+  auto authority = ParseCertificate(credentials.authority_pem);
+  if (!authority.ok()) return std::move(authority).status().WithContext(in("ca.pem"));
+  auto certificate = ParseCertificate(credentials.certificate_pem);
+  if (!certificate.ok()) return std::move(certificate).status().WithContext(in("cert.pem"));
+  auto key = ParseKey(credentials.key_pem);
+  if (!key.ok()) return std::move(key).status().WithContext(in("key.pem"));
+  auto name = PartyName(**certificate);
+  if (!name.ok()) return std::move(name).status().WithContext(in("cert.pem"));
+  credentials.name = *std::move(name);
+
+  const bool fits = X509_check_private_key(certificate->get(), key->get()) == 1;
+  ERR_clear_error();
+  if (!fits) return InvalidArgument(in("key.pem") + " is not the key of the certificate beside it");
+  Status verified = Verify(**certificate, **authority, credentials.name, now);
+  if (!verified.ok()) return std::move(verified).WithContext(in("cert.pem"));
+  return credentials;
+}
+
+StatusOr<std::string> NameInCertificate(std::string_view certificate_pem) {
+  TRIBUTARY_ASSIGN_OR_RETURN(const CertificatePtr certificate, ParseCertificate(certificate_pem));
+  return PartyName(*certificate);
+}
+
+}  // namespace tributary

@@ -1,0 +1,54 @@
+#include "tributary/keys/issued.h"
+
+#include <algorithm>
+
+#include "tributary/keys/party_name.h"
+#include "tributary/keys/utc_time.h"
+
+namespace tributary {
+namespace {
+
+constexpr std::size_t kLongestSerial = 40;  // 20 bytes, the most that a certificate may have
+
+bool IsSerial(std::string_view text) {
+  const auto digit = [](char c) { return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'F'); };
+  return !text.empty() && text.size() <= kLongestSerial && std::all_of(text.begin(), text.end(), digit);
+}
+
+std::optional<IssuedCertificate> ParseLine(std::string_view line) {
+  const std::size_t first = line.find(' ');
+  const std::size_t second = first == line.npos ? line.npos : line.find(' ', first + 1);
+  if (second == line.npos) return std::nullopt;
+  const std::string_view serial = line.substr(0, first);
+  const std::string_view name = line.substr(first + 1, second - first - 1);
+  const std::optional<std::time_t> not_after = ParseUtc(line.substr(second + 1));
+  if (!IsSerial(serial) || !NameFromHost(CertificateHost(name)) || !not_after) return std::nullopt;
+  return IssuedCertificate{.name = std::string(name), .serial = std::string(serial), .not_after = *not_after};
+}
+
+}  // namespace
+
+std::string FormatIssued(std::span<const IssuedCertificate> issued) {
+  std::string text;
+  for (const IssuedCertificate& one : issued) {
+    text += one.serial + " " + one.name + " " + FormatUtc(one.not_after) + "\n";
+  }
+  return text;
+}
+
+StatusOr<std::vector<IssuedCertificate>> ParseIssued(std::string_view text) {
+  std::vector<IssuedCertificate> issued;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    std::optional<IssuedCertificate> one = ParseLine(text.substr(0, end));
+    if (!one) {
+      return Corrupt("line " + std::to_string(issued.size() + 1) +
+                     " does not read 'serial name not-after', such as '1F3A pi-3 2028-01-31T12:00:00Z'");
+    }
+    issued.push_back(*std::move(one));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return issued;
+}
+
+}  // namespace tributary

@@ -1,0 +1,101 @@
+#include "tributary/keys/private_files.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <utility>
+
+#include "tributary/base/file.h"
+
+namespace tributary {
+namespace {
+
+constexpr Bytes kLongestText{16 << 20};  // A revocation list of some hundred thousand devices.
+
+std::filesystem::path FolderOf(const std::filesystem::path& path) {
+  return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+}
+
+Status Remove(const std::filesystem::path& folder) {
+  std::error_code error;
+  std::filesystem::remove_all(folder, error);
+  return error ? SystemError("cannot remove", folder, error.value()) : OkStatus();
+}
+
+}  // namespace
+
+StatusOr<std::string> ReadText(const std::filesystem::path& path) {
+  TRIBUTARY_ASSIGN_OR_RETURN(const auto bytes, ReadFile(path, kLongestText));
+  return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+}
+
+StatusOr<std::string> ReadSecret(const std::filesystem::path& path) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0) return SystemError("cannot open", path, errno);
+  if ((info.st_mode & 077U) != 0) {
+    std::array<char, 8> mode{};
+    std::snprintf(mode.data(), mode.size(), "%04o", static_cast<unsigned>(info.st_mode & 07777U));
+    return InvalidArgument(path.string() +
+                           " is a secret, but others than its owner have access to it (mode " + mode.data() +
+                           "); close it with: chmod 600 " + path.string());
+  }
+  return ReadText(path);
+}
+
+StatusOr<FolderLock> FolderLock::Take(const std::filesystem::path& folder) {
+  const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return SystemError("cannot open", folder, errno);
+  FolderLock lock(descriptor);
+  while (::flock(descriptor, LOCK_EX) != 0) {
+    if (errno != EINTR) return SystemError("cannot lock", folder, errno);
+  }
+  return lock;
+}
+
+FolderLock::FolderLock(FolderLock&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
+
+FolderLock::~FolderLock() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+StatusOr<StagedFolder> StagedFolder::Create(const std::filesystem::path& target) {
+  const std::filesystem::path path = FolderOf(target) / ("." + target.filename().string() + ".new");
+  TRIBUTARY_RETURN_IF_ERROR(Remove(path));
+  TRIBUTARY_RETURN_IF_ERROR(MakePrivateFolder(path));
+  return StagedFolder(path, target);
+}
+
+StagedFolder::StagedFolder(StagedFolder&& other) noexcept
+    : path_(std::exchange(other.path_, {})), target_(std::move(other.target_)) {}
+
+StagedFolder::~StagedFolder() {
+  std::error_code ignored;
+  if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
+}
+
+Status StagedFolder::Publish() && {
+  if (::rename(path_.c_str(), target_.c_str()) != 0) return SystemError("cannot make", target_, errno);
+  path_.clear();
+  const int parent = ::open(FolderOf(target_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (parent >= 0) {  // Without this the rename itself may be lost with the power.
+    ::fsync(parent);
+    ::close(parent);
+  }
+  return OkStatus();
+}
+
+Status StagedFolder::Replace() && {
+  TRIBUTARY_RETURN_IF_ERROR(Remove(target_));
+  return std::move(*this).Publish();
+}
+
+Status MakePrivateFolder(const std::filesystem::path& path) {
+  return ::mkdir(path.c_str(), 0700) == 0 ? OkStatus() : SystemError("cannot make", path, errno);
+}
+
+}  // namespace tributary

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "tributary/base/status.h"
+
+namespace tributary {
+
+// The certificates that an authority has taken back, as a running coordinator sees them: read from revoked.pem, and
+// read again when the file has changed.
+//
+// TLS accepts a peer whose certificate the authority signed; Check then says whether it still stands. Call Refresh
+// before admitting a peer, and from time to time to check again those that are connected. Safe to use from any
+// thread.
+class RevocationList {
+ public:
+  // The list must be signed by the authority; when it was made does not matter.
+  static StatusOr<std::unique_ptr<RevocationList>> Load(const std::filesystem::path& path,
+                                                        std::string_view authority_pem);
+
+  // Refused: a revoked certificate ("the certificate of 'pi-3' has been revoked"), one that this authority did not
+  // sign, and bytes that are no certificate. Goes by the list as last read.
+  Status Check(std::string_view certificate_pem) const;
+
+  // Reads the file again if it is not the one read last; else costs one look at the file. A file that is gone,
+  // broken, signed by somebody else or older than what is known (an attempt to undo a revocation) is an error for
+  // the log, and the list as it was stays in force.
+  Status Refresh();
+
+ private:
+  // What tells one state of a file from another without reading it.
+  struct Stamp {
+    std::uint64_t device = 0, inode = 0, size = 0;
+    std::int64_t modified_ns = 0, changed_ns = 0;
+    friend bool operator==(const Stamp&, const Stamp&) = default;
+  };
+
+  RevocationList(std::filesystem::path path, std::string_view authority_pem)
+      : path_(std::move(path)), authority_pem_(authority_pem) {}
+  StatusOr<Stamp> Look() const;
+
+  const std::filesystem::path path_;
+  const std::string authority_pem_;
+  mutable std::mutex mutex_;  // guards all below
+  Stamp stamp_;
+  std::uint64_t number_ = 0;
+  std::set<std::string, std::less<>> serials_;
+};
+
+}  // namespace tributary

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <openssl/bio.h>
+#include <openssl/bn.h>
+#include <openssl/evp.h>
+#include <openssl/x509.h>
+
+#include <ctime>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "tributary/base/status.h"
+
+// OpenSSL's objects with owners, and what is read from them. For the sources of keys/ alone: headers that others
+// include speak of PEM text. Every function leaves OpenSSL's queue of errors empty, so that nobody else in the
+// process finds our failures there.
+
+namespace tributary {
+
+template <auto kFree>
+struct FreedBy {
+  template <typename T>
+  void operator()(T* object) const {
+    kFree(object);
+  }
+};
+using BioPtr = std::unique_ptr<BIO, FreedBy<BIO_free_all>>;
+using CertificatePtr = std::unique_ptr<X509, FreedBy<X509_free>>;
+using CrlPtr = std::unique_ptr<X509_CRL, FreedBy<X509_CRL_free>>;
+using KeyPtr = std::unique_ptr<EVP_PKEY, FreedBy<EVP_PKEY_free>>;
+
+// What OpenSSL has to say about the failure just met: "`doing`: its reason". Empties its queue.
+Status OpenSslError(std::string_view doing);
+
+// From PEM. There must be exactly one certificate; text around it is passed over. A key with a password is refused,
+// not asked about. kCorrupt for anything else.
+StatusOr<CertificatePtr> ParseCertificate(std::string_view pem);
+StatusOr<KeyPtr> ParseKey(std::string_view pem);
+StatusOr<CrlPtr> ParseCrl(std::string_view pem);
+
+StatusOr<std::string> ToPem(const X509& certificate);
+StatusOr<std::string> ToPem(const EVP_PKEY& key);
+StatusOr<std::string> ToPem(const X509_CRL& crl);
+
+// The party a certificate is made out to: its one alternative name must be a host of ours.
+StatusOr<std::string> PartyName(const X509& certificate);
+std::string SerialText(const ASN1_INTEGER& serial);
+StatusOr<std::time_t> ToTime(const ASN1_TIME& time);
+
+// What a revocation list says: which serial numbers, since when. Each list of an authority has a greater number than
+// the one before.
+struct Revocations {
+  std::uint64_t number = 0;
+  std::map<std::string, std::time_t, std::less<>> serials;
+};
+StatusOr<Revocations> ReadRevocations(X509_CRL& crl);
+
+// Whether `authority` signed it. Says nothing about time.
+bool SignedBy(X509& certificate, X509& authority);
+bool SignedBy(X509_CRL& crl, X509& authority);
+
+}  // namespace tributary

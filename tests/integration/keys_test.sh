@@ -1,0 +1,85 @@
+# `tributary keys`: what is on disk and who may read it, certificates as OpenSSL's own tool judges them, revocation, and
+# every mistake answered without a change.
+. "$(dirname "$0")/lib.sh"
+umask 000  # Nothing may rely on a careful one.
+
+expect_output 'keys/coordinator and keys/revoked.pem are for the coordinator' keys init
+expect_output 'scp -pr keys/devices/pi-3 pi-3:' keys device pi-3
+expect_output '"bundle": "keys/devices/pi-4"' keys device pi-4 --days 30 --json
+for folder in keys keys/coordinator keys/operator keys/devices keys/devices/pi-3; do
+  [ "$(stat -c %a $folder)" = 700 ] || fail "$folder has mode $(stat -c %a $folder)"
+done
+find keys -name '*key*' -type f >found.txt
+[ "$(wc -l <found.txt)" -eq 5 ] || fail "expected five keys: $(cat found.txt)"
+while read -r key; do [ "$(stat -c %a "$key")" = 600 ] || fail "$key has mode $(stat -c %a "$key")"; done <found.txt
+[ -z "$(find keys -name '.*')" ] || fail "left behind: $(find keys -name '.*')"
+
+# The judgement of another program.
+if command -v openssl >/dev/null; then
+  openssl x509 -in keys/ca.pem -noout -text >text.txt
+  for words in 'CA:TRUE, pathlen:0' 'Certificate Sign, CRL Sign' 'prime256v1' 'Subject: CN = Tributary authority'; do
+    grep -q "$words" text.txt || fail "ca.pem does not say '$words': $(cat text.txt)"
+  done
+  openssl x509 -in keys/devices/pi-3/cert.pem -noout -text >text.txt
+  for words in 'CA:FALSE' 'DNS:pi-3.tributary' 'Web Server Authentication, TLS Web Client' 'Digital Signature' \
+      'Subject: CN = pi-3' 'Subject Key Identifier' 'Authority Key Identifier' 'prime256v1'; do
+    grep -q "$words" text.txt || fail "the certificate does not say '$words': $(cat text.txt)"
+  done
+  for bundle in keys/coordinator keys/operator keys/devices/pi-3 keys/devices/pi-4; do
+    for purpose in sslclient sslserver; do
+      openssl verify -x509_strict -purpose $purpose -verify_hostname "$(basename $bundle).tributary" -CAfile keys/ca.pem \
+        -crl_check -CRLfile keys/revoked.pem $bundle/cert.pem >text.txt 2>&1 || fail "$bundle: $(cat text.txt)"
+    done
+    cmp -s <(openssl pkey -in $bundle/key.pem -pubout) <(openssl x509 -in $bundle/cert.pem -noout -pubkey) ||
+      fail "$bundle: key and certificate differ"
+  done
+elif [ "${CI:-}" = true ]; then
+  fail "the openssl tool is not installed"
+fi
+
+# Revocation and renewal.
+cp keys/devices/pi-3/cert.pem first.pem
+expect_output "every certificate of 'pi-3' is revoked" keys revoke pi-3
+expect_output '^pi-3 +revoked ' keys list
+expect_output "holds the key and certificate of 'pi-3'" keys device pi-3
+cp keys/devices/pi-3/cert.pem second.pem
+expect_output 'says that the old certificate is revoked' keys device pi-3 --renew
+expect_output 'the coordinator starts with this folder from now on' keys device coordinator --renew
+"$TRIBUTARY" keys list --json >list.json
+[ "$(grep -c '"state": "revoked"' list.json)" -eq 3 ] || fail "expected three revoked: $(cat list.json)"
+[ "$(grep -c '"state": "valid"' list.json)" -eq 4 ] || fail "expected four valid: $(cat list.json)"
+if command -v openssl >/dev/null; then
+  openssl crl -in keys/revoked.pem -CAfile keys/ca.pem -noout >text.txt 2>&1
+  grep -q 'verify OK' text.txt || fail "the list is not signed: $(cat text.txt)"
+  verify() { openssl verify -CAfile keys/ca.pem -crl_check -CRLfile keys/revoked.pem "$1" >text.txt 2>&1; }
+  for old in first.pem second.pem; do
+    verify $old && fail "$old is still accepted"
+    grep -q 'certificate revoked' text.txt || fail "$old: $(cat text.txt)"
+  done
+  verify keys/devices/pi-3/cert.pem || fail "the renewed certificate: $(cat text.txt)"
+  openssl x509 -in keys/devices/pi-4/cert.pem -noout -serial | sed 's/serial=//' >serial.txt
+  grep -q "$(cat serial.txt)" keys/issued.txt || fail "issued.txt does not have pi-4's serial number"
+fi
+
+# Mistakes. None changes anything.
+tar cf before.tar --sort=name keys
+expect_error 'keys holds an authority already' keys init
+expect_error "'pi-3' has a certificate that is valid until .*--renew" keys device pi-3
+for name in ../x .. a/b Pi-3 a_b 'a b' "$(printf 'a%.0s' {1..64})" /etc/x; do
+  expect_error "a device cannot be called '.*allowed: 1 to 63 of a-z" keys device "$name"
+done
+expect_error "the name is reserved" keys device coordinator
+expect_error "unknown party 'pi-9'" keys device pi-9 --renew
+expect_error "unknown party 'pi-33'; did you mean 'pi-3'\?" keys revoke pi-33
+expect_error "is not the folder of an authority" keys list --dir none
+expect_error 'allowed: 1 to 36500' keys device pi-5 --days 0
+expect_error '--days' keys device pi-5 --days many
+expect_error 'name is required' keys device
+expect_error '[Ss]ubcommand is required' keys
+expect_error "unknown option of 'tributary keys device': '--dirr'; did you mean '--dir'\?" keys device pi-5 --dirr x
+chmod 644 keys/ca.key
+expect_error 'ca.key is a secret.*mode 0644.*chmod 600 keys/ca.key' keys device pi-5
+chmod 600 keys/ca.key
+tar cf after.tar --sort=name keys
+cmp -s before.tar after.tar || fail "a mistake changed the folder"
+expect_output 'tributary keys device pi-3 --renew' keys --help
