@@ -62,12 +62,13 @@ StatusOr<PassResult> Worker::Pass(Executor& executor, const TrainAssignment& ass
 }
 
 StatusOr<Worker::Trained> Worker::Train(const TrainAssignment& assignment, const SharedWeights& weights,
-                                        DeviceId device, const LocalData& data) {
+                                        DeviceId device, const LocalData& data,
+                                        const std::function<bool()>& should_stop) {
   TRIBUTARY_CHECK(weights.parameters.size() == model_->parameters.size &&
                   weights.statistics.size() == model_->statistics.size);
   if (data.training.empty()) return InvalidArgument("device " + std::to_string(device.value) + " has no training samples");
   return assignment.answer == TrainAssignment::Answer::kGradient ? Gradient(assignment, weights, device, data)
-                                                                 : Change(assignment, weights, device, data);
+                                                                 : Change(assignment, weights, device, data, should_stop);
 }
 
 StatusOr<Worker::Trained> Worker::Gradient(const TrainAssignment& assignment, const SharedWeights& weights,
@@ -80,12 +81,14 @@ StatusOr<Worker::Trained> Worker::Gradient(const TrainAssignment& assignment, co
 }
 
 StatusOr<Worker::Trained> Worker::Change(const TrainAssignment& assignment, const SharedWeights& weights,
-                                         DeviceId device, const LocalData& data) {
+                                         DeviceId device, const LocalData& data,
+                                         const std::function<bool()>& should_stop) {
   Executor& executor = OnCopy(weights);
   TRIBUTARY_ASSIGN_OR_RETURN(optimiser_, MakeOptimiser(assignment.optimiser, copy_.size()));
   TrainingMetrics metrics;
   const StepRange steps = StepsOf(assignment, data);
   for (std::uint64_t i = 0; i < steps.count; ++i) {
+    if (should_stop && should_stop()) return Cancelled("stopped between two steps");
     TRIBUTARY_ASSIGN_OR_RETURN(const PassResult pass, Pass(executor, assignment, steps.first + i, device, data));
     if (assignment.prox > 0) AddProximalTerm(assignment.prox, copy_.span(), weights.parameters, gradients_.span());
     optimiser_->Step(copy_.span(), gradients_.span(), assignment.learning_rate);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -26,9 +27,10 @@ class Worker {
     Update update;
     TrainingMetrics metrics;
   };
-  // Fails if the device has no training samples, or if the loss is not a number: then there is no update.
+  // Fails if the device has no training samples, or if the loss is not a number: then there is no update. Cancelled if
+  // `should_stop`, asked between steps, says so.
   StatusOr<Trained> Train(const TrainAssignment& assignment, const SharedWeights& weights, DeviceId device,
-                          const LocalData& data);
+                          const LocalData& data, const std::function<bool()>& should_stop = {});
 
   StatusOr<EvaluationTotals> Evaluate(const EvaluateAssignment& assignment, const SharedWeights& weights,
                                       const LocalData& data);
@@ -44,7 +46,7 @@ class Worker {
   StatusOr<Trained> Gradient(const TrainAssignment& assignment, const SharedWeights& weights, DeviceId device,
                              const LocalData& data);
   StatusOr<Trained> Change(const TrainAssignment& assignment, const SharedWeights& weights, DeviceId device,
-                           const LocalData& data);
+                           const LocalData& data, const std::function<bool()>& should_stop);
 
   std::shared_ptr<const Model> model_;
   ExecutorOptions options_;

@@ -41,6 +41,9 @@ struct TrainAssignment {
   double prox = 0;  // pull towards the weights given (FedProx μ): adds prox · (w − w₀) to each gradient
 };
 
+// How much an update can weigh at most: the samples that a device with so many is asked to learn from.
+double MostWeight(const TrainAssignment& assignment, std::int64_t samples);
+
 // Measure the weights on the samples a device holds out.
 struct EvaluateAssignment {};
 

@@ -12,23 +12,43 @@
 
 namespace tributary {
 
-// Takes the updates of a round. May be called from several threads at once, in any order: whoever implements it must
-// give the same result for every order. A Status refuses the update and nothing else; it must then leave no trace.
+// A contiguous piece of an update: some of its values, from `offset` on.
+struct UpdatePiece {
+  UpdatePart part = UpdatePart::kParameters;
+  std::size_t offset = 0;
+  std::span<const float> values;
+};
+
+// Takes the updates of a round, whole or piece by piece as they arrive. May be called from several threads at once, in
+// any order: whoever implements it must give the same result for every order.
 class UpdateSink {
  public:
   virtual ~UpdateSink() = default;
+
+  // Takes a whole update. A Status refuses it and nothing else; it leaves no trace.
   virtual Status Accept(DeviceId device, const Update& update) = 0;
+
+  // Takes a piece of an update that weighs `weight`, or refuses it without a trace. The weight is the same for all
+  // pieces of an update, and no element may come twice; the caller sees to both, and to it that the weights of all
+  // updates stay within what was expected.
+  virtual Status Add(DeviceId device, double weight, const UpdatePiece& piece) = 0;
+  // Takes back what Add took, exactly, as if it had never come: for an update that is not completed.
+  virtual void Retract(DeviceId device, double weight, const UpdatePiece& piece) = 0;
 };
 
-struct RoundRequest {
+// Whom to ask, from which weights they start, and how long to wait for them.
+struct Inquiry {
   RoundId round;
-  TrainAssignment assignment;
   std::vector<DeviceId> participants;  // each once
-  SharedWeights weights;               // must stay as they are until the round is over
-  // The round ends when every participant has answered or is known to be gone; with a deadline, also then, provided
-  // that `quorum` updates have arrived. Before the quorum is reached it goes on past the deadline.
+  SharedWeights weights;               // must stay as they are until the answers are in
+  // It ends when every participant has answered or is known to be gone; with a deadline, also then. But before `quorum`
+  // have answered it goes on, past the deadline and for those that are gone and may come back.
   std::optional<Duration> deadline;
   std::size_t quorum = 0;
+};
+
+struct RoundRequest : Inquiry {
+  TrainAssignment assignment;
 };
 
 // The one seam between real and simulated: a number of devices that can be given work. Both kinds run the same device
@@ -37,19 +57,23 @@ class Fleet {
  public:
   virtual ~Fleet() = default;
 
+  // Waits until there is somebody to ask, and brings devices() up to date. Cancelled if the run is to stop instead.
+  virtual Status Gather() = 0;
+  // All that ever were there, as Gather found them.
   virtual std::span<const DeviceProfile> devices() const = 0;
+  // Whether that device can be asked now. One that cannot may still come back in time.
+  virtual bool Present(DeviceId device) const = 0;
   // The time the fleet lives in, virtual or real.
   virtual const Clock& clock() const = 0;
 
   // Runs one round of training. Updates go to `sink` while it lasts; every participant has a report at the end.
-  // Fails only if the fleet itself fails: what goes wrong on a device is its outcome.
+  // Fails only if the fleet itself fails, or with Cancelled if the run is to stop: what goes wrong on a device is its
+  // outcome.
   virtual StatusOr<RoundReport> Train(const RoundRequest& request, UpdateSink& sink) = 0;
 
-  // Sums over the samples that these devices hold out; a device that is away adds nothing.
-  virtual StatusOr<EvaluationTotals> Evaluate(const EvaluateAssignment& assignment, const SharedWeights& weights,
-                                              std::span<const DeviceId> participants) = 0;
-  virtual StatusOr<Moments> Calibrate(const CalibrateAssignment& assignment, const SharedWeights& weights,
-                                      std::span<const DeviceId> participants) = 0;
+  // Sums over the samples that these devices hold out; one whose answer does not come adds nothing.
+  virtual StatusOr<EvaluationTotals> Evaluate(const EvaluateAssignment& assignment, const Inquiry& inquiry) = 0;
+  virtual StatusOr<Moments> Calibrate(const CalibrateAssignment& assignment, const Inquiry& inquiry) = 0;
 };
 
 }  // namespace tributary

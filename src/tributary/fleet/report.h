@@ -20,6 +20,8 @@ struct Update {
   double weight = 0;                  // samples learnt from
 };
 
+enum class UpdatePart { kParameters, kStatistics };
+
 // How training went on a device.
 struct TrainingMetrics {
   std::int64_t samples = 0;

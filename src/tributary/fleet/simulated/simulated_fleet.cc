@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "tributary/base/check.h"
+#include "tributary/device/evaluate_in_parts.h"
 #include "tributary/engine/compute.h"
 #include "tributary/fleet/simulated/event_queue.h"
 
@@ -91,9 +92,9 @@ SimulatedFleet::SimulatedFleet(SimulatedFleetOptions options)
   for (std::size_t i = 0; i < options_.threads; ++i) workers_.emplace_back(options_.model);
 }
 
-SimulatedFleet::Played SimulatedFleet::Play(std::span<const DeviceId> participants, std::span<const Trouble> troubles,
-                                            const std::function<Work(DeviceId)>& work, Bytes pull, Bytes push,
-                                            std::optional<Duration> deadline, std::size_t quorum) const {
+SimulatedFleet::Played SimulatedFleet::Play(const Inquiry& inquiry, std::span<const Trouble> troubles,
+                                            const std::function<Work(DeviceId)>& work, Bytes push) const {
+  const std::span<const DeviceId> participants = inquiry.participants;
   constexpr double kLongest = 9e9;  // what the clock can hold, in seconds
   const double macs = static_cast<double>(TotalMacs(options_.charged->costs).value);
   Played played;
@@ -113,7 +114,7 @@ SimulatedFleet::Played SimulatedFleet::Play(std::span<const DeviceId> participan
     task.round_trip = profile.round_trip;
     task.up = profile.uplink;
     task.down = profile.downlink;
-    task.pull = pull;
+    task.pull = model_bytes_;
     task.push = push;
     task.compute = [&profile, &wait = played.stream_waits[i], seconds, arrival](TimePoint pulled) {
       if (seconds > kLongest || arrival > kLongest) return kNever;
@@ -124,7 +125,7 @@ SimulatedFleet::Played SimulatedFleet::Play(std::span<const DeviceId> participan
     task.fault = troubles[i].fault;
     tasks.push_back(std::move(task));
   }
-  played.times = SimulateRound(shards_, tasks, clock_.Now(), deadline, quorum);
+  played.times = SimulateRound(shards_, tasks, clock_.Now(), inquiry.deadline, inquiry.quorum);
   return played;
 }
 
@@ -136,8 +137,7 @@ StatusOr<RoundReport> SimulatedFleet::Train(const RoundRequest& request, UpdateS
     const auto samples = static_cast<double>(SamplesOf(request.assignment, options_.data[device.value]));
     return Work{kTrainingPasses * samples, samples};
   };
-  const Played played =
-      Play(request.participants, troubles, work, model_bytes_, model_bytes_, request.deadline, request.quorum);
+  const Played played = Play(request, troubles, work, model_bytes_);
   const RoundTimes& times = played.times;
   RoundReport report{times.start, times.end, {}};
   std::vector<std::size_t> arrived;
@@ -177,17 +177,26 @@ StatusOr<RoundReport> SimulatedFleet::Train(const RoundRequest& request, UpdateS
   return report;
 }
 
-StatusOr<EvaluationTotals> SimulatedFleet::Evaluate(const EvaluateAssignment& assignment, const SharedWeights& weights,
-                                                    std::span<const DeviceId> participants) {
-  const std::vector<Trouble> none(participants.size());
+std::vector<DeviceId> SimulatedFleet::Answering(const Inquiry& inquiry, const std::function<Work(DeviceId)>& work,
+                                                Bytes answer) {
+  const RoundTimes times = Play(inquiry, std::vector<Trouble>(inquiry.participants.size()), work, answer).times;
+  clock_.AdvanceTo(times.end);
+  std::vector<DeviceId> answering;
+  for (const DeviceTimes& device : times.devices) {
+    if (device.outcome == DeviceOutcome::kArrived) answering.push_back(device.device);
+  }
+  return answering;
+}
+
+StatusOr<EvaluationTotals> SimulatedFleet::Evaluate(const EvaluateAssignment& assignment, const Inquiry& inquiry) {
   const auto work = [&](DeviceId device) {
     return Work{static_cast<double>(options_.data[device.value].held_out.size()), 0};
   };
-  clock_.AdvanceTo(Play(participants, none, work, model_bytes_, kSmallMessage, {}, participants.size()).times.end);
-  std::vector<EvaluationTotals> each(participants.size());
-  TRIBUTARY_RETURN_IF_ERROR(pool_.Run(participants.size(), [&](std::size_t worker, std::size_t job) -> Status {
-    TRIBUTARY_ASSIGN_OR_RETURN(
-        each[job], workers_[worker].Evaluate(assignment, weights, options_.data[participants[job].value]));
+  const std::vector<DeviceId> answering = Answering(inquiry, work, kSmallMessage);
+  std::vector<EvaluationTotals> each(answering.size());
+  TRIBUTARY_RETURN_IF_ERROR(pool_.Run(answering.size(), [&](std::size_t worker, std::size_t job) -> Status {
+    const LocalData& data = options_.data[answering[job].value];
+    TRIBUTARY_ASSIGN_OR_RETURN(each[job], workers_[worker].Evaluate(assignment, inquiry.weights, data));
     return OkStatus();
   }));
   // In the order of the participants, not of the threads: the same bits each time.
@@ -196,22 +205,20 @@ StatusOr<EvaluationTotals> SimulatedFleet::Evaluate(const EvaluateAssignment& as
   return totals;
 }
 
-StatusOr<Moments> SimulatedFleet::Calibrate(const CalibrateAssignment& assignment, const SharedWeights& weights,
-                                            std::span<const DeviceId> participants) {
-  const std::vector<Trouble> none(participants.size());
+StatusOr<Moments> SimulatedFleet::Calibrate(const CalibrateAssignment& assignment, const Inquiry& inquiry) {
   const auto work = [&](DeviceId) {
     return Work{static_cast<double>(assignment.steps) * static_cast<double>(assignment.batch), 0};
   };
   const Bytes answer{static_cast<std::int64_t>(2 * options_.charged->statistics.size * sizeof(double))};
-  clock_.AdvanceTo(Play(participants, none, work, model_bytes_, answer, {}, participants.size()).times.end);
+  const std::vector<DeviceId> answering = Answering(inquiry, work, answer);
   Moments totals(options_.model->statistics.size);
   constexpr std::size_t kAtOnce = 32;  // so that memory does not grow with the fleet
-  for (std::size_t begin = 0; begin < participants.size(); begin += kAtOnce) {
-    const auto some = participants.subspan(begin, std::min(kAtOnce, participants.size() - begin));
+  for (std::size_t begin = 0; begin < answering.size(); begin += kAtOnce) {
+    const auto some = std::span(answering).subspan(begin, std::min(kAtOnce, answering.size() - begin));
     std::vector<Moments> each(some.size());
     TRIBUTARY_RETURN_IF_ERROR(pool_.Run(some.size(), [&](std::size_t worker, std::size_t job) -> Status {
       const LocalData& data = options_.data[some[job].value];
-      TRIBUTARY_ASSIGN_OR_RETURN(each[job], workers_[worker].Calibrate(assignment, weights, some[job], data));
+      TRIBUTARY_ASSIGN_OR_RETURN(each[job], workers_[worker].Calibrate(assignment, inquiry.weights, some[job], data));
       return OkStatus();
     }));
     for (const Moments& device : each) totals += device;
@@ -220,18 +227,7 @@ StatusOr<Moments> SimulatedFleet::Calibrate(const CalibrateAssignment& assignmen
 }
 
 StatusOr<EvaluationTotals> SimulatedFleet::EvaluateCentrally(const Dataset& dataset, const SharedWeights& weights) {
-  constexpr std::size_t kChunk = 250;
-  const std::size_t chunks = (dataset.size() + kChunk - 1) / kChunk;
-  std::vector<EvaluationTotals> each(chunks);
-  TRIBUTARY_RETURN_IF_ERROR(pool_.Run(chunks, [&](std::size_t worker, std::size_t job) -> Status {
-    LocalData part{&dataset, {}, std::vector<std::uint32_t>(std::min(kChunk, dataset.size() - job * kChunk))};
-    std::iota(part.held_out.begin(), part.held_out.end(), static_cast<std::uint32_t>(job * kChunk));
-    TRIBUTARY_ASSIGN_OR_RETURN(each[job], workers_[worker].Evaluate({}, weights, part));
-    return OkStatus();
-  }));
-  EvaluationTotals totals;
-  for (const EvaluationTotals& chunk : each) totals += chunk;
-  return totals;
+  return EvaluateInParts(pool_, workers_, dataset, weights);
 }
 
 }  // namespace tributary

@@ -11,7 +11,7 @@
 #include "tributary/fleet/fleet.h"
 #include "tributary/fleet/simulated/device_timeline.h"
 #include "tributary/fleet/simulated/disturbances.h"
-#include "tributary/fleet/simulated/worker_pool.h"
+#include "tributary/base/worker_pool.h"
 
 namespace tributary {
 
@@ -40,14 +40,14 @@ class SimulatedFleet : public Fleet {
  public:
   explicit SimulatedFleet(SimulatedFleetOptions options);
 
+  Status Gather() override { return OkStatus(); }
   std::span<const DeviceProfile> devices() const override { return options_.profiles; }
+  bool Present(DeviceId) const override { return true; }
   const Clock& clock() const override { return clock_; }
 
   StatusOr<RoundReport> Train(const RoundRequest& request, UpdateSink& sink) override;
-  StatusOr<EvaluationTotals> Evaluate(const EvaluateAssignment& assignment, const SharedWeights& weights,
-                                      std::span<const DeviceId> participants) override;
-  StatusOr<Moments> Calibrate(const CalibrateAssignment& assignment, const SharedWeights& weights,
-                              std::span<const DeviceId> participants) override;
+  StatusOr<EvaluationTotals> Evaluate(const EvaluateAssignment& assignment, const Inquiry& inquiry) override;
+  StatusOr<Moments> Calibrate(const CalibrateAssignment& assignment, const Inquiry& inquiry) override;
 
   // The coordinator's own test set, on the pool's threads and in no virtual time.
   StatusOr<EvaluationTotals> EvaluateCentrally(const Dataset& dataset, const SharedWeights& weights);
@@ -62,9 +62,10 @@ class SimulatedFleet : public Fleet {
     RoundTimes times;
     std::vector<Duration> stream_waits;  // per participant, from its pull's end to its work's beginning
   };
-  Played Play(std::span<const DeviceId> participants, std::span<const Trouble> troubles,
-              const std::function<Work(DeviceId)>& work, Bytes pull, Bytes push, std::optional<Duration> deadline,
-              std::size_t quorum) const;
+  Played Play(const Inquiry& inquiry, std::span<const Trouble> troubles, const std::function<Work(DeviceId)>& work,
+              Bytes push) const;
+  // Plays an inquiry that nothing disturbs, to its end, and says who answered in time.
+  std::vector<DeviceId> Answering(const Inquiry& inquiry, const std::function<Work(DeviceId)>& work, Bytes answer);
 
   SimulatedFleetOptions options_;
   std::vector<ServerShard> shards_;

@@ -14,6 +14,16 @@ ConcurrentWeightedSum::ConcurrentWeightedSum(std::size_t size, double expected_w
     : sum_(size, expected_weight), blocks_(std::make_unique<std::mutex[]>(size / kBlock + 1)) {}
 
 void ConcurrentWeightedSum::Accumulate(double weight, std::size_t offset, std::span<const float> values) {
+  TRIBUTARY_CHECK(weight >= 0);
+  AddSigned(weight, offset, values);
+}
+
+void ConcurrentWeightedSum::Retract(double weight, std::size_t offset, std::span<const float> values) {
+  TRIBUTARY_CHECK(weight >= 0);
+  AddSigned(-weight, offset, values);
+}
+
+void ConcurrentWeightedSum::AddSigned(double weight, std::size_t offset, std::span<const float> values) {
   {
     const std::lock_guard lock(weights_);
     sum_.AddWeight(weight, offset, values.size());

@@ -14,7 +14,7 @@ namespace tributary {
 // own, so threads that bring whole updates follow each other through the blocks instead of waiting for the
 // whole.
 //
-// Only Accumulate may be called from several threads; whoever reads or resets the sum must know that all have
+// Only Accumulate and Retract may be called from several threads; whoever reads or resets the sum must know that all have
 // returned.
 class ConcurrentWeightedSum {
  public:
@@ -24,11 +24,16 @@ class ConcurrentWeightedSum {
   void Accumulate(double weight, std::size_t offset, std::span<const float> values);
   void Accumulate(double weight, std::span<const float> values) { Accumulate(weight, 0, values); }
 
+  // As WeightedSum::Retract.
+  void Retract(double weight, std::size_t offset, std::span<const float> values);
+
   // For everything else: checks, merging, the mean, the next round.
   WeightedSum& sum() { return sum_; }
   const WeightedSum& sum() const { return sum_; }
 
  private:
+  void AddSigned(double weight, std::size_t offset, std::span<const float> values);
+
   WeightedSum sum_;
   std::mutex weights_;
   std::unique_ptr<std::mutex[]> blocks_;

@@ -93,8 +93,15 @@ Status WeightedSum::CheckWeight(double weight) const {
 }
 
 void WeightedSum::Accumulate(double weight, std::size_t offset, std::span<const float> values) {
+  TRIBUTARY_CHECK(weight >= 0);
   AddWeight(weight, offset, values.size());
   AddValues(weight, offset, values);
+}
+
+void WeightedSum::Retract(double weight, std::size_t offset, std::span<const float> values) {
+  TRIBUTARY_CHECK(weight >= 0);
+  AddWeight(-weight, offset, values.size());
+  AddValues(-weight, offset, values);  // Rounding is symmetric, so the product is the same but for its sign.
 }
 
 void WeightedSum::Merge(const WeightedSum& other) {
@@ -138,7 +145,7 @@ double WeightedSum::Weight(std::size_t offset, std::size_t count) const {
 }
 
 void WeightedSum::AddWeight(double weight, std::size_t offset, std::size_t count) {
-  TRIBUTARY_CHECK(weight >= 0 && weight <= expected_weight_);
+  TRIBUTARY_CHECK(std::abs(weight) <= expected_weight_);
   weights_.Add(offset, count, std::llrint(std::ldexp(weight, kWeightBits - exponent_)));
   CheckRoom(offset, count);
 }
@@ -148,7 +155,7 @@ void WeightedSum::AddValues(double weight, std::size_t offset, std::span<const f
 }
 
 void WeightedSum::CheckRoom(std::size_t offset, std::size_t count) const {
-  TRIBUTARY_CHECK(count == 0 || weights_.Largest(offset, count) <= room_);
+  TRIBUTARY_CHECK(count == 0 || (weights_.Largest(offset, count) <= room_ && weights_.Smallest(offset, count) >= 0));
 }
 
 }  // namespace tributary

@@ -14,6 +14,7 @@ namespace tributary {
 //
 //   zero        a new WeightedSum, or Reset
 //   accumulate  adds weight · value, for the whole or for any segment of it
+//   retract     takes such a contribution back, exactly
 //   merge       adds what another sum of the same shape has gathered
 //   report      Mean: the sum over the weight, converted to float once
 //
@@ -57,6 +58,9 @@ class WeightedSum {
   void Accumulate(double weight, std::size_t offset, std::span<const float> values);
   void Accumulate(double weight, std::span<const float> values) { Accumulate(weight, 0, values); }
 
+  // Takes back an Accumulate of the same arguments: as if it had never been.
+  void Retract(double weight, std::size_t offset, std::span<const float> values);
+
   // Both must have the same size and the same expected weight, which stands for all contributors of both.
   void Merge(const WeightedSum& other);
 
@@ -75,7 +79,7 @@ class WeightedSum {
  private:
   friend class ConcurrentWeightedSum;
 
-  // The two halves of Accumulate: the weight of a range, and the values.
+  // The two halves of Accumulate: the weight of a range, and the values. A negative weight retracts.
   void AddWeight(double weight, std::size_t offset, std::size_t count);
   void AddValues(double weight, std::size_t offset, std::span<const float> values);
   void CheckRoom(std::size_t offset, std::size_t count) const;

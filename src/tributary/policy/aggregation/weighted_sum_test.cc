@@ -343,5 +343,31 @@ TEST(ConcurrentWeightedSum, ThreadsGiveTheBitsOfOne) {
   EXPECT_EQ(shared.sum().Weight(0, kSize), 0);
 }
 
+TEST(WeightedSum, ForgetsWhatIsRetractedToTheBit) {
+  Rng rng(11);
+  const std::vector<Update> updates = RandomUpdates(rng, 6, 1000);
+  ConcurrentWeightedSum with(1000, TotalWeight(updates));
+  ConcurrentWeightedSum without(1000, TotalWeight(updates));
+  for (std::size_t i = 0; i < updates.size(); ++i) {
+    const auto weight = static_cast<double>(updates[i].weight);
+    // The third comes half and is taken back in other pieces than it came in, after others have come.
+    with.Accumulate(weight, 0, std::span(updates[i].values).first(i == 2 ? 600 : 1000));
+    if (i != 2) without.Accumulate(weight, updates[i].values);
+  }
+  const auto weight = static_cast<double>(updates[2].weight);
+  with.Retract(weight, 400, std::span(updates[2].values).subspan(400, 200));
+  with.Retract(weight, 0, std::span(updates[2].values).first(400));
+  EXPECT_TRUE(std::ranges::equal(with.sum().sums(), without.sum().sums()));
+  EXPECT_EQ(MeanOf(with.sum()), MeanOf(without.sum()));
+  EXPECT_EQ(with.sum().Weight(0, 1000), without.sum().Weight(0, 1000));
+}
+
+TEST(WeightedSumDeathTest, CannotRetractWhatNeverCame) {
+  WeightedSum sum(4, 10);
+  const std::vector<float> values(4, 1.0F);
+  sum.Accumulate(1, values);
+  EXPECT_DEATH(sum.Retract(2, 0, values), "CHECK|Smallest");
+}
+
 }  // namespace
 }  // namespace tributary

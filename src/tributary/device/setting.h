@@ -1,0 +1,32 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tributary/base/status.h"
+#include "tributary/data/dataset.h"
+#include "tributary/device/local_data.h"
+#include "tributary/experiment/experiment.h"
+#include "tributary/model/model.h"
+
+namespace tributary {
+
+// What an experiment comes to on a machine: its data, its network, and who has which samples. The same on every
+// machine, so that a real device finds the samples that the simulated one of its number has.
+
+StatusOr<TrainTest> LoadExperimentData(const Experiment& experiment, const std::filesystem::path& data_dir);
+
+// A network of the zoo, for samples of this shape.
+StatusOr<std::shared_ptr<const Model>> BuildNetwork(const std::string& name, const Experiment& experiment,
+                                                    const Shape& shape, int classes);
+
+// Sets aside what a device holds out of the samples it has: the last of them in an order that follows from the seed.
+LocalData HoldOut(const Experiment& experiment, DeviceId device, const Dataset& dataset,
+                  std::vector<std::uint32_t> samples);
+
+// Deals the training samples out to all devices of the experiment. The data set must outlive what is dealt.
+StatusOr<std::vector<LocalData>> DealOut(const Experiment& experiment, const Dataset& train);
+
+}  // namespace tributary
