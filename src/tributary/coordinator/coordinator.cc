@@ -1,6 +1,7 @@
 #include "tributary/coordinator/coordinator.h"
 
 #include <algorithm>
+#include <array>
 
 #include "tributary/coordinator/calibration.h"
 #include "tributary/coordinator/round_summary.h"
@@ -24,12 +25,7 @@ Coordinator::Coordinator(const Experiment& experiment, std::shared_ptr<const Mod
       central_test_(std::move(central_test)),
       parameters_(model_->parameters.size),
       statistics_(model_->statistics.size),
-      mean_parameters_(model_->parameters.size),
-      mean_statistics_(model_->statistics.size),
       aggregate_(*model_) {
-  for (const DeviceProfile& device : fleet_.devices()) {
-    if (device.samples > 0) with_data_.push_back(device.id);
-  }
   InitialiseWeights(*model_, experiment_.goal.seed, parameters_.span(), statistics_.span());
 }
 
@@ -37,58 +33,129 @@ std::optional<RunEnd> Coordinator::Over(std::uint64_t rounds_done) const {
   const Goal& goal = experiment_.goal;
   if (goal.target_accuracy && accuracy_ && *accuracy_ >= *goal.target_accuracy) return RunEnd::kTarget;
   if (goal.rounds && rounds_done >= static_cast<std::uint64_t>(*goal.rounds)) return RunEnd::kRounds;
-  if (goal.time_budget && fleet_.clock().Now() >= *goal.time_budget) return RunEnd::kTime;
+  if (goal.time_budget && Now() >= *goal.time_budget) return RunEnd::kTime;
   return std::nullopt;
 }
 
-StatusOr<RunOutcome> Coordinator::Run(const std::function<bool()>& should_stop) {
-  if (with_data_.empty()) return InvalidArgument("no device has training samples");
-  TRIBUTARY_ASSIGN_OR_RETURN(method_, MakeRoundMethod(experiment_, parameters_.size()));
-  const Goal& goal = experiment_.goal;
-  Say(RunStarted{.experiment = goal.name,
-                 .seed = goal.seed,
-                 .method = std::string(NameOf(kMethods, experiment_.train.method)),
-                 .model = experiment_.model.name,
-                 .compute_as = experiment_.model.compute_as.value_or(""),
-                 .data = experiment_.data.set,
-                 .devices = fleet_.devices().size(),
-                 .parameters = static_cast<std::uint64_t>(TotalParameters(model_->costs)),
-                 .rounds = static_cast<std::uint64_t>(goal.rounds.value_or(0))});
-  RunOutcome result;
-  std::optional<RunEnd> end;
-  while (!(end = Over(result.rounds))) {
-    if (should_stop && should_stop()) {
-      end = RunEnd::kInterrupted;
-      break;
-    }
-    const RoundId round{result.rounds + 1};
-    TRIBUTARY_RETURN_IF_ERROR(RunRound(round));
-    ++result.rounds;
-    accuracy_.reset();
-    const bool last = Over(result.rounds).has_value();
-    if (last || round.value % static_cast<std::uint64_t>(goal.evaluate_every) == 0) {
-      TRIBUTARY_RETURN_IF_ERROR(Evaluate(round));
-    }
+Status Coordinator::GatherDevices() {
+  TRIBUTARY_RETURN_IF_ERROR(fleet_.Gather());
+  with_data_.clear();
+  for (const DeviceProfile& device : fleet_.devices()) {
+    if (device.samples > 0) with_data_.push_back(device.id);
   }
-  if (!accuracy_ && result.rounds > 0) TRIBUTARY_RETURN_IF_ERROR(Evaluate(RoundId{result.rounds}));
-  result.reason = *end;
+  return with_data_.empty() ? InvalidArgument("no device has training samples") : OkStatus();
+}
+
+std::vector<DeviceId> Coordinator::ChooseFor(RoundId round) const {
+  const auto all = static_cast<std::int64_t>(with_data_.size());
+  const auto wanted = static_cast<std::size_t>(experiment_.fleet.participation.Of(all));
+  if (wanted >= with_data_.size()) return with_data_;
+  // Where only some are asked, they are some of those that can be.
+  std::vector<DeviceId> present;
+  std::ranges::copy_if(with_data_, std::back_inserter(present), [&](DeviceId device) { return fleet_.Present(device); });
+  return ChooseParticipants(present, wanted, experiment_.goal.seed, round);
+}
+
+Inquiry Coordinator::InquiryOf(RoundId round, std::vector<DeviceId> participants) const {
+  Inquiry inquiry{.round = round, .participants = std::move(participants), .weights = weights()};
+  inquiry.deadline = experiment_.fleet.deadline;
+  const auto asked = static_cast<std::int64_t>(inquiry.participants.size());
+  inquiry.quorum = static_cast<std::size_t>(experiment_.fleet.quorum.Of(asked));
+  return inquiry;
+}
+
+Status Coordinator::MakeMethod() {
+  if (method_ != nullptr) return OkStatus();
+  TRIBUTARY_ASSIGN_OR_RETURN(method_, MakeRoundMethod(experiment_, parameters_.size()));
+  return OkStatus();
+}
+
+std::vector<CheckpointFile::Target> Coordinator::Arrays() {
+  std::vector<CheckpointFile::Target> arrays = {{"parameters", parameters_.span()}, {"statistics", statistics_.span()}};
+  for (const Optimiser::StateArray& array : method_->optimiser().State()) {
+    arrays.push_back({"optimiser." + std::string(array.name), array.values});
+  }
+  return arrays;
+}
+
+Status Coordinator::Restore(const CheckpointFile& file) {
+  TRIBUTARY_RETURN_IF_ERROR(MakeMethod());
+  TRIBUTARY_RETURN_IF_ERROR(file.CopyTo(Arrays()));
+  kept_ = file.checkpoint().progress;
+  method_->optimiser().set_steps(kept_.optimiser_steps);
+  accuracy_ = kept_.accuracy;
+  fruitless_rounds_ = kept_.fruitless_rounds;
+  resumed_ = true;
+  return OkStatus();
+}
+
+StatusOr<RunOutcome> Coordinator::Run(const std::function<bool()>& should_stop, const Keeper& keeper) {
+  TRIBUTARY_RETURN_IF_ERROR(MakeMethod());
+  const Status gathered = GatherDevices();
+  if (gathered.code() != StatusCode::kCancelled) TRIBUTARY_RETURN_IF_ERROR(gathered);
+  const Goal& goal = experiment_.goal;
+  if (resumed_) {
+    clock_offset_ = kept_.elapsed - fleet_.clock().Now();
+    Say(Note{"resumed after round " + std::to_string(kept_.round)});
+  } else {
+    Say(RunStarted{.experiment = goal.name,
+                   .seed = goal.seed,
+                   .method = std::string(NameOf(kMethods, experiment_.train.method)),
+                   .model = experiment_.model.name,
+                   .compute_as = experiment_.model.compute_as.value_or(""),
+                   .data = experiment_.data.set,
+                   .devices = fleet_.devices().size(),
+                   .parameters = static_cast<std::uint64_t>(TotalParameters(model_->costs)),
+                   .rounds = static_cast<std::uint64_t>(goal.rounds.value_or(0))});
+  }
+  RunOutcome result;
+  TRIBUTARY_ASSIGN_OR_RETURN(result.reason, RunRounds(should_stop, keeper));
+  result.rounds = kept_.round;
+  // Kept before it is evaluated once more: that may calibrate, which a run that goes on does not do here.
+  if (!accuracy_ && result.rounds > 0) {
+    const Status status = Evaluate(RoundId{result.rounds});
+    if (status.code() != StatusCode::kCancelled) TRIBUTARY_RETURN_IF_ERROR(status);
+  }
   result.accuracy = accuracy_;
   Say(RunFinished{result.rounds, result.reason, result.accuracy});
   return result;
 }
 
+StatusOr<RunEnd> Coordinator::RunRounds(const std::function<bool()>& should_stop, const Keeper& keeper) {
+  std::optional<RunEnd> end;
+  while (!(end = Over(kept_.round))) {
+    const RoundId round{kept_.round + 1};
+    Status status = should_stop && should_stop() ? Cancelled("the run was stopped") : RunRound(round);
+    if (status.code() == StatusCode::kCancelled) {
+      end = RunEnd::kInterrupted;
+      break;
+    }
+    TRIBUTARY_RETURN_IF_ERROR(status);
+    accuracy_.reset();
+    const bool last = Over(round.value).has_value();
+    if (last || round.value % static_cast<std::uint64_t>(experiment_.goal.evaluate_every) == 0) status = Evaluate(round);
+    kept_ = {round.value, Now(), fruitless_rounds_, accuracy_, method_->optimiser().steps()};
+    // Half evaluated is not a state to go on from: what was kept before stands, and this round will be done again.
+    if (status.code() == StatusCode::kCancelled) return RunEnd::kInterrupted;
+    TRIBUTARY_RETURN_IF_ERROR(status);
+    TRIBUTARY_RETURN_IF_ERROR(Keep(keeper, false));
+  }
+  TRIBUTARY_RETURN_IF_ERROR(Keep(keeper, true));
+  return *end;
+}
+
+Status Coordinator::Keep(const Keeper& keeper, bool ending) {
+  if (!keeper) return OkStatus();
+  CoordinatorState state{kept_, {}, ending};
+  for (const CheckpointFile::Target& array : Arrays()) {
+    state.arrays.push_back({array.name, {static_cast<std::int64_t>(array.values.size())}, array.values});
+  }
+  return keeper(state);
+}
+
 Status Coordinator::RunRound(RoundId round) {
-  const auto devices = static_cast<std::int64_t>(with_data_.size());
-  RoundRequest request;
-  request.round = round;
-  request.assignment = method_->Assign(round);
-  request.participants =
-      ChooseParticipants(with_data_, static_cast<std::size_t>(experiment_.fleet.participation.Of(devices)),
-                         experiment_.goal.seed, round);
-  request.weights = weights();
-  request.deadline = experiment_.fleet.deadline;
-  const auto asked = static_cast<std::int64_t>(request.participants.size());
-  request.quorum = static_cast<std::size_t>(experiment_.fleet.quorum.Of(asked));
+  TRIBUTARY_RETURN_IF_ERROR(GatherDevices());
+  RoundRequest request{InquiryOf(round, ChooseFor(round)), method_->Assign(round)};
   Say(RoundStarted{round, request.participants.size()});
 
   aggregate_.Begin(ExpectedWeight(request, fleet_.devices()));
@@ -96,9 +163,7 @@ Status Coordinator::RunRound(RoundId round) {
   for (const DeviceReport& device : report.devices) Say(EventOf(round, device));
   const RoundFinished summary = Summarise(round, report);
   if (summary.applied > 0 && summary.applied >= request.quorum) {
-    TRIBUTARY_RETURN_IF_ERROR(aggregate_.Mean(mean_parameters_.span(), mean_statistics_.span()));
-    method_->Apply(round, mean_parameters_.span(), parameters_.span());
-    std::ranges::copy(mean_statistics_.span(), statistics_.data());
+    TRIBUTARY_RETURN_IF_ERROR(Apply(round));
     fruitless_rounds_ = 0;
   } else if (++fruitless_rounds_ >= kMostFruitlessRounds) {
     return Unavailable("no round of the last " + std::to_string(fruitless_rounds_) + " had the " +
@@ -109,17 +174,31 @@ Status Coordinator::RunRound(RoundId round) {
   return OkStatus();
 }
 
+Status Coordinator::Apply(RoundId round) {
+  TRIBUTARY_RETURN_IF_ERROR(aggregate_.CheckComplete());
+  method_->BeginStep(round);
+  // A stretch at a time, while it is in the cache: the mean of the whole is never held.
+  std::array<float, 16384> mean;
+  for (std::size_t offset = 0; offset < parameters_.size(); offset += mean.size()) {
+    const auto stretch = parameters_.span().subspan(offset, std::min(mean.size(), parameters_.size() - offset));
+    const auto some = std::span(mean).first(stretch.size());
+    TRIBUTARY_RETURN_IF_ERROR(aggregate_.Mean(UpdatePart::kParameters, offset, some));
+    method_->StepRange(offset, some, stretch);
+  }
+  return aggregate_.Mean(UpdatePart::kStatistics, 0, statistics_.span());
+}
+
 Status Coordinator::Evaluate(RoundId round) {
   if (experiment_.train.calibrate > 0 && statistics_.size() > 0) {
     const CalibrateAssignment assignment{.round = round,
                                          .steps = static_cast<int>(experiment_.train.calibrate),
                                          .batch = static_cast<std::size_t>(experiment_.train.batch),
                                          .seed = experiment_.goal.seed};
-    TRIBUTARY_ASSIGN_OR_RETURN(const Moments moments, fleet_.Calibrate(assignment, weights(), with_data_));
+    TRIBUTARY_ASSIGN_OR_RETURN(const Moments moments, fleet_.Calibrate(assignment, InquiryOf(round, with_data_)));
     EstimateStatistics(*model_, moments, statistics_.span());
   }
   if (experiment_.data.hold_out > 0) {
-    TRIBUTARY_ASSIGN_OR_RETURN(const EvaluationTotals totals, fleet_.Evaluate({}, weights(), with_data_));
+    TRIBUTARY_ASSIGN_OR_RETURN(const EvaluationTotals totals, fleet_.Evaluate({}, InquiryOf(round, with_data_)));
     Record(round, EvaluatedWhere::kDevices, totals);
   }
   // Where there is a test set, its word counts.

@@ -6,6 +6,7 @@
 
 #include "tributary/base/flat_buffer.h"
 #include "tributary/base/status.h"
+#include "tributary/coordinator/checkpoint.h"
 #include "tributary/coordinator/round_aggregate.h"
 #include "tributary/coordinator/round_method.h"
 #include "tributary/experiment/experiment.h"
@@ -18,6 +19,13 @@ struct RunOutcome {
   std::uint64_t rounds = 0;
   RunEnd reason = RunEnd::kRounds;
   std::optional<double> accuracy;  // of the final weights
+};
+
+// A run between two rounds, lent to whoever keeps it: the arrays are the coordinator's own.
+struct CoordinatorState {
+  RunProgress progress;
+  std::vector<SafetensorsSource> arrays;  // as a checkpoint holds them
+  bool ending = false;                    // no round follows
 };
 
 // Runs an experiment over a fleet, real or simulated: round after round it chooses who takes part, has them work,
@@ -33,20 +41,40 @@ class Coordinator {
   Coordinator(const Experiment& experiment, std::shared_ptr<const Model> model, Fleet& fleet, EventSink& events,
               CentralTest central_test);
 
-  // Until the experiment's rounds, time or target are reached, or `should_stop` says so between two rounds. Fails if the
-  // fleet fails, or if round after round nobody's update can be used.
-  StatusOr<RunOutcome> Run(const std::function<bool()>& should_stop = {});
+  // Told of every round when it is over and evaluated, and once more when no other follows, with the state after the
+  // last round, unless its evaluation was broken off. A failure ends the run.
+  using Keeper = std::function<Status(const CoordinatorState&)>;
+
+  // Goes on after the checkpoint's last round: Run then says that it resumed, and time counts on from the checkpoint's.
+  // At most once, before Run. A checkpoint of another network or optimiser is refused, and nothing changed.
+  Status Restore(const CheckpointFile& file);
+
+  // Until the experiment's rounds, time or target are reached, or `should_stop` says so between two rounds, or a round is
+  // abandoned because the fleet was told to stop (Cancelled), which leaves everything as it was before that round. Fails
+  // if the fleet fails, or if round after round nobody's update can be used.
+  StatusOr<RunOutcome> Run(const std::function<bool()>& should_stop = {}, const Keeper& keeper = {});
 
   std::span<const float> parameters() const { return parameters_.span(); }
   std::span<const float> statistics() const { return statistics_.span(); }
 
  private:
+  // Everybody who has something to train on, once the fleet has gathered.
+  Status GatherDevices();
+  Inquiry InquiryOf(RoundId round, std::vector<DeviceId> participants) const;
+  std::vector<DeviceId> ChooseFor(RoundId round) const;
   Status RunRound(RoundId round);
+  Status Apply(RoundId round);
   Status Evaluate(RoundId round);
   void Record(RoundId round, EvaluatedWhere where, const EvaluationTotals& totals);
   std::optional<RunEnd> Over(std::uint64_t rounds_done) const;
+  StatusOr<RunEnd> RunRounds(const std::function<bool()>& should_stop, const Keeper& keeper);
+  Status Keep(const Keeper& keeper, bool ending);
+  Status MakeMethod();
+  std::vector<CheckpointFile::Target> Arrays();
+  // Of the run's clock: the fleet's, moved so that a resumed run goes on where it stood.
+  TimePoint Now() const { return fleet_.clock().Now() + clock_offset_; }
   SharedWeights weights() const { return {parameters_.span(), statistics_.span()}; }
-  void Say(decltype(Event::what) what) { events_.Write({fleet_.clock().Now(), std::move(what)}); }
+  void Say(decltype(Event::what) what) { events_.Write({Now(), std::move(what)}); }
 
   const Experiment experiment_;
   const std::shared_ptr<const Model> model_;
@@ -55,11 +83,13 @@ class Coordinator {
   const CentralTest central_test_;
   std::vector<DeviceId> with_data_;
   FlatBuffer parameters_, statistics_;
-  FlatBuffer mean_parameters_, mean_statistics_;
   RoundAggregate aggregate_;
   std::unique_ptr<RoundMethod> method_;
   std::optional<double> accuracy_;
   std::uint64_t fruitless_rounds_ = 0;
+  RunProgress kept_;  // after the last round
+  bool resumed_ = false;
+  Duration clock_offset_{0};
 };
 
 }  // namespace tributary

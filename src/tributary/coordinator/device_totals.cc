@@ -4,7 +4,8 @@ namespace tributary {
 
 void DeviceTotalsSink::Write(const Event& event) {
   const auto* finished = std::get_if<DeviceFinished>(&event.what);
-  if (finished == nullptr || finished->device.value >= totals_.size()) return;
+  if (finished == nullptr) return;
+  if (finished->device.value >= totals_.size()) totals_.resize(finished->device.value + 1);
   DeviceTotals& device = totals_[finished->device.value];
   ++(finished->outcome == Outcome::kApplied ? device.applied : device.missed);
   device.compute += finished->compute;
@@ -12,6 +13,12 @@ void DeviceTotalsSink::Write(const Event& event) {
   device.waiting += finished->wait;
   device.down += finished->bytes_down;
   device.up += finished->bytes_up;
+}
+
+std::vector<DeviceTotals> DeviceTotalsSink::totals(std::size_t devices) const {
+  std::vector<DeviceTotals> totals = totals_;
+  totals.resize(devices);
+  return totals;
 }
 
 }  // namespace tributary

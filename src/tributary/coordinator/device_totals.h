@@ -24,9 +24,9 @@ struct DeviceTotals {
 // Adds them up from a run's events.
 class DeviceTotalsSink : public EventSink {
  public:
-  explicit DeviceTotalsSink(std::size_t devices) : totals_(devices) {}
   void Write(const Event& event) override;
-  const std::vector<DeviceTotals>& totals() const { return totals_; }
+  // Of the first `devices`; those that were never asked have nothing.
+  std::vector<DeviceTotals> totals(std::size_t devices) const;
 
  private:
   std::vector<DeviceTotals> totals_;

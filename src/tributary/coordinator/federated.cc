@@ -23,11 +23,15 @@ class Federated : public RoundMethod {
     return assignment;
   }
 
-  void Apply(RoundId, std::span<float> mean, std::span<float> parameters) override {
+  void BeginStep(RoundId) override { server_->BeginStep(experiment_.train.server_optimiser.learning_rate); }
+
+  void StepRange(std::size_t offset, std::span<float> mean, std::span<float> parameters) override {
     // To an optimiser, the way devices went is the way against the gradient.
     for (float& change : mean) change = -change;
-    server_->Step(parameters, mean, experiment_.train.server_optimiser.learning_rate);
+    server_->StepRange(offset, parameters, mean);
   }
+
+  Optimiser& optimiser() override { return *server_; }
 
  private:
   std::uint64_t rounds() const { return static_cast<std::uint64_t>(experiment_.goal.rounds.value_or(0)); }

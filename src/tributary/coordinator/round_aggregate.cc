@@ -28,18 +28,40 @@ Status RoundAggregate::Accept(DeviceId device, const Update& update) {
   return OkStatus();
 }
 
-Status RoundAggregate::Mean(std::span<float> parameters, std::span<float> statistics) const {
-  TRIBUTARY_RETURN_IF_ERROR(parameters_.sum().Mean(parameters));
-  return statistics_.sum().Mean(statistics);
+Status RoundAggregate::Add(DeviceId device, double weight, const UpdatePiece& piece) {
+  ConcurrentWeightedSum& sum = SumOf(piece.part);
+  const std::string who = "the update of device " + std::to_string(device.value);
+  if (piece.offset > sum.sum().size() || piece.values.size() > sum.sum().size() - piece.offset) {
+    return InvalidArgument(who + " has values up to " + std::to_string(piece.offset + piece.values.size()) +
+                           " where there are " + std::to_string(sum.sum().size()));
+  }
+  TRIBUTARY_RETURN_IF_ERROR(sum.sum().CheckWeight(weight).WithContext(who));
+  TRIBUTARY_RETURN_IF_ERROR(WeightedSum::Check(piece.values, piece.offset).WithContext(who));
+  sum.Accumulate(weight, piece.offset, piece.values);
+  return OkStatus();
+}
+
+void RoundAggregate::Retract(DeviceId, double weight, const UpdatePiece& piece) {
+  SumOf(piece.part).Retract(weight, piece.offset, piece.values);
+}
+
+Status RoundAggregate::CheckComplete() const {
+  for (const WeightedSum* sum : {&parameters_.sum(), &statistics_.sum()}) {
+    if (sum->size() > 0 && sum->Weight(0, sum->size()) <= 0) {
+      return Unavailable("the updates of the round weigh nothing: no device learnt from any sample");
+    }
+  }
+  return OkStatus();
+}
+
+Status RoundAggregate::Mean(UpdatePart part, std::size_t offset, std::span<float> mean) const {
+  return SumOf(part).sum().Mean(offset, mean);
 }
 
 double ExpectedWeight(const RoundRequest& request, std::span<const DeviceProfile> devices) {
-  const TrainAssignment& work = request.assignment;
   double weight = 0;
   for (const DeviceId participant : request.participants) {
-    const double samples = static_cast<double>(devices[participant.value].samples);
-    const double asked = static_cast<double>(work.steps) * static_cast<double>(work.batch);
-    weight += work.epochs > 0 ? work.epochs * samples : asked;
+    weight += MostWeight(request.assignment, devices[participant.value].samples);
   }
   return std::max(1.0, weight);
 }

@@ -18,11 +18,20 @@ class RoundAggregate : public UpdateSink {
 
   // Takes an update whole or not at all: values that are not finite or do not fit are refused before any is added.
   Status Accept(DeviceId device, const Update& update) override;
+  Status Add(DeviceId device, double weight, const UpdatePiece& piece) override;
+  void Retract(DeviceId device, double weight, const UpdatePiece& piece) override;
 
-  // The means over all that was taken. Unavailable, and nothing written, if that was nothing.
-  Status Mean(std::span<float> parameters, std::span<float> statistics) const;
+  // Unavailable if there are elements that nothing was taken for.
+  Status CheckComplete() const;
+  // The mean over all that was taken, of the elements from `offset`.
+  Status Mean(UpdatePart part, std::size_t offset, std::span<float> mean) const;
 
  private:
+  const ConcurrentWeightedSum& SumOf(UpdatePart part) const {
+    return part == UpdatePart::kParameters ? parameters_ : statistics_;
+  }
+  ConcurrentWeightedSum& SumOf(UpdatePart part) { return part == UpdatePart::kParameters ? parameters_ : statistics_; }
+
   ConcurrentWeightedSum parameters_;
   ConcurrentWeightedSum statistics_;
 };

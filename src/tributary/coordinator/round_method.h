@@ -16,8 +16,12 @@ class RoundMethod {
   virtual ~RoundMethod() = default;
 
   virtual TrainAssignment Assign(RoundId round) const = 0;
-  // Moves the parameters by the weighted mean of the round's updates, which it may overwrite.
-  virtual void Apply(RoundId round, std::span<float> mean, std::span<float> parameters) = 0;
+  // Moves the parameters by the weighted mean of the round's updates: BeginStep once, then every range once. `mean` and
+  // `parameters` are the elements from `offset`; the mean may be overwritten.
+  virtual void BeginStep(RoundId round) = 0;
+  virtual void StepRange(std::size_t offset, std::span<float> mean, std::span<float> parameters) = 0;
+  // The one that moves them, whose state a checkpoint holds.
+  virtual Optimiser& optimiser() = 0;
 };
 
 // What the experiment asks of a device whatever the method: which batches, and how they are read.

@@ -19,7 +19,7 @@ const char* ReasonName(RunEnd reason) {
 
 }  // namespace
 
-std::string FormatSummary(const Experiment& experiment, const SimulationResult& result) {
+std::string FormatSummary(const Experiment& experiment, const FinishedRun& result) {
   using Json = nlohmann::ordered_json;
   Json devices = Json::array();
   for (std::size_t i = 0; i < result.devices.size(); ++i) {
@@ -44,7 +44,7 @@ std::string FormatSummary(const Experiment& experiment, const SimulationResult& 
                   {"rounds", result.run.rounds},
                   {"ended_by", ReasonName(result.run.reason)},
                   {"accuracy", nullptr},
-                  {"virtual_seconds", ToSeconds(result.time)},
+                  {result.simulated ? "virtual_seconds" : "seconds", ToSeconds(result.time)},
                   {"bytes_down", result.down.value},
                   {"bytes_up", result.up.value},
                   {"digest", result.digest},

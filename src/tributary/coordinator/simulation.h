@@ -9,8 +9,7 @@
 #include "tributary/base/clock.h"
 #include "tributary/base/status.h"
 #include "tributary/base/units.h"
-#include "tributary/coordinator/coordinator.h"
-#include "tributary/coordinator/device_totals.h"
+#include "tributary/coordinator/finished_run.h"
 #include "tributary/experiment/experiment.h"
 #include "tributary/telemetry/sink.h"
 
@@ -26,19 +25,8 @@ struct SimulationOptions {
   std::function<bool()> should_stop;
 };
 
-struct SimulationResult {
-  RunOutcome run;
-  Duration time{0};               // virtual
-  std::vector<DeviceProfile> profiles;
-  std::vector<DeviceTotals> devices;  // as profiles
-  Bytes down;
-  Bytes up;
-  // Of every event and of the final weights: two runs of one experiment and seed agree in it, whatever the threads.
-  std::string digest;
-};
-
 // Runs an experiment on a simulated fleet: builds the network, deals out the data, draws the devices, and lets a
 // Coordinator run. Everything that the experiment asks for and this machine or its data cannot give is an error.
-StatusOr<SimulationResult> Simulate(const Experiment& experiment, const SimulationOptions& options);
+StatusOr<FinishedRun> Simulate(const Experiment& experiment, const SimulationOptions& options);
 
 }  // namespace tributary

@@ -15,7 +15,7 @@ namespace {
 
 Experiment Smoke(const std::vector<std::string>& overrides = {}) { return FindExperiment("smoke", overrides).value(); }
 
-SimulationResult Finish(const Experiment& experiment, std::size_t threads = 2) {
+FinishedRun Finish(const Experiment& experiment, std::size_t threads = 2) {
   auto result = Simulate(experiment, {.threads = threads});
   EXPECT_TRUE(result.ok()) << result.status();
   return std::move(result).value();
@@ -47,8 +47,8 @@ TEST(Simulate, LeavesAFolderThatTellsTheRun) {
 }
 
 TEST(Simulate, ChargesTheModelThatAnotherStandsFor) {
-  const SimulationResult cnn = Finish(Smoke());
-  const SimulationResult as_resnet18 = Finish(Smoke({"model.compute-as=resnet18"}));
+  const FinishedRun cnn = Finish(Smoke());
+  const FinishedRun as_resnet18 = Finish(Smoke({"model.compute-as=resnet18"}));
   EXPECT_GT(as_resnet18.time, 10 * cnn.time);
   EXPECT_GT(as_resnet18.up.value, 10 * cnn.up.value);
   EXPECT_EQ(as_resnet18.run.accuracy, cnn.run.accuracy);  // what is learnt stays
@@ -56,13 +56,13 @@ TEST(Simulate, ChargesTheModelThatAnotherStandsFor) {
 
 TEST(Simulate, ADeviceAHundredTimesSlowerHoldsUpEveryRoundUnlessThereIsADeadline) {
   const std::vector<std::string> slow = {"disturbance=[{kind=\"slow\", devices=[0], factor=100}]"};
-  const SimulationResult even = Finish(Smoke());
-  const SimulationResult held_up = Finish(Smoke(slow));
+  const FinishedRun even = Finish(Smoke());
+  const FinishedRun held_up = Finish(Smoke(slow));
   EXPECT_GT(held_up.time, 10 * even.time);
   EXPECT_EQ(held_up.devices[0].applied, 3U);
   std::vector<std::string> with_deadline = slow;
   with_deadline.push_back("fleet.deadline=\"10s\"");
-  const SimulationResult in_time = Finish(Smoke(with_deadline));
+  const FinishedRun in_time = Finish(Smoke(with_deadline));
   EXPECT_EQ(in_time.time, FromSeconds(30));
   EXPECT_EQ(in_time.devices[0].applied, 0U);
   EXPECT_EQ(in_time.devices[0].missed, 3U);
@@ -73,7 +73,7 @@ TEST(Simulate, EveryDevicesTimeAddsUpToTheRunWhateverHappensToIt) {
   for (const char* kind : {"vanish", "crash-in-upload", "lose", "corrupt", "slow"}) {
     const std::string disturbance = std::string("disturbance=[{kind=\"") + kind + "\", devices=[0, 2], share=0.5" +
                                     (std::string(kind) == "slow" ? ", factor=50" : "") + "}]";
-    const SimulationResult result =
+    const FinishedRun result =
         Finish(Smoke({disturbance, "fleet.deadline=\"6s\"", "fleet.group.fast.stream-rate=30", "experiment.rounds=5"}));
     for (const DeviceTotals& device : result.devices) {
       EXPECT_EQ(device.compute + device.transfer + device.waiting, result.time) << kind;
@@ -84,7 +84,7 @@ TEST(Simulate, EveryDevicesTimeAddsUpToTheRunWhateverHappensToIt) {
 
 TEST(Simulate, AStreamIsWaitedFor) {
   // 4 steps of 16 samples a round at 8 samples a second: eight seconds a round, and no less.
-  const SimulationResult streaming = Finish(Smoke({"fleet.group.slow.stream-rate=8", "fleet.group.fast.stream-rate=1000"}));
+  const FinishedRun streaming = Finish(Smoke({"fleet.group.slow.stream-rate=8", "fleet.group.fast.stream-rate=1000"}));
   EXPECT_GE(streaming.time, FromSeconds(24));
   EXPECT_LT(streaming.time, FromSeconds(24) + Finish(Smoke()).time);
 }

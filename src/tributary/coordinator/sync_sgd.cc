@@ -16,9 +16,13 @@ class SyncSgd : public RoundMethod {
     return assignment;
   }
 
-  void Apply(RoundId round, std::span<float> mean, std::span<float> parameters) override {
-    optimiser_->Step(parameters, mean, schedule_.LearningRate(round.value - 1, rounds()));
+  void BeginStep(RoundId round) override { optimiser_->BeginStep(schedule_.LearningRate(round.value - 1, rounds())); }
+
+  void StepRange(std::size_t offset, std::span<float> mean, std::span<float> parameters) override {
+    optimiser_->StepRange(offset, parameters, mean);
   }
+
+  Optimiser& optimiser() override { return *optimiser_; }
 
  private:
   std::uint64_t rounds() const { return static_cast<std::uint64_t>(experiment_.goal.rounds.value_or(0)); }

@@ -69,7 +69,7 @@ ArmRunner SimulatedArms(const Study& study, SimulationOptions options) {
     SimulationOptions mine = options;
     CurveSink curve(options.watcher, study.target_accuracy);
     mine.watcher = &curve;
-    TRIBUTARY_ASSIGN_OR_RETURN(const SimulationResult result, Simulate(experiment, mine));
+    TRIBUTARY_ASSIGN_OR_RETURN(const FinishedRun result, Simulate(experiment, mine));
     if (result.run.reason == RunEnd::kInterrupted) return Cancelled("the run was interrupted");
     const double seconds = ToSeconds(result.time);
     Measurement measurement;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -26,20 +27,28 @@ class JsonLinesSink : public EventSink {
  public:
   // Replaces what was at `path`.
   static StatusOr<std::unique_ptr<JsonLinesSink>> Create(const std::filesystem::path& path);
+  // Goes on with the log at `path` after its first `keep` bytes, and drops what comes after them. Corrupt, and the file
+  // left as it is, if it has fewer.
+  static StatusOr<std::unique_ptr<JsonLinesSink>> Append(const std::filesystem::path& path, std::uint64_t keep);
   ~JsonLinesSink() override;
   JsonLinesSink(const JsonLinesSink&) = delete;
   JsonLinesSink& operator=(const JsonLinesSink&) = delete;
 
   // After the first failure nothing more is written, so the file is a beginning of the log and has no gaps.
   void Write(const Event& event) override;
-  // The first failure since Create, if there was one. Nothing may be written afterwards.
+  // How long the log is with all that was written, whether or not it has reached the file.
+  std::uint64_t bytes() const { return bytes_; }
+  // Forces everything written so far to disk. The first failure, if there was one.
+  Status Sync();
+  // The first failure since Create or Append, if there was one. Nothing may be written afterwards.
   Status Close();
 
  private:
-  JsonLinesSink(std::filesystem::path path, std::FILE* file);
+  JsonLinesSink(std::filesystem::path path, std::FILE* file, std::uint64_t bytes);
 
   const std::filesystem::path path_;
   std::FILE* file_;
+  std::uint64_t bytes_;
   int error_ = 0;  // As errno.
 };
 

@@ -55,6 +55,38 @@ TEST_F(JsonLinesSinkTest, CanBeFollowedRoundByRound) {
   EXPECT_EQ(EventsFromJsonLines(Text(path))->size(), 4U);
 }
 
+TEST_F(JsonLinesSinkTest, GoesOnAfterTheBytesToKeep) {
+  const auto path = folder_ / "events.jsonl";
+  std::uint64_t keep = 0;
+  {
+    auto sink = JsonLinesSink::Create(path);
+    ASSERT_TRUE(sink.ok()) << sink.status();
+    (*sink)->Write(kEvents[0]);
+    (*sink)->Write(kEvents[1]);
+    keep = (*sink)->bytes();
+    (*sink)->Write({9ns, Note{"forgotten"}});
+    (*sink)->Write(kEvents[2]);  // not flushed by itself
+    ASSERT_TRUE((*sink)->Sync().ok());
+    EXPECT_EQ(std::filesystem::file_size(path), (*sink)->bytes());
+  }
+  auto sink = JsonLinesSink::Append(path, keep);
+  ASSERT_TRUE(sink.ok()) << sink.status();
+  EXPECT_EQ((*sink)->bytes(), keep);
+  EXPECT_EQ(std::filesystem::file_size(path), keep);
+  for (const Event& event : std::span(kEvents).subspan(2)) (*sink)->Write(event);
+  EXPECT_TRUE((*sink)->Close().ok());
+  EXPECT_EQ(EventsFromJsonLines(Text(path)).value(), kEvents);
+}
+
+TEST_F(JsonLinesSinkTest, RefusesToGoOnWithALogThatIsTooShort) {
+  const auto path = folder_ / "events.jsonl";
+  ASSERT_TRUE(WriteFileAtomically(path, "{}\n").ok());
+  EXPECT_EQ(JsonLinesSink::Append(path, 4).status().code(), StatusCode::kCorrupt);
+  EXPECT_EQ(JsonLinesSink::Append(path, ~std::uint64_t{0}).status().code(), StatusCode::kCorrupt);
+  EXPECT_EQ(Text(path), "{}\n");
+  EXPECT_EQ(JsonLinesSink::Append(folder_ / "none", 0).status().code(), StatusCode::kNotFound);
+}
+
 TEST_F(JsonLinesSinkTest, SaysWhereItCannotWrite) {
   const auto missing = JsonLinesSink::Create(folder_ / "no" / "events.jsonl");
   EXPECT_EQ(missing.status().code(), StatusCode::kNotFound);
@@ -66,6 +98,7 @@ TEST(JsonLinesSink, AFullDiskIsReportedWhenClosed) {
   auto sink = JsonLinesSink::Create("/dev/full");
   ASSERT_TRUE(sink.ok()) << sink.status();
   for (const Event& event : kEvents) (*sink)->Write(event);
+  EXPECT_EQ((*sink)->Sync().code(), StatusCode::kResourceExhausted);
   const Status status = (*sink)->Close();
   EXPECT_EQ(status.code(), StatusCode::kResourceExhausted);
   EXPECT_TRUE(status.message().starts_with("cannot write the event log /dev/full: ")) << status;

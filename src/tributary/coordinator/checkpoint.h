@@ -1,0 +1,84 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tributary/base/clock.h"
+#include "tributary/base/status.h"
+#include "tributary/model/safetensors.h"
+
+namespace tributary {
+
+// A run between two rounds, as a file: everything that the rest of the run depends on. A run that goes on from it ends
+// with the bits of one that was never stopped.
+//
+// The file is a safetensors file: the flat arrays `parameters`, `statistics` and `optimiser.NAME` for each array of the
+// optimiser's state, and the rest as JSON in its metadata, under `tributary.checkpoint`. A checksum over all of it
+// stands under `tributary.checksum`.
+
+// How far a run is.
+struct RunProgress {
+  std::uint64_t round = 0;             // rounds done
+  Duration elapsed{0};                 // of the run's clock
+  std::uint64_t fruitless_rounds = 0;  // in a row, up to now, without a usable result
+  std::optional<double> accuracy;      // of these weights, from 0 to 1, where they were evaluated
+  std::uint64_t optimiser_steps = 0;
+  friend bool operator==(const RunProgress&, const RunProgress&) = default;
+};
+
+// A device that has joined, by the name it is known by again. Its DeviceId is its place in the list.
+struct FleetMember {
+  std::string name;  // UTF-8; no two are alike
+  std::int64_t samples = 0;
+  friend bool operator==(const FleetMember&, const FleetMember&) = default;
+};
+
+struct Checkpoint {
+  RunProgress progress;
+  std::string experiment;       // the experiment.toml of the run
+  std::uint64_t log_bytes = 0;  // so much of events.jsonl belongs to it
+  std::vector<FleetMember> members;
+  friend bool operator==(const Checkpoint&, const Checkpoint&) = default;
+};
+
+// Replaces `path`, or leaves it as it was. The arrays are not copied. Refused: what could not be
+// read back, such as members' names that are not UTF-8 or not distinct.
+Status WriteCheckpoint(const std::filesystem::path& path, const Checkpoint& checkpoint,
+                       std::span<const SafetensorsSource> arrays);
+
+// A checkpoint in memory, its checksum verified.
+class CheckpointFile {
+ public:
+  // Where an array is to be copied.
+  struct Target {
+    std::string name;
+    std::span<float> values;
+  };
+
+  // Any bytes may be given: Corrupt, with the reason, unless they are what WriteCheckpoint wrote.
+  static StatusOr<CheckpointFile> Parse(std::vector<std::byte> bytes);
+  // Files up to 64 GB are read. Errors name the path.
+  static StatusOr<CheckpointFile> Read(const std::filesystem::path& path);
+
+  CheckpointFile(CheckpointFile&&) = default;
+  CheckpointFile& operator=(CheckpointFile&&) = default;
+
+  const Checkpoint& checkpoint() const { return checkpoint_; }
+
+  // The file must hold exactly these arrays, of these lengths; otherwise the first that differs is named and nothing is
+  // written.
+  Status CopyTo(std::span<const Target> targets) const;
+
+ private:
+  CheckpointFile() = default;
+
+  std::vector<std::byte> bytes_;
+  SafetensorsView view_;  // into the bytes, which stay where they are when this is moved
+  Checkpoint checkpoint_;
+};
+
+}  // namespace tributary

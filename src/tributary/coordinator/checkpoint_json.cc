@@ -1,0 +1,147 @@
+#include "tributary/coordinator/checkpoint_json.h"
+
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "tributary/experiment/experiment.h"
+
+namespace tributary {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::uint64_t kSchema = 1;
+constexpr std::uint64_t kLargestSigned = std::numeric_limits<std::int64_t>::max();
+
+// More than the largest checkpoint allowed has brackets, keys and values.
+constexpr std::int64_t kMostParts = 8 * kMostDevices;
+
+// What JSON's types do not say. One check for writing and for reading, so that nothing is written that is not read.
+std::string Fault(const Checkpoint& checkpoint) {
+  const auto& accuracy = checkpoint.progress.accuracy;
+  if (accuracy && !(*accuracy >= 0 && *accuracy <= 1)) return "its accuracy is not from 0 to 1";
+  if (checkpoint.progress.elapsed < Duration(0)) return "its time is before the start";
+  if (checkpoint.log_bytes > kLargestSigned) return "its log is longer than any file";
+  if (checkpoint.members.size() > static_cast<std::size_t>(kMostDevices)) {
+    return "it has more than " + std::to_string(kMostDevices) + " members";
+  }
+  std::set<std::string_view> names;
+  for (const FleetMember& member : checkpoint.members) {
+    if (member.samples < 0) return "a member has fewer than 0 samples";
+    if (!names.insert(member.name).second) return "two of its members have one name";
+  }
+  return "";
+}
+
+// The value under `key`, if it is there and `is` agrees with its type.
+StatusOr<const Json*> Field(const Json& object, const char* key, bool (Json::*is)() const noexcept,
+                            const char* wanted) {
+  const auto found = object.find(key);
+  if (found == object.end()) return Corrupt(std::string("it has no '") + key + "'");
+  if (!((*found).*is)()) return Corrupt(std::string("its '") + key + "' is not " + wanted);
+  return &*found;
+}
+
+StatusOr<std::uint64_t> Number(const Json& object, const char* key) {
+  TRIBUTARY_ASSIGN_OR_RETURN(const Json* value,
+                             Field(object, key, &Json::is_number_unsigned, "a whole number from 0"));
+  return value->get<std::uint64_t>();
+}
+
+StatusOr<std::int64_t> SignedNumber(const Json& object, const char* key) {
+  TRIBUTARY_ASSIGN_OR_RETURN(const std::uint64_t number, Number(object, key));
+  if (number > kLargestSigned) return Corrupt(std::string("its '") + key + "' does not fit in 63 bits");
+  return static_cast<std::int64_t>(number);
+}
+
+StatusOr<std::vector<FleetMember>> ReadMembers(const Json& list) {
+  std::vector<FleetMember> members;
+  for (const Json& item : list) {
+    if (!item.is_object()) return Corrupt("one of its 'members' is not an object");
+    FleetMember& member = members.emplace_back();
+    TRIBUTARY_ASSIGN_OR_RETURN(const Json* name, Field(item, "name", &Json::is_string, "a text"));
+    member.name = name->get<std::string>();
+    TRIBUTARY_ASSIGN_OR_RETURN(member.samples, SignedNumber(item, "samples"));
+  }
+  return members;
+}
+
+StatusOr<RunProgress> ReadProgress(const Json& root) {
+  RunProgress progress;
+  TRIBUTARY_ASSIGN_OR_RETURN(progress.round, Number(root, "round"));
+  TRIBUTARY_ASSIGN_OR_RETURN(const std::int64_t elapsed, SignedNumber(root, "elapsed_ns"));
+  progress.elapsed = Duration(elapsed);
+  TRIBUTARY_ASSIGN_OR_RETURN(progress.fruitless_rounds, Number(root, "fruitless_rounds"));
+  TRIBUTARY_ASSIGN_OR_RETURN(progress.optimiser_steps, Number(root, "optimiser_steps"));
+  const auto accuracy = root.find("accuracy");
+  if (accuracy == root.end()) return Corrupt("it has no 'accuracy'");
+  if (accuracy->is_null()) return progress;
+  if (!accuracy->is_number()) return Corrupt("its 'accuracy' is neither null nor a number");
+  progress.accuracy = accuracy->get<double>();
+  return progress;
+}
+
+StatusOr<Checkpoint> ReadRoot(const Json& root) {
+  if (!root.is_object()) return Corrupt("it is not a JSON object");
+  TRIBUTARY_ASSIGN_OR_RETURN(const std::uint64_t schema, Number(root, "schema"));
+  if (schema != kSchema) return Corrupt("its schema is " + std::to_string(schema) + "; this program reads 1");
+  Checkpoint checkpoint;
+  TRIBUTARY_ASSIGN_OR_RETURN(checkpoint.progress, ReadProgress(root));
+  TRIBUTARY_ASSIGN_OR_RETURN(checkpoint.log_bytes, Number(root, "log_bytes"));
+  TRIBUTARY_ASSIGN_OR_RETURN(const Json* members, Field(root, "members", &Json::is_array, "a list"));
+  TRIBUTARY_ASSIGN_OR_RETURN(checkpoint.members, ReadMembers(*members));
+  TRIBUTARY_ASSIGN_OR_RETURN(const Json* experiment, Field(root, "experiment", &Json::is_string, "a text"));
+  checkpoint.experiment = experiment->get<std::string>();
+  if (std::string fault = Fault(checkpoint); !fault.empty()) return Corrupt(std::move(fault));
+  return checkpoint;
+}
+
+}  // namespace
+
+StatusOr<std::string> FormatCheckpoint(const Checkpoint& checkpoint) {
+  const RunProgress& progress = checkpoint.progress;
+  if (std::string fault = Fault(checkpoint); !fault.empty()) return InvalidArgument("the checkpoint: " + fault);
+  using Json = nlohmann::ordered_json;
+  Json members = Json::array();
+  for (const FleetMember& member : checkpoint.members) {
+    members.push_back({{"name", member.name}, {"samples", member.samples}});
+  }
+  Json root = {{"schema", kSchema},
+               {"round", progress.round},
+               {"elapsed_ns", std::int64_t{progress.elapsed.count()}},
+               {"fruitless_rounds", progress.fruitless_rounds},
+               {"accuracy", nullptr},
+               {"optimiser_steps", progress.optimiser_steps},
+               {"log_bytes", checkpoint.log_bytes},
+               {"members", std::move(members)},
+               {"experiment", checkpoint.experiment}};
+  if (progress.accuracy) root["accuracy"] = *progress.accuracy;
+  try {
+    return root.dump();
+  } catch (const nlohmann::json::exception&) {
+    return InvalidArgument("a member's name or the experiment is not valid UTF-8, which JSON requires");
+  }
+}
+
+StatusOr<Checkpoint> ParseCheckpoint(std::string_view json) {
+  // What has more levels or more parts than any checkpoint is refused while it is read: its tree would take many times
+  // the memory of its text.
+  bool too_large = false;
+  std::int64_t parts = 0;
+  const auto watch = [&](int depth, Json::parse_event_t event, Json&) {
+    const bool opens = event == Json::parse_event_t::array_start || event == Json::parse_event_t::object_start;
+    if ((opens && depth > 2) || ++parts > kMostParts) too_large = true;
+    return !too_large;
+  };
+  try {
+    const Json root = Json::parse(json.begin(), json.end(), watch, /*allow_exceptions=*/false);
+    if (too_large) return Corrupt("it has more levels of brackets, or more parts, than a checkpoint");
+    if (root.is_discarded()) return Corrupt("it is not valid JSON");
+    return ReadRoot(root);
+  } catch (const nlohmann::json::exception& error) {
+    return Corrupt(std::string("it is not valid JSON: ") + error.what());
+  }
+}
+
+}  // namespace tributary

@@ -1,0 +1,202 @@
+#include "tributary/coordinator/checkpoint.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <limits>
+
+#include "tributary/base/rng.h"
+#include "tributary/coordinator/checkpoint_json.h"
+#include "tributary/policy/optimisation/server_optimiser.h"
+
+namespace tributary {
+namespace {
+
+class CheckpointTest : public testing::Test {
+ protected:
+  ~CheckpointTest() override { std::filesystem::remove(path_); }
+
+  std::vector<std::byte> Written(const Checkpoint& checkpoint, std::span<const SafetensorsSource> arrays) {
+    const Status status = WriteCheckpoint(path_, checkpoint, arrays);
+    EXPECT_TRUE(status.ok()) << status;
+    return ReadFile(path_, Bytes{1 << 20}).value();
+  }
+
+  const std::filesystem::path path_ =
+      std::filesystem::path(testing::TempDir()) / ("checkpoint_test_" + std::to_string(::getpid()));
+};
+
+Checkpoint Sample() {
+  return {.progress = {12, Duration(1'234'567'890'123), 3, 0.1 + 0.2, 9},
+          .experiment = "schema = 1\n[experiment]\nname = \"é\"\n",
+          .log_bytes = 4711,
+          .members = {{"workshop", 100}, {"käfer \"7\"", 0}}};
+}
+
+const std::vector<float> kParameters = {1, -0.0F, 1e-42F};
+const std::vector<float> kStatistics = {std::numeric_limits<float>::infinity(), 3};
+const std::vector<SafetensorsSource> kArrays = {{"parameters", {3}, kParameters}, {"statistics", {2}, kStatistics}};
+
+// The file's arrays, as bits.
+std::vector<std::uint32_t> Contents(const CheckpointFile& file) {
+  std::vector<float> parameters(3), statistics(2);
+  const std::vector<CheckpointFile::Target> targets = {{"statistics", statistics}, {"parameters", parameters}};
+  const Status status = file.CopyTo(targets);
+  EXPECT_TRUE(status.ok()) << status;
+  std::vector<std::uint32_t> bits(5);
+  std::memcpy(bits.data(), parameters.data(), 12);
+  std::memcpy(bits.data() + 3, statistics.data(), 8);
+  return bits;
+}
+
+TEST_F(CheckpointTest, HoldsEveryNumberToTheBit) {
+  Checkpoint extreme = Sample();
+  extreme.progress = {std::numeric_limits<std::uint64_t>::max(), Duration::max(),
+                      std::numeric_limits<std::uint64_t>::max() - 1, std::nextafter(1.0, 0.0),
+                      std::numeric_limits<std::uint64_t>::max() - 2};
+  extreme.log_bytes = std::numeric_limits<std::int64_t>::max();
+  extreme.members = {{"", std::numeric_limits<std::int64_t>::max()}};
+  Checkpoint unevaluated = Sample();
+  unevaluated.progress.accuracy.reset();
+  for (const Checkpoint& checkpoint : {Sample(), extreme, unevaluated, Checkpoint{}}) {
+    Written(checkpoint, kArrays);
+    const auto file = CheckpointFile::Read(path_);
+    ASSERT_TRUE(file.ok()) << file.status();
+    EXPECT_EQ(file->checkpoint(), checkpoint);
+    std::vector<std::uint32_t> bits(5);
+    std::memcpy(bits.data(), kParameters.data(), 12);
+    std::memcpy(bits.data() + 3, kStatistics.data(), 8);
+    EXPECT_EQ(Contents(*file), bits);
+  }
+}
+
+TEST_F(CheckpointTest, EveryOptimiserGoesOnWithTheSameBits) {
+  constexpr std::size_t kSize = 37;
+  using Made = StatusOr<std::unique_ptr<Optimiser>>;
+  const auto adam = [] { return MakeOptimiser({.name = "adam"}, kSize); };
+  const std::vector<std::pair<const char*, std::function<Made()>>> makers = {
+      {"sgd", [] { return MakeOptimiser({}, kSize); }},
+      {"momentum", [] { return MakeOptimiser({.momentum = 0.9, .nesterov = true}, kSize); }},
+      {"adam", adam},
+      {"server none", [] { return MakeServerOptimiser({.name = "none"}, kSize); }},
+      {"server momentum", [] { return MakeServerOptimiser({.name = "momentum"}, kSize); }},
+      {"server adam", [] { return MakeServerOptimiser({.name = "adam"}, kSize); }},
+      {"server yogi", [] { return MakeServerOptimiser({.name = "yogi"}, kSize); }}};
+  for (const auto& [name, make] : makers) {
+    Rng rng(5);
+    std::vector<float> gradient(kSize), parameters(kSize);
+    const auto step = [&](Optimiser& optimiser, std::vector<float>& moved) { optimiser.Step(moved, gradient, 0.1); };
+    const auto draw = [&] { std::ranges::generate(gradient, [&] { return static_cast<float>(rng.Uniform() - 0.5); }); };
+    const auto optimiser = make().value();
+    for (int i = 0; i < 3; ++i) {
+      draw();
+      step(*optimiser, parameters);
+    }
+    std::vector<SafetensorsSource> arrays = {{"parameters", {kSize}, parameters}};
+    for (const auto& array : optimiser->State()) arrays.push_back({std::string(array.name), {kSize}, array.values});
+    const auto file = CheckpointFile::Parse(Written({.progress = {.optimiser_steps = optimiser->steps()}}, arrays));
+    ASSERT_TRUE(file.ok()) << name << file.status();
+
+    const auto restored = make().value();
+    std::vector<float> copy(kSize);
+    std::vector<CheckpointFile::Target> targets = {{"parameters", copy}};
+    for (const auto& array : restored->State()) targets.push_back({std::string(array.name), array.values});
+    ASSERT_TRUE(file->CopyTo(targets).ok()) << name;
+    restored->set_steps(file->checkpoint().progress.optimiser_steps);
+    draw();
+    step(*optimiser, parameters);
+    step(*restored, copy);
+    EXPECT_EQ(copy, parameters) << name;
+  }
+}
+
+TEST_F(CheckpointTest, EveryChangeOfAByteIsRefusedOrChangesNothing) {
+  const std::vector<std::byte> good = Written(Sample(), kArrays);
+  const auto expected = Contents(CheckpointFile::Parse(good).value());
+  std::size_t harmless = 0;
+  for (std::size_t i = 0; i < good.size(); ++i) {
+    for (int change = 1; change < 256; ++change) {
+      std::vector<std::byte> bad = good;
+      bad[i] ^= static_cast<std::byte>(change);
+      const auto file = CheckpointFile::Parse(std::move(bad));
+      if (!file.ok()) {
+        EXPECT_EQ(file.status().code(), StatusCode::kCorrupt);
+        continue;
+      }
+      ++harmless;
+      ASSERT_EQ(file->checkpoint(), Sample()) << i;
+      ASSERT_EQ(Contents(*file), expected) << i;
+    }
+  }
+  EXPECT_LE(harmless, 3U * 7U);  // the three other kinds of white space, in the padding of the header
+}
+
+TEST_F(CheckpointTest, EveryTruncationAndAnyRestIsRefused) {
+  std::vector<std::byte> bytes = Written(Sample(), kArrays);
+  for (std::size_t length = 0; length < bytes.size(); ++length) {
+    EXPECT_FALSE(CheckpointFile::Parse({bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(length)}).ok());
+  }
+  bytes.push_back(std::byte{0});
+  EXPECT_FALSE(CheckpointFile::Parse(bytes).ok());
+}
+
+TEST_F(CheckpointTest, IsCopiedOnlyWhereItFitsExactly) {
+  const auto file = CheckpointFile::Parse(Written(Sample(), kArrays)).value();
+  std::vector<float> three(3, 7), two(2, 7);
+  using Targets = std::vector<CheckpointFile::Target>;
+  EXPECT_EQ(file.CopyTo(Targets{{"parameters", three}}).message(),
+            "the checkpoint has an array 'statistics' that nothing here uses");
+  EXPECT_EQ(file.CopyTo(Targets{{"parameters", three}, {"statistics", two}, {"optimiser.mean", three}}).message(),
+            "the checkpoint has no array 'optimiser.mean'");
+  EXPECT_EQ(file.CopyTo(Targets{{"parameters", three}, {"statistics", three}}).message(),
+            "the checkpoint's array 'statistics' has 2 values, expected 3");
+  EXPECT_EQ(three, std::vector<float>(3, 7));
+}
+
+TEST_F(CheckpointTest, WritesNothingThatItWouldNotRead) {
+  const auto refusal = [&](const std::function<void(Checkpoint&)>& spoil) {
+    Checkpoint checkpoint = Sample();
+    spoil(checkpoint);
+    const Status status = WriteCheckpoint(path_, checkpoint, kArrays);
+    EXPECT_FALSE(std::filesystem::exists(path_));
+    EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
+    return status.message();
+  };
+  EXPECT_NE(refusal([](Checkpoint& c) { c.members[0].name = "\xff"; }).find("not valid UTF-8"), std::string::npos);
+  EXPECT_NE(refusal([](Checkpoint& c) { c.members[0] = c.members[1]; }).find("one name"), std::string::npos);
+  refusal([](Checkpoint& c) { c.members[0].samples = -1; });
+  refusal([](Checkpoint& c) { c.progress.accuracy = std::numeric_limits<double>::quiet_NaN(); });
+  refusal([](Checkpoint& c) { c.progress.elapsed = Duration(-1); });
+  refusal([](Checkpoint& c) { c.log_bytes = std::numeric_limits<std::uint64_t>::max(); });
+}
+
+TEST(ParseCheckpoint, SaysWhatIsWrong) {
+  const std::string good = FormatCheckpoint(Sample()).value();
+  ASSERT_TRUE(ParseCheckpoint(good).ok());
+  const auto refusal = [&](std::string_view old, std::string_view replacement) {
+    std::string text = good;
+    text.replace(text.find(old), old.size(), replacement);
+    const auto checkpoint = ParseCheckpoint(text);
+    return checkpoint.ok() ? "accepted" : checkpoint.status().message();
+  };
+  EXPECT_EQ(refusal("\"schema\":1", "\"schema\":2"), "its schema is 2; this program reads 1");
+  EXPECT_EQ(refusal("\"round\":12", "\"round\":-1"), "its 'round' is not a whole number from 0");
+  EXPECT_EQ(refusal("\"round\":12", "\"round\":18446744073709551616"), "its 'round' is not a whole number from 0");
+  EXPECT_EQ(refusal("\"round\":12,", ""), "it has no 'round'");
+  EXPECT_EQ(refusal("4711", "9223372036854775808"), "its log is longer than any file");
+  EXPECT_EQ(refusal("\"samples\":100", "\"samples\":9223372036854775808"), "its 'samples' does not fit in 63 bits");
+  EXPECT_EQ(refusal("workshop", "käfer \\\"7\\\""), "two of its members have one name");
+  EXPECT_EQ(refusal("0.30000000000000004", "1.5"), "its accuracy is not from 0 to 1");
+  EXPECT_EQ(refusal("\"members\":[", "\"members\":[3,"), "one of its 'members' is not an object");
+  EXPECT_EQ(refusal("\"members\":[", "\"members\":[[[[["),
+            "it has more levels of brackets, or more parts, than a checkpoint");
+  EXPECT_EQ(refusal("{\"schema\"", "[\"schema\""), "it is not valid JSON");
+  EXPECT_EQ(ParseCheckpoint("3").status().message(), "it is not a JSON object");
+}
+
+}  // namespace
+}  // namespace tributary

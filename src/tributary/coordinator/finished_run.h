@@ -1,0 +1,32 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tributary/base/clock.h"
+#include "tributary/base/units.h"
+#include "tributary/coordinator/coordinator.h"
+#include "tributary/coordinator/device_totals.h"
+#include "tributary/fleet/profile.h"
+
+namespace tributary {
+
+// What a run came to, on a simulated or a real fleet.
+struct FinishedRun {
+  RunOutcome run;
+  Duration time{0};       // of the run's clock
+  bool simulated = true;  // on a virtual clock
+  std::vector<DeviceProfile> profiles;
+  std::vector<DeviceTotals> devices;  // as profiles
+  Bytes down;
+  Bytes up;
+  // Of a simulated run, of every event and of the final weights: two runs of one experiment and seed agree in it,
+  // whatever the threads. Of a real run of the weights alone: events have times of their own.
+  std::string digest;
+};
+
+// Everything but `run`, `time` and the digest, from what the events added up to.
+FinishedRun MakeFinishedRun(std::span<const DeviceProfile> profiles, const DeviceTotalsSink& totals);
+
+}  // namespace tributary

@@ -1,0 +1,128 @@
+#include "tributary/coordinator/serving.h"
+
+#include "tributary/base/worker_pool.h"
+#include "tributary/coordinator/run_folder.h"
+#include "tributary/coordinator/run_summary.h"
+#include "tributary/data/saved_network.h"
+#include "tributary/device/evaluate_in_parts.h"
+#include "tributary/device/setting.h"
+#include "tributary/engine/compute.h"
+#include "tributary/fleet/remote/remote_fleet.h"
+#include "tributary/telemetry/digest.h"
+
+namespace tributary {
+namespace {
+
+Status CheckReal(const Experiment& experiment) {
+  const auto only = [](const std::string& what) {
+    return InvalidArgument(what + " has a meaning on simulated devices only; take it out, or use 'tributary run'");
+  };
+  if (experiment.model.compute_as) return only("[model] compute-as");
+  if (!experiment.disturbances.empty()) return only("[[disturbance]]");
+  for (const Group& group : experiment.fleet.groups) {
+    if (group.stream_rate != Distribution::Constant(0)) return only("[[fleet.group]] stream-rate");
+  }
+  return OkStatus();
+}
+
+// A new folder, or the one of a run that was interrupted, with the checkpoint to go on from.
+StatusOr<ResumedRun> OpenFolder(const Experiment& experiment, const ServingOptions& options, DeviceTotalsSink& totals) {
+  if (!options.resume) {
+    TRIBUTARY_ASSIGN_OR_RETURN(RunFolder folder, RunFolder::Create(options.folder, experiment));
+    return ResumedRun{std::move(folder), {}};
+  }
+  std::vector<EventSink*> sinks = {&totals};
+  if (options.watcher != nullptr) sinks.push_back(options.watcher);
+  TRIBUTARY_ASSIGN_OR_RETURN(ResumedRun run, RunFolder::Resume(options.folder, experiment, sinks));
+  for (const std::string& problem : run.checkpoint.problems) options.say(problem);
+  const auto& file = run.checkpoint.file;
+  options.say(file ? "resuming after round " + std::to_string(file->checkpoint().progress.round)
+                   : "no checkpoint yet; starting over");
+  return run;
+}
+
+}  // namespace
+
+StatusOr<FinishedRun> Serve(const Experiment& experiment, const ServingOptions& options) {
+  TRIBUTARY_RETURN_IF_ERROR(CheckReal(experiment));
+  TRIBUTARY_ASSIGN_OR_RETURN(const TrainTest data, LoadExperimentData(experiment, options.data_dir));
+  const Dataset& train = data.train;
+  TRIBUTARY_ASSIGN_OR_RETURN(const auto model,
+                             BuildNetwork(experiment.model.name, experiment, train.shape(), train.classes()));
+  DeviceTotalsSink totals;
+  TRIBUTARY_ASSIGN_OR_RETURN(ResumedRun run, OpenFolder(experiment, options, totals));
+  std::optional<CheckpointFile>& from = run.checkpoint.file;
+
+  RemoteFleetOptions fleet_options{
+      .model = model,
+      .experiment = experiment,
+      .samples = {train.name(), train.shape(), train.classes(), train.normalisation()},
+      .build = options.build,
+      .listen = options.listen,
+      .credentials = options.credentials,
+      .revoked = options.revoked,
+      .spool = options.folder,
+      .wait_for = options.wait_for.value_or(static_cast<std::size_t>(TotalDevices(experiment.fleet))),
+      .grace = options.grace,
+      .should_stop = options.should_stop};
+  if (from) {
+    for (const FleetMember& member : from->checkpoint().members) {
+      fleet_options.members.emplace_back(member.name, member.samples);
+    }
+    // Those that are missing are waited for as in any other round; by a run that is over, nobody is.
+    if (from->checkpoint().progress.round > 0) fleet_options.wait_for = 0;
+  }
+  auto started = RemoteFleet::Start(std::move(fleet_options));
+  if (!started.ok()) {
+    if (!options.resume) std::move(run.folder).Discard();
+    return std::move(started).status();
+  }
+  const auto fleet = std::move(*started);
+  options.say("listening on port " + std::to_string(fleet->port()));
+
+  WorkerPool pool(options.threads, [](std::size_t) { SetComputeThreads(1); });
+  std::vector<Worker> workers;
+  for (std::size_t i = 0; i < options.threads; ++i) workers.emplace_back(model);
+  std::vector<EventSink*> sinks = {&totals, &run.folder.events(), &run.folder.rounds()};
+  if (options.watcher != nullptr) sinks.push_back(options.watcher);
+  TeeSink events(sinks);
+  Coordinator coordinator(experiment, model, *fleet, events, [&](const SharedWeights& weights) {
+    return EvaluateInParts(pool, workers, data.test, weights);
+  });
+  RunProgress progress;
+  if (from) {
+    TRIBUTARY_RETURN_IF_ERROR(coordinator.Restore(*from));
+    progress = from->checkpoint().progress;
+    from.reset();
+  }
+  Checkpointer checkpointer(
+      run.folder,
+      [&] {
+        std::vector<FleetMember> members;
+        for (auto& [name, samples] : fleet->members()) members.push_back({name, samples});
+        return members;
+      },
+      options.checkpoints, progress);
+  TRIBUTARY_ASSIGN_OR_RETURN(const RunOutcome outcome,
+                             coordinator.Run(options.should_stop, [&](const CoordinatorState& state) {
+                               return checkpointer.Write(state);
+                             }));
+  fleet->SayFarewell(outcome.reason != RunEnd::kInterrupted);
+  FinishedRun result = MakeFinishedRun(fleet->devices(), totals);
+  result.simulated = false;
+  result.run = outcome;
+  result.time = progress.elapsed + fleet->clock().Now();
+  Digest digest;
+  digest.Add(coordinator.parameters());
+  digest.Add(coordinator.statistics());
+  result.digest = digest.Hex();
+  if (outcome.reason == RunEnd::kInterrupted) return result;  // Its folder is for going on.
+  const SavedNetwork network{{experiment.model.name, train.shape(), std::int64_t{train.classes()}, experiment.model.stem},
+                             experiment.data.set,
+                             train.normalisation()};
+  TRIBUTARY_RETURN_IF_ERROR(run.folder.Finish(*model, coordinator.parameters(), coordinator.statistics(),
+                                              ToMetadata(network), FormatSummary(experiment, result)));
+  return result;
+}
+
+}  // namespace tributary

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+
+#include "tributary/base/status.h"
+#include "tributary/telemetry/sink.h"
+
+namespace tributary {
+
+// Hands the events in the first `bytes` bytes of a log (event_json.h) to `sink`, as if they happened again: whatever
+// adds up a run from its events stands where it stood. Reads line by line, so that a log of any length takes little
+// memory. Corrupt, naming the line, if the log is shorter, if its bytes do not end with a line, or if a line is not an
+// event; the sink has then had the events before it.
+Status ReplayEvents(const std::filesystem::path& path, std::uint64_t bytes, EventSink& sink);
+
+}  // namespace tributary
