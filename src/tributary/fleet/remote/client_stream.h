@@ -1,0 +1,75 @@
+#pragma once
+
+#include <grpcpp/channel.h>
+#include <grpcpp/client_context.h>
+#include <grpcpp/support/byte_buffer.h>
+#include <grpcpp/support/client_callback.h>
+
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "tributary/base/clock.h"
+#include "tributary/base/status.h"
+#include "tributary/fleet/remote/frame.h"
+#include "tributary/fleet/remote/link_rate.h"
+#include "tributary/fleet/remote/messages.h"
+#include "tributary/fleet/remote/token_bucket.h"
+
+namespace tributary::remote {
+
+// A device's end of its stream to the coordinator. Messages arrive one after the other on gRPC's threads; sending
+// blocks until gRPC has taken the message, which is how a slow link holds a fast device back.
+class ClientStream : private grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer> {
+ public:
+  enum class Next {
+    kGoOn,
+    kHold,  // keep this message and read no further; Resume hands it over again
+  };
+  using Receiver = std::function<StatusOr<Next>(const ToDevice&, ByteSpan values)>;
+
+  // Begins the call. A failure of the receiver ends it.
+  ClientStream(const std::shared_ptr<grpc::Channel>& channel, Receiver receiver, const Clock& clock,
+               std::optional<LinkRate> rate = {});
+  // Finishes it.
+  ~ClientStream() override;
+
+  // The values must stay in place until it returns. One caller at a time.
+  Status Send(const FromDevice& message, ByteSpan values = {});
+  void Resume();
+  // Whether it still carries messages, as far as is known.
+  bool alive() const;
+  // Ends it, if it has not ended by itself, and tells why it did. Nothing may be sent afterwards.
+  Status Finish();
+
+ private:
+  void OnReadDone(bool ok) override;
+  void OnWriteDone(bool ok) override;
+  void OnDone(const grpc::Status& status) override;
+  void Deliver();
+  void Break(std::optional<Status> failure);
+  void ReleaseHold();
+  // Lets so many bytes over the slow link, if it is to be one. Gives up when the stream breaks.
+  void Pace(std::unique_lock<std::mutex>& lock, std::optional<TokenBucket>& link, std::size_t bytes);
+
+  const Receiver receiver_;
+  const Clock& clock_;
+  grpc::ClientContext context_;
+  grpc::ByteBuffer incoming_, outgoing_;
+  Frame frame_;
+  std::optional<ToDevice> message_;
+
+  mutable std::mutex mutex_;
+  mutable std::condition_variable changed_;
+  // Guarded by mutex_.
+  std::optional<TokenBucket> up_, down_;
+  bool writing_ = false;
+  bool broken_ = false;
+  bool hold_ = true;  // keeps gRPC from ending the call, so that messages may be sent from outside its callbacks
+  std::optional<Status> failure_;  // ours, which explains more than what gRPC makes of it
+  std::optional<Status> done_;
+};
+
+}  // namespace tributary::remote

@@ -1,0 +1,56 @@
+#include "tributary/fleet/remote/device_agent.h"
+
+#include <grpcpp/create_channel.h>
+
+#include <thread>
+
+#include "tributary/base/units.h"
+#include "tributary/fleet/remote/backoff.h"
+#include "tributary/fleet/remote/channel.h"
+#include "tributary/fleet/remote/device_session.h"
+
+namespace tributary::remote {
+
+Status RunDevice(const AgentOptions& options, DeviceWork& work) {
+  constexpr Duration kShortestWait = std::chrono::milliseconds(200);
+  constexpr Duration kPatience = std::chrono::minutes(1);
+  const auto clock = MakeRealClock();
+  const auto stop = [&] { return options.stop && options.stop(); };
+  SessionOptions session{.name = options.credentials ? options.credentials->name : options.name,
+                         .build = options.build,
+                         .allowed = options.allowed,
+                         .once = options.once,
+                         .link_rate = options.link_rate,
+                         .stop = options.stop,
+                         .say = options.say};
+  Backoff backoff(kShortestWait, std::max(kShortestWait, options.longest_wait), Rng(options.seed));
+  std::string last;
+  const TimePoint begun = clock->Now();
+  while (!stop()) {
+    SessionEnd end;
+    const auto channel = Dial(options.join, options.credentials, options.coordinator);
+    if (const Status dialled = AwaitConnection(*channel, options.join, stop); dialled.ok()) {
+      end = RunSession(channel, session, work, *clock);
+    } else {
+      end.reason = dialled;
+    }
+    if (end.stopped || stop()) return OkStatus();
+    if (end.finished && options.leave_when_done) {
+      options.say("the run is over");
+      return OkStatus();
+    }
+    if (options.once && !end.joined && clock->Now() - begun > kPatience) return end.reason;
+    if (end.joined) backoff.Reset();
+    const Duration wait = backoff.Next();
+    const std::string reason = end.finished ? "the run is over; waiting for the next" : end.reason.message();
+    // Said once, not at every attempt.
+    if (reason != last || end.joined) options.say(reason + "; dialling again until it works");
+    last = reason;
+    for (const TimePoint until = clock->Now() + wait; clock->Now() < until && !stop();) {
+      std::this_thread::sleep_for(std::min<Duration>(std::chrono::milliseconds(50), until - clock->Now()));
+    }
+  }
+  return OkStatus();
+}
+
+}  // namespace tributary::remote

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tributary/base/clock.h"
+#include "tributary/base/status.h"
+#include "tributary/fleet/remote/device_work.h"
+#include "tributary/fleet/remote/link_rate.h"
+
+namespace grpc {
+class Channel;
+}
+
+namespace tributary::remote {
+
+struct SessionOptions {
+  std::string name;
+  std::string build;
+  std::vector<std::string> allowed;  // what may leave the device besides updates
+  bool once = false;                 // leave after one round of training
+  std::optional<LinkRate> link_rate;
+  std::function<bool()> stop;        // asked a few times a second
+  std::function<void(const std::string&)> say = [](const std::string&) {};  // for people
+};
+
+struct SessionEnd {
+  bool joined = false;    // it was ready for work
+  bool finished = false;  // the run is over
+  bool stopped = false;   // by `stop`, or after the one round
+  Status reason;          // why it ended, if for no reason above
+};
+
+// One connection of a device, from greeting to its end; the calling thread does the work.
+SessionEnd RunSession(const std::shared_ptr<grpc::Channel>& channel, const SessionOptions& options, DeviceWork& work,
+                      const Clock& clock);
+
+}  // namespace tributary::remote

@@ -1,0 +1,164 @@
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "tributary/base/clock.h"
+#include "tributary/base/file.h"
+#include "tributary/base/status.h"
+#include "tributary/fleet/fleet.h"
+#include "tributary/fleet/remote/connection.h"
+#include "tributary/fleet/remote/coverage.h"
+#include "tributary/fleet/remote/members.h"
+#include "tributary/fleet/remote/messages.h"
+#include "tributary/model/model.h"
+
+namespace tributary::remote {
+
+struct ExchangeOptions {
+  std::shared_ptr<const Model> model;
+  // What every device is told on joining, but for its number. `layout` and `piece_floats` are what both sides go by.
+  Welcome welcome;
+  // How long a device that has gone is still waited for, where the round could end without it. Longer forgives longer
+  // breaks of the network; shorter ends rounds sooner.
+  Duration grace = std::chrono::seconds(10);
+  // A connection that has not greeted by then is closed.
+  Duration greeting_time = std::chrono::seconds(10);
+  // A connection whose peer has taken nothing for so long of what waits to be sent is closed. Longer bears slower links.
+  Duration stall_time = std::chrono::minutes(2);
+  std::size_t most_sessions = 10'000;
+  // A device may not count for more, whatever it says it has.
+  std::int64_t most_samples = 100'000'000;
+  // For updates on their way (update_journal.h).
+  std::filesystem::path spool = "/tmp";
+};
+
+// Where the coordinator and its devices meet: connections come and go, messages arrive in any order and from anybody,
+// and one inquiry at a time is put to some of the devices. All rules of the protocol are kept here; it knows nothing of
+// sockets, and nothing of what updates are for.
+//
+// A device's answer goes to the sink piece by piece as it arrives; memory does not grow with the number of devices. An
+// answer that is not completed, because the device vanished, broke the rules or was too late, is taken back exactly.
+// A device that comes back during an inquiry is asked again, and since its work is a function of the assignment and
+// its data it answers the same.
+//
+// Ask is for one thread at a time; everything else may be called from any thread.
+class Exchange {
+ public:
+  struct Session;  // one connection
+
+  Exchange(ExchangeOptions options, const Clock& clock);
+  ~Exchange();
+
+  // Carriers of connections:
+
+  // A connection has come. `identity` is whom its certificate names; without one the device may say any name.
+  StatusOr<std::shared_ptr<Session>> Open(std::shared_ptr<Connection> connection, std::optional<std::string> identity,
+                                          std::string address);
+  // A message has come; one at a time for each session. A Status is the reason to close the connection: the session
+  // counts no more, and what the device was working on has been refused.
+  Status Receive(Session& session, const FromDevice& message, ByteSpan values);
+  // The same for bytes that are no message. Returns the reason.
+  Status Refuse(Session& session, Status reason);
+  // What is to be sent next, if anything, is handed to `send` before this returns; the values are valid only then. One
+  // at a time for each session.
+  bool Next(Session& session, const std::function<void(const ToDevice&, ByteSpan values)>& send);
+  // The connection is over. The last call for a session.
+  void Closed(Session& session);
+  // To be called now and then: closes what is only half open, does not read, or is admitted no longer.
+  void Tick();
+
+  // The fleet:
+
+  // Those that belonged to the run before, in their order: name and training samples.
+  void Restore(std::span<const std::pair<std::string, std::int64_t>> known);
+  std::vector<Member> members() const;
+  const Clock& clock() const { return clock_; }
+  // Waits until so many devices with samples are there, or until `stop` says so (then Cancelled).
+  Status AwaitPresent(std::size_t least, const std::function<bool()>& stop);
+
+  // What became of one participant.
+  struct Result {
+    DeviceReport report;
+    EvaluationTotals totals;         // of an evaluation
+    std::optional<Moments> moments;  // of a calibration
+  };
+  struct Results {
+    TimePoint start{0}, end{0};
+    std::vector<Result> devices;  // in the order of the participants
+  };
+  using Work = std::variant<TrainAssignment, EvaluateAssignment, CalibrateAssignment>;
+  // Puts the question to the participants and waits as the inquiry says; only answers that were taken count for its
+  // quorum. `sink` takes the updates of training, each weighing no more than the samples that `devices`, indexed by
+  // number, were thought to have by the asker, whatever they have said since. When it returns, Cancelled or not, the
+  // sink holds exactly the answers that were complete.
+  StatusOr<Results> Ask(const Inquiry& inquiry, const Work& work, std::span<const DeviceProfile> devices,
+                        UpdateSink* sink, const std::function<bool()>& stop);
+
+  // Tells everybody that it is over, or (not `finished`) that the coordinator goes away; no more are let in.
+  void SayFarewell(bool finished);
+  std::size_t sessions() const;
+
+ private:
+  struct Task;
+  struct Slot;
+  struct Question;
+  class Errands;
+  using Lock = std::unique_lock<std::mutex>;
+
+  Status Handle(Session& session, const Greeting& greeting, ByteSpan values);
+  Status Handle(Session& session, const Ping& ping, ByteSpan values);
+  Status Handle(Session& session, const Ready& ready, ByteSpan values);
+  Status Handle(Session& session, const Piece& piece, ByteSpan values);
+  Status Handle(Session& session, const Answer& answer, ByteSpan values);
+  Status Handle(Session& session, const Failure& failure, ByteSpan values);
+
+  Status CheckPace(Session& session, const FromDevice& message);
+  Status Store(Task& task, DeviceId device, const Piece& piece, ByteSpan values);
+  // Whether this message belongs to an assignment that ended before the device could know; `last` if none follows it.
+  bool IsLate(Session& session, std::uint64_t ticket, std::size_t bytes, bool last);
+  // Whether the session may answer this.
+  Status CheckWorking(const Session& session, std::uint64_t ticket) const;
+  Slot& SlotOf(const Session& session);
+  std::size_t AllPieces() const { return parameter_pieces_.size() + statistic_pieces_.size(); }
+
+  void Send(Session& session, ToDevice message, std::size_t zeros, Errands& errands);
+  // Puts up a new question; then gives a session its part in it, if it has one.
+  void Pose(const Inquiry& inquiry, const Work& work, std::span<const DeviceProfile> devices, UpdateSink* sink,
+            Errands& errands);
+  void Begin(Session& session, Errands& errands);
+  void Settle(Slot& slot, Outcome outcome, std::string reason);
+  void Charge(Slot& slot, const Task& task);
+  // Ends what the session was doing and takes back what came of it. The lock is given up in between.
+  void Abandon(Lock& lock, Session& session, Errands& errands);
+  void TakeBack(Task& task, DeviceId device, UpdateSink* sink);
+  void Leave(Lock& lock, Session& session, Errands& errands);
+  bool Over(TimePoint now) const;
+  // Ends what is not answered yet. What came of it, per participant, is still to be taken back.
+  std::vector<std::unique_ptr<Task>> EndTasks(Errands& errands);
+  void Unpin(Question& question);
+
+  const ExchangeOptions options_;
+  const Clock& clock_;
+  const PieceGrid parameters_, statistics_, moments_;
+  const std::vector<Segment> parameter_pieces_, statistic_pieces_;
+  const double macs_per_sample_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  // Guarded by mutex_.
+  Members members_;
+  std::vector<std::shared_ptr<Session>> sessions_;
+  std::vector<Session*> session_of_;  // per member; null while it is gone
+  std::unique_ptr<Question> question_;
+  std::uint64_t tickets_ = 0;
+  bool over_ = false;
+};
+
+}  // namespace tributary::remote

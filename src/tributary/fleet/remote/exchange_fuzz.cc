@@ -1,0 +1,158 @@
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <thread>
+
+#include "tributary/base/check.h"
+#include "tributary/fleet/remote/testing_exchange.h"
+
+namespace {
+
+using namespace tributary;
+using namespace tributary::remote;
+
+// The bytes, as choices.
+class Choices {
+ public:
+  explicit Choices(std::span<const std::uint8_t> bytes) : bytes_(bytes) {}
+  bool any() const { return !bytes_.empty(); }
+  std::size_t Next() {
+    if (bytes_.empty()) return 0;
+    const std::size_t byte = bytes_.front();
+    bytes_ = bytes_.subspan(1);
+    return byte;
+  }
+
+ private:
+  std::span<const std::uint8_t> bytes_;
+};
+
+constexpr std::size_t kDevices = 3;
+
+// A connection and what is known of it.
+struct Peer {
+  std::unique_ptr<FakeDevice> device;
+  std::size_t name = 0;
+  std::uint64_t ticket = 0;  // the last it was given
+};
+
+}  // namespace
+
+// Several connections, of which some are in the same name, say anything in any order while rounds are under way. At the
+// end of each the sink holds exactly what the devices that are reported as applied would have sent.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static const auto model = SmallModel(2);
+  Choices choices(std::span(data, size));
+  HandClock clock;
+  ExchangeOptions options = SmallExchange(model);
+  options.grace = Duration(0);
+  Exchange exchange(options, clock);
+  std::vector<std::pair<std::string, std::int64_t>> names;
+  std::vector<DeviceProfile> profiles(kDevices);
+  Inquiry inquiry;
+  for (std::size_t i = 0; i < kDevices; ++i) {
+    names.emplace_back(std::string(1, static_cast<char>('a' + i)), 10);
+    inquiry.participants.push_back(DeviceId{i});
+    profiles[i].samples = 10;
+  }
+  exchange.Restore(names);
+  const std::vector<float> parameters(model->parameters.size), statistics(model->statistics.size);
+  inquiry.weights = {parameters, statistics};
+  inquiry.quorum = kDevices;  // It ends when all have answered, or when it is stopped.
+  std::vector<Peer> peers(4);
+  std::vector<std::uint64_t> before(kDevices);  // rounds that each was applied in
+
+  for (std::uint64_t round = 1; round <= 3; ++round) {
+    inquiry.round = RoundId{round};
+    ExactSink sink(*model, 1000);
+    std::atomic<bool> stop = false;
+    std::optional<Exchange::Results> results;
+    std::thread asking([&] {
+      auto answers = exchange.Ask(inquiry, TrainAssignment{}, profiles, &sink, [&] { return stop.load(); });
+      if (answers.ok()) results = *std::move(answers);
+    });
+    for (bool more = true; more && choices.any();) {
+      const std::size_t choice = choices.Next();
+      Peer& peer = peers[choice % peers.size()];
+      const std::size_t act = choice / peers.size() % 16;
+      if (!peer.device) {
+        peer = {};
+        peer.name = choices.Next() % kDevices;
+        peer.device = std::make_unique<FakeDevice>(exchange, *model, names[peer.name].first);
+        TRIBUTARY_CHECK(peer.device->Open().ok());
+      }
+      FakeDevice& device = *peer.device;
+      TestUpdate update = UpdateOf(*model, DeviceId{peer.name}, round);
+      const std::vector<Piece> pieces = device.Pieces(peer.ticket, update.weight);
+      Status status;
+      switch (act) {
+        case 0: status = device.Greet(); break;
+        case 1: status = device.SayReady(); break;
+        case 2: status = device.Send(Ping{choices.Next(), choices.Next()}); break;
+        case 3: case 4: case 5:
+          (void)exchange.Next(device.session(), [&](const ToDevice& message, ByteSpan) {
+            if (const auto* assignment = std::get_if<Assignment>(&message)) peer.ticket = assignment->ticket;
+          });
+          break;
+        case 6: case 7: case 8: {
+          const Piece& piece = pieces[choices.Next() % pieces.size()];
+          status = device.Send(piece, FakeDevice::ValuesOf(piece, update));
+          break;
+        }
+        case 9: {  // As well as it can.
+          while (exchange.Next(device.session(), [&](const ToDevice& message, ByteSpan) {
+            if (const auto* assignment = std::get_if<Assignment>(&message)) peer.ticket = assignment->ticket;
+          })) {
+          }
+          status = device.Push(peer.ticket, update);
+          break;
+        }
+        case 10: status = device.Finish(peer.ticket); break;
+        case 11: {
+          update.parameters[choices.Next() % update.parameters.size()] = std::numeric_limits<float>::infinity();
+          Piece piece = pieces[choices.Next() % pieces.size()];
+          piece.offset += choices.Next() % 3 == 0 ? 1 : 0;
+          piece.ticket -= choices.Next() % 3;
+          piece.weight = static_cast<double>(choices.Next());
+          const ByteSpan values = FakeDevice::ValuesOf(pieces[choices.Next() % pieces.size()], update);
+          // Values of another place, so an update that is not the device's: its weight is one that no honest one has.
+          if (piece.weight == update.weight) piece.weight += 100;
+          status = device.Send(piece, values);
+          break;
+        }
+        case 12: status = device.Send(Failure{peer.ticket, "no"}); break;
+        case 13: status = exchange.Refuse(device.session(), Corrupt("garbage")); break;
+        case 14:
+          clock.Advance(std::chrono::seconds(1 + choices.Next()));
+          exchange.Tick();
+          break;
+        default: more = choices.Next() % 4 != 0; break;
+      }
+      if (!status.ok() || device.connection().closed()) peer = {};  // As the carrier does.
+    }
+    stop = true;
+    {  // Somebody who goes wakes it.
+      FakeDevice passer(exchange, *model, "passer");
+      TRIBUTARY_CHECK(passer.Open().ok() && passer.Greet().ok());
+    }
+    asking.join();
+    // A round that was stopped has no results; the members' counts tell who was applied.
+    ExactSink expected(*model, 1000);
+    const std::vector<Member> members = exchange.members();
+    std::size_t applied = 0;
+    for (std::size_t i = 0; i < kDevices; ++i) {
+      if (members[i].applied == before[i]) continue;
+      TRIBUTARY_CHECK(members[i].applied == before[i] + 1);
+      before[i] = members[i].applied;
+      expected.AddAll(DeviceId{i}, UpdateOf(*model, DeviceId{i}, round));
+      ++applied;
+    }
+    TRIBUTARY_CHECK(sink.contributors() == applied);
+    TRIBUTARY_CHECK(sink.SameBits(expected));
+    if (results) TRIBUTARY_CHECK(results->devices.size() == kDevices);
+  }
+  peers.clear();
+  TRIBUTARY_CHECK(exchange.sessions() == 0);
+  return 0;
+}

@@ -1,0 +1,30 @@
+#include "tributary/fleet/remote/grpc_bytes.h"
+
+#include <grpcpp/support/slice.h>
+
+namespace tributary::remote {
+
+Status ReadFrame(const grpc::ByteBuffer& buffer, Frame& frame) {
+  std::vector<grpc::Slice> slices;
+  if (!buffer.Dump(&slices).ok()) return Corrupt("the message is empty");
+  std::vector<ByteSpan> bytes;
+  bytes.reserve(slices.size());
+  for (const grpc::Slice& slice : slices) {
+    bytes.push_back(std::as_bytes(std::span(slice.begin(), slice.size())));
+  }
+  return SplitFrame(bytes, frame);
+}
+
+grpc::ByteBuffer MakeBuffer(const std::string& fields, ByteSpan values, Values how) {
+  if (values.empty()) {
+    const grpc::Slice slice(fields);
+    return grpc::ByteBuffer(&slice, 1);
+  }
+  const grpc::Slice slices[2] = {
+      grpc::Slice(fields + ValuesHeading(values.size())),
+      how == Values::kCopy ? grpc::Slice(values.data(), values.size())
+                           : grpc::Slice(values.data(), values.size(), grpc::Slice::STATIC_SLICE)};
+  return grpc::ByteBuffer(slices, 2);
+}
+
+}  // namespace tributary::remote

@@ -1,0 +1,23 @@
+#include "tributary/fleet/remote/load_work.h"
+
+namespace tributary::remote {
+
+StatusOr<Ready> LoadWork::Prepare(const Welcome&) {
+  return Ready{.layout = shared_->layout, .samples = 1, .held_out = 0, .macs_per_second = 1e9, .threads = 1};
+}
+
+std::size_t LoadWork::size(Array array) const {
+  return array == Array::kParameters ? shared_->parameters.size() : shared_->statistics.size();
+}
+
+StatusOr<Answer> LoadWork::Do(const Assignment& assignment, AnswerStream& out) {
+  if (!std::holds_alternative<TrainAssignment>(assignment.work)) {
+    return InvalidArgument("a load generator has nothing to evaluate or calibrate on");
+  }
+  const auto bytes = [](const FlatBuffer& buffer) { return std::as_bytes(buffer.span()); };
+  TRIBUTARY_RETURN_IF_ERROR(out.Push(Array::kParameters, bytes(shared_->parameters), 1));
+  TRIBUTARY_RETURN_IF_ERROR(out.Push(Array::kStatistics, bytes(shared_->statistics), 1));
+  return Answer{.samples = 1, .loss = 0, .correct = 0};
+}
+
+}  // namespace tributary::remote

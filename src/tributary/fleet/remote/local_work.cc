@@ -1,0 +1,163 @@
+#include "tributary/fleet/remote/local_work.h"
+
+#include <unistd.h>
+
+#include <cstring>
+#include <numeric>
+
+#include "tributary/data/load.h"
+#include "tributary/device/setting.h"
+#include "tributary/engine/compute.h"
+#include "tributary/experiment/reader.h"
+#include "tributary/fleet/remote/layout_hash.h"
+#include "tributary/model/initialise.h"
+
+namespace tributary::remote {
+namespace {
+
+double MemoryOfMachine() {
+  return static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGE_SIZE));
+}
+
+// The device's own samples, as the coordinator wants them normalised.
+StatusOr<Dataset> LoadOwn(const std::filesystem::path& folder, const Welcome& welcome) {
+  TRIBUTARY_ASSIGN_OR_RETURN(TrainTest own, LoadData({.name = (folder / "").string()}));
+  if (own.train.shape() != welcome.input || own.train.classes() > welcome.classes) {
+    return InvalidArgument("the samples in " + folder.string() + " have shape " + FormatShape(own.train.shape()) +
+                           " and " + std::to_string(own.train.classes()) + " classes; the experiment needs " +
+                           FormatShape(welcome.input) + " and at most " + std::to_string(welcome.classes));
+  }
+  return std::move(own.train)
+      .WithClasses(welcome.classes)
+      .WithNormalisation({welcome.mean, welcome.deviation});
+}
+
+}  // namespace
+
+LocalWork::LocalWork(LocalWorkOptions options, const Clock& clock) : options_(std::move(options)), clock_(clock) {}
+LocalWork::~LocalWork() = default;
+
+std::size_t LocalWork::size(Array array) const {
+  return array == Array::kParameters ? parameters_.size() : statistics_.size();
+}
+
+void LocalWork::Place(Array array, std::size_t offset, ByteSpan values) {
+  std::memcpy((array == Array::kParameters ? parameters_ : statistics_).data() + offset, values.data(), values.size());
+}
+
+Status LocalWork::Build(const Welcome& welcome) {
+  welcome_.reset();
+  TRIBUTARY_ASSIGN_OR_RETURN(const Experiment experiment,
+                             ReadExperimentText(welcome.experiment, {"the coordinator's experiment", std::nullopt}));
+  TRIBUTARY_ASSIGN_OR_RETURN(model_, BuildNetwork(experiment.model.name, experiment, welcome.input, welcome.classes));
+  const auto devices = static_cast<std::uint64_t>(TotalDevices(experiment.fleet));
+  if (options_.data) {
+    TRIBUTARY_ASSIGN_OR_RETURN(Dataset own, LoadOwn(*options_.data, welcome));
+    dataset_ = std::make_unique<const Dataset>(std::move(own));
+    std::vector<std::uint32_t> all(dataset_->size());
+    std::iota(all.begin(), all.end(), 0U);
+    data_ = HoldOut(experiment, welcome.device, *dataset_, std::move(all));
+  } else {
+    // A coordinator does not choose which files of this machine are read.
+    if (experiment.data.set.find('/') != std::string::npos) {
+      return InvalidArgument("the experiment's data lie in a folder of the coordinator's (" + experiment.data.set +
+                             "); give this device data of its own with --data");
+    }
+    if (welcome.device.value >= devices) {
+      return InvalidArgument("the experiment divides its data among " + std::to_string(devices) + " devices and this is"
+                             " number " + std::to_string(welcome.device.value + 1) +
+                             "; give it data of its own with --data");
+    }
+    TRIBUTARY_ASSIGN_OR_RETURN(TrainTest data, LoadExperimentData(experiment, options_.data_dir));
+    if (data.train.shape() != welcome.input || data.train.classes() != welcome.classes) {
+      return InvalidArgument("the data set '" + experiment.data.set + "' is another here than at the coordinator");
+    }
+    TRIBUTARY_ASSIGN_OR_RETURN(std::vector<LocalData> dealt, DealOut(experiment, data.train));
+    LocalData& mine = dealt[welcome.device.value];
+    // Only its own samples stay in memory, in their order, so that every batch is the simulated device's.
+    std::vector<std::uint32_t> kept = mine.training;
+    kept.insert(kept.end(), mine.held_out.begin(), mine.held_out.end());
+    dataset_ = std::make_unique<const Dataset>(data.train.Select(kept));
+    data_.dataset = dataset_.get();
+    data_.training.resize(mine.training.size());
+    std::iota(data_.training.begin(), data_.training.end(), 0U);
+    data_.held_out.resize(mine.held_out.size());
+    std::iota(data_.held_out.begin(), data_.held_out.end(), static_cast<std::uint32_t>(mine.training.size()));
+  }
+  parameters_ = FlatBuffer(model_->parameters.size);
+  statistics_ = FlatBuffer(model_->statistics.size);
+  SetComputeThreads(options_.threads);
+  worker_ = std::make_unique<Worker>(model_);
+  ready_ = Ready{.layout = LayoutHash(*model_),
+                 .samples = static_cast<std::int64_t>(data_.training.size()),
+                 .held_out = static_cast<std::int64_t>(data_.held_out.size()),
+                 .memory_bytes = MemoryOfMachine(),
+                 .threads = static_cast<std::uint32_t>(options_.threads)};
+  if (!data_.training.empty()) {
+    InitialiseWeights(*model_, 1, parameters_.span(), statistics_.span());
+    TRIBUTARY_ASSIGN_OR_RETURN(ready_.macs_per_second,
+                               MeasureCompute(static_cast<std::size_t>(experiment.train.batch)));
+  }
+  welcome_ = welcome;
+  return OkStatus();
+}
+
+StatusOr<double> LocalWork::MeasureCompute(std::size_t batch) {
+  constexpr Duration kLongEnough = std::chrono::milliseconds(200);
+  constexpr int kMost = 20;
+  TrainAssignment assignment;
+  assignment.batch = batch;
+  double samples = 0;
+  TimePoint begun{0};
+  for (int i = 0; i <= kMost; ++i) {
+    if (i == 1) begun = clock_.Now();  // The first is slower than those that follow.
+    TRIBUTARY_ASSIGN_OR_RETURN(const Worker::Trained trained,
+                               worker_->Train(assignment, weights(), DeviceId{0}, data_));
+    if (i > 0) samples += trained.update.weight;
+    if (i > 0 && clock_.Now() - begun > kLongEnough) break;
+  }
+  const double macs = 3 * static_cast<double>(TotalMacs(model_->costs).value) * samples;
+  return macs / std::max(1e-9, ToSeconds(clock_.Now() - begun));
+}
+
+StatusOr<Ready> LocalWork::Prepare(const Welcome& welcome) {
+  const bool same = welcome_ && welcome_->experiment == welcome.experiment && welcome_->device == welcome.device &&
+                    welcome_->input == welcome.input && welcome_->classes == welcome.classes &&
+                    welcome_->mean == welcome.mean && welcome_->deviation == welcome.deviation;
+  if (!same) TRIBUTARY_RETURN_IF_ERROR(Build(welcome));
+  return ready_;
+}
+
+StatusOr<Answer> LocalWork::Do(const Assignment& assignment, AnswerStream& out) {
+  const TimePoint begun = clock_.Now();
+  Answer answer;
+  const auto computed = [&] { answer.compute_seconds = ToSeconds(clock_.Now() - begun); };
+  const auto bytes = [](const auto& values) { return std::as_bytes(std::span(values)); };
+  const DeviceId device = welcome_->device;
+  if (const auto* train = std::get_if<TrainAssignment>(&assignment.work)) {
+    TRIBUTARY_ASSIGN_OR_RETURN(const Worker::Trained trained,
+                               worker_->Train(*train, weights(), device, data_, [&] { return out.over(); }));
+    computed();
+    answer.samples = trained.metrics.samples;
+    answer.loss = trained.metrics.loss;
+    answer.correct = trained.metrics.correct;
+    const Update& update = trained.update;
+    TRIBUTARY_RETURN_IF_ERROR(out.Push(Array::kParameters, bytes(update.parameters), update.weight));
+    TRIBUTARY_RETURN_IF_ERROR(out.Push(Array::kStatistics, bytes(update.statistics), update.weight));
+  } else if (const auto* evaluate = std::get_if<EvaluateAssignment>(&assignment.work)) {
+    TRIBUTARY_ASSIGN_OR_RETURN(const EvaluationTotals totals, worker_->Evaluate(*evaluate, weights(), data_));
+    computed();
+    answer.samples = totals.samples;
+    answer.loss = totals.loss;
+    answer.correct = totals.correct;
+  } else {
+    const auto& calibrate = std::get<CalibrateAssignment>(assignment.work);
+    TRIBUTARY_ASSIGN_OR_RETURN(const Moments moments, worker_->Calibrate(calibrate, weights(), device, data_));
+    computed();
+    TRIBUTARY_RETURN_IF_ERROR(out.Push(Array::kMomentSums, bytes(moments.sums), 0));
+    TRIBUTARY_RETURN_IF_ERROR(out.Push(Array::kMomentCounts, bytes(moments.counts), 0));
+  }
+  return answer;
+}
+
+}  // namespace tributary::remote

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "tributary/base/clock.h"
+#include "tributary/device/local_data.h"
+#include "tributary/device/worker.h"
+#include "tributary/fleet/remote/device_work.h"
+
+namespace tributary::remote {
+
+struct LocalWorkOptions {
+  // The device's own data: a folder with X.npy and y.npy. Without it the device takes its part of the experiment's data
+  // set, which must then be one that is known by name.
+  std::optional<std::filesystem::path> data;
+  std::filesystem::path data_dir;  // where named data sets lie
+  int threads = 1;                 // to compute with; the same number gives the same bits
+};
+
+// What a real device does: it trains on data that it has, by the code that the simulator runs.
+class LocalWork : public DeviceWork {
+ public:
+  LocalWork(LocalWorkOptions options, const Clock& clock);
+  ~LocalWork() override;
+
+  // Keeps network and data if it is the same experiment as before.
+  StatusOr<Ready> Prepare(const Welcome& welcome) override;
+  std::size_t size(Array array) const override;
+  void Place(Array array, std::size_t offset, ByteSpan values) override;
+  StatusOr<Answer> Do(const Assignment& assignment, AnswerStream& answer) override;
+
+ private:
+  Status Build(const Welcome& welcome);
+  StatusOr<double> MeasureCompute(std::size_t batch);
+  SharedWeights weights() const { return {parameters_.span(), statistics_.span()}; }
+
+  const LocalWorkOptions options_;
+  const Clock& clock_;
+  std::optional<Welcome> welcome_;  // that the rest was built for
+  std::shared_ptr<const Model> model_;
+  std::unique_ptr<const Dataset> dataset_;
+  LocalData data_;
+  FlatBuffer parameters_, statistics_;
+  std::unique_ptr<Worker> worker_;
+  Ready ready_;
+};
+
+}  // namespace tributary::remote

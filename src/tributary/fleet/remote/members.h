@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tributary/base/clock.h"
+#include "tributary/fleet/profile.h"
+#include "tributary/fleet/remote/messages.h"
+
+namespace tributary::remote {
+
+enum class Doing { kGone, kPreparing, kWaiting, kPulling, kComputing, kPushing };
+std::string_view NameOf(Doing doing);
+
+// A device of this run: one that ever joined it, whether it is there or not.
+struct Member {
+  std::string name;
+  std::string address;
+  std::string build;
+  // As it measured itself, kept current by what rounds show; rates are zero until it has said.
+  DeviceProfile profile;
+  std::uint32_t threads = 0;
+  Doing doing = Doing::kGone;
+  TimePoint since{0};  // that it has been doing it
+  std::uint64_t applied = 0;
+  std::uint64_t missed = 0;
+};
+
+// Who belongs to a run. A device's number is its place in the order of first coming, and stays its own.
+class Members {
+ public:
+  // The number of that name, a new one if it never came before. ResourceExhausted if there are too many.
+  StatusOr<std::size_t> Find(const std::string& name, TimePoint now);
+
+  Member& operator[](std::size_t index) { return members_[index]; }
+  const std::vector<Member>& all() const { return members_; }
+
+  void Set(std::size_t index, Doing doing, TimePoint now);
+  // What the device says of itself on joining.
+  void Describe(std::size_t index, const Ready& ready);
+  // Moves the estimates towards what was seen: so much work or so many bytes in so long. Too short to tell is left out.
+  void SeeCompute(std::size_t index, double macs, Duration time);
+  void SeeDown(std::size_t index, Bytes bytes, Duration time);
+  void SeeUp(std::size_t index, Bytes bytes, Duration time);
+
+ private:
+  std::vector<Member> members_;
+  std::map<std::string, std::size_t, std::less<>> by_name_;
+};
+
+}  // namespace tributary::remote

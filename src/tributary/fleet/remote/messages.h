@@ -1,0 +1,111 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "tributary/base/ids.h"
+#include "tributary/fleet/assignment.h"
+#include "tributary/model/shape.h"
+
+namespace tributary::remote {
+
+// What coordinator and devices say to each other, as plain values: proto/tributary/v1/fleet.proto is the contract and
+// explains each field. wire.h turns bytes into these and refuses what they cannot hold, so whoever has one need not
+// check ranges again; what only makes sense at some moment is checked by whoever knows the moment.
+
+inline constexpr std::uint32_t kProtocol = 1;
+// What a message may take on the wire; gRPC closes a stream that exceeds it.
+inline constexpr std::size_t kLargestMessage = 4 << 20;
+// What a Ping may carry or ask for.
+inline constexpr std::size_t kLargestProbe = 1 << 20;
+
+struct Greeting {
+  std::uint32_t protocol = kProtocol;
+  std::string build;
+  std::string name;
+};
+
+struct Welcome {
+  std::uint32_t protocol = kProtocol;
+  std::string build;
+  DeviceId device;
+  std::string experiment;
+  Shape input;
+  int classes = 0;
+  std::vector<float> mean, deviation;
+  std::string layout;
+  std::size_t piece_floats = 0;
+  std::vector<std::string> needs;
+};
+
+struct Ping {
+  std::uint64_t nonce = 0;
+  std::size_t answer_bytes = 0;
+};
+
+struct Pong {
+  std::uint64_t nonce = 0;
+};
+
+// Rates are finite and not negative; 0 is "not known".
+struct Ready {
+  std::string layout;
+  std::int64_t samples = 0;
+  std::int64_t held_out = 0;
+  double macs_per_second = 0;
+  double up_bits_per_second = 0;
+  double down_bits_per_second = 0;
+  double round_trip_seconds = 0;
+  double memory_bytes = 0;
+  std::uint32_t threads = 0;
+};
+
+enum class Array { kParameters, kStatistics, kMomentSums, kMomentCounts };
+constexpr std::size_t BytesPerValue(Array array) {
+  return array == Array::kMomentSums || array == Array::kMomentCounts ? sizeof(double) : sizeof(float);
+}
+
+struct Piece {
+  std::uint64_t ticket = 0;
+  Array array = Array::kParameters;
+  std::size_t offset = 0;
+  double weight = 0;  // finite, not negative
+};
+
+struct Assignment {
+  std::uint64_t ticket = 0;
+  RoundId round{1};
+  std::variant<TrainAssignment, EvaluateAssignment, CalibrateAssignment> work;
+};
+
+struct Answer {
+  std::uint64_t ticket = 0;
+  std::int64_t samples = 0;
+  double loss = 0;
+  std::int64_t correct = 0;
+  double pull_seconds = 0;
+  double compute_seconds = 0;
+};
+
+struct Failure {
+  std::uint64_t ticket = 0;
+  std::string reason;
+};
+
+struct Verdict {
+  enum class Outcome { kTaken, kLate, kRefused };
+  std::uint64_t ticket = 0;
+  Outcome outcome = Outcome::kTaken;
+  std::string reason;
+};
+
+struct Farewell {
+  bool finished = false;
+};
+
+using FromDevice = std::variant<Greeting, Ping, Ready, Piece, Answer, Failure>;
+using ToDevice = std::variant<Welcome, Pong, Assignment, Piece, Verdict, Farewell>;
+
+}  // namespace tributary::remote

@@ -1,0 +1,110 @@
+#include "tributary/fleet/remote/remote_fleet.h"
+
+#include <thread>
+
+#include "tributary/experiment/format.h"
+#include "tributary/fleet/remote/exchange.h"
+#include "tributary/fleet/remote/layout_hash.h"
+#include "tributary/fleet/remote/server.h"
+
+namespace tributary {
+
+using remote::Exchange;
+
+struct RemoteFleet::State {
+  State(remote::ExchangeOptions options, const Clock& clock) : exchange(std::move(options), clock) {}
+  Exchange exchange;
+  std::unique_ptr<remote::Server> server;
+};
+
+RemoteFleet::RemoteFleet(RemoteFleetOptions options) : options_(std::move(options)), clock_(MakeRealClock()) {}
+
+RemoteFleet::~RemoteFleet() = default;
+
+StatusOr<std::unique_ptr<RemoteFleet>> RemoteFleet::Start(RemoteFleetOptions options) {
+  constexpr std::size_t kPieceFloats = 65536;  // 256 KiB: large against its heading, small against many devices
+  std::unique_ptr<RemoteFleet> fleet(new RemoteFleet(std::move(options)));
+  const RemoteFleetOptions& chosen = fleet->options_;
+  remote::ExchangeOptions exchange{.model = chosen.model, .grace = chosen.grace, .spool = chosen.spool};
+  exchange.welcome = {.build = chosen.build,
+                      .experiment = FormatExperiment(chosen.experiment),
+                      .input = chosen.samples.shape,
+                      .classes = chosen.samples.classes,
+                      .mean = chosen.samples.normalisation.mean,
+                      .deviation = chosen.samples.normalisation.deviation,
+                      .layout = remote::LayoutHash(*chosen.model),
+                      .piece_floats = kPieceFloats};
+  fleet->state_ = std::make_unique<State>(std::move(exchange), *fleet->clock_);
+  fleet->state_->exchange.Restore(chosen.members);
+  TRIBUTARY_ASSIGN_OR_RETURN(
+      fleet->state_->server,
+      remote::Server::Start({.listen = chosen.listen,
+                             .credentials = chosen.credentials,
+                             .revoked = chosen.revoked,
+                             .experiment = chosen.experiment.goal.name,
+                             .rounds = static_cast<std::uint64_t>(chosen.experiment.goal.rounds.value_or(0))},
+                            fleet->state_->exchange));
+  return fleet;
+}
+
+int RemoteFleet::port() const { return state_->server->port(); }
+
+std::vector<std::pair<std::string, std::int64_t>> RemoteFleet::members() const {
+  std::vector<std::pair<std::string, std::int64_t>> members;
+  for (const remote::Member& member : state_->exchange.members()) {
+    members.emplace_back(member.name, member.profile.samples);
+  }
+  return members;
+}
+
+Status RemoteFleet::Gather() {
+  TRIBUTARY_RETURN_IF_ERROR(state_->exchange.AwaitPresent(begun_ ? 1 : options_.wait_for, options_.should_stop));
+  begun_ = true;
+  profiles_.clear();
+  present_.clear();
+  for (const remote::Member& member : state_->exchange.members()) {
+    profiles_.push_back(member.profile);
+    present_.push_back(member.doing != remote::Doing::kGone && member.doing != remote::Doing::kPreparing);
+  }
+  return OkStatus();
+}
+
+bool RemoteFleet::Present(DeviceId device) const { return present_[device.value]; }
+
+StatusOr<RoundReport> RemoteFleet::Train(const RoundRequest& request, UpdateSink& sink) {
+  state_->server->set_round(request.round.value);
+  TRIBUTARY_ASSIGN_OR_RETURN(Exchange::Results results,
+                             state_->exchange.Ask(request, request.assignment, profiles_, &sink, options_.should_stop));
+  RoundReport report{results.start, results.end, {}};
+  for (Exchange::Result& device : results.devices) report.devices.push_back(std::move(device.report));
+  return report;
+}
+
+StatusOr<EvaluationTotals> RemoteFleet::Evaluate(const EvaluateAssignment& assignment, const Inquiry& inquiry) {
+  TRIBUTARY_ASSIGN_OR_RETURN(const Exchange::Results results,
+                             state_->exchange.Ask(inquiry, assignment, profiles_, nullptr, options_.should_stop));
+  EvaluationTotals totals;
+  for (const Exchange::Result& device : results.devices) {
+    if (device.report.outcome == Outcome::kApplied) totals += device.totals;
+  }
+  return totals;
+}
+
+StatusOr<Moments> RemoteFleet::Calibrate(const CalibrateAssignment& assignment, const Inquiry& inquiry) {
+  TRIBUTARY_ASSIGN_OR_RETURN(const Exchange::Results results,
+                             state_->exchange.Ask(inquiry, assignment, profiles_, nullptr, options_.should_stop));
+  Moments totals(options_.model->statistics.size);
+  for (const Exchange::Result& device : results.devices) {
+    if (device.report.outcome == Outcome::kApplied) totals += *device.moments;
+  }
+  return totals;
+}
+
+void RemoteFleet::SayFarewell(bool finished) {
+  constexpr int kLooks = 40;
+  constexpr auto kBetweenLooks = std::chrono::milliseconds(50);
+  state_->exchange.SayFarewell(finished);
+  for (int i = 0; i < kLooks && state_->exchange.sessions() > 0; ++i) std::this_thread::sleep_for(kBetweenLooks);
+}
+
+}  // namespace tributary

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tributary/base/clock.h"
+#include "tributary/data/dataset.h"
+#include "tributary/experiment/experiment.h"
+#include "tributary/fleet/fleet.h"
+#include "tributary/keys/credentials.h"
+#include "tributary/model/model.h"
+
+namespace tributary {
+
+struct RemoteFleetOptions {
+  std::shared_ptr<const Model> model;
+  Experiment experiment;      // which devices are told
+  DatasetInfo samples;        // shape, classes and normalisation of what the network reads
+  std::string build;
+  std::string listen = "127.0.0.1:7070";
+  std::optional<Credentials> credentials;  // without them anybody may join
+  std::filesystem::path revoked;           // the authority's revocation list; empty for none
+  std::filesystem::path spool = "/tmp";    // for updates on their way
+  // The first round begins when so many are there.
+  std::size_t wait_for = 1;
+  // How long a device that has gone is waited for, where a round could end without it.
+  Duration grace = std::chrono::seconds(10);
+  // Those that belonged to the run before it was interrupted, in their order: name and training samples.
+  std::vector<std::pair<std::string, std::int64_t>> members;
+  std::function<bool()> should_stop;
+};
+
+// A fleet of real devices that dial in over gRPC, with mutual TLS. Time is the machine's.
+class RemoteFleet : public Fleet {
+ public:
+  // Listens from the moment it is made.
+  static StatusOr<std::unique_ptr<RemoteFleet>> Start(RemoteFleetOptions options);
+  ~RemoteFleet() override;
+
+  int port() const;
+  // All that ever joined, by name, in the order of their numbers; with their training samples.
+  std::vector<std::pair<std::string, std::int64_t>> members() const;
+
+  Status Gather() override;
+  std::span<const DeviceProfile> devices() const override { return profiles_; }
+  bool Present(DeviceId device) const override;
+  const Clock& clock() const override { return *clock_; }
+  StatusOr<RoundReport> Train(const RoundRequest& request, UpdateSink& sink) override;
+  StatusOr<EvaluationTotals> Evaluate(const EvaluateAssignment& assignment, const Inquiry& inquiry) override;
+  StatusOr<Moments> Calibrate(const CalibrateAssignment& assignment, const Inquiry& inquiry) override;
+
+  // Tells the devices that the run is over, or that its coordinator goes away, and waits a moment for them to leave.
+  void SayFarewell(bool finished);
+
+ private:
+  struct State;
+  explicit RemoteFleet(RemoteFleetOptions options);
+
+  const RemoteFleetOptions options_;
+  const std::unique_ptr<Clock> clock_;
+  std::unique_ptr<State> state_;
+  std::vector<DeviceProfile> profiles_;
+  std::vector<bool> present_;
+  bool begun_ = false;
+};
+
+}  // namespace tributary

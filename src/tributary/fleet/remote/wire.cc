@@ -1,0 +1,412 @@
+#include "tributary/fleet/remote/wire.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <tributary/v1/fleet.pb.h>
+
+namespace tributary::remote {
+namespace {
+
+namespace pb = ::tributary::v1;
+
+constexpr std::size_t kLongestName = 256;
+constexpr std::size_t kLongestReason = 4096;
+constexpr std::int64_t kMostSamples = 1'000'000'000'000;
+
+// How many bytes the character at the start of a text takes, none if they are no UTF-8 or one that steers a terminal.
+std::size_t PrintableLength(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
+  if (byte(0) < 0x80) return byte(0) < 0x20 || byte(0) == 0x7f ? 0 : 1;
+  const std::size_t length = byte(0) >= 0xf0 ? 4 : byte(0) >= 0xe0 ? 3 : 2;
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xc0) != 0x80) return 0;
+  }
+  const std::uint32_t lead = (byte(0) << 8) | byte(1);
+  if (lead < 0xc2a0 || lead > 0xf48f) return 0;                           // overlong, controls, beyond Unicode
+  if ((lead >= 0xe000 && lead < 0xe0a0) || (lead >= 0xeda0 && lead < 0xee00)) return 0;  // overlong, surrogates
+  if (lead >= 0xf000 && lead < 0xf090) return 0;                          // overlong
+  return length;
+}
+
+// A text that may go into a message and onto a terminal: what may not is '?' instead.
+std::string Clean(std::string_view text, std::size_t longest) {
+  std::string clean;
+  while (!text.empty()) {
+    const std::size_t length = PrintableLength(text);
+    if (clean.size() + std::max<std::size_t>(length, 1) > longest) break;
+    clean += length == 0 ? "?" : text.substr(0, length);
+    text.remove_prefix(std::max<std::size_t>(length, 1));
+  }
+  return clean;
+}
+
+// Checks field after field and remembers the first that is wrong.
+class Reader {
+ public:
+  double Amount(double value, const char* field) {
+    if (!(std::isfinite(value) && value >= 0)) Refuse(field, std::to_string(value), "a finite number that is not negative");
+    return value;
+  }
+  std::int64_t Within(std::int64_t value, std::int64_t low, std::int64_t high, const char* field) {
+    if (value < low || value > high) {
+      Refuse(field, std::to_string(value), std::to_string(low) + " to " + std::to_string(high));
+    }
+    return value;
+  }
+  std::uint64_t AtMost(std::uint64_t value, std::uint64_t high, const char* field) {
+    if (value > high) Refuse(field, std::to_string(value), "at most " + std::to_string(high));
+    return value;
+  }
+  std::string Text(const std::string& value, std::size_t longest, const char* field) {
+    if (value.size() > longest) {
+      Refuse(field, std::to_string(value.size()) + " bytes", "at most " + std::to_string(longest));
+    } else if (Clean(value, longest) != value) {
+      Refuse(field, "a text with control characters", "plain text");  // They could write anywhere on a terminal.
+    }
+    return value;
+  }
+  void Refuse(const char* field, const std::string& found, const std::string& allowed) {
+    if (status_.ok()) status_ = Corrupt(std::string(field) + " is " + found + ", allowed is " + allowed);
+  }
+  const Status& status() const { return status_; }
+
+ private:
+  Status status_;
+};
+
+pb::Piece::Array ToProto(Array array) {
+  switch (array) {
+    case Array::kParameters: return pb::Piece::PARAMETERS;
+    case Array::kStatistics: return pb::Piece::STATISTICS;
+    case Array::kMomentSums: return pb::Piece::MOMENT_SUMS;
+    case Array::kMomentCounts: return pb::Piece::MOMENT_COUNTS;
+  }
+  return pb::Piece::ARRAY_UNSPECIFIED;
+}
+
+Array FromProto(pb::Piece::Array array, Reader& reader) {
+  switch (array) {
+    case pb::Piece::PARAMETERS: return Array::kParameters;
+    case pb::Piece::STATISTICS: return Array::kStatistics;
+    case pb::Piece::MOMENT_SUMS: return Array::kMomentSums;
+    case pb::Piece::MOMENT_COUNTS: return Array::kMomentCounts;
+    default: reader.Refuse("piece.array", std::to_string(static_cast<int>(array)), "1 to 4"); return {};
+  }
+}
+
+void Put(const Greeting& from, pb::FromDevice& to) {
+  auto& greeting = *to.mutable_greeting();
+  greeting.set_protocol(from.protocol);
+  greeting.set_build(Clean(from.build, kLongestName));
+  greeting.set_name(from.name);
+}
+
+Greeting Take(const pb::Greeting& from, Reader& reader) {
+  return {from.protocol(), reader.Text(from.build(), kLongestName, "greeting.build"),
+          reader.Text(from.name(), kLongestName, "greeting.name")};
+}
+
+void Put(const Ping& from, pb::FromDevice& to) {
+  to.mutable_ping()->set_nonce(from.nonce);
+  to.mutable_ping()->set_answer_bytes(static_cast<std::uint32_t>(from.answer_bytes));
+}
+
+Ping Take(const pb::Ping& from, Reader& reader) {
+  return {from.nonce(), static_cast<std::size_t>(reader.AtMost(from.answer_bytes(), kLargestProbe, "ping.answer_bytes"))};
+}
+
+void Put(const Ready& from, pb::FromDevice& to) {
+  auto& ready = *to.mutable_ready();
+  ready.set_layout(from.layout);
+  ready.set_samples(from.samples);
+  ready.set_held_out(from.held_out);
+  ready.set_macs_per_second(from.macs_per_second);
+  ready.set_up_bits_per_second(from.up_bits_per_second);
+  ready.set_down_bits_per_second(from.down_bits_per_second);
+  ready.set_round_trip_seconds(from.round_trip_seconds);
+  ready.set_memory_bytes(from.memory_bytes);
+  ready.set_threads(from.threads);
+}
+
+Ready Take(const pb::Ready& from, Reader& reader) {
+  return {.layout = reader.Text(from.layout(), kLongestName, "ready.layout"),
+          .samples = reader.Within(from.samples(), 0, kMostSamples, "ready.samples"),
+          .held_out = reader.Within(from.held_out(), 0, kMostSamples, "ready.held_out"),
+          .macs_per_second = reader.Amount(from.macs_per_second(), "ready.macs_per_second"),
+          .up_bits_per_second = reader.Amount(from.up_bits_per_second(), "ready.up_bits_per_second"),
+          .down_bits_per_second = reader.Amount(from.down_bits_per_second(), "ready.down_bits_per_second"),
+          .round_trip_seconds = reader.Amount(from.round_trip_seconds(), "ready.round_trip_seconds"),
+          .memory_bytes = reader.Amount(from.memory_bytes(), "ready.memory_bytes"),
+          .threads = from.threads()};
+}
+
+template <typename Message>
+void Put(const Piece& from, Message& to) {
+  auto& piece = *to.mutable_piece();
+  piece.set_ticket(from.ticket);
+  piece.set_array(ToProto(from.array));
+  piece.set_offset(from.offset);
+  piece.set_weight(from.weight);
+}
+
+Piece Take(const pb::Piece& from, Reader& reader) {
+  return {from.ticket(), FromProto(from.array(), reader), static_cast<std::size_t>(from.offset()),
+          reader.Amount(from.weight(), "piece.weight")};
+}
+
+void Put(const Answer& from, pb::FromDevice& to) {
+  auto& answer = *to.mutable_answer();
+  answer.set_ticket(from.ticket);
+  answer.set_samples(from.samples);
+  answer.set_loss(from.loss);
+  answer.set_correct(from.correct);
+  answer.set_pull_seconds(from.pull_seconds);
+  answer.set_compute_seconds(from.compute_seconds);
+}
+
+Answer Take(const pb::Answer& from, Reader& reader) {
+  Answer answer{.ticket = from.ticket(),
+                .samples = reader.Within(from.samples(), 0, kMostSamples, "answer.samples"),
+                .loss = reader.Amount(from.loss(), "answer.loss"),
+                .pull_seconds = reader.Amount(from.pull_seconds(), "answer.pull_seconds"),
+                .compute_seconds = reader.Amount(from.compute_seconds(), "answer.compute_seconds")};
+  answer.correct = reader.Within(from.correct(), 0, answer.samples, "answer.correct");
+  return answer;
+}
+
+void Put(const Failure& from, pb::FromDevice& to) {
+  to.mutable_failure()->set_ticket(from.ticket);
+  to.mutable_failure()->set_reason(Clean(from.reason, kLongestReason));
+}
+
+Failure Take(const pb::Failure& from, Reader& reader) {
+  return {from.ticket(), reader.Text(from.reason(), kLongestReason, "failure.reason")};
+}
+
+void Put(const Welcome& from, pb::ToDevice& to) {
+  auto& welcome = *to.mutable_welcome();
+  welcome.set_protocol(from.protocol);
+  welcome.set_build(Clean(from.build, kLongestName));
+  welcome.set_device(from.device.value);
+  welcome.set_experiment(from.experiment);
+  for (const auto size : {from.input.channels, from.input.height, from.input.width}) welcome.add_input(size);
+  welcome.set_classes(from.classes);
+  for (const float value : from.mean) welcome.add_mean(value);
+  for (const float value : from.deviation) welcome.add_deviation(value);
+  welcome.set_layout(from.layout);
+  welcome.set_piece_floats(static_cast<std::uint32_t>(from.piece_floats));
+  for (const auto& need : from.needs) welcome.add_needs(need);
+}
+
+Welcome Take(const pb::Welcome& from, Reader& reader) {
+  constexpr int kDimensions = 3;
+  constexpr int kMostNeeds = 8;
+  constexpr std::int64_t kLargestSide = 65536;
+  constexpr int kMostChannels = 4096;
+  Welcome welcome{.protocol = from.protocol(),
+                  .build = reader.Text(from.build(), kLongestName, "welcome.build"),
+                  .device = DeviceId{from.device()},
+                  .experiment = from.experiment(),
+                  .classes = static_cast<int>(reader.Within(from.classes(), 1, 1'000'000, "welcome.classes")),
+                  .layout = reader.Text(from.layout(), kLongestName, "welcome.layout")};
+  reader.Within(from.input_size(), kDimensions, kDimensions, "the length of welcome.input");
+  reader.Within(from.mean_size(), 0, kMostChannels, "the length of welcome.mean");
+  reader.Within(from.deviation_size(), 0, kMostChannels, "the length of welcome.deviation");
+  reader.Within(from.needs_size(), 0, kMostNeeds, "the length of welcome.needs");
+  if (!reader.status().ok()) return welcome;
+  for (const auto size : from.input()) reader.Within(size, 1, kLargestSide, "welcome.input");
+  welcome.input = {from.input(0), from.input(1), from.input(2)};
+  welcome.mean.assign(from.mean().begin(), from.mean().end());
+  welcome.deviation.assign(from.deviation().begin(), from.deviation().end());
+  if (welcome.mean.size() != welcome.deviation.size() ||
+      (!welcome.mean.empty() && from.mean_size() != from.input(0))) {
+    reader.Refuse("the length of welcome.mean and welcome.deviation",
+                  std::to_string(welcome.mean.size()) + " and " + std::to_string(welcome.deviation.size()),
+                  "none, or one for each channel");
+  }
+  for (const float value : welcome.mean) {
+    if (!std::isfinite(value)) reader.Refuse("welcome.mean", std::to_string(value), "finite");
+  }
+  for (const float value : welcome.deviation) {
+    if (!std::isfinite(value) || value <= 0) reader.Refuse("welcome.deviation", std::to_string(value), "above 0");
+  }
+  welcome.piece_floats = static_cast<std::size_t>(
+      reader.Within(from.piece_floats(), 1024, kLargestMessage / 8, "welcome.piece_floats"));
+  for (const auto& need : from.needs()) welcome.needs.push_back(reader.Text(need, kLongestName, "welcome.needs"));
+  return welcome;
+}
+
+void Put(const Pong& from, pb::ToDevice& to) { to.mutable_pong()->set_nonce(from.nonce); }
+Pong Take(const pb::Pong& from, Reader&) { return {from.nonce()}; }
+
+void PutWork(const TrainAssignment& from, pb::Assignment& to) {
+  auto& train = *to.mutable_train();
+  const bool gradient = from.answer == TrainAssignment::Answer::kGradient;
+  train.set_result(gradient ? pb::Train::GRADIENT : pb::Train::CHANGE);
+  train.set_steps(from.steps);
+  train.set_epochs(from.epochs);
+  train.set_batch(from.batch);
+  train.set_label_smoothing(from.label_smoothing);
+  train.set_crop_padding(from.augment.padding);
+  train.set_flip(from.augment.flip);
+  train.set_seed(from.seed);
+  train.set_learning_rate(from.learning_rate);
+  train.set_prox(from.prox);
+  auto& optimiser = *train.mutable_optimiser();
+  optimiser.set_name(from.optimiser.name);
+  optimiser.set_momentum(from.optimiser.momentum);
+  optimiser.set_nesterov(from.optimiser.nesterov);
+  optimiser.set_weight_decay(from.optimiser.weight_decay);
+  optimiser.set_beta1(from.optimiser.beta1);
+  optimiser.set_beta2(from.optimiser.beta2);
+  optimiser.set_epsilon(from.optimiser.epsilon);
+}
+void PutWork(const EvaluateAssignment&, pb::Assignment& to) { to.mutable_evaluate(); }
+void PutWork(const CalibrateAssignment& from, pb::Assignment& to) {
+  auto& calibrate = *to.mutable_calibrate();
+  calibrate.set_steps(from.steps);
+  calibrate.set_batch(from.batch);
+  calibrate.set_seed(from.seed);
+}
+
+void Put(const Assignment& from, pb::ToDevice& to) {
+  auto& assignment = *to.mutable_assignment();
+  assignment.set_ticket(from.ticket);
+  assignment.set_round(from.round.value);
+  std::visit([&](const auto& work) { PutWork(work, assignment); }, from.work);
+}
+
+constexpr std::int64_t kMostSteps = 1'000'000'000;
+constexpr std::uint64_t kLargestBatch = 1'000'000'000;
+
+TrainAssignment TakeTrain(const pb::Train& from, RoundId round, Reader& reader) {
+  TrainAssignment train;
+  train.round = round;
+  if (from.result() != pb::Train::GRADIENT && from.result() != pb::Train::CHANGE) {
+    reader.Refuse("train.result", std::to_string(static_cast<int>(from.result())), "1 or 2");
+  }
+  train.answer = from.result() == pb::Train::GRADIENT ? TrainAssignment::Answer::kGradient
+                                                      : TrainAssignment::Answer::kChange;
+  train.steps = static_cast<int>(reader.Within(from.steps(), 0, kMostSteps, "train.steps"));
+  train.epochs = static_cast<int>(reader.Within(from.epochs(), 0, kMostSteps, "train.epochs"));
+  if (train.steps == 0 && train.epochs == 0) reader.Refuse("train.steps", "0", "at least 1, without epochs");
+  train.batch = static_cast<std::size_t>(reader.AtMost(from.batch(), kLargestBatch, "train.batch"));
+  if (train.batch == 0) reader.Refuse("train.batch", "0", "at least 1");
+  train.label_smoothing = reader.Amount(from.label_smoothing(), "train.label_smoothing");
+  if (train.label_smoothing > 1) reader.Refuse("train.label_smoothing", "above 1", "0 to 1");
+  train.augment.padding = static_cast<int>(reader.Within(from.crop_padding(), 0, 4096, "train.crop_padding"));
+  train.augment.flip = from.flip();
+  train.seed = from.seed();
+  train.learning_rate = reader.Amount(from.learning_rate(), "train.learning_rate");
+  train.prox = reader.Amount(from.prox(), "train.prox");
+  const auto& optimiser = from.optimiser();
+  train.optimiser.name = reader.Text(optimiser.name(), kLongestName, "optimiser.name");
+  // Their ranges are checked by whoever makes the optimiser.
+  train.optimiser.momentum = reader.Amount(optimiser.momentum(), "optimiser.momentum");
+  train.optimiser.nesterov = optimiser.nesterov();
+  train.optimiser.weight_decay = reader.Amount(optimiser.weight_decay(), "optimiser.weight_decay");
+  train.optimiser.beta1 = reader.Amount(optimiser.beta1(), "optimiser.beta1");
+  train.optimiser.beta2 = reader.Amount(optimiser.beta2(), "optimiser.beta2");
+  train.optimiser.epsilon = reader.Amount(optimiser.epsilon(), "optimiser.epsilon");
+  return train;
+}
+
+Assignment Take(const pb::Assignment& from, Reader& reader) {
+  Assignment assignment{.ticket = from.ticket(), .round = RoundId{from.round()}};
+  if (from.round() == 0) reader.Refuse("assignment.round", "0", "at least 1");
+  switch (from.work_case()) {
+    case pb::Assignment::kTrain: assignment.work = TakeTrain(from.train(), assignment.round, reader); break;
+    case pb::Assignment::kEvaluate: assignment.work = EvaluateAssignment{}; break;
+    case pb::Assignment::kCalibrate: {
+      CalibrateAssignment calibrate{.round = assignment.round, .seed = from.calibrate().seed()};
+      calibrate.steps = static_cast<int>(reader.Within(from.calibrate().steps(), 1, kMostSteps, "calibrate.steps"));
+      calibrate.batch = static_cast<std::size_t>(reader.AtMost(from.calibrate().batch(), kLargestBatch, "calibrate.batch"));
+      if (calibrate.batch == 0) reader.Refuse("calibrate.batch", "0", "at least 1");
+      assignment.work = calibrate;
+      break;
+    }
+    default: reader.Refuse("assignment.work", "none that is known", "train, evaluate or calibrate");
+  }
+  return assignment;
+}
+
+void Put(const Verdict& from, pb::ToDevice& to) {
+  auto& verdict = *to.mutable_verdict();
+  verdict.set_ticket(from.ticket);
+  verdict.set_outcome(from.outcome == Verdict::Outcome::kTaken  ? pb::Verdict::TAKEN
+                      : from.outcome == Verdict::Outcome::kLate ? pb::Verdict::LATE
+                                                                : pb::Verdict::REFUSED);
+  verdict.set_reason(Clean(from.reason, kLongestReason));
+}
+
+Verdict Take(const pb::Verdict& from, Reader& reader) {
+  Verdict verdict{.ticket = from.ticket(), .reason = reader.Text(from.reason(), kLongestReason, "verdict.reason")};
+  switch (from.outcome()) {
+    case pb::Verdict::TAKEN: verdict.outcome = Verdict::Outcome::kTaken; break;
+    case pb::Verdict::LATE: verdict.outcome = Verdict::Outcome::kLate; break;
+    case pb::Verdict::REFUSED: verdict.outcome = Verdict::Outcome::kRefused; break;
+    default: reader.Refuse("verdict.outcome", std::to_string(static_cast<int>(from.outcome())), "1 to 3");
+  }
+  return verdict;
+}
+
+void Put(const Farewell& from, pb::ToDevice& to) { to.mutable_farewell()->set_finished(from.finished); }
+Farewell Take(const pb::Farewell& from, Reader&) { return {from.finished()}; }
+
+template <typename Proto, typename Message>
+std::string FormatAs(const Message& message) {
+  Proto proto;
+  std::visit([&](const auto& alternative) { Put(alternative, proto); }, message);
+  return proto.SerializeAsString();
+}
+
+template <typename Proto>
+StatusOr<Proto> ParseAs(std::string_view fields) {
+  Proto proto;
+  if (!proto.ParseFromArray(fields.data(), static_cast<int>(fields.size()))) {
+    return Corrupt("the message is cut off or is no message of this protocol");
+  }
+  return proto;
+}
+
+template <typename Message>
+StatusOr<Message> Checked(Message message, const Reader& reader) {
+  if (!reader.status().ok()) return reader.status();
+  return message;
+}
+
+}  // namespace
+
+std::string Format(const FromDevice& message) { return FormatAs<pb::FromDevice>(message); }
+std::string Format(const ToDevice& message) { return FormatAs<pb::ToDevice>(message); }
+
+StatusOr<FromDevice> ParseFromDevice(std::string_view fields) {
+  TRIBUTARY_ASSIGN_OR_RETURN(const pb::FromDevice proto, ParseAs<pb::FromDevice>(fields));
+  Reader reader;
+  switch (proto.message_case()) {
+    case pb::FromDevice::kGreeting: return Checked<FromDevice>(Take(proto.greeting(), reader), reader);
+    case pb::FromDevice::kPing: return Checked<FromDevice>(Take(proto.ping(), reader), reader);
+    case pb::FromDevice::kReady: return Checked<FromDevice>(Take(proto.ready(), reader), reader);
+    case pb::FromDevice::kPiece: return Checked<FromDevice>(Take(proto.piece(), reader), reader);
+    case pb::FromDevice::kAnswer: return Checked<FromDevice>(Take(proto.answer(), reader), reader);
+    case pb::FromDevice::kFailure: return Checked<FromDevice>(Take(proto.failure(), reader), reader);
+    default: return Corrupt("the message is of a kind that this protocol does not have");
+  }
+}
+
+StatusOr<ToDevice> ParseToDevice(std::string_view fields) {
+  TRIBUTARY_ASSIGN_OR_RETURN(const pb::ToDevice proto, ParseAs<pb::ToDevice>(fields));
+  Reader reader;
+  switch (proto.message_case()) {
+    case pb::ToDevice::kWelcome: return Checked<ToDevice>(Take(proto.welcome(), reader), reader);
+    case pb::ToDevice::kPong: return Checked<ToDevice>(Take(proto.pong(), reader), reader);
+    case pb::ToDevice::kAssignment: return Checked<ToDevice>(Take(proto.assignment(), reader), reader);
+    case pb::ToDevice::kPiece: return Checked<ToDevice>(Take(proto.piece(), reader), reader);
+    case pb::ToDevice::kVerdict: return Checked<ToDevice>(Take(proto.verdict(), reader), reader);
+    case pb::ToDevice::kFarewell: return Checked<ToDevice>(Take(proto.farewell(), reader), reader);
+    default: return Corrupt("the message is of a kind that this protocol does not have");
+  }
+}
+
+}  // namespace tributary::remote

@@ -1,0 +1,403 @@
+#include "tributary/fleet/remote/wire.h"
+
+#include <google/protobuf/descriptor.h>
+#include <gtest/gtest.h>
+#include <tributary/v1/fleet.pb.h>
+
+#include <cmath>
+#include <functional>
+#include <limits>
+
+namespace tributary::remote {
+namespace {
+
+namespace pb = ::tributary::v1;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kLargest = std::numeric_limits<double>::max();
+constexpr double kSmallest = std::numeric_limits<double>::denorm_min();
+constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
+
+// The fields that are not set, in this message and those within it: a message of which every field has a value that is
+// not the default must come out without any.
+std::string Forgotten(const google::protobuf::Message& message) {
+  const auto& reflection = *message.GetReflection();
+  std::string forgotten;
+  for (int i = 0; i < message.GetDescriptor()->field_count(); ++i) {
+    const auto* field = message.GetDescriptor()->field(i);
+    const bool set = field->is_repeated() ? reflection.FieldSize(message, field) > 0
+                                          : reflection.HasField(message, field);
+    if (!set && field->containing_oneof() == nullptr && field->name() != "values") forgotten += " " + field->full_name();
+    if (set && !field->is_repeated() && field->cpp_type() == google::protobuf::FieldDescriptor::CPPTYPE_MESSAGE) {
+      forgotten += Forgotten(reflection.GetMessage(message, field));
+    }
+  }
+  return forgotten;
+}
+
+// Sends it there and back; what comes back must say the same, and protobuf must find every field in between.
+template <typename Alternative, typename Proto, typename Message>
+Alternative RoundTrip(const Message& message, auto parse) {
+  const std::string bytes = Format(message);
+  Proto proto;
+  EXPECT_TRUE(proto.ParseFromString(bytes));
+  EXPECT_EQ(Forgotten(proto), "");
+  const auto parsed = parse(bytes);
+  EXPECT_TRUE(parsed.ok()) << parsed.status();
+  EXPECT_EQ(Format(*parsed), bytes);
+  return std::get<Alternative>(*parsed);
+}
+template <typename Alternative>
+Alternative FromThereAndBack(const Alternative& message) {
+  return RoundTrip<Alternative, pb::FromDevice>(FromDevice(message), ParseFromDevice);
+}
+template <typename Alternative>
+Alternative ToThereAndBack(const Alternative& message) {
+  return RoundTrip<Alternative, pb::ToDevice>(ToDevice(message), ParseToDevice);
+}
+
+TEST(Wire, CarriesGreeting) {
+  const auto got = FromThereAndBack(Greeting{4294967295U, "0.1-ä", "pi-3"});
+  EXPECT_EQ(got.protocol, 4294967295U);
+  EXPECT_EQ(got.build, "0.1-ä");
+  EXPECT_EQ(got.name, "pi-3");
+}
+
+TEST(Wire, CarriesPing) {
+  const auto got = FromThereAndBack(Ping{kMost, kLargestProbe});
+  EXPECT_EQ(got.nonce, kMost);
+  EXPECT_EQ(got.answer_bytes, kLargestProbe);
+}
+
+TEST(Wire, CarriesReady) {
+  const auto got = FromThereAndBack(Ready{.layout = "abc",
+                                          .samples = 1'000'000'000'000,
+                                          .held_out = 1,
+                                          .macs_per_second = kLargest,
+                                          .up_bits_per_second = kSmallest,
+                                          .down_bits_per_second = 0.1,
+                                          .round_trip_seconds = 1e-300,
+                                          .memory_bytes = 1e300,
+                                          .threads = 4294967295U});
+  EXPECT_EQ(got.layout, "abc");
+  EXPECT_EQ(got.samples, 1'000'000'000'000);
+  EXPECT_EQ(got.held_out, 1);
+  EXPECT_EQ(got.macs_per_second, kLargest);
+  EXPECT_EQ(got.up_bits_per_second, kSmallest);
+  EXPECT_EQ(got.down_bits_per_second, 0.1);
+  EXPECT_EQ(got.round_trip_seconds, 1e-300);
+  EXPECT_EQ(got.memory_bytes, 1e300);
+  EXPECT_EQ(got.threads, 4294967295U);
+}
+
+TEST(Wire, CarriesPieceBothWays) {
+  for (const Array array : {Array::kParameters, Array::kStatistics, Array::kMomentSums, Array::kMomentCounts}) {
+    for (const Piece& got : {FromThereAndBack(Piece{kMost, array, kMost, kLargest}),
+                             ToThereAndBack(Piece{kMost, array, kMost, kLargest})}) {
+      EXPECT_EQ(got.ticket, kMost);
+      EXPECT_EQ(got.array, array);
+      EXPECT_EQ(got.offset, kMost);
+      EXPECT_EQ(got.weight, kLargest);
+    }
+  }
+}
+
+TEST(Wire, CarriesAnswer) {
+  const auto got = FromThereAndBack(Answer{kMost, 10, kSmallest, 10, kLargest, 0.3});
+  EXPECT_EQ(got.ticket, kMost);
+  EXPECT_EQ(got.samples, 10);
+  EXPECT_EQ(got.loss, kSmallest);
+  EXPECT_EQ(got.correct, 10);
+  EXPECT_EQ(got.pull_seconds, kLargest);
+  EXPECT_EQ(got.compute_seconds, 0.3);
+}
+
+TEST(Wire, CarriesFailure) {
+  const auto got = FromThereAndBack(Failure{3, "no memory"});
+  EXPECT_EQ(got.ticket, 3U);
+  EXPECT_EQ(got.reason, "no memory");
+}
+
+TEST(Wire, CarriesWelcome) {
+  const auto got = ToThereAndBack(Welcome{.protocol = 1,
+                                          .build = "0.1",
+                                          .device = DeviceId{kMost},
+                                          .experiment = "[experiment]\n\tname = \"ä\"\n",
+                                          .input = {2, 32, 65536},
+                                          .classes = 1'000'000,
+                                          .mean = {-1.5F, 0.25F},
+                                          .deviation = {1e-38F, 3e38F},
+                                          .layout = "hash",
+                                          .piece_floats = 65536,
+                                          .needs = {"samples", "activations"}});
+  EXPECT_EQ(got.protocol, 1U);
+  EXPECT_EQ(got.build, "0.1");
+  EXPECT_EQ(got.device, DeviceId{kMost});
+  EXPECT_EQ(got.experiment, "[experiment]\n\tname = \"ä\"\n");
+  EXPECT_EQ(got.input, (Shape{2, 32, 65536}));
+  EXPECT_EQ(got.classes, 1'000'000);
+  EXPECT_EQ(got.mean, (std::vector<float>{-1.5F, 0.25F}));
+  EXPECT_EQ(got.deviation, (std::vector<float>{1e-38F, 3e38F}));
+  EXPECT_EQ(got.layout, "hash");
+  EXPECT_EQ(got.piece_floats, 65536U);
+  EXPECT_EQ(got.needs, (std::vector<std::string>{"samples", "activations"}));
+}
+
+TEST(Wire, CarriesPongVerdictAndFarewell) {
+  EXPECT_EQ(ToThereAndBack(Pong{kMost}).nonce, kMost);
+  EXPECT_TRUE(ToThereAndBack(Farewell{true}).finished);
+  for (const auto outcome : {Verdict::Outcome::kTaken, Verdict::Outcome::kLate, Verdict::Outcome::kRefused}) {
+    const auto got = ToThereAndBack(Verdict{9, outcome, "so"});
+    EXPECT_EQ(got.ticket, 9U);
+    EXPECT_EQ(got.outcome, outcome);
+    EXPECT_EQ(got.reason, "so");
+  }
+}
+
+TrainAssignment SomeTraining() {
+  TrainAssignment train;
+  train.answer = TrainAssignment::Answer::kChange;
+  train.round = RoundId{kMost};
+  train.steps = 3;
+  train.epochs = 4;
+  train.batch = 1'000'000'000;
+  train.label_smoothing = 1;
+  train.augment = {.flip = true, .padding = 4};
+  train.seed = kMost;
+  train.optimiser.name = "adam";
+  train.optimiser.momentum = 0.9;
+  train.optimiser.nesterov = true;
+  train.optimiser.weight_decay = 5e-4;
+  train.optimiser.beta1 = 0.8;
+  train.optimiser.beta2 = 0.999;
+  train.optimiser.epsilon = kSmallest;
+  train.learning_rate = 0.1;
+  train.prox = kLargest;
+  return train;
+}
+
+TEST(Wire, CarriesAssignmentsToTrain) {
+  const auto got = ToThereAndBack(Assignment{kMost, RoundId{kMost}, SomeTraining()});
+  EXPECT_EQ(got.ticket, kMost);
+  EXPECT_EQ(got.round, RoundId{kMost});
+  const auto& train = std::get<TrainAssignment>(got.work);
+  const TrainAssignment sent = SomeTraining();
+  EXPECT_EQ(train.answer, sent.answer);
+  EXPECT_EQ(train.round, sent.round);
+  EXPECT_EQ(train.steps, sent.steps);
+  EXPECT_EQ(train.epochs, sent.epochs);
+  EXPECT_EQ(train.batch, sent.batch);
+  EXPECT_EQ(train.label_smoothing, sent.label_smoothing);
+  EXPECT_EQ(train.augment.padding, sent.augment.padding);
+  EXPECT_EQ(train.augment.flip, sent.augment.flip);
+  EXPECT_EQ(train.seed, sent.seed);
+  EXPECT_EQ(train.optimiser.name, sent.optimiser.name);
+  EXPECT_EQ(train.optimiser.momentum, sent.optimiser.momentum);
+  EXPECT_EQ(train.optimiser.nesterov, sent.optimiser.nesterov);
+  EXPECT_EQ(train.optimiser.weight_decay, sent.optimiser.weight_decay);
+  EXPECT_EQ(train.optimiser.beta1, sent.optimiser.beta1);
+  EXPECT_EQ(train.optimiser.beta2, sent.optimiser.beta2);
+  EXPECT_EQ(train.optimiser.epsilon, sent.optimiser.epsilon);
+  EXPECT_EQ(train.learning_rate, sent.learning_rate);
+  EXPECT_EQ(train.prox, sent.prox);
+}
+
+TEST(Wire, CarriesAssignmentsToEvaluateAndCalibrate) {
+  const auto evaluate = ToThereAndBack(Assignment{1, RoundId{2}, EvaluateAssignment{}});
+  EXPECT_TRUE(std::holds_alternative<EvaluateAssignment>(evaluate.work));
+  const auto got = ToThereAndBack(Assignment{1, RoundId{2}, CalibrateAssignment{RoundId{2}, 7, 64, kMost}});
+  const auto& calibrate = std::get<CalibrateAssignment>(got.work);
+  EXPECT_EQ(calibrate.round, RoundId{2});
+  EXPECT_EQ(calibrate.steps, 7);
+  EXPECT_EQ(calibrate.batch, 64U);
+  EXPECT_EQ(calibrate.seed, kMost);
+}
+
+// What the coordinator says to a message that a field was changed in.
+std::string Refusal(const FromDevice& base, const std::function<void(pb::FromDevice&)>& change) {
+  pb::FromDevice proto;
+  EXPECT_TRUE(proto.ParseFromString(Format(base)));
+  change(proto);
+  const auto parsed = ParseFromDevice(proto.SerializeAsString());
+  return parsed.ok() ? "taken" : parsed.status().message();
+}
+std::string Refusal(const ToDevice& base, const std::function<void(pb::ToDevice&)>& change) {
+  pb::ToDevice proto;
+  EXPECT_TRUE(proto.ParseFromString(Format(base)));
+  change(proto);
+  const auto parsed = ParseToDevice(proto.SerializeAsString());
+  return parsed.ok() ? "taken" : parsed.status().message();
+}
+
+TEST(Wire, RefusesNumbersOfDevicesThatAreNone) {
+  using Set = void (*)(pb::FromDevice&, double);
+  const std::vector<std::tuple<std::string, FromDevice, Set>> fields = {
+      {"ready.macs_per_second", Ready{}, [](pb::FromDevice& m, double v) { m.mutable_ready()->set_macs_per_second(v); }},
+      {"ready.up_bits_per_second", Ready{},
+       [](pb::FromDevice& m, double v) { m.mutable_ready()->set_up_bits_per_second(v); }},
+      {"ready.down_bits_per_second", Ready{},
+       [](pb::FromDevice& m, double v) { m.mutable_ready()->set_down_bits_per_second(v); }},
+      {"ready.round_trip_seconds", Ready{},
+       [](pb::FromDevice& m, double v) { m.mutable_ready()->set_round_trip_seconds(v); }},
+      {"ready.memory_bytes", Ready{}, [](pb::FromDevice& m, double v) { m.mutable_ready()->set_memory_bytes(v); }},
+      {"piece.weight", Piece{}, [](pb::FromDevice& m, double v) { m.mutable_piece()->set_weight(v); }},
+      {"answer.loss", Answer{}, [](pb::FromDevice& m, double v) { m.mutable_answer()->set_loss(v); }},
+      {"answer.pull_seconds", Answer{}, [](pb::FromDevice& m, double v) { m.mutable_answer()->set_pull_seconds(v); }},
+      {"answer.compute_seconds", Answer{},
+       [](pb::FromDevice& m, double v) { m.mutable_answer()->set_compute_seconds(v); }}};
+  for (const auto& [name, message, set] : fields) {
+    for (const double value : {kNan, kInfinity, -kInfinity, -1e-300}) {
+      EXPECT_EQ(Refusal(message, [&](pb::FromDevice& m) { set(m, value); }).substr(0, name.size() + 4), name + " is ");
+    }
+  }
+}
+
+TEST(Wire, RefusesCountsOutOfRange) {
+  for (const std::int64_t absurd : {std::int64_t{-1}, std::int64_t{1'000'000'000'001}}) {
+    EXPECT_NE(Refusal(FromDevice(Ready{}), [&](auto& m) { m.mutable_ready()->set_samples(absurd); }), "taken");
+    EXPECT_NE(Refusal(FromDevice(Ready{}), [&](auto& m) { m.mutable_ready()->set_held_out(absurd); }), "taken");
+    EXPECT_NE(Refusal(FromDevice(Answer{}), [&](auto& m) { m.mutable_answer()->set_samples(absurd); }), "taken");
+    EXPECT_NE(Refusal(FromDevice(Answer{}), [&](auto& m) { m.mutable_answer()->set_correct(absurd); }), "taken");
+  }
+  EXPECT_EQ(Refusal(FromDevice(Answer{.samples = 5}), [](auto& m) { m.mutable_answer()->set_correct(6); }),
+            "answer.correct is 6, allowed is 0 to 5");
+  EXPECT_EQ(Refusal(FromDevice(Ping{}), [](auto& m) { m.mutable_ping()->set_answer_bytes((1 << 20) + 1); }),
+            "ping.answer_bytes is 1048577, allowed is at most 1048576");
+}
+
+TEST(Wire, RefusesUnknownArrays) {
+  for (const int array : {0, 5, -1}) {
+    const auto set = [&](auto& m) { m.mutable_piece()->set_array(static_cast<pb::Piece::Array>(array)); };
+    EXPECT_EQ(Refusal(FromDevice(Piece{}), set), "piece.array is " + std::to_string(array) + ", allowed is 1 to 4");
+    EXPECT_EQ(Refusal(ToDevice(Piece{}), set), "piece.array is " + std::to_string(array) + ", allowed is 1 to 4");
+  }
+}
+
+TEST(Wire, RefusesTextsThatAreTooLongOrSteerATerminal) {
+  const std::vector<std::pair<FromDevice, std::function<void(pb::FromDevice&, const std::string&)>>> texts = {
+      {Greeting{}, [](auto& m, const auto& t) { m.mutable_greeting()->set_name(t); }},
+      {Greeting{}, [](auto& m, const auto& t) { m.mutable_greeting()->set_build(t); }},
+      {Ready{}, [](auto& m, const auto& t) { m.mutable_ready()->set_layout(t); }},
+      {Failure{}, [](auto& m, const auto& t) { m.mutable_failure()->set_reason(t); }}};
+  for (const auto& [message, set] : texts) {
+    for (const std::string& text : {std::string(5000, 'x'), std::string("\x1b[2J"), std::string("a\nb"), std::string(1, '\0'),
+                                   std::string("\x7f"), std::string("\xc2\x9b")}) {
+      EXPECT_NE(Refusal(message, [&](auto& m) { set(m, std::string(text)); }), "taken") << text;
+    }
+    for (const std::string_view text : {"", "ä€😀", "plain"}) {
+      EXPECT_EQ(Refusal(message, [&](auto& m) { set(m, std::string(text)); }), "taken") << text;
+    }
+  }
+}
+
+// A reason may hold whatever a library or a file name brought; the message must still be one.
+TEST(Wire, MakesAnyReasonFitToSend) {
+  const auto carried = [](const std::string& reason) {
+    const auto parsed = ParseFromDevice(Format(FromDevice(Failure{1, reason})));
+    EXPECT_TRUE(parsed.ok()) << parsed.status();
+    return parsed.ok() ? std::get<Failure>(*parsed).reason : "";
+  };
+  EXPECT_EQ(carried("line\nline"), "line?line");
+  EXPECT_EQ(carried("\xff\xfe" "a\xc3"), "??a?");
+  EXPECT_EQ(carried("\xed\xa0\x80|\xc0\x80|\xf4\x90\x80\x80|\xf0\x80\x80\x80|\xe0\x80\x80"), "???|??|????|????|???");
+  std::string lengthy(4095, 'x');
+  lengthy += "ä";  // Cut in its middle it would be no text.
+  EXPECT_EQ(carried(lengthy), std::string(4095, 'x'));
+  EXPECT_EQ(carried("ä€😀\xf4\x8f\xbf\xbf\xee\x80\x80"), "ä€😀\xf4\x8f\xbf\xbf\xee\x80\x80");
+}
+
+TEST(Wire, RefusesWelcomesThatMakeNoSense) {
+  const Welcome base{.input = {1, 2, 3}, .classes = 2, .mean = {0}, .deviation = {1}, .piece_floats = 1024};
+  const auto refusal = [&](const std::function<void(pb::Welcome&)>& change) {
+    return Refusal(ToDevice(base), [&](pb::ToDevice& m) { change(*m.mutable_welcome()); });
+  };
+  EXPECT_EQ(refusal([](auto&) {}), "taken");
+  EXPECT_EQ(refusal([](auto& w) { w.clear_mean(), w.clear_deviation(); }), "taken");
+  const std::vector<std::function<void(pb::Welcome&)>> wrong = {
+      [](auto& w) { w.clear_input(); },
+      [](auto& w) { w.add_input(1); },
+      [](auto& w) { w.set_input(1, 0); },
+      [](auto& w) { w.set_input(1, -5); },
+      [](auto& w) { w.set_input(2, 65537); },
+      [](auto& w) { w.set_classes(0); },
+      [](auto& w) { w.set_classes(-1); },
+      [](auto& w) { w.set_classes(1'000'001); },
+      [](auto& w) { w.set_piece_floats(0); },
+      [](auto& w) { w.set_piece_floats(1023); },
+      [](auto& w) { w.set_piece_floats(4294967295U); },
+      [](auto& w) { w.set_mean(0, std::numeric_limits<float>::quiet_NaN()); },
+      [](auto& w) { w.set_deviation(0, 0); },
+      [](auto& w) { w.set_deviation(0, -1); },
+      [](auto& w) { w.set_deviation(0, std::numeric_limits<float>::infinity()); },
+      [](auto& w) { w.add_mean(0); },
+      [](auto& w) { w.add_mean(0), w.add_deviation(1); },
+      [](auto& w) { w.clear_deviation(); },
+      [](auto& w) { for (int i = 0; i < 5000; ++i) w.add_mean(0); },
+      [](auto& w) { for (int i = 0; i < 9; ++i) w.add_needs("x"); },
+      [](auto& w) { w.add_needs(std::string(300, 'x')); },
+      [](auto& w) { w.set_build(std::string(300, 'x')); },
+      [](auto& w) { w.set_layout("\x1b"); }};
+  for (std::size_t i = 0; i < wrong.size(); ++i) EXPECT_NE(refusal(wrong[i]), "taken") << i;
+}
+
+TEST(Wire, RefusesAssignmentsThatMakeNoSense) {
+  const auto train = [&](const std::function<void(pb::Train&)>& change) {
+    return Refusal(ToDevice(Assignment{1, RoundId{1}, SomeTraining()}),
+                   [&](pb::ToDevice& m) { change(*m.mutable_assignment()->mutable_train()); });
+  };
+  EXPECT_EQ(train([](auto&) {}), "taken");
+  EXPECT_EQ(train([](auto& t) { t.set_steps(0); }), "taken");  // There are epochs.
+  const std::vector<std::function<void(pb::Train&)>> wrong = {
+      [](auto& t) { t.set_result(pb::Train::RESULT_UNSPECIFIED); },
+      [](auto& t) { t.set_result(static_cast<pb::Train::Result>(3)); },
+      [](auto& t) { t.set_steps(-1); },
+      [](auto& t) { t.set_epochs(-1); },
+      [](auto& t) { t.set_steps(0), t.set_epochs(0); },
+      [](auto& t) { t.set_steps(1'000'000'001); },
+      [](auto& t) { t.set_batch(0); },
+      [](auto& t) { t.set_batch(kMost); },
+      [](auto& t) { t.set_label_smoothing(1.1); },
+      [](auto& t) { t.set_label_smoothing(kNan); },
+      [](auto& t) { t.set_crop_padding(-1); },
+      [](auto& t) { t.set_crop_padding(5000); },
+      [](auto& t) { t.set_learning_rate(kInfinity); },
+      [](auto& t) { t.set_prox(-1); },
+      [](auto& t) { t.mutable_optimiser()->set_name(std::string(300, 'x')); },
+      [](auto& t) { t.mutable_optimiser()->set_momentum(kNan); },
+      [](auto& t) { t.mutable_optimiser()->set_weight_decay(-1); },
+      [](auto& t) { t.mutable_optimiser()->set_beta1(kInfinity); },
+      [](auto& t) { t.mutable_optimiser()->set_beta2(-kInfinity); },
+      [](auto& t) { t.mutable_optimiser()->set_epsilon(-1); }};
+  for (std::size_t i = 0; i < wrong.size(); ++i) EXPECT_NE(train(wrong[i]), "taken") << i;
+  const auto calibrate = [&](const std::function<void(pb::Assignment&)>& change) {
+    return Refusal(ToDevice(Assignment{1, RoundId{1}, CalibrateAssignment{}}),
+                   [&](pb::ToDevice& m) { change(*m.mutable_assignment()); });
+  };
+  EXPECT_EQ(calibrate([](auto&) {}), "taken");
+  EXPECT_NE(calibrate([](auto& a) { a.mutable_calibrate()->set_steps(0); }), "taken");
+  EXPECT_NE(calibrate([](auto& a) { a.mutable_calibrate()->set_batch(0); }), "taken");
+  EXPECT_NE(calibrate([](auto& a) { a.mutable_calibrate()->set_batch(kMost); }), "taken");
+  EXPECT_NE(calibrate([](auto& a) { a.set_round(0); }), "taken");
+  EXPECT_NE(calibrate([](auto& a) { a.clear_work(); }), "taken");
+}
+
+TEST(Wire, RefusesVerdictsThatSayNothing) {
+  for (const int outcome : {0, 4}) {
+    EXPECT_NE(Refusal(ToDevice(Verdict{}),
+                      [&](auto& m) { m.mutable_verdict()->set_outcome(static_cast<pb::Verdict::Outcome>(outcome)); }),
+              "taken");
+  }
+  EXPECT_NE(Refusal(ToDevice(Verdict{}), [](auto& m) { m.mutable_verdict()->set_reason("\x1b[2J"); }), "taken");
+}
+
+TEST(Wire, RefusesWhatIsNoMessage) {
+  for (const std::string_view bytes : {std::string_view(), std::string_view("\x0a"), std::string_view("garbage"),
+                                       std::string_view("\x0a\x03\x12\x01\xff")}) {
+    EXPECT_EQ(ParseFromDevice(bytes).status().code(), StatusCode::kCorrupt);
+    EXPECT_EQ(ParseToDevice(bytes).status().code(), StatusCode::kCorrupt);
+  }
+}
+
+}  // namespace
+}  // namespace tributary::remote
