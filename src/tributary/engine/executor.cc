@@ -227,6 +227,7 @@ class Executor::Torch {
   }
 
   void GoBack(const at::Tensor& end, const at::Tensor& gradient, const PassHooks& hooks) {
+    if (hooks.forward_done) hooks.forward_done();
     leaves_.BeginBackward(units_run_, hooks.gradient_ready);
     end.backward(gradient);
     leaves_.BeginBackward({}, {});

@@ -36,6 +36,8 @@ struct NetworkMemory {
 struct PassHooks {
   // The unit's parameters must be in place when this returns. May wait for them, and may write them.
   std::function<void(std::size_t unit)> before_forward;
+  // The way forward is done and its loss known; the way back begins.
+  std::function<void()> forward_done;
   // The unit's gradient is complete in the flat buffer, while earlier layers are still going backward. Units come in
   // the order their gradients complete: the last layers first.
   std::function<void(std::size_t unit)> gradient_ready;

@@ -14,7 +14,7 @@ namespace tributary {
 
 // Which form of a network to build. The ImageNet forms reduce the image early and, in VGG, end in three linear layers;
 // the CIFAR forms start at full resolution: ResNet with a 3×3 stem of stride 1 and no pooling, VGG with global pooling
-// and one linear layer, MobileNet-v2 without its first two reductions.
+// and one linear layer, MobileNet-v2, GoogLeNet and Inception-v4 without their first reductions.
 enum class Stem {
   kAuto,  // CIFAR for inputs up to 64 pixels, ImageNet above
   kCifar,

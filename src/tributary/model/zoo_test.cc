@@ -25,11 +25,26 @@ TEST(Zoo, MatchesTheReferenceImplementationsOnImageNet) {
                                      Published{"vgg19", 143'667'240, 19.632}, Published{"resnet18", 11'689'512, 1.814},
                                      Published{"resnet34", 21'797'672, 3.664}, Published{"resnet50", 25'557'032, 4.089},
                                      Published{"resnet152", 60'192'808, 11.514},
-                                     Published{"mobilenet-v2", 3'504'872, 0.301}}) {
+                                     Published{"mobilenet-v2", 3'504'872, 0.301},
+                                     Published{"googlenet", 6'624'904, 1.498}}) {
     const Model model = Zoo(published.name);
     EXPECT_EQ(TotalParameters(model.costs), published.parameters) << published.name;
     EXPECT_NEAR(static_cast<double>(TotalMacs(model.costs).value) / 1e9, published.giga_macs, 0.0005) << published.name;
   }
+}
+
+TEST(Zoo, InceptionV4HasThePublishedParametersAndReductions) {
+  const Model model = Zoo("inception-v4");
+  EXPECT_EQ(TotalParameters(model.costs), 42'679'816);
+  EXPECT_EQ(model.units.size(), 150U);  // 149 convolutions, 1 linear
+  std::vector<std::string> sizes;
+  for (NodeIndex i = 0; i < model.graph.size(); ++i) {
+    const std::string& name = model.graph.node(i).name;
+    if (name == "features.5.concat" || name == "features.10.concat" || name == "features.18.concat") {
+      sizes.push_back(FormatShape(model.graph.shape(i)));
+    }
+  }
+  EXPECT_EQ(sizes, (std::vector<std::string>{"384x35x35", "1024x17x17", "1536x8x8"}));
 }
 
 TEST(Zoo, MatchesTheReferenceImplementationsOnCifar) {

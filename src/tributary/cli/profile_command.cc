@@ -1,0 +1,98 @@
+#include <cmath>
+#include <cstdio>
+
+#include "tributary/base/file.h"
+#include "tributary/cli/commands.h"
+#include "tributary/cli/shared_options.h"
+#include "tributary/device/layer_timing.h"
+#include "tributary/engine/compute.h"
+#include "tributary/experiment/quantity.h"
+#include "tributary/fleet/transfer_profile.h"
+#include "tributary/model/zoo.h"
+
+namespace tributary {
+namespace {
+
+struct Arguments {
+  std::string model;
+  std::string input = "3x32x32";
+  std::int64_t classes = 10;
+  std::string stem = "auto";
+  std::size_t batch = 32;
+  std::string link = "100Mbit/s";
+  std::string setup = "10ms";
+  double device_speed = 1;
+  int repeats = 5;
+  int threads = 1;
+  std::string out;
+};
+
+Status Run(const Arguments& arguments) {
+  if (!arguments.out.empty()) TRIBUTARY_RETURN_IF_ERROR(CheckWritable(arguments.out));
+  TRIBUTARY_ASSIGN_OR_RETURN(const Shape input, ParseShape(arguments.input));
+  TRIBUTARY_ASSIGN_OR_RETURN(const Stem stem, ParseStem(arguments.stem));
+  TRIBUTARY_ASSIGN_OR_RETURN(const double rate, ParseQuantity(arguments.link, Unit::kBitsPerSecond));
+  if (rate <= 0) return InvalidArgument("--link " + arguments.link + ": a link needs a rate above 0");
+  TRIBUTARY_ASSIGN_OR_RETURN(const Duration setup, ParseDuration(arguments.setup));
+  TRIBUTARY_ASSIGN_OR_RETURN(Graph graph, BuildZooGraph({arguments.model, input, arguments.classes, stem}));
+  const auto model = std::make_shared<const Model>(std::move(graph));
+  const auto clock = MakeRealClock();
+  SetComputeThreads(arguments.threads);
+  std::fprintf(stderr, "measuring %d steps of %s, batches of %zu …\n", arguments.repeats, arguments.model.c_str(),
+               arguments.batch);
+  TRIBUTARY_ASSIGN_OR_RETURN(const LayerTimes times, MeasureLayers(model, arguments.batch, arguments.repeats, *clock));
+  const auto milliseconds = [](Duration time) { return 1000 * ToSeconds(time); };
+  TransferProfile profile;
+  profile.pull_setup_ms = profile.push_setup_ms = milliseconds(setup);
+  for (std::size_t unit = 0; unit < model->units.size(); ++unit) {
+    const std::size_t floats = model->parameters.units[unit].count + model->statistics.units[unit].count;
+    const auto bytes = static_cast<std::int64_t>(floats * sizeof(float));
+    const double transfer = 1000 * 8 * static_cast<double>(bytes) / rate;
+    profile.layers.push_back({.name = model->units[unit].name,
+                              .pull_ms = transfer,
+                              .forward_ms = milliseconds(times.forward[unit]) / arguments.device_speed,
+                              .backward_ms = milliseconds(times.backward[unit]) / arguments.device_speed,
+                              .push_ms = transfer,
+                              .bytes = bytes});
+  }
+  const std::string text = FormatTransferProfile(profile);
+  if (!arguments.out.empty()) return WriteFileAtomically(arguments.out, text);
+  std::fputs(text.c_str(), stdout);
+  return OkStatus();
+}
+
+}  // namespace
+
+void AddProfileCommand(CLI::App& app, Action& action) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* command = app.add_subcommand(
+      "profile", "Measure what each layer of a network costs here, as a profile for 'tributary plan' (JSON)");
+  command->add_option("model", arguments->model, "A network of the zoo (see 'tributary models')")->required();
+  command->add_option("--input", arguments->input, "Shape of a sample, channels first")->type_name("CxHxW")->capture_default_str();
+  command->add_option("--classes", arguments->classes, "Classes to tell apart")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}))
+      ->capture_default_str();
+  AddStemOption(*command, arguments->stem);
+  command->add_option("--batch", arguments->batch, "Samples of a step")
+      ->check(CLI::Range(std::size_t{1}, std::size_t{65536}))
+      ->capture_default_str();
+  command->add_option("--link", arguments->link, "Rate of the link, both ways")->type_name("RATE")->capture_default_str();
+  command->add_option("--setup", arguments->setup, "What every transfer costs besides its bytes")
+      ->type_name("TIME")
+      ->capture_default_str();
+  command->add_option("--device-speed", arguments->device_speed, "Speed of the device, this machine being 1")
+      ->check(CLI::Range(1e-6, 1e6))
+      ->capture_default_str();
+  command->add_option("--repeats", arguments->repeats, "Steps to take the median of")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  AddThreadsOption(*command, arguments->threads);
+  command->add_option("--out", arguments->out, "Write it here instead of on standard output")->type_name("FILE");
+  command->footer(
+      "Examples:\n"
+      "  tributary profile vgg11 --link 50Mbit/s --setup 5ms --out p.json\n"
+      "  tributary profile resnet18 --batch 8 --device-speed 0.1 > pi.json");
+  command->callback([arguments, &action] { action = [arguments] { return Run(*arguments); }; });
+}
+
+}  // namespace tributary
