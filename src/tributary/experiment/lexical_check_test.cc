@@ -34,5 +34,14 @@ TEST(LexicalCheck, CountsThePartsOfAKeyAndNotDecimals) {
             "e.toml:2: a key of more than 16 parts");
 }
 
+TEST(LexicalCheck, LetsNothingBeginDirectlyBehindAValue) {
+  // The library would read the letter in quotes as part of the number, and runs into undefined behaviour.
+  EXPECT_EQ(Refusal("a = 1[\"\u01bb\"]\n"), "e.toml:1: a [ directly behind a value or a key");
+  EXPECT_EQ(Refusal("a = 1\"\u01bb\"\n"), "e.toml:1: a \" directly behind a value or a key");
+  EXPECT_EQ(Refusal("a = 1\x1a[\"\u01bb\n"), "e.toml:1: a control character outside of a text in quotes");
+  EXPECT_EQ(Refusal("a = \"\u01bb\n"), "e.toml:1: a text in quotes that does not end on its line");
+  EXPECT_EQ(Refusal("[[a.\"\u01bb\"]]\nb = [[1, 2], ['x']]\nc = { d = [\"\u01bb\"] }\t# \u01bb\r\n"), "");
+}
+
 }  // namespace
 }  // namespace tributary

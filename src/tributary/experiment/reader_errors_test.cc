@@ -62,7 +62,7 @@ TEST(ReaderErrors, UnknownValuesAreAnsweredWithTheNearest) {
   EXPECT_EQ(
       RefusalOf("\"cnn\"", "\"resnet81\""),
       "e.toml:6: model.name: unknown model 'resnet81'; did you mean 'resnet8'? Known: lenet5, cnn, resnet8, "
-      "resnet20, mobilenet-v2, resnet18, resnet34, resnet50, resnet152, vgg11, vgg16, vgg19");
+      "resnet20, mobilenet-v2, googlenet, resnet18, resnet34, resnet50, inception-v4, resnet152, vgg11, vgg16, vgg19");
   EXPECT_EQ(
       RefusalOf("\"glyphs\"", "\"glyps\""),
       "e.toml:8: data.set: unknown data set 'glyps'; did you mean 'glyphs'? Known: glyphs, mnist, "
