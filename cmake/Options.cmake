@@ -9,19 +9,23 @@ option(TRIBUTARY_FUZZ "Build the libFuzzer targets (clang only)" OFF)
 option(TRIBUTARY_WERROR "Treat warnings in our code as errors" ON)
 
 # Parts of the full system that stand on an outside library. One that is ON must be found; until the code that uses
-# it is here, configure says so, and `tributary --version` lists what a binary was built with.
+# it is here, configure says so, and `tributary --version` lists what a binary was built with. Those in use are ON.
 #   name | pkg-config module | Debian package
 set(TRIBUTARY_OPTIONAL_PARTS
-    "GRPC|grpc++|libgrpc++-dev protobuf-compiler-grpc"
+    "GRPC|grpc++|libgrpc++-dev libprotobuf-dev protobuf-compiler protobuf-compiler-grpc"
     "KAFKA|rdkafka|librdkafka-dev"
     "MQTT|libmosquitto|libmosquitto-dev"
     "ONNX||libonnx-dev"
     "SQLITE|sqlite3|libsqlite3-dev"
     "ZSTD|libzstd|libzstd-dev"
-    "OPENSSL|openssl|libssl-dev"
+    "OPENSSL|openssl>=3.0|libssl-dev"
     "DASHBOARD||nodejs npm")
-set(TRIBUTARY_PARTS_IN_USE "")  # Extended by the folders that use a part, as they arrive.
+set(TRIBUTARY_PARTS_IN_USE GRPC OPENSSL)  # Extended as the folders that use a part arrive.
 foreach(part IN LISTS TRIBUTARY_OPTIONAL_PARTS)
   string(REGEX MATCH "^[A-Z]+" name "${part}")
-  option(TRIBUTARY_${name} "Build what needs ${name}" OFF)
+  set(default OFF)
+  if(name IN_LIST TRIBUTARY_PARTS_IN_USE)
+    set(default ON)
+  endif()
+  option(TRIBUTARY_${name} "Build what needs ${name}" ${default})
 endforeach()

@@ -19,5 +19,13 @@ void AddModelsCommand(CLI::App& app, Action& action);
 void AddDataCommand(CLI::App& app, Action& action);
 void AddTrainCommand(CLI::App& app, Action& action);
 void AddEvaluateCommand(CLI::App& app, Action& action);
+void AddPlanCommand(CLI::App& app, Action& action);
+void AddProfileCommand(CLI::App& app, Action& action);
+// Only in a program built with OpenSSL:
+void AddKeysCommand(CLI::App& app, Action& action);
+// Only in a program built with gRPC:
+void AddCoordinatorCommand(CLI::App& app, Action& action);
+void AddDeviceCommand(CLI::App& app, Action& action);
+void AddFleetCommand(CLI::App& app, Action& action);
 
 }  // namespace tributary

@@ -86,6 +86,16 @@ int Main(int argc, const char* const* argv) {
   AddEvaluateCommand(app, action);
   AddModelsCommand(app, action);
   AddDataCommand(app, action);
+  AddProfileCommand(app, action);
+  AddPlanCommand(app, action);
+#ifdef TRIBUTARY_REMOTE
+  AddCoordinatorCommand(app, action);
+  AddDeviceCommand(app, action);
+  AddFleetCommand(app, action);
+#endif
+#ifdef TRIBUTARY_KEYS
+  AddKeysCommand(app, action);
+#endif
 
   try {
     app.parse(argc, argv);

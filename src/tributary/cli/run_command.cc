@@ -1,9 +1,10 @@
 #include <cstdio>
 
 #include "tributary/cli/commands.h"
+#include "tributary/cli/free_folder.h"
 #include "tributary/cli/interrupt.h"
+#include "tributary/cli/run_report.h"
 #include "tributary/cli/shared_options.h"
-#include "tributary/base/text_table.h"
 #include "tributary/coordinator/run_summary.h"
 #include "tributary/coordinator/simulation.h"
 #include "tributary/experiment/presets.h"
@@ -23,43 +24,6 @@ struct Arguments {
   bool quiet = false;
 };
 
-// runs/NAME-SEED, or with a number behind it where that exists already.
-std::filesystem::path FreeFolder(const Goal& goal) {
-  const std::string base = "runs/" + goal.name + "-" + std::to_string(goal.seed);
-  std::string path = base;
-  for (int i = 2; std::filesystem::exists(path); ++i) path = base + "-" + std::to_string(i);
-  return path;
-}
-
-std::string Seconds(Duration duration) { return FormatDuration(duration); }
-
-// One row per device, or per group where there are many.
-void PrintDevices(std::span<const DeviceProfile> profiles, const std::vector<DeviceTotals>& totals) {
-  constexpr std::size_t kMostRows = 32;
-  const bool by_group = profiles.size() > kMostRows;
-  TextTable table({by_group ? "group" : "device", by_group ? "devices" : "group", "applied", "missed", "compute",
-                   "transfer", "waiting", "down", "up"});
-  for (std::size_t i = 0; i < profiles.size();) {
-    DeviceTotals sum;
-    std::size_t end = i;
-    do {
-      const DeviceTotals& device = totals[end++];
-      sum.applied += device.applied;
-      sum.missed += device.missed;
-      sum.compute += device.compute;
-      sum.transfer += device.transfer;
-      sum.waiting += device.waiting;
-      sum.down += device.down;
-      sum.up += device.up;
-    } while (by_group && end < profiles.size() && profiles[end].group == profiles[i].group);
-    table.AddRow({by_group ? profiles[i].group : std::to_string(i), by_group ? std::to_string(end - i) : profiles[i].group,
-                  std::to_string(sum.applied), std::to_string(sum.missed), Seconds(sum.compute), Seconds(sum.transfer),
-                  Seconds(sum.waiting), FormatBytes(sum.down), FormatBytes(sum.up)});
-    i = end;
-  }
-  std::printf("\n%s", table.Format().c_str());
-}
-
 Status Run(Arguments arguments) {
   if (arguments.seed) arguments.overrides.push_back("experiment.seed=" + std::to_string(*arguments.seed));
   TRIBUTARY_ASSIGN_OR_RETURN(const Experiment experiment, FindExperiment(arguments.experiment, arguments.overrides));
@@ -75,14 +39,14 @@ Status Run(Arguments arguments) {
   options.watcher = &view;
   const InterruptGuard interrupt;
   options.should_stop = [&] { return interrupt.interrupted(); };
-  TRIBUTARY_ASSIGN_OR_RETURN(const SimulationResult result, Simulate(experiment, options));
+  TRIBUTARY_ASSIGN_OR_RETURN(const FinishedRun result, Simulate(experiment, options));
   std::fflush(stdout);
 
   if (arguments.json) {
     std::fputs(FormatSummary(experiment, result).c_str(), stdout);
     return OkStatus();
   }
-  if (!arguments.quiet) PrintDevices(result.profiles, result.devices);
+  if (!arguments.quiet) PrintDevices(result);
   if (experiment.model.compute_as) {
     std::printf("time and bytes are those of %s; %s was trained in its place\n", experiment.model.compute_as->c_str(),
                 experiment.model.name.c_str());

@@ -10,4 +10,6 @@ std::string VersionText() {
          ", optional parts: " + (parts.empty() ? "none" : parts);
 }
 
+std::string VersionNumber() { return TRIBUTARY_VERSION; }
+
 }  // namespace tributary

@@ -4,7 +4,9 @@
 
 namespace tributary {
 
-// "tributary 0.1.0, libtorch 1.13.1, optional parts: none".
+// "tributary 0.1.0, libtorch 1.13.1, optional parts: OPENSSL".
 std::string VersionText();
+// "0.1.0".
+std::string VersionNumber();
 
 }  // namespace tributary

@@ -1,0 +1,134 @@
+#include <cstdio>
+#include <ctime>
+#include <random>
+
+#include "tributary/base/names.h"
+#include "tributary/cli/commands.h"
+#include "tributary/cli/fleet_options.h"
+#include "tributary/cli/interrupt.h"
+#include "tributary/cli/shared_options.h"
+#include "tributary/cli/version.h"
+#include "tributary/experiment/quantity.h"
+#include "tributary/fleet/remote/device_agent.h"
+#include "tributary/fleet/remote/local_work.h"
+
+namespace tributary {
+namespace {
+
+struct Arguments {
+  std::string join;
+  FleetOptions fleet;
+  std::string name;
+  std::string coordinator{kCoordinatorName};
+  std::string data;
+  std::filesystem::path data_dir;
+  std::vector<std::string> allow;
+  int threads = 1;
+  bool once = false;
+  bool leave_when_done = false;
+  std::string longest_wait = "30s";
+  std::vector<std::string> link_rate;
+  bool quiet = false;
+};
+
+StatusOr<BitsPerSecond> ParseRate(const std::string& text) {
+  TRIBUTARY_ASSIGN_OR_RETURN(const double rate, ParseQuantity(text, Unit::kBitsPerSecond));
+  constexpr double kSlowest = 1000;  // Slower, a single message would take minutes.
+  if (rate < kSlowest) return InvalidArgument("--link-rate is " + text + "; allowed: 1kbit/s and more");
+  return BitsPerSecond{rate};
+}
+
+const std::vector<std::string> kAllowable = {"activations", "labels", "label-counts", "samples"};
+
+Status Run(const Arguments& arguments) {
+  remote::AgentOptions options;
+  options.join = arguments.join.find(':') == std::string::npos ? arguments.join + ":7070" : arguments.join;
+  options.coordinator = arguments.coordinator;
+  for (const std::string& what : arguments.allow) {
+    if (std::ranges::find(kAllowable, what) == kAllowable.end()) {
+      return UnknownName("thing to allow", what, kAllowable);
+    }
+  }
+  options.allowed = arguments.allow;
+  if (!arguments.name.empty()) TRIBUTARY_RETURN_IF_ERROR(CheckDeviceName(arguments.name));
+  TRIBUTARY_ASSIGN_OR_RETURN(options.credentials,
+                             LoadParty(arguments.fleet, "devices/" + arguments.name, options.join));
+  if (!options.credentials && arguments.name.empty()) {
+    return InvalidArgument("without keys the device needs a --name that no other has");
+  }
+  if (options.credentials && !arguments.name.empty() && options.credentials->name != arguments.name) {
+    return InvalidArgument("the keys in " + arguments.fleet.keys.string() + " are those of '" +
+                           options.credentials->name + "', not of '" + arguments.name + "'");
+  }
+  options.name = arguments.name;
+  options.build = VersionNumber();
+  options.once = arguments.once;
+  options.leave_when_done = arguments.leave_when_done;
+  TRIBUTARY_ASSIGN_OR_RETURN(options.longest_wait, ReadTime("--longest-wait", arguments.longest_wait));
+  if (!arguments.link_rate.empty()) {
+    TRIBUTARY_ASSIGN_OR_RETURN(const BitsPerSecond up, ParseRate(arguments.link_rate.front()));
+    TRIBUTARY_ASSIGN_OR_RETURN(const BitsPerSecond down, ParseRate(arguments.link_rate.back()));
+    options.link_rate = {up, down};
+  }
+  std::random_device chance;
+  options.seed = (std::uint64_t{chance()} << 32) | chance();
+  const InterruptGuard interrupt;
+  options.stop = [&] { return interrupt.interrupted(); };
+  if (!arguments.quiet) {
+    options.say = [](const std::string& text) {
+      std::printf("%s\n", text.c_str());
+      std::fflush(stdout);
+    };
+  }
+  const auto clock = MakeRealClock();
+  remote::LocalWorkOptions work_options{.data_dir = arguments.data_dir, .threads = arguments.threads};
+  if (!arguments.data.empty()) work_options.data = arguments.data;
+  remote::LocalWork work(std::move(work_options), *clock);
+  return remote::RunDevice(options, work);
+}
+
+}  // namespace
+
+void AddDeviceCommand(CLI::App& app, Action& action) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* command = app.add_subcommand("device", "Take part in a coordinator's run with this machine and its data");
+  command->add_option("--join", arguments->join, "The coordinator; port 7070 when not given")
+      ->type_name("HOST[:PORT]")
+      ->required();
+  AddFleetOptions(*command, arguments->fleet);
+  command->add_option("--name", arguments->name, "Who this is; with keys, which device's to take");
+  command->add_option("--coordinator", arguments->coordinator, "Who must answer there, by certificate")
+      ->capture_default_str();
+  command->add_option("--data", arguments->data,
+                      "Folder with the device's own X.npy and y.npy; without it, its part of the experiment's data set")
+      ->type_name("DIR");
+  AddDataDirOption(*command, arguments->data_dir);
+  command->add_option("--allow", arguments->allow,
+                      "What may leave this device besides model updates: activations, labels, label-counts, samples")
+      ->delimiter(',')
+      ->type_name("WHAT,…")
+      ->allow_extra_args(false);
+  AddThreadsOption(*command, arguments->threads);
+  command->add_flag("--once", arguments->once,
+                    "Take part in one round and end, e.g. from cron; fails if no coordinator answers within a minute");
+  command->add_flag("--leave-when-done", arguments->leave_when_done,
+                    "End when the run is over; otherwise the device waits for the next");
+  command->add_option("--longest-wait", arguments->longest_wait, "Between two attempts to reach the coordinator")
+      ->type_name("TIME")
+      ->capture_default_str();
+  command->add_option("--link-rate", arguments->link_rate,
+                      "For testing: send and receive no faster than this, e.g. 10Mbit/s; with two, up and down")
+      ->delimiter(',')
+      ->expected(1, 2)
+      ->type_name("RATE[,RATE]")
+      ->allow_extra_args(false);
+  command->add_flag("--quiet", arguments->quiet, "Say nothing but errors");
+  command->footer(
+      "Ctrl-C ends it at once; what it was working on is done by whoever is left, or again when it comes back.\n"
+      "Examples:\n"
+      "  tributary device --join coordinator.local --keys pi-1\n"
+      "  tributary device --join 127.0.0.1 --insecure --name pi-1");
+  command->callback([arguments, &action] { action = [arguments] { return Run(*arguments); }; });
+}
+
+}  // namespace tributary

@@ -1,0 +1,87 @@
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "tributary/base/text_table.h"
+#include "tributary/cli/commands.h"
+#include "tributary/cli/fleet_options.h"
+#include "tributary/cli/shared_options.h"
+#include "tributary/fleet/remote/watch.h"
+
+namespace tributary {
+namespace {
+
+struct Arguments {
+  std::string host;
+  FleetOptions fleet;
+  bool json = false;
+};
+
+std::string Rate(double amount, const char* unit) { return amount > 0 ? FormatCount(amount) + unit : "?"; }
+
+void PrintAsJson(const remote::WatchedFleet& fleet) {
+  nlohmann::ordered_json devices = nlohmann::ordered_json::array();
+  for (const remote::WatchedDevice& device : fleet.devices) {
+    devices.push_back({{"device", device.profile.id.value},
+                       {"name", device.name},
+                       {"state", device.state},
+                       {"state_seconds", ToSeconds(device.state_time)},
+                       {"address", device.address},
+                       {"build", device.build},
+                       {"samples", device.profile.samples},
+                       {"macs_per_second", device.profile.compute.value},
+                       {"up_bits_per_second", device.profile.uplink.value},
+                       {"down_bits_per_second", device.profile.downlink.value},
+                       {"round_trip_seconds", ToSeconds(device.profile.round_trip)},
+                       {"memory_bytes", device.profile.memory.value},
+                       {"threads", device.threads},
+                       {"applied", device.applied},
+                       {"missed", device.missed}});
+  }
+  PrintJson({{"experiment", fleet.experiment},
+             {"round", fleet.round},
+             {"rounds", fleet.rounds},
+             {"devices", std::move(devices)}});
+}
+
+Status Run(const Arguments& arguments) {
+  const std::string address = arguments.host.find(':') == std::string::npos ? arguments.host + ":7070" : arguments.host;
+  TRIBUTARY_ASSIGN_OR_RETURN(const auto credentials, LoadParty(arguments.fleet, "operator", address));
+  TRIBUTARY_ASSIGN_OR_RETURN(const remote::WatchedFleet fleet, remote::WatchFleet(address, credentials));
+  if (arguments.json) {
+    PrintAsJson(fleet);
+    return OkStatus();
+  }
+  TextTable table({"device", "name", "state", "for", "samples", "compute", "up", "down", "round trip", "memory",
+                   "threads", "applied", "missed"});
+  for (const remote::WatchedDevice& device : fleet.devices) {
+    const DeviceProfile& profile = device.profile;
+    table.AddRow({std::to_string(profile.id.value), device.name, device.state, FormatDuration(device.state_time),
+                  std::to_string(profile.samples), Rate(profile.compute.value, "MAC/s"),
+                  Rate(profile.uplink.value, "bit/s"), Rate(profile.downlink.value, "bit/s"),
+                  FormatDuration(profile.round_trip), FormatBytes(profile.memory), std::to_string(device.threads),
+                  std::to_string(device.applied), std::to_string(device.missed)});
+  }
+  std::printf("%s, round %llu%s\n%s", fleet.experiment.c_str(), static_cast<unsigned long long>(fleet.round),
+              fleet.rounds > 0 ? (" of " + std::to_string(fleet.rounds)).c_str() : "", table.Format().c_str());
+  return OkStatus();
+}
+
+}  // namespace
+
+void AddFleetCommand(CLI::App& app, Action& action) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* command = app.add_subcommand("fleet", "Show the devices of a running coordinator and what they can do");
+  command->add_option("host", arguments->host, "The coordinator; port 7070 when not given")
+      ->type_name("HOST[:PORT]")
+      ->required();
+  AddFleetOptions(*command, arguments->fleet);
+  AddJsonFlag(*command, arguments->json);
+  command->footer(
+      "Shows rates as measured: on joining, and kept current while rounds run.\n"
+      "Examples:\n"
+      "  tributary fleet coordinator.local --keys operator\n"
+      "  tributary fleet 127.0.0.1 --insecure --json");
+  command->callback([arguments, &action] { action = [arguments] { return Run(*arguments); }; });
+}
+
+}  // namespace tributary

@@ -1,0 +1,62 @@
+#include "tributary/cli/fleet_options.h"
+
+#include "tributary/experiment/quantity.h"
+
+namespace tributary {
+namespace {
+
+// HOST of HOST:PORT, [HOST]:PORT, or "" of :PORT.
+std::string HostOf(const std::string& address) {
+  const auto colon = address.rfind(':');
+  std::string host = address.substr(0, colon == std::string::npos ? address.size() : colon);
+  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+  return host;
+}
+
+bool IsLoopback(const std::string& host) { return host == "localhost" || host == "::1" || host.starts_with("127."); }
+
+bool IsBundle(const std::filesystem::path& folder) { return std::filesystem::exists(folder / "cert.pem"); }
+
+}  // namespace
+
+void AddFleetOptions(CLI::App& command, FleetOptions& options) {
+  command.add_option("--keys", options.keys, "Folder with the keys: the authority's, or one party's bundle")
+      ->envname("TRIBUTARY_KEYS")
+      ->type_name("DIR")
+      ->capture_default_str();
+  command.add_flag("--insecure", options.insecure, "Without TLS: anybody who can connect takes part. Loopback only");
+  command.add_flag("--insecure-anywhere", options.insecure_anywhere, "With --insecure: also beyond loopback");
+}
+
+StatusOr<std::optional<Credentials>> LoadParty(const FleetOptions& options, const std::string& party,
+                                               const std::string& address) {
+  if (options.insecure) {
+    if (!options.insecure_anywhere && !IsLoopback(HostOf(address))) {
+      return InvalidArgument("--insecure would send the model and take updates in plain text over " + address +
+                             "; use keys ('tributary keys init'), or add --insecure-anywhere if that network is trusted");
+    }
+    return std::optional<Credentials>();
+  }
+  if (options.insecure_anywhere) return InvalidArgument("--insecure-anywhere goes with --insecure");
+  const std::filesystem::path bundle = IsBundle(options.keys) ? options.keys : options.keys / party;
+  if (!IsBundle(bundle)) {
+    return NotFound("there are no keys in " + options.keys.string() + " or " + (options.keys / party).string() +
+                    "; make them with 'tributary keys init' and 'tributary keys device NAME', name their folder with"
+                    " --keys, or try things out on this machine with --insecure");
+  }
+  TRIBUTARY_ASSIGN_OR_RETURN(Credentials credentials, LoadCredentials(bundle));
+  return std::optional(std::move(credentials));
+}
+
+StatusOr<Duration> ReadTime(const std::string& option, const std::string& text) {
+  auto time = ParseDuration(text);
+  if (!time.ok()) return std::move(time).status().WithContext(option);
+  return time;
+}
+
+std::filesystem::path RevokedList(const FleetOptions& options) {
+  const std::filesystem::path list = options.keys / "revoked.pem";
+  return std::filesystem::exists(list) ? list : std::filesystem::path();
+}
+
+}  // namespace tributary
