@@ -14,3 +14,8 @@ rm tree/src/tributary/base/forgotten_test.cc
 echo '#include "tributary/model/graph.h"' >>tree/src/tributary/base/clock.cc
 configure && fail "base/ was allowed to include model/"
 grep -q 'base/clock.cc includes' out.txt || fail "not said: $(cat out.txt)"
+cp "$SOURCE"/src/tributary/base/clock.cc tree/src/tributary/base/clock.cc
+
+echo '#include <openssl/ssl.h>' >>tree/src/tributary/base/clock.cc
+configure && fail "base/ was allowed to include OpenSSL"
+grep -q 'only keys/ may' out.txt || fail "not said: $(cat out.txt)"

@@ -16,10 +16,6 @@ grep -q '</svg>' who.svg || fail "no picture"
 
 # A data set of one's own: four samples of two classes as NumPy files.
 mkdir mine
-npy() { # DESCR SHAPE: header padded to 128 bytes, version 1.0
-  local text="{'descr': '$1', 'fortran_order': False, 'shape': ($2), }"
-  printf '\x93NUMPY\x01\x00\x76\x00%-117s\n' "$text"
-}
 { npy '<f4' '20, 1, 8, 8'; head -c $((20 * 64 * 4)) /dev/zero; } >mine/X.npy
 { npy '|u1' '20,'; for i in {1..10}; do bytes 00 01; done; } >mine/y.npy
 expect_output '"classes": 2' data show ./mine --devices 3 --json

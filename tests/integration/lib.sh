@@ -32,6 +32,12 @@ expect_output() {
 # bytes HEX…: writes these bytes.
 bytes() { printf "$(printf '\\x%s' "$@")"; }
 
+# npy DESCR SHAPE: the header of a NumPy array, version 1.0, padded to 128 bytes.
+npy() {
+  local text="{'descr': '$1', 'fortran_order': False, 'shape': ($2), }"
+  printf '\x93NUMPY\x01\x00\x76\x00%-117s\n' "$text"
+}
+
 skip() {
   echo "SKIPPED: $*"
   if [ "${CI:-}" = true ]; then fail "nothing may be skipped in CI"; fi
