@@ -42,7 +42,8 @@ struct Inquiry {
   std::vector<DeviceId> participants;  // each once
   SharedWeights weights;               // must stay as they are until the answers are in
   // It ends when every participant has answered or is known to be gone; with a deadline, also then. But before `quorum`
-  // have answered it goes on, past the deadline and for those that are gone and may come back.
+  // have answered (of real devices only answers that were taken count) it goes on, past the deadline and for those that
+  // are gone and may come back.
   std::optional<Duration> deadline;
   std::size_t quorum = 0;
 };

@@ -1,10 +1,7 @@
 #include "tributary/fleet/remote/device_agent.h"
 
-#include <grpcpp/create_channel.h>
-
 #include <thread>
 
-#include "tributary/base/units.h"
 #include "tributary/fleet/remote/backoff.h"
 #include "tributary/fleet/remote/channel.h"
 #include "tributary/fleet/remote/device_session.h"

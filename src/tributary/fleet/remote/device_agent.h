@@ -33,7 +33,7 @@ struct AgentOptions {
 
 // A device's life: it dials the coordinator, takes part for as long as the connection holds, and dials again when it
 // breaks, for ever. Returns when told to stop, or after what `once` and `leave_when_done` say; an error only with
-// `once`, or if the address makes no sense.
+// `once`.
 Status RunDevice(const AgentOptions& options, DeviceWork& work);
 
 }  // namespace tributary::remote

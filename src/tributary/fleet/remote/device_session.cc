@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <condition_variable>
-#include <deque>
-#include <map>
 #include <mutex>
 #include <optional>
 
@@ -160,7 +158,6 @@ class Session : public AnswerStream {
               FormatDuration(FromSeconds(std::max(0.0, seconds - answer->compute_seconds)));
     }
     if (verdict_ && verdict_->outcome == Verdict::Outcome::kLate) text += "; too late: " + verdict_->reason;
-    if (verdict_ && verdict_->outcome == Verdict::Outcome::kRefused) text += "; refused: " + verdict_->reason;
     options_.say(text);
   }
 

@@ -95,7 +95,7 @@ struct Failure {
 };
 
 struct Verdict {
-  enum class Outcome { kTaken, kLate, kRefused };
+  enum class Outcome { kTaken, kLate };
   std::uint64_t ticket = 0;
   Outcome outcome = Outcome::kTaken;
   std::string reason;

@@ -1,13 +1,10 @@
 #include "tributary/fleet/remote/server.h"
 
-#include <grpc/support/log.h>
-#include <grpcpp/resource_quota.h>
 #include <grpcpp/server.h>
 #include <grpcpp/server_builder.h>
 
 #include <atomic>
 #include <condition_variable>
-#include <cstdlib>
 #include <thread>
 
 #include "tributary/fleet/remote/credentials.h"

@@ -334,9 +334,7 @@ Assignment Take(const pb::Assignment& from, Reader& reader) {
 void Put(const Verdict& from, pb::ToDevice& to) {
   auto& verdict = *to.mutable_verdict();
   verdict.set_ticket(from.ticket);
-  verdict.set_outcome(from.outcome == Verdict::Outcome::kTaken  ? pb::Verdict::TAKEN
-                      : from.outcome == Verdict::Outcome::kLate ? pb::Verdict::LATE
-                                                                : pb::Verdict::REFUSED);
+  verdict.set_outcome(from.outcome == Verdict::Outcome::kTaken ? pb::Verdict::TAKEN : pb::Verdict::LATE);
   verdict.set_reason(Clean(from.reason, kLongestReason));
 }
 
@@ -345,8 +343,7 @@ Verdict Take(const pb::Verdict& from, Reader& reader) {
   switch (from.outcome()) {
     case pb::Verdict::TAKEN: verdict.outcome = Verdict::Outcome::kTaken; break;
     case pb::Verdict::LATE: verdict.outcome = Verdict::Outcome::kLate; break;
-    case pb::Verdict::REFUSED: verdict.outcome = Verdict::Outcome::kRefused; break;
-    default: reader.Refuse("verdict.outcome", std::to_string(static_cast<int>(from.outcome())), "1 to 3");
+    default: reader.Refuse("verdict.outcome", std::to_string(static_cast<int>(from.outcome())), "1 or 2");
   }
   return verdict;
 }

@@ -147,7 +147,7 @@ TEST(Wire, CarriesWelcome) {
 TEST(Wire, CarriesPongVerdictAndFarewell) {
   EXPECT_EQ(ToThereAndBack(Pong{kMost}).nonce, kMost);
   EXPECT_TRUE(ToThereAndBack(Farewell{true}).finished);
-  for (const auto outcome : {Verdict::Outcome::kTaken, Verdict::Outcome::kLate, Verdict::Outcome::kRefused}) {
+  for (const auto outcome : {Verdict::Outcome::kTaken, Verdict::Outcome::kLate}) {
     const auto got = ToThereAndBack(Verdict{9, outcome, "so"});
     EXPECT_EQ(got.ticket, 9U);
     EXPECT_EQ(got.outcome, outcome);

@@ -33,8 +33,9 @@ TransferPlan PlanTransfers(TransferStrategy strategy, const PassProfile& profile
 // The exact optimum, in time near-linear in the layers. Let computation start at some time I and run without a gap; then
 // layer s starts at I plus the computation before it, and the k-th segment, if it begins with layer s, must have
 // arrived by then. So each segment takes as many layers as arrive in time, and I is feasible if the last layer is
-// reached. The smallest feasible I is found by bisection between bounds that are themselves arrival times: a feasible I
-// falls to what its plan needs, an infeasible one rises to the next time at which any segment could take one layer more.
+// reached. The smallest feasible I is found from below, by strides that double and then halve, between bounds that are
+// themselves arrival times: a feasible I falls to what its plan needs, an infeasible one rises to the next time at which
+// any segment could take one layer more.
 TransferPlan OptimalPlan(const PassProfile& profile, const SegmentBound& bound = {});
 
 }  // namespace tributary
