@@ -11,6 +11,7 @@ void DeviceTotalsSink::Write(const Event& event) {
   device.compute += finished->compute;
   device.transfer += finished->pull + finished->push;
   device.waiting += finished->wait;
+  device.hidden += finished->hidden;
   device.down += finished->bytes_down;
   device.up += finished->bytes_up;
 }

@@ -17,6 +17,7 @@ struct DeviceTotals {
   Duration compute{0};
   Duration transfer{0};
   Duration waiting{0};
+  Duration hidden{0};  // of the transfers, behind computation
   Bytes down;
   Bytes up;
 };

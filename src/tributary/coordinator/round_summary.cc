@@ -14,6 +14,9 @@ DeviceFinished EventOf(RoundId round, const DeviceReport& report) {
   event.compute = report.compute;
   event.push = report.push;
   event.wait = report.wait;
+  event.hidden = report.hidden;
+  event.hideable = report.hideable;
+  event.planned = report.planned;
   event.bytes_down = report.down;
   event.bytes_up = report.up;
   return event;
@@ -25,6 +28,7 @@ RoundFinished Summarise(RoundId round, const RoundReport& report) {
   summary.duration = report.end - report.start;
   double loss = 0;
   double samples = 0;
+  Duration hidden{0}, hideable{0};
   std::optional<Duration> shortest_wait;
   for (const DeviceReport& device : report.devices) {
     summary.bytes_down += device.down;
@@ -43,10 +47,13 @@ RoundFinished Summarise(RoundId round, const RoundReport& report) {
       summary.slowest = device.device;
     }
     if (device.outcome != Outcome::kApplied) continue;
+    hidden += device.hidden;
+    hideable += device.hideable;
     loss += device.metrics.loss * static_cast<double>(device.metrics.samples);
     samples += static_cast<double>(device.metrics.samples);
   }
   if (samples > 0) summary.train_loss = loss / samples;
+  if (hideable > Duration(0)) summary.overlap = ToSeconds(hidden) / ToSeconds(hideable);
   return summary;
 }
 

@@ -31,6 +31,7 @@ std::string FormatSummary(const Experiment& experiment, const FinishedRun& resul
                        {"missed", device.missed},
                        {"compute_seconds", ToSeconds(device.compute)},
                        {"transfer_seconds", ToSeconds(device.transfer)},
+                       {"hidden_seconds", ToSeconds(device.hidden)},
                        {"waiting_seconds", ToSeconds(device.waiting)},
                        {"bytes_down", device.down.value},
                        {"bytes_up", device.up.value}});

@@ -33,6 +33,7 @@ StatusOr<FinishedRun> Simulate(const Experiment& experiment, const SimulationOpt
   TRIBUTARY_ASSIGN_OR_RETURN(const auto charged, BuildNetwork(experiment.model.compute_as.value_or(experiment.model.name),
                                                               experiment, shape, classes));
   SimulatedFleetOptions fleet_options{.model = model, .charged = charged};
+  fleet_options.transfers = experiment.transfers;
   TRIBUTARY_ASSIGN_OR_RETURN(fleet_options.profiles, BuildFleet(experiment));
   TRIBUTARY_RETURN_IF_ERROR(CheckMemory(*charged, experiment, fleet_options.profiles));
   TRIBUTARY_ASSIGN_OR_RETURN(fleet_options.data, DealOut(experiment, data.train));

@@ -34,12 +34,14 @@ StepRange StepsOf(const TrainAssignment& assignment, const LocalData& data) {
   return {(assignment.round.value - 1) * count, count};
 }
 
-std::int64_t SamplesOf(const TrainAssignment& assignment, const LocalData& data) {
-  if (data.training.empty()) return 0;
+SampleCounts SamplesOf(const TrainAssignment& assignment, const LocalData& data) {
+  SampleCounts samples;
+  if (data.training.empty()) return samples;
   const StepRange steps = StepsOf(assignment, data);
-  std::int64_t samples = 0;
   for (std::uint64_t i = 0; i < steps.count; ++i) {
-    samples += static_cast<std::int64_t>(PlaceOf(data, assignment.batch, steps.first + i).count);
+    samples.last = static_cast<std::int64_t>(PlaceOf(data, assignment.batch, steps.first + i).count);
+    if (i == 0) samples.first = samples.last;
+    samples.all += samples.last;
   }
   return samples;
 }

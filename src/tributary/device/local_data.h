@@ -30,8 +30,13 @@ struct StepRange {
 };
 StepRange StepsOf(const TrainAssignment& assignment, const LocalData& data);
 
-// The samples of those steps together: what an assignment costs.
-std::int64_t SamplesOf(const TrainAssignment& assignment, const LocalData& data);
+// The samples of those steps: what an assignment costs.
+struct SampleCounts {
+  std::int64_t all = 0;
+  std::int64_t first = 0;  // in the first step
+  std::int64_t last = 0;   // in the last
+};
+SampleCounts SamplesOf(const TrainAssignment& assignment, const LocalData& data);
 
 // Fills `batch` with the mini-batch that a device reads at a step: epochs in shuffled order, each cut into runs of
 // `size`. A function of the arguments alone, so a device needs no memory of where it was. The device must have

@@ -45,14 +45,14 @@ TEST(LocalData, AnAssignmentContinuesWhereTheRoundBeforeEnded) {
   assignment.steps = 2;
   assignment.round = RoundId{1};
   EXPECT_EQ(StepsOf(assignment, Some()).first, 0U);
-  EXPECT_EQ(SamplesOf(assignment, Some()), 6);
+  EXPECT_EQ(SamplesOf(assignment, Some()).all, 6);
   assignment.round = RoundId{2};
   EXPECT_EQ(StepsOf(assignment, Some()).first, 2U);
-  EXPECT_EQ(SamplesOf(assignment, Some()), 4);  // the last of one epoch and the first of the next
+  EXPECT_EQ(SamplesOf(assignment, Some()).all, 4);  // the last of one epoch and the first of the next
   assignment.epochs = 2;
   EXPECT_EQ(StepsOf(assignment, Some()).count, 6U);
-  EXPECT_EQ(SamplesOf(assignment, Some()), 14);
-  EXPECT_EQ(SamplesOf(assignment, LocalData{&Numbers(), {}, {}}), 0);
+  EXPECT_EQ(SamplesOf(assignment, Some()).all, 14);
+  EXPECT_EQ(SamplesOf(assignment, LocalData{&Numbers(), {}, {}}).all, 0);
 }
 
 }  // namespace

@@ -17,6 +17,7 @@
 #include "tributary/policy/optimisation/optimiser.h"
 #include "tributary/policy/optimisation/schedule.h"
 #include "tributary/policy/partitioning/split.h"
+#include "tributary/policy/scheduling/strategies.h"
 
 namespace tributary {
 
@@ -169,6 +170,7 @@ struct Experiment {
   DataChoice data;
   FleetChoice fleet;
   Training train;
+  TransferOptions transfers;  // [transfers]
   std::vector<Disturbance> disturbances;
 };
 

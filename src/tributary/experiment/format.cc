@@ -178,6 +178,15 @@ void WriteTraining(const Training& train, Writer& out) {
   }
 }
 
+void WriteTransfers(const TransferOptions& transfers, Writer& out) {
+  out.Section("[transfers]");
+  out.Put("strategy", NameOf(transfers.strategy));
+  if (transfers.largest_segment) {
+    out.Put("largest-segment", FormatQuantity(static_cast<double>(*transfers.largest_segment), Unit::kBytes));
+  }
+  out.Put("drift", transfers.drift);
+}
+
 void WriteDisturbance(const Disturbance& disturbance, Writer& out) {
   const auto number = [](const auto& id) { return std::to_string(id.value); };
   out.Section("[[disturbance]]");
@@ -204,6 +213,7 @@ std::string FormatExperiment(const Experiment& experiment) {
   WriteData(experiment.data, out);
   WriteFleet(experiment.fleet, out);
   WriteTraining(experiment.train, out);
+  WriteTransfers(experiment.transfers, out);
   for (const Disturbance& disturbance : experiment.disturbances) WriteDisturbance(disturbance, out);
   return out.text();
 }

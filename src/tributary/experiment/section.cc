@@ -196,6 +196,19 @@ void Section::Read(std::string_view key, BitsPerSecond& out) {
   }
 }
 
+void Section::Read(std::string_view key, Bytes& out) {
+  const Value* value = Take(key);
+  if (value == nullptr) return;
+  const auto parsed = ParseDistribution(*value, Unit::kBytes, kSizes);
+  if (!parsed.ok()) {
+    Fail(*value, key, ": " + parsed.status().message());
+  } else if (parsed->kind != Distribution::Kind::kConstant) {
+    FailAs(*value, key, "one size, e.g. \"4MB\"");
+  } else {
+    out = {static_cast<std::int64_t>(parsed->numbers[0])};
+  }
+}
+
 void Section::Read(std::string_view key, Portion& out) {
   const Value* value = Take(key);
   if (value == nullptr) return;

@@ -44,6 +44,8 @@ class Section {
   // "10min", or a number of seconds.
   void Read(std::string_view key, Duration& out, const Range& allowed_seconds);
   void Read(std::string_view key, BitsPerSecond& out);
+  // "4MB", or a number of bytes; at least one.
+  void Read(std::string_view key, Bytes& out);
   void Read(std::string_view key, Portion& out);
   void Read(std::string_view key, std::vector<std::int64_t>& out, std::int64_t low, std::int64_t high);
   // One of `names`; `what` is the kind of thing.

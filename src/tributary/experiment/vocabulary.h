@@ -56,10 +56,11 @@ struct GroupField {
 };
 
 inline constexpr Range kRates{.low = 0, .high = 1e18, .above_low = true};
+inline constexpr Range kSizes{.low = 1, .high = 1e18};
 inline constexpr Range kTimes{.low = 0, .high = kLongestSeconds};
 inline constexpr std::array<GroupField, 7> kGroupFields = {
     {{"compute", Unit::kMacsPerSecond, kRates, true, &Group::compute},
-     {"memory", Unit::kBytes, {.low = 1, .high = 1e18}, false, &Group::memory},
+     {"memory", Unit::kBytes, kSizes, false, &Group::memory},
      {"uplink", Unit::kBitsPerSecond, kRates, true, &Group::uplink},
      {"downlink", Unit::kBitsPerSecond, kRates, false, &Group::downlink},
      {"round-trip", Unit::kSeconds, kTimes, false, &Group::round_trip},

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -60,7 +61,8 @@ struct Moments {
   }
 };
 
-// One device's part in a round. Times add up to the round's duration; what is not known is zero.
+// One device's part in a round. Times add up to the round's duration, less what was hidden, which counts twice; what is
+// not known is zero.
 struct DeviceReport {
   DeviceId device;
   Outcome outcome = Outcome::kLost;
@@ -70,6 +72,9 @@ struct DeviceReport {
   Duration compute{0};
   Duration push{0};
   Duration wait{0};  // for its stream, and from its arrival or its absence to the round's end
+  Duration hidden{0};    // of transfers behind computation
+  std::optional<Duration> planned;  // how long its part should have taken, where there was a plan
+  Duration hideable{0};  // what could be: all of a pass or all of its transfers, whichever is less
   Bytes down;
   Bytes up;
 };

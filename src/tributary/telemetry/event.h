@@ -59,6 +59,9 @@ struct DeviceFinished {
   Duration compute{0};
   Duration push{0};
   Duration wait{0};
+  Duration hidden{0};               // Of its transfers behind computation.
+  Duration hideable{0};             // What could be hidden at most.
+  std::optional<Duration> planned;  // How long its part should have taken, where there was a plan.
   Bytes bytes_down;
   Bytes bytes_up;
   friend bool operator==(const DeviceFinished&, const DeviceFinished&) = default;
@@ -75,6 +78,7 @@ struct RoundFinished {
   std::uint64_t crashed = 0;
   std::optional<double> train_loss;  // Of what was applied, weighted by samples.
   std::optional<DeviceId> slowest;   // The one the round waited for longest.
+  std::optional<double> overlap;     // Of what could be hidden behind computation, the share that was.
   Bytes bytes_down;
   Bytes bytes_up;
   friend bool operator==(const RoundFinished&, const RoundFinished&) = default;

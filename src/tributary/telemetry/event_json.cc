@@ -50,6 +50,9 @@ void Fields(E& event, Visit& visit) {
   visit("compute_ns", event.compute);
   visit("push_ns", event.push);
   visit("wait_ns", event.wait);
+  visit("hidden_ns", event.hidden);
+  visit("hideable_ns", event.hideable);
+  visit("planned_ns", event.planned);
   visit("bytes_down", event.bytes_down);
   visit("bytes_up", event.bytes_up);
 }
@@ -65,6 +68,7 @@ void Fields(E& event, Visit& visit) {
   visit("crashed", event.crashed);
   visit("train_loss", event.train_loss);
   visit("slowest", event.slowest);
+  visit("overlap", event.overlap);
   visit("bytes_down", event.bytes_down);
   visit("bytes_up", event.bytes_up);
 }

@@ -66,6 +66,7 @@ std::string FormatRound(const RoundSummary& round) {
   for (const auto& evaluated : {round.central, round.devices}) {
     if (evaluated) line += "  " + AccuracyOf(*evaluated);
   }
+  if (finished.overlap.value_or(0) > 0) line += fmt::format("  overlap {:.0f} %", 100 * *finished.overlap);
   if (finished.slowest) line += fmt::format("  slowest device {}", finished.slowest->value);
   return line;
 }

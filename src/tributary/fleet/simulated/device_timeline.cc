@@ -37,6 +37,7 @@ class Round {
     devices_.reserve(tasks.size());
     for (const DeviceTask& task : tasks) {
       TRIBUTARY_CHECK(task.start >= start && task.setup >= Duration(0) && task.round_trip >= Duration(0));
+      TRIBUTARY_CHECK(!task.pull.empty() && !task.push.empty());
       devices_.push_back(
           {task, {.device = task.device, .settled = kNever}, links_.AddDevice(task.up, task.down)});
     }
@@ -59,7 +60,10 @@ class Round {
     }
     std::vector<DeviceTimes> times;
     times.reserve(devices_.size());
-    for (Device& device : devices_) times.push_back(device.times);
+    for (Device& device : devices_) {
+      if (device.times.settled == kNever) BreakOff(device, kNever);
+      times.push_back(std::move(device.times));
+    }
     return times;
   }
 
@@ -68,12 +72,17 @@ class Round {
     const DeviceTask& task;
     DeviceTimes times;
     DeviceLinkId link;
-    EventId next_step;                   // While something other than a transfer is under way.
-    std::optional<TransferId> transfer;  // While one is.
+    // The link's side. Pushes follow the last pull, so there is one message at a time.
+    EventId message;                     // While its set-up is under way.
+    std::optional<TransferId> transfer;  // While its bytes are.
     Bytes transfer_bytes{0};
+    bool sending = false;  // One of the two.
+    TimePoint message_begin{0};
+    // The processor's side.
+    EventId part;
+    bool computing = false;
+    TimePoint part_begin{0};
   };
-
-  Duration MessageTime(const Device& device) const { return device.task.setup + device.task.round_trip / 2; }
 
   void Begin(Device& device) {
     if (std::holds_alternative<Absent>(device.task.fault)) {
@@ -85,13 +94,16 @@ class Round {
         vanishes && vanishes->at != kNever) {
       queue_.Schedule(std::max(vanishes->at, clock_.Now()), [this, &device] { Vanish(device); });
     }
-    Step(device, After(device.task.start, MessageTime(device)), &Round::Pull);
+    Message(device, device.task.start, &Round::Pull);
   }
 
-  // `step` is what the device does at `time`, unless it is gone by then.
-  void Step(Device& device, TimePoint time, void (Round::*step)(Device&)) {
-    if (time == kNever) return;
-    device.next_step = queue_.Schedule(time, [this, &device, step] { (this->*step)(device); });
+  // From `time` on the device's link is taken by a message; `send` is what happens when its bytes may flow.
+  void Message(Device& device, TimePoint time, void (Round::*send)(Device&)) {
+    device.sending = true;
+    device.message_begin = time;
+    const TimePoint flow = After(time, device.task.setup + device.task.round_trip / 2);
+    if (flow == kNever) return;
+    device.message = queue_.Schedule(flow, [this, &device, send] { (this->*send)(device); });
   }
 
   void Transfer(Device& device, Direction direction, std::span<const TransferPart> parts) {
@@ -101,44 +113,98 @@ class Round {
   }
 
   void Pull(Device& device) {
-    device.times.pull_begin = clock_.Now();
-    Transfer(device, Direction::kDown, SplitOverServers(servers_, device.task.pull));
-  }
-
-  void Computed(Device& device) {
-    device.times.compute_end = clock_.Now();
-    Step(device, After(clock_.Now(), MessageTime(device)), &Round::Push);
+    if (!device.times.pull_begin) device.times.pull_begin = clock_.Now();
+    Transfer(device, Direction::kDown, SplitOverServers(servers_, device.task.pull[device.times.pulls.size()]));
   }
 
   void Push(Device& device) {
-    device.times.push_begin = clock_.Now();
-    std::vector<TransferPart> parts = SplitOverServers(servers_, device.task.push);
-    if (const auto* crashes = std::get_if<CrashesInUpload>(&device.task.fault)) {
-      TRIBUTARY_CHECK(crashes->fraction >= 0 && crashes->fraction <= 1);
+    if (!device.times.push_begin) device.times.push_begin = clock_.Now();
+    std::vector<TransferPart> parts =
+        SplitOverServers(servers_, device.task.push[device.times.pushes.size()]);
+    if (std::holds_alternative<CrashesInUpload>(device.task.fault)) {
+      const double fraction = std::min(1.0, UntilCrash(device));
       for (TransferPart& part : parts) {
-        part.bytes.value = std::llround(static_cast<double>(part.bytes.value) * crashes->fraction);
+        part.bytes.value = std::llround(static_cast<double>(part.bytes.value) * fraction);
       }
     }
     Transfer(device, Direction::kUp, parts);
+  }
+
+  // Of a device that crashes in its upload: after what part of the segment being sent; 1 and more if not in this one.
+  double UntilCrash(const Device& device) const {
+    const double fraction = std::get<CrashesInUpload>(device.task.fault).fraction;
+    TRIBUTARY_CHECK(fraction >= 0 && fraction <= 1);
+    double all = 0;
+    for (const Bytes bytes : device.task.push) all += static_cast<double>(bytes.value);
+    const auto segment = static_cast<double>(device.task.push[device.times.pushes.size()].value);
+    const double left = fraction * all - static_cast<double>(device.times.pushed.value);
+    const bool last = device.times.pushes.size() + 1 == device.task.push.size();
+    if (last && left >= segment) return 1;
+    return left < segment ? left / segment : 2;
+  }
+
+  // The next part of the work begins if its weights are there and the processor is free.
+  void Compute(Device& device) {
+    const std::size_t part = device.times.parts.size();
+    const std::size_t pulls = device.task.pull.size();
+    if (device.computing || part == pulls + device.task.push.size()) return;
+    if (device.times.pulls.size() < std::min(part + 1, pulls)) return;
+    device.computing = true;
+    const TimePoint now = device.part_begin = clock_.Now();
+    const TimePoint done = device.task.compute ? device.task.compute(part, now) : now;
+    TRIBUTARY_CHECK(done >= now);
+    if (done == kNever) return;
+    device.part = queue_.Schedule(done, [this, &device, now] {
+      device.computing = false;
+      device.times.parts.push_back({now, clock_.Now()});
+      if (device.times.parts.size() == device.task.pull.size() + device.task.push.size()) {
+        device.times.compute_end = clock_.Now();
+      }
+      SendNext(device);
+      Compute(device);
+    });
+  }
+
+  // The next segment begins if the link is free and there is one to send.
+  void SendNext(Device& device) {
+    if (device.sending) return;
+    if (device.times.pulls.size() < device.task.pull.size()) return Message(device, clock_.Now(), &Round::Pull);
+    const std::size_t pushed = device.times.pushes.size();
+    if (pushed < device.task.push.size() && device.times.parts.size() > device.task.pull.size() + pushed) {
+      Message(device, clock_.Now(), &Round::Push);
+    }
+  }
+
+  // What it is in the middle of goes no further.
+  void BreakOff(Device& device, TimePoint time) {
+    queue_.Cancel(device.message);
+    queue_.Cancel(device.part);
+    const bool pulling = device.times.pulls.size() < device.task.pull.size();
+    if (device.sending) (pulling ? device.times.pulls : device.times.pushes).push_back({device.message_begin, time});
+    if (device.computing) device.times.parts.push_back({device.part_begin, time});
   }
 
   // The transfer in progress is complete.
   void Moved(Device& device) {
     const TimePoint now = clock_.Now();
     device.transfer.reset();
-    if (!device.times.push_begin) {
-      device.times.pull_end = now;
-      device.times.pulled = device.transfer_bytes;
-      const TimePoint done = device.task.compute ? device.task.compute(now) : now;
-      TRIBUTARY_CHECK(done >= now);
-      Step(device, done, &Round::Computed);
+    device.sending = false;
+    if (device.times.pulls.size() < device.task.pull.size()) {
+      device.times.pulls.push_back({device.message_begin, now});
+      device.times.pulled += device.transfer_bytes;
+      if (device.times.pulls.size() == device.task.pull.size()) device.times.pull_end = now;
+      SendNext(device);
+      Compute(device);
       return;
     }
-    device.times.pushed = device.transfer_bytes;
+    const bool crashes = std::holds_alternative<CrashesInUpload>(device.task.fault) && UntilCrash(device) <= 1;
+    device.times.pushed += device.transfer_bytes;
+    device.times.pushes.push_back({device.message_begin, now});
+    if (!crashes && device.times.pushes.size() < device.task.push.size()) return SendNext(device);
     device.times.settled = now;
-    if (std::holds_alternative<CrashesInUpload>(device.task.fault)) {
+    if (crashes) {
       device.times.outcome = DeviceOutcome::kCrashed;
-      return;
+      return BreakOff(device, now);
     }
     device.times.push_end = now;
     device.times.outcome = std::holds_alternative<LosesUpdate>(device.task.fault) ? DeviceOutcome::kLost
@@ -149,12 +215,12 @@ class Round {
     if (device.times.settled != kNever) return;
     device.times.settled = clock_.Now();
     device.times.outcome = DeviceOutcome::kVanished;
-    queue_.Cancel(device.next_step);
+    BreakOff(device, clock_.Now());
     if (!device.transfer) return;
     // A transfer complete by now was reported before this event ran.
     const std::optional<Bytes> moved = links_.Cancel(clock_.Now(), *device.transfer);
     TRIBUTARY_CHECK(moved.has_value());
-    (device.times.push_begin ? device.times.pushed : device.times.pulled) = *moved;
+    (device.times.push_begin ? device.times.pushed : device.times.pulled) += *moved;
   }
 
   const std::span<const ServerShard> servers_;

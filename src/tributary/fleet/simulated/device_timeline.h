@@ -21,19 +21,21 @@ struct Absent {};  // Does not take part at all, and is known not to.
 struct Vanishes {
   TimePoint at{0};
 };
-// Breaks off when every server has got this fraction of its share of the update, in [0, 1].
+// Breaks off when this fraction of the update, in [0, 1], has been sent.
 struct CrashesInUpload {
   double fraction = 0;
 };
 struct LosesUpdate {};  // Sends all of it, and the message never gets there.
 using Fault = std::variant<NoFault, Absent, Vanishes, CrashesInUpload, LosesUpdate>;
 
-// What one device does in a round:
+// What one device does in a round, when everything is one message:
 //
 //   start ─ set-up, ½ round trip ─ pull ─ compute ─ set-up, ½ round trip ─ push ─ arrived
 //
-// A message of no bytes still costs its set-up and half round trip. The pull and the push are shared out over the
-// servers in proportion to what they hold (SplitOverServers).
+// Transfers may be cut into segments, each a message with its own set-up and half round trip, even if it has no bytes.
+// Then there is a part of the computation for each: those of the pull's segments begin when their segment is there, in
+// order; those of the push's segments follow, and a segment leaves when its part is done and the one before it has
+// left. Segments are shared out over the servers in proportion to what they hold (SplitOverServers).
 struct DeviceTask {
   DeviceId device;
   TimePoint start{0};  // When it is free to begin; not before the round.
@@ -41,11 +43,12 @@ struct DeviceTask {
   Duration round_trip{0};
   BitsPerSecond up = kUnlimited;
   BitsPerSecond down = kUnlimited;
-  Bytes pull{0};
-  Bytes push{0};
-  // When the work is done that begins at this moment: not before it, and kNever when the device never gets to the end
-  // of it. Called once, in order of virtual time; without it, computing takes no time.
-  std::function<TimePoint(TimePoint)> compute;
+  // In the order in which they go; at least one each.
+  std::vector<Bytes> pull = {Bytes{0}};
+  std::vector<Bytes> push = {Bytes{0}};
+  // When this part of the work is done if it begins at this moment: not before it, and kNever when the device never gets
+  // to the end of it. Called once for each part, in order; without it, computing takes no time.
+  std::function<TimePoint(std::size_t part, TimePoint)> compute;
   Fault fault;
 };
 
@@ -59,6 +62,12 @@ enum class DeviceOutcome {
   kStuck,     // Neither done nor gone: its computation or transfer never ends.
 };
 
+struct Busy {
+  TimePoint begin{0};
+  TimePoint end{0};
+  friend bool operator==(const Busy&, const Busy&) = default;
+};
+
 // Moments it did not get to are empty.
 struct DeviceTimes {
   DeviceId device;
@@ -68,6 +77,10 @@ struct DeviceTimes {
   std::optional<TimePoint> compute_end;
   std::optional<TimePoint> push_begin;
   std::optional<TimePoint> push_end;  // All sent: also of a lost update.
+  // Messages, from their set-up on, and parts of the work. What it broke off in ends there; never, for a stuck device.
+  std::vector<Busy> pulls;
+  std::vector<Busy> parts;
+  std::vector<Busy> pushes;
   // When it is over for the device: its update sent, or its failure. Never, for a stuck one.
   TimePoint settled{0};
   Bytes pulled{0};  // Moved, whether or not it was all.

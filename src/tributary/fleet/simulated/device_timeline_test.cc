@@ -7,6 +7,7 @@
 
 #include "tributary/base/distributions.h"
 #include "tributary/fleet/simulated/event_queue.h"
+#include "tributary/policy/scheduling/transfer_plan.h"
 
 namespace tributary {
 namespace {
@@ -14,8 +15,9 @@ namespace {
 BitsPerSecond BytesEachSecond(double bytes) { return BitsPerSecond{bytes * 8}; }
 TimePoint At(double seconds) { return FromSeconds(seconds); }
 
-std::function<TimePoint(TimePoint)> Takes(double seconds) {
-  return [seconds](TimePoint begin) { return begin + FromSeconds(seconds); };
+// All of it before the first segment leaves.
+std::function<TimePoint(std::size_t, TimePoint)> Takes(double seconds) {
+  return [seconds](std::size_t part, TimePoint begin) { return part == 0 ? begin + FromSeconds(seconds) : begin; };
 }
 
 const std::vector<ServerShard> kUnlimitedServer = MakeEvenServers(1, Bytes{1000}, {});
@@ -27,8 +29,8 @@ DeviceTask Plain(std::uint64_t device, double compute) {
           .round_trip = At(0.2),
           .up = BytesEachSecond(500),
           .down = BytesEachSecond(1000),
-          .pull = Bytes{1000},
-          .push = Bytes{1000},
+          .pull = {Bytes{1000}},
+          .push = {Bytes{1000}},
           .compute = Takes(compute)};
 }
 constexpr double kBesidesCompute = 0.3 + 1 + 0.3 + 2;
@@ -56,6 +58,9 @@ TEST(DeviceTimeline, OneDeviceGoesThroughItsPhases) {
                                 .compute_end = At(15.3),
                                 .push_begin = At(15.6),
                                 .push_end = At(17.6),
+                                .pulls = {{At(10), At(11.3)}},
+                                .parts = {{At(11.3), At(15.3)}, {At(15.3), At(15.3)}},
+                                .pushes = {{At(15.3), At(17.6)}},
                                 .settled = At(17.6),
                                 .pulled = Bytes{1000},
                                 .pushed = Bytes{1000}};
@@ -68,7 +73,7 @@ TEST(DeviceTimeline, OneDeviceGoesThroughItsPhases) {
 
 TEST(DeviceTimeline, EmptyMessagesCostTheirSetUpAndLatencyOnly) {
   DeviceTask task = Plain(0, 4);
-  task.pull = task.push = Bytes{0};
+  task.pull = task.push = {Bytes{0}};
   const DeviceTimes times = Play({task}).devices[0];
   EXPECT_EQ(times.pull_end, At(0.3));
   EXPECT_EQ(times.settled, At(4.6));
@@ -77,8 +82,8 @@ TEST(DeviceTimeline, EmptyMessagesCostTheirSetUpAndLatencyOnly) {
 TEST(DeviceTimeline, ComputingBeginsWhenTheParametersAreThere) {
   DeviceTask task = Plain(0, 0);
   TimePoint asked{0};
-  task.compute = [&](TimePoint begin) {
-    asked = begin;
+  task.compute = [&](std::size_t part, TimePoint begin) {
+    if (part == 0) asked = begin;
     return At(100);  // Not available before.
   };
   EXPECT_EQ(Play({task}).devices[0].compute_end, At(100));
@@ -93,7 +98,7 @@ TEST(DeviceTimeline, APullOfOneDeviceOverlapsThePushOfAnother) {
       MakeEvenServers(2, Bytes{1000}, {BytesEachSecond(250), BytesEachSecond(500)});
   std::vector<DeviceTask> tasks;
   for (std::uint64_t i = 0; i < 3; ++i) {
-    tasks.push_back({.device = {i}, .pull = Bytes{1000}, .push = Bytes{1000}, .compute = Takes(1)});
+    tasks.push_back({.device = {i}, .pull = {Bytes{1000}}, .push = {Bytes{1000}}, .compute = Takes(1)});
   }
   tasks[1].start = tasks[2].start = At(2);
   const RoundTimes round = SimulateRound(servers, tasks, TimePoint(0), std::nullopt, 0);
@@ -111,7 +116,7 @@ TEST(DeviceTimeline, SixtyFourUploadsShareOneLink) {
       MakeEvenServers(1, Bytes{1'000'000}, {BytesEachSecond(10'000'000), kUnlimited});
   std::vector<DeviceTask> tasks;
   for (std::uint64_t i = 0; i < 64; ++i) {
-    tasks.push_back({.device = {i}, .push = Bytes{1'000'000}, .compute = Takes(2)});
+    tasks.push_back({.device = {i}, .push = {Bytes{1'000'000}}, .compute = Takes(2)});
   }
   const RoundTimes round = SimulateRound(servers, tasks, TimePoint(0), std::nullopt, 64);
   for (const DeviceTimes& times : round.devices) EXPECT_EQ(times.push_end, At(2 + 6.4));
@@ -135,7 +140,7 @@ TEST(DeviceTimeline, FaultsEndADeviceWhereTheyStrike) {
   DeviceTask lost = Plain(6, 4);
   lost.fault = LosesUpdate{};
   DeviceTask stuck = Plain(7, 4);
-  stuck.compute = [](TimePoint) { return kNever; };
+  stuck.compute = [](std::size_t, TimePoint) { return kNever; };
   const RoundTimes round = Play({absent, in_pull, in_compute, in_push, after, crash, lost, stuck}, {}, 1);
   const auto& devices = round.devices;
 
@@ -177,11 +182,107 @@ TEST(DeviceTimeline, FaultsEndADeviceWhereTheyStrike) {
 
 TEST(DeviceTimeline, AVanishedUploadLeavesItsShareToTheOthers) {
   const std::vector<ServerShard> servers = MakeEvenServers(1, Bytes{1000}, {BytesEachSecond(100), kUnlimited});
-  std::vector<DeviceTask> tasks(2, {.push = Bytes{1000}});
+  std::vector<DeviceTask> tasks(2, {.push = {Bytes{1000}}});
   tasks[0].fault = Vanishes{At(4)};
   const RoundTimes round = SimulateRound(servers, tasks, TimePoint(0), std::nullopt, 0);
   EXPECT_EQ(round.devices[0].pushed.value, 200);
   EXPECT_EQ(round.devices[1].push_end, At(12));
+}
+
+// A step with transfers in segments, alone on its link, as the device's task and as the model that plans are made from.
+struct Cut {
+  PassProfile forward, backward;
+  TransferPlan pull, push;
+  DeviceTask task;
+};
+
+Cut RandomCut(Rng& rng) {
+  Cut cut;
+  const std::size_t layers = 1 + rng.Below(12);
+  const double setup = rng.Uniform() < 0.2 ? 0 : Uniform(rng, 0, 0.5);
+  cut.forward.setup = cut.backward.setup = setup;
+  std::vector<Bytes> sizes;
+  for (std::size_t layer = 0; layer < layers; ++layer) {
+    sizes.push_back(Bytes{static_cast<std::int64_t>(rng.Below(1000))});
+    cut.forward.transfer.push_back(static_cast<double>(sizes.back().value) / 1000);
+    cut.backward.transfer.push_back(static_cast<double>(sizes.back().value) / 500);
+    cut.forward.compute.push_back(rng.Uniform() < 0.2 ? 0 : Uniform(rng, 0, 1));
+    cut.backward.compute.push_back(2 * cut.forward.compute.back());
+  }
+  const auto plan = [&] {
+    TransferPlan runs;
+    for (std::size_t first = 0, layer = 0; layer < layers; ++layer) {
+      if (layer + 1 < layers && rng.Uniform() < 0.5) continue;
+      runs.push_back({first, layer});
+      first = layer + 1;
+    }
+    return runs;
+  };
+  cut.pull = plan();
+  cut.push = plan();
+  const auto bytes = [&](const LayerRun& run) {
+    Bytes sum{0};
+    for (std::size_t layer = run.first; layer <= run.last; ++layer) sum += sizes[layer];
+    return sum;
+  };
+  cut.task = {.device = {1}, .setup = FromSeconds(setup / 2), .round_trip = FromSeconds(setup),
+              .up = BytesEachSecond(500), .down = BytesEachSecond(1000), .pull = {}, .push = {}};
+  std::vector<double> parts;
+  const auto add = [&](const LayerRun& run, const PassProfile& pass) {
+    parts.push_back(0);
+    for (std::size_t layer = run.first; layer <= run.last; ++layer) parts.back() += pass.compute[layer];
+  };
+  for (const LayerRun& run : cut.pull) {
+    cut.task.pull.push_back(bytes(run));
+    add(run, cut.forward);
+  }
+  for (std::size_t i = cut.push.size(); i-- > 0;) {
+    cut.task.push.push_back(bytes(cut.push[i]));
+    add(cut.push[i], cut.backward);
+  }
+  cut.task.compute = [parts](std::size_t part, TimePoint begin) { return begin + FromSeconds(parts[part]); };
+  return cut;
+}
+
+TEST(DeviceTimeline, SegmentsTakeTheTimeThatPlansAreMadeFor) {
+  Rng rng(11);
+  for (int i = 0; i < 2000; ++i) {
+    const Cut cut = RandomCut(rng);
+    const DeviceTimes times = Play({cut.task}).devices[0];
+    ASSERT_EQ(times.outcome, DeviceOutcome::kArrived);
+    const PassTimeline forward = ForwardTimeline(cut.forward, cut.pull);
+    const PassTimeline backward = BackwardTimeline(cut.backward, cut.push);
+    constexpr double kRounding = 1e-7;  // nanoseconds, some dozens of times
+    EXPECT_NEAR(ToSeconds(times.settled), forward.finish + backward.finish, kRounding);
+    EXPECT_NEAR(ToSeconds(*times.pull_end), forward.transfers.back().end, kRounding);
+    ASSERT_EQ(times.pushes.size(), cut.push.size());
+    for (std::size_t j = 0; j < cut.push.size(); ++j) {
+      const Interval& planned = backward.transfers[cut.push.size() - 1 - j];
+      EXPECT_NEAR(ToSeconds(times.pushes[j].begin), forward.finish + planned.begin, kRounding);
+      EXPECT_NEAR(ToSeconds(times.pushes[j].end), forward.finish + planned.end, kRounding);
+    }
+  }
+}
+
+TEST(DeviceTimeline, AnUploadInSegmentsBreaksOffInTheMiddleOfOne) {
+  DeviceTask task = Plain(0, 4);
+  task.push = {Bytes{400}, Bytes{0}, Bytes{600}};
+  const auto pushed = [&](double fraction) {
+    task.fault = CrashesInUpload{fraction};
+    const DeviceTimes times = Play({task}).devices[0];
+    EXPECT_EQ(times.outcome, DeviceOutcome::kCrashed) << fraction;
+    EXPECT_EQ(times.push_end, std::nullopt);
+    return times.pushed.value;
+  };
+  EXPECT_EQ(pushed(0), 0);
+  EXPECT_EQ(pushed(0.25), 250);
+  EXPECT_EQ(pushed(0.4), 400);
+  EXPECT_EQ(pushed(0.7), 700);
+  EXPECT_EQ(pushed(1), 1000);
+  task.fault = Vanishes{At(6.9)};  // 0.3 + 1 + 4, then 0.3 + 0.8, 0.3, 0.3 and 0.2 into the last one.
+  EXPECT_EQ(Play({task}).devices[0].pushed.value, 400);
+  task.fault = Vanishes{At(7.2)};
+  EXPECT_EQ(Play({task}).devices[0].pushed.value, 500);
 }
 
 TEST(SimulateRound, OneDeviceAHundredTimesSlowerHoldsTheRoundUpUnlessThereIsADeadline) {
@@ -251,7 +352,7 @@ TEST(SimulateRound, AQuorumThatCanNoLongerComeEndsTheRoundWhenNothingMoreCanHapp
 
 TEST(SimulateRound, AStuckDeviceIsWaitedForUntilTheDeadline) {
   std::vector<DeviceTask> tasks = {Plain(0, 1), Plain(1, 1)};
-  tasks[1].compute = [](TimePoint) { return kNever; };
+  tasks[1].compute = [](std::size_t, TimePoint) { return kNever; };
   EXPECT_EQ(Play(tasks, 50, 1).end, At(50));
   EXPECT_EQ(Play(tasks, 50, 1).why, RoundEnd::kDeadline);
   EXPECT_EQ(Play(tasks, {}, 1).end, At(1 + kBesidesCompute));
@@ -317,7 +418,7 @@ TEST(SimulateRound, AThousandDevicesOnFourServersFillTheLinkExactly) {
   // Equal devices starting at once: the slowest resource is the servers' uplinks, busy from the first push to the end.
   const std::vector<ServerShard> servers =
       MakeEvenServers(4, Bytes{4'000'000}, {BytesEachSecond(1e7), kUnlimited});
-  std::vector<DeviceTask> tasks(1000, {.up = BytesEachSecond(1e7), .push = Bytes{4'000'000}});
+  std::vector<DeviceTask> tasks(1000, {.up = BytesEachSecond(1e7), .push = {Bytes{4'000'000}}});
   const RoundTimes round = SimulateRound(servers, tasks, TimePoint(0), std::nullopt, 0);
   EXPECT_EQ(round.end, At(100));  // 1000 · 1 MB on each server at 10 MB/s.
 }

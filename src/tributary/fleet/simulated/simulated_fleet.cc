@@ -27,61 +27,12 @@ std::vector<ServerShard> Shards(std::span<const Server> servers, Bytes buffer) {
   return shards;
 }
 
-Outcome OutcomeOf(DeviceOutcome outcome) {
-  switch (outcome) {
-    case DeviceOutcome::kArrived: return Outcome::kApplied;
-    case DeviceOutcome::kLate: return Outcome::kLate;
-    case DeviceOutcome::kCrashed: return Outcome::kCrashed;
-    case DeviceOutcome::kAbsent:
-    case DeviceOutcome::kVanished:
-    case DeviceOutcome::kLost:
-    case DeviceOutcome::kStuck: return Outcome::kLost;
-  }
-  return Outcome::kLost;
-}
-
-std::string ReasonOf(DeviceOutcome outcome) {
-  switch (outcome) {
-    case DeviceOutcome::kArrived: return "";
-    case DeviceOutcome::kLate: return "it arrived after the round had ended";
-    case DeviceOutcome::kCrashed: return "it broke off in the middle of its upload";
-    case DeviceOutcome::kAbsent: return "it was not there";
-    case DeviceOutcome::kVanished: return "it vanished";
-    case DeviceOutcome::kLost: return "its update was lost on the way";
-    case DeviceOutcome::kStuck: return "it never finished";
-  }
-  return "";
-}
-
-// A device's time from the round's start to its end, divided into what it did: whatever it did not get to has no time,
-// and what it would have done after the end does not count.
-DeviceReport ReportOf(const DeviceTimes& times, Duration stream_wait, const RoundTimes& round) {
-  const auto until = [&](std::optional<TimePoint> moment, TimePoint after) {
-    return std::max(after, std::min(moment.value_or(times.settled), round.end));
-  };
-  const TimePoint pulled = until(times.pull_end, round.start);
-  const TimePoint computed = until(times.compute_end, pulled);
-  const TimePoint pushed = until(times.push_end, computed);
-  stream_wait = std::min(stream_wait, computed - pulled);
-  DeviceReport report;
-  report.device = times.device;
-  report.outcome = OutcomeOf(times.outcome);
-  report.reason = ReasonOf(times.outcome);
-  report.pull = pulled - round.start;
-  report.compute = computed - pulled - stream_wait;
-  report.push = pushed - computed;
-  report.wait = stream_wait + (round.end - pushed);
-  report.down = times.pulled;
-  report.up = times.pushed;
-  return report;
-}
-
 }  // namespace
 
 SimulatedFleet::SimulatedFleet(SimulatedFleetOptions options)
     : options_(std::move(options)),
       shards_(Shards(options_.servers, BytesOf(*options_.charged))),
-      model_bytes_(BytesOf(*options_.charged)),
+      charge_(*options_.charged),
       pool_(options_.threads, [](std::size_t) { SetComputeThreads(1); }) {
   TRIBUTARY_CHECK(options_.profiles.size() == options_.data.size());
   for (std::size_t i = 0; i < options_.profiles.size(); ++i) {
@@ -93,19 +44,17 @@ SimulatedFleet::SimulatedFleet(SimulatedFleetOptions options)
 }
 
 SimulatedFleet::Played SimulatedFleet::Play(const Inquiry& inquiry, std::span<const Trouble> troubles,
-                                            const std::function<Work(DeviceId)>& work, Bytes push) const {
+                                            const std::function<Part(DeviceId)>& part_of) const {
   const std::span<const DeviceId> participants = inquiry.participants;
   constexpr double kLongest = 9e9;  // what the clock can hold, in seconds
-  const double macs = static_cast<double>(TotalMacs(options_.charged->costs).value);
   Played played;
   played.stream_waits.assign(participants.size(), Duration(0));
-  std::vector<DeviceTask> tasks;
   for (std::size_t i = 0; i < participants.size(); ++i) {
     const DeviceProfile& profile = options_.profiles[participants[i].value];
-    const Work mine = work(profile.id);
-    const double seconds = mine.passes * macs / profile.compute.value * troubles[i].slow;
+    Part part = part_of(profile.id);
+    part.work.slow = troubles[i].slow;
     const double arrival = profile.stream_rate.value > 0
-                               ? (consumed_[profile.id.value] + mine.new_samples) / profile.stream_rate.value
+                               ? (consumed_[profile.id.value] + part.new_samples) / profile.stream_rate.value
                                : 0;
     DeviceTask task;
     task.device = profile.id;
@@ -114,38 +63,63 @@ SimulatedFleet::Played SimulatedFleet::Play(const Inquiry& inquiry, std::span<co
     task.round_trip = profile.round_trip;
     task.up = profile.uplink;
     task.down = profile.downlink;
-    task.pull = model_bytes_;
-    task.push = push;
-    task.compute = [&profile, &wait = played.stream_waits[i], seconds, arrival](TimePoint pulled) {
-      if (seconds > kLongest || arrival > kLongest) return kNever;
-      const TimePoint start = std::max(pulled, FromSeconds(arrival));
-      wait = start - pulled;
-      return profile.availability.Finish(start, FromSeconds(seconds)).value_or(kNever);
+    charge_.Cut(part.plan, task);
+    if (part.answer) task.push = {*part.answer};
+    task.compute = [&profile, &wait = played.stream_waits[i], arrival,
+                    lengths = charge_.Parts(profile, part.plan, part.work)](std::size_t index, TimePoint begin) {
+      if (lengths.empty() || arrival > kLongest) return kNever;
+      const TimePoint start = index == 0 ? std::max(begin, FromSeconds(arrival)) : begin;
+      wait += start - begin;
+      return profile.availability.Finish(start, lengths[index]).value_or(kNever);
     };
     task.fault = troubles[i].fault;
-    tasks.push_back(std::move(task));
+    played.tasks.push_back(std::move(task));
+    played.parts.push_back(std::move(part));
   }
-  played.times = SimulateRound(shards_, tasks, clock_.Now(), inquiry.deadline, inquiry.quorum);
+  played.times = SimulateRound(shards_, played.tasks, clock_.Now(), inquiry.deadline, inquiry.quorum);
   return played;
+}
+
+StepPlanner* SimulatedFleet::PlannerOf(DeviceId device, const StepWork& work) {
+  const TransferOptions& transfers = options_.transfers;
+  const bool whole = transfers.strategy == TransferStrategy::kSequential && !transfers.largest_segment;
+  if (whole || charge_.unit_bytes()->empty()) return nullptr;
+  planners_.resize(options_.profiles.size());
+  auto& planner = planners_[device.value];
+  if (!planner) {
+    const StepCosts first = charge_.Costs(options_.profiles[device.value], work);
+    planner = std::make_unique<StepPlanner>(transfers, charge_.unit_bytes(), first);
+  }
+  return planner.get();
 }
 
 StatusOr<RoundReport> SimulatedFleet::Train(const RoundRequest& request, UpdateSink& sink) {
   const std::vector<Trouble> troubles =
       DrawTroubles(options_.disturbances, options_.profiles, request.participants, options_.seed, request.round,
                    clock_.Now());
-  const auto work = [&](DeviceId device) {
-    const auto samples = static_cast<double>(SamplesOf(request.assignment, options_.data[device.value]));
-    return Work{kTrainingPasses * samples, samples};
+  const auto part = [&](DeviceId device) {
+    const SampleCounts samples = SamplesOf(request.assignment, options_.data[device.value]);
+    const auto all = static_cast<double>(samples.all);
+    const StepWork work{static_cast<double>(samples.first), static_cast<double>(samples.last), kTrainingPasses * all};
+    const StepPlanner* planner = PlannerOf(device, work);
+    return Part{work, all, planner != nullptr ? planner->plan() : charge_.Whole(), {}};
   };
-  const Played played = Play(request, troubles, work, model_bytes_);
+  const Played played = Play(request, troubles, part);
   const RoundTimes& times = played.times;
   RoundReport report{times.start, times.end, {}};
   std::vector<std::size_t> arrived;
   for (std::size_t i = 0; i < times.devices.size(); ++i) {
     const DeviceId device = request.participants[i];
-    report.devices.push_back(ReportOf(times.devices[i], played.stream_waits[i], times));
-    if (times.devices[i].compute_end) consumed_[device.value] += work(device).new_samples;
-    if (times.devices[i].outcome == DeviceOutcome::kArrived) arrived.push_back(i);
+    const Part& mine = played.parts[i];
+    const StepCosts costs = charge_.Costs(options_.profiles[device.value], mine.work);
+    report.devices.push_back(ReportOf(times.devices[i], played.stream_waits[i], FromSeconds(costs.between), times));
+    if (times.devices[i].compute_end) consumed_[device.value] += mine.new_samples;
+    if (times.devices[i].outcome != DeviceOutcome::kArrived) continue;
+    arrived.push_back(i);
+    if (StepPlanner* planner = PlannerOf(device, mine.work)) {
+      report.devices.back().planned = FromSeconds(mine.plan.predicted);
+      planner->Observe(charge_.Observed(times.devices[i], played.stream_waits[i], mine.plan, played.tasks[i], costs));
+    }
   }
 
   const Status status = pool_.Run(arrived.size(), [&](std::size_t worker, std::size_t job) -> Status {
@@ -177,9 +151,13 @@ StatusOr<RoundReport> SimulatedFleet::Train(const RoundRequest& request, UpdateS
   return report;
 }
 
-std::vector<DeviceId> SimulatedFleet::Answering(const Inquiry& inquiry, const std::function<Work(DeviceId)>& work,
+std::vector<DeviceId> SimulatedFleet::Answering(const Inquiry& inquiry, const std::function<double(DeviceId)>& passes,
                                                 Bytes answer) {
-  const RoundTimes times = Play(inquiry, std::vector<Trouble>(inquiry.participants.size()), work, answer).times;
+  const auto part = [&](DeviceId device) {
+    const double all = passes(device);
+    return Part{{.first = all, .passes = all}, 0, charge_.Whole(), answer};
+  };
+  const RoundTimes times = Play(inquiry, std::vector<Trouble>(inquiry.participants.size()), part).times;
   clock_.AdvanceTo(times.end);
   std::vector<DeviceId> answering;
   for (const DeviceTimes& device : times.devices) {
@@ -189,10 +167,10 @@ std::vector<DeviceId> SimulatedFleet::Answering(const Inquiry& inquiry, const st
 }
 
 StatusOr<EvaluationTotals> SimulatedFleet::Evaluate(const EvaluateAssignment& assignment, const Inquiry& inquiry) {
-  const auto work = [&](DeviceId device) {
-    return Work{static_cast<double>(options_.data[device.value].held_out.size()), 0};
+  const auto passes = [&](DeviceId device) {
+    return static_cast<double>(options_.data[device.value].held_out.size());
   };
-  const std::vector<DeviceId> answering = Answering(inquiry, work, kSmallMessage);
+  const std::vector<DeviceId> answering = Answering(inquiry, passes, kSmallMessage);
   std::vector<EvaluationTotals> each(answering.size());
   TRIBUTARY_RETURN_IF_ERROR(pool_.Run(answering.size(), [&](std::size_t worker, std::size_t job) -> Status {
     const LocalData& data = options_.data[answering[job].value];
@@ -206,11 +184,11 @@ StatusOr<EvaluationTotals> SimulatedFleet::Evaluate(const EvaluateAssignment& as
 }
 
 StatusOr<Moments> SimulatedFleet::Calibrate(const CalibrateAssignment& assignment, const Inquiry& inquiry) {
-  const auto work = [&](DeviceId) {
-    return Work{static_cast<double>(assignment.steps) * static_cast<double>(assignment.batch), 0};
+  const auto passes = [&](DeviceId) {
+    return static_cast<double>(assignment.steps) * static_cast<double>(assignment.batch);
   };
   const Bytes answer{static_cast<std::int64_t>(2 * options_.charged->statistics.size * sizeof(double))};
-  const std::vector<DeviceId> answering = Answering(inquiry, work, answer);
+  const std::vector<DeviceId> answering = Answering(inquiry, passes, answer);
   Moments totals(options_.model->statistics.size);
   constexpr std::size_t kAtOnce = 32;  // so that memory does not grow with the fleet
   for (std::size_t begin = 0; begin < answering.size(); begin += kAtOnce) {

@@ -11,6 +11,7 @@
 #include "tributary/fleet/fleet.h"
 #include "tributary/fleet/simulated/device_timeline.h"
 #include "tributary/fleet/simulated/disturbances.h"
+#include "tributary/fleet/simulated/step_charge.h"
 #include "tributary/base/worker_pool.h"
 
 namespace tributary {
@@ -22,13 +23,15 @@ struct SimulatedFleetOptions {
   std::vector<LocalData> data;           // one per profile
   std::vector<Server> servers;  // rates; each holds an equal share of the bytes
   std::vector<Disturbance> disturbances;
+  TransferOptions transfers;
   std::uint64_t seed = 1;
   std::size_t threads = 1;  // of the pool; results do not depend on it
 };
 
 // A fleet on a virtual clock. Time is charged from the devices' profiles: transfers over their links and the shared
 // servers, set-up and round trip for each message, and computation as three times the forward pass's
-// multiply-accumulates (the backward pass costs two) over the rate a device has at the moment. A device with a stream
+// multiply-accumulates (the backward pass costs two) over the rate a device has at the moment. Transfers are cut as each
+// device's plan says, and plans follow what its steps cost, as with real devices (step_plan.h). A device with a stream
 // starts when the samples it needs have come in since the run began; what it does not use stays for later.
 //
 // Learning is real: each device's work is done by the code that a real device runs, on a pool of threads with one
@@ -53,23 +56,30 @@ class SimulatedFleet : public Fleet {
   StatusOr<EvaluationTotals> EvaluateCentrally(const Dataset& dataset, const SharedWeights& weights);
 
  private:
-  // What devices do between receiving and sending, in forward passes over samples.
-  struct Work {
-    double passes = 0;       // forward passes over a sample
-    double new_samples = 0;  // that must have come in on its stream, if it has one
+  // A device's part in an inquiry.
+  struct Part {
+    StepWork work;
+    double new_samples = 0;       // that must have come in on its stream, if it has one
+    StepPlan plan;
+    std::optional<Bytes> answer;  // instead of an update
   };
   struct Played {
+    std::vector<Part> parts;  // per participant, as the others
+    std::vector<DeviceTask> tasks;
+    std::vector<Duration> stream_waits;  // from its first weights to its work's beginning
     RoundTimes times;
-    std::vector<Duration> stream_waits;  // per participant, from its pull's end to its work's beginning
   };
-  Played Play(const Inquiry& inquiry, std::span<const Trouble> troubles, const std::function<Work(DeviceId)>& work,
-              Bytes push) const;
-  // Plays an inquiry that nothing disturbs, to its end, and says who answered in time.
-  std::vector<DeviceId> Answering(const Inquiry& inquiry, const std::function<Work(DeviceId)>& work, Bytes answer);
+  Played Play(const Inquiry& inquiry, std::span<const Trouble> troubles,
+              const std::function<Part(DeviceId)>& part_of) const;
+  // Plays an inquiry that nothing disturbs, to its end, and says who answered in time. `passes`: forward, over samples.
+  std::vector<DeviceId> Answering(const Inquiry& inquiry, const std::function<double(DeviceId)>& passes, Bytes answer);
+  // None where everything goes in one segment.
+  StepPlanner* PlannerOf(DeviceId device, const StepWork& work);
 
   SimulatedFleetOptions options_;
   std::vector<ServerShard> shards_;
-  Bytes model_bytes_;
+  StepCharge charge_;
+  std::vector<std::unique_ptr<StepPlanner>> planners_;  // per device, once it has been asked
   VirtualClock clock_;
   WorkerPool pool_;
   std::vector<Worker> workers_;   // one per thread

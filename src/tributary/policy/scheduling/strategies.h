@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "tributary/base/status.h"
@@ -18,6 +20,18 @@ inline constexpr TransferStrategy kTransferStrategies[] = {TransferStrategy::kSe
 
 std::string_view NameOf(TransferStrategy strategy);
 StatusOr<TransferStrategy> ParseTransferStrategy(std::string_view name);
+
+// How an experiment wants transfers to be cut.
+struct TransferOptions {
+  TransferStrategy strategy = TransferStrategy::kSequential;
+  // Bytes that one segment may have; a layer that has more is a segment of its own. Smaller bounds what is on its way at
+  // once and pays more set-ups.
+  std::optional<std::int64_t> largest_segment;
+  // Plans are made anew when a step takes longer or shorter than planned by this share of it: less follows changes
+  // sooner and is moved by noise.
+  double drift = 0.1;
+  friend bool operator==(const TransferOptions&, const TransferOptions&) = default;
+};
 
 // How many transfer units a segment may hold together, in a unit of the caller's. A layer that is larger by itself makes
 // a segment of its own.

@@ -1,0 +1,28 @@
+#pragma once
+
+namespace tributary {
+
+// What it costs to send segments over a link in one direction, learnt from what was seen: a set-up time for each and a
+// time for each byte, by least squares over observations that fade. Seconds and bytes.
+class LinkEstimate {
+ public:
+  // A first guess; it weighs little against anything seen.
+  LinkEstimate(double setup, double per_byte);
+
+  // So many segments' set-ups and so many bytes took so long. Without a set-up: what came after a segment's beginning.
+  void Observe(double setups, double bytes, double seconds);
+  // A step is over: what was seen up to now counts for less against what comes.
+  void Fade();
+
+  double setup() const { return setup_; }
+  double per_byte() const { return per_byte_; }
+
+ private:
+  void Solve();
+
+  // Sums of products over all observations.
+  double setups_setups_ = 0, setups_bytes_ = 0, bytes_bytes_ = 0, setups_seconds_ = 0, bytes_seconds_ = 0;
+  double setup_, per_byte_;
+};
+
+}  // namespace tributary
