@@ -1,19 +1,43 @@
 # Four real devices over mutual TLS come to the very weights of four simulated ones.
 . "$(dirname "$0")/fleet_lib.sh"
 
+# run_real FOLDER ARGUMENT…: all four to the end.
+run_real() {
+  local folder=$1
+  shift
+  port=
+  start_coordinator "coordinator-$folder" ./tiny.toml --out "$folder" "$@"
+  await_port "coordinator-$folder"
+  for name in pi-1 pi-2 pi-3 pi-4; do start_device $name --leave-when-done; done
+  expect_end 0 "coordinator-$folder"
+  for name in pi-1 pi-2 pi-3 pi-4; do expect_end 0 $name; done
+}
+
 make_keys pi-1 pi-2 pi-3 pi-4
 for method in sync-sgd federated; do
   write_experiment $method 20
   "$TRIBUTARY" run ./tiny.toml --out "simulated-$method" --quiet >/dev/null
-  port=
-  start_coordinator "coordinator-$method" ./tiny.toml --out "real-$method"
-  await_port "coordinator-$method"
-  for name in pi-1 pi-2 pi-3 pi-4; do start_device $name --leave-when-done; done
-  expect_end 0 "coordinator-$method"
-  for name in pi-1 pi-2 pi-3 pi-4; do expect_end 0 $name; done
+  run_real "real-$method"
   expect_same "simulated-$method" "real-$method"
   [ "$(evaluations "real-$method" | grep -c '"where":"devices"')" -eq 5 ] || fail "devices have not evaluated"
   expect_log "real-$method" 20
   expect_all_applied "real-$method" 20 4
   grep -q '"seconds"' "real-$method/summary.json" || fail "the summary: $(cat "real-$method/summary.json")"
+done
+
+# However transfers are cut, simulated or real: the same weights.
+for method in sync-sgd federated; do
+  write_experiment $method 8
+  "$TRIBUTARY" run ./tiny.toml --out "whole-$method" --quiet >/dev/null
+  for strategy in layerwise ibatch optimal; do
+    "$TRIBUTARY" run ./tiny.toml --set transfers.strategy=$strategy --out "sim-$method-$strategy" --quiet >/dev/null
+    expect_same "whole-$method" "sim-$method-$strategy"
+  done
+  for strategy in layerwise optimal; do
+    run_real "cut-$method-$strategy" --set transfers.strategy=$strategy --set transfers.largest-segment=100kB
+    expect_same "whole-$method" "cut-$method-$strategy"
+    expect_all_applied "cut-$method-$strategy" 8 4
+    grep -q '"planned_ns":[1-9]' "cut-$method-$strategy/events.jsonl" || fail "no plan in the log of $strategy"
+    grep -q '"overlap":0\.[0-9]' "cut-$method-$strategy/events.jsonl" || fail "nothing was hidden by $strategy"
+  done
 done

@@ -20,26 +20,24 @@ void LayerStopwatch::Begin() {
   unit_.reset();
 }
 
-PassHooks LayerStopwatch::hooks() {
-  PassHooks hooks;
-  // What lies between two units belongs to the first of them; what comes before any, to the first of all.
-  hooks.before_forward = [this](std::size_t unit) {
-    const TimePoint now = clock_.Now();
-    times_.forward[unit_.value_or(unit)] += now - since_;
-    unit_ = unit;
-    since_ = now;
-  };
-  hooks.forward_done = [this] {
-    const TimePoint now = clock_.Now();
-    if (unit_) times_.forward[*unit_] += now - since_;
-    since_ = now;
-  };
-  hooks.gradient_ready = [this](std::size_t unit) {
-    const TimePoint now = clock_.Now();
-    times_.backward[unit] += now - since_;
-    since_ = now;
-  };
-  return hooks;
+// What lies between two units belongs to the first of them; what comes before any, to the first of all.
+void LayerStopwatch::BeforeForward(std::size_t unit) {
+  const TimePoint now = clock_.Now();
+  times_.forward[unit_.value_or(unit)] += now - since_;
+  unit_ = unit;
+  since_ = now;
+}
+
+void LayerStopwatch::ForwardDone() {
+  const TimePoint now = clock_.Now();
+  if (unit_) times_.forward[*unit_] += now - since_;
+  since_ = now;
+}
+
+void LayerStopwatch::GradientReady(std::size_t unit) {
+  const TimePoint now = clock_.Now();
+  times_.backward[unit] += now - since_;
+  since_ = now;
 }
 
 StatusOr<LayerTimes> MeasureLayers(const std::shared_ptr<const Model>& model, std::size_t batch, int repeats,
@@ -59,7 +57,12 @@ StatusOr<LayerTimes> MeasureLayers(const std::shared_ptr<const Model>& model, st
   for (int i = 0; i <= repeats; ++i) {
     PassOptions options;
     options.rng = &rng;
-    options.hooks = stopwatch.hooks();
+    options.hooks.before_forward = [&](std::size_t unit) {
+      stopwatch.BeforeForward(unit);
+      return true;
+    };
+    options.hooks.forward_done = [&](double) { stopwatch.ForwardDone(); };
+    options.hooks.gradient_ready = [&](std::size_t unit) { stopwatch.GradientReady(unit); };
     stopwatch.Begin();
     TRIBUTARY_RETURN_IF_ERROR(executor.Train({inputs, labels}, options).status());
     if (i == 0) continue;  // To warm up.

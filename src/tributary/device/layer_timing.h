@@ -22,13 +22,17 @@ struct LayerTimes {
 StatusOr<LayerTimes> MeasureLayers(const std::shared_ptr<const Model>& model, std::size_t batch, int repeats,
                                    const Clock& clock);
 
-// Collects one step's times from its hooks, for whoever runs the step: Begin, then the pass with hooks().
+// Collects the times of a pass from whoever runs it: Begin, then what its hooks say, in their order. The time between
+// BeforeForward and Go is the caller's and counts for nobody.
 class LayerStopwatch {
  public:
   LayerStopwatch(std::size_t units, const Clock& clock);
 
   void Begin();
-  PassHooks hooks();
+  void BeforeForward(std::size_t unit);
+  void Go() { since_ = clock_.Now(); }
+  void ForwardDone();
+  void GradientReady(std::size_t unit);
   const LayerTimes& times() const { return times_; }
 
  private:

@@ -21,10 +21,14 @@ TEST(LayerStopwatch, DividesTheWholeStepAmongItsUnits) {
   CountingClock clock;
   LayerStopwatch stopwatch(3, clock);
   stopwatch.Begin();
-  const PassHooks hooks = stopwatch.hooks();
-  for (const std::size_t unit : {0U, 1U, 2U}) hooks.before_forward(unit);
-  hooks.forward_done();
-  for (const std::size_t unit : {2U, 0U, 1U}) hooks.gradient_ready(unit);
+  for (const std::size_t unit : {0U, 1U, 2U}) {
+    stopwatch.BeforeForward(unit);
+    clock.Now();  // Somebody waits for something,
+    clock.Now();
+    stopwatch.Go();  // which is nobody's time.
+  }
+  stopwatch.ForwardDone();
+  for (const std::size_t unit : {2U, 0U, 1U}) stopwatch.GradientReady(unit);
   const auto seconds = [](int n) { return Duration(std::chrono::seconds(n)); };
   EXPECT_EQ(stopwatch.times().forward, (std::vector<Duration>{seconds(2), seconds(1), seconds(1)}));
   EXPECT_EQ(stopwatch.times().backward, (std::vector<Duration>{seconds(1), seconds(1), seconds(1)}));

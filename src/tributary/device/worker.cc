@@ -10,6 +10,11 @@
 namespace tributary {
 namespace {
 
+std::span<float> Part(std::span<float> all, const Segment& segment) { return all.subspan(segment.offset, segment.count); }
+std::span<const float> Part(std::span<const float> all, const Segment& segment) {
+  return all.subspan(segment.offset, segment.count);
+}
+
 // Leaves a gradient's padding zero, since both weights' padding is.
 void AddProximalTerm(double prox, std::span<const float> weights, std::span<const float> origin,
                      std::span<float> gradients) {
@@ -26,7 +31,6 @@ Worker::Worker(std::shared_ptr<const Model> model, ExecutorOptions options)
       statistics_(model_->statistics.size) {}
 
 Executor& Worker::OnShared(const SharedWeights& weights) {
-  std::copy(weights.statistics.begin(), weights.statistics.end(), statistics_.data());
   if (shared_at_ != weights.parameters.data()) {
     // An executor takes memory it may write, but only reads parameters during a pass.
     const std::span<float> parameters(const_cast<float*>(weights.parameters.data()), weights.parameters.size());
@@ -36,76 +40,159 @@ Executor& Worker::OnShared(const SharedWeights& weights) {
   return *on_shared_;
 }
 
-Executor& Worker::OnCopy(const SharedWeights& weights) {
+Executor& Worker::OnSharedWithStatistics(const SharedWeights& weights) {
+  std::ranges::copy(weights.statistics, statistics_.data());
+  return OnShared(weights);
+}
+
+Executor& Worker::OnCopy() {
   if (!on_copy_) {
     copy_ = FlatBuffer(model_->parameters.size);
     on_copy_.emplace(model_, NetworkMemory{copy_.span(), statistics_.span(), gradients_.span()}, options_);
   }
-  std::copy(weights.statistics.begin(), weights.statistics.end(), statistics_.data());
-  std::copy(weights.parameters.begin(), weights.parameters.end(), copy_.data());
   return *on_copy_;
 }
 
-StatusOr<PassResult> Worker::Pass(Executor& executor, const TrainAssignment& assignment, std::uint64_t step,
-                                  DeviceId device, const LocalData& data) {
-  ReadBatch(data, assignment.batch, {assignment.seed, device, step}, assignment.augment, batch_);
-  Rng dropout = Rng::ForStream(assignment.seed, device, "dropout", step);
-  PassOptions options;
-  options.label_smoothing = assignment.label_smoothing;
-  options.rng = &dropout;
-  TRIBUTARY_ASSIGN_OR_RETURN(const PassResult result, executor.Train({batch_.inputs, batch_.labels}, options));
-  if (!std::isfinite(result.loss)) {
-    return InvalidArgument("the loss of device " + std::to_string(device.value) + " is no longer a number at step " +
-                           std::to_string(step) + "; lower the learning rate");
+// One assignment, pass by pass. In the first pass the weights are put in place unit by unit; in the last one each unit's
+// part of the update is made as soon as its gradient is there. Both are the same arithmetic as all at once, to the bit,
+// since nothing that is done to weights here mixes their elements.
+class Worker::Training {
+ public:
+  Training(Worker& worker, const TrainAssignment& assignment, const SharedWeights& weights, DeviceId device,
+           const LocalData& data, const TrainHooks& hooks)
+      : worker_(worker),
+        assignment_(assignment),
+        weights_(weights),
+        device_(device),
+        data_(data),
+        hooks_(hooks),
+        changes_(assignment.answer == TrainAssignment::Answer::kChange),
+        executor_(changes_ ? worker.OnCopy() : worker.OnShared(weights)) {
+    if (hooks.clock != nullptr) stopwatch_.emplace(worker.model_->units.size(), *hooks.clock);
+    update_ = {changes_ ? worker.copy_.span() : worker.gradients_.span(), worker.statistics_.span(),
+               static_cast<double>(SamplesOf(assignment, data).all)};
   }
-  return result;
-}
+
+  StatusOr<Trained> Run() {
+    if (changes_) {
+      TRIBUTARY_ASSIGN_OR_RETURN(worker_.optimiser_, MakeOptimiser(assignment_.optimiser, worker_.copy_.size()));
+    }
+    Trained trained{.update = update_};
+    const StepRange steps = StepsOf(assignment_, data_);
+    if (steps.count == 0) return InvalidArgument("an assignment to train without steps");
+    TrainingMetrics& metrics = trained.metrics;
+    for (std::uint64_t i = 0; i < steps.count; ++i) {
+      if (hooks_.should_stop && hooks_.should_stop()) return Cancelled("stopped between two steps");
+      last_ = i + 1 == steps.count;
+      TRIBUTARY_ASSIGN_OR_RETURN(const PassResult pass, Pass(steps.first + i, i == 0));
+      if (!last_) StepAll();
+      const auto samples = static_cast<std::int64_t>(worker_.batch_.labels.size());
+      metrics.samples += samples;
+      metrics.loss += pass.loss * static_cast<double>(samples);
+      metrics.correct += pass.correct;
+    }
+    metrics.loss /= static_cast<double>(std::max<std::int64_t>(1, metrics.samples));
+    if (stopwatch_) trained.times = {stopwatch_->times(), between_};
+    return trained;
+  }
+
+ private:
+  StatusOr<PassResult> Pass(std::uint64_t step, bool first) {
+    ReadBatch(data_, assignment_.batch, {assignment_.seed, device_, step}, assignment_.augment, worker_.batch_);
+    Rng dropout = Rng::ForStream(assignment_.seed, device_, "dropout", step);
+    PassOptions options;
+    options.label_smoothing = assignment_.label_smoothing;
+    options.rng = &dropout;
+    if (first) {
+      if (stopwatch_) stopwatch_->Begin();
+      options.hooks.before_forward = [this](std::size_t unit) { return Place(unit); };
+    }
+    options.hooks.forward_done = [this, first](double loss) { ForwardDone(loss, first); };
+    if (last_) options.hooks.gradient_ready = [this](std::size_t unit) { Finish(unit); };
+    TRIBUTARY_ASSIGN_OR_RETURN(const PassResult result,
+                               executor_.Train({worker_.batch_.inputs, worker_.batch_.labels}, options));
+    if (!std::isfinite(result.loss)) {
+      return InvalidArgument("the loss of device " + std::to_string(device_.value) + " is no longer a number at step " +
+                             std::to_string(step) + "; lower the learning rate");
+    }
+    return result;
+  }
+
+  bool Place(std::size_t unit) {
+    if (stopwatch_) stopwatch_->BeforeForward(unit);
+    if (hooks_.await && !hooks_.await(unit)) return false;
+    if (stopwatch_) stopwatch_->Go();
+    const Segment& statistics = worker_.model_->statistics.units[unit];
+    std::ranges::copy(Part(weights_.statistics, statistics), Part(worker_.statistics_.span(), statistics).begin());
+    if (changes_) {
+      const Segment& parameters = worker_.model_->parameters.units[unit];
+      std::ranges::copy(Part(weights_.parameters, parameters), Part(worker_.copy_.span(), parameters).begin());
+    }
+    return true;
+  }
+
+  void ForwardDone(double loss, bool first) {
+    if (stopwatch_ && first) {
+      stopwatch_->ForwardDone();
+      forward_done_ = hooks_.clock->Now();
+    }
+    sound_ = std::isfinite(loss);
+    if (!last_) return;
+    if (changes_) worker_.optimiser_->BeginStep(assignment_.learning_rate);
+    if (stopwatch_) {
+      between_ = hooks_.clock->Now() - forward_done_;
+      stopwatch_->Go();
+    }
+  }
+
+  void Finish(std::size_t unit) {
+    const Segment& segment = worker_.model_->parameters.units[unit];
+    if (changes_ && sound_) {
+      const std::span<float> mine = Part(worker_.copy_.span(), segment);
+      const auto origin = Part(weights_.parameters, segment);
+      const std::span<float> gradients = Part(worker_.gradients_.span(), segment);
+      if (assignment_.prox > 0) AddProximalTerm(assignment_.prox, mine, origin, gradients);
+      worker_.optimiser_->StepRange(segment.offset, mine, gradients);
+      for (std::size_t i = 0; i < mine.size(); ++i) mine[i] -= origin[i];
+    }
+    if (stopwatch_) stopwatch_->GradientReady(unit);
+    if (sound_ && hooks_.ready) hooks_.ready(update_, unit);
+  }
+
+  void StepAll() {
+    const std::span<float> mine = worker_.copy_.span();
+    const std::span<float> gradients = worker_.gradients_.span();
+    if (assignment_.prox > 0) AddProximalTerm(assignment_.prox, mine, weights_.parameters, gradients);
+    worker_.optimiser_->Step(mine, gradients, assignment_.learning_rate);
+  }
+
+  Worker& worker_;
+  const TrainAssignment& assignment_;
+  const SharedWeights& weights_;
+  const DeviceId device_;
+  const LocalData& data_;
+  const TrainHooks& hooks_;
+  const bool changes_;  // answers with a change, after local steps; otherwise with a gradient
+  Executor& executor_;
+  std::optional<LayerStopwatch> stopwatch_;
+  Update update_;
+  bool last_ = false;   // of the passes
+  bool sound_ = false;  // its loss is a number
+  TimePoint forward_done_{0};
+  Duration between_{0};
+};
 
 StatusOr<Worker::Trained> Worker::Train(const TrainAssignment& assignment, const SharedWeights& weights,
-                                        DeviceId device, const LocalData& data,
-                                        const std::function<bool()>& should_stop) {
+                                        DeviceId device, const LocalData& data, const TrainHooks& hooks) {
   TRIBUTARY_CHECK(weights.parameters.size() == model_->parameters.size &&
                   weights.statistics.size() == model_->statistics.size);
   if (data.training.empty()) return InvalidArgument("device " + std::to_string(device.value) + " has no training samples");
-  return assignment.answer == TrainAssignment::Answer::kGradient ? Gradient(assignment, weights, device, data)
-                                                                 : Change(assignment, weights, device, data, should_stop);
-}
-
-StatusOr<Worker::Trained> Worker::Gradient(const TrainAssignment& assignment, const SharedWeights& weights,
-                                           DeviceId device, const LocalData& data) {
-  TRIBUTARY_ASSIGN_OR_RETURN(const PassResult pass,
-                             Pass(OnShared(weights), assignment, StepsOf(assignment, data).first, device, data));
-  const auto samples = static_cast<std::int64_t>(batch_.labels.size());
-  return Trained{{gradients_.span(), statistics_.span(), static_cast<double>(samples)},
-                 {samples, pass.loss, pass.correct}};
-}
-
-StatusOr<Worker::Trained> Worker::Change(const TrainAssignment& assignment, const SharedWeights& weights,
-                                         DeviceId device, const LocalData& data,
-                                         const std::function<bool()>& should_stop) {
-  Executor& executor = OnCopy(weights);
-  TRIBUTARY_ASSIGN_OR_RETURN(optimiser_, MakeOptimiser(assignment.optimiser, copy_.size()));
-  TrainingMetrics metrics;
-  const StepRange steps = StepsOf(assignment, data);
-  for (std::uint64_t i = 0; i < steps.count; ++i) {
-    if (should_stop && should_stop()) return Cancelled("stopped between two steps");
-    TRIBUTARY_ASSIGN_OR_RETURN(const PassResult pass, Pass(executor, assignment, steps.first + i, device, data));
-    if (assignment.prox > 0) AddProximalTerm(assignment.prox, copy_.span(), weights.parameters, gradients_.span());
-    optimiser_->Step(copy_.span(), gradients_.span(), assignment.learning_rate);
-    const auto samples = static_cast<std::int64_t>(batch_.labels.size());
-    metrics.samples += samples;
-    metrics.loss += pass.loss * static_cast<double>(samples);
-    metrics.correct += pass.correct;
-  }
-  metrics.loss /= static_cast<double>(std::max<std::int64_t>(1, metrics.samples));
-  std::span<float> change = copy_.span();
-  for (std::size_t i = 0; i < change.size(); ++i) change[i] -= weights.parameters[i];
-  return Trained{{change, statistics_.span(), static_cast<double>(metrics.samples)}, metrics};
+  return Training(*this, assignment, weights, device, data, hooks).Run();
 }
 
 StatusOr<EvaluationTotals> Worker::Evaluate(const EvaluateAssignment&, const SharedWeights& weights,
                                             const LocalData& data) {
-  Executor& executor = OnShared(weights);
+  Executor& executor = OnSharedWithStatistics(weights);
   TRIBUTARY_ASSIGN_OR_RETURN(const Evaluation result, tributary::Evaluate(executor, *data.dataset, data.held_out));
   return EvaluationTotals{static_cast<std::int64_t>(result.samples), result.loss * static_cast<double>(result.samples),
                           std::llround(result.accuracy * static_cast<double>(result.samples))};
@@ -115,7 +202,7 @@ StatusOr<Moments> Worker::Calibrate(const CalibrateAssignment& assignment, const
                                     DeviceId device, const LocalData& data) {
   Moments moments(model_->statistics.size);
   if (data.training.empty()) return moments;
-  Executor& executor = OnShared(weights);
+  Executor& executor = OnSharedWithStatistics(weights);
   for (int i = 0; i < assignment.steps; ++i) {
     const auto steps = static_cast<std::uint64_t>(assignment.steps);
     const std::uint64_t step = (assignment.round.value - 1) * steps + static_cast<std::uint64_t>(i);

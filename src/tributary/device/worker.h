@@ -4,15 +4,37 @@
 #include <memory>
 #include <optional>
 
+#include "tributary/base/clock.h"
 #include "tributary/base/flat_buffer.h"
 #include "tributary/base/status.h"
 #include "tributary/data/batches.h"
+#include "tributary/device/layer_timing.h"
 #include "tributary/device/local_data.h"
 #include "tributary/engine/executor.h"
 #include "tributary/fleet/assignment.h"
 #include "tributary/fleet/report.h"
 
 namespace tributary {
+
+// Where training meets the transfer of weights and updates. Called on the thread that trains; empty ones are skipped.
+struct TrainHooks {
+  // Asked between steps: whether to give up.
+  std::function<bool()> should_stop;
+  // Returns when the unit's weights are in place, or false to give up. Asked unit by unit in the first pass; before it,
+  // and for any other unit, the weights may still be written.
+  std::function<bool(std::size_t unit)> await;
+  // The unit's part of the update is as it will be; parts of other units may not be. Called in the last pass, as it goes
+  // back, for every unit once.
+  std::function<void(const Update& update, std::size_t unit)> ready;
+  // To time the passes by.
+  const Clock* clock = nullptr;
+};
+
+// What computing took, without waiting for weights.
+struct StepTimes {
+  LayerTimes layers;    // of the first pass forward, and of the last pass back
+  Duration between{0};  // those two
+};
 
 // Does a device's work: the same code inside the simulator and on a real device. It owns the memory that work needs
 // (gradients, and for local steps a copy of the weights and the optimiser's state) and can do one device's work after
@@ -26,11 +48,12 @@ class Worker {
   struct Trained {
     Update update;
     TrainingMetrics metrics;
+    StepTimes times;  // if a clock was given
   };
   // Fails if the device has no training samples, or if the loss is not a number: then there is no update. Cancelled if
-  // `should_stop`, asked between steps, says so.
+  // a hook says so.
   StatusOr<Trained> Train(const TrainAssignment& assignment, const SharedWeights& weights, DeviceId device,
-                          const LocalData& data, const std::function<bool()>& should_stop = {});
+                          const LocalData& data, const TrainHooks& hooks = {});
 
   StatusOr<EvaluationTotals> Evaluate(const EvaluateAssignment& assignment, const SharedWeights& weights,
                                       const LocalData& data);
@@ -40,13 +63,10 @@ class Worker {
  private:
   // Executors on the caller's weights are made once per place the weights lie in, not once per assignment.
   Executor& OnShared(const SharedWeights& weights);
-  Executor& OnCopy(const SharedWeights& weights);
-  StatusOr<PassResult> Pass(Executor& executor, const TrainAssignment& assignment, std::uint64_t step, DeviceId device,
-                            const LocalData& data);
-  StatusOr<Trained> Gradient(const TrainAssignment& assignment, const SharedWeights& weights, DeviceId device,
-                             const LocalData& data);
-  StatusOr<Trained> Change(const TrainAssignment& assignment, const SharedWeights& weights, DeviceId device,
-                           const LocalData& data, const std::function<bool()>& should_stop);
+  Executor& OnSharedWithStatistics(const SharedWeights& weights);
+  Executor& OnCopy();
+  // Everything for an assignment whose weights come unit by unit.
+  class Training;
 
   std::shared_ptr<const Model> model_;
   ExecutorOptions options_;

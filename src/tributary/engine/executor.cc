@@ -14,11 +14,16 @@
 namespace tributary {
 namespace {
 
+// Ends a pass that its hooks want no more.
+struct GivenUp {};
+
 // Torch reports everything by exceptions; this is the one place where they end.
 template <typename Run>
 auto Guarded(Run run) -> decltype(run()) {
   try {
     return run();
+  } catch (const GivenUp&) {
+    return Cancelled("the pass was given up");
   } catch (const c10::Error& error) {
     return ResourceExhausted(std::string("the engine failed: ") + error.what_without_backtrace());
   } catch (const std::exception& error) {
@@ -87,7 +92,7 @@ class Executor::Torch {
     const at::Tensor loss =
         at::cross_entropy_loss(scores, labels, {}, at::Reduction::Mean, kNoIgnoredLabel, options.label_smoothing);
     const PassResult result = Summary(scores, labels, loss);
-    GoBack(loss, {}, options.hooks);
+    GoBack(loss, {}, options.hooks, result.loss);
     return result;
   }
 
@@ -126,7 +131,7 @@ class Executor::Torch {
         at::from_blob(const_cast<float*>(output_gradient.data()), tape_end_.sizes(), at::kFloat);
     // In the order of the output it belongs to: the same kernels, and so the same bits, as in an uncut pass.
     const at::MemoryFormat format = tape_end_.suggest_memory_format();
-    GoBack(std::exchange(tape_end_, at::Tensor()), gradient.contiguous(format), hooks);
+    GoBack(std::exchange(tape_end_, at::Tensor()), gradient.contiguous(format), hooks, 0);
     return OkStatus();
   }
 
@@ -195,7 +200,7 @@ class Executor::Torch {
       const Node& node = graph.node(i);
       if (const auto unit = first_node_of_unit_[i]) {
         units_run_[*unit] = true;
-        if (options.hooks.before_forward) options.hooks.before_forward(*unit);
+        if (options.hooks.before_forward && !options.hooks.before_forward(*unit)) throw GivenUp{};
       }
       node_inputs.clear();
       for (const NodeIndex source : node.inputs) node_inputs.push_back(values[source]);
@@ -226,8 +231,8 @@ class Executor::Torch {
     }
   }
 
-  void GoBack(const at::Tensor& end, const at::Tensor& gradient, const PassHooks& hooks) {
-    if (hooks.forward_done) hooks.forward_done();
+  void GoBack(const at::Tensor& end, const at::Tensor& gradient, const PassHooks& hooks, double loss) {
+    if (hooks.forward_done) hooks.forward_done(loss);
     leaves_.BeginBackward(units_run_, hooks.gradient_ready);
     end.backward(gradient);
     leaves_.BeginBackward({}, {});

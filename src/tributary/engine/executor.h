@@ -34,12 +34,14 @@ struct NetworkMemory {
 
 // Called during a pass on the thread that runs it; each names a transfer unit.
 struct PassHooks {
-  // The unit's parameters must be in place when this returns. May wait for them, and may write them.
-  std::function<void(std::size_t unit)> before_forward;
-  // The way forward is done and its loss known; the way back begins.
-  std::function<void()> forward_done;
-  // The unit's gradient is complete in the flat buffer, while earlier layers are still going backward. Units come in
-  // the order their gradients complete: the last layers first.
+  // The unit's parameters must be in place when this returns. May wait for them, and may write them. If it says no, the
+  // pass is given up, with Cancelled.
+  std::function<bool(std::size_t unit)> before_forward;
+  // The way forward is done, with this loss (0 where the pass has none); the way back begins.
+  std::function<void(double loss)> forward_done;
+  // The unit's gradient is complete in the flat buffer, while earlier layers are still going backward, and its
+  // parameters are not needed any more: they may be written. Units come in the order their gradients complete: the last
+  // layers first.
   std::function<void(std::size_t unit)> gradient_ready;
 };
 

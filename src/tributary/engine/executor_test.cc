@@ -133,7 +133,10 @@ TEST(Executor, AnnouncesUnitsForwardInOrderAndGradientsFromTheLastToTheFirst) {
   std::vector<std::size_t> backward;
   std::vector<float> at_announcement(bench.gradients.size());
   PassOptions options;
-  options.hooks.before_forward = [&](std::size_t unit) { forward.push_back(unit); };
+  options.hooks.before_forward = [&](std::size_t unit) {
+    forward.push_back(unit);
+    return true;
+  };
   options.hooks.gradient_ready = [&](std::size_t unit) {
     backward.push_back(unit);
     const Segment& segment = bench.model->parameters.units[unit];
@@ -165,9 +168,42 @@ TEST(Executor, ParametersMayArriveWhileTheForwardPassRuns) {
   options.hooks.before_forward = [&](std::size_t unit) {
     const Segment& segment = late.model->parameters.units[unit];
     std::copy_n(source.begin() + static_cast<std::ptrdiff_t>(segment.offset), segment.count, late.parameters.data() + segment.offset);
+    return true;
   };
   ASSERT_TRUE(late.executor.Train(late.batch(), options).ok());
   EXPECT_EQ(late.Gradients(), whole);
+}
+
+TEST(Executor, ParametersMayBeWrittenOnceTheirGradientIsReady) {
+  for (const char* name : {"resnet8", "cnn", "mobilenet-v2", "googlenet"}) {
+    SCOPED_TRACE(name);
+    Rng rng(3), same(3);
+    Bench bench(Zoo(name)), written(Zoo(name));
+    PassOptions options;
+    options.rng = &rng;
+    ASSERT_TRUE(bench.executor.Train(bench.batch(), options).ok());
+    options.rng = &same;
+    options.hooks.gradient_ready = [&](std::size_t unit) {
+      const Segment& segment = written.model->parameters.units[unit];
+      std::fill_n(written.parameters.data() + segment.offset, segment.count, 1e30F);
+    };
+    ASSERT_TRUE(written.executor.Train(written.batch(), options).ok());
+    EXPECT_EQ(written.Gradients(), bench.Gradients());
+  }
+}
+
+TEST(Executor, APassCanBeGivenUpOnItsWayForward) {
+  Bench bench(Zoo("resnet8"));
+  PassOptions options;
+  options.hooks.before_forward = [](std::size_t unit) { return unit < 3; };
+  options.hooks.gradient_ready = [](std::size_t) { ADD_FAILURE(); };
+  EXPECT_EQ(bench.executor.Train(bench.batch(), options).status().code(), StatusCode::kCancelled);
+  ASSERT_TRUE(bench.executor.Train(bench.batch()).ok());
+  const std::vector<float> after = bench.Gradients();
+  Bench fresh(Zoo("resnet8"));
+  ASSERT_TRUE(fresh.executor.Train(fresh.batch()).ok());
+  // But for the running statistics that the first units had updated, nothing is left of it.
+  EXPECT_EQ(after, fresh.Gradients());
 }
 
 TEST(Executor, CutAnywhereGivesTheSameBits) {

@@ -49,7 +49,8 @@ void StepPlanner::Plan() {
   plan_.pull = PlanTransfers(options_.strategy, forward, bound);
   plan_.push = PlanTransfers(options_.strategy, backward, bound);
   plan_.predicted =
-      1e-3 * (FinishTime(forward, plan_.pull) + FinishTime(backward, plan_.push)) + costs_.between;
+      1e-3 * (FinishTime(forward, plan_.pull) + FinishTime(backward, plan_.push)) + costs_.between +
+      costs_.latency;
 }
 
 bool StepPlanner::Observe(const StepObservation& seen) {

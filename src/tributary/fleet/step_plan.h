@@ -21,6 +21,7 @@ struct StepPlan {
 struct StepCosts {
   std::vector<double> forward, backward;  // per unit; of the first pass and of the last one
   double between = 0;                     // computing between those two
+  double latency = 0;                     // before the first byte and after the last
   double pull_setup = 0, push_setup = 0;  // per segment
   double pull_per_byte = 0, push_per_byte = 0;
 };

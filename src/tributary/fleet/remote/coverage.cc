@@ -17,10 +17,12 @@ bool PieceGrid::IsBorder(std::size_t offset) const {
   return offset == size_ || offset % piece_ == 0 || std::ranges::binary_search(layers_, offset);
 }
 
-std::vector<Segment> PieceGrid::Pieces() const {
+std::vector<Segment> PieceGrid::Pieces(const Segment& run) const {
   std::vector<Segment> pieces;
-  for (std::size_t offset = 0; offset < size_; offset += piece_) {
-    pieces.push_back({offset, std::min(piece_, size_ - offset)});
+  for (std::size_t offset = run.offset; offset < run.end();) {
+    const std::size_t end = std::min(run.end(), (offset / piece_ + 1) * piece_);
+    pieces.push_back({offset, end - offset});
+    offset = end;
   }
   return pieces;
 }

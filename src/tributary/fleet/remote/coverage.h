@@ -18,8 +18,8 @@ class PieceGrid {
 
   std::size_t size() const { return size_; }
   bool IsBorder(std::size_t offset) const;
-  // The whole array in pieces of full length, one after the other.
-  std::vector<Segment> Pieces() const;
+  // A run that begins and ends at borders, in pieces as long as can be, one after the other.
+  std::vector<Segment> Pieces(const Segment& run) const;
 
  private:
   std::size_t size_;

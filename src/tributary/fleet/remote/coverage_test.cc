@@ -11,9 +11,10 @@ namespace tributary::remote {
 namespace {
 
 TEST(PieceGrid, CutsTheArrayIntoFullPieces) {
-  EXPECT_EQ(PieceGrid(10, 4).Pieces(), (std::vector<Segment>{{0, 4}, {4, 4}, {8, 2}}));
-  EXPECT_EQ(PieceGrid(8, 4).Pieces(), (std::vector<Segment>{{0, 4}, {4, 4}}));
-  EXPECT_TRUE(PieceGrid(0, 4).Pieces().empty());
+  EXPECT_EQ(PieceGrid(10, 4).Pieces({0, 10}), (std::vector<Segment>{{0, 4}, {4, 4}, {8, 2}}));
+  EXPECT_EQ(PieceGrid(8, 4).Pieces({0, 8}), (std::vector<Segment>{{0, 4}, {4, 4}}));
+  EXPECT_EQ(PieceGrid(20, 4, {{0, 3}, {3, 6}, {9, 11}}).Pieces({3, 6}), (std::vector<Segment>{{3, 1}, {4, 4}, {8, 1}}));
+  EXPECT_TRUE(PieceGrid(0, 4).Pieces({0, 0}).empty());
 }
 
 TEST(PieceGrid, HasBordersAtMultiplesLayersAndTheEnd) {

@@ -8,13 +8,55 @@
 #include "tributary/base/units.h"
 #include "tributary/fleet/remote/client_stream.h"
 #include "tributary/fleet/remote/coverage.h"
+#include "tributary/fleet/remote/segment_arrivals.h"
+#include "tributary/fleet/remote/segment_sender.h"
 
 namespace tributary::remote {
 namespace {
 
 constexpr auto kBetweenLooks = std::chrono::milliseconds(50);
 
-class Session : public AnswerStream {
+// An assignment, its weights while they come in, and its update while it goes out.
+struct Job {
+  Assignment assignment;
+  PieceGrid parameters_grid, statistics_grid;
+  Coverage parameters{parameters_grid}, statistics{statistics_grid};
+  std::optional<SegmentArrivals> arrivals;  // where there are units
+  TransferPlan push;
+  std::optional<SegmentSender> sender;  // while an update is made
+  TimePoint begun{0};
+  TimePoint complete_at{0};
+
+  // The grids of what a coordinator sends need not follow layers: any piece of full length will do.
+  Job(const Assignment& assignment, const DeviceWork& work, std::size_t piece)
+      : assignment(assignment),
+        parameters_grid(work.size(Array::kParameters), piece, Units(work, Array::kParameters)),
+        statistics_grid(work.size(Array::kStatistics), piece, Units(work, Array::kStatistics)) {}
+  Job(const Job&) = delete;
+  Job& operator=(const Job&) = delete;
+
+  bool complete() const { return parameters.complete() && statistics.complete(); }
+
+  // A plan must be one for this network.
+  Status Plan(const DeviceWork& work) {
+    const auto units = work.units(Array::kParameters);
+    if (units.empty()) return OkStatus();
+    const auto pull = PlanOfEnds(assignment.pull_ends, units.size());
+    const auto push_plan = PlanOfEnds(assignment.push_ends, units.size());
+    if (!pull || !push_plan) return InvalidArgument("the coordinator plans transfers of another network");
+    arrivals.emplace(units, work.units(Array::kStatistics), *pull);
+    push = *push_plan;
+    return OkStatus();
+  }
+
+ private:
+  static std::vector<Segment> Units(const DeviceWork& work, Array array) {
+    const auto units = work.units(array);
+    return {units.begin(), units.end()};
+  }
+};
+
+class Session : public Transfers {
  public:
   Session(const std::shared_ptr<grpc::Channel>& channel, const SessionOptions& options, DeviceWork& work,
           const Clock& clock)
@@ -27,43 +69,74 @@ class Session : public AnswerStream {
 
   SessionEnd Live() {
     const Status status = Talk();
+    {
+      std::unique_lock lock(mutex_);
+      const std::unique_ptr<Job> job = std::move(current_);
+      lock.unlock();  // Its sender may be in the middle of something.
+    }
     end_.reason = stream_.Finish();
     // Where we end it ourselves, our reason tells more than the cancelled stream.
     if (!status.ok() && (end_.reason.ok() || end_.reason.code() == StatusCode::kCancelled)) end_.reason = status;
     return end_;
   }
 
-  Status Push(Array array, std::span<const std::byte> values, double weight) override {
-    const std::size_t width = BytesPerValue(array);
-    const std::size_t step = welcome_->piece_floats * width;
-    for (std::size_t begin = 0; begin < values.size(); begin += step) {
-      if (over()) return Cancelled("the assignment is over");
-      const Piece piece{current_->ticket, array, begin / width, weight};
-      TRIBUTARY_RETURN_IF_ERROR(stream_.Send(piece, values.subspan(begin, std::min(step, values.size() - begin))));
+  bool AwaitUnit(std::size_t unit) override {
+    std::unique_lock lock(mutex_);
+    while (!current_->arrivals->HasUnit(unit)) {
+      if (Ended()) return false;
+      changed_.wait_for(lock, kBetweenLooks);
+    }
+    return true;
+  }
+
+  Status AwaitAll() override {
+    std::unique_lock lock(mutex_);
+    while (!current_->complete()) {
+      if (Ended()) return Cancelled("the assignment is over");
+      changed_.wait_for(lock, kBetweenLooks);
     }
     return OkStatus();
   }
 
+  void UnitReady(const Update& update, std::size_t unit) override {
+    if (!current_->sender) {
+      const auto send = [this](UpdatePart part, std::size_t offset, std::span<const float> values, double weight) {
+        const Array array = part == UpdatePart::kParameters ? Array::kParameters : Array::kStatistics;
+        return PushFrom(array, offset, std::as_bytes(values), weight);
+      };
+      current_->sender.emplace(work_.units(Array::kParameters), work_.units(Array::kStatistics), current_->push, send);
+    }
+    current_->sender->Ready(update, unit);
+  }
+
+  Status Finish() override { return current_->sender ? current_->sender->Finish() : OkStatus(); }
+
+  Status Push(Array array, std::span<const std::byte> values, double weight) override {
+    return PushFrom(array, 0, values, weight);
+  }
+
   bool over() const override {
     const std::lock_guard lock(mutex_);
-    return verdict_.has_value() || !stream_.alive() || stopping();
+    return Ended();
   }
 
  private:
-  // The weights of an assignment while they come in.
-  struct Pull {
-    Assignment assignment;
-    PieceGrid parameters_grid, statistics_grid;
-    Coverage parameters{parameters_grid}, statistics{statistics_grid};
-    TimePoint begun{0};
-    TimePoint complete_at{0};
+  bool Ended() const { return verdict_.has_value() || !stream_.alive() || stopping(); }
 
-    Pull(const Assignment& assignment, const DeviceWork& work, std::size_t piece)
-        : assignment(assignment),
-          parameters_grid(work.size(Array::kParameters), piece),
-          statistics_grid(work.size(Array::kStatistics), piece) {}
-    bool complete() const { return parameters.complete() && statistics.complete(); }
-  };
+  // Values from `offset` on, in pieces that end where pieces may.
+  Status PushFrom(Array array, std::size_t offset, std::span<const std::byte> values, double weight) {
+    const std::size_t width = BytesPerValue(array);
+    const std::size_t piece = welcome_->piece_floats;
+    while (!values.empty()) {
+      if (over()) return Cancelled("the assignment is over");
+      const std::size_t count = std::min(piece - offset % piece, values.size() / width);
+      TRIBUTARY_RETURN_IF_ERROR(
+          stream_.Send(Piece{current_->assignment.ticket, array, offset, weight}, values.first(count * width)));
+      values = values.subspan(count * width);
+      offset += count;
+    }
+    return OkStatus();
+  }
 
   bool stopping() const { return options_.stop && options_.stop(); }
 
@@ -103,14 +176,11 @@ class Session : public AnswerStream {
 
   Status WorkOn() {
     for (;;) {
-      double pull_seconds = 0;
       bool gone = false;
       // Whether there is work, and taking it, is one step: a verdict may end it any moment.
       TRIBUTARY_RETURN_IF_ERROR(Await([&] {
-        if (!pull_ || !pull_->complete()) return gone = farewell_.has_value();
-        pull_seconds = ToSeconds(pull_->complete_at - pull_->begun);
-        current_ = pull_->assignment;
-        pull_.reset();
+        if (!next_) return gone = farewell_.has_value();
+        current_ = std::move(next_);
         return true;
       }));
       if (end_.stopped) return OkStatus();
@@ -118,24 +188,32 @@ class Session : public AnswerStream {
         end_.finished = farewell_->finished;
         return Unavailable("the coordinator has gone away");
       }
-      const TimePoint begun = clock_.Now();
-      StatusOr<Answer> answer = work_.Do(*current_, *this);
+      const Assignment& assignment = current_->assignment;
+      StatusOr<Answer> answer = work_.Do(assignment, *this);
       Status sent;
       if (answer.ok()) {
-        answer->ticket = current_->ticket;
-        answer->pull_seconds = pull_seconds;
+        Describe(*answer);
         if (!over()) sent = stream_.Send(*answer);
-      } else if (answer.status().code() != StatusCode::kCancelled && stream_.alive()) {
-        sent = stream_.Send(Failure{current_->ticket, answer.status().message()});
+      } else {
+        if (current_->sender) current_->sender.reset();
+        if (answer.status().code() != StatusCode::kCancelled && stream_.alive()) {
+          {
+            const std::lock_guard lock(mutex_);
+            failed_ = true;
+          }
+          sent = stream_.Send(Failure{assignment.ticket, answer.status().message()});
+        }
       }
       TRIBUTARY_RETURN_IF_ERROR(sent);
+      const Duration taken = clock_.Now() - current_->begun;
       // The verdict also says that weights may come again.
       TRIBUTARY_RETURN_IF_ERROR(Await([&] { return verdict_ || !answer.ok(); }));
       if (end_.stopped) return OkStatus();
-      const bool trained = std::holds_alternative<TrainAssignment>(current_->work);
-      if (trained) Tell(answer, pull_seconds, ToSeconds(clock_.Now() - begun));
+      const bool trained = std::holds_alternative<TrainAssignment>(assignment.work);
+      if (trained) Tell(answer, taken);
       std::unique_lock lock(mutex_);
       verdict_.reset();
+      failed_ = false;
       current_.reset();
       const bool resume = std::exchange(holding_, false);
       lock.unlock();
@@ -147,15 +225,28 @@ class Session : public AnswerStream {
     }
   }
 
-  void Tell(const StatusOr<Answer>& answer, double pull_seconds, double seconds) {
+  // What this side knows of the transfers.
+  void Describe(Answer& answer) {
     const std::lock_guard lock(mutex_);
-    std::string text = "round " + std::to_string(current_->round.value) + ": ";
+    const Job& job = *current_;
+    const auto since = [&](TimePoint time) { return ToSeconds(time - job.begun); };
+    answer.ticket = job.assignment.ticket;
+    answer.pull_seconds = since(job.complete_at);
+    if (!job.arrivals || !std::holds_alternative<TrainAssignment>(job.assignment.work)) return;
+    answer.first_piece_seconds = since(job.arrivals->first().value_or(job.begun));
+    for (const auto& arrival : job.arrivals->all()) answer.arrival_seconds.push_back(std::max(0.0, since(arrival.last)));
+    if (job.sender) answer.queued = job.sender->queued();
+  }
+
+  void Tell(const StatusOr<Answer>& answer, Duration taken) {
+    const std::lock_guard lock(mutex_);
+    std::string text = "round " + std::to_string(current_->assignment.round.value) + ": ";
     if (!answer.ok()) {
       text += answer.status().message();
     } else {
-      text += "pulled in " + FormatDuration(FromSeconds(pull_seconds)) + ", computed " +
-              FormatDuration(FromSeconds(answer->compute_seconds)) + ", pushed in " +
-              FormatDuration(FromSeconds(std::max(0.0, seconds - answer->compute_seconds)));
+      text += "took " + FormatDuration(taken) + ", of it computing " +
+              FormatDuration(FromSeconds(answer->compute_seconds)) + "; all weights were there after " +
+              FormatDuration(FromSeconds(answer->pull_seconds));
     }
     if (verdict_ && verdict_->outcome == Verdict::Outcome::kLate) text += "; too late: " + verdict_->reason;
     options_.say(text);
@@ -184,42 +275,54 @@ class Session : public AnswerStream {
     } else if (const auto* pong = std::get_if<Pong>(&message)) {
       pong_ = pong->nonce;
     } else if (const auto* assignment = std::get_if<Assignment>(&message)) {
-      if (!ready_ || pull_) return InvalidArgument("the coordinator gives work out of turn");
-      pull_.emplace(*assignment, work_, welcome_->piece_floats);
-      pull_->begun = clock_.Now();
-      if (pull_->complete()) pull_->complete_at = pull_->begun;  // An empty network.
+      if (!ready_ || next_ || (current_ && !verdict_ && !failed_)) return InvalidArgument("the coordinator gives work out of turn");
+      next_ = std::make_unique<Job>(*assignment, work_, welcome_->piece_floats);
+      next_->begun = next_->complete_at = clock_.Now();
+      TRIBUTARY_RETURN_IF_ERROR(next_->Plan(work_));
     } else if (const auto* piece = std::get_if<Piece>(&message)) {
-      if (!pull_ || pull_->assignment.ticket != piece->ticket) {
-        // Of an assignment that was ended while its weights came.
-        return ClientStream::Next::kGoOn;
-      }
-      if (current_) {  // Its weights are in use.
+      Job* const job = JobOf(piece->ticket);
+      if (job == nullptr) return ClientStream::Next::kGoOn;  // It was ended while its weights came.
+      if (job == next_.get() && current_) {  // Weights are in use.
         holding_ = true;
         return ClientStream::Next::kHold;
       }
-      if (piece->array != Array::kParameters && piece->array != Array::kStatistics) {
-        return InvalidArgument("the coordinator sends an array that devices do not take");
-      }
-      const std::size_t count = values.size() / sizeof(float);
-      if (values.size() % sizeof(float) != 0) return InvalidArgument("the coordinator sends part of a number");
-      Coverage& coverage = piece->array == Array::kParameters ? pull_->parameters : pull_->statistics;
-      TRIBUTARY_RETURN_IF_ERROR(coverage.Take(piece->offset, count));
-      work_.Place(piece->array, piece->offset, values);
-      if (pull_->complete()) pull_->complete_at = clock_.Now();
-      else return ClientStream::Next::kGoOn;  // Nobody waits for a part.
+      TRIBUTARY_ASSIGN_OR_RETURN(const bool matters, PlacePiece(*job, *piece, values));
+      if (!matters) return ClientStream::Next::kGoOn;  // Nobody waits for a part.
     } else if (const auto* verdict = std::get_if<Verdict>(&message)) {
-      if (pull_ && pull_->assignment.ticket == verdict->ticket) {
-        pull_.reset();  // It ended before it could begin.
+      if (next_ && next_->assignment.ticket == verdict->ticket) {
+        next_.reset();  // It ended before it could begin.
         lock.unlock();
         options_.say("too late to begin: " + verdict->reason);
         return ClientStream::Next::kGoOn;
       }
-      if (current_ && current_->ticket == verdict->ticket) verdict_ = *verdict;
+      if (current_ && current_->assignment.ticket == verdict->ticket) verdict_ = *verdict;
     } else if (const auto* farewell = std::get_if<Farewell>(&message)) {
       farewell_ = *farewell;
     }
     changed_.notify_all();
     return ClientStream::Next::kGoOn;
+  }
+
+  Job* JobOf(std::uint64_t ticket) {
+    if (current_ && current_->assignment.ticket == ticket) return current_.get();
+    return next_ && next_->assignment.ticket == ticket ? next_.get() : nullptr;
+  }
+
+  // Returns whether somebody may have waited for it.
+  StatusOr<bool> PlacePiece(Job& job, const Piece& piece, ByteSpan values) {
+    if (piece.array != Array::kParameters && piece.array != Array::kStatistics) {
+      return InvalidArgument("the coordinator sends an array that devices do not take");
+    }
+    const std::size_t count = values.size() / sizeof(float);
+    if (values.size() % sizeof(float) != 0) return InvalidArgument("the coordinator sends part of a number");
+    const bool parameters = piece.array == Array::kParameters;
+    TRIBUTARY_RETURN_IF_ERROR((parameters ? job.parameters : job.statistics).Take(piece.offset, count));
+    work_.Place(piece.array, piece.offset, values);
+    const TimePoint now = clock_.Now();
+    const bool segment = job.arrivals && job.arrivals->Take(parameters ? UpdatePart::kParameters : UpdatePart::kStatistics,
+                                                            piece.offset, count, now);
+    if (job.complete()) job.complete_at = now;
+    return segment || job.complete();
   }
 
   StatusOr<Duration> Probe(std::size_t up, std::size_t down) {
@@ -267,9 +370,10 @@ class Session : public AnswerStream {
   bool ready_ = false;
   std::optional<Farewell> farewell_;
   std::optional<std::uint64_t> pong_;
-  std::optional<Pull> pull_;           // the next assignment
-  std::optional<Assignment> current_;  // the one being worked on; written by the working thread only
-  std::optional<Verdict> verdict_;     // on that one
+  std::unique_ptr<Job> next_;     // the next assignment
+  std::unique_ptr<Job> current_;  // the one being worked on; set by the working thread only
+  std::optional<Verdict> verdict_;  // on that one
+  bool failed_ = false;           // at that one, and has said so: no verdict will come
   bool holding_ = false;
 
   ClientStream stream_;  // Last: it calls Receive until it is destroyed.

@@ -6,14 +6,27 @@
 #include "tributary/base/file.h"
 #include "tributary/base/status.h"
 #include "tributary/fleet/remote/messages.h"
+#include "tributary/fleet/report.h"
+#include "tributary/model/layout.h"
 
 namespace tributary::remote {
 
-// Takes a device's answer while it works. Cancelled once the assignment is over, or a broken connection's reason.
-class AnswerStream {
+// What comes and goes while a device works on an assignment. A Status is Cancelled once the assignment is over, or a
+// broken connection's reason.
+class Transfers {
  public:
-  virtual ~AnswerStream() = default;
-  // A whole array of the answer; for an update with the samples it stands for. Valid until the call returns.
+  virtual ~Transfers() = default;
+  // Waits until this unit's segment of the weights is in place; false if that will not be.
+  virtual bool AwaitUnit(std::size_t unit) = 0;
+  // Waits for all weights.
+  virtual Status AwaitAll() = 0;
+  // This unit's part of the update is as it will be, and stays so until Finish has returned. It goes out on its own, with
+  // its segment of the plan.
+  virtual void UnitReady(const Update& update, std::size_t unit) = 0;
+  // Waits until all of an update has left that was made ready unit by unit.
+  virtual Status Finish() = 0;
+  // Instead of the two above: a whole array of the answer; for an update with the samples it stands for. Valid until the
+  // call returns.
   virtual Status Push(Array array, std::span<const std::byte> values, double weight) = 0;
   // Whether the coordinator has ended the assignment: what is not done yet need not be.
   virtual bool over() const = 0;
@@ -29,10 +42,14 @@ class DeviceWork {
   virtual StatusOr<Ready> Prepare(const Welcome& welcome) = 0;
   // Sizes of the arrays that come and go, once prepared.
   virtual std::size_t size(Array array) const = 0;
-  // Puts some of the weights in place. Never while Do is under way; the range lies within the array.
+  // Where the transfer units lie in the parameters or statistics; none for work that takes everything whole.
+  virtual std::span<const Segment> units(Array) const { return {}; }
+  // Puts some of the weights in place. While Do is under way only what it has not been told is there; the range lies
+  // within the array.
   virtual void Place(Array array, std::size_t offset, ByteSpan values) = 0;
-  // Works on the weights that were put in place. The ticket and the time to pull are filled in by the caller.
-  virtual StatusOr<Answer> Do(const Assignment& assignment, AnswerStream& answer) = 0;
+  // Works on the weights that are being put in place. The ticket and what is known of transfers are filled in by the
+  // caller.
+  virtual StatusOr<Answer> Do(const Assignment& assignment, Transfers& transfers) = 0;
 };
 
 }  // namespace tributary::remote

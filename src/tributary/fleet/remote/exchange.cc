@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <deque>
+#include <numeric>
 
 #include "tributary/base/check.h"
 #include "tributary/fleet/remote/update_journal.h"
@@ -25,14 +26,27 @@ constexpr std::size_t kMostLate = 1000;
 // Moments beyond this cannot come from floats, and could overflow when those of many devices are added up.
 constexpr double kLargestMoment = 1e100;
 
+// Bytes and seconds.
+std::pair<double, double> Total(std::span<const StepObservation::Move> moves) {
+  std::pair<double, double> total{0, 0};
+  for (const auto& move : moves) {
+    total.first += move.bytes;
+    total.second += move.seconds;
+  }
+  return total;
+}
+
 Status WrongOrder(const std::string& what) { return InvalidArgument(what + ", which is against the protocol"); }
 
 }  // namespace
 
 // What a session does for the question under way.
 struct Exchange::Task {
-  Task(std::uint64_t ticket, const Exchange& exchange)
+  Task(std::uint64_t ticket, const Exchange& exchange, StepPlan cut)
       : ticket(ticket),
+        plan(std::move(cut)),
+        outgoing(exchange.Outgoing(plan.pull)),
+        arrivals(exchange.options_.model->parameters.units, exchange.options_.model->statistics.units, plan.push),
         parameters(exchange.parameters_),
         statistics(exchange.statistics_),
         sums(exchange.moments_),
@@ -40,14 +54,15 @@ struct Exchange::Task {
         journal(exchange.options_.spool) {}
 
   std::uint64_t ticket;
-  std::size_t pulled = 0;  // pieces sent
+  const StepPlan plan;
+  const std::vector<std::pair<Array, Segment>> outgoing;  // the weights in pieces
+  std::size_t pulled = 0;                                 // of them, sent
+  SegmentArrivals arrivals;                               // of an update
   Coverage parameters, statistics, sums, counts;
   UpdateJournal journal;
   std::optional<double> weight;
   Moments moments;
   TimePoint begun{0};
-  TimePoint first_piece{0};  // when it had come
-  Bytes first_bytes;
   Bytes down, up;
 };
 
@@ -118,11 +133,29 @@ Exchange::Exchange(ExchangeOptions options, const Clock& clock)
       parameters_(options_.model->parameters.size, options_.welcome.piece_floats, options_.model->parameters.units),
       statistics_(options_.model->statistics.size, options_.welcome.piece_floats, options_.model->statistics.units),
       moments_(options_.model->statistics.size, options_.welcome.piece_floats),
-      parameter_pieces_(parameters_.Pieces()),
-      statistic_pieces_(statistics_.Pieces()),
-      macs_per_sample_(static_cast<double>(TotalMacs(options_.model->costs).value)) {}
+      macs_per_sample_(static_cast<double>(TotalMacs(options_.model->costs).value)),
+      plans_(options_.transfers, *options_.model) {}
 
 Exchange::~Exchange() = default;
+
+TransferPlan Exchange::Whole() const {
+  const std::size_t units = options_.model->units.size();
+  return units == 0 ? TransferPlan{} : TransferPlan{{0, units - 1}};
+}
+
+std::vector<std::pair<Array, Segment>> Exchange::Outgoing(const TransferPlan& plan) const {
+  std::vector<std::pair<Array, Segment>> pieces;
+  const Model& model = *options_.model;
+  for (const LayerRun& run : plan) {
+    for (const Segment& piece : parameters_.Pieces(model.parameters.Run(run.first, run.last))) {
+      pieces.emplace_back(Array::kParameters, piece);
+    }
+    for (const Segment& piece : statistics_.Pieces(model.statistics.Run(run.first, run.last))) {
+      pieces.emplace_back(Array::kStatistics, piece);
+    }
+  }
+  return pieces;
+}
 
 StatusOr<std::shared_ptr<Exchange::Session>> Exchange::Open(std::shared_ptr<Connection> connection,
                                                             std::optional<std::string> identity, std::string address) {
@@ -241,6 +274,7 @@ Status Exchange::Handle(Session& session, const Ready& ready, ByteSpan) {
   session.ready = true;
   session.held_out = ready.held_out;
   members_.Describe(*session.member, ready);
+  plans_.Describe(*session.member, ready);
   members_.Set(*session.member, Doing::kWaiting, clock_.Now());
   Begin(session, errands);
   changed_.notify_all();
@@ -256,11 +290,18 @@ void Exchange::Begin(Session& session, Errands& errands) {
   if (slot.settled || slot.session != nullptr) return;
   slot.session = &session;
   slot.begun = true;
-  session.task = std::make_unique<Task>(++tickets_, *this);
+  StepPlan plan{Whole(), Whole(), 0};
+  if (const auto* train = std::get_if<TrainAssignment>(&question_->work)) {
+    plan = plans_.PlanFor(*session.member, *train, members_[*session.member].profile.samples);
+  }
+  session.task = std::make_unique<Task>(++tickets_, *this, std::move(plan));
   session.task->begun = clock_.Now();
   if (std::holds_alternative<CalibrateAssignment>(question_->work)) session.task->moments = Moments(statistics_.size());
   members_.Set(*session.member, Doing::kPulling, clock_.Now());
-  Send(session, Assignment{session.task->ticket, question_->inquiry->round, question_->work}, 0, errands);
+  Send(session,
+       Assignment{session.task->ticket, question_->inquiry->round, question_->work, EndsOf(session.task->plan.pull),
+                  EndsOf(session.task->plan.push)},
+       0, errands);
 }
 
 bool Exchange::Next(Session& session, const std::function<void(const ToDevice&, ByteSpan values)>& send) {
@@ -274,23 +315,21 @@ bool Exchange::Next(Session& session, const std::function<void(const ToDevice&, 
     send(message, ByteSpan(zeros).first(size));
     return true;
   }
-  if (!session.task || session.left || !question_->open || session.task->pulled == AllPieces()) {
+  if (!session.task || session.left || !question_->open || session.task->pulled == session.task->outgoing.size()) {
     session.pending.reset();
     return false;
   }
   Task& task = *session.task;
-  const bool statistics = task.pulled >= parameter_pieces_.size();
-  const Segment segment = statistics ? statistic_pieces_[task.pulled - parameter_pieces_.size()]
-                                     : parameter_pieces_[task.pulled];
+  const auto [array, segment] = task.outgoing[task.pulled];
   const SharedWeights& weights = question_->inquiry->weights;
-  const auto values = std::as_bytes((statistics ? weights.statistics : weights.parameters)
+  const auto values = std::as_bytes((array == Array::kStatistics ? weights.statistics : weights.parameters)
                                         .subspan(segment.offset, segment.count));
   ++task.pulled;
   task.down += Bytes{static_cast<std::int64_t>(values.size())};
-  if (task.pulled == AllPieces()) {
+  if (task.pulled == task.outgoing.size()) {
     members_.Set(*session.member, Doing::kComputing, clock_.Now());
   }
-  const Piece piece{task.ticket, statistics ? Array::kStatistics : Array::kParameters, segment.offset, 0};
+  const Piece piece{task.ticket, array, segment.offset, 0};
   ++question_->pins;  // The weights stay as they are until it is released.
   lock.unlock();
   send(piece, values);
@@ -323,7 +362,7 @@ Status Exchange::CheckWorking(const Session& session, std::uint64_t ticket) cons
   if (!session.task || session.task->ticket != ticket) {
     return WrongOrder("the device answers assignment " + std::to_string(ticket) + ", which it does not have");
   }
-  if (session.task->pulled < AllPieces()) return WrongOrder("the device answers before it has been sent all weights");
+  if (session.task->pulled < session.task->outgoing.size()) return WrongOrder("the device answers before it has been sent all weights");
   return OkStatus();
 }
 
@@ -355,9 +394,9 @@ Status Exchange::Handle(Session& session, const Piece& piece, ByteSpan values) {
                                                            : task.counts;
   TRIBUTARY_RETURN_IF_ERROR(coverage.Take(piece.offset, values.size() / width));
   const Bytes bytes{static_cast<std::int64_t>(values.size())};
-  if (!task.weight) {
-    task.first_piece = clock_.Now();
-    task.first_bytes = bytes;
+  if (update) {
+    task.arrivals.Take(piece.array == Array::kParameters ? UpdatePart::kParameters : UpdatePart::kStatistics,
+                       piece.offset, values.size() / width, clock_.Now());
   }
   task.weight = piece.weight;
   task.up += bytes;
@@ -413,29 +452,55 @@ Status Exchange::Handle(Session& session, const Answer& answer, ByteSpan) {
     return InvalidArgument("the device counts " + std::to_string(answer.samples) + " samples, more than it has");
   }
   const TimePoint now = clock_.Now();
-  const Duration all = now - task.begun;
-  const Duration pull = std::min(all, FromSeconds(std::min(answer.pull_seconds, 1e8)));
-  const Duration compute = std::min(all - pull, FromSeconds(std::min(answer.compute_seconds, 1e8)));
+  const StepObservation seen = Describe(task, answer, now, slot.result.report);
   DeviceReport& report = slot.result.report;
-  report.pull = pull;
-  report.compute = compute;
-  report.push = all - pull - compute;
   report.metrics = {answer.samples, answer.loss, answer.correct};
   slot.result.totals = {answer.samples, answer.loss, answer.correct};
   if (calibrate) slot.result.moments = std::move(task.moments);
   const std::size_t member = *session.member;
-  if (train) members_.SeeCompute(member, 3 * macs_per_sample_ * static_cast<double>(answer.samples), compute);
-  members_.SeeDown(member, task.down, pull);
-  // How long the first piece took, nobody here knows, and some of the next had come with it: few tell nothing.
-  const Bytes since_first = task.up - task.first_bytes;
-  if (train && since_first >= task.first_bytes * 3) members_.SeeUp(member, since_first, now - task.first_piece);
+  members_.SeeDown(member, task.down, report.pull);
+  if (train) {
+    members_.SeeCompute(member, 3 * macs_per_sample_ * static_cast<double>(answer.samples), report.compute);
+    // How long the first piece took, nobody here knows, and some of the next had come with it: few tell nothing.
+    const auto [up, up_time] = Total(seen.pushes);
+    if (2 * up >= static_cast<double>(task.up.value)) {
+      members_.SeeUp(member, Bytes{static_cast<std::int64_t>(up)}, FromSeconds(up_time));
+    }
+  }
   Charge(slot, task);
   Settle(slot, Outcome::kApplied, "");
   slot.session = nullptr;
   members_.Set(member, Doing::kWaiting, now);
   Send(session, Verdict{task.ticket, Verdict::Outcome::kTaken, ""}, 0, errands);
   session.task.reset();
+  lock.unlock();
+  if (train) plans_.Learn(member, seen);  // The asker need not wait for it.
   return OkStatus();
+}
+
+StepObservation Exchange::Describe(const Task& task, const Answer& answer, TimePoint now, DeviceReport& report) const {
+  const Duration all = now - task.begun;
+  const auto within = [&](double seconds) { return std::min(all, FromSeconds(std::min(seconds, 1e8))); };
+  report.pull = within(answer.pull_seconds);
+  // With weights in one segment nothing is computed before they are there.
+  const bool whole = task.plan.pull.size() == 1;
+  report.compute = std::min(within(answer.compute_seconds), whole ? all - report.pull : all);
+  report.push = std::max(Duration(0), all - report.pull - report.compute);
+  if (!std::holds_alternative<TrainAssignment>(question_->work)) return {};
+  report.planned = FromSeconds(task.plan.predicted);
+  const std::size_t first_floats = task.outgoing.empty() ? 0 : task.outgoing.front().second.count;
+  const auto first = static_cast<double>(first_floats * sizeof(float));
+  StepObservation seen =
+      ObservationOf(answer, task.plan, plans_.unit_bytes(), first, task.arrivals, ToSeconds(all));
+  // An update that goes out while it is made is on its way for as long as its bytes took.
+  const auto [up, up_time] = Total(seen.pushes);
+  const auto bytes = static_cast<double>(task.up.value);
+  if (task.plan.push.size() > 1 && 2 * up >= bytes) report.push = within(up_time * bytes / up);
+  report.hidden = std::max(Duration(0), report.pull + report.compute + report.push - all);
+  const double forward = std::accumulate(seen.forward.begin(), seen.forward.end(), 0.0);
+  const double backward = std::accumulate(seen.backward.begin(), seen.backward.end(), 0.0);
+  report.hideable = std::min(report.pull, within(forward)) + std::min(report.push, within(backward));
+  return seen;
 }
 
 Status Exchange::Handle(Session& session, const Failure& failure, ByteSpan) {

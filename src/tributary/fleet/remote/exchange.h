@@ -17,12 +17,15 @@
 #include "tributary/fleet/remote/coverage.h"
 #include "tributary/fleet/remote/members.h"
 #include "tributary/fleet/remote/messages.h"
+#include "tributary/fleet/remote/plan_book.h"
 #include "tributary/model/model.h"
 
 namespace tributary::remote {
 
 struct ExchangeOptions {
   std::shared_ptr<const Model> model;
+  // How weights and updates are cut on their way.
+  TransferOptions transfers;
   // What every device is told on joining, but for its number. `layout` and `piece_floats` are what both sides go by.
   Welcome welcome;
   // How long a device that has gone is still waited for, where the round could end without it. Longer forgives longer
@@ -79,6 +82,7 @@ class Exchange {
   // Those that belonged to the run before, in their order: name and training samples.
   void Restore(std::span<const std::pair<std::string, std::int64_t>> known);
   std::vector<Member> members() const;
+  std::optional<PlanBook::State> PlanOf(DeviceId device) const { return plans_.Look(device.value); }
   const Clock& clock() const { return clock_; }
   // Waits until so many devices with samples are there, or until `stop` says so (then Cancelled).
   Status AwaitPresent(std::size_t least, const std::function<bool()>& stop);
@@ -126,7 +130,11 @@ class Exchange {
   // Whether the session may answer this.
   Status CheckWorking(const Session& session, std::uint64_t ticket) const;
   Slot& SlotOf(const Session& session);
-  std::size_t AllPieces() const { return parameter_pieces_.size() + statistic_pieces_.size(); }
+  // The weights in the order of a plan's segments, cut where pieces may be.
+  std::vector<std::pair<Array, Segment>> Outgoing(const TransferPlan& plan) const;
+  TransferPlan Whole() const;
+  // Where the time of an answered assignment went; of training, what plans can learn from it.
+  StepObservation Describe(const Task& task, const Answer& answer, TimePoint now, DeviceReport& report) const;
 
   void Send(Session& session, ToDevice message, std::size_t zeros, Errands& errands);
   // Puts up a new question; then gives a session its part in it, if it has one.
@@ -147,8 +155,8 @@ class Exchange {
   const ExchangeOptions options_;
   const Clock& clock_;
   const PieceGrid parameters_, statistics_, moments_;
-  const std::vector<Segment> parameter_pieces_, statistic_pieces_;
   const double macs_per_sample_;
+  PlanBook plans_;
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;

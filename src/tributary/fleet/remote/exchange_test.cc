@@ -148,6 +148,123 @@ TEST_F(ExchangeTest, ChargesTimeAsTheDeviceAndItsOwnClockSay) {
   EXPECT_EQ(results->devices[0].report.push, seconds(0));
 }
 
+// With a plan for each device.
+class PlannedExchangeTest : public ExchangeTest {
+ protected:
+  PlannedExchangeTest() { Use({.strategy = TransferStrategy::kLayerwise}); }
+  void Use(const TransferOptions& transfers) {
+    options_.transfers = transfers;
+    exchange_ = std::make_unique<Exchange>(options_, clock_);
+  }
+};
+
+TEST_F(PlannedExchangeTest, WeightsComeSegmentBySegment) {
+  const auto a = NewDevice("a");
+  Ask({a->number()});
+  const Assignment work = a->AwaitWork();
+  const std::size_t units = model_->units.size();
+  ASSERT_EQ(units, 2U);
+  EXPECT_EQ(work.pull_ends, (std::vector<std::uint32_t>{0, 1}));
+  EXPECT_EQ(work.push_ends, (std::vector<std::uint32_t>{0, 1}));
+  // All of the first unit, its statistics too, before any of the second; every element once.
+  const Segment first = model_->parameters.units[0];
+  std::vector<int> parameters(parameters_.size()), statistics(statistics_.size());
+  std::size_t seen = 0;
+  for (const auto& [array, piece] : a->pieces()) {
+    auto& times = array == Array::kParameters ? parameters : statistics;
+    for (std::size_t i = piece.offset; i < piece.end(); ++i) ++times[i];
+    if (array == Array::kParameters && piece.offset >= first.end()) {
+      EXPECT_GE(seen, first.count + statistics.size());
+    }
+    seen += piece.count;
+  }
+  EXPECT_TRUE(std::ranges::all_of(parameters, [](int times) { return times == 1; }));
+  EXPECT_TRUE(std::ranges::all_of(statistics, [](int times) { return times == 1; }));
+  ASSERT_TRUE(a->AnswerTraining(work).ok());
+  EXPECT_EQ(End(), Outcomes{Outcome::kApplied});
+  EXPECT_TRUE(SumIsOf({a->number()}));
+}
+
+TEST_F(PlannedExchangeTest, EvaluationsAndCalibrationsAreNotPlanned) {
+  const auto a = NewDevice("a");
+  Ask({a->number()}, EvaluateAssignment{});
+  EXPECT_EQ(a->AwaitWork().pull_ends, std::vector<std::uint32_t>{1});
+}
+
+TEST_F(PlannedExchangeTest, SaysWhatWasHidden) {
+  const auto a = NewDevice("a");
+  Ask({a->number()});
+  const Assignment work = a->AwaitWork();
+  const TestUpdate update = UpdateOf(*model_, a->number(), 1);
+  std::vector<Piece> pieces = a->Pieces(work.ticket, update.weight);
+  // From the last unit to the first.
+  std::stable_partition(pieces.begin(), pieces.end(), [&](const Piece& piece) {
+    return piece.array == Array::kParameters && piece.offset >= model_->parameters.units[1].offset;
+  });
+  // The weights take 4 s and computing 3 s each way, all within 10 s of which the update takes the last 3.
+  clock_.Advance(seconds(7));
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    ASSERT_TRUE(a->Send(pieces[i], FakeDevice::ValuesOf(pieces[i], update)).ok());
+    if (i + 1 < pieces.size()) clock_.Advance(Duration(seconds(3)) / static_cast<int>(pieces.size() - 1));
+  }
+  Answer answer{.ticket = work.ticket, .samples = 3, .pull_seconds = 4, .compute_seconds = 6};
+  answer.forward_seconds = {1, 2};
+  answer.backward_seconds = {2, 1};
+  ASSERT_TRUE(a->Send(answer).ok());
+  const auto results = Answers();
+  const DeviceReport& report = results->devices[0].report;
+  EXPECT_EQ(report.pull, seconds(4));
+  EXPECT_EQ(report.compute, seconds(6));
+  EXPECT_NEAR(ToSeconds(report.push), 3, 0.5);
+  EXPECT_NEAR(ToSeconds(report.hidden), 3, 0.5);
+  EXPECT_NEAR(ToSeconds(report.hideable), 6, 0.01);
+  EXPECT_GT(report.planned.value_or(Duration(0)), Duration(0));
+}
+
+TEST_F(PlannedExchangeTest, PlansAnewWhenStepsTakeLongerThanPlanned) {
+  Use({.strategy = TransferStrategy::kOptimal});
+  const auto a = NewDevice("a");
+  for (int round = 0; round < 5; ++round) {
+    Ask({a->number()});
+    const Assignment work = a->AwaitWork();
+    clock_.Advance(seconds(10));
+    const TestUpdate update = UpdateOf(*model_, a->number(), round_);
+    ASSERT_TRUE(a->Push(work.ticket, update).ok());
+    Answer answer{.ticket = work.ticket, .samples = 3, .pull_seconds = 4, .compute_seconds = 6};
+    answer.forward_seconds = answer.backward_seconds = {1, 2};
+    answer.first_piece_seconds = 1;
+    for (std::size_t i = 0; i < work.pull_ends.size(); ++i) answer.arrival_seconds.push_back(3 + static_cast<double>(i));
+    ASSERT_TRUE(a->Send(answer).ok());
+    EXPECT_EQ(End(), Outcomes{Outcome::kApplied});
+    EXPECT_TRUE(SumIsOf({a->number()}));
+  }
+  const auto state = exchange_->PlanOf(a->number());
+  ASSERT_TRUE(state.has_value());
+  EXPECT_GE(state->replanned, 1U);
+  EXPECT_GT(state->plan.predicted, 4);
+}
+
+TEST_F(PlannedExchangeTest, TimesThatMakeNoSenseHurtNobody) {
+  Use({.strategy = TransferStrategy::kOptimal});
+  const auto a = NewDevice("a");
+  const std::vector<std::vector<double>> nonsense = {{}, {1e300}, {1e300, 1e300}, {5, 1}, {0, 0}, {1, 2, 3}};
+  for (const auto& times : nonsense) {
+    Ask({a->number()});
+    const Assignment work = a->AwaitWork();
+    clock_.Advance(seconds(1));
+    ASSERT_TRUE(a->Push(work.ticket, UpdateOf(*model_, a->number(), round_)).ok());
+    Answer answer{.ticket = work.ticket, .samples = 3, .pull_seconds = 1e300, .compute_seconds = 1e300};
+    answer.forward_seconds = answer.backward_seconds = answer.arrival_seconds = times;
+    answer.between_seconds = answer.first_piece_seconds = 1e300;
+    answer.queued = {true, true, true, true};
+    ASSERT_TRUE(a->Send(answer).ok());
+    EXPECT_EQ(End(), Outcomes{Outcome::kApplied});
+    const auto plan = exchange_->PlanOf(a->number())->plan;
+    EXPECT_TRUE(std::isfinite(plan.predicted));
+    EXPECT_EQ(plan.pull.back().last, model_->units.size() - 1);
+  }
+}
+
 TEST_F(ExchangeTest, SumsUpEvaluations) {
   const auto a = NewDevice("a");
   Ask({a->number()}, EvaluateAssignment{});

@@ -10,13 +10,14 @@ std::size_t LoadWork::size(Array array) const {
   return array == Array::kParameters ? shared_->parameters.size() : shared_->statistics.size();
 }
 
-StatusOr<Answer> LoadWork::Do(const Assignment& assignment, AnswerStream& out) {
+StatusOr<Answer> LoadWork::Do(const Assignment& assignment, Transfers& transfers) {
   if (!std::holds_alternative<TrainAssignment>(assignment.work)) {
     return InvalidArgument("a load generator has nothing to evaluate or calibrate on");
   }
+  TRIBUTARY_RETURN_IF_ERROR(transfers.AwaitAll());
   const auto bytes = [](const FlatBuffer& buffer) { return std::as_bytes(buffer.span()); };
-  TRIBUTARY_RETURN_IF_ERROR(out.Push(Array::kParameters, bytes(shared_->parameters), 1));
-  TRIBUTARY_RETURN_IF_ERROR(out.Push(Array::kStatistics, bytes(shared_->statistics), 1));
+  TRIBUTARY_RETURN_IF_ERROR(transfers.Push(Array::kParameters, bytes(shared_->parameters), 1));
+  TRIBUTARY_RETURN_IF_ERROR(transfers.Push(Array::kStatistics, bytes(shared_->statistics), 1));
   return Answer{.samples = 1, .loss = 0, .correct = 0};
 }
 

@@ -21,7 +21,7 @@ class LoadWork : public DeviceWork {
   StatusOr<Ready> Prepare(const Welcome& welcome) override;
   std::size_t size(Array array) const override;
   void Place(Array, std::size_t, ByteSpan) override {}
-  StatusOr<Answer> Do(const Assignment& assignment, AnswerStream& answer) override;
+  StatusOr<Answer> Do(const Assignment& assignment, Transfers& transfers) override;
 
  private:
   const std::shared_ptr<const Shared> shared_;

@@ -19,6 +19,12 @@ double MemoryOfMachine() {
   return static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGE_SIZE));
 }
 
+std::vector<double> Seconds(const std::vector<Duration>& durations) {
+  std::vector<double> seconds;
+  for (const Duration duration : durations) seconds.push_back(ToSeconds(duration));
+  return seconds;
+}
+
 // The device's own samples, as the coordinator wants them normalised.
 StatusOr<Dataset> LoadOwn(const std::filesystem::path& folder, const Welcome& welcome) {
   TRIBUTARY_ASSIGN_OR_RETURN(TrainTest own, LoadData({.name = (folder / "").string()}));
@@ -39,6 +45,10 @@ LocalWork::~LocalWork() = default;
 
 std::size_t LocalWork::size(Array array) const {
   return array == Array::kParameters ? parameters_.size() : statistics_.size();
+}
+
+std::span<const Segment> LocalWork::units(Array array) const {
+  return array == Array::kParameters ? model_->parameters.units : model_->statistics.units;
 }
 
 void LocalWork::Place(Array array, std::size_t offset, ByteSpan values) {
@@ -95,14 +105,13 @@ Status LocalWork::Build(const Welcome& welcome) {
                  .threads = static_cast<std::uint32_t>(options_.threads)};
   if (!data_.training.empty()) {
     InitialiseWeights(*model_, 1, parameters_.span(), statistics_.span());
-    TRIBUTARY_ASSIGN_OR_RETURN(ready_.macs_per_second,
-                               MeasureCompute(static_cast<std::size_t>(experiment.train.batch)));
+    TRIBUTARY_RETURN_IF_ERROR(MeasureCompute(static_cast<std::size_t>(experiment.train.batch), ready_));
   }
   welcome_ = welcome;
   return OkStatus();
 }
 
-StatusOr<double> LocalWork::MeasureCompute(std::size_t batch) {
+Status LocalWork::MeasureCompute(std::size_t batch, Ready& ready) {
   constexpr Duration kLongEnough = std::chrono::milliseconds(200);
   constexpr int kMost = 20;
   TrainAssignment assignment;
@@ -112,12 +121,16 @@ StatusOr<double> LocalWork::MeasureCompute(std::size_t batch) {
   for (int i = 0; i <= kMost; ++i) {
     if (i == 1) begun = clock_.Now();  // The first is slower than those that follow.
     TRIBUTARY_ASSIGN_OR_RETURN(const Worker::Trained trained,
-                               worker_->Train(assignment, weights(), DeviceId{0}, data_));
-    if (i > 0) samples += trained.update.weight;
-    if (i > 0 && clock_.Now() - begun > kLongEnough) break;
+                               worker_->Train(assignment, weights(), DeviceId{0}, data_, {.clock = &clock_}));
+    if (i == 0) continue;
+    samples += trained.update.weight;
+    ready.forward_seconds = Seconds(trained.times.layers.forward);
+    ready.backward_seconds = Seconds(trained.times.layers.backward);
+    if (clock_.Now() - begun > kLongEnough) break;
   }
   const double macs = 3 * static_cast<double>(TotalMacs(model_->costs).value) * samples;
-  return macs / std::max(1e-9, ToSeconds(clock_.Now() - begun));
+  ready.macs_per_second = macs / std::max(1e-9, ToSeconds(clock_.Now() - begun));
+  return OkStatus();
 }
 
 StatusOr<Ready> LocalWork::Prepare(const Welcome& welcome) {
@@ -128,34 +141,40 @@ StatusOr<Ready> LocalWork::Prepare(const Welcome& welcome) {
   return ready_;
 }
 
-StatusOr<Answer> LocalWork::Do(const Assignment& assignment, AnswerStream& out) {
-  const TimePoint begun = clock_.Now();
-  Answer answer;
-  const auto computed = [&] { answer.compute_seconds = ToSeconds(clock_.Now() - begun); };
-  const auto bytes = [](const auto& values) { return std::as_bytes(std::span(values)); };
+StatusOr<Answer> LocalWork::Do(const Assignment& assignment, Transfers& transfers) {
   const DeviceId device = welcome_->device;
   if (const auto* train = std::get_if<TrainAssignment>(&assignment.work)) {
-    TRIBUTARY_ASSIGN_OR_RETURN(const Worker::Trained trained,
-                               worker_->Train(*train, weights(), device, data_, [&] { return out.over(); }));
-    computed();
-    answer.samples = trained.metrics.samples;
-    answer.loss = trained.metrics.loss;
-    answer.correct = trained.metrics.correct;
-    const Update& update = trained.update;
-    TRIBUTARY_RETURN_IF_ERROR(out.Push(Array::kParameters, bytes(update.parameters), update.weight));
-    TRIBUTARY_RETURN_IF_ERROR(out.Push(Array::kStatistics, bytes(update.statistics), update.weight));
-  } else if (const auto* evaluate = std::get_if<EvaluateAssignment>(&assignment.work)) {
+    TrainHooks hooks;
+    hooks.should_stop = [&] { return transfers.over(); };
+    hooks.await = [&](std::size_t unit) { return transfers.AwaitUnit(unit); };
+    hooks.ready = [&](const Update& update, std::size_t unit) { transfers.UnitReady(update, unit); };
+    hooks.clock = &clock_;
+    TRIBUTARY_ASSIGN_OR_RETURN(const Worker::Trained trained, worker_->Train(*train, weights(), device, data_, hooks));
+    TRIBUTARY_RETURN_IF_ERROR(transfers.Finish());
+    Answer answer{.samples = trained.metrics.samples, .loss = trained.metrics.loss, .correct = trained.metrics.correct};
+    answer.forward_seconds = Seconds(trained.times.layers.forward);
+    answer.backward_seconds = Seconds(trained.times.layers.backward);
+    answer.between_seconds = ToSeconds(trained.times.between);
+    answer.compute_seconds = answer.between_seconds;
+    for (const double seconds : answer.forward_seconds) answer.compute_seconds += seconds;
+    for (const double seconds : answer.backward_seconds) answer.compute_seconds += seconds;
+    return answer;
+  }
+  TRIBUTARY_RETURN_IF_ERROR(transfers.AwaitAll());
+  const TimePoint begun = clock_.Now();
+  Answer answer;
+  if (const auto* evaluate = std::get_if<EvaluateAssignment>(&assignment.work)) {
     TRIBUTARY_ASSIGN_OR_RETURN(const EvaluationTotals totals, worker_->Evaluate(*evaluate, weights(), data_));
-    computed();
     answer.samples = totals.samples;
     answer.loss = totals.loss;
     answer.correct = totals.correct;
+    answer.compute_seconds = ToSeconds(clock_.Now() - begun);
   } else {
     const auto& calibrate = std::get<CalibrateAssignment>(assignment.work);
     TRIBUTARY_ASSIGN_OR_RETURN(const Moments moments, worker_->Calibrate(calibrate, weights(), device, data_));
-    computed();
-    TRIBUTARY_RETURN_IF_ERROR(out.Push(Array::kMomentSums, bytes(moments.sums), 0));
-    TRIBUTARY_RETURN_IF_ERROR(out.Push(Array::kMomentCounts, bytes(moments.counts), 0));
+    answer.compute_seconds = ToSeconds(clock_.Now() - begun);
+    TRIBUTARY_RETURN_IF_ERROR(transfers.Push(Array::kMomentSums, std::as_bytes(std::span(moments.sums)), 0));
+    TRIBUTARY_RETURN_IF_ERROR(transfers.Push(Array::kMomentCounts, std::as_bytes(std::span(moments.counts)), 0));
   }
   return answer;
 }

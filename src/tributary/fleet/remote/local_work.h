@@ -30,11 +30,13 @@ class LocalWork : public DeviceWork {
   StatusOr<Ready> Prepare(const Welcome& welcome) override;
   std::size_t size(Array array) const override;
   void Place(Array array, std::size_t offset, ByteSpan values) override;
-  StatusOr<Answer> Do(const Assignment& assignment, AnswerStream& answer) override;
+  std::span<const Segment> units(Array array) const override;
+  StatusOr<Answer> Do(const Assignment& assignment, Transfers& transfers) override;
 
  private:
   Status Build(const Welcome& welcome);
-  StatusOr<double> MeasureCompute(std::size_t batch);
+  // Fills in how fast it computes, and what each unit takes.
+  Status MeasureCompute(std::size_t batch, Ready& ready);
   SharedWeights weights() const { return {parameters_.span(), statistics_.span()}; }
 
   const LocalWorkOptions options_;

@@ -60,6 +60,7 @@ struct Ready {
   double round_trip_seconds = 0;
   double memory_bytes = 0;
   std::uint32_t threads = 0;
+  std::vector<double> forward_seconds, backward_seconds;
 };
 
 enum class Array { kParameters, kStatistics, kMomentSums, kMomentCounts };
@@ -78,6 +79,7 @@ struct Assignment {
   std::uint64_t ticket = 0;
   RoundId round{1};
   std::variant<TrainAssignment, EvaluateAssignment, CalibrateAssignment> work;
+  std::vector<std::uint32_t> pull_ends, push_ends;  // rising
 };
 
 struct Answer {
@@ -87,6 +89,11 @@ struct Answer {
   std::int64_t correct = 0;
   double pull_seconds = 0;
   double compute_seconds = 0;
+  std::vector<double> forward_seconds, backward_seconds;
+  double between_seconds = 0;
+  double first_piece_seconds = 0;
+  std::vector<double> arrival_seconds;
+  std::vector<bool> queued;
 };
 
 struct Failure {

@@ -25,7 +25,7 @@ StatusOr<std::unique_ptr<RemoteFleet>> RemoteFleet::Start(RemoteFleetOptions opt
   constexpr std::size_t kPieceFloats = 65536;  // 256 KiB: large against its heading, small against many devices
   std::unique_ptr<RemoteFleet> fleet(new RemoteFleet(std::move(options)));
   const RemoteFleetOptions& chosen = fleet->options_;
-  remote::ExchangeOptions exchange{.model = chosen.model, .grace = chosen.grace, .spool = chosen.spool};
+  remote::ExchangeOptions exchange{.model = chosen.model, .transfers = chosen.experiment.transfers, .grace = chosen.grace, .spool = chosen.spool};
   exchange.welcome = {.build = chosen.build,
                       .experiment = FormatExperiment(chosen.experiment),
                       .input = chosen.samples.shape,

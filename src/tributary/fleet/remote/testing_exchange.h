@@ -203,6 +203,7 @@ class FakeDevice {
     while (exchange_.Next(*session_, [&](const ToDevice& message, ByteSpan values) {
       if (const auto* piece = std::get_if<Piece>(&message)) {
         pulled_[piece->ticket] += values.size() / sizeof(float);
+        pieces_.emplace_back(piece->array, Segment{piece->offset, values.size() / sizeof(float)});
       } else {
         inbox_.push_back(message);
       }
@@ -264,6 +265,8 @@ class FakeDevice {
   }
 
   DeviceId number() const { return number_; }
+  // Of all weights that ever came, in their order.
+  const std::vector<std::pair<Array, Segment>>& pieces() const { return pieces_; }
   Exchange::Session& session() { return *session_; }
   FakeConnection& connection() { return *connection_; }
 
@@ -278,6 +281,7 @@ class FakeDevice {
   DeviceId number_;
   std::vector<ToDevice> inbox_;
   std::map<std::uint64_t, std::size_t> pulled_;
+  std::vector<std::pair<Array, Segment>> pieces_;
 };
 
 inline ExchangeOptions SmallExchange(const std::shared_ptr<const Model>& model) {

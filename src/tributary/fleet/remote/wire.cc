@@ -12,6 +12,8 @@ namespace pb = ::tributary::v1;
 
 constexpr std::size_t kLongestName = 256;
 constexpr std::size_t kLongestReason = 4096;
+// Networks have hundreds of transfer units; a message has room for a few more.
+constexpr int kMostUnits = 10'000;
 constexpr std::int64_t kMostSamples = 1'000'000'000'000;
 
 // How many bytes the character at the start of a text takes, none if they are no UTF-8 or one that steers a terminal.
@@ -65,6 +67,25 @@ class Reader {
       Refuse(field, "a text with control characters", "plain text");  // They could write anywhere on a terminal.
     }
     return value;
+  }
+  // Times, one per unit or segment.
+  template <typename Repeated>
+  std::vector<double> Amounts(const Repeated& values, const char* field) {
+    if (values.size() > kMostUnits) {
+      Refuse(field, std::to_string(values.size()) + " values", "at most " + std::to_string(kMostUnits));
+      return {};
+    }
+    for (const double value : values) Amount(value, field);
+    return {values.begin(), values.end()};
+  }
+  // Where the segments of a plan end.
+  template <typename Repeated>
+  std::vector<std::uint32_t> Ends(const Repeated& values, const char* field) {
+    if (values.size() > kMostUnits || std::ranges::adjacent_find(values, std::greater_equal<>()) != values.end()) {
+      Refuse(field, "a list of " + std::to_string(values.size()), "at most " + std::to_string(kMostUnits) + " that rise");
+      return {};
+    }
+    return {values.begin(), values.end()};
   }
   void Refuse(const char* field, const std::string& found, const std::string& allowed) {
     if (status_.ok()) status_ = Corrupt(std::string(field) + " is " + found + ", allowed is " + allowed);
@@ -127,6 +148,8 @@ void Put(const Ready& from, pb::FromDevice& to) {
   ready.set_round_trip_seconds(from.round_trip_seconds);
   ready.set_memory_bytes(from.memory_bytes);
   ready.set_threads(from.threads);
+  for (const double seconds : from.forward_seconds) ready.add_forward_seconds(seconds);
+  for (const double seconds : from.backward_seconds) ready.add_backward_seconds(seconds);
 }
 
 Ready Take(const pb::Ready& from, Reader& reader) {
@@ -138,7 +161,9 @@ Ready Take(const pb::Ready& from, Reader& reader) {
           .down_bits_per_second = reader.Amount(from.down_bits_per_second(), "ready.down_bits_per_second"),
           .round_trip_seconds = reader.Amount(from.round_trip_seconds(), "ready.round_trip_seconds"),
           .memory_bytes = reader.Amount(from.memory_bytes(), "ready.memory_bytes"),
-          .threads = from.threads()};
+          .threads = from.threads(),
+          .forward_seconds = reader.Amounts(from.forward_seconds(), "ready.forward_seconds"),
+          .backward_seconds = reader.Amounts(from.backward_seconds(), "ready.backward_seconds")};
 }
 
 template <typename Message>
@@ -163,6 +188,12 @@ void Put(const Answer& from, pb::FromDevice& to) {
   answer.set_correct(from.correct);
   answer.set_pull_seconds(from.pull_seconds);
   answer.set_compute_seconds(from.compute_seconds);
+  for (const double seconds : from.forward_seconds) answer.add_forward_seconds(seconds);
+  for (const double seconds : from.backward_seconds) answer.add_backward_seconds(seconds);
+  answer.set_between_seconds(from.between_seconds);
+  answer.set_first_piece_seconds(from.first_piece_seconds);
+  for (const double seconds : from.arrival_seconds) answer.add_arrival_seconds(seconds);
+  for (const bool queued : from.queued) answer.add_queued(queued);
 }
 
 Answer Take(const pb::Answer& from, Reader& reader) {
@@ -170,7 +201,14 @@ Answer Take(const pb::Answer& from, Reader& reader) {
                 .samples = reader.Within(from.samples(), 0, kMostSamples, "answer.samples"),
                 .loss = reader.Amount(from.loss(), "answer.loss"),
                 .pull_seconds = reader.Amount(from.pull_seconds(), "answer.pull_seconds"),
-                .compute_seconds = reader.Amount(from.compute_seconds(), "answer.compute_seconds")};
+                .compute_seconds = reader.Amount(from.compute_seconds(), "answer.compute_seconds"),
+                .forward_seconds = reader.Amounts(from.forward_seconds(), "answer.forward_seconds"),
+                .backward_seconds = reader.Amounts(from.backward_seconds(), "answer.backward_seconds"),
+                .between_seconds = reader.Amount(from.between_seconds(), "answer.between_seconds"),
+                .first_piece_seconds = reader.Amount(from.first_piece_seconds(), "answer.first_piece_seconds"),
+                .arrival_seconds = reader.Amounts(from.arrival_seconds(), "answer.arrival_seconds")};
+  reader.Within(from.queued_size(), 0, kMostUnits, "the length of answer.queued");
+  if (reader.status().ok()) answer.queued.assign(from.queued().begin(), from.queued().end());
   answer.correct = reader.Within(from.correct(), 0, answer.samples, "answer.correct");
   return answer;
 }
@@ -274,6 +312,8 @@ void Put(const Assignment& from, pb::ToDevice& to) {
   auto& assignment = *to.mutable_assignment();
   assignment.set_ticket(from.ticket);
   assignment.set_round(from.round.value);
+  for (const std::uint32_t unit : from.pull_ends) assignment.add_pull_ends(unit);
+  for (const std::uint32_t unit : from.push_ends) assignment.add_push_ends(unit);
   std::visit([&](const auto& work) { PutWork(work, assignment); }, from.work);
 }
 
@@ -315,6 +355,8 @@ TrainAssignment TakeTrain(const pb::Train& from, RoundId round, Reader& reader) 
 Assignment Take(const pb::Assignment& from, Reader& reader) {
   Assignment assignment{.ticket = from.ticket(), .round = RoundId{from.round()}};
   if (from.round() == 0) reader.Refuse("assignment.round", "0", "at least 1");
+  assignment.pull_ends = reader.Ends(from.pull_ends(), "assignment.pull_ends");
+  assignment.push_ends = reader.Ends(from.push_ends(), "assignment.push_ends");
   switch (from.work_case()) {
     case pb::Assignment::kTrain: assignment.work = TakeTrain(from.train(), assignment.round, reader); break;
     case pb::Assignment::kEvaluate: assignment.work = EvaluateAssignment{}; break;

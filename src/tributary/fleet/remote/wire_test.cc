@@ -79,7 +79,9 @@ TEST(Wire, CarriesReady) {
                                           .down_bits_per_second = 0.1,
                                           .round_trip_seconds = 1e-300,
                                           .memory_bytes = 1e300,
-                                          .threads = 4294967295U});
+                                          .threads = 4294967295U,
+                                          .forward_seconds = {0.5, 0, kLargest},
+                                          .backward_seconds = {1, 2, 3}});
   EXPECT_EQ(got.layout, "abc");
   EXPECT_EQ(got.samples, 1'000'000'000'000);
   EXPECT_EQ(got.held_out, 1);
@@ -89,6 +91,8 @@ TEST(Wire, CarriesReady) {
   EXPECT_EQ(got.round_trip_seconds, 1e-300);
   EXPECT_EQ(got.memory_bytes, 1e300);
   EXPECT_EQ(got.threads, 4294967295U);
+  EXPECT_EQ(got.forward_seconds, (std::vector<double>{0.5, 0, kLargest}));
+  EXPECT_EQ(got.backward_seconds, (std::vector<double>{1, 2, 3}));
 }
 
 TEST(Wire, CarriesPieceBothWays) {
@@ -104,13 +108,20 @@ TEST(Wire, CarriesPieceBothWays) {
 }
 
 TEST(Wire, CarriesAnswer) {
-  const auto got = FromThereAndBack(Answer{kMost, 10, kSmallest, 10, kLargest, 0.3});
+  const auto got = FromThereAndBack(
+      Answer{kMost, 10, kSmallest, 10, kLargest, 0.3, {1, 2}, {3, kSmallest}, 4, 5, {6, 7, 8}, {false, true}});
   EXPECT_EQ(got.ticket, kMost);
   EXPECT_EQ(got.samples, 10);
   EXPECT_EQ(got.loss, kSmallest);
   EXPECT_EQ(got.correct, 10);
   EXPECT_EQ(got.pull_seconds, kLargest);
   EXPECT_EQ(got.compute_seconds, 0.3);
+  EXPECT_EQ(got.forward_seconds, (std::vector<double>{1, 2}));
+  EXPECT_EQ(got.backward_seconds, (std::vector<double>{3, kSmallest}));
+  EXPECT_EQ(got.between_seconds, 4);
+  EXPECT_EQ(got.first_piece_seconds, 5);
+  EXPECT_EQ(got.arrival_seconds, (std::vector<double>{6, 7, 8}));
+  EXPECT_EQ(got.queued, (std::vector<bool>{false, true}));
 }
 
 TEST(Wire, CarriesFailure) {
@@ -178,9 +189,11 @@ TrainAssignment SomeTraining() {
 }
 
 TEST(Wire, CarriesAssignmentsToTrain) {
-  const auto got = ToThereAndBack(Assignment{kMost, RoundId{kMost}, SomeTraining()});
+  const auto got = ToThereAndBack(Assignment{kMost, RoundId{kMost}, SomeTraining(), {0, 3, 4294967295U}, {2, 9}});
   EXPECT_EQ(got.ticket, kMost);
   EXPECT_EQ(got.round, RoundId{kMost});
+  EXPECT_EQ(got.pull_ends, (std::vector<std::uint32_t>{0, 3, 4294967295U}));
+  EXPECT_EQ(got.push_ends, (std::vector<std::uint32_t>{2, 9}));
   const auto& train = std::get<TrainAssignment>(got.work);
   const TrainAssignment sent = SomeTraining();
   EXPECT_EQ(train.answer, sent.answer);
@@ -204,9 +217,9 @@ TEST(Wire, CarriesAssignmentsToTrain) {
 }
 
 TEST(Wire, CarriesAssignmentsToEvaluateAndCalibrate) {
-  const auto evaluate = ToThereAndBack(Assignment{1, RoundId{2}, EvaluateAssignment{}});
+  const auto evaluate = ToThereAndBack(Assignment{1, RoundId{2}, EvaluateAssignment{}, {4}, {4}});
   EXPECT_TRUE(std::holds_alternative<EvaluateAssignment>(evaluate.work));
-  const auto got = ToThereAndBack(Assignment{1, RoundId{2}, CalibrateAssignment{RoundId{2}, 7, 64, kMost}});
+  const auto got = ToThereAndBack(Assignment{1, RoundId{2}, CalibrateAssignment{RoundId{2}, 7, 64, kMost}, {4}, {4}});
   const auto& calibrate = std::get<CalibrateAssignment>(got.work);
   EXPECT_EQ(calibrate.round, RoundId{2});
   EXPECT_EQ(calibrate.steps, 7);
@@ -264,6 +277,29 @@ TEST(Wire, RefusesCountsOutOfRange) {
             "answer.correct is 6, allowed is 0 to 5");
   EXPECT_EQ(Refusal(FromDevice(Ping{}), [](auto& m) { m.mutable_ping()->set_answer_bytes((1 << 20) + 1); }),
             "ping.answer_bytes is 1048577, allowed is at most 1048576");
+}
+
+TEST(Wire, RefusesTimesAndPlansThatAreNone) {
+  const auto seconds = [](double value, int count) {
+    return Refusal(FromDevice(Answer{}), [&](auto& m) {
+      for (int i = 0; i < count; ++i) m.mutable_answer()->add_backward_seconds(value);
+    });
+  };
+  EXPECT_EQ(seconds(1, 10'000), "taken");
+  EXPECT_EQ(seconds(1, 10'001), "answer.backward_seconds is 10001 values, allowed is at most 10000");
+  EXPECT_NE(seconds(-1, 1), "taken");
+  EXPECT_NE(seconds(std::nan(""), 1), "taken");
+  const auto plan = [](const std::vector<std::uint32_t>& ends) {
+    return Refusal(ToDevice(Assignment{1, RoundId{1}, EvaluateAssignment{}}), [&](auto& m) {
+      for (const std::uint32_t end : ends) m.mutable_assignment()->add_push_ends(end);
+    });
+  };
+  EXPECT_EQ(plan({0, 1, 5}), "taken");
+  EXPECT_EQ(plan({0, 5, 5}), "assignment.push_ends is a list of 3, allowed is at most 10000 that rise");
+  EXPECT_NE(plan({5, 0}), "taken");
+  EXPECT_NE(Refusal(FromDevice(Answer{}), [](auto& m) {
+    for (int i = 0; i <= 10'000; ++i) m.mutable_answer()->add_queued(true);
+  }), "taken");
 }
 
 TEST(Wire, RefusesUnknownArrays) {

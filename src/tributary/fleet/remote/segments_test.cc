@@ -1,0 +1,168 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <functional>
+#include <numeric>
+
+#include "tributary/base/rng.h"
+#include "tributary/fleet/remote/segment_arrivals.h"
+#include "tributary/fleet/remote/segment_sender.h"
+
+namespace tributary::remote {
+namespace {
+
+using std::chrono::seconds;
+
+const std::vector<Segment> kParameters = {{0, 16}, {16, 64}, {80, 16}, {96, 0}, {96, 32}};
+const std::vector<Segment> kStatistics = {{0, 16}, {16, 0}, {16, 16}, {32, 16}, {48, 0}};
+
+TransferPlan RandomPlan(Rng& rng, std::size_t units) {
+  TransferPlan plan;
+  for (std::size_t first = 0, unit = 0; unit < units; ++unit) {
+    if (unit + 1 < units && rng.Uniform() < 0.5) continue;
+    plan.push_back({first, unit});
+    first = unit + 1;
+  }
+  return plan;
+}
+
+TEST(PlanOfEnds, IsTheOtherWayRoundOfEndsOf) {
+  Rng rng(1);
+  for (int i = 0; i < 100; ++i) {
+    const TransferPlan plan = RandomPlan(rng, 5);
+    EXPECT_EQ(PlanOfEnds(EndsOf(plan), 5), plan);
+  }
+  EXPECT_EQ(PlanOfEnds({}, 5), (TransferPlan{{0, 4}}));
+  EXPECT_EQ(PlanOfEnds(std::vector<std::uint32_t>{1, 3}, 5), std::nullopt);
+  EXPECT_EQ(PlanOfEnds(std::vector<std::uint32_t>{1, 5}, 5), std::nullopt);
+  EXPECT_EQ(PlanOfEnds(std::vector<std::uint32_t>{0}, 0), std::nullopt);
+}
+
+TEST(SegmentArrivals, ASegmentIsThereWhenAllOfItsElementsAre) {
+  SegmentArrivals arrivals(kParameters, kStatistics, TransferPlan{{0, 1}, {2, 3}, {4, 4}});
+  EXPECT_FALSE(arrivals.complete());
+  EXPECT_FALSE(arrivals.Take(UpdatePart::kParameters, 0, 80, seconds(1)));
+  EXPECT_FALSE(arrivals.HasUnit(0));
+  EXPECT_TRUE(arrivals.Take(UpdatePart::kStatistics, 0, 16, seconds(2)));
+  EXPECT_TRUE(arrivals.HasUnit(0));
+  EXPECT_TRUE(arrivals.HasUnit(1));
+  EXPECT_FALSE(arrivals.HasUnit(2));
+  // Over a border: it completes the last segment, and not the one before it.
+  EXPECT_TRUE(arrivals.Take(UpdatePart::kParameters, 80, 48, seconds(3)));
+  EXPECT_TRUE(arrivals.HasUnit(4));
+  EXPECT_FALSE(arrivals.HasUnit(3));
+  EXPECT_FALSE(arrivals.Take(UpdatePart::kStatistics, 32, 16, seconds(4)));
+  EXPECT_TRUE(arrivals.Take(UpdatePart::kStatistics, 16, 16, seconds(5)));
+  EXPECT_TRUE(arrivals.complete());
+  EXPECT_EQ(arrivals.first(), seconds(1));
+  EXPECT_EQ(arrivals.all()[0].first, seconds(1));
+  EXPECT_EQ(arrivals.all()[0].first_floats, 80U);
+  EXPECT_EQ(arrivals.all()[0].last, seconds(2));
+  EXPECT_EQ(arrivals.all()[1].first_floats, 16U);
+  EXPECT_EQ(arrivals.all()[1].last, seconds(5));
+  EXPECT_EQ(arrivals.all()[2].floats, 32U);
+}
+
+TEST(SegmentArrivals, AgreesWithCountingElementByElement) {
+  Rng rng(2);
+  for (int i = 0; i < 300; ++i) {
+    const TransferPlan plan = RandomPlan(rng, 5);
+    SegmentArrivals arrivals(kParameters, kStatistics, plan);
+    std::vector<bool> have_parameters(128), have_statistics(48);
+    std::vector<std::pair<UpdatePart, Segment>> pieces;
+    for (std::size_t at = 0; at < 128; at += 16) pieces.push_back({UpdatePart::kParameters, {at, 16}});
+    for (std::size_t at = 0; at < 48; at += 16) pieces.push_back({UpdatePart::kStatistics, {at, 16}});
+    for (std::size_t j = pieces.size(); j-- > 1;) std::swap(pieces[j], pieces[rng.Below(j + 1)]);
+    for (const auto& [part, segment] : pieces) {
+      arrivals.Take(part, segment.offset, segment.count, seconds(1));
+      auto& have = part == UpdatePart::kParameters ? have_parameters : have_statistics;
+      std::fill_n(have.begin() + static_cast<std::ptrdiff_t>(segment.offset), segment.count, true);
+      for (const LayerRun& run : plan) {
+        bool all = true;
+        for (std::size_t unit = run.first; unit <= run.last; ++unit) {
+          for (std::size_t at = kParameters[unit].offset; at < kParameters[unit].end(); ++at) all &= have_parameters[at];
+          for (std::size_t at = kStatistics[unit].offset; at < kStatistics[unit].end(); ++at) all &= have_statistics[at];
+        }
+        for (std::size_t unit = run.first; unit <= run.last; ++unit) ASSERT_EQ(arrivals.HasUnit(unit), all);
+      }
+    }
+    EXPECT_TRUE(arrivals.complete());
+  }
+}
+
+class SenderTest : public testing::Test {
+ protected:
+  SenderTest() : parameters_(128), statistics_(48) {
+    std::iota(parameters_.begin(), parameters_.end(), 0.0F);
+    std::iota(statistics_.begin(), statistics_.end(), 1000.0F);
+  }
+  Update update() const { return {parameters_, statistics_, 7}; }
+
+  std::vector<float> parameters_, statistics_;
+};
+
+TEST_F(SenderTest, SendsEverySegmentOnceFromTheLastToTheFirstAndOnlyWhenItIsReady) {
+  Rng rng(3);
+  for (int i = 0; i < 100; ++i) {
+    const TransferPlan plan = RandomPlan(rng, 5);
+    std::vector<std::atomic<bool>> ready(5);
+    std::vector<float> got_parameters(128, -1), got_statistics(48, -1);
+    std::vector<std::size_t> order;
+    bool early = false;
+    SegmentSender sender(kParameters, kStatistics, plan,
+                         [&](UpdatePart part, std::size_t offset, std::span<const float> values, double weight) {
+                           EXPECT_EQ(weight, 7);
+                           auto& got = part == UpdatePart::kParameters ? got_parameters : got_statistics;
+                           const auto& units = part == UpdatePart::kParameters ? kParameters : kStatistics;
+                           std::ranges::copy(values, got.begin() + static_cast<std::ptrdiff_t>(offset));
+                           for (std::size_t unit = 0; unit < 5; ++unit) {
+                             const bool inside = units[unit].offset >= offset &&
+                                                 units[unit].end() <= offset + values.size() && units[unit].count > 0;
+                             if (inside && !ready[unit]) early = true;
+                           }
+                           if (part == UpdatePart::kParameters) order.push_back(offset);
+                           return OkStatus();
+                         });
+    // As gradients come, but for a branch or two.
+    std::vector<std::size_t> units = {4, 3, 2, 1, 0};
+    std::swap(units[rng.Below(5)], units[rng.Below(5)]);
+    for (const std::size_t unit : units) {
+      ready[unit] = true;
+      sender.Ready(update(), unit);
+    }
+    EXPECT_TRUE(sender.Finish().ok());
+    EXPECT_FALSE(early);
+    EXPECT_EQ(got_parameters, parameters_);
+    EXPECT_EQ(got_statistics, statistics_);
+    EXPECT_TRUE(std::ranges::is_sorted(order, std::greater<>()));
+    EXPECT_EQ(sender.queued().size(), plan.size());
+  }
+}
+
+TEST_F(SenderTest, SaysWhatWentWrongAndSendsNoMore) {
+  int sent = 0;
+  SegmentSender sender(kParameters, kStatistics, {{0, 0}, {1, 1}, {2, 4}},
+                       [&](UpdatePart, std::size_t, std::span<const float>, double) {
+                         return ++sent < 3 ? OkStatus() : Unavailable("the link is down");
+                       });
+  for (std::size_t unit = 5; unit-- > 0;) sender.Ready(update(), unit);
+  EXPECT_EQ(sender.Finish().message(), "the link is down");
+  EXPECT_EQ(sent, 3);
+}
+
+TEST_F(SenderTest, CanBeGivenUp) {
+  int sent = 0;
+  {
+    SegmentSender sender(kParameters, kStatistics, {{0, 2}, {3, 4}},
+                         [&](UpdatePart, std::size_t, std::span<const float>, double) {
+                           ++sent;
+                           return OkStatus();
+                         });
+    sender.Ready(update(), 2);
+  }
+  EXPECT_EQ(sent, 0);
+}
+
+}  // namespace
+}  // namespace tributary::remote
