@@ -77,7 +77,7 @@ Status Run(Arguments arguments) {
   simulation.threads = static_cast<std::size_t>(arguments.threads);
   simulation.should_stop = options.should_stop;
   TRIBUTARY_ASSIGN_OR_RETURN(const HarnessOutcome outcome,
-                             RunReproduction(study.reproduction, options, *clock, SimulatedArms(study, simulation)));
+                             RunReproduction(study.reproduction, options, *clock, RunnerOf(study, simulation)));
   if (outcome.results.empty()) {
     std::fprintf(stderr, "stopped before the first run was finished\n");
     return OkStatus();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -22,6 +23,7 @@ struct Study {
   std::map<std::string, Experiment> experiments;  // by the arm's name
   std::vector<std::uint64_t> seeds;               // where the person names none
   double target_accuracy = 0;                     // of the number "time to target"
+  std::function<ArmRunner(SimulationOptions)> runner;  // where an arm is no experiment
 };
 
 struct StudyEntry {
@@ -34,13 +36,15 @@ StatusOr<Study> MakeStudy(const std::string& name, Effort effort);
 
 // heterogeneity: what a slow device does to conventional training, as compute and links spread.
 StatusOr<Study> MakeHeterogeneityStudy(Effort effort);
+// dynacomm: strategies of cutting transfers, on profiles measured here.
+StatusOr<Study> MakeDynaCommStudy(Effort effort);
 
 // Adds an arm whose results belong to this experiment.
 void AddArm(Study& study, std::string name, std::string description, Experiment experiment);
 
-// Runs an arm's experiment with a seed on a simulated fleet. Numbers: "accuracy", "virtual seconds", "seconds per
+// Runs an arm. Where the study says nothing else: its experiment with a seed on a simulated fleet. Numbers: "accuracy", "virtual seconds", "seconds per
 // round", "waiting share" (of all devices' time), "megabytes up", and "time to target" where it was reached. The curve
 // is accuracy over virtual seconds.
-ArmRunner SimulatedArms(const Study& study, SimulationOptions options);
+ArmRunner RunnerOf(const Study& study, SimulationOptions options);
 
 }  // namespace tributary

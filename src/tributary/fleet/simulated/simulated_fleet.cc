@@ -63,10 +63,10 @@ SimulatedFleet::Played SimulatedFleet::Play(const Inquiry& inquiry, std::span<co
     task.round_trip = profile.round_trip;
     task.up = profile.uplink;
     task.down = profile.downlink;
-    charge_.Cut(part.plan, task);
+    CutTask(part.plan, *charge_.unit_bytes(), task);
     if (part.answer) task.push = {*part.answer};
     task.compute = [&profile, &wait = played.stream_waits[i], arrival,
-                    lengths = charge_.Parts(profile, part.plan, part.work)](std::size_t index, TimePoint begin) {
+                    lengths = PartsOf(charge_.Costs(profile, part.work), part.plan)](std::size_t index, TimePoint begin) {
       if (lengths.empty() || arrival > kLongest) return kNever;
       const TimePoint start = index == 0 ? std::max(begin, FromSeconds(arrival)) : begin;
       wait += start - begin;
@@ -118,7 +118,7 @@ StatusOr<RoundReport> SimulatedFleet::Train(const RoundRequest& request, UpdateS
     arrived.push_back(i);
     if (StepPlanner* planner = PlannerOf(device, mine.work)) {
       report.devices.back().planned = FromSeconds(mine.plan.predicted);
-      planner->Observe(charge_.Observed(times.devices[i], played.stream_waits[i], mine.plan, played.tasks[i], costs));
+      planner->Observe(ObservationOf(times.devices[i], played.stream_waits[i], mine.plan, played.tasks[i], costs));
     }
   }
 

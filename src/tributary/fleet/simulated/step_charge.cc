@@ -12,10 +12,14 @@ constexpr double kLongest = 9e9;  // what the clock can hold, in seconds
 // Going back through a layer takes its forward pass twice.
 constexpr double kBackward = 2;
 
-double Sum(const std::vector<double>& values, const LayerRun& run) {
-  return std::accumulate(values.begin() + static_cast<std::ptrdiff_t>(run.first),
-                         values.begin() + static_cast<std::ptrdiff_t>(run.last) + 1, 0.0);
+// A network without weights has no units, and its plan's one run is empty.
+template <typename Value>
+Value Sum(std::span<const Value> values, const LayerRun& run) {
+  Value sum{};
+  for (std::size_t unit = run.first; unit <= run.last && unit < values.size(); ++unit) sum += values[unit];
+  return sum;
 }
+double Sum(const std::vector<double>& values, const LayerRun& run) { return Sum(std::span(values), run); }
 
 Outcome OutcomeOf(DeviceOutcome outcome) {
   switch (outcome) {
@@ -63,19 +67,21 @@ Duration Covered(std::vector<Busy> intervals) {
 
 }  // namespace
 
-StepCharge::StepCharge(const Model& charged)
-    : units_(CostsOfUnits(charged)),
-      macs_(static_cast<double>(TotalMacs(charged.costs).value)),
-      unit_bytes_(std::make_shared<const std::vector<std::int64_t>>(units_.bytes)) {}
+StepCharge::StepCharge(const Model& charged) {
+  UnitCosts costs = CostsOfUnits(charged);
+  macs_ = std::move(costs.macs);
+  unit_bytes_ = std::make_shared<const std::vector<std::int64_t>>(std::move(costs.bytes));
+}
 
 StepCosts StepCharge::Costs(const DeviceProfile& profile, const StepWork& work) const {
   StepCosts costs;
   const double per_mac = work.slow / profile.compute.value;
-  for (const double macs : units_.macs) {
+  for (const double macs : macs_) {
     costs.forward.push_back(work.first * macs * per_mac);
     costs.backward.push_back(kBackward * work.last * macs * per_mac);
   }
-  costs.between = std::max(0.0, work.passes - work.first - kBackward * work.last) * macs_ * per_mac;
+  const double all = std::accumulate(macs_.begin(), macs_.end(), 0.0);
+  costs.between = std::max(0.0, work.passes - work.first - kBackward * work.last) * all * per_mac;
   costs.pull_setup = costs.push_setup = ToSeconds(profile.setup + profile.round_trip / 2);
   costs.pull_per_byte = 8 / profile.downlink.value;
   costs.push_per_byte = 8 / profile.uplink.value;
@@ -83,47 +89,35 @@ StepCosts StepCharge::Costs(const DeviceProfile& profile, const StepWork& work) 
 }
 
 StepPlan StepCharge::Whole() const {
-  const LayerRun all{0, std::max<std::size_t>(units_.macs.size(), 1) - 1};
+  const LayerRun all{0, std::max<std::size_t>(macs_.size(), 1) - 1};
   return {{all}, {all}, 0};
 }
 
-void StepCharge::Cut(const StepPlan& plan, DeviceTask& task) const {
-  const auto bytes = [&](const LayerRun& run) {
-    std::int64_t sum = 0;
-    for (std::size_t unit = run.first; unit <= run.last && unit < unit_bytes_->size(); ++unit) sum += (*unit_bytes_)[unit];
-    return Bytes{sum};
-  };
+void CutTask(const StepPlan& plan, std::span<const std::int64_t> unit_bytes, DeviceTask& task) {
   task.pull.clear();
   task.push.clear();
-  for (const LayerRun& run : plan.pull) task.pull.push_back(bytes(run));
-  for (std::size_t i = plan.push.size(); i-- > 0;) task.push.push_back(bytes(plan.push[i]));
+  for (const LayerRun& run : plan.pull) task.pull.push_back(Bytes{Sum(unit_bytes, run)});
+  for (std::size_t i = plan.push.size(); i-- > 0;) task.push.push_back(Bytes{Sum(unit_bytes, plan.push[i])});
 }
 
-std::vector<Duration> StepCharge::Parts(const DeviceProfile& profile, const StepPlan& plan,
-                                        const StepWork& work) const {
-  const StepCosts costs = Costs(profile, work);
-  const double all = work.passes * macs_ / profile.compute.value * work.slow;
-  if (!(all <= kLongest)) return {};
-  std::vector<double> seconds;
-  if (costs.forward.empty()) return {FromSeconds(all), Duration(0)};
-  for (const LayerRun& run : plan.pull) seconds.push_back(Sum(costs.forward, run));
-  for (std::size_t i = plan.push.size(); i-- > 0;) {
-    seconds.push_back(Sum(costs.backward, plan.push[i]) + (i + 1 == plan.push.size() ? costs.between : 0));
-  }
-  std::vector<Duration> parts;
+std::vector<Duration> PartsOf(const StepCosts& costs, const StepPlan& plan) {
+  std::vector<double> ends;  // of the parts, one after the other
   double until = 0;
+  for (const LayerRun& run : plan.pull) ends.push_back(until += Sum(costs.forward, run));
+  until += costs.between;
+  for (std::size_t i = plan.push.size(); i-- > 0;) ends.push_back(until += Sum(costs.backward, plan.push[i]));
+  if (!(until <= kLongest)) return {};
+  std::vector<Duration> parts;
   Duration before{0};
-  for (std::size_t i = 0; i < seconds.size(); ++i) {
-    until += seconds[i];
-    const Duration end = i + 1 == seconds.size() ? FromSeconds(all) : std::min(FromSeconds(until), FromSeconds(all));
-    parts.push_back(end - before);
-    before = end;
+  for (const double end : ends) {
+    parts.push_back(FromSeconds(end) - before);
+    before = FromSeconds(end);
   }
   return parts;
 }
 
-StepObservation StepCharge::Observed(const DeviceTimes& times, Duration stream_wait, const StepPlan& plan,
-                                     const DeviceTask& task, const StepCosts& costs) const {
+StepObservation ObservationOf(const DeviceTimes& times, Duration stream_wait, const StepPlan& plan,
+                              const DeviceTask& task, const StepCosts& costs) {
   StepObservation seen;
   const auto moves = [](const std::vector<Busy>& messages, const std::vector<Bytes>& sizes, auto& out) {
     for (std::size_t i = 0; i < messages.size(); ++i) {
@@ -133,25 +127,21 @@ StepObservation StepCharge::Observed(const DeviceTimes& times, Duration stream_w
   moves(times.pulls, task.pull, seen.pulls);
   moves(times.pushes, task.push, seen.pushes);
   // A device times each layer; here a part's time is its layers' in proportion to what they should take.
-  double computed = 0;
   seen.forward = costs.forward;
   seen.backward = costs.backward;
-  const auto scale = [&](const LayerRun& run, double extra, const Busy& part, Duration wait, std::vector<double>& layers) {
-    const double taken = ToSeconds(part.end - part.begin - wait);
+  const auto stretch = [&](const LayerRun& run, double extra, Duration taken, std::vector<double>& layers) {
     const double expected = Sum(layers, run) + extra;
-    computed += taken;
-    if (expected <= 0) return 1.0;
-    for (std::size_t unit = run.first; unit <= run.last; ++unit) layers[unit] *= taken / expected;
-    return taken / expected;
+    const double factor = expected > 0 ? ToSeconds(taken) / expected : 1;
+    for (std::size_t unit = run.first; unit <= run.last && unit < layers.size(); ++unit) layers[unit] *= factor;
+    return factor;
   };
-  for (std::size_t i = 0; i < plan.pull.size(); ++i) {
-    scale(plan.pull[i], 0, times.parts[i], i == 0 ? stream_wait : Duration(0), seen.forward);
-  }
+  const auto taken = [&](std::size_t part) {
+    return times.parts[part].end - times.parts[part].begin - (part == 0 ? stream_wait : Duration(0));
+  };
+  for (std::size_t i = 0; i < plan.pull.size(); ++i) stretch(plan.pull[i], 0, taken(i), seen.forward);
   for (std::size_t i = 0; i < plan.push.size(); ++i) {
-    const std::size_t segment = plan.push.size() - 1 - i;
     const double extra = i == 0 ? costs.between : 0;
-    const double factor =
-        scale(plan.push[segment], extra, times.parts[plan.pull.size() + i], Duration(0), seen.backward);
+    const double factor = stretch(plan.push[plan.push.size() - 1 - i], extra, taken(plan.pull.size() + i), seen.backward);
     if (i == 0) seen.between = costs.between * factor;
   }
   seen.seconds = ToSeconds(times.settled - task.start - stream_wait);

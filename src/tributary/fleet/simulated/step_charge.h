@@ -19,8 +19,7 @@ struct StepWork {
   double slow = 1;    // it takes so many times as long
 };
 
-// What the charged network costs a device: turns its part in a round into a task for the clock, and what the clock says
-// into what a real device would have seen of it.
+// What the charged network costs a device.
 class StepCharge {
  public:
   explicit StepCharge(const Model& charged);
@@ -31,21 +30,21 @@ class StepCharge {
   // One segment each way.
   StepPlan Whole() const;
 
-  // Fills in the segments of the pull and the push.
-  void Cut(const StepPlan& plan, DeviceTask& task) const;
-  // How long each part of the computation takes on a free processor: for the pull's segments, then for the push's.
-  // They add up to the nanosecond to what everything in one part would take; empty if it is longer than the clock goes.
-  std::vector<Duration> Parts(const DeviceProfile& profile, const StepPlan& plan, const StepWork& work) const;
-
-  // What a device saw of a step that it brought to its end.
-  StepObservation Observed(const DeviceTimes& times, Duration stream_wait, const StepPlan& plan, const DeviceTask& task,
-                           const StepCosts& costs) const;
-
  private:
-  UnitCosts units_;
-  double macs_ = 0;  // of all units
+  std::vector<double> macs_;  // per unit
   std::shared_ptr<const std::vector<std::int64_t>> unit_bytes_;
 };
+
+// A device's part in a round as a task for the clock, and what the clock says as what a real device would have seen.
+
+// Fills in the segments of the pull and the push.
+void CutTask(const StepPlan& plan, std::span<const std::int64_t> unit_bytes, DeviceTask& task);
+// How long each part of the computation takes on a free processor: for the pull's segments, then for the push's. They
+// add up to what all of it takes, to the nanosecond; empty if that is longer than the clock goes.
+std::vector<Duration> PartsOf(const StepCosts& costs, const StepPlan& plan);
+// Of a step that was brought to its end.
+StepObservation ObservationOf(const DeviceTimes& times, Duration stream_wait, const StepPlan& plan,
+                              const DeviceTask& task, const StepCosts& costs);
 
 // A device's time from the round's start to its end, divided into what it did; what it would have done after the end
 // does not count. `between` is what it computes between its first pass forward and its last pass back.
