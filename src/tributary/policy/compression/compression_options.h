@@ -29,11 +29,11 @@ StatusOr<SelectionScope> ParseSelectionScope(std::string_view name);
 // Which bytes of a gradient are sent.
 struct CompressionOptions {
   CompressionKind kind = CompressionKind::kDense;
-  double ratio = 0.1;         // top-k: the share of elements kept. Less is fewer bytes and a staler residual
-  double delta = 0.3;         // adaptive: the most that may be lost, as a share of the squared norm. More is sparse oftener
-  double ewma = 0.1;          // adaptive: the weight of the newest measurement. More follows faster, and noise too
+  double ratio = 0.1;  // top-k: the share of elements kept. Less is fewer bytes and a staler residual
+  double delta = 0.3;  // adaptive: the most that may be lost of the squared norm. More is sparse in more steps
+  double ewma = 0.1;   // adaptive: the weight of the newest measurement. More follows faster, noise too
   SelectionScope scope = SelectionScope::kUnit;  // top-k
-  bool error_feedback = true;  // what is not sent is added to the next gradient; a float per parameter of memory
+  bool error_feedback = true;  // what is not sent is added to the next gradient; costs a float per parameter
 
   friend bool operator==(const CompressionOptions&, const CompressionOptions&) = default;
 };

@@ -69,7 +69,9 @@ std::size_t Int8Bytes(std::size_t count) {
   return HeadingBytes(count) + sizeof(float) * ((count + kInt8Block - 1) / kInt8Block) + count;
 }
 
-SparseSize SizeOfSparse(std::size_t count, std::span<const std::uint32_t> indices) { return SizeFrom(count, indices, 0); }
+SparseSize SizeOfSparse(std::size_t count, std::span<const std::uint32_t> indices) {
+  return SizeFrom(count, indices, 0);
+}
 
 void AppendDense(std::span<const float> values, std::vector<std::byte>& out) {
   std::byte* const to = Grow(out, DenseBytes(values.size()));

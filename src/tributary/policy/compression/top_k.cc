@@ -20,6 +20,8 @@ constexpr std::size_t kOneIn = 64;   // lines
 constexpr std::size_t kShort = 1 << 15;
 constexpr std::size_t kBlock = 64;
 
+static_assert(std::endian::native == std::endian::little, "eight bytes are read as one number, the first lowest");
+
 // Which of 64 values have at least this key, as bits. The comparisons vectorise to bytes of 0 or 1; the product
 // brings eight of them into its upper byte.
 std::uint64_t ReachMask(const float* values, std::int32_t least) {
@@ -29,7 +31,6 @@ std::uint64_t ReachMask(const float* values, std::int32_t least) {
   for (std::size_t byte = 0; byte < kBlock / 8; ++byte) {
     std::uint64_t eight;
     std::memcpy(&eight, reach.data() + 8 * byte, 8);
-    if constexpr (std::endian::native == std::endian::big) eight = __builtin_bswap64(eight);
     mask |= ((eight * 0x0102040810204080U) >> 56) << (8 * byte);
   }
   return mask;
