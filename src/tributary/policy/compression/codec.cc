@@ -1,0 +1,74 @@
+#include "tributary/policy/compression/codec.h"
+
+#include <algorithm>
+#include <bit>
+#include <string>
+
+#include "tributary/policy/compression/encoded_unit.h"
+#include "tributary/policy/compression/encoding.h"
+#include "tributary/policy/compression/magnitude.h"
+
+namespace tributary {
+namespace {
+
+// `value(i)` for i < count; blocks, so that looking for the culprit costs nothing where there is none.
+template <typename Value>
+Status CheckAll(std::size_t count, std::size_t offset, Value value) {
+  constexpr std::size_t kBlock = 4096;
+  for (std::size_t begin = 0; begin < count; begin += kBlock) {
+    const std::size_t end = std::min(count, begin + kBlock);
+    std::int32_t found = 0;
+    for (std::size_t i = begin; i < end; ++i) {
+      found |= static_cast<std::int32_t>(MagnitudeKey(value(i)) >= kInfinityKey);
+    }
+    if (found == 0) continue;
+    std::size_t i = begin;
+    while (MagnitudeKey(value(i)) < kInfinityKey) ++i;
+    return Corrupt("element " + std::to_string(offset + i) + " of the gradient is " +
+                   (MagnitudeKey(value(i)) == kInfinityKey ? "infinite" : "not a number") +
+                   ". Training may have diverged: try a smaller learning rate");
+  }
+  return OkStatus();
+}
+
+}  // namespace
+
+Status CheckFinite(std::span<const float> values, std::size_t offset) {
+  return CheckAll(values.size(), offset, [values](std::size_t i) { return values[i]; });
+}
+
+Status CheckFiniteSum(std::span<const float> values, std::span<const float> more, std::size_t offset) {
+  TRIBUTARY_CHECK(values.size() == more.size());
+  return CheckAll(values.size(), offset, [values, more](std::size_t i) { return values[i] + more[i]; });
+}
+
+Status Codec::Take(const UnitRun& run, std::vector<std::byte>& out) {
+  TRIBUTARY_RETURN_IF_ERROR(CheckFinite(run.values, run.offset));
+  TakeFinite(run, out);
+  return OkStatus();
+}
+
+void DenseCodec::TakeFinite(const UnitRun& run, std::vector<std::byte>& out) {
+  std::span<float> rest = run.values;
+  for (const std::size_t size : run.sizes) {
+    AppendDense(rest.first(size), out);
+    rest = rest.subspan(size);
+  }
+  std::fill(run.values.begin(), run.values.end(), 0.0F);
+}
+
+void Int8Codec::TakeFinite(const UnitRun& run, std::vector<std::byte>& out) {
+  std::span<float> rest = run.values;
+  for (const std::size_t size : run.sizes) {
+    const std::size_t begin = out.size();
+    AppendInt8(rest.first(size), out);
+    std::span<const std::byte> sent = std::span(out).subspan(begin);
+    // What the other side will see, by the code that it will run.
+    EncodedUnit::Parse(sent, size).value().ForEachRun([&](std::size_t offset, std::span<const float> values) {
+      for (std::size_t i = 0; i < values.size(); ++i) rest[offset + i] -= values[i];
+    });
+    rest = rest.subspan(size);
+  }
+}
+
+}  // namespace tributary

@@ -1,0 +1,88 @@
+#include "tributary/policy/compression/compression_options.h"
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tributary/base/names.h"
+
+namespace tributary {
+namespace {
+
+template <typename Choice, std::size_t N>
+StatusOr<Choice> Parse(std::string_view what, const Choice (&choices)[N], std::string_view name) {
+  std::vector<std::string> names;
+  for (const Choice choice : choices) {
+    if (NameOf(choice) == name) return choice;
+    names.emplace_back(NameOf(choice));
+  }
+  return UnknownName(what, name, names);
+}
+
+Status Outside(std::string_view key, std::string_view allowed, double found) {
+  std::ostringstream text;
+  text << "compression: " << key << " must be " << allowed << "; found " << found;
+  return InvalidArgument(text.str());
+}
+
+bool Selects(CompressionKind kind) { return kind == CompressionKind::kTopK || kind == CompressionKind::kAdaptiveTopK; }
+
+}  // namespace
+
+std::string_view NameOf(CompressionKind kind) {
+  switch (kind) {
+    case CompressionKind::kDense: return "dense";
+    case CompressionKind::kTopK: return "top-k";
+    case CompressionKind::kAdaptiveTopK: return "adaptive-top-k";
+    case CompressionKind::kInt8: return "int8";
+  }
+  return "";
+}
+
+StatusOr<CompressionKind> ParseCompressionKind(std::string_view name) {
+  return Parse("compression", kCompressionKinds, name);
+}
+
+std::string_view NameOf(SelectionScope scope) {
+  switch (scope) {
+    case SelectionScope::kUnit: return "unit";
+    case SelectionScope::kGlobal: return "global";
+  }
+  return "";
+}
+
+StatusOr<SelectionScope> ParseSelectionScope(std::string_view name) {
+  return Parse("scope of selection", kSelectionScopes, name);
+}
+
+Status Validate(const CompressionOptions& options) {
+  // Written so that NaN fails.
+  if (!(options.ratio > 0 && options.ratio <= 1)) {
+    return Outside("ratio", "above 0 and at most 1 (1 keeps every element)", options.ratio);
+  }
+  if (!(options.delta >= 0 && options.delta <= 1)) {
+    return Outside("delta", "between 0 (hardly ever sparse) and 1 (always sparse)", options.delta);
+  }
+  if (!(options.ewma > 0 && options.ewma <= 1)) {
+    return Outside("ewma", "above 0 and at most 1 (1 looks at the last step alone)", options.ewma);
+  }
+  return OkStatus();
+}
+
+bool NeedsWholePush(const CompressionOptions& options) {
+  return Selects(options.kind) && options.scope == SelectionScope::kGlobal;
+}
+
+bool NeedsResidual(const CompressionOptions& options) {
+  return options.error_feedback && options.kind != CompressionKind::kDense;
+}
+
+std::size_t KeptOf(const CompressionOptions& options, std::size_t count) {
+  // A tenth of 30 is 3, although 0.1 · 30 comes out above it.
+  const double kept = std::ceil(options.ratio * static_cast<double>(count) * (1 - 1e-12));
+  return std::min(count, static_cast<std::size_t>(kept));
+}
+
+}  // namespace tributary

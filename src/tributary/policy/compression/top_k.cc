@@ -1,0 +1,183 @@
+#include "tributary/policy/compression/top_k.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "tributary/policy/compression/magnitude.h"
+#include "tributary/policy/compression/threshold.h"
+
+namespace tributary {
+namespace {
+
+constexpr std::size_t kLine = 16;    // floats in a cache line: a sample takes whole ones
+constexpr std::size_t kOneIn = 64;   // lines
+constexpr std::size_t kShort = 1 << 15;
+constexpr std::size_t kBlock = 64;
+
+static_assert(std::endian::native == std::endian::little, "eight bytes are read as one number, the first lowest");
+
+// Which of 64 values have at least this key, as bits. The comparisons vectorise to bytes of 0 or 1; the product
+// brings eight of them into its upper byte.
+std::uint64_t ReachMask(const float* values, std::int32_t least) {
+  std::array<std::uint8_t, kBlock> reach;
+  for (std::size_t i = 0; i < kBlock; ++i) reach[i] = MagnitudeKey(values[i]) >= least ? 1 : 0;
+  std::uint64_t mask = 0;
+  for (std::size_t byte = 0; byte < kBlock / 8; ++byte) {
+    std::uint64_t eight;
+    std::memcpy(&eight, reach.data() + 8 * byte, 8);
+    mask |= ((eight * 0x0102040810204080U) >> 56) << (8 * byte);
+  }
+  return mask;
+}
+
+// How many keys are above the threshold's, and how many equal to it.
+std::pair<std::size_t, std::size_t> CountAgainst(std::span<const float> values, std::int32_t key) {
+  std::size_t above = 0, equal = 0;
+  for (std::size_t begin = 0; begin < values.size(); begin += std::size_t{1} << 30) {
+    std::int32_t above_here = 0, equal_here = 0;  // As wide as the keys, so that counting vectorises.
+    for (const float value : values.subspan(begin, std::min(std::size_t{1} << 30, values.size() - begin))) {
+      above_here += MagnitudeKey(value) > key ? 1 : 0;
+      equal_here += MagnitudeKey(value) == key ? 1 : 0;
+    }
+    above += static_cast<std::size_t>(above_here);
+    equal += static_cast<std::size_t>(equal_here);
+  }
+  return {above, equal};
+}
+
+}  // namespace
+
+TopKSelector::TopKSelector(ParallelFor parallel, std::size_t part)
+    : parallel_(std::move(parallel)), part_((part + kBlock - 1) / kBlock * kBlock) {
+  TRIBUTARY_CHECK(parallel_ && part_ > 0);
+}
+
+Status TopKSelector::Select(std::span<const float> values, std::size_t k, Selection& selection) {
+  TRIBUTARY_CHECK(k <= values.size() && values.size() <= std::numeric_limits<std::uint32_t>::max());
+  std::vector<Source> sources;
+  if (k > 0 && GatherCandidates(values, k)) {
+    for (const Candidates& part : candidates_) {
+      sources.push_back({std::span(part.values).first(part.count), part.indices.data(), 0});
+    }
+  } else {
+    for (std::size_t begin = 0; begin < values.size(); begin += part_) {
+      sources.push_back({values.subspan(begin, std::min(part_, values.size() - begin)), nullptr,
+                         static_cast<std::uint32_t>(begin)});
+    }
+  }
+  Emit(sources, k, selection);
+  // NaN is above everything, so one is chosen if there is any.
+  for (std::size_t i = 0; i < k; ++i) {
+    if (MagnitudeKey(selection.values[i]) > kInfinityKey) {
+      return Corrupt("element " + std::to_string(selection.indices[i]) + " of the gradient is not a number");
+    }
+  }
+  return OkStatus();
+}
+
+bool TopKSelector::GatherCandidates(std::span<const float> values, std::size_t k) {
+  const std::size_t n = values.size();
+  if (n < kShort || k > n / 4) return false;
+  // One line of every 64, at a place that differs from group to group so that no period of the vector is met.
+  sample_.clear();
+  std::uint32_t place = 1;
+  for (std::size_t group = 0; group + kLine * kOneIn <= n; group += kLine * kOneIn) {
+    place = place * 1664525U + 1013904223U;
+    const float* const line = values.data() + group + kLine * (place >> 26);
+    sample_.insert(sample_.end(), line, line + kLine);
+  }
+  // Neighbours may be alike, so the rank is far less sure than that of as many independent draws.
+  const double expected = static_cast<double>(sample_.size()) * static_cast<double>(k) / static_cast<double>(n);
+  const auto rank = static_cast<std::size_t>(expected + 6 * std::sqrt(expected)) + kLine;
+  if (rank > sample_.size() / 2) return false;
+  const std::span<const float> sample(sample_);
+  const std::int32_t least = FindThreshold({&sample, 1}, rank).key;
+  const auto [above, equal] = CountAgainst(sample, least);
+  if (above + equal > 2 * rank) return false;  // Many equal values: there is no border among them.
+
+  candidates_.resize((n + part_ - 1) / part_);
+  parallel_(candidates_.size(), [&](std::size_t part) {
+    const std::size_t begin = part * part_;
+    Filter(values.subspan(begin, std::min(part_, n - begin)), static_cast<std::uint32_t>(begin), least,
+           candidates_[part]);
+  });
+  std::size_t found = 0;
+  for (const Candidates& part : candidates_) found += part.count;
+  return found >= k;
+}
+
+void TopKSelector::Filter(std::span<const float> values, std::uint32_t first, std::int32_t least, Candidates& out) {
+  std::size_t count = 0;
+  const auto keep = [&](std::size_t i) {
+    out.indices[count] = first + static_cast<std::uint32_t>(i);
+    out.values[count] = values[i];
+    ++count;
+  };
+  for (std::size_t block = 0; block < values.size(); block += kBlock) {
+    if (count + kBlock > out.indices.size()) {
+      const std::size_t room = std::max(2 * out.indices.size(), std::size_t{1024});
+      out.indices.resize(room);
+      out.values.resize(room);
+    }
+    if (values.size() - block < kBlock) {
+      for (std::size_t i = block; i < values.size(); ++i) {
+        if (MagnitudeKey(values[i]) >= least) keep(i);
+      }
+      break;
+    }
+    for (std::uint64_t mask = ReachMask(values.data() + block, least); mask != 0; mask &= mask - 1) {
+      keep(block + static_cast<std::size_t>(std::countr_zero(mask)));
+    }
+  }
+  out.count = count;
+}
+
+void TopKSelector::Emit(std::span<const Source> sources, std::size_t k, Selection& selection) const {
+  selection.indices.resize(k);
+  selection.values.resize(k);
+  if (k == 0) return;
+  std::vector<std::span<const float>> parts;
+  for (const Source& source : sources) parts.push_back(source.values);
+  const Threshold threshold = FindThreshold(parts, k, parallel_);
+
+  struct Share {
+    std::size_t above, ties, offset;
+  };
+  std::vector<Share> shares(sources.size());
+  parallel_(sources.size(), [&](std::size_t i) {
+    const auto [above, equal] = CountAgainst(sources[i].values, threshold.key);
+    shares[i] = {above, equal, 0};
+  });
+  std::size_t offset = 0, ties = threshold.ties;
+  for (Share& share : shares) {
+    share.ties = std::min(share.ties, ties);
+    share.offset = offset;
+    ties -= share.ties;
+    offset += share.above + share.ties;
+  }
+  TRIBUTARY_CHECK(offset == k && ties == 0);
+  parallel_(sources.size(), [&](std::size_t part) {
+    const Source& source = sources[part];
+    auto [above, ties_left, begin] = shares[part];
+    std::uint32_t* const indices = selection.indices.data() + begin;
+    float* const values = selection.values.data() + begin;
+    const std::size_t count = above + ties_left;
+    // Every element is written where the next one chosen belongs, and stays if it is chosen: no branch to foresee.
+    for (std::size_t i = 0, n = 0; n < count; ++i) {
+      const std::int32_t key = MagnitudeKey(source.values[i]);
+      const std::size_t tie = static_cast<std::size_t>(key == threshold.key) & static_cast<std::size_t>(ties_left != 0);
+      indices[n] = source.indices != nullptr ? source.indices[i] : source.first + static_cast<std::uint32_t>(i);
+      values[n] = source.values[i];
+      ties_left -= tie;
+      n += static_cast<std::size_t>(key > threshold.key) + tie;
+    }
+  });
+}
+
+}  // namespace tributary

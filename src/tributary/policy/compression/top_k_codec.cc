@@ -1,0 +1,78 @@
+#include "tributary/policy/compression/top_k_codec.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "tributary/base/check.h"
+#include "tributary/policy/compression/encoding.h"
+#include "tributary/policy/compression/sum_of_squares.h"
+
+namespace tributary {
+
+TopKCodec::TopKCodec(const CompressionOptions& options, ParallelFor parallel)
+    : options_(options), parallel_(std::move(parallel)), selector_(parallel_) {}
+
+void TopKCodec::TakeFinite(const UnitRun& run, std::vector<std::byte>& out) {
+  if (options_.scope == SelectionScope::kGlobal) {
+    TRIBUTARY_CHECK(run.first_unit == 0);
+    TakeTogether(run, out);
+    return;
+  }
+  UnitRun unit = run;
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i < run.sizes.size(); ++i) {
+    unit.first_unit = run.first_unit + i;
+    unit.sizes = run.sizes.subspan(i, 1);
+    unit.values = run.values.subspan(begin, run.sizes[i]);
+    TakeTogether(unit, out);
+    begin += run.sizes[i];
+  }
+}
+
+void TopKCodec::TakeTogether(const UnitRun& run, std::vector<std::byte>& out) {
+  TRIBUTARY_CHECK(selector_.Select(run.values, KeptOf(options_, run.values.size()), selection_).ok());
+  std::size_t first = 0, begin = 0;
+  for (std::size_t i = 0; i < run.sizes.size(); ++i) {
+    const std::size_t end = begin + run.sizes[i];
+    const auto here = std::span(selection_.indices).subspan(first);
+    const auto count =
+        static_cast<std::size_t>(std::lower_bound(here.begin(), here.end(), end) - here.begin());
+    Send({run.first_unit + i, run.values.subspan(begin, run.sizes[i]), here.first(count),
+          std::span(selection_.values).subspan(first, count), static_cast<std::uint32_t>(begin)},
+         out);
+    first += count;
+    begin = end;
+  }
+}
+
+void TopKCodec::Send(const Choice& choice, std::vector<std::byte>& out) {
+  AppendSparse(choice.values.size(), choice.indices, choice.kept, out, choice.base);
+  for (const std::uint32_t index : choice.indices) choice.values[index - choice.base] = 0;
+}
+
+AdaptiveTopKCodec::AdaptiveTopKCodec(const CompressionOptions& options, std::size_t units, ParallelFor parallel,
+                                     const AdaptiveState& state)
+    : TopKCodec(options, std::move(parallel)), state_(state), energies_(units) {}
+
+void AdaptiveTopKCodec::BeginStep() { sparse_ = SendsSparse(state_, options_.delta); }
+
+void AdaptiveTopKCodec::EndStep() {
+  Energy sum;
+  for (const Energy& energy : energies_) {
+    sum.total += energy.total;
+    sum.kept += energy.kept;
+  }
+  Observe(state_, sparse_, sum, options_.ewma);
+}
+
+void AdaptiveTopKCodec::Send(const Choice& choice, std::vector<std::byte>& out) {
+  energies_.at(choice.unit) = {SumOfSquares(choice.values, parallel_), SumOfSquares(choice.kept)};
+  if (sparse_) {
+    TopKCodec::Send(choice, out);
+  } else {
+    AppendDense(choice.values, out);
+    std::fill(choice.values.begin(), choice.values.end(), 0.0F);
+  }
+}
+
+}  // namespace tributary
