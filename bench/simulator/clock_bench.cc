@@ -118,9 +118,9 @@ std::vector<DeviceTask> Fleet(std::size_t devices, std::size_t kinds) {
                      .round_trip = FromSeconds(0.04),
                      .up = megabits(5, 100),
                      .down = megabits(20, 500),
-                     .pull = Bytes{45'000'000},
-                     .push = Bytes{45'000'000},
-                     .compute = [compute](TimePoint begin) { return begin + compute; }});
+                     .pull = {Bytes{45'000'000}},
+                     .push = {Bytes{45'000'000}},
+                     .compute = [compute](std::size_t part, TimePoint begin) { return part == 0 ? begin + compute : begin; }});
   }
   return tasks;
 }

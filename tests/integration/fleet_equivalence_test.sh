@@ -15,7 +15,7 @@ run_real() {
 
 make_keys pi-1 pi-2 pi-3 pi-4
 for method in sync-sgd federated; do
-  write_experiment $method 20
+  write_experiment $method 20 sequential
   "$TRIBUTARY" run ./tiny.toml --out "simulated-$method" --quiet >/dev/null
   run_real "real-$method"
   expect_same "simulated-$method" "real-$method"
@@ -27,7 +27,7 @@ done
 
 # However transfers are cut, simulated or real: the same weights.
 for method in sync-sgd federated; do
-  write_experiment $method 8
+  write_experiment $method 8 sequential
   "$TRIBUTARY" run ./tiny.toml --out "whole-$method" --quiet >/dev/null
   for strategy in layerwise ibatch optimal; do
     "$TRIBUTARY" run ./tiny.toml --set transfers.strategy=$strategy --out "sim-$method-$strategy" --quiet >/dev/null

@@ -86,7 +86,7 @@ start_device() {
     --longest-wait 300ms "$@"
 }
 
-# write_experiment METHOD ROUNDS: tiny.toml, of four devices with few samples each that all must answer. Batch norms,
+# write_experiment METHOD ROUNDS [STRATEGY]: tiny.toml, of four devices with few samples each that all must answer. Batch norms,
 # momentum, samples held out and calibration: all that a run has to carry from round to round.
 write_experiment() {
   local more=
@@ -119,6 +119,8 @@ learning-rate = 0.05
 momentum = 0.9
 calibrate = 1
 $more
+[transfers]
+strategy = "${3:-optimal}"
 EOF
 }
 

@@ -35,7 +35,11 @@ void PrintAsJson(const remote::WatchedFleet& fleet) {
                        {"memory_bytes", device.profile.memory.value},
                        {"threads", device.threads},
                        {"applied", device.applied},
-                       {"missed", device.missed}});
+                       {"missed", device.missed},
+                       {"pull_segments", device.pull_segments},
+                       {"push_segments", device.push_segments},
+                       {"planned_seconds", ToSeconds(device.planned)},
+                       {"replanned", device.replanned}});
   }
   PrintJson({{"experiment", fleet.experiment},
              {"round", fleet.round},
@@ -52,14 +56,16 @@ Status Run(const Arguments& arguments) {
     return OkStatus();
   }
   TextTable table({"device", "name", "state", "for", "samples", "compute", "up", "down", "round trip", "memory",
-                   "threads", "applied", "missed"});
+                   "threads", "applied", "missed", "segments", "planned"});
   for (const remote::WatchedDevice& device : fleet.devices) {
     const DeviceProfile& profile = device.profile;
     table.AddRow({std::to_string(profile.id.value), device.name, device.state, FormatDuration(device.state_time),
                   std::to_string(profile.samples), Rate(profile.compute.value, "MAC/s"),
                   Rate(profile.uplink.value, "bit/s"), Rate(profile.downlink.value, "bit/s"),
                   FormatDuration(profile.round_trip), FormatBytes(profile.memory), std::to_string(device.threads),
-                  std::to_string(device.applied), std::to_string(device.missed)});
+                  std::to_string(device.applied), std::to_string(device.missed),
+                  std::to_string(device.pull_segments) + "/" + std::to_string(device.push_segments),
+                  device.pull_segments > 0 ? FormatDuration(device.planned) : "-"});
   }
   std::printf("%s, round %llu%s\n%s", fleet.experiment.c_str(), static_cast<unsigned long long>(fleet.round),
               fleet.rounds > 0 ? (" of " + std::to_string(fleet.rounds)).c_str() : "", table.Format().c_str());

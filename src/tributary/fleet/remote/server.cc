@@ -188,7 +188,16 @@ class Server::Service : public pb::Fleet::WithRawCallbackMethod_Join<pb::Fleet::
     state->set_round(round);
     state->set_rounds(rounds_);
     const TimePoint now = exchange_.clock().Now();
-    for (const Member& member : exchange_.members()) Describe(member, now, *state->add_devices());
+    for (const Member& member : exchange_.members()) {
+      pb::FleetState::Device& device = *state->add_devices();
+      Describe(member, now, device);
+      if (const auto plan = exchange_.PlanOf(member.profile.id)) {
+        device.set_pull_segments(static_cast<std::uint32_t>(plan->plan.pull.size()));
+        device.set_push_segments(static_cast<std::uint32_t>(plan->plan.push.size()));
+        device.set_planned_seconds(plan->plan.predicted);
+        device.set_replanned(plan->replanned);
+      }
+    }
     reactor->Finish(grpc::Status::OK);
     return reactor;
   }

@@ -44,6 +44,10 @@ StatusOr<WatchedFleet> WatchFleet(const std::string& address, const std::optiona
     device.threads = from.threads();
     device.applied = from.applied();
     device.missed = from.missed();
+    device.pull_segments = from.pull_segments();
+    device.push_segments = from.push_segments();
+    device.planned = FromSeconds(std::clamp(from.planned_seconds(), 0.0, 1e8));
+    device.replanned = from.replanned();
     fleet.devices.push_back(std::move(device));
   }
   return fleet;

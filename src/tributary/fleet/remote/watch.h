@@ -23,6 +23,10 @@ struct WatchedDevice {
   std::uint32_t threads = 0;
   std::uint64_t applied = 0;
   std::uint64_t missed = 0;
+  // Of its plan of transfers; none before its first.
+  std::uint32_t pull_segments = 0, push_segments = 0;
+  Duration planned{0};
+  std::uint64_t replanned = 0;
 };
 
 struct WatchedFleet {
