@@ -131,19 +131,20 @@ void MeasureSteps(const std::vector<float>& gradient, int rounds) {
     options.delta = 1;  // adaptive: sparse from the second step on
     std::vector<float> residual(NeedsResidual(options) ? kCount : 0), values = gradient, sums(kCount);
     GradientCompressor compressor(options, sizes, residual);
-    std::vector<std::byte> bytes;
+    EncodedBlocks blocks(65536);
     std::vector<double> push_ms, add_ms;
     for (int i = -2; i < rounds; ++i) {
-      bytes.clear();
+      blocks.clear();
       if (residual.empty()) values = gradient;
       compressor.BeginStep();
-      const double a = Milliseconds([&] { TRIBUTARY_CHECK(compressor.Push(0, kUnits - 1, values, bytes).ok()); });
+      const double a = Milliseconds([&] { TRIBUTARY_CHECK(compressor.Push(0, kUnits - 1, values, blocks).ok()); });
       compressor.EndStep();
       const double b = Milliseconds([&] {
-        const auto units = ParseUnits(bytes, sizes);
-        TRIBUTARY_CHECK(units.ok());
-        for (std::size_t u = 0; u < kUnits; ++u) {
-          (*units)[u].AddTo(std::span(sums).subspan(u * sizes[u], sizes[u]));
+        for (const EncodedBlocks::Block& block : blocks.blocks()) {
+          std::span<const std::byte> bytes = blocks.bytes(block);
+          const auto unit = EncodedUnit::Parse(bytes, block.count);
+          TRIBUTARY_CHECK(unit.ok());
+          unit->AddTo(std::span(sums).subspan(block.offset, block.count));
         }
       });
       if (i < 0) continue;
@@ -151,7 +152,7 @@ void MeasureSteps(const std::vector<float>& gradient, int rounds) {
       add_ms.push_back(b);
     }
     std::printf("a step, %-15s %6.2f MB   push %6.1f ms (%.2f GB/s of gradient)   check and add %6.1f ms\n",
-                std::string(NameOf(kind)).c_str(), 1e-6 * static_cast<double>(bytes.size()), Median(push_ms),
+                std::string(NameOf(kind)).c_str(), 1e-6 * static_cast<double>(blocks.bytes().size()), Median(push_ms),
                 GigabytesPerSecond(4 * kCount, Median(push_ms)), Median(add_ms));
   }
 }

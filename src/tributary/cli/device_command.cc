@@ -22,6 +22,7 @@ struct Arguments {
   std::string coordinator{kCoordinatorName};
   std::string data;
   std::filesystem::path data_dir;
+  std::filesystem::path state;
   std::vector<std::string> allow;
   int threads = 1;
   bool once = false;
@@ -81,7 +82,9 @@ Status Run(const Arguments& arguments) {
     };
   }
   const auto clock = MakeRealClock();
-  remote::LocalWorkOptions work_options{.data_dir = arguments.data_dir, .threads = arguments.threads};
+  remote::LocalWorkOptions work_options{.data_dir = arguments.data_dir, .threads = arguments.threads, .say = options.say};
+  const std::string name = options.credentials ? options.credentials->name : arguments.name;
+  work_options.state = arguments.state.empty() ? std::filesystem::path("tributary-state") / name : arguments.state;
   if (!arguments.data.empty()) work_options.data = arguments.data;
   remote::LocalWork work(std::move(work_options), *clock);
   return remote::RunDevice(options, work);
@@ -103,6 +106,10 @@ void AddDeviceCommand(CLI::App& app, Action& action) {
                       "Folder with the device's own X.npy and y.npy; without it, its part of the experiment's data set")
       ->type_name("DIR");
   AddDataDirOption(*command, arguments->data_dir);
+  command->add_option("--state", arguments->state,
+                      "Folder for what must survive a crash of this device, if anything must; tributary-state/NAME when"
+                      " not given")
+      ->type_name("DIR");
   command->add_option("--allow", arguments->allow,
                       "What may leave this device besides model updates: activations, labels, label-counts, samples")
       ->delimiter(',')

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tributary/base/clock.h"
+#include "tributary/fleet/member.h"
 #include "tributary/base/status.h"
 #include "tributary/model/safetensors.h"
 
@@ -28,13 +29,6 @@ struct RunProgress {
   std::optional<double> accuracy;      // of these weights, from 0 to 1, where they were evaluated
   std::uint64_t optimiser_steps = 0;
   friend bool operator==(const RunProgress&, const RunProgress&) = default;
-};
-
-// A device that has joined, by the name it is known by again. Its DeviceId is its place in the list.
-struct FleetMember {
-  std::string name;  // UTF-8; no two are alike
-  std::int64_t samples = 0;
-  friend bool operator==(const FleetMember&, const FleetMember&) = default;
 };
 
 struct Checkpoint {

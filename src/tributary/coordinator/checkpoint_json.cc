@@ -63,6 +63,7 @@ StatusOr<std::vector<FleetMember>> ReadMembers(const Json& list) {
     TRIBUTARY_ASSIGN_OR_RETURN(const Json* name, Field(item, "name", &Json::is_string, "a text"));
     member.name = name->get<std::string>();
     TRIBUTARY_ASSIGN_OR_RETURN(member.samples, SignedNumber(item, "samples"));
+    TRIBUTARY_ASSIGN_OR_RETURN(member.applied_round, Number(item, "applied_round"));
   }
   return members;
 }
@@ -105,7 +106,7 @@ StatusOr<std::string> FormatCheckpoint(const Checkpoint& checkpoint) {
   using Json = nlohmann::ordered_json;
   Json members = Json::array();
   for (const FleetMember& member : checkpoint.members) {
-    members.push_back({{"name", member.name}, {"samples", member.samples}});
+    members.push_back({{"name", member.name}, {"samples", member.samples}, {"applied_round", member.applied_round}});
   }
   Json root = {{"schema", kSchema},
                {"round", progress.round},

@@ -4,8 +4,9 @@
 
 namespace tributary {
 
-Checkpointer::Checkpointer(RunFolder& folder, Members members, CheckpointerOptions options, const RunProgress& from)
-    : folder_(folder), members_(std::move(members)), options_(options), saved_(from) {}
+Checkpointer::Checkpointer(RunFolder& folder, Members members, CheckpointerOptions options, const RunProgress& from,
+                           Saved saved)
+    : folder_(folder), members_(std::move(members)), on_saved_(std::move(saved)), options_(options), saved_(from) {}
 
 bool Checkpointer::IsDue(const CoordinatorState& state) const {
   // The same round twice is the same state.
@@ -22,6 +23,7 @@ Status Checkpointer::Write(const CoordinatorState& state) {
   const Checkpoint checkpoint{state.progress, folder_.experiment(), log_bytes_, members_()};
   TRIBUTARY_RETURN_IF_ERROR(SaveCheckpoint(folder_.checkpoints(), checkpoint, state.arrays, options_.keep));
   saved_ = state.progress;
+  if (on_saved_) on_saved_(checkpoint.members);
   return OkStatus();
 }
 

@@ -27,10 +27,13 @@ struct CheckpointerOptions {
 class Checkpointer {
  public:
   using Members = std::function<std::vector<FleetMember>()>;
+  using Saved = std::function<void(std::span<const FleetMember>)>;
 
-  // `folder` must outlive it. `members` is asked at each checkpoint. A resumed run starts `from` where its checkpoint
+  // `folder` must outlive it. `members` is asked at each checkpoint, and `saved` told of them
+  // when it is on disk. A resumed run starts `from` where its checkpoint
   // was.
-  Checkpointer(RunFolder& folder, Members members, CheckpointerOptions options = {}, const RunProgress& from = {});
+  Checkpointer(RunFolder& folder, Members members, CheckpointerOptions options = {}, const RunProgress& from = {},
+               Saved saved = {});
 
   Status Write(const CoordinatorState& state);
 
@@ -39,6 +42,7 @@ class Checkpointer {
 
   RunFolder& folder_;
   const Members members_;
+  const Saved on_saved_;
   const CheckpointerOptions options_;
   RunProgress saved_;
   std::uint64_t log_bytes_ = 0;  // after the last round: what is said after it is not part of its checkpoint

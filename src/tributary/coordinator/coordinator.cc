@@ -108,6 +108,10 @@ StatusOr<RunOutcome> Coordinator::Run(const std::function<bool()>& should_stop, 
                    .parameters = static_cast<std::uint64_t>(TotalParameters(model_->costs)),
                    .rounds = static_cast<std::uint64_t>(goal.rounds.value_or(0))});
   }
+  if (experiment_.transfers.whole_push && experiment_.transfers.strategy != TransferStrategy::kSequential) {
+    Say(Note{"compression.scope is \"global\": the largest of all is known only when all is there, so updates are pushed"
+             " in one segment; \"unit\" lets them overlap"});
+  }
   RunOutcome result;
   TRIBUTARY_ASSIGN_OR_RETURN(result.reason, RunRounds(should_stop, keeper));
   result.rounds = kept_.round;
@@ -164,6 +168,7 @@ Status Coordinator::RunRound(RoundId round) {
   const RoundFinished summary = Summarise(round, report);
   if (summary.applied > 0 && summary.applied >= request.quorum) {
     TRIBUTARY_RETURN_IF_ERROR(Apply(round));
+    fleet_.Counted(round);
     fruitless_rounds_ = 0;
   } else if (++fruitless_rounds_ >= kMostFruitlessRounds) {
     return Unavailable("no round of the last " + std::to_string(fruitless_rounds_) + " had the " +

@@ -66,9 +66,7 @@ StatusOr<FinishedRun> Serve(const Experiment& experiment, const ServingOptions& 
       .grace = options.grace,
       .should_stop = options.should_stop};
   if (from) {
-    for (const FleetMember& member : from->checkpoint().members) {
-      fleet_options.members.emplace_back(member.name, member.samples);
-    }
+    fleet_options.members = from->checkpoint().members;
     // Those that are missing are waited for as in any other round; by a run that is over, nobody is.
     if (from->checkpoint().progress.round > 0) fleet_options.wait_for = 0;
   }
@@ -96,13 +94,8 @@ StatusOr<FinishedRun> Serve(const Experiment& experiment, const ServingOptions& 
     from.reset();
   }
   Checkpointer checkpointer(
-      run.folder,
-      [&] {
-        std::vector<FleetMember> members;
-        for (auto& [name, samples] : fleet->members()) members.push_back({name, samples});
-        return members;
-      },
-      options.checkpoints, progress);
+      run.folder, [&] { return fleet->members(); }, options.checkpoints, progress,
+      [&](std::span<const FleetMember> saved) { fleet->MarkDurable(saved); });
   TRIBUTARY_ASSIGN_OR_RETURN(const RunOutcome outcome,
                              coordinator.Run(options.should_stop, [&](const CoordinatorState& state) {
                                return checkpointer.Write(state);

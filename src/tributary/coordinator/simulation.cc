@@ -34,6 +34,7 @@ StatusOr<FinishedRun> Simulate(const Experiment& experiment, const SimulationOpt
                                                               experiment, shape, classes));
   SimulatedFleetOptions fleet_options{.model = model, .charged = charged};
   fleet_options.transfers = experiment.transfers;
+  fleet_options.compression = experiment.compression;
   TRIBUTARY_ASSIGN_OR_RETURN(fleet_options.profiles, BuildFleet(experiment));
   TRIBUTARY_RETURN_IF_ERROR(CheckMemory(*charged, experiment, fleet_options.profiles));
   TRIBUTARY_ASSIGN_OR_RETURN(fleet_options.data, DealOut(experiment, data.train));

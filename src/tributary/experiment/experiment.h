@@ -14,6 +14,7 @@
 #include "tributary/experiment/portion.h"
 #include "tributary/fleet/availability.h"
 #include "tributary/model/zoo.h"
+#include "tributary/policy/compression/compression_options.h"
 #include "tributary/policy/optimisation/optimiser.h"
 #include "tributary/policy/optimisation/schedule.h"
 #include "tributary/policy/partitioning/split.h"
@@ -170,7 +171,8 @@ struct Experiment {
   DataChoice data;
   FleetChoice fleet;
   Training train;
-  TransferOptions transfers;  // [transfers]
+  TransferOptions transfers;       // [transfers]
+  CompressionOptions compression;  // [compression]
   std::vector<Disturbance> disturbances;
 };
 

@@ -187,6 +187,22 @@ void WriteTransfers(const TransferOptions& transfers, Writer& out) {
   out.Put("drift", transfers.drift);
 }
 
+void WriteCompression(const CompressionOptions& compression, Writer& out) {
+  out.Section("[compression]");
+  out.Put("kind", NameOf(compression.kind));
+  if (compression.kind == CompressionKind::kDense) return;
+  const bool adaptive = compression.kind == CompressionKind::kAdaptiveTopK;
+  if (adaptive || compression.kind == CompressionKind::kTopK) {
+    out.Put("ratio", compression.ratio);
+    out.Put("scope", NameOf(compression.scope));
+  }
+  if (adaptive) {
+    out.Put("delta", compression.delta);
+    out.Put("ewma", compression.ewma);
+  }
+  out.Put("error-feedback", compression.error_feedback);
+}
+
 void WriteDisturbance(const Disturbance& disturbance, Writer& out) {
   const auto number = [](const auto& id) { return std::to_string(id.value); };
   out.Section("[[disturbance]]");
@@ -214,6 +230,7 @@ std::string FormatExperiment(const Experiment& experiment) {
   WriteFleet(experiment.fleet, out);
   WriteTraining(experiment.train, out);
   WriteTransfers(experiment.transfers, out);
+  WriteCompression(experiment.compression, out);
   for (const Disturbance& disturbance : experiment.disturbances) WriteDisturbance(disturbance, out);
   return out.text();
 }

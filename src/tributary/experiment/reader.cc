@@ -50,7 +50,7 @@ StatusOr<Experiment> Read(const Document& document, const std::optional<std::fil
     return Section(document, value == nullptr ? nothing : *value, std::string(name));
   };
   std::vector<Section> sections;
-  for (const auto name : {"experiment", "model", "data", "fleet", "train", "transfers"}) sections.push_back(inner(name));
+  for (const auto name : {"experiment", "model", "data", "fleet", "train", "transfers", "compression"}) sections.push_back(inner(name));
   root.TakeTables("disturbance");
   TRIBUTARY_RETURN_IF_ERROR(
       root.Finish());  // A section of an unknown name explains those that seem to be missing.
@@ -61,6 +61,8 @@ StatusOr<Experiment> Read(const Document& document, const std::optional<std::fil
   TRIBUTARY_RETURN_IF_ERROR(ReadFleet(sections[3], {experiment.goal, folder}, experiment.fleet));
   TRIBUTARY_RETURN_IF_ERROR(ReadTraining(sections[4], experiment.goal, experiment.data, experiment.train));
   TRIBUTARY_RETURN_IF_ERROR(ReadTransfers(sections[5], experiment.transfers));
+  TRIBUTARY_RETURN_IF_ERROR(ReadCompression(sections[6], experiment.compression));
+  experiment.transfers.whole_push = NeedsWholePush(experiment.compression);
   TRIBUTARY_RETURN_IF_ERROR(ReadDisturbances(root, experiment));
   TRIBUTARY_RETURN_IF_ERROR(root.Finish());
   experiment.data.split.devices = static_cast<int>(TotalDevices(experiment.fleet));

@@ -49,10 +49,10 @@ TEST(ReaderErrors, UnknownSectionsAreAnsweredWithTheNearest) {
   EXPECT_EQ(RefusalOf("[train]", "[trian]"),
             "e.toml:13: unknown section 'trian'; did you mean 'train'? Known: schema, experiment, model, "
             "data, fleet, "
-            "train, transfers, disturbance");
-  EXPECT_EQ(RefusalOfTrain("[compression]\nkind = \"top-k\""),
-            "e.toml:16: unknown section 'compression'. Known: schema, experiment, model, data, fleet, train, "
-            "transfers, disturbance");
+            "train, transfers, compression, disturbance");
+  EXPECT_EQ(RefusalOfTrain("[squeeze]\nkind = \"top-k\""),
+            "e.toml:16: unknown section 'squeeze'. Known: schema, experiment, model, data, fleet, train, "
+            "transfers, compression, disturbance");
 }
 
 TEST(ReaderErrors, UnknownValuesAreAnsweredWithTheNearest) {

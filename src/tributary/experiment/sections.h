@@ -28,6 +28,7 @@ void ReadAvailability(Section& section, std::string_view key, const FleetContext
 
 Status ReadTraining(Section section, const Goal& goal, const DataChoice& data, Training& train);
 Status ReadTransfers(Section section, TransferOptions& transfers);
+Status ReadCompression(Section section, CompressionOptions& compression);
 Status ReadDisturbance(Section section, const FleetChoice& fleet, Disturbance& disturbance);
 
 // Whether a text can name an experiment or a group: letters, digits, '-' and '_'. Names become folders and parts of

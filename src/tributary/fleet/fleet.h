@@ -72,6 +72,10 @@ class Fleet {
   // outcome.
   virtual StatusOr<RoundReport> Train(const RoundRequest& request, UpdateSink& sink) = 0;
 
+  // What Train of this round brought is in the model: what devices remember of it stands, and would otherwise be as if
+  // it had never been.
+  virtual void Counted(RoundId) {}
+
   // Sums over the samples that these devices hold out; one whose answer does not come adds nothing.
   virtual StatusOr<EvaluationTotals> Evaluate(const EvaluateAssignment& assignment, const Inquiry& inquiry) = 0;
   virtual StatusOr<Moments> Calibrate(const CalibrateAssignment& assignment, const Inquiry& inquiry) = 0;

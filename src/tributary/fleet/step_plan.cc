@@ -37,7 +37,8 @@ TransferProfile StepPlanner::Profile() const {
   for (std::size_t unit = 0; unit < unit_bytes_->size(); ++unit) {
     const auto bytes = static_cast<double>((*unit_bytes_)[unit]);
     profile.layers.push_back({"", kMs * bytes * costs_.pull_per_byte, kMs * costs_.forward[unit],
-                              kMs * costs_.backward[unit], kMs * bytes * costs_.push_per_byte, (*unit_bytes_)[unit]});
+                              kMs * costs_.backward[unit],
+                              kMs * bytes * costs_.push_ratio * costs_.push_per_byte, (*unit_bytes_)[unit]});
   }
   return profile;
 }
@@ -47,7 +48,8 @@ void StepPlanner::Plan() {
   const PassProfile forward = profile.Forward(), backward = profile.Backward();
   const SegmentBound bound = profile.Bound(options_.largest_segment);
   plan_.pull = PlanTransfers(options_.strategy, forward, bound);
-  plan_.push = PlanTransfers(options_.strategy, backward, bound);
+  plan_.push = options_.whole_push ? TransferPlan{{0, unit_bytes_->size() - 1}}
+                                   : PlanTransfers(options_.strategy, backward, bound);
   plan_.predicted =
       1e-3 * (FinishTime(forward, plan_.pull) + FinishTime(backward, plan_.push)) + costs_.between +
       costs_.latency;
@@ -65,6 +67,8 @@ bool StepPlanner::Observe(const StepObservation& seen) {
   Move(costs_.forward, seen.forward);
   Move(costs_.backward, seen.backward);
   Move(costs_.between, seen.between);
+  // Compression changes from one step to the next, and then stays.
+  costs_.push_ratio = seen.push_ratio;
   if (std::abs(seen.seconds - plan_.predicted) <= options_.drift * plan_.predicted) return false;
   Plan();
   return true;

@@ -100,11 +100,8 @@ class Session : public Transfers {
 
   void UnitReady(const Update& update, std::size_t unit) override {
     if (!current_->sender) {
-      const auto send = [this](UpdatePart part, std::size_t offset, std::span<const float> values, double weight) {
-        const Array array = part == UpdatePart::kParameters ? Array::kParameters : Array::kStatistics;
-        return PushFrom(array, offset, std::as_bytes(values), weight);
-      };
-      current_->sender.emplace(work_.units(Array::kParameters), work_.units(Array::kStatistics), current_->push, send);
+      current_->sender.emplace(current_->push,
+                               [this](const LayerRun& run, const Update& part) { return PushRun(run, part); });
     }
     current_->sender->Ready(update, unit);
   }
@@ -122,6 +119,26 @@ class Session : public Transfers {
 
  private:
   bool Ended() const { return verdict_.has_value() || !stream_.alive() || stopping(); }
+
+  // What an update has of these units.
+  Status PushRun(const LayerRun& run, const Update& update) {
+    const auto part = [&](Array array, std::span<const float> values) {
+      const auto units = work_.units(array);
+      const std::size_t begin = units[run.first].offset, end = units[run.last].end();
+      return PushFrom(array, begin, std::as_bytes(values.subspan(begin, end - begin)), update.weight);
+    };
+    if (!work_.compresses()) {
+      TRIBUTARY_RETURN_IF_ERROR(part(Array::kParameters, update.parameters));
+    } else {
+      TRIBUTARY_RETURN_IF_ERROR(work_.Encode(run, update, encoded_));
+      for (const EncodedBlocks::Block& block : encoded_.blocks()) {
+        if (over()) return Cancelled("the assignment is over");
+        const Piece piece{current_->assignment.ticket, Array::kParameters, block.offset, update.weight, block.count};
+        TRIBUTARY_RETURN_IF_ERROR(stream_.Send(piece, encoded_.bytes(block)));
+      }
+    }
+    return part(Array::kStatistics, update.statistics);
+  }
 
   // Values from `offset` on, in pieces that end where pieces may.
   Status PushFrom(Array array, std::size_t offset, std::span<const std::byte> values, double weight) {
@@ -320,7 +337,7 @@ class Session : public Transfers {
     work_.Place(piece.array, piece.offset, values);
     const TimePoint now = clock_.Now();
     const bool segment = job.arrivals && job.arrivals->Take(parameters ? UpdatePart::kParameters : UpdatePart::kStatistics,
-                                                            piece.offset, count, now);
+                                                            piece.offset, count, values.size(), now);
     if (job.complete()) job.complete_at = now;
     return segment || job.complete();
   }
@@ -362,6 +379,7 @@ class Session : public Transfers {
   const Clock& clock_;
   SessionEnd end_;
   std::uint64_t nonce_ = 0;
+  EncodedBlocks encoded_;  // of the run that is being sent
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;

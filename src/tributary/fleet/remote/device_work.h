@@ -8,6 +8,8 @@
 #include "tributary/fleet/remote/messages.h"
 #include "tributary/fleet/report.h"
 #include "tributary/model/layout.h"
+#include "tributary/policy/compression/encoded_blocks.h"
+#include "tributary/policy/scheduling/transfer_plan.h"
 
 namespace tributary::remote {
 
@@ -47,6 +49,10 @@ class DeviceWork {
   // Puts some of the weights in place. While Do is under way only what it has not been told is there; the range lies
   // within the array.
   virtual void Place(Array array, std::size_t offset, ByteSpan values) = 0;
+  // Where updates are compressed: a run of an update's units as encoded blocks, in place of `out`. Called by one thread,
+  // not that of Do, for every unit of an update once.
+  virtual bool compresses() const { return false; }
+  virtual Status Encode(const LayerRun&, const Update&, EncodedBlocks&) { return OkStatus(); }
   // Works on the weights that are being put in place. The ticket and what is known of transfers are filled in by the
   // caller.
   virtual StatusOr<Answer> Do(const Assignment& assignment, Transfers& transfers) = 0;

@@ -9,6 +9,7 @@
 #include "tributary/base/check.h"
 #include "tributary/fleet/remote/update_journal.h"
 #include "tributary/keys/party_name.h"
+#include "tributary/policy/compression/encoded_unit.h"
 
 namespace tributary::remote {
 namespace {
@@ -34,6 +35,11 @@ std::pair<double, double> Total(std::span<const StepObservation::Move> moves) {
     total.second += move.seconds;
   }
   return total;
+}
+
+bool IsUpdate(const Piece& piece) { return piece.array == Array::kParameters || piece.array == Array::kStatistics; }
+UpdatePart PartOf(const Piece& piece) {
+  return piece.array == Array::kParameters ? UpdatePart::kParameters : UpdatePart::kStatistics;
 }
 
 Status WrongOrder(const std::string& what) { return InvalidArgument(what + ", which is against the protocol"); }
@@ -298,9 +304,10 @@ void Exchange::Begin(Session& session, Errands& errands) {
   session.task->begun = clock_.Now();
   if (std::holds_alternative<CalibrateAssignment>(question_->work)) session.task->moments = Moments(statistics_.size());
   members_.Set(*session.member, Doing::kPulling, clock_.Now());
+  const Member& member = members_[*session.member];
   Send(session,
        Assignment{session.task->ticket, question_->inquiry->round, question_->work, EndsOf(session.task->plan.pull),
-                  EndsOf(session.task->plan.push)},
+                  EndsOf(session.task->plan.push), RoundId{member.applied_round}, RoundId{member.durable_round}},
        0, errands);
 }
 
@@ -366,17 +373,11 @@ Status Exchange::CheckWorking(const Session& session, std::uint64_t ticket) cons
   return OkStatus();
 }
 
-Status Exchange::Handle(Session& session, const Piece& piece, ByteSpan values) {
-  const std::size_t width = BytesPerValue(piece.array);
-  if (values.size() % width != 0) return InvalidArgument("a piece of " + std::to_string(values.size()) + " bytes");
-  Errands errands;
-  Lock lock(mutex_);
-  if (session.left || IsLate(session, piece.ticket, values.size(), /*last=*/false)) return OkStatus();
-  if (session.task && session.task->ticket == piece.ticket && !question_->open) return OkStatus();  // Ends this moment.
+Status Exchange::CheckPiece(Session& session, const Piece& piece, ByteSpan values) {
   TRIBUTARY_RETURN_IF_ERROR(CheckWorking(session, piece.ticket));
-  Task& task = *session.task;
+  const Task& task = *session.task;
   const double most_weight = SlotOf(session).most_weight;
-  const bool update = piece.array == Array::kParameters || piece.array == Array::kStatistics;
+  const bool update = IsUpdate(piece);
   if (update ? !std::holds_alternative<TrainAssignment>(question_->work)
              : !std::holds_alternative<CalibrateAssignment>(question_->work)) {
     return InvalidArgument("the device sends an array that it was not asked for");
@@ -388,18 +389,36 @@ Status Exchange::Handle(Session& session, const Piece& piece, ByteSpan values) {
   if (update && piece.weight != task.weight.value_or(piece.weight)) {
     return InvalidArgument("the pieces of an update have different weights");
   }
+  if (piece.encoded_count > 0) {
+    if (!options_.compressed || piece.array != Array::kParameters) {
+      return InvalidArgument("the device compresses what is not to be compressed");
+    }
+    // One message is decoded at a time, and this is what it may take.
+    if (piece.encoded_count > options_.welcome.piece_floats) {
+      return InvalidArgument("an encoded block of " + std::to_string(piece.encoded_count) + " elements");
+    }
+  } else if (values.size() % BytesPerValue(piece.array) != 0) {
+    return InvalidArgument("a piece of " + std::to_string(values.size()) + " bytes");
+  }
+  return OkStatus();
+}
+
+Status Exchange::Handle(Session& session, const Piece& piece, ByteSpan values) {
+  Errands errands;
+  Lock lock(mutex_);
+  if (session.left || IsLate(session, piece.ticket, values.size(), /*last=*/false)) return OkStatus();
+  if (session.task && session.task->ticket == piece.ticket && !question_->open) return OkStatus();  // Ends this moment.
+  TRIBUTARY_RETURN_IF_ERROR(CheckPiece(session, piece, values));
+  Task& task = *session.task;
+  const std::size_t count = piece.encoded_count > 0 ? piece.encoded_count : values.size() / BytesPerValue(piece.array);
   Coverage& coverage = piece.array == Array::kParameters   ? task.parameters
                        : piece.array == Array::kStatistics ? task.statistics
                        : piece.array == Array::kMomentSums ? task.sums
                                                            : task.counts;
-  TRIBUTARY_RETURN_IF_ERROR(coverage.Take(piece.offset, values.size() / width));
-  const Bytes bytes{static_cast<std::int64_t>(values.size())};
-  if (update) {
-    task.arrivals.Take(piece.array == Array::kParameters ? UpdatePart::kParameters : UpdatePart::kStatistics,
-                       piece.offset, values.size() / width, clock_.Now());
-  }
+  TRIBUTARY_RETURN_IF_ERROR(coverage.Take(piece.offset, count));
+  if (IsUpdate(piece)) task.arrivals.Take(PartOf(piece), piece.offset, count, values.size(), clock_.Now());
   task.weight = piece.weight;
-  task.up += bytes;
+  task.up += Bytes{static_cast<std::int64_t>(values.size())};
   members_.Set(*session.member, Doing::kPushing, clock_.Now());
   ++question_->pins;
   session.busy = true;
@@ -414,7 +433,7 @@ Status Exchange::Handle(Session& session, const Piece& piece, ByteSpan values) {
 }
 
 Status Exchange::Store(Task& task, DeviceId device, const Piece& piece, ByteSpan values) {
-  if (piece.array == Array::kMomentSums || piece.array == Array::kMomentCounts) {
+  if (!IsUpdate(piece)) {
     auto& moments = piece.array == Array::kMomentSums ? task.moments.sums : task.moments.counts;
     const std::size_t count = values.size() / sizeof(double);
     std::memcpy(moments.data() + piece.offset, values.data(), values.size());
@@ -423,13 +442,22 @@ Status Exchange::Store(Task& task, DeviceId device, const Piece& piece, ByteSpan
     const bool sound = std::ranges::all_of(came, [&](double value) { return value >= least && value <= kLargestMoment; });
     return sound ? OkStatus() : Corrupt("the moments of the device are not all numbers that moments can be");
   }
-  const UpdatePiece update{piece.array == Array::kParameters ? UpdatePart::kParameters : UpdatePart::kStatistics,
-                           piece.offset,
-                           {reinterpret_cast<const float*>(values.data()), values.size() / sizeof(float)}};
+  UpdatePiece update{PartOf(piece), piece.offset,
+                     {reinterpret_cast<const float*>(values.data()), values.size() / sizeof(float)}};
+  std::vector<float> decoded;
+  if (piece.encoded_count > 0) {
+    ByteSpan rest = values;
+    TRIBUTARY_ASSIGN_OR_RETURN(const EncodedUnit unit, EncodedUnit::Parse(rest, piece.encoded_count));
+    if (!rest.empty()) return Corrupt("an encoded block with something behind it");
+    decoded.resize(piece.encoded_count);
+    unit.CopyTo(decoded);
+    update.values = decoded;
+  }
   UpdateSink& sink = *question_->sink;
   TRIBUTARY_RETURN_IF_ERROR(sink.Add(device, piece.weight, update));
   // The last piece too: the device may yet vanish, or be late, before it says that it has done.
-  const Status status = task.journal.Append(update);
+  const Status status =
+      piece.encoded_count > 0 ? task.journal.AppendEncoded(update, values) : task.journal.Append(update);
   if (!status.ok()) sink.Retract(device, piece.weight, update);
   return status;
 }
@@ -468,6 +496,7 @@ Status Exchange::Handle(Session& session, const Answer& answer, ByteSpan) {
     }
   }
   Charge(slot, task);
+  if (train) members_[member].answered_round = question_->inquiry->round.value;
   Settle(slot, Outcome::kApplied, "");
   slot.session = nullptr;
   members_.Set(member, Doing::kWaiting, now);
@@ -604,11 +633,13 @@ void Exchange::Tick() {
   }
 }
 
-void Exchange::Restore(std::span<const std::pair<std::string, std::int64_t>> known) {
+void Exchange::Restore(std::span<const FleetMember> known) {
   const std::lock_guard lock(mutex_);
-  for (const auto& [name, samples] : known) {
-    const auto index = members_.Find(name, clock_.Now());
-    if (index.ok()) members_[*index].profile.samples = samples;
+  for (const FleetMember& member : known) {
+    const auto index = members_.Find(member.name, clock_.Now());
+    if (!index.ok()) continue;
+    members_[*index].profile.samples = member.samples;
+    members_[*index].applied_round = members_[*index].durable_round = member.applied_round;
   }
   session_of_.resize(members_.all().size(), nullptr);
 }
@@ -616,6 +647,18 @@ void Exchange::Restore(std::span<const std::pair<std::string, std::int64_t>> kno
 std::vector<Member> Exchange::members() const {
   const std::lock_guard lock(mutex_);
   return members_.all();
+}
+
+void Exchange::Counted(RoundId round) {
+  const std::lock_guard lock(mutex_);
+  for (std::size_t i = 0; i < members_.all().size(); ++i) {
+    if (members_[i].answered_round == round.value) members_[i].applied_round = round.value;
+  }
+}
+
+void Exchange::MarkDurable(std::span<const FleetMember> saved) {
+  const std::lock_guard lock(mutex_);
+  for (std::size_t i = 0; i < saved.size(); ++i) members_[i].durable_round = saved[i].applied_round;
 }
 
 std::size_t Exchange::sessions() const {

@@ -13,6 +13,7 @@
 #include "tributary/base/file.h"
 #include "tributary/base/status.h"
 #include "tributary/fleet/fleet.h"
+#include "tributary/fleet/member.h"
 #include "tributary/fleet/remote/connection.h"
 #include "tributary/fleet/remote/coverage.h"
 #include "tributary/fleet/remote/members.h"
@@ -26,6 +27,7 @@ struct ExchangeOptions {
   std::shared_ptr<const Model> model;
   // How weights and updates are cut on their way.
   TransferOptions transfers;
+  bool compressed = false;  // whether updates may come as encoded blocks
   // What every device is told on joining, but for its number. `layout` and `piece_floats` are what both sides go by.
   Welcome welcome;
   // How long a device that has gone is still waited for, where the round could end without it. Longer forgives longer
@@ -79,8 +81,12 @@ class Exchange {
 
   // The fleet:
 
-  // Those that belonged to the run before, in their order: name and training samples.
-  void Restore(std::span<const std::pair<std::string, std::int64_t>> known);
+  // Those that belonged to the run before, in their order.
+  void Restore(std::span<const FleetMember> known);
+  // The answers of this round are in the model.
+  void Counted(RoundId round);
+  // A checkpoint has remembered these, which were taken from members().
+  void MarkDurable(std::span<const FleetMember> saved);
   std::vector<Member> members() const;
   std::optional<PlanBook::State> PlanOf(DeviceId device) const { return plans_.Look(device.value); }
   const Clock& clock() const { return clock_; }
@@ -124,6 +130,7 @@ class Exchange {
   Status Handle(Session& session, const Failure& failure, ByteSpan values);
 
   Status CheckPace(Session& session, const FromDevice& message);
+  Status CheckPiece(Session& session, const Piece& piece, ByteSpan values);
   Status Store(Task& task, DeviceId device, const Piece& piece, ByteSpan values);
   // Whether this message belongs to an assignment that ended before the device could know; `last` if none follows it.
   bool IsLate(Session& session, std::uint64_t ticket, std::size_t bytes, bool last);

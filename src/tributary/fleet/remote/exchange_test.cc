@@ -3,11 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
 #include <future>
 #include <limits>
 #include <thread>
 
 #include "tributary/fleet/remote/testing_exchange.h"
+#include "tributary/policy/compression/encoding.h"
 
 namespace tributary::remote {
 namespace {
@@ -857,7 +859,7 @@ TEST_F(ExchangeTest, TellsEverybodyThatItIsOver) {
 }
 
 TEST_F(ExchangeTest, KnowsWhoBelongedToTheRunBefore) {
-  const std::vector<std::pair<std::string, std::int64_t>> known = {{"x", 5}, {"y", 6}};
+  const std::vector<FleetMember> known = {{"x", 5, 0}, {"y", 6, 4}};
   exchange_->Restore(known);
   const auto y = NewDevice("y", 8), z = NewDevice("z");
   EXPECT_EQ(y->number(), DeviceId{1});
@@ -865,6 +867,111 @@ TEST_F(ExchangeTest, KnowsWhoBelongedToTheRunBefore) {
   EXPECT_EQ(exchange_->members()[0].profile.samples, 5);
   EXPECT_EQ(exchange_->members()[0].doing, Doing::kGone);
   EXPECT_EQ(exchange_->members()[1].profile.samples, 8);
+}
+
+TEST_F(ExchangeTest, NamesTheRoundThatDevicesGoOnFrom) {
+  exchange_->Restore(std::vector<FleetMember>{{"a", 10, 4}});
+  round_ = 4;
+  const auto a = NewDevice("a");
+  const auto rounds = [&](bool counts) {
+    Ask({a->number()});
+    const Assignment work = a->AwaitWork();
+    EXPECT_TRUE(a->AnswerTraining(work).ok());
+    EXPECT_EQ(End(), Outcomes{Outcome::kApplied});
+    if (counts) exchange_->Counted(RoundId{round_});
+    return std::pair(work.state_round.value, work.durable_round.value);
+  };
+  EXPECT_EQ(rounds(true), std::pair(4UL, 4UL));   // round 5
+  EXPECT_EQ(rounds(false), std::pair(5UL, 4UL));  // round 6, which does not go into the model
+  EXPECT_EQ(rounds(true), std::pair(5UL, 4UL));   // round 7
+  exchange_->MarkDurable(std::vector<FleetMember>{{"a", 10, 7}});
+  EXPECT_EQ(rounds(true), std::pair(7UL, 7UL));
+}
+
+// With updates that come compressed.
+class CompressedExchangeTest : public ExchangeTest {
+ protected:
+  CompressedExchangeTest() {
+    options_.compressed = true;
+    exchange_ = std::make_unique<Exchange>(options_, clock_);
+  }
+
+  // An update's piece as an encoded block.
+  static std::vector<std::byte> Encoded(const Piece& piece, const TestUpdate& update) {
+    const ByteSpan raw = FakeDevice::ValuesOf(piece, update);
+    std::vector<float> values(raw.size() / sizeof(float));
+    std::memcpy(values.data(), raw.data(), raw.size());
+    std::vector<std::byte> bytes;
+    AppendDense(values, bytes);
+    return bytes;
+  }
+  Status Push(FakeDevice& device, std::uint64_t ticket, const TestUpdate& update, std::size_t count = SIZE_MAX) {
+    for (Piece piece : device.Pieces(ticket, update.weight)) {
+      if (count-- == 0) break;
+      const ByteSpan raw = FakeDevice::ValuesOf(piece, update);
+      if (piece.array == Array::kParameters) piece.encoded_count = raw.size() / sizeof(float);
+      const auto bytes = piece.encoded_count > 0 ? Encoded(piece, update) : std::vector<std::byte>(raw.begin(), raw.end());
+      TRIBUTARY_RETURN_IF_ERROR(device.Send(piece, bytes));
+    }
+    return OkStatus();
+  }
+};
+
+TEST_F(CompressedExchangeTest, DecodesWhatComes) {
+  const auto a = NewDevice("a"), b = NewDevice("b");
+  Ask({a->number(), b->number()});
+  const Assignment first = a->AwaitWork(), second = b->AwaitWork();
+  ASSERT_TRUE(Push(*a, first.ticket, UpdateOf(*model_, a->number(), 1)).ok());
+  ASSERT_TRUE(a->Finish(first.ticket).ok());
+  ASSERT_TRUE(b->AnswerTraining(second).ok());  // Plain pieces are welcome all the same.
+  EXPECT_EQ(End(), (Outcomes{Outcome::kApplied, Outcome::kApplied}));
+  EXPECT_TRUE(SumIsOf({a->number(), b->number()}));
+}
+
+TEST_F(CompressedExchangeTest, TakesBackWhatIsNotCompleted) {
+  const auto a = NewDevice("a"), b = NewDevice("b");
+  Ask({a->number(), b->number()}, TrainAssignment{}, seconds(5), 1);
+  const Assignment first = a->AwaitWork(), second = b->AwaitWork();
+  ASSERT_TRUE(Push(*a, first.ticket, UpdateOf(*model_, a->number(), 1), 3).ok());
+  ASSERT_TRUE(b->AnswerTraining(second).ok());
+  clock_.Advance(seconds(6));
+  EXPECT_EQ(End(), (Outcomes{Outcome::kLate, Outcome::kApplied}));
+  EXPECT_TRUE(SumIsOf({b->number()}));
+}
+
+TEST_F(CompressedExchangeTest, RefusesBlocksThatAreNone) {
+  const TestUpdate update = UpdateOf(*model_, DeviceId{0}, 1);
+  const auto refusal = [&](const std::function<void(Piece&, std::vector<std::byte>&)>& change) {
+    const auto device = NewDevice("d" + std::to_string(exchange_->members().size()));
+    Ask({device->number()});
+    const Assignment work = device->AwaitWork();
+    Piece piece = device->Pieces(work.ticket, 3)[0];
+    piece.encoded_count = FakeDevice::kPiece;
+    std::vector<std::byte> bytes = Encoded(piece, update);
+    change(piece, bytes);
+    const Status status = device->Send(piece, bytes);
+    EXPECT_EQ(End(), Outcomes{Outcome::kRefused});
+    EXPECT_TRUE(SumIsOf({}));
+    return status.message();
+  };
+  EXPECT_NE(refusal([](Piece&, auto& bytes) { bytes.pop_back(); }), "");
+  EXPECT_EQ(refusal([](Piece&, auto& bytes) { bytes.push_back(std::byte{1}); }), "an encoded block with something behind it");
+  EXPECT_NE(refusal([](Piece&, auto& bytes) { bytes.clear(); }), "");
+  EXPECT_NE(refusal([](Piece& piece, auto&) { piece.encoded_count = FakeDevice::kPiece - 1; }), "");
+  EXPECT_EQ(refusal([](Piece& piece, auto&) { piece.encoded_count = FakeDevice::kPiece + 1; }),
+            "an encoded block of 17 elements");
+  EXPECT_EQ(refusal([](Piece& piece, auto&) { piece.array = Array::kStatistics; }),
+            "the device compresses what is not to be compressed");
+}
+
+TEST_F(ExchangeTest, RefusesCompressionThatNobodyAskedFor) {
+  const auto a = NewDevice("a");
+  Ask({a->number()});
+  Piece piece = a->Pieces(a->AwaitWork().ticket, 3)[0];
+  piece.encoded_count = FakeDevice::kPiece;
+  const std::vector<std::byte> bytes(10);
+  EXPECT_EQ(a->Send(piece, bytes).message(), "the device compresses what is not to be compressed");
+  EXPECT_EQ(End(), Outcomes{Outcome::kRefused});
 }
 
 TEST_F(ExchangeTest, WaitsUntilThereIsSomebody) {
@@ -886,14 +993,14 @@ TEST(ExchangeStress, KeepsTheSumsExact) {
   ExchangeOptions options = SmallExchange(model);
   options.grace = Duration(0);
   Exchange exchange(options, *clock);
-  std::vector<std::pair<std::string, std::int64_t>> names;
-  for (int i = 0; i < kDevices; ++i) names.emplace_back("d" + std::to_string(i), 10);
+  std::vector<FleetMember> names;
+  for (int i = 0; i < kDevices; ++i) names.push_back({"d" + std::to_string(i), 10, 0});
   exchange.Restore(names);
   std::atomic<bool> over = false;
 
   const auto live = [&](int number) {
     Rng rng = Rng::ForStream(7, DeviceId{static_cast<std::uint64_t>(number)}, "life");
-    auto device = std::make_unique<FakeDevice>(exchange, *model, names[static_cast<std::size_t>(number)].first);
+    auto device = std::make_unique<FakeDevice>(exchange, *model, names[static_cast<std::size_t>(number)].name);
     bool joined = false;
     while (!over) {
       if (!joined && !device->Join().ok()) break;
@@ -927,7 +1034,7 @@ TEST(ExchangeStress, KeepsTheSumsExact) {
         case 3: {  // Comes back while the old connection still brings pieces.
           auto old = std::move(device);
           std::thread pushing([&] { (void)old->Push(ticket, update); });
-          device = std::make_unique<FakeDevice>(exchange, *model, names[static_cast<std::size_t>(number)].first);
+          device = std::make_unique<FakeDevice>(exchange, *model, names[static_cast<std::size_t>(number)].name);
           joined = device->Join().ok();
           pushing.join();
           break;

@@ -520,7 +520,7 @@ class TlsTest : public ::testing::Test {
   }
   static int port() { return site_->fleet->port(); }
   static bool Known(const std::string& name) {
-    return std::ranges::any_of(site_->fleet->members(), [&](const auto& member) { return member.first == name; });
+    return std::ranges::any_of(site_->fleet->members(), [&](const auto& member) { return member.name == name; });
   }
 
   static std::filesystem::path folder_;

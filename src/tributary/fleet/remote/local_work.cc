@@ -11,6 +11,7 @@
 #include "tributary/experiment/reader.h"
 #include "tributary/fleet/remote/layout_hash.h"
 #include "tributary/model/initialise.h"
+#include "tributary/telemetry/digest.h"
 
 namespace tributary::remote {
 namespace {
@@ -98,6 +99,14 @@ Status LocalWork::Build(const Welcome& welcome) {
   statistics_ = FlatBuffer(model_->statistics.size);
   SetComputeThreads(options_.threads);
   worker_ = std::make_unique<Worker>(model_);
+  compressor_.reset();
+  // Of another experiment, nothing that was kept has a meaning.
+  Digest experiment_digest;
+  experiment_digest.Add(std::as_bytes(std::span(welcome.experiment)));
+  state_ = options_.state / experiment_digest.Hex();
+  if (experiment.compression.kind != CompressionKind::kDense) {
+    compressor_.emplace(experiment.compression, model_, welcome.piece_floats);
+  }
   ready_ = Ready{.layout = LayoutHash(*model_),
                  .samples = static_cast<std::int64_t>(data_.training.size()),
                  .held_out = static_cast<std::int64_t>(data_.held_out.size()),
@@ -141,9 +150,23 @@ StatusOr<Ready> LocalWork::Prepare(const Welcome& welcome) {
   return ready_;
 }
 
+Status LocalWork::Encode(const LayerRun& run, const Update& update, EncodedBlocks& out) {
+  return compressor_->Encode(run.first, run.last, update, out);
+}
+
+void LocalWork::Remember(const Assignment& assignment) {
+  const RoundId from = assignment.state_round;
+  if (const Status status = compressor_->Load(state_, from); !status.ok()) options_.say(status.message());
+  if (!compressor_->Begin(assignment.round, from)) {
+    options_.say("what compression had left after round " + std::to_string(from.value) +
+                 " is not here any more; going on without it");
+  }
+}
+
 StatusOr<Answer> LocalWork::Do(const Assignment& assignment, Transfers& transfers) {
   const DeviceId device = welcome_->device;
   if (const auto* train = std::get_if<TrainAssignment>(&assignment.work)) {
+    if (compressor_) Remember(assignment);
     TrainHooks hooks;
     hooks.should_stop = [&] { return transfers.over(); };
     hooks.await = [&](std::size_t unit) { return transfers.AwaitUnit(unit); };
@@ -151,6 +174,11 @@ StatusOr<Answer> LocalWork::Do(const Assignment& assignment, Transfers& transfer
     hooks.clock = &clock_;
     TRIBUTARY_ASSIGN_OR_RETURN(const Worker::Trained trained, worker_->Train(*train, weights(), device, data_, hooks));
     TRIBUTARY_RETURN_IF_ERROR(transfers.Finish());
+    if (compressor_) {
+      compressor_->End();
+      // Before the answer: once that is taken, this round counts.
+      TRIBUTARY_RETURN_IF_ERROR(compressor_->Save(state_, assignment.durable_round));
+    }
     Answer answer{.samples = trained.metrics.samples, .loss = trained.metrics.loss, .correct = trained.metrics.correct};
     answer.forward_seconds = Seconds(trained.times.layers.forward);
     answer.backward_seconds = Seconds(trained.times.layers.backward);

@@ -1,12 +1,14 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 
 #include "tributary/base/clock.h"
 #include "tributary/device/local_data.h"
+#include "tributary/device/update_compressor.h"
 #include "tributary/device/worker.h"
 #include "tributary/fleet/remote/device_work.h"
 
@@ -18,6 +20,9 @@ struct LocalWorkOptions {
   std::optional<std::filesystem::path> data;
   std::filesystem::path data_dir;  // where named data sets lie
   int threads = 1;                 // to compute with; the same number gives the same bits
+  // What must survive the process is kept here; made when it is needed.
+  std::filesystem::path state = "tributary-state";
+  std::function<void(const std::string&)> say = [](const std::string&) {};  // for people
 };
 
 // What a real device does: it trains on data that it has, by the code that the simulator runs.
@@ -31,12 +36,15 @@ class LocalWork : public DeviceWork {
   std::size_t size(Array array) const override;
   void Place(Array array, std::size_t offset, ByteSpan values) override;
   std::span<const Segment> units(Array array) const override;
+  bool compresses() const override { return compressor_.has_value(); }
+  Status Encode(const LayerRun& run, const Update& update, EncodedBlocks& out) override;
   StatusOr<Answer> Do(const Assignment& assignment, Transfers& transfers) override;
 
  private:
   Status Build(const Welcome& welcome);
   // Fills in how fast it computes, and what each unit takes.
   Status MeasureCompute(std::size_t batch, Ready& ready);
+  void Remember(const Assignment& assignment);
   SharedWeights weights() const { return {parameters_.span(), statistics_.span()}; }
 
   const LocalWorkOptions options_;
@@ -47,6 +55,8 @@ class LocalWork : public DeviceWork {
   LocalData data_;
   FlatBuffer parameters_, statistics_;
   std::unique_ptr<Worker> worker_;
+  std::optional<UpdateCompressor> compressor_;
+  std::filesystem::path state_;  // of this experiment
   Ready ready_;
 };
 

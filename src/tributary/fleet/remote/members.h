@@ -26,6 +26,9 @@ struct Member {
   Doing doing = Doing::kGone;
   TimePoint since{0};  // that it has been doing it
   std::uint64_t applied = 0;
+  std::uint64_t answered_round = 0;  // the last whose answer was taken
+  std::uint64_t applied_round = 0;   // and went into the model; 0 if none
+  std::uint64_t durable_round = 0;  // what that was in the last checkpoint
   std::uint64_t missed = 0;
 };
 

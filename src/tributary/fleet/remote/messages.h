@@ -73,6 +73,7 @@ struct Piece {
   Array array = Array::kParameters;
   std::size_t offset = 0;
   double weight = 0;  // finite, not negative
+  std::size_t encoded_count = 0;
 };
 
 struct Assignment {
@@ -80,6 +81,7 @@ struct Assignment {
   RoundId round{1};
   std::variant<TrainAssignment, EvaluateAssignment, CalibrateAssignment> work;
   std::vector<std::uint32_t> pull_ends, push_ends;  // rising
+  RoundId state_round{0}, durable_round{0};
 };
 
 struct Answer {

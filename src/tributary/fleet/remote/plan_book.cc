@@ -109,18 +109,22 @@ StepObservation ObservationOf(const Answer& answer, const StepPlan& plan, std::s
   // An update's segment that had to wait for the link likewise; of one that the link waited for, only what came after its
   // first piece tells.
   const auto& segments = update.all();
+  double raw = 0, sent = 0;
   for (std::size_t i = segments.size(); i-- > 0;) {
     const auto& here = segments[i];
     const std::size_t order = segments.size() - 1 - i;
-    const auto bytes = static_cast<double>(here.floats * sizeof(float));
+    const auto bytes = static_cast<double>(here.bytes);
+    raw += static_cast<double>(here.floats * sizeof(float));
+    sent += bytes;
     if (order > 0 && order < answer.queued.size() && answer.queued[order]) {
       const double took = ToSeconds(here.last - segments[i + 1].last);
       if (took >= 0) seen.pushes.push_back({1, bytes, took});
-    } else if (here.floats > here.first_floats) {
-      const auto first = static_cast<double>(here.first_floats * sizeof(float));
+    } else if (here.bytes > here.first_bytes) {
+      const auto first = static_cast<double>(here.first_bytes);
       seen.pushes.push_back({0, bytes - first, ToSeconds(here.last - here.first)});
     }
   }
+  if (raw > 0) seen.push_ratio = sent / raw;
   return seen;
 }
 

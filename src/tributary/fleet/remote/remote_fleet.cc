@@ -25,7 +25,8 @@ StatusOr<std::unique_ptr<RemoteFleet>> RemoteFleet::Start(RemoteFleetOptions opt
   constexpr std::size_t kPieceFloats = 65536;  // 256 KiB: large against its heading, small against many devices
   std::unique_ptr<RemoteFleet> fleet(new RemoteFleet(std::move(options)));
   const RemoteFleetOptions& chosen = fleet->options_;
-  remote::ExchangeOptions exchange{.model = chosen.model, .transfers = chosen.experiment.transfers, .grace = chosen.grace, .spool = chosen.spool};
+  remote::ExchangeOptions exchange{.model = chosen.model, .transfers = chosen.experiment.transfers,
+                                   .compressed = chosen.experiment.compression.kind != CompressionKind::kDense, .grace = chosen.grace, .spool = chosen.spool};
   exchange.welcome = {.build = chosen.build,
                       .experiment = FormatExperiment(chosen.experiment),
                       .input = chosen.samples.shape,
@@ -49,13 +50,17 @@ StatusOr<std::unique_ptr<RemoteFleet>> RemoteFleet::Start(RemoteFleetOptions opt
 
 int RemoteFleet::port() const { return state_->server->port(); }
 
-std::vector<std::pair<std::string, std::int64_t>> RemoteFleet::members() const {
-  std::vector<std::pair<std::string, std::int64_t>> members;
+std::vector<FleetMember> RemoteFleet::members() const {
+  std::vector<FleetMember> members;
   for (const remote::Member& member : state_->exchange.members()) {
-    members.emplace_back(member.name, member.profile.samples);
+    members.push_back({member.name, member.profile.samples, member.applied_round});
   }
   return members;
 }
+
+void RemoteFleet::Counted(RoundId round) { state_->exchange.Counted(round); }
+
+void RemoteFleet::MarkDurable(std::span<const FleetMember> saved) { state_->exchange.MarkDurable(saved); }
 
 Status RemoteFleet::Gather() {
   TRIBUTARY_RETURN_IF_ERROR(state_->exchange.AwaitPresent(begun_ ? 1 : options_.wait_for, options_.should_stop));

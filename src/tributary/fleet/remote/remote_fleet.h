@@ -11,6 +11,7 @@
 #include "tributary/data/dataset.h"
 #include "tributary/experiment/experiment.h"
 #include "tributary/fleet/fleet.h"
+#include "tributary/fleet/member.h"
 #include "tributary/keys/credentials.h"
 #include "tributary/model/model.h"
 
@@ -29,8 +30,8 @@ struct RemoteFleetOptions {
   std::size_t wait_for = 1;
   // How long a device that has gone is waited for, where a round could end without it.
   Duration grace = std::chrono::seconds(10);
-  // Those that belonged to the run before it was interrupted, in their order: name and training samples.
-  std::vector<std::pair<std::string, std::int64_t>> members;
+  // Those that belonged to the run before it was interrupted, in their order.
+  std::vector<FleetMember> members;
   std::function<bool()> should_stop;
 };
 
@@ -42,14 +43,17 @@ class RemoteFleet : public Fleet {
   ~RemoteFleet() override;
 
   int port() const;
-  // All that ever joined, by name, in the order of their numbers; with their training samples.
-  std::vector<std::pair<std::string, std::int64_t>> members() const;
+  // All that ever joined, in the order of their numbers.
+  std::vector<FleetMember> members() const;
+  // These have been saved, with the model as it was then.
+  void MarkDurable(std::span<const FleetMember> saved);
 
   Status Gather() override;
   std::span<const DeviceProfile> devices() const override { return profiles_; }
   bool Present(DeviceId device) const override;
   const Clock& clock() const override { return *clock_; }
   StatusOr<RoundReport> Train(const RoundRequest& request, UpdateSink& sink) override;
+  void Counted(RoundId round) override;
   StatusOr<EvaluationTotals> Evaluate(const EvaluateAssignment& assignment, const Inquiry& inquiry) override;
   StatusOr<Moments> Calibrate(const CalibrateAssignment& assignment, const Inquiry& inquiry) override;
 

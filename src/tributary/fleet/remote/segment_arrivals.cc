@@ -23,10 +23,11 @@ SegmentArrivals::SegmentArrivals(std::span<const Segment> parameters, std::span<
   }
 }
 
-bool SegmentArrivals::Take(UpdatePart part, std::size_t offset, std::size_t count, TimePoint now) {
+bool SegmentArrivals::Take(UpdatePart part, std::size_t offset, std::size_t count, std::size_t bytes, TimePoint now) {
   const auto& ends = part == UpdatePart::kParameters ? parameter_ends_ : statistic_ends_;
   if (!first_) first_ = now;
   bool completed = false;
+  const std::size_t all = count;
   // A piece need not keep to the plan's borders.
   for (auto i = static_cast<std::size_t>(std::ranges::upper_bound(ends, offset) - ends.begin()); count > 0; ++i) {
     TRIBUTARY_CHECK(i < ends.size());
@@ -36,8 +37,9 @@ bool SegmentArrivals::Take(UpdatePart part, std::size_t offset, std::size_t coun
     TRIBUTARY_CHECK(here <= arrival.missing);
     if (arrival.missing == arrival.floats) {
       arrival.first = now;
-      arrival.first_floats = here;
+      arrival.first_bytes = bytes * here / all;
     }
+    arrival.bytes += bytes * here / all;
     arrival.missing -= here;
     arrival.last = now;
     if (arrival.missing == 0) {

@@ -18,7 +18,8 @@ class SegmentArrivals {
   struct Arrival {
     std::size_t missing = 0;  // floats
     std::size_t floats = 0;   // in all
-    std::size_t first_floats = 0;  // of its first piece
+    std::size_t bytes = 0;         // that came for them
+    std::size_t first_bytes = 0;   // of its first piece
     TimePoint first{0};            // when that had come
     TimePoint last{0};             // and the last
   };
@@ -27,8 +28,9 @@ class SegmentArrivals {
   SegmentArrivals(std::span<const Segment> parameters, std::span<const Segment> statistics,
                   std::span<const LayerRun> plan);
 
-  // Elements that came now, none of which came before: the caller sees to it. Returns whether they completed a segment.
-  bool Take(UpdatePart part, std::size_t offset, std::size_t count, TimePoint now);
+  // Elements that came now in so many bytes, none of which came before: the caller sees to it. Returns whether they
+  // completed a segment.
+  bool Take(UpdatePart part, std::size_t offset, std::size_t count, std::size_t bytes, TimePoint now);
 
   // In the order of the plan.
   const std::vector<Arrival>& all() const { return arrivals_; }

@@ -4,13 +4,8 @@
 
 namespace tributary::remote {
 
-SegmentSender::SegmentSender(std::span<const Segment> parameters, std::span<const Segment> statistics,
-                             TransferPlan plan, Send send)
-    : parameters_(parameters),
-      statistics_(statistics),
-      plan_(std::move(plan)),
-      send_(std::move(send)),
-      segment_of_unit_(parameters.size(), 0) {
+SegmentSender::SegmentSender(TransferPlan plan, Send send)
+    : plan_(std::move(plan)), send_(std::move(send)), segment_of_unit_(plan_.empty() ? 0 : plan_.back().last + 1, 0) {
   for (std::size_t i = 0; i < plan_.size(); ++i) {
     missing_.push_back(plan_[i].last - plan_[i].first + 1);
     for (std::size_t unit = plan_[i].first; unit <= plan_[i].last; ++unit) segment_of_unit_[unit] = i;
@@ -50,22 +45,13 @@ void SegmentSender::Run() {
       if (given_up_) return;
       update = update_;
     }
-    Status status = SendRun(plan_[i], update);
+    Status status = send_(plan_[i], update);
     if (!status.ok()) {
       const std::lock_guard lock(mutex_);
       status_ = std::move(status);
       return;
     }
   }
-}
-
-Status SegmentSender::SendRun(const LayerRun& run, const Update& update) {
-  const auto part = [&](UpdatePart which, std::span<const Segment> units, std::span<const float> values) -> Status {
-    const std::size_t begin = units[run.first].offset, end = units[run.last].end();
-    return begin == end ? OkStatus() : send_(which, begin, values.subspan(begin, end - begin), update.weight);
-  };
-  TRIBUTARY_RETURN_IF_ERROR(part(UpdatePart::kParameters, parameters_, update.parameters));
-  return part(UpdatePart::kStatistics, statistics_, update.statistics);
 }
 
 }  // namespace tributary::remote

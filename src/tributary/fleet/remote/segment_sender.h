@@ -3,13 +3,11 @@
 #include <condition_variable>
 #include <functional>
 #include <mutex>
-#include <span>
 #include <thread>
 #include <vector>
 
 #include "tributary/base/status.h"
 #include "tributary/fleet/report.h"
-#include "tributary/model/layout.h"
 #include "tributary/policy/scheduling/transfer_plan.h"
 
 namespace tributary::remote {
@@ -18,11 +16,11 @@ namespace tributary::remote {
 // segment leaves when all its units are ready and the one before it has left.
 class SegmentSender {
  public:
-  // Sends a run of an update's values; blocks until they have left.
-  using Send = std::function<Status(UpdatePart, std::size_t offset, std::span<const float> values, double weight)>;
+  // Sends what an update has of a run of units; blocks until it has left.
+  using Send = std::function<Status(const LayerRun& run, const Update& update)>;
 
-  // The spans must stay as they are. `plan` has runs of these units in forward order.
-  SegmentSender(std::span<const Segment> parameters, std::span<const Segment> statistics, TransferPlan plan, Send send);
+  // `plan` has runs of units in forward order.
+  SegmentSender(TransferPlan plan, Send send);
   // Gives up what has not left yet.
   ~SegmentSender();
 
@@ -36,9 +34,7 @@ class SegmentSender {
 
  private:
   void Run();
-  Status SendRun(const LayerRun& run, const Update& update);
 
-  const std::span<const Segment> parameters_, statistics_;
   const TransferPlan plan_;
   const Send send_;
   std::vector<bool> queued_;

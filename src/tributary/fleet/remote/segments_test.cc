@@ -42,24 +42,25 @@ TEST(PlanOfEnds, IsTheOtherWayRoundOfEndsOf) {
 TEST(SegmentArrivals, ASegmentIsThereWhenAllOfItsElementsAre) {
   SegmentArrivals arrivals(kParameters, kStatistics, TransferPlan{{0, 1}, {2, 3}, {4, 4}});
   EXPECT_FALSE(arrivals.complete());
-  EXPECT_FALSE(arrivals.Take(UpdatePart::kParameters, 0, 80, seconds(1)));
+  EXPECT_FALSE(arrivals.Take(UpdatePart::kParameters, 0, 80, 4 * 80, seconds(1)));
   EXPECT_FALSE(arrivals.HasUnit(0));
-  EXPECT_TRUE(arrivals.Take(UpdatePart::kStatistics, 0, 16, seconds(2)));
+  EXPECT_TRUE(arrivals.Take(UpdatePart::kStatistics, 0, 16, 4 * 16, seconds(2)));
   EXPECT_TRUE(arrivals.HasUnit(0));
   EXPECT_TRUE(arrivals.HasUnit(1));
   EXPECT_FALSE(arrivals.HasUnit(2));
   // Over a border: it completes the last segment, and not the one before it.
-  EXPECT_TRUE(arrivals.Take(UpdatePart::kParameters, 80, 48, seconds(3)));
+  EXPECT_TRUE(arrivals.Take(UpdatePart::kParameters, 80, 48, 4 * 48, seconds(3)));
   EXPECT_TRUE(arrivals.HasUnit(4));
   EXPECT_FALSE(arrivals.HasUnit(3));
-  EXPECT_FALSE(arrivals.Take(UpdatePart::kStatistics, 32, 16, seconds(4)));
-  EXPECT_TRUE(arrivals.Take(UpdatePart::kStatistics, 16, 16, seconds(5)));
+  EXPECT_FALSE(arrivals.Take(UpdatePart::kStatistics, 32, 16, 4 * 16, seconds(4)));
+  EXPECT_TRUE(arrivals.Take(UpdatePart::kStatistics, 16, 16, 4 * 16, seconds(5)));
   EXPECT_TRUE(arrivals.complete());
   EXPECT_EQ(arrivals.first(), seconds(1));
   EXPECT_EQ(arrivals.all()[0].first, seconds(1));
-  EXPECT_EQ(arrivals.all()[0].first_floats, 80U);
+  EXPECT_EQ(arrivals.all()[0].first_bytes, 320U);
+  EXPECT_EQ(arrivals.all()[0].bytes, 4U * 96);
   EXPECT_EQ(arrivals.all()[0].last, seconds(2));
-  EXPECT_EQ(arrivals.all()[1].first_floats, 16U);
+  EXPECT_EQ(arrivals.all()[1].first_bytes, 64U);
   EXPECT_EQ(arrivals.all()[1].last, seconds(5));
   EXPECT_EQ(arrivals.all()[2].floats, 32U);
 }
@@ -75,7 +76,7 @@ TEST(SegmentArrivals, AgreesWithCountingElementByElement) {
     for (std::size_t at = 0; at < 48; at += 16) pieces.push_back({UpdatePart::kStatistics, {at, 16}});
     for (std::size_t j = pieces.size(); j-- > 1;) std::swap(pieces[j], pieces[rng.Below(j + 1)]);
     for (const auto& [part, segment] : pieces) {
-      arrivals.Take(part, segment.offset, segment.count, seconds(1));
+      arrivals.Take(part, segment.offset, segment.count, 4 * segment.count, seconds(1));
       auto& have = part == UpdatePart::kParameters ? have_parameters : have_statistics;
       std::fill_n(have.begin() + static_cast<std::ptrdiff_t>(segment.offset), segment.count, true);
       for (const LayerRun& run : plan) {
@@ -91,75 +92,55 @@ TEST(SegmentArrivals, AgreesWithCountingElementByElement) {
   }
 }
 
-class SenderTest : public testing::Test {
- protected:
-  SenderTest() : parameters_(128), statistics_(48) {
-    std::iota(parameters_.begin(), parameters_.end(), 0.0F);
-    std::iota(statistics_.begin(), statistics_.end(), 1000.0F);
-  }
-  Update update() const { return {parameters_, statistics_, 7}; }
+const std::vector<float> kValues(128, 1.0F);
+Update SomeUpdate() { return {kValues, {}, 7}; }
 
-  std::vector<float> parameters_, statistics_;
-};
-
-TEST_F(SenderTest, SendsEverySegmentOnceFromTheLastToTheFirstAndOnlyWhenItIsReady) {
+TEST(SegmentSender, SendsEverySegmentOnceFromTheLastToTheFirstAndOnlyWhenItIsReady) {
   Rng rng(3);
   for (int i = 0; i < 100; ++i) {
     const TransferPlan plan = RandomPlan(rng, 5);
     std::vector<std::atomic<bool>> ready(5);
-    std::vector<float> got_parameters(128, -1), got_statistics(48, -1);
-    std::vector<std::size_t> order;
+    TransferPlan sent;
     bool early = false;
-    SegmentSender sender(kParameters, kStatistics, plan,
-                         [&](UpdatePart part, std::size_t offset, std::span<const float> values, double weight) {
-                           EXPECT_EQ(weight, 7);
-                           auto& got = part == UpdatePart::kParameters ? got_parameters : got_statistics;
-                           const auto& units = part == UpdatePart::kParameters ? kParameters : kStatistics;
-                           std::ranges::copy(values, got.begin() + static_cast<std::ptrdiff_t>(offset));
-                           for (std::size_t unit = 0; unit < 5; ++unit) {
-                             const bool inside = units[unit].offset >= offset &&
-                                                 units[unit].end() <= offset + values.size() && units[unit].count > 0;
-                             if (inside && !ready[unit]) early = true;
-                           }
-                           if (part == UpdatePart::kParameters) order.push_back(offset);
-                           return OkStatus();
-                         });
+    SegmentSender sender(plan, [&](const LayerRun& run, const Update& update) {
+      EXPECT_EQ(update.weight, 7);
+      sent.push_back(run);
+      for (std::size_t unit = run.first; unit <= run.last; ++unit) early |= !ready[unit];
+      return OkStatus();
+    });
     // As gradients come, but for a branch or two.
     std::vector<std::size_t> units = {4, 3, 2, 1, 0};
     std::swap(units[rng.Below(5)], units[rng.Below(5)]);
     for (const std::size_t unit : units) {
       ready[unit] = true;
-      sender.Ready(update(), unit);
+      sender.Ready(SomeUpdate(), unit);
     }
     EXPECT_TRUE(sender.Finish().ok());
     EXPECT_FALSE(early);
-    EXPECT_EQ(got_parameters, parameters_);
-    EXPECT_EQ(got_statistics, statistics_);
-    EXPECT_TRUE(std::ranges::is_sorted(order, std::greater<>()));
+    std::reverse(sent.begin(), sent.end());
+    EXPECT_EQ(sent, plan);
     EXPECT_EQ(sender.queued().size(), plan.size());
   }
 }
 
-TEST_F(SenderTest, SaysWhatWentWrongAndSendsNoMore) {
+TEST(SegmentSender, SaysWhatWentWrongAndSendsNoMore) {
   int sent = 0;
-  SegmentSender sender(kParameters, kStatistics, {{0, 0}, {1, 1}, {2, 4}},
-                       [&](UpdatePart, std::size_t, std::span<const float>, double) {
-                         return ++sent < 3 ? OkStatus() : Unavailable("the link is down");
-                       });
-  for (std::size_t unit = 5; unit-- > 0;) sender.Ready(update(), unit);
+  SegmentSender sender({{0, 0}, {1, 1}, {2, 4}}, [&](const LayerRun&, const Update&) {
+    return ++sent < 2 ? OkStatus() : Unavailable("the link is down");
+  });
+  for (std::size_t unit = 5; unit-- > 0;) sender.Ready(SomeUpdate(), unit);
   EXPECT_EQ(sender.Finish().message(), "the link is down");
-  EXPECT_EQ(sent, 3);
+  EXPECT_EQ(sent, 2);
 }
 
-TEST_F(SenderTest, CanBeGivenUp) {
+TEST(SegmentSender, CanBeGivenUp) {
   int sent = 0;
   {
-    SegmentSender sender(kParameters, kStatistics, {{0, 2}, {3, 4}},
-                         [&](UpdatePart, std::size_t, std::span<const float>, double) {
-                           ++sent;
-                           return OkStatus();
-                         });
-    sender.Ready(update(), 2);
+    SegmentSender sender({{0, 2}, {3, 4}}, [&](const LayerRun&, const Update&) {
+      ++sent;
+      return OkStatus();
+    });
+    sender.Ready(SomeUpdate(), 2);
   }
   EXPECT_EQ(sent, 0);
 }

@@ -7,6 +7,8 @@
 #include <cstring>
 #include <string>
 
+#include "tributary/policy/compression/encoded_unit.h"
+
 namespace tributary::remote {
 namespace {
 
@@ -28,7 +30,15 @@ int OpenNameless(const std::filesystem::path& folder) {
 }  // namespace
 
 Status UpdateJournal::Append(const UpdatePiece& piece) {
-  if (!file_ && memory_.size() + piece.values.size() > kMostInMemory) {
+  return Write({piece.part, piece.offset, piece.values.size(), 0}, std::as_bytes(piece.values));
+}
+
+Status UpdateJournal::AppendEncoded(const UpdatePiece& piece, ByteSpan encoded) {
+  return Write({piece.part, piece.offset, piece.values.size(), encoded.size()}, encoded);
+}
+
+Status UpdateJournal::Write(const Entry& entry, ByteSpan bytes) {
+  if (!file_ && memory_.size() + bytes.size() > kMostInMemory) {
     const int descriptor = OpenNameless(folder_);
     if (descriptor < 0) return Failed("make", folder_);
     file_.reset(fdopen(descriptor, "w+b"));
@@ -39,27 +49,34 @@ Status UpdateJournal::Append(const UpdatePiece& piece) {
     setvbuf(file_.get(), nullptr, _IONBF, 0);  // Pieces are large; copying them once more would be a waste.
   }
   if (!file_) {
-    memory_.insert(memory_.end(), piece.values.begin(), piece.values.end());
-  } else if (std::fwrite(piece.values.data(), sizeof(float), piece.values.size(), file_.get()) != piece.values.size()) {
+    memory_.insert(memory_.end(), bytes.begin(), bytes.end());
+  } else if (std::fwrite(bytes.data(), 1, bytes.size(), file_.get()) != bytes.size()) {
     return Failed("write to", folder_);
   }
-  entries_.push_back({piece.part, piece.offset, piece.values.size()});
+  entries_.push_back(entry);
   return OkStatus();
 }
 
 Status UpdateJournal::Drain(const std::function<void(const UpdatePiece&)>& piece) {
   if (file_ && std::fseek(file_.get(), 0, SEEK_SET) != 0) return Failed("read", folder_);
   std::size_t in_memory = 0;
-  std::vector<float> read;
+  std::vector<std::byte> bytes;
+  std::vector<float> values;
   for (const Entry& entry : entries_) {
-    std::span<const float> values;
+    bytes.resize(entry.encoded > 0 ? entry.encoded : entry.count * sizeof(float));
     if (in_memory < memory_.size()) {
-      values = std::span(memory_).subspan(in_memory, entry.count);
-      in_memory += entry.count;
+      std::memcpy(bytes.data(), memory_.data() + in_memory, bytes.size());
+      in_memory += bytes.size();
+    } else if (std::fread(bytes.data(), 1, bytes.size(), file_.get()) != bytes.size()) {
+      return Failed("read", folder_);
+    }
+    values.resize(entry.count);
+    if (entry.encoded > 0) {
+      ByteSpan encoded = bytes;
+      TRIBUTARY_ASSIGN_OR_RETURN(const EncodedUnit unit, EncodedUnit::Parse(encoded, entry.count));
+      unit.CopyTo(values);
     } else {
-      read.resize(entry.count);
-      if (std::fread(read.data(), sizeof(float), entry.count, file_.get()) != entry.count) return Failed("read", folder_);
-      values = read;
+      std::memcpy(values.data(), bytes.data(), bytes.size());
     }
     piece({entry.part, entry.offset, values});
   }

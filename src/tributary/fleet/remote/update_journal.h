@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "tributary/base/file.h"
 #include "tributary/base/status.h"
 #include "tributary/fleet/fleet.h"
 
@@ -20,6 +21,8 @@ class UpdateJournal {
   explicit UpdateJournal(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
   Status Append(const UpdatePiece& piece);
+  // A piece that came as an encoded block, which has been checked: kept as it came, and handed back decoded.
+  Status AppendEncoded(const UpdatePiece& piece, ByteSpan encoded);
   // Hands every piece back, and forgets them. The values are valid during the call.
   Status Drain(const std::function<void(const UpdatePiece&)>& piece);
 
@@ -28,15 +31,18 @@ class UpdateJournal {
     UpdatePart part;
     std::size_t offset;
     std::size_t count;
+    std::size_t encoded;  // bytes of it; 0 for plain values
   };
   struct Close {
     void operator()(std::FILE* file) const { std::fclose(file); }
   };
-  static constexpr std::size_t kMostInMemory = 16384;  // floats
+  static constexpr std::size_t kMostInMemory = 65536;  // bytes
+
+  Status Write(const Entry& entry, ByteSpan bytes);
 
   std::filesystem::path folder_;
   std::vector<Entry> entries_;  // those in memory come first
-  std::vector<float> memory_;
+  std::vector<std::byte> memory_;
   std::unique_ptr<std::FILE, Close> file_;
 };
 

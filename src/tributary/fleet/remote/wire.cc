@@ -173,11 +173,13 @@ void Put(const Piece& from, Message& to) {
   piece.set_array(ToProto(from.array));
   piece.set_offset(from.offset);
   piece.set_weight(from.weight);
+  piece.set_encoded_count(from.encoded_count);
 }
 
 Piece Take(const pb::Piece& from, Reader& reader) {
   return {from.ticket(), FromProto(from.array(), reader), static_cast<std::size_t>(from.offset()),
-          reader.Amount(from.weight(), "piece.weight")};
+          reader.Amount(from.weight(), "piece.weight"),
+          static_cast<std::size_t>(reader.AtMost(from.encoded_count(), kLargestMessage, "piece.encoded_count"))};
 }
 
 void Put(const Answer& from, pb::FromDevice& to) {
@@ -314,6 +316,8 @@ void Put(const Assignment& from, pb::ToDevice& to) {
   assignment.set_round(from.round.value);
   for (const std::uint32_t unit : from.pull_ends) assignment.add_pull_ends(unit);
   for (const std::uint32_t unit : from.push_ends) assignment.add_push_ends(unit);
+  assignment.set_state_round(from.state_round.value);
+  assignment.set_durable_round(from.durable_round.value);
   std::visit([&](const auto& work) { PutWork(work, assignment); }, from.work);
 }
 
@@ -356,6 +360,8 @@ Assignment Take(const pb::Assignment& from, Reader& reader) {
   Assignment assignment{.ticket = from.ticket(), .round = RoundId{from.round()}};
   if (from.round() == 0) reader.Refuse("assignment.round", "0", "at least 1");
   assignment.pull_ends = reader.Ends(from.pull_ends(), "assignment.pull_ends");
+  assignment.state_round = RoundId{from.state_round()};
+  assignment.durable_round = RoundId{from.durable_round()};
   assignment.push_ends = reader.Ends(from.push_ends(), "assignment.push_ends");
   switch (from.work_case()) {
     case pb::Assignment::kTrain: assignment.work = TakeTrain(from.train(), assignment.round, reader); break;

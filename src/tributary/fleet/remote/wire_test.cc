@@ -97,8 +97,8 @@ TEST(Wire, CarriesReady) {
 
 TEST(Wire, CarriesPieceBothWays) {
   for (const Array array : {Array::kParameters, Array::kStatistics, Array::kMomentSums, Array::kMomentCounts}) {
-    for (const Piece& got : {FromThereAndBack(Piece{kMost, array, kMost, kLargest}),
-                             ToThereAndBack(Piece{kMost, array, kMost, kLargest})}) {
+    for (const Piece& got : {FromThereAndBack(Piece{kMost, array, kMost, kLargest, 4 << 20}),
+                             ToThereAndBack(Piece{kMost, array, kMost, kLargest, 4 << 20})}) {
       EXPECT_EQ(got.ticket, kMost);
       EXPECT_EQ(got.array, array);
       EXPECT_EQ(got.offset, kMost);
@@ -189,11 +189,13 @@ TrainAssignment SomeTraining() {
 }
 
 TEST(Wire, CarriesAssignmentsToTrain) {
-  const auto got = ToThereAndBack(Assignment{kMost, RoundId{kMost}, SomeTraining(), {0, 3, 4294967295U}, {2, 9}});
+  const auto got = ToThereAndBack(Assignment{kMost, RoundId{kMost}, SomeTraining(), {0, 3, 4294967295U}, {2, 9}, RoundId{5}, RoundId{kMost}});
   EXPECT_EQ(got.ticket, kMost);
   EXPECT_EQ(got.round, RoundId{kMost});
   EXPECT_EQ(got.pull_ends, (std::vector<std::uint32_t>{0, 3, 4294967295U}));
   EXPECT_EQ(got.push_ends, (std::vector<std::uint32_t>{2, 9}));
+  EXPECT_EQ(got.state_round, RoundId{5});
+  EXPECT_EQ(got.durable_round, RoundId{kMost});
   const auto& train = std::get<TrainAssignment>(got.work);
   const TrainAssignment sent = SomeTraining();
   EXPECT_EQ(train.answer, sent.answer);
@@ -217,9 +219,9 @@ TEST(Wire, CarriesAssignmentsToTrain) {
 }
 
 TEST(Wire, CarriesAssignmentsToEvaluateAndCalibrate) {
-  const auto evaluate = ToThereAndBack(Assignment{1, RoundId{2}, EvaluateAssignment{}, {4}, {4}});
+  const auto evaluate = ToThereAndBack(Assignment{1, RoundId{2}, EvaluateAssignment{}, {4}, {4}, RoundId{1}, RoundId{1}});
   EXPECT_TRUE(std::holds_alternative<EvaluateAssignment>(evaluate.work));
-  const auto got = ToThereAndBack(Assignment{1, RoundId{2}, CalibrateAssignment{RoundId{2}, 7, 64, kMost}, {4}, {4}});
+  const auto got = ToThereAndBack(Assignment{1, RoundId{2}, CalibrateAssignment{RoundId{2}, 7, 64, kMost}, {4}, {4}, RoundId{1}, RoundId{1}});
   const auto& calibrate = std::get<CalibrateAssignment>(got.work);
   EXPECT_EQ(calibrate.round, RoundId{2});
   EXPECT_EQ(calibrate.steps, 7);
@@ -300,6 +302,11 @@ TEST(Wire, RefusesTimesAndPlansThatAreNone) {
   EXPECT_NE(Refusal(FromDevice(Answer{}), [](auto& m) {
     for (int i = 0; i <= 10'000; ++i) m.mutable_answer()->add_queued(true);
   }), "taken");
+}
+
+TEST(Wire, RefusesBlocksThatNoMessageHolds) {
+  EXPECT_EQ(Refusal(FromDevice(Piece{}), [](auto& m) { m.mutable_piece()->set_encoded_count((4 << 20) + 1); }),
+            "piece.encoded_count is 4194305, allowed is at most 4194304");
 }
 
 TEST(Wire, RefusesUnknownArrays) {

@@ -1,6 +1,7 @@
 #include "tributary/fleet/simulated/simulated_fleet.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
 
@@ -16,6 +17,20 @@ namespace {
 constexpr double kTrainingPasses = 3;
 // An answer without weights: a few numbers.
 constexpr Bytes kSmallMessage{256};
+
+// As real coordinators cut updates.
+constexpr std::size_t kLongestBlock = 65536;
+
+// What compression should make of a byte of an update, before any has been seen: a place takes about a byte.
+double FirstRatio(const CompressionOptions& options) {
+  switch (options.kind) {
+    case CompressionKind::kDense:
+    case CompressionKind::kAdaptiveTopK: return 1;  // The first step is sent whole.
+    case CompressionKind::kTopK: return std::min(1.0, options.ratio * 5 / 4);
+    case CompressionKind::kInt8: return 0.25;
+  }
+  return 1;
+}
 
 Bytes BytesOf(const Model& model) {
   return Bytes{static_cast<std::int64_t>((model.parameters.size + model.statistics.size) * sizeof(float))};
@@ -65,6 +80,7 @@ SimulatedFleet::Played SimulatedFleet::Play(const Inquiry& inquiry, std::span<co
     task.down = profile.downlink;
     CutTask(part.plan, *charge_.unit_bytes(), task);
     if (part.answer) task.push = {*part.answer};
+    for (Bytes& bytes : task.push) bytes.value = std::llround(part.push_ratio * static_cast<double>(bytes.value));
     task.compute = [&profile, &wait = played.stream_waits[i], arrival,
                     lengths = PartsOf(charge_.Costs(profile, part.work), part.plan)](std::size_t index, TimePoint begin) {
       if (lengths.empty() || arrival > kLongest) return kNever;
@@ -93,6 +109,36 @@ StepPlanner* SimulatedFleet::PlannerOf(DeviceId device, const StepWork& work) {
   return planner.get();
 }
 
+SimulatedFleet::Compression::Compression(const SimulatedFleetOptions& options)
+    : compressor(options.compression, options.model, kLongestBlock), ratio(FirstRatio(options.compression)) {}
+
+SimulatedFleet::Compression* SimulatedFleet::CompressionOf(DeviceId device) {
+  if (options_.compression.kind == CompressionKind::kDense) return nullptr;
+  compressions_.resize(options_.profiles.size());
+  auto& compression = compressions_[device.value];
+  if (!compression) {
+    compression = std::make_unique<Compression>(options_);
+  }
+  return compression.get();
+}
+
+void SimulatedFleet::Counted(RoundId round) {
+  for (const auto& compression : compressions_) {
+    if (compression && compression->answered == round) compression->counted = round;
+  }
+}
+
+Status SimulatedFleet::Compress(Compression& compression, RoundId round, Update& update, std::vector<float>& seen) const {
+  seen.resize(update.parameters.size());
+  TRIBUTARY_ASSIGN_OR_RETURN(const std::int64_t bytes,
+                             compression.compressor.Apply(round, compression.counted, update, seen));
+  compression.answered = round;
+  compression.ratio = static_cast<double>(bytes + static_cast<std::int64_t>(update.statistics.size() * sizeof(float))) /
+                      static_cast<double>((update.parameters.size() + update.statistics.size()) * sizeof(float));
+  update.parameters = seen;
+  return OkStatus();
+}
+
 StatusOr<RoundReport> SimulatedFleet::Train(const RoundRequest& request, UpdateSink& sink) {
   const std::vector<Trouble> troubles =
       DrawTroubles(options_.disturbances, options_.profiles, request.participants, options_.seed, request.round,
@@ -102,7 +148,9 @@ StatusOr<RoundReport> SimulatedFleet::Train(const RoundRequest& request, UpdateS
     const auto all = static_cast<double>(samples.all);
     const StepWork work{static_cast<double>(samples.first), static_cast<double>(samples.last), kTrainingPasses * all};
     const StepPlanner* planner = PlannerOf(device, work);
-    return Part{work, all, planner != nullptr ? planner->plan() : charge_.Whole(), {}};
+    const Compression* compression = CompressionOf(device);
+    return Part{work, all, planner != nullptr ? planner->plan() : charge_.Whole(), {},
+                compression != nullptr ? compression->ratio : 1};
   };
   const Played played = Play(request, troubles, part);
   const RoundTimes& times = played.times;
@@ -118,7 +166,10 @@ StatusOr<RoundReport> SimulatedFleet::Train(const RoundRequest& request, UpdateS
     arrived.push_back(i);
     if (StepPlanner* planner = PlannerOf(device, mine.work)) {
       report.devices.back().planned = FromSeconds(mine.plan.predicted);
-      planner->Observe(ObservationOf(times.devices[i], played.stream_waits[i], mine.plan, played.tasks[i], costs));
+      StepObservation seen =
+          ObservationOf(times.devices[i], played.stream_waits[i], mine.plan, played.tasks[i], costs);
+      seen.push_ratio = mine.push_ratio;
+      planner->Observe(seen);
     }
   }
 
@@ -138,7 +189,12 @@ StatusOr<RoundReport> SimulatedFleet::Train(const RoundRequest& request, UpdateS
         broken[broken.size() / 2] = std::numeric_limits<float>::quiet_NaN();
         trained->update.parameters = broken;
       }
-      refused = sink.Accept(device.device, trained->update);
+      if (refused.ok() && !compressions_.empty() && compressions_[device.device.value]) {
+        Compression& compression = *compressions_[device.device.value];
+        refused = Compress(compression, request.round, trained->update, broken);
+        device.up.value = std::llround(compression.ratio * static_cast<double>(BytesOf(*options_.charged).value));
+      }
+      if (refused.ok()) refused = sink.Accept(device.device, trained->update);
     }
     if (!refused.ok()) {
       device.outcome = Outcome::kRefused;

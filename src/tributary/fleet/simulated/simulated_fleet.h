@@ -6,6 +6,7 @@
 
 #include "tributary/base/clock.h"
 #include "tributary/device/local_data.h"
+#include "tributary/device/update_compressor.h"
 #include "tributary/device/worker.h"
 #include "tributary/experiment/experiment.h"
 #include "tributary/fleet/fleet.h"
@@ -24,6 +25,7 @@ struct SimulatedFleetOptions {
   std::vector<Server> servers;  // rates; each holds an equal share of the bytes
   std::vector<Disturbance> disturbances;
   TransferOptions transfers;
+  CompressionOptions compression;
   std::uint64_t seed = 1;
   std::size_t threads = 1;  // of the pool; results do not depend on it
 };
@@ -33,6 +35,9 @@ struct SimulatedFleetOptions {
 // multiply-accumulates (the backward pass costs two) over the rate a device has at the moment. Transfers are cut as each
 // device's plan says, and plans follow what its steps cost, as with real devices (step_plan.h). A device with a stream
 // starts when the samples it needs have come in since the run began; what it does not use stays for later.
+//
+// Where updates are compressed, a round is charged the size that the device's last update came to, and the size of the
+// new one counts from then on; what devices remember of compression takes memory of its own for each of them.
 //
 // Learning is real: each device's work is done by the code that a real device runs, on a pool of threads with one
 // compute thread each, so a run is a function of (experiment, seed) alone.
@@ -49,6 +54,7 @@ class SimulatedFleet : public Fleet {
   const Clock& clock() const override { return clock_; }
 
   StatusOr<RoundReport> Train(const RoundRequest& request, UpdateSink& sink) override;
+  void Counted(RoundId round) override;
   StatusOr<EvaluationTotals> Evaluate(const EvaluateAssignment& assignment, const Inquiry& inquiry) override;
   StatusOr<Moments> Calibrate(const CalibrateAssignment& assignment, const Inquiry& inquiry) override;
 
@@ -62,6 +68,7 @@ class SimulatedFleet : public Fleet {
     double new_samples = 0;       // that must have come in on its stream, if it has one
     StepPlan plan;
     std::optional<Bytes> answer;  // instead of an update
+    double push_ratio = 1;        // bytes on the way for a byte of the update
   };
   struct Played {
     std::vector<Part> parts;  // per participant, as the others
@@ -73,13 +80,24 @@ class SimulatedFleet : public Fleet {
               const std::function<Part(DeviceId)>& part_of) const;
   // Plays an inquiry that nothing disturbs, to its end, and says who answered in time. `passes`: forward, over samples.
   std::vector<DeviceId> Answering(const Inquiry& inquiry, const std::function<double(DeviceId)>& passes, Bytes answer);
+  // What a device remembers of its compression, and how its updates come out of it.
+  struct Compression {
+    explicit Compression(const SimulatedFleetOptions& options);
+    UpdateCompressor compressor;
+    double ratio;  // bytes on the way for a byte of the last update; of the first, what it should be
+    RoundId answered{0}, counted{0};
+  };
+  Compression* CompressionOf(DeviceId device);
+  // Puts what the coordinator will see of an update in its place; `seen` is where.
+  Status Compress(Compression& compression, RoundId round, Update& update, std::vector<float>& seen) const;
   // None where everything goes in one segment.
   StepPlanner* PlannerOf(DeviceId device, const StepWork& work);
 
   SimulatedFleetOptions options_;
   std::vector<ServerShard> shards_;
   StepCharge charge_;
-  std::vector<std::unique_ptr<StepPlanner>> planners_;  // per device, once it has been asked
+  std::vector<std::unique_ptr<StepPlanner>> planners_;       // per device, once it has been asked
+  std::vector<std::unique_ptr<Compression>> compressions_;  // likewise
   VirtualClock clock_;
   WorkerPool pool_;
   std::vector<Worker> workers_;   // one per thread

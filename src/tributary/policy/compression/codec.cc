@@ -42,32 +42,41 @@ Status CheckFiniteSum(std::span<const float> values, std::span<const float> more
   return CheckAll(values.size(), offset, [values, more](std::size_t i) { return values[i] + more[i]; });
 }
 
-Status Codec::Take(const UnitRun& run, std::vector<std::byte>& out) {
+Status Codec::Take(const UnitRun& run, EncodedBlocks& out) {
   TRIBUTARY_RETURN_IF_ERROR(CheckFinite(run.values, run.offset));
   TakeFinite(run, out);
   return OkStatus();
 }
 
-void DenseCodec::TakeFinite(const UnitRun& run, std::vector<std::byte>& out) {
+void DenseCodec::TakeFinite(const UnitRun& run, EncodedBlocks& out) {
   std::span<float> rest = run.values;
+  std::size_t offset = run.offset;
   for (const std::size_t size : run.sizes) {
-    AppendDense(rest.first(size), out);
+    out.Add(offset, size, [&](std::size_t begin, std::size_t count, std::vector<std::byte>& bytes) {
+      AppendDense(rest.subspan(begin, count), bytes);
+    });
     rest = rest.subspan(size);
+    offset += size;
   }
   std::fill(run.values.begin(), run.values.end(), 0.0F);
 }
 
-void Int8Codec::TakeFinite(const UnitRun& run, std::vector<std::byte>& out) {
+void Int8Codec::TakeFinite(const UnitRun& run, EncodedBlocks& out) {
   std::span<float> rest = run.values;
+  std::size_t offset = run.offset;
   for (const std::size_t size : run.sizes) {
-    const std::size_t begin = out.size();
-    AppendInt8(rest.first(size), out);
-    std::span<const std::byte> sent = std::span(out).subspan(begin);
-    // What the other side will see, by the code that it will run.
-    EncodedUnit::Parse(sent, size).value().ForEachRun([&](std::size_t offset, std::span<const float> values) {
-      for (std::size_t i = 0; i < values.size(); ++i) rest[offset + i] -= values[i];
+    out.Add(offset, size, [&](std::size_t begin, std::size_t count, std::vector<std::byte>& bytes) {
+      const std::size_t first = bytes.size();
+      const std::span<float> block = rest.subspan(begin, count);
+      AppendInt8(block, bytes);
+      std::span<const std::byte> sent = std::span(bytes).subspan(first);
+      // What the other side will see, by the code that it will run.
+      EncodedUnit::Parse(sent, count).value().ForEachRun([&](std::size_t at, std::span<const float> values) {
+        for (std::size_t i = 0; i < values.size(); ++i) block[at + i] -= values[i];
+      });
     });
     rest = rest.subspan(size);
+    offset += size;
   }
 }
 

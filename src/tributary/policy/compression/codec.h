@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tributary/base/status.h"
+#include "tributary/policy/compression/encoded_blocks.h"
 
 namespace tributary {
 
@@ -16,8 +17,8 @@ struct UnitRun {
   std::span<float> values;                 // of all of them
 };
 
-// Turns gradients into bytes: for each unit of a run one encoded unit (encoding.h), in order. How the units are divided
-// into runs changes no byte of them.
+// Turns gradients into blocks of bytes (encoded_blocks.h), in order. How the units are divided into runs, and into blocks,
+// changes no value of them.
 //
 //   1. BeginStep
 //   2. Take, for runs that cover every unit once, in any order
@@ -32,10 +33,10 @@ class Codec {
 
   // Appends the run's encoding to `out` and takes what it carries out of the values: what is left there is what was not
   // sent. Values that are not finite are refused, by name of their place; then nothing has changed.
-  Status Take(const UnitRun& run, std::vector<std::byte>& out);
+  Status Take(const UnitRun& run, EncodedBlocks& out);
 
   // The same of values that are known to be finite.
-  virtual void TakeFinite(const UnitRun& run, std::vector<std::byte>& out) = 0;
+  virtual void TakeFinite(const UnitRun& run, EncodedBlocks& out) = 0;
 
   virtual void EndStep() {}
 };
@@ -43,13 +44,13 @@ class Codec {
 // Sends every value as it is; nothing is left.
 class DenseCodec final : public Codec {
  public:
-  void TakeFinite(const UnitRun& run, std::vector<std::byte>& out) override;
+  void TakeFinite(const UnitRun& run, EncodedBlocks& out) override;
 };
 
 // Sends every value as a byte (int8_block.h). What is left is the difference, rounded to float once.
 class Int8Codec final : public Codec {
  public:
-  void TakeFinite(const UnitRun& run, std::vector<std::byte>& out) override;
+  void TakeFinite(const UnitRun& run, EncodedBlocks& out) override;
 };
 
 // Why element `offset` + i of a gradient, the first with magnitude of infinity or NaN, cannot be sent.

@@ -160,18 +160,4 @@ void EncodedUnit::CopyTo(std::span<float> values) const {
   });
 }
 
-StatusOr<std::vector<EncodedUnit>> ParseUnits(ByteSpan bytes, std::span<const std::size_t> counts) {
-  std::vector<EncodedUnit> units;
-  units.reserve(counts.size());
-  for (std::size_t i = 0; i < counts.size(); ++i) {
-    auto unit = EncodedUnit::Parse(bytes, counts[i]);
-    if (!unit.ok()) return std::move(unit).status().WithContext("unit " + std::to_string(i));
-    units.push_back(*unit);
-  }
-  if (!bytes.empty()) {
-    return Corrupt(std::to_string(bytes.size()) + " bytes stand behind the last encoded unit");
-  }
-  return units;
-}
-
 }  // namespace tributary

@@ -52,9 +52,6 @@ class EncodedUnit {
   const std::byte* values_ = nullptr;   // int8: blocks
 };
 
-// The units of one message, and nothing behind them: `counts` says how many elements each must have.
-StatusOr<std::vector<EncodedUnit>> ParseUnits(std::span<const std::byte> bytes, std::span<const std::size_t> counts);
-
 template <typename Visit>
 void EncodedUnit::ForEachIndex(Visit&& visit) const {
   const std::byte* at = indices_;

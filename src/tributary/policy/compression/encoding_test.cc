@@ -185,31 +185,6 @@ TEST(EncodedUnit, AddsToSumsWithoutADenseCopy) {
   }
 }
 
-TEST(ParseUnits, ReadsUnitsOfAllKindsBehindEachOther) {
-  Rng rng(5);
-  const Sparse rare = AnySparse(rng, 3000, 0.01), frequent = AnySparse(rng, 100, 0.6);
-  const std::vector<float> values(50, 0.25F);
-  ByteVector bytes;
-  AppendSparse(rare.count, rare.indices, rare.values, bytes);
-  AppendDense(values, bytes);
-  AppendSparse(frequent.count, frequent.indices, frequent.values, bytes);
-  AppendInt8(values, bytes);
-  AppendDense({}, bytes);
-  const std::vector<std::size_t> counts = {3000, 50, 100, 50, 0};
-  const auto units = ParseUnits(bytes, counts);
-  ASSERT_TRUE(units.ok()) << units.status();
-  const EncodingKind kinds[] = {EncodingKind::kGaps, EncodingKind::kDense, EncodingKind::kBitmap, EncodingKind::kInt8,
-                                EncodingKind::kDense};
-  for (std::size_t i = 0; i < 5; ++i) EXPECT_EQ((*units)[i].kind(), kinds[i]);
-
-  EXPECT_FALSE(ParseUnits(bytes, std::span(counts).first(4)).ok());  // Two bytes too many.
-  EXPECT_FALSE(ParseUnits(bytes, std::vector<std::size_t>{3000, 50, 100, 50, 0, 0}).ok());
-  EXPECT_FALSE(ParseUnits(bytes, std::vector<std::size_t>{3000, 50, 100, 51, 0}).ok());
-  for (std::size_t length = 0; length < bytes.size(); ++length) {
-    EXPECT_FALSE(ParseUnits(std::span(bytes).first(length), counts).ok()) << length;
-  }
-}
-
 ByteVector Raw(std::initializer_list<int> bytes, std::initializer_list<float> values = {}) {
   ByteVector raw;
   for (const int byte : bytes) raw.push_back(static_cast<std::byte>(byte));

@@ -11,7 +11,7 @@ void Add(std::span<const float> from, std::span<float> to) {
 
 }  // namespace
 
-Status ErrorFeedback::Take(const UnitRun& run, std::vector<std::byte>& out) {
+Status ErrorFeedback::Take(const UnitRun& run, EncodedBlocks& out) {
   TRIBUTARY_CHECK(run.offset <= residual_.size() && run.values.size() <= residual_.size() - run.offset);
   const std::span<float> residual = residual_.subspan(run.offset, run.values.size());
   TRIBUTARY_RETURN_IF_ERROR(CheckFiniteSum(residual, run.values, run.offset));

@@ -26,7 +26,7 @@ class ErrorFeedback {
 
   // As Codec::Take of gradient + residual, but the gradient (run.values) stays as it is. A refused one leaves the
   // residual untouched.
-  Status Take(const UnitRun& run, std::vector<std::byte>& out);
+  Status Take(const UnitRun& run, EncodedBlocks& out);
 
  private:
   Codec& codec_;

@@ -50,7 +50,7 @@ bool GradientCompressor::sparse() const {
 }
 
 Status GradientCompressor::Push(std::size_t first_unit, std::size_t last_unit, std::span<float> gradient,
-                                std::vector<std::byte>& out) {
+                                EncodedBlocks& out) {
   TRIBUTARY_CHECK(first_unit <= last_unit && last_unit < sizes_.size());
   TRIBUTARY_CHECK(gradient.size() == offsets_[last_unit + 1] - offsets_[first_unit]);
   const std::size_t units = last_unit - first_unit + 1;

@@ -39,7 +39,7 @@ class GradientCompressor {
 
   // Appends units first_unit … last_unit, whose gradient this is, to `out`. Refused: a gradient that is not finite
   // (then nothing has changed), and part of the units where NeedsWholePush. Without a residual the gradient is used up.
-  Status Push(std::size_t first_unit, std::size_t last_unit, std::span<float> gradient, std::vector<std::byte>& out);
+  Status Push(std::size_t first_unit, std::size_t last_unit, std::span<float> gradient, EncodedBlocks& out);
 
   void EndStep();
 

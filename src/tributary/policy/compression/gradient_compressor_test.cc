@@ -51,14 +51,17 @@ Sent Step(GradientCompressor& compressor, Floats gradient, const Plan& plan = kW
   Sent sent{compressor.sparse(), Floats(Total()), {}};
   std::vector<std::vector<std::byte>> messages;
   for (const auto& [first, last] : plan) {
-    std::vector<std::byte>& out = messages.emplace_back();
+    EncodedBlocks out;
     const Status status = compressor.Push(
         first, last, std::span(gradient).subspan(OffsetOf(first), OffsetOf(last + 1) - OffsetOf(first)), out);
     EXPECT_TRUE(status.ok()) << status;
-    const auto units = ParseUnits(out, std::span(kUnits).subspan(first, last - first + 1));
-    EXPECT_TRUE(units.ok()) << units.status();
-    for (std::size_t i = 0; i < units->size(); ++i) {
-      (*units)[i].CopyTo(std::span(sent.values).subspan(OffsetOf(first + i), kUnits[first + i]));
+    messages.emplace_back(out.bytes().begin(), out.bytes().end());
+    for (const EncodedBlocks::Block& block : out.blocks()) {
+      auto bytes = out.bytes(block);
+      const auto unit = EncodedUnit::Parse(bytes, block.count);
+      EXPECT_TRUE(unit.ok()) << unit.status();
+      EXPECT_TRUE(bytes.empty());
+      unit->CopyTo(std::span(sent.values).subspan(block.offset, block.count));
     }
   }
   std::reverse(messages.begin(), messages.end());
@@ -157,7 +160,7 @@ TEST(GradientCompressor, GlobalScopeKeepsTheLargestOfAll) {
   for (std::size_t i = 0; i < Total(); ++i) {
     EXPECT_EQ(sent.values[i] != 0, std::abs(gradient[i]) >= magnitudes[k - 1]);
   }
-  std::vector<std::byte> out;
+  EncodedBlocks out;
   Floats first(16);
   compressor.BeginStep();
   const Status status = compressor.Push(0, 0, first, out);
@@ -300,14 +303,61 @@ TEST(GradientCompressor, RefusesWhatIsNotFiniteAndChangesNothing) {
       Floats gradient = Gradient(rng, 1);
       gradient[500] = bad;
       const Floats gradient_before = gradient, residual_before = residual;
-      std::vector<std::byte> out(3);
+      EncodedBlocks out;
       compressor.BeginStep();
       const Status status = compressor.Push(0, 6, gradient, out);
       EXPECT_EQ(status.code(), StatusCode::kCorrupt);
       EXPECT_NE(status.message().find("element 500 of the gradient"), std::string::npos) << status;
-      EXPECT_EQ(out.size(), 3U);
+      EXPECT_TRUE(out.bytes().empty());
       EXPECT_EQ(residual, residual_before);
       EXPECT_EQ(std::memcmp(gradient.data(), gradient_before.data(), 4 * gradient.size()), 0);
+    }
+  }
+}
+
+TEST(GradientCompressor, BlocksChangeNoValueAndKeepToTheirLength) {
+  Rng rng(41);
+  for (const CompressionKind kind : kCompressionKinds) {
+    for (const std::size_t longest : {7UL, 64UL, 100'000UL}) {
+      const CompressionOptions options{.kind = kind};
+      std::vector<float> whole_residual(NeedsResidual(options) ? OffsetOf(kUnits.size()) : 0), residual = whole_residual;
+      GradientCompressor whole(options, kUnits, whole_residual), cut(options, kUnits, residual);
+      for (int step = 0; step < 4; ++step) {
+        std::vector<float> gradient(OffsetOf(kUnits.size()));
+        for (float& value : gradient) value = static_cast<float>(Normal(rng));
+        std::vector<float> same = gradient;
+        EncodedBlocks in_one, blocks(longest);
+        whole.BeginStep();
+        cut.BeginStep();
+        ASSERT_TRUE(whole.Push(0, kUnits.size() - 1, gradient, in_one).ok());
+        ASSERT_TRUE(cut.Push(0, kUnits.size() - 1, same, blocks).ok());
+        whole.EndStep();
+        cut.EndStep();
+        std::vector<float> sent(gradient.size()), sent_in_blocks(gradient.size());
+        const auto decode = [](const EncodedBlocks& from, std::vector<float>& to) {
+          std::size_t next = 0;
+          for (const auto& block : from.blocks()) {
+            EXPECT_EQ(block.offset, next);
+            next += block.count;
+            auto bytes = from.bytes(block);
+            const auto unit = EncodedUnit::Parse(bytes, block.count);
+            ASSERT_TRUE(unit.ok()) << unit.status();
+            EXPECT_TRUE(bytes.empty());
+            unit->CopyTo(std::span(to).subspan(block.offset, block.count));
+          }
+          EXPECT_EQ(next, to.size());
+        };
+        decode(in_one, sent);
+        decode(blocks, sent_in_blocks);
+        for (const auto& block : blocks.blocks()) {
+          EXPECT_LE(block.count, longest);
+          EXPECT_EQ(block.offset / longest, (block.offset + block.count - 1) / longest);
+        }
+        // int8's scales are those of its own blocks of 256, which blocks of other lengths move.
+        if (kind == CompressionKind::kInt8 && longest != 100'000UL) continue;
+        EXPECT_EQ(sent, sent_in_blocks);
+        EXPECT_EQ(whole_residual, residual);
+      }
     }
   }
 }

@@ -12,7 +12,7 @@ namespace tributary {
 TopKCodec::TopKCodec(const CompressionOptions& options, ParallelFor parallel)
     : options_(options), parallel_(std::move(parallel)), selector_(parallel_) {}
 
-void TopKCodec::TakeFinite(const UnitRun& run, std::vector<std::byte>& out) {
+void TopKCodec::TakeFinite(const UnitRun& run, EncodedBlocks& out) {
   if (options_.scope == SelectionScope::kGlobal) {
     TRIBUTARY_CHECK(run.first_unit == 0);
     TakeTogether(run, out);
@@ -22,6 +22,7 @@ void TopKCodec::TakeFinite(const UnitRun& run, std::vector<std::byte>& out) {
   std::size_t begin = 0;
   for (std::size_t i = 0; i < run.sizes.size(); ++i) {
     unit.first_unit = run.first_unit + i;
+    unit.offset = run.offset + begin;
     unit.sizes = run.sizes.subspan(i, 1);
     unit.values = run.values.subspan(begin, run.sizes[i]);
     TakeTogether(unit, out);
@@ -29,7 +30,7 @@ void TopKCodec::TakeFinite(const UnitRun& run, std::vector<std::byte>& out) {
   }
 }
 
-void TopKCodec::TakeTogether(const UnitRun& run, std::vector<std::byte>& out) {
+void TopKCodec::TakeTogether(const UnitRun& run, EncodedBlocks& out) {
   TRIBUTARY_CHECK(selector_.Select(run.values, KeptOf(options_, run.values.size()), selection_).ok());
   std::size_t first = 0, begin = 0;
   for (std::size_t i = 0; i < run.sizes.size(); ++i) {
@@ -37,7 +38,7 @@ void TopKCodec::TakeTogether(const UnitRun& run, std::vector<std::byte>& out) {
     const auto here = std::span(selection_.indices).subspan(first);
     const auto count =
         static_cast<std::size_t>(std::lower_bound(here.begin(), here.end(), end) - here.begin());
-    Send({run.first_unit + i, run.values.subspan(begin, run.sizes[i]), here.first(count),
+    Send({run.first_unit + i, run.offset + begin, run.values.subspan(begin, run.sizes[i]), here.first(count),
           std::span(selection_.values).subspan(first, count), static_cast<std::uint32_t>(begin)},
          out);
     first += count;
@@ -45,8 +46,15 @@ void TopKCodec::TakeTogether(const UnitRun& run, std::vector<std::byte>& out) {
   }
 }
 
-void TopKCodec::Send(const Choice& choice, std::vector<std::byte>& out) {
-  AppendSparse(choice.values.size(), choice.indices, choice.kept, out, choice.base);
+void TopKCodec::Send(const Choice& choice, EncodedBlocks& out) {
+  std::size_t done = 0;  // of what was selected
+  out.Add(choice.offset, choice.values.size(), [&](std::size_t begin, std::size_t count, std::vector<std::byte>& bytes) {
+    const auto rest = choice.indices.subspan(done);
+    const auto base = static_cast<std::uint32_t>(choice.base + begin);
+    const auto here = static_cast<std::size_t>(std::lower_bound(rest.begin(), rest.end(), base + count) - rest.begin());
+    AppendSparse(count, rest.first(here), choice.kept.subspan(done, here), bytes, base);
+    done += here;
+  });
   for (const std::uint32_t index : choice.indices) choice.values[index - choice.base] = 0;
 }
 
@@ -65,12 +73,14 @@ void AdaptiveTopKCodec::EndStep() {
   Observe(state_, sparse_, sum, options_.ewma);
 }
 
-void AdaptiveTopKCodec::Send(const Choice& choice, std::vector<std::byte>& out) {
+void AdaptiveTopKCodec::Send(const Choice& choice, EncodedBlocks& out) {
   energies_.at(choice.unit) = {SumOfSquares(choice.values, parallel_), SumOfSquares(choice.kept)};
   if (sparse_) {
     TopKCodec::Send(choice, out);
   } else {
-    AppendDense(choice.values, out);
+    out.Add(choice.offset, choice.values.size(), [&](std::size_t begin, std::size_t count, std::vector<std::byte>& bytes) {
+      AppendDense(choice.values.subspan(begin, count), bytes);
+    });
     std::fill(choice.values.begin(), choice.values.end(), 0.0F);
   }
 }

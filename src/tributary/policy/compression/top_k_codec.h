@@ -15,25 +15,26 @@ class TopKCodec : public Codec {
  public:
   TopKCodec(const CompressionOptions& options, ParallelFor parallel);
 
-  void TakeFinite(const UnitRun& run, std::vector<std::byte>& out) final;
+  void TakeFinite(const UnitRun& run, EncodedBlocks& out) final;
 
  protected:
   // One unit and what was selected of it, by indices that count from `base`.
   struct Choice {
     std::size_t unit;
+    std::size_t offset;  // of the unit in the whole
     std::span<float> values;
     std::span<const std::uint32_t> indices;
     std::span<const float> kept;
     std::uint32_t base;
   };
-  virtual void Send(const Choice& choice, std::vector<std::byte>& out);
+  virtual void Send(const Choice& choice, EncodedBlocks& out);
 
   const CompressionOptions options_;
   const ParallelFor parallel_;
 
  private:
   // The units of a run among which one selection is made.
-  void TakeTogether(const UnitRun& run, std::vector<std::byte>& out);
+  void TakeTogether(const UnitRun& run, EncodedBlocks& out);
 
   TopKSelector selector_;
   Selection selection_;
@@ -56,7 +57,7 @@ class AdaptiveTopKCodec final : public TopKCodec {
   const AdaptiveState& state() const { return state_; }
 
  private:
-  void Send(const Choice& choice, std::vector<std::byte>& out) override;
+  void Send(const Choice& choice, EncodedBlocks& out) override;
 
   AdaptiveState state_;
   bool sparse_ = false;

@@ -30,6 +30,8 @@ struct TransferOptions {
   // Plans are made anew when a step takes longer or shorter than planned by this share of it: less follows changes
   // sooner and is moved by noise.
   double drift = 0.1;
+  // Updates go in one segment whatever the strategy: something about them is decided over all of them at once.
+  bool whole_push = false;
   friend bool operator==(const TransferOptions&, const TransferOptions&) = default;
 };
 

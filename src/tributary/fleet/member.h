@@ -1,0 +1,18 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace tributary {
+
+// A device that has joined a run, as a checkpoint remembers it. Its DeviceId is its place in the list.
+struct FleetMember {
+  std::string name;  // UTF-8; no two are alike
+  std::int64_t samples = 0;
+  // The last round whose update of this device is in the model; 0 if none is. A device that keeps something from round
+  // to round goes on from what it had after that one.
+  std::uint64_t applied_round = 0;
+  friend bool operator==(const FleetMember&, const FleetMember&) = default;
+};
+
+}  // namespace tributary
