@@ -15,7 +15,7 @@ run_real() {
 
 make_keys pi-1 pi-2 pi-3 pi-4
 for method in sync-sgd federated; do
-  write_experiment $method 20 sequential
+  write_experiment $method 20 sequential dense
   "$TRIBUTARY" run ./tiny.toml --out "simulated-$method" --quiet >/dev/null
   run_real "real-$method"
   expect_same "simulated-$method" "real-$method"
@@ -27,7 +27,7 @@ done
 
 # However transfers are cut, simulated or real: the same weights.
 for method in sync-sgd federated; do
-  write_experiment $method 8 sequential
+  write_experiment $method 8 sequential dense
   "$TRIBUTARY" run ./tiny.toml --out "whole-$method" --quiet >/dev/null
   for strategy in layerwise ibatch optimal; do
     "$TRIBUTARY" run ./tiny.toml --set transfers.strategy=$strategy --out "sim-$method-$strategy" --quiet >/dev/null
@@ -40,4 +40,16 @@ for method in sync-sgd federated; do
     grep -q '"planned_ns":[1-9]' "cut-$method-$strategy/events.jsonl" || fail "no plan in the log of $strategy"
     grep -q '"overlap":0\.[0-9]' "cut-$method-$strategy/events.jsonl" || fail "nothing was hidden by $strategy"
   done
+done
+
+# Compressed updates too, whatever is remembered of them and however they are cut.
+for setting in "sync-sgd top-k layerwise" "sync-sgd int8 optimal" "federated adaptive-top-k optimal"; do
+  read -r method kind strategy <<<"$setting"
+  write_experiment $method 8 sequential $kind
+  "$TRIBUTARY" run ./tiny.toml --out "compressed-$kind" --quiet >/dev/null
+  run_real "real-$kind" --set transfers.strategy=$strategy
+  expect_same "compressed-$kind" "real-$kind"
+  down=$(sed -n 's/.*"bytes_down": \([0-9]*\).*/\1/p' "real-$kind/summary.json" | head -n 1)
+  up=$(sed -n 's/.*"bytes_up": \([0-9]*\).*/\1/p' "real-$kind/summary.json" | head -n 1)
+  [ "$up" -lt $((down * 9 / 10)) ] || fail "$kind sent $up bytes up and $down down"
 done

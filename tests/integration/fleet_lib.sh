@@ -86,8 +86,8 @@ start_device() {
     --longest-wait 300ms "$@"
 }
 
-# write_experiment METHOD ROUNDS [STRATEGY]: tiny.toml, of four devices with few samples each that all must answer. Batch norms,
-# momentum, samples held out and calibration: all that a run has to carry from round to round.
+# write_experiment METHOD ROUNDS [STRATEGY [COMPRESSION]]: tiny.toml, of four devices with few samples each that all must answer. Batch norms,
+# momentum, samples held out, calibration, what compression left: all that a run has to carry from round to round.
 write_experiment() {
   local more=
   [ "$1" = sync-sgd ] || more=$'local-steps = 2\nserver-optimiser = { kind = "adam", learning-rate = 0.01 }'
@@ -121,6 +121,8 @@ calibrate = 1
 $more
 [transfers]
 strategy = "${3:-optimal}"
+[compression]
+kind = "${4:-adaptive-top-k}"
 EOF
 }
 

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+#include "tributary/base/clock.h"
+#include "tributary/base/status.h"
+#include "tributary/base/units.h"
+
+namespace tributary {
+
+// How large a device's batch is when its samples arrive as a stream.
+enum class BatchRule {
+  kFixed,       // the experiment's batch, whatever the rate: a slow stream is waited for
+  kStreamRate,  // what arrives within a window: every device is ready at about the same time
+};
+inline constexpr BatchRule kBatchRules[] = {BatchRule::kFixed, BatchRule::kStreamRate};
+std::string_view NameOf(BatchRule rule);
+StatusOr<BatchRule> ParseBatchRule(std::string_view name);
+
+struct StreamBatchOptions {
+  BatchRule rule = BatchRule::kFixed;
+  // stream-rate: samples of so long a time make a batch. Shorter keeps batches small and steps frequent; where steps
+  // take longer than it, samples are left over.
+  Duration window = std::chrono::seconds(1);
+  // stream-rate: the batch is kept within these. A stream that brings less than `smallest` in a window is waited for.
+  std::size_t smallest = 8;
+  std::size_t largest = 1024;
+
+  friend bool operator==(const StreamBatchOptions&, const StreamBatchOptions&) = default;
+};
+
+struct StreamBatch {
+  std::size_t samples = 0;
+  Duration wait{0};  // until they are there, if none are now; the longest there is for a stream that stands still
+};
+
+// The next batch of a device whose stream runs at this rate. Without a rate, which nobody knows before some samples have
+// come, and under `fixed`, it is `fixed` samples; so is that of a stream that stands still, which may go on.
+StreamBatch NextBatch(const StreamBatchOptions& options, std::size_t fixed, SamplesPerSecond rate);
+
+}  // namespace tributary
