@@ -1,7 +1,7 @@
 // A device's way of reading a stream, without the training: what it takes from its buffer it writes down as used, and
 // that file is all it knows when it starts again. The tests of streams kill it at any moment.
 //
-//   stream_reader BROKER TOPIC SHAPE CLASSES FOLDER [memory=BYTES] [disk=BYTES] [until=COUNT] [from=POSITION]
+//   stream_reader BROKER TOPIC SHAPE CLASSES FOLDER [memory=BYTES] [disk=BYTES] [until=COUNT] [from=POSITION] [debug=…]
 //
 //   stream_reader garbage BROKER TOPIC: publishes bytes that are no sample.
 //
@@ -114,6 +114,10 @@ StatusOr<Arguments> Parse(int argc, char** argv) {
   for (int i = 6; i < argc; ++i) {
     const std::string text = argv[i];
     const std::string name = text.substr(0, text.find('='));
+    if (name == "debug") {
+      arguments.stream.settings = {{"debug", text.substr(6)}};
+      continue;
+    }
     const std::int64_t value = std::stoll(text.substr(name.size() + 1));
     if (name == "memory") arguments.memory = value;
     if (name == "disk") arguments.disk = value;

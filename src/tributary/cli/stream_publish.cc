@@ -37,42 +37,45 @@ struct Feed {
   TimePoint last{0};  // When the last one was sent.
 };
 
-StatusOr<std::vector<Feed>> MakeFeeds(const PublishArguments& arguments, BrokerKind kind,
-                                      const Dataset& dataset) {
+// What each device's stream is to be, before any data are read.
+StatusOr<std::vector<Feed>> PlanFeeds(const PublishArguments& arguments, BrokerKind kind) {
   RateSteps steps;
   if (!arguments.programme.empty()) {
     auto parsed = ParseRateSteps(arguments.programme);
     if (!parsed.ok()) return std::move(parsed).status().WithContext("--programme");
     steps = std::move(*parsed);
   }
-  SplitOptions split = arguments.split;
-  split.devices = static_cast<int>(arguments.rates.size());
-  TRIBUTARY_ASSIGN_OR_RETURN(Partition partition, MakeSplit(split, dataset.labels(), dataset.classes()));
   std::vector<Feed> feeds;
-  for (std::size_t device = 0; device < partition.size(); ++device) {
-    auto rate = ParseQuantity(arguments.rates[device], Unit::kSamplesPerSecond);
+  for (const std::string& text : arguments.rates) {
+    auto rate = ParseQuantity(text, Unit::kSamplesPerSecond);
     if (!rate.ok()) return std::move(rate).status().WithContext("--rates");
     TRIBUTARY_ASSIGN_OR_RETURN(RateProgramme programme,
                                RateProgramme::Make({*rate}, steps.steps, steps.after));
-    Feed feed{.topic = arguments.topic_prefix + std::to_string(device),
-              .rate = {*rate},
-              .programme = std::move(programme),
-              .part = std::move(partition[device])};
-    TRIBUTARY_RETURN_IF_ERROR(CheckTopic(kind, feed.topic));
-    if (!feed.part.empty()) {
-      feed.order.emplace(feed.part.size(), split.seed, DeviceId{device});
-      feed.total = arguments.samples > 0 ? arguments.samples : static_cast<std::int64_t>(feed.part.size());
-    }
-    if (feed.total > 0 && !feed.programme.TimeOf(feed.total)) {
-      return InvalidArgument(
-          "at a rate of " + arguments.rates[device] + " samples/s" +
-          (arguments.programme.empty() ? "" : " under --programme " + arguments.programme) + " device " +
-          std::to_string(device) + " never sends its " + FormatThousands(feed.total) +
-          " samples; ask for fewer with --samples");
-    }
-    feeds.push_back(std::move(feed));
+    feeds.push_back({.topic = arguments.topic_prefix + std::to_string(feeds.size()),
+                     .rate = {*rate},
+                     .programme = std::move(programme)});
+    TRIBUTARY_RETURN_IF_ERROR(CheckTopic(kind, feeds.back().topic));
   }
   return feeds;
+}
+
+Status DealSamples(const PublishArguments& arguments, const Dataset& dataset, std::vector<Feed>& feeds) {
+  SplitOptions split = arguments.split;
+  split.devices = static_cast<int>(feeds.size());
+  TRIBUTARY_ASSIGN_OR_RETURN(Partition partition, MakeSplit(split, dataset.labels(), dataset.classes()));
+  for (std::size_t device = 0; device < feeds.size(); ++device) {
+    Feed& feed = feeds[device];
+    feed.part = std::move(partition[device]);
+    if (feed.part.empty()) continue;
+    feed.order.emplace(feed.part.size(), split.seed, DeviceId{device});
+    feed.total = arguments.samples > 0 ? arguments.samples : static_cast<std::int64_t>(feed.part.size());
+    if (feed.programme.TimeOf(feed.total)) continue;
+    return InvalidArgument("at a rate of " + arguments.rates[device] + " samples/s" +
+                           (arguments.programme.empty() ? "" : " under --programme " + arguments.programme) +
+                           " device " + std::to_string(device) + " never sends its " +
+                           FormatThousands(feed.total) + " samples; ask for fewer with --samples");
+  }
+  return OkStatus();
 }
 
 class Publication {
@@ -226,9 +229,10 @@ StatusOr<BrokerSettings> ParseBrokerSettings(const std::vector<std::string>& tex
 Status PublishStreams(const PublishArguments& arguments) {
   TRIBUTARY_ASSIGN_OR_RETURN(const BrokerAddress address, ParseBrokerAddress(arguments.to));
   TRIBUTARY_ASSIGN_OR_RETURN(const BrokerSettings settings, ParseBrokerSettings(arguments.settings));
-  TRIBUTARY_ASSIGN_OR_RETURN(const TrainTest data, LoadData(arguments.data));
-  TRIBUTARY_ASSIGN_OR_RETURN(std::vector<Feed> feeds, MakeFeeds(arguments, address.kind, data.train));
+  TRIBUTARY_ASSIGN_OR_RETURN(std::vector<Feed> feeds, PlanFeeds(arguments, address.kind));
   TRIBUTARY_ASSIGN_OR_RETURN(const auto publisher, OpenPublisher(address, settings));
+  TRIBUTARY_ASSIGN_OR_RETURN(const TrainTest data, LoadData(arguments.data));
+  TRIBUTARY_RETURN_IF_ERROR(DealSamples(arguments, data.train, feeds));
   std::vector<std::string> topics;
   for (const Feed& feed : feeds) topics.push_back(feed.topic);
   TRIBUTARY_RETURN_IF_ERROR(publisher->Prepare(topics));

@@ -39,6 +39,10 @@ class KafkaPublisher : public Publisher {
     rd_kafka_conf_set_error_cb(settings.get(), [](rd_kafka_t*, int error, const char* reason, void* self) {
       static_cast<KafkaPublisher*>(self)->OnError(static_cast<rd_kafka_resp_err_t>(error), reason);
     });
+    rd_kafka_conf_set_stats_cb(settings.get(), [](rd_kafka_t*, char* text, std::size_t size, void* self) {
+      static_cast<KafkaPublisher*>(self)->OnStatistics({text, size});
+      return 0;
+    });
     TRIBUTARY_ASSIGN_OR_RETURN(client_, kafka::MakeClient(RD_KAFKA_PRODUCER, std::move(settings)));
     return OkStatus();
   }
@@ -84,10 +88,17 @@ class KafkaPublisher : public Publisher {
     if (!failure_.ok()) return failure_;
     // The library copies the bytes, and so takes them as not constant.
     auto* bytes = const_cast<std::byte*>(record.data());
-    const rd_kafka_resp_err_t error =
-        rd_kafka_producev(client_, RD_KAFKA_V_TOPIC(topic.c_str()), RD_KAFKA_V_PARTITION(0),
-                          RD_KAFKA_V_VALUE(static_cast<void*>(bytes), record.size()),
-                          RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_END);
+    std::array<rd_kafka_vu_t, 4> parts{};
+    parts[0].vtype = RD_KAFKA_VTYPE_TOPIC;
+    parts[0].u.cstr = topic.c_str();
+    parts[1].vtype = RD_KAFKA_VTYPE_PARTITION;
+    parts[1].u.i32 = 0;
+    parts[2].vtype = RD_KAFKA_VTYPE_VALUE;
+    parts[2].u.mem = {bytes, record.size()};
+    parts[3].vtype = RD_KAFKA_VTYPE_MSGFLAGS;
+    parts[3].u.i = RD_KAFKA_MSG_F_COPY;
+    const Owned<rd_kafka_error_t> failed(rd_kafka_produceva(client_, parts.data(), parts.size()));
+    const rd_kafka_resp_err_t error = failed ? rd_kafka_error_code(failed.get()) : RD_KAFKA_RESP_ERR_NO_ERROR;
     if (error == RD_KAFKA_RESP_ERR_NO_ERROR) return true;
     if (error == RD_KAFKA_RESP_ERR__QUEUE_FULL) return false;
     return IoError("cannot publish to '" + topic + "': " + rd_kafka_err2str(error));
@@ -97,6 +108,7 @@ class KafkaPublisher : public Publisher {
     const auto limit = std::chrono::duration_cast<std::chrono::milliseconds>(patience).count();
     const bool all = rd_kafka_flush(client_, static_cast<int>(limit)) == RD_KAFKA_RESP_ERR_NO_ERROR;
     if (!failure_.ok()) return failure_;
+    if (all) status_.Set(StreamPhase::kConnected, "there again");
     return all;
   }
 
@@ -110,7 +122,6 @@ class KafkaPublisher : public Publisher {
   void OnDelivery(const rd_kafka_message_t& message) {
     if (message.err == RD_KAFKA_RESP_ERR_NO_ERROR) {
       ++confirmed_;
-      status_.Set(StreamPhase::kConnected, "there again");
     } else if (failure_.ok() && message.err != RD_KAFKA_RESP_ERR__PURGE_QUEUE &&
                message.err != RD_KAFKA_RESP_ERR__PURGE_INFLIGHT) {
       failure_ =
@@ -122,8 +133,16 @@ class KafkaPublisher : public Publisher {
   void OnError(rd_kafka_resp_err_t error, const char* reason) {
     if (error == RD_KAFKA_RESP_ERR__FATAL) {
       failure_ = IoError(std::string("the producer has failed: ") + reason);
-    } else if (error == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN || error == RD_KAFKA_RESP_ERR__AUTHENTICATION) {
-      status_.Set(StreamPhase::kWaiting, std::string("out of reach, trying again: ") + reason);
+    }
+    error_ = reason;
+  }
+
+  void OnStatistics(std::string_view text) {
+    if (kafka::AnyBrokerIsUp(text)) {
+      error_.clear();
+      status_.Set(StreamPhase::kConnected, "there again");
+    } else if (!error_.empty()) {
+      status_.Set(StreamPhase::kWaiting, "out of reach, trying again: " + error_);
     }
   }
 
@@ -131,6 +150,7 @@ class KafkaPublisher : public Publisher {
   StreamStatus status_;
   rd_kafka_t* client_ = nullptr;
   Status failure_;
+  std::string error_;  // The last word since a connection was seen.
   std::int64_t confirmed_ = 0;
 };
 

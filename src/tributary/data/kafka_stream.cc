@@ -1,7 +1,7 @@
 #include "tributary/data/kafka_stream.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
+#include <array>
 
 #include "tributary/data/kafka_client.h"
 #include "tributary/data/record.h"
@@ -24,10 +24,10 @@ BrokerSettings ReaderSettings(const BrokerStreamOptions& options) {
           {"queued.max.messages.kbytes", "16384"},
           {"fetch.error.backoff.ms", "200"},
           // How soon a topic that is not there yet is found.
-          {"topic.metadata.refresh.interval.ms", "2000"},
-          // Of it the state is read.
-          {"statistics.interval.ms", "1000"}};
+          {"topic.metadata.refresh.interval.ms", "2000"}};
 }
+
+constexpr int kMostSilent = 10;  // Five seconds.
 
 class KafkaStream : public Stream {
  public:
@@ -52,14 +52,17 @@ class KafkaStream : public Stream {
     TRIBUTARY_ASSIGN_OR_RETURN(client_, kafka::MakeClient(RD_KAFKA_CONSUMER, std::move(settings)));
     // Callbacks come with consumer_poll, on the caller's thread.
     rd_kafka_poll_set_consumer(client_);
-    return Assign(RD_KAFKA_OFFSET_BEGINNING);
+    return OkStatus();
   }
 
   void Poll(TimePoint, const PollLimits& limits, std::vector<StreamSample>& out) override {
     if (client_ == nullptr) return;
+    // Only now, so that a stream that is sought first is assigned once.
+    if (!assigned_) (void)Assign();
     Bytes bytes{0};
     auto wait = static_cast<int>(std::chrono::duration_cast<std::chrono::milliseconds>(limits.wait).count());
-    for (std::size_t taken = 0; taken < limits.samples && bytes < limits.bytes;) {
+    // What is no sample counts, too: a topic full of it must not hold up the caller.
+    for (std::size_t seen = 0; seen < limits.samples && bytes < limits.bytes; ++seen) {
       const Owned<rd_kafka_message_t> message(rd_kafka_consumer_poll(client_, wait));
       wait = 0;
       if (!message) return;
@@ -70,7 +73,6 @@ class KafkaStream : public Stream {
       if (auto sample = Read(*message)) {
         bytes += sample->bytes();
         out.push_back(std::move(*sample));
-        ++taken;
       }
     }
   }
@@ -79,7 +81,7 @@ class KafkaStream : public Stream {
     if (position < 0) return InvalidArgument("offsets count from 0, asked for " + std::to_string(position));
     if (client_ == nullptr) return Unavailable("topic " + options_.topic + " was closed");
     expected_ = position;
-    return Assign(position);
+    return Assign();
   }
 
   void Commit(std::int64_t position) override {
@@ -102,14 +104,18 @@ class KafkaStream : public Stream {
   }
 
  private:
-  Status Assign(std::int64_t offset) {
+  Status Assign() {
+    silent_ = 0;
+    const std::int64_t offset = expected_.value_or(RD_KAFKA_OFFSET_BEGINNING);
     const rd_kafka_resp_err_t error = rd_kafka_assign(client_, At(options_.topic, offset).get());
-    if (error == RD_KAFKA_RESP_ERR_NO_ERROR) return OkStatus();
+    assigned_ = error == RD_KAFKA_RESP_ERR_NO_ERROR;
+    if (assigned_) return OkStatus();
     return Unavailable("topic " + options_.topic + " cannot be read: " + rd_kafka_err2str(error));
   }
 
   std::optional<StreamSample> Read(const rd_kafka_message_t& message) {
-    status_.Set(StreamPhase::kConnected, "connected to " + address_);
+    topic_error_.clear();
+    silent_ = 0;
     // A topic that was made anew begins at 0 again: nothing of it is used until it has passed what was used before.
     if (message.offset < expected_.value_or(0)) {
       ++counts_.duplicates;
@@ -132,31 +138,30 @@ class KafkaStream : public Stream {
       std::array<char, 512> why{};
       rd_kafka_fatal_error(client, why.data(), why.size());
       status_.Set(StreamPhase::kStopped, std::string("given up: ") + why.data());
-    } else if (error == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN || error == RD_KAFKA_RESP_ERR__AUTHENTICATION) {
-      status_.Set(StreamPhase::kWaiting, "cannot reach " + address_ + ", trying again: " + reason);
     }
+    broker_error_ = reason;
   }
 
+  // About the topic: it is not there, or this reader may not read it. Of brokers OnError hears.
   void OnMessageError(const rd_kafka_message_t& message) {
-    if (kafka::IsOutOfReach(message.err)) return;  // OnError hears of it when it is true of all brokers.
-    status_.Set(StreamPhase::kWaiting, std::string("waiting: ") + rd_kafka_message_errstr(&message));
+    if (message.err == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART ||
+        message.err == RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED) {
+      topic_error_ = rd_kafka_err2str(message.err);
+      status_.Set(StreamPhase::kWaiting, "waiting for " + address_ + ": " + topic_error_);
+    }
   }
 
   // Connected is who has a connection to the partition's leader, also where nothing comes.
   void OnStatistics(std::string_view text) {
-    const auto all = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
-    if (!all.is_object()) return;
-    const auto partition = nlohmann::json::json_pointer("/partitions/0/leader");
-    const auto topics = all.find("topics");
-    if (topics == all.end() || !topics->contains(options_.topic)) return;
-    const auto& topic = (*topics)[options_.topic];
-    if (!topic.contains(partition)) return;
-    const auto leader = topic[partition];
-    if (leader == -1) return;
-    for (const auto& broker : all.value("brokers", nlohmann::json::object())) {
-      if (broker.value("nodeid", -1) == leader && broker.value("state", "") == "UP") {
-        status_.Set(StreamPhase::kConnected, "connected to " + address_);
-      }
+    const kafka::PartitionState partition = kafka::StateOf(text, options_.topic);
+    if (partition.leader_is_up) {
+      broker_error_.clear();
+      if (topic_error_.empty()) status_.Set(StreamPhase::kConnected, "connected to " + address_);
+      // The library has been seen to stop fetching without a word. Asking again from the same offset costs nothing.
+      silent_ = partition.behind ? silent_ + 1 : 0;
+      if (silent_ >= kMostSilent) (void)Assign();
+    } else if (!broker_error_.empty()) {
+      status_.Set(StreamPhase::kWaiting, "cannot reach " + address_ + ", trying again: " + broker_error_);
     }
   }
 
@@ -166,6 +171,10 @@ class KafkaStream : public Stream {
   rd_kafka_t* client_ = nullptr;
   std::optional<std::int64_t> expected_;  // Offset that comes next, once one is known.
   StreamCounts counts_;
+  std::string broker_error_;  // The last word since a connection was seen.
+  std::string topic_error_;
+  bool assigned_ = false;
+  int silent_ = 0;  // Statistics since the last message that showed more to fetch.
 };
 
 }  // namespace

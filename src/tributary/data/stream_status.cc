@@ -5,12 +5,14 @@
 namespace tributary {
 
 StreamStatus::StreamStatus(std::string what, StreamState first)
-    : what_(std::move(what)), state_(std::move(first)), told_(state_.phase) {}
+    : what_(std::move(what)), state_(std::move(first)), fresh_(state_.phase == StreamPhase::kWaiting) {}
 
 void StreamStatus::Set(StreamPhase phase, std::string reason) {
   const std::lock_guard lock(mutex_);
-  if (state_.phase == phase || state_.phase == StreamPhase::kStopped) return;
+  if ((state_.phase == phase && !fresh_) || state_.phase == StreamPhase::kStopped) return;
   state_ = {phase, std::move(reason)};
+  fresh_ = false;
+  news_ = true;
 }
 
 StreamState StreamStatus::state() const {
@@ -20,8 +22,8 @@ StreamState StreamStatus::state() const {
 
 std::optional<std::string> StreamStatus::TakeNews() {
   const std::lock_guard lock(mutex_);
-  if (told_ == state_.phase) return std::nullopt;
-  told_ = state_.phase;
+  if (!news_) return std::nullopt;
+  news_ = false;
   return what_ + ": " + state_.reason;
 }
 

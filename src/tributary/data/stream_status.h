@@ -14,8 +14,8 @@ class StreamStatus {
   // `what` begins every sentence: "stream pi-1".
   StreamStatus(std::string what, StreamState first);
 
-  // The reason counts as news only with another phase: a broker that is down for ten reasons in turn is down once. A
-  // stopped stream stays stopped.
+  // News is another phase: a broker that is down for ten reasons in turn is down once. Only what is waited for from the
+  // start has no reason yet, and the first one is news. A stopped stream stays stopped.
   void Set(StreamPhase phase, std::string reason);
 
   StreamState state() const;
@@ -25,7 +25,8 @@ class StreamStatus {
   mutable std::mutex mutex_;
   const std::string what_;
   StreamState state_;
-  StreamPhase told_;
+  bool fresh_;         // Waiting since the start, for no reason yet.
+  bool news_ = false;  // The state was not told.
 };
 
 }  // namespace tributary
