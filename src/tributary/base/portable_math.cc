@@ -42,4 +42,22 @@ double PortableExp(double x) {
   return std::ldexp(sum, static_cast<int>(k));
 }
 
+double PortableCosine(double turns) {
+  double t = turns - std::floor(turns);  // in [0, 1]
+  if (t > 0.5) t = 1 - t;
+  const double sign = t > 0.25 ? -1 : 1;
+  if (t > 0.25) t = 0.5 - t;
+  // Now in the first quarter: the cosine series for its first half, the sine of the rest for the second, so that both
+  // stay below π/4 and nine terms are enough.
+  constexpr double kTau = 6.283185307179586476925286766559;
+  const bool sine = t > 0.125;
+  const double x = kTau * (sine ? 0.25 - t : t);
+  double sum = 0;
+  for (int n = 8; n >= 1; --n) {
+    const double a = sine ? 2.0 * n : 2.0 * n - 1;
+    sum = (1 + sum) * (-x * x / (a * (a + 1)));
+  }
+  return sign * (sine ? x * (1 + sum) : 1 + sum);
+}
+
 }  // namespace tributary

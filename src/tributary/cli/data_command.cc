@@ -101,24 +101,10 @@ Status List(bool json) {
 void AddShow(CLI::App& data, Action& action) {
   auto arguments = std::make_shared<ShowArguments>();
   CLI::App* command = data.add_subcommand("show", "Divide a data set over devices and show who has what");
-  std::string kinds;
-  for (const std::string& kind : SplitKinds()) kinds += (kinds.empty() ? "" : ", ") + kind;
   command->add_option("name", arguments->data.name, "Data set, or a folder with X.npy and y.npy")->capture_default_str();
   AddDataDirOption(*command, arguments->data.data_dir);
-  command->add_option("--split", arguments->split.kind, "How samples are divided: " + kinds)->capture_default_str();
+  AddSplitOptions(*command, arguments->split);
   command->add_option("--devices", arguments->split.devices, "Number of devices")->capture_default_str();
-  command
-      ->add_option("--alpha", arguments->split.alpha,
-                   "dirichlet, extended-dirichlet: smaller is more skewed; 0.1 strongly, 100 hardly")
-      ->capture_default_str();
-  command
-      ->add_option("--classes-per-device", arguments->split.classes_per_device,
-                   "classes-per-device, extended-dirichlet: classes that each device sees")
-      ->capture_default_str();
-  command
-      ->add_option("--shards-per-device", arguments->split.shards_per_device,
-                   "shards: runs of the label-sorted data that each device is dealt")
-      ->capture_default_str();
   command->add_option("--seed", arguments->split.seed, "Same seed, same split")->capture_default_str();
   command->add_option("--plot", arguments->plot, "Write the picture to this SVG file")->type_name("FILE.svg");
   AddJsonFlag(*command, arguments->json);

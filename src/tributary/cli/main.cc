@@ -86,6 +86,7 @@ int Main(int argc, const char* const* argv) {
   AddEvaluateCommand(app, action);
   AddModelsCommand(app, action);
   AddDataCommand(app, action);
+  AddStreamCommand(app, action);
   AddProfileCommand(app, action);
   AddPlanCommand(app, action);
 #ifdef TRIBUTARY_REMOTE

@@ -16,6 +16,24 @@ void AddDataDirOption(CLI::App& command, std::filesystem::path& data_dir) {
       ->type_name("DIR");
 }
 
+void AddSplitOptions(CLI::App& command, SplitOptions& split) {
+  std::string kinds;
+  for (const std::string& kind : SplitKinds()) kinds += (kinds.empty() ? "" : ", ") + kind;
+  command.add_option("--split", split.kind, "How samples are divided: " + kinds)->capture_default_str();
+  command
+      .add_option("--alpha", split.alpha,
+                  "dirichlet, extended-dirichlet: smaller is more skewed; 0.1 strongly, 100 hardly")
+      ->capture_default_str();
+  command
+      .add_option("--classes-per-device", split.classes_per_device,
+                  "classes-per-device, extended-dirichlet: classes that each device sees")
+      ->capture_default_str();
+  command
+      .add_option("--shards-per-device", split.shards_per_device,
+                  "shards: runs of the label-sorted data that each device is dealt")
+      ->capture_default_str();
+}
+
 void AddThreadsOption(CLI::App& command, int& threads) {
   threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   command.add_option("--threads", threads, "Threads to compute with")

@@ -6,6 +6,7 @@
 
 #include "tributary/data/load.h"
 #include "tributary/model/zoo.h"
+#include "tributary/policy/partitioning/split.h"
 
 namespace tributary {
 
@@ -15,6 +16,9 @@ void AddJsonFlag(CLI::App& command, bool& json);
 
 // --data-dir, from the environment variable TRIBUTARY_DATA when not given.
 void AddDataDirOption(CLI::App& command, std::filesystem::path& data_dir);
+
+// --split and what its kinds need. Not --devices.
+void AddSplitOptions(CLI::App& command, SplitOptions& split);
 
 // --threads; the machine's cores when not given.
 void AddThreadsOption(CLI::App& command, int& threads);

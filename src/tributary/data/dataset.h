@@ -52,6 +52,9 @@ class Dataset {
   void Read(std::size_t index, std::span<float> out) const;
   // The same before normalisation.
   void ReadPlain(std::size_t index, std::span<float> out) const;
+  // The same as it is held: one byte or one float (see holds_bytes) per value.
+  std::span<const std::byte> Held(std::size_t index) const;
+  bool holds_bytes() const { return std::holds_alternative<std::vector<std::uint8_t>>(values_); }
 
   // A data set of these samples only, in this order.
   Dataset Select(std::span<const std::uint32_t> indices) const;

@@ -1,0 +1,245 @@
+#include "tributary/cli/stream_publish.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "tributary/base/text_table.h"
+#include "tributary/cli/interrupt.h"
+#include "tributary/cli/shared_options.h"
+#include "tributary/data/record.h"
+#include "tributary/data/replay_stream.h"
+#include "tributary/experiment/programme_text.h"
+#include "tributary/experiment/quantity.h"
+#include "tributary/telemetry/progress.h"
+
+namespace tributary {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using namespace std::chrono_literals;
+
+constexpr int kMostAtOnce = 256;        // Of one device, before the others have their turn.
+constexpr Duration kLongestNap = 50ms;  // Ctrl-C is noticed so soon.
+constexpr Duration kBlockedNap = 5ms;
+
+// One device's stream on its way into its topic.
+struct Feed {
+  std::string topic;
+  SamplesPerSecond rate;
+  RateProgramme programme;
+  std::vector<std::uint32_t> part;
+  std::optional<ReplayOrder> order;  // Not of an empty part.
+  std::int64_t total = 0;
+  std::int64_t sent = 0;
+  TimePoint last{0};  // When the last one was sent.
+};
+
+// What each device's stream is to be, before any data are read.
+StatusOr<std::vector<Feed>> PlanFeeds(const PublishArguments& arguments, BrokerKind kind) {
+  RateSteps steps;
+  if (!arguments.programme.empty()) {
+    auto parsed = ParseRateSteps(arguments.programme);
+    if (!parsed.ok()) return std::move(parsed).status().WithContext("--programme");
+    steps = std::move(*parsed);
+  }
+  std::vector<Feed> feeds;
+  for (const std::string& text : arguments.rates) {
+    auto rate = ParseQuantity(text, Unit::kSamplesPerSecond);
+    if (!rate.ok()) return std::move(rate).status().WithContext("--rates");
+    TRIBUTARY_ASSIGN_OR_RETURN(RateProgramme programme,
+                               RateProgramme::Make({*rate}, steps.steps, steps.after));
+    feeds.push_back({.topic = arguments.topic_prefix + std::to_string(feeds.size()),
+                     .rate = {*rate},
+                     .programme = std::move(programme)});
+    TRIBUTARY_RETURN_IF_ERROR(CheckTopic(kind, feeds.back().topic));
+  }
+  return feeds;
+}
+
+Status DealSamples(const PublishArguments& arguments, const Dataset& dataset, std::vector<Feed>& feeds) {
+  SplitOptions split = arguments.split;
+  split.devices = static_cast<int>(feeds.size());
+  TRIBUTARY_ASSIGN_OR_RETURN(Partition partition, MakeSplit(split, dataset.labels(), dataset.classes()));
+  for (std::size_t device = 0; device < feeds.size(); ++device) {
+    Feed& feed = feeds[device];
+    feed.part = std::move(partition[device]);
+    if (feed.part.empty()) continue;
+    feed.order.emplace(feed.part.size(), split.seed, DeviceId{device});
+    feed.total = arguments.samples > 0 ? arguments.samples : static_cast<std::int64_t>(feed.part.size());
+    if (feed.programme.TimeOf(feed.total)) continue;
+    return InvalidArgument("at a rate of " + arguments.rates[device] + " samples/s" +
+                           (arguments.programme.empty() ? "" : " under --programme " + arguments.programme) +
+                           " device " + std::to_string(device) + " never sends its " +
+                           FormatThousands(feed.total) + " samples; ask for fewer with --samples");
+  }
+  return OkStatus();
+}
+
+class Publication {
+ public:
+  Publication(const PublishArguments& arguments, const Dataset& dataset, Publisher& publisher,
+              std::vector<Feed>& feeds)
+      : dataset_(dataset),
+        publisher_(publisher),
+        feeds_(feeds),
+        epoch_(std::chrono::system_clock::now().time_since_epoch()),
+        // Above every number of an earlier run, as long as none publishes more than a million samples a second.
+        run_(arguments.first_sequence.value_or(
+            std::chrono::duration_cast<std::chrono::microseconds>(epoch_).count())),
+        progress_(*clock_, stderr,
+                  {.style = arguments.quiet ? ProgressStyle::kQuiet : ProgressStyleFor(stderr),
+                   .total = Total(feeds),
+                   .unit = "samples"}) {}
+
+  // Until everything is sent, or somebody interrupts. Then waits for the broker to confirm it.
+  Status Run() {
+    while (!interrupt_.interrupted()) {
+      TRIBUTARY_ASSIGN_OR_RETURN(const Duration nap, SendWhatIsDue());
+      Tell();
+      if (std::ranges::all_of(feeds_, [](const Feed& feed) { return feed.sent == feed.total; })) break;
+      std::this_thread::sleep_for(nap);
+    }
+    interrupted_ = interrupt_.interrupted();
+    const TimePoint patience = clock_->Now() + 5s;
+    while (true) {
+      TRIBUTARY_ASSIGN_OR_RETURN(const bool all, publisher_.Flush(200ms));
+      Tell();
+      if (all) break;
+      if (!interrupt_.interrupted() || clock_->Now() < patience) continue;
+      return Unavailable("interrupted; the broker has confirmed " + FormatThousands(publisher_.confirmed()) +
+                         " of " + FormatThousands(static_cast<std::int64_t>(Sent())) + " samples");
+    }
+    if (!interrupted_) progress_.Finish(Sent(), "");
+    return OkStatus();
+  }
+
+  bool interrupted() const { return interrupted_; }
+  std::int64_t run() const { return run_; }
+
+ private:
+  static std::uint64_t Total(const std::vector<Feed>& feeds) {
+    std::int64_t total = 0;
+    for (const Feed& feed : feeds) total += feed.total;
+    return static_cast<std::uint64_t>(total);
+  }
+  std::uint64_t Sent() const {
+    std::int64_t sent = 0;
+    for (const Feed& feed : feeds_) sent += feed.sent;
+    return static_cast<std::uint64_t>(sent);
+  }
+
+  void Tell() {
+    if (const auto news = publisher_.TakeNews()) {
+      progress_.Clear();
+      std::fprintf(stderr, "%s\n", news->c_str());
+    }
+    progress_.Update(Sent(), std::to_string(feeds_.size()) + (feeds_.size() == 1 ? " topic" : " topics"));
+  }
+
+  // How long there is nothing more to do.
+  StatusOr<Duration> SendWhatIsDue() {
+    const TimePoint now = clock_->Now();
+    Duration nap = kLongestNap;
+    for (Feed& feed : feeds_) {
+      const std::int64_t due = std::min(feed.programme.Arrived(now), feed.total);
+      for (int turn = 0; turn < kMostAtOnce && feed.sent < due; ++turn) {
+        TRIBUTARY_ASSIGN_OR_RETURN(const bool taken, publisher_.Publish(feed.topic, NextRecord(feed, now)));
+        if (!taken) return kBlockedNap;
+        ++feed.sent;
+        feed.last = now;
+      }
+      if (feed.sent == feed.total) continue;
+      const auto next = feed.programme.TimeOf(feed.sent + 1);
+      if (next) nap = std::min(nap, std::max(*next - now, Duration(0)));
+    }
+    return nap;
+  }
+
+  std::vector<std::byte> NextRecord(Feed& feed, TimePoint now) {
+    const std::uint32_t index = feed.part[feed.order->At(feed.sent)];
+    const auto held = dataset_.Held(index);
+    return EncodeRecord({.sample = {.position = run_ + feed.sent,
+                                    .label = dataset_.label(index),
+                                    .element = FormatOf(dataset_).element,
+                                    .produced = epoch_ + now,
+                                    .payload = std::vector<std::byte>(held.begin(), held.end())},
+                         .run = run_});
+  }
+
+  const InterruptGuard interrupt_;
+  const std::unique_ptr<Clock> clock_ = MakeRealClock();
+  const Dataset& dataset_;
+  Publisher& publisher_;
+  std::vector<Feed>& feeds_;
+  const std::chrono::nanoseconds epoch_;
+  const std::int64_t run_;
+  Progress progress_;
+  bool interrupted_ = false;
+};
+
+std::string PerSecond(double rate) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f/s", rate);
+  return text;
+}
+
+void Print(const PublishArguments& arguments, const Dataset& dataset, const std::vector<Feed>& feeds,
+           const Publication& publication) {
+  TextTable table({"topic", "samples", "asked for", "reached"});
+  Json list = Json::array();
+  for (const Feed& feed : feeds) {
+    const double seconds = ToSeconds(feed.last);
+    const double reached = seconds > 0 ? static_cast<double>(feed.sent) / seconds : 0;
+    table.AddRow({feed.topic, FormatThousands(feed.sent), PerSecond(feed.rate.value), PerSecond(reached)});
+    list.push_back(
+        {{"topic", feed.topic}, {"samples", feed.sent}, {"rate", feed.rate.value}, {"reached", reached}});
+  }
+  if (arguments.json) {
+    PrintJson({{"to", arguments.to},
+               {"data", dataset.name()},
+               {"shape", FormatShape(dataset.shape())},
+               {"element", dataset.holds_bytes() ? "byte" : "float"},
+               {"classes", dataset.classes()},
+               {"first_sequence", publication.run()},
+               {"interrupted", publication.interrupted()},
+               {"topics", list}});
+    return;
+  }
+  std::fputs(table.Format().c_str(), stdout);
+  if (publication.interrupted()) std::puts("interrupted; everything sent so far is with the broker");
+}
+
+}  // namespace
+
+StatusOr<BrokerSettings> ParseBrokerSettings(const std::vector<std::string>& texts) {
+  BrokerSettings settings;
+  for (const std::string& text : texts) {
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      return InvalidArgument("--broker-setting '" + text + "' is not of the form NAME=VALUE");
+    }
+    settings.emplace_back(text.substr(0, equals), text.substr(equals + 1));
+  }
+  return settings;
+}
+
+Status PublishStreams(const PublishArguments& arguments) {
+  TRIBUTARY_ASSIGN_OR_RETURN(const BrokerAddress address, ParseBrokerAddress(arguments.to));
+  TRIBUTARY_ASSIGN_OR_RETURN(const BrokerSettings settings, ParseBrokerSettings(arguments.settings));
+  TRIBUTARY_ASSIGN_OR_RETURN(std::vector<Feed> feeds, PlanFeeds(arguments, address.kind));
+  TRIBUTARY_ASSIGN_OR_RETURN(const auto publisher, OpenPublisher(address, settings));
+  TRIBUTARY_ASSIGN_OR_RETURN(const TrainTest data, LoadData(arguments.data));
+  TRIBUTARY_RETURN_IF_ERROR(DealSamples(arguments, data.train, feeds));
+  std::vector<std::string> topics;
+  for (const Feed& feed : feeds) topics.push_back(feed.topic);
+  TRIBUTARY_RETURN_IF_ERROR(publisher->Prepare(topics));
+  Publication publication(arguments, data.train, *publisher, feeds);
+  TRIBUTARY_RETURN_IF_ERROR(publication.Run());
+  Print(arguments, data.train, feeds, publication);
+  return OkStatus();
+}
+
+}  // namespace tributary

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tributary/base/status.h"
+#include "tributary/data/broker.h"
+#include "tributary/data/load.h"
+#include "tributary/policy/partitioning/split.h"
+
+namespace tributary {
+
+// What 'tributary stream publish' was asked for.
+struct PublishArguments {
+  std::string to;
+  std::vector<std::string> settings;  // NAME=VALUE
+  std::string topic_prefix = "tributary-";
+  DataOptions data;
+  SplitOptions split;
+  std::vector<std::string> rates;
+  std::string programme;
+  std::int64_t samples = 0;  // Per device; 0: its part of the data once.
+  std::optional<std::int64_t> first_sequence;
+  bool json = false;
+  bool quiet = false;
+};
+Status PublishStreams(const PublishArguments& arguments);
+
+// NAME=VALUE, each.
+StatusOr<BrokerSettings> ParseBrokerSettings(const std::vector<std::string>& texts);
+
+}  // namespace tributary

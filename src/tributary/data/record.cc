@@ -1,0 +1,89 @@
+#include "tributary/data/record.h"
+
+#include <bit>
+#include <cstring>
+
+#include "tributary/base/check.h"
+
+namespace tributary {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "headings are written as they lie in memory");
+
+constexpr char kMagic[4] = {'T', 'R', 'B', 'S'};
+constexpr std::uint8_t kVersion = 1;
+
+struct Heading {
+  char magic[4];
+  std::uint8_t version;
+  std::uint8_t element;
+  std::uint16_t zero;
+  std::int32_t label;
+  std::uint32_t bytes;
+  std::int64_t sequence;
+  std::int64_t run;
+  std::int64_t produced;
+};
+static_assert(sizeof(Heading) == kRecordHeading);
+
+}  // namespace
+
+std::vector<std::byte> EncodeRecord(const Record& record) {
+  const StreamSample& sample = record.sample;
+  TRIBUTARY_CHECK(sample.payload.size() <= kLargestRecord - kRecordHeading);
+  Heading heading = {.magic = {},
+                     .version = kVersion,
+                     .element = static_cast<std::uint8_t>(sample.element),
+                     .zero = 0,
+                     .label = sample.label,
+                     .bytes = static_cast<std::uint32_t>(sample.payload.size()),
+                     .sequence = sample.position,
+                     .run = record.run,
+                     .produced = sample.produced.count()};
+  std::memcpy(heading.magic, kMagic, sizeof kMagic);
+  std::vector<std::byte> bytes(kRecordHeading + sample.payload.size());
+  std::memcpy(bytes.data(), &heading, kRecordHeading);
+  if (!sample.payload.empty())
+    std::memcpy(bytes.data() + kRecordHeading, sample.payload.data(), sample.payload.size());
+  return bytes;
+}
+
+StatusOr<Record> DecodeRecord(ByteSpan bytes) {
+  if (bytes.size() < kRecordHeading) {
+    return Corrupt("a record has a heading of " + std::to_string(kRecordHeading) + " bytes, found " +
+                   std::to_string(bytes.size()));
+  }
+  if (bytes.size() > kLargestRecord) {
+    return Corrupt("a record has at most " + std::to_string(kLargestRecord) + " bytes, found " +
+                   std::to_string(bytes.size()));
+  }
+  Heading heading{};
+  std::memcpy(&heading, bytes.data(), kRecordHeading);
+  if (std::memcmp(heading.magic, kMagic, sizeof kMagic) != 0)
+    return Corrupt("a record begins with TRBS; this does not");
+  if (heading.version != kVersion || heading.zero != 0) {
+    return Corrupt("version " + std::to_string(heading.version) +
+                   " of records; this program reads version 1");
+  }
+  if (heading.element > static_cast<std::uint8_t>(SampleElement::kFloat)) {
+    return Corrupt("kind of value " + std::to_string(heading.element) +
+                   "; 0 (bytes) and 1 (floats) are known");
+  }
+  const ByteSpan values = bytes.subspan(kRecordHeading);
+  if (values.size() != heading.bytes) {
+    return Corrupt("the heading speaks of " + std::to_string(heading.bytes) + " bytes of values, found " +
+                   std::to_string(values.size()));
+  }
+  if (heading.run < 0 || heading.sequence < heading.run) {
+    return Corrupt("sequence " + std::to_string(heading.sequence) + " in a run from " +
+                   std::to_string(heading.run));
+  }
+  return Record{.sample = {.position = heading.sequence,
+                           .label = heading.label,
+                           .element = static_cast<SampleElement>(heading.element),
+                           .produced = std::chrono::nanoseconds(heading.produced),
+                           .payload = std::vector<std::byte>(values.begin(), values.end())},
+                .run = heading.run};
+}
+
+}  // namespace tributary

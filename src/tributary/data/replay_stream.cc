@@ -1,0 +1,96 @@
+#include "tributary/data/replay_stream.h"
+
+#include <algorithm>
+
+#include "tributary/base/check.h"
+#include "tributary/data/batches.h"
+#include "tributary/data/sample_format.h"
+#include "tributary/data/stream_status.h"
+
+namespace tributary {
+namespace {
+
+class ReplayStream : public Stream {
+ public:
+  ReplayStream(std::shared_ptr<const Dataset> dataset, std::vector<std::uint32_t> part,
+               const ReplayOptions& options)
+      : dataset_(std::move(dataset)),
+        part_(std::move(part)),
+        options_(options),
+        order_(part_.size(), options.seed, options.device),
+        format_(FormatOf(*dataset_)),
+        status_("replay of " + dataset_->name(), {StreamPhase::kConnected, "replaying"}) {
+    TRIBUTARY_CHECK(!part_.empty());
+  }
+
+  void Poll(TimePoint now, const PollLimits& limits, std::vector<StreamSample>& out) override {
+    if (status_.state().phase == StreamPhase::kStopped) return;
+    std::int64_t arrived = options_.programme.Arrived(now - options_.start);
+    if (options_.total > 0) arrived = std::min(arrived, options_.total);
+    Bytes bytes{0};
+    for (std::size_t taken = 0; next_ < arrived && taken < limits.samples && bytes < limits.bytes;
+         ++taken, ++next_) {
+      out.push_back(At(next_));
+      bytes += out.back().bytes();
+      ++delivered_;
+    }
+    if (options_.total > 0 && next_ >= options_.total) status_.Set(StreamPhase::kStopped, "at its end");
+  }
+
+  Status Seek(std::int64_t position) override {
+    if (position < 0)
+      return InvalidArgument("positions of a replay count from 0, asked for " + std::to_string(position));
+    next_ = position;
+    return OkStatus();
+  }
+
+  void Commit(std::int64_t) override {}
+  StreamState state() const override { return status_.state(); }
+  std::optional<std::string> TakeNews() override { return status_.TakeNews(); }
+  StreamCounts counts() const override { return {.delivered = delivered_}; }
+  void Close() override { status_.Set(StreamPhase::kStopped, "closed"); }
+
+ private:
+  StreamSample At(std::int64_t position) {
+    const std::uint32_t index = part_[order_.At(position)];
+    const auto held = dataset_->Held(index);
+    const auto arrival = options_.programme.TimeOf(position + 1);
+    return {.position = position,
+            .label = dataset_->label(index),
+            .element = format_.element,
+            .produced = options_.start + arrival.value_or(TimePoint(0)),
+            .payload = std::vector<std::byte>(held.begin(), held.end())};
+  }
+
+  const std::shared_ptr<const Dataset> dataset_;
+  const std::vector<std::uint32_t> part_;
+  const ReplayOptions options_;
+  ReplayOrder order_;
+  const SampleFormat format_;
+  StreamStatus status_;
+  std::int64_t next_ = 0;
+  std::int64_t delivered_ = 0;
+};
+
+}  // namespace
+
+ReplayOrder::ReplayOrder(std::size_t samples, std::uint64_t seed, DeviceId device)
+    : samples_(samples), seed_(seed), device_(device) {
+  TRIBUTARY_CHECK(samples > 0);
+}
+
+std::size_t ReplayOrder::At(std::int64_t position) {
+  const std::uint64_t epoch = static_cast<std::uint64_t>(position) / samples_;
+  if (order_.empty() || epoch != epoch_) {
+    order_ = EpochOrder(samples_, seed_, device_, epoch);
+    epoch_ = epoch;
+  }
+  return order_[static_cast<std::uint64_t>(position) % samples_];
+}
+
+std::unique_ptr<Stream> MakeReplayStream(std::shared_ptr<const Dataset> dataset,
+                                         std::vector<std::uint32_t> part, const ReplayOptions& options) {
+  return std::make_unique<ReplayStream>(std::move(dataset), std::move(part), options);
+}
+
+}  // namespace tributary

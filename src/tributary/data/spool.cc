@@ -1,0 +1,297 @@
+#include "tributary/data/spool.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+
+#include "tributary/base/check.h"
+
+namespace tributary {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "headings are written as they lie in memory");
+
+struct Heading {
+  std::uint32_t checksum;  // Of all that follows, the bytes included.
+  std::uint32_t bytes;
+  std::int64_t position;
+  std::int64_t predecessor;
+  std::int64_t tally;
+};
+constexpr std::int64_t kHeading = sizeof(Heading);
+constexpr std::uint32_t kLargestEntry = std::uint32_t{1} << 27;
+
+struct Mark {
+  std::uint32_t checksum;
+  std::uint32_t version;
+  std::int64_t released;
+  std::int64_t tally;
+};
+
+template <typename Head>
+std::uint32_t ChecksumOf(const Head& head, ByteSpan bytes) {
+  constexpr std::size_t kSkip = sizeof head.checksum;
+  const auto* raw = reinterpret_cast<const Bytef*>(&head);
+  uLong sum = ::crc32(0, raw + kSkip, static_cast<uInt>(sizeof head - kSkip));
+  // An empty span may point nowhere, which zlib takes for a request to start anew.
+  if (!bytes.empty())
+    sum = ::crc32(sum, reinterpret_cast<const Bytef*>(bytes.data()), static_cast<uInt>(bytes.size()));
+  return static_cast<std::uint32_t>(sum);
+}
+
+int WriteAt(int file, ByteSpan bytes, std::int64_t offset) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::pwrite(file, bytes.data(), bytes.size(), offset);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return written < 0 ? errno : ENOSPC;
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+    offset += written;
+  }
+  return 0;
+}
+
+// Fewer bytes than asked for are an error like any other: the caller knows how long the file is.
+int ReadExactly(int file, std::span<std::byte> bytes, std::int64_t offset) {
+  while (!bytes.empty()) {
+    const ssize_t got = ::pread(file, bytes.data(), bytes.size(), offset);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return got < 0 ? errno : EIO;
+    bytes = bytes.subspan(static_cast<std::size_t>(got));
+    offset += got;
+  }
+  return 0;
+}
+
+// The entry at `offset` of a file of `size` bytes; nothing at its end. Corrupt unless it is whole and unchanged.
+StatusOr<std::optional<SpoolEntry>> ReadEntry(int file, std::int64_t offset, std::int64_t size,
+                                              const std::filesystem::path& path) {
+  const auto damaged = [&] {
+    return Corrupt(path.string() + " is damaged at byte " + std::to_string(offset));
+  };
+  if (offset == size) return std::optional<SpoolEntry>();
+  if (size - offset < kHeading) return damaged();
+  Heading heading{};
+  if (const int error = ReadExactly(file, std::as_writable_bytes(std::span(&heading, 1)), offset)) {
+    return SystemError("cannot read", path, error);
+  }
+  if (heading.bytes > kLargestEntry || heading.bytes > size - offset - kHeading) return damaged();
+  std::vector<std::byte> bytes(heading.bytes);
+  if (const int error = ReadExactly(file, bytes, offset + kHeading))
+    return SystemError("cannot read", path, error);
+  if (heading.checksum != ChecksumOf(heading, bytes)) return damaged();
+  return std::optional(SpoolEntry{.position = heading.position,
+                                  .predecessor = heading.predecessor,
+                                  .tally = heading.tally,
+                                  .bytes = std::move(bytes)});
+}
+
+std::int64_t SizeOnDisk(const SpoolEntry& entry) {
+  return kHeading + static_cast<std::int64_t>(entry.bytes.size());
+}
+
+constexpr std::string_view kSuffix = ".spool";
+
+// The number in a segment's name; 0 if it is no segment's.
+std::int64_t NumberOf(std::string_view name) {
+  std::int64_t number = 0;
+  if (!name.ends_with(kSuffix)) return 0;
+  name.remove_suffix(kSuffix.size());
+  const auto [rest, error] = std::from_chars(name.data(), name.data() + name.size(), number);
+  return error == std::errc() && rest == name.data() + name.size() ? number : 0;
+}
+
+}  // namespace
+
+Spool::Descriptor& Spool::Descriptor::operator=(Descriptor&& other) noexcept {
+  Descriptor old(value_);
+  value_ = other.value_;
+  other.value_ = -1;
+  return *this;
+}
+
+Spool::Descriptor::~Descriptor() {
+  if (value_ >= 0) ::close(value_);
+}
+
+std::filesystem::path Spool::PathOf(std::int64_t segment) const {
+  return options_.folder / (std::to_string(segment) + std::string(kSuffix));
+}
+
+StatusOr<Spool> Spool::Open(Options options) {
+  std::error_code error;
+  std::filesystem::create_directories(options.folder, error);
+  if (error) return SystemError("cannot make the folder", options.folder, error.value());
+  auto lock = FileLock::Acquire(options.folder / "lock");
+  if (!lock.ok()) return std::move(lock).status();
+  Spool spool(std::move(options), std::move(lock).value());
+  TRIBUTARY_RETURN_IF_ERROR(spool.ReadMark());
+  TRIBUTARY_RETURN_IF_ERROR(spool.Recover());
+  return spool;
+}
+
+Status Spool::ReadMark() {
+  const auto path = options_.folder / "mark";
+  mark_ = Descriptor(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
+  if (mark_.get() < 0) return SystemError("cannot open", path, errno);
+  Mark mark{};
+  if (ReadExactly(mark_.get(), std::as_writable_bytes(std::span(&mark, 1)), 0) == 0) {
+    if (mark.checksum == ChecksumOf(mark, {}) && mark.version == 1) {
+      released_ = last_ = mark.released;
+      tally_ = mark.tally;
+      return OkStatus();
+    }
+    damage_ = path.string() + " was damaged: what had been released before is kept again";
+  }
+  return WriteMark();  // Now, while there is room: later it is only overwritten.
+}
+
+Status Spool::WriteMark() {
+  Mark mark = {.checksum = 0, .version = 1, .released = released_, .tally = tally_};
+  mark.checksum = ChecksumOf(mark, {});
+  const int error = WriteAt(mark_.get(), std::as_bytes(std::span(&mark, 1)), 0);
+  return error == 0 ? OkStatus() : SystemError("cannot write", options_.folder / "mark", error);
+}
+
+Status Spool::Recover() {
+  std::vector<std::int64_t> numbers;
+  std::error_code error;
+  for (const auto& file : std::filesystem::directory_iterator(options_.folder, error)) {
+    if (const std::int64_t number = NumberOf(file.path().filename().string()); number > 0)
+      numbers.push_back(number);
+  }
+  if (error) return SystemError("cannot read the folder", options_.folder, error.value());
+  std::sort(numbers.begin(), numbers.end());
+  for (const std::int64_t number : numbers) TRIBUTARY_RETURN_IF_ERROR(RecoverSegment(number));
+  DeleteSegmentsBefore(slots_.empty() ? next_segment_ : slots_.front().segment);
+  return OkStatus();
+}
+
+Status Spool::RecoverSegment(std::int64_t segment) {
+  const auto path = PathOf(segment);
+  next_segment_ = segment + 1;
+  writing_ = Descriptor(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+  struct stat info {};
+  if (writing_.get() < 0 || ::fstat(writing_.get(), &info) != 0)
+    return SystemError("cannot open", path, errno);
+  std::int64_t end = 0;
+  while (true) {
+    auto read = ReadEntry(writing_.get(), end, info.st_size, path);
+    if (!read.ok() && read.status().code() != StatusCode::kCorrupt) return std::move(read).status();
+    if (!read.ok() || !read->has_value()) break;
+    const SpoolEntry& entry = **read;
+    if (entry.position > released_) slots_.push_back({entry.position, entry.predecessor, segment, end});
+    if (entry.position > last_) last_ = entry.position, tally_ = entry.tally;
+    end += SizeOnDisk(entry);
+  }
+  if (end < info.st_size) {
+    damage_ = path.string() + " ended in " + std::to_string(info.st_size - end) +
+              " bytes of an unfinished or damaged entry, which were dropped";
+    if (::ftruncate(writing_.get(), end) != 0) return SystemError("cannot shorten", path, errno);
+  }
+  bytes_ += Bytes{end};
+  segments_[segment] = end;
+  return OkStatus();
+}
+
+Status Spool::MakeRoom(std::int64_t size) {
+  if (!segments_.empty() && segments_.rbegin()->second + size <= std::max(options_.segment.value, size)) {
+    return OkStatus();
+  }
+  const auto path = PathOf(next_segment_);
+  Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+  if (file.get() < 0) return SystemError("cannot write", path, errno);
+  writing_ = std::move(file);
+  segments_[next_segment_++] = 0;
+  return OkStatus();
+}
+
+Status Spool::Append(const SpoolEntry& entry) {
+  TRIBUTARY_CHECK(entry.position > last_ && entry.bytes.size() <= kLargestEntry);
+  const std::int64_t size = SizeOnDisk(entry);
+  if (options_.limit.value > 0 && bytes_.value + size > options_.limit.value) {
+    return ResourceExhausted(options_.folder.string() + " holds the " + FormatBytes(options_.limit) +
+                             " it may");
+  }
+  TRIBUTARY_RETURN_IF_ERROR(MakeRoom(size));
+  auto& [segment, end] = *segments_.rbegin();
+  Heading heading = {.checksum = 0,
+                     .bytes = static_cast<std::uint32_t>(entry.bytes.size()),
+                     .position = entry.position,
+                     .predecessor = entry.predecessor,
+                     .tally = entry.tally};
+  heading.checksum = ChecksumOf(heading, entry.bytes);
+  std::vector<std::byte> frame(static_cast<std::size_t>(size));
+  std::memcpy(frame.data(), &heading, sizeof heading);
+  std::copy(entry.bytes.begin(), entry.bytes.end(), frame.begin() + kHeading);
+  if (const int error = WriteAt(writing_.get(), frame, end)) {
+    // What was written of it would be dropped by the next Open; its space is given back now.
+    (void)!::ftruncate(writing_.get(), end);
+    return SystemError("cannot write", PathOf(segment), error);
+  }
+  slots_.push_back({entry.position, entry.predecessor, segment, end});
+  end += size;
+  bytes_ += Bytes{size};
+  last_ = entry.position;
+  tally_ = entry.tally;
+  return OkStatus();
+}
+
+StatusOr<std::optional<SpoolEntry>> Spool::Next() {
+  if (cursor_ == slots_.size()) return std::optional<SpoolEntry>();
+  const Slot slot = slots_[cursor_++];
+  const auto path = PathOf(slot.segment);
+  if (reading_segment_ != slot.segment) {
+    reading_ = Descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    reading_segment_ = slot.segment;
+  }
+  if (reading_.get() < 0) {
+    reading_segment_ = 0;
+    return SystemError("cannot open", path, errno);
+  }
+  auto entry = ReadEntry(reading_.get(), slot.offset, segments_.at(slot.segment), path);
+  if (entry.ok() && (!entry->has_value() || (*entry)->position != slot.position)) {
+    return Corrupt(path.string() + " is damaged at byte " + std::to_string(slot.offset));
+  }
+  return entry;
+}
+
+void Spool::Rewind(std::int64_t position) {
+  const auto at = std::ranges::lower_bound(slots_, position, {}, &Slot::position);
+  cursor_ = static_cast<std::size_t>(at - slots_.begin());
+}
+
+Status Spool::Release(std::int64_t position) {
+  if (position <= released_) return OkStatus();
+  released_ = position;
+  last_ = std::max(last_, position);
+  while (!slots_.empty() && slots_.front().position <= released_) {
+    slots_.pop_front();
+    if (cursor_ > 0) --cursor_;
+  }
+  // First the mark: what is deleted must not be missed.
+  TRIBUTARY_RETURN_IF_ERROR(WriteMark());
+  DeleteSegmentsBefore(slots_.empty() ? next_segment_ : slots_.front().segment);
+  return OkStatus();
+}
+
+void Spool::DeleteSegmentsBefore(std::int64_t segment) {
+  while (!segments_.empty() && segments_.begin()->first < segment) {
+    bytes_ = bytes_ - Bytes{segments_.begin()->second};
+    ::unlink(PathOf(segments_.begin()->first).c_str());
+    segments_.erase(segments_.begin());
+  }
+  if (segments_.empty()) writing_ = Descriptor();
+  if (!segments_.contains(reading_segment_)) {
+    reading_ = Descriptor();
+    reading_segment_ = 0;
+  }
+}
+
+}  // namespace tributary

@@ -1,0 +1,88 @@
+# Samples through a real MQTT broker: none twice, and what is lost is what is reported.
+. "$(dirname "$0")/stream_lib.sh"
+
+PATH=$PATH:/usr/sbin
+command -v mosquitto >/dev/null || skip "stream_mqtt (there is no mosquitto; scripts/setup brokers)"
+port=$((30000 + RANDOM % 2000 + $$ % 500))
+while listens $port; do port=$((port + 1)); done
+broker=mqtt://127.0.0.1:$port
+cat >mosquitto.conf <<END
+listener $port 127.0.0.1
+allow_anonymous true
+persistence true
+persistence_location $PWD/
+max_queued_messages 300
+user root
+END
+start_broker() { start broker mosquitto -c mosquitto.conf; within $patience "the broker" listens $port; }
+start_broker
+
+# Killed again and again: everything that was confirmed is in the spool, the rest comes again.
+start_reader pi home-0 until=1500
+await pi 'connected to mqtt'
+publish steady --topic-prefix home- --rates 500 --samples 1500 --first-sequence 0
+kill_reader_often pi 6 home-0 until=1500
+expect_end 0 steady
+expect_end 0 pi
+expect_used pi 0 1499
+says pi 'missing 0$' || fail "pi counted: $(tail -n 1 pi.log)"
+
+# The same again is dropped; garbage is counted; a new run of the publisher is no gap.
+rm pi.log
+start_reader pi home-0 until=1600
+await pi 'connected to mqtt'
+says pi 'reading from 1500' || fail "pi begins: $(cat pi.log)"
+"$TRIBUTARY" stream publish --to "$broker" --topic-prefix home- --rates 2000 --samples 200 --first-sequence 1300 --quiet >/dev/null
+"$STREAM_READER" garbage "$broker" home-0
+"$TRIBUTARY" stream publish --to "$broker" --topic-prefix home- --rates 2000 --samples 100 --first-sequence 9000 --quiet >/dev/null
+expect_end 0 pi
+cut -d' ' -f1 pi/used | tail -n 100 | cmp -s - <(seq 9000 9099) || fail "the new run: $(tail -n 2 pi/used)"
+says pi 'used 1600 undecodable 1 duplicates 200 missing 0$' || fail "pi counted: $(tail -n 1 pi.log)"
+
+# A reader that is away while more comes than the broker keeps for it. What is missing is what it says.
+start_reader away field-0
+await away 'connected to mqtt'
+publish flood --topic-prefix field- --rates 1000 --samples 2500 --first-sequence 0
+within $patience "first samples" has_used away 100
+end away KILL
+sleep 0.8
+start_reader away field-0
+expect_end 0 flood
+within $patience "the last sample" grep -q '^2499 ' away/used
+end away TERM
+cut -d' ' -f1 away/used | sort -n | uniq -d >twice.txt
+[ ! -s twice.txt ] || fail "used twice: $(head -n 3 twice.txt)"
+lost=$((2500 - $(used away)))
+[ $lost -gt 100 ] || fail "nothing was lost, so nothing is shown: $lost"
+says away "missing $lost\$" || fail "$lost were lost, and it says: $(tail -n 1 away.log)"
+echo "lost $lost, and said so"
+# The number outlives the process.
+start_reader away field-0
+await away 'reading from 2500'
+end away TERM
+says away "missing $lost\$" || fail "forgotten: $(tail -n 1 away.log)"
+
+# The broker is started again in the middle of a stream. It goes on by itself, and says so once.
+start_reader calm yard-0 until=1200
+await calm 'connected to mqtt'
+publish long --topic-prefix yard- --rates 400 --samples 1200 --first-sequence 0
+within $patience "some samples" has_used calm 200
+end broker TERM
+await calm 'cannot reach mqtt'
+# Room for what the publisher sends at once if it is back before the reader.
+sed -i 's/^max_queued_messages .*/max_queued_messages 5000/' mosquitto.conf
+start_broker
+expect_end 0 long
+expect_end 0 calm
+expect_used calm 0 1199
+expect_said calm 1 'cannot reach mqtt'
+expect_said calm 2 'connected to mqtt'
+
+# What comes by, for somebody who only looks.
+publish shown --topic-prefix view- --rates 300 --samples 600
+"$TRIBUTARY" stream inspect --from "$broker" --topic view-0 --for 1s --json >view.json
+expect_end 0 shown
+grep -qE '"samples": [1-9][0-9]+' view.json || fail "inspect: $(cat view.json)"
+expect_error 'cannot be a topic' stream inspect --from "$broker" --topic 'view-#'
+expect_error "unknown setting of an MQTT broker 'usernam'; did you mean 'username'" stream publish --to "$broker" --rates 5 \
+  --broker-setting usernam=me
