@@ -159,7 +159,8 @@ Status Coordinator::Keep(const Keeper& keeper, bool ending) {
 
 Status Coordinator::RunRound(RoundId round) {
   TRIBUTARY_RETURN_IF_ERROR(GatherDevices());
-  RoundRequest request{InquiryOf(round, ChooseFor(round)), method_->Assign(round)};
+  RoundRequest request{InquiryOf(round, ChooseFor(round)), method_->Assign(round), {}};
+  request.batches = BatchesFor(request);
   Say(RoundStarted{round, request.participants.size()});
 
   aggregate_.Begin(ExpectedWeight(request, fleet_.devices()));
@@ -167,7 +168,7 @@ Status Coordinator::RunRound(RoundId round) {
   for (const DeviceReport& device : report.devices) Say(EventOf(round, device));
   const RoundFinished summary = Summarise(round, report);
   if (summary.applied > 0 && summary.applied >= request.quorum) {
-    TRIBUTARY_RETURN_IF_ERROR(Apply(round));
+    TRIBUTARY_RETURN_IF_ERROR(Apply(round, RateFactorOf(report)));
     fleet_.Counted(round);
     fruitless_rounds_ = 0;
   } else if (++fruitless_rounds_ >= kMostFruitlessRounds) {
@@ -179,9 +180,29 @@ Status Coordinator::RunRound(RoundId round) {
   return OkStatus();
 }
 
-Status Coordinator::Apply(RoundId round) {
+std::vector<std::size_t> Coordinator::BatchesFor(const RoundRequest& request) const {
+  std::vector<std::size_t> batches;
+  if (experiment_.stream.batch.rule == BatchRule::kFixed) return batches;
+  for (const DeviceId device : request.participants) {
+    const SamplesPerSecond rate = fleet_.StreamRate(device).value_or(SamplesPerSecond{0});
+    batches.push_back(NextBatch(experiment_.stream.batch, request.assignment.batch, rate).samples);
+  }
+  return batches;
+}
+
+double Coordinator::RateFactorOf(const RoundReport& report) const {
+  double samples = 0;
+  double base = 0;
+  for (const DeviceReport& device : report.devices) {
+    if (device.outcome == Outcome::kApplied) samples += static_cast<double>(device.metrics.samples);
+    base += static_cast<double>(experiment_.stream.base_batch);
+  }
+  return samples > 0 ? RateFactor(experiment_.stream.scaling, samples, base) : 1;
+}
+
+Status Coordinator::Apply(RoundId round, double rate_factor) {
   TRIBUTARY_RETURN_IF_ERROR(aggregate_.CheckComplete());
-  method_->BeginStep(round);
+  method_->BeginStep(round, rate_factor);
   // A stretch at a time, while it is in the cache: the mean of the whole is never held.
   std::array<float, 16384> mean;
   for (std::size_t offset = 0; offset < parameters_.size(); offset += mean.size()) {

@@ -63,7 +63,11 @@ class Coordinator {
   Inquiry InquiryOf(RoundId round, std::vector<DeviceId> participants) const;
   std::vector<DeviceId> ChooseFor(RoundId round) const;
   Status RunRound(RoundId round);
-  Status Apply(RoundId round);
+  // How many samples each participant takes; none where it is the same for all.
+  std::vector<std::size_t> BatchesFor(const RoundRequest& request) const;
+  // What the learning rate is multiplied by for a step over what was applied.
+  double RateFactorOf(const RoundReport& report) const;
+  Status Apply(RoundId round, double rate_factor);
   Status Evaluate(RoundId round);
   void Record(RoundId round, EvaluatedWhere where, const EvaluationTotals& totals);
   std::optional<RunEnd> Over(std::uint64_t rounds_done) const;

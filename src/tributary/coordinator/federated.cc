@@ -23,7 +23,9 @@ class Federated : public RoundMethod {
     return assignment;
   }
 
-  void BeginStep(RoundId) override { server_->BeginStep(experiment_.train.server_optimiser.learning_rate); }
+  void BeginStep(RoundId, double rate_factor) override {
+    server_->BeginStep(rate_factor * experiment_.train.server_optimiser.learning_rate);
+  }
 
   void StepRange(std::size_t offset, std::span<float> mean, std::span<float> parameters) override {
     // To an optimiser, the way devices went is the way against the gradient.

@@ -60,8 +60,10 @@ Status RoundAggregate::Mean(UpdatePart part, std::size_t offset, std::span<float
 
 double ExpectedWeight(const RoundRequest& request, std::span<const DeviceProfile> devices) {
   double weight = 0;
-  for (const DeviceId participant : request.participants) {
-    weight += MostWeight(request.assignment, devices[participant.value].samples);
+  TrainAssignment assignment = request.assignment;
+  for (std::size_t i = 0; i < request.participants.size(); ++i) {
+    assignment.batch = request.BatchOf(i);
+    weight += MostWeight(assignment, devices[request.participants[i].value].samples);
   }
   return std::max(1.0, weight);
 }

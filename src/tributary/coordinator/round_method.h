@@ -17,8 +17,9 @@ class RoundMethod {
 
   virtual TrainAssignment Assign(RoundId round) const = 0;
   // Moves the parameters by the weighted mean of the round's updates: BeginStep once, then every range once. `mean` and
-  // `parameters` are the elements from `offset`; the mean may be overwritten.
-  virtual void BeginStep(RoundId round) = 0;
+  // `parameters` are the elements from `offset`; the mean may be overwritten. The round's learning rate is multiplied by
+  // `rate_factor`.
+  virtual void BeginStep(RoundId round, double rate_factor) = 0;
   virtual void StepRange(std::size_t offset, std::span<float> mean, std::span<float> parameters) = 0;
   // The one that moves them, whose state a checkpoint holds.
   virtual Optimiser& optimiser() = 0;

@@ -19,6 +19,11 @@ DeviceFinished EventOf(RoundId round, const DeviceReport& report) {
   event.planned = report.planned;
   event.bytes_down = report.down;
   event.bytes_up = report.up;
+  if (report.stream) {
+    if (report.stream->rate) event.stream_rate = report.stream->rate->value;
+    event.buffered = static_cast<std::uint64_t>(report.stream->buffered);
+    event.dropped = static_cast<std::uint64_t>(report.stream->dropped);
+  }
   return event;
 }
 
@@ -33,6 +38,7 @@ RoundFinished Summarise(RoundId round, const RoundReport& report) {
   for (const DeviceReport& device : report.devices) {
     summary.bytes_down += device.down;
     summary.bytes_up += device.up;
+    if (device.stream) summary.buffered += static_cast<std::uint64_t>(device.stream->buffered);
     switch (device.outcome) {
       case Outcome::kApplied: ++summary.applied; break;
       case Outcome::kLate: ++summary.late; break;

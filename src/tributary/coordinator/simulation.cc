@@ -35,6 +35,7 @@ StatusOr<FinishedRun> Simulate(const Experiment& experiment, const SimulationOpt
   SimulatedFleetOptions fleet_options{.model = model, .charged = charged};
   fleet_options.transfers = experiment.transfers;
   fleet_options.compression = experiment.compression;
+  fleet_options.buffer = experiment.stream.buffer;
   TRIBUTARY_ASSIGN_OR_RETURN(fleet_options.profiles, BuildFleet(experiment));
   TRIBUTARY_RETURN_IF_ERROR(CheckMemory(*charged, experiment, fleet_options.profiles));
   TRIBUTARY_ASSIGN_OR_RETURN(fleet_options.data, DealOut(experiment, data.train));

@@ -16,7 +16,9 @@ class SyncSgd : public RoundMethod {
     return assignment;
   }
 
-  void BeginStep(RoundId round) override { optimiser_->BeginStep(schedule_.LearningRate(round.value - 1, rounds())); }
+  void BeginStep(RoundId round, double rate_factor) override {
+    optimiser_->BeginStep(rate_factor * schedule_.LearningRate(round.value - 1, rounds()));
+  }
 
   void StepRange(std::size_t offset, std::span<float> mean, std::span<float> parameters) override {
     optimiser_->StepRange(offset, parameters, mean);

@@ -55,4 +55,13 @@ void ReadBatch(const LocalData& data, std::size_t size, const BatchKey& key, con
   GatherBatch(*data.dataset, indices, augment, key, batch);
 }
 
+void ReadStream(const LocalData& data, ReplayOrder& order, std::int64_t first, std::size_t count, const BatchKey& key,
+                const AugmentOptions& augment, Batch& batch) {
+  std::vector<std::uint32_t> indices;
+  for (std::size_t i = 0; i < count; ++i) {
+    indices.push_back(data.training[order.At(first + static_cast<std::int64_t>(i))]);
+  }
+  GatherBatch(*data.dataset, indices, augment, key, batch);
+}
+
 }  // namespace tributary

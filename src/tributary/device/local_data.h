@@ -7,6 +7,7 @@
 #include "tributary/base/ids.h"
 #include "tributary/data/batches.h"
 #include "tributary/data/dataset.h"
+#include "tributary/data/replay_stream.h"
 #include "tributary/fleet/assignment.h"
 
 namespace tributary {
@@ -42,5 +43,10 @@ SampleCounts SamplesOf(const TrainAssignment& assignment, const LocalData& data)
 // `size`. A function of the arguments alone, so a device needs no memory of where it was. The device must have
 // training samples.
 void ReadBatch(const LocalData& data, std::size_t size, const BatchKey& key, const AugmentOptions& augment, Batch& batch);
+
+// The same from a stream of the device's training samples (data/replay_stream.h): those at positions first … first +
+// count − 1. `order` is that of the device's training samples.
+void ReadStream(const LocalData& data, ReplayOrder& order, std::int64_t first, std::size_t count, const BatchKey& key,
+                const AugmentOptions& augment, Batch& batch);
 
 }  // namespace tributary

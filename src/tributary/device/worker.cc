@@ -70,7 +70,7 @@ class Worker::Training {
         executor_(changes_ ? worker.OnCopy() : worker.OnShared(weights)) {
     if (hooks.clock != nullptr) stopwatch_.emplace(worker.model_->units.size(), *hooks.clock);
     update_ = {changes_ ? worker.copy_.span() : worker.gradients_.span(), worker.statistics_.span(),
-               static_cast<double>(SamplesOf(assignment, data).all)};
+               static_cast<double>(hooks.read ? hooks.samples : SamplesOf(assignment, data).all)};
   }
 
   StatusOr<Trained> Run() {
@@ -78,12 +78,15 @@ class Worker::Training {
       TRIBUTARY_ASSIGN_OR_RETURN(worker_.optimiser_, MakeOptimiser(assignment_.optimiser, worker_.copy_.size()));
     }
     Trained trained{.update = update_};
-    const StepRange steps = StepsOf(assignment_, data_);
+    const StepRange steps = hooks_.read ? StepRange{(assignment_.round.value - 1) * static_cast<std::uint64_t>(assignment_.steps),
+                                                    static_cast<std::uint64_t>(assignment_.steps)}
+                                        : StepsOf(assignment_, data_);
     if (steps.count == 0) return InvalidArgument("an assignment to train without steps");
     TrainingMetrics& metrics = trained.metrics;
     for (std::uint64_t i = 0; i < steps.count; ++i) {
       if (hooks_.should_stop && hooks_.should_stop()) return Cancelled("stopped between two steps");
       last_ = i + 1 == steps.count;
+      if (hooks_.read) hooks_.read(i, worker_.batch_);
       TRIBUTARY_ASSIGN_OR_RETURN(const PassResult pass, Pass(steps.first + i, i == 0));
       if (!last_) StepAll();
       const auto samples = static_cast<std::int64_t>(worker_.batch_.labels.size());
@@ -98,7 +101,9 @@ class Worker::Training {
 
  private:
   StatusOr<PassResult> Pass(std::uint64_t step, bool first) {
-    ReadBatch(data_, assignment_.batch, {assignment_.seed, device_, step}, assignment_.augment, worker_.batch_);
+    if (!hooks_.read) {
+      ReadBatch(data_, assignment_.batch, {assignment_.seed, device_, step}, assignment_.augment, worker_.batch_);
+    }
     Rng dropout = Rng::ForStream(assignment_.seed, device_, "dropout", step);
     PassOptions options;
     options.label_smoothing = assignment_.label_smoothing;
@@ -186,7 +191,7 @@ StatusOr<Worker::Trained> Worker::Train(const TrainAssignment& assignment, const
                                         DeviceId device, const LocalData& data, const TrainHooks& hooks) {
   TRIBUTARY_CHECK(weights.parameters.size() == model_->parameters.size &&
                   weights.statistics.size() == model_->statistics.size);
-  if (data.training.empty()) return InvalidArgument("device " + std::to_string(device.value) + " has no training samples");
+  if (data.training.empty() && !hooks.read) return InvalidArgument("device " + std::to_string(device.value) + " has no training samples");
   return Training(*this, assignment, weights, device, data, hooks).Run();
 }
 

@@ -26,6 +26,10 @@ struct TrainHooks {
   // The unit's part of the update is as it will be; parts of other units may not be. Called in the last pass, as it goes
   // back, for every unit once.
   std::function<void(const Update& update, std::size_t unit)> ready;
+  // Reads the batch of the i-th step, from 0, instead of the device's own data, which is then not needed; and how many
+  // samples all of them have.
+  std::function<void(std::uint64_t i, Batch& batch)> read;
+  std::int64_t samples = 0;
   // To time the passes by.
   const Clock* clock = nullptr;
 };

@@ -19,6 +19,8 @@
 #include "tributary/policy/optimisation/schedule.h"
 #include "tributary/policy/partitioning/split.h"
 #include "tributary/policy/scheduling/strategies.h"
+#include "tributary/policy/streaming/rate_scaling.h"
+#include "tributary/policy/streaming/stream_batch.h"
 
 namespace tributary {
 
@@ -165,6 +167,21 @@ struct Disturbance {
   friend bool operator==(const Disturbance&, const Disturbance&) = default;
 };
 
+enum class BufferPolicy {
+  kPersist,   // every sample is kept until it is used
+  kTruncate,  // the newest are kept, as many as the next batch takes
+};
+
+// [stream]: what becomes of samples that arrive over time. For groups with a stream-rate, and for devices that read from
+// a broker.
+struct StreamChoice {
+  StreamBatchOptions batch;
+  BufferPolicy buffer = BufferPolicy::kPersist;
+  // Of the learning rate, which is taken to be right for `base_batch` samples of each device.
+  RateScalingOptions scaling;
+  std::int64_t base_batch = 64;
+};
+
 struct Experiment {
   Goal goal;
   ModelChoice model;
@@ -173,6 +190,7 @@ struct Experiment {
   Training train;
   TransferOptions transfers;       // [transfers]
   CompressionOptions compression;  // [compression]
+  StreamChoice stream;
   std::vector<Disturbance> disturbances;
 };
 

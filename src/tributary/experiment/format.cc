@@ -203,6 +203,21 @@ void WriteCompression(const CompressionOptions& compression, Writer& out) {
   out.Put("error-feedback", compression.error_feedback);
 }
 
+void WriteStream(const StreamChoice& stream, Writer& out) {
+  out.Section("[stream]");
+  out.Put("batch", NameOf(stream.batch.rule));
+  if (stream.batch.rule == BatchRule::kStreamRate) {
+    out.Put("window", std::optional(stream.batch.window));
+    out.Put("smallest-batch", static_cast<std::int64_t>(stream.batch.smallest));
+    out.Put("largest-batch", static_cast<std::int64_t>(stream.batch.largest));
+  }
+  out.Put("buffer", NameOf(kBufferPolicies, stream.buffer));
+  out.Put("scaling", NameOf(stream.scaling.rule));
+  if (stream.scaling.rule == RateScaling::kNone) return;
+  out.Put("base-batch", stream.base_batch);
+  if (stream.scaling.most) out.Put("largest-factor", *stream.scaling.most);
+}
+
 void WriteDisturbance(const Disturbance& disturbance, Writer& out) {
   const auto number = [](const auto& id) { return std::to_string(id.value); };
   out.Section("[[disturbance]]");
@@ -231,6 +246,7 @@ std::string FormatExperiment(const Experiment& experiment) {
   WriteTraining(experiment.train, out);
   WriteTransfers(experiment.transfers, out);
   WriteCompression(experiment.compression, out);
+  WriteStream(experiment.stream, out);
   for (const Disturbance& disturbance : experiment.disturbances) WriteDisturbance(disturbance, out);
   return out.text();
 }

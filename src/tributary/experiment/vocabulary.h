@@ -35,6 +35,8 @@ inline constexpr std::array<Word<DisturbanceKind>, 5> kDisturbances = {
      {"lose", DisturbanceKind::kLose},
      {"corrupt", DisturbanceKind::kCorrupt},
      {"slow", DisturbanceKind::kSlow}}};
+inline constexpr std::array<Word<BufferPolicy>, 2> kBufferPolicies = {
+    {{"persist", BufferPolicy::kPersist}, {"truncate", BufferPolicy::kTruncate}}};
 inline constexpr std::array<Word<Trace::After>, 2> kAfters = {
     {{"hold", Trace::After::kHold}, {"repeat", Trace::After::kRepeat}}};
 

@@ -50,6 +50,10 @@ struct Inquiry {
 
 struct RoundRequest : Inquiry {
   TrainAssignment assignment;
+  // Where devices' batches differ: how many samples each participant takes, instead of the assignment's batch.
+  std::vector<std::size_t> batches;
+
+  std::size_t BatchOf(std::size_t participant) const { return batches.empty() ? assignment.batch : batches[participant]; }
 };
 
 // The one seam between real and simulated: a number of devices that can be given work. Both kinds run the same device
@@ -66,6 +70,9 @@ class Fleet {
   virtual bool Present(DeviceId device) const = 0;
   // The time the fleet lives in, virtual or real.
   virtual const Clock& clock() const = 0;
+
+  // How fast this device's samples arrive, as measured; nothing if they do not, or nobody knows yet.
+  virtual std::optional<SamplesPerSecond> StreamRate(DeviceId) const { return std::nullopt; }
 
   // Runs one round of training. Updates go to `sink` while it lasts; every participant has a report at the end.
   // Fails only if the fleet itself fails, or with Cancelled if the run is to stop: what goes wrong on a device is its

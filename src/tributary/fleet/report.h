@@ -77,6 +77,13 @@ struct DeviceReport {
   Duration hideable{0};  // what could be: all of a pass or all of its transfers, whichever is less
   Bytes down;
   Bytes up;
+  // Of a device whose samples arrive over time.
+  struct Stream {
+    std::optional<SamplesPerSecond> rate;  // as measured; nothing before some have come
+    std::int64_t buffered = 0;
+    std::int64_t dropped = 0;
+  };
+  std::optional<Stream> stream;
 };
 
 struct RoundReport {

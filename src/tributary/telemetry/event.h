@@ -64,6 +64,11 @@ struct DeviceFinished {
   std::optional<Duration> planned;  // How long its part should have taken, where there was a plan.
   Bytes bytes_down;
   Bytes bytes_up;
+  // Of a device whose samples arrive over time: the rate as measured, what has arrived and is not used yet, and what was
+  // dropped unused since the run began.
+  std::optional<double> stream_rate;
+  std::uint64_t buffered = 0;
+  std::uint64_t dropped = 0;
   friend bool operator==(const DeviceFinished&, const DeviceFinished&) = default;
 };
 
@@ -78,6 +83,7 @@ struct RoundFinished {
   std::uint64_t crashed = 0;
   std::optional<double> train_loss;  // Of what was applied, weighted by samples.
   std::optional<DeviceId> slowest;   // The one the round waited for longest.
+  std::uint64_t buffered = 0;        // Samples in all devices' buffers.
   std::optional<double> overlap;     // Of what could be hidden behind computation, the share that was.
   Bytes bytes_down;
   Bytes bytes_up;

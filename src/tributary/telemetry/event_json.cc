@@ -55,6 +55,9 @@ void Fields(E& event, Visit& visit) {
   visit("planned_ns", event.planned);
   visit("bytes_down", event.bytes_down);
   visit("bytes_up", event.bytes_up);
+  visit("stream_rate", event.stream_rate);
+  visit("buffered", event.buffered);
+  visit("dropped", event.dropped);
 }
 
 template <Is<RoundFinished> E, typename Visit>
@@ -68,6 +71,7 @@ void Fields(E& event, Visit& visit) {
   visit("crashed", event.crashed);
   visit("train_loss", event.train_loss);
   visit("slowest", event.slowest);
+  visit("buffered", event.buffered);
   visit("overlap", event.overlap);
   visit("bytes_down", event.bytes_down);
   visit("bytes_up", event.bytes_up);

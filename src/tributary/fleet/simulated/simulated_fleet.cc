@@ -54,23 +54,28 @@ SimulatedFleet::SimulatedFleet(SimulatedFleetOptions options)
     TRIBUTARY_CHECK(options_.profiles[i].id.value == i);
     options_.profiles[i].samples = static_cast<std::int64_t>(options_.data[i].training.size());
   }
-  consumed_.assign(options_.profiles.size(), 0);
+  for (const DeviceProfile& profile : options_.profiles) {
+    streams_.emplace_back();
+    if (!(profile.stream_rate.value > 0) || profile.samples == 0) continue;
+    streams_.back() = std::make_unique<DeviceStream>(
+        DeviceStream{SimulatedStream(RateProgramme::Make(profile.stream_rate).value(), options_.buffer),
+                     ReplayOrder(static_cast<std::size_t>(profile.samples), options_.seed, profile.id)});
+  }
   for (std::size_t i = 0; i < options_.threads; ++i) workers_.emplace_back(options_.model);
 }
 
 SimulatedFleet::Played SimulatedFleet::Play(const Inquiry& inquiry, std::span<const Trouble> troubles,
                                             const std::function<Part(DeviceId)>& part_of) const {
   const std::span<const DeviceId> participants = inquiry.participants;
-  constexpr double kLongest = 9e9;  // what the clock can hold, in seconds
   Played played;
   played.stream_waits.assign(participants.size(), Duration(0));
   for (std::size_t i = 0; i < participants.size(); ++i) {
     const DeviceProfile& profile = options_.profiles[participants[i].value];
     Part part = part_of(profile.id);
     part.work.slow = troubles[i].slow;
-    const double arrival = profile.stream_rate.value > 0
-                               ? (consumed_[profile.id.value] + part.new_samples) / profile.stream_rate.value
-                               : 0;
+    // Nothing is taken for evaluations: held-out samples lie there.
+    const DeviceStream* const stream = part.samples > 0 ? streams_[profile.id.value].get() : nullptr;
+    const TimePoint arrival = stream != nullptr ? stream->stream.Ready(part.samples).value_or(kNever) : TimePoint(0);
     DeviceTask task;
     task.device = profile.id;
     task.start = clock_.Now();
@@ -83,8 +88,8 @@ SimulatedFleet::Played SimulatedFleet::Play(const Inquiry& inquiry, std::span<co
     for (Bytes& bytes : task.push) bytes.value = std::llround(part.push_ratio * static_cast<double>(bytes.value));
     task.compute = [&profile, &wait = played.stream_waits[i], arrival,
                     lengths = PartsOf(charge_.Costs(profile, part.work), part.plan)](std::size_t index, TimePoint begin) {
-      if (lengths.empty() || arrival > kLongest) return kNever;
-      const TimePoint start = index == 0 ? std::max(begin, FromSeconds(arrival)) : begin;
+      if (lengths.empty() || arrival == kNever) return kNever;
+      const TimePoint start = index == 0 ? std::max(begin, arrival) : begin;
       wait += start - begin;
       return profile.availability.Finish(start, lengths[index]).value_or(kNever);
     };
@@ -143,25 +148,38 @@ StatusOr<RoundReport> SimulatedFleet::Train(const RoundRequest& request, UpdateS
   const std::vector<Trouble> troubles =
       DrawTroubles(options_.disturbances, options_.profiles, request.participants, options_.seed, request.round,
                    clock_.Now());
-  const auto part = [&](DeviceId device) {
-    const SampleCounts samples = SamplesOf(request.assignment, options_.data[device.value]);
+  std::vector<TrainAssignment> assignments;
+  for (std::size_t i = 0; i < request.participants.size(); ++i) {
+    assignments.push_back(request.assignment);
+    assignments.back().batch = request.BatchOf(i);
+  }
+  const auto part = [&, next = std::size_t{0}](DeviceId device) mutable {
+    const TrainAssignment& assignment = assignments[next++];
+    SampleCounts samples = SamplesOf(assignment, options_.data[device.value]);
+    // A stream goes on where a data set would be at its end.
+    const auto batch = static_cast<std::int64_t>(assignment.batch);
+    if (streams_[device.value] && assignment.epochs == 0) samples = {assignment.steps * batch, batch, batch};
     const auto all = static_cast<double>(samples.all);
     const StepWork work{static_cast<double>(samples.first), static_cast<double>(samples.last), kTrainingPasses * all};
     const StepPlanner* planner = PlannerOf(device, work);
     const Compression* compression = CompressionOf(device);
-    return Part{work, all, planner != nullptr ? planner->plan() : charge_.Whole(), {},
+    return Part{work, samples.all, planner != nullptr ? planner->plan() : charge_.Whole(), {},
                 compression != nullptr ? compression->ratio : 1};
   };
   const Played played = Play(request, troubles, part);
   const RoundTimes& times = played.times;
   RoundReport report{times.start, times.end, {}};
   std::vector<std::size_t> arrived;
+  std::vector<std::int64_t> first_positions(times.devices.size(), 0);  // of what each takes from its stream
   for (std::size_t i = 0; i < times.devices.size(); ++i) {
     const DeviceId device = request.participants[i];
     const Part& mine = played.parts[i];
     const StepCosts costs = charge_.Costs(options_.profiles[device.value], mine.work);
     report.devices.push_back(ReportOf(times.devices[i], played.stream_waits[i], FromSeconds(costs.between), times));
-    if (times.devices[i].compute_end) consumed_[device.value] += mine.new_samples;
+    DeviceStream* const stream = streams_[device.value].get();
+    if (stream != nullptr && times.devices[i].compute_end) {
+      first_positions[i] = stream->stream.Take(mine.samples, times.devices[i].parts[0].begin + played.stream_waits[i]);
+    }
     if (times.devices[i].outcome != DeviceOutcome::kArrived) continue;
     arrived.push_back(i);
     if (StepPlanner* planner = PlannerOf(device, mine.work)) {
@@ -176,8 +194,18 @@ StatusOr<RoundReport> SimulatedFleet::Train(const RoundRequest& request, UpdateS
   const Status status = pool_.Run(arrived.size(), [&](std::size_t worker, std::size_t job) -> Status {
     const std::size_t place = arrived[job];
     DeviceReport& device = report.devices[place];
-    auto trained = workers_[worker].Train(request.assignment, request.weights, device.device,
-                                          options_.data[device.device.value]);
+    const LocalData& data = options_.data[device.device.value];
+    const TrainAssignment& assignment = assignments[place];
+    TrainHooks hooks;
+    if (DeviceStream* const stream = streams_[device.device.value].get(); stream != nullptr && assignment.epochs == 0) {
+      hooks.samples = played.parts[place].samples;
+      hooks.read = [&, stream](std::uint64_t i, Batch& batch) {
+        const auto first = first_positions[place] + static_cast<std::int64_t>(i * assignment.batch);
+        ReadStream(data, stream->order, first, assignment.batch, {assignment.seed, device.device, assignment.round.value},
+                   assignment.augment, batch);
+      };
+    }
+    auto trained = workers_[worker].Train(assignment, request.weights, device.device, data, hooks);
     Status refused = trained.ok() ? OkStatus() : std::move(trained).status();
     // What the device cannot do is its own outcome; what this machine cannot do ends the run.
     if (refused.code() == StatusCode::kResourceExhausted) return refused;
@@ -204,14 +232,24 @@ StatusOr<RoundReport> SimulatedFleet::Train(const RoundRequest& request, UpdateS
   });
   clock_.AdvanceTo(times.end);
   if (!status.ok()) return status;
+  for (DeviceReport& device : report.devices) {
+    const DeviceStream* const stream = streams_[device.device.value].get();
+    if (stream == nullptr) continue;
+    streams_[device.device.value]->stream.Observe(times.end);
+    device.stream = {stream->stream.rate(), stream->stream.Buffered(times.end), stream->stream.dropped()};
+  }
   return report;
+}
+
+std::optional<SamplesPerSecond> SimulatedFleet::StreamRate(DeviceId device) const {
+  return streams_[device.value] ? streams_[device.value]->stream.rate() : std::nullopt;
 }
 
 std::vector<DeviceId> SimulatedFleet::Answering(const Inquiry& inquiry, const std::function<double(DeviceId)>& passes,
                                                 Bytes answer) {
   const auto part = [&](DeviceId device) {
     const double all = passes(device);
-    return Part{{.first = all, .passes = all}, 0, charge_.Whole(), answer};
+    return Part{{.first = all, .passes = all}, 0, charge_.Whole(), answer, 1};
   };
   const RoundTimes times = Play(inquiry, std::vector<Trouble>(inquiry.participants.size()), part).times;
   clock_.AdvanceTo(times.end);

@@ -12,6 +12,7 @@
 #include "tributary/fleet/fleet.h"
 #include "tributary/fleet/simulated/device_timeline.h"
 #include "tributary/fleet/simulated/disturbances.h"
+#include "tributary/fleet/simulated/simulated_stream.h"
 #include "tributary/fleet/simulated/step_charge.h"
 #include "tributary/base/worker_pool.h"
 
@@ -26,6 +27,7 @@ struct SimulatedFleetOptions {
   std::vector<Disturbance> disturbances;
   TransferOptions transfers;
   CompressionOptions compression;
+  BufferPolicy buffer = BufferPolicy::kPersist;  // of devices with a stream
   std::uint64_t seed = 1;
   std::size_t threads = 1;  // of the pool; results do not depend on it
 };
@@ -55,6 +57,7 @@ class SimulatedFleet : public Fleet {
 
   StatusOr<RoundReport> Train(const RoundRequest& request, UpdateSink& sink) override;
   void Counted(RoundId round) override;
+  std::optional<SamplesPerSecond> StreamRate(DeviceId device) const override;
   StatusOr<EvaluationTotals> Evaluate(const EvaluateAssignment& assignment, const Inquiry& inquiry) override;
   StatusOr<Moments> Calibrate(const CalibrateAssignment& assignment, const Inquiry& inquiry) override;
 
@@ -65,7 +68,7 @@ class SimulatedFleet : public Fleet {
   // A device's part in an inquiry.
   struct Part {
     StepWork work;
-    double new_samples = 0;       // that must have come in on its stream, if it has one
+    std::int64_t samples = 0;     // that it takes from its stream, if it has one
     StepPlan plan;
     std::optional<Bytes> answer;  // instead of an update
     double push_ratio = 1;        // bytes on the way for a byte of the update
@@ -101,7 +104,11 @@ class SimulatedFleet : public Fleet {
   VirtualClock clock_;
   WorkerPool pool_;
   std::vector<Worker> workers_;   // one per thread
-  std::vector<double> consumed_;  // samples of its stream that each device has used
+  struct DeviceStream {
+    SimulatedStream stream;
+    ReplayOrder order;
+  };
+  std::vector<std::unique_ptr<DeviceStream>> streams_;  // per device; null where data lie there from the start
 };
 
 }  // namespace tributary

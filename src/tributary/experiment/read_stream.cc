@@ -1,0 +1,47 @@
+#include "tributary/experiment/sections.h"
+
+namespace tributary {
+
+Status ReadStream(Section section, const Training& train, StreamChoice& stream) {
+  const auto names = [](const auto& all) {
+    std::vector<std::string> list;
+    for (const auto one : all) list.emplace_back(NameOf(one));
+    return list;
+  };
+  StreamBatchOptions& batch = stream.batch;
+  std::string rule(NameOf(batch.rule)), scaling(NameOf(stream.scaling.rule));
+  section.ReadName("batch", "batch rule", names(kBatchRules), rule);
+  if (const auto parsed = ParseBatchRule(rule); parsed.ok()) batch.rule = *parsed;
+  section.Read("window", batch.window, Range{.high = 3600, .above_low = true});
+  const auto read_size = [&](std::string_view key, std::size_t& out) {
+    auto size = static_cast<std::int64_t>(out);
+    section.Read(key, size, 1, 1'000'000);
+    out = static_cast<std::size_t>(size);
+  };
+  read_size("smallest-batch", batch.smallest);
+  read_size("largest-batch", batch.largest);
+  section.ReadWord("buffer", kBufferPolicies, stream.buffer);
+  section.ReadName("scaling", "scaling", names(kRateScalings), scaling);
+  if (const auto parsed = ParseRateScaling(scaling); parsed.ok()) stream.scaling.rule = *parsed;
+  section.Read("largest-factor", stream.scaling.most, Range{.high = 1e6, .above_low = true});
+  stream.base_batch = train.batch;
+  section.Read("base-batch", stream.base_batch, 1, 1'000'000);
+  const bool follows = batch.rule == BatchRule::kStreamRate;
+  const bool scales = stream.scaling.rule != RateScaling::kNone;
+  for (const auto key : {"window", "smallest-batch", "largest-batch"}) {
+    section.OnlyWith(key, follows, "batch = \"stream-rate\"");
+  }
+  for (const auto key : {"largest-factor", "base-batch"}) {
+    section.OnlyWith(key, scales, "scaling = \"linear\" or \"square-root\"");
+  }
+  for (const auto key : {"batch", "scaling"}) {
+    section.OnlyWith(key, train.method == Method::kSyncSgd || (!follows && !scales), "method = \"sync-sgd\"");
+  }
+  if (follows && batch.smallest > batch.largest) {
+    section.Fail("smallest-batch", " is " + std::to_string(batch.smallest) + ", above largest-batch, which is " +
+                                       std::to_string(batch.largest));
+  }
+  return section.Finish();
+}
+
+}  // namespace tributary
