@@ -36,6 +36,7 @@ struct Setting {
   std::vector<std::size_t> sizes = {20, 30, 14};  // samples of each device
   std::string model = "cnn";
   std::size_t threads = 2;
+  std::vector<double> stream_rates;
 };
 
 // Runs some rounds over devices that hold consecutive runs of the same 64 samples.
@@ -50,6 +51,7 @@ std::vector<float> Train(const Experiment& experiment, const Setting& setting, S
     profile.group = "all";
     profile.compute = {1e9};
     profile.uplink = profile.downlink = {1e7};
+    if (!setting.stream_rates.empty()) profile.stream_rate = {setting.stream_rates[i]};
     options.profiles.push_back(profile);
     LocalData local{&data, std::vector<std::uint32_t>(setting.sizes[i]), {}};
     std::iota(local.training.begin(), local.training.end(), next);
@@ -58,6 +60,9 @@ std::vector<float> Train(const Experiment& experiment, const Setting& setting, S
   }
   options.servers = {Server{}};
   options.disturbances = experiment.disturbances;
+  options.transfers = experiment.transfers;
+  options.compression = experiment.compression;
+  options.buffer = experiment.stream.buffer;
   options.threads = setting.threads;
   SimulatedFleet fleet(options);
   Silent silent;
@@ -174,6 +179,103 @@ TEST(EstimateStatistics, AreMeanAndVarianceOfWhatWasSummed) {
   EXPECT_FLOAT_EQ(statistics[slots[0].segment.offset], 4);
   EXPECT_FLOAT_EQ(statistics[slots[1].segment.offset], 38.0F / 3);  // (9 + 4 + 0 + 25) / 3
   EXPECT_EQ(statistics[slots[0].segment.offset + 1], 7);             // nobody saw it
+}
+
+TEST(Coordinator, HowTransfersAreCutChangesTimeAndNothingElse) {
+  for (const Method method : {Method::kSyncSgd, Method::kFederated}) {
+    Experiment experiment = PlainSgd(method);
+    std::vector<float> whole;
+    Duration sequential{0};
+    for (const TransferStrategy strategy : kTransferStrategies) {
+      experiment.transfers.strategy = strategy;
+      Silent log;
+      const std::vector<float> weights = Train(experiment, {}, &log);
+      const TimePoint end = log.events.back().time;
+      if (strategy == TransferStrategy::kSequential) {
+        whole = weights;
+        sequential = end;
+      } else {
+        EXPECT_EQ(weights, whole) << NameOf(strategy);
+        EXPECT_LT(end, sequential) << NameOf(strategy);
+      }
+    }
+  }
+}
+
+TEST(Coordinator, CompressedUpdatesDoNotDependOnHowTransfersAreCut) {
+  for (const CompressionKind kind : {CompressionKind::kTopK, CompressionKind::kAdaptiveTopK, CompressionKind::kInt8}) {
+    Experiment experiment = PlainSgd(Method::kSyncSgd);
+    experiment.compression.kind = kind;
+    experiment.compression.delta = 0.6;
+    const std::vector<float> whole = Train(experiment, {});
+    experiment.transfers.strategy = TransferStrategy::kOptimal;
+    Silent log;
+    EXPECT_EQ(Train(experiment, {.threads = 1}, &log), whole);
+    Bytes down, up;
+    for (const Event& event : log.events) {
+      const auto* round = std::get_if<RoundFinished>(&event.what);
+      if (round == nullptr) continue;
+      down += round->bytes_down;
+      up += round->bytes_up;
+    }
+    EXPECT_LT(up.value, down.value);
+  }
+}
+
+TEST(Coordinator, WithEverythingKeptCompressionIsNone) {
+  Experiment experiment = PlainSgd(Method::kSyncSgd);
+  const std::vector<float> dense = Train(experiment, {});
+  experiment.compression = {.kind = CompressionKind::kTopK, .ratio = 1};
+  EXPECT_EQ(Train(experiment, {}), dense);
+}
+
+TEST(Coordinator, BatchesFollowStreamsAndWeightsFollowBatches) {
+  Experiment experiment = PlainSgd(Method::kSyncSgd);
+  experiment.goal.rounds = 8;
+  experiment.train.batch = 4;
+  experiment.stream.batch = {.rule = BatchRule::kStreamRate, .smallest = 2, .largest = 30};
+  const Setting setting{.stream_rates = {3, 12, 60}};
+  for (const BufferPolicy policy : {BufferPolicy::kPersist, BufferPolicy::kTruncate}) {
+    experiment.stream.buffer = policy;
+    Silent log;
+    Train(experiment, setting, &log);
+    std::vector<std::uint64_t> samples(3), buffered(3), dropped(3);
+    std::vector<double> rates(3);
+    for (const Event& event : log.events) {
+      const auto* device = std::get_if<DeviceFinished>(&event.what);
+      if (device == nullptr) continue;
+      const std::size_t i = device->device.value;
+      if (device->round == RoundId{1}) {
+        EXPECT_EQ(device->samples, 4U);  // No rate is known yet.
+      }
+      samples[i] = device->samples;
+      buffered[i] = device->buffered;
+      dropped[i] = device->dropped;
+      rates[i] = device->stream_rate.value_or(0);
+    }
+    EXPECT_EQ(samples, (std::vector<std::uint64_t>{3, 12, 30}));  // of the last round
+    EXPECT_NEAR(rates[2], 60, 2);
+    // Half of the fastest stream is left over in every second.
+    EXPECT_EQ(buffered[2] > 100, policy == BufferPolicy::kPersist);
+    EXPECT_EQ(dropped[2] > 100, policy == BufferPolicy::kTruncate);
+  }
+}
+
+TEST(Coordinator, TheLearningRateFollowsTheBatch) {
+  Experiment experiment = PlainSgd(Method::kSyncSgd);
+  experiment.train.batch = 8;
+  experiment.train.schedule.learning_rate = 0.02;
+  const std::vector<float> expected = Train(experiment, {.sizes = {16, 16, 16}});
+  // Batches of 8 where the rate is meant for 4: twice the rate.
+  experiment.train.schedule.learning_rate = 0.01;
+  experiment.stream.base_batch = 4;
+  experiment.stream.scaling.rule = RateScaling::kLinear;
+  EXPECT_EQ(Train(experiment, {.sizes = {16, 16, 16}}), expected);
+  experiment.stream.base_batch = 2;  // The root of four is two.
+  experiment.stream.scaling.rule = RateScaling::kSquareRoot;
+  EXPECT_EQ(Train(experiment, {.sizes = {16, 16, 16}}), expected);
+  experiment.stream.scaling = {.rule = RateScaling::kLinear, .most = 2};
+  EXPECT_EQ(Train(experiment, {.sizes = {16, 16, 16}}), expected);
 }
 
 }  // namespace

@@ -144,6 +144,45 @@ Status SimulatedFleet::Compress(Compression& compression, RoundId round, Update&
   return OkStatus();
 }
 
+Status SimulatedFleet::TrainOne(Worker& worker, const TrainAssignment& assignment, const SharedWeights& weights,
+                                const StreamRun& run, bool corrupt, DeviceReport& report, UpdateSink& sink) {
+  const std::size_t index = report.device.value;
+  const LocalData& data = options_.data[index];
+  TrainHooks hooks;
+  if (DeviceStream* const stream = streams_[index].get(); stream != nullptr && assignment.epochs == 0) {
+    hooks.samples = run.samples;
+    hooks.read = [&, stream](std::uint64_t step, Batch& batch) {
+      const auto first = run.first + static_cast<std::int64_t>(step * assignment.batch);
+      ReadStream(data, stream->order, first, assignment.batch,
+                 {assignment.seed, report.device, static_cast<std::uint64_t>(first)}, assignment.augment, batch);
+    };
+  }
+  auto trained = worker.Train(assignment, weights, report.device, data, hooks);
+  Status refused = trained.ok() ? OkStatus() : std::move(trained).status();
+  // What the device cannot do is its own outcome; what this machine cannot do ends the run.
+  if (refused.code() == StatusCode::kResourceExhausted) return refused;
+  if (refused.ok()) {
+    report.metrics = trained->metrics;
+    std::vector<float> changed;
+    if (corrupt) {
+      changed.assign(trained->update.parameters.begin(), trained->update.parameters.end());
+      changed[changed.size() / 2] = std::numeric_limits<float>::quiet_NaN();
+      trained->update.parameters = changed;
+    }
+    if (!compressions_.empty() && compressions_[index]) {
+      refused = Compress(*compressions_[index], assignment.round, trained->update, changed);
+      const double all = static_cast<double>(BytesOf(*options_.charged).value);
+      report.up.value = std::llround(compressions_[index]->ratio * all);
+    }
+    if (refused.ok()) refused = sink.Accept(report.device, trained->update);
+  }
+  if (!refused.ok()) {
+    report.outcome = Outcome::kRefused;
+    report.reason = refused.message();
+  }
+  return OkStatus();
+}
+
 StatusOr<RoundReport> SimulatedFleet::Train(const RoundRequest& request, UpdateSink& sink) {
   const std::vector<Trouble> troubles =
       DrawTroubles(options_.disturbances, options_.profiles, request.participants, options_.seed, request.round,
@@ -178,7 +217,9 @@ StatusOr<RoundReport> SimulatedFleet::Train(const RoundRequest& request, UpdateS
     report.devices.push_back(ReportOf(times.devices[i], played.stream_waits[i], FromSeconds(costs.between), times));
     DeviceStream* const stream = streams_[device.value].get();
     if (stream != nullptr && times.devices[i].compute_end) {
-      first_positions[i] = stream->stream.Take(mine.samples, times.devices[i].parts[0].begin + played.stream_waits[i]);
+      // One that would begin after the round's end is told before it does.
+      const TimePoint begin = times.devices[i].parts[0].begin + played.stream_waits[i];
+      if (begin <= times.end) first_positions[i] = stream->stream.Take(mine.samples, begin);
     }
     if (times.devices[i].outcome != DeviceOutcome::kArrived) continue;
     arrived.push_back(i);
@@ -193,42 +234,9 @@ StatusOr<RoundReport> SimulatedFleet::Train(const RoundRequest& request, UpdateS
 
   const Status status = pool_.Run(arrived.size(), [&](std::size_t worker, std::size_t job) -> Status {
     const std::size_t place = arrived[job];
-    DeviceReport& device = report.devices[place];
-    const LocalData& data = options_.data[device.device.value];
-    const TrainAssignment& assignment = assignments[place];
-    TrainHooks hooks;
-    if (DeviceStream* const stream = streams_[device.device.value].get(); stream != nullptr && assignment.epochs == 0) {
-      hooks.samples = played.parts[place].samples;
-      hooks.read = [&, stream](std::uint64_t i, Batch& batch) {
-        const auto first = first_positions[place] + static_cast<std::int64_t>(i * assignment.batch);
-        ReadStream(data, stream->order, first, assignment.batch, {assignment.seed, device.device, assignment.round.value},
-                   assignment.augment, batch);
-      };
-    }
-    auto trained = workers_[worker].Train(assignment, request.weights, device.device, data, hooks);
-    Status refused = trained.ok() ? OkStatus() : std::move(trained).status();
-    // What the device cannot do is its own outcome; what this machine cannot do ends the run.
-    if (refused.code() == StatusCode::kResourceExhausted) return refused;
-    if (refused.ok()) {
-      device.metrics = trained->metrics;
-      std::vector<float> broken;
-      if (troubles[place].corrupt) {
-        broken.assign(trained->update.parameters.begin(), trained->update.parameters.end());
-        broken[broken.size() / 2] = std::numeric_limits<float>::quiet_NaN();
-        trained->update.parameters = broken;
-      }
-      if (refused.ok() && !compressions_.empty() && compressions_[device.device.value]) {
-        Compression& compression = *compressions_[device.device.value];
-        refused = Compress(compression, request.round, trained->update, broken);
-        device.up.value = std::llround(compression.ratio * static_cast<double>(BytesOf(*options_.charged).value));
-      }
-      if (refused.ok()) refused = sink.Accept(device.device, trained->update);
-    }
-    if (!refused.ok()) {
-      device.outcome = Outcome::kRefused;
-      device.reason = refused.message();
-    }
-    return OkStatus();
+    const StreamRun run{first_positions[place], played.parts[place].samples};
+    return TrainOne(workers_[worker], assignments[place], request.weights, run, troubles[place].corrupt,
+                    report.devices[place], sink);
   });
   clock_.AdvanceTo(times.end);
   if (!status.ok()) return status;

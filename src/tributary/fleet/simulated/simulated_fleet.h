@@ -93,6 +93,14 @@ class SimulatedFleet : public Fleet {
   Compression* CompressionOf(DeviceId device);
   // Puts what the coordinator will see of an update in its place; `seen` is where.
   Status Compress(Compression& compression, RoundId round, Update& update, std::vector<float>& seen) const;
+  // What a device takes from its stream, if it has one.
+  struct StreamRun {
+    std::int64_t first = 0;
+    std::int64_t samples = 0;
+  };
+  // One device's training, and what becomes of its update: for any thread.
+  Status TrainOne(Worker& worker, const TrainAssignment& assignment, const SharedWeights& weights, const StreamRun& run,
+                  bool corrupt, DeviceReport& report, UpdateSink& sink);
   // None where everything goes in one segment.
   StepPlanner* PlannerOf(DeviceId device, const StepWork& work);
 

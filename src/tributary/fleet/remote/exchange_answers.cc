@@ -1,0 +1,225 @@
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+#include "tributary/fleet/remote/exchange_parts.h"
+#include "tributary/policy/compression/encoded_unit.h"
+
+namespace tributary::remote {
+namespace {
+
+// Charged for a late piece besides its bytes, so that a flood of tiny ones is noticed too.
+constexpr std::int64_t kPerLatePiece = 64;
+// Moments beyond this cannot come from floats, and could overflow when those of many devices are added up.
+constexpr double kLargestMoment = 1e100;
+
+// Bytes and seconds.
+std::pair<double, double> Total(std::span<const StepObservation::Move> moves) {
+  std::pair<double, double> total{0, 0};
+  for (const auto& move : moves) {
+    total.first += move.bytes;
+    total.second += move.seconds;
+  }
+  return total;
+}
+
+bool IsUpdate(const Piece& piece) { return piece.array == Array::kParameters || piece.array == Array::kStatistics; }
+UpdatePart PartOf(const Piece& piece) {
+  return piece.array == Array::kParameters ? UpdatePart::kParameters : UpdatePart::kStatistics;
+}
+
+}  // namespace
+
+bool Exchange::IsLate(Session& session, std::uint64_t ticket, std::size_t bytes, bool last) {
+  // Messages keep their order: once one of a later assignment has come, none of an earlier can.
+  while (!session.late.empty() && session.late.front().ticket < ticket) session.late.pop_front();
+  if (session.late.empty() || session.late.front().ticket != ticket) return false;
+  std::int64_t& allowance = session.late.front().allowance;
+  allowance -= static_cast<std::int64_t>(bytes) + kPerLatePiece;
+  if (allowance < 0) return false;
+  if (last) session.late.pop_front();
+  return true;
+}
+
+Status Exchange::CheckWorking(const Session& session, std::uint64_t ticket) const {
+  if (!session.task || session.task->ticket != ticket) {
+    return WrongOrder("the device answers assignment " + std::to_string(ticket) + ", which it does not have");
+  }
+  if (session.task->pulled < session.task->outgoing.size()) return WrongOrder("the device answers before it has been sent all weights");
+  return OkStatus();
+}
+
+Status Exchange::CheckPiece(Session& session, const Piece& piece, ByteSpan values) {
+  TRIBUTARY_RETURN_IF_ERROR(CheckWorking(session, piece.ticket));
+  const Task& task = *session.task;
+  const double most_weight = SlotOf(session).most_weight;
+  const bool update = IsUpdate(piece);
+  if (update ? !std::holds_alternative<TrainAssignment>(question_->work)
+             : !std::holds_alternative<CalibrateAssignment>(question_->work)) {
+    return InvalidArgument("the device sends an array that it was not asked for");
+  }
+  if (update && !(piece.weight <= most_weight)) {
+    return InvalidArgument("an update that weighs " + std::to_string(piece.weight) + ", where " +
+                           std::to_string(most_weight) + " samples were asked for at most");
+  }
+  if (update && piece.weight != task.weight.value_or(piece.weight)) {
+    return InvalidArgument("the pieces of an update have different weights");
+  }
+  if (piece.encoded_count > 0) {
+    if (!options_.compressed || piece.array != Array::kParameters) {
+      return InvalidArgument("the device compresses what is not to be compressed");
+    }
+    // One message is decoded at a time, and this is what it may take.
+    if (piece.encoded_count > options_.welcome.piece_floats) {
+      return InvalidArgument("an encoded block of " + std::to_string(piece.encoded_count) + " elements");
+    }
+  } else if (values.size() % BytesPerValue(piece.array) != 0) {
+    return InvalidArgument("a piece of " + std::to_string(values.size()) + " bytes");
+  }
+  return OkStatus();
+}
+
+Status Exchange::Handle(Session& session, const Piece& piece, ByteSpan values) {
+  Errands errands;
+  Lock lock(mutex_);
+  if (session.left || IsLate(session, piece.ticket, values.size(), /*last=*/false)) return OkStatus();
+  if (session.task && session.task->ticket == piece.ticket && !question_->open) return OkStatus();  // Ends this moment.
+  TRIBUTARY_RETURN_IF_ERROR(CheckPiece(session, piece, values));
+  Task& task = *session.task;
+  const std::size_t count = piece.encoded_count > 0 ? piece.encoded_count : values.size() / BytesPerValue(piece.array);
+  Coverage& coverage = piece.array == Array::kParameters   ? task.parameters
+                       : piece.array == Array::kStatistics ? task.statistics
+                       : piece.array == Array::kMomentSums ? task.sums
+                                                           : task.counts;
+  TRIBUTARY_RETURN_IF_ERROR(coverage.Take(piece.offset, count));
+  if (IsUpdate(piece)) task.arrivals.Take(PartOf(piece), piece.offset, count, values.size(), clock_.Now());
+  task.weight = piece.weight;
+  task.up += Bytes{static_cast<std::int64_t>(values.size())};
+  members_.Set(*session.member, Doing::kPushing, clock_.Now());
+  ++question_->pins;
+  session.busy = true;
+  lock.unlock();
+  const Status status = Store(task, DeviceId{*session.member}, piece, values);
+  lock.lock();
+  session.busy = false;
+  Unpin(*question_);
+  if (!session.left) return status;
+  Abandon(lock, session, errands);  // It was replaced meanwhile, and nobody could take its share back before now.
+  return OkStatus();
+}
+
+Status Exchange::Store(Task& task, DeviceId device, const Piece& piece, ByteSpan values) {
+  if (!IsUpdate(piece)) {
+    auto& moments = piece.array == Array::kMomentSums ? task.moments.sums : task.moments.counts;
+    const std::size_t count = values.size() / sizeof(double);
+    std::memcpy(moments.data() + piece.offset, values.data(), values.size());
+    const auto came = std::span(moments).subspan(piece.offset, count);
+    const double least = piece.array == Array::kMomentSums ? -kLargestMoment : 0;
+    const bool sound = std::ranges::all_of(came, [&](double value) { return value >= least && value <= kLargestMoment; });
+    return sound ? OkStatus() : Corrupt("the moments of the device are not all numbers that moments can be");
+  }
+  UpdatePiece update{PartOf(piece), piece.offset,
+                     {reinterpret_cast<const float*>(values.data()), values.size() / sizeof(float)}};
+  std::vector<float> decoded;
+  if (piece.encoded_count > 0) {
+    ByteSpan rest = values;
+    TRIBUTARY_ASSIGN_OR_RETURN(const EncodedUnit unit, EncodedUnit::Parse(rest, piece.encoded_count));
+    if (!rest.empty()) return Corrupt("an encoded block with something behind it");
+    decoded.resize(piece.encoded_count);
+    unit.CopyTo(decoded);
+    update.values = decoded;
+  }
+  UpdateSink& sink = *question_->sink;
+  TRIBUTARY_RETURN_IF_ERROR(sink.Add(device, piece.weight, update));
+  // The last piece too: the device may yet vanish, or be late, before it says that it has done.
+  const Status status =
+      piece.encoded_count > 0 ? task.journal.AppendEncoded(update, values) : task.journal.Append(update);
+  if (!status.ok()) sink.Retract(device, piece.weight, update);
+  return status;
+}
+
+Status Exchange::Handle(Session& session, const Answer& answer, ByteSpan) {
+  Errands errands;
+  Lock lock(mutex_);
+  if (session.left || IsLate(session, answer.ticket, 0, /*last=*/true)) return OkStatus();
+  if (session.task && session.task->ticket == answer.ticket && !question_->open) return OkStatus();
+  TRIBUTARY_RETURN_IF_ERROR(CheckWorking(session, answer.ticket));
+  Slot& slot = SlotOf(session);
+  Task& task = *session.task;
+  const bool train = std::holds_alternative<TrainAssignment>(question_->work);
+  const bool calibrate = std::holds_alternative<CalibrateAssignment>(question_->work);
+  if ((train && !(task.parameters.complete() && task.statistics.complete())) ||
+      (calibrate && !(task.sums.complete() && task.counts.complete()))) {
+    return WrongOrder("the device ends its answer before all of it has come");
+  }
+  if (train ? static_cast<double>(answer.samples) > slot.most_weight : answer.samples > session.held_out) {
+    return InvalidArgument("the device counts " + std::to_string(answer.samples) + " samples, more than it has");
+  }
+  const TimePoint now = clock_.Now();
+  const StepObservation seen = Describe(task, answer, now, slot.result.report);
+  DeviceReport& report = slot.result.report;
+  report.metrics = {answer.samples, answer.loss, answer.correct};
+  slot.result.totals = {answer.samples, answer.loss, answer.correct};
+  if (calibrate) slot.result.moments = std::move(task.moments);
+  const std::size_t member = *session.member;
+  members_.SeeDown(member, task.down, report.pull);
+  if (train) {
+    members_.SeeCompute(member, 3 * macs_per_sample_ * static_cast<double>(answer.samples), report.compute);
+    // How long the first piece took, nobody here knows, and some of the next had come with it: few tell nothing.
+    const auto [up, up_time] = Total(seen.pushes);
+    if (2 * up >= static_cast<double>(task.up.value)) {
+      members_.SeeUp(member, Bytes{static_cast<std::int64_t>(up)}, FromSeconds(up_time));
+    }
+  }
+  Charge(slot, task);
+  if (train) members_[member].answered_round = question_->inquiry->round.value;
+  Settle(slot, Outcome::kApplied, "");
+  slot.session = nullptr;
+  members_.Set(member, Doing::kWaiting, now);
+  Send(session, Verdict{task.ticket, Verdict::Outcome::kTaken, ""}, 0, errands);
+  session.task.reset();
+  lock.unlock();
+  if (train) plans_.Learn(member, seen);  // The asker need not wait for it.
+  return OkStatus();
+}
+
+StepObservation Exchange::Describe(const Task& task, const Answer& answer, TimePoint now, DeviceReport& report) const {
+  const Duration all = now - task.begun;
+  const auto within = [&](double seconds) { return std::min(all, FromSeconds(std::min(seconds, 1e8))); };
+  report.pull = within(answer.pull_seconds);
+  // With weights in one segment nothing is computed before they are there.
+  const bool whole = task.plan.pull.size() == 1;
+  report.compute = std::min(within(answer.compute_seconds), whole ? all - report.pull : all);
+  report.push = std::max(Duration(0), all - report.pull - report.compute);
+  if (!std::holds_alternative<TrainAssignment>(question_->work)) return {};
+  report.planned = FromSeconds(task.plan.predicted);
+  const std::size_t first_floats = task.outgoing.empty() ? 0 : task.outgoing.front().second.count;
+  const auto first = static_cast<double>(first_floats * sizeof(float));
+  StepObservation seen =
+      ObservationOf(answer, task.plan, plans_.unit_bytes(), first, task.arrivals, ToSeconds(all));
+  // An update that goes out while it is made is on its way for as long as its bytes took.
+  const auto [up, up_time] = Total(seen.pushes);
+  const auto bytes = static_cast<double>(task.up.value);
+  if (task.plan.push.size() > 1 && 2 * up >= bytes) report.push = within(up_time * bytes / up);
+  report.hidden = std::max(Duration(0), report.pull + report.compute + report.push - all);
+  const double forward = std::accumulate(seen.forward.begin(), seen.forward.end(), 0.0);
+  const double backward = std::accumulate(seen.backward.begin(), seen.backward.end(), 0.0);
+  report.hideable = std::min(report.pull, within(forward)) + std::min(report.push, within(backward));
+  return seen;
+}
+
+Status Exchange::Handle(Session& session, const Failure& failure, ByteSpan) {
+  Errands errands;
+  Lock lock(mutex_);
+  if (session.left || IsLate(session, failure.ticket, 0, /*last=*/true)) return OkStatus();
+  if (!session.task || session.task->ticket != failure.ticket) {
+    return WrongOrder("the device fails at assignment " + std::to_string(failure.ticket) + ", which it does not have");
+  }
+  if (!question_->open) return OkStatus();
+  Settle(SlotOf(session), Outcome::kCrashed, failure.reason);
+  members_.Set(*session.member, Doing::kWaiting, clock_.Now());
+  Abandon(lock, session, errands);
+  return OkStatus();
+}
+
+}  // namespace tributary::remote

@@ -1,0 +1,106 @@
+#pragma once
+
+#include <deque>
+
+#include "tributary/fleet/remote/exchange.h"
+#include "tributary/fleet/remote/segment_arrivals.h"
+#include "tributary/fleet/remote/update_journal.h"
+
+namespace tributary::remote {
+
+// What the Exchange is made of inside, for its sources: exchange.cc has connections and who is there, exchange_question.cc
+// what is asked and how it ends, exchange_answers.cc what devices answer.
+
+// How many messages that carry no work a device may send at once.
+inline constexpr double kMostAtOnce = 200;
+
+inline Status WrongOrder(const std::string& what) { return InvalidArgument(what + ", which is against the protocol"); }
+
+// What a session does for the question under way.
+struct Exchange::Task {
+  Task(std::uint64_t ticket, const Exchange& exchange, StepPlan cut)
+      : ticket(ticket),
+        plan(std::move(cut)),
+        outgoing(exchange.Outgoing(plan.pull)),
+        arrivals(exchange.options_.model->parameters.units, exchange.options_.model->statistics.units, plan.push),
+        parameters(exchange.parameters_),
+        statistics(exchange.statistics_),
+        sums(exchange.moments_),
+        counts(exchange.moments_),
+        journal(exchange.options_.spool) {}
+
+  std::uint64_t ticket;
+  const StepPlan plan;
+  const std::vector<std::pair<Array, Segment>> outgoing;  // the weights in pieces
+  std::size_t pulled = 0;                                 // of them, sent
+  SegmentArrivals arrivals;                               // of an update
+  Coverage parameters, statistics, sums, counts;
+  UpdateJournal journal;
+  std::optional<double> weight;
+  Moments moments;
+  TimePoint begun{0};
+  Bytes down, up;
+};
+
+struct Exchange::Session {
+  std::shared_ptr<Connection> connection;
+  std::optional<std::string> identity;
+  std::string address;
+  TimePoint opened{0};
+  std::optional<TimePoint> pending;  // since when there is something that the carrier has not taken
+  std::optional<std::size_t> member;
+  bool ready = false;
+  std::int64_t held_out = 0;  // samples, as it said
+  bool left = false;  // it does not count any more; only its carrier still knows it
+  TimePoint left_at{0};
+  bool busy = false;  // a piece of its is being stored, outside the lock
+  std::unique_ptr<Task> task;
+  struct Late {
+    std::uint64_t ticket;
+    std::int64_t allowance;  // bytes that may still come
+  };
+  std::deque<Late> late;  // tasks that were ended before they were answered, in their order
+  std::deque<std::pair<ToDevice, std::size_t>> outbox;  // and how many zeros go with it
+  double tokens = kMostAtOnce;
+  TimePoint refilled{0};
+  std::size_t probed = 0;
+};
+
+struct Exchange::Slot {
+  Result result;
+  double most_weight = 0;
+  Session* session = nullptr;  // that is at work on it
+  bool begun = false;
+  bool settled = false;
+  TimePoint settled_at{0};
+};
+
+struct Exchange::Question {
+  const Inquiry* inquiry;
+  Work work;
+  UpdateSink* sink;
+  std::vector<Slot> slots;
+  std::map<DeviceId, std::size_t> slot_of;
+  TimePoint start{0};
+  std::size_t settled = 0;
+  std::size_t applied = 0;
+  std::size_t pins = 0;  // of the sink or the weights, outside the lock
+  bool open = true;
+};
+
+// Calls to connections, made when the lock is free again.
+class Exchange::Errands {
+ public:
+  ~Errands() {
+    for (const auto& connection : wake_) connection->Wake();
+    for (const auto& [connection, reason] : close_) connection->Close(reason);
+  }
+  void Wake(const Session& session) { wake_.push_back(session.connection); }
+  void Close(const Session& session, Status reason) { close_.emplace_back(session.connection, std::move(reason)); }
+
+ private:
+  std::vector<std::shared_ptr<Connection>> wake_;
+  std::vector<std::pair<std::shared_ptr<Connection>, Status>> close_;
+};
+
+}  // namespace tributary::remote

@@ -1,0 +1,210 @@
+#include <algorithm>
+#include <cstdio>
+
+#include "tributary/base/check.h"
+#include "tributary/fleet/remote/exchange_parts.h"
+
+namespace tributary::remote {
+namespace {
+
+constexpr std::size_t kMostLate = 1000;
+
+}  // namespace
+
+TransferPlan Exchange::Whole() const {
+  const std::size_t units = options_.model->units.size();
+  return units == 0 ? TransferPlan{} : TransferPlan{{0, units - 1}};
+}
+
+std::vector<std::pair<Array, Segment>> Exchange::Outgoing(const TransferPlan& plan) const {
+  std::vector<std::pair<Array, Segment>> pieces;
+  const Model& model = *options_.model;
+  for (const LayerRun& run : plan) {
+    for (const Segment& piece : parameters_.Pieces(model.parameters.Run(run.first, run.last))) {
+      pieces.emplace_back(Array::kParameters, piece);
+    }
+    for (const Segment& piece : statistics_.Pieces(model.statistics.Run(run.first, run.last))) {
+      pieces.emplace_back(Array::kStatistics, piece);
+    }
+  }
+  return pieces;
+}
+
+void Exchange::Begin(Session& session, Errands& errands) {
+  if (!question_ || !question_->open || !session.ready || session.left || session.task) return;
+  const auto found = question_->slot_of.find(DeviceId{*session.member});
+  if (found == question_->slot_of.end()) return;
+  Slot& slot = question_->slots[found->second];
+  // While another connection's share is being taken back, this one waits; TakeBack's caller calls again.
+  if (slot.settled || slot.session != nullptr) return;
+  slot.session = &session;
+  slot.begun = true;
+  StepPlan plan{Whole(), Whole(), 0};
+  if (const auto* train = std::get_if<TrainAssignment>(&question_->work)) {
+    plan = plans_.PlanFor(*session.member, *train, members_[*session.member].profile.samples);
+  }
+  session.task = std::make_unique<Task>(++tickets_, *this, std::move(plan));
+  session.task->begun = clock_.Now();
+  if (std::holds_alternative<CalibrateAssignment>(question_->work)) session.task->moments = Moments(statistics_.size());
+  members_.Set(*session.member, Doing::kPulling, clock_.Now());
+  const Member& member = members_[*session.member];
+  Send(session,
+       Assignment{session.task->ticket, question_->inquiry->round, question_->work, EndsOf(session.task->plan.pull),
+                  EndsOf(session.task->plan.push), RoundId{member.applied_round}, RoundId{member.durable_round}},
+       0, errands);
+}
+
+void Exchange::Unpin(Question& question) {
+  // Only a question that is being closed is waited for; waking its asker for every piece would cost more than the piece.
+  if (--question.pins == 0 && !question.open) changed_.notify_all();
+}
+
+Exchange::Slot& Exchange::SlotOf(const Session& session) {
+  return question_->slots[question_->slot_of.at(DeviceId{*session.member})];
+}
+
+void Exchange::Settle(Slot& slot, Outcome outcome, std::string reason) {
+  slot.result.report.outcome = outcome;
+  slot.result.report.reason = std::move(reason);
+  slot.settled = true;
+  slot.settled_at = clock_.Now();
+  ++question_->settled;
+  if (outcome == Outcome::kApplied) ++question_->applied;
+  changed_.notify_all();
+}
+
+void Exchange::Charge(Slot& slot, const Task& task) {
+  slot.result.report.down += task.down;
+  slot.result.report.up += task.up;
+}
+
+void Exchange::Abandon(Lock& lock, Session& session, Errands& errands) {
+  const std::unique_ptr<Task> task = std::move(session.task);
+  if (!task) return;
+  Question& question = *question_;
+  const DeviceId device{*session.member};
+  ++question.pins;
+  lock.unlock();
+  TakeBack(*task, device, question.sink);
+  lock.lock();
+  Slot& slot = question.slots[question.slot_of.at(device)];
+  Charge(slot, *task);
+  slot.session = nullptr;
+  if (Session* const successor = session_of_[device.value]) Begin(*successor, errands);
+  Unpin(question);
+}
+
+void Exchange::TakeBack(Task& task, DeviceId device, UpdateSink* sink) {
+  const Status status = task.journal.Drain(
+      [&](const UpdatePiece& piece) { sink->Retract(device, task.weight.value_or(0), piece); });
+  // The temporary file was written a moment ago. If it cannot be read, the sum of the round cannot be mended.
+  if (!status.ok()) std::fprintf(stderr, "tributary: %s\n", status.message().c_str());
+  TRIBUTARY_CHECK(status.ok());
+}
+
+bool Exchange::Over(TimePoint now) const {
+  const Question& question = *question_;
+  if (question.settled == question.slots.size()) return true;
+  if (question.applied < question.inquiry->quorum) return false;
+  if (question.inquiry->deadline && now - question.start >= *question.inquiry->deadline) return true;
+  return std::ranges::all_of(question.slots, [&](const Slot& slot) {
+    const Member& member = members_.all()[slot.result.report.device.value];
+    return slot.settled || (member.doing == Doing::kGone && now - member.since >= options_.grace);
+  });
+}
+
+StatusOr<Exchange::Results> Exchange::Ask(const Inquiry& inquiry, const Work& work,
+                                          std::span<const DeviceProfile> devices, UpdateSink* sink,
+                                          const std::function<bool()>& stop) {
+  constexpr auto kBetweenLooks = std::chrono::milliseconds(50);
+  {
+    Errands errands;
+    const std::lock_guard lock(mutex_);
+    Pose(inquiry, work, devices, sink, errands);
+  }
+  Errands errands;
+  Lock lock(mutex_);
+  Question& question = *question_;
+  bool stopped = false;
+  while (!Over(clock_.Now()) && !(stopped = stop && stop())) {
+    Duration wait = kBetweenLooks;
+    if (inquiry.deadline) {
+      wait = std::clamp<Duration>(question.start + *inquiry.deadline - clock_.Now(), std::chrono::milliseconds(1), wait);
+    }
+    changed_.wait_for(lock, wait);
+  }
+  question.open = false;
+  changed_.wait(lock, [&] { return question.pins == 0; });
+  Results results{question.start, clock_.Now(), {}};
+  const std::vector<std::unique_ptr<Task>> late = EndTasks(errands);
+  // Nobody knows of these any more, and nothing new begins: the lock is not needed to take them back.
+  lock.unlock();
+  for (std::size_t i = 0; i < late.size(); ++i) {
+    if (late[i]) TakeBack(*late[i], inquiry.participants[i], sink);
+  }
+  lock.lock();
+  for (Slot& slot : question.slots) {
+    DeviceReport& report = slot.result.report;
+    if (slot.settled) report.wait = results.end - slot.settled_at;
+    if (std::holds_alternative<TrainAssignment>(work)) {
+      Member& member = members_[report.device.value];
+      ++(report.outcome == Outcome::kApplied ? member.applied : member.missed);
+    }
+    results.devices.push_back(std::move(slot.result));
+  }
+  question_.reset();
+  if (stopped) return Cancelled("stopped in the middle of a round");
+  return results;
+}
+
+void Exchange::Pose(const Inquiry& inquiry, const Work& work, std::span<const DeviceProfile> devices, UpdateSink* sink,
+                    Errands& errands) {
+  TRIBUTARY_CHECK(!question_);
+  question_ = std::make_unique<Question>();
+  question_->inquiry = &inquiry;
+  question_->work = work;
+  question_->sink = sink;
+  question_->start = clock_.Now();
+  const auto* train = std::get_if<TrainAssignment>(&work);
+  for (const DeviceId device : inquiry.participants) {
+    TRIBUTARY_CHECK(device.value < session_of_.size() && device.value < devices.size());
+    question_->slot_of.emplace(device, question_->slots.size());
+    Slot slot;
+    slot.result.report.device = device;
+    if (train != nullptr) slot.most_weight = MostWeight(*train, devices[device.value].samples);
+    question_->slots.push_back(std::move(slot));
+  }
+  for (Session* const session : session_of_) {
+    if (session != nullptr) Begin(*session, errands);
+  }
+}
+
+std::vector<std::unique_ptr<Exchange::Task>> Exchange::EndTasks(Errands& errands) {
+  const auto answer_bytes = static_cast<std::int64_t>((parameters_.size() + statistics_.size()) * sizeof(float) +
+                                                      2 * moments_.size() * sizeof(double));
+  std::vector<std::unique_ptr<Task>> tasks;
+  for (Slot& slot : question_->slots) {
+    tasks.emplace_back();
+    if (slot.settled) continue;
+    DeviceReport& report = slot.result.report;
+    Session* const session = std::exchange(slot.session, nullptr);
+    if (session == nullptr) {
+      report.outcome = slot.begun ? Outcome::kCrashed : Outcome::kLost;
+      report.reason = slot.begun ? "its connection broke" : "it was not there";
+      continue;
+    }
+    report.outcome = Outcome::kLate;
+    report.reason = "the round ended before its answer was complete";
+    tasks.back() = std::move(session->task);
+    Charge(slot, *tasks.back());
+    const std::uint64_t ticket = tasks.back()->ticket;
+    // Twice what an answer takes, for headings; of a device that sends its pieces small.
+    session->late.push_back({ticket, 2 * answer_bytes + (64 << 10)});
+    if (session->late.size() > kMostLate) session->late.pop_front();
+    members_.Set(report.device.value, Doing::kWaiting, clock_.Now());
+    Send(*session, Verdict{ticket, Verdict::Outcome::kLate, report.reason}, 0, errands);
+  }
+  return tasks;
+}
+
+}  // namespace tributary::remote
