@@ -68,6 +68,7 @@ class Worker::Training {
         hooks_(hooks),
         changes_(assignment.answer == TrainAssignment::Answer::kChange),
         executor_(changes_ ? worker.OnCopy() : worker.OnShared(weights)) {
+    finished_.assign(worker.model_->units.size(), false);
     if (hooks.clock != nullptr) stopwatch_.emplace(worker.model_->units.size(), *hooks.clock);
     update_ = {changes_ ? worker.copy_.span() : worker.gradients_.span(), worker.statistics_.span(),
                static_cast<double>(hooks.read ? hooks.samples : SamplesOf(assignment, data).all)};
@@ -120,6 +121,12 @@ class Worker::Training {
       return InvalidArgument("the loss of device " + std::to_string(device_.value) + " is no longer a number at step " +
                              std::to_string(step) + "; lower the learning rate");
     }
+    if (last_) {
+      // A unit that nothing goes back through has no gradient to announce: it is zero.
+      for (std::size_t unit = 0; unit < finished_.size(); ++unit) {
+        if (!finished_[unit]) Finish(unit);
+      }
+    }
     return result;
   }
 
@@ -151,6 +158,7 @@ class Worker::Training {
   }
 
   void Finish(std::size_t unit) {
+    finished_[unit] = true;
     const Segment& segment = worker_.model_->parameters.units[unit];
     if (changes_ && sound_) {
       const std::span<float> mine = Part(worker_.copy_.span(), segment);
@@ -183,6 +191,7 @@ class Worker::Training {
   Update update_;
   bool last_ = false;   // of the passes
   bool sound_ = false;  // its loss is a number
+  std::vector<bool> finished_;  // units, in the last pass
   TimePoint forward_done_{0};
   Duration between_{0};
 };

@@ -56,8 +56,9 @@ void StepPlanner::Plan() {
 }
 
 bool StepPlanner::Observe(const StepObservation& seen) {
-  down_.Fade();
-  up_.Fade();
+  const bool drifted = std::abs(seen.seconds - plan_.predicted) > options_.drift * plan_.predicted;
+  down_.Fade(drifted);
+  up_.Fade(drifted);
   for (const auto& move : seen.pulls) down_.Observe(move.setups, move.bytes, move.seconds);
   for (const auto& move : seen.pushes) up_.Observe(move.setups, move.bytes, move.seconds);
   costs_.pull_setup = down_.setup();
@@ -69,7 +70,7 @@ bool StepPlanner::Observe(const StepObservation& seen) {
   Move(costs_.between, seen.between);
   // Compression changes from one step to the next, and then stays.
   costs_.push_ratio = seen.push_ratio;
-  if (std::abs(seen.seconds - plan_.predicted) <= options_.drift * plan_.predicted) return false;
+  if (!drifted) return false;
   Plan();
   return true;
 }

@@ -27,7 +27,7 @@ struct Job {
   TimePoint begun{0};
   TimePoint complete_at{0};
 
-  // The grids of what a coordinator sends need not follow layers: any piece of full length will do.
+  // Pieces are cut at multiples of a length, and where layers begin.
   Job(const Assignment& assignment, const DeviceWork& work, std::size_t piece)
       : assignment(assignment),
         parameters_grid(work.size(Array::kParameters), piece, Units(work, Array::kParameters)),
