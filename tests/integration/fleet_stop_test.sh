@@ -92,7 +92,7 @@ grep '"type":"round-finished"' loose/events.jsonl | tail -n 1 | grep -q '"applie
 
 # Who is there, for the operator only.
 expect_output '^tiny, round [0-9]+ of 100000$' fleet "127.0.0.1:$port" --keys keys
-expect_output '^ +0 +pi-[12] .* 1 +[0-9]+ +[0-9]+$' fleet "127.0.0.1:$port" --keys keys/operator
+expect_output '^ +0 +pi-[12] .* 1 +[0-9]+ +[0-9]+ +[0-9]+/[0-9]+ .*' fleet "127.0.0.1:$port" --keys keys/operator
 expect_output '"name": "pi-3"' fleet "127.0.0.1:$port" --keys keys --json
 [ "$(grep -c '"state": "gone"' out.txt)" -eq 2 ] || fail "expected two that are gone: $(cat out.txt)"
 grep -E '"(up|down)_bits_per_second": [0-9]{12}' out.txt && fail "a link that nobody has"

@@ -1,11 +1,14 @@
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <optional>
 #include <thread>
 
 #include "tributary/base/check.h"
 #include "tributary/fleet/remote/testing_exchange.h"
+#include "tributary/policy/compression/encoding.h"
 
 namespace {
 
@@ -47,12 +50,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   HandClock clock;
   ExchangeOptions options = SmallExchange(model);
   options.grace = Duration(0);
+  options.compressed = true;
+  options.transfers.strategy = TransferStrategy::kOptimal;
   Exchange exchange(options, clock);
-  std::vector<std::pair<std::string, std::int64_t>> names;
+  std::vector<FleetMember> names;
   std::vector<DeviceProfile> profiles(kDevices);
   Inquiry inquiry;
   for (std::size_t i = 0; i < kDevices; ++i) {
-    names.emplace_back(std::string(1, static_cast<char>('a' + i)), 10);
+    names.push_back({std::string(1, static_cast<char>('a' + i)), 10, 0});
     inquiry.participants.push_back(DeviceId{i});
     profiles[i].samples = 10;
   }
@@ -79,7 +84,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       if (!peer.device) {
         peer = {};
         peer.name = choices.Next() % kDevices;
-        peer.device = std::make_unique<FakeDevice>(exchange, *model, names[peer.name].first);
+        peer.device = std::make_unique<FakeDevice>(exchange, *model, names[peer.name].name);
         TRIBUTARY_CHECK(peer.device->Open().ok());
       }
       FakeDevice& device = *peer.device;
@@ -95,9 +100,22 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
             if (const auto* assignment = std::get_if<Assignment>(&message)) peer.ticket = assignment->ticket;
           });
           break;
-        case 6: case 7: case 8: {
+        case 6: case 7: {
           const Piece& piece = pieces[choices.Next() % pieces.size()];
           status = device.Send(piece, FakeDevice::ValuesOf(piece, update));
+          break;
+        }
+        case 8: {  // The same values in another dress, or something that says so.
+          Piece piece = pieces[choices.Next() % pieces.size()];
+          const ByteSpan raw = FakeDevice::ValuesOf(piece, update);
+          std::vector<float> values(raw.size() / sizeof(float));
+          std::memcpy(values.data(), raw.data(), raw.size());
+          std::vector<std::byte> bytes;
+          AppendDense(values, bytes);
+          piece.encoded_count = values.size();
+          if (choices.Next() % 8 == 0) piece.encoded_count += choices.Next();
+          if (choices.Next() % 8 == 0) bytes.resize(choices.Next() % bytes.size());
+          status = device.Send(piece, bytes);
           break;
         }
         case 9: {  // As well as it can.
@@ -108,7 +126,19 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
           status = device.Push(peer.ticket, update);
           break;
         }
-        case 10: status = device.Finish(peer.ticket); break;
+        case 10: {
+          Answer answer{.ticket = peer.ticket, .samples = 3, .loss = 1};
+          const auto seconds = [&] { return std::ldexp(1.0, static_cast<int>(choices.Next()) * 4 - 512); };
+          for (std::size_t i = choices.Next() % 4; i > 0; --i) {
+            answer.forward_seconds.push_back(seconds());
+            answer.backward_seconds.push_back(seconds());
+            answer.arrival_seconds.push_back(seconds());
+            answer.queued.push_back(choices.Next() % 2 == 0);
+          }
+          answer.pull_seconds = seconds();
+          status = device.Send(answer);
+          break;
+        }
         case 11: {
           update.parameters[choices.Next() % update.parameters.size()] = std::numeric_limits<float>::infinity();
           Piece piece = pieces[choices.Next() % pieces.size()];
