@@ -89,7 +89,7 @@ start_device() {
 # write_experiment METHOD ROUNDS [STRATEGY [COMPRESSION]]: tiny.toml, of four devices with few samples each that all must answer. Batch norms,
 # momentum, samples held out, calibration, what compression left: all that a run has to carry from round to round.
 write_experiment() {
-  local more=
+  local more=$'[stream]\nscaling = "square-root"\nbase-batch = 16'
   [ "$1" = sync-sgd ] || more=$'local-steps = 2\nserver-optimiser = { kind = "adam", learning-rate = 0.01 }'
   cat >tiny.toml <<EOF
 schema = 1

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "tributary/base/clock.h"
-#include "tributary/fleet/member.h"
 #include "tributary/base/status.h"
+#include "tributary/fleet/member.h"
 #include "tributary/model/safetensors.h"
 
 namespace tributary {

@@ -29,9 +29,8 @@ class Checkpointer {
   using Members = std::function<std::vector<FleetMember>()>;
   using Saved = std::function<void(std::span<const FleetMember>)>;
 
-  // `folder` must outlive it. `members` is asked at each checkpoint, and `saved` told of them
-  // when it is on disk. A resumed run starts `from` where its checkpoint
-  // was.
+  // `folder` must outlive it. `members` is asked at each checkpoint, and `saved` told of them when it is on disk. A
+  // resumed run starts `from` where its checkpoint was.
   Checkpointer(RunFolder& folder, Members members, CheckpointerOptions options = {}, const RunProgress& from = {},
                Saved saved = {});
 

@@ -22,8 +22,6 @@ Status CheckReal(const Experiment& experiment) {
   for (const Group& group : experiment.fleet.groups) {
     if (group.stream_rate != Distribution::Constant(0)) return only("[[fleet.group]] stream-rate");
   }
-  if (experiment.stream.batch.rule != BatchRule::kFixed) return only("[stream] batch = \"stream-rate\"");
-  if (experiment.stream.scaling.rule != RateScaling::kNone) return only("[stream] scaling");
   return OkStatus();
 }
 

@@ -35,8 +35,6 @@ class UpdateCompressor {
   // Replaces `out`. The update's parameters are used up.
   Status Encode(std::size_t first_unit, std::size_t last_unit, const Update& update, EncodedBlocks& out);
   void End();
-  // Whether the update begun leaves elements out.
-  bool sparse() const { return compressor_ && compressor_->sparse(); }
 
   // All at once: puts what the other side will see in place of the update's parameters, and returns the bytes that
   // takes on the way.

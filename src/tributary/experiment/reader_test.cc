@@ -4,6 +4,7 @@
 
 #include <chrono>
 
+#include "tributary/experiment/format.h"
 #include "tributary/experiment/testing_texts.h"
 
 namespace tributary {
@@ -169,6 +170,52 @@ TEST(Reader, EqualServersAreWrittenOnce) {
   const auto servers =
       Read(kLeast, {"fleet.servers={ count = 3, up = \"1Gbit/s\", down = \"2Gbit/s\" }"}).fleet.servers;
   EXPECT_EQ(servers, std::vector<Server>(3, Server{{1e9}, {2e9}}));
+}
+
+TEST(ReadExperiment, ReadsHowUpdatesTravelAndWhatStreamsDo) {
+  const auto everything = ReadExperimentText(kEverything, {"e.toml", std::nullopt});
+  ASSERT_TRUE(everything.ok()) << everything.status();
+  EXPECT_EQ(everything->transfers,
+            (TransferOptions{TransferStrategy::kOptimal, 8'000'000, 0.2, /*whole_push=*/true}));
+  EXPECT_EQ(everything->compression, (CompressionOptions{CompressionKind::kAdaptiveTopK, 0.05, 0.4, 0.2,
+                                                         SelectionScope::kGlobal, /*error_feedback=*/false}));
+  EXPECT_EQ(everything->stream.buffer, BufferPolicy::kTruncate);
+
+  const std::string text = R"(schema = 1
+[experiment]
+name = "streams"
+rounds = 2
+[model]
+name = "cnn"
+[data]
+set = "glyphs"
+[[fleet.group]]
+count = 4
+compute = "1G"
+uplink = "10Mbit/s"
+stream-rate = 20
+[train]
+method = "sync-sgd"
+batch = 24
+[stream]
+batch = "stream-rate"
+window = "450ms"
+smallest-batch = 4
+largest-batch = 500
+scaling = "square-root"
+largest-factor = 3
+)";
+  const auto streams = ReadExperimentText(text, {"e.toml", std::nullopt});
+  ASSERT_TRUE(streams.ok()) << streams.status();
+  const StreamChoice& stream = streams->stream;
+  EXPECT_EQ(stream.batch, (StreamBatchOptions{BatchRule::kStreamRate, std::chrono::milliseconds(450), 4, 500}));
+  EXPECT_EQ(stream.scaling, (RateScalingOptions{RateScaling::kSquareRoot, 3}));
+  EXPECT_EQ(stream.base_batch, 24);  // that of [train], where nothing else is said
+  const auto again = ReadExperimentText(FormatExperiment(*streams), {"e.toml", std::nullopt});
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_EQ(again->stream.batch, stream.batch);
+  EXPECT_EQ(again->stream.scaling, stream.scaling);
+  EXPECT_EQ(again->stream.base_batch, stream.base_batch);
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ method = "federated"
 local-steps = 5
 )toml";
 
-// Every key there is, none of them at its default.
+// Every key there is, none of them at its default, but for what streams have with sync-sgd alone.
 inline constexpr std::string_view kEverything = R"toml(schema = 1
 [experiment]
 name = "everything"
@@ -95,6 +95,19 @@ augment = { flip = false, padding = 2 }
 prox = 0.01
 calibrate = 3
 server-optimiser = { kind = "yogi", learning-rate = 0.02, beta1 = 0.8, beta2 = 0.95, tau = 0.01 }
+[transfers]
+strategy = "optimal"
+largest-segment = "8MB"
+drift = 0.2
+[compression]
+kind = "adaptive-top-k"
+ratio = 0.05
+delta = 0.4
+ewma = 0.2
+scope = "global"
+error-feedback = false
+[stream]
+buffer = "truncate"
 [[disturbance]]
 kind = "slow"
 devices = "group:phones"
