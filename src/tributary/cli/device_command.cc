@@ -7,6 +7,7 @@
 #include "tributary/cli/fleet_options.h"
 #include "tributary/cli/interrupt.h"
 #include "tributary/cli/shared_options.h"
+#include "tributary/cli/stream_publish.h"
 #include "tributary/cli/version.h"
 #include "tributary/experiment/quantity.h"
 #include "tributary/fleet/remote/device_agent.h"
@@ -23,6 +24,10 @@ struct Arguments {
   std::string data;
   std::filesystem::path data_dir;
   std::filesystem::path state;
+  std::string stream;
+  std::vector<std::string> broker_settings;
+  std::string buffer_memory = "64MB";
+  std::string buffer_disk;
   std::vector<std::string> allow;
   int threads = 1;
   bool once = false;
@@ -37,6 +42,23 @@ StatusOr<BitsPerSecond> ParseRate(const std::string& text) {
   constexpr double kSlowest = 1000;  // Slower, a single message would take minutes.
   if (rate < kSlowest) return InvalidArgument("--link-rate is " + text + "; allowed: 1kbit/s and more");
   return BitsPerSecond{rate};
+}
+
+Status ReadStreamOptions(const Arguments& arguments, remote::LocalWorkOptions& options) {
+  if (!arguments.stream.empty()) {
+    TRIBUTARY_ASSIGN_OR_RETURN(options.stream, ParseStreamPlace(arguments.stream));
+  }
+  TRIBUTARY_ASSIGN_OR_RETURN(options.broker_settings, ParseBrokerSettings(arguments.broker_settings));
+  const auto read = [](const char* flag, const std::string& text, Bytes& bytes) -> Status {
+    auto parsed = ParseQuantity(text, Unit::kBytes);
+    if (!parsed.ok()) return std::move(parsed).status().WithContext(flag);
+    if (!(*parsed >= 1)) return InvalidArgument(std::string(flag) + " is " + text + "; allowed: 1B and more");
+    bytes = {static_cast<std::int64_t>(*parsed)};
+    return OkStatus();
+  };
+  TRIBUTARY_RETURN_IF_ERROR(read("--buffer-memory", arguments.buffer_memory, options.buffer_memory));
+  if (arguments.buffer_disk.empty()) return OkStatus();
+  return read("--buffer-disk", arguments.buffer_disk, options.buffer_disk);
 }
 
 const std::vector<std::string> kAllowable = {"activations", "labels", "label-counts", "samples"};
@@ -86,6 +108,7 @@ Status Run(const Arguments& arguments) {
   const std::string name = options.credentials ? options.credentials->name : arguments.name;
   work_options.state = arguments.state.empty() ? std::filesystem::path("tributary-state") / name : arguments.state;
   if (!arguments.data.empty()) work_options.data = arguments.data;
+  TRIBUTARY_RETURN_IF_ERROR(ReadStreamOptions(arguments, work_options));
   remote::LocalWork work(std::move(work_options), *clock);
   return remote::RunDevice(options, work);
 }
@@ -110,6 +133,20 @@ void AddDeviceCommand(CLI::App& app, Action& action) {
                       "Folder for what must survive a crash of this device, if anything must; tributary-state/NAME when"
                       " not given")
       ->type_name("DIR");
+  command->add_option("--stream", arguments->stream,
+                      "Train on samples as they arrive, from kafka://HOST[:PORT]/TOPIC or mqtt://HOST[:PORT]/TOPIC, or on"
+                      " the device's own at a rate, replay:25")
+      ->type_name("WHERE");
+  command->add_option("--broker-setting", arguments->broker_settings,
+                      "Of the broker's own library, e.g. security.protocol=ssl (Kafka), username=me (MQTT)")
+      ->type_name("NAME=VALUE")
+      ->allow_extra_args(false);
+  command->add_option("--buffer-memory", arguments->buffer_memory,
+                      "For samples that wait to be used; what is more goes to --state, where the experiment keeps all")
+      ->type_name("BYTES")
+      ->capture_default_str();
+  command->add_option("--buffer-disk", arguments->buffer_disk, "At most so much there; as the disk allows when not given")
+      ->type_name("BYTES");
   command->add_option("--allow", arguments->allow,
                       "What may leave this device besides model updates: activations, labels, label-counts, samples")
       ->delimiter(',')
@@ -134,6 +171,7 @@ void AddDeviceCommand(CLI::App& app, Action& action) {
       "Ctrl-C ends it at once; what it was working on is done by whoever is left, or again when it comes back.\n"
       "Examples:\n"
       "  tributary device --join coordinator.local --keys pi-1\n"
+      "  tributary device --join coordinator.local --keys pi-1 --stream mqtt://gateway.local/sensors/pi-1\n"
       "  tributary device --join 127.0.0.1 --insecure --name pi-1");
   command->callback([arguments, &action] { action = [arguments] { return Run(*arguments); }; });
 }

@@ -15,7 +15,7 @@ constexpr std::uint64_t kSchema = 1;
 constexpr std::uint64_t kLargestSigned = std::numeric_limits<std::int64_t>::max();
 
 // More than the largest checkpoint allowed has brackets, keys and values.
-constexpr std::int64_t kMostParts = 8 * kMostDevices;
+constexpr std::int64_t kMostParts = 12 * kMostDevices;
 
 // What JSON's types do not say. One check for writing and for reading, so that nothing is written that is not read.
 std::string Fault(const Checkpoint& checkpoint) {
@@ -29,6 +29,7 @@ std::string Fault(const Checkpoint& checkpoint) {
   std::set<std::string_view> names;
   for (const FleetMember& member : checkpoint.members) {
     if (member.samples < 0) return "a member has fewer than 0 samples";
+    if (member.applied_position < 0) return "a member is before the beginning of its stream";
     if (!names.insert(member.name).second) return "two of its members have one name";
   }
   return "";
@@ -64,6 +65,7 @@ StatusOr<std::vector<FleetMember>> ReadMembers(const Json& list) {
     member.name = name->get<std::string>();
     TRIBUTARY_ASSIGN_OR_RETURN(member.samples, SignedNumber(item, "samples"));
     TRIBUTARY_ASSIGN_OR_RETURN(member.applied_round, Number(item, "applied_round"));
+    TRIBUTARY_ASSIGN_OR_RETURN(member.applied_position, SignedNumber(item, "applied_position"));
   }
   return members;
 }
@@ -106,7 +108,10 @@ StatusOr<std::string> FormatCheckpoint(const Checkpoint& checkpoint) {
   using Json = nlohmann::ordered_json;
   Json members = Json::array();
   for (const FleetMember& member : checkpoint.members) {
-    members.push_back({{"name", member.name}, {"samples", member.samples}, {"applied_round", member.applied_round}});
+    members.push_back({{"name", member.name},
+                       {"samples", member.samples},
+                       {"applied_round", member.applied_round},
+                       {"applied_position", member.applied_position}});
   }
   Json root = {{"schema", kSchema},
                {"round", progress.round},

@@ -22,7 +22,14 @@ DeviceFinished EventOf(RoundId round, const DeviceReport& report) {
   if (report.stream) {
     if (report.stream->rate) event.stream_rate = report.stream->rate->value;
     event.buffered = static_cast<std::uint64_t>(report.stream->buffered);
+    event.oldest = report.stream->oldest;
     event.dropped = static_cast<std::uint64_t>(report.stream->dropped);
+    event.missing = static_cast<std::uint64_t>(report.stream->missing);
+    event.undecodable = static_cast<std::uint64_t>(report.stream->undecodable);
+    if (report.stream->last >= report.stream->first) {
+      event.stream_first = static_cast<std::uint64_t>(report.stream->first);
+      event.stream_last = static_cast<std::uint64_t>(report.stream->last);
+    }
   }
   return event;
 }

@@ -3,6 +3,7 @@
 #include "tributary/base/worker_pool.h"
 #include "tributary/coordinator/run_folder.h"
 #include "tributary/coordinator/run_summary.h"
+#include "tributary/data/sample_format.h"
 #include "tributary/data/saved_network.h"
 #include "tributary/device/evaluate_in_parts.h"
 #include "tributary/device/setting.h"
@@ -19,9 +20,6 @@ Status CheckReal(const Experiment& experiment) {
   };
   if (experiment.model.compute_as) return only("[model] compute-as");
   if (!experiment.disturbances.empty()) return only("[[disturbance]]");
-  for (const Group& group : experiment.fleet.groups) {
-    if (group.stream_rate != Distribution::Constant(0)) return only("[[fleet.group]] stream-rate");
-  }
   return OkStatus();
 }
 
@@ -57,6 +55,7 @@ StatusOr<FinishedRun> Serve(const Experiment& experiment, const ServingOptions& 
       .model = model,
       .experiment = experiment,
       .samples = {train.name(), train.shape(), train.classes(), train.normalisation()},
+      .element = FormatOf(train).element,
       .build = options.build,
       .listen = options.listen,
       .credentials = options.credentials,

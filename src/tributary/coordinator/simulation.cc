@@ -1,5 +1,7 @@
 #include "tributary/coordinator/simulation.h"
 
+#include <algorithm>
+
 #include "tributary/coordinator/run_folder.h"
 #include "tributary/coordinator/run_summary.h"
 #include "tributary/data/saved_network.h"
@@ -23,6 +25,16 @@ Status CheckMemory(const Model& charged, const Experiment& experiment, std::span
   return OkStatus();
 }
 
+// Real devices may bring streams of their own; simulated ones have those of the experiment.
+Status CheckStreams(const StreamChoice& stream, std::span<const DeviceProfile> profiles) {
+  if (stream.batch.rule == BatchRule::kFixed && stream.buffer == BufferPolicy::kPersist) return OkStatus();
+  if (std::ranges::any_of(profiles, [](const DeviceProfile& profile) { return profile.stream_rate.value > 0; })) {
+    return OkStatus();
+  }
+  return InvalidArgument("[stream] batch and buffer have a meaning on streams only, and no simulated device has one;"
+                         " give a [[fleet.group]] a stream-rate");
+}
+
 }  // namespace
 
 StatusOr<FinishedRun> Simulate(const Experiment& experiment, const SimulationOptions& options) {
@@ -38,6 +50,7 @@ StatusOr<FinishedRun> Simulate(const Experiment& experiment, const SimulationOpt
   fleet_options.buffer = experiment.stream.buffer;
   TRIBUTARY_ASSIGN_OR_RETURN(fleet_options.profiles, BuildFleet(experiment));
   TRIBUTARY_RETURN_IF_ERROR(CheckMemory(*charged, experiment, fleet_options.profiles));
+  TRIBUTARY_RETURN_IF_ERROR(CheckStreams(experiment.stream, fleet_options.profiles));
   TRIBUTARY_ASSIGN_OR_RETURN(fleet_options.data, DealOut(experiment, data.train));
   fleet_options.servers = experiment.fleet.servers;
   fleet_options.disturbances = experiment.disturbances;

@@ -107,7 +107,7 @@ BufferMetrics PersistingBuffer::metrics(TimePoint now) const {
   const std::optional<TimePoint> oldest = !memory_.empty()    ? std::optional(memory_.front().arrived)
                                           : !spilled_.empty() ? std::optional(spilled_.front())
                                                               : std::nullopt;
-  return {.samples = static_cast<std::int64_t>(memory_.size()) + spool_.unread(),
+  return {.samples = static_cast<std::int64_t>(memory_.size()) + (missing_until_ < 0 ? spool_.unread() : 0),
           .memory = memory_bytes_,
           .disk = spool_.bytes(),
           .oldest = oldest ? now - *oldest : Duration(0),

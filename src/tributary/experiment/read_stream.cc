@@ -1,10 +1,8 @@
-#include <algorithm>
-
 #include "tributary/experiment/sections.h"
 
 namespace tributary {
 
-Status ReadStream(Section section, const FleetChoice& fleet, const Training& train, StreamChoice& stream) {
+Status ReadStream(Section section, const Training& train, StreamChoice& stream) {
   const auto names = [](const auto& all) {
     std::vector<std::string> list;
     for (const auto one : all) list.emplace_back(NameOf(one));
@@ -43,11 +41,6 @@ Status ReadStream(Section section, const FleetChoice& fleet, const Training& tra
     section.Fail("smallest-batch", " is " + std::to_string(batch.smallest) + ", above largest-batch, which is " +
                                        std::to_string(batch.largest));
   }
-  const bool streams = std::ranges::any_of(
-      fleet.groups, [](const Group& group) { return group.stream_rate != Distribution::Constant(0); });
-  constexpr std::string_view kSomeStream = "a [[fleet.group]] that has a stream-rate";
-  section.OnlyWith("batch", streams || !follows, kSomeStream);
-  section.OnlyWith("buffer", streams || stream.buffer == BufferPolicy::kPersist, kSomeStream);
   return section.Finish();
 }
 

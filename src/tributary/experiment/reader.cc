@@ -62,7 +62,7 @@ StatusOr<Experiment> Read(const Document& document, const std::optional<std::fil
   TRIBUTARY_RETURN_IF_ERROR(ReadTraining(sections[4], experiment.goal, experiment.data, experiment.train));
   TRIBUTARY_RETURN_IF_ERROR(ReadTransfers(sections[5], experiment.transfers));
   TRIBUTARY_RETURN_IF_ERROR(ReadCompression(sections[6], experiment.compression));
-  TRIBUTARY_RETURN_IF_ERROR(ReadStream(sections[7], experiment.fleet, experiment.train, experiment.stream));
+  TRIBUTARY_RETURN_IF_ERROR(ReadStream(sections[7], experiment.train, experiment.stream));
   experiment.transfers.whole_push = NeedsWholePush(experiment.compression);
   TRIBUTARY_RETURN_IF_ERROR(ReadDisturbances(root, experiment));
   TRIBUTARY_RETURN_IF_ERROR(root.Finish());

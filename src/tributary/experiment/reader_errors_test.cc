@@ -55,12 +55,8 @@ TEST(ReaderErrors, UnknownSectionsAreAnsweredWithTheNearest) {
             "transfers, compression, stream, disturbance");
 }
 
-TEST(ReaderErrors, SettingsOfStreamsNeedAStream) {
-  EXPECT_NE(RefusalOfTrain("[stream]\nbuffer = \"truncate\"").find("a [[fleet.group]] that has a stream-rate"),
-            std::string::npos);
-  const std::string sync = Replaced(Replaced(kLeast, "\"federated\"", "\"sync-sgd\""), "local-steps = 5\n", "");
-  EXPECT_NE(Refusal(sync + "[stream]\nbatch = \"stream-rate\"\n").find("a [[fleet.group]] that has a stream-rate"),
-            std::string::npos);
+TEST(ReaderErrors, SettingsWithoutEffectAreRefused) {
+  EXPECT_NE(RefusalOfTrain("[stream]\nbatch = \"stream-rate\"").find("method = \"sync-sgd\""), std::string::npos);
   EXPECT_NE(RefusalOfTrain("[stream]\nscaling = \"linear\"").find("method = \"sync-sgd\""), std::string::npos);
   EXPECT_NE(RefusalOfTrain("[compression]\nratio = 0.1").find("top-k"), std::string::npos);
   EXPECT_NE(RefusalOfTrain("[transfers]\nstrategy = \"optimum\"").find("did you mean 'optimal'"), std::string::npos);

@@ -12,6 +12,8 @@ struct FleetMember {
   // The last round whose update of this device is in the model; 0 if none is. A device that keeps something from round
   // to round goes on from what it had after that one.
   std::uint64_t applied_round = 0;
+  // Of its stream: everything below this position is in the model or will never be.
+  std::int64_t applied_position = 0;
   friend bool operator==(const FleetMember&, const FleetMember&) = default;
 };
 

@@ -81,7 +81,14 @@ struct DeviceReport {
   struct Stream {
     std::optional<SamplesPerSecond> rate;  // as measured; nothing before some have come
     std::int64_t buffered = 0;
-    std::int64_t dropped = 0;
+    Duration oldest{0};  // how long the first of them has been there
+    // Since the device was started:
+    std::int64_t dropped = 0;      // by its buffer, unused
+    std::int64_t missing = 0;      // positions that never came
+    std::int64_t undecodable = 0;
+    // What this update was learnt from, both included; none where there is none.
+    std::int64_t first = 0;
+    std::int64_t last = -1;
   };
   std::optional<Stream> stream;
 };

@@ -64,11 +64,17 @@ struct DeviceFinished {
   std::optional<Duration> planned;  // How long its part should have taken, where there was a plan.
   Bytes bytes_down;
   Bytes bytes_up;
-  // Of a device whose samples arrive over time: the rate as measured, what has arrived and is not used yet, and what was
-  // dropped unused since the run began.
+  // Of a device whose samples arrive over time: the rate as measured, what has arrived and is not used yet, for how long
+  // the first of it; what was dropped unused, never came or was no sample since the device was started; and the positions
+  // of the stream that its update was learnt from.
   std::optional<double> stream_rate;
   std::uint64_t buffered = 0;
+  Duration oldest{0};
   std::uint64_t dropped = 0;
+  std::uint64_t missing = 0;
+  std::uint64_t undecodable = 0;
+  std::optional<std::uint64_t> stream_first;
+  std::optional<std::uint64_t> stream_last;
   friend bool operator==(const DeviceFinished&, const DeviceFinished&) = default;
 };
 

@@ -57,7 +57,12 @@ void Fields(E& event, Visit& visit) {
   visit("bytes_up", event.bytes_up);
   visit("stream_rate", event.stream_rate);
   visit("buffered", event.buffered);
+  visit("oldest_ns", event.oldest);
   visit("dropped", event.dropped);
+  visit("missing", event.missing);
+  visit("undecodable", event.undecodable);
+  visit("stream_first", event.stream_first);
+  visit("stream_last", event.stream_last);
 }
 
 template <Is<RoundFinished> E, typename Visit>

@@ -112,6 +112,8 @@ Status Exchange::Handle(Session& session, const Greeting& greeting, ByteSpan) {
   members_.Set(index, Doing::kPreparing, clock_.Now());
   Welcome welcome = options_.welcome;
   welcome.device = DeviceId{index};
+  welcome.stream_from = members_[index].applied_position;
+  welcome.stream_kept = members_[index].durable_position;
   Send(session, std::move(welcome), 0, errands);
   return OkStatus();
 }
@@ -241,6 +243,7 @@ void Exchange::Restore(std::span<const FleetMember> known) {
     if (!index.ok()) continue;
     members_[*index].profile.samples = member.samples;
     members_[*index].applied_round = members_[*index].durable_round = member.applied_round;
+    members_[*index].applied_position = members_[*index].durable_position = member.applied_position;
   }
   session_of_.resize(members_.all().size(), nullptr);
 }
@@ -253,13 +256,18 @@ std::vector<Member> Exchange::members() const {
 void Exchange::Counted(RoundId round) {
   const std::lock_guard lock(mutex_);
   for (std::size_t i = 0; i < members_.all().size(); ++i) {
-    if (members_[i].answered_round == round.value) members_[i].applied_round = round.value;
+    if (members_[i].answered_round != round.value) continue;
+    members_[i].applied_round = round.value;
+    members_[i].applied_position = members_[i].answered_position;
   }
 }
 
 void Exchange::MarkDurable(std::span<const FleetMember> saved) {
   const std::lock_guard lock(mutex_);
-  for (std::size_t i = 0; i < saved.size(); ++i) members_[i].durable_round = saved[i].applied_round;
+  for (std::size_t i = 0; i < saved.size(); ++i) {
+    members_[i].durable_round = saved[i].applied_round;
+    members_[i].durable_position = saved[i].applied_position;
+  }
 }
 
 std::size_t Exchange::sessions() const {
@@ -272,7 +280,9 @@ Status Exchange::AwaitPresent(std::size_t least, const std::function<bool()>& st
   Lock lock(mutex_);
   for (;;) {
     const auto present = std::ranges::count_if(session_of_, [&](const Session* session) {
-      return session != nullptr && session->ready && members_[*session->member].profile.samples > 0;
+      if (session == nullptr || !session->ready) return false;
+      const Member& member = members_[*session->member];
+      return member.streams || member.profile.samples > 0;
     });
     if (static_cast<std::size_t>(present) >= least) return OkStatus();
     if (stop && stop()) return Cancelled("stopped while waiting for devices");

@@ -105,11 +105,11 @@ class Exchange {
   };
   using Work = std::variant<TrainAssignment, EvaluateAssignment, CalibrateAssignment>;
   // Puts the question to the participants and waits as the inquiry says; only answers that were taken count for its
-  // quorum. `sink` takes the updates of training, each weighing no more than the samples that `devices`, indexed by
+  // quorum. `batches`, unless empty, has each participant's batch of training. `sink` takes the updates of training, each weighing no more than the samples that `devices`, indexed by
   // number, were thought to have by the asker, whatever they have said since. When it returns, Cancelled or not, the
   // sink holds exactly the answers that were complete.
-  StatusOr<Results> Ask(const Inquiry& inquiry, const Work& work, std::span<const DeviceProfile> devices,
-                        UpdateSink* sink, const std::function<bool()>& stop);
+  StatusOr<Results> Ask(const Inquiry& inquiry, const Work& work, std::span<const std::size_t> batches,
+                        std::span<const DeviceProfile> devices, UpdateSink* sink, const std::function<bool()>& stop);
 
   // Tells everybody that it is over, or (not `finished`) that the coordinator goes away; no more are let in.
   void SayFarewell(bool finished);
@@ -145,8 +145,8 @@ class Exchange {
 
   void Send(Session& session, ToDevice message, std::size_t zeros, Errands& errands);
   // Puts up a new question; then gives a session its part in it, if it has one.
-  void Pose(const Inquiry& inquiry, const Work& work, std::span<const DeviceProfile> devices, UpdateSink* sink,
-            Errands& errands);
+  void Pose(const Inquiry& inquiry, const Work& work, std::span<const std::size_t> batches,
+            std::span<const DeviceProfile> devices, UpdateSink* sink, Errands& errands);
   void Begin(Session& session, Errands& errands);
   void Settle(Slot& slot, Outcome outcome, std::string reason);
   void Charge(Slot& slot, const Task& task);

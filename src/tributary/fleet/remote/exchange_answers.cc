@@ -28,6 +28,32 @@ UpdatePart PartOf(const Piece& piece) {
   return piece.array == Array::kParameters ? UpdatePart::kParameters : UpdatePart::kStatistics;
 }
 
+// A device's word on its stream is its own loss if it is wrong, but what follows from it must be possible.
+Status CheckStream(const Answer& answer, const Member& member) {
+  if (answer.stream.has_value() != member.streams) return InvalidArgument("the device changes its mind about its stream");
+  if (!answer.stream) return OkStatus();
+  const StreamUse& use = *answer.stream;
+  if (use.first < member.applied_position || use.last - use.first + 1 < answer.samples) {
+    return InvalidArgument("the device has learnt from " + std::to_string(answer.samples) + " samples at positions " +
+                           std::to_string(use.first) + " to " + std::to_string(use.last) + ", asked for were those from " +
+                           std::to_string(member.applied_position) + " on");
+  }
+  return OkStatus();
+}
+
+DeviceReport::Stream StandingOf(const StreamUse& use) {
+  DeviceReport::Stream stream;
+  if (use.samples_per_second > 0) stream.rate = SamplesPerSecond{use.samples_per_second};
+  stream.buffered = use.buffered;
+  stream.oldest = FromSeconds(std::min(use.oldest_seconds, 1e8));
+  stream.dropped = use.dropped;
+  stream.missing = use.missing;
+  stream.undecodable = use.undecodable;
+  stream.first = use.first;
+  stream.last = use.last;
+  return stream;
+}
+
 }  // namespace
 
 bool Exchange::IsLate(Session& session, std::uint64_t ticket, std::size_t bytes, bool last) {
@@ -155,6 +181,7 @@ Status Exchange::Handle(Session& session, const Answer& answer, ByteSpan) {
   if (train ? static_cast<double>(answer.samples) > slot.most_weight : answer.samples > session.held_out) {
     return InvalidArgument("the device counts " + std::to_string(answer.samples) + " samples, more than it has");
   }
+  if (train) TRIBUTARY_RETURN_IF_ERROR(CheckStream(answer, members_[*session.member]));
   const TimePoint now = clock_.Now();
   const StepObservation seen = Describe(task, answer, now, slot.result.report);
   DeviceReport& report = slot.result.report;
@@ -173,6 +200,11 @@ Status Exchange::Handle(Session& session, const Answer& answer, ByteSpan) {
   }
   Charge(slot, task);
   if (train) members_[member].answered_round = question_->inquiry->round.value;
+  if (train && answer.stream) {
+    members_[member].answered_position = answer.stream->last + 1;
+    const double rate = answer.stream->samples_per_second;
+    members_[member].stream_rate = rate > 0 ? std::optional(SamplesPerSecond{rate}) : std::nullopt;
+  }
   Settle(slot, Outcome::kApplied, "");
   slot.session = nullptr;
   members_.Set(member, Doing::kWaiting, now);
@@ -184,9 +216,17 @@ Status Exchange::Handle(Session& session, const Answer& answer, ByteSpan) {
 }
 
 StepObservation Exchange::Describe(const Task& task, const Answer& answer, TimePoint now, DeviceReport& report) const {
-  const Duration all = now - task.begun;
+  Duration all = now - task.begun;
   const auto within = [&](double seconds) { return std::min(all, FromSeconds(std::min(seconds, 1e8))); };
   report.pull = within(answer.pull_seconds);
+  if (answer.stream) {
+    report.stream = StandingOf(*answer.stream);
+    // Weights come in meanwhile. Whatever time nothing but samples was waited for is not part of the step.
+    const double begun = answer.arrival_seconds.empty() ? answer.pull_seconds : answer.arrival_seconds.front();
+    report.wait = within(std::max(0.0, answer.stream->wait_seconds - begun));
+    all -= report.wait;
+    report.pull = std::min(report.pull, all);
+  }
   // With weights in one segment nothing is computed before they are there.
   const bool whole = task.plan.pull.size() == 1;
   report.compute = std::min(within(answer.compute_seconds), whole ? all - report.pull : all);

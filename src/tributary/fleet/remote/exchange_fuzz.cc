@@ -74,7 +74,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     std::atomic<bool> stop = false;
     std::optional<Exchange::Results> results;
     std::thread asking([&] {
-      auto answers = exchange.Ask(inquiry, TrainAssignment{}, profiles, &sink, [&] { return stop.load(); });
+      auto answers = exchange.Ask(inquiry, TrainAssignment{}, {}, profiles, &sink, [&] { return stop.load(); });
       if (answers.ok()) results = *std::move(answers);
     });
     for (bool more = true; more && choices.any();) {

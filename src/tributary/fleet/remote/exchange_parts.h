@@ -68,6 +68,7 @@ struct Exchange::Session {
 
 struct Exchange::Slot {
   Result result;
+  Work work;
   double most_weight = 0;
   Session* session = nullptr;  // that is at work on it
   bool begun = false;
@@ -77,7 +78,7 @@ struct Exchange::Slot {
 
 struct Exchange::Question {
   const Inquiry* inquiry;
-  Work work;
+  Work work;  // but for the batches, which may differ
   UpdateSink* sink;
   std::vector<Slot> slots;
   std::map<DeviceId, std::size_t> slot_of;

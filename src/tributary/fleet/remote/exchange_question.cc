@@ -40,7 +40,7 @@ void Exchange::Begin(Session& session, Errands& errands) {
   slot.session = &session;
   slot.begun = true;
   StepPlan plan{Whole(), Whole(), 0};
-  if (const auto* train = std::get_if<TrainAssignment>(&question_->work)) {
+  if (const auto* train = std::get_if<TrainAssignment>(&slot.work)) {
     plan = plans_.PlanFor(*session.member, *train, members_[*session.member].profile.samples);
   }
   session.task = std::make_unique<Task>(++tickets_, *this, std::move(plan));
@@ -49,8 +49,9 @@ void Exchange::Begin(Session& session, Errands& errands) {
   members_.Set(*session.member, Doing::kPulling, clock_.Now());
   const Member& member = members_[*session.member];
   Send(session,
-       Assignment{session.task->ticket, question_->inquiry->round, question_->work, EndsOf(session.task->plan.pull),
-                  EndsOf(session.task->plan.push), RoundId{member.applied_round}, RoundId{member.durable_round}},
+       Assignment{session.task->ticket, question_->inquiry->round, slot.work, EndsOf(session.task->plan.pull),
+                  EndsOf(session.task->plan.push), RoundId{member.applied_round}, RoundId{member.durable_round},
+                  member.applied_position, member.durable_position},
        0, errands);
 }
 
@@ -114,13 +115,14 @@ bool Exchange::Over(TimePoint now) const {
 }
 
 StatusOr<Exchange::Results> Exchange::Ask(const Inquiry& inquiry, const Work& work,
-                                          std::span<const DeviceProfile> devices, UpdateSink* sink,
+                                          std::span<const std::size_t> batches, std::span<const DeviceProfile> devices,
+                                          UpdateSink* sink,
                                           const std::function<bool()>& stop) {
   constexpr auto kBetweenLooks = std::chrono::milliseconds(50);
   {
     Errands errands;
     const std::lock_guard lock(mutex_);
-    Pose(inquiry, work, devices, sink, errands);
+    Pose(inquiry, work, batches, devices, sink, errands);
   }
   Errands errands;
   Lock lock(mutex_);
@@ -145,7 +147,7 @@ StatusOr<Exchange::Results> Exchange::Ask(const Inquiry& inquiry, const Work& wo
   lock.lock();
   for (Slot& slot : question.slots) {
     DeviceReport& report = slot.result.report;
-    if (slot.settled) report.wait = results.end - slot.settled_at;
+    if (slot.settled) report.wait += results.end - slot.settled_at;
     if (std::holds_alternative<TrainAssignment>(work)) {
       Member& member = members_[report.device.value];
       ++(report.outcome == Outcome::kApplied ? member.applied : member.missed);
@@ -157,21 +159,25 @@ StatusOr<Exchange::Results> Exchange::Ask(const Inquiry& inquiry, const Work& wo
   return results;
 }
 
-void Exchange::Pose(const Inquiry& inquiry, const Work& work, std::span<const DeviceProfile> devices, UpdateSink* sink,
-                    Errands& errands) {
+void Exchange::Pose(const Inquiry& inquiry, const Work& work, std::span<const std::size_t> batches,
+                    std::span<const DeviceProfile> devices, UpdateSink* sink, Errands& errands) {
   TRIBUTARY_CHECK(!question_);
   question_ = std::make_unique<Question>();
   question_->inquiry = &inquiry;
   question_->work = work;
   question_->sink = sink;
   question_->start = clock_.Now();
-  const auto* train = std::get_if<TrainAssignment>(&work);
+  TRIBUTARY_CHECK(batches.empty() || batches.size() == inquiry.participants.size());
   for (const DeviceId device : inquiry.participants) {
     TRIBUTARY_CHECK(device.value < session_of_.size() && device.value < devices.size());
     question_->slot_of.emplace(device, question_->slots.size());
     Slot slot;
     slot.result.report.device = device;
-    if (train != nullptr) slot.most_weight = MostWeight(*train, devices[device.value].samples);
+    slot.work = work;
+    if (auto* train = std::get_if<TrainAssignment>(&slot.work)) {
+      if (!batches.empty()) train->batch = batches[question_->slots.size()];
+      slot.most_weight = MostWeight(*train, devices[device.value].samples);
+    }
     question_->slots.push_back(std::move(slot));
   }
   for (Session* const session : session_of_) {

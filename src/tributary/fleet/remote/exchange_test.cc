@@ -65,7 +65,7 @@ class ExchangeTest : public testing::Test {
     profiles_.clear();
     for (const Member& member : exchange_->members()) profiles_.push_back(member.profile);
     asking_ = std::async(std::launch::async, [this, work] {
-      return exchange_->Ask(inquiry_, work, profiles_, sink_.get(), [this] { return stop_.load(); });
+      return exchange_->Ask(inquiry_, work, {}, profiles_, sink_.get(), [this] { return stop_.load(); });
     });
   }
   void NewSink() {
@@ -391,7 +391,7 @@ TEST_F(ExchangeTest, TakesBackWhatCannotBeJournalled) {
   const Inquiry inquiry{RoundId{1}, {device.number()}, {parameters, statistics}, {}, 0};
   const std::vector<DeviceProfile> profiles = {exchange.members()[0].profile};
   auto asking = std::async(std::launch::async,
-                           [&] { return exchange.Ask(inquiry, TrainAssignment{}, profiles, &sink, {}); });
+                           [&] { return exchange.Ask(inquiry, TrainAssignment{}, {}, profiles, &sink, {}); });
   const Status status = device.Push(device.AwaitWork().ticket, UpdateOf(*large, device.number(), 1));
   EXPECT_EQ(status.code(), StatusCode::kIoError);
   EXPECT_EQ(asking.get()->devices[0].report.outcome, Outcome::kRefused);
@@ -676,7 +676,7 @@ TEST_F(ExchangeTest, LetsNoUpdateWeighMoreThanTheAskerExpected) {
   a->HangUp();
   ASSERT_TRUE(a->Join(1'000'000).ok());  // It says it has more than when the round was planned.
   NewSink();
-  asking_ = std::async(std::launch::async, [&] { return exchange_->Ask(inquiry_, epochs, profiles_, sink_.get(), {}); });
+  asking_ = std::async(std::launch::async, [&] { return exchange_->Ask(inquiry_, epochs, {}, profiles_, sink_.get(), {}); });
   const Assignment work = a->AwaitWork();
   EXPECT_EQ(a->Push(work.ticket, UpdateOf(*model_, a->number(), 1, 999)).message(),
             "an update that weighs 999.000000, where 10.000000 samples were asked for at most");
@@ -888,6 +888,88 @@ TEST_F(ExchangeTest, NamesTheRoundThatDevicesGoOnFrom) {
   EXPECT_EQ(rounds(true), std::pair(7UL, 7UL));
 }
 
+// Devices whose samples arrive over time.
+class StreamingExchangeTest : public ExchangeTest {
+ protected:
+  std::unique_ptr<FakeDevice> NewStreaming(const std::string& name) {
+    auto device = std::make_unique<FakeDevice>(*exchange_, *model_, name);
+    EXPECT_TRUE(device->Join(0, /*streams=*/true).ok());
+    return device;
+  }
+  // A round of one device that uses these positions. What it was asked for, and what became of it.
+  std::pair<Assignment, Status> Round(FakeDevice& device, std::int64_t first, std::int64_t last, bool counts = true) {
+    Ask({device.number()});
+    const Assignment work = device.AwaitWork();
+    EXPECT_TRUE(device.Push(work.ticket, UpdateOf(*model_, device.number(), work.round.value)).ok());
+    const Status status = device.Finish(work.ticket, 3, StreamUse{.first = first, .last = last, .samples_per_second = 7});
+    EXPECT_EQ(End(), Outcomes{status.ok() ? Outcome::kApplied : Outcome::kRefused});
+    if (status.ok() && counts) exchange_->Counted(RoundId{round_});
+    return {work, status};
+  }
+};
+
+TEST_F(StreamingExchangeTest, NamesThePositionThatDevicesGoOnFrom) {
+  exchange_->Restore(std::vector<FleetMember>{{"a", 1, 4, 100}});
+  round_ = 4;
+  FakeDevice a(*exchange_, *model_, "a");
+  ASSERT_TRUE(a.Open().ok() && a.Greet().ok());
+  const auto welcome = a.Expect<Welcome>();
+  ASSERT_TRUE(welcome.has_value());
+  EXPECT_EQ(welcome->stream_from, 100);
+  EXPECT_EQ(welcome->stream_kept, 100);
+  ASSERT_TRUE(a.SayReady(0, true).ok());
+  const auto from = [&](std::int64_t first, std::int64_t last, bool counts) {
+    const auto [work, status] = Round(a, first, last, counts);
+    EXPECT_TRUE(status.ok()) << status;
+    return std::pair(work.stream_from, work.stream_kept);
+  };
+  using Pair = std::pair<std::int64_t, std::int64_t>;
+  EXPECT_EQ(from(100, 102, true), Pair(100, 100));
+  EXPECT_EQ(from(103, 109, false), Pair(103, 100));  // does not go into the model
+  EXPECT_EQ(from(103, 111, true), Pair(103, 100));
+  exchange_->MarkDurable(std::vector<FleetMember>{{"a", 1, 7, 112}});
+  EXPECT_EQ(from(200, 300, true), Pair(112, 112));  // Much was dropped in between.
+  EXPECT_EQ(exchange_->members()[0].applied_position, 301);
+  EXPECT_EQ(exchange_->members()[0].stream_rate->value, 7);
+}
+
+TEST_F(StreamingExchangeTest, LetsNoSampleCountTwice) {
+  auto a = NewStreaming("a");
+  ASSERT_TRUE(Round(*a, 0, 9).second.ok());
+  EXPECT_NE(Round(*a, 9, 12).second.message().find("asked for were those from 10 on"), std::string::npos);
+  a = NewStreaming("a");
+  EXPECT_FALSE(Round(*a, 10, 11).second.ok());  // Three samples are not at two positions.
+  a = NewStreaming("a");
+  EXPECT_TRUE(Round(*a, 10, 12).second.ok());
+  // Who has a stream says which samples, and nobody else does.
+  Ask({a->number()});
+  EXPECT_FALSE(a->AnswerTraining(a->AwaitWork()).ok());
+  EXPECT_EQ(End(), Outcomes{Outcome::kRefused});
+  const auto b = NewDevice("b");
+  EXPECT_FALSE(Round(*b, 0, 3).second.ok());
+}
+
+TEST_F(StreamingExchangeTest, GivesEachDeviceItsBatch) {
+  const auto a = NewStreaming("a"), b = NewStreaming("b");
+  NewSink();
+  inquiry_ = {RoundId{++round_}, {b->number(), a->number()}, {parameters_, statistics_}, {}, 0};
+  for (const Member& member : exchange_->members()) profiles_.push_back(member.profile);
+  const std::vector<std::size_t> batches = {5, 3};
+  asking_ = std::async(std::launch::async, [&] {
+    return exchange_->Ask(inquiry_, TrainAssignment{}, batches, profiles_, sink_.get(), {});
+  });
+  const Assignment of_a = a->AwaitWork(), of_b = b->AwaitWork();
+  EXPECT_EQ(std::get<TrainAssignment>(of_a.work).batch, 3U);
+  EXPECT_EQ(std::get<TrainAssignment>(of_b.work).batch, 5U);
+  const auto answer = [&](FakeDevice& device, const Assignment& work, double weight) {
+    const Status status = device.Push(work.ticket, UpdateOf(*model_, device.number(), round_, weight));
+    return status.ok() ? device.Finish(work.ticket, weight, StreamUse{.first = 0, .last = 9}) : status;
+  };
+  EXPECT_FALSE(answer(*a, of_a, 4).ok());  // more than it was asked for
+  EXPECT_TRUE(answer(*b, of_b, 5).ok());
+  EXPECT_EQ(End(), (Outcomes{Outcome::kApplied, Outcome::kRefused}));
+}
+
 // With updates that come compressed.
 class CompressedExchangeTest : public ExchangeTest {
  protected:
@@ -1064,7 +1146,7 @@ TEST(ExchangeStress, KeepsTheSumsExact) {
       inquiry.participants.push_back(member.profile.id);
     }
     ExactSink sink(*model, 1000);
-    const auto results = exchange.Ask(inquiry, TrainAssignment{}, profiles, &sink, {});
+    const auto results = exchange.Ask(inquiry, TrainAssignment{}, {}, profiles, &sink, {});
     ASSERT_TRUE(results.ok());
     ExactSink expected(*model, 1000);
     for (const auto& device : results->devices) {

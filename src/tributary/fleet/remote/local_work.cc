@@ -3,11 +3,10 @@
 #include <unistd.h>
 
 #include <cstring>
-#include <numeric>
 
-#include "tributary/data/load.h"
 #include "tributary/device/setting.h"
 #include "tributary/engine/compute.h"
+#include "tributary/experiment/fleet_builder.h"
 #include "tributary/experiment/reader.h"
 #include "tributary/fleet/remote/layout_hash.h"
 #include "tributary/model/initialise.h"
@@ -24,19 +23,6 @@ std::vector<double> Seconds(const std::vector<Duration>& durations) {
   std::vector<double> seconds;
   for (const Duration duration : durations) seconds.push_back(ToSeconds(duration));
   return seconds;
-}
-
-// The device's own samples, as the coordinator wants them normalised.
-StatusOr<Dataset> LoadOwn(const std::filesystem::path& folder, const Welcome& welcome) {
-  TRIBUTARY_ASSIGN_OR_RETURN(TrainTest own, LoadData({.name = (folder / "").string()}));
-  if (own.train.shape() != welcome.input || own.train.classes() > welcome.classes) {
-    return InvalidArgument("the samples in " + folder.string() + " have shape " + FormatShape(own.train.shape()) +
-                           " and " + std::to_string(own.train.classes()) + " classes; the experiment needs " +
-                           FormatShape(welcome.input) + " and at most " + std::to_string(welcome.classes));
-  }
-  return std::move(own.train)
-      .WithClasses(welcome.classes)
-      .WithNormalisation({welcome.mean, welcome.deviation});
 }
 
 }  // namespace
@@ -56,71 +42,91 @@ void LocalWork::Place(Array array, std::size_t offset, ByteSpan values) {
   std::memcpy((array == Array::kParameters ? parameters_ : statistics_).data() + offset, values.data(), values.size());
 }
 
+StatusOr<std::optional<StreamPlace>> LocalWork::PlaceOfStream(const Welcome& welcome,
+                                                              const Experiment& experiment) const {
+  if (options_.stream) return options_.stream;
+  if (welcome.device.value < static_cast<std::uint64_t>(TotalDevices(experiment.fleet))) {
+    TRIBUTARY_ASSIGN_OR_RETURN(const std::vector<DeviceProfile> profiles, BuildFleet(experiment));
+    if (const SamplesPerSecond rate = profiles[welcome.device.value].stream_rate; rate.value > 0) {
+      TRIBUTARY_ASSIGN_OR_RETURN(RateProgramme programme, RateProgramme::Make(rate));
+      return std::optional<StreamPlace>(ReplayPlace{std::move(programme)});
+    }
+  }
+  if (experiment.stream.batch.rule == BatchRule::kStreamRate) {
+    return InvalidArgument("the experiment's batches follow the devices' streams, and this device has none; say with"
+                           " --stream where its samples come from");
+  }
+  return std::optional<StreamPlace>();
+}
+
+Status LocalWork::OpenStream(const StreamPlace& place, const Welcome& welcome, const Experiment& experiment) {
+  if (experiment.train.local_epochs) {
+    return InvalidArgument("the experiment asks for local-epochs, and a stream has no epochs; use local-steps");
+  }
+  own_samples_ = std::holds_alternative<ReplayPlace>(place);
+  DeviceStreamOptions stream{.format = FormatFor(welcome),
+                             .buffer = experiment.stream.buffer,
+                             .memory = options_.buffer_memory,
+                             .disk = options_.buffer_disk,
+                             .batch = static_cast<std::size_t>(experiment.train.batch),
+                             .folder = state_ / "stream",
+                             .settings = options_.broker_settings,
+                             .dataset = samples_.dataset,
+                             .part = samples_.data.training,
+                             .seed = experiment.goal.seed,
+                             .device = welcome.device,
+                             .from = welcome.stream_from,
+                             .say = options_.say};
+  TRIBUTARY_ASSIGN_OR_RETURN(source_, OpenDeviceStream(place, stream, clock_));
+  return OkStatus();
+}
+
 Status LocalWork::Build(const Welcome& welcome) {
   welcome_.reset();
+  source_.reset();
+  own_samples_ = true;
   TRIBUTARY_ASSIGN_OR_RETURN(const Experiment experiment,
                              ReadExperimentText(welcome.experiment, {"the coordinator's experiment", std::nullopt}));
   TRIBUTARY_ASSIGN_OR_RETURN(model_, BuildNetwork(experiment.model.name, experiment, welcome.input, welcome.classes));
-  const auto devices = static_cast<std::uint64_t>(TotalDevices(experiment.fleet));
-  if (options_.data) {
-    TRIBUTARY_ASSIGN_OR_RETURN(Dataset own, LoadOwn(*options_.data, welcome));
-    dataset_ = std::make_unique<const Dataset>(std::move(own));
-    std::vector<std::uint32_t> all(dataset_->size());
-    std::iota(all.begin(), all.end(), 0U);
-    data_ = HoldOut(experiment, welcome.device, *dataset_, std::move(all));
-  } else {
-    // A coordinator does not choose which files of this machine are read.
-    if (experiment.data.set.find('/') != std::string::npos) {
-      return InvalidArgument("the experiment's data lie in a folder of the coordinator's (" + experiment.data.set +
-                             "); give this device data of its own with --data");
-    }
-    if (welcome.device.value >= devices) {
-      return InvalidArgument("the experiment divides its data among " + std::to_string(devices) + " devices and this is"
-                             " number " + std::to_string(welcome.device.value + 1) +
-                             "; give it data of its own with --data");
-    }
-    TRIBUTARY_ASSIGN_OR_RETURN(TrainTest data, LoadExperimentData(experiment, options_.data_dir));
-    if (data.train.shape() != welcome.input || data.train.classes() != welcome.classes) {
-      return InvalidArgument("the data set '" + experiment.data.set + "' is another here than at the coordinator");
-    }
-    TRIBUTARY_ASSIGN_OR_RETURN(std::vector<LocalData> dealt, DealOut(experiment, data.train));
-    LocalData& mine = dealt[welcome.device.value];
-    // Only its own samples stay in memory, in their order, so that every batch is the simulated device's.
-    std::vector<std::uint32_t> kept = mine.training;
-    kept.insert(kept.end(), mine.held_out.begin(), mine.held_out.end());
-    dataset_ = std::make_unique<const Dataset>(data.train.Select(kept));
-    data_.dataset = dataset_.get();
-    data_.training.resize(mine.training.size());
-    std::iota(data_.training.begin(), data_.training.end(), 0U);
-    data_.held_out.resize(mine.held_out.size());
-    std::iota(data_.held_out.begin(), data_.held_out.end(), static_cast<std::uint32_t>(mine.training.size()));
+  // Of another experiment, nothing that was kept has a meaning.
+  Digest experiment_digest;
+  experiment_digest.Add(std::as_bytes(std::span(welcome.experiment)));
+  state_ = options_.state / experiment_digest.Hex();
+  TRIBUTARY_ASSIGN_OR_RETURN(const std::optional<StreamPlace> place, PlaceOfStream(welcome, experiment));
+  samples_ = {};
+  if (!place || std::holds_alternative<ReplayPlace>(*place)) {
+    TRIBUTARY_ASSIGN_OR_RETURN(samples_, LoadSamples(welcome, experiment, options_.data, options_.data_dir));
   }
+  if (place) TRIBUTARY_RETURN_IF_ERROR(OpenStream(*place, welcome, experiment));
   parameters_ = FlatBuffer(model_->parameters.size);
   statistics_ = FlatBuffer(model_->statistics.size);
   SetComputeThreads(options_.threads);
   worker_ = std::make_unique<Worker>(model_);
   compressor_.reset();
-  // Of another experiment, nothing that was kept has a meaning.
-  Digest experiment_digest;
-  experiment_digest.Add(std::as_bytes(std::span(welcome.experiment)));
-  state_ = options_.state / experiment_digest.Hex();
   if (experiment.compression.kind != CompressionKind::kDense) {
     compressor_.emplace(experiment.compression, model_, welcome.piece_floats);
   }
   ready_ = Ready{.layout = LayoutHash(*model_),
-                 .samples = static_cast<std::int64_t>(data_.training.size()),
-                 .held_out = static_cast<std::int64_t>(data_.held_out.size()),
+                 .samples = static_cast<std::int64_t>(samples_.data.training.size()),
+                 .held_out = static_cast<std::int64_t>(samples_.data.held_out.size()),
                  .memory_bytes = MemoryOfMachine(),
-                 .threads = static_cast<std::uint32_t>(options_.threads)};
-  if (!data_.training.empty()) {
+                 .threads = static_cast<std::uint32_t>(options_.threads),
+                 .streams = source_ != nullptr};
+  const auto batch = static_cast<std::size_t>(experiment.train.batch);
+  LocalSamples blank;
+  if (source_ && !own_samples_) {
+    TRIBUTARY_ASSIGN_OR_RETURN(blank, BlankSamples(welcome, batch));
+  }
+  const LocalData& measured = blank.dataset ? blank.data : samples_.data;
+  if (!measured.training.empty()) {
     InitialiseWeights(*model_, 1, parameters_.span(), statistics_.span());
-    TRIBUTARY_RETURN_IF_ERROR(MeasureCompute(static_cast<std::size_t>(experiment.train.batch), ready_));
+    TRIBUTARY_RETURN_IF_ERROR(MeasureCompute(measured, batch, ready_));
   }
   welcome_ = welcome;
   return OkStatus();
 }
 
-Status LocalWork::MeasureCompute(std::size_t batch, Ready& ready) {
+Status LocalWork::MeasureCompute(const LocalData& data, std::size_t batch, Ready& ready) {
   constexpr Duration kLongEnough = std::chrono::milliseconds(200);
   constexpr int kMost = 20;
   TrainAssignment assignment;
@@ -130,7 +136,7 @@ Status LocalWork::MeasureCompute(std::size_t batch, Ready& ready) {
   for (int i = 0; i <= kMost; ++i) {
     if (i == 1) begun = clock_.Now();  // The first is slower than those that follow.
     TRIBUTARY_ASSIGN_OR_RETURN(const Worker::Trained trained,
-                               worker_->Train(assignment, weights(), DeviceId{0}, data_, {.clock = &clock_}));
+                               worker_->Train(assignment, weights(), DeviceId{0}, data, {.clock = &clock_}));
     if (i == 0) continue;
     samples += trained.update.weight;
     ready.forward_seconds = Seconds(trained.times.layers.forward);
@@ -147,6 +153,10 @@ StatusOr<Ready> LocalWork::Prepare(const Welcome& welcome) {
                     welcome_->input == welcome.input && welcome_->classes == welcome.classes &&
                     welcome_->mean == welcome.mean && welcome_->deviation == welcome.deviation;
   if (!same) TRIBUTARY_RETURN_IF_ERROR(Build(welcome));
+  if (source_) {
+    TRIBUTARY_RETURN_IF_ERROR(source_->Seek(welcome.stream_from));
+    TRIBUTARY_RETURN_IF_ERROR(source_->Forget(welcome.stream_kept));
+  }
   return ready_;
 }
 
@@ -163,43 +173,88 @@ void LocalWork::Remember(const Assignment& assignment) {
   }
 }
 
+Status LocalWork::TakeFromStream(const TrainAssignment& train, const Assignment& assignment,
+                                 const Transfers& transfers, LocalSamples& samples, TrainHooks& hooks, StreamUse& use) {
+  if (train.epochs > 0) return InvalidArgument("a stream has no epochs");
+  const TimePoint begun = clock_.Now();
+  TRIBUTARY_RETURN_IF_ERROR(source_->Seek(assignment.stream_from));
+  TRIBUTARY_RETURN_IF_ERROR(source_->Forget(assignment.stream_kept));
+  TRIBUTARY_ASSIGN_OR_RETURN(
+      const std::vector<StreamSample> taken,
+      source_->Take(train.batch * static_cast<std::size_t>(train.steps), [&] { return transfers.over(); }));
+  TRIBUTARY_ASSIGN_OR_RETURN(samples, SamplesOfStream(*welcome_, taken));
+  const StreamStanding standing = source_->standing();
+  use = {.first = taken.front().position,
+         .last = taken.back().position,
+         .wait_seconds = ToSeconds(clock_.Now() - begun),
+         .samples_per_second = standing.rate ? standing.rate->value : 0,
+         .buffered = standing.buffer.samples,
+         .oldest_seconds = ToSeconds(standing.buffer.oldest),
+         .dropped = standing.buffer.dropped,
+         .missing = standing.counts.missing,
+         .undecodable = standing.counts.undecodable,
+         .duplicates = standing.counts.duplicates};
+  std::vector<std::int64_t> firsts;  // position of each step's first sample, which keys its chance
+  for (std::size_t i = 0; i < taken.size(); i += train.batch) firsts.push_back(taken[i].position);
+  hooks.samples = static_cast<std::int64_t>(taken.size());
+  hooks.read = [this, &train, &samples, firsts = std::move(firsts)](std::uint64_t step, Batch& batch) {
+    const auto mine = std::span(samples.data.training).subspan(step * train.batch, train.batch);
+    GatherBatch(*samples.dataset, mine, train.augment,
+                {train.seed, welcome_->device, static_cast<std::uint64_t>(firsts[step])}, batch);
+  };
+  return OkStatus();
+}
+
+StatusOr<Answer> LocalWork::Train(const TrainAssignment& train, const Assignment& assignment, Transfers& transfers) {
+  TrainHooks hooks;
+  hooks.should_stop = [&] { return transfers.over(); };
+  hooks.await = [&](std::size_t unit) { return transfers.AwaitUnit(unit); };
+  hooks.ready = [&](const Update& update, std::size_t unit) { transfers.UnitReady(update, unit); };
+  hooks.clock = &clock_;
+  LocalSamples arrived;
+  Answer answer;
+  if (source_) {
+    // Weights come in meanwhile.
+    TRIBUTARY_RETURN_IF_ERROR(TakeFromStream(train, assignment, transfers, arrived, hooks, answer.stream.emplace()));
+  }
+  if (compressor_) Remember(assignment);
+  TRIBUTARY_ASSIGN_OR_RETURN(const Worker::Trained trained,
+                             worker_->Train(train, weights(), welcome_->device, samples_.data, hooks));
+  TRIBUTARY_RETURN_IF_ERROR(transfers.Finish());
+  if (compressor_) {
+    compressor_->End();
+    // Before the answer: once that is taken, this round counts.
+    TRIBUTARY_RETURN_IF_ERROR(compressor_->Save(state_, assignment.durable_round));
+  }
+  answer.samples = trained.metrics.samples;
+  answer.loss = trained.metrics.loss;
+  answer.correct = trained.metrics.correct;
+  answer.forward_seconds = Seconds(trained.times.layers.forward);
+  answer.backward_seconds = Seconds(trained.times.layers.backward);
+  answer.between_seconds = ToSeconds(trained.times.between);
+  answer.compute_seconds = answer.between_seconds;
+  for (const double seconds : answer.forward_seconds) answer.compute_seconds += seconds;
+  for (const double seconds : answer.backward_seconds) answer.compute_seconds += seconds;
+  if (!own_samples_) samples_ = std::move(arrived);  // Of a broker's stream, the last batch is all there is to look at.
+  return answer;
+}
+
 StatusOr<Answer> LocalWork::Do(const Assignment& assignment, Transfers& transfers) {
   const DeviceId device = welcome_->device;
-  if (const auto* train = std::get_if<TrainAssignment>(&assignment.work)) {
-    if (compressor_) Remember(assignment);
-    TrainHooks hooks;
-    hooks.should_stop = [&] { return transfers.over(); };
-    hooks.await = [&](std::size_t unit) { return transfers.AwaitUnit(unit); };
-    hooks.ready = [&](const Update& update, std::size_t unit) { transfers.UnitReady(update, unit); };
-    hooks.clock = &clock_;
-    TRIBUTARY_ASSIGN_OR_RETURN(const Worker::Trained trained, worker_->Train(*train, weights(), device, data_, hooks));
-    TRIBUTARY_RETURN_IF_ERROR(transfers.Finish());
-    if (compressor_) {
-      compressor_->End();
-      // Before the answer: once that is taken, this round counts.
-      TRIBUTARY_RETURN_IF_ERROR(compressor_->Save(state_, assignment.durable_round));
-    }
-    Answer answer{.samples = trained.metrics.samples, .loss = trained.metrics.loss, .correct = trained.metrics.correct};
-    answer.forward_seconds = Seconds(trained.times.layers.forward);
-    answer.backward_seconds = Seconds(trained.times.layers.backward);
-    answer.between_seconds = ToSeconds(trained.times.between);
-    answer.compute_seconds = answer.between_seconds;
-    for (const double seconds : answer.forward_seconds) answer.compute_seconds += seconds;
-    for (const double seconds : answer.backward_seconds) answer.compute_seconds += seconds;
-    return answer;
-  }
+  if (const auto* train = std::get_if<TrainAssignment>(&assignment.work)) return Train(*train, assignment, transfers);
   TRIBUTARY_RETURN_IF_ERROR(transfers.AwaitAll());
   const TimePoint begun = clock_.Now();
   Answer answer;
   if (const auto* evaluate = std::get_if<EvaluateAssignment>(&assignment.work)) {
-    TRIBUTARY_ASSIGN_OR_RETURN(const EvaluationTotals totals, worker_->Evaluate(*evaluate, weights(), data_));
+    if (samples_.data.held_out.empty()) return answer;
+    TRIBUTARY_ASSIGN_OR_RETURN(const EvaluationTotals totals, worker_->Evaluate(*evaluate, weights(), samples_.data));
     answer.samples = totals.samples;
     answer.loss = totals.loss;
     answer.correct = totals.correct;
     answer.compute_seconds = ToSeconds(clock_.Now() - begun);
   } else {
     const auto& calibrate = std::get<CalibrateAssignment>(assignment.work);
-    TRIBUTARY_ASSIGN_OR_RETURN(const Moments moments, worker_->Calibrate(calibrate, weights(), device, data_));
+    TRIBUTARY_ASSIGN_OR_RETURN(const Moments moments, worker_->Calibrate(calibrate, weights(), device, samples_.data));
     answer.compute_seconds = ToSeconds(clock_.Now() - begun);
     TRIBUTARY_RETURN_IF_ERROR(transfers.Push(Array::kMomentSums, std::as_bytes(std::span(moments.sums)), 0));
     TRIBUTARY_RETURN_IF_ERROR(transfers.Push(Array::kMomentCounts, std::as_bytes(std::span(moments.counts)), 0));

@@ -7,10 +7,11 @@
 #include <string>
 
 #include "tributary/base/clock.h"
-#include "tributary/device/local_data.h"
+#include "tributary/device/device_stream.h"
 #include "tributary/device/update_compressor.h"
 #include "tributary/device/worker.h"
 #include "tributary/fleet/remote/device_work.h"
+#include "tributary/fleet/remote/local_samples.h"
 
 namespace tributary::remote {
 
@@ -22,6 +23,12 @@ struct LocalWorkOptions {
   int threads = 1;                 // to compute with; the same number gives the same bits
   // What must survive the process is kept here; made when it is needed.
   std::filesystem::path state = "tributary-state";
+  // Where its samples come from, if they arrive over time. Without it, and in an experiment whose devices have streams,
+  // its samples arrive at the rate that the simulated device of its number has.
+  std::optional<StreamPlace> stream;
+  BrokerSettings broker_settings;
+  Bytes buffer_memory{64'000'000};  // for samples that wait; more go to `state`
+  Bytes buffer_disk{0};             // at most so much of it; 0: as the disk allows
   std::function<void(const std::string&)> say = [](const std::string&) {};  // for people
 };
 
@@ -42,8 +49,15 @@ class LocalWork : public DeviceWork {
 
  private:
   Status Build(const Welcome& welcome);
+  // Where the experiment or the owner says so.
+  StatusOr<std::optional<StreamPlace>> PlaceOfStream(const Welcome& welcome, const Experiment& experiment) const;
+  Status OpenStream(const StreamPlace& place, const Welcome& welcome, const Experiment& experiment);
   // Fills in how fast it computes, and what each unit takes.
-  Status MeasureCompute(std::size_t batch, Ready& ready);
+  Status MeasureCompute(const LocalData& data, std::size_t batch, Ready& ready);
+  StatusOr<Answer> Train(const TrainAssignment& train, const Assignment& assignment, Transfers& transfers);
+  // Waits for the samples of an assignment and has the hooks read them; `use` says which they are.
+  Status TakeFromStream(const TrainAssignment& train, const Assignment& assignment, const Transfers& transfers,
+                        LocalSamples& samples, TrainHooks& hooks, StreamUse& use);
   void Remember(const Assignment& assignment);
   SharedWeights weights() const { return {parameters_.span(), statistics_.span()}; }
 
@@ -51,11 +65,12 @@ class LocalWork : public DeviceWork {
   const Clock& clock_;
   std::optional<Welcome> welcome_;  // that the rest was built for
   std::shared_ptr<const Model> model_;
-  std::unique_ptr<const Dataset> dataset_;
-  LocalData data_;
+  LocalSamples samples_;
   FlatBuffer parameters_, statistics_;
   std::unique_ptr<Worker> worker_;
   std::optional<UpdateCompressor> compressor_;
+  std::unique_ptr<StreamSource> source_;  // of a device whose samples arrive over time
+  bool own_samples_ = true;               // which are then not those of a broker
   std::filesystem::path state_;  // of this experiment
   Ready ready_;
 };

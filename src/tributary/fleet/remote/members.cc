@@ -61,7 +61,8 @@ void Members::Describe(std::size_t index, const Ready& ready) {
   Member& member = members_[index];
   member.threads = ready.threads;
   DeviceProfile& profile = member.profile;
-  profile.samples = ready.samples;
+  member.streams = ready.streams;
+  profile.samples = ready.streams ? std::max<std::int64_t>(1, ready.samples) : ready.samples;
   profile.compute = {std::clamp(ready.macs_per_second, kSlowest, kFastest)};
   profile.uplink = {std::clamp(ready.up_bits_per_second, kSlowest, kFastest)};
   profile.downlink = {std::clamp(ready.down_bits_per_second, kSlowest, kFastest)};

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -30,6 +31,13 @@ struct Member {
   std::uint64_t applied_round = 0;   // and went into the model; 0 if none
   std::uint64_t durable_round = 0;  // what that was in the last checkpoint
   std::uint64_t missed = 0;
+  // Of its stream, if it has one: the positions that follow what the last answer used, what is in the model, and what
+  // the last checkpoint has.
+  bool streams = false;
+  std::int64_t answered_position = 0;
+  std::int64_t applied_position = 0;
+  std::int64_t durable_position = 0;
+  std::optional<SamplesPerSecond> stream_rate;  // as it measured
 };
 
 // Who belongs to a run. A device's number is its place in the order of first coming, and stays its own.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -38,6 +39,8 @@ struct Welcome {
   std::string layout;
   std::size_t piece_floats = 0;
   std::vector<std::string> needs;
+  bool float_samples = false;
+  std::int64_t stream_from = 0, stream_kept = 0;
 };
 
 struct Ping {
@@ -61,6 +64,7 @@ struct Ready {
   double memory_bytes = 0;
   std::uint32_t threads = 0;
   std::vector<double> forward_seconds, backward_seconds;
+  bool streams = false;
 };
 
 enum class Array { kParameters, kStatistics, kMomentSums, kMomentCounts };
@@ -82,6 +86,21 @@ struct Assignment {
   std::variant<TrainAssignment, EvaluateAssignment, CalibrateAssignment> work;
   std::vector<std::uint32_t> pull_ends, push_ends;  // rising
   RoundId state_round{0}, durable_round{0};
+  std::int64_t stream_from = 0, stream_kept = 0;
+};
+
+// Counts and positions are not negative, and `first` is not above `last`.
+struct StreamUse {
+  std::int64_t first = 0;
+  std::int64_t last = 0;
+  double wait_seconds = 0;
+  double samples_per_second = 0;
+  std::int64_t buffered = 0;
+  double oldest_seconds = 0;
+  std::int64_t dropped = 0;
+  std::int64_t missing = 0;
+  std::int64_t undecodable = 0;
+  std::int64_t duplicates = 0;
 };
 
 struct Answer {
@@ -96,6 +115,7 @@ struct Answer {
   double first_piece_seconds = 0;
   std::vector<double> arrival_seconds;
   std::vector<bool> queued;
+  std::optional<StreamUse> stream;
 };
 
 struct Failure {

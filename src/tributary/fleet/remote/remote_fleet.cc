@@ -34,7 +34,8 @@ StatusOr<std::unique_ptr<RemoteFleet>> RemoteFleet::Start(RemoteFleetOptions opt
                       .mean = chosen.samples.normalisation.mean,
                       .deviation = chosen.samples.normalisation.deviation,
                       .layout = remote::LayoutHash(*chosen.model),
-                      .piece_floats = kPieceFloats};
+                      .piece_floats = kPieceFloats,
+                      .float_samples = chosen.element == SampleElement::kFloat};
   fleet->state_ = std::make_unique<State>(std::move(exchange), *fleet->clock_);
   fleet->state_->exchange.Restore(chosen.members);
   TRIBUTARY_ASSIGN_OR_RETURN(
@@ -53,7 +54,7 @@ int RemoteFleet::port() const { return state_->server->port(); }
 std::vector<FleetMember> RemoteFleet::members() const {
   std::vector<FleetMember> members;
   for (const remote::Member& member : state_->exchange.members()) {
-    members.push_back({member.name, member.profile.samples, member.applied_round});
+    members.push_back({member.name, member.profile.samples, member.applied_round, member.applied_position});
   }
   return members;
 }
@@ -67,8 +68,10 @@ Status RemoteFleet::Gather() {
   begun_ = true;
   profiles_.clear();
   present_.clear();
+  stream_rates_.clear();
   for (const remote::Member& member : state_->exchange.members()) {
     profiles_.push_back(member.profile);
+    stream_rates_.push_back(member.stream_rate);
     present_.push_back(member.doing != remote::Doing::kGone && member.doing != remote::Doing::kPreparing);
   }
   return OkStatus();
@@ -79,7 +82,8 @@ bool RemoteFleet::Present(DeviceId device) const { return present_[device.value]
 StatusOr<RoundReport> RemoteFleet::Train(const RoundRequest& request, UpdateSink& sink) {
   state_->server->set_round(request.round.value);
   TRIBUTARY_ASSIGN_OR_RETURN(Exchange::Results results,
-                             state_->exchange.Ask(request, request.assignment, profiles_, &sink, options_.should_stop));
+                             state_->exchange.Ask(request, request.assignment, request.batches, profiles_, &sink,
+                                                  options_.should_stop));
   RoundReport report{results.start, results.end, {}};
   for (Exchange::Result& device : results.devices) report.devices.push_back(std::move(device.report));
   return report;
@@ -87,7 +91,7 @@ StatusOr<RoundReport> RemoteFleet::Train(const RoundRequest& request, UpdateSink
 
 StatusOr<EvaluationTotals> RemoteFleet::Evaluate(const EvaluateAssignment& assignment, const Inquiry& inquiry) {
   TRIBUTARY_ASSIGN_OR_RETURN(const Exchange::Results results,
-                             state_->exchange.Ask(inquiry, assignment, profiles_, nullptr, options_.should_stop));
+                             state_->exchange.Ask(inquiry, assignment, {}, profiles_, nullptr, options_.should_stop));
   EvaluationTotals totals;
   for (const Exchange::Result& device : results.devices) {
     if (device.report.outcome == Outcome::kApplied) totals += device.totals;
@@ -97,7 +101,7 @@ StatusOr<EvaluationTotals> RemoteFleet::Evaluate(const EvaluateAssignment& assig
 
 StatusOr<Moments> RemoteFleet::Calibrate(const CalibrateAssignment& assignment, const Inquiry& inquiry) {
   TRIBUTARY_ASSIGN_OR_RETURN(const Exchange::Results results,
-                             state_->exchange.Ask(inquiry, assignment, profiles_, nullptr, options_.should_stop));
+                             state_->exchange.Ask(inquiry, assignment, {}, profiles_, nullptr, options_.should_stop));
   Moments totals(options_.model->statistics.size);
   for (const Exchange::Result& device : results.devices) {
     if (device.report.outcome == Outcome::kApplied) totals += *device.moments;

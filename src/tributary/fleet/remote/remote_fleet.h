@@ -9,6 +9,7 @@
 
 #include "tributary/base/clock.h"
 #include "tributary/data/dataset.h"
+#include "tributary/data/stream_sample.h"
 #include "tributary/experiment/experiment.h"
 #include "tributary/fleet/fleet.h"
 #include "tributary/fleet/member.h"
@@ -21,6 +22,7 @@ struct RemoteFleetOptions {
   std::shared_ptr<const Model> model;
   Experiment experiment;      // which devices are told
   DatasetInfo samples;        // shape, classes and normalisation of what the network reads
+  SampleElement element = SampleElement::kByte;  // how those are held
   std::string build;
   std::string listen = "127.0.0.1:7070";
   std::optional<Credentials> credentials;  // without them anybody may join
@@ -51,6 +53,7 @@ class RemoteFleet : public Fleet {
   Status Gather() override;
   std::span<const DeviceProfile> devices() const override { return profiles_; }
   bool Present(DeviceId device) const override;
+  std::optional<SamplesPerSecond> StreamRate(DeviceId device) const override { return stream_rates_[device.value]; }
   const Clock& clock() const override { return *clock_; }
   StatusOr<RoundReport> Train(const RoundRequest& request, UpdateSink& sink) override;
   void Counted(RoundId round) override;
@@ -69,6 +72,7 @@ class RemoteFleet : public Fleet {
   std::unique_ptr<State> state_;
   std::vector<DeviceProfile> profiles_;
   std::vector<bool> present_;
+  std::vector<std::optional<SamplesPerSecond>> stream_rates_;
   bool begun_ = false;
 };
 

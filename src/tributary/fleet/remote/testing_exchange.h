@@ -179,16 +179,16 @@ class FakeDevice {
     return OkStatus();
   }
   Status Greet() { return Send(Greeting{kProtocol, "test", name_}); }
-  Status SayReady(std::int64_t samples = 10) {
-    return Send(Ready{.layout = "layout", .samples = samples, .held_out = 5, .macs_per_second = 1});
+  Status SayReady(std::int64_t samples = 10, bool streams = false) {
+    return Send(Ready{.layout = "layout", .samples = samples, .held_out = 5, .macs_per_second = 1, .streams = streams});
   }
-  Status Join(std::int64_t samples = 10) {
+  Status Join(std::int64_t samples = 10, bool streams = false) {
     TRIBUTARY_RETURN_IF_ERROR(Open());
     TRIBUTARY_RETURN_IF_ERROR(Greet());
     const auto welcome = Expect<Welcome>();
     if (!welcome) return Unavailable("no welcome");
     number_ = welcome->device;
-    return SayReady(samples);
+    return SayReady(samples, streams);
   }
   // The connection is over.
   void HangUp() {
@@ -254,8 +254,8 @@ class FakeDevice {
     const auto& array = piece.array == Array::kParameters ? update.parameters : update.statistics;
     return std::as_bytes(std::span(array).subspan(piece.offset, std::min(kPiece, array.size() - piece.offset)));
   }
-  Status Finish(std::uint64_t ticket, double samples = 3) {
-    return Send(Answer{.ticket = ticket, .samples = static_cast<std::int64_t>(samples), .loss = 1});
+  Status Finish(std::uint64_t ticket, double samples = 3, std::optional<StreamUse> stream = {}) {
+    return Send(Answer{.ticket = ticket, .samples = static_cast<std::int64_t>(samples), .loss = 1, .stream = stream});
   }
   // The whole answer to an assignment to train.
   Status AnswerTraining(const Assignment& assignment) {

@@ -15,6 +15,8 @@ constexpr std::size_t kLongestReason = 4096;
 // Networks have hundreds of transfer units; a message has room for a few more.
 constexpr int kMostUnits = 10'000;
 constexpr std::int64_t kMostSamples = 1'000'000'000'000;
+// Of a stream, so that one more is still a number. Sequence numbers of publishers are microseconds since 1970.
+constexpr std::uint64_t kLastPosition = std::uint64_t{1} << 62;
 
 // How many bytes the character at the start of a text takes, none if they are no UTF-8 or one that steers a terminal.
 std::size_t PrintableLength(std::string_view text) {
@@ -55,6 +57,9 @@ class Reader {
       Refuse(field, std::to_string(value), std::to_string(low) + " to " + std::to_string(high));
     }
     return value;
+  }
+  std::int64_t Position(std::uint64_t value, const char* field) {
+    return static_cast<std::int64_t>(AtMost(value, kLastPosition, field));
   }
   std::uint64_t AtMost(std::uint64_t value, std::uint64_t high, const char* field) {
     if (value > high) Refuse(field, std::to_string(value), "at most " + std::to_string(high));
@@ -150,6 +155,7 @@ void Put(const Ready& from, pb::FromDevice& to) {
   ready.set_threads(from.threads);
   for (const double seconds : from.forward_seconds) ready.add_forward_seconds(seconds);
   for (const double seconds : from.backward_seconds) ready.add_backward_seconds(seconds);
+  ready.set_streams(from.streams);
 }
 
 Ready Take(const pb::Ready& from, Reader& reader) {
@@ -163,7 +169,8 @@ Ready Take(const pb::Ready& from, Reader& reader) {
           .memory_bytes = reader.Amount(from.memory_bytes(), "ready.memory_bytes"),
           .threads = from.threads(),
           .forward_seconds = reader.Amounts(from.forward_seconds(), "ready.forward_seconds"),
-          .backward_seconds = reader.Amounts(from.backward_seconds(), "ready.backward_seconds")};
+          .backward_seconds = reader.Amounts(from.backward_seconds(), "ready.backward_seconds"),
+          .streams = from.streams()};
 }
 
 template <typename Message>
@@ -182,6 +189,35 @@ Piece Take(const pb::Piece& from, Reader& reader) {
           static_cast<std::size_t>(reader.AtMost(from.encoded_count(), kLargestMessage, "piece.encoded_count"))};
 }
 
+void Put(const StreamUse& from, pb::StreamUse& to) {
+  const auto count = [](std::int64_t value) { return static_cast<std::uint64_t>(value); };
+  to.set_first(count(from.first));
+  to.set_last(count(from.last));
+  to.set_wait_seconds(from.wait_seconds);
+  to.set_samples_per_second(from.samples_per_second);
+  to.set_buffered(count(from.buffered));
+  to.set_oldest_seconds(from.oldest_seconds);
+  to.set_dropped(count(from.dropped));
+  to.set_missing(count(from.missing));
+  to.set_undecodable(count(from.undecodable));
+  to.set_duplicates(count(from.duplicates));
+}
+
+StreamUse Take(const pb::StreamUse& from, Reader& reader) {
+  StreamUse use{.first = reader.Position(from.first(), "stream.first"),
+                .last = reader.Position(from.last(), "stream.last"),
+                .wait_seconds = reader.Amount(from.wait_seconds(), "stream.wait_seconds"),
+                .samples_per_second = reader.Amount(from.samples_per_second(), "stream.samples_per_second"),
+                .buffered = reader.Position(from.buffered(), "stream.buffered"),
+                .oldest_seconds = reader.Amount(from.oldest_seconds(), "stream.oldest_seconds"),
+                .dropped = reader.Position(from.dropped(), "stream.dropped"),
+                .missing = reader.Position(from.missing(), "stream.missing"),
+                .undecodable = reader.Position(from.undecodable(), "stream.undecodable"),
+                .duplicates = reader.Position(from.duplicates(), "stream.duplicates")};
+  if (use.first > use.last) reader.Refuse("stream.first", std::to_string(use.first), "at most stream.last");
+  return use;
+}
+
 void Put(const Answer& from, pb::FromDevice& to) {
   auto& answer = *to.mutable_answer();
   answer.set_ticket(from.ticket);
@@ -196,6 +232,7 @@ void Put(const Answer& from, pb::FromDevice& to) {
   answer.set_first_piece_seconds(from.first_piece_seconds);
   for (const double seconds : from.arrival_seconds) answer.add_arrival_seconds(seconds);
   for (const bool queued : from.queued) answer.add_queued(queued);
+  if (from.stream) Put(*from.stream, *answer.mutable_stream());
 }
 
 Answer Take(const pb::Answer& from, Reader& reader) {
@@ -212,6 +249,7 @@ Answer Take(const pb::Answer& from, Reader& reader) {
   reader.Within(from.queued_size(), 0, kMostUnits, "the length of answer.queued");
   if (reader.status().ok()) answer.queued.assign(from.queued().begin(), from.queued().end());
   answer.correct = reader.Within(from.correct(), 0, answer.samples, "answer.correct");
+  if (from.has_stream()) answer.stream = Take(from.stream(), reader);
   return answer;
 }
 
@@ -237,6 +275,9 @@ void Put(const Welcome& from, pb::ToDevice& to) {
   welcome.set_layout(from.layout);
   welcome.set_piece_floats(static_cast<std::uint32_t>(from.piece_floats));
   for (const auto& need : from.needs) welcome.add_needs(need);
+  welcome.set_float_samples(from.float_samples);
+  welcome.set_stream_from(static_cast<std::uint64_t>(from.stream_from));
+  welcome.set_stream_kept(static_cast<std::uint64_t>(from.stream_kept));
 }
 
 Welcome Take(const pb::Welcome& from, Reader& reader) {
@@ -274,6 +315,9 @@ Welcome Take(const pb::Welcome& from, Reader& reader) {
   welcome.piece_floats = static_cast<std::size_t>(
       reader.Within(from.piece_floats(), 1024, kLargestMessage / 8, "welcome.piece_floats"));
   for (const auto& need : from.needs()) welcome.needs.push_back(reader.Text(need, kLongestName, "welcome.needs"));
+  welcome.float_samples = from.float_samples();
+  welcome.stream_from = reader.Position(from.stream_from(), "welcome.stream_from");
+  welcome.stream_kept = reader.Position(from.stream_kept(), "welcome.stream_kept");
   return welcome;
 }
 
@@ -318,6 +362,8 @@ void Put(const Assignment& from, pb::ToDevice& to) {
   for (const std::uint32_t unit : from.push_ends) assignment.add_push_ends(unit);
   assignment.set_state_round(from.state_round.value);
   assignment.set_durable_round(from.durable_round.value);
+  assignment.set_stream_from(static_cast<std::uint64_t>(from.stream_from));
+  assignment.set_stream_kept(static_cast<std::uint64_t>(from.stream_kept));
   std::visit([&](const auto& work) { PutWork(work, assignment); }, from.work);
 }
 
@@ -362,6 +408,8 @@ Assignment Take(const pb::Assignment& from, Reader& reader) {
   assignment.pull_ends = reader.Ends(from.pull_ends(), "assignment.pull_ends");
   assignment.state_round = RoundId{from.state_round()};
   assignment.durable_round = RoundId{from.durable_round()};
+  assignment.stream_from = reader.Position(from.stream_from(), "assignment.stream_from");
+  assignment.stream_kept = reader.Position(from.stream_kept(), "assignment.stream_kept");
   assignment.push_ends = reader.Ends(from.push_ends(), "assignment.push_ends");
   switch (from.work_case()) {
     case pb::Assignment::kTrain: assignment.work = TakeTrain(from.train(), assignment.round, reader); break;

@@ -18,6 +18,7 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kLargest = std::numeric_limits<double>::max();
 constexpr double kSmallest = std::numeric_limits<double>::denorm_min();
 constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
+constexpr std::int64_t kLast = std::int64_t{1} << 62;  // position of a stream
 
 // The fields that are not set, in this message and those within it: a message of which every field has a value that is
 // not the default must come out without any.
@@ -81,7 +82,9 @@ TEST(Wire, CarriesReady) {
                                           .memory_bytes = 1e300,
                                           .threads = 4294967295U,
                                           .forward_seconds = {0.5, 0, kLargest},
-                                          .backward_seconds = {1, 2, 3}});
+                                          .backward_seconds = {1, 2, 3},
+                                          .streams = true});
+  EXPECT_TRUE(got.streams);
   EXPECT_EQ(got.layout, "abc");
   EXPECT_EQ(got.samples, 1'000'000'000'000);
   EXPECT_EQ(got.held_out, 1);
@@ -109,7 +112,8 @@ TEST(Wire, CarriesPieceBothWays) {
 
 TEST(Wire, CarriesAnswer) {
   const auto got = FromThereAndBack(
-      Answer{kMost, 10, kSmallest, 10, kLargest, 0.3, {1, 2}, {3, kSmallest}, 4, 5, {6, 7, 8}, {false, true}});
+      Answer{kMost, 10, kSmallest, 10, kLargest, 0.3, {1, 2}, {3, kSmallest}, 4, 5, {6, 7, 8}, {false, true},
+             StreamUse{kLast - 1, kLast, kLargest, kSmallest, 3, 4, 5, 6, 7, kLast}});
   EXPECT_EQ(got.ticket, kMost);
   EXPECT_EQ(got.samples, 10);
   EXPECT_EQ(got.loss, kSmallest);
@@ -122,6 +126,18 @@ TEST(Wire, CarriesAnswer) {
   EXPECT_EQ(got.first_piece_seconds, 5);
   EXPECT_EQ(got.arrival_seconds, (std::vector<double>{6, 7, 8}));
   EXPECT_EQ(got.queued, (std::vector<bool>{false, true}));
+  ASSERT_TRUE(got.stream.has_value());
+  const StreamUse& use = *got.stream;
+  EXPECT_EQ(use.first, kLast - 1);
+  EXPECT_EQ(use.last, kLast);
+  EXPECT_EQ(use.wait_seconds, kLargest);
+  EXPECT_EQ(use.samples_per_second, kSmallest);
+  EXPECT_EQ(use.buffered, 3);
+  EXPECT_EQ(use.oldest_seconds, 4);
+  EXPECT_EQ(use.dropped, 5);
+  EXPECT_EQ(use.missing, 6);
+  EXPECT_EQ(use.undecodable, 7);
+  EXPECT_EQ(use.duplicates, kLast);
 }
 
 TEST(Wire, CarriesFailure) {
@@ -141,7 +157,10 @@ TEST(Wire, CarriesWelcome) {
                                           .deviation = {1e-38F, 3e38F},
                                           .layout = "hash",
                                           .piece_floats = 65536,
-                                          .needs = {"samples", "activations"}});
+                                          .needs = {"samples", "activations"},
+                                          .float_samples = true,
+                                          .stream_from = kLast,
+                                          .stream_kept = kLast - 1});
   EXPECT_EQ(got.protocol, 1U);
   EXPECT_EQ(got.build, "0.1");
   EXPECT_EQ(got.device, DeviceId{kMost});
@@ -153,6 +172,9 @@ TEST(Wire, CarriesWelcome) {
   EXPECT_EQ(got.layout, "hash");
   EXPECT_EQ(got.piece_floats, 65536U);
   EXPECT_EQ(got.needs, (std::vector<std::string>{"samples", "activations"}));
+  EXPECT_TRUE(got.float_samples);
+  EXPECT_EQ(got.stream_from, kLast);
+  EXPECT_EQ(got.stream_kept, kLast - 1);
 }
 
 TEST(Wire, CarriesPongVerdictAndFarewell) {
@@ -189,13 +211,15 @@ TrainAssignment SomeTraining() {
 }
 
 TEST(Wire, CarriesAssignmentsToTrain) {
-  const auto got = ToThereAndBack(Assignment{kMost, RoundId{kMost}, SomeTraining(), {0, 3, 4294967295U}, {2, 9}, RoundId{5}, RoundId{kMost}});
+  const auto got = ToThereAndBack(Assignment{kMost, RoundId{kMost}, SomeTraining(), {0, 3, 4294967295U}, {2, 9}, RoundId{5}, RoundId{kMost}, kLast, kLast - 1});
   EXPECT_EQ(got.ticket, kMost);
   EXPECT_EQ(got.round, RoundId{kMost});
   EXPECT_EQ(got.pull_ends, (std::vector<std::uint32_t>{0, 3, 4294967295U}));
   EXPECT_EQ(got.push_ends, (std::vector<std::uint32_t>{2, 9}));
   EXPECT_EQ(got.state_round, RoundId{5});
   EXPECT_EQ(got.durable_round, RoundId{kMost});
+  EXPECT_EQ(got.stream_from, kLast);
+  EXPECT_EQ(got.stream_kept, kLast - 1);
   const auto& train = std::get<TrainAssignment>(got.work);
   const TrainAssignment sent = SomeTraining();
   EXPECT_EQ(train.answer, sent.answer);
@@ -219,9 +243,9 @@ TEST(Wire, CarriesAssignmentsToTrain) {
 }
 
 TEST(Wire, CarriesAssignmentsToEvaluateAndCalibrate) {
-  const auto evaluate = ToThereAndBack(Assignment{1, RoundId{2}, EvaluateAssignment{}, {4}, {4}, RoundId{1}, RoundId{1}});
+  const auto evaluate = ToThereAndBack(Assignment{1, RoundId{2}, EvaluateAssignment{}, {4}, {4}, RoundId{1}, RoundId{1}, 1, 1});
   EXPECT_TRUE(std::holds_alternative<EvaluateAssignment>(evaluate.work));
-  const auto got = ToThereAndBack(Assignment{1, RoundId{2}, CalibrateAssignment{RoundId{2}, 7, 64, kMost}, {4}, {4}, RoundId{1}, RoundId{1}});
+  const auto got = ToThereAndBack(Assignment{1, RoundId{2}, CalibrateAssignment{RoundId{2}, 7, 64, kMost}, {4}, {4}, RoundId{1}, RoundId{1}, 1, 1});
   const auto& calibrate = std::get<CalibrateAssignment>(got.work);
   EXPECT_EQ(calibrate.round, RoundId{2});
   EXPECT_EQ(calibrate.steps, 7);
@@ -243,6 +267,22 @@ std::string Refusal(const ToDevice& base, const std::function<void(pb::ToDevice&
   change(proto);
   const auto parsed = ParseToDevice(proto.SerializeAsString());
   return parsed.ok() ? "taken" : parsed.status().message();
+}
+
+TEST(Wire, RefusesStreamsThatCannotBe) {
+  const auto refusal = [](auto change) {
+    return Refusal(FromDevice(Answer{.stream = StreamUse{3, 5}}),
+                   [&](auto& m) { change(*m.mutable_answer()->mutable_stream()); });
+  };
+  EXPECT_EQ(refusal([](auto& use) { use.set_first(6); }), "stream.first is 6, allowed is at most stream.last");
+  EXPECT_NE(refusal([](auto& use) { use.set_last(kMost); }), "taken");
+  EXPECT_NE(refusal([](auto& use) { use.set_buffered(kMost); }), "taken");
+  EXPECT_NE(refusal([](auto& use) { use.set_missing(kMost); }), "taken");
+  EXPECT_NE(refusal([](auto& use) { use.set_samples_per_second(-1); }), "taken");
+  EXPECT_NE(refusal([](auto& use) { use.set_wait_seconds(std::nan("")); }), "taken");
+  EXPECT_NE(Refusal(ToDevice(Assignment{1, RoundId{1}, EvaluateAssignment{}}),
+                    [](auto& m) { m.mutable_assignment()->set_stream_from(kMost); }),
+            "taken");
 }
 
 TEST(Wire, RefusesNumbersOfDevicesThatAreNone) {

@@ -244,7 +244,10 @@ StatusOr<RoundReport> SimulatedFleet::Train(const RoundRequest& request, UpdateS
     const DeviceStream* const stream = streams_[device.device.value].get();
     if (stream == nullptr) continue;
     streams_[device.device.value]->stream.Observe(times.end);
-    device.stream = {stream->stream.rate(), stream->stream.Buffered(times.end), stream->stream.dropped()};
+    device.stream.emplace();
+    device.stream->rate = stream->stream.rate();
+    device.stream->buffered = stream->stream.Buffered(times.end);
+    device.stream->dropped = stream->stream.dropped();
   }
   return report;
 }

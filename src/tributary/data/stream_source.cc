@@ -1,0 +1,152 @@
+#include "tributary/data/stream_source.h"
+
+#include <algorithm>
+
+namespace tributary {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Short against any batch's time, long against what a look costs.
+constexpr auto kBetweenPolls = 10ms;
+constexpr auto kBetweenLooks = 50ms;
+// Whoever waits longer for samples is told so.
+constexpr Duration kPatience = 5s;
+
+}  // namespace
+
+StreamSource::StreamSource(StreamSourceOptions options, std::unique_ptr<Stream> stream, const Clock& clock)
+    : options_(std::move(options)), clock_(clock), stream_(std::move(stream)), capacity_(options_.newest) {}
+
+StreamSource::~StreamSource() {
+  if (pump_.joinable()) {
+    pump_.request_stop();
+    pump_.join();
+  }
+}
+
+std::size_t StreamSource::PlaceOf(std::int64_t position) const {
+  const auto place = std::ranges::lower_bound(hand_, position, {}, &StreamSample::position);
+  return static_cast<std::size_t>(place - hand_.begin());
+}
+
+Status StreamSource::Seek(std::int64_t position) {
+  if (position < 0) return InvalidArgument("a stream has no position " + std::to_string(position));
+  const std::lock_guard lock(mutex_);
+  const std::int64_t behind = hand_.empty() ? hand_from_ : hand_.back().position + 1;
+  if (!buffer_ || position < hand_from_ || position > behind) TRIBUTARY_RETURN_IF_ERROR(Restart(position));
+  next_ = position;
+  if (!pump_.joinable()) pump_ = std::jthread([this](std::stop_token stop) { Pump(std::move(stop)); });
+  return OkStatus();
+}
+
+Status StreamSource::Restart(std::int64_t position) {
+  feed_.reset();
+  buffer_.reset();  // Before the next: a spool is for one at a time.
+  truncating_ = nullptr;
+  hand_.clear();
+  hand_bytes_ = {0};
+  hand_from_ = position;
+  if (options_.persist) {
+    TRIBUTARY_ASSIGN_OR_RETURN(buffer_, PersistingBuffer::Open(*options_.persist, position, clock_.Now()));
+  } else {
+    auto buffer = std::make_unique<TruncatingBuffer>(capacity_, position);
+    truncating_ = buffer.get();
+    buffer_ = std::move(buffer);
+  }
+  feed_.emplace(*stream_, *buffer_);
+  // What is read a second time is not how fast the stream runs.
+  rate_.emplace();
+  observed_ = clock_.Now();
+  return feed_->Start();
+}
+
+void StreamSource::Pump(std::stop_token stop) {
+  std::unique_lock lock(mutex_);
+  while (!stop.stop_requested()) {
+    std::vector<std::string> news;
+    if (feed_) {
+      const TimePoint now = clock_.Now();
+      const std::int64_t came = feed_->Pump(now);
+      rate_->Observe(came, now - observed_);
+      observed_ = now;
+      news = feed_->TakeNews();
+      if (came > 0) changed_.notify_all();
+    }
+    lock.unlock();
+    for (const std::string& text : news) options_.say(text);
+    lock.lock();
+    changed_.wait_for(lock, stop, kBetweenPolls, [] { return false; });
+  }
+}
+
+StatusOr<std::vector<StreamSample>> StreamSource::Take(std::size_t count, const std::function<bool()>& give_up) {
+  std::unique_lock lock(mutex_);
+  capacity_ = std::max<std::size_t>(1, count);
+  if (truncating_ != nullptr) truncating_->SetCapacity(capacity_);
+  const TimePoint begun = clock_.Now();
+  bool told = false;
+  for (;;) {
+    if (!feed_) return Unavailable("the stream could not be opened again");
+    const std::size_t place = PlaceOf(next_);
+    if (hand_.size() - place >= count) {
+      const auto first = hand_.begin() + static_cast<std::ptrdiff_t>(place);
+      std::vector<StreamSample> samples(first, first + static_cast<std::ptrdiff_t>(count));
+      TrimHand();
+      return samples;
+    }
+    const std::size_t missing = count - (hand_.size() - place);
+    const BufferMetrics metrics = buffer_->metrics(clock_.Now());
+    // A buffer without room for a whole batch is emptied on the way to it.
+    if (metrics.samples >= static_cast<std::int64_t>(missing) || (metrics.full && metrics.samples > 0)) {
+      TRIBUTARY_ASSIGN_OR_RETURN(std::vector<StreamSample> taken, buffer_->Take(missing));
+      for (StreamSample& sample : taken) {
+        hand_bytes_ += sample.bytes();
+        hand_.push_back(std::move(sample));
+      }
+      if (!taken.empty()) continue;
+    }
+    if (give_up && give_up()) return Cancelled("stopped while waiting for samples");
+    if (!told && clock_.Now() - begun > kPatience) {
+      told = true;
+      const std::string there = std::to_string(static_cast<std::int64_t>(count - missing) + metrics.samples);
+      lock.unlock();
+      options_.say("waiting for samples: " + there + " of " + std::to_string(count) + " have come");
+      lock.lock();
+      continue;
+    }
+    changed_.wait_for(lock, kBetweenLooks);
+  }
+}
+
+void StreamSource::TrimHand() {
+  while (hand_bytes_.value > options_.hand.value && !hand_.empty() && hand_.front().position < next_) {
+    hand_bytes_ = Bytes{hand_bytes_.value - hand_.front().bytes().value};
+    hand_from_ = hand_.front().position + 1;
+    hand_.pop_front();
+  }
+}
+
+Status StreamSource::Forget(std::int64_t position) {
+  const std::lock_guard lock(mutex_);
+  if (!buffer_ || position <= 0) return OkStatus();
+  while (!hand_.empty() && hand_.front().position < position) {
+    hand_bytes_ = Bytes{hand_bytes_.value - hand_.front().bytes().value};
+    hand_.pop_front();
+  }
+  hand_from_ = std::max(hand_from_, std::min(position, next_));
+  stream_->Commit(position - 1);
+  return buffer_->Release(position - 1);
+}
+
+StreamStanding StreamSource::standing() const {
+  const std::lock_guard lock(mutex_);
+  StreamStanding standing;
+  if (!buffer_) return standing;
+  standing.rate = rate_->rate();
+  standing.counts = stream_->counts();
+  standing.buffer = buffer_->metrics(clock_.Now());
+  return standing;
+}
+
+}  // namespace tributary

@@ -1,0 +1,68 @@
+#include "tributary/device/device_stream.h"
+
+#include "tributary/data/replay_stream.h"
+#include "tributary/experiment/quantity.h"
+
+namespace tributary {
+namespace {
+
+constexpr std::string_view kReplay = "replay:";
+
+StatusOr<std::unique_ptr<Stream>> Open(const TopicPlace& place, const DeviceStreamOptions& options, const Clock&) {
+  BrokerStreamOptions broker{.address = place.address,
+                             .topic = place.topic,
+                             .format = options.format,
+                             .spool_limit = options.disk,
+                             .settings = options.settings};
+  if (place.address.kind == BrokerKind::kMqtt) broker.spool = options.folder / "received";
+  return OpenBrokerStream(broker);
+}
+
+StatusOr<std::unique_ptr<Stream>> Open(const ReplayPlace& place, const DeviceStreamOptions& options,
+                                       const Clock& clock) {
+  if (options.part.empty()) return InvalidArgument("the device has no samples that could arrive");
+  const auto due = place.programme.TimeOf(options.from);
+  if (!due) return InvalidArgument("the stream never reaches its sample " + std::to_string(options.from));
+  return MakeReplayStream(options.dataset, options.part,
+                          {.programme = place.programme,
+                           .start = clock.Now() - *due,
+                           .seed = options.seed,
+                           .device = options.device});
+}
+
+}  // namespace
+
+StatusOr<StreamPlace> ParseStreamPlace(std::string_view text) {
+  const auto refuse = [&](const std::string& why) {
+    return InvalidArgument("--stream '" + std::string(text) + "': " + why +
+                           "; allowed: kafka://HOST[:PORT]/TOPIC, mqtt://HOST[:PORT]/TOPIC, replay:RATE");
+  };
+  if (text.starts_with(kReplay)) {
+    const auto rate = ParseQuantity(std::string(text.substr(kReplay.size())), Unit::kSamplesPerSecond);
+    if (!rate.ok()) return refuse(rate.status().message());
+    if (!(*rate > 0)) return refuse("nothing ever comes at a rate of 0");
+    TRIBUTARY_ASSIGN_OR_RETURN(RateProgramme programme, RateProgramme::Make({*rate}));
+    return StreamPlace(ReplayPlace{std::move(programme)});
+  }
+  const std::size_t scheme = text.find("://");
+  const std::size_t slash = scheme == std::string_view::npos ? scheme : text.find('/', scheme + 3);
+  if (slash == std::string_view::npos) return refuse("it has no topic");
+  auto address = ParseBrokerAddress(text.substr(0, slash));
+  if (!address.ok()) return refuse(address.status().message());
+  const std::string_view topic = text.substr(slash + 1);
+  if (const Status status = CheckTopic(address->kind, topic); !status.ok()) return refuse(status.message());
+  return StreamPlace(TopicPlace{std::move(*address), std::string(topic)});
+}
+
+StatusOr<std::unique_ptr<StreamSource>> OpenDeviceStream(const StreamPlace& place, const DeviceStreamOptions& options,
+                                                         const Clock& clock) {
+  TRIBUTARY_ASSIGN_OR_RETURN(
+      auto stream, std::visit([&](const auto& kind) { return Open(kind, options, clock); }, place));
+  StreamSourceOptions source{.newest = options.batch, .say = options.say};
+  if (options.buffer == BufferPolicy::kPersist) {
+    source.persist = PersistOptions{.memory = options.memory, .folder = options.folder / "waiting", .disk = options.disk};
+  }
+  return std::make_unique<StreamSource>(std::move(source), std::move(stream), clock);
+}
+
+}  // namespace tributary
