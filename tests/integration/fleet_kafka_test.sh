@@ -1,0 +1,66 @@
+# Four devices that train on four topics of a real Kafka broker. Whoever is killed, every sample counts once: the weights
+# are those of a simulated run in which nothing ever went wrong.
+. "$(dirname "$0")/stream_lib.sh"
+. "$(dirname "$0")/stream_fleet_lib.sh"
+
+command -v java >/dev/null || skip "fleet_kafka (there is no Java; scripts/setup brokers)"
+"$SOURCE/scripts/kafka" fetch || skip "fleet_kafka (no broker; see above)"
+start_broker() { start broker "$SOURCE/scripts/kafka" run kafka; }
+start_broker
+within $patience "the broker's port" test -s kafka/port
+kafka_port=$(cat kafka/port)
+within $patience "the broker" listens "$kafka_port"
+broker=kafka://127.0.0.1:$kafka_port
+patience=150 kills=12
+[ "$thorough" -eq 1 ] || kills=5
+make_keys "${devices[@]}"
+make_data
+
+# With batches of one size it is known which samples belong to which round.
+write_stream_experiment 60 8 'buffer = "persist"'
+"$TRIBUTARY" run ./stream.toml --out simulated --quiet >/dev/null
+topics=plain- run=killed
+publish feed --data ./bars --seed 3 --topic-prefix $topics --rates 30,60,120,240 --samples 480
+go_on
+await_port coordinator
+start_stream_devices
+kill_by_turns $kills
+# The broker goes, too, and comes back.
+end broker KILL
+within $patience "a word about it" says pi-0 'cannot reach kafka'
+start_broker
+expect_end 0 coordinator
+for name in "${devices[@]}"; do expect_end 0 "$name"; done
+expect_same simulated $run
+expect_log $run 60
+expect_all_applied $run 60 4
+for i in 0 1 2 3; do
+  expect_once $i
+  [ "$(tail -n 1 ranges.txt)" = "472 479" ] || fail "device $i ended with $(tail -n 1 ranges.txt)"
+done
+expect_end 0 feed
+
+# Batches that follow the streams, and garbage among the samples. It learns, and again every sample counts once.
+write_stream_experiment 40 8 $'batch = "stream-rate"\nwindow = "400ms"\nsmallest-batch = 4\nscaling = "square-root"'
+topics=quick- run=followed port=
+publish feed --data ./bars --seed 3 --topic-prefix $topics --rates 40,80,160,320 --samples 100000
+mv coordinator.log killed.log
+go_on
+await_port coordinator
+rm -f pi-?.log
+start_stream_devices
+within $patience "rounds" has_rounds $run 5
+"$STREAM_READER" garbage "$broker" ${topics}3
+kill_by_turns $((kills / 3))
+expect_end 0 coordinator
+for name in "${devices[@]}"; do expect_end 0 "$name"; done
+end feed KILL
+expect_all_applied $run 40 4
+for i in 0 1 2 3; do expect_once $i; done
+# The device that has more samples takes more: the last batches are as the streams are.
+batch_of() { tail -n 5 <(ranges_of "$1") | awk '{ sum += $2 - $1 + 1 } END { print int(sum / NR) }'; }
+[ "$(batch_of 3)" -gt $((2 * $(batch_of 0))) ] || fail "batches are $(batch_of 0) and $(batch_of 3)"
+grep -q '"device":3,.*"undecodable":1,' $run/events.jsonl || fail "the garbage was not counted"
+accuracy=$(accuracy_of $run)
+echo "accuracy $accuracy"
+awk -v got="$accuracy" 'BEGIN { exit !(got > 0.9) }' || fail "it has not learnt: $accuracy"

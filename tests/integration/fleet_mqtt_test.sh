@@ -1,0 +1,80 @@
+# Four devices that train on four topics of a real MQTT broker, which forgets a sample once it is told that it arrived.
+# Whoever is killed, no sample counts twice; what is lost is only what the broker did not keep, and is what is reported.
+. "$(dirname "$0")/stream_lib.sh"
+. "$(dirname "$0")/stream_fleet_lib.sh"
+
+PATH=$PATH:/usr/sbin
+command -v mosquitto >/dev/null || skip "fleet_mqtt (there is no mosquitto; scripts/setup brokers)"
+mqtt_port=$((32000 + RANDOM % 2000 + $$ % 500))
+while listens $mqtt_port; do mqtt_port=$((mqtt_port + 1)); done
+broker=mqtt://127.0.0.1:$mqtt_port
+# start_broker QUEUE: keeps so many for a reader that is away.
+start_broker() {
+  cat >mosquitto.conf <<END
+listener $mqtt_port 127.0.0.1
+allow_anonymous true
+persistence true
+persistence_location $PWD/
+max_queued_messages $1
+max_inflight_messages 10
+user root
+END
+  start broker mosquitto -c mosquitto.conf
+  within $patience "the broker" listens $mqtt_port
+}
+start_broker 100000
+patience=150 kills=10
+[ "$thorough" -eq 1 ] || kills=4
+make_keys "${devices[@]}"
+make_data
+
+connected() { for i in 0 1 2 3; do await "pi-$i" 'connected to mqtt'; done; }
+
+# Nothing is lost while the broker keeps what comes for those who are away, and while it is started again.
+write_stream_experiment 40 8 'buffer = "persist"'
+"$TRIBUTARY" run ./stream.toml --out simulated --quiet >/dev/null
+topics=plain/ run=killed
+go_on
+await_port coordinator
+start_stream_devices
+connected  # What is published before anybody has ever asked for it is nobody's loss.
+publish feed --data ./bars --seed 3 --topic-prefix $topics --rates 30,60,120,240 --samples 320 --first-sequence 0
+kill_by_turns $kills
+end broker TERM
+within $patience "a word about it" says pi-0 'cannot reach mqtt'
+start_broker 100000
+expect_end 0 feed
+expect_end 0 coordinator
+for name in "${devices[@]}"; do expect_end 0 "$name"; done
+expect_same simulated $run
+expect_all_applied $run 40 4
+for i in 0 1 2 3; do expect_once $i; done
+if grep -q '"missing":[1-9]' $run/events.jsonl; then fail "samples are said to be missing"; fi
+
+# A device that is away while the broker keeps hardly anything.
+end broker TERM
+start_broker 20
+write_stream_experiment 60 8 'buffer = "persist"'
+topics=lossy/ run=lossy port=
+mv coordinator.log killed.log
+rm -f pi-?.log
+go_on
+await_port coordinator
+start_stream_devices
+connected
+publish feed --data ./bars --seed 3 --topic-prefix $topics --rates 120,120,120,120 --samples 1200 --first-sequence 0
+within $patience "rounds" has_rounds $run 5
+end pi-2 KILL
+sleep 1.5
+start_stream_device 2
+expect_end 0 coordinator
+for name in "${devices[@]}"; do expect_end 0 "$name"; done
+end feed KILL
+expect_all_applied $run 60 4
+for i in 0 1 3; do expect_once $i; done
+ranges_of 2 | awk -v last=-1 '$1 <= last || $2 < $1 { exit 1 } { last = $2 }' || fail "used twice: $(ranges_of 2)"
+lost=$(($(ranges_of 2 | awk '{ last = $2 } END { print last + 1 }') - 60 * 8))
+reported=$(grep '"device":2,' $run/events.jsonl | sed -n 's/.*"missing":\([0-9]*\).*/\1/p' | tail -n 1)
+[ "$lost" -gt 20 ] || fail "nothing was lost, so nothing is shown: $lost"
+[ "$lost" -eq "$reported" ] || fail "$lost were lost, and $reported reported"
+echo "lost $lost, and said so"
