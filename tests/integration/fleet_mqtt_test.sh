@@ -31,15 +31,16 @@ make_data
 connected() { for i in 0 1 2 3; do await "pi-$i" 'connected to mqtt'; done; }
 
 # Nothing is lost while the broker keeps what comes for those who are away, and while it is started again.
-write_stream_experiment 40 8 'buffer = "persist"'
+write_stream_experiment 100 8 'buffer = "persist"'
 "$TRIBUTARY" run ./stream.toml --out simulated --quiet >/dev/null
 topics=plain/ run=killed
 go_on
 await_port coordinator
 start_stream_devices
 connected  # What is published before anybody has ever asked for it is nobody's loss.
-publish feed --data ./bars --seed 3 --topic-prefix $topics --rates 30,60,120,240 --samples 320 --first-sequence 0
-kill_by_turns $kills
+publish feed --data ./bars --seed 3 --topic-prefix $topics --rates 40,60,120,240 --samples 800 --first-sequence 0
+kill_by_turns $kills 90
+[ "$(rounds_in $run)" -lt 95 ] || fail "the run is too short for its kills"
 end broker TERM
 within $patience "a word about it" says pi-0 'cannot reach mqtt'
 start_broker 100000
@@ -47,7 +48,7 @@ expect_end 0 feed
 expect_end 0 coordinator
 for name in "${devices[@]}"; do expect_end 0 "$name"; done
 expect_same simulated $run
-expect_all_applied $run 40 4
+expect_all_applied $run 100 4
 for i in 0 1 2 3; do expect_once $i; done
 if grep -q '"missing":[1-9]' $run/events.jsonl; then fail "samples are said to be missing"; fi
 

@@ -59,20 +59,23 @@ start_stream_devices() {
   done
 }
 
+settings=()  # of a new run
 # go_on: the coordinator, anew or again.
 go_on() {
   if [ -e "$run/experiment.toml" ]; then
     start_coordinator coordinator --resume "$run" --checkpoint-every 0s
   else
-    start_coordinator coordinator ./stream.toml --out "$run" --checkpoint-every 0s
+    start_coordinator coordinator ./stream.toml --out "$run" --checkpoint-every 0s "${settings[@]}"
   fi
 }
 
-# kill_by_turns TIMES: the coordinator and the devices, at moments of their own. Each time some round has passed.
+# kill_by_turns TIMES LAST: the coordinator and the devices, at moments of their own. Each time some round has passed, and
+# never after round LAST, when the run might be over before it is noticed.
 kill_by_turns() {
   local i before victim
   for ((i = 0; i < $1; ++i)); do
     before=$(rounds_in "$run")
+    [ "$before" -lt "$2" ] || fail "only $i kills of $1 by round $before"
     within $patience "a round" has_rounds "$run" $((before + 1 + RANDOM % 2))
     sleep "0.$((RANDOM % 3))$((RANDOM % 10))"
     victim=$((RANDOM % 6))
