@@ -55,7 +55,7 @@ void PrintProgress(const HarnessProgress& progress) {
 Status Run(Arguments arguments) {
   if (arguments.name.empty()) return ListAll(arguments.json);
   TRIBUTARY_ASSIGN_OR_RETURN(const Study study,
-                             MakeStudy(arguments.name, arguments.full ? Effort::kFull : Effort::kQuick));
+                             MakeStudy(arguments.name, arguments.full ? Effort::kFull : Effort::kQuick, arguments.data_dir));
   HarnessOptions options;
   options.out = arguments.out.empty() ? std::filesystem::path("reproductions") /
                                             (arguments.name + (arguments.full ? "-full" : "-quick"))

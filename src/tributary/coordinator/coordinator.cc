@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 
 #include "tributary/coordinator/calibration.h"
 #include "tributary/coordinator/round_summary.h"
@@ -159,12 +160,15 @@ Status Coordinator::Keep(const Keeper& keeper, bool ending) {
 
 Status Coordinator::RunRound(RoundId round) {
   TRIBUTARY_RETURN_IF_ERROR(GatherDevices());
-  RoundRequest request{InquiryOf(round, ChooseFor(round)), method_->Assign(round), {}};
+  RoundRequest request{InquiryOf(round, ChooseFor(round)), method_->Assign(round), {}, {}};
   request.batches = BatchesFor(request);
+  request.share = method_->Share(request);
+  request.received = shared_;
   Say(RoundStarted{round, request.participants.size()});
 
   aggregate_.Begin(ExpectedWeight(request, fleet_.devices()));
   TRIBUTARY_ASSIGN_OR_RETURN(const RoundReport report, fleet_.Train(request, aggregate_));
+  shared_ = std::accumulate(request.share.begin(), request.share.end(), std::size_t{0});
   for (const DeviceReport& device : report.devices) Say(EventOf(round, device));
   const RoundFinished summary = Summarise(round, report);
   if (summary.applied > 0 && summary.applied >= request.quorum) {

@@ -147,6 +147,83 @@ TEST(Coordinator, RefusesACorruptUpdateAndLeavesTheOthersUntouched) {
   EXPECT_EQ(refused, 6);
 }
 
+TEST(Injection, OfEverythingIsTheSameStepAsOfNothing) {
+  // Everyone shares all of its batch and always has the same one: from the second round on everyone trains on all
+  // samples, and the mean of their gradients is what it was, each sample's being counted three times of three.
+  Experiment experiment = PlainSgd(Method::kSyncSgd);
+  const auto without = Train(experiment, {});
+  experiment.injection = {1, 1};
+  Silent log;
+  const auto with = Train(experiment, {}, &log);
+  EXPECT_LE(Difference(with, without), 1e-5);
+  const std::int64_t sample = 40 + 144 * 4;  // a record's heading, and its values
+  for (const Event& event : log.events) {
+    if (const auto* device = std::get_if<DeviceFinished>(&event.what); device != nullptr && device->round.value > 1) {
+      EXPECT_EQ(device->samples, 64U);
+    }
+    if (const auto* round = std::get_if<RoundFinished>(&event.what)) {
+      EXPECT_EQ(round->bytes_injected.value, (round->round.value == 1 ? 64 : 64 + 2 * 64) * sample);
+    }
+  }
+}
+
+TEST(Injection, MovesAPartAndChargesItsBytes) {
+  Experiment experiment = PlainSgd(Method::kSyncSgd);
+  experiment.train.batch = 10;
+  Silent plain, injected;
+  const Setting even{.sizes = {20, 30, 10}};
+  Train(experiment, even, &plain);
+  experiment.injection = {0.3, 0.5};  // one of three shares five of its ten
+  Train(experiment, even, &injected);
+  const auto rounds = [](const Silent& log) {
+    std::vector<RoundFinished> list;
+    for (const Event& event : log.events) {
+      if (const auto* round = std::get_if<RoundFinished>(&event.what)) list.push_back(*round);
+    }
+    return list;
+  };
+  const auto without = rounds(plain), with = rounds(injected);
+  ASSERT_EQ(with.size(), without.size());
+  const std::int64_t some = 5 * (40 + 144 * 4);
+  for (std::size_t i = 0; i < with.size(); ++i) {
+    EXPECT_EQ(without[i].bytes_injected.value, 0);
+    EXPECT_EQ(with[i].bytes_injected.value, some + (i > 0 ? 2 * some : 0));
+    EXPECT_EQ(with[i].bytes_up - without[i].bytes_up, Bytes{some});
+    EXPECT_EQ(with[i].bytes_down - without[i].bytes_down, Bytes{i > 0 ? 2 * some : 0});
+    EXPECT_GT(with[i].duration, without[i].duration);
+  }
+}
+
+TEST(Injection, LeavesOutWhatCameWithALostUpdate) {
+  Experiment experiment = PlainSgd(Method::kSyncSgd);
+  experiment.goal.rounds = 3;
+  experiment.injection = {1, 1};
+  experiment.disturbances = {{.kind = DisturbanceKind::kLose,
+                              .devices = std::vector<DeviceId>{{1}},
+                              .rounds = std::vector<RoundId>{{1}}}};
+  Silent log;
+  Train(experiment, {}, &log);
+  std::vector<std::uint64_t> samples;
+  for (const Event& event : log.events) {
+    if (const auto* device = std::get_if<DeviceFinished>(&event.what)) samples.push_back(device->samples);
+  }
+  // The second device's thirty are missing in the second round, except where they are its own batch.
+  EXPECT_EQ(samples, (std::vector<std::uint64_t>{20, 0, 14, 34, 64, 34, 64, 64, 64}));
+}
+
+TEST(Injection, GivesTheSameBitsForEveryNumberOfThreadsOnStreamsToo) {
+  Experiment experiment = PlainSgd(Method::kSyncSgd);
+  experiment.train.batch = 8;
+  experiment.injection = {0.7, 0.4};
+  experiment.train.augment.padding = 1;
+  Silent one, four;
+  const Setting streams{.model = "resnet8", .threads = 1, .stream_rates = {10, 20, 40}};
+  Setting more = streams;
+  more.threads = 4;
+  EXPECT_EQ(Train(experiment, streams, &one), Train(experiment, more, &four));
+  EXPECT_EQ(one.events, four.events);
+}
+
 TEST(Coordinator, StopsAtRoundsTimeTargetOrWhenTold) {
   const auto end_of = [](const Experiment& experiment) {
     Silent log;

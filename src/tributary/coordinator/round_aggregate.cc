@@ -64,6 +64,7 @@ double ExpectedWeight(const RoundRequest& request, std::span<const DeviceProfile
   for (std::size_t i = 0; i < request.participants.size(); ++i) {
     assignment.batch = request.BatchOf(i);
     weight += MostWeight(assignment, devices[request.participants[i].value].samples);
+    weight += static_cast<double>(request.received);
   }
   return std::max(1.0, weight);
 }

@@ -36,7 +36,7 @@ class RoundAggregate : public UpdateSink {
   ConcurrentWeightedSum statistics_;
 };
 
-// What the participants of a round can weigh at most: the samples they are asked to learn from.
+// What the participants of a round can weigh at most: the samples they are asked to learn from and are given.
 double ExpectedWeight(const RoundRequest& request, std::span<const DeviceProfile> devices);
 
 }  // namespace tributary

@@ -5,7 +5,7 @@
 
 #include "tributary/base/status.h"
 #include "tributary/experiment/experiment.h"
-#include "tributary/fleet/assignment.h"
+#include "tributary/fleet/fleet.h"
 
 namespace tributary {
 
@@ -16,6 +16,8 @@ class RoundMethod {
   virtual ~RoundMethod() = default;
 
   virtual TrainAssignment Assign(RoundId round) const = 0;
+  // How many samples of its batch each participant is to share; empty for none. Batches have been decided.
+  virtual std::vector<std::size_t> Share(const RoundRequest&) const { return {}; }
   // Moves the parameters by the weighted mean of the round's updates: BeginStep once, then every range once. `mean` and
   // `parameters` are the elements from `offset`; the mean may be overwritten. The round's learning rate is multiplied by
   // `rate_factor`.

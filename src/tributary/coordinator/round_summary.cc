@@ -45,6 +45,7 @@ RoundFinished Summarise(RoundId round, const RoundReport& report) {
   for (const DeviceReport& device : report.devices) {
     summary.bytes_down += device.down;
     summary.bytes_up += device.up;
+    summary.bytes_injected += device.injected;
     if (device.stream) summary.buffered += static_cast<std::uint64_t>(device.stream->buffered);
     switch (device.outcome) {
       case Outcome::kApplied: ++summary.applied; break;

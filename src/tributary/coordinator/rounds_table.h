@@ -8,7 +8,7 @@ namespace tributary {
 
 // A run's rounds as comma-separated values for spreadsheets and plotting scripts, one line per round: round, virtual or
 // real seconds since the start, duration, who was applied and who not, training loss, accuracy and loss where it was
-// evaluated, bytes down and up.
+// evaluated, bytes down and up, and of those samples that devices share.
 class RoundsTable : public EventSink {
  public:
   RoundsTable();

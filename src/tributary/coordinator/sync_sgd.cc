@@ -16,6 +16,12 @@ class SyncSgd : public RoundMethod {
     return assignment;
   }
 
+  std::vector<std::size_t> Share(const RoundRequest& request) const override {
+    std::vector<std::size_t> batches;
+    for (std::size_t i = 0; i < request.participants.size(); ++i) batches.push_back(request.BatchOf(i));
+    return SharesOf(experiment_.injection, batches, experiment_.goal.seed, request.round);
+  }
+
   void BeginStep(RoundId round, double rate_factor) override {
     optimiser_->BeginStep(rate_factor * schedule_.LearningRate(round.value - 1, rounds()));
   }

@@ -74,4 +74,11 @@ class RateProgramme {
   std::vector<double> done_;      // seconds at factor 1 that have passed by then
 };
 
+// What a programme does to whatever rate it is given.
+struct RateSteps {
+  std::vector<RateProgramme::Step> steps;
+  RateProgramme::After after = RateProgramme::After::kPlain;
+  friend bool operator==(const RateSteps&, const RateSteps&) = default;
+};
+
 }  // namespace tributary

@@ -28,6 +28,11 @@ static_assert(sizeof(Heading) == kRecordHeading);
 
 }  // namespace
 
+Bytes RecordBytes(const Dataset& dataset) {
+  const std::int64_t value = dataset.holds_bytes() ? 1 : static_cast<std::int64_t>(sizeof(float));
+  return Bytes{static_cast<std::int64_t>(kRecordHeading) + dataset.shape().elements() * value};
+}
+
 std::vector<std::byte> EncodeRecord(const Record& record) {
   const StreamSample& sample = record.sample;
   TRIBUTARY_CHECK(sample.payload.size() <= kLargestRecord - kRecordHeading);

@@ -5,6 +5,8 @@
 
 #include "tributary/base/file.h"
 #include "tributary/base/status.h"
+#include "tributary/base/units.h"
+#include "tributary/data/dataset.h"
 #include "tributary/data/stream_sample.h"
 
 namespace tributary {
@@ -29,6 +31,9 @@ struct Record {
 inline constexpr std::size_t kRecordHeading = 40;
 // Larger ones are refused: a heading cannot make a reader take more memory than this.
 inline constexpr std::size_t kLargestRecord = std::size_t{64} << 20;
+
+// What a sample of this data set takes as a record: its heading, and its values as they are held.
+Bytes RecordBytes(const Dataset& dataset);
 
 std::vector<std::byte> EncodeRecord(const Record& record);
 

@@ -46,22 +46,31 @@ SampleCounts SamplesOf(const TrainAssignment& assignment, const LocalData& data)
   return samples;
 }
 
-void ReadBatch(const LocalData& data, std::size_t size, const BatchKey& key, const AugmentOptions& augment,
-               Batch& batch) {
+std::vector<std::uint32_t> BatchSamples(const LocalData& data, std::size_t size, const BatchKey& key) {
   const Place place = PlaceOf(data, size, key.step);
   const std::vector<std::uint32_t> order = EpochOrder(data.training.size(), key.seed, key.device, place.epoch);
   std::vector<std::uint32_t> indices;
   for (std::size_t i = 0; i < place.count; ++i) indices.push_back(data.training[order[place.begin + i]]);
-  GatherBatch(*data.dataset, indices, augment, key, batch);
+  return indices;
 }
 
-void ReadStream(const LocalData& data, ReplayOrder& order, std::int64_t first, std::size_t count, const BatchKey& key,
-                const AugmentOptions& augment, Batch& batch) {
+void ReadBatch(const LocalData& data, std::size_t size, const BatchKey& key, const AugmentOptions& augment,
+               Batch& batch) {
+  GatherBatch(*data.dataset, BatchSamples(data, size, key), augment, key, batch);
+}
+
+std::vector<std::uint32_t> StreamSamples(const LocalData& data, ReplayOrder& order, std::int64_t first,
+                                         std::size_t count) {
   std::vector<std::uint32_t> indices;
   for (std::size_t i = 0; i < count; ++i) {
     indices.push_back(data.training[order.At(first + static_cast<std::int64_t>(i))]);
   }
-  GatherBatch(*data.dataset, indices, augment, key, batch);
+  return indices;
+}
+
+void ReadStream(const LocalData& data, ReplayOrder& order, std::int64_t first, std::size_t count, const BatchKey& key,
+                const AugmentOptions& augment, Batch& batch) {
+  GatherBatch(*data.dataset, StreamSamples(data, order, first, count), augment, key, batch);
 }
 
 }  // namespace tributary

@@ -39,13 +39,17 @@ struct SampleCounts {
 };
 SampleCounts SamplesOf(const TrainAssignment& assignment, const LocalData& data);
 
-// Fills `batch` with the mini-batch that a device reads at a step: epochs in shuffled order, each cut into runs of
+// The mini-batch that a device reads at a step, as indices into the data set: epochs in shuffled order, each cut into runs of
 // `size`. A function of the arguments alone, so a device needs no memory of where it was. The device must have
 // training samples.
+std::vector<std::uint32_t> BatchSamples(const LocalData& data, std::size_t size, const BatchKey& key);
+// Fills `batch` with them.
 void ReadBatch(const LocalData& data, std::size_t size, const BatchKey& key, const AugmentOptions& augment, Batch& batch);
 
 // The same from a stream of the device's training samples (data/replay_stream.h): those at positions first … first +
 // count − 1. `order` is that of the device's training samples.
+std::vector<std::uint32_t> StreamSamples(const LocalData& data, ReplayOrder& order, std::int64_t first,
+                                         std::size_t count);
 void ReadStream(const LocalData& data, ReplayOrder& order, std::int64_t first, std::size_t count, const BatchKey& key,
                 const AugmentOptions& augment, Batch& batch);
 

@@ -15,6 +15,7 @@
 #include "tributary/fleet/availability.h"
 #include "tributary/model/zoo.h"
 #include "tributary/policy/compression/compression_options.h"
+#include "tributary/policy/injection/injection.h"
 #include "tributary/policy/optimisation/optimiser.h"
 #include "tributary/policy/optimisation/schedule.h"
 #include "tributary/policy/partitioning/split.h"
@@ -88,6 +89,7 @@ struct Group {
   Distribution setup = Distribution::Constant(0);       // seconds, for every message
   Distribution stream_rate =
       Distribution::Constant(0);        // samples per second; 0: the data are there from the start
+  std::string stream_programme;         // what becomes of the rate over time (programme_text.h); empty: nothing
   AvailabilityKind availability = 1.0;  // of the compute rate, over time
 };
 
@@ -191,6 +193,7 @@ struct Experiment {
   TransferOptions transfers;       // [transfers]
   CompressionOptions compression;  // [compression]
   StreamChoice stream;
+  InjectionOptions injection;  // [injection]
   std::vector<Disturbance> disturbances;
 };
 

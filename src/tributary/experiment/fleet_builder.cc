@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "tributary/experiment/programme_text.h"
 #include "tributary/experiment/vocabulary.h"
 
 namespace tributary {
@@ -24,6 +25,10 @@ StatusOr<std::vector<DeviceProfile>> BuildFleet(const Experiment& experiment) {
   std::vector<DeviceProfile> devices;
   devices.reserve(static_cast<std::size_t>(TotalDevices(experiment.fleet)));
   for (const Group& group : experiment.fleet.groups) {
+    RateSteps programme;
+    if (!group.stream_programme.empty()) {
+      TRIBUTARY_ASSIGN_OR_RETURN(programme, ParseRateSteps(group.stream_programme));
+    }
     for (std::size_t i = 0; i < static_cast<std::size_t>(group.count); ++i) {
       DeviceProfile& device = devices.emplace_back();
       device.id = DeviceId{devices.size() - 1};
@@ -35,6 +40,7 @@ StatusOr<std::vector<DeviceProfile>> BuildFleet(const Experiment& experiment) {
         TRIBUTARY_ASSIGN_OR_RETURN(numbers[f], Draw(group.*field.member, field.allowed, key));
       }
       Store(numbers, device);
+      device.stream_programme = programme;
       TRIBUTARY_ASSIGN_OR_RETURN(device.availability,
                                  Availability::Make(group.availability, experiment.goal.seed, device.id));
     }

@@ -50,6 +50,9 @@ TEST(FleetBuilder, DrawsWhatTheGroupSays) {
   EXPECT_EQ(devices[10].availability.At(std::chrono::seconds(95)), 0.25);
   EXPECT_EQ(devices[12].availability.At(Duration(0)), 0.5);
   EXPECT_EQ(devices[12].stream_rate.value, 0);
+  EXPECT_EQ(devices[0].stream_programme.steps.size(), 3U);
+  EXPECT_EQ(devices[0].stream_programme.after, RateProgramme::After::kRepeat);
+  EXPECT_EQ(devices[12].stream_programme, RateSteps{});
 }
 
 TEST(FleetBuilder, IsAFunctionOfTheSeed) {

@@ -119,6 +119,7 @@ void WriteFleet(const FleetChoice& fleet, Writer& out) {
     for (const GroupField& field : kGroupFields) {
       out.Raw(field.key, FormatDistribution(group.*field.member, field.unit));
     }
+    if (!group.stream_programme.empty()) out.Put("stream-programme", group.stream_programme);
     out.Raw("availability", FormatAvailability(group.availability));
   }
 }
@@ -218,6 +219,12 @@ void WriteStream(const StreamChoice& stream, Writer& out) {
   if (stream.scaling.most) out.Put("largest-factor", *stream.scaling.most);
 }
 
+void WriteInjection(const InjectionOptions& injection, Writer& out) {
+  out.Section("[injection]");
+  out.Put("devices", injection.devices);
+  if (injection.on()) out.Put("share", injection.share);
+}
+
 void WriteDisturbance(const Disturbance& disturbance, Writer& out) {
   const auto number = [](const auto& id) { return std::to_string(id.value); };
   out.Section("[[disturbance]]");
@@ -247,6 +254,7 @@ std::string FormatExperiment(const Experiment& experiment) {
   WriteTransfers(experiment.transfers, out);
   WriteCompression(experiment.compression, out);
   WriteStream(experiment.stream, out);
+  WriteInjection(experiment.injection, out);
   for (const Disturbance& disturbance : experiment.disturbances) WriteDisturbance(disturbance, out);
   return out.text();
 }

@@ -50,9 +50,9 @@ void ExpectEqual(const Experiment& a, const Experiment& b) {
   for (std::size_t i = 0; i < a.fleet.groups.size(); ++i) {
     const Group &g = a.fleet.groups[i], &h = b.fleet.groups[i];
     EXPECT_EQ(std::tie(g.name, g.count, g.compute, g.memory, g.uplink, g.downlink, g.round_trip, g.setup,
-                       g.stream_rate),
+                       g.stream_rate, g.stream_programme),
               std::tie(h.name, h.count, h.compute, h.memory, h.uplink, h.downlink, h.round_trip, h.setup,
-                       h.stream_rate));
+                       h.stream_rate, h.stream_programme));
     ExpectEqual(g.availability, h.availability);
   }
   const Training &p = a.train, &q = b.train;

@@ -2,6 +2,8 @@
 
 #include <charconv>
 #include <cmath>
+#include <string>
+#include <vector>
 
 #include "tributary/base/names.h"
 #include "tributary/experiment/quantity.h"

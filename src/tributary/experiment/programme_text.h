@@ -1,7 +1,6 @@
 #pragma once
 
 #include <string_view>
-#include <vector>
 
 #include "tributary/base/status.h"
 #include "tributary/data/rate_programme.h"
@@ -17,10 +16,6 @@ namespace tributary {
 //   burst:F:O:P:T   F times the rate during the first O of every P, the rate itself in the rest
 //
 // The last T may be left out where the step goes on for ever (not of a drift). After the last step the rate is itself.
-struct RateSteps {
-  std::vector<RateProgramme::Step> steps;
-  RateProgramme::After after = RateProgramme::After::kPlain;
-};
 StatusOr<RateSteps> ParseRateSteps(std::string_view text);
 
 }  // namespace tributary

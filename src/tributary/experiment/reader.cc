@@ -50,7 +50,10 @@ StatusOr<Experiment> Read(const Document& document, const std::optional<std::fil
     return Section(document, value == nullptr ? nothing : *value, std::string(name));
   };
   std::vector<Section> sections;
-  for (const auto name : {"experiment", "model", "data", "fleet", "train", "transfers", "compression", "stream"}) sections.push_back(inner(name));
+  for (const auto name : {"experiment", "model", "data", "fleet", "train", "transfers", "compression", "stream",
+                          "injection"}) {
+    sections.push_back(inner(name));
+  }
   root.TakeTables("disturbance");
   TRIBUTARY_RETURN_IF_ERROR(
       root.Finish());  // A section of an unknown name explains those that seem to be missing.
@@ -63,6 +66,7 @@ StatusOr<Experiment> Read(const Document& document, const std::optional<std::fil
   TRIBUTARY_RETURN_IF_ERROR(ReadTransfers(sections[5], experiment.transfers));
   TRIBUTARY_RETURN_IF_ERROR(ReadCompression(sections[6], experiment.compression));
   TRIBUTARY_RETURN_IF_ERROR(ReadStream(sections[7], experiment.train, experiment.stream));
+  TRIBUTARY_RETURN_IF_ERROR(ReadInjection(sections[8], experiment.train, experiment.injection));
   experiment.transfers.whole_push = NeedsWholePush(experiment.compression);
   TRIBUTARY_RETURN_IF_ERROR(ReadDisturbances(root, experiment));
   TRIBUTARY_RETURN_IF_ERROR(root.Finish());

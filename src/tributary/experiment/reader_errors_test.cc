@@ -42,17 +42,44 @@ TEST(ReaderErrors, UnknownKeysAreAnsweredWithTheNearest) {
   EXPECT_EQ(
       RefusalOf("count = 4", "cuont = 4"),
       "e.toml:10: unknown key in [fleet.group.0] 'cuont'; did you mean 'count'? Known: name, count, compute, "
-      "memory, uplink, downlink, round-trip, setup, stream-rate, availability");
+      "memory, uplink, downlink, round-trip, setup, stream-rate, stream-programme, availability");
 }
 
 TEST(ReaderErrors, UnknownSectionsAreAnsweredWithTheNearest) {
   EXPECT_EQ(RefusalOf("[train]", "[trian]"),
             "e.toml:13: unknown section 'trian'; did you mean 'train'? Known: schema, experiment, model, "
             "data, fleet, "
-            "train, transfers, compression, stream, disturbance");
+            "train, transfers, compression, stream, injection, disturbance");
   EXPECT_EQ(RefusalOfTrain("[squeeze]\nkind = \"top-k\""),
             "e.toml:16: unknown section 'squeeze'. Known: schema, experiment, model, data, fleet, train, "
-            "transfers, compression, stream, disturbance");
+            "transfers, compression, stream, injection, disturbance");
+}
+
+TEST(ReaderErrors, RatesInAListAreOneForEachDevice) {
+  const auto with = [](const char* lines) { return RefusalOf("uplink = ", std::string(lines) + "\nuplink = "); };
+  EXPECT_EQ(with("stream-rate = [1, 2, 3]"),
+            "e.toml:12: fleet.group.0.stream-rate has 3 rates for the 4 devices of the group; give one for each device, "
+            "or one for all");
+  EXPECT_NE(with("stream-rate = [1, 2, 3, 4, 5]").find("5 rates for the 4 devices"), std::string::npos);
+  const std::string right = Replaced(kLeast, "uplink = ", "stream-rate = [1, 2, 3, 4]\nuplink = ");
+  EXPECT_TRUE(ReadExperimentText(right, {"e.toml", std::nullopt}).ok());
+}
+
+TEST(ReaderErrors, AProgrammeNeedsAStreamAndSteps) {
+  const auto with = [](const char* lines) { return RefusalOf("uplink = ", std::string(lines) + "\nuplink = "); };
+  EXPECT_NE(with("stream-programme = \"stop:1s\"").find("a stream-rate"), std::string::npos);
+  EXPECT_EQ(with("stream-rate = 5\nstream-programme = \"brust:2:1s:2s\""),
+            "e.toml:13: fleet.group.0.stream-programme: unknown step of a programme 'brust'; did you mean 'burst'? "
+            "Known: hold, stop, drift, sine, burst");
+}
+
+TEST(ReaderErrors, InjectionIsForSyncSgdAndNeedsBothNumbers) {
+  EXPECT_NE(RefusalOfTrain("[injection]\ndevices = 0.2\nshare = 0.1").find("method = \"sync-sgd\""), std::string::npos);
+  const std::string sync = Replaced(Replaced(kLeast, "\"federated\"", "\"sync-sgd\""), "local-steps = 5\n", "");
+  EXPECT_NE(Refusal(sync + "[injection]\ndevices = 0.2\n").find("injection.share is missing"), std::string::npos);
+  EXPECT_NE(Refusal(sync + "[injection]\nshare = 0.2\n").find("devices above 0"), std::string::npos);
+  EXPECT_NE(Refusal(sync + "[injection]\ndevices = 1.5\nshare = 0.1\n").find("injection.devices"), std::string::npos);
+  EXPECT_NE(Refusal(sync + "[injection]\ndevices = 0.5\nshare = 0\n").find("injection.share"), std::string::npos);
 }
 
 TEST(ReaderErrors, SettingsWithoutEffectAreRefused) {
@@ -68,7 +95,7 @@ TEST(ReaderErrors, UnknownValuesAreAnsweredWithTheNearest) {
             "federated");
   EXPECT_EQ(
       RefusalOf("\"cnn\"", "\"resnet81\""),
-      "e.toml:6: model.name: unknown model 'resnet81'; did you mean 'resnet8'? Known: lenet5, cnn, resnet8, "
+      "e.toml:6: model.name: unknown model 'resnet81'; did you mean 'resnet8'? Known: mlp, lenet5, cnn, resnet8, "
       "resnet20, mobilenet-v2, googlenet, resnet18, resnet34, resnet50, inception-v4, resnet152, vgg11, vgg16, vgg19");
   EXPECT_EQ(
       RefusalOf("\"glyphs\"", "\"glyps\""),

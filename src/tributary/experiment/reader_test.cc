@@ -204,16 +204,21 @@ smallest-batch = 4
 largest-batch = 500
 scaling = "square-root"
 largest-factor = 3
+[injection]
+devices = 0.25
+share = 0.1
 )";
   const auto streams = ReadExperimentText(text, {"e.toml", std::nullopt});
   ASSERT_TRUE(streams.ok()) << streams.status();
   const StreamChoice& stream = streams->stream;
   EXPECT_EQ(stream.batch, (StreamBatchOptions{BatchRule::kStreamRate, std::chrono::milliseconds(450), 4, 500}));
   EXPECT_EQ(stream.scaling, (RateScalingOptions{RateScaling::kSquareRoot, 3}));
+  EXPECT_EQ(streams->injection, (InjectionOptions{0.25, 0.1}));
   EXPECT_EQ(stream.base_batch, 24);  // that of [train], where nothing else is said
   const auto again = ReadExperimentText(FormatExperiment(*streams), {"e.toml", std::nullopt});
   ASSERT_TRUE(again.ok()) << again.status();
   EXPECT_EQ(again->stream.batch, stream.batch);
+  EXPECT_EQ(again->injection, streams->injection);
   EXPECT_EQ(again->stream.scaling, stream.scaling);
   EXPECT_EQ(again->stream.base_batch, stream.base_batch);
 }

@@ -29,8 +29,9 @@ void ReadAvailability(Section& section, std::string_view key, const FleetContext
 Status ReadTraining(Section section, const Goal& goal, const DataChoice& data, Training& train);
 Status ReadTransfers(Section section, TransferOptions& transfers);
 Status ReadCompression(Section section, CompressionOptions& compression);
-// `fleet` and `train` have been read: whether there are streams, and what a stream's options fall back on.
+// `train` has been read: what a stream's options fall back on.
 Status ReadStream(Section section, const Training& train, StreamChoice& stream);
+Status ReadInjection(Section section, const Training& train, InjectionOptions& injection);
 Status ReadDisturbance(Section section, const FleetChoice& fleet, Disturbance& disturbance);
 
 // Whether a text can name an experiment or a group: letters, digits, '-' and '_'. Names become folders and parts of

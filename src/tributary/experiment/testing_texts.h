@@ -58,6 +58,7 @@ downlink = "80Mbit/s"
 round-trip = "uniform(10ms, 0.2s)"
 setup = 0.001
 stream-rate = "normal(64,24)"
+stream-programme = "drift:1:2:1min,burst:5:100ms:1s:20s,stop:4s,repeat"
 availability = { kind = "steps", period = "10s", low = 0.2, high = 0.9 }
 [[fleet.group]]
 name = "watches"

@@ -53,6 +53,14 @@ struct RoundRequest : Inquiry {
   // Where devices' batches differ: how many samples each participant takes, instead of the assignment's batch.
   std::vector<std::size_t> batches;
 
+  // Of its batch, how many samples each participant is to share: the first ones go to the coordinator with its update,
+  // and in the next round with the weights to everyone asked but their owner, who trains on them as if they were the
+  // last of its own batch. What comes with an update that did not arrive is not shared. Empty: none.
+  std::vector<std::size_t> share;
+  // How many samples that were shared in the round before a participant can be given at most.
+  std::size_t received = 0;
+
+  std::size_t ShareOf(std::size_t participant) const { return share.empty() ? 0 : share[participant]; }
   std::size_t BatchOf(std::size_t participant) const { return batches.empty() ? assignment.batch : batches[participant]; }
 };
 

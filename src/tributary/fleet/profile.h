@@ -7,6 +7,7 @@
 #include "tributary/base/clock.h"
 #include "tributary/base/ids.h"
 #include "tributary/base/units.h"
+#include "tributary/data/rate_programme.h"
 #include "tributary/fleet/availability.h"
 
 namespace tributary {
@@ -31,6 +32,8 @@ struct DeviceProfile {
   Duration setup{0};
   // How fast new samples arrive; 0 for a device whose data lie there from the start.
   SamplesPerSecond stream_rate;
+  // What becomes of that rate over time, from the start of the run.
+  RateSteps stream_programme;
   Availability availability;
   // It has to train on, as it said when it joined.
   std::int64_t samples = 0;

@@ -77,6 +77,7 @@ struct DeviceReport {
   Duration hideable{0};  // what could be: all of a pass or all of its transfers, whichever is less
   Bytes down;
   Bytes up;
+  Bytes injected;  // of both: samples that are shared
   // Of a device whose samples arrive over time.
   struct Stream {
     std::optional<SamplesPerSecond> rate;  // as measured; nothing before some have come

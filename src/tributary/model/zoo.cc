@@ -38,6 +38,8 @@ Recipe ResNet(int depth, std::string description, Shape input, std::int64_t clas
 
 const std::vector<Recipe>& Recipes() {
   static const std::vector<Recipe> recipes = {
+      {{"mlp", "a perceptron with one hidden layer of 128, no norm", kCifar, 10},
+       [](const Shape& input, std::int64_t classes, bool) { return zoo::Perceptron(input, classes); }},
       {{"lenet5", "LeNet-5, two convolutions, no norm", kCifar, 10},
        [](const Shape& input, std::int64_t classes, bool) { return zoo::LeNet5(input, classes); }},
       {{"cnn", "two 3x3 convolutions and two linear layers, no norm", kCifar, 10},

@@ -51,6 +51,7 @@ TEST(Zoo, MatchesTheReferenceImplementationsOnCifar) {
   EXPECT_EQ(TotalParameters(Zoo("resnet20").costs), 272'474);
   EXPECT_EQ(TotalMacs(Zoo("resnet20").costs).value, 40'813'184);
   EXPECT_EQ(TotalParameters(Zoo("resnet8").costs), 78'042);
+  EXPECT_EQ(TotalParameters(Zoo("mlp", Shape{1, 28, 28}).costs), 784 * 128 + 128 + 128 * 10 + 10);
   EXPECT_EQ(TotalParameters(Zoo("lenet5", Shape{1, 28, 28}).costs), 61'706);
   EXPECT_EQ(TotalParameters(Zoo("lenet5", Shape{1, 32, 32}).costs), 61'706);
   EXPECT_EQ(TotalParameters(Zoo("resnet18", Shape{3, 32, 32}, 10).costs), 11'173'962);

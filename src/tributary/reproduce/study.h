@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <span>
@@ -32,19 +33,22 @@ struct StudyEntry {
 };
 std::span<const StudyEntry> ListStudies();
 // An unknown name is answered with the nearest.
-StatusOr<Study> MakeStudy(const std::string& name, Effort effort);
+// `data_dir` is where published data sets lie, for studies that take one if it is there.
+StatusOr<Study> MakeStudy(const std::string& name, Effort effort, const std::filesystem::path& data_dir = {});
 
 // heterogeneity: what a slow device does to conventional training, as compute and links spread.
 StatusOr<Study> MakeHeterogeneityStudy(Effort effort);
 // dynacomm: strategies of cutting transfers, on profiles measured here.
 StatusOr<Study> MakeDynaCommStudy(Effort effort);
 
+// scadles: streams of unequal rate, against waiting for the slowest.
+StatusOr<Study> MakeScadlesStudy(Effort effort, const std::filesystem::path& data_dir);
+
 // Adds an arm whose results belong to this experiment.
 void AddArm(Study& study, std::string name, std::string description, Experiment experiment);
 
-// Runs an arm. Where the study says nothing else: its experiment with a seed on a simulated fleet. Numbers: "accuracy", "virtual seconds", "seconds per
-// round", "waiting share" (of all devices' time), "megabytes up", and "time to target" where it was reached. The curve
-// is accuracy over virtual seconds.
+// Runs an arm. Where the study says nothing else: its experiment with a seed on a simulated fleet. Numbers and curve
+// are those of run_measurement.h.
 ArmRunner RunnerOf(const Study& study, SimulationOptions options);
 
 }  // namespace tributary

@@ -17,7 +17,7 @@ TEST(Study, EveryOneInTheListIsWholeAndUnknownOnesAreNot) {
     }
   }
   EXPECT_EQ(MakeStudy("heterogenity", Effort::kQuick).status().message(),
-            "unknown reproduction 'heterogenity'; did you mean 'heterogeneity'? Known: heterogeneity, dynacomm");
+            "unknown reproduction 'heterogenity'; did you mean 'heterogeneity'? Known: heterogeneity, dynacomm, scadles");
 }
 
 TEST(Study, ASlowDeviceCostsTimeAndNoAccuracy) {

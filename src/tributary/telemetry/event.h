@@ -93,6 +93,7 @@ struct RoundFinished {
   std::optional<double> overlap;     // Of what could be hidden behind computation, the share that was.
   Bytes bytes_down;
   Bytes bytes_up;
+  Bytes bytes_injected;  // Of both: samples that devices share.
   friend bool operator==(const RoundFinished&, const RoundFinished&) = default;
 };
 

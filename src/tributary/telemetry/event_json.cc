@@ -80,6 +80,7 @@ void Fields(E& event, Visit& visit) {
   visit("overlap", event.overlap);
   visit("bytes_down", event.bytes_down);
   visit("bytes_up", event.bytes_up);
+  visit("bytes_injected", event.bytes_injected);
 }
 
 template <Is<Evaluated> E, typename Visit>

@@ -81,7 +81,8 @@ Event RandomEvent(Rng& rng) {
     case 3: {
       RoundFinished finished{round,        Time(rng),     Count(rng),   Count(rng),
                              Count(rng),   Count(rng),    Count(rng),   PerhapsNumber(rng),
-                             std::nullopt, Count(rng), PerhapsNumber(rng), {Signed(rng)}, {Signed(rng)}};
+                             std::nullopt, Count(rng), PerhapsNumber(rng), {Signed(rng)}, {Signed(rng)},
+                             {Signed(rng)}};
       if (rng.Below(2) == 0) finished.slowest = DeviceId{Count(rng)};
       event.what = finished;
       break;
@@ -129,10 +130,10 @@ TEST(EventJson, BytesAreFixed) {
             R"("push_ns":3000000,"wait_ns":4000000,"hidden_ns":5000000,"hideable_ns":6000000,"planned_ns":7000000,)"
             R"("bytes_down":10,"bytes_up":20,"stream_rate":2.5,"buffered":30,"oldest_ns":8000000,"dropped":40,)"
             R"("missing":50,"undecodable":60,"stream_first":70,"stream_last":80})");
-  EXPECT_EQ(line(RoundFinished{{3}, 1s, 5, 1, 2, 3, 4, 0.1, DeviceId{5}, 7, 0.5, {10}, {20}}),
+  EXPECT_EQ(line(RoundFinished{{3}, 1s, 5, 1, 2, 3, 4, 0.1, DeviceId{5}, 7, 0.5, {10}, {20}, {5}}),
             R"({"type":"round-finished","time_ns":1500000000,"round":3,"duration_ns":1000000000,"applied":5,)"
             R"("late":1,"lost":2,"refused":3,"crashed":4,"train_loss":0.1,"slowest":5,"buffered":7,"overlap":0.5,"bytes_down":10,)"
-            R"("bytes_up":20})");
+            R"("bytes_up":20,"bytes_injected":5})");
   EXPECT_EQ(
       line(Evaluated{{3}, EvaluatedWhere::kDevices, 1, -0.0, 100}),
       R"({"type":"evaluated","time_ns":1500000000,"round":3,"where":"devices","accuracy":1,"loss":-0.0,)"

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "tributary/base/check.h"
+#include "tributary/data/record.h"
 #include "tributary/device/evaluate_in_parts.h"
 #include "tributary/engine/compute.h"
 #include "tributary/fleet/simulated/event_queue.h"
@@ -57,8 +58,10 @@ SimulatedFleet::SimulatedFleet(SimulatedFleetOptions options)
   for (const DeviceProfile& profile : options_.profiles) {
     streams_.emplace_back();
     if (!(profile.stream_rate.value > 0) || profile.samples == 0) continue;
+    const RateSteps& steps = profile.stream_programme;
+    auto programme = RateProgramme::Make(profile.stream_rate, steps.steps, steps.after);
     streams_.back() = std::make_unique<DeviceStream>(
-        DeviceStream{SimulatedStream(RateProgramme::Make(profile.stream_rate).value(), options_.buffer),
+        DeviceStream{SimulatedStream(std::move(programme).value(), options_.buffer),
                      ReplayOrder(static_cast<std::size_t>(profile.samples), options_.seed, profile.id)});
   }
   for (std::size_t i = 0; i < options_.threads; ++i) workers_.emplace_back(options_.model);
@@ -86,6 +89,8 @@ SimulatedFleet::Played SimulatedFleet::Play(const Inquiry& inquiry, std::span<co
     CutTask(part.plan, *charge_.unit_bytes(), task);
     if (part.answer) task.push = {*part.answer};
     for (Bytes& bytes : task.push) bytes.value = std::llround(part.push_ratio * static_cast<double>(bytes.value));
+    task.pull.front() += part.received;
+    task.push.back() += part.shared;
     task.compute = [&profile, &wait = played.stream_waits[i], arrival,
                     lengths = PartsOf(charge_.Costs(profile, part.work), part.plan)](std::size_t index, TimePoint begin) {
       if (lengths.empty() || arrival == kNever) return kNever;
@@ -144,15 +149,42 @@ Status SimulatedFleet::Compress(Compression& compression, RoundId round, Update&
   return OkStatus();
 }
 
+std::vector<std::uint32_t> SimulatedFleet::SharedWith(DeviceId device) const {
+  std::vector<std::uint32_t> places;
+  for (const SharedSample& sample : shared_) {
+    if (sample.owner != device) places.push_back(sample.place);
+  }
+  return places;
+}
+
+void SimulatedFleet::ReadShared(const TrainAssignment& assignment, DeviceId device, Samples& samples, Batch& batch) {
+  const LocalData& data = options_.data[device.value];
+  BatchKey key{assignment.seed, device, static_cast<std::uint64_t>(samples.first)};
+  std::vector<std::uint32_t> places;
+  if (DeviceStream* const stream = streams_[device.value].get()) {
+    places = StreamSamples(data, stream->order, samples.first, assignment.batch);
+  } else {
+    key.step = StepsOf(assignment, data).first;
+    places = BatchSamples(data, assignment.batch, key);
+  }
+  samples.shared.assign(places.begin(), places.begin() + static_cast<std::ptrdiff_t>(samples.share));
+  places.insert(places.end(), samples.received.begin(), samples.received.end());
+  GatherBatch(*data.dataset, places, assignment.augment, key, batch);
+}
+
 Status SimulatedFleet::TrainOne(Worker& worker, const TrainAssignment& assignment, const SharedWeights& weights,
-                                const StreamRun& run, bool corrupt, DeviceReport& report, UpdateSink& sink) {
+                                Samples& samples, bool corrupt, DeviceReport& report, UpdateSink& sink) {
   const std::size_t index = report.device.value;
   const LocalData& data = options_.data[index];
+  const Bytes shared_bytes{static_cast<std::int64_t>(samples.share) * RecordBytes(*data.dataset).value};
   TrainHooks hooks;
-  if (DeviceStream* const stream = streams_[index].get(); stream != nullptr && assignment.epochs == 0) {
-    hooks.samples = run.samples;
+  if (samples.share > 0 || !samples.received.empty()) {
+    hooks.samples = samples.count + static_cast<std::int64_t>(samples.received.size());
+    hooks.read = [&](std::uint64_t, Batch& batch) { ReadShared(assignment, report.device, samples, batch); };
+  } else if (DeviceStream* const stream = streams_[index].get(); stream != nullptr && assignment.epochs == 0) {
+    hooks.samples = samples.count;
     hooks.read = [&, stream](std::uint64_t step, Batch& batch) {
-      const auto first = run.first + static_cast<std::int64_t>(step * assignment.batch);
+      const auto first = samples.first + static_cast<std::int64_t>(step * assignment.batch);
       ReadStream(data, stream->order, first, assignment.batch,
                  {assignment.seed, report.device, static_cast<std::uint64_t>(first)}, assignment.augment, batch);
     };
@@ -172,7 +204,7 @@ Status SimulatedFleet::TrainOne(Worker& worker, const TrainAssignment& assignmen
     if (!compressions_.empty() && compressions_[index]) {
       refused = Compress(*compressions_[index], assignment.round, trained->update, changed);
       const double all = static_cast<double>(BytesOf(*options_.charged).value);
-      report.up.value = std::llround(compressions_[index]->ratio * all);
+      report.up.value = std::llround(compressions_[index]->ratio * all) + shared_bytes.value;
     }
     if (refused.ok()) refused = sink.Accept(report.device, trained->update);
   }
@@ -193,35 +225,44 @@ StatusOr<RoundReport> SimulatedFleet::Train(const RoundRequest& request, UpdateS
     assignments.back().batch = request.BatchOf(i);
   }
   const auto part = [&, next = std::size_t{0}](DeviceId device) mutable {
-    const TrainAssignment& assignment = assignments[next++];
+    const std::size_t place = next++;
+    const TrainAssignment& assignment = assignments[place];
     SampleCounts samples = SamplesOf(assignment, options_.data[device.value]);
+    const std::int64_t sample = RecordBytes(*options_.data[device.value].dataset).value;
+    const auto received = static_cast<std::int64_t>(SharedWith(device).size());
     // A stream goes on where a data set would be at its end.
     const auto batch = static_cast<std::int64_t>(assignment.batch);
     if (streams_[device.value] && assignment.epochs == 0) samples = {assignment.steps * batch, batch, batch};
-    const auto all = static_cast<double>(samples.all);
-    const StepWork work{static_cast<double>(samples.first), static_cast<double>(samples.last), kTrainingPasses * all};
+    // A batch at the end of the data may be shorter than asked.
+    const std::size_t share = std::min(request.ShareOf(place), static_cast<std::size_t>(samples.first));
+    const auto of_work = [&](std::int64_t own) { return static_cast<double>(own + received); };
+    const StepWork work{of_work(samples.first), of_work(samples.last), kTrainingPasses * of_work(samples.all)};
     const StepPlanner* planner = PlannerOf(device, work);
     const Compression* compression = CompressionOf(device);
     return Part{work, samples.all, planner != nullptr ? planner->plan() : charge_.Whole(), {},
-                compression != nullptr ? compression->ratio : 1};
+                compression != nullptr ? compression->ratio : 1, share, Bytes{received * sample},
+                Bytes{static_cast<std::int64_t>(share) * sample}};
   };
   const Played played = Play(request, troubles, part);
   const RoundTimes& times = played.times;
   RoundReport report{times.start, times.end, {}};
   std::vector<std::size_t> arrived;
-  std::vector<std::int64_t> first_positions(times.devices.size(), 0);  // of what each takes from its stream
+  std::vector<Samples> samples(times.devices.size());
   for (std::size_t i = 0; i < times.devices.size(); ++i) {
     const DeviceId device = request.participants[i];
     const Part& mine = played.parts[i];
     const StepCosts costs = charge_.Costs(options_.profiles[device.value], mine.work);
     report.devices.push_back(ReportOf(times.devices[i], played.stream_waits[i], FromSeconds(costs.between), times));
+    if (times.devices[i].pull_end) report.devices.back().injected += mine.received;
+    samples[i] = {0, mine.samples, SharedWith(device), mine.share, {}};
     DeviceStream* const stream = streams_[device.value].get();
     if (stream != nullptr && times.devices[i].compute_end) {
       // One that would begin after the round's end is told before it does.
       const TimePoint begin = times.devices[i].parts[0].begin + played.stream_waits[i];
-      if (begin <= times.end) first_positions[i] = stream->stream.Take(mine.samples, begin);
+      if (begin <= times.end) samples[i].first = stream->stream.Take(mine.samples, begin);
     }
     if (times.devices[i].outcome != DeviceOutcome::kArrived) continue;
+    report.devices.back().injected += mine.shared;
     arrived.push_back(i);
     if (StepPlanner* planner = PlannerOf(device, mine.work)) {
       report.devices.back().planned = FromSeconds(mine.plan.predicted);
@@ -234,12 +275,17 @@ StatusOr<RoundReport> SimulatedFleet::Train(const RoundRequest& request, UpdateS
 
   const Status status = pool_.Run(arrived.size(), [&](std::size_t worker, std::size_t job) -> Status {
     const std::size_t place = arrived[job];
-    const StreamRun run{first_positions[place], played.parts[place].samples};
-    return TrainOne(workers_[worker], assignments[place], request.weights, run, troubles[place].corrupt,
+    return TrainOne(workers_[worker], assignments[place], request.weights, samples[place], troubles[place].corrupt,
                     report.devices[place], sink);
   });
   clock_.AdvanceTo(times.end);
   if (!status.ok()) return status;
+  shared_.clear();
+  for (const std::size_t place : arrived) {
+    const DeviceReport& device = report.devices[place];
+    if (device.outcome != Outcome::kApplied) continue;
+    for (const std::uint32_t sample : samples[place].shared) shared_.push_back({device.device, sample});
+  }
   for (DeviceReport& device : report.devices) {
     const DeviceStream* const stream = streams_[device.device.value].get();
     if (stream == nullptr) continue;

@@ -72,6 +72,9 @@ class SimulatedFleet : public Fleet {
     StepPlan plan;
     std::optional<Bytes> answer;  // instead of an update
     double push_ratio = 1;        // bytes on the way for a byte of the update
+    std::size_t share = 0;        // samples of its batch that it shares
+    Bytes received{0};            // what others shared, with the weights
+    Bytes shared{0};              // what it shares, with the update
   };
   struct Played {
     std::vector<Part> parts;  // per participant, as the others
@@ -93,14 +96,21 @@ class SimulatedFleet : public Fleet {
   Compression* CompressionOf(DeviceId device);
   // Puts what the coordinator will see of an update in its place; `seen` is where.
   Status Compress(Compression& compression, RoundId round, Update& update, std::vector<float>& seen) const;
-  // What a device takes from its stream, if it has one.
-  struct StreamRun {
-    std::int64_t first = 0;
-    std::int64_t samples = 0;
+  // What a device trains on beside its own data.
+  struct Samples {
+    std::int64_t first = 0;  // that it takes from its stream, if it has one
+    std::int64_t count = 0;
+    std::vector<std::uint32_t> received;  // that others shared, as places in the data set
+    std::size_t share = 0;                // of its batch, the first ones
+    std::vector<std::uint32_t> shared;    // which those were, once it has been read
   };
+  // Of the samples that were shared in the last round, those that are not this device's own.
+  std::vector<std::uint32_t> SharedWith(DeviceId device) const;
   // One device's training, and what becomes of its update: for any thread.
-  Status TrainOne(Worker& worker, const TrainAssignment& assignment, const SharedWeights& weights, const StreamRun& run,
+  Status TrainOne(Worker& worker, const TrainAssignment& assignment, const SharedWeights& weights, Samples& samples,
                   bool corrupt, DeviceReport& report, UpdateSink& sink);
+  // Reads the one batch of an assignment together with what others shared; `samples` then holds what it shares itself.
+  void ReadShared(const TrainAssignment& assignment, DeviceId device, Samples& samples, Batch& batch);
   // None where everything goes in one segment.
   StepPlanner* PlannerOf(DeviceId device, const StepWork& work);
 
@@ -116,6 +126,11 @@ class SimulatedFleet : public Fleet {
     SimulatedStream stream;
     ReplayOrder order;
   };
+  struct SharedSample {
+    DeviceId owner;
+    std::uint32_t place;  // in the data set
+  };
+  std::vector<SharedSample> shared_;  // in the last round
   std::vector<std::unique_ptr<DeviceStream>> streams_;  // per device; null where data lie there from the start
 };
 

@@ -10,6 +10,7 @@ namespace tributary::zoo {
 // One function per family of networks. `cifar_form` picks the form for small images (see Stem in zoo.h); networks
 // that have only one ignore it. Inputs that are too small for a network are reported by the layer that does not fit.
 
+StatusOr<Graph> Perceptron(const Shape& input, std::int64_t classes);
 StatusOr<Graph> LeNet5(const Shape& input, std::int64_t classes);
 StatusOr<Graph> SmallCnn(const Shape& input, std::int64_t classes);
 StatusOr<Graph> Vgg(int depth, const Shape& input, std::int64_t classes, bool cifar_form);

@@ -1,5 +1,5 @@
-// The two small chains: LeNet-5 and a plain CNN, both without norms, so that a batch may be split over devices without
-// changing the result.
+// The three small chains: a perceptron, LeNet-5 and a plain CNN, all without norms, so that a batch may be split over
+// devices without changing the result.
 
 #include "tributary/model/zoo/families.h"
 
@@ -9,6 +9,15 @@ namespace {
 constexpr MaxPool kHalve{{2, 2}, {2, 2}};
 
 }  // namespace
+
+StatusOr<Graph> Perceptron(const Shape& input, std::int64_t classes) {
+  GraphBuilder b("mlp", input);
+  NodeIndex x = b.Add("flatten", Flatten{}, {0});
+  x = b.Add("fc1", Linear{128}, {x});
+  x = b.Add("relu", Relu{}, {x});
+  b.Add("fc2", Linear{classes}, {x});
+  return std::move(b).Build();
+}
 
 StatusOr<Graph> LeNet5(const Shape& input, std::int64_t classes) {
   GraphBuilder b("lenet5", input);

@@ -1,0 +1,92 @@
+#include "tributary/reproduce/run_measurement.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace tributary {
+namespace {
+
+// Notes what a run's events come to, and passes them on.
+class RunNotes : public EventSink {
+ public:
+  RunNotes(EventSink* next, const Target& target) : next_(next), target_(target) {}
+
+  void Write(const Event& event) override {
+    if (const auto* evaluated = std::get_if<Evaluated>(&event.what)) {
+      curve_.push_back({ToSeconds(event.time), evaluated->accuracy});
+      if (!reached_ && curve_.size() >= target_.evaluations && MeanOfLast(target_.evaluations) >= target_.accuracy) {
+        reached_ = curve_.back().x;
+      }
+    } else if (const auto* device = std::get_if<DeviceFinished>(&event.what)) {
+      if (device->outcome == Outcome::kApplied) {
+        ++updates_;
+        compressed_ += 2 * device->bytes_up.value < device->bytes_down.value;
+        bytes_up_ += device->bytes_up;
+      }
+    } else if (const auto* round = std::get_if<RoundFinished>(&event.what)) {
+      ++rounds_;
+      buffered_ = std::max(buffered_, round->buffered);
+      injected_ += round->bytes_injected;
+    }
+    if (next_ != nullptr) next_->Write(event);
+  }
+
+  void AddTo(Measurement& measurement) const {
+    std::map<std::string, double>& numbers = measurement.numbers;
+    const auto per = [](auto amount, std::uint64_t count) {
+      return static_cast<double>(amount) / static_cast<double>(std::max<std::uint64_t>(1, count));
+    };
+    numbers["compressed steps"] = per(compressed_, updates_);
+    numbers["megabytes per update"] = per(bytes_up_.value, updates_) / 1e6;
+    numbers["buffered samples"] = static_cast<double>(buffered_);
+    numbers["kilobytes injected"] = per(injected_.value, rounds_) / 1e3;
+    if (!curve_.empty()) numbers["final accuracy"] = MeanOfLast((curve_.size() + 4) / 5);
+    if (reached_) numbers["time to target"] = *reached_;
+    measurement.curve = curve_;
+  }
+
+ private:
+  // Of so many evaluations, of which there are as many.
+  double MeanOfLast(std::size_t count) const {
+    double sum = 0;
+    for (std::size_t i = curve_.size() - count; i < curve_.size(); ++i) sum += curve_[i].y;
+    return sum / static_cast<double>(count);
+  }
+
+  EventSink* const next_;
+  const Target target_;
+  std::vector<Point> curve_;
+  std::optional<double> reached_;
+  std::uint64_t rounds_ = 0, updates_ = 0, compressed_ = 0, buffered_ = 0;
+  Bytes bytes_up_{0}, injected_{0};
+};
+
+double WaitingShare(const std::vector<DeviceTotals>& devices) {
+  double waiting = 0;
+  double all = 0;
+  for (const DeviceTotals& device : devices) {
+    waiting += ToSeconds(device.waiting);
+    all += ToSeconds(device.compute + device.transfer - device.hidden + device.waiting);
+  }
+  return all > 0 ? waiting / all : 0;
+}
+
+}  // namespace
+
+StatusOr<Measurement> MeasureRun(const Experiment& experiment, const Target& target, SimulationOptions options) {
+  RunNotes notes(options.watcher, target);
+  options.watcher = &notes;
+  TRIBUTARY_ASSIGN_OR_RETURN(const FinishedRun result, Simulate(experiment, options));
+  if (result.run.reason == RunEnd::kInterrupted) return Cancelled("the run was interrupted");
+  const double seconds = ToSeconds(result.time);
+  Measurement measurement;
+  if (result.run.accuracy) measurement.numbers["accuracy"] = *result.run.accuracy;
+  measurement.numbers["virtual seconds"] = seconds;
+  measurement.numbers["seconds per round"] = seconds / static_cast<double>(std::max<std::uint64_t>(1, result.run.rounds));
+  measurement.numbers["waiting share"] = WaitingShare(result.devices);
+  measurement.numbers["megabytes up"] = static_cast<double>(result.up.value) / 1e6;
+  notes.AddTo(measurement);
+  return measurement;
+}
+
+}  // namespace tributary
