@@ -53,3 +53,35 @@ for setting in "sync-sgd top-k layerwise" "sync-sgd int8 optimal" "federated ada
   up=$(sed -n 's/.*"bytes_up": \([0-9]*\).*/\1/p' "real-$kind/summary.json" | head -n 1)
   [ "$up" -lt $((down * 9 / 10)) ] || fail "$kind sent $up bytes up and $down down"
 done
+
+# Samples that arrive over time, and samples that devices share: which are learnt from in which round is the same.
+more=(--allow samples)
+run_sharing() {
+  local folder=$1
+  shift
+  port=
+  start_coordinator "coordinator-$folder" ./tiny.toml --out "$folder" "$@"
+  await_port "coordinator-$folder"
+  for name in pi-1 pi-2 pi-3 pi-4; do start_device $name --leave-when-done "${more[@]}"; done
+  expect_end 0 "coordinator-$folder"
+  for name in pi-1 pi-2 pi-3 pi-4; do expect_end 0 $name; done
+}
+write_experiment sync-sgd 8 optimal adaptive-top-k
+printf '[injection]\ndevices = 0.5\nshare = 0.5\n' >>tiny.toml
+for rate in 0 100; do
+  set_rate=(--set fleet.group.all.stream-rate=$rate)
+  "$TRIBUTARY" run ./tiny.toml "${set_rate[@]}" --out "shared-$rate" --quiet >/dev/null
+  run_sharing "real-shared-$rate" "${set_rate[@]}"
+  expect_same "shared-$rate" "real-shared-$rate"
+  for folder in "shared-$rate" "real-shared-$rate"; do
+    grep '"type":"round-finished"' "$folder/events.jsonl" | sed 's/.*"bytes_injected":\([0-9]*\).*/\1/' >"$folder.injected"
+  done
+  cmp -s "shared-$rate.injected" "real-shared-$rate.injected" ||
+    fail "bytes of samples differ: $(paste "shared-$rate.injected" "real-shared-$rate.injected" | tr '\n' ';')"
+done
+# Without their owners' consent nobody takes part.
+port=
+start_coordinator refused ./tiny.toml --out refused
+await_port refused
+start_device pi-1
+await pi-1 'takes samples from devices, and this one has not been allowed.*--allow samples'

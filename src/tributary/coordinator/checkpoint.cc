@@ -12,6 +12,7 @@ namespace {
 
 constexpr const char* kStateKey = "tributary.checkpoint";
 constexpr const char* kChecksumKey = "tributary.checksum";
+constexpr const char* kShared = "shared";
 constexpr Bytes kLargestFile{64'000'000'000};
 
 // Over the JSON and, array by array, name and values. Lengths go in first, so that nothing can move from one to another.
@@ -43,10 +44,22 @@ StatusOr<std::string> Metadatum(const SafetensorsView& view, const char* key) {
   return found->second;
 }
 
+// One member's after the other's, as many floats as they take.
+std::vector<float> JoinShared(std::span<const FleetMember> members) {
+  std::vector<std::byte> bytes;
+  for (const FleetMember& member : members) bytes.insert(bytes.end(), member.shared.begin(), member.shared.end());
+  std::vector<float> joined((bytes.size() + sizeof(float) - 1) / sizeof(float));
+  if (!bytes.empty()) std::memcpy(joined.data(), bytes.data(), bytes.size());
+  return joined;
+}
+
 }  // namespace
 
 Status WriteCheckpoint(const std::filesystem::path& path, const Checkpoint& checkpoint,
-                       std::span<const SafetensorsSource> arrays) {
+                       std::span<const SafetensorsSource> others) {
+  std::vector<SafetensorsSource> arrays(others.begin(), others.end());
+  const std::vector<float> shared = JoinShared(checkpoint.members);
+  if (!shared.empty()) arrays.push_back({kShared, {static_cast<std::int64_t>(shared.size())}, shared});
   auto state = FormatCheckpoint(checkpoint);
   if (!state.ok()) return std::move(state).status().WithContext("cannot write " + path.string());
   Checksum checksum(*state);
@@ -68,7 +81,13 @@ StatusOr<CheckpointFile> CheckpointFile::Parse(std::vector<std::byte> bytes) {
     checksum.Add(tensor.name, tensor.bytes);
   }
   if (checksum.Hex() != expected) return Corrupt("its checksum is wrong: bytes of it have changed since it was written");
-  TRIBUTARY_ASSIGN_OR_RETURN(file.checkpoint_, ParseCheckpoint(state));
+  const auto shared = std::ranges::find(file.view_.tensors, kShared, &SafetensorsView::Tensor::name);
+  ByteSpan bytes_shared = shared == file.view_.tensors.end() ? ByteSpan() : shared->bytes;
+  TRIBUTARY_ASSIGN_OR_RETURN(file.checkpoint_, ParseCheckpoint(state, bytes_shared.size()));
+  for (FleetMember& member : file.checkpoint_.members) {
+    std::ranges::copy(bytes_shared.first(member.shared.size()), member.shared.begin());
+    bytes_shared = bytes_shared.subspan(member.shared.size());
+  }
   return file;
 }
 
@@ -93,7 +112,7 @@ Status CheckpointFile::CopyTo(std::span<const Target> targets) const {
     }
   }
   for (const SafetensorsView::Tensor& tensor : view_.tensors) {
-    if (std::ranges::find(targets, tensor.name, &Target::name) == targets.end()) {
+    if (tensor.name != kShared && std::ranges::find(targets, tensor.name, &Target::name) == targets.end()) {
       return InvalidArgument("the checkpoint has an array " + QuoteName(tensor.name) + " that nothing here uses");
     }
   }

@@ -18,7 +18,7 @@ namespace tributary {
 // with the bits of one that was never stopped.
 //
 // The file is a safetensors file: the flat arrays `parameters`, `statistics` and `optimiser.NAME` for each array of the
-// optimiser's state, and the rest as JSON in its metadata, under `tributary.checkpoint`. A checksum over all of it
+// optimiser's state, `shared` for the samples that members have shared, if any (bytes, not floats), and the rest as JSON in its metadata, under `tributary.checkpoint`. A checksum over all of it
 // stands under `tributary.checksum`.
 
 // How far a run is.
@@ -39,7 +39,7 @@ struct Checkpoint {
   friend bool operator==(const Checkpoint&, const Checkpoint&) = default;
 };
 
-// Replaces `path`, or leaves it as it was. The arrays are not copied. Refused: what could not be
+// Replaces `path`, or leaves it as it was. The arrays are not copied, and none is called `shared`. Refused: what could not be
 // read back, such as members' names that are not UTF-8 or not distinct.
 Status WriteCheckpoint(const std::filesystem::path& path, const Checkpoint& checkpoint,
                        std::span<const SafetensorsSource> arrays);
@@ -63,7 +63,7 @@ class CheckpointFile {
 
   const Checkpoint& checkpoint() const { return checkpoint_; }
 
-  // The file must hold exactly these arrays, of these lengths; otherwise the first that differs is named and nothing is
+  // Beside `shared`, the file must hold exactly these arrays, of these lengths; otherwise the first that differs is named and nothing is
   // written.
   Status CopyTo(std::span<const Target> targets) const;
 

@@ -56,7 +56,7 @@ StatusOr<std::int64_t> SignedNumber(const Json& object, const char* key) {
   return static_cast<std::int64_t>(number);
 }
 
-StatusOr<std::vector<FleetMember>> ReadMembers(const Json& list) {
+StatusOr<std::vector<FleetMember>> ReadMembers(const Json& list, std::uint64_t shared_bytes) {
   std::vector<FleetMember> members;
   for (const Json& item : list) {
     if (!item.is_object()) return Corrupt("one of its 'members' is not an object");
@@ -66,6 +66,10 @@ StatusOr<std::vector<FleetMember>> ReadMembers(const Json& list) {
     TRIBUTARY_ASSIGN_OR_RETURN(member.samples, SignedNumber(item, "samples"));
     TRIBUTARY_ASSIGN_OR_RETURN(member.applied_round, Number(item, "applied_round"));
     TRIBUTARY_ASSIGN_OR_RETURN(member.applied_position, SignedNumber(item, "applied_position"));
+    TRIBUTARY_ASSIGN_OR_RETURN(const std::uint64_t shared, Number(item, "shared_bytes"));
+    if (shared > shared_bytes) return Corrupt("its members have shared more than it holds");
+    shared_bytes -= shared;
+    member.shared.resize(static_cast<std::size_t>(shared));
   }
   return members;
 }
@@ -85,7 +89,7 @@ StatusOr<RunProgress> ReadProgress(const Json& root) {
   return progress;
 }
 
-StatusOr<Checkpoint> ReadRoot(const Json& root) {
+StatusOr<Checkpoint> ReadRoot(const Json& root, std::uint64_t shared_bytes) {
   if (!root.is_object()) return Corrupt("it is not a JSON object");
   TRIBUTARY_ASSIGN_OR_RETURN(const std::uint64_t schema, Number(root, "schema"));
   if (schema != kSchema) return Corrupt("its schema is " + std::to_string(schema) + "; this program reads 1");
@@ -93,7 +97,7 @@ StatusOr<Checkpoint> ReadRoot(const Json& root) {
   TRIBUTARY_ASSIGN_OR_RETURN(checkpoint.progress, ReadProgress(root));
   TRIBUTARY_ASSIGN_OR_RETURN(checkpoint.log_bytes, Number(root, "log_bytes"));
   TRIBUTARY_ASSIGN_OR_RETURN(const Json* members, Field(root, "members", &Json::is_array, "a list"));
-  TRIBUTARY_ASSIGN_OR_RETURN(checkpoint.members, ReadMembers(*members));
+  TRIBUTARY_ASSIGN_OR_RETURN(checkpoint.members, ReadMembers(*members, shared_bytes));
   TRIBUTARY_ASSIGN_OR_RETURN(const Json* experiment, Field(root, "experiment", &Json::is_string, "a text"));
   checkpoint.experiment = experiment->get<std::string>();
   if (std::string fault = Fault(checkpoint); !fault.empty()) return Corrupt(std::move(fault));
@@ -111,7 +115,8 @@ StatusOr<std::string> FormatCheckpoint(const Checkpoint& checkpoint) {
     members.push_back({{"name", member.name},
                        {"samples", member.samples},
                        {"applied_round", member.applied_round},
-                       {"applied_position", member.applied_position}});
+                       {"applied_position", member.applied_position},
+                       {"shared_bytes", member.shared.size()}});
   }
   Json root = {{"schema", kSchema},
                {"round", progress.round},
@@ -130,7 +135,7 @@ StatusOr<std::string> FormatCheckpoint(const Checkpoint& checkpoint) {
   }
 }
 
-StatusOr<Checkpoint> ParseCheckpoint(std::string_view json) {
+StatusOr<Checkpoint> ParseCheckpoint(std::string_view json, std::uint64_t shared_bytes) {
   // What has more levels or more parts than any checkpoint is refused while it is read: its tree would take many times
   // the memory of its text.
   bool too_large = false;
@@ -144,7 +149,7 @@ StatusOr<Checkpoint> ParseCheckpoint(std::string_view json) {
     const Json root = Json::parse(json.begin(), json.end(), watch, /*allow_exceptions=*/false);
     if (too_large) return Corrupt("it has more levels of brackets, or more parts, than a checkpoint");
     if (root.is_discarded()) return Corrupt("it is not valid JSON");
-    return ReadRoot(root);
+    return ReadRoot(root, shared_bytes);
   } catch (const nlohmann::json::exception& error) {
     return Corrupt(std::string("it is not valid JSON: ") + error.what());
   }

@@ -13,7 +13,8 @@ namespace tributary {
 StatusOr<std::string> FormatCheckpoint(const Checkpoint& checkpoint);
 
 // The reverse. Total on any bytes: Corrupt, saying what is missing or wrong. Keys that this version does not know are
-// skipped.
-StatusOr<Checkpoint> ParseCheckpoint(std::string_view json);
+// skipped. What members have shared is not in the JSON, only how long it is: zeros in its place, `shared_bytes` of them
+// for all members at most.
+StatusOr<Checkpoint> ParseCheckpoint(std::string_view json, std::uint64_t shared_bytes = 0);
 
 }  // namespace tributary

@@ -34,7 +34,8 @@ Checkpoint Sample() {
   return {.progress = {12, Duration(1'234'567'890'123), 3, 0.1 + 0.2, 9},
           .experiment = "schema = 1\n[experiment]\nname = \"é\"\n",
           .log_bytes = 4711,
-          .members = {{"workshop", 100}, {"käfer \"7\"", 0}}};
+          .members = {{"workshop", 100, 3, 1'700'000'000'000'000, {std::byte{1}, std::byte{2}, std::byte{255}}},
+                      {"käfer \"7\"", 0, 0, 0, {std::byte{9}, std::byte{8}}}}};
 }
 
 const std::vector<float> kParameters = {1, -0.0F, 1e-42F};

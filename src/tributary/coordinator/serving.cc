@@ -20,7 +20,6 @@ Status CheckReal(const Experiment& experiment) {
   };
   if (experiment.model.compute_as) return only("[model] compute-as");
   if (!experiment.disturbances.empty()) return only("[[disturbance]]");
-  if (experiment.injection.on()) return only("[injection]");
   return OkStatus();
 }
 

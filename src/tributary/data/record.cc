@@ -28,11 +28,6 @@ static_assert(sizeof(Heading) == kRecordHeading);
 
 }  // namespace
 
-Bytes RecordBytes(const Dataset& dataset) {
-  const std::int64_t value = dataset.holds_bytes() ? 1 : static_cast<std::int64_t>(sizeof(float));
-  return Bytes{static_cast<std::int64_t>(kRecordHeading) + dataset.shape().elements() * value};
-}
-
 std::vector<std::byte> EncodeRecord(const Record& record) {
   const StreamSample& sample = record.sample;
   TRIBUTARY_CHECK(sample.payload.size() <= kLargestRecord - kRecordHeading);
@@ -89,6 +84,29 @@ StatusOr<Record> DecodeRecord(ByteSpan bytes) {
                            .produced = std::chrono::nanoseconds(heading.produced),
                            .payload = std::vector<std::byte>(values.begin(), values.end())},
                 .run = heading.run};
+}
+
+std::size_t RecordBytes(const SampleFormat& format) {
+  return kRecordHeading + static_cast<std::size_t>(format.bytes().value);
+}
+
+void AppendRecord(const StreamSample& sample, std::vector<std::byte>& records) {
+  const std::vector<std::byte> record = EncodeRecord({.sample = sample});
+  records.insert(records.end(), record.begin(), record.end());
+}
+
+Status ReadRecords(const SampleFormat& format, ByteSpan records, std::vector<StreamSample>& samples) {
+  const std::size_t size = RecordBytes(format);
+  if (records.size() % size != 0) {
+    return Corrupt(std::to_string(records.size()) + " bytes are no whole number of samples, which take " +
+                   std::to_string(size) + " each");
+  }
+  for (; !records.empty(); records = records.subspan(size)) {
+    TRIBUTARY_ASSIGN_OR_RETURN(Record record, DecodeRecord(records.first(size)));
+    TRIBUTARY_RETURN_IF_ERROR(CheckFits(format, record.sample));
+    samples.push_back(std::move(record.sample));
+  }
+  return OkStatus();
 }
 
 }  // namespace tributary

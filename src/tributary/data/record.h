@@ -6,7 +6,7 @@
 #include "tributary/base/file.h"
 #include "tributary/base/status.h"
 #include "tributary/base/units.h"
-#include "tributary/data/dataset.h"
+#include "tributary/data/sample_format.h"
 #include "tributary/data/stream_sample.h"
 
 namespace tributary {
@@ -32,13 +32,16 @@ inline constexpr std::size_t kRecordHeading = 40;
 // Larger ones are refused: a heading cannot make a reader take more memory than this.
 inline constexpr std::size_t kLargestRecord = std::size_t{64} << 20;
 
-// What a sample of this data set takes as a record: its heading, and its values as they are held.
-Bytes RecordBytes(const Dataset& dataset);
-
 std::vector<std::byte> EncodeRecord(const Record& record);
 
 // Any bytes give a record or an error that says what was expected and found. Whether the sample is one that can be
 // trained on is CheckFits's to say.
 StatusOr<Record> DecodeRecord(ByteSpan bytes);
+
+// Samples of one format, as records one after the other; what they take.
+std::size_t RecordBytes(const SampleFormat& format);
+void AppendRecord(const StreamSample& sample, std::vector<std::byte>& records);
+// Any bytes give samples that fit, appended, or an error; then some may have been appended.
+Status ReadRecords(const SampleFormat& format, ByteSpan records, std::vector<StreamSample>& samples);
 
 }  // namespace tributary

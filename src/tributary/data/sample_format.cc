@@ -56,6 +56,13 @@ Status CheckFits(const SampleFormat& format, const StreamSample& sample) {
   return OkStatus();
 }
 
+StreamSample SampleOf(const Dataset& dataset, std::size_t index) {
+  const auto held = dataset.Held(index);
+  return {.label = dataset.label(index),
+          .element = FormatOf(dataset).element,
+          .payload = std::vector<std::byte>(held.begin(), held.end())};
+}
+
 StatusOr<Dataset> DatasetOfSamples(DatasetInfo info, SampleElement element,
                                    std::span<const StreamSample> samples) {
   const SampleFormat format = {info.shape, element, info.classes};

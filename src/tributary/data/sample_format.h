@@ -30,6 +30,9 @@ SampleFormat FormatOf(const Dataset& dataset);
 // an output for. The error says what was found and what is needed.
 Status CheckFits(const SampleFormat& format, const StreamSample& sample);
 
+// A sample of a data set, as it travels.
+StreamSample SampleOf(const Dataset& dataset, std::size_t index);
+
 // The samples as a data set, in this order, so that batches are gathered from a stream as from anything else. Refused
 // if one does not fit.
 StatusOr<Dataset> DatasetOfSamples(DatasetInfo info, SampleElement element,

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace tributary {
 
@@ -14,6 +16,8 @@ struct FleetMember {
   std::uint64_t applied_round = 0;
   // Of its stream: everything below this position is in the model or will never be.
   std::int64_t applied_position = 0;
+  // Records (data/record.h) of the samples that it shared in the last round, for the others in the next.
+  std::vector<std::byte> shared;
   friend bool operator==(const FleetMember&, const FleetMember&) = default;
 };
 

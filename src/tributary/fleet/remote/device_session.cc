@@ -24,6 +24,8 @@ struct Job {
   std::optional<SegmentArrivals> arrivals;  // where there are units
   TransferPlan push;
   std::optional<SegmentSender> sender;  // while an update is made
+  std::vector<std::byte> samples;       // of others, as far as they have come
+  bool weights_begun = false;           // so that all of those are there
   TimePoint begun{0};
   TimePoint complete_at{0};
 
@@ -110,6 +112,27 @@ class Session : public Transfers {
 
   Status Push(Array array, std::span<const std::byte> values, double weight) override {
     return PushFrom(array, 0, values, weight);
+  }
+
+  StatusOr<std::vector<std::byte>> AwaitSamples() override {
+    std::unique_lock lock(mutex_);
+    while (!current_->weights_begun) {
+      if (Ended()) return Cancelled("the assignment is over");
+      changed_.wait_for(lock, kBetweenLooks);
+    }
+    return current_->samples;
+  }
+
+  Status PushSamples(std::span<const std::byte> records, std::size_t size) override {
+    if (records.empty()) return OkStatus();
+    const std::size_t most = std::max<std::size_t>(1, kMostSampleBytes / size) * size;
+    while (!records.empty()) {
+      if (over()) return Cancelled("the assignment is over");
+      const auto some = records.first(std::min(most, records.size()));
+      TRIBUTARY_RETURN_IF_ERROR(stream_.Send(Samples{current_->assignment.ticket}, some));
+      records = records.subspan(some.size());
+    }
+    return OkStatus();
   }
 
   bool over() const override {
@@ -304,7 +327,16 @@ class Session : public Transfers {
         return ClientStream::Next::kHold;
       }
       TRIBUTARY_ASSIGN_OR_RETURN(const bool matters, PlacePiece(*job, *piece, values));
-      if (!matters) return ClientStream::Next::kGoOn;  // Nobody waits for a part.
+      const bool first = !std::exchange(job->weights_begun, true);
+      if (!matters && !first) return ClientStream::Next::kGoOn;  // Nobody waits for a part.
+    } else if (const auto* samples = std::get_if<Samples>(&message)) {
+      Job* const job = JobOf(samples->ticket);
+      if (job == nullptr) return ClientStream::Next::kGoOn;
+      const std::size_t most = job->assignment.received * work_.record_bytes();
+      if (job->weights_begun || job->samples.size() + values.size() > most) {
+        return InvalidArgument("the coordinator sends samples that it did not promise");
+      }
+      job->samples.insert(job->samples.end(), values.begin(), values.end());
     } else if (const auto* verdict = std::get_if<Verdict>(&message)) {
       if (next_ && next_->assignment.ticket == verdict->ticket) {
         next_.reset();  // It ended before it could begin.

@@ -30,6 +30,10 @@ class Transfers {
   // Instead of the two above: a whole array of the answer; for an update with the samples it stands for. Valid until the
   // call returns.
   virtual Status Push(Array array, std::span<const std::byte> values, double weight) = 0;
+  // Samples of other devices that came with the assignment, all of them, as records; waits for them.
+  virtual StatusOr<std::vector<std::byte>> AwaitSamples() = 0;
+  // Samples of this device, as records of this size one after the other.
+  virtual Status PushSamples(std::span<const std::byte> records, std::size_t size) = 0;
   // Whether the coordinator has ended the assignment: what is not done yet need not be.
   virtual bool over() const = 0;
 };
@@ -46,6 +50,8 @@ class DeviceWork {
   virtual std::size_t size(Array array) const = 0;
   // Where the transfer units lie in the parameters or statistics; none for work that takes everything whole.
   virtual std::span<const Segment> units(Array) const { return {}; }
+  // What a sample takes that devices share; 0 where none are.
+  virtual std::size_t record_bytes() const { return 0; }
   // Puts some of the weights in place. While Do is under way only what it has not been told is there; the range lies
   // within the array.
   virtual void Place(Array array, std::size_t offset, ByteSpan values) = 0;

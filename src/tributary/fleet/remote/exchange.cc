@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tributary/data/record.h"
 #include "tributary/fleet/remote/exchange_parts.h"
 #include "tributary/keys/party_name.h"
 
@@ -55,7 +56,8 @@ Status Exchange::Receive(Session& session, const FromDevice& message, ByteSpan v
 }
 
 Status Exchange::CheckPace(Session& session, const FromDevice& message) {
-  if (!std::holds_alternative<Piece>(message)) {
+  // Of pieces and samples there are as many as were asked for.
+  if (!std::holds_alternative<Piece>(message) && !std::holds_alternative<Samples>(message)) {
     const std::lock_guard lock(mutex_);
     const TimePoint now = clock_.Now();
     session.tokens = std::min(kMostAtOnce, session.tokens + kPerSecond * ToSeconds(now - session.refilled));
@@ -170,6 +172,23 @@ bool Exchange::Next(Session& session, const std::function<void(const ToDevice&, 
     return false;
   }
   Task& task = *session.task;
+  if (task.samples_at < task.samples.size()) {
+    const auto records = task.samples[task.samples_at];
+    const std::size_t size = RecordBytes(*options_.shared);
+    const std::size_t offset = task.samples_offset;
+    const std::size_t bytes = std::min(records->size() - offset, std::max<std::size_t>(1, kMostSampleBytes / size) * size);
+    task.samples_offset += bytes;
+    if (task.samples_offset == records->size()) {
+      ++task.samples_at;
+      task.samples_offset = 0;
+    }
+    task.down += Bytes{static_cast<std::int64_t>(bytes)};
+    task.injected += Bytes{static_cast<std::int64_t>(bytes)};
+    const std::uint64_t ticket = task.ticket;
+    lock.unlock();
+    send(Samples{ticket}, ByteSpan(*records).subspan(offset, bytes));
+    return true;
+  }
   const auto [array, segment] = task.outgoing[task.pulled];
   const SharedWeights& weights = question_->inquiry->weights;
   const auto values = std::as_bytes((array == Array::kStatistics ? weights.statistics : weights.parameters)
@@ -244,6 +263,11 @@ void Exchange::Restore(std::span<const FleetMember> known) {
     members_[*index].profile.samples = member.samples;
     members_[*index].applied_round = members_[*index].durable_round = member.applied_round;
     members_[*index].applied_position = members_[*index].durable_position = member.applied_position;
+    // A checkpoint may be of another experiment, or older than what travels now.
+    std::vector<StreamSample> samples;
+    if (options_.shared && !member.shared.empty() && ReadRecords(*options_.shared, member.shared, samples).ok()) {
+      members_[*index].shared = std::make_shared<const std::vector<std::byte>>(member.shared);
+    }
   }
   session_of_.resize(members_.all().size(), nullptr);
 }

@@ -12,6 +12,7 @@
 #include "tributary/base/clock.h"
 #include "tributary/base/file.h"
 #include "tributary/base/status.h"
+#include "tributary/data/sample_format.h"
 #include "tributary/fleet/fleet.h"
 #include "tributary/fleet/member.h"
 #include "tributary/fleet/remote/connection.h"
@@ -28,6 +29,7 @@ struct ExchangeOptions {
   // How weights and updates are cut on their way.
   TransferOptions transfers;
   bool compressed = false;  // whether updates may come as encoded blocks
+  std::optional<SampleFormat> shared;  // of samples that travel; none where none may
   // What every device is told on joining, but for its number. `layout` and `piece_floats` are what both sides go by.
   Welcome welcome;
   // How long a device that has gone is still waited for, where the round could end without it. Longer forgives longer
@@ -105,10 +107,14 @@ class Exchange {
   };
   using Work = std::variant<TrainAssignment, EvaluateAssignment, CalibrateAssignment>;
   // Puts the question to the participants and waits as the inquiry says; only answers that were taken count for its
-  // quorum. `batches`, unless empty, has each participant's batch of training. `sink` takes the updates of training, each weighing no more than the samples that `devices`, indexed by
+  // quorum. `portions` tells training apart for each participant. `sink` takes the updates of training, each weighing no more than the samples that `devices`, indexed by
   // number, were thought to have by the asker, whatever they have said since. When it returns, Cancelled or not, the
   // sink holds exactly the answers that were complete.
-  StatusOr<Results> Ask(const Inquiry& inquiry, const Work& work, std::span<const std::size_t> batches,
+  struct Portions {
+    std::span<const std::size_t> batches;  // samples of each; empty: as the work says
+    std::span<const std::size_t> share;    // and how many of them it shares; empty: none
+  };
+  StatusOr<Results> Ask(const Inquiry& inquiry, const Work& work, const Portions& portions,
                         std::span<const DeviceProfile> devices, UpdateSink* sink, const std::function<bool()>& stop);
 
   // Tells everybody that it is over, or (not `finished`) that the coordinator goes away; no more are let in.
@@ -128,6 +134,7 @@ class Exchange {
   Status Handle(Session& session, const Piece& piece, ByteSpan values);
   Status Handle(Session& session, const Answer& answer, ByteSpan values);
   Status Handle(Session& session, const Failure& failure, ByteSpan values);
+  Status Handle(Session& session, const Samples& samples, ByteSpan values);
 
   Status CheckPace(Session& session, const FromDevice& message);
   Status CheckPiece(Session& session, const Piece& piece, ByteSpan values);
@@ -144,8 +151,11 @@ class Exchange {
   StepObservation Describe(const Task& task, const Answer& answer, TimePoint now, DeviceReport& report) const;
 
   void Send(Session& session, ToDevice message, std::size_t zeros, Errands& errands);
+  // What all others shared in the last round, in the order of their numbers.
+  std::vector<std::shared_ptr<const std::vector<std::byte>>> SharedWith(std::size_t member) const;
+  std::size_t CountOf(const std::vector<std::byte>& records) const;
   // Puts up a new question; then gives a session its part in it, if it has one.
-  void Pose(const Inquiry& inquiry, const Work& work, std::span<const std::size_t> batches,
+  void Pose(const Inquiry& inquiry, const Work& work, const Portions& portions,
             std::span<const DeviceProfile> devices, UpdateSink* sink, Errands& errands);
   void Begin(Session& session, Errands& errands);
   void Settle(Slot& slot, Outcome outcome, std::string reason);

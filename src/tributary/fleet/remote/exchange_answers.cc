@@ -2,6 +2,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "tributary/data/record.h"
 #include "tributary/fleet/remote/exchange_parts.h"
 #include "tributary/policy/compression/encoded_unit.h"
 
@@ -29,12 +30,13 @@ UpdatePart PartOf(const Piece& piece) {
 }
 
 // A device's word on its stream is its own loss if it is wrong, but what follows from it must be possible.
-Status CheckStream(const Answer& answer, const Member& member) {
+Status CheckStream(const Answer& answer, std::int64_t received, const Member& member) {
   if (answer.stream.has_value() != member.streams) return InvalidArgument("the device changes its mind about its stream");
   if (!answer.stream) return OkStatus();
   const StreamUse& use = *answer.stream;
-  if (use.first < member.applied_position || use.last - use.first + 1 < answer.samples) {
-    return InvalidArgument("the device has learnt from " + std::to_string(answer.samples) + " samples at positions " +
+  const std::int64_t own = std::max<std::int64_t>(0, answer.samples - received);  // of other devices' it has no positions
+  if (use.first < member.applied_position || use.last - use.first + 1 < own) {
+    return InvalidArgument("the device has learnt from " + std::to_string(own) + " samples at positions " +
                            std::to_string(use.first) + " to " + std::to_string(use.last) + ", asked for were those from " +
                            std::to_string(member.applied_position) + " on");
   }
@@ -164,6 +166,25 @@ Status Exchange::Store(Task& task, DeviceId device, const Piece& piece, ByteSpan
   return status;
 }
 
+Status Exchange::Handle(Session& session, const Samples& samples, ByteSpan values) {
+  const Lock lock(mutex_);
+  if (session.left || IsLate(session, samples.ticket, values.size(), /*last=*/false)) return OkStatus();
+  if (session.task && session.task->ticket == samples.ticket && !question_->open) return OkStatus();
+  TRIBUTARY_RETURN_IF_ERROR(CheckWorking(session, samples.ticket));
+  Task& task = *session.task;
+  const std::size_t share = SlotOf(session).share;
+  if (share == 0) return InvalidArgument("the device sends samples that nobody asked for");
+  std::vector<StreamSample> checked;
+  TRIBUTARY_RETURN_IF_ERROR(ReadRecords(*options_.shared, values, checked));
+  if (CountOf(task.shared) + checked.size() > share) {
+    return InvalidArgument("the device sends more than the " + std::to_string(share) + " samples that it was asked for");
+  }
+  task.shared.insert(task.shared.end(), values.begin(), values.end());
+  task.up += Bytes{static_cast<std::int64_t>(values.size())};
+  task.injected += Bytes{static_cast<std::int64_t>(values.size())};
+  return OkStatus();
+}
+
 Status Exchange::Handle(Session& session, const Answer& answer, ByteSpan) {
   Errands errands;
   Lock lock(mutex_);
@@ -181,7 +202,10 @@ Status Exchange::Handle(Session& session, const Answer& answer, ByteSpan) {
   if (train ? static_cast<double>(answer.samples) > slot.most_weight : answer.samples > session.held_out) {
     return InvalidArgument("the device counts " + std::to_string(answer.samples) + " samples, more than it has");
   }
-  if (train) TRIBUTARY_RETURN_IF_ERROR(CheckStream(answer, members_[*session.member]));
+  std::int64_t received = 0;
+  for (const auto& records : task.samples) received += static_cast<std::int64_t>(CountOf(*records));
+  if (train && task.shared.size() > 0) slot.shared = std::make_shared<const std::vector<std::byte>>(std::move(task.shared));
+  if (train) TRIBUTARY_RETURN_IF_ERROR(CheckStream(answer, received, members_[*session.member]));
   const TimePoint now = clock_.Now();
   const StepObservation seen = Describe(task, answer, now, slot.result.report);
   DeviceReport& report = slot.result.report;

@@ -33,6 +33,10 @@ struct Exchange::Task {
   const StepPlan plan;
   const std::vector<std::pair<Array, Segment>> outgoing;  // the weights in pieces
   std::size_t pulled = 0;                                 // of them, sent
+  // Samples that others shared go before the weights: whose records they are in, and how far they are sent.
+  std::vector<std::shared_ptr<const std::vector<std::byte>>> samples;
+  std::size_t samples_at = 0, samples_offset = 0;
+  std::vector<std::byte> shared;  // records of those that it sends itself
   SegmentArrivals arrivals;                               // of an update
   Coverage parameters, statistics, sums, counts;
   UpdateJournal journal;
@@ -40,6 +44,7 @@ struct Exchange::Task {
   Moments moments;
   TimePoint begun{0};
   Bytes down, up;
+  Bytes injected;  // of both: samples
 };
 
 struct Exchange::Session {
@@ -70,6 +75,8 @@ struct Exchange::Slot {
   Result result;
   Work work;
   double most_weight = 0;
+  std::size_t share = 0;                                  // samples that it is to send
+  std::shared_ptr<const std::vector<std::byte>> shared;  // and has sent, with an answer that was taken
   Session* session = nullptr;  // that is at work on it
   bool begun = false;
   bool settled = false;

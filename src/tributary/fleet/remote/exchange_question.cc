@@ -2,6 +2,7 @@
 #include <cstdio>
 
 #include "tributary/base/check.h"
+#include "tributary/data/record.h"
 #include "tributary/fleet/remote/exchange_parts.h"
 
 namespace tributary::remote {
@@ -30,6 +31,18 @@ std::vector<std::pair<Array, Segment>> Exchange::Outgoing(const TransferPlan& pl
   return pieces;
 }
 
+std::size_t Exchange::CountOf(const std::vector<std::byte>& records) const {
+  return records.size() / RecordBytes(*options_.shared);
+}
+
+std::vector<std::shared_ptr<const std::vector<std::byte>>> Exchange::SharedWith(std::size_t member) const {
+  std::vector<std::shared_ptr<const std::vector<std::byte>>> samples;
+  for (std::size_t i = 0; i < members_.all().size(); ++i) {
+    if (i != member && members_.all()[i].shared) samples.push_back(members_.all()[i].shared);
+  }
+  return samples;
+}
+
 void Exchange::Begin(Session& session, Errands& errands) {
   if (!question_ || !question_->open || !session.ready || session.left || session.task) return;
   const auto found = question_->slot_of.find(DeviceId{*session.member});
@@ -45,13 +58,18 @@ void Exchange::Begin(Session& session, Errands& errands) {
   }
   session.task = std::make_unique<Task>(++tickets_, *this, std::move(plan));
   session.task->begun = clock_.Now();
+  std::size_t received = 0;
+  if (std::holds_alternative<TrainAssignment>(slot.work)) {
+    session.task->samples = SharedWith(*session.member);
+    for (const auto& records : session.task->samples) received += CountOf(*records);
+  }
   if (std::holds_alternative<CalibrateAssignment>(question_->work)) session.task->moments = Moments(statistics_.size());
   members_.Set(*session.member, Doing::kPulling, clock_.Now());
   const Member& member = members_[*session.member];
   Send(session,
        Assignment{session.task->ticket, question_->inquiry->round, slot.work, EndsOf(session.task->plan.pull),
                   EndsOf(session.task->plan.push), RoundId{member.applied_round}, RoundId{member.durable_round},
-                  member.applied_position, member.durable_position},
+                  member.applied_position, member.durable_position, slot.share, received},
        0, errands);
 }
 
@@ -77,6 +95,7 @@ void Exchange::Settle(Slot& slot, Outcome outcome, std::string reason) {
 void Exchange::Charge(Slot& slot, const Task& task) {
   slot.result.report.down += task.down;
   slot.result.report.up += task.up;
+  slot.result.report.injected += task.injected;
 }
 
 void Exchange::Abandon(Lock& lock, Session& session, Errands& errands) {
@@ -115,14 +134,14 @@ bool Exchange::Over(TimePoint now) const {
 }
 
 StatusOr<Exchange::Results> Exchange::Ask(const Inquiry& inquiry, const Work& work,
-                                          std::span<const std::size_t> batches, std::span<const DeviceProfile> devices,
+                                          const Portions& portions, std::span<const DeviceProfile> devices,
                                           UpdateSink* sink,
                                           const std::function<bool()>& stop) {
   constexpr auto kBetweenLooks = std::chrono::milliseconds(50);
   {
     Errands errands;
     const std::lock_guard lock(mutex_);
-    Pose(inquiry, work, batches, devices, sink, errands);
+    Pose(inquiry, work, portions, devices, sink, errands);
   }
   Errands errands;
   Lock lock(mutex_);
@@ -145,11 +164,15 @@ StatusOr<Exchange::Results> Exchange::Ask(const Inquiry& inquiry, const Work& wo
     if (late[i]) TakeBack(*late[i], inquiry.participants[i], sink);
   }
   lock.lock();
+  if (std::holds_alternative<TrainAssignment>(work)) {
+    for (std::size_t i = 0; i < members_.all().size(); ++i) members_[i].shared = nullptr;  // also of who was not asked
+  }
   for (Slot& slot : question.slots) {
     DeviceReport& report = slot.result.report;
     if (slot.settled) report.wait += results.end - slot.settled_at;
     if (std::holds_alternative<TrainAssignment>(work)) {
       Member& member = members_[report.device.value];
+      if (report.outcome == Outcome::kApplied) member.shared = slot.shared;
       ++(report.outcome == Outcome::kApplied ? member.applied : member.missed);
     }
     results.devices.push_back(std::move(slot.result));
@@ -159,7 +182,7 @@ StatusOr<Exchange::Results> Exchange::Ask(const Inquiry& inquiry, const Work& wo
   return results;
 }
 
-void Exchange::Pose(const Inquiry& inquiry, const Work& work, std::span<const std::size_t> batches,
+void Exchange::Pose(const Inquiry& inquiry, const Work& work, const Portions& portions,
                     std::span<const DeviceProfile> devices, UpdateSink* sink, Errands& errands) {
   TRIBUTARY_CHECK(!question_);
   question_ = std::make_unique<Question>();
@@ -167,7 +190,9 @@ void Exchange::Pose(const Inquiry& inquiry, const Work& work, std::span<const st
   question_->work = work;
   question_->sink = sink;
   question_->start = clock_.Now();
-  TRIBUTARY_CHECK(batches.empty() || batches.size() == inquiry.participants.size());
+  const std::size_t all = inquiry.participants.size();
+  TRIBUTARY_CHECK(portions.batches.empty() || portions.batches.size() == all);
+  TRIBUTARY_CHECK(portions.share.empty() || (portions.share.size() == all && options_.shared));
   for (const DeviceId device : inquiry.participants) {
     TRIBUTARY_CHECK(device.value < session_of_.size() && device.value < devices.size());
     question_->slot_of.emplace(device, question_->slots.size());
@@ -175,8 +200,11 @@ void Exchange::Pose(const Inquiry& inquiry, const Work& work, std::span<const st
     slot.result.report.device = device;
     slot.work = work;
     if (auto* train = std::get_if<TrainAssignment>(&slot.work)) {
-      if (!batches.empty()) train->batch = batches[question_->slots.size()];
+      const std::size_t place = question_->slots.size();
+      if (!portions.batches.empty()) train->batch = portions.batches[place];
+      if (!portions.share.empty()) slot.share = portions.share[place];
       slot.most_weight = MostWeight(*train, devices[device.value].samples);
+      for (const auto& records : SharedWith(device.value)) slot.most_weight += static_cast<double>(CountOf(*records));
     }
     question_->slots.push_back(std::move(slot));
   }
@@ -186,6 +214,7 @@ void Exchange::Pose(const Inquiry& inquiry, const Work& work, std::span<const st
 }
 
 std::vector<std::unique_ptr<Exchange::Task>> Exchange::EndTasks(Errands& errands) {
+  const std::size_t sample_bytes = options_.shared ? RecordBytes(*options_.shared) : 0;
   const auto answer_bytes = static_cast<std::int64_t>((parameters_.size() + statistics_.size()) * sizeof(float) +
                                                       2 * moments_.size() * sizeof(double));
   std::vector<std::unique_ptr<Task>> tasks;
@@ -205,7 +234,7 @@ std::vector<std::unique_ptr<Exchange::Task>> Exchange::EndTasks(Errands& errands
     Charge(slot, *tasks.back());
     const std::uint64_t ticket = tasks.back()->ticket;
     // Twice what an answer takes, for headings; of a device that sends its pieces small.
-    session->late.push_back({ticket, 2 * answer_bytes + (64 << 10)});
+    session->late.push_back({ticket, 2 * answer_bytes + static_cast<std::int64_t>(slot.share * sample_bytes) + (64 << 10)});
     if (session->late.size() > kMostLate) session->late.pop_front();
     members_.Set(report.device.value, Doing::kWaiting, clock_.Now());
     Send(*session, Verdict{ticket, Verdict::Outcome::kLate, report.reason}, 0, errands);

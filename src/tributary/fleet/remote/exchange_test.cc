@@ -8,6 +8,7 @@
 #include <limits>
 #include <thread>
 
+#include "tributary/data/record.h"
 #include "tributary/fleet/remote/testing_exchange.h"
 #include "tributary/policy/compression/encoding.h"
 
@@ -956,7 +957,7 @@ TEST_F(StreamingExchangeTest, GivesEachDeviceItsBatch) {
   for (const Member& member : exchange_->members()) profiles_.push_back(member.profile);
   const std::vector<std::size_t> batches = {5, 3};
   asking_ = std::async(std::launch::async, [&] {
-    return exchange_->Ask(inquiry_, TrainAssignment{}, batches, profiles_, sink_.get(), {});
+    return exchange_->Ask(inquiry_, TrainAssignment{}, {.batches = batches}, profiles_, sink_.get(), {});
   });
   const Assignment of_a = a->AwaitWork(), of_b = b->AwaitWork();
   EXPECT_EQ(std::get<TrainAssignment>(of_a.work).batch, 3U);
@@ -968,6 +969,123 @@ TEST_F(StreamingExchangeTest, GivesEachDeviceItsBatch) {
   EXPECT_FALSE(answer(*a, of_a, 4).ok());  // more than it was asked for
   EXPECT_TRUE(answer(*b, of_b, 5).ok());
   EXPECT_EQ(End(), (Outcomes{Outcome::kApplied, Outcome::kRefused}));
+}
+
+// Devices that share samples: one value each, and a label of two.
+class SharingExchangeTest : public ExchangeTest {
+ protected:
+  SharingExchangeTest() {
+    options_.shared = SampleFormat{{1, 1, 1}, SampleElement::kByte, 2};
+    exchange_ = std::make_unique<Exchange>(options_, clock_);
+  }
+  static std::vector<std::byte> RecordsOf(const std::vector<int>& values) {
+    std::vector<std::byte> records;
+    for (const int value : values) AppendRecord({.label = value % 2, .payload = {static_cast<std::byte>(value)}}, records);
+    return records;
+  }
+  static std::vector<int> ValuesOf(ByteSpan records) {
+    std::vector<StreamSample> samples;
+    EXPECT_TRUE(ReadRecords({{1, 1, 1}, SampleElement::kByte, 2}, records, samples).ok());
+    std::vector<int> values;
+    for (const StreamSample& sample : samples) values.push_back(static_cast<int>(sample.payload.at(0)));
+    return values;
+  }
+  void AskToShare(std::vector<DeviceId> participants, std::vector<std::size_t> share) {
+    NewSink();
+    share_ = std::move(share);
+    inquiry_ = {RoundId{++round_}, std::move(participants), {parameters_, statistics_}, {}, 0};
+    profiles_.clear();
+    for (const Member& member : exchange_->members()) profiles_.push_back(member.profile);
+    asking_ = std::async(std::launch::async, [this] {
+      return exchange_->Ask(inquiry_, TrainAssignment{}, {.share = share_}, profiles_, sink_.get(), {});
+    });
+  }
+  Status Answer(FakeDevice& device, const Assignment& work, const std::vector<int>& values) {
+    TRIBUTARY_RETURN_IF_ERROR(device.Push(work.ticket, UpdateOf(*model_, device.number(), round_)));
+    if (!values.empty()) TRIBUTARY_RETURN_IF_ERROR(device.Send(Samples{work.ticket}, RecordsOf(values)));
+    return device.Finish(work.ticket);
+  }
+  std::vector<std::size_t> share_;
+};
+
+TEST_F(SharingExchangeTest, WhatOneSharesComesToAllOthersInTheNextRound) {
+  const auto a = NewDevice("a"), b = NewDevice("b"), c = NewDevice("c");
+  const std::vector<DeviceId> all = {a->number(), b->number(), c->number()};
+  AskToShare(all, {2, 3, 0});
+  Assignment of_a = a->AwaitWork(), of_b = b->AwaitWork(), of_c = c->AwaitWork();
+  EXPECT_EQ(of_a.share, 2U);
+  EXPECT_EQ(of_c.share, 0U);
+  EXPECT_EQ(of_c.received, 0U);
+  EXPECT_TRUE(Answer(*a, of_a, {1, 2}).ok());
+  EXPECT_TRUE(Answer(*b, of_b, {3}).ok());  // Fewer: its data were at their end.
+  EXPECT_TRUE(Answer(*c, of_c, {}).ok());
+  auto results = Answers();
+  ASSERT_TRUE(results.ok());
+  const auto record = static_cast<std::int64_t>(RecordsOf({1}).size());
+  EXPECT_EQ(results->devices[0].report.injected.value, 2 * record);
+  EXPECT_EQ(results->devices[2].report.injected.value, 0);
+
+  AskToShare(all, {0, 0, 0});
+  of_a = a->AwaitWork(), of_b = b->AwaitWork(), of_c = c->AwaitWork();
+  EXPECT_EQ(of_a.received, 1U);
+  EXPECT_EQ(ValuesOf(a->samples()), (std::vector<int>{3}));
+  EXPECT_EQ(ValuesOf(b->samples()), (std::vector<int>{1, 2}));
+  EXPECT_EQ(ValuesOf(c->samples()), (std::vector<int>{1, 2, 3}));
+  for (const auto& [device, work] : {std::pair(a.get(), of_a), std::pair(b.get(), of_b), std::pair(c.get(), of_c)}) {
+    EXPECT_TRUE(Answer(*device, work, {}).ok());
+  }
+  results = Answers();
+  ASSERT_TRUE(results.ok());
+  EXPECT_EQ(results->devices[2].report.injected.value, 3 * record);
+  AskToShare({a->number()}, {});
+  of_a = a->AwaitWork();
+  EXPECT_EQ(of_a.received, 0U);  // Once is enough.
+  EXPECT_TRUE(Answer(*a, of_a, {}).ok());
+  EXPECT_EQ(End(), Outcomes{Outcome::kApplied});
+}
+
+TEST_F(SharingExchangeTest, WhatComesWithoutAnAnswerIsNotShared) {
+  const auto a = NewDevice("a"), b = NewDevice("b");
+  AskToShare({a->number(), b->number()}, {1, 0});
+  const Assignment of_a = a->AwaitWork(), of_b = b->AwaitWork();
+  EXPECT_TRUE(a->Send(Samples{of_a.ticket}, RecordsOf({1})).ok());
+  EXPECT_TRUE(a->Send(Failure{of_a.ticket, "tired"}).ok());
+  EXPECT_TRUE(Answer(*b, of_b, {}).ok());
+  EXPECT_EQ(End(), (Outcomes{Outcome::kCrashed, Outcome::kApplied}));
+  AskToShare({b->number()}, {});
+  const Assignment next = b->AwaitWork();
+  EXPECT_EQ(next.received, 0U);
+  EXPECT_TRUE(Answer(*b, next, {}).ok());
+  EXPECT_EQ(End(), Outcomes{Outcome::kApplied});
+}
+
+TEST_F(SharingExchangeTest, RefusesSamplesThatWereNotAskedForOrAreNone) {
+  const auto refusal = [&](std::size_t share, std::vector<std::byte> bytes) {
+    const auto device = NewDevice("d" + std::to_string(exchange_->members().size()));
+    AskToShare({device->number()}, {share});
+    const Status status = device->Send(Samples{device->AwaitWork().ticket}, bytes);
+    EXPECT_EQ(End(), Outcomes{status.ok() ? Outcome::kApplied : Outcome::kRefused});
+    return status.message();
+  };
+  EXPECT_EQ(refusal(0, RecordsOf({1})), "the device sends samples that nobody asked for");
+  EXPECT_EQ(refusal(1, RecordsOf({1, 2})), "the device sends more than the 1 samples that it was asked for");
+  std::vector<std::byte> cut = RecordsOf({1});
+  cut.pop_back();
+  EXPECT_NE(refusal(1, cut).find("no whole number of samples"), std::string::npos);
+  std::vector<std::byte> odd;
+  AppendRecord({.label = 2, .payload = {std::byte{1}}}, odd);
+  EXPECT_NE(refusal(1, odd), "");  // There are two classes.
+  EXPECT_NE(refusal(1, std::vector<std::byte>(RecordsOf({1}).size())), "");
+}
+
+TEST_F(SharingExchangeTest, ACheckpointKeepsWhatWasShared) {
+  exchange_->Restore(std::vector<FleetMember>{{"a", 10, 0, 0, RecordsOf({5, 6})}, {"b", 10, 0, 0, {std::byte{1}}}});
+  const auto c = NewDevice("c");
+  AskToShare({c->number()}, {});
+  const Assignment work = c->AwaitWork();
+  EXPECT_EQ(ValuesOf(c->samples()), (std::vector<int>{5, 6}));
+  EXPECT_TRUE(Answer(*c, work, {}).ok());
+  EXPECT_EQ(End(), Outcomes{Outcome::kApplied});
 }
 
 // With updates that come compressed.

@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "tributary/data/record.h"
 #include "tributary/device/setting.h"
 #include "tributary/engine/compute.h"
 #include "tributary/experiment/fleet_builder.h"
@@ -47,8 +48,11 @@ StatusOr<std::optional<StreamPlace>> LocalWork::PlaceOfStream(const Welcome& wel
   if (options_.stream) return options_.stream;
   if (welcome.device.value < static_cast<std::uint64_t>(TotalDevices(experiment.fleet))) {
     TRIBUTARY_ASSIGN_OR_RETURN(const std::vector<DeviceProfile> profiles, BuildFleet(experiment));
-    if (const SamplesPerSecond rate = profiles[welcome.device.value].stream_rate; rate.value > 0) {
-      TRIBUTARY_ASSIGN_OR_RETURN(RateProgramme programme, RateProgramme::Make(rate));
+    const DeviceProfile& profile = profiles[welcome.device.value];
+    if (profile.stream_rate.value > 0) {
+      const RateSteps& steps = profile.stream_programme;
+      TRIBUTARY_ASSIGN_OR_RETURN(RateProgramme programme,
+                                 RateProgramme::Make(profile.stream_rate, steps.steps, steps.after));
       return std::optional<StreamPlace>(ReplayPlace{std::move(programme)});
     }
   }
@@ -102,6 +106,7 @@ Status LocalWork::Build(const Welcome& welcome) {
   statistics_ = FlatBuffer(model_->statistics.size);
   SetComputeThreads(options_.threads);
   worker_ = std::make_unique<Worker>(model_);
+  record_bytes_ = experiment.injection.on() ? RecordBytes(FormatFor(welcome)) : 0;
   compressor_.reset();
   if (experiment.compression.kind != CompressionKind::kDense) {
     compressor_.emplace(experiment.compression, model_, welcome.piece_floats);
@@ -173,16 +178,15 @@ void LocalWork::Remember(const Assignment& assignment) {
   }
 }
 
-Status LocalWork::TakeFromStream(const TrainAssignment& train, const Assignment& assignment,
-                                 const Transfers& transfers, LocalSamples& samples, TrainHooks& hooks, StreamUse& use) {
+StatusOr<std::vector<StreamSample>> LocalWork::TakeFromStream(const TrainAssignment& train, const Assignment& assignment,
+                                                              const Transfers& transfers, StreamUse& use) {
   if (train.epochs > 0) return InvalidArgument("a stream has no epochs");
   const TimePoint begun = clock_.Now();
   TRIBUTARY_RETURN_IF_ERROR(source_->Seek(assignment.stream_from));
   TRIBUTARY_RETURN_IF_ERROR(source_->Forget(assignment.stream_kept));
   TRIBUTARY_ASSIGN_OR_RETURN(
-      const std::vector<StreamSample> taken,
+      std::vector<StreamSample> taken,
       source_->Take(train.batch * static_cast<std::size_t>(train.steps), [&] { return transfers.over(); }));
-  TRIBUTARY_ASSIGN_OR_RETURN(samples, SamplesOfStream(*welcome_, taken));
   const StreamStanding standing = source_->standing();
   use = {.first = taken.front().position,
          .last = taken.back().position,
@@ -194,15 +198,32 @@ Status LocalWork::TakeFromStream(const TrainAssignment& train, const Assignment&
          .missing = standing.counts.missing,
          .undecodable = standing.counts.undecodable,
          .duplicates = standing.counts.duplicates};
-  std::vector<std::int64_t> firsts;  // position of each step's first sample, which keys its chance
-  for (std::size_t i = 0; i < taken.size(); i += train.batch) firsts.push_back(taken[i].position);
-  hooks.samples = static_cast<std::int64_t>(taken.size());
-  hooks.read = [this, &train, &samples, firsts = std::move(firsts)](std::uint64_t step, Batch& batch) {
-    const auto mine = std::span(samples.data.training).subspan(step * train.batch, train.batch);
-    GatherBatch(*samples.dataset, mine, train.augment,
-                {train.seed, welcome_->device, static_cast<std::uint64_t>(firsts[step])}, batch);
-  };
-  return OkStatus();
+  return taken;
+}
+
+std::vector<StreamSample> LocalWork::TakeOwn(const TrainAssignment& train) const {
+  const LocalData& data = samples_.data;
+  const std::uint64_t step = StepsOf(train, data).first;
+  std::vector<StreamSample> own;
+  for (const std::uint32_t index : BatchSamples(data, train.batch, {train.seed, welcome_->device, step})) {
+    own.push_back(SampleOf(*data.dataset, index));
+    own.back().position = static_cast<std::int64_t>(step);  // which keys the batch's chance
+  }
+  return own;
+}
+
+StatusOr<std::vector<std::byte>> LocalWork::Share(const Assignment& assignment, Transfers& transfers,
+                                                  std::vector<StreamSample>& samples) const {
+  std::vector<std::byte> records;
+  for (std::size_t i = 0; i < std::min(assignment.share, samples.size()); ++i) AppendRecord(samples[i], records);
+  if (assignment.received > 0) {
+    TRIBUTARY_ASSIGN_OR_RETURN(const std::vector<std::byte> received, transfers.AwaitSamples());
+    if (received.size() != assignment.received * record_bytes_) {
+      return InvalidArgument("the coordinator has sent fewer samples than it promised");
+    }
+    TRIBUTARY_RETURN_IF_ERROR(ReadRecords(FormatFor(*welcome_), received, samples));
+  }
+  return records;
 }
 
 StatusOr<Answer> LocalWork::Train(const TrainAssignment& train, const Assignment& assignment, Transfers& transfers) {
@@ -211,16 +232,41 @@ StatusOr<Answer> LocalWork::Train(const TrainAssignment& train, const Assignment
   hooks.await = [&](std::size_t unit) { return transfers.AwaitUnit(unit); };
   hooks.ready = [&](const Update& update, std::size_t unit) { transfers.UnitReady(update, unit); };
   hooks.clock = &clock_;
-  LocalSamples arrived;
+  LocalSamples read;
+  std::vector<std::int64_t> keys;  // of each step's chance
+  std::vector<std::byte> shared;
   Answer answer;
-  if (source_) {
+  const bool shares = assignment.share > 0 || assignment.received > 0;
+  if (shares && train.answer != TrainAssignment::Answer::kGradient) {
+    return InvalidArgument("samples are shared between gradients only");
+  }
+  if (source_ || shares) {
     // Weights come in meanwhile.
-    TRIBUTARY_RETURN_IF_ERROR(TakeFromStream(train, assignment, transfers, arrived, hooks, answer.stream.emplace()));
+    std::vector<StreamSample> samples;
+    if (source_) {
+      TRIBUTARY_ASSIGN_OR_RETURN(samples, TakeFromStream(train, assignment, transfers, answer.stream.emplace()));
+    } else {
+      samples = TakeOwn(train);
+    }
+    std::size_t batch = train.batch;
+    for (std::size_t i = 0; i < samples.size(); i += batch) keys.push_back(samples[i].position);
+    if (shares) {
+      TRIBUTARY_ASSIGN_OR_RETURN(shared, Share(assignment, transfers, samples));
+      batch = samples.size();
+    }
+    TRIBUTARY_ASSIGN_OR_RETURN(read, SamplesOfStream(*welcome_, samples));
+    hooks.samples = static_cast<std::int64_t>(samples.size());
+    hooks.read = [&, batch](std::uint64_t step, Batch& out) {
+      const auto mine = std::span(read.data.training).subspan(step * batch, batch);
+      GatherBatch(*read.dataset, mine, train.augment,
+                  {train.seed, welcome_->device, static_cast<std::uint64_t>(keys[step])}, out);
+    };
   }
   if (compressor_) Remember(assignment);
   TRIBUTARY_ASSIGN_OR_RETURN(const Worker::Trained trained,
                              worker_->Train(train, weights(), welcome_->device, samples_.data, hooks));
   TRIBUTARY_RETURN_IF_ERROR(transfers.Finish());
+  TRIBUTARY_RETURN_IF_ERROR(transfers.PushSamples(shared, record_bytes_));
   if (compressor_) {
     compressor_->End();
     // Before the answer: once that is taken, this round counts.
@@ -235,7 +281,7 @@ StatusOr<Answer> LocalWork::Train(const TrainAssignment& train, const Assignment
   answer.compute_seconds = answer.between_seconds;
   for (const double seconds : answer.forward_seconds) answer.compute_seconds += seconds;
   for (const double seconds : answer.backward_seconds) answer.compute_seconds += seconds;
-  if (!own_samples_) samples_ = std::move(arrived);  // Of a broker's stream, the last batch is all there is to look at.
+  if (!own_samples_) samples_ = std::move(read);  // Of a broker's stream, the last batch is all there is to look at.
   return answer;
 }
 

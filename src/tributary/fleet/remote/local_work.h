@@ -43,6 +43,7 @@ class LocalWork : public DeviceWork {
   std::size_t size(Array array) const override;
   void Place(Array array, std::size_t offset, ByteSpan values) override;
   std::span<const Segment> units(Array array) const override;
+  std::size_t record_bytes() const override { return record_bytes_; }
   bool compresses() const override { return compressor_.has_value(); }
   Status Encode(const LayerRun& run, const Update& update, EncodedBlocks& out) override;
   StatusOr<Answer> Do(const Assignment& assignment, Transfers& transfers) override;
@@ -55,9 +56,14 @@ class LocalWork : public DeviceWork {
   // Fills in how fast it computes, and what each unit takes.
   Status MeasureCompute(const LocalData& data, std::size_t batch, Ready& ready);
   StatusOr<Answer> Train(const TrainAssignment& train, const Assignment& assignment, Transfers& transfers);
-  // Waits for the samples of an assignment and has the hooks read them; `use` says which they are.
-  Status TakeFromStream(const TrainAssignment& train, const Assignment& assignment, const Transfers& transfers,
-                        LocalSamples& samples, TrainHooks& hooks, StreamUse& use);
+  // Waits for the samples of an assignment; `use` says which they are.
+  StatusOr<std::vector<StreamSample>> TakeFromStream(const TrainAssignment& train, const Assignment& assignment,
+                                                     const Transfers& transfers, StreamUse& use);
+  // The one batch of an assignment, from the device's own data.
+  std::vector<StreamSample> TakeOwn(const TrainAssignment& train) const;
+  // Adds what other devices have sent; the first of these are what this one sends, as records.
+  StatusOr<std::vector<std::byte>> Share(const Assignment& assignment, Transfers& transfers,
+                                         std::vector<StreamSample>& samples) const;
   void Remember(const Assignment& assignment);
   SharedWeights weights() const { return {parameters_.span(), statistics_.span()}; }
 
@@ -71,6 +77,7 @@ class LocalWork : public DeviceWork {
   std::optional<UpdateCompressor> compressor_;
   std::unique_ptr<StreamSource> source_;  // of a device whose samples arrive over time
   bool own_samples_ = true;               // which are then not those of a broker
+  std::size_t record_bytes_ = 0;  // of samples that travel; 0 where none may
   std::filesystem::path state_;  // of this experiment
   Ready ready_;
 };

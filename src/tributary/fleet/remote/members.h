@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -38,6 +39,8 @@ struct Member {
   std::int64_t applied_position = 0;
   std::int64_t durable_position = 0;
   std::optional<SamplesPerSecond> stream_rate;  // as it measured
+  // Records of the samples that it shared in the last round, for the others; none if it did not.
+  std::shared_ptr<const std::vector<std::byte>> shared;
 };
 
 // Who belongs to a run. A device's number is its place in the order of first coming, and stays its own.

@@ -19,6 +19,8 @@ namespace tributary::remote {
 inline constexpr std::uint32_t kProtocol = 1;
 // What a message may take on the wire; gRPC closes a stream that exceeds it.
 inline constexpr std::size_t kLargestMessage = 4 << 20;
+// What a message of Samples may hold, unless it is one alone.
+inline constexpr std::size_t kMostSampleBytes = 1 << 20;
 // What a Ping may carry or ask for.
 inline constexpr std::size_t kLargestProbe = 1 << 20;
 
@@ -87,6 +89,11 @@ struct Assignment {
   std::vector<std::uint32_t> pull_ends, push_ends;  // rising
   RoundId state_round{0}, durable_round{0};
   std::int64_t stream_from = 0, stream_kept = 0;
+  std::size_t share = 0, received = 0;
+};
+
+struct Samples {
+  std::uint64_t ticket = 0;
 };
 
 // Counts and positions are not negative, and `first` is not above `last`.
@@ -134,7 +141,7 @@ struct Farewell {
   bool finished = false;
 };
 
-using FromDevice = std::variant<Greeting, Ping, Ready, Piece, Answer, Failure>;
-using ToDevice = std::variant<Welcome, Pong, Assignment, Piece, Verdict, Farewell>;
+using FromDevice = std::variant<Greeting, Ping, Ready, Piece, Answer, Failure, Samples>;
+using ToDevice = std::variant<Welcome, Pong, Assignment, Piece, Verdict, Farewell, Samples>;
 
 }  // namespace tributary::remote

@@ -27,6 +27,8 @@ StatusOr<std::unique_ptr<RemoteFleet>> RemoteFleet::Start(RemoteFleetOptions opt
   const RemoteFleetOptions& chosen = fleet->options_;
   remote::ExchangeOptions exchange{.model = chosen.model, .transfers = chosen.experiment.transfers,
                                    .compressed = chosen.experiment.compression.kind != CompressionKind::kDense, .grace = chosen.grace, .spool = chosen.spool};
+  const bool shares = chosen.experiment.injection.on();
+  if (shares) exchange.shared = SampleFormat{chosen.samples.shape, chosen.element, chosen.samples.classes};
   exchange.welcome = {.build = chosen.build,
                       .experiment = FormatExperiment(chosen.experiment),
                       .input = chosen.samples.shape,
@@ -35,6 +37,7 @@ StatusOr<std::unique_ptr<RemoteFleet>> RemoteFleet::Start(RemoteFleetOptions opt
                       .deviation = chosen.samples.normalisation.deviation,
                       .layout = remote::LayoutHash(*chosen.model),
                       .piece_floats = kPieceFloats,
+                      .needs = shares ? std::vector<std::string>{"samples"} : std::vector<std::string>{},
                       .float_samples = chosen.element == SampleElement::kFloat};
   fleet->state_ = std::make_unique<State>(std::move(exchange), *fleet->clock_);
   fleet->state_->exchange.Restore(chosen.members);
@@ -54,7 +57,8 @@ int RemoteFleet::port() const { return state_->server->port(); }
 std::vector<FleetMember> RemoteFleet::members() const {
   std::vector<FleetMember> members;
   for (const remote::Member& member : state_->exchange.members()) {
-    members.push_back({member.name, member.profile.samples, member.applied_round, member.applied_position});
+    members.push_back({member.name, member.profile.samples, member.applied_round, member.applied_position,
+                       member.shared ? *member.shared : std::vector<std::byte>{}});
   }
   return members;
 }
@@ -82,7 +86,7 @@ bool RemoteFleet::Present(DeviceId device) const { return present_[device.value]
 StatusOr<RoundReport> RemoteFleet::Train(const RoundRequest& request, UpdateSink& sink) {
   state_->server->set_round(request.round.value);
   TRIBUTARY_ASSIGN_OR_RETURN(Exchange::Results results,
-                             state_->exchange.Ask(request, request.assignment, request.batches, profiles_, &sink,
+                             state_->exchange.Ask(request, request.assignment, {request.batches, request.share}, profiles_, &sink,
                                                   options_.should_stop));
   RoundReport report{results.start, results.end, {}};
   for (Exchange::Result& device : results.devices) report.devices.push_back(std::move(device.report));

@@ -201,7 +201,9 @@ class FakeDevice {
   // Takes everything there is to take.
   void Pump() {
     while (exchange_.Next(*session_, [&](const ToDevice& message, ByteSpan values) {
-      if (const auto* piece = std::get_if<Piece>(&message)) {
+      if (std::holds_alternative<Samples>(message)) {
+        samples_.insert(samples_.end(), values.begin(), values.end());
+      } else if (const auto* piece = std::get_if<Piece>(&message)) {
         pulled_[piece->ticket] += values.size() / sizeof(float);
         pieces_.emplace_back(piece->array, Segment{piece->offset, values.size() / sizeof(float)});
       } else {
@@ -228,6 +230,7 @@ class FakeDevice {
   Assignment AwaitWork() {
     const auto assignment = Expect<Assignment>();
     TRIBUTARY_CHECK(assignment.has_value());
+    if (assignment->received == 0) samples_.clear();
     while (pulled_[assignment->ticket] < model_.parameters.size + model_.statistics.size) {
       Pump();
     }
@@ -265,6 +268,8 @@ class FakeDevice {
   }
 
   DeviceId number() const { return number_; }
+  // Records that came with the last assignment.
+  const std::vector<std::byte>& samples() const { return samples_; }
   // Of all weights that ever came, in their order.
   const std::vector<std::pair<Array, Segment>>& pieces() const { return pieces_; }
   Exchange::Session& session() { return *session_; }
@@ -280,6 +285,7 @@ class FakeDevice {
   std::shared_ptr<Exchange::Session> session_;
   DeviceId number_;
   std::vector<ToDevice> inbox_;
+  std::vector<std::byte> samples_;
   std::map<std::uint64_t, std::size_t> pulled_;
   std::vector<std::pair<Array, Segment>> pieces_;
 };

@@ -253,6 +253,12 @@ Answer Take(const pb::Answer& from, Reader& reader) {
   return answer;
 }
 
+template <typename Message>
+void Put(const Samples& from, Message& to) {
+  to.mutable_samples()->set_ticket(from.ticket);
+}
+Samples Take(const pb::Samples& from, Reader&) { return {from.ticket()}; }
+
 void Put(const Failure& from, pb::FromDevice& to) {
   to.mutable_failure()->set_ticket(from.ticket);
   to.mutable_failure()->set_reason(Clean(from.reason, kLongestReason));
@@ -364,9 +370,12 @@ void Put(const Assignment& from, pb::ToDevice& to) {
   assignment.set_durable_round(from.durable_round.value);
   assignment.set_stream_from(static_cast<std::uint64_t>(from.stream_from));
   assignment.set_stream_kept(static_cast<std::uint64_t>(from.stream_kept));
+  assignment.set_share(static_cast<std::uint32_t>(from.share));
+  assignment.set_received(static_cast<std::uint32_t>(from.received));
   std::visit([&](const auto& work) { PutWork(work, assignment); }, from.work);
 }
 
+constexpr std::uint64_t kMostShared = 10'000'000;
 constexpr std::int64_t kMostSteps = 1'000'000'000;
 constexpr std::uint64_t kLargestBatch = 1'000'000'000;
 
@@ -410,6 +419,8 @@ Assignment Take(const pb::Assignment& from, Reader& reader) {
   assignment.durable_round = RoundId{from.durable_round()};
   assignment.stream_from = reader.Position(from.stream_from(), "assignment.stream_from");
   assignment.stream_kept = reader.Position(from.stream_kept(), "assignment.stream_kept");
+  assignment.share = static_cast<std::size_t>(reader.AtMost(from.share(), kMostShared, "assignment.share"));
+  assignment.received = static_cast<std::size_t>(reader.AtMost(from.received(), kMostShared, "assignment.received"));
   assignment.push_ends = reader.Ends(from.push_ends(), "assignment.push_ends");
   switch (from.work_case()) {
     case pb::Assignment::kTrain: assignment.work = TakeTrain(from.train(), assignment.round, reader); break;
@@ -484,6 +495,7 @@ StatusOr<FromDevice> ParseFromDevice(std::string_view fields) {
     case pb::FromDevice::kPiece: return Checked<FromDevice>(Take(proto.piece(), reader), reader);
     case pb::FromDevice::kAnswer: return Checked<FromDevice>(Take(proto.answer(), reader), reader);
     case pb::FromDevice::kFailure: return Checked<FromDevice>(Take(proto.failure(), reader), reader);
+    case pb::FromDevice::kSamples: return Checked<FromDevice>(Take(proto.samples(), reader), reader);
     default: return Corrupt("the message is of a kind that this protocol does not have");
   }
 }
@@ -498,6 +510,7 @@ StatusOr<ToDevice> ParseToDevice(std::string_view fields) {
     case pb::ToDevice::kPiece: return Checked<ToDevice>(Take(proto.piece(), reader), reader);
     case pb::ToDevice::kVerdict: return Checked<ToDevice>(Take(proto.verdict(), reader), reader);
     case pb::ToDevice::kFarewell: return Checked<ToDevice>(Take(proto.farewell(), reader), reader);
+    case pb::ToDevice::kSamples: return Checked<ToDevice>(Take(proto.samples(), reader), reader);
     default: return Corrupt("the message is of a kind that this protocol does not have");
   }
 }

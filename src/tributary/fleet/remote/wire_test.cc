@@ -140,6 +140,11 @@ TEST(Wire, CarriesAnswer) {
   EXPECT_EQ(use.duplicates, kLast);
 }
 
+TEST(Wire, CarriesSamplesBothWays) {
+  EXPECT_EQ(FromThereAndBack(Samples{kMost}).ticket, kMost);
+  EXPECT_EQ(ToThereAndBack(Samples{kMost}).ticket, kMost);
+}
+
 TEST(Wire, CarriesFailure) {
   const auto got = FromThereAndBack(Failure{3, "no memory"});
   EXPECT_EQ(got.ticket, 3U);
@@ -211,7 +216,7 @@ TrainAssignment SomeTraining() {
 }
 
 TEST(Wire, CarriesAssignmentsToTrain) {
-  const auto got = ToThereAndBack(Assignment{kMost, RoundId{kMost}, SomeTraining(), {0, 3, 4294967295U}, {2, 9}, RoundId{5}, RoundId{kMost}, kLast, kLast - 1});
+  const auto got = ToThereAndBack(Assignment{kMost, RoundId{kMost}, SomeTraining(), {0, 3, 4294967295U}, {2, 9}, RoundId{5}, RoundId{kMost}, kLast, kLast - 1, 7, 10'000'000});
   EXPECT_EQ(got.ticket, kMost);
   EXPECT_EQ(got.round, RoundId{kMost});
   EXPECT_EQ(got.pull_ends, (std::vector<std::uint32_t>{0, 3, 4294967295U}));
@@ -220,6 +225,8 @@ TEST(Wire, CarriesAssignmentsToTrain) {
   EXPECT_EQ(got.durable_round, RoundId{kMost});
   EXPECT_EQ(got.stream_from, kLast);
   EXPECT_EQ(got.stream_kept, kLast - 1);
+  EXPECT_EQ(got.share, 7U);
+  EXPECT_EQ(got.received, 10'000'000U);
   const auto& train = std::get<TrainAssignment>(got.work);
   const TrainAssignment sent = SomeTraining();
   EXPECT_EQ(train.answer, sent.answer);
@@ -243,9 +250,9 @@ TEST(Wire, CarriesAssignmentsToTrain) {
 }
 
 TEST(Wire, CarriesAssignmentsToEvaluateAndCalibrate) {
-  const auto evaluate = ToThereAndBack(Assignment{1, RoundId{2}, EvaluateAssignment{}, {4}, {4}, RoundId{1}, RoundId{1}, 1, 1});
+  const auto evaluate = ToThereAndBack(Assignment{1, RoundId{2}, EvaluateAssignment{}, {4}, {4}, RoundId{1}, RoundId{1}, 1, 1, 1, 1});
   EXPECT_TRUE(std::holds_alternative<EvaluateAssignment>(evaluate.work));
-  const auto got = ToThereAndBack(Assignment{1, RoundId{2}, CalibrateAssignment{RoundId{2}, 7, 64, kMost}, {4}, {4}, RoundId{1}, RoundId{1}, 1, 1});
+  const auto got = ToThereAndBack(Assignment{1, RoundId{2}, CalibrateAssignment{RoundId{2}, 7, 64, kMost}, {4}, {4}, RoundId{1}, RoundId{1}, 1, 1, 1, 1});
   const auto& calibrate = std::get<CalibrateAssignment>(got.work);
   EXPECT_EQ(calibrate.round, RoundId{2});
   EXPECT_EQ(calibrate.steps, 7);

@@ -176,7 +176,7 @@ Status SimulatedFleet::TrainOne(Worker& worker, const TrainAssignment& assignmen
                                 Samples& samples, bool corrupt, DeviceReport& report, UpdateSink& sink) {
   const std::size_t index = report.device.value;
   const LocalData& data = options_.data[index];
-  const Bytes shared_bytes{static_cast<std::int64_t>(samples.share) * RecordBytes(*data.dataset).value};
+  const Bytes shared_bytes{static_cast<std::int64_t>(samples.share * RecordBytes(FormatOf(*data.dataset)))};
   TrainHooks hooks;
   if (samples.share > 0 || !samples.received.empty()) {
     hooks.samples = samples.count + static_cast<std::int64_t>(samples.received.size());
@@ -228,7 +228,7 @@ StatusOr<RoundReport> SimulatedFleet::Train(const RoundRequest& request, UpdateS
     const std::size_t place = next++;
     const TrainAssignment& assignment = assignments[place];
     SampleCounts samples = SamplesOf(assignment, options_.data[device.value]);
-    const std::int64_t sample = RecordBytes(*options_.data[device.value].dataset).value;
+    const auto sample = static_cast<std::int64_t>(RecordBytes(FormatOf(*options_.data[device.value].dataset)));
     const auto received = static_cast<std::int64_t>(SharedWith(device).size());
     // A stream goes on where a data set would be at its end.
     const auto batch = static_cast<std::int64_t>(assignment.batch);
