@@ -75,13 +75,18 @@ class ReplayStream : public Stream {
 }  // namespace
 
 ReplayOrder::ReplayOrder(std::size_t samples, std::uint64_t seed, DeviceId device)
-    : samples_(samples), seed_(seed), device_(device) {
+    : samples_(samples), seed_(seed), device_(device), shuffles_(true) {
   TRIBUTARY_CHECK(samples > 0);
+}
+
+ReplayOrder::ReplayOrder(std::vector<std::uint32_t> order)
+    : samples_(order.size()), seed_(0), device_{}, shuffles_(false), order_(std::move(order)) {
+  TRIBUTARY_CHECK(samples_ > 0);
 }
 
 std::size_t ReplayOrder::At(std::int64_t position) {
   const std::uint64_t epoch = static_cast<std::uint64_t>(position) / samples_;
-  if (order_.empty() || epoch != epoch_) {
+  if (shuffles_ && (order_.empty() || epoch != epoch_)) {
     order_ = EpochOrder(samples_, seed_, device_, epoch);
     epoch_ = epoch;
   }

@@ -23,13 +23,17 @@ struct ReplayOptions {
 // Which of `samples` samples the one at `position` of an endless stream over them is.
 class ReplayOrder {
  public:
+  // In a new random order each time through.
   ReplayOrder(std::size_t samples, std::uint64_t seed, DeviceId device);
+  // In this order each time: that of a recording. Not empty.
+  explicit ReplayOrder(std::vector<std::uint32_t> order);
   std::size_t At(std::int64_t position);
 
  private:
   const std::size_t samples_;
   const std::uint64_t seed_;
   const DeviceId device_;
+  const bool shuffles_;
   std::uint64_t epoch_ = 0;
   std::vector<std::uint32_t> order_;  // Of that epoch; empty before the first.
 };
