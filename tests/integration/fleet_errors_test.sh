@@ -30,6 +30,7 @@ expect_error '\[model\] compute-as has a meaning on simulated devices only' coor
 { cat tiny.toml; printf '[[disturbance]]\nkind = "vanish"\ndevices = "all"\nshare = 0.5\n'; } >disturbed.toml
 expect_error '\[\[disturbance\]\] has a meaning on simulated devices only' coordinator ./disturbed.toml
 expect_error 'stream-rate has a meaning on simulated devices only' coordinator ./tiny.toml --set fleet.group.all.stream-rate=10
+expect_error 'recorded-speed has a meaning on simulated devices only' coordinator ./tiny.toml --set stream.recorded-speed=10
 expect_error 'none/experiment.toml' coordinator --resume none
 expect_error '--resume goes on with the experiment of that run as it is' coordinator ./tiny.toml --resume none
 mkdir empty

@@ -19,6 +19,7 @@ Status CheckReal(const Experiment& experiment) {
   };
   if (experiment.model.compute_as) return only("[model] compute-as");
   if (!experiment.disturbances.empty()) return only("[[disturbance]]");
+  if (experiment.stream.recorded_speed) return only("[stream] recorded-speed");
   for (const Group& group : experiment.fleet.groups) {
     if (group.stream_rate != Distribution::Constant(0)) return only("[[fleet.group]] stream-rate");
   }

@@ -23,10 +23,18 @@ Status CheckMemory(const Model& charged, const Experiment& experiment, std::span
   return OkStatus();
 }
 
+Status CheckRecorded(const Experiment& experiment, const Dataset& train) {
+  if (!experiment.stream.recorded_speed || train.origins() != nullptr) return OkStatus();
+  return InvalidArgument("[stream] recorded-speed plays samples as they were recorded, and " + train.name() +
+                         " does not say when that was; give groups a stream-rate, or use recordings (har, or a folder of "
+                         ".csv files for each person)");
+}
+
 }  // namespace
 
 StatusOr<FinishedRun> Simulate(const Experiment& experiment, const SimulationOptions& options) {
   TRIBUTARY_ASSIGN_OR_RETURN(const TrainTest data, LoadExperimentData(experiment, options.data_dir));
+  TRIBUTARY_RETURN_IF_ERROR(CheckRecorded(experiment, data.train));
   const Shape& shape = data.train.shape();
   const int classes = data.train.classes();
   TRIBUTARY_ASSIGN_OR_RETURN(const auto model, BuildNetwork(experiment.model.name, experiment, shape, classes));
@@ -36,6 +44,7 @@ StatusOr<FinishedRun> Simulate(const Experiment& experiment, const SimulationOpt
   fleet_options.transfers = experiment.transfers;
   fleet_options.compression = experiment.compression;
   fleet_options.buffer = experiment.stream.buffer;
+  fleet_options.recorded_speed = experiment.stream.recorded_speed;
   TRIBUTARY_ASSIGN_OR_RETURN(fleet_options.profiles, BuildFleet(experiment));
   TRIBUTARY_RETURN_IF_ERROR(CheckMemory(*charged, experiment, fleet_options.profiles));
   TRIBUTARY_ASSIGN_OR_RETURN(fleet_options.data, DealOut(experiment, data.train));

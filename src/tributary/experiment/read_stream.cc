@@ -10,6 +10,7 @@ Status ReadStream(Section section, const FleetChoice& fleet, const Training& tra
     for (const auto one : all) list.emplace_back(NameOf(one));
     return list;
   };
+  section.Read("recorded-speed", stream.recorded_speed, Range{.high = 1e6, .above_low = true});
   StreamBatchOptions& batch = stream.batch;
   std::string rule(NameOf(batch.rule)), scaling(NameOf(stream.scaling.rule));
   section.ReadName("batch", "batch rule", names(kBatchRules), rule);
@@ -43,9 +44,10 @@ Status ReadStream(Section section, const FleetChoice& fleet, const Training& tra
     section.Fail("smallest-batch", " is " + std::to_string(batch.smallest) + ", above largest-batch, which is " +
                                        std::to_string(batch.largest));
   }
-  const bool streams = std::ranges::any_of(
-      fleet.groups, [](const Group& group) { return group.stream_rate != Distribution::Constant(0); });
-  constexpr std::string_view kSomeStream = "a [[fleet.group]] that has a stream-rate";
+  const bool streams = stream.recorded_speed || std::ranges::any_of(fleet.groups, [](const Group& group) {
+    return group.stream_rate != Distribution::Constant(0);
+  });
+  constexpr std::string_view kSomeStream = "a [[fleet.group]] that has a stream-rate, or recorded-speed";
   section.OnlyWith("batch", streams || !follows, kSomeStream);
   section.OnlyWith("buffer", streams || stream.buffer == BufferPolicy::kPersist, kSomeStream);
   return section.Finish();

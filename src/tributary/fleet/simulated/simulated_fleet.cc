@@ -56,12 +56,27 @@ SimulatedFleet::SimulatedFleet(SimulatedFleetOptions options)
   }
   for (const DeviceProfile& profile : options_.profiles) {
     streams_.emplace_back();
-    if (!(profile.stream_rate.value > 0) || profile.samples == 0) continue;
+    if (profile.samples == 0) continue;
+    if (!(profile.stream_rate.value > 0)) {
+      if (options_.recorded_speed) streams_.back() = PlayRecording(options_.data[profile.id.value]);
+      continue;
+    }
     streams_.back() = std::make_unique<DeviceStream>(
         DeviceStream{SimulatedStream(RateProgramme::Make(profile.stream_rate).value(), options_.buffer),
                      ReplayOrder(static_cast<std::size_t>(profile.samples), options_.seed, profile.id)});
   }
   for (std::size_t i = 0; i < options_.threads; ++i) workers_.emplace_back(options_.model);
+}
+
+std::unique_ptr<SimulatedFleet::DeviceStream> SimulatedFleet::PlayRecording(const LocalData& data) const {
+  const Origins* const origins = data.dataset->origins();
+  TRIBUTARY_CHECK(origins != nullptr);
+  std::vector<std::uint32_t> order = RecordedOrder(*origins, data.training);
+  std::vector<Duration> times;
+  for (const std::uint32_t place : order) times.push_back(origins->recorded[data.training[place]]);
+  return std::make_unique<DeviceStream>(
+      DeviceStream{SimulatedStream(RecordedTimes(std::move(times), *options_.recorded_speed), options_.buffer),
+                   ReplayOrder(std::move(order))});
 }
 
 SimulatedFleet::Played SimulatedFleet::Play(const Inquiry& inquiry, std::span<const Trouble> troubles,
