@@ -14,7 +14,7 @@ draw() { # PERSON KIND MS-PER-ROW
     for (row = 0; row < 1500; ++row) {
       a = int(row / 150) % 5
       for (c = 0; c < 6; ++c) printf "%.4f,", (c == a) + a * sin(row * (1 + a) / 5) + (rand() - 0.5) / 2
-      printf "%d,%s\n", 1657533977813 + ms * row + (row >= 750 ? 4000 : 0), names[a + 1]
+      printf "%.0f,%s\n", 1657533977813 + ms * row + (row >= 750 ? 4000 : 0), names[a + 1]
     }
   }'
 }
@@ -37,9 +37,13 @@ digest() { grep -oE '"digest": "[0-9a-f]+"' "$1"; }
 [ "$(digest one.json)" = "$(digest two.json)" ] || fail "the digest depends on the threads"
 accuracy=$(grep -oE '"accuracy": [0-9.]+' one.json | head -n 1 | grep -oE '[0-9.]+')
 awk -v a="$accuracy" 'BEGIN { exit !(a >= 0.8) }' || fail "the preset reached $accuracy on drawn recordings"
-# Twice as fast is half the time, but for what computing takes.
-"$TRIBUTARY" run har "${small[@]}" --set stream.recorded-speed=2 --data-dir data --json --out slow >slow.json 2>err.txt
-grep -q 'recorded-speed = 2' slow/experiment.toml || fail "the run folder has another speed"
+# Forty times slower takes longer, though not forty times: batches follow the rates.
+"$TRIBUTARY" run har "${small[@]}" --set stream.recorded-speed=0.5 --set experiment.rounds=3 --data-dir data --json --out slow >slow.json 2>err.txt ||
+  fail "$(cat err.txt)"
+grep -q 'recorded-speed = 0.5' slow/experiment.toml || fail "the run folder has another speed"
+after_three() { sed -n 4p "$1/rounds.csv" | cut -d, -f2; }
+awk -v slow="$(after_three slow)" -v fast="$(after_three one)" 'BEGIN { exit !(slow > 2 * fast && fast > 0) }' ||
+  fail "three rounds took $(after_three slow) s at 0.5 and $(after_three one) s at 20"
 expect_error 'glyphs does not say when' run smoke --set stream.recorded-speed=2
 
 # One's own recordings, by their path; a mistake in them is named.

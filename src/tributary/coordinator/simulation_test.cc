@@ -110,7 +110,7 @@ std::filesystem::path MakeRecordings() {
 TEST(Simulate, RecordingsArriveWhenTheyWereRecorded) {
   const auto folder = MakeRecordings();
   const auto run = [&](const std::string& speed) {
-    const std::string text = "schema = 1\n[experiment]\nrounds = 4\n[model]\nname = \"har-cnn\"\n[data]\nset = \"" +
+    const std::string text = "schema = 1\n[experiment]\nname = \"recorded\"\nrounds = 4\n[model]\nname = \"har-cnn\"\n[data]\nset = \"" +
                              folder.string() + "/\"\nsplit = \"source\"\n[[fleet.group]]\ncount = 2\ncompute = 1e12\n" +
                              "uplink = 1e12\n[train]\nmethod = \"sync-sgd\"\nbatch = 8\nlearning-rate = 0.05\n" +
                              "[stream]\nrecorded-speed = " + speed + "\n";

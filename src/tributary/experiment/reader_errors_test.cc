@@ -62,7 +62,7 @@ TEST(ReaderErrors, SettingsOfStreamsNeedAStream) {
   EXPECT_NE(Refusal(sync + "[stream]\nbatch = \"stream-rate\"\n").find("a [[fleet.group]] that has a stream-rate"),
             std::string::npos);
   EXPECT_EQ(RefusalOfTrain("[stream]\nrecorded-speed = 0"),
-            "e.toml:17: stream.recorded-speed is 0; allowed: a number above 0 and at most 1e+06");
+            "e.toml:17: stream.recorded-speed is 0; allowed: a number above 0 and at most 1000000");
   EXPECT_EQ(RefusalOfTrain("[stream]\nrecorded-sped = 2").substr(0, 83),
             "e.toml:17: unknown key in [stream] 'recorded-sped'; did you mean 'recorded-speed'? ");
   EXPECT_TRUE(ReadExperimentText(sync + "[stream]\nbatch = \"stream-rate\"\nrecorded-speed = 2\n", {"e.toml", {}}).ok());
