@@ -86,3 +86,12 @@ end shown KILL
 expect_error 'cannot be a topic' stream inspect --from "$broker" --topic 'view-#'
 expect_error "unknown setting of an MQTT broker 'usernam'; did you mean 'username'" stream publish --to "$broker" --rates 5 \
   --broker-setting usernam=me
+
+# Recordings are sent as they were made, each source to a topic of its own.
+for person in ann bob cat; do
+  mkdir -p people/$person
+  awk 'BEGIN { print "x,timestamp,label"; for (i = 0; i < 400; ++i) printf "%d,%d,walk\n", i % 7, 10 * i }' >people/$person/1.csv
+done
+expect_output '^people-1 +13 +as recorded' stream publish --to "$broker" --topic-prefix people- --data ./people --recorded 10 --quiet
+expect_error 'glyphs does not say when' stream publish --to "$broker" --data glyphs --recorded 10
+expect_error 'give either --rates, or --recorded' stream publish --to "$broker"

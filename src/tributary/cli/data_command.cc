@@ -55,7 +55,8 @@ Status Show(const ShowArguments& arguments) {
   if (!arguments.plot.empty()) TRIBUTARY_RETURN_IF_ERROR(CheckWritable(arguments.plot));
   TRIBUTARY_ASSIGN_OR_RETURN(const TrainTest data, LoadData(arguments.data));
   const Dataset& train = data.train;
-  TRIBUTARY_ASSIGN_OR_RETURN(const Partition partition, MakeSplit(arguments.split, train.labels(), train.classes()));
+  TRIBUTARY_ASSIGN_OR_RETURN(const Partition partition,
+                             MakeSplit(arguments.split, train.labels(), train.classes(), train.sources()));
   const Counts counts = CountClasses(partition, train.labels(), train.classes());
 
   if (!arguments.plot.empty()) {
@@ -94,14 +95,14 @@ Status List(bool json) {
     return OkStatus();
   }
   std::fputs(table.Format().c_str(), stdout);
-  std::puts("\nor a folder with X.npy and y.npy. 'tributary data show NAME' says who has what.");
+  std::puts("\nor a folder with X.npy and y.npy, or with a folder of .csv recordings for each person. 'tributary data show NAME' says who has what.");
   return OkStatus();
 }
 
 void AddShow(CLI::App& data, Action& action) {
   auto arguments = std::make_shared<ShowArguments>();
   CLI::App* command = data.add_subcommand("show", "Divide a data set over devices and show who has what");
-  command->add_option("name", arguments->data.name, "Data set, or a folder with X.npy and y.npy")->capture_default_str();
+  command->add_option("name", arguments->data.name, "Data set, or a folder with X.npy and y.npy or with recordings")->capture_default_str();
   AddDataDirOption(*command, arguments->data.data_dir);
   AddSplitOptions(*command, arguments->split);
   command->add_option("--devices", arguments->split.devices, "Number of devices")->capture_default_str();

@@ -25,14 +25,20 @@ void AddPublish(CLI::App& stream, Action& action) {
   command
       ->add_option("--rates", arguments->rates,
                    "Samples per second of each device, with commas: as many devices as rates")
-      ->required()
       ->delimiter(',')
       ->type_name("RATE,…");
+  command
+      ->add_option("--recorded", arguments->recorded_speed,
+                   "Instead of rates, for recordings (har): a topic for each source, whose samples are sent when they "
+                   "were recorded, so many times faster")
+      ->check(CLI::Range(0.001, 1e6))
+      ->excludes("--rates")
+      ->type_name("SPEED");
   command
       ->add_option("--topic-prefix", arguments->topic_prefix,
                    "Topics are this and the number of the device, from 0")
       ->capture_default_str();
-  command->add_option("--data", arguments->data.name, "Data set, or a folder with X.npy and y.npy")
+  command->add_option("--data", arguments->data.name, "Data set, or a folder with X.npy and y.npy or with recordings")
       ->capture_default_str();
   AddDataDirOption(*command, arguments->data.data_dir);
   AddSplitOptions(*command, arguments->split);
@@ -41,6 +47,7 @@ void AddPublish(CLI::App& stream, Action& action) {
                    "How all rates change: hold:F:T, stop:T, drift:F:G:T, sine:A:PERIOD:T, "
                    "burst:F:ON:PERIOD:T with commas "
                    "between, 'repeat' at the end")
+      ->excludes("--recorded")
       ->type_name("STEP,…");
   command
       ->add_option(
@@ -60,6 +67,7 @@ void AddPublish(CLI::App& stream, Action& action) {
   command->footer(
       "Examples:\n"
       "  tributary stream publish --to kafka://localhost:9092 --rates 12,40,64,120\n"
+      "  tributary stream publish --to kafka://localhost:9092 --data har --recorded 20\n"
       "  tributary stream publish --to mqtt://pi.local --rates 30,30 --split shards --samples 5000 \\\n"
       "    --programme hold:1:1min,burst:4:2s:10s:1min,stop:20s,repeat");
   command->callback([arguments, &action] { action = [arguments] { return PublishStreams(*arguments); }; });

@@ -4,15 +4,18 @@
 #include <chrono>
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <thread>
 
 #include "tributary/base/text_table.h"
 #include "tributary/cli/interrupt.h"
 #include "tributary/cli/shared_options.h"
+#include "tributary/data/arrivals.h"
 #include "tributary/data/record.h"
 #include "tributary/data/replay_stream.h"
 #include "tributary/experiment/programme_text.h"
 #include "tributary/experiment/quantity.h"
+#include "tributary/policy/partitioning/by_source.h"
 #include "tributary/telemetry/progress.h"
 
 namespace tributary {
@@ -28,8 +31,8 @@ constexpr Duration kBlockedNap = 5ms;
 // One device's stream on its way into its topic.
 struct Feed {
   std::string topic;
-  SamplesPerSecond rate;
-  RateProgramme programme;
+  std::optional<SamplesPerSecond> rate;  // Not of a recording.
+  Arrivals arrivals;
   std::vector<std::uint32_t> part;
   std::optional<ReplayOrder> order;  // Not of an empty part.
   std::int64_t total = 0;
@@ -52,8 +55,8 @@ StatusOr<std::vector<Feed>> PlanFeeds(const PublishArguments& arguments, BrokerK
     TRIBUTARY_ASSIGN_OR_RETURN(RateProgramme programme,
                                RateProgramme::Make({*rate}, steps.steps, steps.after));
     feeds.push_back({.topic = arguments.topic_prefix + std::to_string(feeds.size()),
-                     .rate = {*rate},
-                     .programme = std::move(programme)});
+                     .rate = SamplesPerSecond{*rate},
+                     .arrivals = std::move(programme)});
     TRIBUTARY_RETURN_IF_ERROR(CheckTopic(kind, feeds.back().topic));
   }
   return feeds;
@@ -62,20 +65,51 @@ StatusOr<std::vector<Feed>> PlanFeeds(const PublishArguments& arguments, BrokerK
 Status DealSamples(const PublishArguments& arguments, const Dataset& dataset, std::vector<Feed>& feeds) {
   SplitOptions split = arguments.split;
   split.devices = static_cast<int>(feeds.size());
-  TRIBUTARY_ASSIGN_OR_RETURN(Partition partition, MakeSplit(split, dataset.labels(), dataset.classes()));
+  TRIBUTARY_ASSIGN_OR_RETURN(Partition partition, MakeSplit(split, dataset.labels(), dataset.classes(), dataset.sources()));
   for (std::size_t device = 0; device < feeds.size(); ++device) {
     Feed& feed = feeds[device];
     feed.part = std::move(partition[device]);
     if (feed.part.empty()) continue;
     feed.order.emplace(feed.part.size(), split.seed, DeviceId{device});
     feed.total = arguments.samples > 0 ? arguments.samples : static_cast<std::int64_t>(feed.part.size());
-    if (feed.programme.TimeOf(feed.total)) continue;
+    if (feed.arrivals.TimeOf(feed.total)) continue;
     return InvalidArgument("at a rate of " + arguments.rates[device] + " samples/s" +
                            (arguments.programme.empty() ? "" : " under --programme " + arguments.programme) +
                            " device " + std::to_string(device) + " never sends its " +
                            FormatThousands(feed.total) + " samples; ask for fewer with --samples");
   }
   return OkStatus();
+}
+
+// A feed for each source of recordings.
+StatusOr<std::vector<Feed>> PlanRecorded(const PublishArguments& arguments, BrokerKind kind, const Dataset& dataset) {
+  const Origins* const origins = dataset.origins();
+  if (origins == nullptr) {
+    return InvalidArgument("--recorded sends samples when they were recorded, and " + dataset.name() +
+                           " does not say when that was; give --rates instead, or recordings with --data (har, or a "
+                           "folder of .csv files for each person)");
+  }
+  std::vector<Feed> feeds;
+  for (const std::vector<std::uint32_t>& part : SplitBySource(dataset.sources(), origins->names.size())) {
+    std::vector<std::uint32_t> ordered(part.size());
+    std::vector<Duration> times;
+    for (const std::uint32_t place : RecordedOrder(*origins, part)) {
+      ordered[times.size()] = part[place];
+      times.push_back(origins->recorded[part[place]]);
+    }
+    Feed feed{.topic = arguments.topic_prefix + std::to_string(feeds.size()),
+              .rate = {},
+              .arrivals = RecordedTimes(std::move(times), arguments.recorded_speed),
+              .part = std::move(ordered),
+              .order = {}};
+    std::vector<std::uint32_t> in_turn(feed.part.size());
+    std::iota(in_turn.begin(), in_turn.end(), 0U);
+    feed.order.emplace(std::move(in_turn));
+    feed.total = arguments.samples > 0 ? arguments.samples : static_cast<std::int64_t>(feed.part.size());
+    TRIBUTARY_RETURN_IF_ERROR(CheckTopic(kind, feed.topic));
+    feeds.push_back(std::move(feed));
+  }
+  return feeds;
 }
 
 class Publication {
@@ -144,7 +178,7 @@ class Publication {
     const TimePoint now = clock_->Now();
     Duration nap = kLongestNap;
     for (Feed& feed : feeds_) {
-      const std::int64_t due = std::min(feed.programme.Arrived(now), feed.total);
+      const std::int64_t due = std::min(feed.arrivals.Arrived(now), feed.total);
       for (int turn = 0; turn < kMostAtOnce && feed.sent < due; ++turn) {
         TRIBUTARY_ASSIGN_OR_RETURN(const bool taken, publisher_.Publish(feed.topic, NextRecord(feed, now)));
         if (!taken) return kBlockedNap;
@@ -152,7 +186,7 @@ class Publication {
         feed.last = now;
       }
       if (feed.sent == feed.total) continue;
-      const auto next = feed.programme.TimeOf(feed.sent + 1);
+      const auto next = feed.arrivals.TimeOf(feed.sent + 1);
       if (next) nap = std::min(nap, std::max(*next - now, Duration(0)));
     }
     return nap;
@@ -193,9 +227,10 @@ void Print(const PublishArguments& arguments, const Dataset& dataset, const std:
   for (const Feed& feed : feeds) {
     const double seconds = ToSeconds(feed.last);
     const double reached = seconds > 0 ? static_cast<double>(feed.sent) / seconds : 0;
-    table.AddRow({feed.topic, FormatThousands(feed.sent), PerSecond(feed.rate.value), PerSecond(reached)});
-    list.push_back(
-        {{"topic", feed.topic}, {"samples", feed.sent}, {"rate", feed.rate.value}, {"reached", reached}});
+    table.AddRow({feed.topic, FormatThousands(feed.sent), feed.rate ? PerSecond(feed.rate->value) : "as recorded",
+                  PerSecond(reached)});
+    list.push_back({{"topic", feed.topic}, {"samples", feed.sent}, {"rate", nullptr}, {"reached", reached}});
+    if (feed.rate) list.back()["rate"] = feed.rate->value;
   }
   if (arguments.json) {
     PrintJson({{"to", arguments.to},
@@ -229,10 +264,18 @@ StatusOr<BrokerSettings> ParseBrokerSettings(const std::vector<std::string>& tex
 Status PublishStreams(const PublishArguments& arguments) {
   TRIBUTARY_ASSIGN_OR_RETURN(const BrokerAddress address, ParseBrokerAddress(arguments.to));
   TRIBUTARY_ASSIGN_OR_RETURN(const BrokerSettings settings, ParseBrokerSettings(arguments.settings));
+  const bool recorded = arguments.recorded_speed > 0;
+  if (arguments.rates.empty() != recorded) {
+    return InvalidArgument("give either --rates, or --recorded for recordings");
+  }
   TRIBUTARY_ASSIGN_OR_RETURN(std::vector<Feed> feeds, PlanFeeds(arguments, address.kind));
   TRIBUTARY_ASSIGN_OR_RETURN(const auto publisher, OpenPublisher(address, settings));
   TRIBUTARY_ASSIGN_OR_RETURN(const TrainTest data, LoadData(arguments.data));
-  TRIBUTARY_RETURN_IF_ERROR(DealSamples(arguments, data.train, feeds));
+  if (recorded) {
+    TRIBUTARY_ASSIGN_OR_RETURN(feeds, PlanRecorded(arguments, address.kind, data.train));
+  } else {
+    TRIBUTARY_RETURN_IF_ERROR(DealSamples(arguments, data.train, feeds));
+  }
   std::vector<std::string> topics;
   for (const Feed& feed : feeds) topics.push_back(feed.topic);
   TRIBUTARY_RETURN_IF_ERROR(publisher->Prepare(topics));

@@ -20,6 +20,9 @@ struct PublishArguments {
   DataOptions data;
   SplitOptions split;
   std::vector<std::string> rates;
+  // Instead of rates: a topic for each source of recordings, whose samples are sent when they were recorded, so many
+  // times faster. 0: not.
+  double recorded_speed = 0;
   std::string programme;
   std::int64_t samples = 0;  // Per device; 0: its part of the data once.
   std::optional<std::int64_t> first_sequence;

@@ -214,7 +214,7 @@ void AddTrainCommand(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("train", "Train a network on this machine alone");
   command->add_option("--model", arguments->model, "Network to train; see 'tributary models'")->capture_default_str();
   AddStemOption(*command, arguments->stem);
-  command->add_option("--data", arguments->data.name, "Data set, or a folder with X.npy and y.npy; see 'tributary data'")
+  command->add_option("--data", arguments->data.name, "Data set, or a folder with X.npy and y.npy or with recordings; see 'tributary data'")
       ->capture_default_str();
   AddDataDirOption(*command, arguments->data.data_dir);
   command->add_option("--train-limit", arguments->data.train_limit, "Use at most so many training samples");

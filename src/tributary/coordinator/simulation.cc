@@ -27,18 +27,27 @@ Status CheckMemory(const Model& charged, const Experiment& experiment, std::span
 
 // Real devices may bring streams of their own; simulated ones have those of the experiment.
 Status CheckStreams(const StreamChoice& stream, std::span<const DeviceProfile> profiles) {
+  if (stream.recorded_speed) return OkStatus();
   if (stream.batch.rule == BatchRule::kFixed && stream.buffer == BufferPolicy::kPersist) return OkStatus();
   if (std::ranges::any_of(profiles, [](const DeviceProfile& profile) { return profile.stream_rate.value > 0; })) {
     return OkStatus();
   }
   return InvalidArgument("[stream] batch and buffer have a meaning on streams only, and no simulated device has one;"
-                         " give a [[fleet.group]] a stream-rate");
+                         " give a [[fleet.group]] a stream-rate, or recorded-speed");
+}
+
+Status CheckRecorded(const Experiment& experiment, const Dataset& train) {
+  if (!experiment.stream.recorded_speed || train.origins() != nullptr) return OkStatus();
+  return InvalidArgument("[stream] recorded-speed plays samples as they were recorded, and " + train.name() +
+                         " does not say when that was; give groups a stream-rate, or use recordings (har, or a folder of "
+                         ".csv files for each person)");
 }
 
 }  // namespace
 
 StatusOr<FinishedRun> Simulate(const Experiment& experiment, const SimulationOptions& options) {
   TRIBUTARY_ASSIGN_OR_RETURN(const TrainTest data, LoadExperimentData(experiment, options.data_dir));
+  TRIBUTARY_RETURN_IF_ERROR(CheckRecorded(experiment, data.train));
   const Shape& shape = data.train.shape();
   const int classes = data.train.classes();
   TRIBUTARY_ASSIGN_OR_RETURN(const auto model, BuildNetwork(experiment.model.name, experiment, shape, classes));
@@ -48,6 +57,7 @@ StatusOr<FinishedRun> Simulate(const Experiment& experiment, const SimulationOpt
   fleet_options.transfers = experiment.transfers;
   fleet_options.compression = experiment.compression;
   fleet_options.buffer = experiment.stream.buffer;
+  fleet_options.recorded_speed = experiment.stream.recorded_speed;
   TRIBUTARY_ASSIGN_OR_RETURN(fleet_options.profiles, BuildFleet(experiment));
   TRIBUTARY_RETURN_IF_ERROR(CheckMemory(*charged, experiment, fleet_options.profiles));
   TRIBUTARY_RETURN_IF_ERROR(CheckStreams(experiment.stream, fleet_options.profiles));

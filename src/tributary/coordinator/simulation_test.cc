@@ -89,6 +89,51 @@ TEST(Simulate, AStreamIsWaitedFor) {
   EXPECT_LT(streaming.time, FromSeconds(24) + Finish(Smoke()).time);
 }
 
+// Recordings of two training people and a test person. Windows of 100 rows every 25: at 10 ms a row the first is
+// complete after 0.99 s, and one more every 0.25 s; the second person's sensor reads half as often.
+std::filesystem::path MakeRecordings() {
+  const auto folder = std::filesystem::path(testing::TempDir()) / ("recordings_" + std::to_string(::getpid()));
+  for (int person = 0; person < 3; ++person) {
+    std::string text = "x,y,timestamp,label\n";
+    for (int row = 0; row < 1200; ++row) {
+      const bool moves = row / 300 % 2 == 1;
+      text += std::to_string(moves ? row % 7 - 3 : 0) + ",1," + std::to_string((person == 1 ? 20 : 10) * row) +
+              (moves ? ",walk\n" : ",sit\n");
+    }
+    const auto inner = folder / ("p" + std::to_string(person));
+    std::filesystem::create_directories(inner);
+    EXPECT_TRUE(WriteFileAtomically(inner / "1.csv", text).ok());
+  }
+  return folder;
+}
+
+TEST(Simulate, RecordingsArriveWhenTheyWereRecorded) {
+  const auto folder = MakeRecordings();
+  const auto run = [&](const std::string& speed) {
+    const std::string text = "schema = 1\n[experiment]\nname = \"recorded\"\nrounds = 4\n[model]\nname = \"har-cnn\"\n[data]\nset = \"" +
+                             folder.string() + "/\"\nsplit = \"source\"\n[[fleet.group]]\ncount = 2\ncompute = 1e12\n" +
+                             "uplink = 1e12\n[train]\nmethod = \"sync-sgd\"\nbatch = 8\nlearning-rate = 0.05\n" +
+                             "[stream]\nrecorded-speed = " + speed + "\n";
+    const auto experiment = ReadExperimentText(text, {"e.toml", {}});
+    EXPECT_TRUE(experiment.ok()) << experiment.status();
+    return Finish(*experiment);
+  };
+  // 32 windows of the slower one: 31 more after the first, of which those that turn between sitting and walking are
+  // left out. 100 rows that begin at 25 k have 60 of one label unless 225 < 25 k mod 300 < 265: every twelfth.
+  int windows = 0, begun = 0;
+  while (windows < 32) windows += (25 * begun++ % 300) != 250 ? 1 : 0;
+  const double slowest = 0.020 * (25 * (begun - 1) + 99);
+  EXPECT_NEAR(ToSeconds(run("1").time), slowest, 0.01);
+  EXPECT_NEAR(ToSeconds(run("10").time), slowest / 10, 0.01);
+  std::filesystem::remove_all(folder);
+}
+
+TEST(Simulate, RefusesToPlayWhatWasNotRecorded) {
+  const Status status = Simulate(Smoke({"stream.recorded-speed=2"}), {.threads = 1}).status();
+  EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
+  EXPECT_NE(status.message().find("glyphs does not say when that was"), std::string::npos) << status;
+}
+
 TEST(Simulate, DevicesEvaluateAndCalibrateOnTheirOwnData) {
   class Wheres : public EventSink {
    public:

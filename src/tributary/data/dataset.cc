@@ -135,7 +135,13 @@ Dataset Dataset::Select(std::span<const std::uint32_t> indices) const {
         return Values(std::move(chosen));
       },
       values_);
-  return Dataset(info_, std::move(values), std::move(labels));
+  Dataset chosen(info_, std::move(values), std::move(labels));
+  if (origins_) chosen.origins_ = origins_->Select(indices);
+  return chosen;
+}
+
+std::span<const std::uint32_t> Dataset::sources() const {
+  return origins_ ? std::span<const std::uint32_t>(origins_->sources) : std::span<const std::uint32_t>();
 }
 
 Dataset Dataset::WithNormalisation(Normalisation normalisation) && {
@@ -147,6 +153,14 @@ Dataset Dataset::WithNormalisation(Normalisation normalisation) && {
 Dataset Dataset::WithClasses(int classes) && {
   TRIBUTARY_CHECK(classes >= info_.classes);
   info_.classes = classes;
+  return std::move(*this);
+}
+
+Dataset Dataset::WithOrigins(Origins origins) && {
+  TRIBUTARY_CHECK(origins.sources.size() == size() && origins.recorded.size() == size());
+  for (const std::uint32_t source : origins.sources) TRIBUTARY_CHECK(source < origins.names.size());
+  for (const Duration time : origins.recorded) TRIBUTARY_CHECK(time >= Duration(0));
+  origins_ = std::move(origins);
   return std::move(*this);
 }
 

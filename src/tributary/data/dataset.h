@@ -2,12 +2,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "tributary/base/status.h"
+#include "tributary/data/origins.h"
 #include "tributary/model/shape.h"
 
 namespace tributary {
@@ -56,6 +58,11 @@ class Dataset {
   std::span<const std::byte> Held(std::size_t index) const;
   bool holds_bytes() const { return std::holds_alternative<std::vector<std::uint8_t>>(values_); }
 
+  // Where samples come from and when they were recorded; null for data that do not say.
+  const Origins* origins() const { return origins_ ? &*origins_ : nullptr; }
+  // The source of each sample; empty for data that do not say.
+  std::span<const std::uint32_t> sources() const;
+
   // A data set of these samples only, in this order.
   Dataset Select(std::span<const std::uint32_t> indices) const;
 
@@ -63,6 +70,8 @@ class Dataset {
   Dataset WithNormalisation(Normalisation normalisation) &&;
   // The same samples said to be of more classes than before, of which this part happens to hold none.
   Dataset WithClasses(int classes) &&;
+  // The same samples, with where they come from: a source that has a name, and a time from 0 on, for each.
+  Dataset WithOrigins(Origins origins) &&;
 
  private:
   Dataset(DatasetInfo info, Values values, std::vector<std::int32_t> labels);
@@ -70,6 +79,7 @@ class Dataset {
   DatasetInfo info_;
   Values values_;
   std::vector<std::int32_t> labels_;
+  std::optional<Origins> origins_;
 };
 
 // What a model is trained on and what it is judged by. Both have the same shape, classes and normalisation.

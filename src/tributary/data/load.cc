@@ -10,6 +10,7 @@
 #include "tributary/data/gzip.h"
 #include "tributary/data/idx.h"
 #include "tributary/data/npy_folder.h"
+#include "tributary/data/sensor_folder.h"
 
 namespace tributary {
 namespace {
@@ -23,15 +24,22 @@ const Normalisation kFashionMnist = {{0.2860F}, {0.3530F}};
 const Normalisation kCifar10 = {{0.4914F, 0.4822F, 0.4465F}, {0.2470F, 0.2435F, 0.2616F}};
 const Normalisation kCifar100 = {{0.5071F, 0.4865F, 0.4409F}, {0.2673F, 0.2564F, 0.2762F}};
 
+std::string HowToGiveTheFolder(const DataOptions& options) {
+  return "Give the folder that holds " + options.name +
+         "/ with --data-dir DIR or in the environment variable TRIBUTARY_DATA";
+}
+
+Status CheckDataDir(const DataOptions& options) {
+  if (!options.data_dir.empty()) return OkStatus();
+  return InvalidArgument(options.name + " is read from files, and no folder was given for them. " +
+                         HowToGiveTheFolder(options));
+}
+
 StatusOr<std::vector<std::byte>> ReadPublished(const DataOptions& options, const path& file) {
-  const std::string how = "Give the folder that holds " + options.name +
-                          "/ with --data-dir DIR or in the environment variable TRIBUTARY_DATA";
-  if (options.data_dir.empty()) {
-    return InvalidArgument(options.name + " is read from files, and no folder was given for them. " + how);
-  }
+  TRIBUTARY_RETURN_IF_ERROR(CheckDataDir(options));
   auto bytes = ReadPlainOrGzip(file, kLargestFile);
   if (bytes.ok() || bytes.status().code() != StatusCode::kNotFound) return bytes;
-  return NotFound(bytes.status().message() + ". " + how);
+  return NotFound(bytes.status().message() + ". " + HowToGiveTheFolder(options));
 }
 
 StatusOr<Dataset> LoadIdxPart(const DataOptions& options, const Normalisation& normalisation,
@@ -92,6 +100,28 @@ StatusOr<TrainTest> LoadCifar(const DataOptions& options, CifarKind kind, const 
       train, test);
 }
 
+StatusOr<TrainTest> LoadHar(const DataOptions& options) {
+  TRIBUTARY_RETURN_IF_ERROR(CheckDataDir(options));
+  path folder = options.data_dir / options.name;
+  std::error_code ignored;
+  // The folder inside the published archive.
+  if (std::filesystem::is_directory(folder / "DATA", ignored)) folder /= "DATA";
+  if (!IsSensorFolder(folder)) {
+    return NotFound(folder.string() + " holds no folders with .csv recordings. " + HowToGiveTheFolder(options) +
+                    ". The recordings are published with Matey-Sanz et al., Data in Brief 2023, "
+                    "https://doi.org/10.1016/j.dib.2023.109809");
+  }
+  return LoadSensorFolder(folder, {.name = options.name,
+                                   .labels = {"SEATED", "STANDING_UP", "WALKING", "TURNING", "SITTING_DOWN"}});
+}
+
+// Samples of one's own: recordings, or arrays.
+StatusOr<TrainTest> LoadFolder(const path& folder, std::uint64_t seed) {
+  if (!IsSensorFolder(folder)) return LoadNpyFolder(folder, seed);
+  const path trimmed = folder.has_filename() ? folder : folder.parent_path();
+  return LoadSensorFolder(folder, {.name = trimmed.filename().string()});
+}
+
 StatusOr<TrainTest> DrawGlyphs(const DataOptions& options) {
   GlyphsOptions glyphs{.seed = options.seed};
   // The first ones are a random choice already; there is no need to draw the others.
@@ -111,15 +141,17 @@ StatusOr<TrainTest> LoadWhole(const DataOptions& options) {
         {"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin", "data_batch_4.bin", "data_batch_5.bin"},
         {"test_batch.bin"});
   }
+  if (name == "har") return LoadHar(options);
   if (name == "cifar100")
     return LoadCifar(options, CifarKind::kCifar100, kCifar100, {"train.bin"}, {"test.bin"});
   std::error_code ignored;
   // A word without a slash that is no folder is more likely a name mistyped than a path.
   if (std::filesystem::is_directory(name, ignored) || name.find('/') != std::string::npos) {
-    return LoadNpyFolder(name, options.seed);
+    return LoadFolder(name, options.seed);
   }
   return InvalidArgument(UnknownName("data set", name, DatasetNames()).message() +
-                         ", or the path of a folder with X.npy and y.npy");
+                         ", or the path of a folder with X.npy and y.npy, or with a folder of .csv recordings for "
+                         "each person");
 }
 
 Dataset Limit(Dataset dataset, std::optional<std::size_t> limit, std::uint64_t seed,
@@ -142,7 +174,8 @@ const std::vector<KnownDataset>& KnownDatasets() {
       {"mnist", "handwritten digits, 1x28x28, 10 classes, 60,000 and 10,000"},
       {"fashion-mnist", "pieces of clothing, 1x28x28, 10 classes, 60,000 and 10,000"},
       {"cifar10", "photographs, 3x32x32, 10 classes, 50,000 and 10,000"},
-      {"cifar100", "photographs, 3x32x32, 100 classes, 50,000 and 10,000"}};
+      {"cifar100", "photographs, 3x32x32, 100 classes, 50,000 and 10,000"},
+      {"har", "phones and watches of 23 people, 6x1x100 every 0.25 s, 5 activities, 19 people and 4"}};
   return known;
 }
 

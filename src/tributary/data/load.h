@@ -14,7 +14,8 @@ namespace tributary {
 
 // Which data to train on.
 struct DataOptions {
-  // One of KnownDatasets(), or the path of a folder with X.npy and y.npy (see npy_folder.h).
+  // One of KnownDatasets(), or the path of a folder: with X.npy and y.npy (see npy_folder.h), or with a folder of .csv
+  // recordings for each person (see sensor_folder.h).
   std::string name = "glyphs";
   // Where the published sets lie, each in a folder of its own name. Not used by "glyphs" or a path.
   std::filesystem::path data_dir{};
@@ -39,6 +40,8 @@ std::vector<std::string> DatasetNames();
 //   mnist/, fashion-mnist/   train-images-idx3-ubyte, train-labels-idx1-ubyte, and both as t10k-…; each also as .gz
 //   cifar10/                 data_batch_1.bin … data_batch_5.bin, test_batch.bin; also inside cifar-10-batches-bin/
 //   cifar100/                train.bin, test.bin; also inside cifar-100-binary/
+//   har/                     s01/ … s23/ with .csv recordings; also inside DATA/. s05, s10, s15 and s20 are the test;
+//                            normalised by what is measured over the others
 // A missing file is reported with the place it was looked for and how to name another.
 StatusOr<TrainTest> LoadData(const DataOptions& options);
 

@@ -18,12 +18,8 @@ std::string TextOf(std::span<const std::byte> bytes) {
 class ReplayStreamTest : public testing::Test {
  protected:
   std::unique_ptr<Stream> Make(double rate, std::int64_t total = 0, TimePoint start = 0s) {
-    return MakeReplayStream(data_, part_,
-                            {.programme = *RateProgramme::Make({rate}),
-                             .start = start,
-                             .seed = 3,
-                             .device = DeviceId{2},
-                             .total = total});
+    return MakeReplayStream(data_, part_, PlayAtRate(*RateProgramme::Make({rate}), part_.size(), 3, DeviceId{2}),
+                            {.start = start, .total = total});
   }
 
   const std::shared_ptr<const Dataset> data_ =

@@ -1,5 +1,7 @@
 #include "tributary/device/device_stream.h"
 
+#include <charconv>
+
 #include "tributary/data/replay_stream.h"
 #include "tributary/experiment/quantity.h"
 
@@ -7,6 +9,7 @@ namespace tributary {
 namespace {
 
 constexpr std::string_view kReplay = "replay:";
+constexpr std::string_view kRecorded = "recorded:";
 
 StatusOr<std::unique_ptr<Stream>> Open(const TopicPlace& place, const DeviceStreamOptions& options, const Clock&) {
   BrokerStreamOptions broker{.address = place.address,
@@ -18,16 +21,30 @@ StatusOr<std::unique_ptr<Stream>> Open(const TopicPlace& place, const DeviceStre
   return OpenBrokerStream(broker);
 }
 
+StatusOr<std::unique_ptr<Stream>> Replay(Playback playback, const DeviceStreamOptions& options, const Clock& clock) {
+  const auto due = playback.arrivals.TimeOf(options.from);
+  if (!due) return InvalidArgument("the stream never reaches its sample " + std::to_string(options.from));
+  return MakeReplayStream(options.dataset, options.part, std::move(playback), {.start = clock.Now() - *due});
+}
+
+Status CheckSome(const DeviceStreamOptions& options) {
+  return options.part.empty() ? InvalidArgument("the device has no samples that could arrive") : OkStatus();
+}
+
 StatusOr<std::unique_ptr<Stream>> Open(const ReplayPlace& place, const DeviceStreamOptions& options,
                                        const Clock& clock) {
-  if (options.part.empty()) return InvalidArgument("the device has no samples that could arrive");
-  const auto due = place.programme.TimeOf(options.from);
-  if (!due) return InvalidArgument("the stream never reaches its sample " + std::to_string(options.from));
-  return MakeReplayStream(options.dataset, options.part,
-                          {.programme = place.programme,
-                           .start = clock.Now() - *due,
-                           .seed = options.seed,
-                           .device = options.device});
+  TRIBUTARY_RETURN_IF_ERROR(CheckSome(options));
+  return Replay(PlayAtRate(place.programme, options.part.size(), options.seed, options.device), options, clock);
+}
+
+StatusOr<std::unique_ptr<Stream>> Open(const RecordedPlace& place, const DeviceStreamOptions& options,
+                                       const Clock& clock) {
+  TRIBUTARY_RETURN_IF_ERROR(CheckSome(options));
+  if (options.dataset->origins() == nullptr) {
+    return InvalidArgument("the samples of " + options.dataset->name() + " do not say when they were recorded; use"
+                           " --stream replay:RATE, or recordings");
+  }
+  return Replay(PlayAsRecorded(*options.dataset, options.part, place.speed), options, clock);
 }
 
 }  // namespace
@@ -35,8 +52,17 @@ StatusOr<std::unique_ptr<Stream>> Open(const ReplayPlace& place, const DeviceStr
 StatusOr<StreamPlace> ParseStreamPlace(std::string_view text) {
   const auto refuse = [&](const std::string& why) {
     return InvalidArgument("--stream '" + std::string(text) + "': " + why +
-                           "; allowed: kafka://HOST[:PORT]/TOPIC, mqtt://HOST[:PORT]/TOPIC, replay:RATE");
+                           "; allowed: kafka://HOST[:PORT]/TOPIC, mqtt://HOST[:PORT]/TOPIC, replay:RATE, recorded:SPEED");
   };
+  if (text.starts_with(kRecorded)) {
+    const std::string_view number = text.substr(kRecorded.size());
+    double speed = 0;
+    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), speed);
+    if (error != std::errc() || end != number.data() + number.size() || !(speed > 0 && speed <= 1e6)) {
+      return refuse("a speed is a number above 0 and at most 1000000");
+    }
+    return StreamPlace(RecordedPlace{speed});
+  }
   if (text.starts_with(kReplay)) {
     const auto rate = ParseQuantity(std::string(text.substr(kReplay.size())), Unit::kSamplesPerSecond);
     if (!rate.ok()) return refuse(rate.status().message());

@@ -26,9 +26,13 @@ struct TopicPlace {
 struct ReplayPlace {
   RateProgramme programme;  // of the device's own samples
 };
-using StreamPlace = std::variant<TopicPlace, ReplayPlace>;
+struct RecordedPlace {
+  double speed = 1;  // so many times as fast as the device's own samples were recorded
+};
+using StreamPlace = std::variant<TopicPlace, ReplayPlace, RecordedPlace>;
+inline bool IsOwn(const StreamPlace& place) { return !std::holds_alternative<TopicPlace>(place); }
 
-// As its owner writes it: "kafka://host:9092/topic", "mqtt://host/topic", "replay:25" (samples per second).
+// As its owner writes it: "kafka://host:9092/topic", "mqtt://host/topic", "replay:25" (samples per second), "recorded:2".
 StatusOr<StreamPlace> ParseStreamPlace(std::string_view text);
 
 struct DeviceStreamOptions {

@@ -14,6 +14,9 @@ TEST(DeviceStream, PlacesAreWhatTheirOwnersWrite) {
   ASSERT_TRUE(mqtt.ok()) << mqtt.status();
   EXPECT_EQ(std::get<TopicPlace>(*mqtt).address.port, 1883);
   EXPECT_EQ(std::get<TopicPlace>(*mqtt).topic, "home/kitchen");
+  const auto recorded = ParseStreamPlace("recorded:20");
+  ASSERT_TRUE(recorded.ok()) << recorded.status();
+  EXPECT_EQ(std::get<RecordedPlace>(*recorded).speed, 20);
   const auto replay = ParseStreamPlace("replay:12.5");
   ASSERT_TRUE(replay.ok()) << replay.status();
   EXPECT_EQ(std::get<ReplayPlace>(*replay).programme.rate().value, 12.5);
@@ -21,7 +24,7 @@ TEST(DeviceStream, PlacesAreWhatTheirOwnersWrite) {
 
 TEST(DeviceStream, OtherPlacesAreRefusedWithWhatIsAllowed) {
   for (const char* text : {"", "kafka", "kafka://host", "kafka://host/", "kafka:///topic", "mqtt://host/a#b", "mqtt://host/a/+",
-                           "http://host/topic", "replay:", "replay:0", "replay:-1", "replay:fast", "kafka://host/a b"}) {
+                           "http://host/topic", "replay:", "replay:0", "replay:-1", "replay:fast", "recorded:", "recorded:0", "recorded:x", "kafka://host/a b"}) {
     const auto place = ParseStreamPlace(text);
     ASSERT_FALSE(place.ok()) << text;
     EXPECT_NE(place.status().message().find("replay:RATE"), std::string::npos) << place.status();

@@ -37,7 +37,7 @@ StatusOr<std::vector<LocalData>> DealOut(const Experiment& experiment, const Dat
   SplitOptions split = experiment.data.split;
   split.devices = static_cast<int>(TotalDevices(experiment.fleet));
   split.seed = experiment.goal.seed;
-  TRIBUTARY_ASSIGN_OR_RETURN(const Partition partition, MakeSplit(split, train.labels(), train.classes()));
+  TRIBUTARY_ASSIGN_OR_RETURN(const Partition partition, MakeSplit(split, train.labels(), train.classes(), train.sources()));
   std::vector<LocalData> devices;
   for (std::size_t i = 0; i < partition.size(); ++i) {
     devices.push_back(HoldOut(experiment, DeviceId{i}, train, partition[i]));

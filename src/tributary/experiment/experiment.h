@@ -177,6 +177,10 @@ enum class BufferPolicy {
 // [stream]: what becomes of samples that arrive over time. For groups with a stream-rate, and for devices that read from
 // a broker.
 struct StreamChoice {
+  // Devices of groups without a stream-rate get their samples when they were recorded, so many times faster; more
+  // makes time shorter and batches that follow the stream larger. For recordings alone (har). At its end a recording
+  // starts over.
+  std::optional<double> recorded_speed;
   StreamBatchOptions batch;
   BufferPolicy buffer = BufferPolicy::kPersist;
   // Of the learning rate, which is taken to be right for `base_batch` samples of each device.

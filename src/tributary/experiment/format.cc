@@ -206,6 +206,7 @@ void WriteCompression(const CompressionOptions& compression, Writer& out) {
 
 void WriteStream(const StreamChoice& stream, Writer& out) {
   out.Section("[stream]");
+  out.Put("recorded-speed", stream.recorded_speed);
   out.Put("batch", NameOf(stream.batch.rule));
   if (stream.batch.rule == BatchRule::kStreamRate) {
     out.Put("window", std::optional(stream.batch.window));

@@ -66,6 +66,7 @@ void ExpectEqual(const Experiment& a, const Experiment& b) {
   const ScheduleOptions &u = p.schedule, &v = q.schedule;
   EXPECT_EQ(std::tie(u.name, u.learning_rate, u.warmup_steps, u.milestones, u.factor, u.floor),
             std::tie(v.name, v.learning_rate, v.warmup_steps, v.milestones, v.factor, v.floor));
+  EXPECT_EQ(a.stream.recorded_speed, b.stream.recorded_speed);
   EXPECT_EQ(a.disturbances, b.disturbances);
 }
 
@@ -90,7 +91,7 @@ TEST(Format, EveryAlternativeComesBack) {
         "train.augment=standard", "train.server-optimiser={ kind = \"momentum\", momentum = 0.5 }",
         "train.server-optimiser=adam", "data.split={ kind = \"dirichlet\", alpha = 0.1 }",
         "data.split={ kind = \"shards\", shards-per-device = 3 }",
-        "data.split={ kind = \"classes-per-device\", classes-per-device = 3 }", "fleet.participation=2",
+        "data.split={ kind = \"classes-per-device\", classes-per-device = 3 }", "fleet.participation=2", "data.split=source",
         "fleet.quorum=0.5", "data.set=./folder with \"quotes\"", "experiment.time-budget=1e-9",
         "experiment.time-budget=123456789012ns", "fleet.group.0.round-trip=0.1234567891234",
         "fleet.group.0.availability={ trace = [[0, 0.5], [\"3ns\", 0.1]], after = \"hold\" }"}) {

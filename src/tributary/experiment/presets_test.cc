@@ -32,6 +32,16 @@ TEST(Presets, TheDefaultIsSmallEnoughForTwoMinutes) {
             150'000);
 }
 
+TEST(Presets, HarHasADeviceForEveryPhoneAndWatchOfItsNineteenPeople) {
+  const auto experiment = FindExperiment("har");
+  ASSERT_TRUE(experiment.ok()) << experiment.status();
+  EXPECT_EQ(experiment->data.split.kind, "source");
+  ASSERT_EQ(experiment->fleet.groups.size(), 2U);
+  for (const Group& group : experiment->fleet.groups) EXPECT_EQ(group.count, 19);
+  EXPECT_EQ(experiment->stream.recorded_speed, 20);
+  EXPECT_EQ(experiment->stream.batch.rule, BatchRule::kStreamRate);
+}
+
 TEST(Presets, OverridesApply) {
   const auto experiment = FindExperiment("smoke", std::vector<std::string>{"experiment.rounds=1"});
   ASSERT_TRUE(experiment.ok()) << experiment.status();

@@ -42,7 +42,7 @@ Status ReadData(Section section, DataChoice& data) {
   const bool folder = data.set.find('/') != std::string::npos;
   if (!data.set.empty() && !folder && std::find(known.begin(), known.end(), data.set) == known.end()) {
     section.Fail("set", ": " + UnknownName("data set", data.set, known).message() +
-                            ", or the path of a folder with X.npy and y.npy, with a slash in it: ./" +
+                            ", or the path of a folder with X.npy and y.npy or with recordings, with a slash in it: ./" +
                             data.set.substr(0, 64));
   }
   if (const Value* split = section.Take("split")) {

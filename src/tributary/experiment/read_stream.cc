@@ -8,6 +8,7 @@ Status ReadStream(Section section, const Training& train, StreamChoice& stream) 
     for (const auto one : all) list.emplace_back(NameOf(one));
     return list;
   };
+  section.Read("recorded-speed", stream.recorded_speed, Range{.high = 1e6, .above_low = true});
   StreamBatchOptions& batch = stream.batch;
   std::string rule(NameOf(batch.rule)), scaling(NameOf(stream.scaling.rule));
   section.ReadName("batch", "batch rule", names(kBatchRules), rule);

@@ -83,7 +83,13 @@ TEST(ReaderErrors, InjectionIsForSyncSgdAndNeedsBothNumbers) {
 }
 
 TEST(ReaderErrors, SettingsWithoutEffectAreRefused) {
+  const std::string sync = Replaced(Replaced(kLeast, "\"federated\"", "\"sync-sgd\""), "local-steps = 5\n", "");
   EXPECT_NE(RefusalOfTrain("[stream]\nbatch = \"stream-rate\"").find("method = \"sync-sgd\""), std::string::npos);
+  EXPECT_EQ(RefusalOfTrain("[stream]\nrecorded-speed = 0"),
+            "e.toml:17: stream.recorded-speed is 0; allowed: a number above 0 and at most 1000000");
+  EXPECT_EQ(RefusalOfTrain("[stream]\nrecorded-sped = 2").substr(0, 83),
+            "e.toml:17: unknown key in [stream] 'recorded-sped'; did you mean 'recorded-speed'? ");
+  EXPECT_TRUE(ReadExperimentText(sync + "[stream]\nbatch = \"stream-rate\"\nrecorded-speed = 2\n", {"e.toml", {}}).ok());
   EXPECT_NE(RefusalOfTrain("[stream]\nscaling = \"linear\"").find("method = \"sync-sgd\""), std::string::npos);
   EXPECT_NE(RefusalOfTrain("[compression]\nratio = 0.1").find("top-k"), std::string::npos);
   EXPECT_NE(RefusalOfTrain("[transfers]\nstrategy = \"optimum\"").find("did you mean 'optimal'"), std::string::npos);
@@ -95,17 +101,18 @@ TEST(ReaderErrors, UnknownValuesAreAnsweredWithTheNearest) {
             "federated");
   EXPECT_EQ(
       RefusalOf("\"cnn\"", "\"resnet81\""),
-      "e.toml:6: model.name: unknown model 'resnet81'; did you mean 'resnet8'? Known: mlp, lenet5, cnn, resnet8, "
-      "resnet20, mobilenet-v2, googlenet, resnet18, resnet34, resnet50, inception-v4, resnet152, vgg11, vgg16, vgg19");
+      "e.toml:6: model.name: unknown model 'resnet81'; did you mean 'resnet8'? Known: mlp, har-cnn, lenet5, cnn, "
+      "resnet8, resnet20, mobilenet-v2, googlenet, resnet18, resnet34, resnet50, inception-v4, resnet152, vgg11, vgg16, vgg19");
   EXPECT_EQ(
       RefusalOf("\"glyphs\"", "\"glyps\""),
       "e.toml:8: data.set: unknown data set 'glyps'; did you mean 'glyphs'? Known: glyphs, mnist, "
-      "fashion-mnist, cifar10, cifar100, or the path of a folder with X.npy and y.npy, with a slash in it: "
+      "fashion-mnist, cifar10, cifar100, har, or the path of a folder with X.npy and y.npy or with recordings, with a "
+      "slash in it: "
       "./glyps");
   EXPECT_EQ(
       RefusalWith("split = \"dirichlt\"", "[[fleet.group]]"),
       "e.toml:9: data.split.kind: unknown split 'dirichlt'; did you mean 'dirichlet'? Known: iid, dirichlet, "
-      "classes-per-device, extended-dirichlet, shards");
+      "classes-per-device, extended-dirichlet, shards, source");
   EXPECT_EQ(
       RefusalOfTrain("[[disturbance]]\nkind = \"vanish\"\ndevices = \"group:group-1\""),
       "e.toml:18: disturbance.0.devices: unknown group 'group-1'; did you mean 'group-0'? Known: group-0");

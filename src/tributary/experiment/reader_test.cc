@@ -180,6 +180,7 @@ TEST(ReadExperiment, ReadsHowUpdatesTravelAndWhatStreamsDo) {
   EXPECT_EQ(everything->compression, (CompressionOptions{CompressionKind::kAdaptiveTopK, 0.05, 0.4, 0.2,
                                                          SelectionScope::kGlobal, /*error_feedback=*/false}));
   EXPECT_EQ(everything->stream.buffer, BufferPolicy::kTruncate);
+  EXPECT_EQ(everything->stream.recorded_speed, 20);
 
   const std::string text = R"(schema = 1
 [experiment]

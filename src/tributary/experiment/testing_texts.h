@@ -108,6 +108,7 @@ ewma = 0.2
 scope = "global"
 error-feedback = false
 [stream]
+recorded-speed = 20
 buffer = "truncate"
 [[disturbance]]
 kind = "slow"

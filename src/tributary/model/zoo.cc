@@ -11,6 +11,7 @@ namespace {
 
 constexpr Shape kImageNet{3, 224, 224};
 constexpr Shape kCifar{3, 32, 32};
+constexpr Shape kSignal{6, 1, 100};
 constexpr std::int64_t kLargestCifarInput = 64;
 constexpr std::int64_t kMostClasses = 1'000'000;
 
@@ -40,6 +41,8 @@ const std::vector<Recipe>& Recipes() {
   static const std::vector<Recipe> recipes = {
       {{"mlp", "a perceptron with one hidden layer of 128, no norm", kCifar, 10},
        [](const Shape& input, std::int64_t classes, bool) { return zoo::Perceptron(input, classes); }},
+      {{"har-cnn", "three convolutions along time for sensors' signals, group norm", kSignal, 5},
+       [](const Shape& input, std::int64_t classes, bool) { return zoo::HarCnn(input, classes); }},
       {{"lenet5", "LeNet-5, two convolutions, no norm", kCifar, 10},
        [](const Shape& input, std::int64_t classes, bool) { return zoo::LeNet5(input, classes); }},
       {{"cnn", "two 3x3 convolutions and two linear layers, no norm", kCifar, 10},

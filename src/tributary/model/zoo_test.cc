@@ -84,6 +84,16 @@ TEST(Zoo, EveryNetworkBuildsForSmallAndLargeInputs) {
   }
 }
 
+TEST(Zoo, HarCnnConvolvesAlongTimeAlone) {
+  const Model model = Zoo("har-cnn");
+  // Kernels, group norms' scales and shifts, and the last layer with its bias.
+  EXPECT_EQ(TotalParameters(model.costs),
+            6 * 32 * 9 + 32 * 64 * 5 + 64 * 96 * 3 + 2 * (32 + 64 + 96) + 96 * 5 + 5);
+  EXPECT_EQ(TotalMacs(model.costs).value, 100 * 6 * 32 * 9 + 50 * 32 * 64 * 5 + 25 * 64 * 96 * 3 + 96 * 5);
+  EXPECT_EQ(model.statistics.size, 0U);  // Nothing that one device's batches would spoil for another's.
+  EXPECT_EQ(Zoo("har-cnn", Shape{3, 1, 128}, 12).graph.classes(), 12);
+}
+
 TEST(Zoo, RefusesInWords) {
   EXPECT_EQ(BuildZooGraph({"resnet81", {}, {}, Stem::kAuto}).status().message().substr(0, 46),
             "unknown model 'resnet81'; did you mean 'resnet");

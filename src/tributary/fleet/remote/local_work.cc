@@ -56,6 +56,7 @@ StatusOr<std::optional<StreamPlace>> LocalWork::PlaceOfStream(const Welcome& wel
       return std::optional<StreamPlace>(ReplayPlace{std::move(programme)});
     }
   }
+  if (experiment.stream.recorded_speed) return std::optional<StreamPlace>(RecordedPlace{*experiment.stream.recorded_speed});
   if (experiment.stream.batch.rule == BatchRule::kStreamRate) {
     return InvalidArgument("the experiment's batches follow the devices' streams, and this device has none; say with"
                            " --stream where its samples come from");
@@ -67,7 +68,7 @@ Status LocalWork::OpenStream(const StreamPlace& place, const Welcome& welcome, c
   if (experiment.train.local_epochs) {
     return InvalidArgument("the experiment asks for local-epochs, and a stream has no epochs; use local-steps");
   }
-  own_samples_ = std::holds_alternative<ReplayPlace>(place);
+  own_samples_ = IsOwn(place);
   DeviceStreamOptions stream{.format = FormatFor(welcome),
                              .buffer = experiment.stream.buffer,
                              .memory = options_.buffer_memory,
@@ -98,7 +99,7 @@ Status LocalWork::Build(const Welcome& welcome) {
   state_ = options_.state / experiment_digest.Hex();
   TRIBUTARY_ASSIGN_OR_RETURN(const std::optional<StreamPlace> place, PlaceOfStream(welcome, experiment));
   samples_ = {};
-  if (!place || std::holds_alternative<ReplayPlace>(*place)) {
+  if (!place || IsOwn(*place)) {
     TRIBUTARY_ASSIGN_OR_RETURN(samples_, LoadSamples(welcome, experiment, options_.data, options_.data_dir));
   }
   if (place) TRIBUTARY_RETURN_IF_ERROR(OpenStream(*place, welcome, experiment));

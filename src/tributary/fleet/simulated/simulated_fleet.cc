@@ -57,12 +57,19 @@ SimulatedFleet::SimulatedFleet(SimulatedFleetOptions options)
   }
   for (const DeviceProfile& profile : options_.profiles) {
     streams_.emplace_back();
-    if (!(profile.stream_rate.value > 0) || profile.samples == 0) continue;
-    const RateSteps& steps = profile.stream_programme;
-    auto programme = RateProgramme::Make(profile.stream_rate, steps.steps, steps.after);
+    if (profile.samples == 0) continue;
+    const LocalData& data = options_.data[profile.id.value];
+    std::optional<Playback> playback;
+    if (profile.stream_rate.value > 0) {
+      const RateSteps& steps = profile.stream_programme;
+      auto programme = RateProgramme::Make(profile.stream_rate, steps.steps, steps.after);
+      playback.emplace(PlayAtRate(std::move(programme).value(), data.training.size(), options_.seed, profile.id));
+    } else if (options_.recorded_speed) {
+      playback.emplace(PlayAsRecorded(*data.dataset, data.training, *options_.recorded_speed));
+    }
+    if (!playback) continue;
     streams_.back() = std::make_unique<DeviceStream>(
-        DeviceStream{SimulatedStream(std::move(programme).value(), options_.buffer),
-                     ReplayOrder(static_cast<std::size_t>(profile.samples), options_.seed, profile.id)});
+        DeviceStream{SimulatedStream(std::move(playback->arrivals), options_.buffer), std::move(playback->order)});
   }
   for (std::size_t i = 0; i < options_.threads; ++i) workers_.emplace_back(options_.model);
 }

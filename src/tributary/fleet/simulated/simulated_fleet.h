@@ -28,6 +28,9 @@ struct SimulatedFleetOptions {
   TransferOptions transfers;
   CompressionOptions compression;
   BufferPolicy buffer = BufferPolicy::kPersist;  // of devices with a stream
+  // Devices without a stream-rate of their own get their samples when they were recorded, so many times faster. Their
+  // data must have origins.
+  std::optional<double> recorded_speed;
   std::uint64_t seed = 1;
   std::size_t threads = 1;  // of the pool; results do not depend on it
 };

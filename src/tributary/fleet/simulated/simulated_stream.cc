@@ -7,7 +7,7 @@
 namespace tributary {
 
 std::int64_t SimulatedStream::Take(std::int64_t count, TimePoint now) {
-  const std::int64_t arrived = programme_.Arrived(now);
+  const std::int64_t arrived = arrivals_.Arrived(now);
   TRIBUTARY_CHECK(count >= 0 && arrived - next_ >= count);
   capacity_ = count;
   if (policy_ == BufferPolicy::kTruncate) {
@@ -21,14 +21,14 @@ std::int64_t SimulatedStream::Take(std::int64_t count, TimePoint now) {
 
 void SimulatedStream::Observe(TimePoint now) {
   if (now <= seen_at_) return;
-  const std::int64_t arrived = programme_.Arrived(now);
+  const std::int64_t arrived = arrivals_.Arrived(now);
   rate_.Observe(arrived - seen_, now - seen_at_);
   seen_ = arrived;
   seen_at_ = now;
 }
 
 std::int64_t SimulatedStream::Buffered(TimePoint now) const {
-  const std::int64_t unused = programme_.Arrived(now) - next_;
+  const std::int64_t unused = arrivals_.Arrived(now) - next_;
   return policy_ == BufferPolicy::kTruncate && capacity_ > 0 ? std::min(unused, capacity_) : unused;
 }
 

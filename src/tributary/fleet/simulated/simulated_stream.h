@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "tributary/base/clock.h"
-#include "tributary/data/rate_programme.h"
+#include "tributary/data/arrivals.h"
 #include "tributary/experiment/experiment.h"
 #include "tributary/policy/streaming/rate_estimate.h"
 
@@ -14,10 +14,10 @@ namespace tributary {
 // The rate is what a device would measure, by looking at it now and then.
 class SimulatedStream {
  public:
-  SimulatedStream(RateProgramme programme, BufferPolicy policy) : programme_(std::move(programme)), policy_(policy) {}
+  SimulatedStream(Arrivals arrivals, BufferPolicy policy) : arrivals_(std::move(arrivals)), policy_(policy) {}
 
   // When so many samples lie there that were not used; nothing if that is never.
-  std::optional<TimePoint> Ready(std::int64_t count) const { return programme_.TimeOf(next_ + count); }
+  std::optional<TimePoint> Ready(std::int64_t count) const { return arrivals_.TimeOf(next_ + count); }
   // Takes so many at a moment when they are there, and returns the position of the first. `persist` gives the oldest;
   // `truncate` has kept only the newest.
   std::int64_t Take(std::int64_t count, TimePoint now);
@@ -30,7 +30,7 @@ class SimulatedStream {
   std::int64_t dropped() const { return dropped_; }
 
  private:
-  RateProgramme programme_;
+  Arrivals arrivals_;
   BufferPolicy policy_;
   std::int64_t next_ = 0;      // the first that may still be used
   std::int64_t capacity_ = 0;  // of a truncating buffer

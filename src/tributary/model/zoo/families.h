@@ -13,6 +13,7 @@ namespace tributary::zoo {
 StatusOr<Graph> Perceptron(const Shape& input, std::int64_t classes);
 StatusOr<Graph> LeNet5(const Shape& input, std::int64_t classes);
 StatusOr<Graph> SmallCnn(const Shape& input, std::int64_t classes);
+StatusOr<Graph> HarCnn(const Shape& input, std::int64_t classes);
 StatusOr<Graph> Vgg(int depth, const Shape& input, std::int64_t classes, bool cifar_form);
 StatusOr<Graph> ResNet(int depth, const Shape& input, std::int64_t classes, bool cifar_form);
 StatusOr<Graph> MobileNetV2(const Shape& input, std::int64_t classes, bool cifar_form);

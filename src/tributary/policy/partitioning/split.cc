@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "tributary/base/names.h"
+#include "tributary/policy/partitioning/by_source.h"
 #include "tributary/policy/partitioning/classes_per_device.h"
 #include "tributary/policy/partitioning/dirichlet.h"
 #include "tributary/policy/partitioning/extended_dirichlet.h"
@@ -58,16 +59,32 @@ Status CheckShards(const SplitOptions& options, std::size_t samples) {
                          " devices, none of them empty); found " + std::to_string(options.shards_per_device));
 }
 
+StatusOr<Partition> MakeSplitBySource(std::span<const std::uint32_t> sources, std::size_t samples, std::size_t devices) {
+  if (sources.size() != samples) {
+    return InvalidArgument(
+        "the split 'source' keeps together what came from one person or sensor, and these data do not say where "
+        "samples come from; recordings do (har, or a folder of .csv files for each person)");
+  }
+  Partition partition = SplitBySource(sources, devices);
+  const auto empty = std::ranges::find_if(partition, [](const auto& device) { return device.empty(); });
+  if (empty == partition.end()) return partition;
+  return InvalidArgument("the split 'source' gives each device whole sources; there are " +
+                         std::to_string(*std::ranges::max_element(sources) + 1) + " sources for " +
+                         std::to_string(devices) + " devices, and device " +
+                         std::to_string(empty - partition.begin()) +
+                         " would have no samples; ask for as many devices as there are sources, or fewer");
+}
+
 }  // namespace
 
 const std::vector<std::string>& SplitKinds() {
   static const std::vector<std::string> kinds = {"iid", "dirichlet", "classes-per-device",
-                                                 "extended-dirichlet", "shards"};
+                                                 "extended-dirichlet", "shards", "source"};
   return kinds;
 }
 
 StatusOr<Partition> MakeSplit(const SplitOptions& options, std::span<const std::int32_t> labels,
-                              int classes) {
+                              int classes, std::span<const std::uint32_t> sources) {
   const auto& kinds = SplitKinds();
   if (std::find(kinds.begin(), kinds.end(), options.kind) == kinds.end()) {
     return UnknownName("split", options.kind, kinds);
@@ -76,6 +93,7 @@ StatusOr<Partition> MakeSplit(const SplitOptions& options, std::span<const std::
   TRIBUTARY_RETURN_IF_ERROR(CheckDevices(options.devices, labels.size()));
 
   const auto devices = static_cast<std::size_t>(options.devices);
+  if (options.kind == "source") return MakeSplitBySource(sources, labels.size(), devices);
   const SamplesByClass groups = GroupByClass(labels, classes);
   Rng rng = Rng::ForStream(options.seed, DeviceId{0}, "split");
   if (options.kind == "iid") return SplitIid(labels.size(), devices, rng);

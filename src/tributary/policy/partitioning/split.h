@@ -30,10 +30,12 @@ struct SplitOptions {
 // The kinds of split, in the order they are shown to people.
 const std::vector<std::string>& SplitKinds();
 
-// Places every sample on exactly one device. `labels[i]` is the class of sample i, in [0, classes).
+// Places every sample on exactly one device. `labels[i]` is the class of sample i, in [0, classes). `sources[i]` is where
+// it came from, counted from 0, for the kind "source"; empty for data that do not say.
 //
 // No device is empty, except under "dirichlet", which may leave devices without samples. Options or labels
 // that make no sense are refused with what was found and what is allowed.
-StatusOr<Partition> MakeSplit(const SplitOptions& options, std::span<const std::int32_t> labels, int classes);
+StatusOr<Partition> MakeSplit(const SplitOptions& options, std::span<const std::int32_t> labels, int classes,
+                              std::span<const std::uint32_t> sources = {});
 
 }  // namespace tributary

@@ -25,6 +25,17 @@ std::set<std::int32_t> ClassesOf(const std::vector<std::uint32_t>& device,
   return classes;
 }
 
+// Those of as many sources, of which each has some.
+std::vector<std::uint32_t> RandomSources(std::size_t samples, int sources, std::uint64_t seed) {
+  Rng rng(seed);
+  std::vector<std::uint32_t> result(samples);
+  for (std::size_t i = 0; i < samples; ++i) {
+    const auto count = static_cast<std::uint64_t>(sources);
+    result[i] = static_cast<std::uint32_t>(i < count ? i : rng.Below(count));
+  }
+  return result;
+}
+
 void ExpectEverySampleOnce(const Partition& partition, std::size_t samples) {
   std::vector<int> seen(samples, 0);
   for (const auto& device : partition) {
@@ -48,7 +59,8 @@ TEST(MakeSplit, PlacesEverySampleOnceForEveryKind) {
       options.shards_per_device = 1 + static_cast<int>(rng.Below(4));
       options.alpha = 0.05 + rng.Uniform();
       const auto labels = RandomLabels(1500 + rng.Below(1000), classes, seed);
-      const auto partition = MakeSplit(options, labels, classes);
+      const auto sources = RandomSources(labels.size(), options.devices + static_cast<int>(rng.Below(4)), seed);
+      const auto partition = MakeSplit(options, labels, classes, sources);
       ASSERT_TRUE(partition.ok()) << kind << ": " << partition.status();
       ASSERT_EQ(partition->size(), static_cast<std::size_t>(options.devices));
       ExpectEverySampleOnce(*partition, labels.size());
@@ -61,12 +73,27 @@ TEST(MakeSplit, PlacesEverySampleOnceForEveryKind) {
 TEST(MakeSplit, IsAFunctionOfTheSeed) {
   const auto labels = RandomLabels(500, 5, 1);
   for (const std::string& kind : SplitKinds()) {
+    if (kind == "source") continue;  // Nothing of it is left to chance.
     SplitOptions options{.kind = kind, .devices = 7, .seed = 3};
     const Partition first = *MakeSplit(options, labels, 5);
     EXPECT_EQ(*MakeSplit(options, labels, 5), first) << kind;
     options.seed = 4;
     EXPECT_NE(*MakeSplit(options, labels, 5), first) << kind;
   }
+}
+
+TEST(MakeSplit, BySourceKeepsSourcesTogether) {
+  const std::vector<std::int32_t> labels(7, 0);
+  const std::vector<std::uint32_t> sources = {2, 2, 0, 1, 1, 0, 3};
+  const auto split = [&](int devices) { return MakeSplit({.kind = "source", .devices = devices}, labels, 1, sources); };
+  EXPECT_EQ(*split(4), (Partition{{2, 5}, {3, 4}, {0, 1}, {6}}));
+  EXPECT_EQ(*split(3), (Partition{{2, 5, 6}, {3, 4}, {0, 1}}));
+  EXPECT_EQ(*split(1), (Partition{{0, 1, 2, 3, 4, 5, 6}}));
+  EXPECT_EQ(split(5).status().message(),
+            "the split 'source' gives each device whole sources; there are 4 sources for 5 devices, and device 4 would have "
+            "no samples; ask for as many devices as there are sources, or fewer");
+  EXPECT_NE(MakeSplit({.kind = "source", .devices = 2}, labels, 1).status().message().find("do not say where"),
+            std::string::npos);
 }
 
 TEST(MakeSplit, IidPartsAreEvenAndMixed) {

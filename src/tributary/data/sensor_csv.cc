@@ -1,0 +1,222 @@
+#include "tributary/data/sensor_csv.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+#include "tributary/base/names.h"
+
+namespace tributary {
+namespace {
+
+constexpr std::size_t kLongestLine = 65'536;
+constexpr std::size_t kMostColumns = 256;
+constexpr std::size_t kMostLabels = 1'000;
+constexpr std::size_t kLongestLabel = 64;
+constexpr double kLatest = 9e12;  // Milliseconds: the year 2255, and well within nanoseconds of 64 bits.
+
+constexpr std::string_view kTime = "timestamp";
+constexpr std::string_view kLabel = "label";
+
+// What a file said, short enough for a message and without what would garble a terminal.
+std::string Shown(std::string_view field) {
+  constexpr std::size_t kLongest = 40;
+  std::string shown;
+  for (const char c : field.substr(0, kLongest)) shown += c >= ' ' && c <= '~' ? c : '?';
+  return "'" + shown + (field.size() > kLongest ? "…'" : "'");
+}
+
+std::string Joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+  return text;
+}
+
+class Reader {
+ public:
+  Reader(std::string_view text, const SensorCsvOptions& options) : text_(text), options_(options) {
+    recording_.labels = options.labels;
+  }
+
+  StatusOr<SensorRecording> Read() && {
+    if (text_.starts_with("\xef\xbb\xbf")) text_.remove_prefix(3);  // A mark that some editors put first.
+    TRIBUTARY_RETURN_IF_ERROR(NextLine());
+    TRIBUTARY_RETURN_IF_ERROR(ReadHeading());
+    while (!text_.empty()) {
+      TRIBUTARY_RETURN_IF_ERROR(NextLine());
+      if (fields_.size() == 1 && fields_[0].empty()) {
+        // More of them, or the end.
+        if (text_.find_first_not_of("\r\n") == std::string_view::npos) break;
+        return Fail("is empty; only the end of a file may have empty lines");
+      }
+      TRIBUTARY_RETURN_IF_ERROR(ReadRow());
+    }
+    if (recording_.rows() == 0) return Fail("is the last; a heading must be followed by readings");
+    return std::move(recording_);
+  }
+
+ private:
+  // What a column is for: a place among the values, or one of these.
+  static constexpr int kIsTime = -1, kIsLabel = -2;
+
+  Status Fail(const std::string& what) const {
+    return Corrupt("line " + std::to_string(line_) + ": " + what);
+  }
+  Status FailAt(std::size_t column, const std::string& what) const {
+    return Fail(headings_[column] + " " + what);
+  }
+
+  // Cuts the next line into fields.
+  Status NextLine() {
+    ++line_;
+    const std::size_t end = text_.find('\n');
+    std::string_view line = text_.substr(0, end);
+    text_.remove_prefix(end == std::string_view::npos ? text_.size() : end + 1);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (line.size() > kLongestLine) {
+      return Fail("has " + std::to_string(line.size()) + " bytes; allowed: " + std::to_string(kLongestLine));
+    }
+    fields_.clear();
+    while (true) {
+      const std::size_t comma = line.find(',');
+      fields_.push_back(line.substr(0, comma));
+      if (comma == std::string_view::npos) return OkStatus();
+      line.remove_prefix(comma + 1);
+    }
+  }
+
+  Status ReadHeading() {
+    if (fields_.size() > kMostColumns) {
+      return Fail("names " + std::to_string(fields_.size()) +
+                  " columns; allowed: " + std::to_string(kMostColumns));
+    }
+    for (const std::string_view field : fields_) {
+      if (field.empty()) return Fail("has a column without a name; the first line names the columns");
+      if (std::ranges::find(headings_, field) != headings_.end()) {
+        return Fail("names the column " + Shown(field) + " twice");
+      }
+      headings_.emplace_back(field);
+    }
+    for (const std::string_view needed : {kTime, kLabel}) {
+      if (std::ranges::find(headings_, needed) == headings_.end()) {
+        return Fail("has no column '" + std::string(needed) + "'; found " + Shown(Joined(headings_)) +
+                    ". The first line names the columns: timestamp, label and those with values");
+      }
+    }
+    recording_.columns = options_.columns;
+    for (const std::string& heading : headings_) {
+      if (heading == kTime || heading == kLabel) continue;
+      if (options_.columns.empty()) recording_.columns.push_back(heading);
+    }
+    if (recording_.columns.empty()) return Fail("names no column with values, only timestamp and label");
+    for (const std::string& heading : headings_) {
+      const auto place = std::ranges::find(recording_.columns, heading);
+      if (place == recording_.columns.end() && heading != kTime && heading != kLabel) {
+        return Fail("names a column " + Shown(heading) + "; expected " + Joined(recording_.columns) +
+                    ", timestamp, label");
+      }
+      purposes_.push_back(heading == kTime    ? kIsTime
+                          : heading == kLabel ? kIsLabel
+                                              : static_cast<int>(place - recording_.columns.begin()));
+    }
+    for (const std::string& column : recording_.columns) {
+      if (std::ranges::find(headings_, column) != headings_.end()) continue;
+      return Fail("has no column " + Shown(column) + "; expected " + Joined(recording_.columns) +
+                  ", timestamp, label");
+    }
+    return OkStatus();
+  }
+
+  Status ReadRow() {
+    if (fields_.size() != headings_.size()) {
+      return Fail("has " + std::to_string(fields_.size()) + " fields, but the first line names " +
+                  std::to_string(headings_.size()) + " columns");
+    }
+    const std::size_t begin = recording_.values.size();
+    recording_.values.resize(begin + recording_.columns.size());
+    for (std::size_t i = 0; i < fields_.size(); ++i) {
+      if (purposes_[i] == kIsLabel) {
+        TRIBUTARY_RETURN_IF_ERROR(ReadLabel(i));
+        continue;
+      }
+      double number = 0;
+      const char* const end = fields_[i].data() + fields_[i].size();
+      const auto parsed = std::from_chars(fields_[i].data(), end, number);
+      if (parsed.ec != std::errc() || parsed.ptr != end || !std::isfinite(number)) {
+        return FailAt(i, "is " + Shown(fields_[i]) + "; allowed: a finite number");
+      }
+      if (purposes_[i] == kIsTime) {
+        TRIBUTARY_RETURN_IF_ERROR(AddTime(i, number));
+        continue;
+      }
+      if (std::abs(number) > std::numeric_limits<float>::max()) {
+        return FailAt(i, "is " + Shown(fields_[i]) + "; allowed: a number up to 3.4e38");
+      }
+      recording_.values[begin + static_cast<std::size_t>(purposes_[i])] = static_cast<float>(number);
+    }
+    return OkStatus();
+  }
+
+  Status AddTime(std::size_t column, double milliseconds) {
+    if (milliseconds < 0 || milliseconds > kLatest) {
+      return FailAt(column, "is " + Shown(fields_[column]) + "; allowed: milliseconds from 0 to 9e12");
+    }
+    const double whole = std::floor(milliseconds);  // Apart from the rest, which keeps nanoseconds exact.
+    const TimePoint time(static_cast<std::int64_t>(whole) * 1'000'000 +
+                         std::llround((milliseconds - whole) * 1e6));
+    if (!recording_.times.empty() && time < recording_.times.back()) {
+      return FailAt(column, "is " + Shown(fields_[column]) +
+                                ", earlier than in the line before; readings must be in the order of time");
+    }
+    recording_.times.push_back(time);
+    return OkStatus();
+  }
+
+  Status ReadLabel(std::size_t column) {
+    const std::string_view word = fields_[column];
+    auto& labels = recording_.labels;
+    // Nearly always that of the line before.
+    if (!recording_.label_of_row.empty() &&
+        labels[static_cast<std::size_t>(recording_.label_of_row.back())] == word) {
+      recording_.label_of_row.push_back(recording_.label_of_row.back());
+      return OkStatus();
+    }
+    if (word.empty() || word.size() > kLongestLabel) {
+      return FailAt(column, "is " + Shown(word) + "; allowed: a word of 1 to " +
+                                std::to_string(kLongestLabel) + " bytes");
+    }
+    const auto known = std::ranges::find(labels, word);
+    if (known == labels.end()) {
+      if (!options_.labels.empty()) {
+        return Fail(
+            UnknownName("label", Shown(word).substr(1, Shown(word).size() - 2), options_.labels).message());
+      }
+      if (labels.size() == kMostLabels) {
+        return FailAt(column, "is the label number " + std::to_string(kMostLabels + 1) +
+                                  "; allowed: " + std::to_string(kMostLabels) + " different ones");
+      }
+      labels.emplace_back(word);
+      recording_.label_of_row.push_back(static_cast<std::int32_t>(labels.size() - 1));
+      return OkStatus();
+    }
+    recording_.label_of_row.push_back(static_cast<std::int32_t>(known - labels.begin()));
+    return OkStatus();
+  }
+
+  std::string_view text_;
+  const SensorCsvOptions& options_;
+  SensorRecording recording_;
+  std::size_t line_ = 0;
+  std::vector<std::string_view> fields_;
+  std::vector<std::string> headings_;
+  std::vector<int> purposes_;  // Of each column.
+};
+
+}  // namespace
+
+StatusOr<SensorRecording> ParseSensorCsv(std::string_view text, const SensorCsvOptions& options) {
+  return Reader(text, options).Read();
+}
+
+}  // namespace tributary

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tributary/base/clock.h"
+#include "tributary/base/status.h"
+
+namespace tributary {
+
+// What a file of readings must hold.
+struct SensorCsvOptions {
+  // The columns with values, in the order they are wanted; the file may have them in another, but no others. Empty: all
+  // but `timestamp` and `label`, as they come.
+  std::vector<std::string> columns{};
+  // The labels that may occur. Empty: any.
+  std::vector<std::string> labels{};
+};
+
+// Readings of one sensor, or of several that were read together, in the order of time.
+struct SensorRecording {
+  std::vector<std::string> columns;  // Of the values.
+  std::vector<std::string> labels;   // The words, as allowed; or in the order they first occur.
+  // One of each per row; of the values as many as there are columns.
+  std::vector<float> values;
+  std::vector<TimePoint> times;            // Since 1970, or wherever the file counts from.
+  std::vector<std::int32_t> label_of_row;  // Indices into `labels`.
+
+  std::size_t rows() const { return times.size(); }
+};
+
+// Reads comma-separated values: a heading that names the columns in any order, then a row for each reading. `timestamp`
+// counts milliseconds and never goes back (readings that were handed over together may share one); `label` is a word;
+// every other column holds finite numbers. Quotes have no meaning. Lines may end in \r\n, and empty lines at the end are
+// ignored.
+//
+// Any bytes give a recording with at least one row, or an error that begins with the line: "line 17: …". At most 256
+// columns, 65,536 bytes a line, 1,000 labels of 64 bytes; the memory taken is bounded by the size of the text.
+StatusOr<SensorRecording> ParseSensorCsv(std::string_view text, const SensorCsvOptions& options = {});
+
+}  // namespace tributary

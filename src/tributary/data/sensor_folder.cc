@@ -1,0 +1,201 @@
+#include "tributary/data/sensor_folder.h"
+
+#include <algorithm>
+#include <cctype>
+#include <set>
+
+#include "tributary/base/check.h"
+#include "tributary/base/file.h"
+
+namespace tributary {
+namespace {
+
+using std::filesystem::path;
+
+constexpr std::size_t kMostFolders = 10'000;
+constexpr std::size_t kMostFiles = 100'000;
+constexpr Bytes kLargestFile{256'000'000};
+constexpr Bytes kLargestTotal{4'000'000'000};
+constexpr std::size_t kMostClasses = 1'000;
+
+// In the order of their names, so that nothing depends on the file system.
+StatusOr<std::vector<path>> List(const path& folder, bool folders, std::size_t most) {
+  std::vector<path> found;
+  std::error_code error;
+  auto entry = std::filesystem::directory_iterator(folder, error);
+  for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
+    std::error_code ignored;
+    const path& name = entry->path();
+    const bool wanted = folders ? entry->is_directory(ignored)
+                                : name.extension() == ".csv" && entry->is_regular_file(ignored);
+    if (!wanted || name.filename().string().starts_with('.')) continue;
+    if (found.size() == most) {
+      return ResourceExhausted(folder.string() + " holds more than " + std::to_string(most) +
+                               (folders ? " folders" : " files") + ", the most that are read");
+    }
+    found.push_back(name);
+  }
+  if (error) return SystemError("cannot list", folder, error.value());
+  std::ranges::sort(found);
+  return found;
+}
+
+// "sw" of s01_03_sw.csv; empty if the name does not end so.
+std::string KindOf(const path& file) {
+  const std::string stem = file.stem().string();
+  const std::size_t underscore = stem.rfind('_');
+  if (underscore == std::string::npos) return "";
+  const std::string word = stem.substr(underscore + 1);
+  const bool letters = std::ranges::all_of(word, [](unsigned char c) { return std::isalpha(c) != 0; });
+  return letters ? word : "";
+}
+
+struct File {
+  std::string kind;
+  std::size_t folder = 0;
+  path name;
+  SensorRecording recording;
+  std::vector<SensorWindow> windows;
+};
+
+StatusOr<std::vector<File>> ReadFiles(const std::vector<path>& folders, const SensorFolderOptions& options) {
+  std::vector<File> files;
+  Bytes total{0};
+  SensorCsvOptions csv{.labels = options.labels};
+  for (std::size_t i = 0; i < folders.size(); ++i) {
+    TRIBUTARY_ASSIGN_OR_RETURN(const auto names, List(folders[i], false, kMostFiles - files.size()));
+    for (const path& name : names) {
+      TRIBUTARY_ASSIGN_OR_RETURN(const auto bytes, ReadFile(name, kLargestFile));
+      total += Bytes{static_cast<std::int64_t>(bytes.size())};
+      if (total > kLargestTotal) {
+        return ResourceExhausted("with " + name.string() + " the recordings have more than " +
+                                 FormatBytes(kLargestTotal) + ", the most that are read");
+      }
+      auto recording = ParseSensorCsv({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, csv);
+      if (!recording.ok()) return std::move(recording).status().WithContext(name.string());
+      csv.columns = recording->columns;  // The first file's, for all others.
+      auto windows = CutWindows(*recording, options.windows);
+      files.push_back({KindOf(name), i, name, std::move(*recording), std::move(windows)});
+    }
+  }
+  return files;
+}
+
+// The words of all files, or those that are allowed.
+std::vector<std::string> Classes(const std::vector<File>& files, const SensorFolderOptions& options) {
+  if (!options.labels.empty()) return options.labels;
+  std::set<std::string> words;
+  for (const File& file : files) words.insert(file.recording.labels.begin(), file.recording.labels.end());
+  return {words.begin(), words.end()};
+}
+
+// A part of the data on its way into a Dataset.
+struct Samples {
+  std::vector<float> values;
+  std::vector<std::int32_t> labels;
+  Origins origins;
+};
+
+void Append(const File& file, const SensorWindow& window, std::size_t length, Samples& samples) {
+  const std::size_t columns = file.recording.columns.size();
+  for (std::size_t c = 0; c < columns; ++c) {
+    for (std::size_t row = window.first; row < window.first + length; ++row) {
+      samples.values.push_back(file.recording.values[row * columns + c]);
+    }
+  }
+}
+
+// All windows of the files of one source, which are in the order of names; recordings may be in another.
+void AppendSource(std::span<const File> files, std::string name, const std::vector<std::string>& classes,
+                  std::size_t length, Samples& samples) {
+  TimePoint begin = TimePoint::max();
+  std::vector<std::pair<TimePoint, std::pair<const File*, const SensorWindow*>>> windows;
+  for (const File& file : files) {
+    begin = std::min(begin, file.recording.times.front());
+    for (const SensorWindow& window : file.windows) windows.push_back({window.complete, {&file, &window}});
+  }
+  if (windows.empty()) return;
+  std::ranges::stable_sort(windows, {}, [](const auto& window) { return window.first; });
+  const auto source = static_cast<std::uint32_t>(samples.origins.names.size());
+  samples.origins.names.push_back(std::move(name));
+  for (const auto& [complete, place] : windows) {
+    const auto& [file, window] = place;
+    Append(*file, *window, length, samples);
+    const std::string& word = file->recording.labels[static_cast<std::size_t>(window->label)];
+    samples.labels.push_back(static_cast<std::int32_t>(std::ranges::find(classes, word) - classes.begin()));
+    samples.origins.sources.push_back(source);
+    samples.origins.recorded.push_back(complete - begin);
+  }
+}
+
+StatusOr<Dataset> MakePart(const DatasetInfo& info, Samples samples, const std::string& what) {
+  if (samples.labels.empty()) {
+    return InvalidArgument("no window of " + std::to_string(info.shape.width) +
+                           " rows without a gap fits into the " + what +
+                           " recordings; they are too short, or their labels change too often");
+  }
+  TRIBUTARY_ASSIGN_OR_RETURN(Dataset dataset,
+                             Dataset::Make(info, std::move(samples.values), std::move(samples.labels)));
+  return std::move(dataset).WithOrigins(std::move(samples.origins));
+}
+
+}  // namespace
+
+bool IsSensorFolder(const path& folder) {
+  const auto folders = List(folder, true, kMostFolders);
+  if (!folders.ok()) return false;
+  return std::ranges::any_of(*folders, [](const path& inner) {
+    const auto files = List(inner, false, kMostFiles);
+    return files.ok() && !files->empty();
+  });
+}
+
+StatusOr<TrainTest> LoadSensorFolder(const path& folder, const SensorFolderOptions& options) {
+  TRIBUTARY_CHECK(options.test_every > 1);
+  TRIBUTARY_ASSIGN_OR_RETURN(std::vector<path> folders, List(folder, true, kMostFolders));
+  std::erase_if(folders, [](const path& inner) {
+    const auto files = List(inner, false, kMostFiles);
+    return files.ok() && files->empty();
+  });
+  if (folders.size() < 2) {
+    return InvalidArgument(
+        folder.string() + " holds " + std::to_string(folders.size()) +
+        " folders with .csv files; at least two are needed, to train on one and test on the other");
+  }
+  TRIBUTARY_ASSIGN_OR_RETURN(std::vector<File> files, ReadFiles(folders, options));
+  const std::vector<std::string> classes = Classes(files, options);
+  if (classes.size() > kMostClasses) {
+    return InvalidArgument("the recordings in " + folder.string() + " have " +
+                           std::to_string(classes.size()) +
+                           " different labels; allowed: " + std::to_string(kMostClasses));
+  }
+  std::ranges::stable_sort(files, {}, [](const File& file) { return std::pair(file.kind, file.folder); });
+
+  const auto held_out = [&](std::size_t i) {
+    return folders.size() < options.test_every ? i + 1 == folders.size() : (i + 1) % options.test_every == 0;
+  };
+  Samples train, test;
+  for (auto begin = files.begin(); begin != files.end();) {
+    const auto end = std::find_if(begin, files.end(), [&](const File& file) {
+      return file.kind != begin->kind || file.folder != begin->folder;
+    });
+    std::string name =
+        folders[begin->folder].filename().string() + (begin->kind.empty() ? "" : " " + begin->kind);
+    AppendSource({begin, end}, std::move(name), classes, options.windows.length,
+                 held_out(begin->folder) ? test : train);
+    begin = end;
+  }
+
+  const DatasetInfo info{options.name,
+                         {static_cast<std::int64_t>(files[0].recording.columns.size()), 1,
+                          static_cast<std::int64_t>(options.windows.length)},
+                         static_cast<int>(classes.size()),
+                         {}};
+  TRIBUTARY_ASSIGN_OR_RETURN(Dataset training, MakePart(info, std::move(train), "training"));
+  TRIBUTARY_ASSIGN_OR_RETURN(Dataset testing, MakePart(info, std::move(test), "test"));
+  const Normalisation normalisation = MeasureNormalisation(training);
+  return TrainTest{std::move(training).WithNormalisation(normalisation),
+                   std::move(testing).WithNormalisation(normalisation)};
+}
+
+}  // namespace tributary
