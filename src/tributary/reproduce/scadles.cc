@@ -1,6 +1,6 @@
 // ScaDLES's comparison: training over 16 streams of unequal rate against conventional training, which waits for 64
 // samples of every stream. A perceptron learns; time and bytes are those of ResNet-152 over links of 5 Gbit/s, where a
-// conventional step takes 1.2 s and 84 % of it is the exchange of weights and gradients, as was seen in the paper.
+// conventional step takes about 1.2 s and four fifths of it are the exchange of weights and gradients, as in the paper.
 
 #include <algorithm>
 #include <cmath>
@@ -25,7 +25,7 @@ struct Task {
   std::string set;
   double target = 0;
 };
-const Task kTasks[] = {{"fashion-mnist", 0.86}, {"cifar10", 0.42}, {"glyphs", 0.30}};
+const Task kTasks[] = {{"fashion-mnist", 0.86}, {"cifar10", 0.44}, {"glyphs", 0.65}};
 
 Task TaskFor(const std::filesystem::path& data_dir) {
   for (const Task& task : kTasks) {
@@ -96,7 +96,7 @@ void UseBestPolicy(Experiment& experiment, TransferStrategy strategy = TransferS
   experiment.stream.scaling.rule = RateScaling::kSquareRoot;
   experiment.transfers.strategy = strategy;
   Truncate(experiment);
-  Compress(experiment, 0.3, 0.3);
+  Compress(experiment, 0.4, 0.3);
 }
 
 // What a paper's row says of its setting.
@@ -110,8 +110,12 @@ const Claims kClaims[] = {{"s1", 1.89, -0.0006}, {"s2", 1.15, -0.0032}, {"s1p", 
 // Gathers the arms and how they are compared.
 class Builder {
  public:
-  Builder(const Task& task, Effort effort)
-      : base_(Base(task, effort)), samples_(effort == Effort::kFull ? 1'000'000 : 400'000) {}
+  Builder(const Task& task, Effort effort, const Target& target)
+      : base_(Base(task, effort)),
+        samples_(effort == Effort::kFull ? 1'000'000 : 400'000),
+        target_(target),
+        how_("target " + FormatNumber(target.accuracy) + " over " + std::to_string(target.evaluations) + " evaluations") {
+  }
 
   using Change = std::function<void(Experiment&)>;
 
@@ -190,12 +194,12 @@ class Builder {
     Add(name, called, {std::move(experiment), TunedArm::Rate::kOwn});
   }
 
-  Study Finish(const Target& target) && {
+  Study Finish() && {
     study_.reproduction.comparisons = {
         {"speed-up", "time to target", Comparison::Kind::kSpeedUp, against_, {.decimals = 2}},
         {"accuracy gained", "final accuracy", Comparison::Kind::kDifference, against_, {.decimals = 2, .percent = true}},
         {"times fewer buffered", "buffered samples", Comparison::Kind::kSpeedUp, fewer_buffered_, {.decimals = 1}}};
-    study_.runner = [arms = std::move(arms_), target](const SimulationOptions& options) -> ArmRunner {
+    study_.runner = [arms = std::move(arms_), target = target_](const SimulationOptions& options) -> ArmRunner {
       return [runner = std::make_shared<TunedRunner>(arms, target, options)](const Arm& arm, std::uint64_t seed) {
         return runner->Run(arm.name, seed);
       };
@@ -217,11 +221,14 @@ class Builder {
 
   void Add(const std::string& name, std::string called, TunedArm arm) {
     AddArm(study_, name, std::move(called), arm.experiment);
+    study_.reproduction.arms.back().fingerprint += "# " + how_;
     arms_.emplace(name, std::move(arm));
   }
 
   const Experiment base_;
   const double samples_;
+  const Target target_;
+  const std::string how_;  // results are judged
   Study study_;
   TunedRunner::Arms arms_;
   std::map<std::string, std::string> against_, fewer_buffered_;
@@ -232,7 +239,7 @@ class Builder {
 StatusOr<Study> MakeScadlesStudy(Effort effort, const std::filesystem::path& data_dir) {
   const Task task = TaskFor(data_dir);
   const Target target{task.target, 5};
-  Builder builder(task, effort);
+  Builder builder(task, effort, target);
   Reproduction& reproduction = builder.study().reproduction;
   builder.study().seeds = effort == Effort::kFull ? std::vector<std::uint64_t>{1, 2, 3, 4, 5} : std::vector<std::uint64_t>{1, 2, 3};
   builder.study().target_accuracy = task.target;
@@ -255,7 +262,7 @@ StatusOr<Study> MakeScadlesStudy(Effort effort, const std::filesystem::path& dat
   const double skewed = effort == Effort::kFull ? 120'000 : 24'000;
   builder.AddSkewed("one-label", "10 devices of one label each", {}, skewed);
   builder.AddSkewed("one-label-0.1", "+ injection, a tenth share a tenth", {0.1, 0.1}, skewed);
-  builder.AddSkewed("one-label-0.5", "+ injection, half share half", {0.5, 0.5}, skewed);
+  builder.AddSkewed("one-label-0.25", "+ injection, a quarter share a quarter", {0.25, 0.25}, skewed);
 
   for (const Claims& claims : kClaims) {
     for (const char* side : {"-paper", "-best"}) {
@@ -269,7 +276,7 @@ StatusOr<Study> MakeScadlesStudy(Effort effort, const std::filesystem::path& dat
   reproduction.about =
       "ScaDLES (Tyagi & Swany, IEEE BigData 2022): 16 devices whose samples arrive at unequal rates, against conventional "
       "training with 64 samples of each. A perceptron learns " + task.set + "; time and bytes are those of ResNet-152 over "
-      "links of 5 Gbit/s, where a conventional step takes 1.18 s, 84 % of it exchange.";
+      "links of 5 Gbit/s, where a conventional step takes about 1.2 s, four fifths of it exchange.";
   reproduction.metrics = {{"time to target", "s", Metric::Better::kLower, {.decimals = 0}},
                           {"seconds per round", "s", Metric::Better::kLower, {.decimals = 2}},
                           {"final accuracy", "", Metric::Better::kHigher, {.decimals = 2, .percent = true}},
@@ -294,7 +301,7 @@ StatusOr<Study> MakeScadlesStudy(Effort effort, const std::filesystem::path& dat
       "included. Weights go to devices whole, so compression can save no more than half of an exchange.",
       "The perceptron's gradients are spread more evenly than those of ResNet-152: a tenth of them holds less of their "
       "norm, which is why the published ratio and delta compress less often here, and cost steps where they do."};
-  return std::move(builder).Finish(target);
+  return std::move(builder).Finish();
 }
 
 }  // namespace tributary
