@@ -19,13 +19,13 @@ Experiment Small(double rate) {
 
 TunedRunner::Arms GridAnd(TunedArm arm) {
   TunedRunner::Arms arms;
-  for (const double rate : {1e-6, 0.05}) arms["grid-" + std::to_string(rate)] = {Small(rate), TunedArm::Rate::kGrid, {}, false};
+  for (const double rate : {1e-6, 0.05}) arms["grid-" + std::to_string(rate)] = {Small(rate), TunedArm::Rate::kGrid, {}, false, true};
   arms["other"] = std::move(arm);
   return arms;
 }
 
 TEST(TunedRunner, TakesTheRateOfTheGridThatGetsThereFirst) {
-  TunedRunner runner(GridAnd({Small(1), TunedArm::Rate::kBest, {}, true}), {0.15, 1}, {.threads = 2});
+  TunedRunner runner(GridAnd({Small(1), TunedArm::Rate::kBest, {}, true, false}), {0.15, 1}, {.threads = 2});
   const auto best = runner.BestRate();
   ASSERT_TRUE(best.ok()) << best.status();
   EXPECT_EQ(*best, 0.05);  // the other does not move
@@ -39,7 +39,7 @@ TEST(TunedRunner, TakesTheRateOfTheGridThatGetsThereFirst) {
 }
 
 TEST(TunedRunner, WhereNoneGetsThereTheFurthestIsTaken) {
-  TunedRunner runner(GridAnd({Small(1), TunedArm::Rate::kBest, {}, false}), {0.999, 1}, {.threads = 2});
+  TunedRunner runner(GridAnd({Small(1), TunedArm::Rate::kBest, {}, false, false}), {0.999, 1}, {.threads = 2});
   EXPECT_EQ(*runner.BestRate(), 0.05);
 }
 
@@ -47,7 +47,7 @@ TEST(TunedRunner, LeavesAnArmItsOwnRateAndVariesItBySeed) {
   const auto vary = [](Experiment& experiment, std::uint64_t seed) {
     experiment.goal.rounds = static_cast<std::int64_t>(seed);
   };
-  TunedRunner runner(GridAnd({Small(1e-6), TunedArm::Rate::kOwn, vary, true}), {0.5, 1}, {.threads = 2});
+  TunedRunner runner(GridAnd({Small(1e-6), TunedArm::Rate::kOwn, vary, true, false}), {0.5, 1}, {.threads = 2});
   const auto other = runner.Run("other", 3);
   ASSERT_TRUE(other.ok()) << other.status();
   ASSERT_EQ(other->curve.size(), 3U);
