@@ -19,7 +19,9 @@ Experiment Small(double rate) {
 
 TunedRunner::Arms GridAnd(TunedArm arm) {
   TunedRunner::Arms arms;
-  for (const double rate : {1e-6, 0.05}) arms["grid-" + std::to_string(rate)] = {Small(rate), TunedArm::Rate::kGrid, {}, false, true};
+  for (const double rate : {1e-6, 0.05}) {
+    arms["grid-" + std::to_string(rate)] = {Small(rate), TunedArm::Rate::kGrid, {}, false, true};
+  }
   arms["other"] = std::move(arm);
   return arms;
 }
