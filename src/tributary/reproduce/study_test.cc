@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include "tributary/experiment/presets.h"
+#include "tributary/reproduce/run_measurement.h"
+#include "tributary/reproduce/stream_rates.h"
+
 namespace tributary {
 namespace {
 
@@ -46,6 +50,42 @@ TEST(Study, ASlowDeviceCostsTimeAndNoAccuracy) {
   EXPECT_GT(both["seconds per round"], link["seconds per round"]);
   EXPECT_LT(equal["waiting share"], 0.01);
   EXPECT_GT(both["waiting share"], 0.3);
+}
+
+TEST(Study, ScadlesAndItsPresetsHaveTheSameStreams) {
+  const Study study = MakeStudy("scadles", Effort::kQuick).value();
+  EXPECT_EQ(study.experiments.at("s1-ddl").data.set, "glyphs");  // where no folder has others
+  for (const RateSetting& setting : RateSettings()) {
+    const auto rates = [](const Experiment& experiment) { return experiment.fleet.groups[0].stream_rate.numbers; };
+    const Experiment ours = FindExperiment("scadles-" + setting.name).value();
+    const Experiment conventional = FindExperiment("ddl-" + setting.name).value();
+    EXPECT_EQ(rates(ours), QuantileRates(setting, 16));
+    EXPECT_EQ(rates(conventional), QuantileRates(setting, 16));
+    const Experiment& best = study.experiments.at(setting.name + "-best");
+    EXPECT_EQ(ours.stream.batch, best.stream.batch);
+    EXPECT_EQ(ours.stream.scaling, best.stream.scaling);
+    EXPECT_EQ(ours.stream.base_batch, best.stream.base_batch);
+    EXPECT_EQ(ours.compression, best.compression);
+    EXPECT_EQ(ours.transfers, best.transfers);
+    EXPECT_EQ(conventional.stream.batch, study.experiments.at(setting.name + "-ddl").stream.batch);
+  }
+}
+
+TEST(Study, FollowingStreamsTakesAsManySamplesInLessTime) {
+  Study study = MakeStudy("scadles", Effort::kQuick).value();
+  const auto seconds = [&](const std::string& arm) {
+    Experiment experiment = study.experiments.at(arm);
+    experiment.goal.rounds = 12;
+    experiment.goal.evaluate_every = 12;
+    experiment.data.train_limit = 1000;
+    experiment.data.test_limit = 100;
+    return MeasureRun(experiment, {1, 1}, {.threads = 2}).value().numbers.at("seconds per round");
+  };
+  // 64 samples at 19.3 a second; the window; and a step of which the exchange takes a second.
+  EXPECT_NEAR(seconds("s1p-ddl"), 64 / 19.3, 0.1);
+  EXPECT_NEAR(seconds("s2-ddl"), 1.2, 0.05);
+  EXPECT_LT(seconds("s1p-best"), 1.0);  // The first round knows no rates yet.
+  EXPECT_LT(seconds("s2-best"), 0.8);
 }
 
 TEST(Study, OptimalSegmentsAreNeverWorseOnAMeasuredProfile) {

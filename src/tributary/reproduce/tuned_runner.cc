@@ -6,7 +6,7 @@
 namespace tributary {
 namespace {
 
-constexpr std::uint64_t kGridSeed = 1;
+constexpr std::uint64_t kFirstSeed = 1;
 
 }  // namespace
 
@@ -16,7 +16,7 @@ TunedRunner::TunedRunner(Arms arms, const Target& target, SimulationOptions opti
 StatusOr<Measurement> TunedRunner::Run(const std::string& name, std::uint64_t seed) {
   const TunedArm& arm = arms_.at(name);
   Experiment experiment = arm.experiment;
-  if (arm.rate == TunedArm::Rate::kGrid && seed != kGridSeed) return Measurement{};
+  if ((arm.once || arm.rate == TunedArm::Rate::kGrid) && seed != kFirstSeed) return Measurement{};
   if (arm.rate == TunedArm::Rate::kBest) {
     TRIBUTARY_ASSIGN_OR_RETURN(experiment.train.schedule.learning_rate, BestRate());
   }
@@ -43,7 +43,7 @@ StatusOr<double> TunedRunner::BestRate() {
   std::optional<Best> fastest, furthest;
   for (const auto& [name, arm] : arms_) {
     if (arm.rate != TunedArm::Rate::kGrid) continue;
-    TRIBUTARY_ASSIGN_OR_RETURN(Measurement measurement, Measure(arm.experiment, kGridSeed));
+    TRIBUTARY_ASSIGN_OR_RETURN(Measurement measurement, Measure(arm.experiment, kFirstSeed));
     const double rate = arm.experiment.train.schedule.learning_rate;
     const double accuracy = measurement.numbers["final accuracy"];
     if (!furthest || accuracy > furthest->value) furthest = {rate, accuracy};

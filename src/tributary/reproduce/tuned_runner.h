@@ -16,7 +16,7 @@ namespace tributary {
 struct TunedArm {
   enum class Rate {
     kBest,  // the grid's outcome
-    kGrid,  // its own, as one of those that the grid consists of; run with the first seed only
+    kGrid,  // its own, as one of those that the grid consists of
     kOwn,   // its own
   };
 
@@ -25,6 +25,7 @@ struct TunedArm {
   // What is different with every seed beside chance, where there is something.
   std::function<void(Experiment& experiment, std::uint64_t seed)> vary;
   bool curve = false;  // whether it is worth drawing
+  bool once = false;   // run with the first seed only, as all of the grid are
 };
 
 // Runs arms by name. The grid is run when the first arm needs its outcome: the learning rate whose run got to the target
@@ -36,7 +37,7 @@ class TunedRunner {
   // At least one arm is of the grid.
   TunedRunner(Arms arms, const Target& target, SimulationOptions options);
 
-  // Nothing is measured where a grid's arm is run with another seed than the first.
+  // Nothing is measured where an arm is run once and this is another seed.
   StatusOr<Measurement> Run(const std::string& arm, std::uint64_t seed);
   StatusOr<double> BestRate();
 
