@@ -18,6 +18,12 @@ struct Arguments {
 
 std::string Rate(double amount, const char* unit) { return amount > 0 ? FormatCount(amount) + unit : "?"; }
 
+// How many it has, or how fast they come.
+std::string SamplesOf(const remote::WatchedDevice& device) {
+  if (!device.streams) return std::to_string(device.profile.samples);
+  return Rate(device.samples_per_second, "/s");
+}
+
 void PrintAsJson(const remote::WatchedFleet& fleet) {
   nlohmann::ordered_json devices = nlohmann::ordered_json::array();
   for (const remote::WatchedDevice& device : fleet.devices) {
@@ -39,7 +45,10 @@ void PrintAsJson(const remote::WatchedFleet& fleet) {
                        {"pull_segments", device.pull_segments},
                        {"push_segments", device.push_segments},
                        {"planned_seconds", ToSeconds(device.planned)},
-                       {"replanned", device.replanned}});
+                       {"replanned", device.replanned},
+                       {"streams", device.streams},
+                       {"samples_per_second", device.samples_per_second},
+                       {"buffered", device.buffered}});
   }
   PrintJson({{"experiment", fleet.experiment},
              {"round", fleet.round},
@@ -60,7 +69,7 @@ Status Run(const Arguments& arguments) {
   for (const remote::WatchedDevice& device : fleet.devices) {
     const DeviceProfile& profile = device.profile;
     table.AddRow({std::to_string(profile.id.value), device.name, device.state, FormatDuration(device.state_time),
-                  std::to_string(profile.samples), Rate(profile.compute.value, "MAC/s"),
+                  SamplesOf(device), Rate(profile.compute.value, "MAC/s"),
                   Rate(profile.uplink.value, "bit/s"), Rate(profile.downlink.value, "bit/s"),
                   FormatDuration(profile.round_trip), FormatBytes(profile.memory), std::to_string(device.threads),
                   std::to_string(device.applied), std::to_string(device.missed),

@@ -226,6 +226,7 @@ Status Exchange::Handle(Session& session, const Answer& answer, ByteSpan) {
   if (train) members_[member].answered_round = question_->inquiry->round.value;
   if (train && answer.stream) {
     members_[member].answered_position = answer.stream->last + 1;
+    members_[member].buffered = answer.stream->buffered;
     const double rate = answer.stream->samples_per_second;
     members_[member].stream_rate = rate > 0 ? std::optional(SamplesPerSecond{rate}) : std::nullopt;
   }

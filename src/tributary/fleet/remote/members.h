@@ -39,6 +39,7 @@ struct Member {
   std::int64_t applied_position = 0;
   std::int64_t durable_position = 0;
   std::optional<SamplesPerSecond> stream_rate;  // as it measured
+  std::int64_t buffered = 0;                    // samples that waited when it last answered
   // Records of the samples that it shared in the last round, for the others; none if it did not.
   std::shared_ptr<const std::vector<std::byte>> shared;
 };

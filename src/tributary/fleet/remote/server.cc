@@ -276,6 +276,9 @@ StatusOr<std::unique_ptr<Server>> Server::Start(ServerOptions options, Exchange&
   }
   state->housekeeping = std::thread([raw = state.get(), &exchange] { raw->KeepHouse(exchange); });
   return std::unique_ptr<Server>(new Server(std::move(state)));
+  device.set_streams(member.streams);
+  if (member.stream_rate) device.set_samples_per_second(member.stream_rate->value);
+  device.set_buffered(static_cast<std::uint64_t>(member.buffered));
 }
 
 Server::Server(std::unique_ptr<State> state) : state_(std::move(state)) {}

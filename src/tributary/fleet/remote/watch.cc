@@ -48,6 +48,9 @@ StatusOr<WatchedFleet> WatchFleet(const std::string& address, const std::optiona
     device.push_segments = from.push_segments();
     device.planned = FromSeconds(std::clamp(from.planned_seconds(), 0.0, 1e8));
     device.replanned = from.replanned();
+    device.streams = from.streams();
+    device.samples_per_second = Tame(from.samples_per_second());
+    device.buffered = from.buffered();
     fleet.devices.push_back(std::move(device));
   }
   return fleet;
