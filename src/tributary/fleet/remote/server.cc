@@ -222,6 +222,9 @@ class Server::Service : public pb::Fleet::WithRawCallbackMethod_Join<pb::Fleet::
     device.set_threads(member.threads);
     device.set_applied(member.applied);
     device.set_missed(member.missed);
+    device.set_streams(member.streams);
+    if (member.stream_rate) device.set_samples_per_second(member.stream_rate->value);
+    device.set_buffered(static_cast<std::uint64_t>(member.buffered));
   }
 
   Exchange& exchange_;
@@ -276,9 +279,6 @@ StatusOr<std::unique_ptr<Server>> Server::Start(ServerOptions options, Exchange&
   }
   state->housekeeping = std::thread([raw = state.get(), &exchange] { raw->KeepHouse(exchange); });
   return std::unique_ptr<Server>(new Server(std::move(state)));
-  device.set_streams(member.streams);
-  if (member.stream_rate) device.set_samples_per_second(member.stream_rate->value);
-  device.set_buffered(static_cast<std::uint64_t>(member.buffered));
 }
 
 Server::Server(std::unique_ptr<State> state) : state_(std::move(state)) {}
