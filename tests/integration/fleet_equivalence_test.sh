@@ -1,6 +1,7 @@
 # Four real devices over mutual TLS come to the very weights of four simulated ones.
 . "$(dirname "$0")/fleet_lib.sh"
 
+allowed=()  # by the devices' owners
 # run_real FOLDER ARGUMENT…: all four to the end.
 run_real() {
   local folder=$1
@@ -8,7 +9,7 @@ run_real() {
   port=
   start_coordinator "coordinator-$folder" ./tiny.toml --out "$folder" "$@"
   await_port "coordinator-$folder"
-  for name in pi-1 pi-2 pi-3 pi-4; do start_device $name --leave-when-done; done
+  for name in pi-1 pi-2 pi-3 pi-4; do start_device $name --leave-when-done "${allowed[@]}"; done
   expect_end 0 "coordinator-$folder"
   for name in pi-1 pi-2 pi-3 pi-4; do expect_end 0 $name; done
 }
@@ -55,23 +56,13 @@ for setting in "sync-sgd top-k layerwise" "sync-sgd int8 optimal" "federated ada
 done
 
 # Samples that arrive over time, and samples that devices share: which are learnt from in which round is the same.
-more=(--allow samples)
-run_sharing() {
-  local folder=$1
-  shift
-  port=
-  start_coordinator "coordinator-$folder" ./tiny.toml --out "$folder" "$@"
-  await_port "coordinator-$folder"
-  for name in pi-1 pi-2 pi-3 pi-4; do start_device $name --leave-when-done "${more[@]}"; done
-  expect_end 0 "coordinator-$folder"
-  for name in pi-1 pi-2 pi-3 pi-4; do expect_end 0 $name; done
-}
 write_experiment sync-sgd 8 optimal adaptive-top-k
 printf '[injection]\ndevices = 0.5\nshare = 0.5\n' >>tiny.toml
+allowed=(--allow samples)
 for rate in 0 100; do
   set_rate=(--set fleet.group.all.stream-rate=$rate)
   "$TRIBUTARY" run ./tiny.toml "${set_rate[@]}" --out "shared-$rate" --quiet >/dev/null
-  run_sharing "real-shared-$rate" "${set_rate[@]}"
+  run_real "real-shared-$rate" "${set_rate[@]}"
   expect_same "shared-$rate" "real-shared-$rate"
   for folder in "shared-$rate" "real-shared-$rate"; do
     grep '"type":"round-finished"' "$folder/events.jsonl" | sed 's/.*"bytes_injected":\([0-9]*\).*/\1/' >"$folder.injected"

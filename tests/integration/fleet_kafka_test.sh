@@ -3,14 +3,7 @@
 . "$(dirname "$0")/stream_lib.sh"
 . "$(dirname "$0")/stream_fleet_lib.sh"
 
-command -v java >/dev/null || skip "fleet_kafka (there is no Java; scripts/setup brokers)"
-"$SOURCE/scripts/kafka" fetch || skip "fleet_kafka (no broker; see above)"
-start_broker() { start broker "$SOURCE/scripts/kafka" run kafka; }
-start_broker
-within $patience "the broker's port" test -s kafka/port
-kafka_port=$(cat kafka/port)
-within $patience "the broker" listens "$kafka_port"
-broker=kafka://127.0.0.1:$kafka_port
+have_kafka fleet_kafka
 patience=150 kills=12
 [ "$thorough" -eq 1 ] || kills=5
 make_keys "${devices[@]}"
@@ -29,7 +22,7 @@ kill_by_turns $kills 110
 [ "$(rounds_in $run)" -lt 110 ] || fail "the run is too short for its kills"
 end broker KILL
 within $patience "a word about it" says pi-0 'cannot reach kafka'
-start_broker
+start_kafka
 expect_end 0 coordinator
 for name in "${devices[@]}"; do expect_end 0 "$name"; done
 expect_same simulated $run

@@ -3,26 +3,8 @@
 . "$(dirname "$0")/stream_lib.sh"
 . "$(dirname "$0")/stream_fleet_lib.sh"
 
-PATH=$PATH:/usr/sbin
-command -v mosquitto >/dev/null || skip "fleet_mqtt (there is no mosquitto; scripts/setup brokers)"
-mqtt_port=$((32000 + RANDOM % 2000 + $$ % 500))
-while listens $mqtt_port; do mqtt_port=$((mqtt_port + 1)); done
-broker=mqtt://127.0.0.1:$mqtt_port
-# start_broker QUEUE: keeps so many for a reader that is away.
-start_broker() {
-  cat >mosquitto.conf <<END
-listener $mqtt_port 127.0.0.1
-allow_anonymous true
-persistence true
-persistence_location $PWD/
-max_queued_messages $1
-max_inflight_messages 10
-user root
-END
-  start broker mosquitto -c mosquitto.conf
-  within $patience "the broker" listens $mqtt_port
-}
-start_broker 100000
+queued=100000
+have_mosquitto fleet_mqtt
 patience=150 kills=10
 [ "$thorough" -eq 1 ] || kills=4
 make_keys "${devices[@]}"
@@ -43,7 +25,7 @@ kill_by_turns $kills 90
 [ "$(rounds_in $run)" -lt 95 ] || fail "the run is too short for its kills"
 end broker TERM
 within $patience "a word about it" says pi-0 'cannot reach mqtt'
-start_broker 100000
+start_mosquitto
 expect_end 0 feed
 expect_end 0 coordinator
 for name in "${devices[@]}"; do expect_end 0 "$name"; done
@@ -54,7 +36,8 @@ if grep -q '"missing":[1-9]' $run/events.jsonl; then fail "samples are said to b
 
 # A device that is away while the broker keeps hardly anything.
 end broker TERM
-start_broker 20
+queued=20
+start_mosquitto
 write_stream_experiment 60 8 'buffer = "persist"'
 topics=lossy/ run=lossy port=
 mv coordinator.log killed.log

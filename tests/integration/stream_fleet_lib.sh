@@ -14,7 +14,7 @@ make_data() {
   { npy '|u1' '4000,'; for i in {1..400}; do bytes 00 01 02 03 04 05 06 07 08 09; done; } >bars/y.npy
 }
 
-# write_stream_experiment ROUNDS BATCH [STREAM-KEYS]: of four devices that all must answer.
+# write_stream_experiment ROUNDS BATCH [STREAM-KEYS]: of four devices that all must answer, and of which some share samples.
 write_stream_experiment() {
   cat >stream.toml <<EOF
 schema = 1
@@ -44,11 +44,14 @@ momentum = 0.9
 $3
 [compression]
 kind = "adaptive-top-k"
+[injection]
+devices = 0.5
+share = 0.25
 EOF
 }
 
 # start_stream_device NUMBER: on the topic of its number.
-start_stream_device() { start_device "pi-$1" --leave-when-done --stream "$broker/$topics$1" --buffer-memory 20kB "${more[@]}"; }
+start_stream_device() { start_device "pi-$1" --leave-when-done --allow samples --stream "$broker/$topics$1" --buffer-memory 20kB "${more[@]}"; }
 more=()
 # Devices get their numbers in the order of coming.
 start_stream_devices() {

@@ -1,14 +1,8 @@
 # Samples through a real Kafka broker: every one once, whoever is killed in between.
 . "$(dirname "$0")/stream_lib.sh"
 
-command -v java >/dev/null || skip "stream_kafka (there is no Java; scripts/setup brokers)"
-"$SOURCE/scripts/kafka" fetch || skip "stream_kafka (no broker; see above)"
-start_broker() { start broker "$SOURCE/scripts/kafka" run kafka; }
-start_broker
-within $patience "the broker's port" test -s kafka/port
+have_kafka stream_kafka
 port=$(cat kafka/port)
-within $patience "the broker" listens "$port"
-broker=kafka://127.0.0.1:$port
 
 # A reader that is there before its topic is; every offset from the first on; what lies there is what was sent.
 start_reader first home-0 until=600
@@ -53,7 +47,7 @@ kill_reader_often tight 4 busy-1 until=1600 memory=20000
 # And the broker itself, while they run.
 end broker KILL
 await roomy 'cannot reach kafka'
-start_broker
+start_kafka
 expect_end 0 steady
 expect_end 0 roomy
 expect_end 0 tight

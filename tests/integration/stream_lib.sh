@@ -6,6 +6,40 @@ patience=60
 
 listens() { (: >"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
 
+# have_kafka: a broker of our own, at $broker; `end broker KILL` and start_kafka are what a crash of it is.
+have_kafka() {
+  command -v java >/dev/null || skip "$1 (there is no Java; scripts/setup brokers)"
+  "$SOURCE/scripts/kafka" fetch || skip "$1 (no broker; see above)"
+  start_kafka
+  within $patience "the broker's port" test -s kafka/port
+  within $patience "the broker" listens "$(cat kafka/port)"
+  broker=kafka://127.0.0.1:$(cat kafka/port)
+}
+start_kafka() { start broker "$SOURCE/scripts/kafka" run kafka; }
+
+# have_mosquitto TEST: likewise; it keeps $queued messages for a reader that is away.
+queued=300
+have_mosquitto() {
+  PATH=$PATH:/usr/sbin
+  command -v mosquitto >/dev/null || skip "$1 (there is no mosquitto; scripts/setup brokers)"
+  mqtt_port=$((30000 + RANDOM % 2000 + $$ % 500))
+  while listens $mqtt_port; do mqtt_port=$((mqtt_port + 1)); done
+  broker=mqtt://127.0.0.1:$mqtt_port
+  start_mosquitto
+}
+start_mosquitto() {
+  cat >mosquitto.conf <<END
+listener $mqtt_port 127.0.0.1
+allow_anonymous true
+persistence true
+persistence_location $PWD/
+max_queued_messages $queued
+user root
+END
+  start broker mosquitto -c mosquitto.conf
+  within $patience "the broker" listens $mqtt_port
+}
+
 # publish NAME ARGUMENT…: in the background, to $broker.
 publish() {
   local name=$1

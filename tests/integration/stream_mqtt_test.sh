@@ -1,21 +1,7 @@
 # Samples through a real MQTT broker: none twice, and what is lost is what is reported.
 . "$(dirname "$0")/stream_lib.sh"
 
-PATH=$PATH:/usr/sbin
-command -v mosquitto >/dev/null || skip "stream_mqtt (there is no mosquitto; scripts/setup brokers)"
-port=$((30000 + RANDOM % 2000 + $$ % 500))
-while listens $port; do port=$((port + 1)); done
-broker=mqtt://127.0.0.1:$port
-cat >mosquitto.conf <<END
-listener $port 127.0.0.1
-allow_anonymous true
-persistence true
-persistence_location $PWD/
-max_queued_messages 300
-user root
-END
-start_broker() { start broker mosquitto -c mosquitto.conf; within $patience "the broker" listens $port; }
-start_broker
+have_mosquitto stream_mqtt
 
 # Killed again and again: everything that was confirmed is in the spool, the rest comes again.
 start_reader pi home-0 until=1500
@@ -70,8 +56,8 @@ within $patience "some samples" has_used calm 200
 end broker TERM
 await calm 'cannot reach mqtt'
 # Room for what the publisher sends at once if it is back before the reader.
-sed -i 's/^max_queued_messages .*/max_queued_messages 5000/' mosquitto.conf
-start_broker
+queued=5000
+start_mosquitto
 expect_end 0 long
 expect_end 0 calm
 expect_used calm 0 1199

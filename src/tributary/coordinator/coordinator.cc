@@ -163,12 +163,10 @@ Status Coordinator::RunRound(RoundId round) {
   RoundRequest request{InquiryOf(round, ChooseFor(round)), method_->Assign(round), {}, {}};
   request.batches = BatchesFor(request);
   request.share = method_->Share(request);
-  request.received = shared_;
   Say(RoundStarted{round, request.participants.size()});
 
-  aggregate_.Begin(ExpectedWeight(request, fleet_.devices()));
+  aggregate_.Begin(ExpectedWeight(request, fleet_.devices(), fleet_.Shared()));
   TRIBUTARY_ASSIGN_OR_RETURN(const RoundReport report, fleet_.Train(request, aggregate_));
-  shared_ = std::accumulate(request.share.begin(), request.share.end(), std::size_t{0});
   for (const DeviceReport& device : report.devices) Say(EventOf(round, device));
   const RoundFinished summary = Summarise(round, report);
   if (summary.applied > 0 && summary.applied >= request.quorum) {

@@ -91,7 +91,6 @@ class Coordinator {
   std::unique_ptr<RoundMethod> method_;
   std::optional<double> accuracy_;
   std::uint64_t fruitless_rounds_ = 0;
-  std::size_t shared_ = 0;  // samples, in the last round, at most
   RunProgress kept_;  // after the last round
   bool resumed_ = false;
   Duration clock_offset_{0};

@@ -36,12 +36,12 @@ class OneHotFleet : public Fleet {
     return SamplesPerSecond{static_cast<double>(rng_.Below(300))};
   }
 
+  std::size_t Shared() const override { return std::accumulate(shared_.begin(), shared_.end(), std::size_t{0}); }
   StatusOr<RoundReport> Train(const RoundRequest& request, UpdateSink& sink) override {
     RoundReport report{clock_.Now(), clock_.Now() + std::chrono::seconds(1), {}};
     weights.assign(devices_.size(), 0);
     std::vector<std::size_t> sharing(devices_.size(), 0);
-    const std::size_t all = std::accumulate(shared_.begin(), shared_.end(), std::size_t{0});
-    EXPECT_LE(all, request.received);
+    const std::size_t all = Shared();
     for (std::size_t i = 0; i < request.participants.size(); ++i) {
       const DeviceId device = request.participants[i];
       DeviceReport& answer = report.devices.emplace_back();

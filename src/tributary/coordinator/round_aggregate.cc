@@ -58,13 +58,13 @@ Status RoundAggregate::Mean(UpdatePart part, std::size_t offset, std::span<float
   return SumOf(part).sum().Mean(offset, mean);
 }
 
-double ExpectedWeight(const RoundRequest& request, std::span<const DeviceProfile> devices) {
+double ExpectedWeight(const RoundRequest& request, std::span<const DeviceProfile> devices, std::size_t shared) {
   double weight = 0;
   TrainAssignment assignment = request.assignment;
   for (std::size_t i = 0; i < request.participants.size(); ++i) {
     assignment.batch = request.BatchOf(i);
     weight += MostWeight(assignment, devices[request.participants[i].value].samples);
-    weight += static_cast<double>(request.received);
+    weight += static_cast<double>(shared);
   }
   return std::max(1.0, weight);
 }

@@ -37,6 +37,6 @@ class RoundAggregate : public UpdateSink {
 };
 
 // What the participants of a round can weigh at most: the samples they are asked to learn from and are given.
-double ExpectedWeight(const RoundRequest& request, std::span<const DeviceProfile> devices);
+double ExpectedWeight(const RoundRequest& request, std::span<const DeviceProfile> devices, std::size_t shared);
 
 }  // namespace tributary

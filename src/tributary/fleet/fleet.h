@@ -57,9 +57,6 @@ struct RoundRequest : Inquiry {
   // and in the next round with the weights to everyone asked but their owner, who trains on them as if they were the
   // last of its own batch. What comes with an update that did not arrive is not shared. Empty: none.
   std::vector<std::size_t> share;
-  // How many samples that were shared in the round before a participant can be given at most.
-  std::size_t received = 0;
-
   std::size_t ShareOf(std::size_t participant) const { return share.empty() ? 0 : share[participant]; }
   std::size_t BatchOf(std::size_t participant) const { return batches.empty() ? assignment.batch : batches[participant]; }
 };
@@ -81,6 +78,9 @@ class Fleet {
 
   // How fast this device's samples arrive, as measured; nothing if they do not, or nobody knows yet.
   virtual std::optional<SamplesPerSecond> StreamRate(DeviceId) const { return std::nullopt; }
+
+  // How many samples devices have shared in the last round (RoundRequest::share), for the next.
+  virtual std::size_t Shared() const { return 0; }
 
   // Runs one round of training. Updates go to `sink` while it lasts; every participant has a report at the end.
   // Fails only if the fleet itself fails, or with Cancelled if the run is to stop: what goes wrong on a device is its

@@ -207,8 +207,8 @@ class Session : public Transfers {
     }
     TRIBUTARY_RETURN_IF_ERROR(stream_.Send(ready));
     end_.joined = true;
-    options_.say("joined as device " + std::to_string(welcome_->device.value) + ": " + std::to_string(ready.samples) +
-                 " samples, computes " + FormatCount(ready.macs_per_second) + " MACs/s, link " +
+    options_.say("joined as device " + std::to_string(welcome_->device.value) + ": " +
+                 (ready.streams ? "samples as they arrive" : std::to_string(ready.samples) + " samples") + ", computes " + FormatCount(ready.macs_per_second) + " MACs/s, link " +
                  FormatCount(ready.up_bits_per_second) + "bit/s up and " + FormatCount(ready.down_bits_per_second) +
                  "bit/s down, round trip " + FormatDuration(FromSeconds(ready.round_trip_seconds)));
     return WorkOn();
@@ -287,6 +287,7 @@ class Session : public Transfers {
       text += "took " + FormatDuration(taken) + ", of it computing " +
               FormatDuration(FromSeconds(answer->compute_seconds)) + "; all weights were there after " +
               FormatDuration(FromSeconds(answer->pull_seconds));
+      if (answer->stream) text += ", its samples after " + FormatDuration(FromSeconds(answer->stream->wait_seconds));
     }
     if (verdict_ && verdict_->outcome == Verdict::Outcome::kLate) text += "; too late: " + verdict_->reason;
     options_.say(text);

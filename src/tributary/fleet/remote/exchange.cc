@@ -277,12 +277,19 @@ std::vector<Member> Exchange::members() const {
   return members_.all();
 }
 
+std::size_t Exchange::Shared() const {
+  const std::lock_guard lock(mutex_);
+  std::size_t samples = 0;
+  for (const Member& member : members_.all()) samples += member.shared ? CountOf(*member.shared) : 0;
+  return samples;
+}
+
 void Exchange::Counted(RoundId round) {
   const std::lock_guard lock(mutex_);
   for (std::size_t i = 0; i < members_.all().size(); ++i) {
     if (members_[i].answered_round != round.value) continue;
     members_[i].applied_round = round.value;
-    members_[i].applied_position = members_[i].answered_position;
+    if (members_[i].streams) members_[i].applied_position = members_[i].answered_position;
   }
 }
 

@@ -90,6 +90,8 @@ class Exchange {
   // A checkpoint has remembered these, which were taken from members().
   void MarkDurable(std::span<const FleetMember> saved);
   std::vector<Member> members() const;
+  // Samples that devices have shared in the last round.
+  std::size_t Shared() const;
   std::optional<PlanBook::State> PlanOf(DeviceId device) const { return plans_.Look(device.value); }
   const Clock& clock() const { return clock_; }
   // Waits until so many devices with samples are there, or until `stop` says so (then Cancelled).

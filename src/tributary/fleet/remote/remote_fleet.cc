@@ -83,6 +83,8 @@ Status RemoteFleet::Gather() {
 
 bool RemoteFleet::Present(DeviceId device) const { return present_[device.value]; }
 
+std::size_t RemoteFleet::Shared() const { return state_->exchange.Shared(); }
+
 StatusOr<RoundReport> RemoteFleet::Train(const RoundRequest& request, UpdateSink& sink) {
   state_->server->set_round(request.round.value);
   TRIBUTARY_ASSIGN_OR_RETURN(Exchange::Results results,

@@ -55,6 +55,7 @@ class RemoteFleet : public Fleet {
   bool Present(DeviceId device) const override;
   std::optional<SamplesPerSecond> StreamRate(DeviceId device) const override { return stream_rates_[device.value]; }
   const Clock& clock() const override { return *clock_; }
+  std::size_t Shared() const override;
   StatusOr<RoundReport> Train(const RoundRequest& request, UpdateSink& sink) override;
   void Counted(RoundId round) override;
   StatusOr<EvaluationTotals> Evaluate(const EvaluateAssignment& assignment, const Inquiry& inquiry) override;

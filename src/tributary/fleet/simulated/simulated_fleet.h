@@ -58,6 +58,7 @@ class SimulatedFleet : public Fleet {
   bool Present(DeviceId) const override { return true; }
   const Clock& clock() const override { return clock_; }
 
+  std::size_t Shared() const override { return shared_.size(); }
   StatusOr<RoundReport> Train(const RoundRequest& request, UpdateSink& sink) override;
   void Counted(RoundId round) override;
   std::optional<SamplesPerSecond> StreamRate(DeviceId device) const override;
