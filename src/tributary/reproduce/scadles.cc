@@ -24,8 +24,9 @@ constexpr double kRates[] = {0.02, 0.05, 0.1, 0.2};
 struct Task {
   std::string set;
   double target = 0;
+  double samples = 0;  // to learn from in a run; fewer where they are larger
 };
-const Task kTasks[] = {{"fashion-mnist", 0.86}, {"cifar10", 0.44}, {"glyphs", 0.65}};
+const Task kTasks[] = {{"fashion-mnist", 0.86, 400'000}, {"cifar10", 0.42, 200'000}, {"glyphs", 0.65, 200'000}};
 
 Task TaskFor(const std::filesystem::path& data_dir) {
   for (const Task& task : kTasks) {
@@ -119,7 +120,7 @@ class Builder {
   Builder(const Task& task, Effort effort, const Target& target)
       : base_(Base(task, effort)),
         full_(effort == Effort::kFull),
-        samples_(full_ ? 1'000'000 : 400'000),
+        samples_(full_ ? 2.5 * task.samples : task.samples),
         target_(target),
         how_("target " + FormatNumber(target.accuracy) + " over " + std::to_string(target.evaluations) + " evaluations") {
   }
@@ -180,7 +181,7 @@ class Builder {
     FollowStreams(experiment);
     Truncate(experiment);
     Compress(experiment, ratio, delta);
-    SetLength(experiment, 0.15 * samples_);
+    SetLength(experiment, full_ ? 150'000 : 60'000);
     const std::string text = FormatNumber(ratio) + "-" + FormatNumber(delta);
     Add("top-k-" + text, "S1: ratio " + FormatNumber(ratio) + ", delta " + FormatNumber(delta),
         {std::move(experiment), TunedArm::Rate::kOwn, {}, /*curve=*/false, /*once=*/!full_});
