@@ -35,7 +35,7 @@ done
 expect_end 0 feed
 
 # Batches that follow the streams, and garbage among the samples. It learns, and again every sample counts once.
-write_stream_experiment 40 8 $'batch = "stream-rate"\nwindow = "400ms"\nsmallest-batch = 4\nscaling = "square-root"'
+write_stream_experiment 40 8 $'batch = "stream-rate"\nwindow = "400ms"\nsmallest-batch = 4\nscaling = "square-root"\nlargest-factor = 2'
 topics=quick- run=followed port=
 publish feed --data ./bars --seed 3 --topic-prefix $topics --rates 40,80,160,320 --samples 100000
 mv coordinator.log killed.log

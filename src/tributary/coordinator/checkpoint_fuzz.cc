@@ -15,14 +15,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::vector<CheckpointFile::Target> targets = {{"parameters", parameters}};
     (void)file->CopyTo(targets);
   }
-  const auto checkpoint = ParseCheckpoint({reinterpret_cast<const char*>(data), size});
+  const auto checkpoint = ParseCheckpoint({reinterpret_cast<const char*>(data), size}, 1000);
   if (!checkpoint.ok()) {
     TRIBUTARY_CHECK(!checkpoint.status().message().empty());
     return 0;
   }
   const auto text = FormatCheckpoint(*checkpoint);
   TRIBUTARY_CHECK(text.ok());
-  const auto again = ParseCheckpoint(*text);
+  const auto again = ParseCheckpoint(*text, 1000);
   TRIBUTARY_CHECK(again.ok() && *again == *checkpoint);
   return 0;
 }

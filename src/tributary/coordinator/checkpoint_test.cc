@@ -177,11 +177,12 @@ TEST_F(CheckpointTest, WritesNothingThatItWouldNotRead) {
 
 TEST(ParseCheckpoint, SaysWhatIsWrong) {
   const std::string good = FormatCheckpoint(Sample()).value();
-  ASSERT_TRUE(ParseCheckpoint(good).ok());
+  ASSERT_TRUE(ParseCheckpoint(good, 5).ok());
+  EXPECT_EQ(ParseCheckpoint(good, 4).status().message(), "its members have shared more than it holds");
   const auto refusal = [&](std::string_view old, std::string_view replacement) {
     std::string text = good;
     text.replace(text.find(old), old.size(), replacement);
-    const auto checkpoint = ParseCheckpoint(text);
+    const auto checkpoint = ParseCheckpoint(text, 5);
     return checkpoint.ok() ? "accepted" : checkpoint.status().message();
   };
   EXPECT_EQ(refusal("\"schema\":1", "\"schema\":2"), "its schema is 2; this program reads 1");

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "tributary/base/check.h"
+#include "tributary/data/record.h"
 #include "tributary/fleet/remote/testing_exchange.h"
 #include "tributary/policy/compression/encoding.h"
 
@@ -51,6 +52,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   ExchangeOptions options = SmallExchange(model);
   options.grace = Duration(0);
   options.compressed = true;
+  options.shared = SampleFormat{{1, 1, 1}, SampleElement::kByte, 2};
+  const std::vector<std::size_t> share = {1, 2, 0};
   options.transfers.strategy = TransferStrategy::kOptimal;
   Exchange exchange(options, clock);
   std::vector<FleetMember> names;
@@ -74,13 +77,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     std::atomic<bool> stop = false;
     std::optional<Exchange::Results> results;
     std::thread asking([&] {
-      auto answers = exchange.Ask(inquiry, TrainAssignment{}, {}, profiles, &sink, [&] { return stop.load(); });
+      auto answers = exchange.Ask(inquiry, TrainAssignment{}, {.share = share}, profiles, &sink, [&] { return stop.load(); });
       if (answers.ok()) results = *std::move(answers);
     });
     for (bool more = true; more && choices.any();) {
       const std::size_t choice = choices.Next();
       Peer& peer = peers[choice % peers.size()];
-      const std::size_t act = choice / peers.size() % 16;
+      const std::size_t act = choice / peers.size() % 17;
       if (!peer.device) {
         peer = {};
         peer.name = choices.Next() % kDevices;
@@ -93,7 +96,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       Status status;
       switch (act) {
         case 0: status = device.Greet(); break;
-        case 1: status = device.SayReady(); break;
+        case 1: status = device.SayReady(10, /*streams=*/choices.Next() % 4 == 0); break;
         case 2: status = device.Send(Ping{choices.Next(), choices.Next()}); break;
         case 3: case 4: case 5:
           (void)exchange.Next(device.session(), [&](const ToDevice& message, ByteSpan) {
@@ -136,6 +139,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
             answer.queued.push_back(choices.Next() % 2 == 0);
           }
           answer.pull_seconds = seconds();
+          if (choices.Next() % 4 == 0) {
+            const auto first = static_cast<std::int64_t>(choices.Next() % 16);
+            answer.stream = StreamUse{.first = first,
+                                      .last = first + static_cast<std::int64_t>(choices.Next() % 8),
+                                      .wait_seconds = seconds(),
+                                      .samples_per_second = seconds()};
+          }
           status = device.Send(answer);
           break;
         }
@@ -149,6 +159,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
           // Values of another place, so an update that is not the device's: its weight is one that no honest one has.
           if (piece.weight == update.weight) piece.weight += 100;
           status = device.Send(piece, values);
+          break;
+        }
+        case 15: {  // Samples, or what is none.
+          std::vector<std::byte> records;
+          for (std::size_t i = choices.Next() % 4; i > 0; --i) {
+            AppendRecord({.label = static_cast<std::int32_t>(choices.Next() % 3), .payload = {std::byte{1}}}, records);
+          }
+          if (!records.empty() && choices.Next() % 4 == 0) records[choices.Next() % records.size()] ^= std::byte{1};
+          status = device.Send(Samples{peer.ticket}, records);
           break;
         }
         case 12: status = device.Send(Failure{peer.ticket, "no"}); break;
