@@ -76,10 +76,16 @@ double WaitingShare(const std::vector<DeviceTotals>& devices) {
 StatusOr<Measurement> MeasureRun(const Experiment& experiment, const Target& target, SimulationOptions options) {
   RunNotes notes(options.watcher, target);
   options.watcher = &notes;
-  TRIBUTARY_ASSIGN_OR_RETURN(const FinishedRun result, Simulate(experiment, options));
+  const auto run = Simulate(experiment, options);
+  Measurement measurement;
+  if (!run.ok() && run.status().code() == StatusCode::kUnavailable) {
+    notes.AddTo(measurement);
+    return measurement;
+  }
+  if (!run.ok()) return run.status();
+  const FinishedRun& result = *run;
   if (result.run.reason == RunEnd::kInterrupted) return Cancelled("the run was interrupted");
   const double seconds = ToSeconds(result.time);
-  Measurement measurement;
   if (result.run.accuracy) measurement.numbers["accuracy"] = *result.run.accuracy;
   measurement.numbers["virtual seconds"] = seconds;
   measurement.numbers["seconds per round"] = seconds / static_cast<double>(std::max<std::uint64_t>(1, result.run.rounds));

@@ -28,7 +28,8 @@ struct Target {
 //   buffered samples            most, over all rounds, in the buffers of all devices together
 //   kilobytes injected          per round
 //
-// The curve is accuracy over virtual seconds.
+// The curve is accuracy over virtual seconds. Of a run that diverged, so that no update could be used any more, only what
+// it came to until then: the last five, and the target if it was reached.
 StatusOr<Measurement> MeasureRun(const Experiment& experiment, const Target& target, SimulationOptions options);
 
 }  // namespace tributary

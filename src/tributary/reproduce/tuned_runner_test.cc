@@ -56,6 +56,17 @@ TEST(TunedRunner, LeavesAnArmItsOwnRateAndVariesItBySeed) {
   EXPECT_NEAR(other->curve.front().y, other->curve.back().y, 0.02);
 }
 
+TEST(MeasureRun, OfARunThatDivergesSaysWhatItWasUntilThen) {
+  Experiment hopeless = Small(1e9);
+  hopeless.goal.rounds = 200;
+  const auto measurement = MeasureRun(hopeless, {0.5, 1}, {.threads = 2});
+  ASSERT_TRUE(measurement.ok()) << measurement.status();
+  EXPECT_FALSE(measurement->numbers.contains("virtual seconds"));
+  EXPECT_FALSE(measurement->numbers.contains("time to target"));
+  EXPECT_TRUE(measurement->numbers.contains("final accuracy"));
+  EXPECT_LT(measurement->curve.size(), 200U);
+}
+
 TEST(MeasureRun, SaysWhenTheMeanOfSeveralEvaluationsIsThere) {
   const SimulationOptions options{.threads = 2};
   const Measurement one = MeasureRun(Small(0.05), {0.15, 1}, options).value();
