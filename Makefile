@@ -41,12 +41,13 @@ test-fuzz: test-dev
 bench:
 	@scripts/setup build
 	@$(MAKE) --no-print-directory build/release/build.ninja
-	ninja -C build/release bench_engine bench_simulator bench_clock bench_fleet bench_scheduling bench_compression
+	ninja -C build/release bench_engine bench_simulator bench_clock bench_fleet bench_scheduling bench_sampling bench_compression
 	build/release/bench/engine
 	build/release/bench/simulator
 	build/release/bench/clock
 	build/release/bench/fleet
 	build/release/bench/scheduling
+	build/release/bench/sampling
 	build/release/bench/compression
 
 clean:

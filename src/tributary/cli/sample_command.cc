@@ -1,0 +1,238 @@
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "tributary/base/file.h"
+#include "tributary/base/text_table.h"
+#include "tributary/cli/commands.h"
+#include "tributary/cli/shared_options.h"
+#include "tributary/policy/sampling/plan_measures.h"
+#include "tributary/policy/sampling/sampling.h"
+
+namespace tributary {
+namespace {
+
+struct Arguments {
+  std::string sizes, label_counts, delays;
+  std::string batch, epochs = "1";
+  std::string method = "ugs", draw = "weighted", order = "shuffled";
+  SamplingOptions options;
+  bool json = false;
+};
+
+// Figures of all epochs, step after step.
+struct Measured {
+  std::vector<double> times, deviations;
+  std::int64_t smallest = 0, largest = 0;
+};
+
+// The numbers of a flag, between commas.
+template <typename Number>
+StatusOr<std::vector<Number>> ParseList(const char* flag, std::string_view text) {
+  std::vector<Number> numbers;
+  while (true) {
+    const std::string_view word = text.substr(0, text.find(','));
+    Number number{};
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+    if (error != std::errc() || end != word.data() + word.size()) {
+      return InvalidArgument(std::string(flag) + ": '" + std::string(word.substr(0, 60)) + "', number " +
+                             std::to_string(numbers.size() + 1) + " of the list, is not a " +
+                             (std::is_integral_v<Number> ? "whole number" : "number") +
+                             " that can be held; numbers stand between commas, as in 120,80,100");
+    }
+    numbers.push_back(number);
+    if (word.size() == text.size()) return numbers;
+    text.remove_prefix(word.size() + 1);
+  }
+}
+
+StatusOr<std::int64_t> ParseWhole(const char* flag, const std::string& text, std::int64_t most) {
+  TRIBUTARY_ASSIGN_OR_RETURN(const std::vector<std::int64_t> numbers, ParseList<std::int64_t>(flag, text));
+  if (numbers.size() != 1 || numbers[0] < 1 || numbers[0] > most) {
+    return InvalidArgument(std::string(flag) + " is " + text.substr(0, 60) + "; it is one whole number from 1 to " +
+                           std::to_string(most));
+  }
+  return numbers[0];
+}
+
+StatusOr<std::vector<std::vector<std::int64_t>>> ReadLabelCounts(const std::string& path) {
+  constexpr Bytes kLargestFile{256 << 20};
+  TRIBUTARY_ASSIGN_OR_RETURN(const std::vector<std::byte> bytes, ReadFile(path, kLargestFile));
+  const auto root = nlohmann::json::parse(std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()),
+                                          nullptr, /*allow_exceptions=*/false);
+  const std::string wanted = "; it holds a list for each client with its samples of each class, as in [[60, 60], [80, 0]]";
+  if (root.is_discarded()) return InvalidArgument(path + " is not JSON" + wanted);
+  if (!root.is_array() || root.empty()) return InvalidArgument(path + " is not a list of clients" + wanted);
+  std::vector<std::vector<std::int64_t>> counts;
+  for (const auto& client : root) {
+    const std::string where = path + ": client " + std::to_string(counts.size() + 1);
+    if (!client.is_array()) return InvalidArgument(where + " is not a list" + wanted);
+    counts.emplace_back();
+    for (const auto& count : client) {
+      if (!count.is_number_integer() || (count.is_number_unsigned() && count.get<std::uint64_t>() > INT64_MAX)) {
+        return InvalidArgument(where + " has " + count.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace).substr(0, 60) +
+                               " as count of class " + std::to_string(counts.back().size()) + ", not a whole number" + wanted);
+      }
+      counts.back().push_back(count.get<std::int64_t>());
+    }
+  }
+  return counts;
+}
+
+StatusOr<SamplingProblem> ReadProblem(const Arguments& arguments) {
+  SamplingProblem problem;
+  TRIBUTARY_ASSIGN_OR_RETURN(problem.sizes, ParseList<std::int64_t>("--sizes", arguments.sizes));
+  if (!arguments.label_counts.empty()) {
+    TRIBUTARY_ASSIGN_OR_RETURN(problem.label_counts, ReadLabelCounts(arguments.label_counts));
+  }
+  if (!arguments.delays.empty()) {
+    TRIBUTARY_ASSIGN_OR_RETURN(problem.delays, ParseList<double>("--delays", arguments.delays));
+  }
+  TRIBUTARY_RETURN_IF_ERROR(CheckSamplingProblem(problem));
+  return problem;
+}
+
+StatusOr<SamplingOptions> ReadOptions(const Arguments& arguments) {
+  SamplingOptions options = arguments.options;
+  TRIBUTARY_ASSIGN_OR_RETURN(options.batch, ParseWhole("--batch", arguments.batch, 1'000'000'000'000));
+  TRIBUTARY_ASSIGN_OR_RETURN(options.method, ParseSamplingMethod(arguments.method));
+  TRIBUTARY_ASSIGN_OR_RETURN(options.draw, ParseSamplingDraw(arguments.draw));
+  TRIBUTARY_ASSIGN_OR_RETURN(options.order, ParseStepOrder(arguments.order));
+  if (options.max_deviation && options.method != SamplingMethod::kDeadline) {
+    return InvalidArgument("--max-deviation is for --method deadline, and the method is " + arguments.method);
+  }
+  if (options.max_deviation && arguments.label_counts.empty()) {
+    return InvalidArgument("--max-deviation needs --label-counts: without labels no batch deviates from another");
+  }
+  TRIBUTARY_RETURN_IF_ERROR(CheckSamplingOptions(options));
+  return options;
+}
+
+// What is printed or held grows with the steps, and printed in full with steps times clients.
+Status CheckExtent(const SamplingProblem& problem, const SamplingOptions& options, std::int64_t epochs, bool json) {
+  constexpr std::int64_t kMostSteps = 10'000'000;
+  constexpr std::int64_t kMostPrinted = 200'000'000;
+  const std::int64_t steps = EpochSteps(problem, options);
+  if (steps > kMostSteps / epochs) {
+    return ResourceExhausted(std::to_string(epochs) + " epochs of " + std::to_string(steps) + " steps are more than " +
+                             std::to_string(kMostSteps) + " in all, the most that are planned; take a larger --batch");
+  }
+  if (json && steps * epochs > kMostPrinted / static_cast<std::int64_t>(problem.sizes.size())) {
+    return ResourceExhausted(std::to_string(steps * epochs) + " steps of " + std::to_string(problem.sizes.size()) +
+                             " clients are more than " + std::to_string(kMostPrinted) +
+                             " numbers, the most that --json prints; without it there is a summary");
+  }
+  return OkStatus();
+}
+
+void PrintSteps(const SamplingPlan& plan, std::size_t clients, bool first) {
+  std::string line;
+  std::vector<std::uint32_t> row(clients, 0);
+  for (std::size_t step = 0; step < plan.steps(); ++step) {
+    for (const ClientBatch& batch : plan.step(step)) row[batch.client] = batch.count;
+    line = first && step == 0 ? "\n    [" : ",\n    [";
+    for (std::size_t i = 0; i < clients; ++i) {
+      if (i > 0) line += ", ";
+      line += std::to_string(row[i]);
+    }
+    line += "]";
+    std::fputs(line.c_str(), stdout);
+    for (const ClientBatch& batch : plan.step(step)) row[batch.client] = 0;
+  }
+}
+
+void Measure(const SamplingPlan& plan, const SamplingProblem& problem, const LabelShares& shares, Measured& measured) {
+  const std::vector<double> times = StepTimes(plan, problem);
+  measured.times.insert(measured.times.end(), times.begin(), times.end());
+  if (!problem.label_counts.empty()) {
+    const std::vector<double> deviations = StepDeviations(plan, shares);
+    measured.deviations.insert(measured.deviations.end(), deviations.begin(), deviations.end());
+  }
+  for (std::size_t step = 0; step < plan.steps(); ++step) {
+    std::int64_t size = 0;
+    for (const ClientBatch& batch : plan.step(step)) size += batch.count;
+    if (measured.largest == 0 || size < measured.smallest) measured.smallest = size;
+    measured.largest = std::max(measured.largest, size);
+  }
+}
+
+double Total(const std::vector<double>& times) { return Mean(times) * static_cast<double>(times.size()); }
+
+std::string Figure(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.4g", value);
+  return text;
+}
+
+Status Run(const Arguments& arguments) {
+  TRIBUTARY_ASSIGN_OR_RETURN(const SamplingOptions options, ReadOptions(arguments));
+  TRIBUTARY_ASSIGN_OR_RETURN(const std::int64_t epochs, ParseWhole("--epochs", arguments.epochs, 1'000'000));
+  TRIBUTARY_ASSIGN_OR_RETURN(const SamplingProblem problem, ReadProblem(arguments));
+  TRIBUTARY_RETURN_IF_ERROR(CheckExtent(problem, options, epochs, arguments.json));
+  const LabelShares shares(problem);
+  Measured measured;
+  if (arguments.json) std::fputs("{\n  \"steps\": [", stdout);
+  for (std::int64_t epoch = 0; epoch < epochs; ++epoch) {
+    const SamplingPlan plan = PlanEpoch(problem, options, static_cast<std::uint64_t>(epoch));
+    Measure(plan, problem, shares, measured);
+    if (arguments.json) PrintSteps(plan, problem.sizes.size(), epoch == 0);
+  }
+  const bool labels = !measured.deviations.empty();
+  const double mean = Mean(measured.deviations);
+  const double most = labels ? *std::max_element(measured.deviations.begin(), measured.deviations.end()) : 0.0;
+  if (arguments.json) {
+    const nlohmann::ordered_json deviation =
+        labels ? nlohmann::ordered_json{{"mean", mean}, {"max", most}} : nlohmann::ordered_json(nullptr);
+    const nlohmann::ordered_json time = {{"total", Total(measured.times)}, {"per_step", measured.times}};
+    std::printf("\n  ],\n  \"deviation\": %s,\n  \"time\": %s\n}\n", deviation.dump().c_str(), time.dump().c_str());
+    return OkStatus();
+  }
+  std::string sizes = FormatThousands(measured.largest);
+  if (measured.smallest != measured.largest) sizes = FormatThousands(measured.smallest) + " to " + sizes;
+  TextTable table({"method", "steps", "batch", "deviation, mean", "largest", "time"}, TextTable::Right::kAllButFirst);
+  table.AddRow({std::string(NameOf(options.method)), FormatThousands(static_cast<std::int64_t>(measured.times.size())), sizes,
+                labels ? Figure(mean) : "unknown", labels ? Figure(most) : "unknown", Figure(Total(measured.times))});
+  std::fputs(table.Format().c_str(), stdout);
+  if (options.max_deviation && mean > *options.max_deviation) {
+    std::printf("no plan was found with a mean deviation of at most %s; this one has the least that was found\n",
+                Figure(*options.max_deviation).c_str());
+  }
+  return OkStatus();
+}
+
+}  // namespace
+
+void AddSampleCommand(CLI::App& app, Action& action) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* command =
+      app.add_subcommand("sample", "Plan how many samples each client gives to the global batch of each step");
+  command->add_option("--sizes", arguments->sizes, "Samples of each client")->type_name("N,N,…")->required();
+  command->add_option("--batch", arguments->batch, "Samples of a global batch")->type_name("N")->required();
+  command->add_option("--method", arguments->method, "fls, fpls, ugs, lds or deadline")->capture_default_str();
+  command->add_option("--label-counts", arguments->label_counts, "JSON list for each client of its samples of each class")
+      ->type_name("FILE.json");
+  command->add_option("--delays", arguments->delays, "How long a step takes each client; 1 for each when not given")
+      ->type_name("X,X,…");
+  command->add_option("--delta", arguments->options.delta, "lds: how strongly slow clients are spent first; 0 not at all")
+      ->capture_default_str();
+  command->add_option("--concentration", arguments->options.concentration, "lds: weight of the prior against the labels")
+      ->capture_default_str();
+  command->add_option("--draw", arguments->draw, "lds: weighted, or pi as published")->capture_default_str();
+  command->add_option("--order", arguments->order, "lds, deadline: shuffled, or early (slow steps first, as published)")
+      ->capture_default_str();
+  command->add_option("--max-deviation", arguments->options.max_deviation,
+                      "deadline: the mean deviation allowed, 0 to 2; that of ugs and a tenth more when not given");
+  command->add_option("--epochs", arguments->epochs, "Epochs, planned one after the other")->capture_default_str();
+  command->add_option("--seed", arguments->options.seed, "The same seed gives the same plan")->capture_default_str();
+  AddJsonFlag(*command, arguments->json);
+  command->footer(
+      "Deviation is the L1 distance of a batch's expected class shares to those of all samples. A step takes as long as\n"
+      "its slowest client.\n"
+      "Examples:\n"
+      "  tributary sample --sizes 120,80,200 --batch 32 --json\n"
+      "  tributary sample --sizes 120,80,200 --batch 32 --method lds --delays 1,1,5 --label-counts counts.json");
+  command->callback([arguments, &action] { action = [arguments] { return Run(*arguments); }; });
+}
+
+}  // namespace tributary

@@ -1,0 +1,138 @@
+#include "tributary/policy/sampling/sampling.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tributary/base/names.h"
+#include "tributary/policy/sampling/deadline.h"
+#include "tributary/policy/sampling/fixed_batches.h"
+#include "tributary/policy/sampling/latent_dirichlet.h"
+#include "tributary/policy/sampling/plan_measures.h"
+#include "tributary/policy/sampling/uniform_global.h"
+
+namespace tributary {
+namespace {
+
+constexpr std::int64_t kLargestBatch = 1'000'000'000'000;
+constexpr double kLargestDelta = 1000;
+constexpr double kLeastConcentration = 1e-6;
+constexpr double kMostConcentration = 1e6;
+
+std::string Shown(double value) {
+  std::ostringstream text;
+  text << value;
+  return text.str();
+}
+
+template <typename Choice>
+StatusOr<Choice> ParseChoice(std::string_view what, std::string_view name,
+                             const std::vector<std::pair<std::string, Choice>>& choices) {
+  std::vector<std::string> names;
+  for (const auto& [known, choice] : choices) {
+    if (known == name) return choice;
+    names.push_back(known);
+  }
+  return UnknownName(what, name, names);
+}
+
+// The uniform plan of an epoch has the same stream wherever it is asked for, so that the bound it gives is that of the
+// plan that would be seen.
+SamplingPlan Uniform(const SamplingProblem& problem, const SamplingOptions& options, std::uint64_t epoch) {
+  Rng rng = Rng::ForStream(options.seed, DeviceId{0}, "sampling-uniform", epoch);
+  return PlanUniformGlobal(problem, options.batch, rng);
+}
+
+Rng DirichletStream(const SamplingOptions& options, std::uint64_t epoch) {
+  return Rng::ForStream(options.seed, DeviceId{0}, "sampling-lds", epoch);
+}
+
+double DeviationBound(const SamplingProblem& problem, const SamplingOptions& options, std::uint64_t epoch) {
+  if (options.max_deviation) return *options.max_deviation;
+  if (problem.label_counts.empty()) return std::numeric_limits<double>::infinity();
+  return 1.1 * Mean(StepDeviations(Uniform(problem, options, epoch), LabelShares(problem)));
+}
+
+SamplingPlan Ordered(SamplingPlan plan, const SamplingOptions& options, std::uint64_t epoch) {
+  if (options.order == StepOrder::kEarly) return plan;
+  Rng rng = Rng::ForStream(options.seed, DeviceId{0}, "sampling-order", epoch);
+  return plan.Shuffled(rng);
+}
+
+}  // namespace
+
+std::string_view NameOf(SamplingMethod method) {
+  switch (method) {
+    case SamplingMethod::kEqual: return "fls";
+    case SamplingMethod::kProportional: return "fpls";
+    case SamplingMethod::kUniformGlobal: return "ugs";
+    case SamplingMethod::kLatentDirichlet: return "lds";
+    case SamplingMethod::kDeadline: return "deadline";
+  }
+  return "";
+}
+
+StatusOr<SamplingMethod> ParseSamplingMethod(std::string_view name) {
+  std::vector<std::pair<std::string, SamplingMethod>> choices;
+  for (const SamplingMethod method : kSamplingMethods) choices.emplace_back(NameOf(method), method);
+  return ParseChoice("sampling method", name, choices);
+}
+
+StatusOr<SamplingDraw> ParseSamplingDraw(std::string_view name) {
+  return ParseChoice<SamplingDraw>("draw", name, {{"weighted", SamplingDraw::kWeighted}, {"pi", SamplingDraw::kPi}});
+}
+
+StatusOr<StepOrder> ParseStepOrder(std::string_view name) {
+  return ParseChoice<StepOrder>("order", name, {{"shuffled", StepOrder::kShuffled}, {"early", StepOrder::kEarly}});
+}
+
+Status CheckSamplingOptions(const SamplingOptions& options) {
+  if (options.batch < 1 || options.batch > kLargestBatch) {
+    return InvalidArgument("the batch is " + std::to_string(options.batch) + "; it has at least 1 sample, and at most 1e12");
+  }
+  if (!(std::abs(options.delta) <= kLargestDelta)) {
+    return InvalidArgument("delta is " + Shown(options.delta) + "; it lies between -1000 and 1000, and 0 ignores delays");
+  }
+  if (!(options.concentration >= kLeastConcentration && options.concentration <= kMostConcentration)) {
+    return InvalidArgument("the concentration is " + Shown(options.concentration) + "; it lies between 1e-6 and 1e6");
+  }
+  if (options.max_deviation && !(*options.max_deviation >= 0 && *options.max_deviation <= 2)) {
+    return InvalidArgument("the largest deviation is " + Shown(*options.max_deviation) +
+                           "; deviations lie between 0 (all batches like the whole) and 2");
+  }
+  return OkStatus();
+}
+
+std::int64_t EpochSteps(const SamplingProblem& problem, const SamplingOptions& options) {
+  switch (options.method) {
+    case SamplingMethod::kEqual: return FixedSteps(problem, EqualBatches(problem, options.batch));
+    case SamplingMethod::kProportional: return FixedSteps(problem, ProportionalBatches(problem, options.batch));
+    default: return (TotalSamples(problem) - 1) / options.batch + 1;
+  }
+}
+
+SamplingPlan PlanEpoch(const SamplingProblem& problem, const SamplingOptions& options, std::uint64_t epoch) {
+  switch (options.method) {
+    case SamplingMethod::kEqual: return PlanFixed(problem, EqualBatches(problem, options.batch));
+    case SamplingMethod::kProportional: return PlanFixed(problem, ProportionalBatches(problem, options.batch));
+    case SamplingMethod::kUniformGlobal: return Uniform(problem, options, epoch);
+    case SamplingMethod::kLatentDirichlet: {
+      Rng rng = DirichletStream(options, epoch);
+      const auto chance = options.draw == SamplingDraw::kWeighted ? ClientDraws::Chance::kPerSample
+                                                                  : ClientDraws::Chance::kPerClient;
+      return Ordered(PlanLatentDirichlet(problem, options.batch, {options.delta, options.concentration, chance}, rng),
+                     options, epoch);
+    }
+    case SamplingMethod::kDeadline: {
+      Rng rng = Rng::ForStream(options.seed, DeviceId{0}, "sampling-deadline", epoch);
+      const double bound = DeviationBound(problem, options, epoch);
+      return Ordered(PlanDeadline(problem, options.batch, bound, rng, DirichletStream(options, epoch)), options, epoch);
+    }
+  }
+  return {};
+}
+
+}  // namespace tributary

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "tributary/base/status.h"
+#include "tributary/policy/sampling/sampling_plan.h"
+#include "tributary/policy/sampling/sampling_problem.h"
+
+namespace tributary {
+
+// How many samples each client gives to the global batch of each step.
+enum class SamplingMethod {
+  kEqual,            // fls: as many from every client
+  kProportional,     // fpls: in proportion to the clients' sizes
+  kUniformGlobal,    // ugs: as if all samples lay in one place
+  kLatentDirichlet,  // lds: slow clients' samples in fewer steps, labels kept alike by a fitted mixture
+  kDeadline,         // deadline: the shortest epoch found within a bound on deviation
+};
+inline constexpr SamplingMethod kSamplingMethods[] = {SamplingMethod::kEqual, SamplingMethod::kProportional,
+                                                      SamplingMethod::kUniformGlobal, SamplingMethod::kLatentDirichlet,
+                                                      SamplingMethod::kDeadline};
+std::string_view NameOf(SamplingMethod method);
+StatusOr<SamplingMethod> ParseSamplingMethod(std::string_view name);
+
+// How lds draws: sample by sample, or client by client as published.
+enum class SamplingDraw { kWeighted, kPi };
+StatusOr<SamplingDraw> ParseSamplingDraw(std::string_view name);
+
+// The order of the steps that lds and deadline have planned: mixed, or slow ones first as published, which ends each
+// epoch on batches unlike the whole. The epoch takes as long either way.
+enum class StepOrder { kShuffled, kEarly };
+StatusOr<StepOrder> ParseStepOrder(std::string_view name);
+
+struct SamplingOptions {
+  SamplingMethod method = SamplingMethod::kUniformGlobal;
+  std::int64_t batch = 128;
+  // lds: how strongly slow clients are spent first; 0 not at all.
+  double delta = 1;
+  // lds: how much the prior weighs against the labels.
+  double concentration = 1;
+  SamplingDraw draw = SamplingDraw::kWeighted;
+  StepOrder order = StepOrder::kShuffled;
+  // deadline: the mean deviation that a plan may have; less makes batches more alike and epochs longer. That of uniform
+  // global sampling and a tenth more when not given.
+  std::optional<double> max_deviation;
+  std::uint64_t seed = 7;
+};
+
+Status CheckSamplingOptions(const SamplingOptions& options);
+
+// How many steps an epoch has.
+std::int64_t EpochSteps(const SamplingProblem& problem, const SamplingOptions& options);
+
+// One epoch, a function of its arguments alone. Both must have been found good. With every method each sample is used
+// exactly once; with ugs, lds and deadline, in ⌈samples/batch⌉ steps whose sizes differ by at most one.
+SamplingPlan PlanEpoch(const SamplingProblem& problem, const SamplingOptions& options, std::uint64_t epoch);
+
+}  // namespace tributary

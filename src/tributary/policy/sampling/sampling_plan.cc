@@ -1,0 +1,92 @@
+#include "tributary/policy/sampling/sampling_plan.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "tributary/base/check.h"
+#include "tributary/base/distributions.h"
+#include "tributary/policy/partitioning/partition.h"
+
+namespace tributary {
+
+void SamplingPlan::Add(std::uint32_t client, std::int64_t count) {
+  TRIBUTARY_CHECK(count > 0 && count <= std::int64_t{UINT32_MAX});
+  batches_.push_back({client, static_cast<std::uint32_t>(count)});
+}
+
+void SamplingPlan::AddStep(std::span<std::uint32_t> clients) {
+  std::sort(clients.begin(), clients.end());
+  for (std::size_t first = 0; first < clients.size();) {
+    std::size_t last = first;
+    while (last < clients.size() && clients[last] == clients[first]) ++last;
+    Add(clients[first], static_cast<std::int64_t>(last - first));
+    first = last;
+  }
+  EndStep();
+}
+
+SamplingPlan SamplingPlan::Shuffled(Rng& rng) const {
+  std::vector<std::size_t> order(steps());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  Shuffle(rng, std::span(order));
+  SamplingPlan shuffled;
+  shuffled.batches_.reserve(batches_.size());
+  shuffled.ends_.reserve(ends_.size());
+  for (const std::size_t index : order) {
+    const auto batches = step(index);
+    shuffled.batches_.insert(shuffled.batches_.end(), batches.begin(), batches.end());
+    shuffled.EndStep();
+  }
+  return shuffled;
+}
+
+SamplingPlan PlanFromSteps(std::span<const std::int64_t> sizes, std::span<const std::uint32_t> step_of_sample,
+                           std::size_t steps) {
+  // Clients come in ascending order, so the last one seen in a step tells whether this one is new to it.
+  constexpr std::uint32_t kNone = UINT32_MAX;
+  SamplingPlan plan;
+  plan.ends_.assign(steps, 0);
+  std::vector<std::uint32_t> last(steps, kNone);
+  std::size_t sample = 0;
+  for (std::uint32_t client = 0; client < sizes.size(); ++client) {
+    for (const std::size_t end = sample + static_cast<std::size_t>(sizes[client]); sample < end; ++sample) {
+      const std::uint32_t step = step_of_sample[sample];
+      plan.ends_[step] += last[step] != client ? 1 : 0;
+      last[step] = client;
+    }
+  }
+  TRIBUTARY_CHECK(sample == step_of_sample.size());
+  std::vector<std::size_t> next(steps, 0);
+  for (std::size_t step = 0; step < steps; ++step) {
+    next[step] = step == 0 ? 0 : plan.ends_[step - 1];
+    plan.ends_[step] += next[step];
+  }
+  plan.batches_.resize(steps == 0 ? 0 : plan.ends_.back());
+  std::fill(last.begin(), last.end(), kNone);
+  sample = 0;
+  for (std::uint32_t client = 0; client < sizes.size(); ++client) {
+    for (const std::size_t end = sample + static_cast<std::size_t>(sizes[client]); sample < end; ++sample) {
+      const std::uint32_t step = step_of_sample[sample];
+      if (last[step] != client) {
+        plan.batches_[next[step]++] = {client, 1};
+        last[step] = client;
+      } else {
+        ++plan.batches_[next[step] - 1].count;
+      }
+    }
+  }
+  return plan;
+}
+
+std::vector<std::int64_t> StepSizes(std::int64_t samples, std::int64_t batch) {
+  TRIBUTARY_CHECK(samples >= 0 && batch >= 1);
+  if (samples == 0) return {};
+  const std::int64_t steps = (samples - 1) / batch + 1;
+  std::vector<std::int64_t> sizes;
+  for (const std::size_t size : DivideEvenly(static_cast<std::size_t>(samples), static_cast<std::size_t>(steps))) {
+    sizes.push_back(static_cast<std::int64_t>(size));
+  }
+  return sizes;
+}
+
+}  // namespace tributary

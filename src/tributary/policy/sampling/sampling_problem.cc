@@ -1,0 +1,103 @@
+#include "tributary/policy/sampling/sampling_problem.h"
+
+#include <cmath>
+#include <numeric>
+#include <sstream>
+#include <string>
+
+namespace tributary {
+namespace {
+
+// Sums of a hundred million of them stay far from overflow.
+constexpr double kLongestDelay = 1e12;
+
+std::string Client(std::size_t index) { return "client " + std::to_string(index + 1); }
+
+std::string Shown(double value) {
+  std::ostringstream text;
+  text << value;
+  return text.str();
+}
+
+Status CheckSizes(const std::vector<std::int64_t>& sizes) {
+  if (sizes.empty()) return InvalidArgument("there are no clients; one size for each is needed");
+  if (sizes.size() > kMostPlannedClients) {
+    return ResourceExhausted("there are " + std::to_string(sizes.size()) + " clients; up to " +
+                             std::to_string(kMostPlannedClients) + " are planned");
+  }
+  std::int64_t total = 0;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i] < 0) {
+      return InvalidArgument("the size of " + Client(i) + " is " + std::to_string(sizes[i]) +
+                             "; a client has 0 samples or more");
+    }
+    if (sizes[i] > kMostPlannedSamples - total) {
+      return ResourceExhausted("the sizes up to " + Client(i) + " (" + std::to_string(sizes[i]) + ") come to more than " +
+                               std::to_string(kMostPlannedSamples) + " samples, the most that are planned at once");
+    }
+    total += sizes[i];
+  }
+  if (total == 0) return InvalidArgument("no client has a sample; at least one must");
+  return OkStatus();
+}
+
+Status CheckLabels(const SamplingProblem& problem) {
+  const auto& counts = problem.label_counts;
+  if (counts.size() != problem.sizes.size()) {
+    return InvalidArgument("there are label counts of " + std::to_string(counts.size()) + " clients and sizes of " +
+                           std::to_string(problem.sizes.size()) + "; each client needs both");
+  }
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    if (counts[i].size() != counts[0].size() || counts[i].empty() || counts[i].size() > kMostPlannedClasses) {
+      return InvalidArgument(Client(i) + " has label counts of " + std::to_string(counts[i].size()) +
+                             " classes and client 1 of " + std::to_string(counts[0].size()) +
+                             "; all must count the same classes, from 1 to " + std::to_string(kMostPlannedClasses));
+    }
+    std::int64_t left = problem.sizes[i];
+    for (std::size_t label = 0; label < counts[i].size(); ++label) {
+      const std::int64_t count = counts[i][label];
+      if (count < 0) {
+        return InvalidArgument(Client(i) + " has " + std::to_string(count) + " samples of class " + std::to_string(label) +
+                               "; counts are 0 or more");
+      }
+      if (count > left) left = -1;
+      if (left < 0) break;
+      left -= count;
+    }
+    if (left != 0) {
+      return InvalidArgument("the label counts of " + Client(i) + " come to " +
+                             (left < 0 ? "more than " : std::to_string(problem.sizes[i] - left) + ", not ") +
+                             "its size " + std::to_string(problem.sizes[i]) + "; they must add up to it");
+    }
+  }
+  return OkStatus();
+}
+
+Status CheckDelays(const SamplingProblem& problem) {
+  if (problem.delays.size() != problem.sizes.size()) {
+    return InvalidArgument("there are " + std::to_string(problem.delays.size()) + " delays and " +
+                           std::to_string(problem.sizes.size()) + " sizes; each client needs both");
+  }
+  for (std::size_t i = 0; i < problem.delays.size(); ++i) {
+    if (!(problem.delays[i] >= 0 && problem.delays[i] <= kLongestDelay)) {
+      return InvalidArgument("the delay of " + Client(i) + " is " + Shown(problem.delays[i]) +
+                             "; delays are finite numbers from 0 to 1e12");
+    }
+  }
+  return OkStatus();
+}
+
+}  // namespace
+
+Status CheckSamplingProblem(const SamplingProblem& problem) {
+  TRIBUTARY_RETURN_IF_ERROR(CheckSizes(problem.sizes));
+  if (!problem.label_counts.empty()) TRIBUTARY_RETURN_IF_ERROR(CheckLabels(problem));
+  if (!problem.delays.empty()) TRIBUTARY_RETURN_IF_ERROR(CheckDelays(problem));
+  return OkStatus();
+}
+
+std::int64_t TotalSamples(const SamplingProblem& problem) {
+  return std::accumulate(problem.sizes.begin(), problem.sizes.end(), std::int64_t{0});
+}
+
+}  // namespace tributary
