@@ -29,7 +29,10 @@ expect_error "unknown preset 'smoek'; did you mean 'smoke'\?" coordinator smoek
 expect_error '\[model\] compute-as has a meaning on simulated devices only' coordinator ./tiny.toml --set model.compute-as=resnet18
 { cat tiny.toml; printf '[[disturbance]]\nkind = "vanish"\ndevices = "all"\nshare = 0.5\n'; } >disturbed.toml
 expect_error '\[\[disturbance\]\] has a meaning on simulated devices only' coordinator ./disturbed.toml
-expect_error 'stream-rate has a meaning on simulated devices only' coordinator ./tiny.toml --set fleet.group.all.stream-rate=10
+expect_error "--stream 'kafka://here': it has no topic; allowed: kafka://HOST" device --join 127.0.0.1 --insecure --name pi-1 --stream kafka://here
+expect_error "nothing ever comes at a rate of 0" device --join 127.0.0.1 --insecure --name pi-1 --stream replay:0
+expect_error "--buffer-memory: 'much' is not a quantity" device --join 127.0.0.1 --insecure --name pi-1 --buffer-memory much
+expect_error "unknown thing to allow 'sample'; did you mean 'samples'" device --join 127.0.0.1 --insecure --name pi-1 --allow sample
 expect_error 'none/experiment.toml' coordinator --resume none
 expect_error '--resume goes on with the experiment of that run as it is' coordinator ./tiny.toml --resume none
 mkdir empty
