@@ -62,7 +62,9 @@ awk -v got="$accuracy" 'BEGIN { exit !(got > 0.9) }' || fail "it has not learnt:
 # A stream that stops for a while, and a disk that is full of samples which wait for it: each is told once, the device
 # waits and goes on, and nothing is lost. (What compression keeps would not find room on that disk either.)
 mkdir disk
-on_small_disk=(unshare --mount bash -c 'mount -t tmpfs -o size=512k tmpfs disk && exec "$@"' _)
+mounted=(bash -c 'mount -t tmpfs -o size=512k tmpfs disk && exec "$@"' _)
+on_small_disk=(unshare --mount "${mounted[@]}")
+"${on_small_disk[@]}" true 2>/dev/null || on_small_disk=(unshare --mount --map-root-user "${mounted[@]}")
 "${on_small_disk[@]}" true 2>/dev/null || skip "the full disk in fleet_kafka (a temporary file system cannot be mounted here)"
 write_stream_experiment 30 8 'buffer = "persist"'
 settings=(--set compression.kind=dense)
