@@ -1,8 +1,6 @@
 // The largest 1 % and 10 % of 25 M floats, against torch::topk and against a copy of the same buffer, interleaved in
 // one run on one thread; then the encodings of what was selected, and whole steps with error feedback. Prints medians.
 
-#include <torch/torch.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -16,6 +14,8 @@
 #include "tributary/base/check.h"
 #include "tributary/base/distributions.h"
 #include "tributary/base/worker_pool.h"
+#include "tributary/engine/compute.h"
+#include "tributary/engine/testing/reference_top_k.h"
 #include "tributary/policy/compression/encoded_unit.h"
 #include "tributary/policy/compression/gradient_compressor.h"
 #include "tributary/policy/compression/top_k.h"
@@ -57,24 +57,18 @@ double GigabytesPerSecond(std::size_t bytes, double milliseconds) {
 void CompareSelection(const std::vector<float>& gradient, double ratio, int rounds) {
   const auto k = static_cast<std::size_t>(ratio * static_cast<double>(kCount));
   std::vector<float> copy(kCount);
-  const torch::Tensor magnitudes =
-      torch::from_blob(const_cast<float*>(gradient.data()), {static_cast<std::int64_t>(kCount)}, torch::kFloat).abs();
+  ReferenceTopK theirs(gradient);
   TopKSelector selector;
   WorkerPool pool(2);
   TopKSelector threaded([&pool](std::size_t parts, const std::function<void(std::size_t)>& body) {
     TRIBUTARY_CHECK(pool.Run(parts, [&body](std::size_t, std::size_t part) { body(part); return OkStatus(); }).ok());
   });
   Selection selection, same;
-  torch::Tensor theirs;
   std::vector<double> copy_ms, torch_ms, ours_ms, threaded_ms;
   for (int i = -1; i < rounds; ++i) {  // one to warm up
     const double a = Milliseconds([&] { std::memcpy(copy.data(), gradient.data(), 4 * kCount); });
     const double b = Milliseconds([&] { TRIBUTARY_CHECK(selector.Select(gradient, k, selection).ok()); });
-    // The tensor of magnitudes is a gift, and so are the values, which it would still have to gather.
-    const double c = Milliseconds([&] {
-      const auto count = static_cast<std::int64_t>(k);
-      theirs = std::get<1>(torch::topk(magnitudes, count, /*dim=*/0, /*largest=*/true, /*sorted=*/false));
-    });
+    const double c = Milliseconds([&] { theirs.Select(k); });
     const double d = Milliseconds([&] { TRIBUTARY_CHECK(threaded.Select(gradient, k, same).ok()); });
     if (i < 0) continue;
     copy_ms.push_back(a);
@@ -85,7 +79,7 @@ void CompareSelection(const std::vector<float>& gradient, double ratio, int roun
   // The same magnitudes; of equal ones torch may have taken others.
   double ours_sum = 0;
   for (const float value : selection.values) ours_sum += std::abs(static_cast<double>(value));
-  const double theirs_sum = magnitudes.index_select(0, theirs).to(torch::kDouble).sum().item<double>();
+  const double theirs_sum = theirs.Sum();
   TRIBUTARY_CHECK(std::abs(ours_sum - theirs_sum) <= 1e-9 * ours_sum);
   TRIBUTARY_CHECK(same.indices == selection.indices);
   std::printf("top %4.0f %%: memcpy %6.1f ms   torch::topk %7.1f ms   ours %6.1f ms   torch / ours %5.1f (target 10)"
@@ -166,7 +160,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: compression [rounds]\n");
     return 2;
   }
-  torch::set_num_threads(1);
+  tributary::SetComputeThreads(1);
   const std::vector<float> gradient = tributary::Gradient();
   std::printf("25 M floats, one thread, %d rounds, interleaved; medians\n", rounds);
   for (const double ratio : {0.01, 0.1}) tributary::CompareSelection(gradient, ratio, rounds);

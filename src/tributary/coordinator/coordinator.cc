@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
 
 #include "tributary/coordinator/calibration.h"
 #include "tributary/coordinator/round_summary.h"

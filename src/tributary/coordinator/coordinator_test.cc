@@ -316,7 +316,7 @@ TEST(Coordinator, BatchesFollowStreamsAndWeightsFollowBatches) {
     experiment.stream.buffer = policy;
     Silent log;
     Train(experiment, setting, &log);
-    std::vector<std::uint64_t> samples(3), buffered(3), dropped(3);
+    std::vector<std::uint64_t> samples(3), buffered(3), dropped(3), next(3);
     std::vector<double> rates(3);
     for (const Event& event : log.events) {
       const auto* device = std::get_if<DeviceFinished>(&event.what);
@@ -329,6 +329,12 @@ TEST(Coordinator, BatchesFollowStreamsAndWeightsFollowBatches) {
       buffered[i] = device->buffered;
       dropped[i] = device->dropped;
       rates[i] = device->stream_rate.value_or(0);
+      // Each round goes on where the one before ended, or further where samples are dropped.
+      ASSERT_TRUE(device->stream_first && device->stream_last);
+      EXPECT_EQ(*device->stream_last - *device->stream_first + 1, device->samples);
+      EXPECT_GE(*device->stream_first, next[i]);
+      EXPECT_TRUE(policy == BufferPolicy::kTruncate || *device->stream_first == next[i]);
+      next[i] = *device->stream_last + 1;
     }
     EXPECT_EQ(samples, (std::vector<std::uint64_t>{3, 12, 30}));  // of the last round
     EXPECT_NEAR(rates[2], 60, 2);

@@ -135,6 +135,8 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
 StatusOr<SafetensorsHeader> ParseSafetensorsHeader(std::string_view json) {
   // The parser would skip white space and a byte-order mark; the format wants the brace first.
   if (!json.starts_with('{')) return Corrupt("the header does not start with '{'");
+  // It would also take a zero for the end, whatever comes after it.
+  if (json.find('\0') != std::string_view::npos) return Corrupt("the header has a zero byte");
   HeaderReader reader;
   try {
     const bool parsed = nlohmann::json::sax_parse(json.begin(), json.end(), &reader);

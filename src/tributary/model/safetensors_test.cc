@@ -133,6 +133,7 @@ TEST(ParseSafetensors, NamesEachLieAboutTheFile) {
             "the header says it takes 9 bytes but only 2 follow");
   EXPECT_EQ(Refusal(File("", 0)), "the header does not start with '{'");
   EXPECT_EQ(Refusal(File(" {}", 0)), "the header does not start with '{'");
+  EXPECT_EQ(Refusal(File(std::string("{}\0{", 4), 0)), "the header has a zero byte");
   EXPECT_EQ(Refusal(File("{\"a\" 1}", 0)), "the header is not valid JSON at its byte 6");
   EXPECT_EQ(Refusal(File("{} {}", 0)), "the header is not valid JSON at its byte 4");
   EXPECT_EQ(Refusal(File("{}", 3)), "the tensors end at byte 0 but the file holds 3 bytes of data");

@@ -8,6 +8,7 @@
 #include "tributary/base/units.h"
 #include "tributary/fleet/remote/client_stream.h"
 #include "tributary/fleet/remote/coverage.h"
+#include "tributary/fleet/remote/link_probe.h"
 #include "tributary/fleet/remote/segment_arrivals.h"
 #include "tributary/fleet/remote/segment_sender.h"
 
@@ -200,7 +201,7 @@ class Session : public Transfers {
       return InvalidArgument("this device lays the network out in another way than the coordinator (" + ready.layout +
                              " instead of " + welcome_->layout + "); install the same version on both");
     }
-    TRIBUTARY_RETURN_IF_ERROR(MeasureLink(ready));
+    TRIBUTARY_RETURN_IF_ERROR(MeasureLink([this](std::size_t up, std::size_t down) { return Probe(up, down); }, ready));
     {
       const std::lock_guard lock(mutex_);
       ready_ = true;
@@ -208,7 +209,8 @@ class Session : public Transfers {
     TRIBUTARY_RETURN_IF_ERROR(stream_.Send(ready));
     end_.joined = true;
     options_.say("joined as device " + std::to_string(welcome_->device.value) + ": " +
-                 (ready.streams ? "samples as they arrive" : std::to_string(ready.samples) + " samples") + ", computes " + FormatCount(ready.macs_per_second) + " MACs/s, link " +
+                 (ready.streams ? "samples as they arrive" : std::to_string(ready.samples) + " samples") +
+                 ", computes " + FormatCount(ready.macs_per_second) + " MACs/s, link " +
                  FormatCount(ready.up_bits_per_second) + "bit/s up and " + FormatCount(ready.down_bits_per_second) +
                  "bit/s down, round trip " + FormatDuration(FromSeconds(ready.round_trip_seconds)));
     return WorkOn();
@@ -375,36 +377,13 @@ class Session : public Transfers {
     return segment || job.complete();
   }
 
+  // How long so many bytes there and so many back take.
   StatusOr<Duration> Probe(std::size_t up, std::size_t down) {
     static const std::vector<std::byte> zeros(kLargestProbe);
     const TimePoint begun = clock_.Now();
     TRIBUTARY_RETURN_IF_ERROR(stream_.Send(Ping{++nonce_, down}, ByteSpan(zeros).first(up)));
     TRIBUTARY_RETURN_IF_ERROR(Await([&] { return pong_ == nonce_; }));
     return clock_.Now() - begun;
-  }
-
-  // Larger and larger probes, until one takes long enough to tell; a slow link is not kept busy for long.
-  StatusOr<double> MeasureRate(bool up, Duration round_trip) {
-    constexpr Duration kLongEnough = std::chrono::milliseconds(40);
-    for (std::size_t size = 32 << 10;; size *= 2) {
-      TRIBUTARY_ASSIGN_OR_RETURN(const Duration taken, Probe(up ? size : 0, up ? 0 : size));
-      if (taken < round_trip + kLongEnough && size < kLargestProbe) continue;
-      // On a busy machine the pings may have taken as long as the probe; that is not a link without end.
-      const double seconds = std::max({1e-6, ToSeconds(taken - round_trip), ToSeconds(taken) / 10});
-      return 8 * static_cast<double>(size) / seconds;
-    }
-  }
-
-  Status MeasureLink(Ready& ready) {
-    Duration round_trip = Duration::max();
-    for (int i = 0; i < 3; ++i) {
-      TRIBUTARY_ASSIGN_OR_RETURN(const Duration taken, Probe(0, 0));
-      round_trip = std::min(round_trip, taken);
-    }
-    ready.round_trip_seconds = ToSeconds(round_trip);
-    TRIBUTARY_ASSIGN_OR_RETURN(ready.up_bits_per_second, MeasureRate(true, round_trip));
-    TRIBUTARY_ASSIGN_OR_RETURN(ready.down_bits_per_second, MeasureRate(false, round_trip));
-    return OkStatus();
   }
 
   const SessionOptions& options_;

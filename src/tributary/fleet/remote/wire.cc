@@ -1,9 +1,10 @@
 #include "tributary/fleet/remote/wire.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include <tributary/v1/fleet.pb.h>
+
+#include "tributary/fleet/remote/field_reader.h"
 
 namespace tributary::remote {
 namespace {
@@ -12,94 +13,7 @@ namespace pb = ::tributary::v1;
 
 constexpr std::size_t kLongestName = 256;
 constexpr std::size_t kLongestReason = 4096;
-// Networks have hundreds of transfer units; a message has room for a few more.
-constexpr int kMostUnits = 10'000;
 constexpr std::int64_t kMostSamples = 1'000'000'000'000;
-// Of a stream, so that one more is still a number. Sequence numbers of publishers are microseconds since 1970.
-constexpr std::uint64_t kLastPosition = std::uint64_t{1} << 62;
-
-// How many bytes the character at the start of a text takes, none if they are no UTF-8 or one that steers a terminal.
-std::size_t PrintableLength(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
-  if (byte(0) < 0x80) return byte(0) < 0x20 || byte(0) == 0x7f ? 0 : 1;
-  const std::size_t length = byte(0) >= 0xf0 ? 4 : byte(0) >= 0xe0 ? 3 : 2;
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xc0) != 0x80) return 0;
-  }
-  const std::uint32_t lead = (byte(0) << 8) | byte(1);
-  if (lead < 0xc2a0 || lead > 0xf48f) return 0;                           // overlong, controls, beyond Unicode
-  if ((lead >= 0xe000 && lead < 0xe0a0) || (lead >= 0xeda0 && lead < 0xee00)) return 0;  // overlong, surrogates
-  if (lead >= 0xf000 && lead < 0xf090) return 0;                          // overlong
-  return length;
-}
-
-// A text that may go into a message and onto a terminal: what may not is '?' instead.
-std::string Clean(std::string_view text, std::size_t longest) {
-  std::string clean;
-  while (!text.empty()) {
-    const std::size_t length = PrintableLength(text);
-    if (clean.size() + std::max<std::size_t>(length, 1) > longest) break;
-    clean += length == 0 ? "?" : text.substr(0, length);
-    text.remove_prefix(std::max<std::size_t>(length, 1));
-  }
-  return clean;
-}
-
-// Checks field after field and remembers the first that is wrong.
-class Reader {
- public:
-  double Amount(double value, const char* field) {
-    if (!(std::isfinite(value) && value >= 0)) Refuse(field, std::to_string(value), "a finite number that is not negative");
-    return value;
-  }
-  std::int64_t Within(std::int64_t value, std::int64_t low, std::int64_t high, const char* field) {
-    if (value < low || value > high) {
-      Refuse(field, std::to_string(value), std::to_string(low) + " to " + std::to_string(high));
-    }
-    return value;
-  }
-  std::int64_t Position(std::uint64_t value, const char* field) {
-    return static_cast<std::int64_t>(AtMost(value, kLastPosition, field));
-  }
-  std::uint64_t AtMost(std::uint64_t value, std::uint64_t high, const char* field) {
-    if (value > high) Refuse(field, std::to_string(value), "at most " + std::to_string(high));
-    return value;
-  }
-  std::string Text(const std::string& value, std::size_t longest, const char* field) {
-    if (value.size() > longest) {
-      Refuse(field, std::to_string(value.size()) + " bytes", "at most " + std::to_string(longest));
-    } else if (Clean(value, longest) != value) {
-      Refuse(field, "a text with control characters", "plain text");  // They could write anywhere on a terminal.
-    }
-    return value;
-  }
-  // Times, one per unit or segment.
-  template <typename Repeated>
-  std::vector<double> Amounts(const Repeated& values, const char* field) {
-    if (values.size() > kMostUnits) {
-      Refuse(field, std::to_string(values.size()) + " values", "at most " + std::to_string(kMostUnits));
-      return {};
-    }
-    for (const double value : values) Amount(value, field);
-    return {values.begin(), values.end()};
-  }
-  // Where the segments of a plan end.
-  template <typename Repeated>
-  std::vector<std::uint32_t> Ends(const Repeated& values, const char* field) {
-    if (values.size() > kMostUnits || std::ranges::adjacent_find(values, std::greater_equal<>()) != values.end()) {
-      Refuse(field, "a list of " + std::to_string(values.size()), "at most " + std::to_string(kMostUnits) + " that rise");
-      return {};
-    }
-    return {values.begin(), values.end()};
-  }
-  void Refuse(const char* field, const std::string& found, const std::string& allowed) {
-    if (status_.ok()) status_ = Corrupt(std::string(field) + " is " + found + ", allowed is " + allowed);
-  }
-  const Status& status() const { return status_; }
-
- private:
-  Status status_;
-};
 
 pb::Piece::Array ToProto(Array array) {
   switch (array) {
@@ -111,7 +25,7 @@ pb::Piece::Array ToProto(Array array) {
   return pb::Piece::ARRAY_UNSPECIFIED;
 }
 
-Array FromProto(pb::Piece::Array array, Reader& reader) {
+Array FromProto(pb::Piece::Array array, FieldReader& reader) {
   switch (array) {
     case pb::Piece::PARAMETERS: return Array::kParameters;
     case pb::Piece::STATISTICS: return Array::kStatistics;
@@ -128,7 +42,7 @@ void Put(const Greeting& from, pb::FromDevice& to) {
   greeting.set_name(from.name);
 }
 
-Greeting Take(const pb::Greeting& from, Reader& reader) {
+Greeting Take(const pb::Greeting& from, FieldReader& reader) {
   return {from.protocol(), reader.Text(from.build(), kLongestName, "greeting.build"),
           reader.Text(from.name(), kLongestName, "greeting.name")};
 }
@@ -138,7 +52,7 @@ void Put(const Ping& from, pb::FromDevice& to) {
   to.mutable_ping()->set_answer_bytes(static_cast<std::uint32_t>(from.answer_bytes));
 }
 
-Ping Take(const pb::Ping& from, Reader& reader) {
+Ping Take(const pb::Ping& from, FieldReader& reader) {
   return {from.nonce(), static_cast<std::size_t>(reader.AtMost(from.answer_bytes(), kLargestProbe, "ping.answer_bytes"))};
 }
 
@@ -158,7 +72,7 @@ void Put(const Ready& from, pb::FromDevice& to) {
   ready.set_streams(from.streams);
 }
 
-Ready Take(const pb::Ready& from, Reader& reader) {
+Ready Take(const pb::Ready& from, FieldReader& reader) {
   return {.layout = reader.Text(from.layout(), kLongestName, "ready.layout"),
           .samples = reader.Within(from.samples(), 0, kMostSamples, "ready.samples"),
           .held_out = reader.Within(from.held_out(), 0, kMostSamples, "ready.held_out"),
@@ -183,7 +97,7 @@ void Put(const Piece& from, Message& to) {
   piece.set_encoded_count(from.encoded_count);
 }
 
-Piece Take(const pb::Piece& from, Reader& reader) {
+Piece Take(const pb::Piece& from, FieldReader& reader) {
   return {from.ticket(), FromProto(from.array(), reader), static_cast<std::size_t>(from.offset()),
           reader.Amount(from.weight(), "piece.weight"),
           static_cast<std::size_t>(reader.AtMost(from.encoded_count(), kLargestMessage, "piece.encoded_count"))};
@@ -203,7 +117,7 @@ void Put(const StreamUse& from, pb::StreamUse& to) {
   to.set_duplicates(count(from.duplicates));
 }
 
-StreamUse Take(const pb::StreamUse& from, Reader& reader) {
+StreamUse Take(const pb::StreamUse& from, FieldReader& reader) {
   StreamUse use{.first = reader.Position(from.first(), "stream.first"),
                 .last = reader.Position(from.last(), "stream.last"),
                 .wait_seconds = reader.Amount(from.wait_seconds(), "stream.wait_seconds"),
@@ -235,7 +149,7 @@ void Put(const Answer& from, pb::FromDevice& to) {
   if (from.stream) Put(*from.stream, *answer.mutable_stream());
 }
 
-Answer Take(const pb::Answer& from, Reader& reader) {
+Answer Take(const pb::Answer& from, FieldReader& reader) {
   Answer answer{.ticket = from.ticket(),
                 .samples = reader.Within(from.samples(), 0, kMostSamples, "answer.samples"),
                 .loss = reader.Amount(from.loss(), "answer.loss"),
@@ -257,14 +171,14 @@ template <typename Message>
 void Put(const Samples& from, Message& to) {
   to.mutable_samples()->set_ticket(from.ticket);
 }
-Samples Take(const pb::Samples& from, Reader&) { return {from.ticket()}; }
+Samples Take(const pb::Samples& from, FieldReader&) { return {from.ticket()}; }
 
 void Put(const Failure& from, pb::FromDevice& to) {
   to.mutable_failure()->set_ticket(from.ticket);
   to.mutable_failure()->set_reason(Clean(from.reason, kLongestReason));
 }
 
-Failure Take(const pb::Failure& from, Reader& reader) {
+Failure Take(const pb::Failure& from, FieldReader& reader) {
   return {from.ticket(), reader.Text(from.reason(), kLongestReason, "failure.reason")};
 }
 
@@ -286,7 +200,7 @@ void Put(const Welcome& from, pb::ToDevice& to) {
   welcome.set_stream_kept(static_cast<std::uint64_t>(from.stream_kept));
 }
 
-Welcome Take(const pb::Welcome& from, Reader& reader) {
+Welcome Take(const pb::Welcome& from, FieldReader& reader) {
   constexpr int kDimensions = 3;
   constexpr int kMostNeeds = 8;
   constexpr std::int64_t kLargestSide = 65536;
@@ -328,7 +242,7 @@ Welcome Take(const pb::Welcome& from, Reader& reader) {
 }
 
 void Put(const Pong& from, pb::ToDevice& to) { to.mutable_pong()->set_nonce(from.nonce); }
-Pong Take(const pb::Pong& from, Reader&) { return {from.nonce()}; }
+Pong Take(const pb::Pong& from, FieldReader&) { return {from.nonce()}; }
 
 void PutWork(const TrainAssignment& from, pb::Assignment& to) {
   auto& train = *to.mutable_train();
@@ -379,7 +293,7 @@ constexpr std::uint64_t kMostShared = 10'000'000;
 constexpr std::int64_t kMostSteps = 1'000'000'000;
 constexpr std::uint64_t kLargestBatch = 1'000'000'000;
 
-TrainAssignment TakeTrain(const pb::Train& from, RoundId round, Reader& reader) {
+TrainAssignment TakeTrain(const pb::Train& from, RoundId round, FieldReader& reader) {
   TrainAssignment train;
   train.round = round;
   if (from.result() != pb::Train::GRADIENT && from.result() != pb::Train::CHANGE) {
@@ -411,7 +325,7 @@ TrainAssignment TakeTrain(const pb::Train& from, RoundId round, Reader& reader) 
   return train;
 }
 
-Assignment Take(const pb::Assignment& from, Reader& reader) {
+Assignment Take(const pb::Assignment& from, FieldReader& reader) {
   Assignment assignment{.ticket = from.ticket(), .round = RoundId{from.round()}};
   if (from.round() == 0) reader.Refuse("assignment.round", "0", "at least 1");
   assignment.pull_ends = reader.Ends(from.pull_ends(), "assignment.pull_ends");
@@ -445,7 +359,7 @@ void Put(const Verdict& from, pb::ToDevice& to) {
   verdict.set_reason(Clean(from.reason, kLongestReason));
 }
 
-Verdict Take(const pb::Verdict& from, Reader& reader) {
+Verdict Take(const pb::Verdict& from, FieldReader& reader) {
   Verdict verdict{.ticket = from.ticket(), .reason = reader.Text(from.reason(), kLongestReason, "verdict.reason")};
   switch (from.outcome()) {
     case pb::Verdict::TAKEN: verdict.outcome = Verdict::Outcome::kTaken; break;
@@ -456,7 +370,7 @@ Verdict Take(const pb::Verdict& from, Reader& reader) {
 }
 
 void Put(const Farewell& from, pb::ToDevice& to) { to.mutable_farewell()->set_finished(from.finished); }
-Farewell Take(const pb::Farewell& from, Reader&) { return {from.finished()}; }
+Farewell Take(const pb::Farewell& from, FieldReader&) { return {from.finished()}; }
 
 template <typename Proto, typename Message>
 std::string FormatAs(const Message& message) {
@@ -475,7 +389,7 @@ StatusOr<Proto> ParseAs(std::string_view fields) {
 }
 
 template <typename Message>
-StatusOr<Message> Checked(Message message, const Reader& reader) {
+StatusOr<Message> Checked(Message message, const FieldReader& reader) {
   if (!reader.status().ok()) return reader.status();
   return message;
 }
@@ -487,7 +401,7 @@ std::string Format(const ToDevice& message) { return FormatAs<pb::ToDevice>(mess
 
 StatusOr<FromDevice> ParseFromDevice(std::string_view fields) {
   TRIBUTARY_ASSIGN_OR_RETURN(const pb::FromDevice proto, ParseAs<pb::FromDevice>(fields));
-  Reader reader;
+  FieldReader reader;
   switch (proto.message_case()) {
     case pb::FromDevice::kGreeting: return Checked<FromDevice>(Take(proto.greeting(), reader), reader);
     case pb::FromDevice::kPing: return Checked<FromDevice>(Take(proto.ping(), reader), reader);
@@ -502,7 +416,7 @@ StatusOr<FromDevice> ParseFromDevice(std::string_view fields) {
 
 StatusOr<ToDevice> ParseToDevice(std::string_view fields) {
   TRIBUTARY_ASSIGN_OR_RETURN(const pb::ToDevice proto, ParseAs<pb::ToDevice>(fields));
-  Reader reader;
+  FieldReader reader;
   switch (proto.message_case()) {
     case pb::ToDevice::kWelcome: return Checked<ToDevice>(Take(proto.welcome(), reader), reader);
     case pb::ToDevice::kPong: return Checked<ToDevice>(Take(proto.pong(), reader), reader);

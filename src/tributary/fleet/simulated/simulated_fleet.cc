@@ -293,7 +293,8 @@ StatusOr<RoundReport> SimulatedFleet::Train(const RoundRequest& request, UpdateS
     if (device.outcome != Outcome::kApplied) continue;
     for (const std::uint32_t sample : samples[place].shared) shared_.push_back({device.device, sample});
   }
-  for (DeviceReport& device : report.devices) {
+  for (std::size_t i = 0; i < report.devices.size(); ++i) {
+    DeviceReport& device = report.devices[i];
     const DeviceStream* const stream = streams_[device.device.value].get();
     if (stream == nullptr) continue;
     streams_[device.device.value]->stream.Observe(times.end);
@@ -301,6 +302,10 @@ StatusOr<RoundReport> SimulatedFleet::Train(const RoundRequest& request, UpdateS
     device.stream->rate = stream->stream.rate();
     device.stream->buffered = stream->stream.Buffered(times.end);
     device.stream->dropped = stream->stream.dropped();
+    if (device.outcome == Outcome::kApplied) {
+      device.stream->first = samples[i].first;
+      device.stream->last = samples[i].first + samples[i].count - 1;
+    }
   }
   return report;
 }
