@@ -11,7 +11,10 @@ coordinator_in=() devices_in=()  # commands that run a program in a network of i
 clean_up() {
   local code=$? name
   for name in "${!process_of[@]}"; do kill -KILL "${process_of[$name]}" || true; done 2>/dev/null
-  if [ "$code" -ne 0 ] && [ "$code" -ne 77 ]; then tail -n 5 ./*.log >&2 || true; fi
+  if [ "$code" -ne 0 ] && [ "$code" -ne 77 ]; then
+    tail -n 5 ./*.log >&2 || true
+    grep -hs -A 60 'ERROR: AddressSanitizer\|runtime error:' ./*.log >&2 || true
+  fi
   wait || true
   rm -rf "$work"
 } 2>&1

@@ -38,7 +38,7 @@ Status ClientStream::Send(const FromDevice& message, ByteSpan values) {
   Pace(lock, up_, values.size());
   if (broken_) return failure_.value_or(Unavailable("the connection is broken"));
   AddHold();  // The other may go any moment.
-  outgoing_ = MakeBuffer(Format(message), values, Values::kInPlace);
+  outgoing_ = MakeBuffer(Format(message), values);
   writing_ = true;
   lock.unlock();
   StartWrite(&outgoing_);

@@ -36,7 +36,7 @@ class ClientStream : private grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::Byt
   // Finishes it.
   ~ClientStream() override;
 
-  // The values must stay in place until it returns. One caller at a time.
+  // One caller at a time.
   Status Send(const FromDevice& message, ByteSpan values = {});
   void Resume();
   // Whether it still carries messages, as far as is known.

@@ -5,12 +5,14 @@
 #include "tributary/fleet/remote/backoff.h"
 #include "tributary/fleet/remote/channel.h"
 #include "tributary/fleet/remote/device_session.h"
+#include "tributary/fleet/remote/grpc_life.h"
 
 namespace tributary::remote {
 
 Status RunDevice(const AgentOptions& options, DeviceWork& work) {
   constexpr Duration kShortestWait = std::chrono::milliseconds(200);
   constexpr Duration kPatience = std::chrono::minutes(1);
+  const GrpcLife life;
   const auto clock = MakeRealClock();
   const auto stop = [&] { return options.stop && options.stop(); };
   SessionOptions session{.name = options.credentials ? options.credentials->name : options.name,

@@ -15,15 +15,13 @@ Status ReadFrame(const grpc::ByteBuffer& buffer, Frame& frame) {
   return SplitFrame(bytes, frame);
 }
 
-grpc::ByteBuffer MakeBuffer(const std::string& fields, ByteSpan values, Values how) {
+grpc::ByteBuffer MakeBuffer(const std::string& fields, ByteSpan values) {
   if (values.empty()) {
     const grpc::Slice slice(fields);
     return grpc::ByteBuffer(&slice, 1);
   }
-  const grpc::Slice slices[2] = {
-      grpc::Slice(fields + ValuesHeading(values.size())),
-      how == Values::kCopy ? grpc::Slice(values.data(), values.size())
-                           : grpc::Slice(values.data(), values.size(), grpc::Slice::STATIC_SLICE)};
+  const grpc::Slice slices[2] = {grpc::Slice(fields + ValuesHeading(values.size())),
+                                 grpc::Slice(values.data(), values.size())};
   return grpc::ByteBuffer(slices, 2);
 }
 

@@ -6,12 +6,11 @@
 
 namespace tributary::remote {
 
-// Messages in gRPC's own memory. Values are copied once on the way in; on the way out once, or not at all where the
-// caller keeps them in place until the write is done.
+// Messages in gRPC's own memory. Values are copied once on the way in and once on the way out: gRPC may still read what
+// it was given after it has said that a write is done.
 
 Status ReadFrame(const grpc::ByteBuffer& buffer, Frame& frame);
 
-enum class Values { kCopy, kInPlace };
-grpc::ByteBuffer MakeBuffer(const std::string& fields, ByteSpan values, Values how);
+grpc::ByteBuffer MakeBuffer(const std::string& fields, ByteSpan values);
 
 }  // namespace tributary::remote

@@ -86,7 +86,7 @@ class RawClient {
     return Await();
   }
   bool Send(const FromDevice& message, ByteSpan values = {}) {
-    call_->Write(MakeBuffer(Format(message), values, Values::kCopy), this);
+    call_->Write(MakeBuffer(Format(message), values), this);
     return Await();
   }
   bool Send(const Piece& piece, const std::vector<float>& values) {
@@ -633,7 +633,7 @@ class FakeCoordinator : public v1::Fleet::WithRawCallbackMethod_Join<v1::Fleet::
       const auto message = ParseFromDevice(frame.fields);
       EXPECT_TRUE(message.ok()) << message.status();
       for (const auto& [reply, values] : script_(*message)) {
-        outbox_.push_back(MakeBuffer(Format(reply), values, Values::kCopy));
+        outbox_.push_back(MakeBuffer(Format(reply), values));
       }
       StartRead(&incoming_);
       Go();

@@ -9,6 +9,7 @@
 
 #include "tributary/fleet/remote/credentials.h"
 #include "tributary/fleet/remote/grpc_bytes.h"
+#include "tributary/fleet/remote/grpc_life.h"
 #include "tributary/fleet/remote/grpc_settings.h"
 #include "tributary/fleet/remote/wire.h"
 #include "tributary/keys/party_name.h"
@@ -132,7 +133,7 @@ class Stream : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer
     // A session that is still being opened has nothing to say.
     if (!session_) return;
     const bool any = exchange_.Next(*session_, [&](const ToDevice& message, ByteSpan values) {
-      outgoing_ = MakeBuffer(Format(message), values, Values::kCopy);
+      outgoing_ = MakeBuffer(Format(message), values);
     });
     if (!any) return;
     writing_ = true;
@@ -250,6 +251,7 @@ struct Server::State {
     }
   }
 
+  const GrpcLife life;  // First: the last to go.
   std::unique_ptr<Service> service;
   std::unique_ptr<grpc::Server> server;
   int port = 0;

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "tributary/fleet/remote/channel.h"
+#include "tributary/fleet/remote/grpc_life.h"
 #include "tributary/fleet/remote/grpc_settings.h"
 
 namespace tributary::remote {
@@ -18,6 +19,7 @@ double Tame(double value) { return std::isfinite(value) ? std::clamp(value, 0.0,
 
 StatusOr<WatchedFleet> WatchFleet(const std::string& address, const std::optional<Credentials>& credentials,
                                   const std::string& coordinator) {
+  const GrpcLife life;
   const auto channel = Dial(address, credentials, coordinator);
   TRIBUTARY_RETURN_IF_ERROR(AwaitConnection(*channel, address, {}));
   const auto stub = v1::Fleet::NewStub(channel);
