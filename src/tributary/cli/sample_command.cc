@@ -209,7 +209,7 @@ void AddSampleCommand(CLI::App& app, Action& action) {
       app.add_subcommand("sample", "Plan how many samples each client gives to the global batch of each step");
   command->add_option("--sizes", arguments->sizes, "Samples of each client")->type_name("N,N,…")->required();
   command->add_option("--batch", arguments->batch, "Samples of a global batch")->type_name("N")->required();
-  command->add_option("--method", arguments->method, "fls, fpls, ugs, lds or deadline")->capture_default_str();
+  command->add_option("--method", arguments->method, "fls, fpls, ugs, lds, deadline or sequential")->capture_default_str();
   command->add_option("--label-counts", arguments->label_counts, "JSON list for each client of its samples of each class")
       ->type_name("FILE.json");
   command->add_option("--delays", arguments->delays, "How long a step takes each client; 1 for each when not given")

@@ -35,9 +35,18 @@ Executor& Worker::OnShared(const SharedWeights& weights) {
     // An executor takes memory it may write, but only reads parameters during a pass.
     const std::span<float> parameters(const_cast<float*>(weights.parameters.data()), weights.parameters.size());
     on_shared_.emplace(model_, NetworkMemory{parameters, statistics_.span(), gradients_.span()}, options_);
+    tail_.reset();
     shared_at_ = weights.parameters.data();
   }
   return *on_shared_;
+}
+
+Executor& Worker::TailOnShared(const SharedWeights& weights) {
+  if (!tail_) {
+    const std::span<float> parameters(const_cast<float*>(weights.parameters.data()), weights.parameters.size());
+    tail_.emplace(model_, NetworkMemory{parameters, statistics_.span(), gradients_.span()}, options_);
+  }
+  return *tail_;
 }
 
 Executor& Worker::OnSharedWithStatistics(const SharedWeights& weights) {
@@ -79,7 +88,7 @@ class Worker::Training {
       TRIBUTARY_ASSIGN_OR_RETURN(worker_.optimiser_, MakeOptimiser(assignment_.optimiser, worker_.copy_.size()));
     }
     Trained trained{.update = update_};
-    const StepRange steps = hooks_.read ? StepRange{(assignment_.round.value - 1) * static_cast<std::uint64_t>(assignment_.steps),
+    const StepRange steps = hooks_.read || assignment_.first ? StepRange{(assignment_.round.value - 1) * static_cast<std::uint64_t>(assignment_.steps),
                                                     static_cast<std::uint64_t>(assignment_.steps)}
                                         : StepsOf(assignment_, data_);
     if (steps.count == 0) return InvalidArgument("an assignment to train without steps");
@@ -102,7 +111,11 @@ class Worker::Training {
 
  private:
   StatusOr<PassResult> Pass(std::uint64_t step, bool first) {
-    if (!hooks_.read) {
+    if (assignment_.first) {
+      ReplayOrder order(data_.training.size(), assignment_.seed, device_);
+      const BatchKey key{assignment_.seed, device_, static_cast<std::uint64_t>(*assignment_.first)};
+      ReadStream(data_, order, *assignment_.first, assignment_.batch, key, assignment_.augment, worker_.batch_);
+    } else if (!hooks_.read) {
       ReadBatch(data_, assignment_.batch, {assignment_.seed, device_, step}, assignment_.augment, worker_.batch_);
     }
     Rng dropout = Rng::ForStream(assignment_.seed, device_, "dropout", step);
@@ -116,7 +129,8 @@ class Worker::Training {
     options.hooks.forward_done = [this, first](double loss) { ForwardDone(loss, first); };
     if (last_) options.hooks.gradient_ready = [this](std::size_t unit) { Finish(unit); };
     TRIBUTARY_ASSIGN_OR_RETURN(const PassResult result,
-                               executor_.Train({worker_.batch_.inputs, worker_.batch_.labels}, options));
+                               hooks_.cross ? CutPass(options, first)
+                                            : executor_.Train({worker_.batch_.inputs, worker_.batch_.labels}, options));
     if (!std::isfinite(result.loss)) {
       return InvalidArgument("the loss of device " + std::to_string(device_.value) + " is no longer a number at step " +
                              std::to_string(step) + "; lower the learning rate");
@@ -127,6 +141,26 @@ class Worker::Training {
         if (!finished_[unit]) Finish(unit);
       }
     }
+    return result;
+  }
+
+  // A pass whose middle, or all behind the front, is elsewhere.
+  StatusOr<PassResult> CutPass(PassOptions options, bool first) {
+    const Batch& batch = worker_.batch_;
+    const bool tail = hooks_.cut + 1 < worker_.model_->graph.size();
+    TRIBUTARY_ASSIGN_OR_RETURN(const auto values, executor_.Forward(batch.inputs, hooks_.cut, options));
+    if (stopwatch_ && first) stopwatch_->ForwardDone();
+    const std::span<const std::int32_t> labels = batch.labels;
+    TRIBUTARY_ASSIGN_OR_RETURN(CutReply reply, hooks_.cross({0, values, tail ? labels.first(0) : labels}));
+    PassResult result{reply.loss, reply.correct};
+    if (tail) {
+      Executor& executor = worker_.TailOnShared(weights_);
+      PassOptions behind = options;
+      behind.first = hooks_.cut + 2;
+      TRIBUTARY_ASSIGN_OR_RETURN(result, executor.Train({reply.values, labels}, behind));
+      TRIBUTARY_ASSIGN_OR_RETURN(reply, hooks_.cross({1, executor.input_gradient(), {}}));
+    }
+    TRIBUTARY_RETURN_IF_ERROR(executor_.Backward(reply.values, options.hooks));
     return result;
   }
 
@@ -145,7 +179,7 @@ class Worker::Training {
 
   void ForwardDone(double loss, bool first) {
     if (stopwatch_ && first) {
-      stopwatch_->ForwardDone();
+      if (!hooks_.cross) stopwatch_->ForwardDone();
       forward_done_ = hooks_.clock->Now();
     }
     sound_ = std::isfinite(loss);

@@ -12,6 +12,7 @@
 #include "tributary/device/local_data.h"
 #include "tributary/engine/executor.h"
 #include "tributary/fleet/assignment.h"
+#include "tributary/fleet/cut_server.h"
 #include "tributary/fleet/report.h"
 
 namespace tributary {
@@ -30,6 +31,10 @@ struct TrainHooks {
   // samples all of them have.
   std::function<void(std::uint64_t i, Batch& batch)> read;
   std::int64_t samples = 0;
+  // Where the network is cut: the last node of the front, and how what it gives goes over the cut and comes back. If nodes
+  // follow it, they are the network's tail, behind an input of their own (model/part.h).
+  NodeIndex cut = 0;
+  std::function<StatusOr<CutReply>(const CutBatch&)> cross;
   // To time the passes by.
   const Clock* clock = nullptr;
 };
@@ -67,6 +72,7 @@ class Worker {
  private:
   // Executors on the caller's weights are made once per place the weights lie in, not once per assignment.
   Executor& OnShared(const SharedWeights& weights);
+  Executor& TailOnShared(const SharedWeights& weights);
   Executor& OnSharedWithStatistics(const SharedWeights& weights);
   Executor& OnCopy();
   // Everything for an assignment whose weights come unit by unit.
@@ -79,6 +85,7 @@ class Worker {
   FlatBuffer copy_;  // of the parameters; allocated when first needed
   const float* shared_at_ = nullptr;
   std::optional<Executor> on_shared_, on_copy_;
+  std::optional<Executor> tail_;  // likewise on the caller's weights, with a pass of its own under way
   std::unique_ptr<Optimiser> optimiser_;
   Batch batch_;
 };

@@ -191,7 +191,7 @@ class Executor::Torch {
     exposed_ = at::Tensor();
     tape_end_ = at::Tensor();
     input_gradient_ = at::Tensor();
-    input_ = InputTensor(inputs, samples, first, mode == Mode::kTrain && first > 1);
+    input_ = InputTensor(inputs, samples, first, mode == Mode::kTrain && (first > 1 || options.input_gradient));
 
     std::vector<at::Tensor> values(graph.size());
     values[first - 1] = channels_last_ && input_.dim() == 4 ? input_.contiguous(at::MemoryFormat::ChannelsLast) : input_;

@@ -49,6 +49,7 @@ struct PassOptions {
   NodeIndex first = 1;           // start here instead of at the image: the node after a cut
   double label_smoothing = 0;    // share of the target spread evenly over all classes
   Rng* rng = nullptr;            // masks of dropout nodes; needed if the network has any and trains
+  bool input_gradient = false;   // keep the gradient of the input too, where it is not the image
   PassHooks hooks;
 };
 
@@ -101,7 +102,8 @@ class Executor {
   // Goes back through the last Forward() from the gradient of its output.
   Status Backward(std::span<const float> output_gradient, const PassHooks& hooks = {});
 
-  // After a backward pass that started past node 1: the gradient of its input. Valid until the next pass.
+  // After a backward pass that started past node 1 or was asked for it: the gradient of its input. Valid until the next
+  // pass.
   std::span<const float> input_gradient() const;
 
   const Model& model() const;

@@ -15,10 +15,12 @@
 #include "tributary/fleet/availability.h"
 #include "tributary/model/zoo.h"
 #include "tributary/policy/compression/compression_options.h"
+#include "tributary/policy/compression/cut_codec.h"
 #include "tributary/policy/injection/injection.h"
 #include "tributary/policy/optimisation/optimiser.h"
 #include "tributary/policy/optimisation/schedule.h"
 #include "tributary/policy/partitioning/split.h"
+#include "tributary/policy/sampling/sampling.h"
 #include "tributary/policy/scheduling/strategies.h"
 #include "tributary/policy/streaming/rate_scaling.h"
 #include "tributary/policy/streaming/stream_batch.h"
@@ -106,7 +108,7 @@ struct FleetChoice {
   std::vector<Group> groups;
 };
 
-enum class Method { kSyncSgd, kFederated };
+enum class Method { kSyncSgd, kFederated, kSplit };
 enum class ServerOptimiserKind { kNone, kMomentum, kAdam, kYogi };
 
 // How the coordinator moves the model along the mean of what devices have learned. federated only.
@@ -124,13 +126,13 @@ struct ServerOptimiser {
 // [train]
 struct Training {
   Method method = Method::kFederated;
-  // Samples of one device in one step.
+  // Samples of one device in one step; of all devices together where `split` samples globally.
   std::int64_t batch = 32;
   // federated: what a device does between two exchanges, one of the two. More saves traffic and lets devices drift
   // apart.
   std::optional<std::int64_t> local_steps;
   std::optional<std::int64_t> local_epochs;
-  // Of the devices under `federated`, of the coordinator under `sync-sgd`.
+  // Of the devices under `federated`, of the coordinator under `sync-sgd` and `split`.
   OptimiserOptions optimiser;
   // Its steps are rounds: milestones, warm-up and the end of the cosine count them.
   ScheduleOptions schedule;
@@ -188,6 +190,26 @@ struct StreamChoice {
   std::int64_t base_batch = 64;
 };
 
+enum class SplitVariant {
+  kParallel,    // all devices of a step at once, as one mini-batch
+  kSplitFedV1,  // local steps of each device with a rest of its own; fronts and rests are averaged
+  kSplitFedV2,  // local steps of one device after the other with the one rest; fronts are averaged
+};
+
+// [split]: the network's first layers on devices, the rest on the coordinator.
+struct CutChoice {
+  SplitVariant variant = SplitVariant::kParallel;
+  // The last layer on devices; "auto" is the one with the shortest modelled step.
+  std::string cut = "auto";
+  // Where given, layers after this one are on the devices too, and labels stay there.
+  std::optional<std::string> tail;
+  // How values travel: fewer bytes make a step shorter and less exact.
+  CutPrecision activations = CutPrecision::kFloat32;
+  CutPrecision gradients = CutPrecision::kFloat32;
+  // How fast the coordinator is taken to compute: in virtual time, and to choose a cut.
+  MacsPerSecond server_compute{1e11};
+};
+
 struct Experiment {
   Goal goal;
   ModelChoice model;
@@ -198,6 +220,8 @@ struct Experiment {
   CompressionOptions compression;  // [compression]
   StreamChoice stream;
   InjectionOptions injection;  // [injection]
+  CutChoice split;
+  SamplingOptions sampling;  // [sampling]; its batch and seed are those of the experiment
   std::vector<Disturbance> disturbances;
 };
 

@@ -226,6 +226,30 @@ void WriteInjection(const InjectionOptions& injection, Writer& out) {
   if (injection.on()) out.Put("share", injection.share);
 }
 
+void WriteSplit(const CutChoice& split, Writer& out) {
+  out.Section("[split]");
+  out.Put("variant", NameOf(kSplitVariants, split.variant));
+  out.Put("cut", split.cut);
+  out.Put("tail", split.tail);
+  out.Put("activations", NameOf(split.activations));
+  out.Put("gradients", NameOf(split.gradients));
+  out.Put("server-compute", FormatQuantity(split.server_compute.value, Unit::kMacsPerSecond));
+}
+
+void WriteSampling(const SamplingOptions& sampling, Writer& out) {
+  out.Section("[sampling]");
+  out.Put("method", NameOf(sampling.method));
+  if (sampling.method == SamplingMethod::kLatentDirichlet) {
+    out.Put("delta", sampling.delta);
+    out.Put("concentration", sampling.concentration);
+    out.Put("draw", NameOf(sampling.draw));
+  }
+  if (sampling.method == SamplingMethod::kLatentDirichlet || sampling.method == SamplingMethod::kDeadline) {
+    out.Put("order", NameOf(sampling.order));
+  }
+  if (sampling.method == SamplingMethod::kDeadline) out.Put("max-deviation", sampling.max_deviation);
+}
+
 void WriteDisturbance(const Disturbance& disturbance, Writer& out) {
   const auto number = [](const auto& id) { return std::to_string(id.value); };
   out.Section("[[disturbance]]");
@@ -256,6 +280,10 @@ std::string FormatExperiment(const Experiment& experiment) {
   WriteCompression(experiment.compression, out);
   WriteStream(experiment.stream, out);
   WriteInjection(experiment.injection, out);
+  if (experiment.train.method == Method::kSplit) {
+    WriteSplit(experiment.split, out);
+    if (experiment.split.variant == SplitVariant::kParallel) WriteSampling(experiment.sampling, out);
+  }
   for (const Disturbance& disturbance : experiment.disturbances) WriteDisturbance(disturbance, out);
   return out.text();
 }

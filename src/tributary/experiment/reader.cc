@@ -51,7 +51,7 @@ StatusOr<Experiment> Read(const Document& document, const std::optional<std::fil
   };
   std::vector<Section> sections;
   for (const auto name : {"experiment", "model", "data", "fleet", "train", "transfers", "compression", "stream",
-                          "injection"}) {
+                          "injection", "split", "sampling"}) {
     sections.push_back(inner(name));
   }
   root.TakeTables("disturbance");
@@ -67,11 +67,15 @@ StatusOr<Experiment> Read(const Document& document, const std::optional<std::fil
   TRIBUTARY_RETURN_IF_ERROR(ReadCompression(sections[6], experiment.compression));
   TRIBUTARY_RETURN_IF_ERROR(ReadStream(sections[7], experiment.train, experiment.stream));
   TRIBUTARY_RETURN_IF_ERROR(ReadInjection(sections[8], experiment.train, experiment.injection));
+  TRIBUTARY_RETURN_IF_ERROR(ReadSplit(sections[9], experiment, experiment.split));
+  TRIBUTARY_RETURN_IF_ERROR(ReadSampling(sections[10], experiment.train, experiment.split, experiment.sampling));
   experiment.transfers.whole_push = NeedsWholePush(experiment.compression);
   TRIBUTARY_RETURN_IF_ERROR(ReadDisturbances(root, experiment));
   TRIBUTARY_RETURN_IF_ERROR(root.Finish());
   experiment.data.split.devices = static_cast<int>(TotalDevices(experiment.fleet));
   experiment.data.split.seed = experiment.goal.seed;
+  experiment.sampling.batch = experiment.train.batch;
+  experiment.sampling.seed = experiment.goal.seed;
   // A few bytes of a file can stand for many: a list without units, a trace in a file of its own.
   const Bytes spelled_out{static_cast<std::int64_t>(FormatExperiment(experiment).size())};
   if (spelled_out > kLargestDocument) {

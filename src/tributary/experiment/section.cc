@@ -183,18 +183,24 @@ void Section::Read(std::string_view key, Duration& out, const Range& allowed_sec
   }
 }
 
-void Section::Read(std::string_view key, BitsPerSecond& out) {
+void Section::ReadRate(std::string_view key, Unit unit, std::string_view example, double& out) {
   const Value* value = Take(key);
   if (value == nullptr) return;
-  const auto parsed = ParseDistribution(*value, Unit::kBitsPerSecond, kRates);
+  const auto parsed = ParseDistribution(*value, unit, kRates);
   if (!parsed.ok()) {
     Fail(*value, key, ": " + parsed.status().message());
   } else if (parsed->kind != Distribution::Kind::kConstant) {
-    FailAs(*value, key, "one rate, e.g. \"100Mbit/s\"");
+    FailAs(*value, key, "one rate, e.g. \"" + std::string(example) + "\"");
   } else {
-    out = {parsed->numbers[0]};
+    out = parsed->numbers[0];
   }
 }
+
+void Section::Read(std::string_view key, BitsPerSecond& out) {
+  ReadRate(key, Unit::kBitsPerSecond, "100Mbit/s", out.value);
+}
+
+void Section::Read(std::string_view key, MacsPerSecond& out) { ReadRate(key, Unit::kMacsPerSecond, "10G", out.value); }
 
 void Section::Read(std::string_view key, Bytes& out) {
   const Value* value = Take(key);

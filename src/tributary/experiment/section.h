@@ -44,6 +44,7 @@ class Section {
   // "10min", or a number of seconds.
   void Read(std::string_view key, Duration& out, const Range& allowed_seconds);
   void Read(std::string_view key, BitsPerSecond& out);
+  void Read(std::string_view key, MacsPerSecond& out);
   // "4MB", or a number of bytes; at least one.
   void Read(std::string_view key, Bytes& out);
   void Read(std::string_view key, Portion& out);
@@ -75,6 +76,7 @@ class Section {
   std::string PathOf(std::string_view key) const;
 
  private:
+  void ReadRate(std::string_view key, Unit unit, std::string_view example, double& out);
   void FailAs(const Value& value, std::string_view key, std::string_view allowed);
   std::optional<std::int64_t> Whole(const Value& value, std::string_view key, std::int64_t low,
                                     std::int64_t high);

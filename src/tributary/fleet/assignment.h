@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "tributary/base/ids.h"
@@ -31,6 +32,9 @@ struct TrainAssignment {
   int steps = 1;            // always 1 for a gradient
   int epochs = 0;           // if not 0, instead of steps: passes over the device's own data
   std::size_t batch = 64;   // samples per step; a device with fewer uses what it has
+  // If given, the one batch is what lies here in the endless row of the device's samples, each epoch of which is in a
+  // new random order: whoever asks says where the last one ended, and every sample comes once an epoch.
+  std::optional<std::int64_t> first;
   double label_smoothing = 0;
   AugmentOptions augment;
   std::uint64_t seed = 1;

@@ -7,6 +7,7 @@
 #include "tributary/base/clock.h"
 #include "tributary/base/status.h"
 #include "tributary/fleet/assignment.h"
+#include "tributary/fleet/cut_server.h"
 #include "tributary/fleet/profile.h"
 #include "tributary/fleet/report.h"
 
@@ -58,6 +59,11 @@ struct RoundRequest : Inquiry {
   // last of its own batch. What comes with an update that did not arrive is not shared. Empty: none.
   std::vector<std::size_t> share;
   std::size_t ShareOf(std::size_t participant) const { return share.empty() ? 0 : share[participant]; }
+
+  // Where the network is cut: the coordinator's part of it, and where each participant's batch begins
+  // (TrainAssignment::first). Weights and updates are then those of what devices have.
+  CutServer* server = nullptr;
+  std::vector<std::int64_t> first;
   std::size_t BatchOf(std::size_t participant) const { return batches.empty() ? assignment.batch : batches[participant]; }
 };
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <vector>
 
 #include "tributary/base/clock.h"
 #include "tributary/base/ids.h"
@@ -37,6 +38,8 @@ struct DeviceProfile {
   Availability availability;
   // It has to train on, as it said when it joined.
   std::int64_t samples = 0;
+  // How many of them each class has, where that is known.
+  std::vector<std::int64_t> label_counts;
 
   static constexpr Bytes kUnlimitedMemory{std::numeric_limits<std::int64_t>::max()};
 };

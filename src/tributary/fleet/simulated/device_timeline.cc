@@ -31,9 +31,11 @@ Bytes TotalOf(std::span<const TransferPart> parts) {
 // nobody is told to stop, and is worked out afterwards.
 class Round {
  public:
-  Round(std::span<const ServerShard> servers, std::span<const DeviceTask> tasks, TimePoint start)
-      : servers_(servers), queue_(clock_), links_(RatesOf(servers)) {
+  Round(std::span<const ServerShard> servers, std::span<const DeviceTask> tasks, TimePoint start, std::optional<Duration> deadline,
+        std::size_t quorum, const CutWork& cut)
+      : servers_(servers), patience_(deadline), quorum_(quorum), cut_(cut), queue_(clock_), links_(RatesOf(servers)) {
     clock_.AdvanceTo(start);
+    server_free_ = start;
     devices_.reserve(tasks.size());
     for (const DeviceTask& task : tasks) {
       TRIBUTARY_CHECK(task.start >= start && task.setup >= Duration(0) && task.round_trip >= Duration(0));
@@ -42,7 +44,11 @@ class Round {
           {task, {.device = task.device, .settled = kNever}, links_.AddDevice(task.up, task.down)});
     }
     for (Device& device : devices_) Begin(device);
+    WaitUntil(patience_ ? After(start, *patience_) : kNever);
   }
+
+  // The deadline as it is now: counted from the last time that all were replied to.
+  TimePoint until() const { return until_; }
 
   std::vector<DeviceTimes> Play() {
     while (true) {
@@ -72,7 +78,8 @@ class Round {
     const DeviceTask& task;
     DeviceTimes times;
     DeviceLinkId link;
-    // The link's side. Pushes follow the last pull, so there is one message at a time.
+    // The link's side. Pushes follow the last pull, and crossings lie between, so there is one message at a time.
+    enum class Leg { kPull, kUp, kDown, kPush } leg = Leg::kPull;
     EventId message;                     // While its set-up is under way.
     std::optional<TransferId> transfer;  // While its bytes are.
     Bytes transfer_bytes{0};
@@ -82,6 +89,13 @@ class Round {
     EventId part;
     bool computing = false;
     TimePoint part_begin{0};
+
+    std::size_t crossings() const { return task.crossings.size(); }
+    // Parts before the first of the push's.
+    std::size_t parts_before_push() const {
+      return task.pull.size() + (task.crossings.empty() ? 0 : task.crossings.size() - 1);
+    }
+    bool settled() const { return times.settled != kNever; }
   };
 
   void Begin(Device& device) {
@@ -94,16 +108,84 @@ class Round {
         vanishes && vanishes->at != kNever) {
       queue_.Schedule(std::max(vanishes->at, clock_.Now()), [this, &device] { Vanish(device); });
     }
-    Message(device, device.task.start, &Round::Pull);
+    Message(device, device.task.start, Device::Leg::kPull);
   }
 
-  // From `time` on the device's link is taken by a message; `send` is what happens when its bytes may flow.
-  void Message(Device& device, TimePoint time, void (Round::*send)(Device&)) {
+  // From `time` on the device's link is taken by a message.
+  void Message(Device& device, TimePoint time, Device::Leg leg) {
     device.sending = true;
+    device.leg = leg;
     device.message_begin = time;
     const TimePoint flow = After(time, device.task.setup + device.task.round_trip / 2);
     if (flow == kNever) return;
-    device.message = queue_.Schedule(flow, [this, &device, send] { (this->*send)(device); });
+    device.message = queue_.Schedule(flow, [this, &device, leg] {
+      switch (leg) {
+        case Device::Leg::kPull: return Pull(device);
+        case Device::Leg::kUp: return Cross(device, Direction::kUp);
+        case Device::Leg::kDown: return Cross(device, Direction::kDown);
+        case Device::Leg::kPush: return Push(device);
+      }
+    });
+  }
+
+  // Its bytes may flow now.
+  void Cross(Device& device, Direction direction) {
+    const DeviceTask::Crossing& crossing = device.task.crossings[device.times.downs.size()];
+    Transfer(device, direction, SplitOverServers(servers_, direction == Direction::kUp ? crossing.up : crossing.down));
+  }
+
+  // The coordinator has what a device sent over the cut.
+  void Arrived(Device& device) {
+    const auto index = static_cast<std::size_t>(&device - devices_.data());
+    const std::size_t crossing = device.times.downs.size();
+    if (cut_.waits && crossing < closed_) return Settle(device, DeviceOutcome::kLate);  // It went on without this one.
+    const Duration work = cut_.each ? cut_.each(index, static_cast<int>(crossing)) : Duration(0);
+    server_free_ = After(std::max(server_free_, clock_.Now()), work);
+    if (!cut_.waits) {
+      ++device.times.taken;
+      return Reply({index}, server_free_);
+    }
+    waiting_.push_back(index);
+    ReleaseIfAll();
+  }
+
+  void WaitUntil(TimePoint time) {
+    until_ = time;
+    if (cut_.waits && time != kNever) queue_.Schedule(time, [this] { ReleaseIfAll(); });
+  }
+
+  // If nobody is left to wait for, or it has been long enough, all that wait are replied to.
+  void ReleaseIfAll() {
+    if (!cut_.waits || waiting_.empty()) return;
+    const auto expected = std::ranges::count_if(devices_, [&](const Device& device) {
+      return !device.settled() && device.times.taken == closed_;
+    });
+    const bool all = waiting_.size() == static_cast<std::size_t>(expected);
+    const bool in_time = clock_.Now() < until_ || waiting_.size() < quorum_;
+    if (!all && in_time) return;
+    std::sort(waiting_.begin(), waiting_.end());
+    for (const std::size_t index : waiting_) ++devices_[index].times.taken;
+    const TimePoint begin = std::max(server_free_, clock_.Now());
+    server_free_ = After(begin, cut_.all ? cut_.all(waiting_, static_cast<int>(closed_)) : Duration(0));
+    ++closed_;
+    WaitUntil(patience_ ? After(clock_.Now(), *patience_) : kNever);
+    Reply(std::exchange(waiting_, {}), server_free_);
+  }
+
+  void Reply(std::vector<std::size_t> devices, TimePoint time) {
+    if (time == kNever) return;
+    queue_.Schedule(time, [this, devices = std::move(devices)] {
+      for (const std::size_t index : devices) {
+        Device& device = devices_[index];
+        if (!device.settled()) Message(device, clock_.Now(), Device::Leg::kDown);
+      }
+    });
+  }
+
+  void Settle(Device& device, DeviceOutcome outcome) {
+    device.times.settled = clock_.Now();
+    device.times.outcome = outcome;
+    ReleaseIfAll();
   }
 
   void Transfer(Device& device, Direction direction, std::span<const TransferPart> parts) {
@@ -147,8 +229,10 @@ class Round {
   void Compute(Device& device) {
     const std::size_t part = device.times.parts.size();
     const std::size_t pulls = device.task.pull.size();
-    if (device.computing || part == pulls + device.task.push.size()) return;
+    if (device.computing || part == device.parts_before_push() + device.task.push.size()) return;
     if (device.times.pulls.size() < std::min(part + 1, pulls)) return;
+    const std::size_t needed = part < pulls ? 0 : std::min(part - pulls + 1, device.crossings());
+    if (device.times.downs.size() < needed) return;
     device.computing = true;
     const TimePoint now = device.part_begin = clock_.Now();
     const TimePoint done = device.task.compute ? device.task.compute(part, now) : now;
@@ -157,7 +241,7 @@ class Round {
     device.part = queue_.Schedule(done, [this, &device, now] {
       device.computing = false;
       device.times.parts.push_back({now, clock_.Now()});
-      if (device.times.parts.size() == device.task.pull.size() + device.task.push.size()) {
+      if (device.times.parts.size() == device.parts_before_push() + device.task.push.size()) {
         device.times.compute_end = clock_.Now();
       }
       SendNext(device);
@@ -168,19 +252,34 @@ class Round {
   // The next segment begins if the link is free and there is one to send.
   void SendNext(Device& device) {
     if (device.sending) return;
-    if (device.times.pulls.size() < device.task.pull.size()) return Message(device, clock_.Now(), &Round::Pull);
-    const std::size_t pushed = device.times.pushes.size();
-    if (pushed < device.task.push.size() && device.times.parts.size() > device.task.pull.size() + pushed) {
-      Message(device, clock_.Now(), &Round::Push);
+    if (device.times.pulls.size() < device.task.pull.size()) return Message(device, clock_.Now(), Device::Leg::kPull);
+    // One crossing is over before the next part of the work begins.
+    const std::size_t crossed = device.times.ups.size();
+    if (crossed < device.crossings()) {
+      if (device.times.parts.size() == device.task.pull.size() + crossed) Message(device, clock_.Now(), Device::Leg::kUp);
+      return;
     }
+    const std::size_t pushed = device.times.pushes.size();
+    if (pushed < device.task.push.size() && device.times.parts.size() > device.parts_before_push() + pushed) {
+      Message(device, clock_.Now(), Device::Leg::kPush);
+    }
+  }
+
+  std::vector<Busy>& LegOf(Device& device) {
+    switch (device.leg) {
+      case Device::Leg::kPull: return device.times.pulls;
+      case Device::Leg::kUp: return device.times.ups;
+      case Device::Leg::kDown: return device.times.downs;
+      case Device::Leg::kPush: break;
+    }
+    return device.times.pushes;
   }
 
   // What it is in the middle of goes no further.
   void BreakOff(Device& device, TimePoint time) {
     queue_.Cancel(device.message);
     queue_.Cancel(device.part);
-    const bool pulling = device.times.pulls.size() < device.task.pull.size();
-    if (device.sending) (pulling ? device.times.pulls : device.times.pushes).push_back({device.message_begin, time});
+    if (device.sending) LegOf(device).push_back({device.message_begin, time});
     if (device.computing) device.times.parts.push_back({device.part_begin, time});
   }
 
@@ -189,10 +288,12 @@ class Round {
     const TimePoint now = clock_.Now();
     device.transfer.reset();
     device.sending = false;
-    if (device.times.pulls.size() < device.task.pull.size()) {
-      device.times.pulls.push_back({device.message_begin, now});
-      device.times.pulled += device.transfer_bytes;
-      if (device.times.pulls.size() == device.task.pull.size()) device.times.pull_end = now;
+    if (device.leg != Device::Leg::kPush) {
+      LegOf(device).push_back({device.message_begin, now});
+      const bool up = device.leg == Device::Leg::kUp;
+      (up ? device.times.crossed_up : device.times.pulled) += device.transfer_bytes;
+      if (up) return Arrived(device);
+      if (device.times.pulls.size() == device.task.pull.size() && !device.times.pull_end) device.times.pull_end = now;
       SendNext(device);
       Compute(device);
       return;
@@ -201,29 +302,38 @@ class Round {
     device.times.pushed += device.transfer_bytes;
     device.times.pushes.push_back({device.message_begin, now});
     if (!crashes && device.times.pushes.size() < device.task.push.size()) return SendNext(device);
-    device.times.settled = now;
     if (crashes) {
-      device.times.outcome = DeviceOutcome::kCrashed;
-      return BreakOff(device, now);
+      BreakOff(device, now);
+      return Settle(device, DeviceOutcome::kCrashed);
     }
     device.times.push_end = now;
-    device.times.outcome = std::holds_alternative<LosesUpdate>(device.task.fault) ? DeviceOutcome::kLost
-                                                                                  : DeviceOutcome::kArrived;
+    const bool lost = std::holds_alternative<LosesUpdate>(device.task.fault);
+    Settle(device, lost ? DeviceOutcome::kLost : DeviceOutcome::kArrived);
   }
 
   void Vanish(Device& device) {
-    if (device.times.settled != kNever) return;
-    device.times.settled = clock_.Now();
-    device.times.outcome = DeviceOutcome::kVanished;
+    if (device.settled()) return;
     BreakOff(device, clock_.Now());
-    if (!device.transfer) return;
-    // A transfer complete by now was reported before this event ran.
-    const std::optional<Bytes> moved = links_.Cancel(clock_.Now(), *device.transfer);
-    TRIBUTARY_CHECK(moved.has_value());
-    (device.times.push_begin ? device.times.pushed : device.times.pulled) += *moved;
+    if (device.transfer) {
+      // A transfer complete by now was reported before this event ran.
+      const std::optional<Bytes> moved = links_.Cancel(clock_.Now(), *device.transfer);
+      TRIBUTARY_CHECK(moved.has_value());
+      (device.leg == Device::Leg::kPush ? device.times.pushed
+       : device.leg == Device::Leg::kUp ? device.times.crossed_up
+                                        : device.times.pulled) += *moved;
+    }
+    std::erase(waiting_, static_cast<std::size_t>(&device - devices_.data()));
+    Settle(device, DeviceOutcome::kVanished);
   }
 
   const std::span<const ServerShard> servers_;
+  const std::optional<Duration> patience_;
+  const std::size_t quorum_;
+  const CutWork& cut_;
+  std::vector<std::size_t> waiting_;  // for the others' batches
+  std::size_t closed_ = 0;            // crossings that were replied to
+  TimePoint until_ = kNever;
+  TimePoint server_free_{0};
   VirtualClock clock_;
   EventQueue queue_;
   SharedLinks links_;
@@ -270,10 +380,11 @@ void DecideEnd(TimePoint deadline, std::size_t quorum, RoundTimes& round) {
 }  // namespace
 
 RoundTimes SimulateRound(std::span<const ServerShard> servers, std::span<const DeviceTask> tasks, TimePoint start,
-                         std::optional<Duration> deadline, std::size_t quorum) {
+                         std::optional<Duration> deadline, std::size_t quorum, const CutWork& cut) {
   TRIBUTARY_CHECK(!servers.empty() && (!deadline || *deadline >= Duration(0)));
-  RoundTimes round{.start = start, .devices = Round(servers, tasks, start).Play()};
-  DecideEnd(deadline ? After(start, *deadline) : kNever, quorum, round);
+  Round play(servers, tasks, start, deadline, quorum, cut);
+  RoundTimes round{.start = start, .devices = play.Play()};
+  DecideEnd(play.until(), quorum, round);
   return round;
 }
 

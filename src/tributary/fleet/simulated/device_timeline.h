@@ -36,6 +36,10 @@ using Fault = std::variant<NoFault, Absent, Vanishes, CrashesInUpload, LosesUpda
 // Then there is a part of the computation for each: those of the pull's segments begin when their segment is there, in
 // order; those of the push's segments follow, and a segment leaves when its part is done and the one before it has
 // left. Segments are shared out over the servers in proportion to what they hold (SplitOverServers).
+//
+// Where the network is cut, crossings lie between the way forward and the way back: what the device has computed goes up in
+// a message, the coordinator works on it (CutWork), and its reply comes down in another. Then the parts are those of the
+// pull's segments, one between each two crossings, and those of the push's.
 struct DeviceTask {
   DeviceId device;
   TimePoint start{0};  // When it is free to begin; not before the round.
@@ -46,10 +50,24 @@ struct DeviceTask {
   // In the order in which they go; at least one each.
   std::vector<Bytes> pull = {Bytes{0}};
   std::vector<Bytes> push = {Bytes{0}};
+  struct Crossing {
+    Bytes up, down;
+  };
+  std::vector<Crossing> crossings;
   // When this part of the work is done if it begins at this moment: not before it, and kNever when the device never gets
   // to the end of it. Called once for each part, in order; without it, computing takes no time.
   std::function<TimePoint(std::size_t part, TimePoint)> compute;
   Fault fault;
+};
+
+// The coordinator's work on what crosses a cut: one thing at a time, in the order of arrival.
+struct CutWork {
+  // Whether it replies to nobody before all have come who still can. With a deadline, those who have come by then are all,
+  // if they are a quorum; and the round has as long again.
+  bool waits = false;
+  // For what one device has sent, and for all of it together where it waits.
+  std::function<Duration(std::size_t task, int crossing)> each;
+  std::function<Duration(std::span<const std::size_t> tasks, int crossing)> all;
 };
 
 enum class DeviceOutcome {
@@ -81,10 +99,15 @@ struct DeviceTimes {
   std::vector<Busy> pulls;
   std::vector<Busy> parts;
   std::vector<Busy> pushes;
+  // What went over the cut, up and down: of each crossing as far as it came.
+  std::vector<Busy> ups;
+  std::vector<Busy> downs;
+  std::size_t taken = 0;  // crossings whose batch is among those replied to
   // When it is over for the device: its update sent, or its failure. Never, for a stuck one.
   TimePoint settled{0};
   Bytes pulled{0};  // Moved, whether or not it was all.
   Bytes pushed{0};
+  Bytes crossed_up{0};  // over the cut; what came down that way is in `pulled`
 
   friend bool operator==(const DeviceTimes&, const DeviceTimes&) = default;
 };
@@ -117,6 +140,6 @@ struct RoundTimes {
 // Late devices are played to their end, as a real one would go on until it is told: `settled` says when they are free
 // again. Their traffic after the round's end is not felt by any other round.
 RoundTimes SimulateRound(std::span<const ServerShard> servers, std::span<const DeviceTask> tasks, TimePoint start,
-                         std::optional<Duration> deadline, std::size_t quorum);
+                         std::optional<Duration> deadline, std::size_t quorum, const CutWork& cut = {});
 
 }  // namespace tributary

@@ -159,7 +159,12 @@ DeviceReport ReportOf(const DeviceTimes& times, Duration stream_wait, Duration b
   std::vector<Busy> parts = times.parts;
   if (!parts.empty()) parts[0].begin = std::min(parts[0].begin + stream_wait, parts[0].end);
   parts = until_end(std::move(parts));
-  const std::vector<Busy> pulls = until_end(times.pulls), pushes = until_end(times.pushes);
+  // What comes and goes over a cut is neither weights nor update, but the link's time all the same.
+  const auto with = [&](std::vector<Busy> some, const std::vector<Busy>& more) {
+    some.insert(some.end(), more.begin(), more.end());
+    return until_end(std::move(some));
+  };
+  const std::vector<Busy> pulls = with(times.pulls, times.downs), pushes = with(times.pushes, times.ups);
 
   DeviceReport report;
   report.device = times.device;
@@ -174,11 +179,11 @@ DeviceReport ReportOf(const DeviceTimes& times, Duration stream_wait, Duration b
   const Duration covered = Covered(std::move(all));
   report.hidden = report.pull + report.compute + report.push - covered;
   report.wait = round.end - round.start - covered;
-  const Duration forward = Total(std::span(parts).first(std::min(parts.size(), pulls.size())));
+  const Duration forward = Total(std::span(parts).first(std::min(parts.size(), times.pulls.size())));
   report.hideable = std::min(report.pull, forward) +
                     std::min(report.push, std::max(Duration(0), report.compute - forward - between));
   report.down = times.pulled;
-  report.up = times.pushed;
+  report.up = times.pushed + times.crossed_up;
   return report;
 }
 

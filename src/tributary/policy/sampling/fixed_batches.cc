@@ -52,4 +52,21 @@ SamplingPlan PlanFixed(const SamplingProblem& problem, const std::vector<std::in
   return plan;
 }
 
+std::int64_t SequentialSteps(const SamplingProblem& problem, std::int64_t batch) {
+  std::int64_t steps = 0;
+  for (const std::int64_t size : problem.sizes) steps += size > 0 ? (size - 1) / batch + 1 : 0;
+  return steps;
+}
+
+SamplingPlan PlanSequential(const SamplingProblem& problem, std::int64_t batch) {
+  SamplingPlan plan;
+  for (std::uint32_t client = 0; client < problem.sizes.size(); ++client) {
+    for (std::int64_t left = problem.sizes[client]; left > 0; left -= std::min(left, batch)) {
+      plan.Add(client, std::min(left, batch));
+      plan.EndStep();
+    }
+  }
+  return plan;
+}
+
 }  // namespace tributary

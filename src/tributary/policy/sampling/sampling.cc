@@ -39,6 +39,13 @@ StatusOr<Choice> ParseChoice(std::string_view what, std::string_view name,
   return UnknownName(what, name, names);
 }
 
+template <typename Choice, std::size_t n>
+std::vector<std::pair<std::string, Choice>> Named(const Choice (&all)[n]) {
+  std::vector<std::pair<std::string, Choice>> choices;
+  for (const Choice choice : all) choices.emplace_back(NameOf(choice), choice);
+  return choices;
+}
+
 // The uniform plan of an epoch has the same stream wherever it is asked for, so that the bound it gives is that of the
 // plan that would be seen.
 SamplingPlan Uniform(const SamplingProblem& problem, const SamplingOptions& options, std::uint64_t epoch) {
@@ -71,23 +78,23 @@ std::string_view NameOf(SamplingMethod method) {
     case SamplingMethod::kUniformGlobal: return "ugs";
     case SamplingMethod::kLatentDirichlet: return "lds";
     case SamplingMethod::kDeadline: return "deadline";
+    case SamplingMethod::kSequential: return "sequential";
   }
   return "";
 }
 
+std::string_view NameOf(SamplingDraw draw) { return draw == SamplingDraw::kWeighted ? "weighted" : "pi"; }
+std::string_view NameOf(StepOrder order) { return order == StepOrder::kShuffled ? "shuffled" : "early"; }
+
 StatusOr<SamplingMethod> ParseSamplingMethod(std::string_view name) {
-  std::vector<std::pair<std::string, SamplingMethod>> choices;
-  for (const SamplingMethod method : kSamplingMethods) choices.emplace_back(NameOf(method), method);
-  return ParseChoice("sampling method", name, choices);
+  return ParseChoice("sampling method", name, Named(kSamplingMethods));
 }
 
 StatusOr<SamplingDraw> ParseSamplingDraw(std::string_view name) {
-  return ParseChoice<SamplingDraw>("draw", name, {{"weighted", SamplingDraw::kWeighted}, {"pi", SamplingDraw::kPi}});
+  return ParseChoice("draw", name, Named(kSamplingDraws));
 }
 
-StatusOr<StepOrder> ParseStepOrder(std::string_view name) {
-  return ParseChoice<StepOrder>("order", name, {{"shuffled", StepOrder::kShuffled}, {"early", StepOrder::kEarly}});
-}
+StatusOr<StepOrder> ParseStepOrder(std::string_view name) { return ParseChoice("order", name, Named(kStepOrders)); }
 
 Status CheckSamplingOptions(const SamplingOptions& options) {
   if (options.batch < 1 || options.batch > kLargestBatch) {
@@ -110,6 +117,7 @@ std::int64_t EpochSteps(const SamplingProblem& problem, const SamplingOptions& o
   switch (options.method) {
     case SamplingMethod::kEqual: return FixedSteps(problem, EqualBatches(problem, options.batch));
     case SamplingMethod::kProportional: return FixedSteps(problem, ProportionalBatches(problem, options.batch));
+    case SamplingMethod::kSequential: return SequentialSteps(problem, options.batch);
     default: return (TotalSamples(problem) - 1) / options.batch + 1;
   }
 }
@@ -131,6 +139,7 @@ SamplingPlan PlanEpoch(const SamplingProblem& problem, const SamplingOptions& op
       const double bound = DeviationBound(problem, options, epoch);
       return Ordered(PlanDeadline(problem, options.batch, bound, rng, DirichletStream(options, epoch)), options, epoch);
     }
+    case SamplingMethod::kSequential: return PlanSequential(problem, options.batch);
   }
   return {};
 }

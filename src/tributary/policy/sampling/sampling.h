@@ -17,20 +17,25 @@ enum class SamplingMethod {
   kUniformGlobal,    // ugs: as if all samples lay in one place
   kLatentDirichlet,  // lds: slow clients' samples in fewer steps, labels kept alike by a fitted mixture
   kDeadline,         // deadline: the shortest epoch found within a bound on deviation
+  kSequential,       // sequential: one client after the other, each alone until its samples are used
 };
 inline constexpr SamplingMethod kSamplingMethods[] = {SamplingMethod::kEqual, SamplingMethod::kProportional,
                                                       SamplingMethod::kUniformGlobal, SamplingMethod::kLatentDirichlet,
-                                                      SamplingMethod::kDeadline};
+                                                      SamplingMethod::kDeadline, SamplingMethod::kSequential};
 std::string_view NameOf(SamplingMethod method);
 StatusOr<SamplingMethod> ParseSamplingMethod(std::string_view name);
 
 // How lds draws: sample by sample, or client by client as published.
 enum class SamplingDraw { kWeighted, kPi };
+inline constexpr SamplingDraw kSamplingDraws[] = {SamplingDraw::kWeighted, SamplingDraw::kPi};
+std::string_view NameOf(SamplingDraw draw);
 StatusOr<SamplingDraw> ParseSamplingDraw(std::string_view name);
 
 // The order of the steps that lds and deadline have planned: mixed, or slow ones first as published, which ends each
 // epoch on batches unlike the whole. The epoch takes as long either way.
 enum class StepOrder { kShuffled, kEarly };
+inline constexpr StepOrder kStepOrders[] = {StepOrder::kShuffled, StepOrder::kEarly};
+std::string_view NameOf(StepOrder order);
 StatusOr<StepOrder> ParseStepOrder(std::string_view name);
 
 struct SamplingOptions {

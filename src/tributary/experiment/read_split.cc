@@ -1,0 +1,61 @@
+#include <algorithm>
+
+#include "tributary/experiment/sections.h"
+
+namespace tributary {
+namespace {
+
+constexpr std::string_view kSplitOnly = "method = \"split\"";
+
+void ReadPrecision(Section& section, std::string_view key, CutPrecision& out) {
+  std::vector<std::string> names;
+  for (const CutPrecision precision : kCutPrecisions) names.emplace_back(NameOf(precision));
+  std::string name(NameOf(out));
+  section.ReadName(key, "precision", names, name);
+  if (const auto parsed = ParseCutPrecision(name); parsed.ok()) out = *parsed;
+}
+
+// What leaves no room for a network that is cut, in sections that have been read for themselves.
+void CheckOthers(Section& section, const Experiment& rest, bool parallel) {
+  if (rest.data.hold_out > 0) {
+    section.Fail("variant", ": devices have only a part of the network and cannot evaluate it; leave out data.hold-out");
+  }
+  if (parallel && rest.fleet.participation != Portion::Share(1.0)) {
+    section.Fail("variant", ": who takes part in a step is drawn by [sampling]; leave out fleet.participation");
+  }
+  const bool streams = std::ranges::any_of(rest.fleet.groups, [](const Group& group) {
+    return group.stream_rate != Distribution::Constant(0);
+  });
+  if (streams || rest.stream.recorded_speed || rest.stream.batch.rule != BatchRule::kFixed) {
+    section.Fail("variant", ": method = \"split\" plans epochs over samples that are there from the start; leave out"
+                            " stream-rate and the batches and recordings of [stream]");
+  }
+}
+
+}  // namespace
+
+Status ReadSplit(Section section, const Experiment& rest, CutChoice& split) {
+  const Training& train = rest.train;
+  section.ReadWord("variant", kSplitVariants, split.variant);
+  section.Read("cut", split.cut);
+  section.Read("tail", split.tail);
+  ReadPrecision(section, "activations", split.activations);
+  ReadPrecision(section, "gradients", split.gradients);
+  section.Read("server-compute", split.server_compute);
+  for (const auto key : {"variant", "cut", "tail", "activations", "gradients", "server-compute"}) {
+    section.OnlyWith(key, train.method == Method::kSplit, kSplitOnly);
+  }
+  const bool parallel = split.variant == SplitVariant::kParallel;
+  section.OnlyWith("tail", parallel, "variant = \"parallel\"");
+  if (train.method == Method::kSplit && parallel && (train.local_steps || train.local_epochs)) {
+    section.Fail("variant", " is \"parallel\", whose devices take one step at a time; leave out train.local-steps and"
+                            " train.local-epochs, or use \"splitfed-v1\" or \"splitfed-v2\"");
+  }
+  if (train.method == Method::kSplit && !parallel && !train.local_steps && !train.local_epochs) {
+    section.Fail("variant", " has devices take local steps; give train.local-steps or train.local-epochs");
+  }
+  if (train.method == Method::kSplit) CheckOthers(section, rest, parallel);
+  return section.Finish();
+}
+
+}  // namespace tributary

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "tributary/base/status.h"
+
+namespace tributary {
+
+// What a device sends over the cut of a network, sample after sample.
+struct CutBatch {
+  // A network that is cut once is crossed once: there and back. Where its last layers are on the device too, the middle is
+  // crossed twice: 0 with what the front gives, 1 with the gradient of what the tail was given.
+  int crossing = 0;
+  std::span<const float> values;
+  std::span<const std::int32_t> labels;  // none where they stay on the device
+};
+
+// And what comes back for it: the gradient of the mean loss of the device's own samples, or what the tail is to go on
+// with.
+struct CutReply {
+  std::vector<float> values;
+  // Of the training, if it is known here: of the device's samples, or of the whole batch where that is one.
+  double loss = 0;
+  std::int64_t correct = 0;
+};
+
+// The coordinator's part of a network that is cut, during one round. A fleet brings it what devices send and takes back
+// what they get; what it learns itself it adds to the round on its own.
+//
+// May be called from several threads at once, but for Close.
+class CutServer {
+ public:
+  virtual ~CutServer() = default;
+
+  // Whether replies need the batches of all participants, as batch norms do. Then they are there after Close, otherwise
+  // after Take.
+  virtual bool waits() const = 0;
+  // A batch of the participant of this place has come. The same again, from a device that came back, changes nothing. A
+  // Status refuses it; ResourceExhausted is this machine's own, and ends the run.
+  virtual Status Take(std::size_t participant, const CutBatch& batch) = 0;
+  // No more batches of this crossing will come.
+  virtual Status Close(int crossing) = 0;
+  // What there is for it; null if nothing. It stays as it is until the round is over.
+  virtual const CutReply* Reply(std::size_t participant, int crossing) const = 0;
+};
+
+}  // namespace tributary

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstddef>
+
+#include "tributary/policy/compression/cut_codec.h"
+
+namespace tributary {
+
+// What travels for a sample where a network is cut: the fleet's knowledge of it.
+struct CutWire {
+  std::size_t cut_values = 0;   // that the front gives
+  std::size_t tail_values = 0;  // that the tail is given; 0 where devices have no tail
+  CutPrecision activations = CutPrecision::kFloat32;
+  CutPrecision gradients = CutPrecision::kFloat32;
+
+  bool labels_travel() const { return tail_values == 0; }
+  int crossings() const { return tail_values == 0 ? 1 : 2; }
+
+  struct Form {
+    CutPrecision precision;
+    std::size_t values;  // for a sample
+    std::size_t BytesOf(std::size_t samples) const { return CutBytes(precision, samples, values); }
+  };
+  // To the coordinator, and back from it.
+  Form Up(int crossing) const {
+    return crossing == 0 ? Form{activations, cut_values} : Form{gradients, tail_values};
+  }
+  Form Down(int crossing) const {
+    return crossing + 1 < crossings() ? Form{activations, tail_values} : Form{gradients, cut_values};
+  }
+};
+
+}  // namespace tributary
