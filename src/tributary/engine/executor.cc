@@ -57,6 +57,7 @@ std::vector<bool> NodesThatMayOverwriteTheirInput(const Graph& graph) {
   }
   std::vector<bool> may(graph.size(), false);
   for (NodeIndex i = 1; i < graph.size(); ++i) {
+    if (graph.node(i).inputs.empty()) continue;
     const NodeIndex source = graph.node(i).inputs[0];
     may[i] = readers[source] == 1 && OutputIsFree(graph.node(source));
   }

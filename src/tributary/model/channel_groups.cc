@@ -101,7 +101,8 @@ ChannelGroups FindChannelGroups(const Graph& graph) {
   const std::vector<Variables> variables = TieChannels(graph, ties);
 
   std::set<std::int32_t> fixed;
-  for (const NodeIndex end : {NodeIndex{0}, graph.size() - 1}) {
+  for (NodeIndex end = 0; end < graph.size(); ++end) {
+    if (!std::holds_alternative<Input>(graph.node(end).operation) && graph.last_use(end) != end) continue;
     for (const std::int32_t variable : variables[end]) fixed.insert(ties.Root(variable));
   }
 

@@ -15,7 +15,8 @@ namespace tributary {
 // kept or dropped as one. Ties are found channel by channel, not tensor by tensor, so a concatenation ties nothing: it
 // carries the atoms of its inputs at their offsets, and flatten repeats a channel's atom for each of its columns.
 // Atoms that are made by the same layers form a *group*, the unit to which a dropout rate applies.
-// Channels of the input image and the scores of the classes belong to no group: they are never dropped.
+// Channels of the input image and the scores of the classes belong to no group: they are never dropped. Likewise whatever
+// enters or leaves part of a network.
 struct ChannelGroups {
   struct Group {
     std::string name;            // of the first layer that makes its channels; "#2" where one layer starts two groups

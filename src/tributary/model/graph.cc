@@ -27,7 +27,6 @@ NodeIndex GraphBuilder::Add(std::string name, Operation operation, std::vector<N
       fail("reads node " + std::to_string(input) + ", which does not come before it");
     }
   }
-  if (index > 0 && std::holds_alternative<Input>(operation)) fail("a graph has one input, and it is the first node");
 
   Shape shape{};
   if (first_error_.ok()) {
@@ -52,6 +51,21 @@ Shape GraphBuilder::shape(NodeIndex index) const {
 }
 
 StatusOr<Graph> GraphBuilder::Build() && {
+  for (NodeIndex i = 1; i < graph_.size() && first_error_.ok(); ++i) {
+    if (!std::holds_alternative<Input>(graph_.node(i).operation)) continue;
+    return InvalidArgument("node '" + graph_.node(i).name + "' (input) of " + graph_.name_ +
+                           ": a network has one input, and it is the first node");
+  }
+  TRIBUTARY_ASSIGN_OR_RETURN(Graph graph, std::move(*this).BuildPart());
+  if (!graph.shapes_.back().flat) {
+    return InvalidArgument("the last node '" + graph.nodes_.back().name + "' of " + graph.name_ +
+                           " must give one score per class, found " + FormatShape(graph.shapes_.back()) +
+                           "; end with flatten and linear");
+  }
+  return graph;
+}
+
+StatusOr<Graph> GraphBuilder::BuildPart() && {
   if (!first_error_.ok()) return first_error_;
   std::unordered_set<std::string_view> names;
   for (NodeIndex i = 0; i < graph_.size(); ++i) {
@@ -60,16 +74,12 @@ StatusOr<Graph> GraphBuilder::Build() && {
     if (!names.insert(node.name).second) {
       return InvalidArgument("two nodes of " + graph_.name_ + " are named '" + node.name + "'");
     }
-    if (i + 1 < graph_.size() && graph_.last_use(i) == i) {
+    const bool ends = i + 1 == graph_.size() || std::holds_alternative<Input>(graph_.node(i + 1).operation);
+    if (!ends && graph_.last_use(i) == i) {
       return InvalidArgument("node '" + node.name + "' of " + graph_.name_ + " is used by no other node");
     }
   }
   if (graph_.size() < 2) return InvalidArgument(graph_.name_ + " has no layers");
-  if (!graph_.shapes_.back().flat) {
-    return InvalidArgument("the last node '" + graph_.nodes_.back().name + "' of " + graph_.name_ +
-                           " must give one score per class, found " + FormatShape(graph_.shapes_.back()) +
-                           "; end with flatten and linear");
-  }
   return std::move(graph_);
 }
 

@@ -21,7 +21,8 @@ struct Node {
 
 // A network as data: nodes in execution order, each reading the outputs of earlier ones. Node 0 is the input, the last
 // node gives the class scores. A Graph is valid and never changes: GraphBuilder refuses anything whose shapes do not
-// fit, so the analyses and the engine need no checks of their own.
+// fit, so the analyses and the engine need no checks of their own. Part of a network (part.h) may end in any shape, and may
+// have a further input, before which a stretch of nodes ends that nothing behind it reads.
 class Graph {
  public:
   const std::string& name() const { return name_; }
@@ -32,9 +33,10 @@ class Graph {
   // The output of a node, for one sample.
   const Shape& shape(NodeIndex index) const { return shapes_[index]; }
   const Shape& input_shape() const { return shapes_.front(); }
+  // Of a whole network.
   std::int64_t classes() const { return shapes_.back().channels; }
 
-  // The node that uses this one's output last; the node itself for the output.
+  // The node that uses this one's output last; the node itself for an output.
   NodeIndex last_use(NodeIndex index) const { return last_uses_[index]; }
 
  private:
@@ -61,6 +63,9 @@ class GraphBuilder {
   Shape shape(NodeIndex index) const;
 
   StatusOr<Graph> Build() &&;
+  // The same for part of a network, which may have further Input nodes, and outputs of any shape: its last node, and each
+  // node right before a further input.
+  StatusOr<Graph> BuildPart() &&;
 
  private:
   Graph graph_;

@@ -95,6 +95,26 @@ TEST(Graph, ErrorsNameTheNode) {
   EXPECT_NE(ErrorOf(std::move(open).Build()).find("must give one score per class, found 3x4x4"), std::string::npos);
 }
 
+TEST(Graph, OnlyPartsHaveFurtherInputsAndEndInAnyShape) {
+  const auto build = [](bool part) {
+    GraphBuilder b("net", {3, 4, 4});
+    b.Add("relu", Relu{}, {0});
+    const NodeIndex second = b.Add("second", Input{{2, 4, 4}}, {});
+    b.Add("relu2", Relu{}, {second});
+    return part ? std::move(b).BuildPart() : std::move(b).Build();
+  };
+  EXPECT_EQ(build(false).status().message(),
+            "node 'second' (input) of net: a network has one input, and it is the first node");
+  ASSERT_TRUE(build(true).ok()) << build(true).status();
+  EXPECT_EQ(build(true)->shape(3), (Shape{2, 4, 4}));
+
+  GraphBuilder lost("net", {3, 4, 4});
+  lost.Add("lost", Relu{}, {0});
+  lost.Add("relu", Relu{}, {0});
+  lost.Add("second", Input{{2, 4, 4}}, {});
+  EXPECT_EQ(std::move(lost).BuildPart().status().message(), "node 'lost' of net is used by no other node");
+}
+
 TEST(ShapeInference, AnswersAnyNumbers) {
   // Random, mostly absurd operations: a shape within the bounds or an error, never an overflow (UBSan watches).
   Rng rng(1);

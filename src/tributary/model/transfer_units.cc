@@ -36,12 +36,15 @@ std::vector<TransferUnit> TransferUnits(const Graph& graph) {
     join(units.size() - 1, node);
   };
 
+  const auto is_last = [&](std::size_t unit) { return unit + 1 == units.size(); };
+
   for (NodeIndex i = 1; i < graph.size(); ++i) {
     const Node& node = graph.node(i);
+    if (std::holds_alternative<Input>(node.operation)) continue;
     const NodeIndex source = node.inputs[0];
     if (IsLayer(node.operation)) {
       const auto norm = waiting[source];
-      const bool free = norm && !IsLayer(graph.node(units[*norm].nodes.back()).operation);
+      const bool free = norm && is_last(*norm) && !IsLayer(graph.node(units[*norm].nodes.back()).operation);
       if (free) {
         units[*norm].name = node.name;
         join(*norm, i);
@@ -49,7 +52,7 @@ std::vector<TransferUnit> TransferUnits(const Graph& graph) {
         start(i);
       }
     } else if (IsNorm(node.operation)) {
-      if (IsLayer(graph.node(source).operation)) {
+      if (IsLayer(graph.node(source).operation) && is_last(*unit_of[source])) {
         join(*unit_of[source], i);
       } else {
         start(i);

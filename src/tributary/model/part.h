@@ -1,0 +1,21 @@
+#pragma once
+
+#include "tributary/model/graph.h"
+
+namespace tributary {
+
+// Parts of a network, for running it in several places. Names, operations and order of the nodes are kept, so the flat
+// layouts of a part are the stretches of the whole network's that belong to its nodes, shifted; where a cut parts a
+// layer from its norm, a transfer unit of the whole lies in both parts. Initial weights are those of the whole network:
+// InitialiseWeights knows a layer by its place, so cut them out of its buffer. The nodes given must be as described.
+
+// Nodes first … last as a network of its own, whose input is what node first − 1 gives. `first` is 1 or follows a cut,
+// `last` is a cut or the last node.
+Graph PartOf(const Graph& graph, NodeIndex first, NodeIndex last);
+
+// Both ends of a network whose middle lies elsewhere: nodes 1 … cut, then an input of the shape that node `tail` gives,
+// which has that node's name, then nodes tail + 1 … end. `cut` comes before `tail`, and both are cuts. It is run in two
+// passes: nodes 1 … cut, and from node cut + 2 on. The network may be cut after `cut` and after the second input, cut + 1.
+Graph EndsOf(const Graph& graph, NodeIndex cut, NodeIndex tail);
+
+}  // namespace tributary
