@@ -9,6 +9,7 @@
 
 #include "tributary/base/clock.h"
 #include "tributary/base/status.h"
+#include "tributary/coordinator/epoch.h"
 #include "tributary/fleet/member.h"
 #include "tributary/model/safetensors.h"
 
@@ -28,6 +29,7 @@ struct RunProgress {
   std::uint64_t fruitless_rounds = 0;  // in a row, up to now, without a usable result
   std::optional<double> accuracy;      // of these weights, from 0 to 1, where they were evaluated
   std::uint64_t optimiser_steps = 0;
+  EpochState epoch;  // of a method that plans its samples
   friend bool operator==(const RunProgress&, const RunProgress&) = default;
 };
 

@@ -26,6 +26,11 @@ std::string Fault(const Checkpoint& checkpoint) {
   if (checkpoint.members.size() > static_cast<std::size_t>(kMostDevices)) {
     return "it has more than " + std::to_string(kMostDevices) + " members";
   }
+  const EpochState& epoch = checkpoint.progress.epoch;
+  if (epoch.number > 0) {
+    if (epoch.began > checkpoint.progress.round) return "its epoch begins after its last round";
+    if (const Status status = CheckSamplingProblem(epoch.problem); !status.ok()) return "of its epoch, " + status.message();
+  }
   std::set<std::string_view> names;
   for (const FleetMember& member : checkpoint.members) {
     if (member.samples < 0) return "a member has fewer than 0 samples";
@@ -74,6 +79,37 @@ StatusOr<std::vector<FleetMember>> ReadMembers(const Json& list, std::uint64_t s
   return members;
 }
 
+template <typename T>
+StatusOr<std::vector<T>> Numbers(const Json& object, const char* key) {
+  TRIBUTARY_ASSIGN_OR_RETURN(const Json* list, Field(object, key, &Json::is_array, "a list"));
+  std::vector<T> numbers;
+  for (const Json& item : *list) {
+    const bool fits = std::is_floating_point_v<T> ? item.is_number() : item.is_number_integer();
+    if (!fits) return Corrupt(std::string("its '") + key + "' is not a list of numbers");
+    numbers.push_back(item.get<T>());
+  }
+  return numbers;
+}
+
+// Label counts stand one client behind the other.
+StatusOr<EpochState> ReadEpoch(const Json& json) {
+  if (!json.is_object()) return Corrupt("its 'epoch' is not an object");
+  EpochState epoch;
+  TRIBUTARY_ASSIGN_OR_RETURN(epoch.number, Number(json, "number"));
+  TRIBUTARY_ASSIGN_OR_RETURN(epoch.began, Number(json, "began"));
+  TRIBUTARY_ASSIGN_OR_RETURN(epoch.problem.sizes, Numbers<std::int64_t>(json, "sizes"));
+  TRIBUTARY_ASSIGN_OR_RETURN(epoch.problem.delays, Numbers<double>(json, "delays"));
+  TRIBUTARY_ASSIGN_OR_RETURN(const auto counts, Numbers<std::int64_t>(json, "label_counts"));
+  const std::size_t clients = epoch.problem.sizes.size();
+  if (counts.empty()) return epoch;
+  if (clients == 0 || counts.size() % clients != 0) return Corrupt("its epoch has label counts of half a device");
+  for (std::size_t i = 0; i < counts.size(); i += counts.size() / clients) {
+    epoch.problem.label_counts.emplace_back(counts.begin() + static_cast<std::ptrdiff_t>(i),
+                                            counts.begin() + static_cast<std::ptrdiff_t>(i + counts.size() / clients));
+  }
+  return epoch;
+}
+
 StatusOr<RunProgress> ReadProgress(const Json& root) {
   RunProgress progress;
   TRIBUTARY_ASSIGN_OR_RETURN(progress.round, Number(root, "round"));
@@ -81,6 +117,9 @@ StatusOr<RunProgress> ReadProgress(const Json& root) {
   progress.elapsed = Duration(elapsed);
   TRIBUTARY_ASSIGN_OR_RETURN(progress.fruitless_rounds, Number(root, "fruitless_rounds"));
   TRIBUTARY_ASSIGN_OR_RETURN(progress.optimiser_steps, Number(root, "optimiser_steps"));
+  if (const auto epoch = root.find("epoch"); epoch != root.end()) {
+    TRIBUTARY_ASSIGN_OR_RETURN(progress.epoch, ReadEpoch(*epoch));
+  }
   const auto accuracy = root.find("accuracy");
   if (accuracy == root.end()) return Corrupt("it has no 'accuracy'");
   if (accuracy->is_null()) return progress;
@@ -128,6 +167,15 @@ StatusOr<std::string> FormatCheckpoint(const Checkpoint& checkpoint) {
                {"members", std::move(members)},
                {"experiment", checkpoint.experiment}};
   if (progress.accuracy) root["accuracy"] = *progress.accuracy;
+  if (const EpochState& epoch = progress.epoch; epoch.number > 0) {
+    std::vector<std::int64_t> counts;
+    for (const auto& each : epoch.problem.label_counts) counts.insert(counts.end(), each.begin(), each.end());
+    root["epoch"] = {{"number", epoch.number},
+                     {"began", epoch.began},
+                     {"sizes", epoch.problem.sizes},
+                     {"delays", epoch.problem.delays},
+                     {"label_counts", std::move(counts)}};
+  }
   try {
     return root.dump();
   } catch (const nlohmann::json::exception&) {

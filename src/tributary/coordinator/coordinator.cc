@@ -17,12 +17,13 @@ constexpr std::uint64_t kMostFruitlessRounds = 100;
 }  // namespace
 
 Coordinator::Coordinator(const Experiment& experiment, std::shared_ptr<const Model> model, Fleet& fleet,
-                         EventSink& events, CentralTest central_test)
+                         EventSink& events, CentralTest central_test, std::optional<SplitSetup> split)
     : experiment_(experiment),
       model_(std::move(model)),
       fleet_(fleet),
       events_(events),
       central_test_(std::move(central_test)),
+      split_(std::move(split)),
       parameters_(model_->parameters.size),
       statistics_(model_->statistics.size),
       aggregate_(*model_) {
@@ -59,14 +60,32 @@ std::vector<DeviceId> Coordinator::ChooseFor(RoundId round) const {
 Inquiry Coordinator::InquiryOf(RoundId round, std::vector<DeviceId> participants) const {
   Inquiry inquiry{.round = round, .participants = std::move(participants), .weights = weights()};
   inquiry.deadline = experiment_.fleet.deadline;
-  const auto asked = static_cast<std::int64_t>(inquiry.participants.size());
-  inquiry.quorum = static_cast<std::size_t>(experiment_.fleet.quorum.Of(asked));
+  inquiry.quorum = QuorumOf(inquiry.participants.size());
   return inquiry;
+}
+
+std::size_t Coordinator::QuorumOf(std::size_t asked) const {
+  return static_cast<std::size_t>(experiment_.fleet.quorum.Of(static_cast<std::int64_t>(asked)));
 }
 
 Status Coordinator::MakeMethod() {
   if (method_ != nullptr) return OkStatus();
-  TRIBUTARY_ASSIGN_OR_RETURN(method_, MakeRoundMethod(experiment_, parameters_.size()));
+  const std::size_t size = parameters_.size();
+  switch (experiment_.train.method) {
+    case Method::kSyncSgd: {
+      TRIBUTARY_ASSIGN_OR_RETURN(method_, MakeSyncSgd(experiment_, size));
+      break;
+    }
+    case Method::kFederated: {
+      TRIBUTARY_ASSIGN_OR_RETURN(method_, MakeFederated(experiment_, size));
+      break;
+    }
+    case Method::kSplit: {
+      TRIBUTARY_CHECK(split_.has_value());
+      TRIBUTARY_ASSIGN_OR_RETURN(method_, MakeSplitMethod(experiment_, size, *split_));
+      break;
+    }
+  }
   return OkStatus();
 }
 
@@ -83,6 +102,7 @@ Status Coordinator::Restore(const CheckpointFile& file) {
   TRIBUTARY_RETURN_IF_ERROR(file.CopyTo(Arrays()));
   kept_ = file.checkpoint().progress;
   method_->optimiser().set_steps(kept_.optimiser_steps);
+  method_->Restore(kept_.epoch);
   accuracy_ = kept_.accuracy;
   fruitless_rounds_ = kept_.fruitless_rounds;
   resumed_ = true;
@@ -138,7 +158,8 @@ StatusOr<RunEnd> Coordinator::RunRounds(const std::function<bool()>& should_stop
     accuracy_.reset();
     const bool last = Over(round.value).has_value();
     if (last || round.value % static_cast<std::uint64_t>(experiment_.goal.evaluate_every) == 0) status = Evaluate(round);
-    kept_ = {round.value, Now(), fruitless_rounds_, accuracy_, method_->optimiser().steps()};
+    kept_ = {round.value, Now(), fruitless_rounds_, accuracy_, method_->optimiser().steps(), {}};
+    if (const EpochState* epoch = method_->epoch()) kept_.epoch = *epoch;
     // Half evaluated is not a state to go on from: what was kept before stands, and this round will be done again.
     if (status.code() == StatusCode::kCancelled) return RunEnd::kInterrupted;
     TRIBUTARY_RETURN_IF_ERROR(status);
@@ -162,10 +183,12 @@ Status Coordinator::RunRound(RoundId round) {
   RoundRequest request{InquiryOf(round, ChooseFor(round)), method_->Assign(round), {}, {}};
   request.batches = BatchesFor(request);
   request.share = method_->Share(request);
+  TRIBUTARY_RETURN_IF_ERROR(method_->Shape({fleet_.devices(), weights(), aggregate_}, request));
+  request.quorum = QuorumOf(request.participants.size());
   Say(RoundStarted{round, request.participants.size()});
 
   aggregate_.Begin(ExpectedWeight(request, fleet_.devices(), fleet_.Shared()));
-  TRIBUTARY_ASSIGN_OR_RETURN(const RoundReport report, fleet_.Train(request, aggregate_));
+  TRIBUTARY_ASSIGN_OR_RETURN(const RoundReport report, fleet_.Train(request, method_->Through(aggregate_)));
   for (const DeviceReport& device : report.devices) Say(EventOf(round, device));
   const RoundFinished summary = Summarise(round, report);
   if (summary.applied > 0 && summary.applied >= request.quorum) {

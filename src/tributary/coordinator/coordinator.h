@@ -9,6 +9,7 @@
 #include "tributary/coordinator/checkpoint.h"
 #include "tributary/coordinator/round_aggregate.h"
 #include "tributary/coordinator/round_method.h"
+#include "tributary/coordinator/split.h"
 #include "tributary/experiment/experiment.h"
 #include "tributary/fleet/fleet.h"
 #include "tributary/telemetry/sink.h"
@@ -37,9 +38,10 @@ class Coordinator {
   // hold out.
   using CentralTest = std::function<StatusOr<EvaluationTotals>(const SharedWeights&)>;
 
-  // Everything but the experiment must outlive it. Weights start at the seed's initial values.
+  // Everything but the experiment must outlive it. Weights start at the seed's initial values. `split` is for the method
+  // of that name, and `model` then the whole network.
   Coordinator(const Experiment& experiment, std::shared_ptr<const Model> model, Fleet& fleet, EventSink& events,
-              CentralTest central_test);
+              CentralTest central_test, std::optional<SplitSetup> split = {});
 
   // Told of every round when it is over and evaluated, and once more when no other follows, with the state after the
   // last round, unless its evaluation was broken off. A failure ends the run.
@@ -61,6 +63,7 @@ class Coordinator {
   // Everybody who has something to train on, once the fleet has gathered.
   Status GatherDevices();
   Inquiry InquiryOf(RoundId round, std::vector<DeviceId> participants) const;
+  std::size_t QuorumOf(std::size_t asked) const;
   std::vector<DeviceId> ChooseFor(RoundId round) const;
   Status RunRound(RoundId round);
   // How many samples each participant takes; none where it is the same for all.
@@ -85,6 +88,7 @@ class Coordinator {
   Fleet& fleet_;
   EventSink& events_;
   const CentralTest central_test_;
+  const std::optional<SplitSetup> split_;
   std::vector<DeviceId> with_data_;
   FlatBuffer parameters_, statistics_;
   RoundAggregate aggregate_;

@@ -12,13 +12,4 @@ TrainAssignment CommonAssignment(const Experiment& experiment, RoundId round) {
   return assignment;
 }
 
-StatusOr<std::unique_ptr<RoundMethod>> MakeRoundMethod(const Experiment& experiment, std::size_t parameters) {
-  switch (experiment.train.method) {
-    case Method::kSyncSgd: return MakeSyncSgd(experiment, parameters);
-    case Method::kFederated: return MakeFederated(experiment, parameters);
-  }
-  TRIBUTARY_CHECK(false);
-  return InvalidArgument("no such method");
-}
-
 }  // namespace tributary

@@ -9,6 +9,15 @@
 
 namespace tributary {
 
+struct EpochState;
+
+// What a method that decides who takes part may look at, and where the coordinator's own part of the learning goes.
+struct RoundScene {
+  std::span<const DeviceProfile> devices;
+  SharedWeights weights;
+  UpdateSink& sink;
+};
+
 // A way of running a round: what the devices are asked, and what becomes of the mean of their answers. One file per
 // method. State that must survive (momentum, the schedule's place) is the optimiser's and the round's number.
 class RoundMethod {
@@ -18,6 +27,10 @@ class RoundMethod {
   virtual TrainAssignment Assign(RoundId round) const = 0;
   // How many samples of its batch each participant is to share; empty for none. Batches have been decided.
   virtual std::vector<std::size_t> Share(const RoundRequest&) const { return {}; }
+  // Changes what has been decided of a round: who takes part, with how much, and what of the weights they get.
+  virtual Status Shape(const RoundScene&, RoundRequest&) { return OkStatus(); }
+  // What updates go through on their way to the round's mean.
+  virtual UpdateSink& Through(UpdateSink& whole) { return whole; }
   // Moves the parameters by the weighted mean of the round's updates: BeginStep once, then every range once. `mean` and
   // `parameters` are the elements from `offset`; the mean may be overwritten. The round's learning rate is multiplied by
   // `rate_factor`.
@@ -25,6 +38,9 @@ class RoundMethod {
   virtual void StepRange(std::size_t offset, std::span<float> mean, std::span<float> parameters) = 0;
   // The one that moves them, whose state a checkpoint holds.
   virtual Optimiser& optimiser() = 0;
+  // Where it stands in its samples, if it plans them; which a checkpoint holds too.
+  virtual const EpochState* epoch() const { return nullptr; }
+  virtual void Restore(const EpochState&) {}
 };
 
 // What the experiment asks of a device whatever the method: which batches, and how they are read.
@@ -35,7 +51,5 @@ StatusOr<std::unique_ptr<RoundMethod>> MakeSyncSgd(const Experiment& experiment,
 // federated: local steps on each, the weighted mean of their changes, the server's optimiser.
 StatusOr<std::unique_ptr<RoundMethod>> MakeFederated(const Experiment& experiment, std::size_t parameters);
 
-// The one that the experiment names.
-StatusOr<std::unique_ptr<RoundMethod>> MakeRoundMethod(const Experiment& experiment, std::size_t parameters);
 
 }  // namespace tributary

@@ -109,7 +109,7 @@ StatusOr<FinishedRun> Serve(const Experiment& experiment, const ServingOptions& 
   digest.Add(coordinator.statistics());
   result.digest = digest.Hex();
   if (outcome.reason == RunEnd::kInterrupted) return result;  // Its folder is for going on.
-  const SavedNetwork network{{experiment.model.name, train.shape(), std::int64_t{train.classes()}, experiment.model.stem},
+  const SavedNetwork network{NetworkOf(experiment.model.name, experiment, train.shape(), train.classes()),
                              experiment.data.set,
                              train.normalisation()};
   TRIBUTARY_RETURN_IF_ERROR(run.folder.Finish(*model, coordinator.parameters(), coordinator.statistics(),

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tributary/coordinator/rest_of_network.h"
 #include "tributary/coordinator/run_folder.h"
 #include "tributary/coordinator/run_summary.h"
 #include "tributary/data/saved_network.h"
@@ -14,12 +15,16 @@ namespace tributary {
 namespace {
 
 Status CheckMemory(const Model& charged, const Experiment& experiment, std::span<const DeviceProfile> profiles) {
-  const Bytes needed = TrainingMemory(charged.costs, experiment.train.batch);
+  // A global batch is divided among all.
+  const auto devices = static_cast<std::int64_t>(profiles.size());
+  const bool global = experiment.train.method == Method::kSplit && experiment.split.variant == SplitVariant::kParallel;
+  const std::int64_t batch = global ? (experiment.train.batch + devices - 1) / devices : experiment.train.batch;
+  const Bytes needed = TrainingMemory(charged.costs, batch);
   for (const DeviceProfile& profile : profiles) {
     if (profile.memory >= needed) continue;
     return InvalidArgument("device " + std::to_string(profile.id.value) + " of group '" + profile.group + "' has " +
                            FormatBytes(profile.memory) + " of memory, but training " + charged.graph.name() +
-                           " with batches of " + std::to_string(experiment.train.batch) + " takes about " +
+                           " with batches of " + std::to_string(batch) + " takes about " +
                            FormatBytes(needed) + "; give it more, or choose a smaller batch or model");
   }
   return OkStatus();
@@ -45,21 +50,31 @@ Status CheckRecorded(const Experiment& experiment, const Dataset& train) {
 
 }  // namespace
 
-StatusOr<FinishedRun> Simulate(const Experiment& experiment, const SimulationOptions& options) {
-  TRIBUTARY_ASSIGN_OR_RETURN(const TrainTest data, LoadExperimentData(experiment, options.data_dir));
-  TRIBUTARY_RETURN_IF_ERROR(CheckRecorded(experiment, data.train));
+StatusOr<FinishedRun> Simulate(const Experiment& asked, const SimulationOptions& options) {
+  TRIBUTARY_ASSIGN_OR_RETURN(const TrainTest data, LoadExperimentData(asked, options.data_dir));
+  TRIBUTARY_RETURN_IF_ERROR(CheckRecorded(asked, data.train));
   const Shape& shape = data.train.shape();
   const int classes = data.train.classes();
+  Experiment experiment = asked;
+  TRIBUTARY_RETURN_IF_ERROR(ResolveCut(experiment, shape, classes));
   TRIBUTARY_ASSIGN_OR_RETURN(const auto model, BuildNetwork(experiment.model.name, experiment, shape, classes));
   TRIBUTARY_ASSIGN_OR_RETURN(const auto charged, BuildNetwork(experiment.model.compute_as.value_or(experiment.model.name),
                                                               experiment, shape, classes));
   SimulatedFleetOptions fleet_options{.model = model, .charged = charged};
+  std::optional<RestOfNetwork> rest;
+  if (experiment.train.method == Method::kSplit) {
+    rest.emplace(CutNetwork(experiment, model), experiment.goal.seed, experiment.train.label_smoothing);
+    const SplitNetwork& network = rest->network();
+    fleet_options.model = fleet_options.charged = network.held;
+    fleet_options.cut = {network.cut,  network.wire, network.whole,
+                         network.rest, experiment.split.server_compute, rest->waits_from()};
+  }
   fleet_options.transfers = experiment.transfers;
   fleet_options.compression = experiment.compression;
   fleet_options.buffer = experiment.stream.buffer;
   fleet_options.recorded_speed = experiment.stream.recorded_speed;
   TRIBUTARY_ASSIGN_OR_RETURN(fleet_options.profiles, BuildFleet(experiment));
-  TRIBUTARY_RETURN_IF_ERROR(CheckMemory(*charged, experiment, fleet_options.profiles));
+  TRIBUTARY_RETURN_IF_ERROR(CheckMemory(*fleet_options.charged, experiment, fleet_options.profiles));
   TRIBUTARY_RETURN_IF_ERROR(CheckStreams(experiment.stream, fleet_options.profiles));
   TRIBUTARY_ASSIGN_OR_RETURN(fleet_options.data, DealOut(experiment, data.train));
   fleet_options.servers = experiment.fleet.servers;
@@ -82,7 +97,7 @@ StatusOr<FinishedRun> Simulate(const Experiment& experiment, const SimulationOpt
 
   Coordinator coordinator(experiment, model, fleet, events, [&](const SharedWeights& weights) {
     return fleet.EvaluateCentrally(data.test, weights);
-  });
+  }, rest ? std::optional(SetupOf(experiment, *rest)) : std::nullopt);
   TRIBUTARY_ASSIGN_OR_RETURN(const RunOutcome outcome, coordinator.Run(options.should_stop));
   FinishedRun result = MakeFinishedRun(fleet.devices(), totals);
   result.run = outcome;
@@ -91,7 +106,7 @@ StatusOr<FinishedRun> Simulate(const Experiment& experiment, const SimulationOpt
   digest.Add(coordinator.statistics());
   result.digest = digest.Hex();
   if (folder) {
-    SavedNetwork network{{experiment.model.name, data.train.shape(), std::int64_t{data.train.classes()}, experiment.model.stem},
+    SavedNetwork network{NetworkOf(experiment.model.name, experiment, data.train.shape(), data.train.classes()),
                          experiment.data.set,
                          data.train.normalisation()};
     TRIBUTARY_RETURN_IF_ERROR(folder->Finish(*model, coordinator.parameters(), coordinator.statistics(),

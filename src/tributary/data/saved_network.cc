@@ -30,13 +30,15 @@ StatusOr<std::vector<float>> Numbers(const nlohmann::json& list) {
 }  // namespace
 
 Metadata ToMetadata(const SavedNetwork& network) {
-  const nlohmann::ordered_json description = {{"model", network.zoo.name},
+  nlohmann::ordered_json description = {{"model", network.zoo.name},
                                               {"input", FormatShape(network.zoo.input.value())},
                                               {"classes", network.zoo.classes.value()},
                                               {"stem", StemName(network.zoo.stem)},
                                               {"data", network.data},
                                               {"mean", network.normalisation.mean},
                                               {"deviation", network.normalisation.deviation}};
+  if (!network.zoo.cut.empty()) description["cut"] = network.zoo.cut;
+  if (!network.zoo.tail.empty()) description["tail"] = network.zoo.tail;
   // "format": "pt" is what PyTorch's readers look for.
   return {{"format", "pt"},
           {kKey, description.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace)}};
@@ -55,6 +57,8 @@ StatusOr<std::optional<SavedNetwork>> FromMetadata(const Metadata& metadata) {
   if (!complete) return Corrupt("its metadata '" + std::string(kKey) + "' does not describe a network");
   SavedNetwork network;
   network.zoo.name = text("model");
+  network.zoo.cut = text("cut");
+  network.zoo.tail = text("tail");
   network.data = text("data");
   network.zoo.classes = json["classes"].get<std::int64_t>();
   TRIBUTARY_ASSIGN_OR_RETURN(network.zoo.input, ParseShape(text("input")));

@@ -17,8 +17,17 @@ StatusOr<TrainTest> LoadExperimentData(const Experiment& experiment, const std::
 
 StatusOr<std::shared_ptr<const Model>> BuildNetwork(const std::string& name, const Experiment& experiment,
                                                     const Shape& shape, int classes) {
-  TRIBUTARY_ASSIGN_OR_RETURN(Graph graph, BuildZooGraph({name, shape, std::int64_t{classes}, experiment.model.stem}));
+  TRIBUTARY_ASSIGN_OR_RETURN(Graph graph, BuildZooGraph(NetworkOf(name, experiment, shape, classes)));
   return std::make_shared<const Model>(std::move(graph));
+}
+
+ZooOptions NetworkOf(const std::string& name, const Experiment& experiment, const Shape& shape, int classes) {
+  ZooOptions zoo{name, shape, std::int64_t{classes}, experiment.model.stem, {}, {}};
+  if (experiment.train.method == Method::kSplit) {
+    zoo.cut = experiment.split.cut;
+    zoo.tail = experiment.split.tail.value_or("");
+  }
+  return zoo;
 }
 
 LocalData HoldOut(const Experiment& experiment, DeviceId device, const Dataset& dataset,

@@ -10,6 +10,7 @@
 #include "tributary/device/local_data.h"
 #include "tributary/experiment/experiment.h"
 #include "tributary/model/model.h"
+#include "tributary/model/zoo.h"
 
 namespace tributary {
 
@@ -18,7 +19,8 @@ namespace tributary {
 
 StatusOr<TrainTest> LoadExperimentData(const Experiment& experiment, const std::filesystem::path& data_dir);
 
-// A network of the zoo, for samples of this shape.
+// A network of the zoo, for samples of this shape; of a cut one, the whole. The cut has been chosen (split_network.h).
+ZooOptions NetworkOf(const std::string& name, const Experiment& experiment, const Shape& shape, int classes);
 StatusOr<std::shared_ptr<const Model>> BuildNetwork(const std::string& name, const Experiment& experiment,
                                                     const Shape& shape, int classes);
 

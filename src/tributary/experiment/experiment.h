@@ -197,7 +197,7 @@ enum class SplitVariant {
 };
 
 // [split]: the network's first layers on devices, the rest on the coordinator.
-struct CutChoice {
+struct SplitChoice {
   SplitVariant variant = SplitVariant::kParallel;
   // The last layer on devices; "auto" is the one with the shortest modelled step.
   std::string cut = "auto";
@@ -220,7 +220,7 @@ struct Experiment {
   CompressionOptions compression;  // [compression]
   StreamChoice stream;
   InjectionOptions injection;  // [injection]
-  CutChoice split;
+  SplitChoice split;
   SamplingOptions sampling;  // [sampling]; its batch and seed are those of the experiment
   std::vector<Disturbance> disturbances;
 };

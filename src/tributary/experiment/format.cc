@@ -226,7 +226,7 @@ void WriteInjection(const InjectionOptions& injection, Writer& out) {
   if (injection.on()) out.Put("share", injection.share);
 }
 
-void WriteSplit(const CutChoice& split, Writer& out) {
+void WriteSplit(const SplitChoice& split, Writer& out) {
   out.Section("[split]");
   out.Put("variant", NameOf(kSplitVariants, split.variant));
   out.Put("cut", split.cut);

@@ -2,7 +2,7 @@
 
 namespace tributary {
 
-Status ReadSampling(Section section, const Training& train, const CutChoice& split, SamplingOptions& sampling) {
+Status ReadSampling(Section section, const Training& train, const SplitChoice& split, SamplingOptions& sampling) {
   const auto names = [](const auto& all) {
     std::vector<std::string> list;
     for (const auto one : all) list.emplace_back(NameOf(one));

@@ -34,7 +34,7 @@ void CheckOthers(Section& section, const Experiment& rest, bool parallel) {
 
 }  // namespace
 
-Status ReadSplit(Section section, const Experiment& rest, CutChoice& split) {
+Status ReadSplit(Section section, const Experiment& rest, SplitChoice& split) {
   const Training& train = rest.train;
   section.ReadWord("variant", kSplitVariants, split.variant);
   section.Read("cut", split.cut);

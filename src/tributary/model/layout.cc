@@ -29,6 +29,13 @@ Layout MakeLayout(const Graph& graph, const std::vector<TransferUnit>& units, Te
 
 }  // namespace
 
+std::size_t Layout::From(NodeIndex node) const {
+  for (const Slot& slot : slots) {
+    if (slot.node >= node) return slot.segment.offset;
+  }
+  return size;
+}
+
 Layout ParameterLayout(const Graph& graph, const std::vector<TransferUnit>& units) {
   return MakeLayout(graph, units, ParametersOf);
 }

@@ -38,6 +38,8 @@ struct Layout {
   Segment Run(std::size_t first, std::size_t last) const {
     return {units[first].offset, units[last].end() - units[first].offset};
   }
+  // Where the tensors of nodes from this one on begin; the size if there are none. For a node after a cut.
+  std::size_t From(NodeIndex node) const;
 };
 
 Layout ParameterLayout(const Graph& graph, const std::vector<TransferUnit>& units);

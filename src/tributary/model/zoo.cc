@@ -4,6 +4,9 @@
 #include <functional>
 
 #include "tributary/base/names.h"
+#include "tributary/model/cut_names.h"
+#include "tributary/model/cut_points.h"
+#include "tributary/model/norm_replacement.h"
 #include "tributary/model/zoo/families.h"
 
 namespace tributary {
@@ -89,7 +92,14 @@ StatusOr<Graph> BuildZooGraph(const ZooOptions& options) {
   }
   const bool cifar_form = options.stem == Stem::kAuto ? std::max(input.height, input.width) <= kLargestCifarInput
                                                       : options.stem == Stem::kCifar;
-  return recipe->build(input, classes, cifar_form);
+  TRIBUTARY_ASSIGN_OR_RETURN(Graph graph, recipe->build(input, classes, cifar_form));
+  for (const std::string* layer : {&options.cut, &options.tail}) {
+    if (layer->empty()) continue;
+    TRIBUTARY_ASSIGN_OR_RETURN(const NodeIndex node, FindCut(graph, CutPoints(graph), *layer));
+    const bool front = layer == &options.cut;
+    graph = WithGroupNorms(graph, front ? 1 : node + 1, front ? node : graph.size() - 1);
+  }
+  return graph;
 }
 
 StatusOr<Stem> ParseStem(std::string_view text) {

@@ -9,6 +9,7 @@
 #include "tributary/device/update_compressor.h"
 #include "tributary/device/worker.h"
 #include "tributary/experiment/experiment.h"
+#include "tributary/fleet/cut_wire.h"
 #include "tributary/fleet/fleet.h"
 #include "tributary/fleet/simulated/device_timeline.h"
 #include "tributary/fleet/simulated/disturbances.h"
@@ -31,6 +32,16 @@ struct SimulatedFleetOptions {
   // Devices without a stream-rate of their own get their samples when they were recorded, so many times faster. Their
   // data must have origins.
   std::optional<double> recorded_speed;
+  // Where the network is cut: `model` is what devices have of it, `cut` the last node of their front, and the rest is
+  // taken to compute at this rate.
+  struct Cut {
+    NodeIndex node = 0;
+    CutWire wire;
+    std::shared_ptr<const Model> whole, rest;
+    MacsPerSecond compute;
+    NodeIndex waits_from = 0;  // the first node of the rest that needs the whole batch; past its end if none does
+  };
+  std::optional<Cut> cut;
   std::uint64_t seed = 1;
   std::size_t threads = 1;  // of the pool; results do not depend on it
 };
@@ -79,6 +90,7 @@ class SimulatedFleet : public Fleet {
     std::size_t share = 0;        // samples of its batch that it shares
     Bytes received{0};            // what others shared, with the weights
     Bytes shared{0};              // what it shares, with the update
+    std::vector<DeviceTask::Crossing> crossings;
   };
   struct Played {
     std::vector<Part> parts;  // per participant, as the others
@@ -87,7 +99,11 @@ class SimulatedFleet : public Fleet {
     RoundTimes times;
   };
   Played Play(const Inquiry& inquiry, std::span<const Trouble> troubles,
-              const std::function<Part(DeviceId)>& part_of) const;
+              const std::function<Part(DeviceId)>& part_of, const CutWork& cut = {}) const;
+  // How long each part of a device's work takes.
+  std::vector<Duration> LengthsOf(const DeviceProfile& profile, const Part& part) const;
+  // What crosses a cut, and how long the coordinator works on it.
+  CutWork CutWorkOf(const RoundRequest& request) const;
   // Plays an inquiry that nothing disturbs, to its end, and says who answered in time. `passes`: forward, over samples.
   std::vector<DeviceId> Answering(const Inquiry& inquiry, const std::function<double(DeviceId)>& passes, Bytes answer);
   // What a device remembers of its compression, and how its updates come out of it.
@@ -107,12 +123,22 @@ class SimulatedFleet : public Fleet {
     std::vector<std::uint32_t> received;  // that others shared, as places in the data set
     std::size_t share = 0;                // of its batch, the first ones
     std::vector<std::uint32_t> shared;    // which those were, once it has been read
+    // Of a cut network: how it goes on over the cut, and whether what the device answers arrives.
+    std::function<StatusOr<CutReply>(const CutBatch&)> cross;
+    bool arrives = true;
   };
   // Of the samples that were shared in the last round, those that are not this device's own.
   std::vector<std::uint32_t> SharedWith(DeviceId device) const;
   // One device's training, and what becomes of its update: for any thread.
   Status TrainOne(Worker& worker, const TrainAssignment& assignment, const SharedWeights& weights, Samples& samples,
                   bool corrupt, DeviceReport& report, UpdateSink& sink);
+  // Trains those whose updates arrive; where the network is cut, with the coordinator's part of it.
+  Status TrainAll(const RoundRequest& request, std::span<const TrainAssignment> assignments, const Played& played,
+                  std::span<const Trouble> troubles, std::vector<Samples>& samples, RoundReport& report,
+                  UpdateSink& sink);
+  Status TrainCut(const RoundRequest& request, std::span<const TrainAssignment> assignments, const Played& played,
+                  std::span<const Trouble> troubles, std::vector<Samples>& samples, RoundReport& report,
+                  UpdateSink& sink);
   // Reads the one batch of an assignment together with what others shared; `samples` then holds what it shares itself.
   void ReadShared(const TrainAssignment& assignment, DeviceId device, Samples& samples, Batch& batch);
   // None where everything goes in one segment.
@@ -126,6 +152,7 @@ class SimulatedFleet : public Fleet {
   VirtualClock clock_;
   WorkerPool pool_;
   std::vector<Worker> workers_;   // one per thread
+  std::vector<Worker> testers_;   // likewise on the whole network, where devices have a part of it
   struct DeviceStream {
     SimulatedStream stream;
     ReplayOrder order;

@@ -86,6 +86,11 @@ std::string_view NameOf(SamplingMethod method) {
 std::string_view NameOf(SamplingDraw draw) { return draw == SamplingDraw::kWeighted ? "weighted" : "pi"; }
 std::string_view NameOf(StepOrder order) { return order == StepOrder::kShuffled ? "shuffled" : "early"; }
 
+bool UsesLabels(SamplingMethod method) {
+  return method == SamplingMethod::kLatentDirichlet || method == SamplingMethod::kDeadline;
+}
+bool UsesDelays(SamplingMethod method) { return UsesLabels(method); }
+
 StatusOr<SamplingMethod> ParseSamplingMethod(std::string_view name) {
   return ParseChoice("sampling method", name, Named(kSamplingMethods));
 }

@@ -25,6 +25,10 @@ inline constexpr SamplingMethod kSamplingMethods[] = {SamplingMethod::kEqual, Sa
 std::string_view NameOf(SamplingMethod method);
 StatusOr<SamplingMethod> ParseSamplingMethod(std::string_view name);
 
+// Whether it asks for the clients' label counts, and for their delays.
+bool UsesLabels(SamplingMethod method);
+bool UsesDelays(SamplingMethod method);
+
 // How lds draws: sample by sample, or client by client as published.
 enum class SamplingDraw { kWeighted, kPi };
 inline constexpr SamplingDraw kSamplingDraws[] = {SamplingDraw::kWeighted, SamplingDraw::kPi};

@@ -16,6 +16,7 @@ struct SamplingProblem {
   // How long a step takes each client, in any unit; empty where it is 1 for each.
   std::vector<double> delays;
 
+  friend bool operator==(const SamplingProblem&, const SamplingProblem&) = default;
   double DelayOf(std::size_t client) const { return delays.empty() ? 1.0 : delays[client]; }
 };
 

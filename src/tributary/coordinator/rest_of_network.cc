@@ -1,0 +1,342 @@
+#include "tributary/coordinator/rest_of_network.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "tributary/base/check.h"
+#include "tributary/engine/compute.h"
+#include "tributary/model/norm_replacement.h"
+
+namespace tributary {
+namespace {
+
+// The first node of a part that can wait for the whole batch, so that all from there on may: the one after the last cut
+// before the first batch norm. Past the end if there is none.
+NodeIndex FirstThatWaits(const Model& rest) {
+  const NodeIndex needs_all = FirstBatchStatistics(rest.graph, 1);
+  if (needs_all == rest.graph.size()) return needs_all;
+  NodeIndex before = needs_all - 1;
+  while (before > 0 && !rest.cuts[before]) --before;
+  return before + 1;
+}
+
+std::span<float> Writable(std::span<const float> values) {
+  // An executor takes memory it may write, but only reads parameters during a pass.
+  return {const_cast<float*>(values.data()), values.size()};
+}
+
+}  // namespace
+
+struct RestOfNetwork::Bench {
+  FlatBuffer gradients, statistics;
+  std::optional<Executor> executor;
+};
+
+RestOfNetwork::RestOfNetwork(SplitNetwork network, std::uint64_t seed, double label_smoothing)
+    : network_(std::move(network)),
+      seed_(seed),
+      label_smoothing_(label_smoothing),
+      parameters_at_(network_.whole->parameters.From(network_.cut + 1)),
+      statistics_at_(network_.whole->statistics.From(network_.cut + 1)),
+      last_(network_.rest->graph.size() - 1),
+      late_(FirstThatWaits(*network_.rest)) {}
+
+RestOfNetwork::~RestOfNetwork() = default;
+
+void RestOfNetwork::Begin(const RoundRequest& request, const SharedWeights& whole, UpdateSink& sink) {
+  const SharedWeights weights{whole.parameters.subspan(parameters_at_, network_.rest->parameters.size),
+                              whole.statistics.subspan(statistics_at_, network_.rest->statistics.size)};
+  if (weights.parameters.data() != weights_.parameters.data()) {  // Executors know where weights lie.
+    slots_.clear();
+    benches_.clear();
+    together_.reset();
+  }
+  request_ = &request;
+  weights_ = weights;
+  sink_ = &sink;
+  if (!together_) together_ = MakeBench();
+  if (slots_.size() < request.participants.size()) slots_.resize(request.participants.size());
+  for (Slot& slot : slots_) {
+    slot.samples = 0;
+    slot.refused = false;
+    slot.gradient.clear();
+    for (auto& reply : slot.replies) reply.reset();
+  }
+}
+
+std::unique_ptr<RestOfNetwork::Bench> RestOfNetwork::MakeBench() const {
+  auto bench = std::make_unique<Bench>();
+  bench->gradients = FlatBuffer(network_.rest->parameters.size);
+  bench->statistics = FlatBuffer(network_.rest->statistics.size);
+  bench->executor.emplace(network_.rest, NetworkMemory{Writable(weights_.parameters), bench->statistics.span(),
+                                                       bench->gradients.span()});
+  return bench;
+}
+
+std::unique_ptr<RestOfNetwork::Bench> RestOfNetwork::TakeBench() {
+  const std::lock_guard lock(mutex_);
+  if (benches_.empty()) return MakeBench();
+  auto bench = std::move(benches_.back());
+  benches_.pop_back();
+  return bench;
+}
+
+void RestOfNetwork::GiveBack(std::unique_ptr<Bench> bench) {
+  const std::lock_guard lock(mutex_);
+  benches_.push_back(std::move(bench));
+}
+
+Rng RestOfNetwork::ChanceOf(std::size_t participant) const {
+  return Rng::ForStream(seed_, DeviceOf(participant), "rest", request_->round.value);
+}
+
+Status RestOfNetwork::Add(std::size_t participant, double weight, std::span<const float> gradients, NodeIndex first,
+                          NodeIndex last) {
+  const Layout& layout = network_.rest->parameters;
+  const std::size_t begin = layout.From(first), end = layout.From(last + 1);
+  return sink_->Add(DeviceOf(participant), weight,
+                    {UpdatePart::kParameters, parameters_at_ + begin, gradients.subspan(begin, end - begin)});
+}
+
+Status RestOfNetwork::AddStatistics(std::size_t participant, double weight) {
+  if (together_->statistics.size() == 0) return OkStatus();
+  return sink_->Add(DeviceOf(participant), weight,
+                    {UpdatePart::kStatistics, statistics_at_, together_->statistics.span()});
+}
+
+Status RestOfNetwork::Check(std::size_t participant, const CutBatch& batch) const {
+  const std::size_t samples = request_->BatchOf(participant);
+  const CutWire& wire = network_.wire;
+  const bool labels = wire.labels_travel();
+  if (batch.values.size() != samples * wire.Up(batch.crossing).values || batch.labels.size() != (labels ? samples : 0)) {
+    return InvalidArgument("device " + std::to_string(DeviceOf(participant).value) + " sends " +
+                           std::to_string(batch.values.size()) + " values and " + std::to_string(batch.labels.size()) +
+                           " labels over the cut for " + std::to_string(samples) + " samples");
+  }
+  const std::int64_t classes = network_.whole->graph.classes();
+  for (const std::int32_t label : batch.labels) {
+    if (label >= 0 && label < classes) continue;
+    return InvalidArgument("device " + std::to_string(DeviceOf(participant).value) + " sends label " +
+                           std::to_string(label) + " where there are " + std::to_string(classes) + " classes");
+  }
+  return OkStatus();
+}
+
+Status RestOfNetwork::Take(std::size_t participant, const CutBatch& batch) {
+  TRIBUTARY_RETURN_IF_ERROR(Check(participant, batch));
+  SetComputeThreads(1);
+  Slot& slot = slots_[participant];
+  if (batch.crossing == 0) {
+    if (slot.samples > 0) return OkStatus();  // A device that came back sends the same again.
+    TRIBUTARY_RETURN_IF_ERROR(network_.tail || waits() ? TakeEarly(slot, participant, batch)
+                                                       : TakeAlone(slot, participant, batch));
+    slot.samples = request_->BatchOf(participant);
+    return OkStatus();
+  }
+  if (slot.samples == 0) return InvalidArgument("a gradient came over the cut before what it belongs to");
+  if (!slot.gradient.empty()) return OkStatus();
+  slot.gradient.assign(batch.values.begin(), batch.values.end());
+  return waits() ? OkStatus() : GoBackAlone(slot, participant, slot.gradient);
+}
+
+Status RestOfNetwork::TakeAlone(Slot& slot, std::size_t participant, const CutBatch& batch) {
+  Rng chance = ChanceOf(participant);
+  PassOptions options{.label_smoothing = label_smoothing_, .rng = &chance, .input_gradient = true};
+  std::unique_ptr<Bench> bench = TakeBench();
+  const auto pass = bench->executor->Train({batch.values, batch.labels}, options);
+  Status status = pass.ok() ? OkStatus() : pass.status();
+  if (status.ok() && !std::isfinite(pass->loss)) status = Unsound(participant);
+  if (status.ok()) {
+    status = Add(participant, static_cast<double>(batch.labels.size()), bench->gradients.span(), 1, last_);
+  }
+  if (status.ok()) {
+    const auto gradient = bench->executor->input_gradient();
+    slot.replies[0] = CutReply{{gradient.begin(), gradient.end()}, pass->loss, pass->correct};
+  }
+  GiveBack(std::move(bench));
+  return status;
+}
+
+Status RestOfNetwork::Unsound(std::size_t participant) const {
+  return InvalidArgument("the loss of what device " + std::to_string(DeviceOf(participant).value) +
+                         " sends over the cut is not a number; lower the learning rate");
+}
+
+Status RestOfNetwork::TakeEarly(Slot& slot, std::size_t participant, const CutBatch& batch) {
+  slot.labels.assign(batch.labels.begin(), batch.labels.end());
+  if (late_ == 1) {
+    slot.values.assign(batch.values.begin(), batch.values.end());
+    return OkStatus();
+  }
+  if (!slot.early) {
+    // Their gradients lie in the same place: they go back one after the other.
+    slot.early.emplace(network_.rest, NetworkMemory{Writable(weights_.parameters), together_->statistics.span(),
+                                                    together_->gradients.span()});
+  }
+  Rng chance = ChanceOf(participant);
+  const PassOptions options{.rng = &chance, .input_gradient = true};
+  TRIBUTARY_ASSIGN_OR_RETURN(const auto values, slot.early->Forward(batch.values, late_ - 1, options));
+  if (waits()) {
+    slot.values.assign(values.begin(), values.end());
+  } else {
+    slot.replies[0] = CutReply{{values.begin(), values.end()}, 0, 0};
+  }
+  return OkStatus();
+}
+
+Status RestOfNetwork::GoBackAlone(Slot& slot, std::size_t participant, std::span<const float> gradient) {
+  const std::lock_guard lock(mutex_);
+  TRIBUTARY_RETURN_IF_ERROR(slot.early->Backward(gradient));
+  TRIBUTARY_RETURN_IF_ERROR(
+      Add(participant, static_cast<double>(slot.samples), together_->gradients.span(), 1, late_ - 1));
+  const auto before = slot.early->input_gradient();
+  slot.replies[network_.wire.crossings() - 1] = CutReply{{before.begin(), before.end()}, 0, 0};
+  return OkStatus();
+}
+
+Status RestOfNetwork::Close(int crossing) {
+  if (!waits()) return OkStatus();
+  SetComputeThreads(1);
+  if (crossing == 1) return GoBackTogether();
+  members_.clear();
+  for (std::size_t i = 0; i < request_->participants.size(); ++i) {
+    if (slots_[i].samples > 0) members_.push_back(i);
+  }
+  return members_.empty() ? OkStatus() : GoTogether();
+}
+
+double RestOfNetwork::Gather() {
+  joined_.clear();
+  labels_.clear();
+  double samples = 0;
+  for (const std::size_t i : members_) {
+    const Slot& slot = slots_[i];
+    joined_.insert(joined_.end(), slot.values.begin(), slot.values.end());
+    labels_.insert(labels_.end(), slot.labels.begin(), slot.labels.end());
+    samples += static_cast<double>(slot.samples);
+  }
+  std::ranges::copy(weights_.statistics, together_->statistics.data());
+  return samples;
+}
+
+Status RestOfNetwork::GoTogether() {
+  Executor& executor = *together_->executor;
+  for (;;) {
+    const double samples = Gather();
+    Rng chance = Rng::ForStream(seed_, DeviceId{0}, "rest-together", request_->round.value);
+    const PassOptions options{.first = late_, .label_smoothing = label_smoothing_, .rng = &chance, .input_gradient = true};
+    if (network_.tail) {
+      TRIBUTARY_ASSIGN_OR_RETURN(const auto values, executor.Forward(joined_, last_, options));
+      TRIBUTARY_RETURN_IF_ERROR(AddStatistics(members_.front(), samples));
+      const std::size_t each = network_.wire.tail_values;
+      std::size_t offset = 0;
+      for (const std::size_t i : members_) {
+        const auto mine = values.subspan(offset, slots_[i].samples * each);
+        slots_[i].replies[0] = CutReply{{mine.begin(), mine.end()}, 0, 0};
+        offset += mine.size();
+      }
+      return OkStatus();
+    }
+    TRIBUTARY_ASSIGN_OR_RETURN(const PassResult pass, executor.Train({joined_, labels_}, options));
+    if (!std::isfinite(pass.loss)) {
+      TRIBUTARY_RETURN_IF_ERROR(LeaveOutUnsound());
+      continue;
+    }
+    TRIBUTARY_RETURN_IF_ERROR(Add(members_.front(), samples, together_->gradients.span(), late_, last_));
+    TRIBUTARY_RETURN_IF_ERROR(AddStatistics(members_.front(), samples));
+    const auto gradient = executor.input_gradient();
+    joined_.assign(gradient.begin(), gradient.end());
+    return ShareOut(members_, samples, pass.loss);
+  }
+}
+
+Status RestOfNetwork::LeaveOutUnsound() {
+  const std::vector<std::size_t> all = members_;
+  std::vector<std::size_t> sound;
+  for (const std::size_t i : all) {
+    members_ = {i};
+    Gather();
+    Rng chance = ChanceOf(i);
+    const PassOptions options{.first = late_, .label_smoothing = label_smoothing_, .rng = &chance};
+    TRIBUTARY_ASSIGN_OR_RETURN(const PassResult pass, together_->executor->Train({joined_, labels_}, options));
+    if (std::isfinite(pass.loss)) {
+      sound.push_back(i);
+    } else {
+      slots_[i].samples = 0;
+    }
+  }
+  // Where each is sound and all together are not, nobody can be blamed.
+  if (sound.size() == all.size() || sound.empty()) return Unsound(all.front());
+  members_ = std::move(sound);
+  return OkStatus();
+}
+
+Status RestOfNetwork::GoBackTogether() {
+  std::vector<std::size_t> there;
+  double samples = 0;
+  for (const std::size_t i : members_) {
+    if (slots_[i].gradient.empty()) continue;
+    there.push_back(i);
+    samples += static_cast<double>(slots_[i].samples);
+  }
+  if (there.empty()) return OkStatus();
+  // Theirs are gradients of their own means; whoever is missing has no part in the mean of all.
+  joined_.clear();
+  for (const std::size_t i : members_) {
+    const Slot& slot = slots_[i];
+    const auto share = static_cast<float>(static_cast<double>(slot.samples) / samples);
+    if (slot.gradient.empty()) joined_.resize(joined_.size() + slot.samples * network_.wire.tail_values, 0);
+    for (const float value : slot.gradient) joined_.push_back(value * share);
+  }
+  Executor& executor = *together_->executor;
+  TRIBUTARY_RETURN_IF_ERROR(executor.Backward(joined_));
+  TRIBUTARY_RETURN_IF_ERROR(Add(there.front(), samples, together_->gradients.span(), late_, last_));
+  const auto gradient = executor.input_gradient();
+  joined_.assign(gradient.begin(), gradient.end());
+  return ShareOut(there, samples, 0);
+}
+
+Status RestOfNetwork::ShareOut(const std::vector<std::size_t>& those, double all, double loss) {
+  const auto each = static_cast<std::size_t>(network_.rest->graph.shape(late_ - 1).elements());
+  std::size_t offset = 0;
+  for (const std::size_t i : members_) {
+    Slot& slot = slots_[i];
+    const auto mine = std::span(joined_).subspan(offset, slot.samples * each);
+    offset += mine.size();
+    if (std::ranges::find(those, i) == those.end()) continue;
+    const auto factor = static_cast<float>(all / static_cast<double>(slot.samples));
+    for (float& value : mine) value *= factor;
+    CutReply& reply = slot.replies[network_.wire.crossings() - 1].emplace();
+    reply.loss = loss;
+    if (late_ == 1) {
+      reply.values.assign(mine.begin(), mine.end());
+      continue;
+    }
+    TRIBUTARY_RETURN_IF_ERROR(slot.early->Backward(mine));
+    TRIBUTARY_RETURN_IF_ERROR(Add(i, static_cast<double>(slot.samples), together_->gradients.span(), 1, late_ - 1));
+    const auto before = slot.early->input_gradient();
+    reply.values.assign(before.begin(), before.end());
+  }
+  return OkStatus();
+}
+
+const CutReply* RestOfNetwork::Reply(std::size_t participant, int crossing) const {
+  const auto& reply = slots_[participant].replies[crossing];
+  return reply ? &*reply : nullptr;
+}
+
+SplitSetup SetupOf(const Experiment& experiment, RestOfNetwork& rest) {
+  const SplitNetwork& network = rest.network();
+  const auto ranges = [&](const Layout& whole, const Layout& held) {
+    const std::size_t front = whole.From(network.cut + 1);
+    return HeldRanges{front, held.size - front, whole.size};
+  };
+  return {ranges(network.whole->parameters, network.held->parameters),
+          ranges(network.whole->statistics, network.held->statistics), &rest,
+          static_cast<std::size_t>(network.whole->graph.classes()),
+          [experiment, &network](std::span<const DeviceProfile> devices) {
+            return StepDelays(experiment, network, devices);
+          }};
+}
+
+}  // namespace tributary

@@ -1,0 +1,99 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "tributary/base/flat_buffer.h"
+#include "tributary/base/rng.h"
+#include "tributary/coordinator/split.h"
+#include "tributary/device/split_network.h"
+#include "tributary/engine/executor.h"
+
+namespace tributary {
+
+// The coordinator's part of a cut network. It runs as batches arrive, up to the first layer that needs the whole batch
+// (a batch norm), and from there on when all are there; without such a layer each batch goes through on its own.
+//
+// What comes out does not depend on the order of arrival: batches are put together in the order of the participants, and
+// the round's sums are exact. It computes with one thread for each batch, so that a simulated and a real run agree to the
+// bit.
+class RestOfNetwork : public SplitHalf {
+ public:
+  RestOfNetwork(SplitNetwork network, std::uint64_t seed, double label_smoothing);
+  ~RestOfNetwork() override;
+
+  void Begin(const RoundRequest& request, const SharedWeights& whole, UpdateSink& sink) override;
+
+  bool waits() const override { return late_ <= last_; }
+  // The first node of the rest that waits for the whole batch; past its end if none does.
+  NodeIndex waits_from() const { return late_; }
+  const SplitNetwork& network() const { return network_; }
+  Status Take(std::size_t participant, const CutBatch& batch) override;
+  Status Close(int crossing) override;
+  const CutReply* Reply(std::size_t participant, int crossing) const override;
+
+ private:
+  // Memory for passes of one thread.
+  struct Bench;
+  // What came from a participant, and what it gets.
+  struct Slot {
+    std::size_t samples = 0;  // of its batch, once that has come; 0 again if it was refused
+    std::vector<float> values;  // of the last layer before the one that waits
+    std::vector<std::int32_t> labels;
+    std::vector<float> gradient;    // that its tail sent
+    std::optional<Executor> early;  // with its pass up to where all wait under way
+    std::optional<CutReply> replies[2];
+  };
+
+  std::unique_ptr<Bench> MakeBench() const;
+  std::unique_ptr<Bench> TakeBench();
+  void GiveBack(std::unique_ptr<Bench> bench);
+  Rng ChanceOf(std::size_t participant) const;
+  DeviceId DeviceOf(std::size_t participant) const { return request_->participants[participant]; }
+  Status Check(std::size_t participant, const CutBatch& batch) const;
+  Status Unsound(std::size_t participant) const;
+  // Adds what nodes first … last of the rest have learnt, or their running statistics, to the round.
+  Status Add(std::size_t participant, double weight, std::span<const float> gradients, NodeIndex first, NodeIndex last);
+  Status AddStatistics(std::size_t participant, double weight);
+
+  // A batch on its own: all the way and back, up to where it waits, and back from there.
+  Status TakeAlone(Slot& slot, std::size_t participant, const CutBatch& batch);
+  Status TakeEarly(Slot& slot, std::size_t participant, const CutBatch& batch);
+  Status GoBackAlone(Slot& slot, std::size_t participant, std::span<const float> gradient);
+  // The members' batches together, in their order: from where they wait to the end, and back.
+  double Gather();  // returns their samples
+  Status GoTogether();
+  Status GoBackTogether();
+  // Gives these members the gradients of their own means, where `joined_` has that of the mean over `all` samples.
+  Status ShareOut(const std::vector<std::size_t>& those, double all, double loss);
+  // When the loss of all is no number: leaves out those whose own is none either.
+  Status LeaveOutUnsound();
+
+  const SplitNetwork network_;
+  const std::uint64_t seed_;
+  const double label_smoothing_;
+  const std::size_t parameters_at_, statistics_at_;  // where the rest begins in the whole
+  const NodeIndex last_;                             // of the rest
+  NodeIndex late_ = 1;  // the first that waits; past the last if none does
+
+  const RoundRequest* request_ = nullptr;
+  SharedWeights weights_;  // of the rest
+  UpdateSink* sink_ = nullptr;
+  std::vector<Slot> slots_;                // per participant
+  std::vector<std::size_t> members_;       // participants of the batch of all
+  std::vector<float> joined_;              // their values, or gradients
+  std::vector<std::int32_t> labels_;       // and labels
+  std::unique_ptr<Bench> together_;
+
+  mutable std::mutex mutex_;
+  std::vector<std::unique_ptr<Bench>> benches_;  // guarded by mutex_
+};
+
+// What the coordinator needs to know of it.
+SplitSetup SetupOf(const Experiment& experiment, RestOfNetwork& rest);
+
+}  // namespace tributary

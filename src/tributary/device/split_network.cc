@@ -1,0 +1,102 @@
+#include "tributary/device/split_network.h"
+
+#include <algorithm>
+
+#include "tributary/base/check.h"
+#include "tributary/experiment/fleet_builder.h"
+#include "tributary/model/cut_names.h"
+#include "tributary/model/part.h"
+#include "tributary/model/zoo.h"
+#include "tributary/policy/splitting/cut_choice.h"
+
+namespace tributary {
+namespace {
+
+double BytesPerValue(CutPrecision precision) { return static_cast<double>(CutBytes(precision, 1, 1000)) / 1000; }
+
+std::vector<CutOption> OptionsOf(const SplitChoice& split, const Model& model) {
+  return CutOptionsOf(model, BytesPerValue(split.activations), BytesPerValue(split.gradients));
+}
+
+std::vector<SplitClient> ClientsOf(const Experiment& experiment, std::span<const DeviceProfile> devices) {
+  std::vector<SplitClient> clients;
+  const double share = static_cast<double>(experiment.train.batch) / static_cast<double>(std::max<std::size_t>(1, devices.size()));
+  for (const DeviceProfile& device : devices) {
+    clients.push_back({.macs_per_second = device.compute.value,
+                       .up_bits = device.uplink.value,
+                       .down_bits = device.downlink.value,
+                       .setup_seconds = ToSeconds(device.setup),
+                       .round_trip_seconds = ToSeconds(device.round_trip),
+                       .memory_bytes = static_cast<double>(device.memory.value),
+                       .batch = std::max(1.0, share)});
+  }
+  return clients;
+}
+
+}  // namespace
+
+Status ResolveCut(Experiment& experiment, const Shape& shape, int classes) {
+  if (experiment.train.method != Method::kSplit) return OkStatus();
+  SplitChoice& split = experiment.split;
+  if (experiment.model.compute_as) {
+    return InvalidArgument("[model] compute-as stands for a whole network, and [split] cuts the one that is trained; leave"
+                           " it out");
+  }
+  TRIBUTARY_ASSIGN_OR_RETURN(
+      Graph graph, BuildZooGraph({experiment.model.name, shape, std::int64_t{classes}, experiment.model.stem, {}, {}}));
+  const Model model(std::move(graph));
+  std::optional<NodeIndex> tail;
+  if (split.tail) {
+    auto found = FindCut(model.graph, model.cuts, *split.tail);
+    if (!found.ok()) return std::move(found).status().WithContext("[split] tail");
+    tail = *found;
+  }
+  if (split.cut == "auto") {
+    TRIBUTARY_ASSIGN_OR_RETURN(const std::vector<DeviceProfile> devices, BuildFleet(experiment));
+    std::vector<CutOption> options = OptionsOf(split, model);
+    std::erase_if(options, [&](const CutOption& option) { return tail && option.node >= *tail; });
+    if (options.empty()) return InvalidArgument("[split] there is no cut before the tail '" + *split.tail + "'");
+    auto choice = ChooseCut(options, ClientsOf(experiment, devices), split.server_compute.value);
+    if (!choice.ok()) return std::move(choice).status().WithContext("[split] cut = \"auto\"");
+    split.cut = model.graph.node(choice->node).name;
+  }
+  auto cut = FindCut(model.graph, model.cuts, split.cut);
+  if (!cut.ok()) return std::move(cut).status().WithContext("[split] cut");
+  if (tail && *cut >= *tail) {
+    return InvalidArgument("[split] the tail begins after '" + *split.tail + "', which does not come after the cut '" + split.cut +
+                           "'; choose a later layer for tail, or an earlier cut");
+  }
+  return OkStatus();
+}
+
+SplitNetwork CutNetwork(const Experiment& experiment, std::shared_ptr<const Model> whole) {
+  SplitNetwork network;
+  const Graph& graph = whole->graph;
+  const auto find = [&](const std::string& layer) {
+    const auto found = FindCut(graph, whole->cuts, layer);
+    TRIBUTARY_CHECK(found.ok());
+    return *found;
+  };
+  network.cut = find(experiment.split.cut);
+  if (experiment.split.tail) network.tail = find(*experiment.split.tail);
+  const auto model = [](Graph part) { return std::make_shared<const Model>(std::move(part)); };
+  network.held = model(network.tail ? EndsOf(graph, network.cut, *network.tail) : PartOf(graph, 1, network.cut));
+  network.rest = model(PartOf(graph, network.cut + 1, network.tail.value_or(graph.size() - 1)));
+  const auto values = [&](NodeIndex node) { return static_cast<std::size_t>(graph.shape(node).elements()); };
+  network.wire = {values(network.cut), network.tail ? values(*network.tail) : 0, experiment.split.activations,
+                  experiment.split.gradients};
+  network.whole = std::move(whole);
+  return network;
+}
+
+std::vector<double> StepDelays(const Experiment& experiment, const SplitNetwork& network,
+                               std::span<const DeviceProfile> devices) {
+  std::vector<double> delays;
+  for (const CutOption& option : OptionsOf(experiment.split, *network.whole)) {
+    if (option.node != network.cut) continue;
+    for (const SplitClient& client : ClientsOf(experiment, devices)) delays.push_back(ClientSeconds(option, client));
+  }
+  return delays;
+}
+
+}  // namespace tributary
