@@ -50,8 +50,8 @@ std::string ValidCuts(const Graph& graph, const std::vector<std::string>& names,
   if (names.empty()) return "It can be cut nowhere: after every layer more than one tensor is needed.";
   if (names.size() <= kMostNamed) return "It can be cut after: " + Joined(names);
   return "It can be cut after " + std::to_string(names.size()) + " layers" +
-         (nearest.empty() ? "" : ", the nearest: " + Joined(nearest)) + "; `tributary models " + graph.name() +
-         "` lists them";
+         (nearest.empty() ? "" : ", the nearest: " + Joined(nearest)) + "; `tributary models " +
+         graph.name() + "` lists them";
 }
 
 }  // namespace
@@ -64,9 +64,10 @@ StatusOr<NodeIndex> FindCut(const Graph& graph, const std::vector<bool>& cuts, s
   for (NodeIndex i = 0; i < graph.size(); ++i) {
     if (graph.node(i).name != layer) continue;
     if (cuts[i]) return i;
-    const std::string why = i == 0                  ? "devices would have no layer"
-                            : i + 1 == graph.size() ? "it is the last layer, and nothing would come after the cut"
-                                                    : "more than one tensor is needed beyond it";
+    const std::string why = i == 0 ? "devices would have no layer"
+                            : i + 1 == graph.size()
+                                ? "it is the last layer, and nothing would come after the cut"
+                                : "more than one tensor is needed beyond it";
     return InvalidArgument(graph.name() + " cannot be cut after " + Quoted(layer) + ": " + why + ". " +
                            ValidCuts(graph, valid, Neighbours(graph, cuts, i)));
   }

@@ -36,13 +36,15 @@ TEST(FindCut, FindsEveryCutByItsName) {
 TEST(FindCut, NamesTheValidCuts) {
   const Graph graph = ZooGraph("resnet8");
   const std::string all =
-      "It can be cut after: conv1, bn1, relu, layer1.0.add, layer1.0.relu, layer2.0.add, layer2.0.relu, layer3.0.add, "
-      "layer3.0.relu, avgpool, flatten";
+      "It can be cut after: conv1, bn1, relu, layer1.0.add, layer1.0.relu, layer2.0.add, layer2.0.relu, "
+      "layer3.0.add, layer3.0.relu, avgpool, flatten";
   EXPECT_EQ(ErrorFor(graph, "layer1.0.conv1"),
             "resnet8 cannot be cut after 'layer1.0.conv1': more than one tensor is needed beyond it. " + all);
-  EXPECT_EQ(ErrorFor(graph, "input"), "resnet8 cannot be cut after 'input': devices would have no layer. " + all);
-  EXPECT_EQ(ErrorFor(graph, "fc"),
-            "resnet8 cannot be cut after 'fc': it is the last layer, and nothing would come after the cut. " + all);
+  EXPECT_EQ(ErrorFor(graph, "input"),
+            "resnet8 cannot be cut after 'input': devices would have no layer. " + all);
+  EXPECT_EQ(
+      ErrorFor(graph, "fc"),
+      "resnet8 cannot be cut after 'fc': it is the last layer, and nothing would come after the cut. " + all);
   EXPECT_EQ(ErrorFor(graph, "layr1.0.add"),
             "resnet8 has no layer 'layr1.0.add'; did you mean 'layer1.0.add'? " + all);
   EXPECT_EQ(ErrorFor(graph, "somewhere"), "resnet8 has no layer 'somewhere'. " + all);
@@ -52,16 +54,19 @@ TEST(FindCut, NamesTheValidCuts) {
 
 TEST(FindCut, NamesTheNearestWhereThereAreMany) {
   const Graph graph = ZooGraph("resnet50");
-  EXPECT_EQ(ErrorFor(graph, "layer2.1.conv1"),
-            "resnet50 cannot be cut after 'layer2.1.conv1': more than one tensor is needed beyond it. It can be cut "
-            "after 37 layers, the nearest: layer2.0.relu, layer2.1.add; `tributary models resnet50` lists them");
+  EXPECT_EQ(
+      ErrorFor(graph, "layer2.1.conv1"),
+      "resnet50 cannot be cut after 'layer2.1.conv1': more than one tensor is needed beyond it. It can be "
+      "cut after 37 layers, the nearest: layer2.0.relu, layer2.1.add; `tributary models resnet50` lists them");
   const std::string unknown = ErrorFor(graph, "layer2.1.ad");
-  EXPECT_EQ(unknown.find("resnet50 has no layer 'layer2.1.ad'; did you mean 'layer2.1.add'? It can be cut after 37 "
-                         "layers, the nearest: layer2.1.add, layer"),
-            0U)
+  EXPECT_EQ(
+      unknown.find("resnet50 has no layer 'layer2.1.ad'; did you mean 'layer2.1.add'? It can be cut after 37 "
+                   "layers, the nearest: layer2.1.add, layer"),
+      0U)
       << unknown;
   EXPECT_EQ(ErrorFor(graph, "somewhere"),
-            "resnet50 has no layer 'somewhere'. It can be cut after 37 layers; `tributary models resnet50` lists them");
+            "resnet50 has no layer 'somewhere'. It can be cut after 37 layers; `tributary models resnet50` "
+            "lists them");
 }
 
 TEST(FindCut, SaysSoWhereThereIsNoCut) {
@@ -71,7 +76,8 @@ TEST(FindCut, SaysSoWhereThereIsNoCut) {
   b.Add("both", Concat{}, {flat, again});
   const Graph graph = std::move(b).Build().value();
   EXPECT_EQ(ErrorFor(graph, "flat"),
-            "braid cannot be cut after 'flat': more than one tensor is needed beyond it. It can be cut nowhere: after "
+            "braid cannot be cut after 'flat': more than one tensor is needed beyond it. It can be cut "
+            "nowhere: after "
             "every layer more than one tensor is needed.");
 }
 

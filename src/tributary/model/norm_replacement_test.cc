@@ -25,7 +25,8 @@ std::int64_t Groups(std::int64_t channels) {
 TEST(WithGroupNorms, ReplacesBatchNormsOfItsNodesAndNothingElse) {
   for (const char* name : {"resnet8", "googlenet", "mobilenet-v2", "inception-v4"}) {
     const Graph graph = ZooGraph(name);
-    for (const NodeIndex last : {NodeIndex{0}, NodeIndex{1}, NodeIndex{2}, graph.size() / 2, graph.size() - 1}) {
+    for (const NodeIndex last :
+         {NodeIndex{0}, NodeIndex{1}, NodeIndex{2}, graph.size() / 2, graph.size() - 1}) {
       const Graph replaced = WithGroupNorms(graph, 1, last);
       ASSERT_EQ(replaced.size(), graph.size());
       for (NodeIndex i = 0; i < graph.size(); ++i) {

@@ -151,7 +151,8 @@ TEST(PartOf, HasAtEveryCutThePrefixAndTheRestOfTheWhole) {
       EXPECT_EQ(TotalMacs(front.costs) + TotalMacs(back.costs), TotalMacs(whole.costs));
       EXPECT_EQ(TotalParameters(front.costs) + TotalParameters(back.costs), TotalParameters(whole.costs));
       if (!front.units.empty() && !back.units.empty()) {
-        EXPECT_EQ(SumOf(CostsOfUnits(front).macs) + SumOf(CostsOfUnits(back).macs), SumOf(CostsOfUnits(whole).macs));
+        EXPECT_EQ(SumOf(CostsOfUnits(front).macs) + SumOf(CostsOfUnits(back).macs),
+                  SumOf(CostsOfUnits(whole).macs));
       }
     }
   }
@@ -165,7 +166,8 @@ TEST(PartOf, TakesTheMiddleAndTheWhole) {
   const std::vector<NodeIndex> cuts = CutsOf(graph);
   for (const NodeIndex from : cuts) {
     for (const NodeIndex to : cuts) {
-      if (to > from) ExpectPart(Model(PartOf(graph, from + 1, to)), whole, std::vector<Stretch>{{from + 1, to, 1}});
+      if (to > from)
+        ExpectPart(Model(PartOf(graph, from + 1, to)), whole, std::vector<Stretch>{{from + 1, to, 1}});
     }
   }
 }
@@ -179,7 +181,8 @@ TEST(EndsOf, HasBothStretchesOneAfterTheOther) {
       // All pairs of small networks; of others neighbours and the far end.
       const bool all = graph.size() < 50;
       for (std::size_t j = i + 1; j < cuts.size(); all || j + 1 == cuts.size() ? ++j : j = cuts.size() - 1) {
-        SCOPED_TRACE(graph.name() + " after " + graph.node(cuts[i]).name + " and " + graph.node(cuts[j]).name);
+        SCOPED_TRACE(graph.name() + " after " + graph.node(cuts[i]).name + " and " +
+                     graph.node(cuts[j]).name);
         const Model ends(EndsOf(graph, cuts[i], cuts[j]));
         ExpectPart(ends, whole, std::vector<Stretch>{{1, cuts[i], 1}, {cuts[j] + 1, end, cuts[i] + 2}});
         EXPECT_TRUE(ends.cuts[cuts[i]] && ends.cuts[cuts[i] + 1]);
