@@ -58,7 +58,6 @@ void RestOfNetwork::Begin(const RoundRequest& request, const SharedWeights& whol
   if (slots_.size() < request.participants.size()) slots_.resize(request.participants.size());
   for (Slot& slot : slots_) {
     slot.samples = 0;
-    slot.refused = false;
     slot.gradient.clear();
     for (auto& reply : slot.replies) reply.reset();
   }

@@ -1,5 +1,8 @@
 #include "tributary/coordinator/split.h"
 
+#include <algorithm>
+
+#include "tributary/base/flat_buffer.h"
 #include "tributary/coordinator/epoch.h"
 
 namespace tributary {

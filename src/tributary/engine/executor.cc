@@ -73,7 +73,7 @@ class Executor::Torch {
   Torch(std::shared_ptr<const Model> model, NetworkMemory memory, ExecutorOptions options)
       : model_(std::move(model)),
         leaves_(*model_, memory),
-        trains_(!memory.gradients.empty()),
+        trains_(!memory.gradients.empty() || model_->parameters.size == 0),
         channels_last_(options.format == MemoryFormat::kChannelsLast ||
                        (options.format == MemoryFormat::kAuto && PreferChannelsLast(*model_))),
         may_overwrite_input_(NodesThatMayOverwriteTheirInput(model_->graph)),

@@ -143,7 +143,7 @@ class Round {
     server_free_ = After(std::max(server_free_, clock_.Now()), work);
     if (!cut_.waits) {
       ++device.times.taken;
-      return Reply({index}, server_free_);
+      return Reply(device, server_free_);
     }
     waiting_.push_back(index);
     ReleaseIfAll();
@@ -169,16 +169,13 @@ class Round {
     server_free_ = After(begin, cut_.all ? cut_.all(waiting_, static_cast<int>(closed_)) : Duration(0));
     ++closed_;
     WaitUntil(patience_ ? After(clock_.Now(), *patience_) : kNever);
-    Reply(std::exchange(waiting_, {}), server_free_);
+    for (const std::size_t index : std::exchange(waiting_, {})) Reply(devices_[index], server_free_);
   }
 
-  void Reply(std::vector<std::size_t> devices, TimePoint time) {
+  void Reply(Device& device, TimePoint time) {
     if (time == kNever) return;
-    queue_.Schedule(time, [this, devices = std::move(devices)] {
-      for (const std::size_t index : devices) {
-        Device& device = devices_[index];
-        if (!device.settled()) Message(device, clock_.Now(), Device::Leg::kDown);
-      }
+    queue_.Schedule(time, [this, &device] {
+      if (!device.settled()) Message(device, clock_.Now(), Device::Leg::kDown);
     });
   }
 
