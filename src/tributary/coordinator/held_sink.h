@@ -1,5 +1,8 @@
 #pragma once
 
+#include <algorithm>
+#include <vector>
+
 #include "tributary/coordinator/round_aggregate.h"
 #include "tributary/fleet/fleet.h"
 
@@ -16,8 +19,7 @@ struct HeldRanges {
   std::size_t InWhole(std::size_t held) const { return held < front ? held : held + whole - size(); }
 };
 
-// Takes updates of what devices have of a network to their places in those of the whole. Neither piece nor whole updates
-// are taken that would lie across the gap.
+// Takes updates of what devices have of a network to their places in those of the whole.
 class HeldSink : public UpdateSink {
  public:
   HeldSink(HeldRanges parameters, HeldRanges statistics) : parameters_(parameters), statistics_(statistics) {}
@@ -30,7 +32,8 @@ class HeldSink : public UpdateSink {
   void Retract(DeviceId device, double weight, const UpdatePiece& piece) override;
 
  private:
-  UpdatePiece InWhole(const UpdatePiece& piece) const;
+  // In two where it lies across the gap. Pieces within what devices have only.
+  std::vector<UpdatePiece> InWhole(const UpdatePiece& piece) const;
 
   const HeldRanges parameters_, statistics_;
   UpdateSink* whole_ = nullptr;

@@ -1,6 +1,7 @@
 #include "tributary/coordinator/serving.h"
 
 #include "tributary/base/worker_pool.h"
+#include "tributary/coordinator/rest_of_network.h"
 #include "tributary/coordinator/run_folder.h"
 #include "tributary/coordinator/run_summary.h"
 #include "tributary/data/sample_format.h"
@@ -41,10 +42,12 @@ StatusOr<ResumedRun> OpenFolder(const Experiment& experiment, const ServingOptio
 
 }  // namespace
 
-StatusOr<FinishedRun> Serve(const Experiment& experiment, const ServingOptions& options) {
-  TRIBUTARY_RETURN_IF_ERROR(CheckReal(experiment));
-  TRIBUTARY_ASSIGN_OR_RETURN(const TrainTest data, LoadExperimentData(experiment, options.data_dir));
+StatusOr<FinishedRun> Serve(const Experiment& asked, const ServingOptions& options) {
+  TRIBUTARY_RETURN_IF_ERROR(CheckReal(asked));
+  TRIBUTARY_ASSIGN_OR_RETURN(const TrainTest data, LoadExperimentData(asked, options.data_dir));
   const Dataset& train = data.train;
+  Experiment experiment = asked;
+  TRIBUTARY_RETURN_IF_ERROR(ResolveCut(experiment, train.shape(), train.classes()));
   TRIBUTARY_ASSIGN_OR_RETURN(const auto model,
                              BuildNetwork(experiment.model.name, experiment, train.shape(), train.classes()));
   DeviceTotalsSink totals;
@@ -69,6 +72,12 @@ StatusOr<FinishedRun> Serve(const Experiment& experiment, const ServingOptions& 
     // Those that are missing are waited for as in any other round; by a run that is over, nobody is.
     if (from->checkpoint().progress.round > 0) fleet_options.wait_for = 0;
   }
+  std::optional<RestOfNetwork> rest;
+  if (experiment.train.method == Method::kSplit) {
+    rest.emplace(CutNetwork(experiment, model), experiment.goal.seed, experiment.train.label_smoothing);
+    fleet_options.model = rest->network().held;
+    fleet_options.cut = rest->network().wire;
+  }
   auto started = RemoteFleet::Start(std::move(fleet_options));
   if (!started.ok()) {
     if (!options.resume) std::move(run.folder).Discard();
@@ -85,7 +94,7 @@ StatusOr<FinishedRun> Serve(const Experiment& experiment, const ServingOptions& 
   TeeSink events(sinks);
   Coordinator coordinator(experiment, model, *fleet, events, [&](const SharedWeights& weights) {
     return EvaluateInParts(pool, workers, data.test, weights);
-  });
+  }, rest ? std::optional(SetupOf(experiment, *rest)) : std::nullopt);
   RunProgress progress;
   if (from) {
     TRIBUTARY_RETURN_IF_ERROR(coordinator.Restore(*from));

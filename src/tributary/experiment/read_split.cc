@@ -51,6 +51,10 @@ Status ReadSplit(Section section, const Experiment& rest, SplitChoice& split) {
     section.Fail("variant", " is \"parallel\", whose devices take one step at a time; leave out train.local-steps and"
                             " train.local-epochs, or use \"splitfed-v1\" or \"splitfed-v2\"");
   }
+  if (split.tail && rest.transfers.strategy != TransferStrategy::kSequential) {
+    section.Fail("tail", " has devices hold both ends of the network, which travel in one piece; leave out"
+                         " transfers.strategy");
+  }
   if (train.method == Method::kSplit && !parallel && !train.local_steps && !train.local_epochs) {
     section.Fail("variant", " has devices take local steps; give train.local-steps or train.local-epochs");
   }

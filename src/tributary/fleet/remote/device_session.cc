@@ -27,6 +27,10 @@ struct Job {
   std::optional<SegmentSender> sender;  // while an update is made
   std::vector<std::byte> samples;       // of others, as far as they have come
   bool weights_begun = false;           // so that all of those are there
+  // Over a network's cut: what is expected to come back, and has.
+  int crossing = 0;
+  std::size_t expected = 0;
+  std::vector<std::byte> crossed;
   TimePoint begun{0};
   TimePoint complete_at{0};
 
@@ -134,6 +138,28 @@ class Session : public Transfers {
       records = records.subspan(some.size());
     }
     return OkStatus();
+  }
+
+  StatusOr<std::vector<std::byte>> Cross(int crossing, ByteSpan up, std::size_t down) override {
+    {
+      const std::lock_guard lock(mutex_);
+      current_->crossing = crossing;
+      current_->expected = down;
+      current_->crossed.clear();
+    }
+    while (!up.empty()) {
+      if (over()) return Cancelled("the assignment is over");
+      const auto some = up.first(std::min(kMostCrossingBytes, up.size()));
+      TRIBUTARY_RETURN_IF_ERROR(stream_.Send(Crossing{current_->assignment.ticket, crossing}, some));
+      up = up.subspan(some.size());
+    }
+    std::unique_lock lock(mutex_);
+    while (current_->crossed.size() < down) {
+      if (Ended()) return Cancelled("the assignment is over");
+      changed_.wait_for(lock, kBetweenLooks);
+    }
+    current_->expected = 0;
+    return std::move(current_->crossed);
   }
 
   bool over() const override {
@@ -340,6 +366,14 @@ class Session : public Transfers {
         return InvalidArgument("the coordinator sends samples that it did not promise");
       }
       job->samples.insert(job->samples.end(), values.begin(), values.end());
+    } else if (const auto* crossing = std::get_if<Crossing>(&message)) {
+      Job* const job = JobOf(crossing->ticket);
+      if (job == nullptr) return ClientStream::Next::kGoOn;
+      if (job->crossing != crossing->crossing || job->crossed.size() + values.size() > job->expected) {
+        return InvalidArgument("the coordinator sends what nobody expects over the cut");
+      }
+      job->crossed.insert(job->crossed.end(), values.begin(), values.end());
+      if (job->crossed.size() < job->expected) return ClientStream::Next::kGoOn;
     } else if (const auto* verdict = std::get_if<Verdict>(&message)) {
       if (next_ && next_->assignment.ticket == verdict->ticket) {
         next_.reset();  // It ended before it could begin.

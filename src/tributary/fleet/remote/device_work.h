@@ -34,6 +34,8 @@ class Transfers {
   virtual StatusOr<std::vector<std::byte>> AwaitSamples() = 0;
   // Samples of this device, as records of this size one after the other.
   virtual Status PushSamples(std::span<const std::byte> records, std::size_t size) = 0;
+  // Of a cut network: sends these bytes over it, and waits for so many that come back.
+  virtual StatusOr<std::vector<std::byte>> Cross(int crossing, ByteSpan up, std::size_t down) = 0;
   // Whether the coordinator has ended the assignment: what is not done yet need not be.
   virtual bool over() const = 0;
 };

@@ -1,6 +1,7 @@
 #include "tributary/fleet/remote/exchange.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "tributary/data/record.h"
 #include "tributary/fleet/remote/exchange_parts.h"
@@ -56,8 +57,9 @@ Status Exchange::Receive(Session& session, const FromDevice& message, ByteSpan v
 }
 
 Status Exchange::CheckPace(Session& session, const FromDevice& message) {
-  // Of pieces and samples there are as many as were asked for.
-  if (!std::holds_alternative<Piece>(message) && !std::holds_alternative<Samples>(message)) {
+  // Of pieces, samples and what goes over a cut there are as many as were asked for.
+  if (!std::holds_alternative<Piece>(message) && !std::holds_alternative<Samples>(message) &&
+      !std::holds_alternative<Crossing>(message)) {
     const std::lock_guard lock(mutex_);
     const TimePoint now = clock_.Now();
     session.tokens = std::min(kMostAtOnce, session.tokens + kPerSecond * ToSeconds(now - session.refilled));
@@ -146,6 +148,12 @@ Status Exchange::Handle(Session& session, const Ready& ready, ByteSpan) {
     return InvalidArgument("the device says it has " + std::to_string(ready.samples) + " samples, and at most " +
                            std::to_string(options_.most_samples) + " are believed");
   }
+  const std::int64_t labelled = std::accumulate(ready.label_counts.begin(), ready.label_counts.end(), std::int64_t{0});
+  if (!ready.label_counts.empty() &&
+      (labelled != ready.samples || ready.label_counts.size() != static_cast<std::size_t>(options_.welcome.classes))) {
+    return InvalidArgument("the device says that it has " + std::to_string(ready.samples) + " samples, and counts " +
+                           std::to_string(labelled) + " of " + std::to_string(ready.label_counts.size()) + " classes");
+  }
   session.ready = true;
   session.held_out = ready.held_out;
   members_.Describe(*session.member, ready);
@@ -167,11 +175,30 @@ bool Exchange::Next(Session& session, const std::function<void(const ToDevice&, 
     send(message, ByteSpan(zeros).first(size));
     return true;
   }
-  if (!session.task || session.left || !question_->open || session.task->pulled == session.task->outgoing.size()) {
+  const bool works = session.task && !session.left && question_->open;
+  if (!works || (session.task->pulled == session.task->outgoing.size() && !session.task->reply)) {
     session.pending.reset();
     return false;
   }
   Task& task = *session.task;
+  if (task.reply) {
+    const auto reply = task.reply;
+    const auto some = ByteSpan(*reply).subspan(task.replied, std::min(kMostCrossingBytes, reply->size() - task.replied));
+    task.replied += some.size();
+    task.down += Bytes{static_cast<std::int64_t>(some.size())};
+    const Crossing crossing{task.ticket, task.crossing};
+    if (task.replied == reply->size()) {  // It goes on, and may come to the next.
+      ++task.crossing;
+      task.crossed.clear();
+      task.at_cut = false;
+      task.reply = nullptr;
+      task.replied = 0;
+      members_.Set(*session.member, Doing::kComputing, clock_.Now());
+    }
+    lock.unlock();
+    send(crossing, some);
+    return true;
+  }
   if (task.samples_at < task.samples.size()) {
     const auto records = task.samples[task.samples_at];
     const std::size_t size = RecordBytes(*options_.shared);

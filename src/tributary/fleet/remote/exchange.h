@@ -13,6 +13,7 @@
 #include "tributary/base/file.h"
 #include "tributary/base/status.h"
 #include "tributary/data/sample_format.h"
+#include "tributary/fleet/cut_wire.h"
 #include "tributary/fleet/fleet.h"
 #include "tributary/fleet/member.h"
 #include "tributary/fleet/remote/connection.h"
@@ -30,6 +31,7 @@ struct ExchangeOptions {
   TransferOptions transfers;
   bool compressed = false;  // whether updates may come as encoded blocks
   std::optional<SampleFormat> shared;  // of samples that travel; none where none may
+  std::optional<CutWire> cut;          // what goes over the cut of a network that has one; `model` is what devices have
   // What every device is told on joining, but for its number. `layout` and `piece_floats` are what both sides go by.
   Welcome welcome;
   // How long a device that has gone is still waited for, where the round could end without it. Longer forgives longer
@@ -115,6 +117,8 @@ class Exchange {
   struct Portions {
     std::span<const std::size_t> batches;  // samples of each; empty: as the work says
     std::span<const std::size_t> share;    // and how many of them it shares; empty: none
+    std::span<const std::int64_t> first;   // where each begins (TrainAssignment::first)
+    CutServer* server = nullptr;           // of a cut network: what devices send over the cut goes there
   };
   StatusOr<Results> Ask(const Inquiry& inquiry, const Work& work, const Portions& portions,
                         std::span<const DeviceProfile> devices, UpdateSink* sink, const std::function<bool()>& stop);
@@ -137,6 +141,7 @@ class Exchange {
   Status Handle(Session& session, const Answer& answer, ByteSpan values);
   Status Handle(Session& session, const Failure& failure, ByteSpan values);
   Status Handle(Session& session, const Samples& samples, ByteSpan values);
+  Status Handle(Session& session, const Crossing& crossing, ByteSpan values);
 
   Status CheckPace(Session& session, const FromDevice& message);
   Status CheckPiece(Session& session, const Piece& piece, ByteSpan values);
@@ -170,6 +175,20 @@ class Exchange {
   // Ends what is not answered yet. What came of it, per participant, is still to be taken back.
   std::vector<std::unique_ptr<Task>> EndTasks(Errands& errands);
   void Unpin(Question& question);
+  // Ends what is not answered yet of one participant, whose session is at work.
+  std::unique_ptr<Task> EndTask(Slot& slot, const std::string& reason, Errands& errands);
+
+  // What has come over the cut goes to its server, on the asker's thread and without the lock. False if there was nothing to
+  // do.
+  StatusOr<bool> ServeCut(Lock& lock);
+  Status TakeCrossing(Lock& lock, std::size_t place, Errands& errands);
+  // When nobody else is to be waited for at this crossing: everybody gets a reply, or is too late.
+  bool MayClose(TimePoint now) const;
+  Status CloseCrossing(Lock& lock, Errands& errands);
+  void GiveReply(Slot& slot, int crossing, Errands& errands);
+  // Its part in the question is over before an update has come of it.
+  void Dismiss(Slot& slot, Outcome outcome, const std::string& reason, Errands& errands);
+  std::size_t BytesUp(const Slot& slot, int crossing) const;
 
   const ExchangeOptions options_;
   const Clock& clock_;

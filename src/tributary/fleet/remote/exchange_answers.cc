@@ -86,6 +86,9 @@ Status Exchange::CheckPiece(Session& session, const Piece& piece, ByteSpan value
              : !std::holds_alternative<CalibrateAssignment>(question_->work)) {
     return InvalidArgument("the device sends an array that it was not asked for");
   }
+  if (options_.cut && task.crossing < options_.cut->crossings()) {
+    return WrongOrder("the device sends an update before it has been over the cut");
+  }
   if (update && !(piece.weight <= most_weight)) {
     return InvalidArgument("an update that weighs " + std::to_string(piece.weight) + ", where " +
                            std::to_string(most_weight) + " samples were asked for at most");
@@ -196,6 +199,7 @@ Status Exchange::Handle(Session& session, const Answer& answer, ByteSpan) {
   const bool train = std::holds_alternative<TrainAssignment>(question_->work);
   const bool calibrate = std::holds_alternative<CalibrateAssignment>(question_->work);
   if ((train && !(task.parameters.complete() && task.statistics.complete())) ||
+      (train && options_.cut && task.crossing < options_.cut->crossings()) ||
       (calibrate && !(task.sums.complete() && task.counts.complete()))) {
     return WrongOrder("the device ends its answer before all of it has come");
   }
@@ -210,6 +214,9 @@ Status Exchange::Handle(Session& session, const Answer& answer, ByteSpan) {
   const StepObservation seen = Describe(task, answer, now, slot.result.report);
   DeviceReport& report = slot.result.report;
   report.metrics = {answer.samples, answer.loss, answer.correct};
+  if (question_->server != nullptr && options_.cut->labels_travel()) {  // The device cannot know its loss.
+    report.metrics.loss = question_->server->Reply(question_->slot_of.at(report.device), 0)->loss;
+  }
   slot.result.totals = {answer.samples, answer.loss, answer.correct};
   if (calibrate) slot.result.moments = std::move(task.moments);
   const std::size_t member = *session.member;
@@ -252,6 +259,11 @@ StepObservation Exchange::Describe(const Task& task, const Answer& answer, TimeP
     all -= report.wait;
     report.pull = std::min(report.pull, all);
   }
+  // What went on at the other side of a cut is not the device's time.
+  const Duration crossing = within(answer.cross_seconds);
+  report.wait += crossing;
+  all -= crossing;
+  report.pull = std::min(report.pull, all);
   // With weights in one segment nothing is computed before they are there.
   const bool whole = task.plan.pull.size() == 1;
   report.compute = std::min(within(answer.compute_seconds), whole ? all - report.pull : all);

@@ -9,7 +9,7 @@
 namespace tributary::remote {
 
 // What the Exchange is made of inside, for its sources: exchange.cc has connections and who is there, exchange_question.cc
-// what is asked and how it ends, exchange_answers.cc what devices answer.
+// what is asked and how it ends, exchange_answers.cc what devices answer, exchange_cut.cc what goes over a network's cut.
 
 // How many messages that carry no work a device may send at once.
 inline constexpr double kMostAtOnce = 200;
@@ -45,6 +45,12 @@ struct Exchange::Task {
   TimePoint begun{0};
   Bytes down, up;
   Bytes injected;  // of both: samples
+  // Of a cut network: which crossing it is at, what has come of it, whether that is all, and what goes back.
+  int crossing = 0;
+  std::vector<std::byte> crossed;
+  bool at_cut = false;
+  std::shared_ptr<const std::vector<std::byte>> reply;
+  std::size_t replied = 0;  // bytes
 };
 
 struct Exchange::Session {
@@ -77,6 +83,8 @@ struct Exchange::Slot {
   double most_weight = 0;
   std::size_t share = 0;                                  // samples that it is to send
   std::shared_ptr<const std::vector<std::byte>> shared;  // and has sent, with an answer that was taken
+  bool taken[2] = {};  // by the server of a cut network, and what it replied
+  std::shared_ptr<const std::vector<std::byte>> replies[2];
   Session* session = nullptr;  // that is at work on it
   bool begun = false;
   bool settled = false;
@@ -90,6 +98,10 @@ struct Exchange::Question {
   std::vector<Slot> slots;
   std::map<DeviceId, std::size_t> slot_of;
   TimePoint start{0};
+  CutServer* server = nullptr;
+  std::deque<std::size_t> at_cut;  // participants whose batch has come
+  int closed = 0;                  // crossings that all have replies of
+  TimePoint patient_from{0};       // what the deadline counts from
   std::size_t settled = 0;
   std::size_t applied = 0;
   std::size_t pins = 0;  // of the sink or the weights, outside the lock

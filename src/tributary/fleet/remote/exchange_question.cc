@@ -126,7 +126,7 @@ bool Exchange::Over(TimePoint now) const {
   const Question& question = *question_;
   if (question.settled == question.slots.size()) return true;
   if (question.applied < question.inquiry->quorum) return false;
-  if (question.inquiry->deadline && now - question.start >= *question.inquiry->deadline) return true;
+  if (question.inquiry->deadline && now - question.patient_from >= *question.inquiry->deadline) return true;
   return std::ranges::all_of(question.slots, [&](const Slot& slot) {
     const Member& member = members_.all()[slot.result.report.device.value];
     return slot.settled || (member.doing == Doing::kGone && now - member.since >= options_.grace);
@@ -147,10 +147,16 @@ StatusOr<Exchange::Results> Exchange::Ask(const Inquiry& inquiry, const Work& wo
   Lock lock(mutex_);
   Question& question = *question_;
   bool stopped = false;
+  Status failed;
   while (!Over(clock_.Now()) && !(stopped = stop && stop())) {
+    const auto served = ServeCut(lock);
+    if (!served.ok()) failed = served.status();
+    if (!served.ok()) break;
+    if (*served) continue;
     Duration wait = kBetweenLooks;
     if (inquiry.deadline) {
-      wait = std::clamp<Duration>(question.start + *inquiry.deadline - clock_.Now(), std::chrono::milliseconds(1), wait);
+      wait = std::clamp<Duration>(question.patient_from + *inquiry.deadline - clock_.Now(), std::chrono::milliseconds(1),
+                                  wait);
     }
     changed_.wait_for(lock, wait);
   }
@@ -179,6 +185,7 @@ StatusOr<Exchange::Results> Exchange::Ask(const Inquiry& inquiry, const Work& wo
   }
   question_.reset();
   if (stopped) return Cancelled("stopped in the middle of a round");
+  TRIBUTARY_RETURN_IF_ERROR(failed);
   return results;
 }
 
@@ -189,10 +196,13 @@ void Exchange::Pose(const Inquiry& inquiry, const Work& work, const Portions& po
   question_->inquiry = &inquiry;
   question_->work = work;
   question_->sink = sink;
-  question_->start = clock_.Now();
+  question_->start = question_->patient_from = clock_.Now();
+  question_->server = portions.server;
   const std::size_t all = inquiry.participants.size();
   TRIBUTARY_CHECK(portions.batches.empty() || portions.batches.size() == all);
   TRIBUTARY_CHECK(portions.share.empty() || (portions.share.size() == all && options_.shared));
+  TRIBUTARY_CHECK(portions.first.empty() || portions.first.size() == all);
+  TRIBUTARY_CHECK(portions.server == nullptr || (options_.cut && portions.batches.size() == all));
   for (const DeviceId device : inquiry.participants) {
     TRIBUTARY_CHECK(device.value < session_of_.size() && device.value < devices.size());
     question_->slot_of.emplace(device, question_->slots.size());
@@ -203,6 +213,7 @@ void Exchange::Pose(const Inquiry& inquiry, const Work& work, const Portions& po
       const std::size_t place = question_->slots.size();
       if (!portions.batches.empty()) train->batch = portions.batches[place];
       if (!portions.share.empty()) slot.share = portions.share[place];
+      if (!portions.first.empty()) train->first = portions.first[place];
       slot.most_weight = MostWeight(*train, devices[device.value].samples);
       for (const auto& records : SharedWith(device.value)) slot.most_weight += static_cast<double>(CountOf(*records));
     }
@@ -213,31 +224,37 @@ void Exchange::Pose(const Inquiry& inquiry, const Work& work, const Portions& po
   }
 }
 
-std::vector<std::unique_ptr<Exchange::Task>> Exchange::EndTasks(Errands& errands) {
+std::unique_ptr<Exchange::Task> Exchange::EndTask(Slot& slot, const std::string& reason, Errands& errands) {
   const std::size_t sample_bytes = options_.shared ? RecordBytes(*options_.shared) : 0;
-  const auto answer_bytes = static_cast<std::int64_t>((parameters_.size() + statistics_.size()) * sizeof(float) +
-                                                      2 * moments_.size() * sizeof(double));
+  std::size_t answer_bytes = (parameters_.size() + statistics_.size()) * sizeof(float) +
+                             2 * moments_.size() * sizeof(double);
+  for (int i = 0; options_.cut && i < options_.cut->crossings(); ++i) answer_bytes += BytesUp(slot, i);
+  Session& session = *std::exchange(slot.session, nullptr);
+  std::unique_ptr<Task> task = std::move(session.task);
+  Charge(slot, *task);
+  // Twice what an answer takes, for headings; of a device that sends its pieces small.
+  const std::size_t allowance = 2 * answer_bytes + slot.share * sample_bytes + (64 << 10);
+  session.late.push_back({task->ticket, static_cast<std::int64_t>(allowance)});
+  if (session.late.size() > kMostLate) session.late.pop_front();
+  members_.Set(slot.result.report.device.value, Doing::kWaiting, clock_.Now());
+  Send(session, Verdict{task->ticket, Verdict::Outcome::kLate, reason}, 0, errands);
+  return task;
+}
+
+std::vector<std::unique_ptr<Exchange::Task>> Exchange::EndTasks(Errands& errands) {
   std::vector<std::unique_ptr<Task>> tasks;
   for (Slot& slot : question_->slots) {
     tasks.emplace_back();
     if (slot.settled) continue;
     DeviceReport& report = slot.result.report;
-    Session* const session = std::exchange(slot.session, nullptr);
-    if (session == nullptr) {
+    if (slot.session == nullptr) {
       report.outcome = slot.begun ? Outcome::kCrashed : Outcome::kLost;
       report.reason = slot.begun ? "its connection broke" : "it was not there";
       continue;
     }
     report.outcome = Outcome::kLate;
     report.reason = "the round ended before its answer was complete";
-    tasks.back() = std::move(session->task);
-    Charge(slot, *tasks.back());
-    const std::uint64_t ticket = tasks.back()->ticket;
-    // Twice what an answer takes, for headings; of a device that sends its pieces small.
-    session->late.push_back({ticket, 2 * answer_bytes + static_cast<std::int64_t>(slot.share * sample_bytes) + (64 << 10)});
-    if (session->late.size() > kMostLate) session->late.pop_front();
-    members_.Set(report.device.value, Doing::kWaiting, clock_.Now());
-    Send(*session, Verdict{ticket, Verdict::Outcome::kLate, report.reason}, 0, errands);
+    tasks.back() = EndTask(slot, report.reason, errands);
   }
   return tasks;
 }

@@ -2,10 +2,12 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "tributary/data/record.h"
 #include "tributary/device/setting.h"
+#include "tributary/device/split_network.h"
 #include "tributary/engine/compute.h"
 #include "tributary/experiment/fleet_builder.h"
 #include "tributary/experiment/reader.h"
@@ -93,6 +95,12 @@ Status LocalWork::Build(const Welcome& welcome) {
   TRIBUTARY_ASSIGN_OR_RETURN(const Experiment experiment,
                              ReadExperimentText(welcome.experiment, {"the coordinator's experiment", std::nullopt}));
   TRIBUTARY_ASSIGN_OR_RETURN(model_, BuildNetwork(experiment.model.name, experiment, welcome.input, welcome.classes));
+  cut_.reset();
+  if (experiment.train.method == Method::kSplit) {
+    const SplitNetwork network = CutNetwork(experiment, model_);
+    cut_ = {network.cut, network.wire};
+    model_ = network.held;
+  }
   // Of another experiment, nothing that was kept has a meaning.
   Digest experiment_digest;
   experiment_digest.Add(std::as_bytes(std::span(welcome.experiment)));
@@ -118,6 +126,12 @@ Status LocalWork::Build(const Welcome& welcome) {
                  .memory_bytes = MemoryOfMachine(),
                  .threads = static_cast<std::uint32_t>(options_.threads),
                  .streams = source_ != nullptr};
+  if (std::ranges::find(welcome.needs, "label-counts") != welcome.needs.end() && samples_.dataset) {
+    ready_.label_counts.assign(static_cast<std::size_t>(welcome.classes), 0);
+    for (const std::uint32_t sample : samples_.data.training) {
+      ++ready_.label_counts[static_cast<std::size_t>(samples_.dataset->labels()[sample])];
+    }
+  }
   const auto batch = static_cast<std::size_t>(experiment.train.batch);
   LocalSamples blank;
   if (source_ && !own_samples_) {
@@ -137,12 +151,20 @@ Status LocalWork::MeasureCompute(const LocalData& data, std::size_t batch, Ready
   constexpr int kMost = 20;
   TrainAssignment assignment;
   assignment.batch = batch;
+  TrainHooks hooks{.clock = &clock_};
+  if (cut_) {  // What comes back takes no time here, and may be anything.
+    hooks.cut = cut_->node;
+    hooks.cross = [&](const CutBatch& crossed) -> StatusOr<CutReply> {
+      const std::size_t count = crossed.values.size() / cut_->wire.Up(crossed.crossing).values;
+      return CutReply{std::vector<float>(count * cut_->wire.Down(crossed.crossing).values, 1e-3F), 0, 0};
+    };
+  }
   double samples = 0;
   TimePoint begun{0};
   for (int i = 0; i <= kMost; ++i) {
     if (i == 1) begun = clock_.Now();  // The first is slower than those that follow.
     TRIBUTARY_ASSIGN_OR_RETURN(const Worker::Trained trained,
-                               worker_->Train(assignment, weights(), DeviceId{0}, data, {.clock = &clock_}));
+                               worker_->Train(assignment, weights(), DeviceId{0}, data, hooks));
     if (i == 0) continue;
     samples += trained.update.weight;
     ready.forward_seconds = Seconds(trained.times.layers.forward);
@@ -227,6 +249,19 @@ StatusOr<std::vector<std::byte>> LocalWork::Share(const Assignment& assignment, 
   return records;
 }
 
+StatusOr<CutReply> LocalWork::Cross(const CutBatch& batch, std::size_t samples, Transfers& transfers) const {
+  const CutWire::Form up = cut_->wire.Up(batch.crossing), down = cut_->wire.Down(batch.crossing);
+  std::vector<std::byte> bytes;
+  TRIBUTARY_RETURN_IF_ERROR(AppendCut(up.precision, batch.values, up.values, bytes));
+  const auto labels = std::as_bytes(batch.labels);
+  bytes.insert(bytes.end(), labels.begin(), labels.end());
+  TRIBUTARY_ASSIGN_OR_RETURN(bytes, transfers.Cross(batch.crossing, bytes, down.BytesOf(samples)));
+  CutReply reply;
+  reply.values.resize(samples * down.values);
+  TRIBUTARY_RETURN_IF_ERROR(ReadCut(down.precision, bytes, down.values, reply.values));
+  return reply;
+}
+
 StatusOr<Answer> LocalWork::Train(const TrainAssignment& train, const Assignment& assignment, Transfers& transfers) {
   TrainHooks hooks;
   hooks.should_stop = [&] { return transfers.over(); };
@@ -261,6 +296,16 @@ StatusOr<Answer> LocalWork::Train(const TrainAssignment& train, const Assignment
       const auto mine = std::span(read.data.training).subspan(step * batch, batch);
       GatherBatch(*read.dataset, mine, train.augment,
                   {train.seed, welcome_->device, static_cast<std::uint64_t>(keys[step])}, out);
+    };
+  }
+  if (cut_ && !train.first) return InvalidArgument("the network is cut, and the assignment does not say which samples");
+  if (cut_) {
+    hooks.cut = cut_->node;
+    hooks.cross = [&](const CutBatch& batch) -> StatusOr<CutReply> {
+      const TimePoint begun = clock_.Now();
+      auto reply = Cross(batch, train.batch, transfers);
+      answer.cross_seconds += ToSeconds(clock_.Now() - begun);
+      return reply;
     };
   }
   if (compressor_) Remember(assignment);

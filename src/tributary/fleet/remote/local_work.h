@@ -10,6 +10,7 @@
 #include "tributary/device/device_stream.h"
 #include "tributary/device/update_compressor.h"
 #include "tributary/device/worker.h"
+#include "tributary/fleet/cut_wire.h"
 #include "tributary/fleet/remote/device_work.h"
 #include "tributary/fleet/remote/local_samples.h"
 
@@ -56,6 +57,8 @@ class LocalWork : public DeviceWork {
   // Fills in how fast it computes, and what each unit takes.
   Status MeasureCompute(const LocalData& data, std::size_t batch, Ready& ready);
   StatusOr<Answer> Train(const TrainAssignment& train, const Assignment& assignment, Transfers& transfers);
+  // Over the cut and back.
+  StatusOr<CutReply> Cross(const CutBatch& batch, std::size_t samples, Transfers& transfers) const;
   // Waits for the samples of an assignment; `use` says which they are.
   StatusOr<std::vector<StreamSample>> TakeFromStream(const TrainAssignment& train, const Assignment& assignment,
                                                      const Transfers& transfers, StreamUse& use);
@@ -71,6 +74,12 @@ class LocalWork : public DeviceWork {
   const Clock& clock_;
   std::optional<Welcome> welcome_;  // that the rest was built for
   std::shared_ptr<const Model> model_;
+  // Of a cut network, of which the model is what devices have.
+  struct Cut {
+    NodeIndex node = 0;  // the last of the front
+    CutWire wire;
+  };
+  std::optional<Cut> cut_;
   LocalSamples samples_;
   FlatBuffer parameters_, statistics_;
   std::unique_ptr<Worker> worker_;

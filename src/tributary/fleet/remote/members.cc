@@ -62,6 +62,7 @@ void Members::Describe(std::size_t index, const Ready& ready) {
   member.threads = ready.threads;
   DeviceProfile& profile = member.profile;
   member.streams = ready.streams;
+  profile.label_counts = ready.label_counts;
   profile.samples = ready.streams ? std::max<std::int64_t>(1, ready.samples) : ready.samples;
   profile.compute = {std::clamp(ready.macs_per_second, kSlowest, kFastest)};
   profile.uplink = {std::clamp(ready.up_bits_per_second, kSlowest, kFastest)};

@@ -21,6 +21,8 @@ inline constexpr std::uint32_t kProtocol = 1;
 inline constexpr std::size_t kLargestMessage = 4 << 20;
 // What a message of Samples may hold, unless it is one alone.
 inline constexpr std::size_t kMostSampleBytes = 1 << 20;
+// And one of Crossing.
+inline constexpr std::size_t kMostCrossingBytes = 1 << 20;
 // What a Ping may carry or ask for.
 inline constexpr std::size_t kLargestProbe = 1 << 20;
 
@@ -67,6 +69,7 @@ struct Ready {
   std::uint32_t threads = 0;
   std::vector<double> forward_seconds, backward_seconds;
   bool streams = false;
+  std::vector<std::int64_t> label_counts;  // not negative
 };
 
 enum class Array { kParameters, kStatistics, kMomentSums, kMomentCounts };
@@ -96,6 +99,11 @@ struct Samples {
   std::uint64_t ticket = 0;
 };
 
+struct Crossing {
+  std::uint64_t ticket = 0;
+  int crossing = 0;  // 0 or 1
+};
+
 // Counts and positions are not negative, and `first` is not above `last`.
 struct StreamUse {
   std::int64_t first = 0;
@@ -123,6 +131,7 @@ struct Answer {
   std::vector<double> arrival_seconds;
   std::vector<bool> queued;
   std::optional<StreamUse> stream;
+  double cross_seconds = 0;
 };
 
 struct Failure {
@@ -141,7 +150,7 @@ struct Farewell {
   bool finished = false;
 };
 
-using FromDevice = std::variant<Greeting, Ping, Ready, Piece, Answer, Failure, Samples>;
-using ToDevice = std::variant<Welcome, Pong, Assignment, Piece, Verdict, Farewell, Samples>;
+using FromDevice = std::variant<Greeting, Ping, Ready, Piece, Answer, Failure, Samples, Crossing>;
+using ToDevice = std::variant<Welcome, Pong, Assignment, Piece, Verdict, Farewell, Samples, Crossing>;
 
 }  // namespace tributary::remote

@@ -11,6 +11,22 @@ namespace tributary {
 
 using remote::Exchange;
 
+namespace {
+
+// What devices are asked for besides updates.
+std::vector<std::string> NeedsOf(const RemoteFleetOptions& options) {
+  std::vector<std::string> needs;
+  if (options.experiment.injection.on()) needs.push_back("samples");
+  if (options.cut) {
+    needs.push_back("activations");
+    if (options.cut->labels_travel()) needs.push_back("labels");
+    if (UsesLabels(options.experiment.sampling.method)) needs.push_back("label-counts");
+  }
+  return needs;
+}
+
+}  // namespace
+
 struct RemoteFleet::State {
   State(remote::ExchangeOptions options, const Clock& clock) : exchange(std::move(options), clock) {}
   Exchange exchange;
@@ -27,6 +43,7 @@ StatusOr<std::unique_ptr<RemoteFleet>> RemoteFleet::Start(RemoteFleetOptions opt
   const RemoteFleetOptions& chosen = fleet->options_;
   remote::ExchangeOptions exchange{.model = chosen.model, .transfers = chosen.experiment.transfers,
                                    .compressed = chosen.experiment.compression.kind != CompressionKind::kDense, .grace = chosen.grace, .spool = chosen.spool};
+  exchange.cut = chosen.cut;
   const bool shares = chosen.experiment.injection.on();
   if (shares) exchange.shared = SampleFormat{chosen.samples.shape, chosen.element, chosen.samples.classes};
   exchange.welcome = {.build = chosen.build,
@@ -37,7 +54,7 @@ StatusOr<std::unique_ptr<RemoteFleet>> RemoteFleet::Start(RemoteFleetOptions opt
                       .deviation = chosen.samples.normalisation.deviation,
                       .layout = remote::LayoutHash(*chosen.model),
                       .piece_floats = kPieceFloats,
-                      .needs = shares ? std::vector<std::string>{"samples"} : std::vector<std::string>{},
+                      .needs = NeedsOf(chosen),
                       .float_samples = chosen.element == SampleElement::kFloat};
   fleet->state_ = std::make_unique<State>(std::move(exchange), *fleet->clock_);
   fleet->state_->exchange.Restore(chosen.members);
@@ -88,8 +105,9 @@ std::size_t RemoteFleet::Shared() const { return state_->exchange.Shared(); }
 StatusOr<RoundReport> RemoteFleet::Train(const RoundRequest& request, UpdateSink& sink) {
   state_->server->set_round(request.round.value);
   TRIBUTARY_ASSIGN_OR_RETURN(Exchange::Results results,
-                             state_->exchange.Ask(request, request.assignment, {request.batches, request.share}, profiles_, &sink,
-                                                  options_.should_stop));
+                             state_->exchange.Ask(request, request.assignment,
+                                                  {request.batches, request.share, request.first, request.server},
+                                                  profiles_, &sink, options_.should_stop));
   RoundReport report{results.start, results.end, {}};
   for (Exchange::Result& device : results.devices) report.devices.push_back(std::move(device.report));
   return report;

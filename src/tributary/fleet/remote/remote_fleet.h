@@ -11,6 +11,7 @@
 #include "tributary/data/dataset.h"
 #include "tributary/data/stream_sample.h"
 #include "tributary/experiment/experiment.h"
+#include "tributary/fleet/cut_wire.h"
 #include "tributary/fleet/fleet.h"
 #include "tributary/fleet/member.h"
 #include "tributary/keys/credentials.h"
@@ -19,7 +20,8 @@
 namespace tributary {
 
 struct RemoteFleetOptions {
-  std::shared_ptr<const Model> model;
+  std::shared_ptr<const Model> model;  // that devices have
+  std::optional<CutWire> cut;          // if that is not the whole: what goes over the cut
   Experiment experiment;      // which devices are told
   DatasetInfo samples;        // shape, classes and normalisation of what the network reads
   SampleElement element = SampleElement::kByte;  // how those are held

@@ -70,9 +70,18 @@ void Put(const Ready& from, pb::FromDevice& to) {
   for (const double seconds : from.forward_seconds) ready.add_forward_seconds(seconds);
   for (const double seconds : from.backward_seconds) ready.add_backward_seconds(seconds);
   ready.set_streams(from.streams);
+  for (const std::int64_t count : from.label_counts) ready.add_label_counts(static_cast<std::uint64_t>(count));
 }
 
 Ready Take(const pb::Ready& from, FieldReader& reader) {
+  constexpr std::int64_t kMostClasses = 100'000;
+  reader.Within(from.label_counts_size(), 0, kMostClasses, "the length of ready.label_counts");
+  std::vector<std::int64_t> label_counts;
+  for (const std::uint64_t count : from.label_counts()) {
+    label_counts.push_back(static_cast<std::int64_t>(
+        reader.AtMost(count, static_cast<std::uint64_t>(kMostSamples), "ready.label_counts")));
+    if (!reader.status().ok()) break;
+  }
   return {.layout = reader.Text(from.layout(), kLongestName, "ready.layout"),
           .samples = reader.Within(from.samples(), 0, kMostSamples, "ready.samples"),
           .held_out = reader.Within(from.held_out(), 0, kMostSamples, "ready.held_out"),
@@ -84,7 +93,8 @@ Ready Take(const pb::Ready& from, FieldReader& reader) {
           .threads = from.threads(),
           .forward_seconds = reader.Amounts(from.forward_seconds(), "ready.forward_seconds"),
           .backward_seconds = reader.Amounts(from.backward_seconds(), "ready.backward_seconds"),
-          .streams = from.streams()};
+          .streams = from.streams(),
+          .label_counts = std::move(label_counts)};
 }
 
 template <typename Message>
@@ -147,6 +157,7 @@ void Put(const Answer& from, pb::FromDevice& to) {
   for (const double seconds : from.arrival_seconds) answer.add_arrival_seconds(seconds);
   for (const bool queued : from.queued) answer.add_queued(queued);
   if (from.stream) Put(*from.stream, *answer.mutable_stream());
+  answer.set_cross_seconds(from.cross_seconds);
 }
 
 Answer Take(const pb::Answer& from, FieldReader& reader) {
@@ -164,6 +175,7 @@ Answer Take(const pb::Answer& from, FieldReader& reader) {
   if (reader.status().ok()) answer.queued.assign(from.queued().begin(), from.queued().end());
   answer.correct = reader.Within(from.correct(), 0, answer.samples, "answer.correct");
   if (from.has_stream()) answer.stream = Take(from.stream(), reader);
+  answer.cross_seconds = reader.Amount(from.cross_seconds(), "answer.cross_seconds");
   return answer;
 }
 
@@ -172,6 +184,15 @@ void Put(const Samples& from, Message& to) {
   to.mutable_samples()->set_ticket(from.ticket);
 }
 Samples Take(const pb::Samples& from, FieldReader&) { return {from.ticket()}; }
+
+template <typename Message>
+void Put(const Crossing& from, Message& to) {
+  to.mutable_crossing()->set_ticket(from.ticket);
+  to.mutable_crossing()->set_crossing(static_cast<std::uint32_t>(from.crossing));
+}
+Crossing Take(const pb::Crossing& from, FieldReader& reader) {
+  return {from.ticket(), static_cast<int>(reader.AtMost(from.crossing(), 1, "crossing.crossing"))};
+}
 
 void Put(const Failure& from, pb::FromDevice& to) {
   to.mutable_failure()->set_ticket(from.ticket);
@@ -257,6 +278,7 @@ void PutWork(const TrainAssignment& from, pb::Assignment& to) {
   train.set_seed(from.seed);
   train.set_learning_rate(from.learning_rate);
   train.set_prox(from.prox);
+  if (from.first) train.set_first(static_cast<std::uint64_t>(*from.first));
   auto& optimiser = *train.mutable_optimiser();
   optimiser.set_name(from.optimiser.name);
   optimiser.set_momentum(from.optimiser.momentum);
@@ -313,6 +335,7 @@ TrainAssignment TakeTrain(const pb::Train& from, RoundId round, FieldReader& rea
   train.seed = from.seed();
   train.learning_rate = reader.Amount(from.learning_rate(), "train.learning_rate");
   train.prox = reader.Amount(from.prox(), "train.prox");
+  if (from.has_first()) train.first = reader.Position(from.first(), "train.first");
   const auto& optimiser = from.optimiser();
   train.optimiser.name = reader.Text(optimiser.name(), kLongestName, "optimiser.name");
   // Their ranges are checked by whoever makes the optimiser.
@@ -410,6 +433,7 @@ StatusOr<FromDevice> ParseFromDevice(std::string_view fields) {
     case pb::FromDevice::kAnswer: return Checked<FromDevice>(Take(proto.answer(), reader), reader);
     case pb::FromDevice::kFailure: return Checked<FromDevice>(Take(proto.failure(), reader), reader);
     case pb::FromDevice::kSamples: return Checked<FromDevice>(Take(proto.samples(), reader), reader);
+    case pb::FromDevice::kCrossing: return Checked<FromDevice>(Take(proto.crossing(), reader), reader);
     default: return Corrupt("the message is of a kind that this protocol does not have");
   }
 }
@@ -425,6 +449,7 @@ StatusOr<ToDevice> ParseToDevice(std::string_view fields) {
     case pb::ToDevice::kVerdict: return Checked<ToDevice>(Take(proto.verdict(), reader), reader);
     case pb::ToDevice::kFarewell: return Checked<ToDevice>(Take(proto.farewell(), reader), reader);
     case pb::ToDevice::kSamples: return Checked<ToDevice>(Take(proto.samples(), reader), reader);
+    case pb::ToDevice::kCrossing: return Checked<ToDevice>(Take(proto.crossing(), reader), reader);
     default: return Corrupt("the message is of a kind that this protocol does not have");
   }
 }
