@@ -17,7 +17,7 @@ namespace {
 Status CheckMemory(const Model& charged, const Experiment& experiment, std::span<const DeviceProfile> profiles) {
   // A global batch is divided among all.
   const auto devices = static_cast<std::int64_t>(profiles.size());
-  const bool global = experiment.train.method == Method::kSplit && experiment.split.variant == SplitVariant::kParallel;
+  const bool global = experiment.train.method == Method::kSplit;
   const std::int64_t batch = global ? (experiment.train.batch + devices - 1) / devices : experiment.train.batch;
   const Bytes needed = TrainingMemory(charged.costs, batch);
   for (const DeviceProfile& profile : profiles) {

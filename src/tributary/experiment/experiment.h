@@ -126,7 +126,7 @@ struct ServerOptimiser {
 // [train]
 struct Training {
   Method method = Method::kFederated;
-  // Samples of one device in one step; of all devices together where `split` samples globally.
+  // Samples of one device in one step; of all devices together under `split`.
   std::int64_t batch = 32;
   // federated: what a device does between two exchanges, one of the two. More saves traffic and lets devices drift
   // apart.
@@ -190,15 +190,8 @@ struct StreamChoice {
   std::int64_t base_batch = 64;
 };
 
-enum class SplitVariant {
-  kParallel,    // all devices of a step at once, as one mini-batch
-  kSplitFedV1,  // local steps of each device with a rest of its own; fronts and rests are averaged
-  kSplitFedV2,  // local steps of one device after the other with the one rest; fronts are averaged
-};
-
 // [split]: the network's first layers on devices, the rest on the coordinator.
 struct SplitChoice {
-  SplitVariant variant = SplitVariant::kParallel;
   // The last layer on devices; "auto" is the one with the shortest modelled step.
   std::string cut = "auto";
   // Where given, layers after this one are on the devices too, and labels stay there.

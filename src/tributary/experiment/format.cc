@@ -228,7 +228,6 @@ void WriteInjection(const InjectionOptions& injection, Writer& out) {
 
 void WriteSplit(const SplitChoice& split, Writer& out) {
   out.Section("[split]");
-  out.Put("variant", NameOf(kSplitVariants, split.variant));
   out.Put("cut", split.cut);
   out.Put("tail", split.tail);
   out.Put("activations", NameOf(split.activations));
@@ -282,7 +281,7 @@ std::string FormatExperiment(const Experiment& experiment) {
   WriteInjection(experiment.injection, out);
   if (experiment.train.method == Method::kSplit) {
     WriteSplit(experiment.split, out);
-    if (experiment.split.variant == SplitVariant::kParallel) WriteSampling(experiment.sampling, out);
+    WriteSampling(experiment.sampling, out);
   }
   for (const Disturbance& disturbance : experiment.disturbances) WriteDisturbance(disturbance, out);
   return out.text();

@@ -2,7 +2,7 @@
 
 namespace tributary {
 
-Status ReadSampling(Section section, const Training& train, const SplitChoice& split, SamplingOptions& sampling) {
+Status ReadSampling(Section section, const Training& train, SamplingOptions& sampling) {
   const auto names = [](const auto& all) {
     std::vector<std::string> list;
     for (const auto one : all) list.emplace_back(NameOf(one));
@@ -18,11 +18,11 @@ Status ReadSampling(Section section, const Training& train, const SplitChoice& s
   section.ReadName("order", "order", names(kStepOrders), order);
   if (const auto parsed = ParseStepOrder(order); parsed.ok()) sampling.order = *parsed;
   section.Read("max-deviation", sampling.max_deviation, Range{.high = 2});
-  const bool samples = train.method == Method::kSplit && split.variant == SplitVariant::kParallel;
+  const bool samples = train.method == Method::kSplit;
   const bool dirichlet = sampling.method == SamplingMethod::kLatentDirichlet;
   const bool deadline = sampling.method == SamplingMethod::kDeadline;
   for (const auto key : {"method", "delta", "concentration", "draw", "order", "max-deviation"}) {
-    section.OnlyWith(key, samples, "method = \"split\" and variant = \"parallel\"");
+    section.OnlyWith(key, samples, "method = \"split\"");
   }
   for (const auto key : {"delta", "concentration", "draw"}) section.OnlyWith(key, dirichlet, "method = \"lds\"");
   section.OnlyWith("order", dirichlet || deadline, "method = \"lds\" or \"deadline\"");

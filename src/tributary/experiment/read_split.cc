@@ -16,18 +16,18 @@ void ReadPrecision(Section& section, std::string_view key, CutPrecision& out) {
 }
 
 // What leaves no room for a network that is cut, in sections that have been read for themselves.
-void CheckOthers(Section& section, const Experiment& rest, bool parallel) {
+void CheckOthers(Section& section, const Experiment& rest) {
   if (rest.data.hold_out > 0) {
-    section.Fail("variant", ": devices have only a part of the network and cannot evaluate it; leave out data.hold-out");
+    section.Fail("cut", ": devices have only a part of the network and cannot evaluate it; leave out data.hold-out");
   }
-  if (parallel && rest.fleet.participation != Portion::Share(1.0)) {
-    section.Fail("variant", ": who takes part in a step is drawn by [sampling]; leave out fleet.participation");
+  if (rest.fleet.participation != Portion::Share(1.0)) {
+    section.Fail("cut", ": who takes part in a step is drawn by [sampling]; leave out fleet.participation");
   }
   const bool streams = std::ranges::any_of(rest.fleet.groups, [](const Group& group) {
     return group.stream_rate != Distribution::Constant(0);
   });
   if (streams || rest.stream.recorded_speed || rest.stream.batch.rule != BatchRule::kFixed) {
-    section.Fail("variant", ": method = \"split\" plans epochs over samples that are there from the start; leave out"
+    section.Fail("cut", ": method = \"split\" plans epochs over samples that are there from the start; leave out"
                             " stream-rate and the batches and recordings of [stream]");
   }
 }
@@ -36,29 +36,19 @@ void CheckOthers(Section& section, const Experiment& rest, bool parallel) {
 
 Status ReadSplit(Section section, const Experiment& rest, SplitChoice& split) {
   const Training& train = rest.train;
-  section.ReadWord("variant", kSplitVariants, split.variant);
   section.Read("cut", split.cut);
   section.Read("tail", split.tail);
   ReadPrecision(section, "activations", split.activations);
   ReadPrecision(section, "gradients", split.gradients);
   section.Read("server-compute", split.server_compute);
-  for (const auto key : {"variant", "cut", "tail", "activations", "gradients", "server-compute"}) {
+  for (const auto key : {"cut", "tail", "activations", "gradients", "server-compute"}) {
     section.OnlyWith(key, train.method == Method::kSplit, kSplitOnly);
-  }
-  const bool parallel = split.variant == SplitVariant::kParallel;
-  section.OnlyWith("tail", parallel, "variant = \"parallel\"");
-  if (train.method == Method::kSplit && parallel && (train.local_steps || train.local_epochs)) {
-    section.Fail("variant", " is \"parallel\", whose devices take one step at a time; leave out train.local-steps and"
-                            " train.local-epochs, or use \"splitfed-v1\" or \"splitfed-v2\"");
   }
   if (split.tail && rest.transfers.strategy != TransferStrategy::kSequential) {
     section.Fail("tail", " has devices hold both ends of the network, which travel in one piece; leave out"
                          " transfers.strategy");
   }
-  if (train.method == Method::kSplit && !parallel && !train.local_steps && !train.local_epochs) {
-    section.Fail("variant", " has devices take local steps; give train.local-steps or train.local-epochs");
-  }
-  if (train.method == Method::kSplit) CheckOthers(section, rest, parallel);
+  if (train.method == Method::kSplit) CheckOthers(section, rest);
   return section.Finish();
 }
 

@@ -7,12 +7,11 @@ constexpr std::string_view kFederatedOnly = "method = \"federated\"";
 
 void ReadLocalWork(Section& section, Training& train) {
   const bool federated = train.method == Method::kFederated;
-  const bool may_step = federated || train.method == Method::kSplit;  // of which some variants do (read_split.cc)
   section.Read("batch", train.batch, 1, 1'000'000);
   section.Read("local-steps", train.local_steps, 1, kMostRounds);
   section.Read("local-epochs", train.local_epochs, 1, kMostRounds);
-  section.OnlyWith("local-steps", may_step, kFederatedOnly);
-  section.OnlyWith("local-epochs", may_step, kFederatedOnly);
+  section.OnlyWith("local-steps", federated, kFederatedOnly);
+  section.OnlyWith("local-epochs", federated, kFederatedOnly);
   if (train.local_steps && train.local_epochs) {
     section.Fail("local-epochs", " and train.local-steps are both given; a device does one or the other");
   } else if (federated && !train.local_steps && !train.local_epochs) {

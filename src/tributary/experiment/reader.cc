@@ -68,7 +68,7 @@ StatusOr<Experiment> Read(const Document& document, const std::optional<std::fil
   TRIBUTARY_RETURN_IF_ERROR(ReadStream(sections[7], experiment.train, experiment.stream));
   TRIBUTARY_RETURN_IF_ERROR(ReadInjection(sections[8], experiment.train, experiment.injection));
   TRIBUTARY_RETURN_IF_ERROR(ReadSplit(sections[9], experiment, experiment.split));
-  TRIBUTARY_RETURN_IF_ERROR(ReadSampling(sections[10], experiment.train, experiment.split, experiment.sampling));
+  TRIBUTARY_RETURN_IF_ERROR(ReadSampling(sections[10], experiment.train, experiment.sampling));
   experiment.transfers.whole_push = NeedsWholePush(experiment.compression);
   TRIBUTARY_RETURN_IF_ERROR(ReadDisturbances(root, experiment));
   TRIBUTARY_RETURN_IF_ERROR(root.Finish());

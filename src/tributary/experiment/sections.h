@@ -34,7 +34,7 @@ Status ReadStream(Section section, const Training& train, StreamChoice& stream);
 Status ReadInjection(Section section, const Training& train, InjectionOptions& injection);
 // `rest` has been read up to here.
 Status ReadSplit(Section section, const Experiment& rest, SplitChoice& split);
-Status ReadSampling(Section section, const Training& train, const SplitChoice& split, SamplingOptions& sampling);
+Status ReadSampling(Section section, const Training& train, SamplingOptions& sampling);
 Status ReadDisturbance(Section section, const FleetChoice& fleet, Disturbance& disturbance);
 
 // Whether a text can name an experiment or a group: letters, digits, '-' and '_'. Names become folders and parts of

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tributary/base/check.h"
@@ -203,6 +204,8 @@ class FakeDevice {
     while (exchange_.Next(*session_, [&](const ToDevice& message, ByteSpan values) {
       if (std::holds_alternative<Samples>(message)) {
         samples_.insert(samples_.end(), values.begin(), values.end());
+      } else if (std::holds_alternative<Crossing>(message)) {
+        crossed_.insert(crossed_.end(), values.begin(), values.end());
       } else if (const auto* piece = std::get_if<Piece>(&message)) {
         pulled_[piece->ticket] += values.size() / sizeof(float);
         pieces_.emplace_back(piece->array, Segment{piece->offset, values.size() / sizeof(float)});
@@ -267,6 +270,15 @@ class FakeDevice {
     return Finish(assignment.ticket);
   }
 
+  // Waits until so many bytes have come back over a cut, and takes them; none if it is closed or over instead.
+  std::vector<std::byte> AwaitCrossing(std::size_t bytes) {
+    while (crossed_.size() < bytes) {
+      Pump();
+      if (crossed_.size() < bytes && (connection_->closed() || !connection_->Await())) return {};
+    }
+    return std::exchange(crossed_, {});
+  }
+
   DeviceId number() const { return number_; }
   // Records that came with the last assignment.
   const std::vector<std::byte>& samples() const { return samples_; }
@@ -286,6 +298,7 @@ class FakeDevice {
   DeviceId number_;
   std::vector<ToDevice> inbox_;
   std::vector<std::byte> samples_;
+  std::vector<std::byte> crossed_;
   std::map<std::uint64_t, std::size_t> pulled_;
   std::vector<std::pair<Array, Segment>> pieces_;
 };

@@ -39,7 +39,7 @@ class ExchangeTest : public testing::Test {
     profiles_.clear();
     for (const Member& member : exchange_->members()) profiles_.push_back(member.profile);
     asking_ = std::async(std::launch::async, [this, work] {
-      return exchange_->Ask(inquiry_, work, {}, profiles_, sink_.get(), [this] { return stop_.load(); });
+      return exchange_->Ask(inquiry_, work, portions_, profiles_, sink_.get(), [this] { return stop_.load(); });
     });
   }
   void NewSink() {
@@ -76,6 +76,7 @@ class ExchangeTest : public testing::Test {
   std::vector<float> parameters_, statistics_;
   std::unique_ptr<Exchange> exchange_;
   Inquiry inquiry_;
+  Exchange::Portions portions_;  // of every question
   std::vector<DeviceProfile> profiles_;
   std::uint64_t round_ = 0;
   std::atomic<bool> stop_ = false;

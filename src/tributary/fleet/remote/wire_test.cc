@@ -83,8 +83,10 @@ TEST(Wire, CarriesReady) {
                                           .threads = 4294967295U,
                                           .forward_seconds = {0.5, 0, kLargest},
                                           .backward_seconds = {1, 2, 3},
-                                          .streams = true});
+                                          .streams = true,
+                                          .label_counts = {0, 1'000'000'000'000, 3}});
   EXPECT_TRUE(got.streams);
+  EXPECT_EQ(got.label_counts, (std::vector<std::int64_t>{0, 1'000'000'000'000, 3}));
   EXPECT_EQ(got.layout, "abc");
   EXPECT_EQ(got.samples, 1'000'000'000'000);
   EXPECT_EQ(got.held_out, 1);
@@ -113,7 +115,8 @@ TEST(Wire, CarriesPieceBothWays) {
 TEST(Wire, CarriesAnswer) {
   const auto got = FromThereAndBack(
       Answer{kMost, 10, kSmallest, 10, kLargest, 0.3, {1, 2}, {3, kSmallest}, 4, 5, {6, 7, 8}, {false, true},
-             StreamUse{kLast - 1, kLast, kLargest, kSmallest, 3, 4, 5, 6, 7, kLast}});
+             StreamUse{kLast - 1, kLast, kLargest, kSmallest, 3, 4, 5, 6, 7, kLast}, 9});
+  EXPECT_EQ(got.cross_seconds, 9);
   EXPECT_EQ(got.ticket, kMost);
   EXPECT_EQ(got.samples, 10);
   EXPECT_EQ(got.loss, kSmallest);
@@ -143,6 +146,12 @@ TEST(Wire, CarriesAnswer) {
 TEST(Wire, CarriesSamplesBothWays) {
   EXPECT_EQ(FromThereAndBack(Samples{kMost}).ticket, kMost);
   EXPECT_EQ(ToThereAndBack(Samples{kMost}).ticket, kMost);
+}
+
+TEST(Wire, CarriesCrossingsBothWays) {
+  EXPECT_EQ(FromThereAndBack(Crossing{kMost, 1}).ticket, kMost);
+  EXPECT_EQ(FromThereAndBack(Crossing{kMost, 1}).crossing, 1);
+  EXPECT_EQ(ToThereAndBack(Crossing{3, 1}).crossing, 1);
 }
 
 TEST(Wire, CarriesFailure) {
