@@ -41,6 +41,45 @@ struct Peer {
   std::uint64_t ticket = 0;  // the last it was given
 };
 
+constexpr std::size_t kSamples = 3;
+
+// Replies with what came, at once or when all is there.
+class EchoServer : public CutServer {
+ public:
+  explicit EchoServer(bool waits) : waits_(waits), came_(kDevices), replies_(kDevices) {}
+  bool waits() const override { return waits_; }
+  Status Take(std::size_t participant, const CutBatch& batch) override {
+    const std::lock_guard lock(mutex_);
+    TRIBUTARY_CHECK(batch.values.size() == kSamples && batch.labels.size() == kSamples && batch.crossing == 0);
+    if (batch.labels[0] > 1) return InvalidArgument("no such class");
+    came_[participant] = true;
+    if (!waits_) Answer(participant);
+    return OkStatus();
+  }
+  Status Close(int) override {
+    const std::lock_guard lock(mutex_);
+    TRIBUTARY_CHECK(waits_ && !closed_);
+    closed_ = true;
+    for (std::size_t i = 0; i < kDevices; ++i) {
+      if (came_[i]) Answer(i);
+    }
+    return OkStatus();
+  }
+  const CutReply* Reply(std::size_t participant, int) const override {
+    const std::lock_guard lock(mutex_);
+    return replies_[participant] ? &*replies_[participant] : nullptr;
+  }
+
+ private:
+  void Answer(std::size_t participant) { replies_[participant] = CutReply{{1, 2, 3}, 0.5, 0}; }
+
+  const bool waits_;
+  mutable std::mutex mutex_;
+  bool closed_ = false;
+  std::vector<bool> came_;
+  std::vector<std::optional<CutReply>> replies_;
+};
+
 }  // namespace
 
 // Several connections, of which some are in the same name, say anything in any order while rounds are under way. At the
@@ -53,6 +92,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   options.grace = Duration(0);
   options.compressed = true;
   options.shared = SampleFormat{{1, 1, 1}, SampleElement::kByte, 2};
+  // Of inputs of odd length the network is cut.
+  const bool cut = size % 2 == 1;
+  if (cut) options.cut = CutWire{.cut_values = 1};
+  const std::vector<std::size_t> batches(kDevices, kSamples);
+  std::vector<std::byte> crossing(kSamples * (sizeof(float) + sizeof(std::int32_t)));
   const std::vector<std::size_t> share = {1, 2, 0};
   options.transfers.strategy = TransferStrategy::kOptimal;
   Exchange exchange(options, clock);
@@ -76,14 +120,17 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     ExactSink sink(*model, 1000);
     std::atomic<bool> stop = false;
     std::optional<Exchange::Results> results;
+    EchoServer server(size % 4 == 1);
+    Exchange::Portions portions{.share = share};
+    if (cut) portions = {.batches = batches, .share = share, .server = &server};
     std::thread asking([&] {
-      auto answers = exchange.Ask(inquiry, TrainAssignment{}, {.share = share}, profiles, &sink, [&] { return stop.load(); });
+      auto answers = exchange.Ask(inquiry, TrainAssignment{}, portions, profiles, &sink, [&] { return stop.load(); });
       if (answers.ok()) results = *std::move(answers);
     });
     for (bool more = true; more && choices.any();) {
       const std::size_t choice = choices.Next();
       Peer& peer = peers[choice % peers.size()];
-      const std::size_t act = choice / peers.size() % 17;
+      const std::size_t act = choice / peers.size() % 18;
       if (!peer.device) {
         peer = {};
         peer.name = choices.Next() % kDevices;
@@ -122,11 +169,33 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
           break;
         }
         case 9: {  // As well as it can.
-          while (exchange.Next(device.session(), [&](const ToDevice& message, ByteSpan) {
-            if (const auto* assignment = std::get_if<Assignment>(&message)) peer.ticket = assignment->ticket;
-          })) {
+          bool replied = false;
+          const auto pump = [&] {
+            while (exchange.Next(device.session(), [&](const ToDevice& message, ByteSpan) {
+              if (const auto* assignment = std::get_if<Assignment>(&message)) peer.ticket = assignment->ticket;
+              replied = replied || std::holds_alternative<Crossing>(message);
+            })) {
+            }
+          };
+          pump();
+          if (cut) {
+            status = device.Send(Crossing{peer.ticket, 0}, crossing);
+            if (!status.ok()) break;
+            // The reply may have to wait for others.
+            for (int i = 0; i < 20 && !replied; ++i) {
+              std::this_thread::sleep_for(std::chrono::milliseconds(1));
+              pump();
+            }
+            if (!replied) break;
           }
           status = device.Push(peer.ticket, update);
+          break;
+        }
+        case 16: {  // Over the cut, whether there is one or not.
+          std::vector<std::byte> bytes = crossing;
+          if (choices.Next() % 4 == 0) bytes[choices.Next() % bytes.size()] = static_cast<std::byte>(choices.Next());
+          if (choices.Next() % 4 == 0) bytes.resize(choices.Next() % 32);
+          status = device.Send(Crossing{peer.ticket, static_cast<int>(choices.Next() % 8 == 0)}, bytes);
           break;
         }
         case 10: {
