@@ -16,7 +16,7 @@ void ReadPrecision(Section& section, std::string_view key, CutPrecision& out) {
 }
 
 // What leaves no room for a network that is cut, in sections that have been read for themselves.
-void CheckOthers(Section& section, const Experiment& rest, bool parallel) {
+void CheckOthers(Section& section, const Experiment& rest, bool parallel, bool tail) {
   if (rest.data.hold_out > 0) {
     section.Fail("variant", ": devices have only a part of the network and cannot evaluate it; leave out data.hold-out");
   }
@@ -29,6 +29,10 @@ void CheckOthers(Section& section, const Experiment& rest, bool parallel) {
   if (streams || rest.stream.recorded_speed || rest.stream.batch.rule != BatchRule::kFixed) {
     section.Fail("variant", ": method = \"split\" plans epochs over samples that are there from the start; leave out"
                             " stream-rate and the batches and recordings of [stream]");
+  }
+  if (tail && (rest.transfers.strategy != TransferStrategy::kSequential || rest.transfers.largest_segment)) {
+    section.Fail("tail", ": its layers are at both ends of the network, whose weights then travel in one piece; leave out"
+                         " transfers.strategy and transfers.largest-segment");
   }
 }
 
@@ -54,7 +58,7 @@ Status ReadSplit(Section section, const Experiment& rest, SplitChoice& split) {
   if (train.method == Method::kSplit && !parallel && !train.local_steps && !train.local_epochs) {
     section.Fail("variant", " has devices take local steps; give train.local-steps or train.local-epochs");
   }
-  if (train.method == Method::kSplit) CheckOthers(section, rest, parallel);
+  if (train.method == Method::kSplit) CheckOthers(section, rest, parallel, split.tail.has_value());
   return section.Finish();
 }
 
