@@ -16,8 +16,9 @@ UpdatePiece HeldSink::InWhole(const UpdatePiece& piece) const {
 Status HeldSink::Accept(DeviceId device, const Update& update) {
   if (update.parameters.size() != parameters_.size() || update.statistics.size() != statistics_.size()) {
     return InvalidArgument("the update of device " + std::to_string(device.value) + " has " +
-                           std::to_string(update.parameters.size()) + " values, expected " +
-                           std::to_string(parameters_.size()));
+                           std::to_string(update.parameters.size()) + " values and " +
+                           std::to_string(update.statistics.size()) + " statistics, expected " +
+                           std::to_string(parameters_.size()) + " and " + std::to_string(statistics_.size()));
   }
   std::vector<UpdatePiece> taken;
   const auto add = [&](UpdatePart part, std::span<const float> values, const HeldRanges& ranges) -> Status {
