@@ -14,8 +14,10 @@ using Json = nlohmann::json;
 constexpr std::uint64_t kSchema = 1;
 constexpr std::uint64_t kLargestSigned = std::numeric_limits<std::int64_t>::max();
 
+// Numbers that an epoch may be planned from: of each device its size, its delay, and how many samples of each class.
+constexpr std::int64_t kMostEpochNumbers = 12 * kMostDevices;
 // More than the largest checkpoint allowed has brackets, keys and values.
-constexpr std::int64_t kMostParts = 12 * kMostDevices;
+constexpr std::int64_t kMostParts = 13 * kMostDevices + kMostEpochNumbers;
 
 // What JSON's types do not say. One check for writing and for reading, so that nothing is written that is not read.
 std::string Fault(const Checkpoint& checkpoint) {
@@ -29,6 +31,13 @@ std::string Fault(const Checkpoint& checkpoint) {
   const EpochState& epoch = checkpoint.progress.epoch;
   if (epoch.number > 0) {
     if (epoch.began > checkpoint.progress.round) return "its epoch begins after its last round";
+    if (epoch.number > epoch.began) return "it has begun more epochs than rounds";
+    const SamplingProblem& problem = epoch.problem;
+    std::size_t numbers = problem.sizes.size() + problem.delays.size();
+    for (const auto& counts : problem.label_counts) numbers += counts.size();
+    if (numbers > static_cast<std::size_t>(kMostEpochNumbers)) {
+      return "its epoch is planned from more than " + std::to_string(kMostEpochNumbers) + " numbers";
+    }
     if (const Status status = CheckSamplingProblem(epoch.problem); !status.ok()) return "of its epoch, " + status.message();
   }
   std::set<std::string_view> names;
@@ -96,6 +105,7 @@ StatusOr<EpochState> ReadEpoch(const Json& json) {
   if (!json.is_object()) return Corrupt("its 'epoch' is not an object");
   EpochState epoch;
   TRIBUTARY_ASSIGN_OR_RETURN(epoch.number, Number(json, "number"));
+  if (epoch.number == 0) return Corrupt("its epoch has the number 0, and they are counted from 1");
   TRIBUTARY_ASSIGN_OR_RETURN(epoch.began, Number(json, "began"));
   TRIBUTARY_ASSIGN_OR_RETURN(epoch.problem.sizes, Numbers<std::int64_t>(json, "sizes"));
   TRIBUTARY_ASSIGN_OR_RETURN(epoch.problem.delays, Numbers<double>(json, "delays"));

@@ -54,6 +54,13 @@ std::vector<std::uint32_t> Contents(const CheckpointFile& file) {
   return bits;
 }
 
+// In the middle of its third epoch.
+Checkpoint WithEpoch() {
+  Checkpoint checkpoint = Sample();
+  checkpoint.progress.epoch = {3, 11, {{5, 0, 7}, {{2, 3}, {0, 0}, {7, 0}}, {0.1 + 0.2, 0, 1e12}}};
+  return checkpoint;
+}
+
 TEST_F(CheckpointTest, HoldsEveryNumberToTheBit) {
   Checkpoint extreme = Sample();
   extreme.progress = {std::numeric_limits<std::uint64_t>::max(), Duration::max(),
@@ -63,7 +70,10 @@ TEST_F(CheckpointTest, HoldsEveryNumberToTheBit) {
   extreme.members = {{"", std::numeric_limits<std::int64_t>::max()}};
   Checkpoint unevaluated = Sample();
   unevaluated.progress.accuracy.reset();
-  for (const Checkpoint& checkpoint : {Sample(), extreme, unevaluated, Checkpoint{}}) {
+  Checkpoint sizes_only = WithEpoch();
+  sizes_only.progress.epoch.problem.delays.clear();
+  sizes_only.progress.epoch.problem.label_counts.clear();
+  for (const Checkpoint& checkpoint : {Sample(), extreme, unevaluated, Checkpoint{}, WithEpoch(), sizes_only}) {
     Written(checkpoint, kArrays);
     const auto file = CheckpointFile::Read(path_);
     ASSERT_TRUE(file.ok()) << file.status();
@@ -173,6 +183,33 @@ TEST_F(CheckpointTest, WritesNothingThatItWouldNotRead) {
   refusal([](Checkpoint& c) { c.progress.accuracy = std::numeric_limits<double>::quiet_NaN(); });
   refusal([](Checkpoint& c) { c.progress.elapsed = Duration(-1); });
   refusal([](Checkpoint& c) { c.log_bytes = std::numeric_limits<std::uint64_t>::max(); });
+  using Epoch = EpochState;
+  const auto of_epoch = [&](const std::function<void(Epoch&)>& spoil) {
+    return refusal([&](Checkpoint& c) {
+      c = WithEpoch();
+      spoil(c.progress.epoch);
+    });
+  };
+  EXPECT_NE(of_epoch([](Epoch& e) { e.began = 13; }).find("begins after its last round"), std::string::npos);
+  EXPECT_NE(of_epoch([](Epoch& e) { e.number = 12; }).find("more epochs than rounds"), std::string::npos);
+  EXPECT_NE(of_epoch([](Epoch& e) { e.problem.sizes[1] = -1; }).find("client 2"), std::string::npos);
+  EXPECT_NE(of_epoch([](Epoch& e) { e.problem.delays[0] = -1; }).find("the delay of client 1"), std::string::npos);
+  of_epoch([](Epoch& e) { e.problem.delays[0] = std::numeric_limits<double>::quiet_NaN(); });
+  of_epoch([](Epoch& e) { e.problem.delays.pop_back(); });
+  of_epoch([](Epoch& e) { e.problem.label_counts[0][1] = 4; });
+  of_epoch([](Epoch& e) { e.problem.label_counts.pop_back(); });
+  of_epoch([](Epoch& e) { e.problem = {}; });
+}
+
+TEST_F(CheckpointTest, WhatItCouldNotReadBackOfAnEpochIsRefusedToo) {
+  // A million devices with twelve classes each: more numbers than the reader takes.
+  Checkpoint checkpoint = Sample();
+  EpochState& epoch = checkpoint.progress.epoch;
+  epoch = {1, 1, {std::vector<std::int64_t>(1'000'000, 1), {}, {}}};
+  EXPECT_TRUE(ParseCheckpoint(FormatCheckpoint(checkpoint).value(), 5).ok());
+  epoch.problem.label_counts.assign(1'000'000, {1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0});
+  const auto text = FormatCheckpoint(checkpoint);
+  EXPECT_TRUE(!text.ok() || ParseCheckpoint(*text, 5).ok());
 }
 
 TEST(ParseCheckpoint, SaysWhatIsWrong) {
@@ -198,6 +235,33 @@ TEST(ParseCheckpoint, SaysWhatIsWrong) {
             "it has more levels of brackets, or more parts, than a checkpoint");
   EXPECT_EQ(refusal("{\"schema\"", "[\"schema\""), "it is not valid JSON");
   EXPECT_EQ(ParseCheckpoint("3").status().message(), "it is not a JSON object");
+}
+
+TEST(ParseCheckpoint, SaysWhatIsWrongWithAnEpoch) {
+  const std::string good = FormatCheckpoint(WithEpoch()).value();
+  ASSERT_EQ(ParseCheckpoint(good, 5)->progress.epoch, WithEpoch().progress.epoch);
+  const auto refusal = [&](std::string_view old, std::string_view replacement) {
+    std::string text = good;
+    text.replace(text.find(old), old.size(), replacement);
+    const auto checkpoint = ParseCheckpoint(text, 5);
+    return checkpoint.ok() ? "accepted" : checkpoint.status().message();
+  };
+  EXPECT_EQ(refusal("\"epoch\":{", "\"epoch\":3,\"other\":{"), "its 'epoch' is not an object");
+  EXPECT_EQ(refusal("\"number\":3", "\"number\":-3"), "its 'number' is not a whole number from 0");
+  EXPECT_EQ(refusal("\"number\":3,", ""), "it has no 'number'");
+  EXPECT_EQ(refusal("\"number\":3", "\"number\":0"), "its epoch has the number 0, and they are counted from 1");
+  EXPECT_EQ(refusal("\"number\":3", "\"number\":18446744073709551615"), "it has begun more epochs than rounds");
+  EXPECT_EQ(refusal("\"began\":11", "\"began\":13"), "its epoch begins after its last round");
+  EXPECT_EQ(refusal("[5,0,7]", "5"), "its 'sizes' is not a list");
+  EXPECT_EQ(refusal("[5,0,7]", "[5,0.5,7]"), "its 'sizes' is not a list of numbers");
+  EXPECT_EQ(refusal("[5,0,7]", "[5,0,\"7\"]"), "its 'sizes' is not a list of numbers");
+  EXPECT_EQ(refusal("[5,0,7]", "[5,0,18446744073709551615]"),
+            "of its epoch, the size of client 3 is -1; a client has 0 samples or more");
+  EXPECT_EQ(refusal("[2,3,0,0,7,0]", "[2,3,0,0,7]"), "its epoch has label counts of half a device");
+  EXPECT_EQ(refusal("[5,0,7]", "[]"), "its epoch has label counts of half a device");
+  EXPECT_NE(refusal("[2,3,0,0,7,0]", "[2,2,0,0,7,0]").find("of its epoch, the label counts of client 1"), std::string::npos);
+  EXPECT_NE(refusal("1000000000000.0", "1e13").find("of its epoch, the delay of client 3"), std::string::npos);
+  EXPECT_EQ(refusal("1000000000000.0", "null"), "its 'delays' is not a list of numbers");
 }
 
 }  // namespace

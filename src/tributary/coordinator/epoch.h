@@ -26,6 +26,7 @@ class Epochs {
     std::vector<DeviceId> devices;
     std::vector<std::size_t> batches;
     std::vector<std::int64_t> first;
+    friend bool operator==(const Step&, const Step&) = default;
   };
 
   explicit Epochs(SamplingOptions options) : options_(std::move(options)) {}

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <utility>
 
 #include "tributary/base/check.h"
 #include "tributary/engine/compute.h"
 #include "tributary/model/norm_replacement.h"
+#include "tributary/policy/aggregation/weighted_sum.h"
 
 namespace tributary {
 namespace {
@@ -18,6 +21,10 @@ NodeIndex FirstThatWaits(const Model& rest) {
   NodeIndex before = needs_all - 1;
   while (before > 0 && !rest.cuts[before]) --before;
   return before + 1;
+}
+
+bool Finite(std::span<const float> values) {
+  return std::ranges::all_of(values, [](float value) { return std::isfinite(value); });
 }
 
 std::span<float> Writable(std::span<const float> values) {
@@ -89,6 +96,13 @@ Rng RestOfNetwork::ChanceOf(std::size_t participant) const {
   return Rng::ForStream(seed_, DeviceOf(participant), "rest", request_->round.value);
 }
 
+bool RestOfNetwork::SoundTogether() const {
+  const Layout& layout = network_.rest->parameters;
+  const std::size_t begin = layout.From(late_), end = layout.From(last_ + 1);
+  return Finite(joined_) && WeightedSum::Check(together_->gradients.span().subspan(begin, end - begin)).ok() &&
+         WeightedSum::Check(together_->statistics.span()).ok();
+}
+
 Status RestOfNetwork::Add(std::size_t participant, double weight, std::span<const float> gradients, NodeIndex first,
                           NodeIndex last) {
   const Layout& layout = network_.rest->parameters;
@@ -106,17 +120,23 @@ Status RestOfNetwork::AddStatistics(std::size_t participant, double weight) {
 Status RestOfNetwork::Check(std::size_t participant, const CutBatch& batch) const {
   const std::size_t samples = request_->BatchOf(participant);
   const CutWire& wire = network_.wire;
-  const bool labels = wire.labels_travel();
-  if (batch.values.size() != samples * wire.Up(batch.crossing).values || batch.labels.size() != (labels ? samples : 0)) {
-    return InvalidArgument("device " + std::to_string(DeviceOf(participant).value) + " sends " +
-                           std::to_string(batch.values.size()) + " values and " + std::to_string(batch.labels.size()) +
-                           " labels over the cut for " + std::to_string(samples) + " samples");
+  const std::string who = "device " + std::to_string(DeviceOf(participant).value) + " sends ";
+  if (batch.crossing < 0 || batch.crossing >= wire.crossings()) {
+    return InvalidArgument(who + "something for crossing " + std::to_string(batch.crossing) + " of the cut; there are " +
+                           std::to_string(wire.crossings()) + ", counted from 0");
   }
+  const std::size_t values = samples * wire.Up(batch.crossing).values, labels = wire.labels_travel() ? samples : 0;
+  if (batch.values.size() != values || batch.labels.size() != labels) {
+    return InvalidArgument(who + std::to_string(batch.values.size()) + " values and " +
+                           std::to_string(batch.labels.size()) + " labels over the cut for " + std::to_string(samples) +
+                           " samples; expected: " + std::to_string(values) + " and " + std::to_string(labels));
+  }
+  if (!Finite(batch.values)) return InvalidArgument(who + "a value over the cut that is not a number");
   const std::int64_t classes = network_.whole->graph.classes();
   for (const std::int32_t label : batch.labels) {
     if (label >= 0 && label < classes) continue;
-    return InvalidArgument("device " + std::to_string(DeviceOf(participant).value) + " sends label " +
-                           std::to_string(label) + " where there are " + std::to_string(classes) + " classes");
+    return InvalidArgument(who + "label " + std::to_string(label) + " where there are " + std::to_string(classes) +
+                           " classes");
   }
   return OkStatus();
 }
@@ -204,95 +224,121 @@ Status RestOfNetwork::Close(int crossing) {
   return members_.empty() ? OkStatus() : GoTogether();
 }
 
-double RestOfNetwork::Gather() {
+double RestOfNetwork::SamplesOf(const std::vector<std::size_t>& those) const {
+  double samples = 0;
+  for (const std::size_t i : those) samples += static_cast<double>(slots_[i].samples);
+  return samples;
+}
+
+void RestOfNetwork::Gather() {
   joined_.clear();
   labels_.clear();
-  double samples = 0;
   for (const std::size_t i : members_) {
     const Slot& slot = slots_[i];
     joined_.insert(joined_.end(), slot.values.begin(), slot.values.end());
     labels_.insert(labels_.end(), slot.labels.begin(), slot.labels.end());
-    samples += static_cast<double>(slot.samples);
   }
   std::ranges::copy(weights_.statistics, together_->statistics.data());
-  return samples;
+}
+
+StatusOr<bool> RestOfNetwork::PassTogether(PassResult& result) {
+  Gather();
+  Rng chance = Rng::ForStream(seed_, DeviceId{0}, "rest-together", request_->round.value);
+  const PassOptions options{.first = late_, .label_smoothing = label_smoothing_, .rng = &chance, .input_gradient = true};
+  Executor& executor = *together_->executor;
+  if (network_.tail) {
+    TRIBUTARY_ASSIGN_OR_RETURN(const auto values, executor.Forward(joined_, last_, options));
+    joined_.assign(values.begin(), values.end());
+    return Finite(joined_) && WeightedSum::Check(together_->statistics.span()).ok();
+  }
+  TRIBUTARY_ASSIGN_OR_RETURN(result, executor.Train({joined_, labels_}, options));
+  const auto gradient = executor.input_gradient();
+  joined_.assign(gradient.begin(), gradient.end());
+  return std::isfinite(result.loss) && SoundTogether();
 }
 
 Status RestOfNetwork::GoTogether() {
-  Executor& executor = *together_->executor;
-  for (;;) {
-    const double samples = Gather();
-    Rng chance = Rng::ForStream(seed_, DeviceId{0}, "rest-together", request_->round.value);
-    const PassOptions options{.first = late_, .label_smoothing = label_smoothing_, .rng = &chance, .input_gradient = true};
-    if (network_.tail) {
-      TRIBUTARY_ASSIGN_OR_RETURN(const auto values, executor.Forward(joined_, last_, options));
-      TRIBUTARY_RETURN_IF_ERROR(AddStatistics(members_.front(), samples));
-      const std::size_t each = network_.wire.tail_values;
-      std::size_t offset = 0;
-      for (const std::size_t i : members_) {
-        const auto mine = values.subspan(offset, slots_[i].samples * each);
-        slots_[i].replies[0] = CutReply{{mine.begin(), mine.end()}, 0, 0};
-        offset += mine.size();
-      }
-      return OkStatus();
-    }
-    TRIBUTARY_ASSIGN_OR_RETURN(const PassResult pass, executor.Train({joined_, labels_}, options));
-    if (!std::isfinite(pass.loss)) {
-      TRIBUTARY_RETURN_IF_ERROR(LeaveOutUnsound());
-      continue;
-    }
+  PassResult pass;
+  TRIBUTARY_ASSIGN_OR_RETURN(bool sound, PassTogether(pass));
+  if (!sound) {
+    TRIBUTARY_RETURN_IF_ERROR(LeaveOutUnsound());
+    TRIBUTARY_ASSIGN_OR_RETURN(sound, PassTogether(pass));
+    if (!sound) return Unsound(members_.front());
+  }
+  const double samples = SamplesOf(members_);
+  TRIBUTARY_RETURN_IF_ERROR(AddStatistics(members_.front(), samples));
+  if (!network_.tail) {
     TRIBUTARY_RETURN_IF_ERROR(Add(members_.front(), samples, together_->gradients.span(), late_, last_));
-    TRIBUTARY_RETURN_IF_ERROR(AddStatistics(members_.front(), samples));
-    const auto gradient = executor.input_gradient();
-    joined_.assign(gradient.begin(), gradient.end());
     return ShareOut(members_, samples, pass.loss);
   }
+  std::size_t offset = 0;
+  for (const std::size_t i : members_) {
+    const auto mine = std::span(joined_).subspan(offset, slots_[i].samples * network_.wire.tail_values);
+    slots_[i].replies[0] = CutReply{{mine.begin(), mine.end()}, 0, 0};
+    offset += mine.size();
+  }
+  return OkStatus();
 }
 
 Status RestOfNetwork::LeaveOutUnsound() {
-  const std::vector<std::size_t> all = members_;
+  const std::vector<std::size_t> all = std::exchange(members_, {});
   std::vector<std::size_t> sound;
   for (const std::size_t i : all) {
     members_ = {i};
-    Gather();
-    Rng chance = ChanceOf(i);
-    const PassOptions options{.first = late_, .label_smoothing = label_smoothing_, .rng = &chance};
-    TRIBUTARY_ASSIGN_OR_RETURN(const PassResult pass, together_->executor->Train({joined_, labels_}, options));
-    if (std::isfinite(pass.loss)) {
+    PassResult pass;
+    TRIBUTARY_ASSIGN_OR_RETURN(const bool mine, PassTogether(pass));
+    if (mine) {
       sound.push_back(i);
     } else {
       slots_[i].samples = 0;
     }
   }
-  // Where each is sound and all together are not, nobody can be blamed.
-  if (sound.size() == all.size() || sound.empty()) return Unsound(all.front());
   members_ = std::move(sound);
-  return OkStatus();
+  // Where each is sound and all together are not, nobody can be blamed.
+  return members_.empty() || members_.size() == all.size() ? Unsound(all.front()) : OkStatus();
 }
 
 Status RestOfNetwork::GoBackTogether() {
   std::vector<std::size_t> there;
-  double samples = 0;
-  for (const std::size_t i : members_) {
-    if (slots_[i].gradient.empty()) continue;
-    there.push_back(i);
-    samples += static_cast<double>(slots_[i].samples);
-  }
+  std::ranges::copy_if(members_, std::back_inserter(there), [&](std::size_t i) { return !slots_[i].gradient.empty(); });
   if (there.empty()) return OkStatus();
+  TRIBUTARY_ASSIGN_OR_RETURN(bool sound, PassBack(there));
+  if (!sound) {
+    const std::vector<std::size_t> all = std::exchange(there, {});
+    PassResult pass;
+    for (const std::size_t i : all) {
+      TRIBUTARY_RETURN_IF_ERROR(PassTogether(pass).status());
+      TRIBUTARY_ASSIGN_OR_RETURN(const bool mine, PassBack({i}));
+      if (mine) there.push_back(i);
+    }
+    if (there.empty() || there.size() == all.size()) return Unsound(all.front());
+    TRIBUTARY_RETURN_IF_ERROR(PassTogether(pass).status());
+    TRIBUTARY_ASSIGN_OR_RETURN(sound, PassBack(there));
+    if (!sound) return Unsound(there.front());
+  }
+  const double samples = SamplesOf(there);
+  TRIBUTARY_RETURN_IF_ERROR(Add(there.front(), samples, together_->gradients.span(), late_, last_));
+  return ShareOut(there, samples, 0);
+}
+
+StatusOr<bool> RestOfNetwork::PassBack(const std::vector<std::size_t>& those) {
   // Theirs are gradients of their own means; whoever is missing has no part in the mean of all.
+  const double samples = SamplesOf(those);
   joined_.clear();
   for (const std::size_t i : members_) {
     const Slot& slot = slots_[i];
+    if (std::ranges::find(those, i) == those.end()) {
+      joined_.resize(joined_.size() + slot.samples * network_.wire.tail_values, 0);
+      continue;
+    }
     const auto share = static_cast<float>(static_cast<double>(slot.samples) / samples);
-    if (slot.gradient.empty()) joined_.resize(joined_.size() + slot.samples * network_.wire.tail_values, 0);
     for (const float value : slot.gradient) joined_.push_back(value * share);
   }
   Executor& executor = *together_->executor;
   TRIBUTARY_RETURN_IF_ERROR(executor.Backward(joined_));
-  TRIBUTARY_RETURN_IF_ERROR(Add(there.front(), samples, together_->gradients.span(), late_, last_));
   const auto gradient = executor.input_gradient();
   joined_.assign(gradient.begin(), gradient.end());
-  return ShareOut(there, samples, 0);
+  return SoundTogether();
 }
 
 Status RestOfNetwork::ShareOut(const std::vector<std::size_t>& those, double all, double loss) {
@@ -312,7 +358,10 @@ Status RestOfNetwork::ShareOut(const std::vector<std::size_t>& those, double all
       continue;
     }
     TRIBUTARY_RETURN_IF_ERROR(slot.early->Backward(mine));
-    TRIBUTARY_RETURN_IF_ERROR(Add(i, static_cast<double>(slot.samples), together_->gradients.span(), 1, late_ - 1));
+    if (!Add(i, static_cast<double>(slot.samples), together_->gradients.span(), 1, late_ - 1).ok()) {
+      slot.replies[network_.wire.crossings() - 1].reset();  // Its own gradients are no numbers, which is no one else's loss.
+      continue;
+    }
     const auto before = slot.early->input_gradient();
     reply.values.assign(before.begin(), before.end());
   }

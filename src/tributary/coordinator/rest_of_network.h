@@ -65,12 +65,18 @@ class RestOfNetwork : public SplitHalf {
   Status TakeEarly(Slot& slot, std::size_t participant, const CutBatch& batch);
   Status GoBackAlone(Slot& slot, std::size_t participant, std::span<const float> gradient);
   // The members' batches together, in their order: from where they wait to the end, and back.
-  double Gather();  // returns their samples
+  void Gather();
+  double SamplesOf(const std::vector<std::size_t>& those) const;
   Status GoTogether();
   Status GoBackTogether();
+  // A pass, and a pass back from the gradients of those alone, that leave what comes out of them in `joined_`. False if it
+  // is not all numbers.
+  StatusOr<bool> PassTogether(PassResult& result);
+  StatusOr<bool> PassBack(const std::vector<std::size_t>& those);
+  bool SoundTogether() const;
   // Gives these members the gradients of their own means, where `joined_` has that of the mean over `all` samples.
   Status ShareOut(const std::vector<std::size_t>& those, double all, double loss);
-  // When the loss of all is no number: leaves out those whose own is none either.
+  // When what comes out for all is no number: leaves out those for whom alone it is none either.
   Status LeaveOutUnsound();
 
   const SplitNetwork network_;

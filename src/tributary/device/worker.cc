@@ -31,7 +31,7 @@ Worker::Worker(std::shared_ptr<const Model> model, ExecutorOptions options)
       statistics_(model_->statistics.size) {}
 
 Executor& Worker::OnShared(const SharedWeights& weights) {
-  if (shared_at_ != weights.parameters.data()) {
+  if (!on_shared_ || shared_at_ != weights.parameters.data()) {
     // An executor takes memory it may write, but only reads parameters during a pass.
     const std::span<float> parameters(const_cast<float*>(weights.parameters.data()), weights.parameters.size());
     on_shared_.emplace(model_, NetworkMemory{parameters, statistics_.span(), gradients_.span()}, options_);
@@ -151,17 +151,27 @@ class Worker::Training {
     TRIBUTARY_ASSIGN_OR_RETURN(const auto values, executor_.Forward(batch.inputs, hooks_.cut, options));
     if (stopwatch_ && first) stopwatch_->ForwardDone();
     const std::span<const std::int32_t> labels = batch.labels;
+    const std::size_t given = values.size();
     TRIBUTARY_ASSIGN_OR_RETURN(CutReply reply, hooks_.cross({0, values, tail ? labels.first(0) : labels}));
     PassResult result{reply.loss, reply.correct};
     if (tail) {
       Executor& executor = worker_.TailOnShared(weights_);
       PassOptions behind = options;
       behind.first = hooks_.cut + 2;
+      const auto each = static_cast<std::size_t>(worker_.model_->graph.shape(hooks_.cut + 1).elements());
+      TRIBUTARY_RETURN_IF_ERROR(CheckReply(reply, labels.size() * each));
       TRIBUTARY_ASSIGN_OR_RETURN(result, executor.Train({reply.values, labels}, behind));
       TRIBUTARY_ASSIGN_OR_RETURN(reply, hooks_.cross({1, executor.input_gradient(), {}}));
     }
+    TRIBUTARY_RETURN_IF_ERROR(CheckReply(reply, given));
     TRIBUTARY_RETURN_IF_ERROR(executor_.Backward(reply.values, options.hooks));
     return result;
+  }
+
+  static Status CheckReply(const CutReply& reply, std::size_t values) {
+    if (reply.values.size() == values) return OkStatus();
+    return InvalidArgument("what comes back over the cut has " + std::to_string(reply.values.size()) +
+                           " values, expected " + std::to_string(values));
   }
 
   bool Place(std::size_t unit) {

@@ -77,9 +77,11 @@ class Executor::Torch {
         channels_last_(options.format == MemoryFormat::kChannelsLast ||
                        (options.format == MemoryFormat::kAuto && PreferChannelsLast(*model_))),
         may_overwrite_input_(NodesThatMayOverwriteTheirInput(model_->graph)),
-        first_node_of_unit_(model_->graph.size()) {
+        first_node_of_unit_(model_->graph.size()),
+        unit_of_node_(model_->graph.size()) {
     for (std::size_t unit = 0; unit < model_->units.size(); ++unit) {
       first_node_of_unit_[model_->units[unit].nodes.front()] = unit;
+      for (const NodeIndex node : model_->units[unit].nodes) unit_of_node_[node] = unit;
     }
   }
 
@@ -199,8 +201,8 @@ class Executor::Torch {
     std::vector<at::Tensor> node_inputs;
     for (NodeIndex i = first; i <= last; ++i) {
       const Node& node = graph.node(i);
+      if (unit_of_node_[i]) units_run_[*unit_of_node_[i]] = true;  // Also where the pass begins in the middle of it.
       if (const auto unit = first_node_of_unit_[i]) {
-        units_run_[*unit] = true;
         if (options.hooks.before_forward && !options.hooks.before_forward(*unit)) throw GivenUp{};
       }
       node_inputs.clear();
@@ -246,7 +248,7 @@ class Executor::Torch {
   bool trains_;
   bool channels_last_;
   std::vector<bool> may_overwrite_input_;
-  std::vector<std::optional<std::size_t>> first_node_of_unit_;
+  std::vector<std::optional<std::size_t>> first_node_of_unit_, unit_of_node_;
 
   // Of the last pass.
   std::vector<bool> units_run_;

@@ -239,6 +239,17 @@ TEST(Executor, CutAnywhereGivesTheSameBits) {
   }
 }
 
+TEST(Executor, APassFromTheMiddleOfAUnitLeavesNothingOfTheOneBefore) {
+  Bench bench(Zoo("resnet8", {3, 16, 16}));
+  ASSERT_EQ(bench.model->graph.node(1).name, "conv1");  // a unit with the norm that follows
+  ASSERT_TRUE(bench.model->cuts[1]);
+  const std::vector<float> inputs(6 * static_cast<std::size_t>(bench.model->graph.shape(1).elements()), 0.5F);
+  ASSERT_TRUE(bench.executor.Train({inputs, bench.labels}, {.first = 2}).ok());
+  const std::vector<float> once = bench.Gradients();
+  ASSERT_TRUE(bench.executor.Train({inputs, bench.labels}, {.first = 2}).ok());
+  EXPECT_EQ(bench.Gradients(), once);
+}
+
 TEST(Executor, TwoPassesAreTheSameAsOne) {
   // Gradients are overwritten, not added up.
   Bench bench(Zoo("cnn"));

@@ -16,7 +16,7 @@ void ReadPrecision(Section& section, std::string_view key, CutPrecision& out) {
 }
 
 // What leaves no room for a network that is cut, in sections that have been read for themselves.
-void CheckOthers(Section& section, const Experiment& rest) {
+void CheckOthers(Section& section, const Experiment& rest, bool tail) {
   if (rest.data.hold_out > 0) {
     section.Fail("cut", ": devices have only a part of the network and cannot evaluate it; leave out data.hold-out");
   }
@@ -29,6 +29,10 @@ void CheckOthers(Section& section, const Experiment& rest) {
   if (streams || rest.stream.recorded_speed || rest.stream.batch.rule != BatchRule::kFixed) {
     section.Fail("cut", ": method = \"split\" plans epochs over samples that are there from the start; leave out"
                             " stream-rate and the batches and recordings of [stream]");
+  }
+  if (tail && (rest.transfers.strategy != TransferStrategy::kSequential || rest.transfers.largest_segment)) {
+    section.Fail("tail", ": its layers are at both ends of the network, whose weights then travel in one piece; leave out"
+                         " transfers.strategy and transfers.largest-segment");
   }
 }
 
@@ -44,11 +48,7 @@ Status ReadSplit(Section section, const Experiment& rest, SplitChoice& split) {
   for (const auto key : {"cut", "tail", "activations", "gradients", "server-compute"}) {
     section.OnlyWith(key, train.method == Method::kSplit, kSplitOnly);
   }
-  if (split.tail && rest.transfers.strategy != TransferStrategy::kSequential) {
-    section.Fail("tail", " has devices hold both ends of the network, which travel in one piece; leave out"
-                         " transfers.strategy");
-  }
-  if (train.method == Method::kSplit) CheckOthers(section, rest);
+  if (train.method == Method::kSplit) CheckOthers(section, rest, split.tail.has_value());
   return section.Finish();
 }
 

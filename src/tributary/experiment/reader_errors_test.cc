@@ -49,10 +49,10 @@ TEST(ReaderErrors, UnknownSectionsAreAnsweredWithTheNearest) {
   EXPECT_EQ(RefusalOf("[train]", "[trian]"),
             "e.toml:13: unknown section 'trian'; did you mean 'train'? Known: schema, experiment, model, "
             "data, fleet, "
-            "train, transfers, compression, stream, injection, disturbance");
+            "train, transfers, compression, stream, injection, split, sampling, disturbance");
   EXPECT_EQ(RefusalOfTrain("[squeeze]\nkind = \"top-k\""),
             "e.toml:16: unknown section 'squeeze'. Known: schema, experiment, model, data, fleet, train, "
-            "transfers, compression, stream, injection, disturbance");
+            "transfers, compression, stream, injection, split, sampling, disturbance");
 }
 
 TEST(ReaderErrors, RatesInAListAreOneForEachDevice) {
@@ -98,7 +98,7 @@ TEST(ReaderErrors, SettingsWithoutEffectAreRefused) {
 TEST(ReaderErrors, UnknownValuesAreAnsweredWithTheNearest) {
   EXPECT_EQ(RefusalOf("\"federated\"", "\"federatd\""),
             "e.toml:14: train.method: unknown method 'federatd'; did you mean 'federated'? Known: sync-sgd, "
-            "federated");
+            "federated, split");
   EXPECT_EQ(
       RefusalOf("\"cnn\"", "\"resnet81\""),
       "e.toml:6: model.name: unknown model 'resnet81'; did you mean 'resnet8'? Known: mlp, har-cnn, lenet5, cnn, "
@@ -234,7 +234,7 @@ TEST(ReaderErrors, TypesAreSaid) {
   EXPECT_EQ(RefusalOfTrain("momentum = 1.0"),
             "e.toml:16: train.momentum is 1.0; allowed: a number at least 0 and less than 1");
   EXPECT_EQ(RefusalOf("\"federated\"", "[1, 2]"),
-            "e.toml:14: train.method is a list of 2; allowed: sync-sgd, federated");
+            "e.toml:14: train.method is a list of 2; allowed: sync-sgd, federated, split");
   EXPECT_EQ(Refusal("schema = 1\ntrain = 3\n"), "e.toml:1: experiment.name is missing");
   EXPECT_EQ(RefusalOf("\"least\"", "\"../least\""),
             "e.toml:3: experiment.name is \"../least\"; allowed: letters, digits, '-' and '_', 64 at most, "

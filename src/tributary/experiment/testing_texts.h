@@ -125,6 +125,37 @@ devices = "all"
 rounds = "all"
 )toml";
 
+// A network that is cut: every key of [split], and those of [sampling] that go together.
+inline constexpr std::string_view kSplitEverything = R"toml(schema = 1
+[experiment]
+name = "split-everything"
+seed = 9
+rounds = 30
+[model]
+name = "resnet8"
+[data]
+set = "glyphs"
+[[fleet.group]]
+count = 4
+compute = "1G"
+uplink = "10Mbit/s"
+[train]
+method = "split"
+batch = 48
+[split]
+cut = "stem.relu"
+tail = "block2.relu"
+activations = "fp16"
+gradients = "int8"
+server-compute = "20G"
+[sampling]
+method = "lds"
+delta = 2.5
+concentration = 0.5
+draw = "pi"
+order = "early"
+)toml";
+
 // `text` with its first `from` replaced; empty if there is none, which no reader accepts.
 inline std::string Replaced(std::string_view text, std::string_view from, std::string_view to) {
   std::string result(text);

@@ -60,7 +60,7 @@ class Round {
         for (const Completion& completion : links_.AdvanceTo(*change)) {
           Moved(devices_[owners_[completion.transfer.value]]);
         }
-      } else if (!queue_.RunNext()) {
+      } else if (!queue_.RunNext() && !Release()) {
         break;
       }
     }
@@ -138,7 +138,7 @@ class Round {
   void Arrived(Device& device) {
     const auto index = static_cast<std::size_t>(&device - devices_.data());
     const std::size_t crossing = device.times.downs.size();
-    if (cut_.waits && crossing < closed_) return Settle(device, DeviceOutcome::kLate);  // It went on without this one.
+    if (device.times.outcome == DeviceOutcome::kLate) return Settle(device, DeviceOutcome::kLate);
     const Duration work = cut_.each ? cut_.each(index, static_cast<int>(crossing)) : Duration(0);
     server_free_ = After(std::max(server_free_, clock_.Now()), work);
     if (!cut_.waits) {
@@ -162,14 +162,23 @@ class Round {
     });
     const bool all = waiting_.size() == static_cast<std::size_t>(expected);
     const bool in_time = clock_.Now() < until_ || waiting_.size() < quorum_;
-    if (!all && in_time) return;
+    if (all || !in_time) Release();
+  }
+
+  // Those that wait are all there will be; false if there are none.
+  bool Release() {
+    if (waiting_.empty()) return false;
     std::sort(waiting_.begin(), waiting_.end());
     for (const std::size_t index : waiting_) ++devices_[index].times.taken;
+    for (Device& device : devices_) {
+      if (!device.settled() && device.times.taken == closed_) device.times.outcome = DeviceOutcome::kLate;
+    }
     const TimePoint begin = std::max(server_free_, clock_.Now());
     server_free_ = After(begin, cut_.all ? cut_.all(waiting_, static_cast<int>(closed_)) : Duration(0));
     ++closed_;
     WaitUntil(patience_ ? After(clock_.Now(), *patience_) : kNever);
     for (const std::size_t index : std::exchange(waiting_, {})) Reply(devices_[index], server_free_);
+    return true;
   }
 
   void Reply(Device& device, TimePoint time) {
@@ -181,7 +190,8 @@ class Round {
 
   void Settle(Device& device, DeviceOutcome outcome) {
     device.times.settled = clock_.Now();
-    device.times.outcome = outcome;
+    // What becomes of one that was left behind is nobody's concern.
+    if (device.times.outcome != DeviceOutcome::kLate) device.times.outcome = outcome;
     ReleaseIfAll();
   }
 
@@ -344,11 +354,15 @@ void DecideEnd(TimePoint deadline, std::size_t quorum, RoundTimes& round) {
   TimePoint last = round.start;  // The last thing that happens.
   bool someone_is_stuck = false;
   for (const DeviceTimes& times : round.devices) {
+    if (times.outcome == DeviceOutcome::kLate) continue;  // It was left behind at the cut.
     if (times.outcome == DeviceOutcome::kArrived) arrivals.push_back(times.settled);
     if (times.settled == kNever) {
       someone_is_stuck = true;
       for (const auto& moment : {times.pull_begin, times.pull_end, times.compute_end, times.push_begin}) {
         last = std::max(last, moment.value_or(last));
+      }
+      for (const auto* crossings : {&times.ups, &times.downs}) {
+        for (const Busy& busy : *crossings) last = std::max(last, busy.end == kNever ? busy.begin : busy.end);
       }
     } else {
       last = std::max(last, times.settled);
@@ -365,6 +379,7 @@ void DecideEnd(TimePoint deadline, std::size_t quorum, RoundTimes& round) {
     round.why = quorum_at > deadline ? RoundEnd::kQuorum : RoundEnd::kDeadline;
   }
   for (DeviceTimes& times : round.devices) {
+    while (times.taken > 0 && times.ups[times.taken - 1].end > round.end) --times.taken;
     if (times.outcome != DeviceOutcome::kArrived) continue;
     if (times.settled > round.end) {
       times.outcome = DeviceOutcome::kLate;

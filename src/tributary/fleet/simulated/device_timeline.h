@@ -63,7 +63,7 @@ struct DeviceTask {
 // The coordinator's work on what crosses a cut: one thing at a time, in the order of arrival.
 struct CutWork {
   // Whether it replies to nobody before all have come who still can. With a deadline, those who have come by then are all,
-  // if they are a quorum; and the round has as long again.
+  // if they are a quorum; and the round has as long again, without the others.
   bool waits = false;
   // For what one device has sent, and for all of it together where it waits.
   std::function<Duration(std::size_t task, int crossing)> each;
@@ -72,7 +72,7 @@ struct CutWork {
 
 enum class DeviceOutcome {
   kArrived,   // Its update is in the round.
-  kLate,      // Its update came after the round's end and is discarded.
+  kLate,      // Its update came after the round's end and is discarded; or a cut was closed before it came there.
   kAbsent,    // Took no part.
   kVanished,  // Gone on the way.
   kCrashed,   // Broke off in its upload.

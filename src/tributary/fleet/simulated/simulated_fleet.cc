@@ -283,7 +283,7 @@ Status SimulatedFleet::TrainOne(Worker& worker, const TrainAssignment& assignmen
   if (refused.ok()) {
     report.metrics = trained->metrics;
     std::vector<float> changed;
-    if (corrupt) {
+    if (corrupt && !trained->update.parameters.empty()) {
       changed.assign(trained->update.parameters.begin(), trained->update.parameters.end());
       changed[changed.size() / 2] = std::numeric_limits<float>::quiet_NaN();
       trained->update.parameters = changed;

@@ -119,5 +119,28 @@ TEST(ReportOf, CutsOffWhatComesAfterTheRound) {
   EXPECT_EQ(report.wait, seconds(0));
 }
 
+TEST(ReportOf, CountsWhatCrossesACutAsTransfers) {
+  DeviceTimes times{.device = {1}, .outcome = DeviceOutcome::kArrived};
+  times.pulls = {{seconds(0), seconds(2)}};
+  times.parts = {{seconds(2), seconds(5)}, {seconds(12), seconds(14)}};
+  times.ups = {{seconds(5), seconds(7)}};
+  times.downs = {{seconds(10), seconds(12)}};
+  times.pushes = {{seconds(14), seconds(17)}};
+  times.settled = seconds(17);
+  times.pulled = Bytes{1500};
+  times.pushed = Bytes{1000};
+  times.crossed_up = Bytes{700};
+  const RoundTimes round{.start = seconds(0), .end = seconds(20)};
+  const DeviceReport report = ReportOf(times, Duration(0), Duration(0), round);
+  EXPECT_EQ(report.pull, seconds(4));
+  EXPECT_EQ(report.compute, seconds(5));
+  EXPECT_EQ(report.push, seconds(5));
+  EXPECT_EQ(report.hidden, seconds(0));
+  EXPECT_EQ(report.wait, seconds(3 + 3));  // at the cut, and for the others' updates
+  EXPECT_EQ(report.down, Bytes{1500});
+  EXPECT_EQ(report.up, Bytes{1700});
+  EXPECT_EQ(report.pull + report.compute + report.push + report.wait, round.end);
+}
+
 }  // namespace
 }  // namespace tributary

@@ -49,8 +49,9 @@ void ExpectGoodEpochs(const SamplingProblem& problem, SamplingOptions options) {
       const SamplingPlan plan = PlanEpoch(problem, options, 3);
       ExpectEverySampleOnce(problem, plan);
       EXPECT_EQ(static_cast<std::int64_t>(plan.steps()), EpochSteps(problem, options)) << NameOf(method);
-      const bool fixed = method == SamplingMethod::kEqual || method == SamplingMethod::kProportional;
-      if (!fixed) ExpectNearEqualSteps(problem, options.batch, plan);
+      const bool draws = method == SamplingMethod::kUniformGlobal || method == SamplingMethod::kLatentDirichlet ||
+                         method == SamplingMethod::kDeadline;
+      if (draws) ExpectNearEqualSteps(problem, options.batch, plan);
       EXPECT_TRUE(plan == PlanEpoch(problem, options, 3)) << "not a function of its arguments: " << NameOf(method);
     }
   }
@@ -111,6 +112,42 @@ TEST(Sampling, FixedBatchesAreRoundedAndLastUntilClientsAreEmpty) {
   options.method = SamplingMethod::kProportional;
   EXPECT_EQ(batches(0), (std::vector<ClientBatch>{{0, 6}, {1, 1}, {2, 3}}));
   EXPECT_EQ(batches(1), (std::vector<ClientBatch>{{0, 1}, {2, 1}}));
+}
+
+TEST(Sampling, SequentialGoesThroughOneClientAfterTheOther) {
+  const SamplingProblem problem{{5, 0, 4, 1}, {}, {}};
+  const SamplingOptions options{.method = SamplingMethod::kSequential, .batch = 2};
+  const SamplingPlan plan = PlanEpoch(problem, options, 1);
+  ASSERT_EQ(plan.steps(), 6U);
+  EXPECT_EQ(EpochSteps(problem, options), 6);
+  const std::vector<std::pair<std::uint32_t, std::uint32_t>> wanted = {{0, 2}, {0, 2}, {0, 1}, {2, 2}, {2, 2}, {3, 1}};
+  for (std::size_t step = 0; step < plan.steps(); ++step) {
+    ASSERT_EQ(plan.step(step).size(), 1U);
+    EXPECT_EQ(plan.step(step)[0].client, wanted[step].first);
+    EXPECT_EQ(plan.step(step)[0].count, wanted[step].second);
+  }
+  EXPECT_TRUE(PlanEpoch(problem, options, 2) == plan);  // nothing is drawn
+}
+
+TEST(Sampling, EveryWordIsParsedBack) {
+  for (const SamplingMethod method : kSamplingMethods) EXPECT_EQ(ParseSamplingMethod(NameOf(method)).value(), method);
+  for (const SamplingDraw draw : kSamplingDraws) EXPECT_EQ(ParseSamplingDraw(NameOf(draw)).value(), draw);
+  for (const StepOrder order : kStepOrders) EXPECT_EQ(ParseStepOrder(NameOf(order)).value(), order);
+  EXPECT_EQ(NameOf(SamplingMethod::kSequential), "sequential");
+  EXPECT_EQ(NameOf(SamplingDraw::kPi), "pi");
+  EXPECT_EQ(NameOf(StepOrder::kEarly), "early");
+  EXPECT_EQ(ParseSamplingMethod("sequental").status().message(),
+            "unknown sampling method 'sequental'; did you mean 'sequential'? Known: fls, fpls, ugs, lds, deadline, sequential");
+  EXPECT_EQ(ParseSamplingDraw("").status().message(), "unknown draw ''. Known: weighted, pi");
+  EXPECT_EQ(ParseStepOrder("earl").status().message(), "unknown order 'earl'; did you mean 'early'? Known: shuffled, early");
+}
+
+TEST(Sampling, LabelsAndDelaysAreForThoseThatWeighThem) {
+  for (const SamplingMethod method : kSamplingMethods) {
+    const bool weighs = method == SamplingMethod::kLatentDirichlet || method == SamplingMethod::kDeadline;
+    EXPECT_EQ(UsesLabels(method), weighs);
+    EXPECT_EQ(UsesDelays(method), weighs);
+  }
 }
 
 TEST(Sampling, EarlyAndShuffledHaveTheSameSteps) {

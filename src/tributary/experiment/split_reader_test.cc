@@ -1,0 +1,219 @@
+// [split] and [sampling]: what they read, what they refuse, and that they come back from their own text.
+
+#include <gtest/gtest.h>
+
+#include "tributary/experiment/format.h"
+#include "tributary/experiment/reader.h"
+#include "tributary/experiment/testing_texts.h"
+
+namespace tributary {
+namespace {
+
+using testing::kLeast;
+using testing::kSplitEverything;
+using testing::Replaced;
+
+Experiment Read(std::string_view text, std::vector<std::string> overrides = {}) {
+  auto read = ReadExperimentText(text, {"e.toml", std::nullopt}, overrides);
+  EXPECT_TRUE(read.ok()) << read.status();
+  return read.ok() ? std::move(read).value() : Experiment();
+}
+
+std::string Refusal(std::string_view text, std::vector<std::string> overrides = {}) {
+  const auto read = ReadExperimentText(text, {"e.toml", std::nullopt}, overrides);
+  EXPECT_FALSE(read.ok());
+  return read.ok() ? "" : read.status().message();
+}
+std::string RefusalOf(std::string_view from, std::string_view to) { return Refusal(Replaced(kSplitEverything, from, to)); }
+
+// The least experiment with nothing but the method; and with lines at its end.
+std::string Plain(std::string_view lines = "") {
+  return Replaced(Replaced(kLeast, "\"federated\"", "\"split\""), "local-steps = 5\n", lines);
+}
+
+bool Contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+TEST(SplitReader, ReadsEveryKey) {
+  const Experiment e = Read(kSplitEverything);
+  EXPECT_EQ(e.train.method, Method::kSplit);
+  EXPECT_EQ(e.split.cut, "stem.relu");
+  EXPECT_EQ(e.split.tail, "block2.relu");
+  EXPECT_EQ(e.split.activations, CutPrecision::kFloat16);
+  EXPECT_EQ(e.split.gradients, CutPrecision::kInt8);
+  EXPECT_EQ(e.split.server_compute.value, 2e10);
+  EXPECT_EQ(e.sampling.method, SamplingMethod::kLatentDirichlet);
+  EXPECT_EQ(e.sampling.delta, 2.5);
+  EXPECT_EQ(e.sampling.concentration, 0.5);
+  EXPECT_EQ(e.sampling.draw, SamplingDraw::kPi);
+  EXPECT_EQ(e.sampling.order, StepOrder::kEarly);
+  EXPECT_EQ(e.sampling.max_deviation, std::nullopt);
+  EXPECT_EQ(e.sampling.batch, 48);
+  EXPECT_EQ(e.sampling.seed, 9U);
+
+  const Experiment deadline = Read(Plain("[sampling]\nmethod = \"deadline\"\norder = \"early\"\nmax-deviation = 0.2\n"));
+  EXPECT_EQ(deadline.sampling.method, SamplingMethod::kDeadline);
+  EXPECT_EQ(deadline.sampling.order, StepOrder::kEarly);
+  EXPECT_EQ(deadline.sampling.max_deviation, 0.2);
+}
+
+TEST(SplitReader, DefaultsWithoutEitherSection) {
+  const Experiment e = Read(Plain());
+  EXPECT_EQ(e.split.cut, "auto");
+  EXPECT_EQ(e.split.tail, std::nullopt);
+  EXPECT_EQ(e.split.activations, CutPrecision::kFloat32);
+  EXPECT_EQ(e.split.gradients, CutPrecision::kFloat32);
+  EXPECT_EQ(e.split.server_compute.value, 1e11);
+  EXPECT_EQ(e.sampling.method, SamplingMethod::kUniformGlobal);
+  EXPECT_EQ(e.sampling.order, StepOrder::kShuffled);
+  EXPECT_EQ(e.sampling.draw, SamplingDraw::kWeighted);
+  EXPECT_EQ(e.sampling.batch, 32);
+  EXPECT_EQ(e.sampling.seed, 1U);
+}
+
+TEST(SplitReader, EveryWordOfEachKey) {
+  for (const auto& [word, meaning] : {std::pair("fp32", CutPrecision::kFloat32), {"fp16", CutPrecision::kFloat16}, {"int8", CutPrecision::kInt8}}) {
+    const Experiment e = Read(Plain("[split]\nactivations = \"" + std::string(word) + "\"\n"));
+    EXPECT_EQ(e.split.activations, meaning);
+    EXPECT_EQ(e.split.gradients, CutPrecision::kFloat32);
+  }
+  for (const auto& [word, meaning] : {std::pair("fls", SamplingMethod::kEqual),
+                                      {"fpls", SamplingMethod::kProportional},
+                                      {"ugs", SamplingMethod::kUniformGlobal},
+                                      {"lds", SamplingMethod::kLatentDirichlet},
+                                      {"deadline", SamplingMethod::kDeadline},
+                                      {"sequential", SamplingMethod::kSequential}}) {
+    EXPECT_EQ(Read(Plain("[sampling]\nmethod = \"" + std::string(word) + "\"\n")).sampling.method, meaning);
+  }
+}
+
+TEST(SplitReader, OverridesReachBothSections) {
+  const Experiment e = Read(Plain(), {"split.cut=conv2", "split.server-compute=5G", "sampling.method=lds", "sampling.delta=-1"});
+  EXPECT_EQ(e.split.cut, "conv2");
+  EXPECT_EQ(e.split.server_compute.value, 5e9);
+  EXPECT_EQ(e.sampling.method, SamplingMethod::kLatentDirichlet);
+  EXPECT_EQ(e.sampling.delta, -1);
+  EXPECT_TRUE(Contains(Refusal(Plain(), {"split.cot=conv2"}), "did you mean 'cut'"));
+}
+
+void ExpectComesBack(const Experiment& e) {
+  const std::string text = FormatExperiment(e);
+  const Experiment back = Read(text);
+  EXPECT_EQ(FormatExperiment(back), text);
+  EXPECT_EQ(std::tie(e.split.cut, e.split.tail, e.split.activations, e.split.gradients),
+            std::tie(back.split.cut, back.split.tail, back.split.activations, back.split.gradients));
+  EXPECT_EQ(e.split.server_compute.value, back.split.server_compute.value);
+  const SamplingOptions &s = e.sampling, &t = back.sampling;
+  EXPECT_EQ(std::tie(s.method, s.batch, s.delta, s.concentration, s.draw, s.order, s.max_deviation, s.seed),
+            std::tie(t.method, t.batch, t.delta, t.concentration, t.draw, t.order, t.max_deviation, t.seed));
+}
+
+TEST(SplitReader, ComesBackFromItsOwnText) {
+  ExpectComesBack(Read(kSplitEverything));
+  ExpectComesBack(Read(Plain()));
+  ExpectComesBack(Read(Plain("[sampling]\nmethod = \"deadline\"\nmax-deviation = 0.1\norder = \"early\"\n")));
+  ExpectComesBack(Read(Plain("[sampling]\nmethod = \"deadline\"\n")));
+  ExpectComesBack(Read(Plain("[sampling]\nmethod = \"sequential\"\n")));
+}
+
+TEST(SplitReader, OtherMethodsAreWrittenWithoutEitherSection) {
+  const std::string text = FormatExperiment(Read(kLeast));
+  EXPECT_FALSE(Contains(text, "[split]"));
+  EXPECT_FALSE(Contains(text, "[sampling]"));
+}
+
+TEST(SplitReader, KeysNeedTheMethod) {
+  for (const auto& [key, value] : {std::pair("cut", "\"auto\""),
+                                   {"tail", "\"conv2\""},
+                                   {"activations", "\"fp16\""},
+                                   {"gradients", "\"fp32\""},
+                                   {"server-compute", "\"1G\""}}) {
+    const std::string line = std::string(key) + " = " + value;
+    EXPECT_EQ(Refusal(std::string(kLeast) + "[split]\n" + line + "\n"),
+              "e.toml:17: split." + std::string(key) + " has a meaning only with method = \"split\"");
+  }
+  for (const auto& [key, value] : {std::pair("method", "\"ugs\""), {"delta", "1"}, {"concentration", "1"}, {"draw", "\"pi\""}, {"order", "\"early\""}, {"max-deviation", "1"}}) {
+    const std::string lines = "[sampling]\n" + std::string(key) + " = " + value + "\n";
+    EXPECT_EQ(Refusal(std::string(kLeast) + lines), "e.toml:17: sampling." + std::string(key) +
+                                                        " has a meaning only with method = \"split\"");
+  }
+}
+
+TEST(SplitReader, UnknownNamesAreAnsweredWithTheNearest) {
+  EXPECT_EQ(RefusalOf("cut = \"stem.relu\"", "cutt = \"stem.relu\""),
+            "e.toml:18: unknown key in [split] 'cutt'; did you mean 'cut'? Known: cut, tail, activations, "
+            "gradients, server-compute");
+  EXPECT_EQ(RefusalOf("delta =", "dleta ="),
+            "e.toml:25: unknown key in [sampling] 'dleta'; did you mean 'delta'? Known: method, delta, concentration, "
+            "draw, order, max-deviation");
+  EXPECT_EQ(RefusalOf("\"fp16\"", "\"fp61\""),
+            "e.toml:20: split.activations: unknown precision 'fp61'; did you mean 'fp16'? Known: fp32, fp16, int8");
+  EXPECT_TRUE(Contains(RefusalOf("\"lds\"", "\"lsd\""), "did you mean 'lds'? Known: fls, fpls, ugs, lds, deadline, sequential"));
+  EXPECT_TRUE(Contains(RefusalOf("\"pi\"", "\"p\""), "Known: weighted, pi"));
+  EXPECT_TRUE(Contains(RefusalOf("\"early\"", "\"erly\""), "did you mean 'early'? Known: shuffled, early"));
+}
+
+TEST(SplitReader, ValuesHaveTheirBounds) {
+  for (const char* const bad : {"delta = 1001", "delta = -1001", "delta = nan", "delta = \"much\""}) {
+    EXPECT_TRUE(Contains(RefusalOf("delta = 2.5", bad), "e.toml:25: sampling.delta")) << bad;
+  }
+  for (const char* const bad : {"concentration = 0", "concentration = 1e7", "concentration = -1"}) {
+    EXPECT_TRUE(Contains(RefusalOf("concentration = 0.5", bad), "e.toml:26: sampling.concentration")) << bad;
+  }
+  for (const char* const bad : {"max-deviation = -0.1", "max-deviation = 2.1"}) {
+    const std::string text = Plain("[sampling]\nmethod = \"deadline\"\n" + std::string(bad) + "\n");
+    EXPECT_TRUE(Contains(Refusal(text), "e.toml:17: sampling.max-deviation")) << bad;
+  }
+  for (const char* const bad : {"0", "-1", "\"1Mbit/s\"", "\"uniform(1G, 2G)\"", "true"}) {
+    EXPECT_TRUE(Contains(RefusalOf("\"20G\"", bad), "e.toml:22: split.server-compute")) << bad;
+  }
+  EXPECT_TRUE(Contains(RefusalOf("cut = \"stem.relu\"", "cut = 3"), "e.toml:18: split.cut"));
+  EXPECT_TRUE(Contains(RefusalOf("tail = \"block2.relu\"", "tail = false"), "e.toml:19: split.tail"));
+}
+
+TEST(SplitReader, SamplingKeysNeedTheMethodThatUsesThem) {
+  for (const char* const line : {"delta = 1", "concentration = 1", "draw = \"pi\""}) {
+    for (const char* const method : {"fls", "fpls", "ugs", "deadline", "sequential"}) {
+      const std::string refusal = Refusal(Plain("[sampling]\nmethod = \"" + std::string(method) + "\"\n" + line + "\n"));
+      EXPECT_TRUE(Contains(refusal, "e.toml:17: sampling.")) << refusal;
+      EXPECT_TRUE(Contains(refusal, " has a meaning only with method = \"lds\"")) << refusal;
+    }
+  }
+  EXPECT_TRUE(Contains(Refusal(Plain("[sampling]\norder = \"early\"\n")),
+                       "e.toml:16: sampling.order has a meaning only with method = \"lds\" or \"deadline\""));
+  EXPECT_TRUE(Contains(Refusal(Plain("[sampling]\nmethod = \"lds\"\nmax-deviation = 0.1\n")),
+                       "e.toml:17: sampling.max-deviation has a meaning only with method = \"deadline\""));
+}
+
+TEST(SplitReader, DevicesTakeOneStepAtATime) {
+  EXPECT_TRUE(Contains(Refusal(Plain("local-steps = 5\n")), "e.toml:15: train.local-steps has a meaning only with method = \"federated\""));
+  EXPECT_TRUE(Contains(Refusal(Plain("local-epochs = 1\n")), "train.local-epochs"));
+}
+
+TEST(SplitReader, WhatAPartOfANetworkCannotDoIsRefused) {
+  EXPECT_TRUE(Contains(Refusal(Replaced(Plain(), "[[fleet", "hold-out = 0.1\n[[fleet")), "data.hold-out"));
+  EXPECT_TRUE(Contains(Refusal(Plain("calibrate = 2\n")), "e.toml:15: train.calibrate"));
+  EXPECT_TRUE(Contains(Refusal(Plain("prox = 0.1\n")), "method = \"federated\""));
+}
+
+TEST(SplitReader, WhoTakesPartIsForTheSamplerToSay) {
+  const auto with = [](std::string_view lines) {
+    return Replaced(Plain(lines), "[[fleet", "[fleet]\nparticipation = 0.5\n[[fleet");
+  };
+  EXPECT_TRUE(Contains(Refusal(with("")), "fleet.participation"));
+}
+
+TEST(SplitReader, EpochsArePlannedOverWhatIsThere) {
+  EXPECT_TRUE(Contains(Refusal(Replaced(Plain(), "uplink", "stream-rate = 5\nuplink")), "stream-rate"));
+  EXPECT_TRUE(Contains(Refusal(Plain("[stream]\nrecorded-speed = 2\n")), "recordings of [stream]"));
+  EXPECT_FALSE(Refusal(Plain("[stream]\nbatch = \"stream-rate\"\n")).empty());
+}
+
+TEST(SplitReader, WithATailWeightsTravelInOnePiece) {
+  const std::string optimal = std::string(kSplitEverything) + "[transfers]\nstrategy = \"optimal\"\n";
+  EXPECT_EQ(Refusal(optimal), "e.toml:20: split.tail: its layers are at both ends of the network, whose weights then travel in"
+                              " one piece; leave out transfers.strategy and transfers.largest-segment");
+  Read(Plain("[split]\ncut = \"conv1\"\n[transfers]\nstrategy = \"optimal\"\n"));
+}
+
+}  // namespace
+}  // namespace tributary
