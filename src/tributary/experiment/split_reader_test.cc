@@ -210,7 +210,7 @@ TEST(SplitReader, EpochsArePlannedOverWhatIsThere) {
 
 TEST(SplitReader, WithATailWeightsTravelInOnePiece) {
   const std::string optimal = std::string(kSplitEverything) + "[transfers]\nstrategy = \"optimal\"\n";
-  EXPECT_EQ(Refusal(optimal), "e.toml:20: split.tail: its layers are at both ends of the network, whose weights then travel in"
+  EXPECT_EQ(Refusal(optimal), "e.toml:19: split.tail: its layers are at both ends of the network, whose weights then travel in"
                               " one piece; leave out transfers.strategy and transfers.largest-segment");
   Read(Plain("[split]\ncut = \"conv1\"\n[transfers]\nstrategy = \"optimal\"\n"));
 }
