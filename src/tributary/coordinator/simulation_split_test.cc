@@ -1,9 +1,11 @@
 // Simulated runs of networks that are cut.
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 
 #include "tributary/coordinator/simulation.h"
 #include "tributary/device/setting.h"
@@ -176,6 +178,19 @@ TEST(SimulateSplit, LearnsTheSameWhereverItIsCut) {
   const double coarse = farthest({"split.cut=pool1", "split.activations=int8", "split.gradients=int8"});
   EXPECT_GT(coarse, 1e-5);
   EXPECT_LT(coarse, 0.05);
+}
+
+TEST(SimulateSplit, LeavesAFolderThatSaysWhereItWasCut) {
+  const auto folder = std::filesystem::path(testing::TempDir()) / ("split_run_" + std::to_string(::getpid()));
+  std::filesystem::remove_all(folder);
+  const Experiment experiment = Split({"model.name=resnet8", "split.cut=auto", "experiment.rounds=2"});
+  const auto result = Simulate(experiment, {.threads = 2, .folder = folder});
+  ASSERT_TRUE(result.ok()) << result.status();
+  const auto again = ReadExperiment(folder / "experiment.toml");
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_NE(again->split.cut, "auto");
+  EXPECT_EQ(Finish(*again).digest, result->digest);
+  std::filesystem::remove_all(folder);
 }
 
 TEST(SimulateSplit, RefusesWhatCannotBeCut) {
