@@ -76,7 +76,8 @@ const std::vector<std::vector<std::string>> kNetworks = {
 TEST(SimulateSplit, GivesTheSameDigestForEveryPoolWhateverGoesWrong) {
   const std::vector<std::string> calm = {};
   const std::vector<std::string> stormy = {
-      "disturbance=[{kind=\"vanish\", devices=\"all\", share=0.2}, {kind=\"slow\", devices=\"all\", share=0.3, factor=30},"
+      "disturbance=[{kind=\"vanish\", devices=\"all\", share=0.2}, {kind=\"slow\", devices=\"all\", "
+      "share=0.3, factor=30},"
       " {kind=\"corrupt\", devices=\"all\", share=0.2}, {kind=\"lose\", devices=[1]}]",
       "fleet.deadline=\"2s\"", "fleet.quorum=1"};
   for (const auto& network : kNetworks) {
@@ -103,23 +104,29 @@ TEST(SimulateSplit, TheTimeAndBytesOfAStepAreThoseOfItsParts) {
     overrides.insert(overrides.end(), {"fleet.group.0.count=1", "experiment.rounds=1"});
     const Experiment experiment = Split(overrides);
     const auto data = LoadExperimentData(experiment, {}).value();
-    const auto whole = BuildNetwork(experiment.model.name, experiment, data.train.shape(), data.train.classes()).value();
+    const auto whole =
+        BuildNetwork(experiment.model.name, experiment, data.train.shape(), data.train.classes()).value();
     const SplitNetwork parts = CutNetwork(experiment, whole);
     const NodeIndex tail = parts.tail.value_or(whole->graph.size() - 1);
     double front = 0, middle = 0, end = 0;  // multiply-accumulates forward, for all samples
     for (NodeIndex node = 1; node < whole->graph.size(); ++node) {
-      (node <= parts.cut ? front : node <= tail ? middle : end) += 24 * static_cast<double>(whole->costs[node].macs.value);
+      (node <= parts.cut ? front
+       : node <= tail    ? middle
+                         : end) += 24 * static_cast<double>(whole->costs[node].macs.value);
     }
-    const auto held = 4 * static_cast<std::int64_t>(whole->parameters.From(parts.cut + 1) + whole->parameters.size -
-                                                    (parts.tail ? whole->parameters.From(tail + 1) : whole->parameters.size));
+    const auto held = 4 * static_cast<std::int64_t>(
+                              whole->parameters.From(parts.cut + 1) + whole->parameters.size -
+                              (parts.tail ? whole->parameters.From(tail + 1) : whole->parameters.size));
     const auto cut_bytes = 24 * 4 * whole->graph.shape(parts.cut).elements();
     const auto tail_bytes = parts.tail ? 24 * 4 * whole->graph.shape(tail).elements() : 0;
-    const std::int64_t up = held + cut_bytes + (parts.tail ? tail_bytes : 24 * 4);  // labels, or the tail's gradient
+    const std::int64_t up =
+        held + cut_bytes + (parts.tail ? tail_bytes : 24 * 4);  // labels, or the tail's gradient
     const std::int64_t down = held + cut_bytes + tail_bytes;
     const FinishedRun run = Finish(experiment);
     EXPECT_EQ(run.up.value, up);
     EXPECT_EQ(run.down.value, down);
-    const double seconds = 8 * static_cast<double>(up + down) / 1e7 + 3 * (front + end) / 1e9 + 3 * middle / 1e11;
+    const double seconds =
+        8 * static_cast<double>(up + down) / 1e7 + 3 * (front + end) / 1e9 + 3 * middle / 1e11;
     EXPECT_NEAR(ToSeconds(run.time), seconds, 1e-6);
     const DeviceTotals& device = run.devices.at(0);
     EXPECT_EQ(device.compute + device.transfer + device.waiting, run.time);
@@ -170,7 +177,8 @@ TEST(SimulateSplit, LearnsTheSameWhereverItIsCut) {
   const auto farthest = [&](const std::vector<std::string>& overrides) {
     const std::vector<double> others = losses(overrides);
     double distance = 0;
-    for (std::size_t i = 0; i < others.size(); ++i) distance = std::max(distance, std::abs(others[i] - first[i]));
+    for (std::size_t i = 0; i < others.size(); ++i)
+      distance = std::max(distance, std::abs(others[i] - first[i]));
     return distance;
   };
   EXPECT_LT(farthest({"split.cut=relu3"}), 1e-5);

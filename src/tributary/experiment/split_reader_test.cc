@@ -24,7 +24,9 @@ std::string Refusal(std::string_view text, std::vector<std::string> overrides = 
   EXPECT_FALSE(read.ok());
   return read.ok() ? "" : read.status().message();
 }
-std::string RefusalOf(std::string_view from, std::string_view to) { return Refusal(Replaced(kSplitEverything, from, to)); }
+std::string RefusalOf(std::string_view from, std::string_view to) {
+  return Refusal(Replaced(kSplitEverything, from, to));
+}
 
 // The least experiment with nothing but the method; and with lines at its end.
 std::string Plain(std::string_view lines = "") {
@@ -51,7 +53,8 @@ TEST(SplitReader, ReadsEveryKey) {
   EXPECT_EQ(e.sampling.batch, 48);
   EXPECT_EQ(e.sampling.seed, 9U);
 
-  const Experiment deadline = Read(Plain("[sampling]\nmethod = \"deadline\"\norder = \"early\"\nmax-deviation = 0.2\n"));
+  const Experiment deadline =
+      Read(Plain("[sampling]\nmethod = \"deadline\"\norder = \"early\"\nmax-deviation = 0.2\n"));
   EXPECT_EQ(deadline.sampling.method, SamplingMethod::kDeadline);
   EXPECT_EQ(deadline.sampling.order, StepOrder::kEarly);
   EXPECT_EQ(deadline.sampling.max_deviation, 0.2);
@@ -73,11 +76,14 @@ TEST(SplitReader, DefaultsWithoutEitherSection) {
 }
 
 TEST(SplitReader, EveryWordOfEachKey) {
-  for (const auto& [word, meaning] : {std::pair("splitfed-v1", SplitVariant::kSplitFedV1), {"splitfed-v2", SplitVariant::kSplitFedV2}}) {
+  for (const auto& [word, meaning] :
+       {std::pair("splitfed-v1", SplitVariant::kSplitFedV1), {"splitfed-v2", SplitVariant::kSplitFedV2}}) {
     const std::string text = Plain("local-steps = 5\n[split]\nvariant = \"" + std::string(word) + "\"\n");
     EXPECT_EQ(Read(text).split.variant, meaning);
   }
-  for (const auto& [word, meaning] : {std::pair("fp32", CutPrecision::kFloat32), {"fp16", CutPrecision::kFloat16}, {"int8", CutPrecision::kInt8}}) {
+  for (const auto& [word, meaning] : {std::pair("fp32", CutPrecision::kFloat32),
+                                      {"fp16", CutPrecision::kFloat16},
+                                      {"int8", CutPrecision::kInt8}}) {
     const Experiment e = Read(Plain("[split]\nactivations = \"" + std::string(word) + "\"\n"));
     EXPECT_EQ(e.split.activations, meaning);
     EXPECT_EQ(e.split.gradients, CutPrecision::kFloat32);
@@ -93,7 +99,8 @@ TEST(SplitReader, EveryWordOfEachKey) {
 }
 
 TEST(SplitReader, OverridesReachBothSections) {
-  const Experiment e = Read(Plain(), {"split.cut=conv2", "split.server-compute=5G", "sampling.method=lds", "sampling.delta=-1"});
+  const Experiment e = Read(
+      Plain(), {"split.cut=conv2", "split.server-compute=5G", "sampling.method=lds", "sampling.delta=-1"});
   EXPECT_EQ(e.split.cut, "conv2");
   EXPECT_EQ(e.split.server_compute.value, 5e9);
   EXPECT_EQ(e.sampling.method, SamplingMethod::kLatentDirichlet);
@@ -106,7 +113,8 @@ void ExpectComesBack(const Experiment& e) {
   const Experiment back = Read(text);
   EXPECT_EQ(FormatExperiment(back), text);
   EXPECT_EQ(std::tie(e.split.variant, e.split.cut, e.split.tail, e.split.activations, e.split.gradients),
-            std::tie(back.split.variant, back.split.cut, back.split.tail, back.split.activations, back.split.gradients));
+            std::tie(back.split.variant, back.split.cut, back.split.tail, back.split.activations,
+                     back.split.gradients));
   EXPECT_EQ(e.split.server_compute.value, back.split.server_compute.value);
   const SamplingOptions &s = e.sampling, &t = back.sampling;
   EXPECT_EQ(std::tie(s.method, s.batch, s.delta, s.concentration, s.draw, s.order, s.max_deviation, s.seed),
@@ -139,26 +147,37 @@ TEST(SplitReader, KeysNeedTheMethod) {
     EXPECT_EQ(Refusal(std::string(kLeast) + "[split]\n" + line + "\n"),
               "e.toml:17: split." + std::string(key) + " has a meaning only with method = \"split\"");
   }
-  for (const auto& [key, value] : {std::pair("method", "\"ugs\""), {"delta", "1"}, {"concentration", "1"}, {"draw", "\"pi\""}, {"order", "\"early\""}, {"max-deviation", "1"}}) {
+  for (const auto& [key, value] : {std::pair("method", "\"ugs\""),
+                                   {"delta", "1"},
+                                   {"concentration", "1"},
+                                   {"draw", "\"pi\""},
+                                   {"order", "\"early\""},
+                                   {"max-deviation", "1"}}) {
     const std::string lines = "[sampling]\n" + std::string(key) + " = " + value + "\n";
-    EXPECT_EQ(Refusal(std::string(kLeast) + lines), "e.toml:17: sampling." + std::string(key) +
-                                                        " has a meaning only with method = \"split\" and variant = \"parallel\"");
+    EXPECT_EQ(Refusal(std::string(kLeast) + lines),
+              "e.toml:17: sampling." + std::string(key) +
+                  " has a meaning only with method = \"split\" and variant = \"parallel\"");
     const std::string splitfed = Plain("local-steps = 5\n[split]\nvariant = \"splitfed-v1\"\n" + lines);
     EXPECT_TRUE(Contains(Refusal(splitfed), "e.toml:19: sampling." + std::string(key))) << Refusal(splitfed);
   }
 }
 
 TEST(SplitReader, UnknownNamesAreAnsweredWithTheNearest) {
-  EXPECT_EQ(RefusalOf("cut = \"stem.relu\"", "cutt = \"stem.relu\""),
-            "e.toml:19: unknown key in [split] 'cutt'; did you mean 'cut'? Known: variant, cut, tail, activations, "
-            "gradients, server-compute");
+  EXPECT_EQ(
+      RefusalOf("cut = \"stem.relu\"", "cutt = \"stem.relu\""),
+      "e.toml:19: unknown key in [split] 'cutt'; did you mean 'cut'? Known: variant, cut, tail, activations, "
+      "gradients, server-compute");
   EXPECT_EQ(RefusalOf("delta =", "dleta ="),
-            "e.toml:26: unknown key in [sampling] 'dleta'; did you mean 'delta'? Known: method, delta, concentration, "
+            "e.toml:26: unknown key in [sampling] 'dleta'; did you mean 'delta'? Known: method, delta, "
+            "concentration, "
             "draw, order, max-deviation");
-  EXPECT_TRUE(Contains(RefusalOf("\"parallel\"", "\"paralel\""), "did you mean 'parallel'? Known: parallel, splitfed-v1, splitfed-v2"));
-  EXPECT_EQ(RefusalOf("\"fp16\"", "\"fp61\""),
-            "e.toml:21: split.activations: unknown precision 'fp61'; did you mean 'fp16'? Known: fp32, fp16, int8");
-  EXPECT_TRUE(Contains(RefusalOf("\"lds\"", "\"lsd\""), "did you mean 'lds'? Known: fls, fpls, ugs, lds, deadline, sequential"));
+  EXPECT_TRUE(Contains(RefusalOf("\"parallel\"", "\"paralel\""),
+                       "did you mean 'parallel'? Known: parallel, splitfed-v1, splitfed-v2"));
+  EXPECT_EQ(
+      RefusalOf("\"fp16\"", "\"fp61\""),
+      "e.toml:21: split.activations: unknown precision 'fp61'; did you mean 'fp16'? Known: fp32, fp16, int8");
+  EXPECT_TRUE(Contains(RefusalOf("\"lds\"", "\"lsd\""),
+                       "did you mean 'lds'? Known: fls, fpls, ugs, lds, deadline, sequential"));
   EXPECT_TRUE(Contains(RefusalOf("\"pi\"", "\"p\""), "Known: weighted, pi"));
   EXPECT_TRUE(Contains(RefusalOf("\"early\"", "\"erly\""), "did you mean 'early'? Known: shuffled, early"));
 }
@@ -184,7 +203,8 @@ TEST(SplitReader, ValuesHaveTheirBounds) {
 TEST(SplitReader, SamplingKeysNeedTheMethodThatUsesThem) {
   for (const char* const line : {"delta = 1", "concentration = 1", "draw = \"pi\""}) {
     for (const char* const method : {"fls", "fpls", "ugs", "deadline", "sequential"}) {
-      const std::string refusal = Refusal(Plain("[sampling]\nmethod = \"" + std::string(method) + "\"\n" + line + "\n"));
+      const std::string refusal =
+          Refusal(Plain("[sampling]\nmethod = \"" + std::string(method) + "\"\n" + line + "\n"));
       EXPECT_TRUE(Contains(refusal, "e.toml:17: sampling.")) << refusal;
       EXPECT_TRUE(Contains(refusal, " has a meaning only with method = \"lds\"")) << refusal;
     }
@@ -203,8 +223,9 @@ TEST(SplitReader, ATailIsForParallelAlone) {
 TEST(SplitReader, LocalStepsAreForSplitFedAlone) {
   EXPECT_TRUE(Contains(Refusal(Plain("local-steps = 5\n")), "leave out train.local-steps"));
   EXPECT_TRUE(Contains(Refusal(Plain("local-epochs = 1\n")), "train.local-epochs"));
-  EXPECT_TRUE(Contains(Refusal(Plain("[split]\nvariant = \"splitfed-v1\"\n")),
-                       "e.toml:16: split.variant has devices take local steps; give train.local-steps or train.local-epochs"));
+  EXPECT_TRUE(Contains(
+      Refusal(Plain("[split]\nvariant = \"splitfed-v1\"\n")),
+      "e.toml:16: split.variant has devices take local steps; give train.local-steps or train.local-epochs"));
 }
 
 TEST(SplitReader, WhatAPartOfANetworkCannotDoIsRefused) {
@@ -229,8 +250,9 @@ TEST(SplitReader, EpochsArePlannedOverWhatIsThere) {
 
 TEST(SplitReader, WithATailWeightsTravelInOnePiece) {
   const std::string optimal = std::string(kSplitEverything) + "[transfers]\nstrategy = \"optimal\"\n";
-  EXPECT_EQ(Refusal(optimal), "e.toml:20: split.tail: its layers are at both ends of the network, whose weights then travel in"
-                              " one piece; leave out transfers.strategy and transfers.largest-segment");
+  EXPECT_EQ(Refusal(optimal),
+            "e.toml:20: split.tail: its layers are at both ends of the network, whose weights then travel in"
+            " one piece; leave out transfers.strategy and transfers.largest-segment");
   Read(Plain("[split]\ncut = \"conv1\"\n[transfers]\nstrategy = \"optimal\"\n"));
 }
 
