@@ -48,3 +48,11 @@ sed 's/^count = 2/&\navailability = { trace = "trace.csv" }/' mine.toml >trace.t
 expect_error 'trace.toml:[0-9]+: .*trace ends after 1s' run ./trace.toml
 expect_error 'has 1.00 MB of memory, but training cnn' run smoke --set 'fleet.group.slow.memory="1MB"'
 expect_error 'the run folder plain exists already' run smoke --out plain
+
+# Cuts.
+sed -e 's/^method = "federated"/method = "split"/' -e '/^local-steps/d' mine.toml >split.toml
+expect_error "\[split\] cut: cnn has no layer 'polo1'; did you mean 'pool1'\? It can be cut after: conv1, relu1, pool1, conv2" run ./split.toml --set split.cut=polo1
+expect_error "\[split\] cut: cnn cannot be cut after 'fc2': it is the last layer" run ./split.toml --set split.cut=fc2
+expect_error "\[split\] tail: cnn has no layer 'fc9'" run ./split.toml --set split.cut=conv1 --set split.tail=fc9
+expect_error "which does not come after the cut 'pool1'" run ./split.toml --set split.cut=pool1 --set split.tail=conv1
+expect_error "split.cut has a meaning only with method = \"split\"" run smoke --set split.cut=pool1

@@ -16,7 +16,8 @@ SamplingProblem Problem(std::size_t devices = 6) {
     const auto samples = static_cast<std::int64_t>(i == 2 ? 0 : 11 * i + 3);
     problem.sizes.push_back(samples);
     problem.label_counts.push_back({samples / 3, 0, 0, samples - samples / 3});
-    std::ranges::rotate(problem.label_counts.back(), problem.label_counts.back().begin() + static_cast<std::ptrdiff_t>(i % 4));
+    std::ranges::rotate(problem.label_counts.back(),
+                        problem.label_counts.back().begin() + static_cast<std::ptrdiff_t>(i % 4));
     problem.delays.push_back(i == 4 ? 10.0 : 1.0);
   }
   return problem;
@@ -24,7 +25,8 @@ SamplingProblem Problem(std::size_t devices = 6) {
 
 std::vector<SamplingOptions> EveryMethod() {
   std::vector<SamplingOptions> all;
-  for (const SamplingMethod method : kSamplingMethods) all.push_back({.method = method, .batch = 17, .seed = 5});
+  for (const SamplingMethod method : kSamplingMethods)
+    all.push_back({.method = method, .batch = 17, .seed = 5});
   return all;
 }
 
@@ -97,7 +99,8 @@ TEST(Epochs, ARoundAskedAgainIsTheSame) {
       steps.push_back(epochs.StepOf(round));
       EXPECT_TRUE(epochs.StepOf(round) == steps.back());
     }
-    for (const std::uint64_t round : {std::uint64_t{3}, std::uint64_t{1}, std::uint64_t{2}, std::uint64_t{4}, std::uint64_t{2}}) {
+    for (const std::uint64_t round :
+         {std::uint64_t{3}, std::uint64_t{1}, std::uint64_t{2}, std::uint64_t{4}, std::uint64_t{2}}) {
       EXPECT_TRUE(epochs.StepOf(round) == steps[round - 1]) << round;
     }
   }
@@ -108,7 +111,8 @@ TEST(Epochs, AnEpochMayBeginAtAnyRound) {
   Epochs early(options), late(options);
   ASSERT_TRUE(early.Begin(1, Problem()).ok());
   ASSERT_TRUE(late.Begin(1000, Problem()).ok());
-  for (std::uint64_t i = 0; !early.AtEnd(1 + i); ++i) EXPECT_TRUE(early.StepOf(1 + i) == late.StepOf(1000 + i));
+  for (std::uint64_t i = 0; !early.AtEnd(1 + i); ++i)
+    EXPECT_TRUE(early.StepOf(1 + i) == late.StepOf(1000 + i));
 }
 
 TEST(Epochs, EpochsDiffer) {
@@ -138,7 +142,8 @@ TEST(Epochs, ARestoredRunGoesOnAsIfNothingHadHappened) {
       after.Restore(saved);
       EXPECT_EQ(after.state(), saved);
       const std::vector<Epochs::Step> rest = Walk(after, crash + 1, 40, problem_of);
-      EXPECT_TRUE(std::equal(rest.begin(), rest.end(), steps.begin() + static_cast<std::ptrdiff_t>(crash))) << crash;
+      EXPECT_TRUE(std::equal(rest.begin(), rest.end(), steps.begin() + static_cast<std::ptrdiff_t>(crash)))
+          << crash;
     }
   }
 }

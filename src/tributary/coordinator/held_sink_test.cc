@@ -59,7 +59,8 @@ class HeldSinkTest : public ::testing::TestWithParam<bool> {
       AddRest(*aggregate, UpdatePart::kStatistics, statistics_);
       EXPECT_TRUE(aggregate->CheckComplete().ok());
     }
-    for (const auto& [part, ranges] : {std::pair(UpdatePart::kParameters, parameters_), {UpdatePart::kStatistics, statistics_}}) {
+    for (const auto& [part, ranges] :
+         {std::pair(UpdatePart::kParameters, parameters_), {UpdatePart::kStatistics, statistics_}}) {
       std::vector<float> a(ranges.whole), b(ranges.whole);
       ASSERT_TRUE(direct_.Mean(part, 0, a).ok());
       ASSERT_TRUE(through_.Mean(part, 0, b).ok());
@@ -85,7 +86,8 @@ TEST_P(HeldSinkTest, WholeUpdatesGoToTheirPlaces) {
 }
 
 TEST_P(HeldSinkTest, PiecesGoToTheirPlaces) {
-  const std::vector<float> parameters = Numbers(parameters_.size(), 1), statistics = Numbers(statistics_.size(), 2);
+  const std::vector<float> parameters = Numbers(parameters_.size(), 1),
+                           statistics = Numbers(statistics_.size(), 2);
   const auto in_pieces = [&](UpdatePart part, const HeldRanges& ranges, std::span<const float> held) {
     // Of seven elements, none across the gap.
     for (std::size_t begin = 0; begin < held.size();) {
@@ -101,7 +103,8 @@ TEST_P(HeldSinkTest, PiecesGoToTheirPlaces) {
 }
 
 TEST_P(HeldSinkTest, WhatIsTakenBackLeavesNoTrace) {
-  const std::vector<float> parameters = Numbers(parameters_.size(), 1), statistics = Numbers(statistics_.size(), 2);
+  const std::vector<float> parameters = Numbers(parameters_.size(), 1),
+                           statistics = Numbers(statistics_.size(), 2);
   ASSERT_TRUE(sink_.Accept(DeviceId{1}, {parameters, statistics, 4}).ok());
   AddDirectly(direct_, UpdatePart::kParameters, parameters_, parameters, 4);
   AddDirectly(direct_, UpdatePart::kStatistics, statistics_, statistics, 4);
@@ -117,7 +120,8 @@ TEST_P(HeldSinkTest, WhatIsTakenBackLeavesNoTrace) {
 }
 
 TEST_P(HeldSinkTest, ARefusedUpdateLeavesNoTrace) {
-  const std::vector<float> parameters = Numbers(parameters_.size(), 1), statistics = Numbers(statistics_.size(), 2);
+  const std::vector<float> parameters = Numbers(parameters_.size(), 1),
+                           statistics = Numbers(statistics_.size(), 2);
   ASSERT_TRUE(sink_.Accept(DeviceId{1}, {parameters, statistics, 4}).ok());
   AddDirectly(direct_, UpdatePart::kParameters, parameters_, parameters, 4);
   AddDirectly(direct_, UpdatePart::kStatistics, statistics_, statistics, 4);
@@ -140,17 +144,21 @@ TEST_P(HeldSinkTest, ARefusedUpdateLeavesNoTrace) {
 }
 
 TEST_P(HeldSinkTest, OtherLengthsAreRefusedInWords) {
-  const std::vector<float> parameters = Numbers(parameters_.size() + 1, 1), statistics = Numbers(statistics_.size() + 1, 2);
+  const std::vector<float> parameters = Numbers(parameters_.size() + 1, 1),
+                           statistics = Numbers(statistics_.size() + 1, 2);
   const auto refusal = [&](std::size_t values, std::size_t numbers) {
-    return sink_.Accept(DeviceId{5}, {std::span(parameters).first(values), std::span(statistics).first(numbers), 4}).message();
+    return sink_
+        .Accept(DeviceId{5}, {std::span(parameters).first(values), std::span(statistics).first(numbers), 4})
+        .message();
   };
   const std::string values = std::to_string(parameters_.size()), numbers = std::to_string(statistics_.size());
-  EXPECT_EQ(refusal(3, statistics_.size()), "the update of device 5 has 3 values and " + numbers + " statistics, expected " +
-                                                values + " and " + numbers);
+  EXPECT_EQ(refusal(3, statistics_.size()), "the update of device 5 has 3 values and " + numbers +
+                                                " statistics, expected " + values + " and " + numbers);
   EXPECT_NE(refusal(parameters_.size() + 1, statistics_.size()), "");
   // Where only the statistics do not fit, it does not say that the values do not.
-  EXPECT_EQ(refusal(parameters_.size(), 1), "the update of device 5 has " + values + " values and 1 statistics, expected " +
-                                                values + " and " + numbers);
+  EXPECT_EQ(refusal(parameters_.size(), 1), "the update of device 5 has " + values +
+                                                " values and 1 statistics, expected " + values + " and " +
+                                                numbers);
 }
 
 INSTANTIATE_TEST_SUITE_P(FrontAndTail, HeldSinkTest, ::testing::Bool(),

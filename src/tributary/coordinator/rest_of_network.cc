@@ -359,7 +359,8 @@ Status RestOfNetwork::ShareOut(const std::vector<std::size_t>& those, double all
     }
     TRIBUTARY_RETURN_IF_ERROR(slot.early->Backward(mine));
     if (!Add(i, static_cast<double>(slot.samples), together_->gradients.span(), 1, late_ - 1).ok()) {
-      slot.replies[network_.wire.crossings() - 1].reset();  // Its own gradients are no numbers, which is no one else's loss.
+      // Its own gradients are no numbers, which is no one else's loss.
+      slot.replies[network_.wire.crossings() - 1].reset();
       continue;
     }
     const auto before = slot.early->input_gradient();

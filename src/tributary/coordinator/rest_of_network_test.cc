@@ -83,13 +83,15 @@ class RestOfNetworkTest : public testing::SplitFixture {
 
   // What the devices in `all` give together when only those in `there` come back from their last crossing, worked out
   // with the whole network in one place.
-  Step WithoutTheGone(const Batches& batches, const std::vector<std::size_t>& all, const std::vector<std::size_t>& there) const {
+  Step WithoutTheGone(const Batches& batches, const std::vector<std::size_t>& all,
+                      const std::vector<std::size_t>& there) const {
     const SplitNetwork network = CutNetwork(experiment_, whole_);
     const NodeIndex last = whole_->graph.size() - 1, tail = network.tail.value_or(last);
     const Batch batch = batches.Of(all);
     // A stretch of the network on memory of its own.
     struct Stretch {
-      Stretch(const RestOfNetworkTest& test) : gradients(test.parameters_.size()), statistics(test.statistics_.size()) {
+      Stretch(const RestOfNetworkTest& test)
+          : gradients(test.parameters_.size()), statistics(test.statistics_.size()) {
         std::ranges::copy(test.statistics_.span(), statistics.data());
         std::span<float> parameters(const_cast<float*>(test.parameters_.data()), test.parameters_.size());
         executor.emplace(test.whole_, NetworkMemory{parameters, statistics.span(), gradients.span()});
@@ -113,10 +115,13 @@ class RestOfNetworkTest : public testing::SplitFixture {
       }
       return kept;
     };
-    const auto copy = [](std::span<const float> values) { return std::vector<float>(values.begin(), values.end()); };
+    const auto copy = [](std::span<const float> values) {
+      return std::vector<float>(values.begin(), values.end());
+    };
     const Batch some = batches.Of(there);
     const double share = static_cast<double>(batch.labels.size()) / static_cast<double>(some.labels.size());
-    const std::vector<float> at_cut = copy(front.executor->Forward(batch.inputs, network.cut, {.rng = &rng}).value());
+    const std::vector<float> at_cut =
+        copy(front.executor->Forward(batch.inputs, network.cut, {.rng = &rng}).value());
     std::vector<float> back;
     if (!network.tail) {
       // The rest has gone back by then, for all: only their own part of it is missing from the front.
@@ -128,8 +133,13 @@ class RestOfNetworkTest : public testing::SplitFixture {
       const NodeIndex waits = network.cut + RestOfNetwork(network, 1, 0).waits_from();
       const bool alone = waits > network.cut + 1 && waits <= tail;
       std::vector<float> at_waits = at_cut;
-      if (alone) at_waits = copy(early.executor->Forward(at_cut, waits - 1, {.first = network.cut + 1, .rng = &rng, .input_gradient = true}).value());
-      const PassOptions options{.first = alone ? waits : network.cut + 1, .rng = &rng, .input_gradient = true};
+      if (alone)
+        at_waits = copy(
+            early.executor
+                ->Forward(at_cut, waits - 1, {.first = network.cut + 1, .rng = &rng, .input_gradient = true})
+                .value());
+      const PassOptions options{
+          .first = alone ? waits : network.cut + 1, .rng = &rng, .input_gradient = true};
       const std::vector<float> at_tail = copy(middle.executor->Forward(at_waits, tail, options).value());
       const PassOptions behind{.first = tail + 1, .rng = &rng, .input_gradient = true};
       EXPECT_TRUE(end.executor->Train({keep(at_tail, 1, true), some.labels}, behind).ok());
@@ -152,7 +162,8 @@ class RestOfNetworkTest : public testing::SplitFixture {
         EXPECT_TRUE(early.executor->Backward(back).ok());
         back = copy(early.executor->input_gradient());
         const Layout& layout = whole_->parameters;
-        std::copy(early.gradients.data() + layout.From(network.cut + 1), early.gradients.data() + layout.From(waits),
+        std::copy(early.gradients.data() + layout.From(network.cut + 1),
+                  early.gradients.data() + layout.From(waits),
                   middle.gradients.data() + layout.From(network.cut + 1));
       }
     }
@@ -160,8 +171,11 @@ class RestOfNetworkTest : public testing::SplitFixture {
     Step step;
     const std::size_t a = whole_->parameters.From(network.cut + 1), b = whole_->parameters.From(tail + 1);
     step.gradient = copy(front.gradients.span());
-    std::copy(middle.gradients.data() + a, middle.gradients.data() + (network.tail ? b : parameters_.size()), step.gradient.data() + a);
-    if (network.tail) std::copy(end.gradients.data() + b, end.gradients.data() + end.gradients.size(), step.gradient.data() + b);
+    std::copy(middle.gradients.data() + a, middle.gradients.data() + (network.tail ? b : parameters_.size()),
+              step.gradient.data() + a);
+    if (network.tail)
+      std::copy(end.gradients.data() + b, end.gradients.data() + end.gradients.size(),
+                step.gradient.data() + b);
     step.statistics = copy(middle.statistics.span());
     return step;
   }
@@ -205,8 +219,10 @@ TEST_F(RestOfNetworkTest, WhoDoesNotComeBackHasItsPartInTheRestAndNoneInTheFront
     EXPECT_TRUE(step.refused.empty());
     const Step wanted = WithoutTheGone(batches_, {0, 1, 2}, {1, 2});
     const std::size_t rest = whole_->parameters.From(CutNetwork(experiment_, whole_).cut + 1);
-    EXPECT_LE(Distance(std::span(step.gradient).first(rest), std::span(wanted.gradient).first(rest)), kTolerance);
-    EXPECT_LE(Distance(std::span(step.gradient).subspan(rest), std::span(wanted.gradient).subspan(rest)), kTolerance);
+    EXPECT_LE(Distance(std::span(step.gradient).first(rest), std::span(wanted.gradient).first(rest)),
+              kTolerance);
+    EXPECT_LE(Distance(std::span(step.gradient).subspan(rest), std::span(wanted.gradient).subspan(rest)),
+              kTolerance);
     EXPECT_LE(Distance(step.statistics, wanted.statistics), kTolerance);
   }
 }
@@ -242,9 +258,11 @@ TEST_F(RestOfNetworkTest, ValuesThatNothingCanBeLearntFromLoseOnlyTheirOwnDevice
     Use(mode);
     const Step without = Cut(batches_, {.order = {0, 2}});
     for (const auto& spoil : spoils) {
-      const Step step = Cut(batches_, {.order = {0, 1, 2}, .spoil = [&](std::size_t device, int crossing, std::vector<float>& values) {
-                                         if (device == 1 && crossing == 0) std::ranges::for_each(values, spoil);
-                                       }});
+      const Step step = Cut(
+          batches_,
+          {.order = {0, 1, 2}, .spoil = [&](std::size_t device, int crossing, std::vector<float>& values) {
+             if (device == 1 && crossing == 0) std::ranges::for_each(values, spoil);
+           }});
       ASSERT_EQ(step.refused.size(), 1U) << step.refused.begin()->second;
       EXPECT_FALSE(step.refused.at(1).empty());
       ExpectSameBits(step, without);
@@ -258,7 +276,8 @@ TEST_F(RestOfNetworkTest, AGradientThatNothingCanBeLearntFromLosesOnlyItsOwnDevi
     SCOPED_TRACE(mode.name);
     Use(mode);
     const auto with = [&](float value) {
-      return Cut(batches_, {.order = {0, 1, 2}, .spoil = [&](std::size_t device, int crossing, std::vector<float>& values) {
+      return Cut(batches_, {.order = {0, 1, 2},
+                            .spoil = [&](std::size_t device, int crossing, std::vector<float>& values) {
                               if (device == 1 && crossing == 1) std::ranges::fill(values, value);
                             }});
     };
@@ -286,7 +305,8 @@ TEST_F(RestOfNetworkTest, WhereNobodysValuesAreSoundEveryoneIsTold) {
   const std::vector<std::int32_t> labels(6, 1);
   for (const std::size_t i : {0, 1}) {
     const std::size_t samples = batches_.sizes[i];
-    ASSERT_TRUE(rest.Take(i, {0, std::span(values).first(samples * each), std::span(labels).first(samples)}).ok());
+    ASSERT_TRUE(
+        rest.Take(i, {0, std::span(values).first(samples * each), std::span(labels).first(samples)}).ok());
   }
   EXPECT_NE(rest.Close(0).message().find("lower the learning rate"), std::string::npos);
   for (const std::size_t i : {0, 1, 2}) EXPECT_EQ(rest.Reply(i, 0), nullptr);
@@ -331,12 +351,14 @@ TEST_F(RestOfNetworkTest, WhatDoesNotFitIsRefusedInWords) {
     const auto some = [&](std::size_t count) { return std::span(labels).first(count); };
     const std::size_t right = wire.labels_travel() ? 3 : 0;
     const std::string expected = "; expected: " + std::to_string(size) + " and " + std::to_string(right);
-    EXPECT_EQ(refusal(0, size - 1, some(right)), "device 40 sends " + std::to_string(size - 1) + " values and " +
-                                                     std::to_string(right) + " labels over the cut for 3 samples" + expected);
+    EXPECT_EQ(refusal(0, size - 1, some(right)), "device 40 sends " + std::to_string(size - 1) +
+                                                     " values and " + std::to_string(right) +
+                                                     " labels over the cut for 3 samples" + expected);
     EXPECT_NE(refusal(0, size + 1, some(right)), "");
     EXPECT_NE(refusal(0, 0, some(right)), "");
     EXPECT_EQ(refusal(0, size, some(right + 1)), "device 40 sends " + std::to_string(size) + " values and " +
-                                                     std::to_string(right + 1) + " labels over the cut for 3 samples" + expected);
+                                                     std::to_string(right + 1) +
+                                                     " labels over the cut for 3 samples" + expected);
     if (wire.labels_travel()) {
       EXPECT_NE(refusal(0, size, some(2)), "");
       for (const std::int32_t label : {-1, 10, std::numeric_limits<std::int32_t>::max()}) {
@@ -345,13 +367,14 @@ TEST_F(RestOfNetworkTest, WhatDoesNotFitIsRefusedInWords) {
                   "device 40 sends label " + std::to_string(label) + " where there are 10 classes");
       }
     } else {
-      EXPECT_EQ(refusal(1, 3 * wire.tail_values, {}), "a gradient came over the cut before what it belongs to");
+      EXPECT_EQ(refusal(1, 3 * wire.tail_values, {}),
+                "a gradient came over the cut before what it belongs to");
     }
     for (const int crossing : {-1, wire.crossings(), 1000}) {
       const std::size_t count = crossing == 1 ? 0 : 3 * wire.tail_values;
-      EXPECT_EQ(refusal(crossing, count, {}), "device 40 sends something for crossing " + std::to_string(crossing) +
-                                                  " of the cut; there are " + std::to_string(wire.crossings()) +
-                                                  ", counted from 0");
+      EXPECT_EQ(refusal(crossing, count, {}), "device 40 sends something for crossing " +
+                                                  std::to_string(crossing) + " of the cut; there are " +
+                                                  std::to_string(wire.crossings()) + ", counted from 0");
     }
     // None of it has left anything behind.
     EXPECT_TRUE(rest.Take(0, {0, std::span(values).first(size), some(right)}).ok());

@@ -34,7 +34,8 @@ inline double Distance(std::span<const float> a, std::span<const float> b) {
   return Norm(difference) / std::max(1e-30, Norm(b));
 }
 
-inline Experiment ExperimentOf(const std::string& model, const std::string& cut, std::optional<std::string> tail = {}) {
+inline Experiment ExperimentOf(const std::string& model, const std::string& cut,
+                               std::optional<std::string> tail = {}) {
   Experiment experiment;
   experiment.model.name = model;
   experiment.train.method = Method::kSplit;
@@ -70,7 +71,8 @@ struct Batches {
     for (const std::size_t size : this->sizes) samples += size;
     inputs.resize(samples * static_cast<std::size_t>(kImages.elements()));
     for (float& value : inputs) value = static_cast<float>(Normal(rng));
-    for (std::size_t i = 0; i < samples; ++i) labels.push_back(static_cast<std::int32_t>(rng.Below(kClasses)));
+    for (std::size_t i = 0; i < samples; ++i)
+      labels.push_back(static_cast<std::int32_t>(rng.Below(kClasses)));
   }
   Batch Of(std::size_t device) const { return Of(std::vector{device}); }
   // Of several, one after the other.
@@ -149,7 +151,8 @@ class SplitFixture : public ::testing::Test {
     std::ranges::copy(statistics_.span(), statistics.data());
     Executor executor(whole_, {parameters.span(), statistics.span(), gradients.span()});
     Rng rng(1);
-    const auto pass = executor.Train({batch.inputs, batch.labels}, {.label_smoothing = label_smoothing, .rng = &rng});
+    const auto pass =
+        executor.Train({batch.inputs, batch.labels}, {.label_smoothing = label_smoothing, .rng = &rng});
     EXPECT_TRUE(pass.ok());
     return {pass->loss,
             {gradients.data(), gradients.data() + gradients.size()},
@@ -172,7 +175,8 @@ class SplitFixture : public ::testing::Test {
     rest.Begin(request, weights(), aggregate);
 
     FlatBuffer held(setup.parameters.size());
-    for (std::size_t i = 0; i < held.size(); ++i) held.data()[i] = parameters_.data()[setup.parameters.InWhole(i)];
+    for (std::size_t i = 0; i < held.size(); ++i)
+      held.data()[i] = parameters_.data()[setup.parameters.InWhole(i)];
     Worker worker(rest.network().held);
     const LocalData none;
     const int crossings = rest.network().wire.crossings();

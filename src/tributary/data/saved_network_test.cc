@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tributary/model/model.h"
+
 namespace tributary {
 namespace {
 
@@ -17,6 +19,27 @@ TEST(SavedNetwork, ComesBackFromItsMetadata) {
   EXPECT_EQ((*read)->zoo.classes, network.zoo.classes);
   EXPECT_EQ((*read)->zoo.stem, Stem::kImageNet);
   EXPECT_EQ((*read)->normalisation, network.normalisation);
+}
+
+TEST(SavedNetwork, RemembersWhereItWasCut) {
+  SavedNetwork network;
+  network.zoo = {"resnet8", Shape{3, 32, 32}, 10, Stem::kAuto, "layer1.0.relu", "layer2.0.relu"};
+  const auto both = FromMetadata(ToMetadata(network));
+  ASSERT_TRUE(both.ok() && both->has_value());
+  EXPECT_EQ((*both)->zoo.cut, "layer1.0.relu");
+  EXPECT_EQ((*both)->zoo.tail, "layer2.0.relu");
+  // Its norms are those of a network that was cut: group norms at both ends, which have no running statistics.
+  const auto statistics = [](const ZooOptions& zoo) { return Model(BuildZooGraph(zoo).value()).statistics.size; };
+  EXPECT_GT(statistics((*both)->zoo), 0U);
+  network.zoo.tail.clear();
+  const auto front = FromMetadata(ToMetadata(network));
+  EXPECT_EQ((*front)->zoo.tail, "");
+  EXPECT_GT(statistics((*front)->zoo), statistics((*both)->zoo));
+  network.zoo.cut.clear();
+  const auto none = FromMetadata(ToMetadata(network));
+  EXPECT_EQ((*none)->zoo.cut, "");
+  EXPECT_GT(statistics((*none)->zoo), statistics((*front)->zoo));
+  EXPECT_EQ(ToMetadata(network).at("tributary").find("cut"), std::string::npos);  // as files were before
 }
 
 TEST(SavedNetwork, OthersFilesAreNotOursAndBrokenOnesAreRefused) {

@@ -65,8 +65,10 @@ TEST(ResolveCut, AutoIsTheCutWithTheShortestStep) {
   std::vector<std::string> seen;
   for (const char* const model : {"cnn", "resnet8"}) {
     const Model network(*BuildZooGraph({model, kImages, 10}));
-    for (const Case& c : {Case{1e9, 1e7, 1e11, 4, 4, "fp32", "fp32"}, {1e6, 1e9, 1e12, 4, 4, "fp32", "fp32"},
-                          {1e12, 1e5, 1e9, 4, 4, "fp32", "fp32"}, {1e9, 1e7, 1e11, 2, 4, "fp16", "fp32"},
+    for (const Case& c : {Case{1e9, 1e7, 1e11, 4, 4, "fp32", "fp32"},
+                          {1e6, 1e9, 1e12, 4, 4, "fp32", "fp32"},
+                          {1e12, 1e5, 1e9, 4, 4, "fp32", "fp32"},
+                          {1e9, 1e7, 1e11, 2, 4, "fp16", "fp32"},
                           {1e8, 1e6, 1e10, 4, 2, "fp32", "fp16"}}) {
       // Every device has a quarter of the batch.
       double best = std::numeric_limits<double>::infinity();
@@ -86,8 +88,9 @@ TEST(ResolveCut, AutoIsTheCutWithTheShortestStep) {
         wanted = network.graph.node(cut).name;
       }
       const auto set = [](const char* key, double value) { return key + std::to_string(value); };
-      EXPECT_EQ(Chosen({std::string("model.name=") + model, set("fleet.group.0.compute=", c.compute), set("fleet.group.0.uplink=", c.link),
-                        set("split.server-compute=", c.server), std::string("split.activations=") + c.activations,
+      EXPECT_EQ(Chosen({std::string("model.name=") + model, set("fleet.group.0.compute=", c.compute),
+                        set("fleet.group.0.uplink=", c.link), set("split.server-compute=", c.server),
+                        std::string("split.activations=") + c.activations,
                         std::string("split.gradients=") + c.gradients}),
                 wanted);
       seen.push_back(wanted);
@@ -99,7 +102,8 @@ TEST(ResolveCut, AutoIsTheCutWithTheShortestStep) {
 }
 
 TEST(ResolveCut, AutoKeepsBeforeTheTail) {
-  const std::vector<std::string> slow_link = {"fleet.group.0.compute=1T", "fleet.group.0.uplink=\"100kbit/s\""};
+  const std::vector<std::string> slow_link = {"fleet.group.0.compute=1T",
+                                              "fleet.group.0.uplink=\"100kbit/s\""};
   const Model network(*BuildZooGraph({"cnn", kImages, 10}));
   std::vector<std::string> with_tail = slow_link;
   with_tail.emplace_back("split.tail=relu1");
@@ -109,28 +113,33 @@ TEST(ResolveCut, AutoKeepsBeforeTheTail) {
 }
 
 TEST(ResolveCut, AutoKeepsToWhatFitsInMemory) {
-  EXPECT_TRUE(Contains(Refusal({"fleet.group.0.memory=1kB"}), "[split] cut = \"auto\": ")) << Refusal({"fleet.group.0.memory=1kB"});
+  EXPECT_TRUE(Contains(Refusal({"fleet.group.0.memory=1kB"}), "[split] cut = \"auto\": "))
+      << Refusal({"fleet.group.0.memory=1kB"});
 }
 
 TEST(ResolveCut, LayersThatAreNoCutsAreAnsweredWithTheCuts) {
   EXPECT_EQ(Refusal({"split.cut=polo1"}),
-            "[split] cut: cnn has no layer 'polo1'; did you mean 'pool1'? It can be cut after: conv1, relu1, pool1, conv2,"
+            "[split] cut: cnn has no layer 'polo1'; did you mean 'pool1'? It can be cut after: conv1, relu1, "
+            "pool1, conv2,"
             " relu2, pool2, flatten, fc1, relu3");
   EXPECT_EQ(Refusal({"split.tail=fc2"}),
-            "[split] tail: cnn cannot be cut after 'fc2': it is the last layer, and nothing would come after the cut. It can"
+            "[split] tail: cnn cannot be cut after 'fc2': it is the last layer, and nothing would come after "
+            "the cut. It can"
             " be cut after: conv1, relu1, pool1, conv2, relu2, pool2, flatten, fc1, relu3");
   const std::string branch = Refusal({"model.name=resnet8", "split.cut=layer1.0.conv1"});
   EXPECT_TRUE(Contains(branch, "[split] cut: resnet8 cannot be cut after 'layer1.0.conv1'")) << branch;
   EXPECT_TRUE(Contains(branch, "layer1.0.relu")) << branch;
-  EXPECT_TRUE(Contains(Refusal({"split.cut=input"}), "[split] cut: cnn cannot be cut after 'input': devices would have no layer"))
+  EXPECT_TRUE(Contains(Refusal({"split.cut=input"}),
+                       "[split] cut: cnn cannot be cut after 'input': devices would have no layer"))
       << Refusal({"split.cut=input"});
 }
 
 TEST(ResolveCut, ATailComesAfterTheCut) {
   for (const char* const tail : {"conv1", "relu1", "pool1"}) {
     EXPECT_EQ(Refusal({"split.cut=pool1", std::string("split.tail=") + tail}),
-              "[split] the tail begins after '" + std::string(tail) + "', which does not come after the cut 'pool1'; choose a"
-              " later layer for tail, or an earlier cut");
+              "[split] the tail begins after '" + std::string(tail) +
+                  "', which does not come after the cut 'pool1'; choose a"
+                  " later layer for tail, or an earlier cut");
   }
   EXPECT_EQ(Chosen({"split.cut=pool1", "split.tail=conv2"}), "pool1");
 }
@@ -146,7 +155,8 @@ SplitNetwork CutOf(Experiment experiment) {
 
 TEST(CutNetwork, DividesTheWholeBetweenDevicesAndCoordinator) {
   for (const bool tail : {false, true}) {
-    std::vector<std::string> settings = {"model.name=resnet8", "split.cut=layer1.0.relu", "split.activations=fp16", "split.gradients=int8"};
+    std::vector<std::string> settings = {"model.name=resnet8", "split.cut=layer1.0.relu",
+                                         "split.activations=fp16", "split.gradients=int8"};
     if (tail) settings.emplace_back("split.tail=layer2.0.relu");
     const SplitNetwork network = CutOf(Read(settings));
     EXPECT_EQ(network.whole->graph.node(network.cut).name, "layer1.0.relu");
@@ -177,7 +187,9 @@ TEST(StepDelays, AreThoseOfAnEqualShareOfTheBatch) {
   const std::vector<double> delays = StepDelays(experiment, network, devices);
   // conv1: 32 channels of 3×3×3 at 32×32 places; the front has 27·32 weights and 32 biases.
   const double forward = 32.0 * 27 * 32 * 32, bits = 8 * 4 * (27.0 * 32 + 32 + 16 * 32 * 16 * 16);
-  const auto seconds = [&](double compute, double up, double down) { return 3 * 16 * forward / compute + bits / up + bits / down; };
+  const auto seconds = [&](double compute, double up, double down) {
+    return 3 * 16 * forward / compute + bits / up + bits / down;
+  };
   ASSERT_EQ(delays.size(), 4U);
   EXPECT_NEAR(delays[0], seconds(1e9, 1e7, 1e7), 1e-3 * delays[0]);
   EXPECT_NEAR(delays[1], seconds(1e8, 1e7, 1e7), 1e-3 * delays[1]);

@@ -34,7 +34,8 @@ std::vector<float> Copy(std::span<const float> values) { return {values.begin(),
 class WorkerCutTest : public testing::Test {
  protected:
   explicit WorkerCutTest(const std::string& name = "resnet8")
-      : whole_(std::make_shared<const Model>(BuildZooGraph({name, Shape{3, 16, 16}, 10, Stem::kAuto}).value())),
+      : whole_(
+            std::make_shared<const Model>(BuildZooGraph({name, Shape{3, 16, 16}, 10, Stem::kAuto}).value())),
         parameters_(whole_->parameters.size),
         statistics_(whole_->statistics.size),
         dataset_(Samples()) {
@@ -56,7 +57,9 @@ class WorkerCutTest : public testing::Test {
       values[i * 3 * 16 * 16] = static_cast<float>(i) / 8;
       labels[i] = static_cast<std::int32_t>(rng.Below(10));
     }
-    return Dataset::Make({.name = "noise", .shape = {3, 16, 16}, .classes = 10}, std::move(values), std::move(labels)).value();
+    return Dataset::Make({.name = "noise", .shape = {3, 16, 16}, .classes = 10}, std::move(values),
+                         std::move(labels))
+        .value();
   }
 
   NodeIndex last() const { return whole_->graph.size() - 1; }
@@ -72,7 +75,8 @@ class WorkerCutTest : public testing::Test {
   // What devices have: all up to the cut, and all behind the tail.
   struct Held {
     Held(const WorkerCutTest& test, NodeIndex cut, std::optional<NodeIndex> tail)
-        : model(std::make_shared<const Model>(tail ? EndsOf(test.whole_->graph, cut, *tail) : PartOf(test.whole_->graph, 1, cut))),
+        : model(std::make_shared<const Model>(tail ? EndsOf(test.whole_->graph, cut, *tail)
+                                                   : PartOf(test.whole_->graph, 1, cut))),
           parameters(model->parameters.size),
           statistics(model->statistics.size) {
       const auto gather = [&](const Layout& all, std::span<const float> from, std::span<float> to) {
@@ -92,7 +96,9 @@ class WorkerCutTest : public testing::Test {
   // The rest, elsewhere: on the whole network, from node to node.
   struct Rest {
     explicit Rest(const WorkerCutTest& test)
-        : parameters(test.parameters_.size()), statistics(test.statistics_.size()), gradients(test.parameters_.size()) {
+        : parameters(test.parameters_.size()),
+          statistics(test.statistics_.size()),
+          gradients(test.parameters_.size()) {
       std::ranges::copy(test.parameters_.span(), parameters.data());
       std::ranges::copy(test.statistics_.span(), statistics.data());
       executor.emplace(test.whole_, NetworkMemory{parameters.span(), statistics.span(), gradients.span()});
@@ -102,7 +108,8 @@ class WorkerCutTest : public testing::Test {
   };
 
   // Puts the two together again, and compares with the whole in one place.
-  void ExpectWhole(NodeIndex cut, std::optional<NodeIndex> tail, const Worker::Trained& trained, const Rest& rest) {
+  void ExpectWhole(NodeIndex cut, std::optional<NodeIndex> tail, const Worker::Trained& trained,
+                   const Rest& rest) {
     Worker alone(whole_);
     const auto wanted = alone.Train(assignment_, weights(), DeviceId{3}, data_);
     ASSERT_TRUE(wanted.ok()) << wanted.status();
@@ -113,8 +120,10 @@ class WorkerCutTest : public testing::Test {
       std::copy(held.begin() + static_cast<std::ptrdiff_t>(front), held.end(), joined.data() + end);
       return joined;
     };
-    const std::vector<float> gradient = join(whole_->parameters, trained.update.parameters, rest.gradients.span());
-    const std::vector<float> statistics = join(whole_->statistics, trained.update.statistics, rest.statistics.span());
+    const std::vector<float> gradient =
+        join(whole_->parameters, trained.update.parameters, rest.gradients.span());
+    const std::vector<float> statistics =
+        join(whole_->statistics, trained.update.statistics, rest.statistics.span());
     EXPECT_LE(Distance(gradient, wanted->update.parameters), kTolerance);
     EXPECT_LE(Distance(statistics, wanted->update.statistics), kTolerance);
     EXPECT_NEAR(trained.metrics.loss, wanted->metrics.loss, kTolerance * wanted->metrics.loss);
@@ -131,7 +140,8 @@ class WorkerCutTest : public testing::Test {
       EXPECT_EQ(batch.crossing, 0);
       EXPECT_EQ(batch.labels.size(), 7U);
       EXPECT_EQ(batch.values.size(), 7 * static_cast<std::size_t>(whole_->graph.shape(cut).elements()));
-      const auto pass = rest.executor->Train({batch.values, batch.labels}, {.first = cut + 1, .input_gradient = true});
+      const auto pass =
+          rest.executor->Train({batch.values, batch.labels}, {.first = cut + 1, .input_gradient = true});
       EXPECT_TRUE(pass.ok()) << pass.status();
       return CutReply{Copy(rest.executor->input_gradient()), pass->loss, pass->correct};
     };
@@ -146,7 +156,8 @@ class WorkerCutTest : public testing::Test {
       const NodeIndex node = batch.crossing == 0 ? cut : tail;
       EXPECT_EQ(batch.values.size(), 7 * static_cast<std::size_t>(whole_->graph.shape(node).elements()));
       if (batch.crossing == 0) {
-        const auto values = rest.executor->Forward(batch.values, tail, {.first = cut + 1, .input_gradient = true});
+        const auto values =
+            rest.executor->Forward(batch.values, tail, {.first = cut + 1, .input_gradient = true});
         EXPECT_TRUE(values.ok()) << values.status();
         return CutReply{Copy(*values), 0, 0};
       }
@@ -183,7 +194,8 @@ TEST_F(WorkerCutTest, SoAreTwoCrossingsAroundAMiddle) {
       const Held held(*this, cuts[i], cuts[j]);
       Rest rest(*this);
       Worker worker(held.model);
-      const auto trained = worker.Train(assignment_, held.weights(), DeviceId{3}, data_, Twice(cuts[i], cuts[j], rest));
+      const auto trained =
+          worker.Train(assignment_, held.weights(), DeviceId{3}, data_, Twice(cuts[i], cuts[j], rest));
       ASSERT_TRUE(trained.ok()) << trained.status();
       ExpectWhole(cuts[i], cuts[j], *trained, rest);
     }
@@ -204,7 +216,8 @@ TEST_F(WorkerCutTest, PartsOfTheUpdateAreReadyOnce) {
   hooks.ready = [&](const Update& update, std::size_t unit) {
     ready.push_back(unit);
     const Segment part = held.model->parameters.units[unit];
-    std::ranges::copy(update.parameters.subspan(part.offset, part.count), got.begin() + static_cast<std::ptrdiff_t>(part.offset));
+    std::ranges::copy(update.parameters.subspan(part.offset, part.count),
+                      got.begin() + static_cast<std::ptrdiff_t>(part.offset));
   };
   Worker worker(held.model);
   const auto trained = worker.Train(assignment_, held.weights(), DeviceId{3}, data_, hooks);
@@ -266,7 +279,9 @@ TEST_F(WorkerCutTest, RepliesThatDoNotFitAreRefused) {
         const auto cross = hooks.cross;
         hooks.cross = [&](const CutBatch& batch) -> StatusOr<CutReply> {
           auto reply = cross(batch);
-          if (batch.crossing == where) reply->values.resize(static_cast<std::size_t>(static_cast<std::ptrdiff_t>(reply->values.size()) + change));
+          if (batch.crossing == where)
+            reply->values.resize(
+                static_cast<std::size_t>(static_cast<std::ptrdiff_t>(reply->values.size()) + change));
           return reply;
         };
         Worker worker(held.model);
@@ -303,7 +318,8 @@ class WorkerReadingTest : public WorkerCutTest {
     assignment.first = first;
     assignment.batch = batch;
     Worker worker(held.model);
-    EXPECT_EQ(worker.Train(assignment, held.weights(), DeviceId{device}, data_, hooks).status().code(), StatusCode::kCancelled);
+    EXPECT_EQ(worker.Train(assignment, held.weights(), DeviceId{device}, data_, hooks).status().code(),
+              StatusCode::kCancelled);
     return numbers;
   }
 };

@@ -237,7 +237,7 @@ class Executor::Torch {
   void GoBack(const at::Tensor& end, const at::Tensor& gradient, const PassHooks& hooks, double loss) {
     if (hooks.forward_done) hooks.forward_done(loss);
     leaves_.BeginBackward(units_run_, hooks.gradient_ready);
-    end.backward(gradient);
+    if (end.requires_grad()) end.backward(gradient);  // Not where nothing before it has parameters.
     leaves_.BeginBackward({}, {});
     if (input_.requires_grad()) input_gradient_ = input_.grad().contiguous();
     input_ = at::Tensor();

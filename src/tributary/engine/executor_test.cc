@@ -250,6 +250,19 @@ TEST(Executor, APassFromTheMiddleOfAUnitLeavesNothingOfTheOneBefore) {
   EXPECT_EQ(bench.Gradients(), once);
 }
 
+TEST(Executor, LayersWithoutParametersGoBackToNothing) {
+  GraphBuilder builder("flat", {3, 4, 4});
+  builder.Add("flatten", Flatten{}, {0});
+  Bench bench(std::move(builder).Build(), 2);
+  const auto values = bench.executor.Forward(bench.inputs, 1);
+  ASSERT_TRUE(values.ok()) << values.status();
+  EXPECT_TRUE(std::ranges::equal(*values, bench.inputs));
+  bool done = false;
+  const Status status = bench.executor.Backward(bench.inputs, {.forward_done = [&](double) { done = true; }});
+  EXPECT_TRUE(status.ok()) << status;
+  EXPECT_TRUE(done);
+}
+
 TEST(Executor, TwoPassesAreTheSameAsOne) {
   // Gradients are overwritten, not added up.
   Bench bench(Zoo("cnn"));

@@ -14,7 +14,9 @@ BitsPerSecond BytesEachSecond(double bytes) { return BitsPerSecond{bytes * 8}; }
 TimePoint At(double seconds) { return FromSeconds(seconds); }
 
 std::function<TimePoint(std::size_t, TimePoint)> Takes(std::vector<double> parts) {
-  return [parts = std::move(parts)](std::size_t part, TimePoint begin) { return begin + FromSeconds(parts.at(part)); };
+  return [parts = std::move(parts)](std::size_t part, TimePoint begin) {
+    return begin + FromSeconds(parts.at(part));
+  };
 }
 
 const std::vector<ServerShard> kUnlimitedServer = MakeEvenServers(1, Bytes{1000}, {});
@@ -47,7 +49,8 @@ struct Server {
       return At(2);
     };
   }
-  RoundTimes Play(const std::vector<DeviceTask>& tasks, std::optional<double> deadline = {}, std::size_t quorum = 0) {
+  RoundTimes Play(const std::vector<DeviceTask>& tasks, std::optional<double> deadline = {},
+                  std::size_t quorum = 0) {
     return SimulateRound(kUnlimitedServer, tasks, TimePoint(0),
                          deadline ? std::optional(FromSeconds(*deadline)) : std::nullopt, quorum, work);
   }
@@ -60,7 +63,8 @@ TEST(CutTimeline, OneDeviceGoesOverTheCutAndComesBack) {
   DeviceTask task = Cut(7, 4);
   task.start = At(10);
   Server server(false);
-  const RoundTimes round = SimulateRound(kUnlimitedServer, std::vector{task}, At(5), std::nullopt, 1, server.work);
+  const RoundTimes round =
+      SimulateRound(kUnlimitedServer, std::vector{task}, At(5), std::nullopt, 1, server.work);
   const DeviceTimes expected = {.device = {7},
                                 .outcome = DeviceOutcome::kArrived,
                                 .pull_begin = At(10.3),
@@ -91,14 +95,14 @@ TEST(CutTimeline, ATailIsComputedBetweenTwoCrossings) {
     Server server(waits);
     const DeviceTimes times = server.Play({task}).devices[0];
     const double all = waits ? 2 : 0;
-    const double first = 7.6 + 1 + all;        // the first reply leaves
-    const double second = first + 0.8 + 3;     // the tail is done
+    const double first = 7.6 + 1 + all;     // the first reply leaves
+    const double second = first + 0.8 + 3;  // the tail is done
     const double third = second + 1.3 + 1 + all;
     EXPECT_EQ(times.ups, (std::vector<Busy>{{At(5.3), At(7.6)}, {At(second), At(second + 1.3)}}));
     EXPECT_EQ(times.downs, (std::vector<Busy>{{At(first), At(first + 0.8)}, {At(third), At(third + 1.3)}}));
-    EXPECT_EQ(times.parts, (std::vector<Busy>{{At(1.3), At(5.3)},
-                                              {At(first + 0.8), At(second)},
-                                              {At(third + 1.3), At(third + 3.3)}}));
+    EXPECT_EQ(times.parts,
+              (std::vector<Busy>{
+                  {At(1.3), At(5.3)}, {At(first + 0.8), At(second)}, {At(third + 1.3), At(third + 3.3)}}));
     EXPECT_EQ(times.settled, At(third + 3.3 + 2.3));
     EXPECT_EQ(times.taken, 2U);
     EXPECT_EQ(times.crossed_up, Bytes{1500});
@@ -117,7 +121,9 @@ TEST(CutTimeline, SegmentsOfWeightsAreAllThereBeforeTheCut) {
   EXPECT_EQ(times.pulls, (std::vector<Busy>{{At(0), At(0.8)}, {At(0.8), At(1.6)}}));
   EXPECT_EQ(times.ups, (std::vector<Busy>{{At(2.8), At(5.1)}}));
   EXPECT_EQ(times.downs, (std::vector<Busy>{{At(6.1), At(6.9)}}));
-  EXPECT_EQ(times.parts, (std::vector<Busy>{{At(0.8), At(1.8)}, {At(1.8), At(2.8)}, {At(6.9), At(7.9)}, {At(7.9), At(10.9)}}));
+  EXPECT_EQ(
+      times.parts,
+      (std::vector<Busy>{{At(0.8), At(1.8)}, {At(1.8), At(2.8)}, {At(6.9), At(7.9)}, {At(7.9), At(10.9)}}));
   EXPECT_EQ(times.pushes, (std::vector<Busy>{{At(7.9), At(9.2)}, {At(10.9), At(12.2)}}));
 }
 
@@ -156,7 +162,8 @@ TEST(CutTimeline, WithoutAnyWorkRepliesLeaveAtOnce) {
   const RoundTimes alone = SimulateRound(kUnlimitedServer, Three(), TimePoint(0), std::nullopt, 0, {});
   EXPECT_EQ(alone.devices[0].downs[0].begin, At(7.6));
   EXPECT_EQ(alone.devices[2].downs[0].begin, At(4.6));
-  const RoundTimes together = SimulateRound(kUnlimitedServer, Three(), TimePoint(0), std::nullopt, 0, {.waits = true, .each = {}, .all = {}});
+  const RoundTimes together = SimulateRound(kUnlimitedServer, Three(), TimePoint(0), std::nullopt, 0,
+                                            {.waits = true, .each = {}, .all = {}});
   for (const DeviceTimes& times : together.devices) EXPECT_EQ(times.downs[0].begin, At(8.6));
 }
 
@@ -337,7 +344,8 @@ TEST(CutTimeline, AStuckDevicesCrossingsHappenInTheRound) {
 }
 
 TEST(CutTimeline, CrossingsShareTheServersLink) {
-  const std::vector<ServerShard> servers = MakeEvenServers(1, Bytes{1000}, {BytesEachSecond(500), BytesEachSecond(1000)});
+  const std::vector<ServerShard> servers =
+      MakeEvenServers(1, Bytes{1000}, {BytesEachSecond(500), BytesEachSecond(1000)});
   std::vector<DeviceTask> tasks;
   for (std::uint64_t i = 0; i < 2; ++i) {
     tasks.push_back({.device = {i}, .crossings = {{Bytes{1000}, Bytes{1000}}}, .compute = Takes({1, 1})});
