@@ -8,6 +8,7 @@
 #include "tributary/base/file.h"
 #include "tributary/plot/line_chart.h"
 #include "tributary/reproduce/curves.h"
+#include "tributary/reproduce/figure_lines.h"
 #include "tributary/reproduce/report_table.h"
 
 namespace tributary {
@@ -94,6 +95,17 @@ Json ArmJson(const Reproduction& reproduction, const Arm& arm, const ArmSummary&
           {"comparisons", std::move(comparisons)}};
 }
 
+Status WritePicture(LineChart chart, const std::filesystem::path& path) {
+  const bool bands = std::any_of(chart.series.begin(), chart.series.end(),
+                                 [](const LineSeries& series) { return !series.band.empty(); });
+  if (bands) chart.y_title += ", mean and range over seeds";
+  if (!chart.series.empty()) return WriteFileAtomically(path, DrawLineChart(chart));
+  std::error_code error;
+  std::filesystem::remove(path, error);
+  if (error) return IoError("cannot remove " + path.string() + ": " + error.message());
+  return OkStatus();
+}
+
 }  // namespace
 
 std::string FormatTextReport(const Reproduction& reproduction, const ReproductionSummary& summary) {
@@ -148,13 +160,12 @@ Status WriteReport(const Reproduction& reproduction, std::span<const RunResult> 
   LineChart chart{reproduction.chart.title,      reproduction.chart.x_title,
                   reproduction.chart.y_title,    MeanCurves(reproduction, results),
                   reproduction.chart.references, reproduction.chart.log_x};
-  const bool bands = std::any_of(chart.series.begin(), chart.series.end(),
-                                 [](const LineSeries& series) { return !series.band.empty(); });
-  if (bands) chart.y_title += ", mean and range over seeds";
-  if (!chart.series.empty()) return WriteFileAtomically(out / "curves.svg", DrawLineChart(chart));
-  std::error_code error;
-  std::filesystem::remove(out / "curves.svg", error);
-  if (error) return IoError("cannot remove " + (out / "curves.svg").string() + ": " + error.message());
+  TRIBUTARY_RETURN_IF_ERROR(WritePicture(std::move(chart), out / "curves.svg"));
+  for (const FigureChart& figures : reproduction.figure_charts) {
+    TRIBUTARY_RETURN_IF_ERROR(
+        WritePicture({figures.title, figures.x_title, figures.y_title, FigureLines(figures, summary), {}, false},
+                     out / (figures.file + ".svg")));
+  }
   return OkStatus();
 }
 

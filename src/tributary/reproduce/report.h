@@ -24,7 +24,8 @@ std::string FormatMarkdownReport(const Reproduction& reproduction, const Reprodu
 std::string FormatJsonReport(const Reproduction& reproduction, const ReproductionSummary& summary);
 
 // Writes OUT/summary.json, OUT/table.md and, when any run has a curve, OUT/curves.svg (see curves.h); without
-// curves an older picture is removed, as it shows something else. OUT must exist.
+// curves an older picture is removed, as it shows something else. Likewise OUT/<file>.svg for each of the reproduction's
+// charts of figures (see figure_lines.h). OUT must exist.
 Status WriteReport(const Reproduction& reproduction, std::span<const RunResult> results,
                    const std::filesystem::path& out);
 

@@ -131,6 +131,15 @@ TEST_F(WriteReportTest, GivesTheSameBytesForTheSameResults) {
   EXPECT_EQ(Text("curves.svg"), curves);
 }
 
+TEST_F(WriteReportTest, DrawsFigures) {
+  Reproduction reproduction = Example();
+  reproduction.figure_charts = {{"trade-off", "Time", "time", "accuracy", "s", "share", {{"line", {"base", "new"}}}}};
+  ASSERT_TRUE(WriteReport(reproduction, Results(), folder_).ok());
+  EXPECT_NE(Text("trade-off.svg").find(">share, mean and range over seeds</text>"), std::string::npos);
+  ASSERT_TRUE(WriteReport(reproduction, {}, folder_).ok());
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "trade-off.svg"));
+}
+
 TEST_F(WriteReportTest, RemovesAPictureOfOtherCurves) {
   std::vector<RunResult> results = Results();
   ASSERT_TRUE(WriteReport(Example(), results, folder_).ok());

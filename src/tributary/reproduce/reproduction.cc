@@ -11,6 +11,9 @@
 namespace tributary {
 namespace {
 
+const std::string kFileNames =
+    "lower-case letters, digits and . + _ - are allowed, up to 64, the first a letter or a digit";
+
 bool IsFileName(const std::string& name) {
   const auto plain = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
   const auto allowed = [&](char c) { return plain(c) || c == '.' || c == '+' || c == '_' || c == '-'; };
@@ -47,14 +50,30 @@ Status CheckArms(const std::vector<Arm>& all, std::vector<std::string>& names) {
   for (const Arm& arm : all) {
     if (!IsFileName(arm.name)) {
       return InvalidArgument("the arm '" + arm.name +
-                             "' cannot be part of a file's name; lower-case letters, digits and . + _ - are "
-                             "allowed, up to 64, the first a letter or a digit");
+                             "' cannot be part of a file's name; " + kFileNames);
     }
     TRIBUTARY_RETURN_IF_ERROR(CheckNew("arm", arm.name, names));
     if (arm.fingerprint.size() > kLongestFingerprint) {
       return InvalidArgument("the fingerprint of the arm '" + arm.name + "' has " +
                              std::to_string(arm.fingerprint.size()) + " bytes; at most " +
                              std::to_string(kLongestFingerprint) + " are kept, so give a digest of it");
+    }
+  }
+  return OkStatus();
+}
+
+Status CheckFigureCharts(const std::vector<FigureChart>& charts, const std::vector<std::string>& arms,
+                         const std::vector<std::string>& figures) {
+  std::vector<std::string> files = {"curves"};
+  for (const FigureChart& chart : charts) {
+    if (!IsFileName(chart.file)) {
+      return InvalidArgument("the picture '" + chart.file + "' cannot be a file's name; " + kFileNames);
+    }
+    TRIBUTARY_RETURN_IF_ERROR(CheckNew("picture", chart.file, files));
+    TRIBUTARY_RETURN_IF_ERROR(CheckKnown("figure", chart.x, figures));
+    TRIBUTARY_RETURN_IF_ERROR(CheckKnown("figure", chart.y, figures));
+    for (const FigureChart::Line& line : chart.lines) {
+      for (const std::string& arm : line.arms) TRIBUTARY_RETURN_IF_ERROR(CheckKnown("arm", arm, arms));
     }
   }
   return OkStatus();
@@ -90,6 +109,7 @@ Status Check(const Reproduction& reproduction) {
                              "'; keep one and mention the other in the notes");
     }
   }
+  TRIBUTARY_RETURN_IF_ERROR(CheckFigureCharts(reproduction.figure_charts, arms, figures));
   const auto& references = reproduction.chart.references;
   if (!std::all_of(references.begin(), references.end(),
                    [](const ReferenceLine& line) { return IsUsableNumber(line.y); })) {

@@ -72,6 +72,20 @@ struct CurveChart {
   std::vector<ReferenceLine> references;
 };
 
+// A picture of how two figures hang together: lines through arms, each a point where its means are.
+struct FigureChart {
+  struct Line {
+    std::string name;
+    std::vector<std::string> arms;  // In the order in which they are joined.
+  };
+
+  std::string file;  // OUT/<file>.svg; letters as in an arm's name, and not "curves".
+  std::string title;
+  std::string x, y;  // Metrics or comparisons.
+  std::string x_title, y_title;
+  std::vector<Line> lines;
+};
+
 struct Reproduction {
   std::string name;
   std::string about;  // A sentence or two: whose experiment this is and what it shows.
@@ -80,6 +94,7 @@ struct Reproduction {
   std::vector<Comparison> comparisons;
   std::vector<Published> published;  // At most one for an arm and a figure; there may be none.
   CurveChart chart;
+  std::vector<FigureChart> figure_charts;  // There may be none.
   std::vector<std::string> notes;  // Under the table, a paragraph each: what differs from the paper.
 };
 

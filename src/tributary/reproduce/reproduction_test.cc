@@ -15,6 +15,8 @@ Reproduction Valid() {
   reproduction.comparisons = {
       {"saved", "time", Comparison::Kind::kSaving, AgainstOne(reproduction.arms, "base"), {1, true}}};
   reproduction.published = {{"vgg19-optimal", "saved", 0.411, "abstract"}};
+  reproduction.figure_charts = {
+      {"time", "Time saved", "time", "saved", "s", "share", {{"both", {"base", "vgg19-optimal"}}}}};
   return reproduction;
 }
 
@@ -53,6 +55,11 @@ TEST(Reproduction, ChecksNamesAndReferences) {
   expect([](Reproduction& r) { r.published[0].value = std::nan(""); }, "is not a number");
   expect([](Reproduction& r) { r.published.push_back(r.published[0]); }, "two values are published");
   expect([](Reproduction& r) { r.chart.references = {{std::nan(""), ""}}; }, "reference line");
+  expect([](Reproduction& r) { r.figure_charts[0].file = "../time"; }, "cannot be a file's name");
+  expect([](Reproduction& r) { r.figure_charts[0].file = "curves"; }, "used twice");
+  expect([](Reproduction& r) { r.figure_charts[0].x = "tmie"; }, "did you mean 'time'");
+  expect([](Reproduction& r) { r.figure_charts[0].y = "saves"; }, "did you mean 'saved'");
+  expect([](Reproduction& r) { r.figure_charts[0].lines[0].arms[1] = "nobody"; }, "unknown arm 'nobody'");
   expect([](Reproduction& r) { r.arms[0].fingerprint = std::string(100'000, 'x'); }, "give a digest");
 }
 

@@ -44,6 +44,9 @@ StatusOr<Study> MakeDynaCommStudy(Effort effort);
 // scadles: streams of unequal rate, against waiting for the slowest.
 StatusOr<Study> MakeScadlesStudy(Effort effort, const std::filesystem::path& data_dir);
 
+// psl: global batches of a network that is cut, from clients of few classes and unequal delays.
+StatusOr<Study> MakePslStudy(Effort effort, const std::filesystem::path& data_dir);
+
 // Adds an arm whose results belong to this experiment.
 void AddArm(Study& study, std::string name, std::string description, Experiment experiment);
 

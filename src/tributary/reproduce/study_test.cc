@@ -4,6 +4,7 @@
 
 #include "tributary/experiment/presets.h"
 #include "tributary/reproduce/run_measurement.h"
+#include "tributary/reproduce/split_measurement.h"
 #include "tributary/reproduce/stream_rates.h"
 
 namespace tributary {
@@ -21,7 +22,7 @@ TEST(Study, EveryOneInTheListIsWholeAndUnknownOnesAreNot) {
     }
   }
   EXPECT_EQ(MakeStudy("heterogenity", Effort::kQuick).status().message(),
-            "unknown reproduction 'heterogenity'; did you mean 'heterogeneity'? Known: heterogeneity, dynacomm, scadles");
+            "unknown reproduction 'heterogenity'; did you mean 'heterogeneity'? Known: heterogeneity, dynacomm, scadles, psl");
 }
 
 TEST(Study, ASlowDeviceCostsTimeAndNoAccuracy) {
@@ -99,6 +100,52 @@ TEST(Study, OptimalSegmentsAreNeverWorseOnAMeasuredProfile) {
   EXPECT_GE(numbers["optimal saves"], numbers["layerwise saves"]);
   EXPECT_LE(numbers["speed-up optimal"], 8.01);
   EXPECT_LE(numbers["computing"], 1);
+}
+
+TEST(Study, PslHasTheSettingsOfItsPresets) {
+  const Study study = MakeStudy("psl", Effort::kQuick).value();
+  EXPECT_EQ(study.experiments.at("central").data.set, "glyphs");  // where no folder has others
+  const std::pair<const char*, const char*> pairs[] = {
+      {"psl-fls", "k16-c2-fls"}, {"psl-ugs", "k16-c2-ugs"}, {"psl-lds", "lds-2.0"}};
+  for (const auto& [name, arm] : pairs) {
+    const Experiment preset = FindExperiment(name).value();
+    const Experiment& ours = study.experiments.at(arm);
+    EXPECT_EQ(preset.sampling.method, ours.sampling.method) << name;
+    if (preset.sampling.method == SamplingMethod::kLatentDirichlet) {
+      EXPECT_EQ(preset.sampling.delta, ours.sampling.delta);
+    }
+    EXPECT_EQ(preset.split.cut, ours.split.cut);
+    EXPECT_EQ(preset.train.batch, ours.train.batch);
+    EXPECT_EQ(preset.train.schedule.learning_rate, ours.train.schedule.learning_rate);
+    EXPECT_EQ(preset.data.split.kind, ours.data.split.kind);
+    EXPECT_EQ(preset.data.split.alpha, ours.data.split.alpha);
+    EXPECT_EQ(preset.data.split.classes_per_device, ours.data.split.classes_per_device);
+    ASSERT_EQ(preset.fleet.groups.size(), ours.fleet.groups.size());
+    for (std::size_t i = 0; i < preset.fleet.groups.size(); ++i) {
+      EXPECT_EQ(preset.fleet.groups[i].count, ours.fleet.groups[i].count);
+      EXPECT_EQ(preset.fleet.groups[i].setup, ours.fleet.groups[i].setup);
+    }
+  }
+}
+
+TEST(Study, PslPlansEpochsThatWaitLessForTheSlow) {
+  const Study study = MakeStudy("psl", Effort::kQuick).value();
+  const ArmRunner run = RunnerOf(study, {.threads = 2});
+  const auto plan = [&](const std::string& arm) {
+    const SplitArm planned{study.experiments.at(arm), 2, 0, {}};
+    return MeasureSplit(planned, 1, *MakeRealClock(), {}).value().numbers;
+  };
+  const auto uniform = plan("k16-c2-ugs"), latent = plan("lds-2.0");
+  EXPECT_LT(latent.at("planned seconds"), 0.38 * uniform.at("planned seconds"));
+  EXPECT_GT(latent.at("deviation"), uniform.at("deviation"));
+  // Stragglers are as slow, and as many, where they compute slowly.
+  EXPECT_NEAR(plan("compute-lds").at("deviation"), latent.at("deviation"), 0.05);
+  // An arm that is only planned, by its name.
+  const auto deadline = run({"deadline-1.0", "", ""}, 1);
+  ASSERT_TRUE(deadline.ok()) << deadline.status();
+  EXPECT_LE(deadline->numbers.at("planned seconds"), plan("lds-1.0").at("planned seconds"));
+  EXPECT_FALSE(deadline->numbers.contains("accuracy"));
+  EXPECT_FALSE(run({"nobody", "", ""}, 1).ok());
 }
 
 }  // namespace
