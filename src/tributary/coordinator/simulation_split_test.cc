@@ -134,6 +134,16 @@ TEST(SimulateSplit, TheTimeAndBytesOfAStepAreThoseOfItsParts) {
   }
 }
 
+TEST(SimulateSplit, CompressedUpdatesLeaveTheBytesOverTheCutAsTheyAre) {
+  // 24 samples of 32 channels of 16×16 values, and as many labels.
+  const std::int64_t crossed = 24 * 4 * (32 * 16 * 16 + 1);
+  const std::vector<std::string> one = {"fleet.group.0.count=1", "experiment.rounds=1"};
+  const FinishedRun plain = Finish(Split(one));
+  const FinishedRun compressed = Finish(Split({one[0], one[1], "compression.kind=top-k", "compression.ratio=0.01"}));
+  EXPECT_GT(compressed.up.value, crossed);
+  EXPECT_LT(compressed.up.value - crossed, (plain.up.value - crossed) / 10);
+}
+
 TEST(SimulateSplit, ARoundInWhichAllVanishIsDoneWithoutAndTheNextGoesOn) {
   for (const auto& network : kNetworks) {
     std::vector<std::string> overrides = network;

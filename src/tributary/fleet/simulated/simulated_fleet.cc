@@ -291,7 +291,7 @@ Status SimulatedFleet::TrainOne(Worker& worker, const TrainAssignment& assignmen
     if (!compressions_.empty() && compressions_[index]) {
       refused = Compress(*compressions_[index], assignment.round, trained->update, changed);
       const double all = static_cast<double>(BytesOf(*options_.charged).value);
-      report.up.value = std::llround(compressions_[index]->ratio * all) + shared_bytes.value;
+      report.up.value = std::llround(compressions_[index]->ratio * all) + shared_bytes.value + samples.crossed.value;
     }
     if (refused.ok()) refused = sink.Accept(report.device, trained->update);
   }
@@ -343,7 +343,7 @@ StatusOr<RoundReport> SimulatedFleet::Train(const RoundRequest& request, UpdateS
     const StepCosts costs = charge_.Costs(options_.profiles[device.value], mine.work);
     report.devices.push_back(ReportOf(times.devices[i], played.stream_waits[i], FromSeconds(costs.between), times));
     if (times.devices[i].pull_end) report.devices.back().injected += mine.received;
-    samples[i] = {0, mine.samples, SharedWith(device), mine.share, {}, {}, true};
+    samples[i] = {0, mine.samples, SharedWith(device), mine.share, {}, {}, true, times.devices[i].crossed_up};
     DeviceStream* const stream = streams_[device.value].get();
     if (stream != nullptr && times.devices[i].compute_end) {
       // One that would begin after the round's end is told before it does.

@@ -126,6 +126,7 @@ class SimulatedFleet : public Fleet {
     // Of a cut network: how it goes on over the cut, and whether what the device answers arrives.
     std::function<StatusOr<CutReply>(const CutBatch&)> cross;
     bool arrives = true;
+    Bytes crossed{0};  // over the cut, to the coordinator
   };
   // Of the samples that were shared in the last round, those that are not this device's own.
   std::vector<std::uint32_t> SharedWith(DeviceId device) const;
