@@ -128,6 +128,11 @@ StatusOr<RunOutcome> Coordinator::Run(const std::function<bool()>& should_stop, 
                    .parameters = static_cast<std::uint64_t>(TotalParameters(model_->costs)),
                    .rounds = static_cast<std::uint64_t>(goal.rounds.value_or(0))});
   }
+  if (split_) {
+    const SplitChoice& split = experiment_.split;
+    Say(Note{"devices have the network up to '" + split.cut + "'" +
+             (split.tail ? " and after '" + *split.tail + "'" : "") + ", the coordinator the rest"});
+  }
   if (experiment_.transfers.whole_push && experiment_.transfers.strategy != TransferStrategy::kSequential) {
     Say(Note{"compression.scope is \"global\": the largest of all is known only when all is there, so updates are pushed"
              " in one segment; \"unit\" lets them overlap"});

@@ -69,6 +69,9 @@ StatusOr<FinishedRun> Serve(const Experiment& asked, const ServingOptions& optio
       .should_stop = options.should_stop};
   if (from) {
     fleet_options.members = from->checkpoint().members;
+    if (from->checkpoint().progress.epoch.problem.sizes.size() > fleet_options.members.size()) {
+      return Corrupt("the checkpoint's epoch has samples of devices that are not among its members");
+    }
     // Those that are missing are waited for as in any other round; by a run that is over, nobody is.
     if (from->checkpoint().progress.round > 0) fleet_options.wait_for = 0;
   }

@@ -244,6 +244,10 @@ StatusOr<Worker::Trained> Worker::Train(const TrainAssignment& assignment, const
                                         DeviceId device, const LocalData& data, const TrainHooks& hooks) {
   TRIBUTARY_CHECK(weights.parameters.size() == model_->parameters.size &&
                   weights.statistics.size() == model_->statistics.size);
+  if (assignment.first && assignment.batch > data.training.size() && !hooks.read) {
+    return InvalidArgument("an assignment asks for " + std::to_string(assignment.batch) + " samples where the device has " +
+                           std::to_string(data.training.size()));
+  }
   if (data.training.empty() && !hooks.read) return InvalidArgument("device " + std::to_string(device.value) + " has no training samples");
   return Training(*this, assignment, weights, device, data, hooks).Run();
 }

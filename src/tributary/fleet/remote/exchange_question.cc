@@ -228,7 +228,7 @@ std::unique_ptr<Exchange::Task> Exchange::EndTask(Slot& slot, const std::string&
   const std::size_t sample_bytes = options_.shared ? RecordBytes(*options_.shared) : 0;
   std::size_t answer_bytes = (parameters_.size() + statistics_.size()) * sizeof(float) +
                              2 * moments_.size() * sizeof(double);
-  for (int i = 0; options_.cut && i < options_.cut->crossings(); ++i) answer_bytes += BytesUp(slot, i);
+  for (int i = 0; question_->server != nullptr && i < options_.cut->crossings(); ++i) answer_bytes += BytesUp(slot, i);
   Session& session = *std::exchange(slot.session, nullptr);
   std::unique_ptr<Task> task = std::move(session.task);
   Charge(slot, *task);
