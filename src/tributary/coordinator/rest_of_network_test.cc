@@ -54,8 +54,8 @@ Graph Chain() {
 }
 
 std::vector<std::uint32_t> Bits(const std::vector<float>& values) {
-  std::vector<std::uint32_t> bits(values.size());
-  std::memcpy(bits.data(), values.data(), values.size() * sizeof(float));
+  std::vector<std::uint32_t> bits;
+  for (const float value : values) bits.push_back(std::bit_cast<std::uint32_t>(value));
   return bits;
 }
 

@@ -345,10 +345,24 @@ TEST_F(WorkerReadingTest, EverySampleComesOnceAnEpochInANewOrder) {
 }
 
 TEST_F(WorkerReadingTest, HowTheRowIsCutIntoBatchesChangesNothing) {
-  const std::vector<std::size_t> row = Read(0, 40);
+  std::vector<std::size_t> row = Read(0, kSamples);
+  for (const std::size_t number : Read(kSamples, kSamples)) row.push_back(number);
   EXPECT_EQ(Read(18, 5), std::vector<std::size_t>(row.begin() + 18, row.begin() + 23));
   EXPECT_EQ(Read(39, 1), std::vector<std::size_t>(row.begin() + 39, row.begin() + 40));
-  EXPECT_NE(Read(0, 40, 4), row);  // another device's
+  EXPECT_NE(Read(kSamples, kSamples, 4), std::vector<std::size_t>(row.begin() + kSamples, row.end()));  // another device's
+}
+
+TEST_F(WorkerReadingTest, NoBatchIsLargerThanWhatTheDeviceHas) {
+  const Held held(*this, 1, std::nullopt);
+  TrainAssignment assignment = assignment_;
+  assignment.first = 0;
+  assignment.batch = 1'000'000'000;
+  TrainHooks hooks;
+  hooks.cut = 1;
+  hooks.cross = [](const CutBatch&) -> StatusOr<CutReply> { return Cancelled("not to be reached"); };
+  Worker worker(held.model);
+  const Status status = worker.Train(assignment, held.weights(), DeviceId{3}, data_, hooks).status();
+  EXPECT_EQ(status.message(), "an assignment asks for 1000000000 samples where the device has 20");
 }
 
 }  // namespace

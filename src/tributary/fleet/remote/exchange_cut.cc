@@ -79,7 +79,7 @@ Status Exchange::TakeCrossing(Lock& lock, std::size_t place, Errands& errands) {
   const std::size_t size = form.BytesOf(samples);
   std::vector<float> values(samples * form.values);
   std::vector<std::int32_t> labels((bytes.size() - size) / sizeof(std::int32_t));
-  std::memcpy(labels.data(), bytes.data() + size, labels.size() * sizeof(std::int32_t));
+  if (!labels.empty()) std::memcpy(labels.data(), bytes.data() + size, labels.size() * sizeof(std::int32_t));
   Status status = ReadCut(form.precision, ByteSpan(bytes).first(size), form.values, values);
   if (status.ok()) status = question.server->Take(place, {crossing, values, labels});
   lock.lock();
