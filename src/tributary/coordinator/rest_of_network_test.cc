@@ -1,6 +1,6 @@
 #include "tributary/coordinator/rest_of_network.h"
 
-#include <cstring>
+#include <bit>
 #include <limits>
 
 #include "tributary/coordinator/testing_split.h"
