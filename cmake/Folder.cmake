@@ -103,9 +103,12 @@ function(tributary_folder path)
     target_precompile_headers(tributary_${name} PRIVATE ${ARG_PRECOMPILE})
   endif()
 
-  # Every unit test runs under sanitizers; those without torch and sockets, under two. In the release, which they tell
-  # nothing new of, only those run that compute or talk.
+  # Every unit test runs under the address sanitizer; under that of threads those of folders that have some; and in the
+  # release, which the others tell nothing new of, those that compute or talk.
   set(unit_tests ${TRIBUTARY_TESTS})
+  if(TRIBUTARY_SANITIZE MATCHES "thread" AND path MATCHES "^(keys|model|plot|experiment)$")
+    set(unit_tests OFF)
+  endif()
   if(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT path MATCHES "^(engine|device|fleet/simulated|fleet/remote|coordinator)$")
     set(unit_tests OFF)
   endif()
