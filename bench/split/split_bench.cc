@@ -132,7 +132,7 @@ int Compare(const std::string& name, const std::string& cut, const std::string& 
     }
   }
   const double front = static_cast<double>(network.held->parameters.size * sizeof(float) * 2 * kDevices);
-  const double crossing = static_cast<double>(network.wire.Up(0).BytesOf(kBatch) + kBatch * sizeof(std::int32_t) +
+  const double crossing = static_cast<double>(network.wire.BytesUp(0, kBatch) +
                                               network.wire.Down(0).BytesOf(kBatch));
   const double activations = static_cast<double>(kBatch * network.wire.cut_values * sizeof(float));
   const double step = Median(split.seconds), bytes = Median(split.bytes);

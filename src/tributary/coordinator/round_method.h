@@ -19,7 +19,8 @@ struct RoundScene {
 };
 
 // A way of running a round: what the devices are asked, and what becomes of the mean of their answers. One file per
-// method. State that must survive (momentum, the schedule's place) is the optimiser's and the round's number.
+// method. State that must survive (momentum, the schedule's place, the samples planned) is the optimiser's, the
+// round's number and the epoch's.
 class RoundMethod {
  public:
   virtual ~RoundMethod() = default;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "tributary/policy/compression/cut_codec.h"
 
@@ -27,6 +28,10 @@ struct CutWire {
   }
   Form Down(int crossing) const {
     return crossing + 1 < crossings() ? Form{activations, tail_values} : Form{gradients, cut_values};
+  }
+  // What a batch takes to the coordinator, with its labels if they travel: four bytes each.
+  std::size_t BytesUp(int crossing, std::size_t samples) const {
+    return Up(crossing).BytesOf(samples) + (labels_travel() ? samples * sizeof(std::int32_t) : 0);
   }
 };
 

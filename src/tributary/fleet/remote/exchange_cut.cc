@@ -7,9 +7,7 @@
 namespace tributary::remote {
 
 std::size_t Exchange::BytesUp(const Slot& slot, int crossing) const {
-  const std::size_t samples = std::get<TrainAssignment>(slot.work).batch;
-  const std::size_t labels = options_.cut->labels_travel() ? samples * sizeof(std::int32_t) : 0;
-  return options_.cut->Up(crossing).BytesOf(samples) + labels;
+  return options_.cut->BytesUp(crossing, std::get<TrainAssignment>(slot.work).batch);
 }
 
 Status Exchange::Handle(Session& session, const Crossing& crossing, ByteSpan values) {

@@ -43,26 +43,6 @@ std::vector<ServerShard> Shards(std::span<const Server> servers, Bytes buffer) {
   return shards;
 }
 
-// What a batch takes on its way over the cut.
-std::vector<DeviceTask::Crossing> CrossingsOf(const CutWire& wire, std::size_t batch) {
-  std::vector<DeviceTask::Crossing> crossings;
-  for (int i = 0; i < wire.crossings(); ++i) {
-    const std::size_t labels = wire.labels_travel() ? batch * sizeof(std::int32_t) : 0;
-    crossings.push_back({Bytes{static_cast<std::int64_t>(wire.Up(i).BytesOf(batch) + labels)},
-                         Bytes{static_cast<std::int64_t>(wire.Down(i).BytesOf(batch))}});
-  }
-  return crossings;
-}
-
-// Values as they come out at the other end.
-StatusOr<std::vector<float>> Travelled(const CutWire::Form& form, std::span<const float> values) {
-  std::vector<std::byte> bytes;
-  TRIBUTARY_RETURN_IF_ERROR(AppendCut(form.precision, values, form.values, bytes));
-  std::vector<float> seen(values.size());
-  TRIBUTARY_RETURN_IF_ERROR(ReadCut(form.precision, bytes, form.values, seen));
-  return seen;
-}
-
 }  // namespace
 
 SimulatedFleet::SimulatedFleet(SimulatedFleetOptions options)
@@ -143,48 +123,6 @@ SimulatedFleet::Played SimulatedFleet::Play(const Inquiry& inquiry, std::span<co
   }
   played.times = SimulateRound(shards_, played.tasks, clock_.Now(), inquiry.deadline, inquiry.quorum, cut);
   return played;
-}
-
-std::vector<Duration> SimulatedFleet::LengthsOf(const DeviceProfile& profile, const Part& part) const {
-  const StepCosts costs = charge_.Costs(profile, part.work);
-  std::vector<Duration> lengths = PartsOf(costs, part.plan);
-  if (part.crossings.size() < 2 || lengths.empty()) return lengths;
-  // The tail goes forward and back between two crossings, and everything else is in one segment each way.
-  const auto sum = [&](const std::vector<double>& times, bool tail) {
-    double seconds = 0;
-    for (std::size_t unit = 0; unit < times.size(); ++unit) {
-      const bool behind = options_.charged->units[unit].nodes.front() > options_.cut->node;
-      if (behind == tail) seconds += times[unit];
-    }
-    return FromSeconds(seconds);
-  };
-  return {sum(costs.forward, false), sum(costs.forward, true) + sum(costs.backward, true), sum(costs.backward, false)};
-}
-
-CutWork SimulatedFleet::CutWorkOf(const RoundRequest& request) const {
-  CutWork work;
-  if (!options_.cut) return work;
-  const SimulatedFleetOptions::Cut& cut = *options_.cut;
-  double early = 0, late = 0;  // forward, for a sample
-  for (NodeIndex node = 1; node < cut.rest->graph.size(); ++node) {
-    (node < cut.waits_from ? early : late) += static_cast<double>(cut.rest->costs[node].macs.value);
-  }
-  const bool tail = cut.wire.crossings() == 2;
-  const auto time = [rate = cut.compute.value](double macs) { return FromSeconds(macs / rate); };
-  work.waits = request.server->waits();
-  work.each = [=, &request, waits = work.waits](std::size_t place, int crossing) {
-    // Forward with the first crossing, back with the last. What waits goes back with the others.
-    const double passes = waits ? (crossing == 0 ? 1 : 0) : !tail ? 3 : crossing == 0 ? 1 : 2;
-    return time(passes * early * static_cast<double>(request.BatchOf(place)));
-  };
-  work.all = [=, &request](std::span<const std::size_t> places, int crossing) {
-    double samples = 0;
-    for (const std::size_t place : places) samples += static_cast<double>(request.BatchOf(place));
-    const double forward = crossing == 0 ? late : 0;
-    const double back = crossing + 1 == cut.wire.crossings() ? 2 * (late + early) : 0;
-    return time((forward + back) * samples);
-  };
-  return work;
 }
 
 StepPlanner* SimulatedFleet::PlannerOf(DeviceId device, const StepWork& work) {
@@ -330,7 +268,7 @@ StatusOr<RoundReport> SimulatedFleet::Train(const RoundRequest& request, UpdateS
     return Part{work, samples.all, planner != nullptr ? planner->plan() : charge_.Whole(), {},
                 compression != nullptr ? compression->ratio : 1, share, Bytes{received * sample},
                 Bytes{static_cast<std::int64_t>(share) * sample},
-                options_.cut ? CrossingsOf(options_.cut->wire, assignment.batch) : std::vector<DeviceTask::Crossing>{}};
+                CrossingsOf(assignment)};
   };
   TRIBUTARY_CHECK(options_.cut.has_value() == (request.server != nullptr));
   const Played played = Play(request, troubles, part, CutWorkOf(request));
@@ -400,52 +338,6 @@ Status SimulatedFleet::TrainAll(const RoundRequest& request, std::span<const Tra
     return TrainOne(workers_[worker], assignments[place], request.weights, samples[place], troubles[place].corrupt,
                     report.devices[place], sink);
   });
-}
-
-// Devices come to the cut, where they may have to wait for each other. A device that waits is not kept in the middle of
-// its pass, which would take a worker for each: it gives up there, and does its pass again, to the same bits, when there
-// is a reply for it.
-Status SimulatedFleet::TrainCut(const RoundRequest& request, std::span<const TrainAssignment> assignments,
-                                const Played& played, std::span<const Trouble> troubles, std::vector<Samples>& samples,
-                                RoundReport& report, UpdateSink& sink) {
-  CutServer& server = *request.server;
-  const CutWire& wire = options_.cut->wire;
-  const int runs = server.waits() ? wire.crossings() + 1 : 1;
-  for (int run = 0; run < runs; ++run) {
-    std::vector<std::size_t> places;
-    for (std::size_t i = 0; i < assignments.size(); ++i) {
-      const DeviceTimes& times = played.times.devices[i];
-      const auto needed = static_cast<std::size_t>(std::min(run + 1, wire.crossings()));
-      const bool refused = report.devices[i].outcome == Outcome::kRefused;
-      samples[i].arrives = times.outcome == DeviceOutcome::kArrived;
-      if (!refused && (run + 1 == runs && runs > 1 ? samples[i].arrives : times.taken >= needed)) places.push_back(i);
-      samples[i].cross = [&, i](const CutBatch& batch) -> StatusOr<CutReply> {
-        if (static_cast<std::size_t>(batch.crossing) >= played.times.devices[i].taken) return Cancelled("it is gone");
-        if (server.Reply(i, batch.crossing) == nullptr) {
-          TRIBUTARY_ASSIGN_OR_RETURN(const auto values, Travelled(wire.Up(batch.crossing), batch.values));
-          TRIBUTARY_RETURN_IF_ERROR(server.Take(i, {batch.crossing, values, batch.labels}));
-        }
-        const CutReply* const reply = server.Reply(i, batch.crossing);
-        if (reply == nullptr) return Cancelled("it waits for the others");
-        TRIBUTARY_ASSIGN_OR_RETURN(auto values, Travelled(wire.Down(batch.crossing), reply->values));
-        return CutReply{std::move(values), reply->loss, reply->correct};
-      };
-    }
-    TRIBUTARY_RETURN_IF_ERROR(pool_.Run(places.size(), [&](std::size_t worker, std::size_t job) -> Status {
-      const std::size_t place = places[job];
-      return TrainOne(workers_[worker], assignments[place], request.weights, samples[place], troubles[place].corrupt,
-                      report.devices[place], sink);
-    }));
-    if (run + 1 == runs) break;
-    const Status closed = server.Close(run);
-    if (closed.code() == StatusCode::kResourceExhausted) return closed;
-    for (const std::size_t place : places) {
-      if (server.Reply(place, run) != nullptr) continue;
-      report.devices[place].outcome = Outcome::kRefused;
-      report.devices[place].reason = closed.ok() ? "what it sent over the cut cannot be learnt from" : closed.message();
-    }
-  }
-  return OkStatus();
 }
 
 std::optional<SamplesPerSecond> SimulatedFleet::StreamRate(DeviceId device) const {

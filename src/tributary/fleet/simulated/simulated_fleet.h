@@ -58,7 +58,8 @@ struct SimulatedFleetOptions {
 // Learning is real: each device's work is done by the code that a real device runs, on a pool of threads with one
 // compute thread each, so a run is a function of (experiment, seed) alone.
 //
-// A round is played on the clock first and trained afterwards, and only for those whose update arrives. Devices have no
+// A round is played on the clock first and trained afterwards, and only for those whose update arrives, or who came as far
+// as the cut of a network that has one. Devices have no
 // memory of their own beyond their data's indices; threads have.
 class SimulatedFleet : public Fleet {
  public:
@@ -100,6 +101,8 @@ class SimulatedFleet : public Fleet {
   };
   Played Play(const Inquiry& inquiry, std::span<const Trouble> troubles,
               const std::function<Part(DeviceId)>& part_of, const CutWork& cut = {}) const;
+  // Of a cut network (simulated_fleet_cut.cc): what a batch takes on its way over the cut; none where nothing is cut.
+  std::vector<DeviceTask::Crossing> CrossingsOf(const TrainAssignment& assignment) const;
   // How long each part of a device's work takes.
   std::vector<Duration> LengthsOf(const DeviceProfile& profile, const Part& part) const;
   // What crosses a cut, and how long the coordinator works on it.
