@@ -57,7 +57,7 @@ batch_of() { tail -n 5 <(ranges_of "$1") | awk '{ sum += $2 - $1 + 1 } END { pri
 grep -q '"device":3,.*"undecodable":1,' $run/events.jsonl || fail "the garbage was not counted"
 accuracy=$(accuracy_of $run)
 echo "accuracy $accuracy"
-awk -v got="$accuracy" 'BEGIN { exit !(got > 0.9) }' || fail "it has not learnt: $accuracy"
+awk -v got="$accuracy" 'BEGIN { exit !(got > 0.9) }' || fail "it has not learnt: $accuracy, losses $(losses_of $run)"
 
 # A stream that stops for a while, and a disk that is full of samples which wait for it: each is told once, the device
 # waits and goes on, and nothing is lost. (What compression keeps would not find room on that disk either.)

@@ -38,7 +38,7 @@ stream-rate = 100
 [train]
 method = "sync-sgd"
 batch = $2
-learning-rate = 0.05
+learning-rate = 0.02
 momentum = 0.9
 [stream]
 $3
@@ -108,3 +108,4 @@ expect_once() {
 }
 
 accuracy_of() { sed -n 's/.*"where":"central","accuracy":\([0-9.e-]*\).*/\1/p' "$1/events.jsonl" | tail -n 1; }
+losses_of() { sed -n 's/.*"train_loss":\([0-9.e-]*\).*/\1/p' "$1/events.jsonl" | tr '\n' ' '; }
