@@ -37,6 +37,17 @@ endif()
 
 if(TRIBUTARY_TESTS)
   find_package(GTest REQUIRED)
+  # What every unit test includes, parsed once. Undefined behaviour is looked for in what is tested, not in tests.
+  add_library(tributary_test_settings INTERFACE)
+  target_link_libraries(tributary_test_settings INTERFACE tributary_settings GTest::gtest GTest::gtest_main Threads::Threads)
+  if(TRIBUTARY_SANITIZE MATCHES "undefined")
+    target_compile_options(tributary_test_settings INTERFACE -fno-sanitize=undefined)
+  endif()
+  add_executable(tributary_test_headers EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/cmake/link_test.cc)
+  target_link_libraries(tributary_test_headers PRIVATE tributary_test_settings)
+  target_precompile_headers(tributary_test_headers PRIVATE <gtest/gtest.h> <algorithm> <array> <chrono> <cmath> <filesystem>
+      <fstream> <functional> <map> <memory> <mutex> <optional> <ranges> <set> <span> <sstream> <string> <thread>
+      <unordered_map> <variant> <vector>)
 endif()
 
 find_package(PkgConfig QUIET)

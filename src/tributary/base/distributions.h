@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <span>
 #include <utility>
@@ -35,7 +36,7 @@ std::vector<std::int64_t> MultivariateHypergeometric(Rng& rng, std::span<const s
 template <typename T>
 void Shuffle(Rng& rng, std::span<T> items) {
   for (std::size_t left = items.size(); left > 1; --left) {
-    std::swap(items[left - 1], items[static_cast<std::size_t>(rng.Below(left))]);
+    std::ranges::swap(items[left - 1], items[static_cast<std::size_t>(rng.Below(left))]);
   }
 }
 

@@ -35,7 +35,7 @@ struct Listing {
   std::vector<std::filesystem::path> leftovers;
 };
 
-StatusOr<Listing> List(const std::filesystem::path& folder) {
+StatusOr<Listing> ListOf(const std::filesystem::path& folder) {
   Listing listing;
   std::error_code error;
   std::filesystem::directory_iterator files(folder, error);
@@ -68,7 +68,7 @@ Status SaveCheckpoint(const std::filesystem::path& folder, const Checkpoint& che
   }
   TRIBUTARY_RETURN_IF_ERROR(WriteCheckpoint(folder / NameOfRound(checkpoint.progress.round), checkpoint, arrays));
   TRIBUTARY_RETURN_IF_ERROR(SyncFolder(folder));
-  TRIBUTARY_ASSIGN_OR_RETURN(const Listing listing, List(folder));
+  TRIBUTARY_ASSIGN_OR_RETURN(const Listing listing, ListOf(folder));
   std::size_t superfluous = listing.checkpoints.size() - std::min(keep, listing.checkpoints.size());
   for (const auto& [round, path] : listing.checkpoints) {
     if (superfluous-- == 0 || round >= checkpoint.progress.round) break;
@@ -78,7 +78,7 @@ Status SaveCheckpoint(const std::filesystem::path& folder, const Checkpoint& che
 }
 
 StatusOr<NewestCheckpoint> LoadNewestCheckpoint(const std::filesystem::path& folder) {
-  TRIBUTARY_ASSIGN_OR_RETURN(const Listing listing, List(folder));
+  TRIBUTARY_ASSIGN_OR_RETURN(const Listing listing, ListOf(folder));
   std::error_code error;
   for (const std::filesystem::path& path : listing.leftovers) std::filesystem::remove(path, error);
   NewestCheckpoint newest;

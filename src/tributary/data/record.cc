@@ -10,7 +10,7 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "headings are written as they lie in memory");
 
-constexpr char kMagic[4] = {'T', 'R', 'B', 'S'};
+constexpr char kRecordMagic[4] = {'T', 'R', 'B', 'S'};
 constexpr std::uint8_t kVersion = 1;
 
 struct Heading {
@@ -40,7 +40,7 @@ std::vector<std::byte> EncodeRecord(const Record& record) {
                      .sequence = sample.position,
                      .run = record.run,
                      .produced = sample.produced.count()};
-  std::memcpy(heading.magic, kMagic, sizeof kMagic);
+  std::memcpy(heading.magic, kRecordMagic, sizeof kRecordMagic);
   std::vector<std::byte> bytes(kRecordHeading + sample.payload.size());
   std::memcpy(bytes.data(), &heading, kRecordHeading);
   if (!sample.payload.empty())
@@ -59,7 +59,7 @@ StatusOr<Record> DecodeRecord(ByteSpan bytes) {
   }
   Heading heading{};
   std::memcpy(&heading, bytes.data(), kRecordHeading);
-  if (std::memcmp(heading.magic, kMagic, sizeof kMagic) != 0)
+  if (std::memcmp(heading.magic, kRecordMagic, sizeof kRecordMagic) != 0)
     return Corrupt("a record begins with TRBS; this does not");
   if (heading.version != kVersion || heading.zero != 0) {
     return Corrupt("version " + std::to_string(heading.version) +

@@ -36,7 +36,7 @@ constexpr std::array<Suffix, 10> kCompute = {{{"T", 1e12},
                                               {"MAC/s", 1},
                                               {"", 1}}};
 // In nanoseconds: they are what a Duration holds exactly.
-constexpr std::array<Suffix, 7> kTimes = {
+constexpr std::array<Suffix, 7> kTimeSuffixes = {
     {{"d", 86400e9}, {"h", 3600e9}, {"min", 60e9}, {"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"ns", 1}}};
 constexpr std::array<Suffix, 3> kSamples = {{{"samples/s", 1}, {"/s", 1}, {"", 1}}};
 
@@ -49,7 +49,7 @@ std::span<const Suffix> SuffixesOf(Unit unit) {
     case Unit::kMacsPerSecond:
       return kCompute;
     case Unit::kSeconds:
-      return kTimes;
+      return kTimeSuffixes;
     case Unit::kSamplesPerSecond:
       return kSamples;
   }
@@ -142,7 +142,7 @@ StatusOr<Duration> ParseDuration(std::string_view text) {
 }
 
 std::string FormatExactly(Duration duration) {
-  for (const Suffix& suffix : kTimes) {
+  for (const Suffix& suffix : kTimeSuffixes) {
     const auto factor = static_cast<std::int64_t>(suffix.factor);
     if (duration.count() % factor == 0 && (duration.count() != 0 || factor == 1'000'000'000)) {
       return std::to_string(duration.count() / factor) + std::string(suffix.name);

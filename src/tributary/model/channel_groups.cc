@@ -5,6 +5,8 @@
 #include <numeric>
 #include <set>
 
+#include "tributary/base/check.h"
+
 namespace tributary {
 namespace {
 
@@ -146,14 +148,30 @@ ChannelGroups FindChannelGroups(const Graph& graph) {
   return result;
 }
 
-std::vector<std::int64_t> KeptChannels(const ChannelGroups& groups, NodeIndex node,
-                                       std::span<const std::vector<bool>> kept) {
-  std::vector<std::int64_t> channels;
-  const auto& of_node = groups.of_node[node];
-  for (std::size_t c = 0; c < of_node.size(); ++c) {
-    const auto [group, atom] = of_node[c];
-    if (group < 0 || kept[static_cast<std::size_t>(group)][static_cast<std::size_t>(atom)]) {
-      channels.push_back(static_cast<std::int64_t>(c));
+KeptAtoms AllAtoms(const ChannelGroups& groups) {
+  KeptAtoms kept;
+  for (const ChannelGroups::Group& group : groups.groups) {
+    kept.emplace_back(static_cast<std::size_t>(group.atoms));
+    std::iota(kept.back().begin(), kept.back().end(), 0);
+  }
+  return kept;
+}
+
+std::vector<std::vector<std::int32_t>> ChannelsThatRemain(const ChannelGroups& groups, const KeptAtoms& kept) {
+  TRIBUTARY_CHECK(kept.size() == groups.groups.size());
+  std::vector<std::vector<char>> remains;
+  for (std::size_t group = 0; group < kept.size(); ++group) {
+    TRIBUTARY_CHECK(!kept[group].empty());
+    auto& atoms = remains.emplace_back(static_cast<std::size_t>(groups.groups[group].atoms), 0);
+    for (const std::int32_t atom : kept[group]) atoms[static_cast<std::size_t>(atom)] = 1;
+  }
+  std::vector<std::vector<std::int32_t>> channels(groups.of_node.size());
+  for (NodeIndex node = 0; node < channels.size(); ++node) {
+    const auto& of_node = groups.of_node[node];
+    for (std::size_t i = 0; i < of_node.size(); ++i) {
+      const auto [group, atom] = of_node[i];
+      if (group >= 0 && remains[static_cast<std::size_t>(group)][static_cast<std::size_t>(atom)] == 0) continue;
+      channels[node].push_back(static_cast<std::int32_t>(i));
     }
   }
   return channels;

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -37,8 +36,13 @@ struct ChannelGroups {
 
 ChannelGroups FindChannelGroups(const Graph& graph);
 
-// The channels of a node's output that remain when kept[g][a] says whether atom a of group g is kept; ascending.
-std::vector<std::int64_t> KeptChannels(const ChannelGroups& groups, NodeIndex node,
-                                       std::span<const std::vector<bool>> kept);
+// Which atoms of each group a network keeps, ascending, at least one of each.
+using KeptAtoms = std::vector<std::vector<std::int32_t>>;
+
+// Everything.
+KeptAtoms AllAtoms(const ChannelGroups& groups);
+
+// The channels that remain of every node's output, ascending.
+std::vector<std::vector<std::int32_t>> ChannelsThatRemain(const ChannelGroups& groups, const KeptAtoms& kept);
 
 }  // namespace tributary

@@ -92,10 +92,10 @@ TEST(ChannelGroups, FlattenRepeatsAChannelForEachColumn) {
   const auto& columns = channels.of_node[2];
   ASSERT_EQ(columns.size(), 24U);
   for (std::size_t i = 0; i < columns.size(); ++i) EXPECT_EQ(columns[i].atom, static_cast<int>(i / 6));
-  const std::vector<std::vector<bool>> kept = {{false, true, false, false}};
-  EXPECT_EQ(KeptChannels(channels, 2, kept), (std::vector<std::int64_t>{6, 7, 8, 9, 10, 11}));
-  EXPECT_EQ(KeptChannels(channels, 0, kept).size(), 3U);  // the image
-  EXPECT_EQ(KeptChannels(channels, 3, kept).size(), 5U);  // the classes
+  const auto remain = ChannelsThatRemain(channels, {{1}});
+  EXPECT_EQ(remain[2], (std::vector<std::int32_t>{6, 7, 8, 9, 10, 11}));
+  EXPECT_EQ(remain[0].size(), 3U);  // the image
+  EXPECT_EQ(remain[3].size(), 5U);  // the classes
 }
 
 TEST(ChannelGroups, WhatTouchesInputOrOutputIsNeverDropped) {

@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <sstream>
 #include <string>
+
+#include "tributary/base/number_text.h"
 
 namespace tributary {
 namespace {
@@ -47,12 +48,6 @@ bool AnyTooLarge(std::span<const float> values) {
   return found != 0;
 }
 
-std::string Text(double value) {
-  std::ostringstream text;
-  text << value;
-  return text.str();
-}
-
 }  // namespace
 
 WeightedSum::WeightedSum(std::size_t size, double expected_weight) : sums_(size), weights_(size) {
@@ -79,7 +74,7 @@ Status WeightedSum::Check(std::span<const float> values, std::size_t offset) {
     });
     const auto index = offset + begin + static_cast<std::size_t>(bad - block.begin());
     return Corrupt("element " + std::to_string(index) + " of the update is " +
-                   Text(static_cast<double>(*bad)) +
+                   NumberText(static_cast<double>(*bad)) +
                    "; values must be finite and at most 2^24 in magnitude. Training may have diverged: try a"
                    " smaller learning rate");
   }
@@ -88,8 +83,8 @@ Status WeightedSum::Check(std::span<const float> values, std::size_t offset) {
 
 Status WeightedSum::CheckWeight(double weight) const {
   if (weight >= 0 && weight <= expected_weight_) return OkStatus();  // NaN fails.
-  return Corrupt("the weight of an update must be between 0 and " + Text(expected_weight_) +
-                 ", the sum of all weights expected; found " + Text(weight));
+  return Corrupt("the weight of an update must be between 0 and " + NumberText(expected_weight_) +
+                 ", the sum of all weights expected; found " + NumberText(weight));
 }
 
 void WeightedSum::Accumulate(double weight, std::size_t offset, std::span<const float> values) {

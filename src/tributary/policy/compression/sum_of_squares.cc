@@ -8,18 +8,18 @@ namespace tributary {
 namespace {
 
 constexpr std::size_t kPart = std::size_t{1} << 20;
-constexpr std::size_t kLanes = 16;  // As many sums as a vector unit keeps going at once.
+constexpr std::size_t kSums = 16;  // As many sums as a vector unit keeps going at once.
 
 double SumOfPart(std::span<const float> values) {
-  std::array<double, kLanes> lanes{};
+  std::array<double, kSums> lanes{};
   std::size_t i = 0;
-  for (; i + kLanes <= values.size(); i += kLanes) {
-    for (std::size_t lane = 0; lane < kLanes; ++lane) {
+  for (; i + kSums <= values.size(); i += kSums) {
+    for (std::size_t lane = 0; lane < kSums; ++lane) {
       const auto value = static_cast<double>(values[i + lane]);
       lanes[lane] += value * value;
     }
   }
-  for (; i < values.size(); ++i) lanes[i % kLanes] += static_cast<double>(values[i]) * static_cast<double>(values[i]);
+  for (; i < values.size(); ++i) lanes[i % kSums] += static_cast<double>(values[i]) * static_cast<double>(values[i]);
   double sum = 0;
   for (const double lane : lanes) sum += lane;
   return sum;

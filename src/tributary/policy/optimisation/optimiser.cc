@@ -3,10 +3,10 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <sstream>
 
 #include "tributary/base/names.h"
 #include "tributary/policy/optimisation/adam.h"
+#include "tributary/base/number_text.h"
 #include "tributary/policy/optimisation/sgd.h"
 
 namespace tributary {
@@ -14,16 +14,10 @@ namespace {
 
 constexpr double kLargestFloat = std::numeric_limits<float>::max();
 
-std::string Text(double value) {
-  std::ostringstream text;
-  text << value;
-  return text.str();
-}
-
 // Comparisons are written so that NaN fails them.
 Status CheckFraction(std::string_view what, double value) {
   if (value >= 0 && value < 1) return OkStatus();
-  return InvalidArgument(std::string(what) + " must be at least 0 and less than 1, found " + Text(value));
+  return InvalidArgument(std::string(what) + " must be at least 0 and less than 1, found " + NumberText(value));
 }
 
 Status CheckSgd(const OptimiserOptions& options) {
@@ -45,7 +39,7 @@ Status CheckAdam(const OptimiserOptions& options) {
   // It is used as a float: what rounds to zero there is zero.
   if (!(options.epsilon >= std::numeric_limits<float>::min() && options.epsilon <= kLargestFloat)) {
     return InvalidArgument("epsilon must be more than 0 and fit a 32-bit float, e.g. 1e-8, found " +
-                           Text(options.epsilon));
+                           NumberText(options.epsilon));
   }
   return OkStatus();
 }
@@ -82,7 +76,7 @@ StatusOr<std::unique_ptr<Optimiser>> MakeOptimiser(const OptimiserOptions& optio
   if (options.name != "sgd" && options.name != "adam") return UnknownName("optimiser", options.name, kNames);
   if (!(options.weight_decay >= 0 && options.weight_decay <= kLargestFloat)) {
     return InvalidArgument("weight decay must be a finite number of at least 0, found " +
-                           Text(options.weight_decay));
+                           NumberText(options.weight_decay));
   }
   if (options.name == "sgd") {
     TRIBUTARY_RETURN_IF_ERROR(CheckSgd(options));

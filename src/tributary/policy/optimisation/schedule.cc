@@ -5,18 +5,12 @@
 #include <functional>
 #include <limits>
 #include <numbers>
-#include <sstream>
 
 #include "tributary/base/names.h"
+#include "tributary/base/number_text.h"
 
 namespace tributary {
 namespace {
-
-std::string Text(double value) {
-  std::ostringstream text;
-  text << value;
-  return text.str();
-}
 
 // The cosine of 0 … π/2 by its series, from arithmetic alone: std::cos may differ in the last bit between
 // machines. The first term left out is below 1e-19.
@@ -36,7 +30,7 @@ Status Check(const ScheduleOptions& options) {
   }
   if (!(options.learning_rate > 0 && options.learning_rate <= std::numeric_limits<float>::max())) {
     return InvalidArgument("the learning rate must be more than 0 and fit a 32-bit float, found " +
-                           Text(options.learning_rate));
+                           NumberText(options.learning_rate));
   }
   if (options.name == "step") {
     if (options.milestones.empty()) {
@@ -50,15 +44,15 @@ Status Check(const ScheduleOptions& options) {
     }
     if (!(options.factor > 0 && options.factor <= 1)) {
       return InvalidArgument("the factor of the step schedule must be more than 0 and at most 1, found " +
-                             Text(options.factor));
+                             NumberText(options.factor));
     }
   } else if (!options.milestones.empty()) {
     return InvalidArgument("milestones belong to the step schedule and have no meaning for '" + options.name +
                            "'");
   }
   if (!(options.floor >= 0 && options.floor <= options.learning_rate)) {
-    return InvalidArgument("the floor must be from 0 to the learning rate, " + Text(options.learning_rate) +
-                           ", found " + Text(options.floor));
+    return InvalidArgument("the floor must be from 0 to the learning rate, " + NumberText(options.learning_rate) +
+                           ", found " + NumberText(options.floor));
   }
   if (options.floor != 0 && options.name != "cosine") {
     return InvalidArgument("a floor belongs to the cosine schedule and has no meaning for '" + options.name +

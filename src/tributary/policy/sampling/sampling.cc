@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "tributary/base/names.h"
+#include "tributary/base/number_text.h"
 #include "tributary/policy/sampling/deadline.h"
 #include "tributary/policy/sampling/fixed_batches.h"
 #include "tributary/policy/sampling/latent_dirichlet.h"
@@ -21,12 +21,6 @@ constexpr std::int64_t kLargestBatch = 1'000'000'000'000;
 constexpr double kLargestDelta = 1000;
 constexpr double kLeastConcentration = 1e-6;
 constexpr double kMostConcentration = 1e6;
-
-std::string Shown(double value) {
-  std::ostringstream text;
-  text << value;
-  return text.str();
-}
 
 template <typename Choice>
 StatusOr<Choice> ParseChoice(std::string_view what, std::string_view name,
@@ -106,13 +100,13 @@ Status CheckSamplingOptions(const SamplingOptions& options) {
     return InvalidArgument("the batch is " + std::to_string(options.batch) + "; it has at least 1 sample, and at most 1e12");
   }
   if (!(std::abs(options.delta) <= kLargestDelta)) {
-    return InvalidArgument("delta is " + Shown(options.delta) + "; it lies between -1000 and 1000, and 0 ignores delays");
+    return InvalidArgument("delta is " + NumberText(options.delta) + "; it lies between -1000 and 1000, and 0 ignores delays");
   }
   if (!(options.concentration >= kLeastConcentration && options.concentration <= kMostConcentration)) {
-    return InvalidArgument("the concentration is " + Shown(options.concentration) + "; it lies between 1e-6 and 1e6");
+    return InvalidArgument("the concentration is " + NumberText(options.concentration) + "; it lies between 1e-6 and 1e6");
   }
   if (options.max_deviation && !(*options.max_deviation >= 0 && *options.max_deviation <= 2)) {
-    return InvalidArgument("the largest deviation is " + Shown(*options.max_deviation) +
+    return InvalidArgument("the largest deviation is " + NumberText(*options.max_deviation) +
                            "; deviations lie between 0 (all batches like the whole) and 2");
   }
   return OkStatus();

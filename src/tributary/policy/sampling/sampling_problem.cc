@@ -2,8 +2,9 @@
 
 #include <cmath>
 #include <numeric>
-#include <sstream>
 #include <string>
+
+#include "tributary/base/number_text.h"
 
 namespace tributary {
 namespace {
@@ -12,12 +13,6 @@ namespace {
 constexpr double kLongestDelay = 1e12;
 
 std::string Client(std::size_t index) { return "client " + std::to_string(index + 1); }
-
-std::string Shown(double value) {
-  std::ostringstream text;
-  text << value;
-  return text.str();
-}
 
 Status CheckSizes(const std::vector<std::int64_t>& sizes) {
   if (sizes.empty()) return InvalidArgument("there are no clients; one size for each is needed");
@@ -80,7 +75,7 @@ Status CheckDelays(const SamplingProblem& problem) {
   }
   for (std::size_t i = 0; i < problem.delays.size(); ++i) {
     if (!(problem.delays[i] >= 0 && problem.delays[i] <= kLongestDelay)) {
-      return InvalidArgument("the delay of " + Client(i) + " is " + Shown(problem.delays[i]) +
+      return InvalidArgument("the delay of " + Client(i) + " is " + NumberText(problem.delays[i]) +
                              "; delays are finite numbers from 0 to 1e12");
     }
   }

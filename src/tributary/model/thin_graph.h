@@ -1,0 +1,11 @@
+#pragma once
+
+#include "tributary/model/model.h"
+
+namespace tributary {
+
+// The network without the channels that are not kept: node by node the same, with the same names, but with smaller dense
+// layers. Its transfer units and the order of its tensors are those of the whole.
+Graph ThinGraph(const Model& whole, const KeptAtoms& kept);
+
+}  // namespace tributary
