@@ -13,23 +13,27 @@ namespace {
 
 constexpr std::size_t kTerms = 3;  // the fixed one, operations, bytes
 constexpr std::size_t kFewest = 3;
-constexpr double kIndependent = 1e-6;  // what a column must keep of its length, beside the others, to be told from them
+// What must be left of a column, of length one, that the others do not make up.
+constexpr double kIndependent = 1e-6;
 
 using Row = std::array<double, kTerms>;
 
 Status Check(std::span<const CostMeasurement> measurements) {
   if (measurements.size() < kFewest) {
-    return InvalidArgument("a cost model needs at least " + std::to_string(kFewest) + " measured steps, found " +
-                           std::to_string(measurements.size()) + "; measure more sub-networks");
+    return InvalidArgument("a cost model needs at least " + std::to_string(kFewest) +
+                           " measured steps, found " + std::to_string(measurements.size()) +
+                           "; measure more sub-networks");
   }
   for (std::size_t i = 0; i < measurements.size(); ++i) {
     const auto& [features, seconds] = measurements[i];
     const auto refusal = [&](const char* what, double found, const char* allowed) {
-      return InvalidArgument("measured step " + std::to_string(i) + " has " + what + " of " + std::to_string(found) +
-                             "; it must be finite and " + allowed);
+      return InvalidArgument("measured step " + std::to_string(i) + " has " + what + " of " +
+                             std::to_string(found) + "; it must be finite and " + allowed);
     };
     if (!(std::isfinite(seconds) && seconds > 0)) return refusal("a time", seconds, "above 0");
-    if (!(std::isfinite(features.macs) && features.macs >= 0)) return refusal("operations", features.macs, "not negative");
+    if (!(std::isfinite(features.macs) && features.macs >= 0)) {
+      return refusal("operations", features.macs, "not negative");
+    }
     if (!(std::isfinite(features.activations) && features.activations >= 0)) {
       return refusal("bytes", features.activations, "not negative");
     }
@@ -62,8 +66,8 @@ double SquaredErrors(std::span<const Row> rows, const Row& x) {
   return sum;
 }
 
-// The least squares with these columns alone, by Cholesky's factors of their products. Columns have length one. Nothing where
-// one of them is, to within rounding, made of the others.
+// The least squares with these columns alone, by Cholesky's factors of their products. Columns have length one. Nothing
+// where one of them is, to within rounding, made of the others.
 std::optional<Row> LeastSquares(std::span<const Row> rows, std::span<const std::size_t> columns) {
   const std::size_t n = columns.size();
   std::array<Row, kTerms> factor{};
@@ -109,8 +113,8 @@ StatusOr<CostModel> FitCostModel(std::span<const CostMeasurement> measurements) 
     for (Row& row : rows) row[k] = lengths[k] > 0 ? row[k] / lengths[k] : 0.0;
   }
 
-  // The best of the seven choices of terms that comes out without a negative one: the optimum under that constraint is the
-  // unconstrained one of the terms it uses.
+  // The best of the seven choices of terms that comes out without a negative one: the optimum under that constraint is
+  // the unconstrained one of the terms it uses.
   Row best{};
   double least = std::numeric_limits<double>::infinity();
   for (unsigned choice = 1; choice < (1U << kTerms); ++choice) {

@@ -6,8 +6,8 @@
 
 namespace tributary {
 
-// What a training step on a sub-network takes, from two counts that follow from which channels are kept. Operations alone
-// are a poor guide: thin layers are bound by the memory that they move.
+// What a training step on a sub-network takes, from two counts that follow from which channels are kept. Operations
+// alone are a poor guide: thin layers are bound by the memory that they move.
 struct CostFeatures {
   double macs = 0;         // of a step
   double activations = 0;  // bytes that its layers read and write
@@ -18,8 +18,8 @@ struct CostMeasurement {
   double seconds = 0;
 };
 
-// seconds = fixed + per_mac · macs + per_byte · activations, no term of which is negative: so a sub-network of a sub-network
-// is never thought slower.
+// seconds = fixed + per_mac · macs + per_byte · activations, no term of which is negative: so what is part of a
+// sub-network is never thought slower than it.
 struct CostModel {
   double fixed = 0;
   double per_mac = 0;
@@ -30,9 +30,9 @@ struct CostModel {
   }
 };
 
-// The model whose relative errors have the least sum of squares. Of terms that the measurements cannot tell apart (always
-// in the same proportion to each other) only one is used. An error in words for fewer than three measurements, for ones
-// that all have the same features, for features that are negative or not finite and for times that are not above 0.
+// The model whose relative errors have the least sum of squares. Of terms that the measurements cannot tell apart
+// (always in the same proportion to each other) only one is used. An error in words for fewer than three measurements,
+// for ones that all have the same features, for features that are negative or not finite and for times not above 0.
 StatusOr<CostModel> FitCostModel(std::span<const CostMeasurement> measurements);
 
 }  // namespace tributary

@@ -9,11 +9,13 @@
 namespace tributary {
 namespace {
 
-constexpr double kCrossed = 0.5;     // of the variables
+constexpr double kCrossed = 0.5;      // of the variables
 constexpr double kSameValue = 1e-14;  // nearer parents have nothing to cross
 
 // base ≥ 0, exponent > 0 or base > 0.
-double Power(double base, double exponent) { return base > 0 ? PortableExp(exponent * PortableLog(base)) : 0.0; }
+double Power(double base, double exponent) {
+  return base > 0 ? PortableExp(exponent * PortableLog(base)) : 0.0;
+}
 
 // How many times the parents' distance the children's is, on the side that has `room` beyond its parent; `u` in [0, 1).
 double SpreadFactor(double u, double room, double distance, double eta) {

@@ -18,7 +18,9 @@ TEST(SimulatedBinaryCrossover, StaysWithinTheBounds) {
       // Bounds themselves are frequent.
       for (Genome* parent : {&first, &second}) {
         const std::uint64_t kind = rng.Below(4);
-        parent->push_back(kind == 0 ? bound.low : kind == 1 ? bound.high : Uniform(rng, bound.low, bound.high));
+        parent->push_back(kind == 0   ? bound.low
+                          : kind == 1 ? bound.high
+                                      : Uniform(rng, bound.low, bound.high));
       }
     }
     SimulatedBinaryCrossover(rng, bounds, static_cast<double>(rng.Below(30)), first, second);
@@ -47,8 +49,8 @@ TEST(SimulatedBinaryCrossover, KeepsTheMeanWhereBothSidesHaveEqualRoom) {
 }
 
 TEST(SimulatedBinaryCrossover, SpreadsAsItsDensitySays) {
-  // Far from the bounds the children's distance over the parents' is at most β ≤ 1 with probability β^(η+1) / 2, and above
-  // β > 1 with probability β^−(η+1) / 2.
+  // Far from the bounds the children's distance over the parents' is at most β ≤ 1 with probability β^(η+1) / 2, and
+  // above β > 1 with probability β^−(η+1) / 2.
   Rng rng(3);
   constexpr double kEta = 3;
   constexpr int kDraws = 40'000;

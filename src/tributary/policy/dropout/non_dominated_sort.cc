@@ -9,7 +9,8 @@ namespace {
 
 // Whether a member of the front dominates the point. Members come no later than it in lexicographic order; with two
 // objectives the last of them is then the lowest, and no other need be asked.
-bool IsDominated(std::span<const Objectives> points, const std::vector<std::size_t>& front, std::size_t point) {
+bool IsDominated(std::span<const Objectives> points, const std::vector<std::size_t>& front,
+                 std::size_t point) {
   if (points[point].size() == 2) return Dominates(points[front.back()], points[point]);
   return std::any_of(front.rbegin(), front.rend(),
                      [&](std::size_t member) { return Dominates(points[member], points[point]); });
@@ -21,13 +22,14 @@ std::vector<std::vector<std::size_t>> NonDominatedSort(std::span<const Objective
   std::vector<std::size_t> order(points.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   // Nothing is dominated by what comes after it in this order, so that every point finds its front at once.
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return points[a] < points[b]; });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return points[a] < points[b]; });
   std::vector<std::vector<std::size_t>> fronts;
   for (const std::size_t point : order) {
     // What a front dominates, all better ones do as well.
-    const auto front = std::partition_point(fronts.begin(), fronts.end(), [&](const std::vector<std::size_t>& members) {
-      return IsDominated(points, members, point);
-    });
+    const auto front = std::partition_point(
+        fronts.begin(), fronts.end(),
+        [&](const std::vector<std::size_t>& members) { return IsDominated(points, members, point); });
     if (front == fronts.end()) {
       fronts.push_back({point});
     } else {
@@ -38,7 +40,8 @@ std::vector<std::vector<std::size_t>> NonDominatedSort(std::span<const Objective
   return fronts;
 }
 
-std::vector<double> CrowdingDistances(std::span<const Objectives> points, std::span<const std::size_t> front) {
+std::vector<double> CrowdingDistances(std::span<const Objectives> points,
+                                      std::span<const std::size_t> front) {
   constexpr double kInfinite = std::numeric_limits<double>::infinity();
   std::vector<double> distances(front.size(), 0.0);
   if (front.empty()) return distances;
@@ -46,7 +49,8 @@ std::vector<double> CrowdingDistances(std::span<const Objectives> points, std::s
   for (std::size_t objective = 0; objective < points[front[0]].size(); ++objective) {
     const auto value = [&](std::size_t member) { return points[front[member]][objective]; };
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return value(a) < value(b); });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return value(a) < value(b); });
     distances[order.front()] = kInfinite;
     distances[order.back()] = kInfinite;
     // Halves, since the distance of the largest finite values would overflow.

@@ -43,7 +43,8 @@ TEST(NonDominatedSort, PeelsFrontAfterFront) {
     const std::uint64_t levels = 1 + (set % 3 == 0 ? rng.Below(5) : rng.Below(1000));
     std::vector<Objectives> points(rng.Below(60));
     for (Objectives& point : points) {
-      for (std::uint64_t k = 0; k < objectives; ++k) point.push_back(static_cast<double>(rng.Below(levels)) - 2);
+      for (std::uint64_t k = 0; k < objectives; ++k)
+        point.push_back(static_cast<double>(rng.Below(levels)) - 2);
     }
     const auto fronts = NonDominatedSort(points);
     ASSERT_EQ(fronts, Peeled(points)) << set;
@@ -70,7 +71,8 @@ TEST(NonDominatedSort, CrowdingOfFewEqualAndHugePoints) {
   EXPECT_EQ(crowding({{1, 2}, {2, 1}}), (std::vector<double>{kInfinite, kInfinite}));
   // Those between equal ones have no room; the first and the last count as the ends.
   EXPECT_EQ(crowding({{1, 1}, {1, 1}, {1, 1}, {1, 1}}), (std::vector<double>{kInfinite, 0, 0, kInfinite}));
-  EXPECT_EQ(crowding({{-1.7e308, 1.7e308}, {0, 0}, {1.7e308, -1.7e308}}), (std::vector<double>{kInfinite, 2, kInfinite}));
+  EXPECT_EQ(crowding({{-1.7e308, 1.7e308}, {0, 0}, {1.7e308, -1.7e308}}),
+            (std::vector<double>{kInfinite, 2, kInfinite}));
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ std::vector<Objectives> ObjectivesOf(std::span<const Individual> individuals) {
   return all;
 }
 
-// The best by front, and of the front that does not fit whole those with most room; older ones first where that is equal.
+// The best by front, and of the front that does not fit whole those with most room; the older where that is equal.
 std::vector<Individual> Survivors(std::vector<Individual> all, std::size_t count) {
   if (all.size() <= count) return all;
   const std::vector<Objectives> objectives = ObjectivesOf(all);
@@ -38,7 +38,7 @@ std::vector<Individual> Survivors(std::vector<Individual> all, std::size_t count
   return survivors;
 }
 
-// Binary tournaments. Everyone takes part equally often, up to one time: candidates are drawn from a shuffled deck.
+// Binary tournaments. Candidates come from a shuffled deck: all take part equally often, but for one time.
 class Tournaments {
  public:
   Tournaments(Rng& rng, std::span<const Individual> population)
@@ -95,7 +95,8 @@ StatusOr<Nsga2> Nsga2::Start(const Nsga2Options& options, std::vector<VariableBo
   return search;
 }
 
-StatusOr<Nsga2> Nsga2::Resume(const Nsga2Options& options, std::vector<VariableBounds> bounds, Nsga2State state) {
+StatusOr<Nsga2> Nsga2::Resume(const Nsga2Options& options, std::vector<VariableBounds> bounds,
+                              Nsga2State state) {
   TRIBUTARY_RETURN_IF_ERROR(CheckSearch(options, bounds));
   TRIBUTARY_RETURN_IF_ERROR(CheckState(options, bounds, state));
   Nsga2 search(options, std::move(bounds));
@@ -117,7 +118,8 @@ Status Nsga2::Tell(std::span<const Objectives> objectives) {
 
 std::vector<Individual> Nsga2::Front() const {
   std::vector<Individual> front;
-  for (const std::size_t i : NonDominated(ObjectivesOf(state_.population))) front.push_back(state_.population[i]);
+  for (const std::size_t i : NonDominated(ObjectivesOf(state_.population)))
+    front.push_back(state_.population[i]);
   return front;
 }
 
@@ -126,7 +128,7 @@ void Nsga2::AskFirst(std::vector<Genome> given) {
   asked_ = std::move(given);
   while (asked_.size() < options_.population) {
     Genome genome;
-    for (const VariableBounds& bound : bounds_) genome.push_back(std::min(Uniform(rng, bound.low, bound.high), bound.high));
+    for (const auto& [low, high] : bounds_) genome.push_back(std::min(Uniform(rng, low, high), high));
     asked_.push_back(std::move(genome));
   }
 }

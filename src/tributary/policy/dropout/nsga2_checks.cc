@@ -26,14 +26,18 @@ Status CheckOptions(const Nsga2Options& options) {
     return InvalidArgument(std::string("the ") + what + " has from " + std::to_string(least) + " to " +
                            std::to_string(kMostIndividuals) + " vectors, found " + std::to_string(found));
   };
-  if (options.population < 2 || options.population > kMostIndividuals) return count("population", 2, options.population);
+  if (options.population < 2 || options.population > kMostIndividuals) {
+    return count("population", 2, options.population);
+  }
   if (options.offspring > kMostIndividuals) return count("offspring", 0, options.offspring);
-  for (const auto& [name, value, most] : {std::tuple{"share of couples that are crossed", options.crossover, 1.0},
-                                          {"probability of mutation", options.mutation, 1.0},
-                                          {"eta of the crossover", options.crossover_eta, kLargestEta},
-                                          {"eta of the mutation", options.mutation_eta, kLargestEta}}) {
+  for (const auto& [name, value, most] :
+       {std::tuple{"share of couples that are crossed", options.crossover, 1.0},
+        {"probability of mutation", options.mutation, 1.0},
+        {"eta of the crossover", options.crossover_eta, kLargestEta},
+        {"eta of the mutation", options.mutation_eta, kLargestEta}}) {
     if (value >= 0 && value <= most) continue;
-    return InvalidArgument(std::string("the ") + name + " lies between 0 and " + Text(most) + ", found " + Text(value));
+    return InvalidArgument(std::string("the ") + name + " lies between 0 and " + Text(most) + ", found " +
+                           Text(value));
   }
   return OkStatus();
 }
@@ -45,8 +49,8 @@ Status CheckBounds(std::span<const VariableBounds> bounds) {
   }
   for (std::size_t i = 0; i < bounds.size(); ++i) {
     if (bounds[i].low <= bounds[i].high && std::isfinite(bounds[i].high - bounds[i].low)) continue;
-    return InvalidArgument("variable " + std::to_string(i) + " is bounded by " + Text(bounds[i].low) + " and " +
-                           Text(bounds[i].high) + "; bounds are finite, and the lower comes first");
+    return InvalidArgument("variable " + std::to_string(i) + " is bounded by " + Text(bounds[i].low) +
+                           " and " + Text(bounds[i].high) + "; bounds are finite, and the lower comes first");
   }
   return OkStatus();
 }
@@ -87,10 +91,12 @@ Status CheckSearch(const Nsga2Options& options, std::span<const VariableBounds> 
   return CheckBounds(bounds);
 }
 
-Status CheckGiven(const Nsga2Options& options, std::span<const VariableBounds> bounds, std::span<const Genome> given) {
+Status CheckGiven(const Nsga2Options& options, std::span<const VariableBounds> bounds,
+                  std::span<const Genome> given) {
   if (given.size() > options.population) {
     return InvalidArgument("a population of " + std::to_string(options.population) + " cannot start with " +
-                           std::to_string(given.size()) + " given vectors; give fewer, or choose a larger population");
+                           std::to_string(given.size()) +
+                           " given vectors; give fewer, or choose a larger population");
   }
   for (std::size_t i = 0; i < given.size(); ++i) {
     TRIBUTARY_RETURN_IF_ERROR(CheckGenome(bounds, given[i]).WithContext("given " + Vector(i)));
@@ -98,7 +104,8 @@ Status CheckGiven(const Nsga2Options& options, std::span<const VariableBounds> b
   return OkStatus();
 }
 
-Status CheckState(const Nsga2Options& options, std::span<const VariableBounds> bounds, const Nsga2State& state) {
+Status CheckState(const Nsga2Options& options, std::span<const VariableBounds> bounds,
+                  const Nsga2State& state) {
   if (state.generation == 0 || state.population.empty() || state.population.size() > options.population) {
     return InvalidArgument("a search with a population of " + std::to_string(options.population) +
                            " cannot go on from generation " + std::to_string(state.generation) + " with " +
@@ -121,7 +128,8 @@ Status CheckTold(const Nsga2State& state, std::size_t asked, std::span<const Obj
   const auto evaluated =
       std::find_if(objectives.begin(), objectives.end(), [](const Objectives& one) { return !one.empty(); });
   if (evaluated == objectives.end()) return InvalidArgument("none of the vectors asked for was evaluated");
-  const std::size_t expected = state.population.empty() ? evaluated->size() : state.population[0].objectives.size();
+  const std::size_t expected =
+      state.population.empty() ? evaluated->size() : state.population[0].objectives.size();
   for (std::size_t i = 0; i < objectives.size(); ++i) {
     if (objectives[i].empty()) continue;
     TRIBUTARY_RETURN_IF_ERROR(CheckObjectives(objectives[i], expected).WithContext(Vector(i)));

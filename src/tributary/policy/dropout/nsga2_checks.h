@@ -14,8 +14,10 @@ namespace tributary {
 Status CheckSearch(const Nsga2Options& options, std::span<const VariableBounds> bounds);
 
 // The rest with options and bounds that were found right.
-Status CheckGiven(const Nsga2Options& options, std::span<const VariableBounds> bounds, std::span<const Genome> given);
-Status CheckState(const Nsga2Options& options, std::span<const VariableBounds> bounds, const Nsga2State& state);
+Status CheckGiven(const Nsga2Options& options, std::span<const VariableBounds> bounds,
+                  std::span<const Genome> given);
+Status CheckState(const Nsga2Options& options, std::span<const VariableBounds> bounds,
+                  const Nsga2State& state);
 Status CheckTold(const Nsga2State& state, std::size_t asked, std::span<const Objectives> objectives);
 
 }  // namespace tributary

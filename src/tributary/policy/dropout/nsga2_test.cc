@@ -26,7 +26,9 @@ const std::vector<Problem>& Problems() {
       {"ZDT1", [](double f1, double g) { return 1 - std::sqrt(f1 / g); }},
       {"ZDT2", [](double f1, double g) { return 1 - (f1 / g) * (f1 / g); }},
       {"ZDT3",
-       [](double f1, double g) { return 1 - std::sqrt(f1 / g) - f1 / g * std::sin(10 * std::numbers::pi * f1); }},
+       [](double f1, double g) {
+         return 1 - std::sqrt(f1 / g) - f1 / g * std::sin(10 * std::numbers::pi * f1);
+       }},
   };
   return problems;
 }
@@ -58,7 +60,8 @@ double HypervolumeOfTheCurve(const Problem& problem) {
   return area;
 }
 
-Nsga2 Started(const Nsga2Options& options, std::size_t variables = kVariables, std::vector<Genome> given = {}) {
+Nsga2 Started(const Nsga2Options& options, std::size_t variables = kVariables,
+              std::vector<Genome> given = {}) {
   auto search = Nsga2::Start(options, std::vector<VariableBounds>(variables), std::move(given));
   TRIBUTARY_CHECK(search.ok());
   return std::move(search).value();
@@ -99,7 +102,7 @@ TEST(Nsga2, GoesOnFromASavedStateBitForBit) {
     const Nsga2State saved = whole.state();
     auto resumed = Nsga2::Resume(options, std::vector<VariableBounds>(kVariables), saved);
     ASSERT_TRUE(resumed.ok()) << resumed.status();
-    EXPECT_TRUE(std::equal(resumed->asked().begin(), resumed->asked().end(), whole.asked().begin(), whole.asked().end()));
+    EXPECT_TRUE(std::ranges::equal(resumed->asked(), whole.asked()));
     Advance(whole, Problems()[2], 15);
     Advance(*resumed, Problems()[2], 15);
     EXPECT_EQ(resumed->state(), whole.state());
@@ -158,13 +161,16 @@ TEST(Nsga2, NothingThatIsDroppedDominatesWhatStays) {
       const std::vector<Individual>& after = search.state().population;
       ASSERT_EQ(after.size(), 24U);
       ASSERT_EQ(search.asked().size(), 17U);
-      for (const Individual& stays : after) ASSERT_NE(std::find(before.begin(), before.end(), stays), before.end());
+      for (const Individual& stays : after)
+        ASSERT_NE(std::find(before.begin(), before.end(), stays), before.end());
       for (const Individual& one : before) {
         if (std::find(after.begin(), after.end(), one) != after.end()) continue;
         for (const Individual& stays : after) ASSERT_FALSE(Dominates(one.objectives, stays.objectives));
       }
       for (std::size_t k = 0; k < objectives; ++k) {
-        const auto less = [k](const Individual& a, const Individual& b) { return a.objectives[k] < b.objectives[k]; };
+        const auto less = [k](const Individual& a, const Individual& b) {
+          return a.objectives[k] < b.objectives[k];
+        };
         ASSERT_EQ(std::min_element(after.begin(), after.end(), less)->objectives[k],
                   std::min_element(before.begin(), before.end(), less)->objectives[k])
             << "an end of the front was lost";
@@ -195,8 +201,10 @@ TEST(Nsga2, RefusesInWords) {
   };
   EXPECT_EQ(start({.population = 1}), "the population has from 2 to 100000 vectors, found 1");
   EXPECT_EQ(start({.offspring = 200'000}), "the offspring has from 0 to 100000 vectors, found 200000");
-  EXPECT_EQ(start({.crossover = 1.5}), "the share of couples that are crossed lies between 0 and 1, found 1.5");
-  EXPECT_EQ(start({.mutation_eta = std::nan("")}), "the eta of the mutation lies between 0 and 1000, found nan");
+  EXPECT_EQ(start({.crossover = 1.5}),
+            "the share of couples that are crossed lies between 0 and 1, found 1.5");
+  EXPECT_EQ(start({.mutation_eta = std::nan("")}),
+            "the eta of the mutation lies between 0 and 1000, found nan");
   EXPECT_EQ(start({.population = 2}, {{0, 0}, {0, 0}, {0, 0}}),
             "a population of 2 cannot start with 3 given vectors; give fewer, or choose a larger population");
   EXPECT_EQ(start({}, {{0, 0}, {0, 1.25}}), "given vector 1: variable 1 is 1.25, outside 0 to 1");
@@ -209,7 +217,8 @@ TEST(Nsga2, RefusesInWords) {
   const auto resume = [&](Nsga2State state) {
     return Nsga2::Resume({.population = 2}, unit, std::move(state)).status().message();
   };
-  EXPECT_EQ(resume({}), "a search with a population of 2 cannot go on from generation 0 with 0 vectors; start it anew");
+  EXPECT_EQ(resume({}),
+            "a search with a population of 2 cannot go on from generation 0 with 0 vectors; start it anew");
   EXPECT_EQ(resume({1, {{{0, 0}, {1, 1}}, {{0, 0}, {1}}}}), "saved vector 1: has 1 objectives instead of 2");
   EXPECT_EQ(resume({1, {{{0, 0}, {1}}}}), "saved vector 0: has 1 objectives instead of two or more");
   EXPECT_EQ(resume({1, {{{0, 7}, {1, 1}}}}), "saved vector 0: variable 1 is 7, outside 0 to 1");
@@ -222,10 +231,11 @@ TEST(Nsga2, AfterARefusalAllIsAsBefore) {
   EXPECT_EQ(tell({{1, 1}}), "objectives of 3 vectors were asked for, found 1");
   EXPECT_EQ(tell({{}, {}, {}}), "none of the vectors asked for was evaluated");
   EXPECT_EQ(tell({{1, 1}, {1, 1, 1}, {}}), "vector 1: has 3 objectives instead of 2");
-  EXPECT_EQ(tell({{1, 1}, {}, {1, std::nan("")}}),
-            "vector 2: has an objective of nan; what failed is given a finite value that is worse than any other");
+  EXPECT_EQ(
+      tell({{1, 1}, {}, {1, std::nan("")}}),
+      "vector 2: has an objective of nan; what failed is given a finite value that is worse than any other");
   EXPECT_EQ(search.state(), Nsga2State{});
-  EXPECT_TRUE(std::equal(asked.begin(), asked.end(), search.asked().begin(), search.asked().end()));
+  EXPECT_TRUE(std::ranges::equal(asked, search.asked()));
   EXPECT_EQ(tell({{1, 1}, {1, 2}, {1, 3}}), "");
 }
 
