@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "tributary/base/distributions.h"
@@ -70,6 +71,37 @@ TEST(SimulatedBinaryCrossover, SpreadsAsItsDensitySays) {
   EXPECT_NEAR(below_half / all, std::pow(0.5, kEta + 1) / 2, 0.006);
   EXPECT_NEAR(below_one / all, 0.5, 0.015);
   EXPECT_NEAR(above / all, std::pow(1.25, -(kEta + 1)) / 2, 0.012);
+}
+
+TEST(SimulatedBinaryCrossover, ReachesUpToTheBoundsWithoutPilingUpOnThem) {
+  Rng rng(7);
+  const std::vector<VariableBounds> bounds = {{0, 1}};
+  double least = 1, most = 0;
+  for (int i = 0; i < 20'000; ++i) {
+    Genome first = {0.2}, second = {0.6};
+    SimulatedBinaryCrossover(rng, bounds, 1, first, second);
+    for (const double value : {first[0], second[0]}) {
+      ASSERT_TRUE(value > 0 && value < 1);
+      least = std::min(least, value);
+      most = std::max(most, value);
+    }
+  }
+  EXPECT_LT(least, 0.01);
+  EXPECT_GT(most, 0.99);
+}
+
+TEST(SimulatedBinaryCrossover, GivesTheLargerValueToEitherChild) {
+  Rng rng(8);
+  const std::vector<VariableBounds> bounds = {{0, 1}};
+  int crossed = 0, first_larger = 0;
+  for (int i = 0; i < 4000; ++i) {
+    Genome first = {0.4}, second = {0.5};
+    SimulatedBinaryCrossover(rng, bounds, 15, first, second);
+    if (first[0] == 0.4) continue;
+    ++crossed;
+    first_larger += first[0] > second[0];
+  }
+  EXPECT_NEAR(first_larger / static_cast<double>(crossed), 0.5, 0.05);
 }
 
 TEST(SimulatedBinaryCrossover, LeavesEqualParentsAlone) {

@@ -120,6 +120,23 @@ TEST(Nsga2, IsAFunctionOfItsSeed) {
   EXPECT_NE(run(1), run(2));
 }
 
+TEST(Nsga2, DrawsAnewInEveryGeneration) {
+  const Nsga2State state = {1, {{{0.2, 0.9}, {1, 2}}, {{0.7, 0.4}, {2, 1}}}};
+  std::vector<Genome> seen;
+  for (std::uint64_t generation = 1; generation <= 50; ++generation) {
+    const auto search =
+        Nsga2::Resume({.population = 2}, std::vector<VariableBounds>(2), {generation, state.population});
+    ASSERT_TRUE(search.ok()) << search.status();
+    // A couple may be passed on as it is, once in a while; what is new is never new twice.
+    for (const Genome& genome : search->asked()) {
+      if (genome[0] == 0.2 || genome[0] == 0.7) continue;
+      EXPECT_EQ(std::ranges::count(seen, genome), 0);
+      seen.push_back(genome);
+    }
+  }
+  EXPECT_GE(seen.size(), 30U);
+}
+
 TEST(Nsga2, AsksForTheGivenVectorsFirst) {
   const std::vector<Genome> given = {{0, 0}, {0.5, 1}};
   const Nsga2 search = Started({.population = 6}, 2, given);
