@@ -1,7 +1,7 @@
 # `tributary models`: the published sizes, the promised JSON, and names that do not exist.
 . "$(dirname "$0")/lib.sh"
 
-for pair in vgg19:143667240 resnet18:11689512 resnet50:25557032 resnet152:60192808 mobilenet-v2:3504872; do
+for pair in vgg19:143667240 resnet18:11689512 resnet50:25557032 resnet152:60192808 mobilenet-v2:3504872 densenet-40:1019722; do
   expect_output "^  \"parameters\": ${pair#*:},$" models "${pair%:*}" --json
   expect_output '"input": \[' models "${pair%:*}" --json
 done

@@ -175,7 +175,7 @@ TEST(Executor, ParametersMayArriveWhileTheForwardPassRuns) {
 }
 
 TEST(Executor, ParametersMayBeWrittenOnceTheirGradientIsReady) {
-  for (const char* name : {"resnet8", "cnn", "mobilenet-v2", "googlenet"}) {
+  for (const char* name : {"resnet8", "cnn", "mobilenet-v2", "googlenet", "densenet-40"}) {
     SCOPED_TRACE(name);
     Rng rng(3), same(3);
     Bench bench(Zoo(name)), written(Zoo(name));

@@ -102,7 +102,8 @@ TEST(ReaderErrors, UnknownValuesAreAnsweredWithTheNearest) {
   EXPECT_EQ(
       RefusalOf("\"cnn\"", "\"resnet81\""),
       "e.toml:6: model.name: unknown model 'resnet81'; did you mean 'resnet8'? Known: mlp, har-cnn, lenet5, cnn, "
-      "resnet8, resnet20, mobilenet-v2, googlenet, resnet18, resnet34, resnet50, inception-v4, resnet152, vgg11, vgg16, vgg19");
+      "resnet8, resnet20, densenet-40, mobilenet-v2, googlenet, densenet-100, resnet18, resnet34, resnet50, "
+      "inception-v4, resnet152, vgg11, vgg16, vgg19");
   EXPECT_EQ(
       RefusalOf("\"glyphs\"", "\"glyps\""),
       "e.toml:8: data.set: unknown data set 'glyps'; did you mean 'glyphs'? Known: glyphs, mnist, "

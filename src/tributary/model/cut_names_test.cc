@@ -20,7 +20,7 @@ std::string ErrorFor(const Graph& graph, std::string_view layer) {
 }
 
 TEST(FindCut, FindsEveryCutByItsName) {
-  for (const char* name : {"resnet8", "googlenet", "vgg11"}) {
+  for (const char* name : {"resnet8", "googlenet", "vgg11", "densenet-40"}) {
     const Graph graph = ZooGraph(name);
     const std::vector<bool> cuts = CutPoints(graph);
     for (NodeIndex i = 0; i < graph.size(); ++i) {

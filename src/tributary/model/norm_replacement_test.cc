@@ -23,7 +23,7 @@ std::int64_t Groups(std::int64_t channels) {
 }
 
 TEST(WithGroupNorms, ReplacesBatchNormsOfItsNodesAndNothingElse) {
-  for (const char* name : {"resnet8", "googlenet", "mobilenet-v2", "inception-v4"}) {
+  for (const char* name : {"resnet8", "googlenet", "mobilenet-v2", "inception-v4", "densenet-40"}) {
     const Graph graph = ZooGraph(name);
     for (const NodeIndex last :
          {NodeIndex{0}, NodeIndex{1}, NodeIndex{2}, graph.size() / 2, graph.size() - 1}) {

@@ -40,6 +40,12 @@ Recipe ResNet(int depth, std::string description, Shape input, std::int64_t clas
           }};
 }
 
+Recipe DenseNet(int depth) {
+  const std::string number = std::to_string(depth);
+  return {{"densenet-" + number, "DenseNet-" + number + " for small images, growth 12", kCifar, 10},
+          [depth](const Shape& input, std::int64_t classes, bool) { return zoo::DenseNet(depth, input, classes); }};
+}
+
 const std::vector<Recipe>& Recipes() {
   static const std::vector<Recipe> recipes = {
       {{"mlp", "a perceptron with one hidden layer of 128, no norm", kCifar, 10},
@@ -52,8 +58,10 @@ const std::vector<Recipe>& Recipes() {
        [](const Shape& input, std::int64_t classes, bool) { return zoo::SmallCnn(input, classes); }},
       ResNet(8, "ResNet-8 for small images, 3 stages", kCifar, 10),
       ResNet(20, "ResNet-20 for small images, 3 stages", kCifar, 10),
+      DenseNet(40),
       {{"mobilenet-v2", "MobileNet-v2, depthwise, inverted residuals", kImageNet, 1000}, zoo::MobileNetV2},
       {{"googlenet", "GoogLeNet with batch norm, no auxiliary heads", kImageNet, 1000}, zoo::GoogLeNet},
+      DenseNet(100),
       ResNet(18, "ResNet-18, basic blocks", kImageNet, 1000),
       ResNet(34, "ResNet-34, basic blocks", kImageNet, 1000),
       ResNet(50, "ResNet-50, bottlenecks", kImageNet, 1000),

@@ -59,6 +59,44 @@ TEST(Zoo, MatchesTheReferenceImplementationsOnCifar) {
   EXPECT_EQ(TotalParameters(Zoo("mobilenet-v2", Shape{3, 32, 32}, 10).costs), 2'236'682);
 }
 
+struct DenseNetCost {
+  std::int64_t parameters = 0, macs = 0;
+};
+
+DenseNetCost DenseNetByFormula(std::int64_t layers) {
+  DenseNetCost cost;
+  const auto convolution = [&](std::int64_t weights, std::int64_t size) {
+    cost.parameters += weights;
+    cost.macs += weights * size * size;
+  };
+  std::int64_t channels = 16;
+  convolution(3 * channels * 9, 32);
+  for (const std::int64_t size : {32, 16, 8}) {
+    for (std::int64_t layer = 0; layer < layers; ++layer, channels += 12) {
+      cost.parameters += 2 * channels;
+      convolution(channels * 12 * 9, size);
+    }
+    cost.parameters += 2 * channels;
+    if (size > 8) convolution(channels * channels, size);
+  }
+  cost.parameters += channels * 10 + 10;
+  cost.macs += channels * 10;
+  return cost;
+}
+
+TEST(Zoo, DenseNetsHaveThePublishedParameters) {
+  EXPECT_EQ(TotalParameters(Zoo("densenet-40").costs), 1'019'722);
+  EXPECT_NEAR(static_cast<double>(TotalParameters(Zoo("densenet-100").costs)), 7.0e6, 0.05e6);
+  for (const auto& [name, layers] : {std::pair{"densenet-40", 12}, {"densenet-100", 32}}) {
+    const Model model = Zoo(name);
+    const DenseNetCost expected = DenseNetByFormula(layers);
+    EXPECT_EQ(TotalParameters(model.costs), expected.parameters) << name;
+    EXPECT_EQ(TotalMacs(model.costs).value, expected.macs) << name;
+    EXPECT_EQ(model.units.size(), static_cast<std::size_t>(3 * layers + 5)) << name;
+    EXPECT_EQ(model.channels.groups.size(), static_cast<std::size_t>(3 * layers + 3)) << name;
+  }
+}
+
 TEST(Zoo, SmallImagesGetTheCifarFormUnlessForced) {
   const auto output_of = [](const Model& model, const std::string& name) {
     for (NodeIndex i = 0; i < model.graph.size(); ++i) {

@@ -16,6 +16,7 @@ StatusOr<Graph> SmallCnn(const Shape& input, std::int64_t classes);
 StatusOr<Graph> HarCnn(const Shape& input, std::int64_t classes);
 StatusOr<Graph> Vgg(int depth, const Shape& input, std::int64_t classes, bool cifar_form);
 StatusOr<Graph> ResNet(int depth, const Shape& input, std::int64_t classes, bool cifar_form);
+StatusOr<Graph> DenseNet(int depth, const Shape& input, std::int64_t classes);
 StatusOr<Graph> MobileNetV2(const Shape& input, std::int64_t classes, bool cifar_form);
 StatusOr<Graph> GoogLeNet(const Shape& input, std::int64_t classes, bool cifar_form);
 StatusOr<Graph> InceptionV4(const Shape& input, std::int64_t classes, bool cifar_form);

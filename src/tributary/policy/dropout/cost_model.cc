@@ -1,0 +1,137 @@
+#include "tributary/policy/dropout/cost_model.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tributary {
+namespace {
+
+constexpr std::size_t kTerms = 3;  // the fixed one, operations, bytes
+constexpr std::size_t kFewest = 3;
+// What must be left of a column, of length one, that the others do not make up.
+constexpr double kIndependent = 1e-6;
+
+using Row = std::array<double, kTerms>;
+
+Status Check(std::span<const CostMeasurement> measurements) {
+  if (measurements.size() < kFewest) {
+    return InvalidArgument("a cost model needs at least " + std::to_string(kFewest) +
+                           " measured steps, found " + std::to_string(measurements.size()) +
+                           "; measure more sub-networks");
+  }
+  for (std::size_t i = 0; i < measurements.size(); ++i) {
+    const auto& [features, seconds] = measurements[i];
+    const auto refusal = [&](const char* what, double found, const char* allowed) {
+      return InvalidArgument("measured step " + std::to_string(i) + " has " + what + " of " +
+                             std::to_string(found) + "; it must be finite and " + allowed);
+    };
+    if (!(std::isfinite(seconds) && seconds > 0)) return refusal("a time", seconds, "above 0");
+    if (!(std::isfinite(features.macs) && features.macs >= 0)) {
+      return refusal("operations", features.macs, "not negative");
+    }
+    if (!(std::isfinite(features.activations) && features.activations >= 0)) {
+      return refusal("bytes", features.activations, "not negative");
+    }
+  }
+  const CostFeatures& first = measurements[0].features;
+  const auto same = [&](const CostMeasurement& one) {
+    return one.features.macs == first.macs && one.features.activations == first.activations;
+  };
+  if (std::all_of(measurements.begin(), measurements.end(), same)) {
+    return InvalidArgument("all " + std::to_string(measurements.size()) +
+                           " measured steps have the same features; measure sub-networks of different sizes");
+  }
+  return OkStatus();
+}
+
+double Dot(std::span<const Row> rows, std::size_t a, std::size_t b) {
+  double sum = 0;
+  for (const Row& row : rows) sum += row[a] * row[b];
+  return sum;
+}
+
+// Σ (1 − row · x)².
+double SquaredErrors(std::span<const Row> rows, const Row& x) {
+  double sum = 0;
+  for (const Row& row : rows) {
+    double error = 1;
+    for (std::size_t k = 0; k < kTerms; ++k) error -= row[k] * x[k];
+    sum += error * error;
+  }
+  return sum;
+}
+
+// The least squares with these columns alone, by Cholesky's factors of their products. Columns have length one. Nothing
+// where one of them is, to within rounding, made of the others.
+std::optional<Row> LeastSquares(std::span<const Row> rows, std::span<const std::size_t> columns) {
+  const std::size_t n = columns.size();
+  std::array<Row, kTerms> factor{};
+  Row y{};
+  for (std::size_t i = 0; i < n; ++i) {
+    double right = 0;
+    for (const Row& row : rows) right += row[columns[i]];
+    for (std::size_t j = 0; j <= i; ++j) {
+      double sum = Dot(rows, columns[i], columns[j]);
+      for (std::size_t k = 0; k < j; ++k) sum -= factor[i][k] * factor[j][k];
+      if (i == j) {
+        if (!(sum > kIndependent * kIndependent)) return std::nullopt;
+        factor[i][i] = std::sqrt(sum);
+      } else {
+        factor[i][j] = sum / factor[j][j];
+      }
+    }
+    for (std::size_t k = 0; k < i; ++k) right -= factor[i][k] * y[k];
+    y[i] = right / factor[i][i];
+  }
+  Row x{};
+  for (std::size_t i = n; i-- > 0;) {
+    double sum = y[i];
+    for (std::size_t k = i + 1; k < n; ++k) sum -= factor[k][i] * x[columns[k]];
+    x[columns[i]] = sum / factor[i][i];
+  }
+  return x;
+}
+
+}  // namespace
+
+StatusOr<CostModel> FitCostModel(std::span<const CostMeasurement> measurements) {
+  TRIBUTARY_RETURN_IF_ERROR(Check(measurements));
+  // Each measurement divided by its time: the errors of 1 are then the relative ones.
+  std::vector<Row> rows;
+  for (const auto& [features, seconds] : measurements) {
+    rows.push_back({1 / seconds, features.macs / seconds, features.activations / seconds});
+  }
+  Row lengths{};
+  for (std::size_t k = 0; k < kTerms; ++k) {
+    lengths[k] = std::sqrt(Dot(rows, k, k));
+    if (!std::isfinite(lengths[k])) return InvalidArgument("the measured steps are too large to be fitted");
+    for (Row& row : rows) row[k] = lengths[k] > 0 ? row[k] / lengths[k] : 0.0;
+  }
+
+  // The best of the seven choices of terms that comes out without a negative one: the optimum under that constraint is
+  // the unconstrained one of the terms it uses.
+  Row best{};
+  double least = std::numeric_limits<double>::infinity();
+  for (unsigned choice = 1; choice < (1U << kTerms); ++choice) {
+    std::vector<std::size_t> columns;
+    for (std::size_t k = 0; k < kTerms; ++k) {
+      if ((choice >> k) & 1U) columns.push_back(k);
+    }
+    const std::optional<Row> x = LeastSquares(rows, columns);
+    if (!x || *std::min_element(x->begin(), x->end()) < 0) continue;
+    if (const double errors = SquaredErrors(rows, *x); errors < least) {
+      least = errors;
+      best = *x;
+    }
+  }
+  // At least the fixed term alone has come out.
+  for (std::size_t k = 0; k < kTerms; ++k) best[k] = lengths[k] > 0 ? best[k] / lengths[k] : 0.0;
+  return CostModel{best[0], best[1], best[2]};
+}
+
+}  // namespace tributary
