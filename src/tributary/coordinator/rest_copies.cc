@@ -1,5 +1,7 @@
 #include "tributary/coordinator/rest_copies.h"
 
+#include <algorithm>
+
 #include "tributary/base/check.h"
 #include "tributary/coordinator/cut_check.h"
 

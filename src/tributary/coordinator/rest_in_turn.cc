@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "tributary/base/check.h"
 #include "tributary/base/distributions.h"

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <set>
 
@@ -79,7 +80,7 @@ struct Weights {
   std::vector<float> parameters, statistics;
 };
 
-Weights Run(const Experiment& experiment, const std::shared_ptr<const Model>& whole) {
+Weights Learn(const Experiment& experiment, const std::shared_ptr<const Model>& whole) {
   SimulatedFleetOptions options{.model = whole, .charged = whole};
   std::unique_ptr<SplitHalf> half;
   std::optional<SplitSetup> split;
@@ -141,8 +142,8 @@ TEST(SplitFed, TheFirstIsFederatedAveragingOfTheWhole) {
     SCOPED_TRACE(model);
     const Experiment experiment = SplitFed(SplitVariant::kSplitFed1, model, cut);
     const auto whole = WholeOf(experiment);
-    const Weights split = Run(experiment, whole);
-    ExpectSame(split, Run(Federated(experiment), whole));
+    const Weights split = Learn(experiment, whole);
+    ExpectSame(split, Learn(Federated(experiment), whole));
     EXPECT_GT(Distance(split.parameters, Initial(experiment, *whole).parameters), 1e-2);
   }
 }
@@ -152,19 +153,19 @@ TEST(SplitFed, SoItIsWithAServersOptimiserAndSomeOfTheDevices) {
   experiment.fleet.participation = Portion::Count(2);
   experiment.train.server_optimiser.kind = ServerOptimiserKind::kMomentum;
   const auto whole = WholeOf(experiment);
-  const Weights split = Run(experiment, whole);
-  ExpectSame(split, Run(Federated(experiment), whole));
+  const Weights split = Learn(experiment, whole);
+  ExpectSame(split, Learn(Federated(experiment), whole));
   experiment.train.server_optimiser.kind = ServerOptimiserKind::kNone;
-  EXPECT_GT(Distance(Run(experiment, whole).parameters, split.parameters), 1e-3);
+  EXPECT_GT(Distance(Learn(experiment, whole).parameters, split.parameters), 1e-3);
 }
 
 TEST(SplitFed, WhoseFrontDoesNotComeHasNoPartInEitherHalfOfTheFirst) {
   Experiment experiment = SplitFed(SplitVariant::kSplitFed1, "resnet8", "layer1.0.relu");
   const auto whole = WholeOf(experiment);
-  const Weights all = Run(experiment, whole);
+  const Weights all = Learn(experiment, whole);
   experiment.disturbances = {Loses({DeviceId{1}})};  // It has been over the cut at every step by then.
-  const Weights without = Run(experiment, whole);
-  ExpectSame(without, Run(Federated(experiment), whole));
+  const Weights without = Learn(experiment, whole);
+  ExpectSame(without, Learn(Federated(experiment), whole));
   EXPECT_GT(Distance(without.parameters, all.parameters), 1e-3);
 }
 
@@ -181,7 +182,8 @@ Weights InTurn(const Experiment& experiment, const std::shared_ptr<const Model>&
   const TrainAssignment assignment{.steps = kSteps};
   for (std::uint64_t round = 1; round <= 4; ++round) {
     const auto optimiser = [&](std::size_t size) { return MakeOptimiser(experiment.train.optimiser, size).value(); };
-    std::vector<std::vector<float>> fronts(devices.size(), {weights.parameters.begin(), weights.parameters.begin() + static_cast<std::ptrdiff_t>(front)});
+    const std::vector<float> begun(weights.parameters.begin(), weights.parameters.begin() + static_cast<std::ptrdiff_t>(front));
+    std::vector<std::vector<float>> fronts(devices.size(), begun);
     std::vector<std::unique_ptr<Optimiser>> of_fronts;
     for (std::size_t i = 0; i < devices.size(); ++i) of_fronts.push_back(optimiser(front));
     const auto of_rest = optimiser(all - front);
@@ -220,9 +222,9 @@ TEST(SplitFed, TheSecondLearnsFromClientsInTurn) {
     SCOPED_TRACE(model);
     const Experiment experiment = SplitFed(SplitVariant::kSplitFed2, model, cut);
     const auto whole = WholeOf(experiment);
-    const Weights split = Run(experiment, whole);
+    const Weights split = Learn(experiment, whole);
     ExpectSame(split, InTurn(experiment, whole, {}));
-    EXPECT_GT(Distance(split.parameters, Run(Federated(experiment), whole).parameters), 1e-3);
+    EXPECT_GT(Distance(split.parameters, Learn(Federated(experiment), whole).parameters), 1e-3);
   }
 }
 
@@ -230,7 +232,7 @@ TEST(SplitFed, WhatHasMovedTheSharedRestStaysMoved) {
   Experiment experiment = SplitFed(SplitVariant::kSplitFed2, "resnet8", "layer1.0.relu");
   const auto whole = WholeOf(experiment);
   experiment.disturbances = {Loses({DeviceId{1}})};
-  ExpectSame(Run(experiment, whole), InTurn(experiment, whole, {1}));
+  ExpectSame(Learn(experiment, whole), InTurn(experiment, whole, {1}));
 }
 
 TEST(SplitFed, ARoundWithoutAnyUpdateChangesNothing) {
@@ -238,7 +240,7 @@ TEST(SplitFed, ARoundWithoutAnyUpdateChangesNothing) {
     Experiment experiment = SplitFed(variant, "resnet8", "layer1.0.relu");
     const auto whole = WholeOf(experiment);
     experiment.disturbances = {Loses({DeviceId{0}, DeviceId{1}, DeviceId{2}})};
-    const Weights initial = Initial(experiment, *whole), after = Run(experiment, whole);
+    const Weights initial = Initial(experiment, *whole), after = Learn(experiment, whole);
     EXPECT_EQ(after.parameters, initial.parameters);
     EXPECT_EQ(after.statistics, initial.statistics);
   }
@@ -336,7 +338,7 @@ TEST_F(SplitFedHalfTest, WhatComesTwiceCountsOnce) {
       for (int step = 0; step < 2; ++step) {
         for (const std::size_t device : {0U, 1U}) {
           ASSERT_TRUE(Send(device, step).ok());
-          if (twice) ASSERT_TRUE(Send(device, step).ok());
+          ASSERT_TRUE(!twice || Send(device, step).ok());
         }
         ASSERT_TRUE(half_->Close(step).ok());
         if (!twice) continue;
@@ -395,7 +397,7 @@ TEST_F(SplitFedHalfTest, WhatDoesNotFitIsRefused) {
 
 TEST_F(SplitFedHalfTest, WhatCannotBeLearntFromIsItsSendersLoss) {
   Use(SplitVariant::kSplitFed1);
-  EXPECT_NE(Send(1, 0, 1e38F).message().find("lower the learning rate"), std::string::npos);
+  EXPECT_NE(Send(1, 0, 1e30F).message().find("lower the learning rate"), std::string::npos);
   ASSERT_TRUE(Send(0, 0).ok());
   EXPECT_FALSE(ReplyOf(0, 0).empty());
   EXPECT_TRUE(ReplyOf(1, 0).empty());
@@ -406,7 +408,7 @@ TEST_F(SplitFedHalfTest, WhatCannotBeLearntFromIsItsSendersLoss) {
     Begin();
     for (int step = 0; step < 2; ++step) {
       ASSERT_TRUE(Send(0, step).ok());
-      if (spoilt && step == 0) ASSERT_TRUE(Send(1, 0, 1e38F).ok());
+      ASSERT_TRUE(!spoilt || step > 0 || Send(1, 0, 1e30F).ok());
       ASSERT_TRUE(half_->Close(step).ok());
       EXPECT_FALSE(ReplyOf(0, step).empty());
       EXPECT_TRUE(ReplyOf(1, step).empty());

@@ -68,7 +68,8 @@ TEST(LocalData, BothSidesOfACutKnowHowManySamplesAStepHas) {
         const std::size_t read = BatchSamples(data, batch, {1, DeviceId{2}, step}).size();
         EXPECT_EQ(SamplesAt(assignment, static_cast<std::int64_t>(count), step % 3), read);
         all += static_cast<std::int64_t>(read);
-        if (step % 3 == 2) EXPECT_EQ(SamplesOf(assignment, data).all, std::exchange(all, 0));
+        if (step % 3 < 2) continue;
+        EXPECT_EQ(SamplesOf(assignment, data).all, std::exchange(all, 0));
       }
     }
   }
