@@ -1,4 +1,4 @@
-// SplitFed: what its two variants learn is what federated averaging and a loop written down here learn of the whole network.
+// SplitFed: what its two variants learn is what federated averaging, and a loop written down here, learn of the whole.
 
 #include <gtest/gtest.h>
 
@@ -135,7 +135,9 @@ Experiment Federated(Experiment experiment) {
   return experiment;
 }
 
-Disturbance Loses(std::vector<DeviceId> devices) { return {.kind = DisturbanceKind::kLose, .devices = std::move(devices)}; }
+Disturbance Loses(std::vector<DeviceId> devices) {
+  return {.kind = DisturbanceKind::kLose, .devices = std::move(devices)};
+}
 
 TEST(SplitFed, TheFirstIsFederatedAveragingOfTheWhole) {
   for (const auto& [model, cut] : kNetworks) {
@@ -171,7 +173,8 @@ TEST(SplitFed, WhoseFrontDoesNotComeHasNoPartInEitherHalfOfTheFirst) {
 
 // The published description, one network at a time: each client has its front, and they have one rest, which learns from
 // them in turn. The fronts of the clients in `lost` are not in the mean.
-Weights InTurn(const Experiment& experiment, const std::shared_ptr<const Model>& whole, const std::set<std::size_t>& lost) {
+Weights InTurn(const Experiment& experiment, const std::shared_ptr<const Model>& whole,
+               const std::set<std::size_t>& lost) {
   const SplitNetwork network = CutNetwork(experiment, whole);
   const std::size_t front = whole->parameters.From(network.cut + 1), all = whole->parameters.size;
   EXPECT_EQ(whole->statistics.From(network.cut + 1), 0U);  // A front has group norms.
@@ -182,8 +185,8 @@ Weights InTurn(const Experiment& experiment, const std::shared_ptr<const Model>&
   const TrainAssignment assignment{.steps = kSteps};
   for (std::uint64_t round = 1; round <= 4; ++round) {
     const auto optimiser = [&](std::size_t size) { return MakeOptimiser(experiment.train.optimiser, size).value(); };
-    const std::vector<float> begun(weights.parameters.begin(), weights.parameters.begin() + static_cast<std::ptrdiff_t>(front));
-    std::vector<std::vector<float>> fronts(devices.size(), begun);
+    const auto begun = std::span<const float>(weights.parameters).first(front);
+    std::vector<std::vector<float>> fronts(devices.size(), {begun.begin(), begun.end()});
     std::vector<std::unique_ptr<Optimiser>> of_fronts;
     for (std::size_t i = 0; i < devices.size(); ++i) of_fronts.push_back(optimiser(front));
     const auto of_rest = optimiser(all - front);
@@ -381,7 +384,8 @@ TEST_F(SplitFedHalfTest, StepsComeInTheirOrder) {
     ASSERT_TRUE(Send(0, 0).ok());
     if (!half_->waits()) continue;
     ASSERT_TRUE(half_->Close(0).ok());
-    EXPECT_NE(Send(1, 0).message().find("where all are at step 1"), std::string::npos);  // The others went on without it.
+    // The others went on without it.
+    EXPECT_NE(Send(1, 0).message().find("where all are at step 1"), std::string::npos);
   }
 }
 

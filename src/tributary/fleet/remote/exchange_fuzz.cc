@@ -132,7 +132,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     Exchange::Portions portions{.share = share};
     if (cut) portions = {.batches = batches, .share = share, .server = &server};
     std::thread asking([&] {
-      auto answers = exchange.Ask(inquiry, TrainAssignment{.steps = steps}, portions, profiles, &sink, [&] { return stop.load(); });
+      auto answers = exchange.Ask(inquiry, TrainAssignment{.steps = steps}, portions, profiles, &sink,
+                                  [&] { return stop.load(); });
       if (answers.ok()) results = *std::move(answers);
     });
     for (bool more = true; more && choices.any();) {
@@ -202,7 +203,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
           std::vector<std::byte> bytes = crossing;
           if (choices.Next() % 4 == 0) bytes[choices.Next() % bytes.size()] = static_cast<std::byte>(choices.Next());
           if (choices.Next() % 4 == 0) bytes.resize(choices.Next() % 32);
-          status = device.Send(Crossing{peer.ticket, choices.Next() % 8 == 0 ? steps : static_cast<int>(choices.Next()) % steps}, bytes);
+          const int which = choices.Next() % 8 == 0 ? steps : static_cast<int>(choices.Next()) % steps;
+          status = device.Send(Crossing{peer.ticket, which}, bytes);
           break;
         }
         case 10: {
