@@ -1,6 +1,6 @@
 # Split learning by four real devices over mutual TLS comes to the very weights of the simulated run: with batch norms in
-# the coordinator's part, where a step waits for all, and without; with the last layers on devices; when one is killed in
-# the middle; and devices whose owners have not agreed are not part of it.
+# the coordinator's part, where a step waits for all, and without; with the last layers on devices; with fronts that are
+# averaged after some steps (SplitFed); when one is killed in the middle; and devices whose owners have not agreed are not part of it.
 . "$(dirname "$0")/fleet_lib.sh"
 
 devices="pi-1 pi-2 pi-3 pi-4"
@@ -97,6 +97,21 @@ for round in 3 7 12; do
 done
 finish killed
 expect_same simulated killed
+
+# In rounds of steps after which fronts are averaged: with a rest for each device, and one that learns from them in turn. One
+# is killed in a round, and does its steps again.
+for variant in splitfed-v1 splitfed-v2; do
+  write_split resnet8 layer1.0.relu "variant = \"$variant\""
+  fed=(--set train.local-steps=3 --set train.batch=6 --set experiment.rounds=5)  # The last of an epoch has 4 of 40 samples.
+  simulate "$variant" "${fed[@]}"
+  begin "real-$variant" "${fed[@]}" --grace 60s
+  await "coordinator-real-$variant" '^round 2/'
+  end pi-3 KILL
+  start_device pi-3 --leave-when-done "${allowed[@]}"
+  finish "real-$variant"
+  expect_same "$variant" "real-$variant"
+  expect_log "real-$variant" 5
+done
 
 # Where it need not be waited for, the step goes on without it, and it comes back to the weights of the day.
 write_split resnet8 layer1.0.relu

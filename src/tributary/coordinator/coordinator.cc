@@ -82,7 +82,8 @@ Status Coordinator::MakeMethod() {
     }
     case Method::kSplit: {
       TRIBUTARY_CHECK(split_.has_value());
-      TRIBUTARY_ASSIGN_OR_RETURN(method_, MakeSplitMethod(experiment_, size, *split_));
+      const auto make = experiment_.split.averages() ? MakeSplitFed : MakeSplitMethod;
+      TRIBUTARY_ASSIGN_OR_RETURN(method_, make(experiment_, size, *split_));
       break;
     }
   }
@@ -197,6 +198,7 @@ Status Coordinator::RunRound(RoundId round) {
   for (const DeviceReport& device : report.devices) Say(EventOf(round, device));
   const RoundFinished summary = Summarise(round, report);
   if (summary.applied > 0 && summary.applied >= request.quorum) {
+    TRIBUTARY_RETURN_IF_ERROR(method_->Conclude(report));
     TRIBUTARY_RETURN_IF_ERROR(Apply(round, RateFactorOf(report)));
     fleet_.Counted(round);
     fruitless_rounds_ = 0;

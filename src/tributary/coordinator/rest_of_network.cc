@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "tributary/base/check.h"
+#include "tributary/coordinator/cut_check.h"
 #include "tributary/engine/compute.h"
 #include "tributary/model/norm_replacement.h"
 #include "tributary/policy/aggregation/weighted_sum.h"
@@ -21,10 +22,6 @@ NodeIndex FirstThatWaits(const Model& rest) {
   NodeIndex before = needs_all - 1;
   while (before > 0 && !rest.cuts[before]) --before;
   return before + 1;
-}
-
-bool Finite(std::span<const float> values) {
-  return std::ranges::all_of(values, [](float value) { return std::isfinite(value); });
 }
 
 std::span<float> Writable(std::span<const float> values) {
@@ -50,7 +47,8 @@ RestOfNetwork::RestOfNetwork(SplitNetwork network, std::uint64_t seed, double la
 
 RestOfNetwork::~RestOfNetwork() = default;
 
-void RestOfNetwork::Begin(const RoundRequest& request, const SharedWeights& whole, UpdateSink& sink) {
+void RestOfNetwork::Begin(const RoundRequest& request, const RoundScene& scene) {
+  const SharedWeights& whole = scene.weights;
   const SharedWeights weights{whole.parameters.subspan(parameters_at_, network_.rest->parameters.size),
                               whole.statistics.subspan(statistics_at_, network_.rest->statistics.size)};
   if (weights.parameters.data() != weights_.parameters.data()) {  // Executors know where weights lie.
@@ -60,7 +58,7 @@ void RestOfNetwork::Begin(const RoundRequest& request, const SharedWeights& whol
   }
   request_ = &request;
   weights_ = weights;
-  sink_ = &sink;
+  sink_ = &scene.sink;
   if (!together_) together_ = MakeBench();
   if (slots_.size() < request.participants.size()) slots_.resize(request.participants.size());
   for (Slot& slot : slots_) {
@@ -117,32 +115,9 @@ Status RestOfNetwork::AddStatistics(std::size_t participant, double weight) {
                     {UpdatePart::kStatistics, statistics_at_, together_->statistics.span()});
 }
 
-Status RestOfNetwork::Check(std::size_t participant, const CutBatch& batch) const {
-  const std::size_t samples = request_->BatchOf(participant);
-  const CutWire& wire = network_.wire;
-  const std::string who = "device " + std::to_string(DeviceOf(participant).value) + " sends ";
-  if (batch.crossing < 0 || batch.crossing >= wire.crossings()) {
-    return InvalidArgument(who + "something for crossing " + std::to_string(batch.crossing) + " of the cut; there are " +
-                           std::to_string(wire.crossings()) + ", counted from 0");
-  }
-  const std::size_t values = samples * wire.Up(batch.crossing).values, labels = wire.labels_travel() ? samples : 0;
-  if (batch.values.size() != values || batch.labels.size() != labels) {
-    return InvalidArgument(who + std::to_string(batch.values.size()) + " values and " +
-                           std::to_string(batch.labels.size()) + " labels over the cut for " + std::to_string(samples) +
-                           " samples; expected: " + std::to_string(values) + " and " + std::to_string(labels));
-  }
-  if (!Finite(batch.values)) return InvalidArgument(who + "a value over the cut that is not a number");
-  const std::int64_t classes = network_.whole->graph.classes();
-  for (const std::int32_t label : batch.labels) {
-    if (label >= 0 && label < classes) continue;
-    return InvalidArgument(who + "label " + std::to_string(label) + " where there are " + std::to_string(classes) +
-                           " classes");
-  }
-  return OkStatus();
-}
-
 Status RestOfNetwork::Take(std::size_t participant, const CutBatch& batch) {
-  TRIBUTARY_RETURN_IF_ERROR(Check(participant, batch));
+  TRIBUTARY_RETURN_IF_ERROR(CheckCutBatch(network_, DeviceOf(participant), request_->BatchOf(participant),
+                                          network_.wire.crossings(), batch));
   SetComputeThreads(1);
   Slot& slot = slots_[participant];
   if (batch.crossing == 0) {
@@ -176,10 +151,7 @@ Status RestOfNetwork::TakeAlone(Slot& slot, std::size_t participant, const CutBa
   return status;
 }
 
-Status RestOfNetwork::Unsound(std::size_t participant) const {
-  return InvalidArgument("the loss of what device " + std::to_string(DeviceOf(participant).value) +
-                         " sends over the cut is not a number; lower the learning rate");
-}
+Status RestOfNetwork::Unsound(std::size_t participant) const { return UnsoundCut(DeviceOf(participant)); }
 
 Status RestOfNetwork::TakeEarly(Slot& slot, std::size_t participant, const CutBatch& batch) {
   slot.labels.assign(batch.labels.begin(), batch.labels.end());
@@ -372,20 +344,6 @@ Status RestOfNetwork::ShareOut(const std::vector<std::size_t>& those, double all
 const CutReply* RestOfNetwork::Reply(std::size_t participant, int crossing) const {
   const auto& reply = slots_[participant].replies[crossing];
   return reply ? &*reply : nullptr;
-}
-
-SplitSetup SetupOf(const Experiment& experiment, RestOfNetwork& rest) {
-  const SplitNetwork& network = rest.network();
-  const auto ranges = [&](const Layout& whole, const Layout& held) {
-    const std::size_t front = whole.From(network.cut + 1);
-    return HeldRanges{front, held.size - front, whole.size};
-  };
-  return {ranges(network.whole->parameters, network.held->parameters),
-          ranges(network.whole->statistics, network.held->statistics), &rest,
-          static_cast<std::size_t>(network.whole->graph.classes()),
-          [experiment, &network](std::span<const DeviceProfile> devices) {
-            return StepDelays(experiment, network, devices);
-          }};
 }
 
 }  // namespace tributary

@@ -9,7 +9,7 @@
 
 #include "tributary/base/flat_buffer.h"
 #include "tributary/base/rng.h"
-#include "tributary/coordinator/split.h"
+#include "tributary/coordinator/split_half.h"
 #include "tributary/device/split_network.h"
 #include "tributary/engine/executor.h"
 
@@ -26,11 +26,10 @@ class RestOfNetwork : public SplitHalf {
   RestOfNetwork(SplitNetwork network, std::uint64_t seed, double label_smoothing);
   ~RestOfNetwork() override;
 
-  void Begin(const RoundRequest& request, const SharedWeights& whole, UpdateSink& sink) override;
+  void Begin(const RoundRequest& request, const RoundScene& scene) override;
 
   bool waits() const override { return late_ <= last_; }
-  // The first node of the rest that waits for the whole batch; past its end if none does.
-  NodeIndex waits_from() const { return late_; }
+  NodeIndex waits_from() const override { return late_; }
   const SplitNetwork& network() const { return network_; }
   Status Take(std::size_t participant, const CutBatch& batch) override;
   Status Close(int crossing) override;
@@ -54,7 +53,6 @@ class RestOfNetwork : public SplitHalf {
   void GiveBack(std::unique_ptr<Bench> bench);
   Rng ChanceOf(std::size_t participant) const;
   DeviceId DeviceOf(std::size_t participant) const { return request_->participants[participant]; }
-  Status Check(std::size_t participant, const CutBatch& batch) const;
   Status Unsound(std::size_t participant) const;
   // Adds what nodes first … last of the rest have learnt, or their running statistics, to the round.
   Status Add(std::size_t participant, double weight, std::span<const float> gradients, NodeIndex first, NodeIndex last);
@@ -98,8 +96,5 @@ class RestOfNetwork : public SplitHalf {
   mutable std::mutex mutex_;
   std::vector<std::unique_ptr<Bench>> benches_;  // guarded by mutex_
 };
-
-// What the coordinator needs to know of it.
-SplitSetup SetupOf(const Experiment& experiment, RestOfNetwork& rest);
 
 }  // namespace tributary

@@ -299,7 +299,7 @@ TEST_F(RestOfNetworkTest, WhereNobodysValuesAreSoundEveryoneIsTold) {
   RoundAggregate aggregate(*whole_);
   aggregate.Begin(6);
   const RoundRequest request = RequestOf(batches_);
-  rest.Begin(request, weights(), aggregate);
+  rest.Begin(request, {{}, weights(), aggregate});
   const std::size_t each = rest.network().wire.cut_values;
   const std::vector<float> values(6 * each, 3e38F);
   const std::vector<std::int32_t> labels(6, 1);
@@ -319,7 +319,7 @@ TEST_F(RestOfNetworkTest, WithoutAnyoneThereIsNothingToClose) {
     RoundAggregate aggregate(*whole_);
     aggregate.Begin(6);
     const RoundRequest request = RequestOf(batches_);
-    rest.Begin(request, weights(), aggregate);
+    rest.Begin(request, {{}, weights(), aggregate});
     for (int crossing = 0; crossing < rest.network().wire.crossings(); ++crossing) {
       EXPECT_TRUE(rest.Close(crossing).ok());
       for (const std::size_t i : {0, 1, 2}) EXPECT_EQ(rest.Reply(i, crossing), nullptr);
@@ -337,7 +337,7 @@ TEST_F(RestOfNetworkTest, WhatDoesNotFitIsRefusedInWords) {
     aggregate.Begin(6);
     RoundRequest request = RequestOf(batches_);
     request.participants[0] = DeviceId{40};  // who has three samples
-    rest.Begin(request, weights(), aggregate);
+    rest.Begin(request, {{}, weights(), aggregate});
     const CutWire& wire = rest.network().wire;
     const std::size_t size = 3 * wire.cut_values;
     const std::vector<float> values(size + 1, 0.5F);

@@ -32,6 +32,8 @@ class RoundMethod {
   virtual Status Shape(const RoundScene&, RoundRequest&) { return OkStatus(); }
   // What updates go through on their way to the round's mean.
   virtual UpdateSink& Through(UpdateSink& whole) { return whole; }
+  // The round is over, and will change the model: what this method adds to its mean itself, knowing whose updates came.
+  virtual Status Conclude(const RoundReport&) { return OkStatus(); }
   // Moves the parameters by the weighted mean of the round's updates: BeginStep once, then every range once. `mean` and
   // `parameters` are the elements from `offset`; the mean may be overwritten. The round's learning rate is multiplied by
   // `rate_factor`.

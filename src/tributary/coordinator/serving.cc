@@ -1,9 +1,9 @@
 #include "tributary/coordinator/serving.h"
 
 #include "tributary/base/worker_pool.h"
-#include "tributary/coordinator/rest_of_network.h"
 #include "tributary/coordinator/run_folder.h"
 #include "tributary/coordinator/run_summary.h"
+#include "tributary/coordinator/split_setup.h"
 #include "tributary/data/sample_format.h"
 #include "tributary/data/saved_network.h"
 #include "tributary/device/evaluate_in_parts.h"
@@ -75,11 +75,14 @@ StatusOr<FinishedRun> Serve(const Experiment& asked, const ServingOptions& optio
     // Those that are missing are waited for as in any other round; by a run that is over, nobody is.
     if (from->checkpoint().progress.round > 0) fleet_options.wait_for = 0;
   }
-  std::optional<RestOfNetwork> rest;
+  std::unique_ptr<SplitHalf> half;
+  std::optional<SplitSetup> split;
   if (experiment.train.method == Method::kSplit) {
-    rest.emplace(CutNetwork(experiment, model), experiment.goal.seed, experiment.train.label_smoothing);
-    fleet_options.model = rest->network().held;
-    fleet_options.cut = rest->network().wire;
+    const SplitNetwork network = CutNetwork(experiment, model);
+    half = MakeSplitHalf(experiment, network);
+    split = SetupOf(experiment, network, *half);
+    fleet_options.model = network.held;
+    fleet_options.cut = network.wire;
   }
   auto started = RemoteFleet::Start(std::move(fleet_options));
   if (!started.ok()) {
@@ -97,7 +100,7 @@ StatusOr<FinishedRun> Serve(const Experiment& asked, const ServingOptions& optio
   TeeSink events(sinks);
   Coordinator coordinator(experiment, model, *fleet, events, [&](const SharedWeights& weights) {
     return EvaluateInParts(pool, workers, data.test, weights);
-  }, rest ? std::optional(SetupOf(experiment, *rest)) : std::nullopt);
+  }, std::move(split));
   RunProgress progress;
   if (from) {
     TRIBUTARY_RETURN_IF_ERROR(coordinator.Restore(*from));

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "tributary/coordinator/rest_of_network.h"
 #include "tributary/coordinator/run_folder.h"
 #include "tributary/coordinator/run_summary.h"
+#include "tributary/coordinator/split_setup.h"
 #include "tributary/data/saved_network.h"
 #include "tributary/device/setting.h"
 #include "tributary/experiment/fleet_builder.h"
@@ -17,8 +17,7 @@ namespace {
 Status CheckMemory(const Model& charged, const Experiment& experiment, std::span<const DeviceProfile> profiles) {
   // A global batch is divided among all.
   const auto devices = static_cast<std::int64_t>(profiles.size());
-  const bool global = experiment.train.method == Method::kSplit;
-  const std::int64_t batch = global ? (experiment.train.batch + devices - 1) / devices : experiment.train.batch;
+  const std::int64_t batch = experiment.global_batch() ? (experiment.train.batch + devices - 1) / devices : experiment.train.batch;
   const Bytes needed = TrainingMemory(charged.costs, batch);
   for (const DeviceProfile& profile : profiles) {
     if (profile.memory >= needed) continue;
@@ -61,13 +60,15 @@ StatusOr<FinishedRun> Simulate(const Experiment& asked, const SimulationOptions&
   TRIBUTARY_ASSIGN_OR_RETURN(const auto charged, BuildNetwork(experiment.model.compute_as.value_or(experiment.model.name),
                                                               experiment, shape, classes));
   SimulatedFleetOptions fleet_options{.model = model, .charged = charged};
-  std::optional<RestOfNetwork> rest;
+  std::unique_ptr<SplitHalf> half;
+  std::optional<SplitSetup> split;
   if (experiment.train.method == Method::kSplit) {
-    rest.emplace(CutNetwork(experiment, model), experiment.goal.seed, experiment.train.label_smoothing);
-    const SplitNetwork& network = rest->network();
+    const SplitNetwork network = CutNetwork(experiment, model);
+    half = MakeSplitHalf(experiment, network);
+    split = SetupOf(experiment, network, *half);
     fleet_options.model = fleet_options.charged = network.held;
     fleet_options.cut = {network.cut,  network.wire, network.whole,
-                         network.rest, experiment.split.server_compute, rest->waits_from()};
+                         network.rest, experiment.split.server_compute, half->waits_from()};
   }
   fleet_options.transfers = experiment.transfers;
   fleet_options.compression = experiment.compression;
@@ -97,7 +98,7 @@ StatusOr<FinishedRun> Simulate(const Experiment& asked, const SimulationOptions&
 
   Coordinator coordinator(experiment, model, fleet, events, [&](const SharedWeights& weights) {
     return fleet.EvaluateCentrally(data.test, weights);
-  }, rest ? std::optional(SetupOf(experiment, *rest)) : std::nullopt);
+  }, std::move(split));
   TRIBUTARY_ASSIGN_OR_RETURN(const RunOutcome outcome, coordinator.Run(options.should_stop));
   FinishedRun result = MakeFinishedRun(fleet.devices(), totals);
   result.run = outcome;

@@ -73,6 +73,11 @@ const std::vector<std::vector<std::string>> kNetworks = {
     {"split.tail=relu3"},
     {"model.name=resnet8", "split.cut=layer1.0.relu", "split.tail=layer2.0.relu"}};
 
+// And those whose fronts are averaged after some steps: batches of 4 of 30 samples, the last of an epoch of 2.
+const std::vector<std::vector<std::string>> kAveraged = {
+    {"train.batch=4", "train.local-steps=2", "split.variant=splitfed-v1"},
+    {"train.batch=4", "train.local-steps=2", "split.variant=splitfed-v2"}};
+
 TEST(SimulateSplit, GivesTheSameDigestForEveryPoolWhateverGoesWrong) {
   const std::vector<std::string> calm = {};
   const std::vector<std::string> stormy = {
@@ -80,7 +85,9 @@ TEST(SimulateSplit, GivesTheSameDigestForEveryPoolWhateverGoesWrong) {
       "share=0.3, factor=30},"
       " {kind=\"corrupt\", devices=\"all\", share=0.2}, {kind=\"lose\", devices=[1]}]",
       "fleet.deadline=\"2s\"", "fleet.quorum=1"};
-  for (const auto& network : kNetworks) {
+  std::vector<std::vector<std::string>> networks = kNetworks;
+  networks.insert(networks.end(), kAveraged.begin(), kAveraged.end());
+  for (const auto& network : networks) {
     for (const auto& weather : {calm, stormy}) {
       SCOPED_TRACE(network.empty() ? "cnn" : network.back());
       std::vector<std::string> overrides = network;
@@ -134,6 +141,47 @@ TEST(SimulateSplit, TheTimeAndBytesOfAStepAreThoseOfItsParts) {
   }
 }
 
+// One device of 30 samples, five steps of 7, 7, 7, 7 and 2 of them, at the same rates.
+TEST(SimulateSplit, SoAreThoseOfManySteps) {
+  for (std::vector<std::string> overrides : kAveraged) {
+    overrides.insert(overrides.end(), {"fleet.group.0.count=1", "data.train-limit=30", "experiment.rounds=1",
+                                       "train.local-steps=5", "train.batch=7"});
+    for (const char* const strategy : {"sequential", "optimal"}) {
+      std::vector<std::string> planned = overrides;
+      planned.push_back(std::string("transfers.strategy=") + strategy);
+      const Experiment experiment = Split(planned);
+      const auto data = LoadExperimentData(experiment, {}).value();
+      const auto whole =
+          BuildNetwork(experiment.model.name, experiment, data.train.shape(), data.train.classes()).value();
+      const SplitNetwork parts = CutNetwork(experiment, whole);
+      double front = 0, rest = 0;
+      for (NodeIndex node = 1; node < whole->graph.size(); ++node) {
+        (node <= parts.cut ? front : rest) += 30 * static_cast<double>(whole->costs[node].macs.value);
+      }
+      const auto held = 4 * static_cast<std::int64_t>(whole->parameters.From(parts.cut + 1));
+      const auto crossed = 30 * 4 * whole->graph.shape(parts.cut).elements();
+      const FinishedRun run = Finish(experiment);
+      EXPECT_EQ(run.up.value, held + crossed + 30 * 4);
+      EXPECT_EQ(run.down.value, held + crossed);
+      EXPECT_NEAR(ToSeconds(run.devices.at(0).compute), 3 * front / 1e9, 1e-6);
+      if (strategy == std::string("optimal")) continue;  // Some of it is hidden.
+      EXPECT_NEAR(ToSeconds(run.time),
+                  8 * static_cast<double>(run.up.value + run.down.value) / 1e7 + 3 * front / 1e9 + 3 * rest / 1e11, 1e-6);
+    }
+  }
+}
+
+TEST(SimulateSplit, WhereFrontsAreAveragedTheFleetSaysWhoTakesPart) {
+  for (std::vector<std::string> overrides : kAveraged) {
+    overrides.emplace_back("fleet.participation=3");
+    Rounds rounds;
+    Finish(Split(overrides), 2, &rounds);
+    EXPECT_EQ(rounds.asked, std::vector<std::uint64_t>(7, 3));
+    EXPECT_EQ(rounds.applied, rounds.asked);
+    EXPECT_LT(rounds.losses.back(), rounds.losses.front());
+  }
+}
+
 TEST(SimulateSplit, CompressedUpdatesLeaveTheBytesOverTheCutAsTheyAre) {
   // 24 samples of 32 channels of 16×16 values, and as many labels.
   const std::int64_t crossed = 24 * 4 * (32 * 16 * 16 + 1);
@@ -165,6 +213,10 @@ TEST(SimulateSplit, TheSamplerSaysWhoTakesPart) {
 }
 
 TEST(SimulateSplit, EndsOfANetworkMayHaveNoWeights) {
+  for (std::vector<std::string> overrides : kAveraged) {
+    overrides.insert(overrides.end(), {"model.name=mlp", "split.cut=flatten"});
+    EXPECT_EQ(Finish(Split(overrides), 1).digest, Finish(Split(overrides), 4).digest);
+  }
   const std::string corrupt = "disturbance=[{kind=\"corrupt\", devices=\"all\", share=0.5}]";
   // The front is the images laid flat.
   const std::vector<std::string> front = {"model.name=mlp", "split.cut=flatten", corrupt};

@@ -34,7 +34,7 @@ class Split : public RoundMethod {
     request.first = std::move(step.first);
     request.weights = HeldOf(scene.weights);
     request.server = setup_.half;
-    setup_.half->Begin(request, scene.weights, scene.sink);
+    setup_.half->Begin(request, scene);
     return OkStatus();
   }
 

@@ -24,4 +24,9 @@ struct SplitSetup {
 StatusOr<std::unique_ptr<RoundMethod>> MakeSplitMethod(const Experiment& experiment, std::size_t parameters,
                                                        SplitSetup setup);
 
+// split in a variant that averages: rounds of local steps on the devices' fronts, each of which goes over the cut, and the
+// weighted mean of their changes, as in federated; the coordinator's part adds its own.
+StatusOr<std::unique_ptr<RoundMethod>> MakeSplitFed(const Experiment& experiment, std::size_t parameters,
+                                                    SplitSetup setup);
+
 }  // namespace tributary

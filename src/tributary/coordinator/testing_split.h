@@ -10,6 +10,7 @@
 #include "tributary/base/distributions.h"
 #include "tributary/coordinator/rest_of_network.h"
 #include "tributary/coordinator/round_aggregate.h"
+#include "tributary/coordinator/split_setup.h"
 #include "tributary/device/setting.h"
 #include "tributary/device/worker.h"
 #include "tributary/engine/compute.h"
@@ -166,13 +167,13 @@ class SplitFixture : public ::testing::Test {
     return Cut(rest, batches, visit);
   }
   Step Cut(RestOfNetwork& rest, const Batches& batches, const Visit& visit) {
-    const SplitSetup setup = SetupOf(experiment_, rest);
+    const SplitSetup setup = SetupOf(experiment_, rest.network(), rest);
     const RoundRequest request = RequestOf(batches);
     RoundAggregate aggregate(*whole_);
     aggregate.Begin(static_cast<double>(batches.samples));
     HeldSink sink(setup.parameters, setup.statistics);
     sink.set_whole(aggregate);
-    rest.Begin(request, weights(), aggregate);
+    rest.Begin(request, {{}, weights(), aggregate});
 
     FlatBuffer held(setup.parameters.size());
     for (std::size_t i = 0; i < held.size(); ++i)

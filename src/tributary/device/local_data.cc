@@ -37,13 +37,9 @@ StepRange StepsOf(const TrainAssignment& assignment, const LocalData& data) {
 SampleCounts SamplesOf(const TrainAssignment& assignment, const LocalData& data) {
   SampleCounts samples;
   if (data.training.empty()) return samples;
-  if (assignment.first) {
-    const auto batch = static_cast<std::int64_t>(assignment.batch);
-    return {batch, batch, batch};
-  }
   const StepRange steps = StepsOf(assignment, data);
   for (std::uint64_t i = 0; i < steps.count; ++i) {
-    samples.last = static_cast<std::int64_t>(PlaceOf(data, assignment.batch, steps.first + i).count);
+    samples.last = static_cast<std::int64_t>(SamplesAt(assignment, static_cast<std::int64_t>(data.training.size()), i));
     if (i == 0) samples.first = samples.last;
     samples.all += samples.last;
   }

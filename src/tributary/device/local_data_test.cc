@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 namespace tributary {
 namespace {
@@ -53,6 +54,27 @@ TEST(LocalData, AnAssignmentContinuesWhereTheRoundBeforeEnded) {
   EXPECT_EQ(StepsOf(assignment, Some()).count, 6U);
   EXPECT_EQ(SamplesOf(assignment, Some()).all, 14);
   EXPECT_EQ(SamplesOf(assignment, LocalData{&Numbers(), {}, {}}).all, 0);
+}
+
+TEST(LocalData, BothSidesOfACutKnowHowManySamplesAStepHas) {
+  for (std::size_t count = 1; count <= 7; ++count) {
+    LocalData data = Some();
+    data.training.resize(count);
+    for (std::size_t batch = 1; batch <= 9; ++batch) {
+      TrainAssignment assignment{.steps = 3, .batch = batch};
+      std::int64_t all = 0;
+      for (std::uint64_t step = 0; step < 12; ++step) {
+        assignment.round = RoundId{step / 3 + 1};
+        const std::size_t read = BatchSamples(data, batch, {1, DeviceId{2}, step}).size();
+        EXPECT_EQ(SamplesAt(assignment, static_cast<std::int64_t>(count), step % 3), read);
+        all += static_cast<std::int64_t>(read);
+        if (step % 3 < 2) continue;
+        EXPECT_EQ(SamplesOf(assignment, data).all, std::exchange(all, 0));
+      }
+    }
+  }
+  EXPECT_EQ(SamplesAt({.batch = 5, .first = 100}, 7, 0), 5U);
+  EXPECT_EQ(SamplesAt({.batch = 5}, 0, 0), 0U);
 }
 
 }  // namespace

@@ -20,7 +20,8 @@ std::vector<CutOption> OptionsOf(const SplitChoice& split, const Model& model) {
 
 std::vector<SplitClient> ClientsOf(const Experiment& experiment, std::span<const DeviceProfile> devices) {
   std::vector<SplitClient> clients;
-  const double share = static_cast<double>(experiment.train.batch) / static_cast<double>(std::max<std::size_t>(1, devices.size()));
+  const std::size_t sharing = experiment.global_batch() ? std::max<std::size_t>(1, devices.size()) : 1;
+  const double share = static_cast<double>(experiment.train.batch) / static_cast<double>(sharing);
   for (const DeviceProfile& device : devices) {
     clients.push_back({.macs_per_second = device.compute.value,
                        .up_bits = device.uplink.value,

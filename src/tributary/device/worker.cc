@@ -97,7 +97,7 @@ class Worker::Training {
       if (hooks_.should_stop && hooks_.should_stop()) return Cancelled("stopped between two steps");
       last_ = i + 1 == steps.count;
       if (hooks_.read) hooks_.read(i, worker_.batch_);
-      TRIBUTARY_ASSIGN_OR_RETURN(const PassResult pass, Pass(steps.first + i, i == 0));
+      TRIBUTARY_ASSIGN_OR_RETURN(const PassResult pass, Pass(steps.first, i));
       if (!last_) StepAll();
       const auto samples = static_cast<std::int64_t>(worker_.batch_.labels.size());
       metrics.samples += samples;
@@ -110,7 +110,10 @@ class Worker::Training {
   }
 
  private:
-  StatusOr<PassResult> Pass(std::uint64_t step, bool first) {
+  // The pass of the i-th step, where the first is the one of this number in the whole run.
+  StatusOr<PassResult> Pass(std::uint64_t first_step, std::uint64_t i) {
+    const std::uint64_t step = first_step + i;
+    const bool first = i == 0;
     if (assignment_.first) {
       ReplayOrder order(data_.training.size(), assignment_.seed, device_);
       const BatchKey key{assignment_.seed, device_, static_cast<std::uint64_t>(*assignment_.first)};
@@ -129,7 +132,7 @@ class Worker::Training {
     options.hooks.forward_done = [this, first](double loss) { ForwardDone(loss, first); };
     if (last_) options.hooks.gradient_ready = [this](std::size_t unit) { Finish(unit); };
     TRIBUTARY_ASSIGN_OR_RETURN(const PassResult result,
-                               hooks_.cross ? CutPass(options, first)
+                               hooks_.cross ? CutPass(options, i)
                                             : executor_.Train({worker_.batch_.inputs, worker_.batch_.labels}, options));
     if (!std::isfinite(result.loss)) {
       return InvalidArgument("the loss of device " + std::to_string(device_.value) + " is no longer a number at step " +
@@ -145,14 +148,17 @@ class Worker::Training {
   }
 
   // A pass whose middle, or all behind the front, is elsewhere.
-  StatusOr<PassResult> CutPass(PassOptions options, bool first) {
+  StatusOr<PassResult> CutPass(PassOptions options, std::uint64_t i) {
     const Batch& batch = worker_.batch_;
     const bool tail = hooks_.cut + 1 < worker_.model_->graph.size();
+    const auto crossing = static_cast<int>(i) * (tail ? 2 : 1);
     TRIBUTARY_ASSIGN_OR_RETURN(const auto values, executor_.Forward(batch.inputs, hooks_.cut, options));
-    if (stopwatch_ && first) stopwatch_->ForwardDone();
+    if (stopwatch_ && i == 0) stopwatch_->ForwardDone();
     const std::span<const std::int32_t> labels = batch.labels;
     const std::size_t given = values.size();
-    TRIBUTARY_ASSIGN_OR_RETURN(CutReply reply, hooks_.cross({0, values, tail ? labels.first(0) : labels}));
+    const TimePoint left = hooks_.clock != nullptr ? hooks_.clock->Now() : TimePoint(0);
+    TRIBUTARY_ASSIGN_OR_RETURN(CutReply reply, hooks_.cross({crossing, values, tail ? labels.first(0) : labels}));
+    if (hooks_.clock != nullptr && i > 0) elsewhere_ += hooks_.clock->Now() - left;
     PassResult result{reply.loss, reply.correct};
     if (tail) {
       Executor& executor = worker_.TailOnShared(weights_);
@@ -161,7 +167,7 @@ class Worker::Training {
       const auto each = static_cast<std::size_t>(worker_.model_->graph.shape(hooks_.cut + 1).elements());
       TRIBUTARY_RETURN_IF_ERROR(CheckReply(reply, labels.size() * each));
       TRIBUTARY_ASSIGN_OR_RETURN(result, executor.Train({reply.values, labels}, behind));
-      TRIBUTARY_ASSIGN_OR_RETURN(reply, hooks_.cross({1, executor.input_gradient(), {}}));
+      TRIBUTARY_ASSIGN_OR_RETURN(reply, hooks_.cross({crossing + 1, executor.input_gradient(), {}}));
     }
     TRIBUTARY_RETURN_IF_ERROR(CheckReply(reply, given));
     TRIBUTARY_RETURN_IF_ERROR(executor_.Backward(reply.values, options.hooks));
@@ -196,7 +202,7 @@ class Worker::Training {
     if (!last_) return;
     if (changes_) worker_.optimiser_->BeginStep(assignment_.learning_rate);
     if (stopwatch_) {
-      between_ = hooks_.clock->Now() - forward_done_;
+      between_ = hooks_.clock->Now() - forward_done_ - elsewhere_;
       stopwatch_->Go();
     }
   }
@@ -238,6 +244,7 @@ class Worker::Training {
   std::vector<bool> finished_;  // units, in the last pass
   TimePoint forward_done_{0};
   Duration between_{0};
+  Duration elsewhere_{0};  // of that, over the cut
 };
 
 StatusOr<Worker::Trained> Worker::Train(const TrainAssignment& assignment, const SharedWeights& weights,
@@ -247,6 +254,9 @@ StatusOr<Worker::Trained> Worker::Train(const TrainAssignment& assignment, const
   if (assignment.first && assignment.batch > data.training.size() && !hooks.read) {
     return InvalidArgument("an assignment asks for " + std::to_string(assignment.batch) + " samples where the device has " +
                            std::to_string(data.training.size()));
+  }
+  if (hooks.cross && assignment.answer == TrainAssignment::Answer::kChange && hooks.cut + 1 < model_->graph.size()) {
+    return InvalidArgument("an assignment asks for local steps where the network's last layers are here too");
   }
   if (data.training.empty() && !hooks.read) return InvalidArgument("device " + std::to_string(device.value) + " has no training samples");
   return Training(*this, assignment, weights, device, data, hooks).Run();

@@ -31,8 +31,9 @@ struct TrainHooks {
   // samples all of them have.
   std::function<void(std::uint64_t i, Batch& batch)> read;
   std::int64_t samples = 0;
-  // Where the network is cut: the last node of the front, and how what it gives goes over the cut and comes back. If nodes
-  // follow it, they are the network's tail, behind an input of their own (model/part.h).
+  // Where the network is cut: the last node of the front, and how what it gives goes over the cut and comes back, at every
+  // step. If nodes follow it, they are the network's tail, behind an input of their own (model/part.h); then for gradients
+  // only.
   NodeIndex cut = 0;
   std::function<StatusOr<CutReply>(const CutBatch&)> cross;
   // To time the passes by.
@@ -42,7 +43,7 @@ struct TrainHooks {
 // What computing took, without waiting for weights.
 struct StepTimes {
   LayerTimes layers;    // of the first pass forward, and of the last pass back
-  Duration between{0};  // those two
+  Duration between{0};  // those two, without what went on at the other side of a cut
 };
 
 // Does a device's work: the same code inside the simulator and on a real device. It owns the memory that work needs

@@ -186,6 +186,52 @@ TEST_F(WorkerCutTest, OneCrossingIsThePassOfTheWholeNetwork) {
   }
 }
 
+// Local steps, each over the cut: what the front learns is its part of what the whole learns, with a rest that takes the
+// same steps.
+TEST_F(WorkerCutTest, LocalStepsGoOverTheCutOneAfterTheOther) {
+  TrainAssignment assignment = assignment_;
+  assignment.answer = TrainAssignment::Answer::kChange;
+  assignment.first.reset();
+  assignment.steps = 4;
+  assignment.learning_rate = 0.02;
+  assignment.optimiser.momentum = 0.9;
+  const NodeIndex cut = Cuts()[Cuts().size() / 2];
+  const Held held(*this, cut, std::nullopt);
+  Rest rest(*this);
+  const auto optimiser = MakeOptimiser(assignment.optimiser, rest.parameters.size()).value();
+  TrainHooks hooks = Once(cut, rest);
+  int crossings = 0;
+  hooks.cross = [&](const CutBatch& batch) -> StatusOr<CutReply> {
+    EXPECT_EQ(batch.crossing, crossings++);
+    const auto pass = rest.executor->Train({batch.values, batch.labels}, {.first = cut + 1, .input_gradient = true});
+    EXPECT_TRUE(pass.ok()) << pass.status();
+    CutReply reply{Copy(rest.executor->input_gradient()), pass->loss, pass->correct};
+    optimiser->Step(rest.parameters.span(), rest.gradients.span(), assignment.learning_rate);
+    return reply;
+  };
+  Worker worker(held.model), alone(whole_);
+  const auto trained = worker.Train(assignment, held.weights(), DeviceId{3}, data_, hooks);
+  ASSERT_TRUE(trained.ok()) << trained.status();
+  const auto wanted = alone.Train(assignment, weights(), DeviceId{3}, data_);
+  ASSERT_TRUE(wanted.ok()) << wanted.status();
+  EXPECT_EQ(crossings, 4);
+  const std::size_t front = whole_->parameters.From(cut + 1);
+  EXPECT_LE(Distance(trained->update.parameters, wanted->update.parameters.first(front)), kTolerance);
+  EXPECT_NEAR(trained->metrics.loss, wanted->metrics.loss, kTolerance * wanted->metrics.loss);
+  EXPECT_EQ(trained->update.weight, wanted->update.weight);
+}
+
+TEST_F(WorkerCutTest, LocalStepsAreNotForNetworksWithATail) {
+  const std::vector<NodeIndex> cuts = Cuts();
+  const Held held(*this, cuts[0], cuts[1]);
+  Rest rest(*this);
+  TrainAssignment assignment = assignment_;
+  assignment.answer = TrainAssignment::Answer::kChange;
+  const auto trained =
+      Worker(held.model).Train(assignment, held.weights(), DeviceId{3}, data_, Twice(cuts[0], cuts[1], rest));
+  EXPECT_EQ(trained.status().code(), StatusCode::kInvalidArgument);
+}
+
 TEST_F(WorkerCutTest, SoAreTwoCrossingsAroundAMiddle) {
   const std::vector<NodeIndex> cuts = Cuts();
   for (std::size_t i = 0; i + 1 < cuts.size(); i += 2) {

@@ -126,13 +126,13 @@ struct ServerOptimiser {
 // [train]
 struct Training {
   Method method = Method::kFederated;
-  // Samples of one device in one step; of all devices together under `split`.
+  // Samples of one device in one step; of all devices together under `split`, unless that averages.
   std::int64_t batch = 32;
   // federated: what a device does between two exchanges, one of the two. More saves traffic and lets devices drift
-  // apart.
+  // apart. Steps also where `split` averages, one by default.
   std::optional<std::int64_t> local_steps;
   std::optional<std::int64_t> local_epochs;
-  // Of the devices under `federated`, of the coordinator under `sync-sgd` and `split`.
+  // Of the devices under `federated`, of the coordinator under `sync-sgd` and `split`, of both where that averages.
   OptimiserOptions optimiser;
   // Its steps are rounds: milestones, warm-up and the end of the cosine count them.
   ScheduleOptions schedule;
@@ -190,6 +190,10 @@ struct StreamChoice {
   std::int64_t base_batch = 64;
 };
 
+// How a network that is cut is trained: as one, a step at a time; or in rounds of local steps after which fronts are
+// averaged (SplitFed), with a copy of the rest for each device (v1), or one that learns from each in turn (v2).
+enum class SplitVariant { kParallel, kSplitFed1, kSplitFed2 };
+
 // [split]: the network's first layers on devices, the rest on the coordinator.
 struct SplitChoice {
   // The last layer on devices; "auto" is the one with the shortest modelled step.
@@ -201,6 +205,9 @@ struct SplitChoice {
   CutPrecision gradients = CutPrecision::kFloat32;
   // How fast the coordinator is taken to compute: in virtual time, and to choose a cut.
   MacsPerSecond server_compute{1e11};
+  SplitVariant variant = SplitVariant::kParallel;
+
+  bool averages() const { return variant != SplitVariant::kParallel; }
 };
 
 struct Experiment {
@@ -216,6 +223,9 @@ struct Experiment {
   SplitChoice split;
   SamplingOptions sampling;  // [sampling]; its batch and seed are those of the experiment
   std::vector<Disturbance> disturbances;
+
+  // Whether train.batch is of all devices together.
+  bool global_batch() const { return train.method == Method::kSplit && !split.averages(); }
 };
 
 inline constexpr std::int64_t kMostDevices = 1'000'000;

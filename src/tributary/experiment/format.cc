@@ -173,8 +173,8 @@ void WriteTraining(const Training& train, Writer& out) {
   out.Raw("augment", std::string("{ flip = ") + (train.augment.flip ? "true" : "false") +
                          ", padding = " + std::to_string(train.augment.padding) + " }");
   out.Put("calibrate", train.calibrate);
-  if (train.method == Method::kFederated) {
-    out.Put("prox", train.prox);
+  if (train.method == Method::kFederated) out.Put("prox", train.prox);
+  if (train.method == Method::kFederated || train.server_optimiser.kind != ServerOptimiserKind::kNone) {
     WriteServerOptimiser(train.server_optimiser, out);
   }
 }
@@ -233,6 +233,7 @@ void WriteSplit(const SplitChoice& split, Writer& out) {
   out.Put("activations", NameOf(split.activations));
   out.Put("gradients", NameOf(split.gradients));
   out.Put("server-compute", FormatQuantity(split.server_compute.value, Unit::kMacsPerSecond));
+  out.Put("variant", NameOf(kSplitVariants, split.variant));
 }
 
 void WriteSampling(const SamplingOptions& sampling, Writer& out) {
@@ -281,7 +282,7 @@ std::string FormatExperiment(const Experiment& experiment) {
   WriteInjection(experiment.injection, out);
   if (experiment.train.method == Method::kSplit) {
     WriteSplit(experiment.split, out);
-    WriteSampling(experiment.sampling, out);
+    if (!experiment.split.averages()) WriteSampling(experiment.sampling, out);
   }
   for (const Disturbance& disturbance : experiment.disturbances) WriteDisturbance(disturbance, out);
   return out.text();

@@ -2,7 +2,7 @@
 
 namespace tributary {
 
-Status ReadSampling(Section section, const Training& train, SamplingOptions& sampling) {
+Status ReadSampling(Section section, const Training& train, const SplitChoice& split, SamplingOptions& sampling) {
   const auto names = [](const auto& all) {
     std::vector<std::string> list;
     for (const auto one : all) list.emplace_back(NameOf(one));
@@ -23,6 +23,7 @@ Status ReadSampling(Section section, const Training& train, SamplingOptions& sam
   const bool deadline = sampling.method == SamplingMethod::kDeadline;
   for (const auto key : {"method", "delta", "concentration", "draw", "order", "max-deviation"}) {
     section.OnlyWith(key, samples, "method = \"split\"");
+    section.OnlyWith(key, !samples || !split.averages(), "split.variant = \"parallel\"");
   }
   for (const auto key : {"delta", "concentration", "draw"}) section.OnlyWith(key, dirichlet, "method = \"lds\"");
   section.OnlyWith("order", dirichlet || deadline, "method = \"lds\" or \"deadline\"");

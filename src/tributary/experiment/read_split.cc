@@ -16,27 +16,39 @@ void ReadPrecision(Section& section, std::string_view key, CutPrecision& out) {
 }
 
 // What leaves no room for a network that is cut, in sections that have been read for themselves.
-void CheckOthers(Section& section, const Experiment& rest, bool tail) {
+void CheckOthers(Section& section, const Experiment& rest, const SplitChoice& split) {
   if (rest.data.hold_out > 0) {
     section.Fail("cut", ": devices have only a part of the network and cannot evaluate it; leave out data.hold-out");
   }
-  if (rest.fleet.participation != Portion::Share(1.0)) {
+  if (!split.averages() && rest.fleet.participation != Portion::Share(1.0)) {
     section.Fail("cut", ": who takes part in a step is drawn by [sampling]; leave out fleet.participation");
   }
   const bool streams = std::ranges::any_of(rest.fleet.groups, [](const Group& group) {
     return group.stream_rate != Distribution::Constant(0);
   });
   if (streams || rest.stream.recorded_speed || rest.stream.batch.rule != BatchRule::kFixed) {
-    section.Fail("cut", ": method = \"split\" plans epochs over samples that are there from the start; leave out"
-                            " stream-rate and the batches and recordings of [stream]");
+    section.Fail("cut", std::string(": method = \"split\" ") +
+                            (split.averages() ? "must know a step's samples on both sides of the cut"
+                                              : "plans epochs over samples that are there from the start") +
+                            "; leave out stream-rate and the batches and recordings of [stream]");
   }
-  if (tail && (rest.transfers.strategy != TransferStrategy::kSequential || rest.transfers.largest_segment)) {
+  if (split.tail && split.averages()) {
+    section.Fail("tail", ": fronts are averaged, and a tail would have to be too; leave it out, or use"
+                         " variant = \"parallel\"");
+  }
+  if (split.tail && (rest.transfers.strategy != TransferStrategy::kSequential || rest.transfers.largest_segment)) {
     section.Fail("tail", ": its layers are at both ends of the network, whose weights then travel in one piece; leave out"
                          " transfers.strategy and transfers.largest-segment");
   }
 }
 
 }  // namespace
+
+SplitVariant VariantOf(Section section) {
+  SplitVariant variant = section.Has("variant") ? SplitVariant::kSplitFed1 : SplitVariant::kParallel;
+  section.ReadWord("variant", kSplitVariants, variant);
+  return variant;
+}
 
 Status ReadSplit(Section section, const Experiment& rest, SplitChoice& split) {
   const Training& train = rest.train;
@@ -45,10 +57,11 @@ Status ReadSplit(Section section, const Experiment& rest, SplitChoice& split) {
   ReadPrecision(section, "activations", split.activations);
   ReadPrecision(section, "gradients", split.gradients);
   section.Read("server-compute", split.server_compute);
-  for (const auto key : {"cut", "tail", "activations", "gradients", "server-compute"}) {
+  section.ReadWord("variant", kSplitVariants, split.variant);
+  for (const auto key : {"cut", "tail", "activations", "gradients", "server-compute", "variant"}) {
     section.OnlyWith(key, train.method == Method::kSplit, kSplitOnly);
   }
-  if (train.method == Method::kSplit) CheckOthers(section, rest, split.tail.has_value());
+  if (train.method == Method::kSplit) CheckOthers(section, rest, split);
   return section.Finish();
 }
 

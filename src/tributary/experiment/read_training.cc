@@ -1,17 +1,29 @@
 #include "tributary/experiment/sections.h"
+#include "tributary/fleet/cut_wire.h"
 
 namespace tributary {
 namespace {
 
 constexpr std::string_view kFederatedOnly = "method = \"federated\"";
+constexpr std::string_view kAveragingOnly =
+    "method = \"federated\", or \"split\" with a split.variant that averages (splitfed-v1, splitfed-v2)";
 
-void ReadLocalWork(Section& section, Training& train) {
+void ReadLocalWork(Section& section, bool splitfed, Training& train) {
   const bool federated = train.method == Method::kFederated;
   section.Read("batch", train.batch, 1, 1'000'000);
   section.Read("local-steps", train.local_steps, 1, kMostRounds);
   section.Read("local-epochs", train.local_epochs, 1, kMostRounds);
-  section.OnlyWith("local-steps", federated, kFederatedOnly);
-  section.OnlyWith("local-epochs", federated, kFederatedOnly);
+  section.OnlyWith("local-steps", federated || splitfed, kAveragingOnly);
+  if (splitfed && train.local_steps.value_or(1) > kMostCutSteps) {
+    section.Fail("local-steps", " is " + std::to_string(*train.local_steps) + "; allowed where a network is cut: 1 to " +
+                                    std::to_string(kMostCutSteps) +
+                                    ", since what went over the cut is kept until the round is over");
+  }
+  if (splitfed && train.local_epochs) {
+    section.Fail("local-epochs", ": devices with more samples would go over the cut more often than the others; use"
+                                 " local-steps");
+  }
+  section.OnlyWith("local-epochs", federated || splitfed, kFederatedOnly);
   if (train.local_steps && train.local_epochs) {
     section.Fail("local-epochs", " and train.local-steps are both given; a device does one or the other");
   } else if (federated && !train.local_steps && !train.local_epochs) {
@@ -111,10 +123,11 @@ void ReadAugment(Section& section, const std::string& set, AugmentOptions& augme
 
 }  // namespace
 
-Status ReadTraining(Section section, const Goal& goal, const DataChoice& data, Training& train) {
+Status ReadTraining(Section section, const Goal& goal, const DataChoice& data, SplitVariant variant, Training& train) {
   section.Require("method");
   section.ReadWord("method", kMethods, train.method);
-  ReadLocalWork(section, train);
+  const bool splitfed = train.method == Method::kSplit && variant != SplitVariant::kParallel;
+  ReadLocalWork(section, splitfed, train);
   ReadOptimiser(section, train.optimiser);
   ReadSchedule(section, goal, train.optimiser.name == "sgd", train.schedule);
   section.Read("label-smoothing", train.label_smoothing, kBelowOne);
@@ -124,7 +137,7 @@ Status ReadTraining(Section section, const Goal& goal, const DataChoice& data, T
     const std::string path = section.PathOf("server-optimiser");
     section.Fail(ReadServerOptimiser(Section(section.document(), table, path), train.server_optimiser));
     const bool none = train.server_optimiser.kind == ServerOptimiserKind::kNone;
-    section.OnlyWith("server-optimiser", none || train.method == Method::kFederated, kFederatedOnly);
+    section.OnlyWith("server-optimiser", none || splitfed || train.method == Method::kFederated, kAveragingOnly);
   }
   // What is left for the makers to say: they know their options best.
   if (auto made = MakeOptimiser(train.optimiser, 0); !made.ok())

@@ -62,13 +62,14 @@ StatusOr<Experiment> Read(const Document& document, const std::optional<std::fil
   TRIBUTARY_RETURN_IF_ERROR(ReadModel(sections[1], experiment.model));
   TRIBUTARY_RETURN_IF_ERROR(ReadData(sections[2], experiment.data));
   TRIBUTARY_RETURN_IF_ERROR(ReadFleet(sections[3], {experiment.goal, folder}, experiment.fleet));
-  TRIBUTARY_RETURN_IF_ERROR(ReadTraining(sections[4], experiment.goal, experiment.data, experiment.train));
+  TRIBUTARY_RETURN_IF_ERROR(ReadTraining(sections[4], experiment.goal, experiment.data, VariantOf(sections[9]),
+                                         experiment.train));
   TRIBUTARY_RETURN_IF_ERROR(ReadTransfers(sections[5], experiment.transfers));
   TRIBUTARY_RETURN_IF_ERROR(ReadCompression(sections[6], experiment.compression));
   TRIBUTARY_RETURN_IF_ERROR(ReadStream(sections[7], experiment.train, experiment.stream));
   TRIBUTARY_RETURN_IF_ERROR(ReadInjection(sections[8], experiment.train, experiment.injection));
   TRIBUTARY_RETURN_IF_ERROR(ReadSplit(sections[9], experiment, experiment.split));
-  TRIBUTARY_RETURN_IF_ERROR(ReadSampling(sections[10], experiment.train, experiment.sampling));
+  TRIBUTARY_RETURN_IF_ERROR(ReadSampling(sections[10], experiment.train, experiment.split, experiment.sampling));
   experiment.transfers.whole_push = NeedsWholePush(experiment.compression);
   TRIBUTARY_RETURN_IF_ERROR(ReadDisturbances(root, experiment));
   TRIBUTARY_RETURN_IF_ERROR(root.Finish());

@@ -273,7 +273,8 @@ TEST(ReaderErrors, WhatIsNeededIsMissed) {
 
 TEST(ReaderErrors, ContradictionsAreSaid) {
   EXPECT_EQ(RefusalOf("\"federated\"", "\"sync-sgd\""),
-            "e.toml:15: train.local-steps has a meaning only with method = \"federated\"");
+            "e.toml:15: train.local-steps has a meaning only with method = \"federated\", or \"split\" with a split.variant "
+            "that averages (splitfed-v1, splitfed-v2)");
   EXPECT_EQ(
       RefusalOfTrain("local-epochs = 2"),
       "e.toml:16: train.local-epochs and train.local-steps are both given; a device does one or the other");

@@ -26,7 +26,10 @@ Status ReadGroup(Section section, const FleetContext& context, Group& group);
 void ReadAvailability(Section& section, std::string_view key, const FleetContext& context,
                       AvailabilityKind& out);
 
-Status ReadTraining(Section section, const Goal& goal, const DataChoice& data, Training& train);
+// What `section`, [split], says of itself to those that are read before it. An unknown word is taken for one that
+// averages: ReadSplit will say what is wrong with it.
+SplitVariant VariantOf(Section section);
+Status ReadTraining(Section section, const Goal& goal, const DataChoice& data, SplitVariant variant, Training& train);
 Status ReadTransfers(Section section, TransferOptions& transfers);
 Status ReadCompression(Section section, CompressionOptions& compression);
 // `train` has been read: what a stream's options fall back on.
@@ -34,7 +37,7 @@ Status ReadStream(Section section, const Training& train, StreamChoice& stream);
 Status ReadInjection(Section section, const Training& train, InjectionOptions& injection);
 // `rest` has been read up to here.
 Status ReadSplit(Section section, const Experiment& rest, SplitChoice& split);
-Status ReadSampling(Section section, const Training& train, SamplingOptions& sampling);
+Status ReadSampling(Section section, const Training& train, const SplitChoice& split, SamplingOptions& sampling);
 Status ReadDisturbance(Section section, const FleetChoice& fleet, Disturbance& disturbance);
 
 // Whether a text can name an experiment or a group: letters, digits, '-' and '_'. Names become folders and parts of

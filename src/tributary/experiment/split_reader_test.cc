@@ -31,6 +31,10 @@ std::string Plain(std::string_view lines = "") {
   return Replaced(Replaced(kLeast, "\"federated\"", "\"split\""), "local-steps = 5\n", lines);
 }
 
+std::string SplitFed(const std::string& variant, const std::string& lines = "", const std::string& split = "") {
+  return Plain(lines + "[split]\n" + split + "variant = \"" + variant + "\"\n");
+}
+
 bool Contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
 TEST(SplitReader, ReadsEveryKey) {
@@ -41,6 +45,8 @@ TEST(SplitReader, ReadsEveryKey) {
   EXPECT_EQ(e.split.activations, CutPrecision::kFloat16);
   EXPECT_EQ(e.split.gradients, CutPrecision::kInt8);
   EXPECT_EQ(e.split.server_compute.value, 2e10);
+  EXPECT_EQ(e.split.variant, SplitVariant::kParallel);
+  EXPECT_TRUE(e.global_batch());
   EXPECT_EQ(e.sampling.method, SamplingMethod::kLatentDirichlet);
   EXPECT_EQ(e.sampling.delta, 2.5);
   EXPECT_EQ(e.sampling.concentration, 0.5);
@@ -63,6 +69,7 @@ TEST(SplitReader, DefaultsWithoutEitherSection) {
   EXPECT_EQ(e.split.activations, CutPrecision::kFloat32);
   EXPECT_EQ(e.split.gradients, CutPrecision::kFloat32);
   EXPECT_EQ(e.split.server_compute.value, 1e11);
+  EXPECT_EQ(e.split.variant, SplitVariant::kParallel);
   EXPECT_EQ(e.sampling.method, SamplingMethod::kUniformGlobal);
   EXPECT_EQ(e.sampling.order, StepOrder::kShuffled);
   EXPECT_EQ(e.sampling.draw, SamplingDraw::kWeighted);
@@ -75,6 +82,14 @@ TEST(SplitReader, EveryWordOfEachKey) {
     const Experiment e = Read(Plain("[split]\nactivations = \"" + std::string(word) + "\"\n"));
     EXPECT_EQ(e.split.activations, meaning);
     EXPECT_EQ(e.split.gradients, CutPrecision::kFloat32);
+  }
+  for (const auto& [word, meaning] : {std::pair("parallel", SplitVariant::kParallel),
+                                      {"splitfed-v1", SplitVariant::kSplitFed1},
+                                      {"splitfed-v2", SplitVariant::kSplitFed2}}) {
+    const Experiment e = Read(Plain("[split]\nvariant = \"" + std::string(word) + "\"\n"));
+    EXPECT_EQ(e.split.variant, meaning);
+    EXPECT_EQ(e.split.averages(), meaning != SplitVariant::kParallel);
+    EXPECT_EQ(e.train.local_steps, std::nullopt);
   }
   for (const auto& [word, meaning] : {std::pair("fls", SamplingMethod::kEqual),
                                       {"fpls", SamplingMethod::kProportional},
@@ -99,8 +114,10 @@ void ExpectComesBack(const Experiment& e) {
   const std::string text = FormatExperiment(e);
   const Experiment back = Read(text);
   EXPECT_EQ(FormatExperiment(back), text);
-  EXPECT_EQ(std::tie(e.split.cut, e.split.tail, e.split.activations, e.split.gradients),
-            std::tie(back.split.cut, back.split.tail, back.split.activations, back.split.gradients));
+  EXPECT_EQ(std::tie(e.split.cut, e.split.tail, e.split.activations, e.split.gradients, e.split.variant),
+            std::tie(back.split.cut, back.split.tail, back.split.activations, back.split.gradients, back.split.variant));
+  EXPECT_EQ(std::tie(e.train.local_steps, e.train.server_optimiser, e.fleet.participation),
+            std::tie(back.train.local_steps, back.train.server_optimiser, back.fleet.participation));
   EXPECT_EQ(e.split.server_compute.value, back.split.server_compute.value);
   const SamplingOptions &s = e.sampling, &t = back.sampling;
   EXPECT_EQ(std::tie(s.method, s.batch, s.delta, s.concentration, s.draw, s.order, s.max_deviation, s.seed),
@@ -113,6 +130,8 @@ TEST(SplitReader, ComesBackFromItsOwnText) {
   ExpectComesBack(Read(Plain("[sampling]\nmethod = \"deadline\"\nmax-deviation = 0.1\norder = \"early\"\n")));
   ExpectComesBack(Read(Plain("[sampling]\nmethod = \"deadline\"\n")));
   ExpectComesBack(Read(Plain("[sampling]\nmethod = \"sequential\"\n")));
+  ExpectComesBack(Read(SplitFed("splitfed-v1", "local-steps = 3\nserver-optimiser = \"momentum\"\n")));
+  ExpectComesBack(Read(SplitFed("splitfed-v2"), {"fleet.participation=0.5"}));
 }
 
 TEST(SplitReader, OtherMethodsAreWrittenWithoutEitherSection) {
@@ -126,7 +145,8 @@ TEST(SplitReader, KeysNeedTheMethod) {
                                    {"tail", "\"conv2\""},
                                    {"activations", "\"fp16\""},
                                    {"gradients", "\"fp32\""},
-                                   {"server-compute", "\"1G\""}}) {
+                                   {"server-compute", "\"1G\""},
+                                   {"variant", "\"splitfed-v1\""}}) {
     const std::string line = std::string(key) + " = " + value;
     EXPECT_EQ(Refusal(std::string(kLeast) + "[split]\n" + line + "\n"),
               "e.toml:17: split." + std::string(key) + " has a meaning only with method = \"split\"");
@@ -141,23 +161,29 @@ TEST(SplitReader, KeysNeedTheMethod) {
 TEST(SplitReader, UnknownNamesAreAnsweredWithTheNearest) {
   EXPECT_EQ(RefusalOf("cut = \"stem.relu\"", "cutt = \"stem.relu\""),
             "e.toml:18: unknown key in [split] 'cutt'; did you mean 'cut'? Known: cut, tail, activations, "
-            "gradients, server-compute");
+            "gradients, server-compute, variant");
   EXPECT_EQ(RefusalOf("delta =", "dleta ="),
-            "e.toml:25: unknown key in [sampling] 'dleta'; did you mean 'delta'? Known: method, delta, concentration, "
+            "e.toml:26: unknown key in [sampling] 'dleta'; did you mean 'delta'? Known: method, delta, concentration, "
             "draw, order, max-deviation");
   EXPECT_EQ(RefusalOf("\"fp16\"", "\"fp61\""),
             "e.toml:20: split.activations: unknown precision 'fp61'; did you mean 'fp16'? Known: fp32, fp16, int8");
   EXPECT_TRUE(Contains(RefusalOf("\"lds\"", "\"lsd\""), "did you mean 'lds'? Known: fls, fpls, ugs, lds, deadline, sequential"));
   EXPECT_TRUE(Contains(RefusalOf("\"pi\"", "\"p\""), "Known: weighted, pi"));
+  EXPECT_EQ(RefusalOf("\"parallel\"", "\"parallell\""),
+            "e.toml:23: split.variant: unknown variant 'parallell'; did you mean 'parallel'? Known: parallel, "
+            "splitfed-v1, splitfed-v2");
+  // Not with what would be wrong if the word were another.
+  EXPECT_TRUE(Contains(Refusal(SplitFed("splitfed-v3", "local-steps = 3\n")),
+                       "e.toml:17: split.variant: unknown variant 'splitfed-v3'"));
   EXPECT_TRUE(Contains(RefusalOf("\"early\"", "\"erly\""), "did you mean 'early'? Known: shuffled, early"));
 }
 
 TEST(SplitReader, ValuesHaveTheirBounds) {
   for (const char* const bad : {"delta = 1001", "delta = -1001", "delta = nan", "delta = \"much\""}) {
-    EXPECT_TRUE(Contains(RefusalOf("delta = 2.5", bad), "e.toml:25: sampling.delta")) << bad;
+    EXPECT_TRUE(Contains(RefusalOf("delta = 2.5", bad), "e.toml:26: sampling.delta")) << bad;
   }
   for (const char* const bad : {"concentration = 0", "concentration = 1e7", "concentration = -1"}) {
-    EXPECT_TRUE(Contains(RefusalOf("concentration = 0.5", bad), "e.toml:26: sampling.concentration")) << bad;
+    EXPECT_TRUE(Contains(RefusalOf("concentration = 0.5", bad), "e.toml:27: sampling.concentration")) << bad;
   }
   for (const char* const bad : {"max-deviation = -0.1", "max-deviation = 2.1"}) {
     const std::string text = Plain("[sampling]\nmethod = \"deadline\"\n" + std::string(bad) + "\n");
@@ -187,6 +213,36 @@ TEST(SplitReader, SamplingKeysNeedTheMethodThatUsesThem) {
 TEST(SplitReader, DevicesTakeOneStepAtATime) {
   EXPECT_TRUE(Contains(Refusal(Plain("local-steps = 5\n")), "e.toml:15: train.local-steps has a meaning only with method = \"federated\""));
   EXPECT_TRUE(Contains(Refusal(Plain("local-epochs = 1\n")), "train.local-epochs"));
+}
+
+TEST(SplitReader, SeveralStepsWhereFrontsAreAveraged) {
+  for (const char* const variant : {"splitfed-v1", "splitfed-v2"}) {
+    const Experiment e = Read(SplitFed(variant, "local-steps = 4\nserver-optimiser = \"adam\"\n"), {"fleet.participation=2"});
+    EXPECT_EQ(e.train.local_steps, 4);
+    EXPECT_EQ(e.train.server_optimiser.kind, ServerOptimiserKind::kAdam);
+    EXPECT_EQ(e.fleet.participation, Portion::Count(2));
+    EXPECT_FALSE(e.global_batch());
+    EXPECT_EQ(Refusal(SplitFed(variant, "local-epochs = 1\n")),
+              "e.toml:15: train.local-epochs: devices with more samples would go over the cut more often than the others; "
+              "use local-steps");
+    EXPECT_EQ(Refusal(SplitFed(variant, "local-steps = 1001\n")),
+              "e.toml:15: train.local-steps is 1001; allowed where a network is cut: 1 to 1000, since what went over the "
+              "cut is kept until the round is over");
+    EXPECT_EQ(Refusal(SplitFed(variant, "prox = 0.1\n")),
+              "e.toml:15: train.prox has a meaning only with method = \"federated\"");
+    EXPECT_EQ(Refusal(SplitFed(variant, "", "tail = \"conv2\"\n")),
+              "e.toml:16: split.tail: fronts are averaged, and a tail would have to be too; leave it out, or use"
+              " variant = \"parallel\"");
+    for (const char* const line : {"method = \"ugs\"", "method = \"lds\"\ndelta = 1", "order = \"early\""}) {
+      const std::string refusal = Refusal(SplitFed(variant) + "[sampling]\n" + line + "\n");
+      EXPECT_TRUE(Contains(refusal, "has a meaning only with split.variant = \"parallel\"")) << refusal;
+    }
+    EXPECT_TRUE(Contains(Refusal(Replaced(SplitFed(variant), "[[fleet", "hold-out = 0.1\n[[fleet")), "data.hold-out"));
+    EXPECT_TRUE(Contains(Refusal(SplitFed(variant, "calibrate = 2\n")), "train.calibrate"));
+    EXPECT_TRUE(Contains(Refusal(SplitFed(variant) + "[stream]\nrecorded-speed = 2\n"),
+                         "must know a step's samples on both sides of the cut"));
+  }
+  EXPECT_TRUE(Contains(Refusal(Plain("server-optimiser = \"adam\"\n")), "train.server-optimiser has a meaning only with"));
 }
 
 TEST(SplitReader, WhatAPartOfANetworkCannotDoIsRefused) {

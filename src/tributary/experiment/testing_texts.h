@@ -148,6 +148,7 @@ tail = "block2.relu"
 activations = "fp16"
 gradients = "int8"
 server-compute = "20G"
+variant = "parallel"
 [sampling]
 method = "lds"
 delta = 2.5

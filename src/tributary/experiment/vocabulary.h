@@ -22,6 +22,9 @@ struct Word {
 
 inline constexpr std::array<Word<Method>, 3> kMethods = {
     {{"sync-sgd", Method::kSyncSgd}, {"federated", Method::kFederated}, {"split", Method::kSplit}}};
+inline constexpr std::array<Word<SplitVariant>, 3> kSplitVariants = {{{"parallel", SplitVariant::kParallel},
+                                                                      {"splitfed-v1", SplitVariant::kSplitFed1},
+                                                                      {"splitfed-v2", SplitVariant::kSplitFed2}}};
 inline constexpr std::array<Word<Stem>, 3> kStems = {
     {{"auto", Stem::kAuto}, {"cifar", Stem::kCifar}, {"imagenet", Stem::kImageNet}}};
 inline constexpr std::array<Word<ServerOptimiserKind>, 4> kServerOptimisers = {

@@ -45,6 +45,10 @@ struct TrainAssignment {
   double prox = 0;  // pull towards the weights given (FedProx μ): adds prox · (w − w₀) to each gradient
 };
 
+// The samples of the assignment's i-th step, from 0, on a device with so many: the last batch of an epoch may be shorter
+// than the others. Both sides of a cut go by this.
+std::size_t SamplesAt(const TrainAssignment& assignment, std::int64_t samples, std::uint64_t step);
+
 // How much an update can weigh at most: the samples that a device with so many is asked to learn from.
 double MostWeight(const TrainAssignment& assignment, std::int64_t samples);
 

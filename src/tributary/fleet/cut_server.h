@@ -11,8 +11,9 @@ namespace tributary {
 
 // What a device sends over the cut of a network, sample after sample.
 struct CutBatch {
-  // A network that is cut once is crossed once: there and back. Where its last layers are on the device too, the middle is
-  // crossed twice: 0 with what the front gives, 1 with the gradient of what the tail was given.
+  // A network that is cut once is crossed once in a step: there and back. Where its last layers are on the device too, the
+  // middle is crossed twice: with what the front gives, and with the gradient of what the tail was given. They are counted
+  // over all steps of a round, from 0.
   int crossing = 0;
   std::span<const float> values;
   std::span<const std::int32_t> labels;  // none where they stay on the device
@@ -38,10 +39,10 @@ class CutServer {
   // Whether replies need the batches of all participants, as batch norms do. Then they are there after Close, otherwise
   // after Take.
   virtual bool waits() const = 0;
-  // A batch of the participant of this place has come. The same again, from a device that came back, changes nothing. A
-  // Status refuses it; ResourceExhausted is this machine's own, and ends the run.
+  // A batch of the participant of this place has come, in the order of its crossings. The same again, from a device that
+  // came back, changes nothing. A Status refuses it; ResourceExhausted is this machine's own, and ends the run.
   virtual Status Take(std::size_t participant, const CutBatch& batch) = 0;
-  // No more batches of this crossing will come.
+  // No more batches of this crossing will come. Called for one after the other, where replies wait.
   virtual Status Close(int crossing) = 0;
   // What there is for it; null if nothing. It stays as it is until the round is over.
   virtual const CutReply* Reply(std::size_t participant, int crossing) const = 0;

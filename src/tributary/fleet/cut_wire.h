@@ -7,7 +7,12 @@
 
 namespace tributary {
 
-// What travels for a sample where a network is cut: the fleet's knowledge of it.
+// Where devices train in several steps before they are averaged, each goes over the cut once, and replies are kept until
+// the round is over: for a device that comes back, which does its steps again.
+inline constexpr int kMostCutSteps = 1000;
+
+// What travels for a sample where a network is cut: the fleet's knowledge of it. Crossings are counted over a round, so
+// those of the i-th step, from 0, begin at i · crossings().
 struct CutWire {
   std::size_t cut_values = 0;   // that the front gives
   std::size_t tail_values = 0;  // that the tail is given; 0 where devices have no tail
@@ -15,7 +20,8 @@ struct CutWire {
   CutPrecision gradients = CutPrecision::kFloat32;
 
   bool labels_travel() const { return tail_values == 0; }
-  int crossings() const { return tail_values == 0 ? 1 : 2; }
+  int crossings() const { return tail_values == 0 ? 1 : 2; }  // of a step
+  int StepOf(int crossing) const { return crossing / crossings(); }
 
   struct Form {
     CutPrecision precision;
@@ -24,10 +30,10 @@ struct CutWire {
   };
   // To the coordinator, and back from it.
   Form Up(int crossing) const {
-    return crossing == 0 ? Form{activations, cut_values} : Form{gradients, tail_values};
+    return crossing % crossings() == 0 ? Form{activations, cut_values} : Form{gradients, tail_values};
   }
   Form Down(int crossing) const {
-    return crossing + 1 < crossings() ? Form{activations, tail_values} : Form{gradients, cut_values};
+    return crossing % crossings() + 1 < crossings() ? Form{activations, tail_values} : Form{gradients, cut_values};
   }
   // What a batch takes to the coordinator, with its labels if they travel: four bytes each.
   std::size_t BytesUp(int crossing, std::size_t samples) const {

@@ -61,7 +61,8 @@ struct RoundRequest : Inquiry {
   std::size_t ShareOf(std::size_t participant) const { return share.empty() ? 0 : share[participant]; }
 
   // Where the network is cut: the coordinator's part of it, and where each participant's batch begins
-  // (TrainAssignment::first). Weights and updates are then those of what devices have.
+  // (TrainAssignment::first), or none if each reads on in its own data. Weights and updates are then those of what devices
+  // have.
   CutServer* server = nullptr;
   std::vector<std::int64_t> first;
   std::size_t BatchOf(std::size_t participant) const { return batches.empty() ? assignment.batch : batches[participant]; }

@@ -188,7 +188,10 @@ class Exchange {
   void GiveReply(Slot& slot, int crossing, Errands& errands);
   // Its part in the question is over before an update has come of it.
   void Dismiss(Slot& slot, Outcome outcome, const std::string& reason, Errands& errands);
+  std::size_t SamplesOver(const Slot& slot, int crossing) const;
   std::size_t BytesUp(const Slot& slot, int crossing) const;
+  // Of one that has been over the cut at every step, where only the server knows it.
+  double LossOf(const Slot& slot) const;
 
   const ExchangeOptions options_;
   const Clock& clock_;

@@ -86,7 +86,7 @@ Status Exchange::CheckPiece(Session& session, const Piece& piece, ByteSpan value
              : !std::holds_alternative<CalibrateAssignment>(question_->work)) {
     return InvalidArgument("the device sends an array that it was not asked for");
   }
-  if (update && question_->server != nullptr && task.crossing < options_.cut->crossings()) {
+  if (update && question_->server != nullptr && task.crossing < question_->crossings) {
     return WrongOrder("the device sends an update before it has been over the cut");
   }
   if (update && !(piece.weight <= most_weight)) {
@@ -199,7 +199,7 @@ Status Exchange::Handle(Session& session, const Answer& answer, ByteSpan) {
   const bool train = std::holds_alternative<TrainAssignment>(question_->work);
   const bool calibrate = std::holds_alternative<CalibrateAssignment>(question_->work);
   if ((train && !(task.parameters.complete() && task.statistics.complete())) ||
-      (question_->server != nullptr && task.crossing < options_.cut->crossings()) ||
+      (question_->server != nullptr && task.crossing < question_->crossings) ||
       (calibrate && !(task.sums.complete() && task.counts.complete()))) {
     return WrongOrder("the device ends its answer before all of it has come");
   }
@@ -215,7 +215,7 @@ Status Exchange::Handle(Session& session, const Answer& answer, ByteSpan) {
   DeviceReport& report = slot.result.report;
   report.metrics = {answer.samples, answer.loss, answer.correct};
   if (question_->server != nullptr && options_.cut->labels_travel()) {  // The device cannot know its loss.
-    report.metrics.loss = question_->server->Reply(question_->slot_of.at(report.device), 0)->loss;
+    report.metrics.loss = LossOf(slot);
   }
   slot.result.totals = {answer.samples, answer.loss, answer.correct};
   if (calibrate) slot.result.moments = std::move(task.moments);

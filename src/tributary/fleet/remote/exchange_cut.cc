@@ -6,8 +6,24 @@
 
 namespace tributary::remote {
 
+std::size_t Exchange::SamplesOver(const Slot& slot, int crossing) const {
+  const auto step = static_cast<std::uint64_t>(options_.cut->StepOf(crossing));
+  return SamplesAt(std::get<TrainAssignment>(slot.work), slot.samples, step);
+}
+
 std::size_t Exchange::BytesUp(const Slot& slot, int crossing) const {
-  return options_.cut->BytesUp(crossing, std::get<TrainAssignment>(slot.work).batch);
+  return options_.cut->BytesUp(crossing, SamplesOver(slot, crossing));
+}
+
+double Exchange::LossOf(const Slot& slot) const {
+  const auto place = static_cast<std::size_t>(&slot - question_->slots.data());
+  double loss = 0, all = 0;
+  for (int crossing = 0; crossing < question_->crossings; ++crossing) {
+    const auto samples = static_cast<double>(SamplesOver(slot, crossing));
+    loss += question_->server->Reply(place, crossing)->loss * samples;
+    all += samples;
+  }
+  return loss / std::max(1.0, all);
 }
 
 Status Exchange::Handle(Session& session, const Crossing& crossing, ByteSpan values) {
@@ -17,7 +33,7 @@ Status Exchange::Handle(Session& session, const Crossing& crossing, ByteSpan val
   TRIBUTARY_RETURN_IF_ERROR(CheckWorking(session, crossing.ticket));
   Task& task = *session.task;
   if (question_->server == nullptr || task.at_cut || crossing.crossing != task.crossing ||
-      task.crossing == options_.cut->crossings()) {
+      task.crossing == question_->crossings) {
     return WrongOrder("the device sends over a cut where it is not");
   }
   Slot& slot = SlotOf(session);
@@ -65,12 +81,13 @@ Status Exchange::TakeCrossing(Lock& lock, std::size_t place, Errands& errands) {
   if (slot.settled || slot.session == nullptr || !slot.session->task->at_cut) return OkStatus();
   Task& task = *slot.session->task;
   const int crossing = task.crossing;
-  if (slot.taken[crossing]) {  // It came before, from the same device.
+  Slot::Visit& visit = slot.visits[static_cast<std::size_t>(crossing)];
+  if (visit.taken) {  // It came before, from the same device.
     GiveReply(slot, crossing, errands);
     return OkStatus();
   }
   const CutWire::Form form = options_.cut->Up(crossing);
-  const std::size_t samples = std::get<TrainAssignment>(slot.work).batch;
+  const std::size_t samples = SamplesOver(slot, crossing);
   const std::uint64_t ticket = task.ticket;
   const std::vector<std::byte> bytes = std::move(task.crossed);
   lock.unlock();
@@ -83,7 +100,7 @@ Status Exchange::TakeCrossing(Lock& lock, std::size_t place, Errands& errands) {
   lock.lock();
   if (status.code() == StatusCode::kResourceExhausted) return status;
   if (status.ok()) {
-    slot.taken[crossing] = true;
+    visit.taken = true;
     GiveReply(slot, crossing, errands);
     return OkStatus();
   }
@@ -102,7 +119,8 @@ void Exchange::Dismiss(Slot& slot, Outcome outcome, const std::string& reason, E
 }
 
 void Exchange::GiveReply(Slot& slot, int crossing, Errands& errands) {
-  if (!slot.replies[crossing]) {
+  Slot::Visit& visit = slot.visits[static_cast<std::size_t>(crossing)];
+  if (!visit.reply) {
     const auto place = static_cast<std::size_t>(&slot - question_->slots.data());
     const CutReply* const reply = question_->server->Reply(place, crossing);
     if (reply == nullptr) return;
@@ -111,19 +129,20 @@ void Exchange::GiveReply(Slot& slot, int crossing, Errands& errands) {
     if (const Status status = AppendCut(form.precision, reply->values, form.values, bytes); !status.ok()) {
       return Dismiss(slot, Outcome::kRefused, "what goes back over the cut: " + status.message(), errands);
     }
-    slot.replies[crossing] = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
+    visit.reply = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
   }
   Session* const session = slot.session;
   if (session == nullptr || !session->task || !session->task->at_cut || session->task->crossing != crossing) return;
-  session->task->reply = slot.replies[crossing];
+  session->task->reply = visit.reply;
   if (!session->pending) session->pending = clock_.Now();
   errands.Wake(*session);
 }
 
 bool Exchange::MayClose(TimePoint now) const {
   const Question& question = *question_;
-  if (!question.server->waits() || question.closed == options_.cut->crossings()) return false;
-  const auto here = [&](const Slot& slot) { return !slot.settled && slot.taken[question.closed]; };
+  if (!question.server->waits() || question.closed == question.crossings) return false;
+  const auto taken = [at = static_cast<std::size_t>(question.closed)](const Slot& slot) { return slot.visits[at].taken; };
+  const auto here = [&](const Slot& slot) { return !slot.settled && taken(slot); };
   const auto count = static_cast<std::size_t>(std::ranges::count_if(question.slots, here));
   if (count == 0) return false;
   const bool enough = count >= question.inquiry->quorum;
@@ -131,15 +150,16 @@ bool Exchange::MayClose(TimePoint now) const {
   return std::ranges::all_of(question.slots, [&](const Slot& slot) {
     const Member& member = members_.all()[slot.result.report.device.value];
     const bool gone = member.doing == Doing::kGone && now - member.since >= options_.grace;
-    return slot.settled || slot.taken[question.closed] || (enough && (gone || too_long));
+    return slot.settled || taken(slot) || (enough && (gone || too_long));
   });
 }
 
 Status Exchange::CloseCrossing(Lock& lock, Errands& errands) {
   Question& question = *question_;
   const int crossing = question.closed++;
+  const auto taken = [crossing](const Slot& slot) { return slot.visits[static_cast<std::size_t>(crossing)].taken; };
   for (Slot& slot : question.slots) {
-    if (slot.settled || slot.taken[crossing]) continue;
+    if (slot.settled || taken(slot)) continue;
     const bool there = slot.session != nullptr;
     Dismiss(slot, there ? Outcome::kLate : slot.begun ? Outcome::kCrashed : Outcome::kLost,
             "the others went on without it", errands);
@@ -151,7 +171,7 @@ Status Exchange::CloseCrossing(Lock& lock, Errands& errands) {
   question.patient_from = clock_.Now();
   for (std::size_t place = 0; place < question.slots.size(); ++place) {
     Slot& slot = question.slots[place];
-    if (slot.settled || !slot.taken[crossing]) continue;
+    if (slot.settled || !taken(slot)) continue;
     if (question.server->Reply(place, crossing) != nullptr) {
       GiveReply(slot, crossing, errands);
       continue;

@@ -233,6 +233,131 @@ TEST_F(CutExchangeTest, CrossesTwiceWhereDevicesHaveATail) {
   }
 }
 
+// A device of 10 samples in three steps of a round: the last has two.
+class StepsExchangeTest : public CutExchangeTest {
+ protected:
+  void AskSteps(std::vector<DeviceId> participants, std::size_t quorum = 0) {
+    portions_ = {.server = server_.get()};
+    Ask(std::move(participants), TrainAssignment{.answer = TrainAssignment::Answer::kChange, .steps = 3, .batch = 4}, {},
+        quorum);
+  }
+  static std::size_t SamplesOf(int step) { return step < 2 ? 4 : 2; }
+  static std::vector<float> ValuesOf(DeviceId device, int step) {
+    std::vector<float> values;
+    for (std::size_t i = 0; i < SamplesOf(step) * kValues; ++i) {
+      values.push_back(static_cast<float>(100 * device.value + 1000 * static_cast<std::uint64_t>(step) + i));
+    }
+    return values;
+  }
+  static Status GoUp(FakeDevice& device, const Assignment& work, int step) {
+    const std::vector<float> values = ValuesOf(device.number(), step);
+    const std::vector<std::int32_t> labels(SamplesOf(step), step);
+    std::vector<std::byte> bytes(std::as_bytes(std::span(values)).begin(), std::as_bytes(std::span(values)).end());
+    bytes.insert(bytes.end(), std::as_bytes(std::span(labels)).begin(), std::as_bytes(std::span(labels)).end());
+    return device.Send(Crossing{work.ticket, step}, bytes);
+  }
+  static bool ComesBack(FakeDevice& device, int step) {
+    std::vector<float> values = ValuesOf(device.number(), step);
+    for (float& value : values) value *= 2;
+    const auto expected = std::as_bytes(std::span(values));
+    const std::vector<std::byte> bytes = device.AwaitCrossing(expected.size());
+    return std::ranges::equal(bytes, expected);
+  }
+};
+
+TEST_F(StepsExchangeTest, GoesOverTheCutAtEveryStep) {
+  for (const bool waits : {false, true}) {
+    server_ = std::make_unique<DoublingServer>();
+    server_->waiting = waits;
+    const auto a = NewDevice("a"), b = NewDevice("b");
+    AskSteps({a->number(), b->number()});
+    const Assignment first = a->AwaitWork(), second = b->AwaitWork();
+    EXPECT_EQ(std::get<TrainAssignment>(first.work).steps, 3);
+    EXPECT_EQ(std::get<TrainAssignment>(first.work).first, std::nullopt);
+    for (int step = 0; step < 3; ++step) {
+      ASSERT_TRUE(GoUp(*a, first, step).ok());
+      ASSERT_TRUE(GoUp(*b, second, step).ok());
+      EXPECT_TRUE(ComesBack(*a, step));
+      EXPECT_TRUE(ComesBack(*b, step));
+    }
+    EXPECT_TRUE(a->AnswerTraining(first).ok());
+    EXPECT_TRUE(b->AnswerTraining(second).ok());
+    EXPECT_EQ(End(), (Outcomes{Outcome::kApplied, Outcome::kApplied}));
+    EXPECT_TRUE(SumIsOf({a->number(), b->number()}));
+    EXPECT_EQ(server_->closes, waits ? 3 : 0);
+    a->HangUp();
+    b->HangUp();
+  }
+}
+
+TEST_F(StepsExchangeTest, OneThatComesBackDoesItsStepsAgainAndTheyCountOnce) {
+  for (const bool waits : {false, true}) {
+    server_ = std::make_unique<DoublingServer>();
+    server_->waiting = waits;
+    auto a = NewDevice("a");
+    AskSteps({a->number()});
+    Assignment work = a->AwaitWork();
+    for (int step = 0; step < 2; ++step) {
+      ASSERT_TRUE(GoUp(*a, work, step).ok());
+      EXPECT_TRUE(ComesBack(*a, step));
+    }
+    a->HangUp();
+    a = NewDevice("a");
+    work = a->AwaitWork();
+    for (int step = 0; step < 3; ++step) {
+      ASSERT_TRUE(GoUp(*a, work, step).ok());
+      EXPECT_TRUE(ComesBack(*a, step));
+    }
+    EXPECT_TRUE(a->AnswerTraining(work).ok());
+    EXPECT_EQ(End(), Outcomes{Outcome::kApplied});
+    EXPECT_EQ(server_->takes, 3);
+    EXPECT_EQ(server_->closes, waits ? 3 : 0);
+    a->HangUp();
+  }
+}
+
+TEST_F(StepsExchangeTest, GoesOnWithoutOneThatLeavesBetweenSteps) {
+  server_->waiting = true;
+  const auto a = NewDevice("a"), b = NewDevice("b");
+  AskSteps({a->number(), b->number()});
+  const Assignment work = a->AwaitWork(), other = b->AwaitWork();
+  ASSERT_TRUE(GoUp(*a, work, 0).ok());
+  ASSERT_TRUE(GoUp(*b, other, 0).ok());
+  EXPECT_TRUE(ComesBack(*a, 0));
+  EXPECT_TRUE(ComesBack(*b, 0));
+  ASSERT_TRUE(GoUp(*a, work, 1).ok());
+  b->HangUp();
+  EXPECT_TRUE(Asking());
+  EXPECT_EQ(server_->closes, 1);
+  clock_.Advance(options_.grace);
+  EXPECT_TRUE(ComesBack(*a, 1));
+  ASSERT_TRUE(GoUp(*a, work, 2).ok());
+  EXPECT_TRUE(ComesBack(*a, 2));
+  EXPECT_TRUE(a->AnswerTraining(work).ok());
+  EXPECT_EQ(End(), (Outcomes{Outcome::kApplied, Outcome::kCrashed}));
+  EXPECT_TRUE(SumIsOf({a->number()}));
+}
+
+TEST_F(StepsExchangeTest, ClosesConnectionsThatLeaveStepsOut) {
+  using Act = std::function<Status(FakeDevice&, const Assignment&)>;
+  const std::vector<std::pair<std::string, Act>> cases = {
+      {"a later step", [&](FakeDevice& device, const Assignment& work) { return GoUp(device, work, 2); }},
+      {"the same step", [&](FakeDevice& device, const Assignment& work) { return GoUp(device, work, 0); }},
+      {"an update", [&](FakeDevice& device, const Assignment& work) { return device.AnswerTraining(work); }},
+      {"an answer", [&](FakeDevice& device, const Assignment& work) { return device.Finish(work.ticket); }}};
+  for (const auto& [what, act] : cases) {
+    server_ = std::make_unique<DoublingServer>();
+    const auto a = NewDevice("a");
+    AskSteps({a->number()});
+    const Assignment work = a->AwaitWork();
+    ASSERT_TRUE(GoUp(*a, work, 0).ok());
+    EXPECT_TRUE(ComesBack(*a, 0));
+    EXPECT_FALSE(act(*a, work).ok()) << what;
+    a->HangUp();
+    EXPECT_EQ(End(), Outcomes{Outcome::kRefused}) << what;
+  }
+}
+
 TEST_F(CutExchangeTest, ClosesConnectionsThatBreakTheRules) {
   const std::vector<std::byte> bytes = BytesUp(DeviceId{0});
   using Act = std::function<Status(FakeDevice&, const Assignment&)>;

@@ -43,41 +43,48 @@ struct Peer {
 
 constexpr std::size_t kSamples = 3;
 
-// Replies with what came, at once or when all is there.
+// Replies at once or when all is there, at every step.
 class EchoServer : public CutServer {
  public:
-  explicit EchoServer(bool waits) : waits_(waits), came_(kDevices), replies_(kDevices) {}
+  EchoServer(bool waits, int steps)
+      : waits_(waits), steps_(steps), came_(kDevices, 0), replies_(kDevices, std::vector<std::optional<CutReply>>(2)) {}
   bool waits() const override { return waits_; }
   Status Take(std::size_t participant, const CutBatch& batch) override {
     const std::lock_guard lock(mutex_);
-    TRIBUTARY_CHECK(batch.values.size() == kSamples && batch.labels.size() == kSamples && batch.crossing == 0);
+    TRIBUTARY_CHECK(batch.values.size() == kSamples && batch.labels.size() == kSamples);
+    // Each once, one after the other.
+    TRIBUTARY_CHECK(batch.crossing < steps_ && batch.crossing == came_[participant]);
     if (batch.labels[0] > 1) return InvalidArgument("no such class");
-    came_[participant] = true;
-    if (!waits_) Answer(participant);
+    ++came_[participant];
+    if (!waits_) Answer(participant, batch.crossing);
     return OkStatus();
   }
-  Status Close(int) override {
+  Status Close(int crossing) override {
     const std::lock_guard lock(mutex_);
-    TRIBUTARY_CHECK(waits_ && !closed_);
-    closed_ = true;
+    TRIBUTARY_CHECK(waits_ && crossing == closed_ && crossing < steps_);
+    ++closed_;
     for (std::size_t i = 0; i < kDevices; ++i) {
-      if (came_[i]) Answer(i);
+      if (came_[i] > crossing) Answer(i, crossing);
     }
     return OkStatus();
   }
-  const CutReply* Reply(std::size_t participant, int) const override {
+  const CutReply* Reply(std::size_t participant, int crossing) const override {
     const std::lock_guard lock(mutex_);
-    return replies_[participant] ? &*replies_[participant] : nullptr;
+    const auto& reply = replies_[participant].at(static_cast<std::size_t>(crossing));
+    return reply ? &*reply : nullptr;
   }
 
  private:
-  void Answer(std::size_t participant) { replies_[participant] = CutReply{{1, 2, 3}, 0.5, 0}; }
+  void Answer(std::size_t participant, int crossing) {
+    replies_[participant].at(static_cast<std::size_t>(crossing)) = CutReply{{1, 2, 3}, 0.5, 0};
+  }
 
   const bool waits_;
+  const int steps_;
   mutable std::mutex mutex_;
-  bool closed_ = false;
-  std::vector<bool> came_;
-  std::vector<std::optional<CutReply>> replies_;
+  int closed_ = 0;
+  std::vector<int> came_;  // steps
+  std::vector<std::vector<std::optional<CutReply>>> replies_;
 };
 
 }  // namespace
@@ -92,8 +99,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   options.grace = Duration(0);
   options.compressed = true;
   options.shared = SampleFormat{{1, 1, 1}, SampleElement::kByte, 2};
-  // Of inputs of odd length the network is cut.
+  // Of inputs of odd length the network is cut, and of some of them it is crossed twice.
   const bool cut = size % 2 == 1;
+  const int steps = cut && size % 8 >= 4 ? 2 : 1;
   if (cut) options.cut = CutWire{.cut_values = 1};
   const std::vector<std::size_t> batches(kDevices, kSamples);
   std::vector<std::byte> crossing(kSamples * (sizeof(float) + sizeof(std::int32_t)));
@@ -120,11 +128,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     ExactSink sink(*model, 1000);
     std::atomic<bool> stop = false;
     std::optional<Exchange::Results> results;
-    EchoServer server(size % 4 == 1);
+    EchoServer server(size % 4 == 1, steps);
     Exchange::Portions portions{.share = share};
     if (cut) portions = {.batches = batches, .share = share, .server = &server};
     std::thread asking([&] {
-      auto answers = exchange.Ask(inquiry, TrainAssignment{}, portions, profiles, &sink, [&] { return stop.load(); });
+      auto answers = exchange.Ask(inquiry, TrainAssignment{.steps = steps}, portions, profiles, &sink,
+                                  [&] { return stop.load(); });
       if (answers.ok()) results = *std::move(answers);
     });
     for (bool more = true; more && choices.any();) {
@@ -169,25 +178,24 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
           break;
         }
         case 9: {  // As well as it can.
-          bool replied = false;
+          int replied = 0;
           const auto pump = [&] {
             while (exchange.Next(device.session(), [&](const ToDevice& message, ByteSpan) {
               if (const auto* assignment = std::get_if<Assignment>(&message)) peer.ticket = assignment->ticket;
-              replied = replied || std::holds_alternative<Crossing>(message);
+              replied += std::holds_alternative<Crossing>(message) ? 1 : 0;
             })) {
             }
           };
           pump();
-          if (cut) {
-            status = device.Send(Crossing{peer.ticket, 0}, crossing);
-            if (!status.ok()) break;
+          for (int step = 0; cut && step < steps && replied == step; ++step) {
+            status = device.Send(Crossing{peer.ticket, step}, crossing);
             // The reply may have to wait for others.
-            for (int i = 0; i < 20 && !replied; ++i) {
+            for (int i = 0; i < 20 && status.ok() && replied == step; ++i) {
               std::this_thread::sleep_for(std::chrono::milliseconds(1));
               pump();
             }
-            if (!replied) break;
           }
+          if (!status.ok() || (cut && replied < steps)) break;
           status = device.Push(peer.ticket, update);
           break;
         }
@@ -195,7 +203,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
           std::vector<std::byte> bytes = crossing;
           if (choices.Next() % 4 == 0) bytes[choices.Next() % bytes.size()] = static_cast<std::byte>(choices.Next());
           if (choices.Next() % 4 == 0) bytes.resize(choices.Next() % 32);
-          status = device.Send(Crossing{peer.ticket, static_cast<int>(choices.Next() % 8 == 0)}, bytes);
+          const int which = choices.Next() % 8 == 0 ? steps : static_cast<int>(choices.Next()) % steps;
+          status = device.Send(Crossing{peer.ticket, which}, bytes);
           break;
         }
         case 10: {

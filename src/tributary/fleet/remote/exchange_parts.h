@@ -83,8 +83,13 @@ struct Exchange::Slot {
   double most_weight = 0;
   std::size_t share = 0;                                  // samples that it is to send
   std::shared_ptr<const std::vector<std::byte>> shared;  // and has sent, with an answer that was taken
-  bool taken[2] = {};  // by the server of a cut network, and what it replied
-  std::shared_ptr<const std::vector<std::byte>> replies[2];
+  // Of a cut network, per crossing: whether its server has taken what came, and what it replied.
+  struct Visit {
+    bool taken = false;
+    std::shared_ptr<const std::vector<std::byte>> reply;
+  };
+  std::vector<Visit> visits;
+  std::int64_t samples = 0;  // that the device has for training
   Session* session = nullptr;  // that is at work on it
   bool begun = false;
   bool settled = false;
@@ -100,7 +105,8 @@ struct Exchange::Question {
   TimePoint start{0};
   CutServer* server = nullptr;
   std::deque<std::size_t> at_cut;  // participants whose batch has come
-  int closed = 0;                  // crossings that all have replies of
+  int crossings = 0;               // of the round
+  int closed = 0;                  // those that all have replies of
   TimePoint patient_from{0};       // what the deadline counts from
   std::size_t settled = 0;
   std::size_t applied = 0;

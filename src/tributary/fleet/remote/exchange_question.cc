@@ -202,7 +202,8 @@ void Exchange::Pose(const Inquiry& inquiry, const Work& work, const Portions& po
   TRIBUTARY_CHECK(portions.batches.empty() || portions.batches.size() == all);
   TRIBUTARY_CHECK(portions.share.empty() || (portions.share.size() == all && options_.shared));
   TRIBUTARY_CHECK(portions.first.empty() || portions.first.size() == all);
-  TRIBUTARY_CHECK(portions.server == nullptr || (options_.cut && portions.batches.size() == all));
+  TRIBUTARY_CHECK(portions.server == nullptr || options_.cut);
+  if (portions.server != nullptr) question_->crossings = options_.cut->crossings() * std::get<TrainAssignment>(work).steps;
   for (const DeviceId device : inquiry.participants) {
     TRIBUTARY_CHECK(device.value < session_of_.size() && device.value < devices.size());
     question_->slot_of.emplace(device, question_->slots.size());
@@ -214,7 +215,9 @@ void Exchange::Pose(const Inquiry& inquiry, const Work& work, const Portions& po
       if (!portions.batches.empty()) train->batch = portions.batches[place];
       if (!portions.share.empty()) slot.share = portions.share[place];
       if (!portions.first.empty()) train->first = portions.first[place];
-      slot.most_weight = MostWeight(*train, devices[device.value].samples);
+      slot.samples = devices[device.value].samples;
+      slot.visits.resize(static_cast<std::size_t>(question_->crossings));
+      slot.most_weight = MostWeight(*train, slot.samples);
       for (const auto& records : SharedWith(device.value)) slot.most_weight += static_cast<double>(CountOf(*records));
     }
     question_->slots.push_back(std::move(slot));
@@ -228,7 +231,7 @@ std::unique_ptr<Exchange::Task> Exchange::EndTask(Slot& slot, const std::string&
   const std::size_t sample_bytes = options_.shared ? RecordBytes(*options_.shared) : 0;
   std::size_t answer_bytes = (parameters_.size() + statistics_.size()) * sizeof(float) +
                              2 * moments_.size() * sizeof(double);
-  for (int i = 0; question_->server != nullptr && i < options_.cut->crossings(); ++i) answer_bytes += BytesUp(slot, i);
+  for (int i = 0; i < question_->crossings; ++i) answer_bytes += BytesUp(slot, i);
   Session& session = *std::exchange(slot.session, nullptr);
   std::unique_ptr<Task> task = std::move(session.task);
   Charge(slot, *task);

@@ -249,8 +249,9 @@ StatusOr<std::vector<std::byte>> LocalWork::Share(const Assignment& assignment, 
   return records;
 }
 
-StatusOr<CutReply> LocalWork::Cross(const CutBatch& batch, std::size_t samples, Transfers& transfers) const {
+StatusOr<CutReply> LocalWork::Cross(const CutBatch& batch, Transfers& transfers) const {
   const CutWire::Form up = cut_->wire.Up(batch.crossing), down = cut_->wire.Down(batch.crossing);
+  const std::size_t samples = batch.values.size() / up.values;
   std::vector<std::byte> bytes;
   TRIBUTARY_RETURN_IF_ERROR(AppendCut(up.precision, batch.values, up.values, bytes));
   const auto labels = std::as_bytes(batch.labels);
@@ -298,12 +299,21 @@ StatusOr<Answer> LocalWork::Train(const TrainAssignment& train, const Assignment
                   {train.seed, welcome_->device, static_cast<std::uint64_t>(keys[step])}, out);
     };
   }
-  if (cut_ && !train.first) return InvalidArgument("the network is cut, and the assignment does not say which samples");
+  if (cut_ && train.answer == TrainAssignment::Answer::kGradient && !train.first) {
+    return InvalidArgument("the network is cut, and the assignment does not say which samples");
+  }
   if (cut_) {
+    if (train.epochs > 0 || train.steps > kMostCutSteps) {
+      return InvalidArgument("an assignment of more than " + std::to_string(kMostCutSteps) + " steps over a cut");
+    }
+    if (source_ && !train.first) {
+      return InvalidArgument("the other side of the cut must know how many samples a step has, and this device's come in"
+                             " a stream; start it without --stream");
+    }
     hooks.cut = cut_->node;
     hooks.cross = [&](const CutBatch& batch) -> StatusOr<CutReply> {
       const TimePoint begun = clock_.Now();
-      auto reply = Cross(batch, train.batch, transfers);
+      auto reply = Cross(batch, transfers);
       answer.cross_seconds += ToSeconds(clock_.Now() - begun);
       return reply;
     };

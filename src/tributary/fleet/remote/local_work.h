@@ -58,7 +58,7 @@ class LocalWork : public DeviceWork {
   Status MeasureCompute(const LocalData& data, std::size_t batch, Ready& ready);
   StatusOr<Answer> Train(const TrainAssignment& train, const Assignment& assignment, Transfers& transfers);
   // Over the cut and back.
-  StatusOr<CutReply> Cross(const CutBatch& batch, std::size_t samples, Transfers& transfers) const;
+  StatusOr<CutReply> Cross(const CutBatch& batch, Transfers& transfers) const;
   // Waits for the samples of an assignment; `use` says which they are.
   StatusOr<std::vector<StreamSample>> TakeFromStream(const TrainAssignment& train, const Assignment& assignment,
                                                      const Transfers& transfers, StreamUse& use);

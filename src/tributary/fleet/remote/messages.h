@@ -8,6 +8,7 @@
 
 #include "tributary/base/ids.h"
 #include "tributary/fleet/assignment.h"
+#include "tributary/fleet/cut_wire.h"
 #include "tributary/model/shape.h"
 
 namespace tributary::remote {
@@ -101,7 +102,7 @@ struct Samples {
 
 struct Crossing {
   std::uint64_t ticket = 0;
-  int crossing = 0;  // 0 or 1
+  int crossing = 0;  // of the round, below kMostCutSteps
 };
 
 // Counts and positions are not negative, and `first` is not above `last`.

@@ -191,7 +191,7 @@ void Put(const Crossing& from, Message& to) {
   to.mutable_crossing()->set_crossing(static_cast<std::uint32_t>(from.crossing));
 }
 Crossing Take(const pb::Crossing& from, FieldReader& reader) {
-  return {from.ticket(), static_cast<int>(reader.AtMost(from.crossing(), 1, "crossing.crossing"))};
+  return {from.ticket(), static_cast<int>(reader.AtMost(from.crossing(), kMostCutSteps - 1, "crossing.crossing"))};
 }
 
 void Put(const Failure& from, pb::FromDevice& to) {

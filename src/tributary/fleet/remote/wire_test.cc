@@ -152,6 +152,7 @@ TEST(Wire, CarriesCrossingsBothWays) {
   EXPECT_EQ(FromThereAndBack(Crossing{kMost, 1}).ticket, kMost);
   EXPECT_EQ(FromThereAndBack(Crossing{kMost, 1}).crossing, 1);
   EXPECT_EQ(ToThereAndBack(Crossing{3, 1}).crossing, 1);
+  EXPECT_EQ(FromThereAndBack(Crossing{3, kMostCutSteps - 1}).crossing, kMostCutSteps - 1);
 }
 
 TEST(Wire, CarriesFailure) {
@@ -335,6 +336,8 @@ TEST(Wire, RefusesCountsOutOfRange) {
             "answer.correct is 6, allowed is 0 to 5");
   EXPECT_EQ(Refusal(FromDevice(Ping{}), [](auto& m) { m.mutable_ping()->set_answer_bytes((1 << 20) + 1); }),
             "ping.answer_bytes is 1048577, allowed is at most 1048576");
+  EXPECT_EQ(Refusal(FromDevice(Crossing{}), [](auto& m) { m.mutable_crossing()->set_crossing(kMostCutSteps); }),
+            "crossing.crossing is 1000, allowed is at most 999");
 }
 
 TEST(Wire, RefusesTimesAndPlansThatAreNone) {

@@ -110,6 +110,66 @@ TEST(CutTimeline, ATailIsComputedBetweenTwoCrossings) {
   }
 }
 
+// Each goes over the cut twice, a second of forward, three between and two of going back.
+DeviceTask TwoSteps(std::uint64_t device, double front) {
+  DeviceTask task = Cut(device, front);
+  task.crossings = {{Bytes{1000}, Bytes{500}}, {Bytes{500}, Bytes{500}}};
+  task.compute = Takes({front, 3, 2});
+  return task;
+}
+
+TEST(CutTimeline, OfTwoStepsEachGoesOverTheCutAsItComes) {
+  Server server(false);
+  const RoundTimes round = server.Play({TwoSteps(0, 4), TwoSteps(1, 1)});
+  // The first comes at 7.6 s and is replied to a second later; then 0.8 s down, 3 s of work and 1.3 s up.
+  const DeviceTimes& first = round.devices[0];
+  EXPECT_EQ(first.ups, (std::vector<Busy>{{At(5.3), At(7.6)}, {At(12.4), At(13.7)}}));
+  EXPECT_EQ(first.downs, (std::vector<Busy>{{At(8.6), At(9.4)}, {At(14.7), At(15.5)}}));
+  EXPECT_EQ(first.parts, (std::vector<Busy>{{At(1.3), At(5.3)}, {At(9.4), At(12.4)}, {At(15.5), At(17.5)}}));
+  EXPECT_EQ(first.settled, At(17.5 + 2.3));
+  // The second is three seconds ahead all the way.
+  const DeviceTimes& second = round.devices[1];
+  EXPECT_EQ(second.ups, (std::vector<Busy>{{At(2.3), At(4.6)}, {At(9.4), At(10.7)}}));
+  EXPECT_EQ(second.downs, (std::vector<Busy>{{At(5.6), At(6.4)}, {At(11.7), At(12.5)}}));
+  EXPECT_EQ(second.settled, At(16.8));
+  for (const DeviceTimes& times : round.devices) {
+    EXPECT_EQ(times.taken, 2U);
+    EXPECT_EQ(times.crossed_up, Bytes{1500});
+  }
+  EXPECT_EQ(round.end, At(19.8));
+}
+
+TEST(CutTimeline, OfTwoStepsAllWaitForEachOtherAtBoth) {
+  Server server(true);
+  server.work.each = nullptr;  // All work is done when all are there: a second for each.
+  server.work.all = [&](std::span<const std::size_t> tasks, int crossing) {
+    server.together[crossing].assign(tasks.begin(), tasks.end());
+    return At(static_cast<double>(tasks.size()));
+  };
+  const RoundTimes round = server.Play({TwoSteps(0, 4), TwoSteps(1, 1)});
+  EXPECT_EQ(server.together[0], (std::vector<std::size_t>{0, 1}));
+  EXPECT_EQ(server.together[1], (std::vector<std::size_t>{0, 1}));
+  // The last comes at 7.6 s; both are replied to at 9.6 s, and come again at 14.7 s.
+  for (const DeviceTimes& times : round.devices) {
+    EXPECT_EQ(times.downs, (std::vector<Busy>{{At(9.6), At(10.4)}, {At(16.7), At(17.5)}}));
+    EXPECT_EQ(times.ups[1], (Busy{At(13.4), At(14.7)}));
+    EXPECT_EQ(times.settled, At(17.5 + 2 + 2.3));
+    EXPECT_EQ(times.taken, 2U);
+  }
+}
+
+TEST(CutTimeline, WhoVanishesBetweenTwoStepsIsNotWaitedForAtTheSecond) {
+  Server server(true);
+  std::vector<DeviceTask> tasks = {TwoSteps(0, 4), TwoSteps(1, 1)};
+  tasks[1].fault = Vanishes{At(12)};
+  const RoundTimes round = server.Play(tasks);
+  EXPECT_EQ(server.together[0], (std::vector<std::size_t>{0, 1}));
+  EXPECT_EQ(server.together[1], (std::vector<std::size_t>{0}));
+  EXPECT_EQ(round.devices[1].taken, 1U);
+  EXPECT_EQ(round.devices[1].outcome, DeviceOutcome::kVanished);
+  EXPECT_EQ(round.devices[0].outcome, DeviceOutcome::kArrived);
+}
+
 TEST(CutTimeline, SegmentsOfWeightsAreAllThereBeforeTheCut) {
   // 0.3 + 0.5 s for each half of the weights, whose parts take 1 s each; then as ever; then halves of the update.
   DeviceTask task = Cut(0, 0);

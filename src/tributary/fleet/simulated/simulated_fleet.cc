@@ -248,7 +248,7 @@ StatusOr<RoundReport> SimulatedFleet::Train(const RoundRequest& request, UpdateS
   for (std::size_t i = 0; i < request.participants.size(); ++i) {
     assignments.push_back(request.assignment);
     assignments.back().batch = request.BatchOf(i);
-    if (request.server != nullptr) assignments.back().first = request.first[i];
+    if (!request.first.empty()) assignments.back().first = request.first[i];
   }
   const auto part = [&, next = std::size_t{0}](DeviceId device) mutable {
     const std::size_t place = next++;
@@ -268,10 +268,10 @@ StatusOr<RoundReport> SimulatedFleet::Train(const RoundRequest& request, UpdateS
     return Part{work, samples.all, planner != nullptr ? planner->plan() : charge_.Whole(), {},
                 compression != nullptr ? compression->ratio : 1, share, Bytes{received * sample},
                 Bytes{static_cast<std::int64_t>(share) * sample},
-                CrossingsOf(assignment)};
+                CrossingsOf(assignment, device), StepSizes(assignment, device)};
   };
   TRIBUTARY_CHECK(options_.cut.has_value() == (request.server != nullptr));
-  const Played played = Play(request, troubles, part, CutWorkOf(request));
+  const Played played = Play(request, troubles, part, CutWorkOf(request, assignments));
   const RoundTimes& times = played.times;
   RoundReport report{times.start, times.end, {}};
   std::vector<Samples> samples(times.devices.size());

@@ -92,6 +92,7 @@ class SimulatedFleet : public Fleet {
     Bytes received{0};            // what others shared, with the weights
     Bytes shared{0};              // what it shares, with the update
     std::vector<DeviceTask::Crossing> crossings;
+    std::vector<std::size_t> steps;  // over the cut: samples of each
   };
   struct Played {
     std::vector<Part> parts;  // per participant, as the others
@@ -101,12 +102,15 @@ class SimulatedFleet : public Fleet {
   };
   Played Play(const Inquiry& inquiry, std::span<const Trouble> troubles,
               const std::function<Part(DeviceId)>& part_of, const CutWork& cut = {}) const;
-  // Of a cut network (simulated_fleet_cut.cc): what a batch takes on its way over the cut; none where nothing is cut.
-  std::vector<DeviceTask::Crossing> CrossingsOf(const TrainAssignment& assignment) const;
+  // Of a cut network (simulated_fleet_cut.cc): what a device's batches take on their way over the cut; none where nothing is
+  // cut.
+  std::vector<DeviceTask::Crossing> CrossingsOf(const TrainAssignment& assignment, DeviceId device) const;
+  // The samples of each of its steps.
+  std::vector<std::size_t> StepSizes(const TrainAssignment& assignment, DeviceId device) const;
   // How long each part of a device's work takes.
   std::vector<Duration> LengthsOf(const DeviceProfile& profile, const Part& part) const;
   // What crosses a cut, and how long the coordinator works on it.
-  CutWork CutWorkOf(const RoundRequest& request) const;
+  CutWork CutWorkOf(const RoundRequest& request, std::span<const TrainAssignment> assignments) const;
   // Plays an inquiry that nothing disturbs, to its end, and says who answered in time. `passes`: forward, over samples.
   std::vector<DeviceId> Answering(const Inquiry& inquiry, const std::function<double(DeviceId)>& passes, Bytes answer);
   // What a device remembers of its compression, and how its updates come out of it.

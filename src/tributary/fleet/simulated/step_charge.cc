@@ -139,10 +139,14 @@ StepObservation ObservationOf(const DeviceTimes& times, Duration stream_wait, co
     return times.parts[part].end - times.parts[part].begin - (part == 0 ? stream_wait : Duration(0));
   };
   for (std::size_t i = 0; i < plan.pull.size(); ++i) stretch(plan.pull[i], 0, taken(i), seen.forward);
+  // Where a network is cut, what lies between has parts of its own; otherwise it is in the first of the push's.
+  const std::size_t middle = times.parts.size() - plan.pull.size() - plan.push.size();
+  for (std::size_t i = 0; i < middle; ++i) seen.between += ToSeconds(taken(plan.pull.size() + i));
   for (std::size_t i = 0; i < plan.push.size(); ++i) {
-    const double extra = i == 0 ? costs.between : 0;
-    const double factor = stretch(plan.push[plan.push.size() - 1 - i], extra, taken(plan.pull.size() + i), seen.backward);
-    if (i == 0) seen.between = costs.between * factor;
+    const double extra = i == 0 && middle == 0 ? costs.between : 0;
+    const Duration part = taken(plan.pull.size() + middle + i);
+    const double factor = stretch(plan.push[plan.push.size() - 1 - i], extra, part, seen.backward);
+    if (i == 0 && middle == 0) seen.between = costs.between * factor;
   }
   seen.seconds = ToSeconds(times.settled - task.start - stream_wait);
   return seen;
