@@ -1,0 +1,159 @@
+// A training step (forward, backward, SGD with momentum) of sub-networks against one of the whole network, on one core,
+// alternating in one process: new channels for every step, as a device under DISTREAL draws them, their gathering and
+// scattering included. Prints the ratio of the medians over the share of multiply-accumulates, and how well a fitted cost
+// model foretells steps that it was not fitted to.
+//
+//   dropout [repetitions] [network…]
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "tributary/base/check.h"
+#include "tributary/base/distributions.h"
+#include "tributary/base/flat_buffer.h"
+#include "tributary/engine/compute.h"
+#include "tributary/engine/thin_network.h"
+#include "tributary/model/initialise.h"
+#include "tributary/model/zoo.h"
+#include "tributary/policy/dropout/choose_atoms.h"
+#include "tributary/policy/dropout/kept_counts.h"
+#include "tributary/policy/dropout/thin_cost.h"
+#include "tributary/policy/optimisation/optimiser.h"
+
+namespace tributary {
+namespace {
+
+constexpr std::size_t kBatch = 32;
+constexpr double kLearningRate = 0.01;
+
+double Median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+// A network whose sub-networks take steps on its weights.
+class Subject {
+ public:
+  explicit Subject(const std::string& name)
+      : model(std::make_shared<const Model>(BuildZooGraph({name, Shape{3, 32, 32}, 10, Stem::kAuto, {}, {}}).value())),
+        costs(*model),
+        parameters_(model->parameters.size),
+        statistics_(model->statistics.size),
+        networks_(model, FilterScaling::kNone),
+        inputs_(kBatch * 3 * 32 * 32),
+        labels_(kBatch) {
+    InitialiseWeights(*model, 1, parameters_.span(), statistics_.span());
+    for (float& value : inputs_) value = static_cast<float>(Normal(rng_));
+    for (std::int32_t& label : labels_) label = static_cast<std::int32_t>(rng_.Below(10));
+  }
+
+  double Seconds(const std::vector<std::int64_t>& kept) {
+    const auto start = std::chrono::steady_clock::now();
+    ThinNetwork& thin = networks_.Of(RandomAtoms(model->channels, kept, rng_));
+    for (std::size_t unit = 0; unit < model->units.size(); ++unit) {
+      thin.Gather(unit, parameters_.span(), statistics_.span());
+    }
+    PassOptions options;
+    options.rng = &rng_;
+    TRIBUTARY_CHECK(thin.executor().Train({inputs_, labels_}, options).ok());
+    auto& optimiser = optimisers_[thin.parameters().size()];
+    if (!optimiser) {
+      OptimiserOptions how;
+      how.momentum = 0.9;
+      optimiser = MakeOptimiser(how, thin.parameters().size()).value();
+    }
+    optimiser->Step(thin.parameters(), thin.gradients(), kLearningRate);
+    thin.map().ScatterAll(ThinMap::Part::kParameters, thin.parameters(), parameters_.span());
+    thin.map().ScatterAll(ThinMap::Part::kStatistics, thin.statistics(), statistics_.span());
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  }
+
+  std::vector<std::int64_t> All() const {
+    return KeptCounts(model->channels, std::vector<double>(model->channels.groups.size(), 0));
+  }
+
+  const std::shared_ptr<const Model> model;
+  const ThinCosts costs;
+
+ private:
+  FlatBuffer parameters_, statistics_;
+  ThinNetworks networks_;
+  std::map<std::size_t, std::unique_ptr<Optimiser>> optimisers_;
+  Rng rng_{1};
+  std::vector<float> inputs_;
+  std::vector<std::int32_t> labels_;
+};
+
+// Medians of steps of each of these, one after the other, again and again.
+std::vector<double> Alternate(Subject& subject, const std::vector<std::vector<std::int64_t>>& those, int repetitions) {
+  std::vector<std::vector<double>> times(those.size());
+  for (int i = 0; i <= repetitions; ++i) {
+    for (std::size_t k = 0; k < those.size(); ++k) {
+      const double seconds = subject.Seconds(those[k]);
+      if (i > 0) times[k].push_back(seconds);  // The first makes the network.
+    }
+  }
+  std::vector<double> medians;
+  for (const auto& of_one : times) medians.push_back(Median(of_one));
+  return medians;
+}
+
+void Run(const std::string& name, int repetitions) {
+  Subject subject(name);
+  const std::size_t groups = subject.model->channels.groups.size();
+  const double whole = static_cast<double>(subject.costs.MacsOf(subject.All()));
+  std::printf("%s, %zu channel groups, batch %zu, one core\n  kept     MACs    step     of the whole\n", name.c_str(), groups,
+              kBatch);
+  std::vector<std::vector<std::int64_t>> kept = {subject.All()};
+  const std::vector<double> shares = {0.875, 0.75, 0.625, 0.5, 0.375, 0.25, 0.125};
+  for (const double share : shares) {
+    kept.push_back(KeptCounts(subject.model->channels, std::vector<double>(groups, 1 - share)));
+  }
+  const std::vector<double> times = Alternate(subject, kept, repetitions);
+  for (std::size_t i = 0; i < kept.size(); ++i) {
+    std::printf("  %5.3f  %6.3f  %7.1f ms  %5.3f\n", i == 0 ? 1.0 : shares[i - 1],
+                static_cast<double>(subject.costs.MacsOf(kept[i])) / whole, 1e3 * times[i], times[i] / times[0]);
+  }
+
+  // Vectors with a rate of its own for each group, around a level of the vector's: two thirds to fit, one to foretell.
+  Rng rng(7);
+  std::vector<std::vector<std::int64_t>> vectors;
+  for (int i = 0; i < 24; ++i) {
+    const double level = 0.9 * rng.Uniform();
+    std::vector<double> rates;
+    for (std::size_t g = 0; g < groups; ++g) rates.push_back(std::clamp(level + 0.4 * (rng.Uniform() - 0.5), 0.0, 0.95));
+    vectors.push_back(KeptCounts(subject.model->channels, rates));
+  }
+  const std::vector<double> measured = Alternate(subject, vectors, std::max(3, repetitions / 2));
+  std::vector<CostMeasurement> fitted;
+  for (std::size_t i = 0; i < vectors.size(); ++i) {
+    if (i % 3 != 2) fitted.push_back({subject.costs.FeaturesOf(vectors[i]), measured[i]});
+  }
+  const CostModel model = FitCostModel(fitted).value();
+  double mean = 0, worst = 0, by_macs = 0;
+  int unseen = 0;
+  for (std::size_t i = 2; i < vectors.size(); i += 3, ++unseen) {
+    const CostFeatures features = subject.costs.FeaturesOf(vectors[i]);
+    const double error = std::abs(model.Seconds(features) / measured[i] - 1);
+    mean += error;
+    worst = std::max(worst, error);
+    by_macs += std::abs(times[0] * features.macs / (3 * whole) / measured[i] - 1);
+  }
+  std::printf("  cost model on %d unseen vectors: mean error %.1f %%, largest %.1f %%; in proportion to MACs alone: mean"
+              " %.1f %%\n\n", unseen, 100 * mean / unseen, 100 * worst, 100 * by_macs / unseen);
+}
+
+}  // namespace
+}  // namespace tributary
+
+int main(int argc, char** argv) {
+  tributary::SetComputeThreads(1);
+  const int repetitions = argc > 1 ? std::max(1, std::atoi(argv[1])) : 9;
+  std::vector<std::string> names(argv + std::min(argc, 2), argv + argc);
+  if (names.empty()) names = {"resnet20", "resnet18", "densenet-40", "mobilenet-v2"};
+  for (const std::string& name : names) tributary::Run(name, repetitions);
+}
