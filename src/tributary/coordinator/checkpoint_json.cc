@@ -20,7 +20,7 @@ constexpr std::int64_t kMostEpochNumbers = 12 * kMostDevices;
 constexpr std::int64_t kMostParts = 13 * kMostDevices + kMostEpochNumbers;
 
 // What JSON's types do not say. One check for writing and for reading, so that nothing is written that is not read.
-std::string Fault(const Checkpoint& checkpoint) {
+std::string FaultOf(const Checkpoint& checkpoint) {
   const auto& accuracy = checkpoint.progress.accuracy;
   if (accuracy && !(*accuracy >= 0 && *accuracy <= 1)) return "its accuracy is not from 0 to 1";
   if (checkpoint.progress.elapsed < Duration(0)) return "its time is before the start";
@@ -149,7 +149,7 @@ StatusOr<Checkpoint> ReadRoot(const Json& root, std::uint64_t shared_bytes) {
   TRIBUTARY_ASSIGN_OR_RETURN(checkpoint.members, ReadMembers(*members, shared_bytes));
   TRIBUTARY_ASSIGN_OR_RETURN(const Json* experiment, Field(root, "experiment", &Json::is_string, "a text"));
   checkpoint.experiment = experiment->get<std::string>();
-  if (std::string fault = Fault(checkpoint); !fault.empty()) return Corrupt(std::move(fault));
+  if (std::string fault = FaultOf(checkpoint); !fault.empty()) return Corrupt(std::move(fault));
   return checkpoint;
 }
 
@@ -157,7 +157,7 @@ StatusOr<Checkpoint> ReadRoot(const Json& root, std::uint64_t shared_bytes) {
 
 StatusOr<std::string> FormatCheckpoint(const Checkpoint& checkpoint) {
   const RunProgress& progress = checkpoint.progress;
-  if (std::string fault = Fault(checkpoint); !fault.empty()) return InvalidArgument("the checkpoint: " + fault);
+  if (std::string fault = FaultOf(checkpoint); !fault.empty()) return InvalidArgument("the checkpoint: " + fault);
   using Json = nlohmann::ordered_json;
   Json members = Json::array();
   for (const FleetMember& member : checkpoint.members) {

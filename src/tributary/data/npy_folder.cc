@@ -13,10 +13,10 @@ namespace {
 
 using std::filesystem::path;
 
-constexpr Bytes kLargestFile{16'000'000'000};
+constexpr Bytes kLargestArray{16'000'000'000};
 // Far above any real set: a label beyond it is an id or a mistake, and would ask for an output layer of that
 // width.
-constexpr std::int64_t kMostClasses = 100'000;
+constexpr std::int64_t kMostArrayClasses = 100'000;
 
 std::string Sides(const NpyArray& array) {
   std::string text;
@@ -47,9 +47,9 @@ StatusOr<std::vector<std::int32_t>> ReadLabels(const NpyArray& array) {
   std::vector<std::int32_t> labels;
   labels.reserve(values.size());
   for (const std::int64_t value : values) {
-    if (value < 0 || value >= kMostClasses) {
+    if (value < 0 || value >= kMostArrayClasses) {
       return Corrupt("label " + std::to_string(labels.size()) + " must be from 0 to " +
-                     std::to_string(kMostClasses - 1) + ", found " + std::to_string(value));
+                     std::to_string(kMostArrayClasses - 1) + ", found " + std::to_string(value));
     }
     labels.push_back(static_cast<std::int32_t>(value));
   }
@@ -57,8 +57,8 @@ StatusOr<std::vector<std::int32_t>> ReadLabels(const NpyArray& array) {
 }
 
 StatusOr<Dataset> LoadPart(const path& samples_file, const path& labels_file) {
-  TRIBUTARY_ASSIGN_OR_RETURN(const auto samples, ReadFile(samples_file, kLargestFile));
-  TRIBUTARY_ASSIGN_OR_RETURN(const auto labels, ReadFile(labels_file, kLargestFile));
+  TRIBUTARY_ASSIGN_OR_RETURN(const auto samples, ReadFile(samples_file, kLargestArray));
+  TRIBUTARY_ASSIGN_OR_RETURN(const auto labels, ReadFile(labels_file, kLargestArray));
   std::string name = samples_file.parent_path().filename().string();
   auto dataset = DatasetFromNpy(std::move(name), samples, labels);
   if (!dataset.ok()) {

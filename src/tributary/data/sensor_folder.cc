@@ -14,7 +14,7 @@ using std::filesystem::path;
 
 constexpr std::size_t kMostFolders = 10'000;
 constexpr std::size_t kMostFiles = 100'000;
-constexpr Bytes kLargestFile{256'000'000};
+constexpr Bytes kLargestRecording{256'000'000};
 constexpr Bytes kLargestTotal{4'000'000'000};
 constexpr std::size_t kMostClasses = 1'000;
 
@@ -65,7 +65,7 @@ StatusOr<std::vector<File>> ReadFiles(const std::vector<path>& folders, const Se
   for (std::size_t i = 0; i < folders.size(); ++i) {
     TRIBUTARY_ASSIGN_OR_RETURN(const auto names, List(folders[i], false, kMostFiles - files.size()));
     for (const path& name : names) {
-      TRIBUTARY_ASSIGN_OR_RETURN(const auto bytes, ReadFile(name, kLargestFile));
+      TRIBUTARY_ASSIGN_OR_RETURN(const auto bytes, ReadFile(name, kLargestRecording));
       total += Bytes{static_cast<std::int64_t>(bytes.size())};
       if (total > kLargestTotal) {
         return ResourceExhausted("with " + name.string() + " the recordings have more than " +

@@ -18,14 +18,14 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "headings are written as they lie in memory");
 
-struct Heading {
+struct SpoolHeading {
   std::uint32_t checksum;  // Of all that follows, the bytes included.
   std::uint32_t bytes;
   std::int64_t position;
   std::int64_t predecessor;
   std::int64_t tally;
 };
-constexpr std::int64_t kHeading = sizeof(Heading);
+constexpr std::int64_t kHeading = sizeof(SpoolHeading);
 constexpr std::uint32_t kLargestEntry = std::uint32_t{1} << 27;
 
 struct Mark {
@@ -77,7 +77,7 @@ StatusOr<std::optional<SpoolEntry>> ReadEntry(int file, std::int64_t offset, std
   };
   if (offset == size) return std::optional<SpoolEntry>();
   if (size - offset < kHeading) return damaged();
-  Heading heading{};
+  SpoolHeading heading{};
   if (const int error = ReadExactly(file, std::as_writable_bytes(std::span(&heading, 1)), offset)) {
     return SystemError("cannot read", path, error);
   }
@@ -221,7 +221,7 @@ Status Spool::Append(const SpoolEntry& entry) {
   }
   TRIBUTARY_RETURN_IF_ERROR(MakeRoom(size));
   auto& [segment, end] = *segments_.rbegin();
-  Heading heading = {.checksum = 0,
+  SpoolHeading heading = {.checksum = 0,
                      .bytes = static_cast<std::uint32_t>(entry.bytes.size()),
                      .position = entry.position,
                      .predecessor = entry.predecessor,

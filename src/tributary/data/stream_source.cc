@@ -11,7 +11,7 @@ using namespace std::chrono_literals;
 constexpr auto kBetweenPolls = 10ms;
 constexpr auto kBetweenLooks = 50ms;
 // Whoever waits longer for samples is told so.
-constexpr Duration kPatience = 5s;
+constexpr Duration kQuietFor = 5s;
 
 }  // namespace
 
@@ -107,7 +107,7 @@ StatusOr<std::vector<StreamSample>> StreamSource::Take(std::size_t count, const 
       if (!taken.empty()) continue;
     }
     if (give_up && give_up()) return Cancelled("stopped while waiting for samples");
-    if (!told && clock_.Now() - begun > kPatience) {
+    if (!told && clock_.Now() - begun > kQuietFor) {
       told = true;
       const std::string there = std::to_string(static_cast<std::int64_t>(count - missing) + metrics.samples);
       lock.unlock();

@@ -7,13 +7,13 @@
 namespace tributary {
 namespace {
 
-struct Place {
+struct BatchPlace {
   std::uint64_t epoch;
   std::size_t begin;
   std::size_t count;
 };
 
-Place PlaceOf(const LocalData& data, std::size_t size, std::uint64_t step) {
+BatchPlace PlaceOf(const LocalData& data, std::size_t size, std::uint64_t step) {
   const std::uint64_t batches = StepsPerEpoch(data, size);
   TRIBUTARY_CHECK(batches > 0);
   const auto begin = static_cast<std::size_t>(step % batches) * size;
@@ -47,7 +47,7 @@ SampleCounts SamplesOf(const TrainAssignment& assignment, const LocalData& data)
 }
 
 std::vector<std::uint32_t> BatchSamples(const LocalData& data, std::size_t size, const BatchKey& key) {
-  const Place place = PlaceOf(data, size, key.step);
+  const BatchPlace place = PlaceOf(data, size, key.step);
   const std::vector<std::uint32_t> order = EpochOrder(data.training.size(), key.seed, key.device, place.epoch);
   std::vector<std::uint32_t> indices;
   for (std::size_t i = 0; i < place.count; ++i) indices.push_back(data.training[order[place.begin + i]]);

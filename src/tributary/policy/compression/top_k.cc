@@ -18,17 +18,17 @@ namespace {
 constexpr std::size_t kLine = 16;    // floats in a cache line: a sample takes whole ones
 constexpr std::size_t kOneIn = 64;   // lines
 constexpr std::size_t kShort = 1 << 15;
-constexpr std::size_t kBlock = 64;
+constexpr std::size_t kBitmapBlock = 64;
 
 static_assert(std::endian::native == std::endian::little, "eight bytes are read as one number, the first lowest");
 
 // Which of 64 values have at least this key, as bits. The comparisons vectorise to bytes of 0 or 1; the product
 // brings eight of them into its upper byte.
 std::uint64_t ReachMask(const float* values, std::int32_t least) {
-  std::array<std::uint8_t, kBlock> reach;
-  for (std::size_t i = 0; i < kBlock; ++i) reach[i] = MagnitudeKey(values[i]) >= least ? 1 : 0;
+  std::array<std::uint8_t, kBitmapBlock> reach;
+  for (std::size_t i = 0; i < kBitmapBlock; ++i) reach[i] = MagnitudeKey(values[i]) >= least ? 1 : 0;
   std::uint64_t mask = 0;
-  for (std::size_t byte = 0; byte < kBlock / 8; ++byte) {
+  for (std::size_t byte = 0; byte < kBitmapBlock / 8; ++byte) {
     std::uint64_t eight;
     std::memcpy(&eight, reach.data() + 8 * byte, 8);
     mask |= ((eight * 0x0102040810204080U) >> 56) << (8 * byte);
@@ -54,7 +54,7 @@ std::pair<std::size_t, std::size_t> CountAgainst(std::span<const float> values, 
 }  // namespace
 
 TopKSelector::TopKSelector(ParallelFor parallel, std::size_t part)
-    : parallel_(std::move(parallel)), part_((part + kBlock - 1) / kBlock * kBlock) {
+    : parallel_(std::move(parallel)), part_((part + kBitmapBlock - 1) / kBitmapBlock * kBitmapBlock) {
   TRIBUTARY_CHECK(parallel_ && part_ > 0);
 }
 
@@ -119,13 +119,13 @@ void TopKSelector::Filter(std::span<const float> values, std::uint32_t first, st
     out.values[count] = values[i];
     ++count;
   };
-  for (std::size_t block = 0; block < values.size(); block += kBlock) {
-    if (count + kBlock > out.indices.size()) {
+  for (std::size_t block = 0; block < values.size(); block += kBitmapBlock) {
+    if (count + kBitmapBlock > out.indices.size()) {
       const std::size_t room = std::max(2 * out.indices.size(), std::size_t{1024});
       out.indices.resize(room);
       out.values.resize(room);
     }
-    if (values.size() - block < kBlock) {
+    if (values.size() - block < kBitmapBlock) {
       for (std::size_t i = block; i < values.size(); ++i) {
         if (MagnitudeKey(values[i]) >= least) keep(i);
       }

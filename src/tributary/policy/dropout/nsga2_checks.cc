@@ -5,21 +5,14 @@
 #include <string>
 #include <tuple>
 
+#include "tributary/base/number_text.h"
+
 namespace tributary {
 namespace {
 
 constexpr std::size_t kMostIndividuals = 100'000;
 constexpr std::size_t kMostVariables = 1'000'000;
 constexpr double kLargestEta = 1000;
-
-std::string Text(double value) {
-  std::string text = std::to_string(value);
-  if (const std::size_t point = text.find('.'); point != std::string::npos) {
-    text.erase(std::max(text.find_last_not_of('0'), point) + 1);
-    if (text.back() == '.') text.pop_back();
-  }
-  return text;
-}
 
 Status CheckOptions(const Nsga2Options& options) {
   const auto count = [](const char* what, std::size_t least, std::size_t found) {
@@ -36,8 +29,8 @@ Status CheckOptions(const Nsga2Options& options) {
         {"eta of the crossover", options.crossover_eta, kLargestEta},
         {"eta of the mutation", options.mutation_eta, kLargestEta}}) {
     if (value >= 0 && value <= most) continue;
-    return InvalidArgument(std::string("the ") + name + " lies between 0 and " + Text(most) + ", found " +
-                           Text(value));
+    return InvalidArgument(std::string("the ") + name + " lies between 0 and " + NumberText(most) + ", found " +
+                           NumberText(value));
   }
   return OkStatus();
 }
@@ -49,8 +42,8 @@ Status CheckBounds(std::span<const VariableBounds> bounds) {
   }
   for (std::size_t i = 0; i < bounds.size(); ++i) {
     if (bounds[i].low <= bounds[i].high && std::isfinite(bounds[i].high - bounds[i].low)) continue;
-    return InvalidArgument("variable " + std::to_string(i) + " is bounded by " + Text(bounds[i].low) +
-                           " and " + Text(bounds[i].high) + "; bounds are finite, and the lower comes first");
+    return InvalidArgument("variable " + std::to_string(i) + " is bounded by " + NumberText(bounds[i].low) +
+                           " and " + NumberText(bounds[i].high) + "; bounds are finite, and the lower comes first");
   }
   return OkStatus();
 }
@@ -62,8 +55,8 @@ Status CheckGenome(std::span<const VariableBounds> bounds, const Genome& genome)
   }
   for (std::size_t i = 0; i < bounds.size(); ++i) {
     if (genome[i] >= bounds[i].low && genome[i] <= bounds[i].high) continue;
-    return InvalidArgument("variable " + std::to_string(i) + " is " + Text(genome[i]) + ", outside " +
-                           Text(bounds[i].low) + " to " + Text(bounds[i].high));
+    return InvalidArgument("variable " + std::to_string(i) + " is " + NumberText(genome[i]) + ", outside " +
+                           NumberText(bounds[i].low) + " to " + NumberText(bounds[i].high));
   }
   return OkStatus();
 }
@@ -75,7 +68,7 @@ Status CheckObjectives(const Objectives& objectives, std::size_t expected) {
   }
   for (const double value : objectives) {
     if (!std::isfinite(value)) {
-      return InvalidArgument("has an objective of " + Text(value) +
+      return InvalidArgument("has an objective of " + NumberText(value) +
                              "; what failed is given a finite value that is worse than any other");
     }
   }

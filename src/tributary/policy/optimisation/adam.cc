@@ -5,7 +5,7 @@
 namespace tributary {
 namespace {
 
-struct Factors {
+struct AdamFactors {
   float rate;
   float keep_mean, add_mean;
   float keep_square, add_square;
@@ -16,7 +16,7 @@ struct Factors {
 
 // One pass over memory. Vectorises only where the root need not set errno (see the folder's CMakeLists.txt).
 template <bool kDecay>
-void Pass(Factors factors, std::size_t count, float* __restrict parameters, const float* __restrict gradients,
+void AdamPass(AdamFactors factors, std::size_t count, float* __restrict parameters, const float* __restrict gradients,
           float* __restrict mean, float* __restrict square) {
   for (std::size_t i = 0; i < count; ++i) {
     float gradient = gradients[i];
@@ -59,7 +59,7 @@ void Adam::Prepare(double learning_rate) {
 }
 
 void Adam::Apply(std::size_t offset, std::span<float> parameters, std::span<const float> gradients) {
-  const Factors factors = {rate_,
+  const AdamFactors factors = {rate_,
                            static_cast<float>(beta1_),
                            static_cast<float>(1 - beta1_),
                            static_cast<float>(beta2_),
@@ -67,7 +67,7 @@ void Adam::Apply(std::size_t offset, std::span<float> parameters, std::span<cons
                            root_correction_,
                            epsilon_,
                            decay_};
-  const auto pass = decay_ != 0 ? Pass<true> : Pass<false>;
+  const auto pass = decay_ != 0 ? AdamPass<true> : AdamPass<false>;
   pass(factors, parameters.size(), parameters.data(), gradients.data(), mean_.data() + offset,
        square_.data() + offset);
 }

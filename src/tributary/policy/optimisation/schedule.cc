@@ -14,7 +14,7 @@ namespace {
 
 // The cosine of 0 … π/2 by its series, from arithmetic alone: std::cos may differ in the last bit between
 // machines. The first term left out is below 1e-19.
-double PortableCosine(double x) {
+double QuarterCosine(double x) {
   double sum = 1;
   for (int term = 12; term >= 1; --term) {
     sum = 1 - x * x / (2.0 * term * (2.0 * term - 1)) * sum;
@@ -85,7 +85,7 @@ double Schedule::AfterWarmup(std::uint64_t step, std::uint64_t total_steps) cons
     const double done = static_cast<double>(step - options_.warmup_steps) /
                         static_cast<double>(total_steps - options_.warmup_steps);
     // (1 + cos πx) / 2 is the square of the half angle's cosine, which needs the series only up to π/2.
-    const double root = PortableCosine(done * std::numbers::pi / 2);
+    const double root = QuarterCosine(done * std::numbers::pi / 2);
     rate = options_.floor + (options_.learning_rate - options_.floor) * (root * root);
   }
   return rate;

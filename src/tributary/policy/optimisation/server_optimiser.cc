@@ -12,7 +12,7 @@
 namespace tributary {
 namespace {
 
-struct Factors {
+struct ServerFactors {
   float rate;
   float keep_mean, add_mean;
   float keep_square, add_square;
@@ -21,7 +21,7 @@ struct Factors {
 
 // One pass over memory. Vectorises only where the root need not set errno (see the folder's CMakeLists.txt).
 template <bool kYogi>
-void Pass(Factors factors, std::size_t count, float* __restrict parameters, const float* __restrict gradients,
+void ServerPass(ServerFactors factors, std::size_t count, float* __restrict parameters, const float* __restrict gradients,
           float* __restrict mean, float* __restrict square) {
   for (std::size_t i = 0; i < count; ++i) {
     const float gradient = gradients[i];
@@ -41,7 +41,7 @@ class AdaptiveServerOptimiser : public Optimiser {
  public:
   AdaptiveServerOptimiser(const ServerOptimiserOptions& options, std::size_t size)
       : Optimiser(size),
-        pass_(options.name == "yogi" ? Pass<true> : Pass<false>),
+        pass_(options.name == "yogi" ? ServerPass<true> : ServerPass<false>),
         factors_{0,
                  static_cast<float>(options.beta1),
                  static_cast<float>(1 - options.beta1),
@@ -63,9 +63,9 @@ class AdaptiveServerOptimiser : public Optimiser {
           square_.data() + offset);
   }
 
-  using PassFunction = void (*)(Factors, std::size_t, float*, const float*, float*, float*);
-  const PassFunction pass_;
-  Factors factors_;
+  using ServerPassFunction = void (*)(ServerFactors, std::size_t, float*, const float*, float*, float*);
+  const ServerPassFunction pass_;
+  ServerFactors factors_;
   FlatBuffer mean_;
   FlatBuffer square_;
 };

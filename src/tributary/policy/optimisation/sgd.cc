@@ -3,7 +3,7 @@
 namespace tributary {
 namespace {
 
-struct Factors {
+struct SgdFactors {
   float rate;
   float momentum;
   float decay;
@@ -13,7 +13,7 @@ struct Factors {
 // that vectorises. The momentum of the first step is the direction itself without a special case: it starts
 // at zero.
 template <bool kDecay, bool kMomentum, bool kNesterov>
-void Pass(Factors factors, std::size_t count, float* __restrict parameters, const float* __restrict gradients,
+void SgdPass(SgdFactors factors, std::size_t count, float* __restrict parameters, const float* __restrict gradients,
           float* __restrict momentum) {
   for (std::size_t i = 0; i < count; ++i) {
     float direction = gradients[i];
@@ -27,12 +27,12 @@ void Pass(Factors factors, std::size_t count, float* __restrict parameters, cons
   }
 }
 
-using PassFunction = void (*)(Factors, std::size_t, float*, const float*, float*);
+using PassFunction = void (*)(SgdFactors, std::size_t, float*, const float*, float*);
 
 template <bool kDecay>
 PassFunction Choose(bool momentum, bool nesterov) {
-  if (!momentum) return Pass<kDecay, false, false>;
-  return nesterov ? Pass<kDecay, true, true> : Pass<kDecay, true, false>;
+  if (!momentum) return SgdPass<kDecay, false, false>;
+  return nesterov ? SgdPass<kDecay, true, true> : SgdPass<kDecay, true, false>;
 }
 
 }  // namespace

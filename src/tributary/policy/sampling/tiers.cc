@@ -13,7 +13,7 @@
 namespace tributary {
 namespace {
 
-constexpr double kLargestPull = 50;  // exp(50) is past every trade-off, and far from overflow
+constexpr double kLargestTierPull = 50;  // exp(50) is past every trade-off, and far from overflow
 
 // Scales amounts to `total` in all, none above what there is: what cannot come from one comes from the others in
 // proportion to what they still have.
@@ -121,7 +121,7 @@ std::vector<Tier> MakeTiers(const SamplingProblem& problem, const LabelShares& s
                             const TierShape& shape) {
   std::vector<double> favour = StandardisedDelays(problem);
   for (double& value : favour) {
-    value = shape.pull > 0 ? PortableExp(std::clamp(shape.pull * value, -kLargestPull, kLargestPull)) : 0.0;
+    value = shape.pull > 0 ? PortableExp(std::clamp(shape.pull * value, -kLargestTierPull, kLargestTierPull)) : 0.0;
   }
   std::vector<std::int64_t> left = problem.sizes;
   std::vector<Tier> tiers;

@@ -31,9 +31,9 @@ std::size_t FirstThatIsNot(const Predicate& holds, std::size_t from, std::size_t
 }
 
 // One question after another about a start of computation, over sums that are made once.
-class Search {
+class PlanSearch {
  public:
-  Search(const PassProfile& profile, const SegmentBound& bound)
+  PlanSearch(const PassProfile& profile, const SegmentBound& bound)
       : setup_(profile.setup), layers_(profile.transfer.size()), arrived_(layers_ + 1), computed_(layers_ + 1) {
     for (std::size_t i = 0; i < layers_; ++i) {
       arrived_[i + 1] = arrived_[i] + profile.transfer[i];
@@ -106,14 +106,14 @@ class Search {
 
 TransferPlan OptimalPlan(const PassProfile& profile, const SegmentBound& bound) {
   TRIBUTARY_CHECK(!profile.transfer.empty() && profile.compute.size() == profile.transfer.size());
-  Search search(profile, bound);
+  PlanSearch search(profile, bound);
   double low = search.LowerBound();
   double high = search.UpperBound();
   // The optimum lies a few set-ups above the lower bound: strides that double find it sooner than halving all that is
   // possible. Both ends move to arrival times, so they meet exactly.
   double stride = 0;
   for (;;) {
-    const Search::Verdict verdict = search.Try(std::min(high, low + stride));
+    const PlanSearch::Verdict verdict = search.Try(std::min(high, low + stride));
     (verdict.feasible ? high : low) = verdict.start;
     if (verdict.feasible) break;
     stride = std::max({2 * stride, profile.setup, (high - low) * 0x1p-20});
@@ -121,7 +121,7 @@ TransferPlan OptimalPlan(const PassProfile& profile, const SegmentBound& bound) 
   while (low < high) {
     // Where no number lies between the two, it is one of them.
     const double middle = std::max(low, std::min(std::nextafter(high, low), low + (high - low) / 2));
-    const Search::Verdict verdict = search.Try(middle);
+    const PlanSearch::Verdict verdict = search.Try(middle);
     if (verdict.feasible) {
       high = verdict.start;
       if (middle == low) break;

@@ -33,15 +33,15 @@ Shortage WorstShortage(const CutOption& option, std::span<const SplitClient> cli
   return worst;
 }
 
-std::string Text(double bytes) { return FormatBytes(Bytes{std::llround(bytes)}); }
+std::string BytesText(double bytes) { return FormatBytes(Bytes{std::llround(bytes)}); }
 
 Status NothingFits(const CutOption& least, const SplitClient& client) {
   return InvalidArgument(
       "no cut leaves a front that every device has the memory to train: even the least demanding "
       "one, after '" +
-      least.layer + "', takes about " + Text(MemoryNeeded(least, client)) + " with " +
+      least.layer + "', takes about " + BytesText(MemoryNeeded(least, client)) + " with " +
       std::to_string(std::llround(std::ceil(client.batch))) +
-      " samples in a step, and the smallest device has " + Text(client.memory_bytes) +
+      " samples in a step, and the smallest device has " + BytesText(client.memory_bytes) +
       "; choose a smaller batch or model, or leave out devices with so little memory");
 }
 
