@@ -62,6 +62,11 @@ Executor& Worker::OnCopy() {
   return *on_copy_;
 }
 
+ThinSteps& Worker::Thin(FilterScaling scaling) {
+  if (!thin_ || thin_->scaling() != scaling) thin_.emplace(model_, scaling, options_);
+  return *thin_;
+}
+
 // One assignment, pass by pass. In the first pass the weights are put in place unit by unit; in the last one each unit's
 // part of the update is made as soon as its gradient is there. Both are the same arithmetic as all at once, to the bit,
 // since nothing that is done to weights here mixes their elements.
@@ -76,7 +81,8 @@ class Worker::Training {
         data_(data),
         hooks_(hooks),
         changes_(assignment.answer == TrainAssignment::Answer::kChange),
-        executor_(changes_ ? worker.OnCopy() : worker.OnShared(weights)) {
+        executor_(changes_ ? worker.OnCopy() : worker.OnShared(weights)),
+        thin_(hooks.keep ? &worker.Thin(hooks.scaling) : nullptr) {
     finished_.assign(worker.model_->units.size(), false);
     if (hooks.clock != nullptr) stopwatch_.emplace(worker.model_->units.size(), *hooks.clock);
     update_ = {changes_ ? worker.copy_.span() : worker.gradients_.span(), worker.statistics_.span(),
@@ -98,7 +104,7 @@ class Worker::Training {
       last_ = i + 1 == steps.count;
       if (hooks_.read) hooks_.read(i, worker_.batch_);
       TRIBUTARY_ASSIGN_OR_RETURN(const PassResult pass, Pass(steps.first, i));
-      if (!last_) StepAll();
+      if (!last_) TRIBUTARY_RETURN_IF_ERROR(StepAll());
       const auto samples = static_cast<std::int64_t>(worker_.batch_.labels.size());
       metrics.samples += samples;
       metrics.loss += pass.loss * static_cast<double>(samples);
@@ -125,15 +131,21 @@ class Worker::Training {
     PassOptions options;
     options.label_smoothing = assignment_.label_smoothing;
     options.rng = &dropout;
-    if (first) {
-      if (stopwatch_) stopwatch_->Begin();
-      options.hooks.before_forward = [this](std::size_t unit) { return Place(unit); };
+    Executor& executor = thin_ != nullptr ? thin_->Begin(hooks_.keep(i)) : executor_;
+    if (first && stopwatch_) stopwatch_->Begin();
+    if (first || thin_ != nullptr) {
+      options.hooks.before_forward = [this, first](std::size_t unit) {
+        if (first && !Place(unit)) return false;
+        if (thin_ != nullptr) thin_->Place(unit, mine(), worker_.statistics_.span());
+        return true;
+      };
     }
     options.hooks.forward_done = [this, first](double loss) { ForwardDone(loss, first); };
     if (last_) options.hooks.gradient_ready = [this](std::size_t unit) { Finish(unit); };
     TRIBUTARY_ASSIGN_OR_RETURN(const PassResult result,
                                hooks_.cross ? CutPass(options, i)
-                                            : executor_.Train({worker_.batch_.inputs, worker_.batch_.labels}, options));
+                                            : executor.Train({worker_.batch_.inputs, worker_.batch_.labels}, options));
+    TRIBUTARY_RETURN_IF_ERROR(update_status_);
     if (!std::isfinite(result.loss)) {
       return InvalidArgument("the loss of device " + std::to_string(device_.value) + " is no longer a number at step " +
                              std::to_string(step) + "; lower the learning rate");
@@ -199,8 +211,9 @@ class Worker::Training {
       forward_done_ = hooks_.clock->Now();
     }
     sound_ = std::isfinite(loss);
+    if (thin_ != nullptr) thin_->PutStatistics(worker_.statistics_.span());
     if (!last_) return;
-    if (changes_) worker_.optimiser_->BeginStep(assignment_.learning_rate);
+    if (changes_) BeginUpdate();
     if (stopwatch_) {
       between_ = hooks_.clock->Now() - forward_done_ - elsewhere_;
       stopwatch_->Go();
@@ -210,23 +223,51 @@ class Worker::Training {
   void Finish(std::size_t unit) {
     finished_[unit] = true;
     const Segment& segment = worker_.model_->parameters.units[unit];
-    if (changes_ && sound_) {
+    if (changes_ && sound_ && update_status_.ok()) {
       const std::span<float> mine = Part(worker_.copy_.span(), segment);
       const auto origin = Part(weights_.parameters, segment);
-      const std::span<float> gradients = Part(worker_.gradients_.span(), segment);
-      if (assignment_.prox > 0) AddProximalTerm(assignment_.prox, mine, origin, gradients);
-      worker_.optimiser_->StepRange(segment.offset, mine, gradients);
+      if (thin_ != nullptr) {
+        UpdateThin(unit);
+      } else {
+        const std::span<float> gradients = Part(worker_.gradients_.span(), segment);
+        if (assignment_.prox > 0) AddProximalTerm(assignment_.prox, mine, origin, gradients);
+        worker_.optimiser_->StepRange(segment.offset, mine, gradients);
+      }
       for (std::size_t i = 0; i < mine.size(); ++i) mine[i] -= origin[i];
+    } else if (!changes_ && thin_ != nullptr) {
+      thin_->PutGradient(unit, worker_.gradients_.span());
     }
     if (stopwatch_) stopwatch_->GradientReady(unit);
-    if (sound_ && hooks_.ready) hooks_.ready(update_, unit);
+    if (sound_ && update_status_.ok() && hooks_.ready) hooks_.ready(update_, unit);
   }
 
-  void StepAll() {
+  // The weights that passes read, as the whole network's.
+  std::span<const float> mine() const { return changes_ ? worker_.copy_.span() : weights_.parameters; }
+
+  void BeginUpdate() {
+    if (thin_ == nullptr) {
+      worker_.optimiser_->BeginStep(assignment_.learning_rate);
+    } else {
+      update_status_ = thin_->BeginUpdate(assignment_.optimiser, *worker_.optimiser_, assignment_.learning_rate);
+    }
+  }
+
+  void UpdateThin(std::size_t unit) {
+    thin_->Update(unit, *worker_.optimiser_, assignment_.prox, weights_.parameters, worker_.copy_.span());
+  }
+
+  Status StepAll() {
+    if (thin_ != nullptr) {
+      BeginUpdate();
+      TRIBUTARY_RETURN_IF_ERROR(update_status_);
+      for (std::size_t unit = 0; unit < worker_.model_->units.size(); ++unit) UpdateThin(unit);
+      return OkStatus();
+    }
     const std::span<float> mine = worker_.copy_.span();
     const std::span<float> gradients = worker_.gradients_.span();
     if (assignment_.prox > 0) AddProximalTerm(assignment_.prox, mine, weights_.parameters, gradients);
     worker_.optimiser_->Step(mine, gradients, assignment_.learning_rate);
+    return OkStatus();
   }
 
   Worker& worker_;
@@ -237,6 +278,8 @@ class Worker::Training {
   const TrainHooks& hooks_;
   const bool changes_;  // answers with a change, after local steps; otherwise with a gradient
   Executor& executor_;
+  ThinSteps* const thin_;  // where only some channels are trained
+  Status update_status_;   // of making the update
   std::optional<LayerStopwatch> stopwatch_;
   Update update_;
   bool last_ = false;   // of the passes

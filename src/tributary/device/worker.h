@@ -10,6 +10,7 @@
 #include "tributary/data/batches.h"
 #include "tributary/device/layer_timing.h"
 #include "tributary/device/local_data.h"
+#include "tributary/device/thin_steps.h"
 #include "tributary/engine/executor.h"
 #include "tributary/fleet/assignment.h"
 #include "tributary/fleet/cut_server.h"
@@ -36,6 +37,9 @@ struct TrainHooks {
   // only.
   NodeIndex cut = 0;
   std::function<StatusOr<CutReply>(const CutBatch&)> cross;
+  // Which channels the i-th step, from 0, trains; asked when it begins. Without it, all. Not over a cut.
+  std::function<KeptAtoms(std::uint64_t i)> keep;
+  FilterScaling scaling = FilterScaling::kNone;
   // To time the passes by.
   const Clock* clock = nullptr;
 };
@@ -76,6 +80,7 @@ class Worker {
   Executor& TailOnShared(const SharedWeights& weights);
   Executor& OnSharedWithStatistics(const SharedWeights& weights);
   Executor& OnCopy();
+  ThinSteps& Thin(FilterScaling scaling);
   // Everything for an assignment whose weights come unit by unit.
   class Training;
 
@@ -88,6 +93,7 @@ class Worker {
   std::optional<Executor> on_shared_, on_copy_;
   std::optional<Executor> tail_;  // likewise on the caller's weights, with a pass of its own under way
   std::unique_ptr<Optimiser> optimiser_;
+  std::optional<ThinSteps> thin_;  // where only some channels are trained
   Batch batch_;
 };
 
