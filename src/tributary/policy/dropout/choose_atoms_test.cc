@@ -52,7 +52,8 @@ TEST(ChooseAtoms, FirstOnesAreNestedAndRollingOnesComeRound) {
   EXPECT_EQ(RollingAtoms(groups, counts(3, 2), 5), (KeptAtoms{{0, 1, 5}, {1, 2}}));
   std::vector<int> times(6, 0);
   for (std::uint64_t shift = 0; shift < 6; ++shift) {
-    for (const std::int32_t atom : RollingAtoms(groups, counts(3, 2), shift)[0]) ++times[static_cast<std::size_t>(atom)];
+    const KeptAtoms kept = RollingAtoms(groups, counts(3, 2), shift);
+    for (const std::int32_t atom : kept[0]) ++times[static_cast<std::size_t>(atom)];
   }
   EXPECT_EQ(times, std::vector<int>(6, 3));
 }
