@@ -39,7 +39,7 @@ KeptAtoms FirstAtoms(const ChannelGroups& groups, std::span<const std::int64_t> 
 
 KeptAtoms RollingAtoms(const ChannelGroups& groups, std::span<const std::int64_t> counts, std::uint64_t shift) {
   return ForEachGroup(groups, counts, [&](std::vector<std::int32_t>& atoms, std::size_t count) {
-    std::ranges::rotate(atoms, atoms.begin() + static_cast<std::ptrdiff_t>(shift % atoms.size()));
+    std::rotate(atoms.begin(), atoms.begin() + static_cast<std::ptrdiff_t>(shift % atoms.size()), atoms.end());
     atoms.resize(count);
     std::ranges::sort(atoms);
   });
