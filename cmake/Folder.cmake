@@ -89,7 +89,7 @@ function(tributary_folder path)
 
   add_library(tributary_${name} STATIC ${ARG_SOURCES})
   if(TRIBUTARY_SANITIZE AND NOT path MATCHES "^(plot|cli|reproduce|engine)$")
-    # Three times as fast to build: ten files as one. In the release each stands on its own.
+    # Ten files as one, so that headers are parsed less often. In the release each stands on its own.
     set_target_properties(tributary_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 10)
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
       target_compile_options(tributary_${name} PRIVATE -Wno-subobject-linkage)  # It takes them for headers.

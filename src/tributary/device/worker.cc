@@ -298,6 +298,7 @@ StatusOr<Worker::Trained> Worker::Train(const TrainAssignment& assignment, const
     return InvalidArgument("an assignment asks for " + std::to_string(assignment.batch) + " samples where the device has " +
                            std::to_string(data.training.size()));
   }
+  TRIBUTARY_CHECK(!hooks.cross || !hooks.keep);
   if (hooks.cross && assignment.answer == TrainAssignment::Answer::kChange && hooks.cut + 1 < model_->graph.size()) {
     return InvalidArgument("an assignment asks for local steps where the network's last layers are here too");
   }

@@ -19,8 +19,8 @@ enum class FilterScaling {
 // A network of which only some channels are kept, as really smaller dense layers with memory of their own. The caller
 // brings weights in (Gather), runs passes on executor(), and takes out what it wants.
 //
-// The executor's parameters are scaled(), which is what parameters() are after Compensate where scaling is asked for, and
-// the same memory otherwise. Gradients are those of parameters(), once Uncompensate has been called for their unit.
+// Where scaling is asked for, passes run on a scaled copy of parameters(), made by Gather; gradients are those of
+// parameters() once Uncompensate has been called for their unit.
 class ThinNetwork {
  public:
   ThinNetwork(std::shared_ptr<const Model> whole, const KeptAtoms& kept, FilterScaling scaling,
@@ -51,8 +51,7 @@ class ThinNetwork {
   Executor executor_;
 };
 
-// The thin networks that a network is used as, each made once: making one takes about as long as a step of a small network,
-// choosing other channels for it next to nothing.
+// The thin networks that a network is used as, each made once for all choices of as many channels.
 class ThinNetworks {
  public:
   ThinNetworks(std::shared_ptr<const Model> whole, FilterScaling scaling, ExecutorOptions options = {})

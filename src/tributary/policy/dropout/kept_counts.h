@@ -8,8 +8,8 @@
 
 namespace tributary {
 
-// Channels are kept in multiples of this many: a convolution over 12 channels takes almost as long as one over 16
-// (docs/benchmarks.md).
+// Channels are kept in multiples of this many: processors work on as many at once, and a convolution over 12 channels takes
+// almost as long as one over 16.
 inline constexpr std::int64_t kFilterLanes = 8;
 
 // How many atoms of each group remain at these dropout rates, one per group, each at least 0 and below 1. As many channels as

@@ -8,8 +8,8 @@
 
 namespace tributary {
 
-// What a sub-network costs for one sample, known from how many atoms of each group it keeps without making it. A table of the
-// whole network is made once; a question then takes a few microseconds.
+// What a sub-network costs for one sample, known from how many atoms of each group it keeps without making it. The whole
+// network is looked at once, not for every question.
 class ThinCosts {
  public:
   explicit ThinCosts(const Model& model);
