@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tributary/base/rng.h"
 #include "tributary/policy/dropout/pareto.h"
 
