@@ -30,24 +30,25 @@ without_times() { grep -vE '"(time_ms|fixed_s|per_mac_s|per_byte_s)"' "$1"; }
 "$TRIBUTARY" "${tiny[@]}" --repeats 1 --threads 2 --out b.json --quiet >/dev/null
 cmp <(without_times a.json) <(without_times b.json) || fail "another number of threads gave another front"
 
-# Ctrl-C at some moment: what was found is written, and going on leads to the same front.
-slow=(explore resnet8 --data glyphs --train-limit 600 --cost macs --population 10 --batch 8 --steps 2 --screening-steps 1
-  --samples 32 --snapshot-steps 6 --repeats 0 --threads 2)
+# Ctrl-C in the first generation: what was found is written, and going on leads to the front of a run that was not stopped.
+slow=(explore mlp --data glyphs --train-limit 600 --cost macs --population 10 --batch 8 --steps 60 --screening-steps 1
+  --samples 64 --snapshot-steps 12 --repeats 0 --threads 2)
+"$TRIBUTARY" "${slow[@]}" --out whole.json --quiet >/dev/null
 "$TRIBUTARY" "${slow[@]}" --out c.json >c.txt 2>c.err &
 process=$!
-while kill -0 "$process" 2>/dev/null && ! [ -e c.json.state ]; do read -rt 0.1 <> <(:) || true; done
-read -rt 1 <> <(:) || true
+while kill -0 "$process" 2>/dev/null && ! [ -e c.json.state ]; do sleep 0.05; done
 kill -INT "$process"
 wait "$process" || fail "exit code $? after Ctrl-C: $(cat c.err)"
 grep -qE '^interrupted (after|before) ' c.txt || fail "not said: $(cat c.txt)"
-"$TRIBUTARY" "${slow[@]}" --resume --budget 0.1 --out c.json --json >c2.json || fail "--resume"
+"$TRIBUTARY" "${slow[@]}" --resume --out c.json --json >c2.json || fail "--resume"
 grep -q '"interrupted": false' c2.json || fail "$(cat c2.json)"
 check_front c.json
+cmp <(without_times whole.json) <(without_times c.json) || fail "interrupted and resumed, it gave another front"
 
 # What cannot be gone on with, and other mistakes.
 expect_error 'c.json.state is there from an exploration before; go on from it with --resume' "${slow[@]}" --out c.json
-expect_error "c.json.state: it is the state of another exploration: its population is 10, and 12 was asked for" \
-  "${slow[@]}" --population 12 --resume --out c.json
+expect_error 'c.json.state: it is the state of another exploration: its seed is 1, and 2 was asked for' \
+  "${slow[@]}" --seed 2 --resume --out c.json
 expect_error 'none.json.state' "${slow[@]}" --resume --out none.json
 head -c 2000 c.json.state >d.json.state
 expect_error 'd.json.state' "${slow[@]}" --resume --out d.json

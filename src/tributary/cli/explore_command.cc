@@ -46,11 +46,12 @@ std::string LossText(const std::optional<double>& loss) {
 
 std::string StandingText(const Exploration::Standing& standing) {
   if (standing.evaluated == 0) {
-    return standing.snapshots < kSnapshots ? "snapshot " + std::to_string(standing.snapshots + 1) + " of " + std::to_string(kSnapshots)
-                                           : "first vectors, " + std::to_string(standing.screened) + " screened";
+    if (standing.snapshots == kSnapshots) return "first vectors, " + std::to_string(standing.screened) + " screened";
+    return "snapshot " + std::to_string(standing.snapshots + 1) + " of " + std::to_string(kSnapshots);
   }
   char text[160];
-  std::snprintf(text, sizeof text, "generation %llu, %zu evaluated, %zu on the front, hypervolume %.4f, loss at half cost %s",
+  std::snprintf(text, sizeof text,
+                "generation %llu, %zu evaluated, %zu on the front, hypervolume %.4f, loss at half cost %s",
                 static_cast<unsigned long long>(standing.generation), standing.evaluated, standing.on_front,
                 standing.hypervolume, LossText(standing.loss_at_half_cost).c_str());
   return text;
@@ -161,7 +162,8 @@ Status Run(Arguments arguments) {
     std::printf("Exploring %s (%zu channel groups, %s MACs a sample) on %s for %s, cost is %s, %d threads\n",
                 arguments.model.c_str(), model->channels.groups.size(),
                 FormatCount(static_cast<double>(TotalMacs(model->costs).value)).c_str(), arguments.data.name.c_str(),
-                FormatDuration(FromSeconds(60 * arguments.budget_minutes)).c_str(), arguments.cost.c_str(), arguments.threads);
+                FormatDuration(FromSeconds(60 * arguments.budget_minutes)).c_str(), arguments.cost.c_str(),
+                arguments.threads);
     std::fflush(stdout);
   }
   const double budget = 60 * arguments.budget_minutes;
@@ -230,21 +232,25 @@ Status Run(Arguments arguments) {
 
 void AddSearchOptions(CLI::App& command, Arguments& a) {
   ExploreOptions& options = a.options;
-  command.add_option("--population", options.population, "Vectors that survive a generation; at least 10")->capture_default_str();
+  command.add_option("--population", options.population, "Vectors that survive a generation; at least 10")
+      ->capture_default_str();
   command.add_option("--seed", options.seed, "Same seed and options: the same search")->capture_default_str();
   command.add_option("--cost", a.cost, "What is traded against convergence: time (of a step, as measured here) or macs")
       ->capture_default_str();
   command.add_option("--batch", options.batch, "Samples of a mini-batch")->capture_default_str();
   command.add_option("--lr", options.learning_rate, "Learning rate")->capture_default_str();
   command.add_option("--momentum", options.momentum, "Share of the last direction that is kept")->capture_default_str();
-  command.add_option("--steps", options.steps, "Mini-batches from each snapshot by which a vector is judged")->capture_default_str();
+  command.add_option("--steps", options.steps, "Mini-batches from each snapshot by which a vector is judged")
+      ->capture_default_str();
   command.add_option("--screening-steps", options.screening_steps, "Mini-batches by which it is decided who is judged")
       ->capture_default_str();
-  command.add_option("--samples", options.samples, "Training samples over which the loss is taken")->capture_default_str();
+  command.add_option("--samples", options.samples, "Training samples over which the loss is taken")
+      ->capture_default_str();
   command.add_option("--snapshot-steps", options.snapshot_steps, "Steps of the full network to the last snapshot")
       ->capture_default_str();
-  command.add_option("--scaling", a.scaling, "Of the filters that are kept: none, or inverse to how many are")->capture_default_str();
-  command.add_option("--repeats", a.repeats, "Times that front and uniform vectors are trained again, to compare them; 0 for not")
+  command.add_option("--scaling", a.scaling, "Of the filters that are kept: none, or inverse to how many are")
+      ->capture_default_str();
+  command.add_option("--repeats", a.repeats, "Times that front and uniform vectors are trained again, to compare them")
       ->check(CLI::Range(0, 100))
       ->capture_default_str();
 }
@@ -257,7 +263,8 @@ void AddExploreCommand(CLI::App& app, Action& action) {
       "explore", "Find the dropout vectors of a network that are worth their cost, for devices to choose from");
   command->add_option("model", arguments->model, "A network of the zoo (see 'tributary models')")->required();
   AddStemOption(*command, arguments->stem);
-  command->add_option("--data", arguments->data.name, "Data set, or a folder with X.npy and y.npy or with recordings; see 'tributary data'")
+  command->add_option("--data", arguments->data.name,
+                      "Data set, or a folder with X.npy and y.npy or with recordings; see 'tributary data'")
       ->capture_default_str();
   AddDataDirOption(*command, arguments->data.data_dir);
   command->add_option("--train-limit", arguments->data.train_limit, "Use at most so many training samples");

@@ -136,8 +136,9 @@ StatusOr<bool> Exploration::Advance(const Watch& watch) {
   for (const Kept& kept : kept_of) {
     if (!KnownBefore(kept, generation)) distinct.insert(kept);
   }
-  // In their own order, so that it does not matter which of two equal vectors came first.
-  const std::vector<Kept> fresh(distinct.begin(), distinct.end());
+  // In their own order, so that it does not matter which of two equal vectors came first; the full network before all
+  // others, since there is no front without it.
+  const std::vector<Kept> fresh(distinct.rbegin(), distinct.rend());
   TRIBUTARY_RETURN_IF_ERROR(Screen(fresh, watch));
   const std::vector<Kept> worth = generation == 0 ? fresh : Worth(fresh);
   TRIBUTARY_RETURN_IF_ERROR(EvaluateFully(worth, watch));

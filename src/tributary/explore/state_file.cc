@@ -28,7 +28,9 @@ StatusOr<std::string> StateText(const SafetensorsView& view) {
   Digest digest;
   digest.Add(std::as_bytes(std::span(text->second)));
   for (const SafetensorsView::Tensor& tensor : view.tensors) digest.Add(tensor.bytes);
-  if (digest.Hex() != checksum->second) return Corrupt("its checksum is wrong: bytes of it have changed since it was written");
+  if (digest.Hex() != checksum->second) {
+    return Corrupt("its checksum is wrong: bytes of it have changed since it was written");
+  }
   return text->second;
 }
 

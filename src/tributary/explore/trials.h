@@ -26,8 +26,8 @@ struct Trial {
 inline constexpr double kWorstLoss = 1000;
 
 // Runs trials on the threads of a pool, each on one. What a trial gives is the loss of the full network over the samples
-// of evaluation, in evaluation mode, once batch norms' statistics have been estimated anew with the full network: a function
-// of trial, snapshots, data and options alone, whoever runs it and beside what.
+// of evaluation, in evaluation mode, once batch norms' statistics have been estimated anew with the full network: a
+// function of trial, snapshots, data and options alone, whoever runs it and beside what.
 class TrialRunner {
  public:
   // All but the options must outlive it.

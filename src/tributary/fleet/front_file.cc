@@ -1,5 +1,6 @@
 #include "tributary/fleet/front_file.h"
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "tributary/base/file.h"
@@ -103,9 +104,16 @@ Status ReadFrontCosts(const FrontJson& root, ParetoFront& front) {
   return OkStatus();
 }
 
+// Counts without ".0" behind them.
+FrontJson WholeIfItIs(double value) {
+  constexpr double kLargestExact = 9007199254740992.0;
+  if (value == std::floor(value) && std::abs(value) <= kLargestExact) return static_cast<std::int64_t>(value);
+  return value;
+}
+
 FrontJson PointJson(const FrontPoint& point) {
   return {{"dropout", point.dropout},
-          {"macs", point.macs},
+          {"macs", WholeIfItIs(point.macs)},
           {"time_ms", point.time_ms},
           {"convergence", point.convergence}};
 }

@@ -81,9 +81,9 @@ Status CheckFrontFits(const ParetoFront& front, const Model& model) {
   for (std::size_t i = 0; i < groups.size(); ++i) {
     const ParetoFront::Group& found = front.groups[i];
     if (found.name == groups[i].name && found.channels == groups[i].channels) continue;
-    return InvalidArgument("the front was explored for " + front.model + ", whose channel group " + std::to_string(i) + " is " +
-                           found.name + " with " + std::to_string(found.channels) + " channels; in " + asked + " it is " +
-                           groups[i].name + " with " + std::to_string(groups[i].channels) +
+    return InvalidArgument("the front was explored for " + front.model + ", whose channel group " + std::to_string(i) +
+                           " is " + found.name + " with " + std::to_string(found.channels) + " channels; in " + asked +
+                           " it is " + groups[i].name + " with " + std::to_string(groups[i].channels) +
                            ". Explore this network, or name the one that the front is of");
   }
   return OkStatus();

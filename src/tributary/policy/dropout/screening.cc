@@ -76,7 +76,8 @@ std::vector<bool> WorthEvaluating(std::span<const FullyEvaluated> known, std::sp
     for (const FullyEvaluated& one : known) {
       if (one.cost <= candidates[i].cost) to_beat = std::min(to_beat, one.value);
     }
-    const double gain = to_beat - (fit.Of({1, candidates[i].screened, candidates[i].cost / costliest}) - margin * fit.deviation);
+    const double foretold = fit.Of({1, candidates[i].screened, candidates[i].cost / costliest});
+    const double gain = to_beat - (foretold - margin * fit.deviation);
     worth[i] = gain >= 0;
     if (gain > largest_gain) {
       largest_gain = gain;
