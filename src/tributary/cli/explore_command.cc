@@ -25,7 +25,7 @@ struct Arguments {
   std::string stem = "auto";
   DataOptions data;
   std::string cost = "time";
-  std::string scaling = "none";
+  std::string scaling = "auto";
   ExploreOptions options;
   int threads = 1;
   double budget_minutes = 10;
@@ -125,9 +125,8 @@ Status Search(Exploration& exploration, const std::filesystem::path& state, cons
 
 Status ReadWords(Arguments& arguments) {
   TRIBUTARY_ASSIGN_OR_RETURN(arguments.options.cost, ParseFrontCost(arguments.cost));
-  const std::vector<std::string> known = {"none", "inverse"};
+  const std::vector<std::string> known = {"auto", "none", "inverse"};
   if (std::ranges::find(known, arguments.scaling) == known.end()) return UnknownName("scaling", arguments.scaling, known);
-  arguments.options.scale_filters = arguments.scaling == "inverse";
   arguments.options.screening_steps = std::min(arguments.options.screening_steps, arguments.options.steps);
   arguments.options.threads = static_cast<std::size_t>(arguments.threads);
   return CheckExploreOptions(arguments.options);
@@ -150,6 +149,8 @@ Status Run(Arguments arguments) {
   TRIBUTARY_ASSIGN_OR_RETURN(Graph graph,
                              BuildZooGraph({arguments.model, data.train.shape(), data.train.classes(), stem}));
   const auto model = std::make_shared<const Model>(std::move(graph));
+  arguments.options.scale_filters =
+      arguments.scaling == "inverse" || (arguments.scaling == "auto" && NeedsFilterScaling(*model));
   const auto clock = MakeRealClock();
   TRIBUTARY_ASSIGN_OR_RETURN(
       const auto exploration,
@@ -248,7 +249,7 @@ void AddSearchOptions(CLI::App& command, Arguments& a) {
       ->capture_default_str();
   command.add_option("--snapshot-steps", options.snapshot_steps, "Steps of the full network to the last snapshot")
       ->capture_default_str();
-  command.add_option("--scaling", a.scaling, "Of the filters that are kept: none, or inverse to how many are")
+  command.add_option("--scaling", a.scaling, "Of the filters that are kept: none, inverse (to how many are), or auto")
       ->capture_default_str();
   command.add_option("--repeats", a.repeats, "Times that front and uniform vectors are trained again, to compare them")
       ->check(CLI::Range(0, 100))

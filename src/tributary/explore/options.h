@@ -36,6 +36,10 @@ inline constexpr std::size_t kSnapshots = 3;
 inline constexpr std::size_t kUniformVectors = 8;
 inline constexpr double kHighestRate = 0.95;
 
+// Whether sub-networks need FilterScaling::kInverse for the full network to gain from their steps: where no norm sets
+// right that sums over fewer channels are smaller.
+bool NeedsFilterScaling(const Model& model);
+
 // An error in words for what is out of its range.
 Status CheckExploreOptions(const ExploreOptions& options);
 
