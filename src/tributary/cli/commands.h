@@ -21,6 +21,7 @@ void AddTrainCommand(CLI::App& app, Action& action);
 void AddEvaluateCommand(CLI::App& app, Action& action);
 void AddPlanCommand(CLI::App& app, Action& action);
 void AddProfileCommand(CLI::App& app, Action& action);
+void AddExploreCommand(CLI::App& app, Action& action);
 void AddSampleCommand(CLI::App& app, Action& action);
 void AddStreamCommand(CLI::App& app, Action& action);
 // Only in a program built with OpenSSL:

@@ -89,6 +89,7 @@ int Main(int argc, const char* const* argv) {
   AddStreamCommand(app, action);
   AddProfileCommand(app, action);
   AddPlanCommand(app, action);
+  AddExploreCommand(app, action);
   AddSampleCommand(app, action);
 #ifdef TRIBUTARY_REMOTE
   AddCoordinatorCommand(app, action);

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "tributary/coordinator/calibration.h"
+#include "tributary/fleet/calibration.h"
 #include "tributary/coordinator/round_summary.h"
 #include "tributary/experiment/vocabulary.h"
 #include "tributary/model/initialise.h"

@@ -1,4 +1,4 @@
-#include "tributary/coordinator/calibration.h"
+#include "tributary/fleet/calibration.h"
 
 #include <algorithm>
 

@@ -1,0 +1,292 @@
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "tributary/base/file.h"
+#include "tributary/base/names.h"
+#include "tributary/base/text_table.h"
+#include "tributary/cli/commands.h"
+#include "tributary/cli/interrupt.h"
+#include "tributary/cli/shared_options.h"
+#include "tributary/explore/exploration.h"
+#include "tributary/explore/uniform_comparison.h"
+#include "tributary/plot/line_chart.h"
+#include "tributary/telemetry/progress.h"
+
+namespace tributary {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Of the budget, for the search; the rest is for the comparison with uniform vectors.
+constexpr double kShareOfSearch = 0.85;
+
+struct Arguments {
+  std::string model;
+  std::string stem = "auto";
+  DataOptions data;
+  std::string cost = "time";
+  std::string scaling = "auto";
+  ExploreOptions options;
+  int threads = 1;
+  double budget_minutes = 10;
+  std::size_t repeats = 3;
+  std::string out;
+  std::string plot;
+  bool resume = false;
+  bool json = false;
+  bool quiet = false;
+};
+
+std::string LossText(const std::optional<double>& loss) {
+  if (!loss) return "–";
+  char text[32];
+  std::snprintf(text, sizeof text, "%.4f", *loss);
+  return text;
+}
+
+std::string StandingText(const Exploration::Standing& standing) {
+  if (standing.evaluated == 0) {
+    if (standing.snapshots == kSnapshots) return "first vectors, " + std::to_string(standing.screened) + " screened";
+    return "snapshot " + std::to_string(standing.snapshots + 1) + " of " + std::to_string(kSnapshots);
+  }
+  char text[160];
+  std::snprintf(text, sizeof text,
+                "generation %llu, %zu evaluated, %zu on the front, hypervolume %.4f, loss at half cost %s",
+                static_cast<unsigned long long>(standing.generation), standing.evaluated, standing.on_front,
+                standing.hypervolume, LossText(standing.loss_at_half_cost).c_str());
+  return text;
+}
+
+LineChart ChartOf(const ParetoFront& front, const FrontExtras& extras) {
+  LineChart chart;
+  chart.title = front.model + " on " + extras.data + ": what a sub-network costs and how it converges";
+  chart.x_title = front.cost == FrontCost::kTime ? "time of a step (ms)" : "multiply-accumulates of a sample";
+  chart.y_title = "loss after a short training";
+  const auto add = [&](const char* name, const std::vector<FrontPoint>& points) {
+    LineSeries& series = chart.series.emplace_back();
+    series.name = name;
+    for (const FrontPoint& point : points) series.points.push_back({point.Cost(front.cost), point.convergence});
+  };
+  add("explored", front.points);
+  add("uniform", extras.uniform);
+  return chart;
+}
+
+Json SummaryJson(const Arguments& arguments, const ParetoFront& front, const FrontExtras& extras,
+                 const Exploration::Standing& standing, bool interrupted, double seconds) {
+  const ComparisonTally tally = TallyOf(extras.comparison);
+  return {{"model", front.model},
+          {"data", extras.data},
+          {"out", arguments.out},
+          {"seed", extras.seed},
+          {"interrupted", interrupted},
+          {"seconds", seconds},
+          {"generations", standing.generation},
+          {"screened", standing.screened},
+          {"evaluated", standing.evaluated},
+          {"front", standing.on_front},
+          {"hypervolume", standing.hypervolume},
+          {"full_loss", standing.full_loss ? Json(*standing.full_loss) : Json()},
+          {"loss_at_half_cost", standing.loss_at_half_cost ? Json(*standing.loss_at_half_cost) : Json()},
+          {"against_uniform", {{"better", tally.better}, {"same", tally.same}, {"worse", tally.worse}}}};
+}
+
+void PrintSummary(const Arguments& arguments, const ParetoFront& front, const FrontExtras& extras,
+                  const Exploration::Standing& standing, bool interrupted, double seconds) {
+  std::printf("%s after %s: %s\n", interrupted ? "interrupted" : "done", FormatDuration(FromSeconds(seconds)).c_str(),
+              StandingText(standing).c_str());
+  std::printf("%zu sub-networks screened, %zu of them evaluated; the full network's loss is %s\n", standing.screened,
+              standing.evaluated, LossText(standing.full_loss).c_str());
+  if (!extras.comparison.empty()) {
+    const ComparisonTally tally = TallyOf(extras.comparison);
+    std::printf("\nUniform vectors and the front at no more than their cost, trained again %zu times with other chance:\n%s"
+                "The front is better at %zu of %zu costs, the same vector at %zu, worse at %zu.\n",
+                extras.comparison.front().of_front.size(), DescribeComparison(extras.comparison, front.cost).c_str(),
+                tally.better, extras.comparison.size(), tally.same, tally.worse);
+  }
+  std::printf("wrote %s; go on with --resume\n", arguments.out.c_str());
+}
+
+// Searches until the time is over (Cancelled) or there is nothing new, saving after every generation.
+Status Search(Exploration& exploration, const std::filesystem::path& state, const Exploration::Watch& watch) {
+  TRIBUTARY_RETURN_IF_ERROR(exploration.Prepare(watch));
+  TRIBUTARY_RETURN_IF_ERROR(exploration.Save(state));
+  for (std::size_t saved = 0;;) {
+    TRIBUTARY_ASSIGN_OR_RETURN(const bool more, exploration.Advance(watch));
+    if (!more) return OkStatus();
+    // Generations that bring nothing new are over at once.
+    if (const std::size_t evaluated = exploration.standing().evaluated; evaluated != saved) {
+      TRIBUTARY_RETURN_IF_ERROR(exploration.Save(state));
+      saved = evaluated;
+    }
+    if (watch.should_stop()) return Cancelled("the budget is over");
+  }
+}
+
+Status ReadWords(Arguments& arguments) {
+  TRIBUTARY_ASSIGN_OR_RETURN(arguments.options.cost, ParseFrontCost(arguments.cost));
+  const std::vector<std::string> known = {"auto", "none", "inverse"};
+  if (std::ranges::find(known, arguments.scaling) == known.end()) return UnknownName("scaling", arguments.scaling, known);
+  arguments.options.screening_steps = std::min(arguments.options.screening_steps, arguments.options.steps);
+  arguments.options.threads = static_cast<std::size_t>(arguments.threads);
+  return CheckExploreOptions(arguments.options);
+}
+
+Status Run(Arguments arguments) {
+  TRIBUTARY_RETURN_IF_ERROR(ReadWords(arguments));
+  const std::filesystem::path state = arguments.out + ".state";
+  for (const std::filesystem::path& path : {std::filesystem::path(arguments.out), state}) {
+    TRIBUTARY_RETURN_IF_ERROR(CheckWritable(path));
+  }
+  if (!arguments.plot.empty()) TRIBUTARY_RETURN_IF_ERROR(CheckWritable(arguments.plot));
+  if (!arguments.resume && std::filesystem::exists(state)) {
+    return InvalidArgument(state.string() + " is there from an exploration before; go on from it with --resume, choose"
+                           " another --out, or delete it");
+  }
+  TRIBUTARY_ASSIGN_OR_RETURN(const Stem stem, ParseStem(arguments.stem));
+  TRIBUTARY_RETURN_IF_ERROR(BuildZooGraph({arguments.model, {}, {}, stem}).status());
+  TRIBUTARY_ASSIGN_OR_RETURN(const TrainTest data, LoadData(arguments.data));
+  TRIBUTARY_ASSIGN_OR_RETURN(Graph graph,
+                             BuildZooGraph({arguments.model, data.train.shape(), data.train.classes(), stem}));
+  const auto model = std::make_shared<const Model>(std::move(graph));
+  arguments.options.scale_filters =
+      arguments.scaling == "inverse" || (arguments.scaling == "auto" && NeedsFilterScaling(*model));
+  const auto clock = MakeRealClock();
+  TRIBUTARY_ASSIGN_OR_RETURN(
+      const auto exploration,
+      Exploration::Make(arguments.options, model, data.train,
+                        {{"model", arguments.model}, {"stem", arguments.stem}, {"data", arguments.data.name}}, *clock));
+  if (arguments.resume) TRIBUTARY_RETURN_IF_ERROR(exploration->Resume(state));
+
+  const bool talk = !arguments.json && !arguments.quiet;
+  if (talk) {
+    std::printf("Exploring %s (%zu channel groups, %s MACs a sample) on %s for %s, cost is %s, %d threads\n",
+                arguments.model.c_str(), model->channels.groups.size(),
+                FormatCount(static_cast<double>(TotalMacs(model->costs).value)).c_str(), arguments.data.name.c_str(),
+                FormatDuration(FromSeconds(60 * arguments.budget_minutes)).c_str(), arguments.cost.c_str(),
+                arguments.threads);
+    std::fflush(stdout);
+  }
+  const double budget = 60 * arguments.budget_minutes;
+  Progress progress(*clock, stderr,
+                    {.style = arguments.quiet ? ProgressStyle::kQuiet : ProgressStyleFor(stderr),
+                     .total = static_cast<std::uint64_t>(1000 * budget),
+                     .bar = false});
+  const auto elapsed = [&] { return ToSeconds(clock->Now()); };
+  const InterruptGuard interrupt;
+  double until = budget * (arguments.repeats > 0 ? kShareOfSearch : 1);
+  Exploration::Watch watch;
+  watch.should_stop = [&] { return interrupt.interrupted() || elapsed() >= until; };
+  watch.on_news = [&] {
+    progress.Update(static_cast<std::uint64_t>(1000 * elapsed()), StandingText(exploration->standing()));
+  };
+  const Status searched = Search(*exploration, state, watch);
+  if (!searched.ok() && searched.code() != StatusCode::kCancelled) return searched;
+  if (!searched.ok()) TRIBUTARY_RETURN_IF_ERROR(exploration->Save(state));
+  const std::optional<ParetoFront> front = exploration->Front();
+  if (!front) {
+    progress.Clear();
+    if (!interrupt.interrupted()) {
+      return ResourceExhausted("the budget was over before the full network had been evaluated; give more minutes"
+                               " (--budget) and go on with --resume");
+    }
+    if (arguments.json) {
+      PrintJson(Json{{"interrupted", true}, {"generations", 0}, {"evaluated", 0}, {"front", 0}});
+    } else {
+      std::printf("interrupted before the full network had been evaluated: there is no front yet; go on with --resume\n");
+    }
+    return OkStatus();
+  }
+
+  FrontExtras extras;
+  extras.seed = arguments.options.seed;
+  extras.generations = exploration->standing().generation;
+  extras.evaluated = exploration->standing().evaluated;
+  extras.data = arguments.data.name;
+  extras.input = FormatShape(model->graph.input_shape());
+  extras.classes = model->graph.classes();
+  extras.uniform = exploration->Uniform();
+  // What was found is safe before it is compared.
+  TRIBUTARY_RETURN_IF_ERROR(WriteFileAtomically(arguments.out, FormatFront(*front, extras)));
+  if (arguments.repeats > 0 && !interrupt.interrupted()) {
+    until = budget;
+    watch.on_news = [&] {
+      progress.Update(static_cast<std::uint64_t>(1000 * elapsed()), "comparing with uniform vectors");
+    };
+    TRIBUTARY_ASSIGN_OR_RETURN(extras.comparison, CompareWithUniform(*exploration, arguments.repeats, watch));
+    TRIBUTARY_RETURN_IF_ERROR(WriteFileAtomically(arguments.out, FormatFront(*front, extras)));
+  }
+  progress.Clear();
+  if (!arguments.plot.empty()) {
+    TRIBUTARY_RETURN_IF_ERROR(WriteFileAtomically(arguments.plot, DrawLineChart(ChartOf(*front, extras))));
+  }
+  const auto summary = [&](const auto& show) {
+    show(arguments, *front, extras, exploration->standing(), interrupt.interrupted(), elapsed());
+  };
+  if (arguments.json) {
+    summary([](const auto&... what) { PrintJson(SummaryJson(what...)); });
+  } else {
+    summary([](const auto&... what) { PrintSummary(what...); });
+  }
+  return OkStatus();
+}
+
+void AddSearchOptions(CLI::App& command, Arguments& a) {
+  ExploreOptions& options = a.options;
+  command.add_option("--population", options.population, "Vectors that survive a generation; at least 10")
+      ->capture_default_str();
+  command.add_option("--seed", options.seed, "Same seed and options: the same search")->capture_default_str();
+  command.add_option("--cost", a.cost, "What is traded against convergence: time (of a step, as measured here) or macs")
+      ->capture_default_str();
+  command.add_option("--batch", options.batch, "Samples of a mini-batch")->capture_default_str();
+  command.add_option("--lr", options.learning_rate, "Learning rate")->capture_default_str();
+  command.add_option("--momentum", options.momentum, "Share of the last direction that is kept")->capture_default_str();
+  command.add_option("--steps", options.steps, "Mini-batches from each snapshot by which a vector is judged")
+      ->capture_default_str();
+  command.add_option("--screening-steps", options.screening_steps, "Mini-batches by which it is decided who is judged")
+      ->capture_default_str();
+  command.add_option("--samples", options.samples, "Training samples over which the loss is taken")
+      ->capture_default_str();
+  command.add_option("--snapshot-steps", options.snapshot_steps, "Steps of the full network to the last snapshot")
+      ->capture_default_str();
+  command.add_option("--scaling", a.scaling, "Of the filters that are kept: none, inverse (to how many are), or auto")
+      ->capture_default_str();
+  command.add_option("--repeats", a.repeats, "Times that front and uniform vectors are trained again, to compare them")
+      ->check(CLI::Range(0, 100))
+      ->capture_default_str();
+}
+
+}  // namespace
+
+void AddExploreCommand(CLI::App& app, Action& action) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* command = app.add_subcommand(
+      "explore", "Find the dropout vectors of a network that are worth their cost, for devices to choose from");
+  command->add_option("model", arguments->model, "A network of the zoo (see 'tributary models')")->required();
+  AddStemOption(*command, arguments->stem);
+  command->add_option("--data", arguments->data.name,
+                      "Data set, or a folder with X.npy and y.npy or with recordings; see 'tributary data'")
+      ->capture_default_str();
+  AddDataDirOption(*command, arguments->data.data_dir);
+  command->add_option("--train-limit", arguments->data.train_limit, "Use at most so many training samples");
+  command->add_option("--budget", arguments->budget_minutes, "Minutes to take")
+      ->check(CLI::Range(0.001, 100'000.0))
+      ->capture_default_str();
+  AddSearchOptions(*command, *arguments);
+  AddThreadsOption(*command, arguments->threads);
+  command->add_option("--out", arguments->out, "Where the front goes; beside it, FILE.state to go on from")
+      ->type_name("FILE.json")
+      ->required();
+  command->add_option("--plot", arguments->plot, "Draw the front and the uniform vectors")->type_name("FILE.svg");
+  command->add_flag("--resume", arguments->resume, "Go on from FILE.state");
+  AddJsonFlag(*command, arguments->json);
+  command->add_flag("--quiet", arguments->quiet, "Print the result only");
+  command->footer(
+      "Ctrl-C stops, writes the front found so far and saves; --resume goes on.\n"
+      "Examples:\n"
+      "  tributary explore resnet8 --data cifar10 --out front.json --plot front.svg\n"
+      "  tributary explore cnn --data glyphs --budget 2 --cost macs --out front.json");
+  command->callback([arguments, &action] { action = [arguments] { return Run(*arguments); }; });
+}
+
+}  // namespace tributary

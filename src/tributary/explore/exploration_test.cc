@@ -1,0 +1,165 @@
+#include "tributary/explore/exploration.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+
+#include "tributary/explore/testing_exploration.h"
+#include "tributary/explore/uniform_comparison.h"
+#include "tributary/policy/dropout/kept_counts.h"
+
+namespace tributary {
+namespace {
+
+// A millisecond passes whenever somebody looks.
+class TickingClock : public Clock {
+ public:
+  TimePoint Now() const override { return std::chrono::milliseconds(++ticks_); }
+
+ private:
+  mutable std::atomic<int> ticks_ = 0;
+};
+
+struct ExplorationTest : testing::Test {
+  std::unique_ptr<Exploration> Make(const ExploreOptions& options, const char* network = "resnet8") {
+    auto made = Exploration::Make(options, SmallNetwork(network), data, {{"model", network}}, clock);
+    EXPECT_TRUE(made.ok()) << made.status();
+    return std::move(made).value();
+  }
+  std::unique_ptr<Exploration> Explored(const ExploreOptions& options, int generations) {
+    auto exploration = Make(options);
+    EXPECT_TRUE(exploration->Prepare({}).ok());
+    for (int i = 0; i < generations; ++i) EXPECT_TRUE(exploration->Advance({}).ok());
+    return exploration;
+  }
+  ~ExplorationTest() override { std::filesystem::remove(path); }
+
+  TickingClock clock;
+  Dataset data = StripedImages(200);
+  std::filesystem::path path = std::filesystem::path(testing::TempDir()) / "exploration_test.state";
+};
+
+std::string TextOf(const Exploration& exploration) {
+  FrontExtras extras;
+  extras.data = "test";
+  extras.uniform = exploration.Uniform();
+  extras.evaluated = exploration.standing().evaluated;
+  return FormatFront(exploration.Front().value(), extras);
+}
+
+TEST_F(ExplorationTest, GivesAFrontThatIsSortedNotDominatedAndEndsWithTheFullNetwork) {
+  const auto exploration = Explored(QuickExploration(), 3);
+  const auto front = exploration->Front();
+  ASSERT_TRUE(front.has_value());
+  EXPECT_TRUE(CheckFront(*front).ok()) << CheckFront(*front);
+  EXPECT_TRUE(CheckFrontFits(*front, *SmallNetwork("resnet8")).ok());
+  EXPECT_GT(front->points.size(), 1u);
+  const Exploration::Standing standing = exploration->standing();
+  EXPECT_EQ(standing.generation, 3u);
+  EXPECT_GE(standing.evaluated, 10u);
+  EXPECT_GE(standing.screened, standing.evaluated);
+  EXPECT_GT(standing.hypervolume, 0);
+  EXPECT_EQ(standing.on_front, front->points.size());
+  // A device that reads the rates keeps just as many channels as were explored.
+  const Model& model = *SmallNetwork("resnet8");
+  for (const FrontPoint& point : front->points) {
+    EXPECT_EQ(RatesOf(model.channels, KeptCounts(model.channels, point.dropout)), point.dropout);
+  }
+}
+
+TEST_F(ExplorationTest, DoesNotDependOnTheNumberOfThreads) {
+  ExploreOptions options = QuickExploration();
+  const std::string one = TextOf(*Explored(options, 2));
+  options.threads = 3;
+  EXPECT_EQ(TextOf(*Explored(options, 2)), one);
+  options.seed = 2;
+  EXPECT_NE(TextOf(*Explored(options, 2)), one);
+}
+
+// Stopped again and again, at moments that have nothing to do with generations, and gone on with in a new object from
+// the file: in the end the same front, from the same candidates.
+TEST_F(ExplorationTest, InterruptedAndResumedIsAsUninterrupted) {
+  const ExploreOptions options = QuickExploration();
+  const std::string whole = TextOf(*Explored(options, 3));
+  int interruptions = 0;
+  std::unique_ptr<Exploration> exploration = Make(options);
+  while (exploration->standing().generation < 3) {
+    std::atomic<int> asked = 0;
+    const Exploration::Watch watch{[&] { return ++asked > 100; }, {}};
+    Status status = exploration->Prepare(watch);
+    while (status.ok() && exploration->standing().generation < 3) status = exploration->Advance(watch).status();
+    if (status.ok()) break;
+    ASSERT_EQ(status.code(), StatusCode::kCancelled) << status;
+    ASSERT_LT(++interruptions, 100);
+    ASSERT_TRUE(exploration->Save(path).ok());
+    exploration = Make(options);
+    ASSERT_TRUE(exploration->Resume(path).ok());
+  }
+  EXPECT_GT(interruptions, 2);
+  EXPECT_EQ(TextOf(*exploration), whole);
+}
+
+TEST_F(ExplorationTest, DoesNotGoOnWithAnotherSetup) {
+  ASSERT_TRUE(Make(QuickExploration())->Save(path).ok());
+  ExploreOptions options = QuickExploration();
+  options.steps = 4;
+  const Status status = Make(options)->Resume(path);
+  EXPECT_NE(status.message().find("its steps is 3, and 4 was asked for"), std::string::npos) << status;
+  EXPECT_NE(status.message().find(path.string()), std::string::npos) << status;
+}
+
+TEST_F(ExplorationTest, EndsWhereThereIsNothingNew) {
+  ExploreOptions options = QuickExploration();
+  options.steps = options.screening_steps = 1;
+  const auto exploration = Make(options, "mlp");
+  ASSERT_TRUE(exploration->Prepare({}).ok());
+  int generations = 0;
+  for (bool more = true; more; ++generations) {
+    ASSERT_LT(generations, 5000);
+    const auto advanced = exploration->Advance({});
+    ASSERT_TRUE(advanced.ok()) << advanced.status();
+    more = *advanced;
+  }
+}
+
+TEST_F(ExplorationTest, ComparesWithUniformVectorsUnderOtherChance) {
+  const auto exploration = Explored(QuickExploration(), 1);
+  const auto compared = CompareWithUniform(*exploration, 2, {});
+  ASSERT_TRUE(compared.ok()) << compared.status();
+  ASSERT_FALSE(compared->empty());
+  for (const FrontExtras::Comparison& pair : *compared) {
+    EXPECT_LE(pair.front.macs, pair.uniform.macs);
+    EXPECT_LE(pair.front.convergence, pair.uniform.convergence);
+    ASSERT_EQ(pair.of_front.size(), 2u);
+    EXPECT_NE(pair.of_uniform[0], pair.of_uniform[1]);
+    EXPECT_NE(pair.of_uniform[0], pair.uniform.convergence);
+    if (pair.front == pair.uniform) {
+      EXPECT_EQ(pair.of_front, pair.of_uniform);
+    }
+  }
+  const ComparisonTally tally = TallyOf(*compared);
+  EXPECT_EQ(tally.better + tally.same + tally.worse, compared->size());
+}
+
+TEST_F(ExplorationTest, RefusesWhatCannotBeExplored) {
+  const auto error = [&](const ExploreOptions& options, const Dataset& dataset) {
+    const auto made = Exploration::Make(options, SmallNetwork("resnet8"), dataset, {}, clock);
+    return made.ok() ? "" : made.status().message();
+  };
+  ExploreOptions options = QuickExploration();
+  EXPECT_NE(error(options, StripedImages(12)).find("has 12 training samples"), std::string::npos);
+  options.population = 3;
+  EXPECT_NE(error(options, data).find("vectors of the population lies between 10 and"), std::string::npos);
+  options = QuickExploration();
+  options.screening_steps = 4;
+  EXPECT_NE(error(options, data).find("mini-batches of a screening"), std::string::npos);
+}
+
+TEST(NeedsFilterScaling, WhereThereAreNoNorms) {
+  EXPECT_TRUE(NeedsFilterScaling(*SmallNetwork("cnn")));
+  EXPECT_TRUE(NeedsFilterScaling(*SmallNetwork("mlp")));
+  EXPECT_FALSE(NeedsFilterScaling(*SmallNetwork("resnet8")));
+}
+
+}  // namespace
+}  // namespace tributary

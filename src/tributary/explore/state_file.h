@@ -1,0 +1,27 @@
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+#include "tributary/explore/state.h"
+#include "tributary/explore/thin_training.h"
+
+namespace tributary {
+
+// The state of an exploration and its snapshots in one safetensors file with a checksum.
+
+// Replaces `path`, or leaves it as it was.
+Status WriteExplorationState(const std::filesystem::path& path, const ExplorationState& state,
+                             const std::vector<Snapshot>& snapshots);
+
+struct SavedExploration {
+  ExplorationState state;
+  std::vector<Snapshot> snapshots;  // up to kSnapshots of them
+};
+
+// Refused, with the file's name: what is not such a file, has changed since it was written, or is of another setup or
+// network than asked for.
+StatusOr<SavedExploration> ReadExplorationState(const std::filesystem::path& path, const Model& model,
+                                                const std::map<std::string, std::string>& setup);
+
+}  // namespace tributary

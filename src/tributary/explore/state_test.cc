@@ -1,0 +1,59 @@
+#include "tributary/explore/state.h"
+
+#include <gtest/gtest.h>
+
+namespace tributary {
+namespace {
+
+ExplorationState Example() {
+  ExplorationState state;
+  state.setup = {{"model", "cnn"}, {"seed", "1"}};
+  state.cost_model = CostModel{0.001, 1.0 / 3 * 1e-11, 0};
+  state.search.generation = 2;
+  state.search.population = {{{0.1, 1.0 / 3}, {12, 0.7}}, {{0, 0.95}, {8, 0.9}}};
+  state.candidates = {{{8, 16}, 2.0 / 3, std::nullopt}, {{16, 16}, 0.5, CandidateRecord::Full{0.1 + 0.2, 1}}};
+  return state;
+}
+
+TEST(ExplorationState, ComesBackToTheBit) {
+  const ExplorationState state = Example();
+  const auto again = ParseExplorationState(FormatExplorationState(state));
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_EQ(again->setup, state.setup);
+  EXPECT_EQ(again->search, state.search);
+  EXPECT_EQ(again->candidates, state.candidates);
+  EXPECT_EQ(again->cost_model->per_mac, state.cost_model->per_mac);
+}
+
+TEST(ExplorationState, RefusesWhatItCannotHaveWritten) {
+  const std::string text = FormatExplorationState(Example());
+  const auto expect = [&](const std::string& piece, const std::string& other, const std::string& message) {
+    std::string changed = text;
+    const std::size_t at = changed.find(piece);
+    ASSERT_NE(at, std::string::npos) << piece << " in " << text;
+    const auto state = ParseExplorationState(changed.replace(at, piece.size(), other));
+    ASSERT_FALSE(state.ok()) << changed;
+    EXPECT_NE(state.status().message().find(message), std::string::npos) << state.status();
+  };
+  expect("\"schema\":1", "\"schema\":2", "its schema is 2");
+  expect("\"generation\":1", "\"generation\":7", "has not come");
+  expect("\"generation\":2", "\"generation\":-2", "'generation' is not a whole number");
+  expect("[8,16]", "[8,1.5]", "'kept' is not a list of numbers");
+  expect("\"screened\":0.5", "\"screened\":-1", "'screened' is not a number from 0");
+  expect("\"candidates\"", "\"candidate\"", "it has no 'candidates'");
+  expect("\"cnn\"", "3", "'setup'");
+  EXPECT_FALSE(ParseExplorationState("").ok());
+  EXPECT_FALSE(ParseExplorationState("[]").ok());
+  EXPECT_FALSE(ParseExplorationState(std::string(100, '[')).ok());
+}
+
+TEST(ExplorationState, GoesOnWithTheSameSetupOnly) {
+  const std::map<std::string, std::string> saved = {{"model", "cnn"}, {"seed", "1"}};
+  EXPECT_TRUE(CheckSameSetup(saved, saved).ok());
+  const Status other = CheckSameSetup(saved, {{"model", "cnn"}, {"seed", "2"}});
+  EXPECT_NE(other.message().find("its seed is 1, and 2 was asked for"), std::string::npos) << other;
+  EXPECT_FALSE(CheckSameSetup(saved, {{"batch", "32"}}).ok());
+}
+
+}  // namespace
+}  // namespace tributary

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tributary/policy/dropout/front.h"
+
+namespace tributary {
+
+// A front as a file, which `tributary explore` writes and devices read:
+//
+//   {"model": "resnet8", "cost": "time", "batch": 32,
+//    "cost_model": {"fixed_s": …, "per_mac_s": …, "per_byte_s": …},
+//    "groups": [{"name": "conv1", "channels": 16}, …],
+//    "front": [{"dropout": [0.5, …], "macs": …, "time_ms": …, "convergence": …}, …], …}
+//
+// "model", "groups" and "front" must be there. Without "cost" it is time; without "cost_model" or "batch" they are 0.
+// Other keys are for people and pictures, and are passed over.
+
+inline constexpr std::size_t kMostFrontPoints = 10'000;
+inline constexpr std::size_t kMostFrontGroups = 10'000;
+
+// Any text is answered with a front that CheckFront finds right, or with what is wrong and where.
+StatusOr<ParetoFront> ParseFront(std::string_view text);
+// The same from a file, whose name errors begin with, and for this network.
+StatusOr<ParetoFront> ReadFront(const std::filesystem::path& path, const Model& model);
+
+// What a front was explored with and is compared with: for people and pictures, not read back.
+struct FrontExtras {
+  std::uint64_t seed = 0;
+  std::uint64_t evaluated = 0;
+  std::uint64_t generations = 0;
+  std::string data;
+  std::string input;
+  std::int64_t classes = 0;
+  std::vector<FrontPoint> uniform;  // one rate for all groups, evaluated as those of the front were
+  // For each uniform vector, it and the front at no more than its cost, both trained again with other chance.
+  struct Comparison {
+    FrontPoint uniform, front;  // as found
+    std::vector<double> of_uniform, of_front;  // losses, one for each seed
+  };
+  std::vector<Comparison> comparison;
+};
+
+std::string FormatFront(const ParetoFront& front, const FrontExtras& extras = {});
+
+}  // namespace tributary
