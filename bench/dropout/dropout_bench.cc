@@ -20,7 +20,7 @@
 #include "tributary/model/initialise.h"
 #include "tributary/model/zoo.h"
 #include "tributary/policy/dropout/choose_atoms.h"
-#include "tributary/policy/dropout/kept_counts.h"
+#include "tributary/model/kept_counts.h"
 #include "tributary/policy/dropout/thin_cost.h"
 #include "tributary/policy/optimisation/optimiser.h"
 

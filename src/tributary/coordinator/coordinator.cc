@@ -71,6 +71,9 @@ std::size_t Coordinator::QuorumOf(std::size_t asked) const {
 Status Coordinator::MakeMethod() {
   if (method_ != nullptr) return OkStatus();
   const std::size_t size = parameters_.size();
+  if (IsFixedInRound(experiment_.dropout.method)) {
+    TRIBUTARY_ASSIGN_OR_RETURN(covered_, CoveredMean::Make(experiment_, *model_));
+  }
   switch (experiment_.train.method) {
     case Method::kSyncSgd: {
       TRIBUTARY_ASSIGN_OR_RETURN(method_, MakeSyncSgd(experiment_, size));
@@ -199,6 +202,7 @@ Status Coordinator::RunRound(RoundId round) {
   const RoundFinished summary = Summarise(round, report);
   if (summary.applied > 0 && summary.applied >= request.quorum) {
     TRIBUTARY_RETURN_IF_ERROR(method_->Conclude(report));
+    if (covered_) covered_->Begin(round, report);
     TRIBUTARY_RETURN_IF_ERROR(Apply(round, RateFactorOf(report)));
     fleet_.Counted(round);
     fruitless_rounds_ = 0;
@@ -240,6 +244,7 @@ Status Coordinator::Apply(RoundId round, double rate_factor) {
     const auto stretch = parameters_.span().subspan(offset, std::min(mean.size(), parameters_.size() - offset));
     const auto some = std::span(mean).first(stretch.size());
     TRIBUTARY_RETURN_IF_ERROR(aggregate_.Mean(UpdatePart::kParameters, offset, some));
+    if (covered_) covered_->Apply(offset, some);
     method_->StepRange(offset, some, stretch);
   }
   return aggregate_.Mean(UpdatePart::kStatistics, 0, statistics_.span());

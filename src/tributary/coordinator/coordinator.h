@@ -7,6 +7,7 @@
 #include "tributary/base/flat_buffer.h"
 #include "tributary/base/status.h"
 #include "tributary/coordinator/checkpoint.h"
+#include "tributary/coordinator/covered_mean.h"
 #include "tributary/coordinator/round_aggregate.h"
 #include "tributary/coordinator/round_method.h"
 #include "tributary/coordinator/split.h"
@@ -93,6 +94,7 @@ class Coordinator {
   FlatBuffer parameters_, statistics_;
   RoundAggregate aggregate_;
   std::unique_ptr<RoundMethod> method_;
+  std::unique_ptr<CoveredMean> covered_;  // where devices train a part of the network in a round
   std::optional<double> accuracy_;
   std::uint64_t fruitless_rounds_ = 0;
   RunProgress kept_;  // after the last round

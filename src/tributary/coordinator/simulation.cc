@@ -47,6 +47,15 @@ Status CheckRecorded(const Experiment& experiment, const Dataset& train) {
                          ".csv files for each person)");
 }
 
+StatusOr<std::optional<SimulatedFleetOptions::Dropout>> DropoutOf(const Experiment& experiment, const Model& model) {
+  std::optional<SimulatedFleetOptions::Dropout> dropout;
+  if (!Chooses(experiment.dropout.method)) return dropout;
+  TRIBUTARY_ASSIGN_OR_RETURN(DropoutMenu menu, DropoutMenu::Make(model, experiment.dropout));
+  dropout = {experiment.dropout.method, ScalingOf(experiment.dropout, model.graph),
+             std::make_shared<const DropoutMenu>(std::move(menu))};
+  return dropout;
+}
+
 }  // namespace
 
 StatusOr<FinishedRun> Simulate(const Experiment& asked, const SimulationOptions& options) {
@@ -80,6 +89,7 @@ StatusOr<FinishedRun> Simulate(const Experiment& asked, const SimulationOptions&
   TRIBUTARY_ASSIGN_OR_RETURN(fleet_options.data, DealOut(experiment, data.train));
   fleet_options.servers = experiment.fleet.servers;
   fleet_options.disturbances = experiment.disturbances;
+  TRIBUTARY_ASSIGN_OR_RETURN(fleet_options.dropout, DropoutOf(experiment, *model));
   fleet_options.seed = experiment.goal.seed;
   fleet_options.threads = options.threads;
   SimulatedFleet fleet(std::move(fleet_options));

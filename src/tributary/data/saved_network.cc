@@ -39,6 +39,7 @@ Metadata ToMetadata(const SavedNetwork& network) {
                                               {"deviation", network.normalisation.deviation}};
   if (!network.zoo.cut.empty()) description["cut"] = network.zoo.cut;
   if (!network.zoo.tail.empty()) description["tail"] = network.zoo.tail;
+  if (network.zoo.width != 1) description["width"] = network.zoo.width;
   // "format": "pt" is what PyTorch's readers look for.
   return {{"format", "pt"},
           {kKey, description.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace)}};
@@ -59,6 +60,7 @@ StatusOr<std::optional<SavedNetwork>> FromMetadata(const Metadata& metadata) {
   network.zoo.name = text("model");
   network.zoo.cut = text("cut");
   network.zoo.tail = text("tail");
+  if (json.contains("width") && json["width"].is_number()) network.zoo.width = json["width"].get<double>();
   network.data = text("data");
   network.zoo.classes = json["classes"].get<std::int64_t>();
   TRIBUTARY_ASSIGN_OR_RETURN(network.zoo.input, ParseShape(text("input")));

@@ -42,6 +42,23 @@ TEST(SavedNetwork, RemembersWhereItWasCut) {
   EXPECT_EQ(ToMetadata(network).at("tributary").find("cut"), std::string::npos);  // as files were before
 }
 
+TEST(SavedNetwork, RemembersHowNarrowItIs) {
+  SavedNetwork network;
+  network.zoo = {"resnet8", Shape{3, 32, 32}, 10};
+  network.zoo.width = 0.5;
+  const auto read = FromMetadata(ToMetadata(network));
+  ASSERT_TRUE(read.ok() && *read);
+  EXPECT_EQ((*read)->zoo.width, 0.5);
+  const auto size = [](const ZooOptions& zoo) { return Model(BuildZooGraph(zoo).value()).parameters.size; };
+  EXPECT_EQ(size((*read)->zoo), size(network.zoo));
+  network.zoo.width = 1;
+  EXPECT_LT(size((*read)->zoo), size(network.zoo) / 2);
+  for (const double width : {0.0, -1.0, 1.5}) {
+    network.zoo.width = width;
+    EXPECT_FALSE(BuildZooGraph(network.zoo).ok()) << width;
+  }
+}
+
 TEST(SavedNetwork, OthersFilesAreNotOursAndBrokenOnesAreRefused) {
   EXPECT_FALSE(FromMetadata({{"format", "pt"}})->has_value());
   for (const char* bad : {"", "{", "[]", "{}", R"({"classes": 1e99, "mean": [], "deviation": []})",

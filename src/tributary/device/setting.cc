@@ -27,6 +27,7 @@ ZooOptions NetworkOf(const std::string& name, const Experiment& experiment, cons
     zoo.cut = experiment.split.cut;
     zoo.tail = experiment.split.tail.value_or("");
   }
+  if (experiment.dropout.method == DropoutMethod::kSmall) zoo.width = experiment.dropout.width;
   return zoo;
 }
 

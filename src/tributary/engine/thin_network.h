@@ -6,15 +6,10 @@
 
 #include "tributary/base/flat_buffer.h"
 #include "tributary/engine/executor.h"
+#include "tributary/model/filter_scaling.h"
 #include "tributary/model/thin_map.h"
 
 namespace tributary {
-
-// What the remaining channels do for those that are left out.
-enum class FilterScaling {
-  kNone,     // nothing: sums over fewer channels are smaller
-  kInverse,  // each counts as much more as there are fewer, as in dropout (ThinMap::Compensate)
-};
 
 // A network of which only some channels are kept, as really smaller dense layers with memory of their own. The caller
 // brings weights in (Gather), runs passes on executor(), and takes out what it wants.

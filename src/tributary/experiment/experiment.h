@@ -16,6 +16,7 @@
 #include "tributary/model/zoo.h"
 #include "tributary/policy/compression/compression_options.h"
 #include "tributary/policy/compression/cut_codec.h"
+#include "tributary/policy/dropout/dropout_options.h"
 #include "tributary/policy/injection/injection.h"
 #include "tributary/policy/optimisation/optimiser.h"
 #include "tributary/policy/optimisation/schedule.h"
@@ -222,6 +223,7 @@ struct Experiment {
   InjectionOptions injection;  // [injection]
   SplitChoice split;
   SamplingOptions sampling;  // [sampling]; its batch and seed are those of the experiment
+  DropoutOptions dropout;    // [dropout]
   std::vector<Disturbance> disturbances;
 
   // Whether train.batch is of all devices together.

@@ -4,6 +4,7 @@
 
 #include "tributary/experiment/quantity.h"
 #include "tributary/experiment/vocabulary.h"
+#include "tributary/fleet/front_file.h"
 
 namespace tributary {
 namespace {
@@ -250,6 +251,17 @@ void WriteSampling(const SamplingOptions& sampling, Writer& out) {
   if (sampling.method == SamplingMethod::kDeadline) out.Put("max-deviation", sampling.max_deviation);
 }
 
+void WriteDropout(const DropoutOptions& dropout, Writer& out) {
+  out.Section("[dropout]");
+  out.Put("method", NameOf(kDropoutMethods, dropout.method));
+  if (dropout.method == DropoutMethod::kSmall) out.Put("width", dropout.width);
+  if (ChoosesWidths(dropout.method)) out.Raw("widths", "[" + Join(dropout.widths, FormatNumber) + "]");
+  if (!Chooses(dropout.method)) return;
+  if (dropout.front) out.Put("front", FormatFront(*dropout.front));
+  out.Put("cost", NameOf(kFrontCosts, dropout.cost));
+  out.Put("scaling", NameOf(kScalings, dropout.scaling));
+}
+
 void WriteDisturbance(const Disturbance& disturbance, Writer& out) {
   const auto number = [](const auto& id) { return std::to_string(id.value); };
   out.Section("[[disturbance]]");
@@ -284,6 +296,7 @@ std::string FormatExperiment(const Experiment& experiment) {
     WriteSplit(experiment.split, out);
     if (!experiment.split.averages()) WriteSampling(experiment.sampling, out);
   }
+  WriteDropout(experiment.dropout, out);
   for (const Disturbance& disturbance : experiment.disturbances) WriteDisturbance(disturbance, out);
   return out.text();
 }

@@ -121,17 +121,29 @@ void Section::Read(std::string_view key, std::string& out) {
   }
 }
 
+std::optional<double> Section::Number(const Value& value, std::string_view key, const Range& allowed) {
+  std::optional<double> number;
+  if (const double* real = std::get_if<double>(&value.content)) number = *real;
+  if (const auto* whole = std::get_if<std::int64_t>(&value.content)) number = static_cast<double>(*whole);
+  if (number && allowed.Holds(*number)) return number;
+  FailAs(value, key, "a number " + Describe(allowed));
+  return std::nullopt;
+}
+
 void Section::Read(std::string_view key, double& out, const Range& allowed) {
+  if (const Value* value = Take(key)) out = Number(*value, key, allowed).value_or(out);
+}
+
+void Section::Read(std::string_view key, std::vector<double>& out, const Range& allowed, std::size_t most) {
   const Value* value = Take(key);
   if (value == nullptr) return;
-  std::optional<double> number;
-  if (const double* real = std::get_if<double>(&value->content)) number = *real;
-  if (const auto* whole = std::get_if<std::int64_t>(&value->content)) number = static_cast<double>(*whole);
-  if (number && allowed.Holds(*number)) {
-    out = *number;
-  } else {
-    FailAs(*value, key, "a number " + Describe(allowed));
+  const auto* list = std::get_if<List>(&value->content);
+  if (list == nullptr || list->empty() || list->size() > most) {
+    FailAs(*value, key, "a list of 1 to " + std::to_string(most) + " numbers, e.g. [0.25, 0.5, 1]");
+    return;
   }
+  out.clear();
+  for (const Value& item : *list) out.push_back(Number(item, key, allowed).value_or(0));
 }
 
 std::optional<std::int64_t> Section::Whole(const Value& value, std::string_view key, std::int64_t low,

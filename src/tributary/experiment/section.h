@@ -49,6 +49,7 @@ class Section {
   void Read(std::string_view key, Bytes& out);
   void Read(std::string_view key, Portion& out);
   void Read(std::string_view key, std::vector<std::int64_t>& out, std::int64_t low, std::int64_t high);
+  void Read(std::string_view key, std::vector<double>& out, const Range& allowed, std::size_t most);
   // One of `names`; `what` is the kind of thing.
   void ReadName(std::string_view key, std::string_view what, std::span<const std::string> names,
                 std::string& out);
@@ -78,6 +79,7 @@ class Section {
  private:
   void ReadRate(std::string_view key, Unit unit, std::string_view example, double& out);
   void FailAs(const Value& value, std::string_view key, std::string_view allowed);
+  std::optional<double> Number(const Value& value, std::string_view key, const Range& allowed);
   std::optional<std::int64_t> Whole(const Value& value, std::string_view key, std::int64_t low,
                                     std::int64_t high);
 

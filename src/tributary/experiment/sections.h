@@ -38,6 +38,9 @@ Status ReadInjection(Section section, const Training& train, InjectionOptions& i
 // `rest` has been read up to here.
 Status ReadSplit(Section section, const Experiment& rest, SplitChoice& split);
 Status ReadSampling(Section section, const Training& train, const SplitChoice& split, SamplingOptions& sampling);
+// `folder` is where the file that it may name lies; likewise.
+Status ReadDropout(Section section, const Experiment& rest, const std::optional<std::filesystem::path>& folder,
+                   DropoutOptions& dropout);
 Status ReadDisturbance(Section section, const FleetChoice& fleet, Disturbance& disturbance);
 
 // Whether a text can name an experiment or a group: letters, digits, '-' and '_'. Names become folders and parts of

@@ -40,6 +40,16 @@ inline constexpr std::array<Word<DisturbanceKind>, 5> kDisturbances = {
      {"slow", DisturbanceKind::kSlow}}};
 inline constexpr std::array<Word<BufferPolicy>, 2> kBufferPolicies = {
     {{"persist", BufferPolicy::kPersist}, {"truncate", BufferPolicy::kTruncate}}};
+inline constexpr std::array<Word<DropoutMethod>, 7> kDropoutMethods = {{{"full", DropoutMethod::kFull},
+                                                                        {"small", DropoutMethod::kSmall},
+                                                                        {"uniform", DropoutMethod::kUniform},
+                                                                        {"heterofl", DropoutMethod::kHeteroFl},
+                                                                        {"fjord", DropoutMethod::kFjord},
+                                                                        {"fedrolex", DropoutMethod::kFedRolex},
+                                                                        {"pareto", DropoutMethod::kPareto}}};
+inline constexpr std::array<Word<FrontCost>, 2> kFrontCosts = {{{"macs", FrontCost::kMacs}, {"time", FrontCost::kTime}}};
+inline constexpr std::array<Word<ScalingChoice>, 3> kScalings = {
+    {{"auto", ScalingChoice::kAuto}, {"none", ScalingChoice::kNone}, {"inverse", ScalingChoice::kInverse}}};
 inline constexpr std::array<Word<Trace::After>, 2> kAfters = {
     {{"hold", Trace::After::kHold}, {"repeat", Trace::After::kRepeat}}};
 

@@ -8,7 +8,7 @@
 #include "tributary/explore/snapshots.h"
 #include "tributary/explore/state_file.h"
 #include "tributary/explore/step_times.h"
-#include "tributary/policy/dropout/kept_counts.h"
+#include "tributary/model/kept_counts.h"
 #include "tributary/policy/dropout/screening.h"
 
 namespace tributary {

@@ -6,7 +6,7 @@
 
 #include "tributary/explore/testing_exploration.h"
 #include "tributary/explore/uniform_comparison.h"
-#include "tributary/policy/dropout/kept_counts.h"
+#include "tributary/model/kept_counts.h"
 
 namespace tributary {
 namespace {

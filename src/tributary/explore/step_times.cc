@@ -4,7 +4,7 @@
 
 #include "tributary/base/distributions.h"
 #include "tributary/model/initialise.h"
-#include "tributary/policy/dropout/kept_counts.h"
+#include "tributary/model/kept_counts.h"
 #include "tributary/policy/dropout/thin_cost.h"
 
 namespace tributary {

@@ -8,7 +8,7 @@
 #include "tributary/engine/compute.h"
 #include "tributary/explore/testing_exploration.h"
 #include "tributary/model/initialise.h"
-#include "tributary/policy/dropout/kept_counts.h"
+#include "tributary/model/kept_counts.h"
 
 namespace tributary {
 namespace {

@@ -143,11 +143,10 @@ StatusOr<ParetoFront> ParseFront(std::string_view text) {
   return front;
 }
 
-StatusOr<ParetoFront> ReadFront(const std::filesystem::path& path, const Model& model) {
+StatusOr<ParetoFront> ReadFront(const std::filesystem::path& path) {
   TRIBUTARY_ASSIGN_OR_RETURN(const std::vector<std::byte> bytes, ReadFile(path, kLargestFrontFile));
   auto front = ParseFront({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   if (!front.ok()) return std::move(front).status().WithContext(path.string());
-  TRIBUTARY_RETURN_IF_ERROR(CheckFrontFits(*front, model).WithContext(path.string()));
   return front;
 }
 

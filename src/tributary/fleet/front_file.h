@@ -24,8 +24,8 @@ inline constexpr std::size_t kMostFrontGroups = 10'000;
 
 // Any text is answered with a front that CheckFront finds right, or with what is wrong and where.
 StatusOr<ParetoFront> ParseFront(std::string_view text);
-// The same from a file, whose name errors begin with, and for this network.
-StatusOr<ParetoFront> ReadFront(const std::filesystem::path& path, const Model& model);
+// The same from a file, whose name errors begin with.
+StatusOr<ParetoFront> ReadFront(const std::filesystem::path& path);
 
 // What a front was explored with and is compared with: for people and pictures, not read back.
 struct FrontExtras {

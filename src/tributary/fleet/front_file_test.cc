@@ -71,9 +71,9 @@ TEST(FrontFile, IsReadForItsOwnNetworkOnly) {
     return Model(BuildZooGraph({name, Shape{1, 28, 28}, 10, Stem::kAuto}).value());
   };
   ASSERT_TRUE(WriteFileAtomically(path, kTwo).ok());
-  const auto wrong = ReadFront(path, model("resnet8"));
+  const auto wrong = CheckFrontFits(ReadFront(path).value(), model("resnet8"));
   ASSERT_FALSE(wrong.ok());
-  EXPECT_TRUE(wrong.status().message().starts_with(path.string() + ": the front was explored for cnn")) << wrong.status();
+  EXPECT_TRUE(wrong.message().starts_with("the front was explored for cnn")) << wrong;
 
   const Model cnn = model("cnn");
   ParetoFront own;
@@ -81,9 +81,12 @@ TEST(FrontFile, IsReadForItsOwnNetworkOnly) {
   for (const auto& group : cnn.channels.groups) own.groups.push_back({group.name, group.channels});
   own.points = {{std::vector<double>(own.groups.size(), 0.0), 10, 1, 2}};
   ASSERT_TRUE(WriteFileAtomically(path, FormatFront(own)).ok());
-  EXPECT_TRUE(ReadFront(path, cnn).ok());
+  EXPECT_TRUE(CheckFrontFits(ReadFront(path).value(), cnn).ok());
+  ASSERT_TRUE(WriteFileAtomically(path, "{").ok());
+  const auto broken = ReadFront(path);
+  EXPECT_TRUE(broken.status().message().starts_with(path.string() + ": ")) << broken.status();
   std::filesystem::remove(path);
-  EXPECT_FALSE(ReadFront(path, cnn).ok());
+  EXPECT_FALSE(ReadFront(path).ok());
 }
 
 }  // namespace

@@ -61,6 +61,12 @@ struct Moments {
   }
 };
 
+// How much of the network a device trained, where that is its choice.
+struct KeptShare {
+  double macs = 1;        // of a step, as a share of the whole network's: over its steps on average
+  std::size_t entry = 0;  // of the menu it chose from: in the last step
+};
+
 // One device's part in a round. Times add up to the round's duration, less what was hidden, which counts twice; what is
 // not known is zero.
 struct DeviceReport {
@@ -92,6 +98,7 @@ struct DeviceReport {
     std::int64_t last = -1;
   };
   std::optional<Stream> stream;
+  std::optional<KeptShare> kept;
 };
 
 struct RoundReport {

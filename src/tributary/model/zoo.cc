@@ -4,8 +4,10 @@
 #include <functional>
 
 #include "tributary/base/names.h"
+#include "tributary/base/number_text.h"
 #include "tributary/model/cut_names.h"
 #include "tributary/model/cut_points.h"
+#include "tributary/model/narrow_graph.h"
 #include "tributary/model/norm_replacement.h"
 #include "tributary/model/zoo/families.h"
 
@@ -107,7 +109,10 @@ StatusOr<Graph> BuildZooGraph(const ZooOptions& options) {
     const bool front = layer == &options.cut;
     graph = WithGroupNorms(graph, front ? 1 : node + 1, front ? node : graph.size() - 1);
   }
-  return graph;
+  if (!(options.width > 0 && options.width <= 1)) {
+    return InvalidArgument("a network's width is above 0 and up to 1, found " + NumberText(options.width));
+  }
+  return NarrowGraph(std::move(graph), options.width);
 }
 
 StatusOr<Stem> ParseStem(std::string_view text) {

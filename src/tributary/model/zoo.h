@@ -29,6 +29,8 @@ struct ZooOptions {
   // The layers after which it is cut, if it is, as names: batch norms up to `cut` and after `tail` are group norms then,
   // since nobody there sees a whole batch (norm_replacement.h).
   std::string cut, tail;
+  // The share of every layer's channels that there are, above 0 and up to 1 (narrow_graph.h).
+  double width = 1;
 };
 
 struct ZooEntry {

@@ -75,6 +75,8 @@ struct DeviceFinished {
   std::uint64_t undecodable = 0;
   std::optional<std::uint64_t> stream_first;
   std::optional<std::uint64_t> stream_last;
+  // Of a device that chooses how much of the network it trains: the share of its multiply-accumulates.
+  std::optional<double> kept;
   friend bool operator==(const DeviceFinished&, const DeviceFinished&) = default;
 };
 

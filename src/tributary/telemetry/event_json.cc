@@ -63,6 +63,7 @@ void Fields(E& event, Visit& visit) {
   visit("undecodable", event.undecodable);
   visit("stream_first", event.stream_first);
   visit("stream_last", event.stream_last);
+  visit("kept", event.kept);
 }
 
 template <Is<RoundFinished> E, typename Visit>

@@ -14,8 +14,6 @@
 namespace tributary {
 namespace {
 
-// A training pass over a sample costs its forward pass and twice as much again to go back.
-constexpr double kTrainingPasses = 3;
 // An answer without weights: a few numbers.
 constexpr Bytes kSmallMessage{256};
 
@@ -110,11 +108,13 @@ SimulatedFleet::Played SimulatedFleet::Play(const Inquiry& inquiry, std::span<co
     task.pull.front() += part.received;
     task.push.back() += part.shared;
     task.crossings = part.crossings;
-    task.compute = [&profile, &wait = played.stream_waits[i], arrival,
+    played.walks.push_back(WalkOf(inquiry, profile, part, task));
+    task.compute = [&profile, &wait = played.stream_waits[i], arrival, walk = played.walks.back().get(),
                     lengths = LengthsOf(profile, part)](std::size_t index, TimePoint begin) {
       if (lengths.empty() || arrival == kNever) return kNever;
       const TimePoint start = index == 0 ? std::max(begin, arrival) : begin;
       wait += start - begin;
+      if (walk != nullptr) return walk->Part(index, start);
       return profile.availability.Finish(start, lengths[index]).value_or(kNever);
     };
     task.fault = troubles[i].fault;
@@ -208,6 +208,10 @@ Status SimulatedFleet::TrainOne(Worker& worker, const TrainAssignment& assignmen
                  {assignment.seed, report.device, static_cast<std::uint64_t>(first)}, assignment.augment, batch);
     };
   }
+  if (samples.choice != nullptr) {
+    hooks.keep = [&](std::uint64_t step) { return samples.choice->Atoms(step); };
+    hooks.scaling = options_.dropout->scaling;
+  }
   if (samples.cross) {
     hooks.cut = options_.cut->node;
     hooks.cross = samples.cross;
@@ -261,6 +265,8 @@ StatusOr<RoundReport> SimulatedFleet::Train(const RoundRequest& request, UpdateS
     if (streams_[device.value] && assignment.epochs == 0) samples = {assignment.steps * batch, batch, batch};
     // A batch at the end of the data may be shorter than asked.
     const std::size_t share = std::min(request.ShareOf(place), static_cast<std::size_t>(samples.first));
+    std::vector<std::size_t> steps = StepSizes(assignment, device);
+    if (steps.size() == 1) steps[0] += static_cast<std::size_t>(received);
     const auto of_work = [&](std::int64_t own) { return static_cast<double>(own + received); };
     const StepWork work{of_work(samples.first), of_work(samples.last), kTrainingPasses * of_work(samples.all)};
     const StepPlanner* planner = PlannerOf(device, work);
@@ -268,7 +274,7 @@ StatusOr<RoundReport> SimulatedFleet::Train(const RoundRequest& request, UpdateS
     return Part{work, samples.all, planner != nullptr ? planner->plan() : charge_.Whole(), {},
                 compression != nullptr ? compression->ratio : 1, share, Bytes{received * sample},
                 Bytes{static_cast<std::int64_t>(share) * sample},
-                CrossingsOf(assignment, device), StepSizes(assignment, device)};
+                CrossingsOf(assignment, device), std::move(steps)};
   };
   TRIBUTARY_CHECK(options_.cut.has_value() == (request.server != nullptr));
   const Played played = Play(request, troubles, part, CutWorkOf(request, assignments));
@@ -279,9 +285,16 @@ StatusOr<RoundReport> SimulatedFleet::Train(const RoundRequest& request, UpdateS
     const DeviceId device = request.participants[i];
     const Part& mine = played.parts[i];
     const StepCosts costs = charge_.Costs(options_.profiles[device.value], mine.work);
-    report.devices.push_back(ReportOf(times.devices[i], played.stream_waits[i], FromSeconds(costs.between), times));
+    const ThinWalk* walk = played.walks[i].get();
+    const Duration between = walk != nullptr ? walk->between() : FromSeconds(costs.between);
+    report.devices.push_back(ReportOf(times.devices[i], played.stream_waits[i], between, times));
     if (times.devices[i].pull_end) report.devices.back().injected += mine.received;
-    samples[i] = {0, mine.samples, SharedWith(device), mine.share, {}, {}, true, times.devices[i].crossed_up};
+    samples[i] = {0, mine.samples, SharedWith(device), mine.share, {}, {}, true, times.devices[i].crossed_up, {}};
+    if (walk != nullptr && !walk->choice().chosen().empty()) {
+      const std::vector<std::size_t>& chosen = walk->choice().chosen();
+      samples[i].choice = &walk->choice();
+      report.devices.back().kept = {MeanMacs(walk->choice().menu(), chosen), chosen.back()};
+    }
     DeviceStream* const stream = streams_[device.value].get();
     if (stream != nullptr && times.devices[i].compute_end) {
       // One that would begin after the round's end is told before it does.

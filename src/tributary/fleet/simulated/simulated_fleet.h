@@ -15,6 +15,7 @@
 #include "tributary/fleet/simulated/disturbances.h"
 #include "tributary/fleet/simulated/simulated_stream.h"
 #include "tributary/fleet/simulated/step_charge.h"
+#include "tributary/fleet/simulated/thin_walk.h"
 #include "tributary/base/worker_pool.h"
 
 namespace tributary {
@@ -42,6 +43,13 @@ struct SimulatedFleetOptions {
     NodeIndex waits_from = 0;  // the first node of the rest that needs the whole batch; past its end if none does
   };
   std::optional<Cut> cut;
+  // Where devices choose how much of the network they train.
+  struct Dropout {
+    DropoutMethod method = DropoutMethod::kPareto;
+    FilterScaling scaling = FilterScaling::kNone;
+    std::shared_ptr<const DropoutMenu> menu;
+  };
+  std::optional<Dropout> dropout;
   std::uint64_t seed = 1;
   std::size_t threads = 1;  // of the pool; results do not depend on it
 };
@@ -81,6 +89,8 @@ class SimulatedFleet : public Fleet {
   StatusOr<EvaluationTotals> EvaluateCentrally(const Dataset& dataset, const SharedWeights& weights);
 
  private:
+  // A training pass over a sample costs its forward pass and twice as much again to go back.
+  static constexpr double kTrainingPasses = 3;
   // A device's part in an inquiry.
   struct Part {
     StepWork work;
@@ -92,12 +102,13 @@ class SimulatedFleet : public Fleet {
     Bytes received{0};            // what others shared, with the weights
     Bytes shared{0};              // what it shares, with the update
     std::vector<DeviceTask::Crossing> crossings;
-    std::vector<std::size_t> steps;  // over the cut: samples of each
+    std::vector<std::size_t> steps;  // samples of each, where they have to be told apart
   };
   struct Played {
     std::vector<Part> parts;  // per participant, as the others
     std::vector<DeviceTask> tasks;
     std::vector<Duration> stream_waits;  // from its first weights to its work's beginning
+    std::vector<std::unique_ptr<ThinWalk>> walks;  // where devices choose what they train; null where not
     RoundTimes times;
   };
   Played Play(const Inquiry& inquiry, std::span<const Trouble> troubles,
@@ -105,12 +116,16 @@ class SimulatedFleet : public Fleet {
   // Of a cut network (simulated_fleet_cut.cc): what a device's batches take on their way over the cut; none where nothing is
   // cut.
   std::vector<DeviceTask::Crossing> CrossingsOf(const TrainAssignment& assignment, DeviceId device) const;
-  // The samples of each of its steps.
+  // The samples of each of its steps, where they have to be told apart.
   std::vector<std::size_t> StepSizes(const TrainAssignment& assignment, DeviceId device) const;
   // How long each part of a device's work takes.
   std::vector<Duration> LengthsOf(const DeviceProfile& profile, const Part& part) const;
   // What crosses a cut, and how long the coordinator works on it.
   CutWork CutWorkOf(const RoundRequest& request, std::span<const TrainAssignment> assignments) const;
+  // Of devices that choose (simulated_fleet_thin.cc); null where they do not.
+  std::unique_ptr<ThinWalk> WalkOf(const Inquiry& inquiry, const DeviceProfile& profile, const Part& part,
+                                   const DeviceTask& task) const;
+  Duration LongestPush(const DeviceTask& task, std::size_t participants) const;
   // Plays an inquiry that nothing disturbs, to its end, and says who answered in time. `passes`: forward, over samples.
   std::vector<DeviceId> Answering(const Inquiry& inquiry, const std::function<double(DeviceId)>& passes, Bytes answer);
   // What a device remembers of its compression, and how its updates come out of it.
@@ -134,6 +149,7 @@ class SimulatedFleet : public Fleet {
     std::function<StatusOr<CutReply>(const CutBatch&)> cross;
     bool arrives = true;
     Bytes crossed{0};  // over the cut, to the coordinator
+    const RoundChoice* choice = nullptr;  // what its steps train, if not everything
   };
   // Of the samples that were shared in the last round, those that are not this device's own.
   std::vector<std::uint32_t> SharedWith(DeviceId device) const;

@@ -23,9 +23,15 @@ StatusOr<std::vector<float>> Travelled(const CutWire::Form& form, std::span<cons
 
 std::vector<std::size_t> SimulatedFleet::StepSizes(const TrainAssignment& assignment, DeviceId device) const {
   std::vector<std::size_t> sizes;
-  if (!options_.cut) return sizes;
-  for (int i = 0; i < assignment.steps; ++i) {
-    sizes.push_back(SamplesAt(assignment, options_.profiles[device.value].samples, static_cast<std::uint64_t>(i)));
+  if (!options_.cut && !options_.dropout) return sizes;
+  // A stream goes on where a data set would be at its end.
+  if (streams_[device.value] && assignment.epochs == 0) {
+    sizes.assign(static_cast<std::size_t>(assignment.steps), assignment.batch);
+    return sizes;
+  }
+  const std::uint64_t steps = StepsOf(assignment, options_.data[device.value]).count;
+  for (std::uint64_t i = 0; i < steps; ++i) {
+    sizes.push_back(SamplesAt(assignment, options_.profiles[device.value].samples, i));
   }
   return sizes;
 }

@@ -70,6 +70,7 @@ Duration Covered(std::vector<Busy> intervals) {
 StepCharge::StepCharge(const Model& charged) {
   UnitCosts costs = CostsOfUnits(charged);
   macs_ = std::move(costs.macs);
+  all_macs_ = std::accumulate(macs_.begin(), macs_.end(), 0.0);
   unit_bytes_ = std::make_shared<const std::vector<std::int64_t>>(std::move(costs.bytes));
 }
 
@@ -80,8 +81,7 @@ StepCosts StepCharge::Costs(const DeviceProfile& profile, const StepWork& work) 
     costs.forward.push_back(work.first * macs * per_mac);
     costs.backward.push_back(kBackward * work.last * macs * per_mac);
   }
-  const double all = std::accumulate(macs_.begin(), macs_.end(), 0.0);
-  costs.between = std::max(0.0, work.passes - work.first - kBackward * work.last) * all * per_mac;
+  costs.between = std::max(0.0, work.passes - work.first - kBackward * work.last) * all_macs_ * per_mac;
   costs.pull_setup = costs.push_setup = ToSeconds(profile.setup + profile.round_trip / 2);
   costs.pull_per_byte = 8 / profile.downlink.value;
   costs.push_per_byte = 8 / profile.uplink.value;

@@ -24,6 +24,7 @@ class StepCharge {
  public:
   explicit StepCharge(const Model& charged);
 
+  double macs() const { return all_macs_; }  // of all units, forward
   const std::shared_ptr<const std::vector<std::int64_t>>& unit_bytes() const { return unit_bytes_; }
   // As the profile promises, when nobody else uses the servers.
   StepCosts Costs(const DeviceProfile& profile, const StepWork& work) const;
@@ -32,6 +33,7 @@ class StepCharge {
 
  private:
   std::vector<double> macs_;  // per unit
+  double all_macs_ = 0;
   std::shared_ptr<const std::vector<std::int64_t>> unit_bytes_;
 };
 

@@ -9,7 +9,7 @@
 #include "tributary/model/model.h"
 #include "tributary/model/thin_graph.h"
 #include "tributary/model/zoo.h"
-#include "tributary/policy/dropout/kept_counts.h"
+#include "tributary/model/kept_counts.h"
 #include "tributary/policy/dropout/thin_cost.h"
 
 namespace tributary {

@@ -1,4 +1,4 @@
-#include "tributary/policy/dropout/kept_counts.h"
+#include "tributary/model/kept_counts.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "tributary/policy/dropout/front.h"
+
+namespace tributary {
+
+// How much of the network devices train.
+enum class DropoutMethod {
+  kFull,      // all of it
+  kSmall,     // all of a narrower one
+  kUniform,   // Federated Dropout: random channels, the same in all steps of a round, one width in all layers
+  kHeteroFl,  // HeteroFL: likewise, but the first channels
+  kFjord,     // FjORD: the first channels, at each step of a random width up to what the device can afford
+  kFedRolex,  // FedRolex: a window of channels that moves on by one each round
+  kPareto,    // DISTREAL: random channels at each step, by the best explored vector that the device can afford then
+};
+
+// Which scaling of filters (model/filter_scaling.h).
+enum class ScalingChoice { kAuto, kNone, kInverse };
+
+struct DropoutOptions {
+  DropoutMethod method = DropoutMethod::kFull;
+  // small: the share of every layer's channels that there are.
+  double width = 0.5;
+  // uniform, heterofl, fjord, fedrolex: what a device can choose from, rising. Widths that come to the same numbers of
+  // channels are one.
+  std::vector<double> widths = {0.0625, 0.125, 0.25, 0.5, 1};
+  // pareto: what it can choose from. For the others, only what a sub-network costs.
+  std::shared_ptr<const ParetoFront> front;
+  // What a step on a sub-network takes in virtual time, of a step on the whole network: the share of its
+  // multiply-accumulates, or what the front's cost model says.
+  FrontCost cost = FrontCost::kMacs;
+  ScalingChoice scaling = ScalingChoice::kAuto;
+};
+
+// Whether devices choose from a menu (menu.h), by the time that they have.
+inline bool ChoosesWidths(DropoutMethod method) {
+  return method == DropoutMethod::kUniform || method == DropoutMethod::kHeteroFl || method == DropoutMethod::kFjord ||
+         method == DropoutMethod::kFedRolex;
+}
+inline bool Chooses(DropoutMethod method) { return ChoosesWidths(method) || method == DropoutMethod::kPareto; }
+
+// Whether a device trains the same channels in all steps of a round: then an element's mean is over the devices that trained
+// it. Where channels change from step to step every device has trained a little of everything, and the mean is over all.
+inline bool IsFixedInRound(DropoutMethod method) { return ChoosesWidths(method) && method != DropoutMethod::kFjord; }
+
+}  // namespace tributary
