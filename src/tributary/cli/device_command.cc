@@ -10,6 +10,7 @@
 #include "tributary/cli/stream_publish.h"
 #include "tributary/cli/version.h"
 #include "tributary/experiment/quantity.h"
+#include "tributary/experiment/trace_file.h"
 #include "tributary/fleet/remote/device_agent.h"
 #include "tributary/fleet/remote/local_work.h"
 
@@ -28,6 +29,7 @@ struct Arguments {
   std::vector<std::string> broker_settings;
   std::string buffer_memory = "64MB";
   std::string buffer_disk;
+  std::string availability;
   std::vector<std::string> allow;
   int threads = 1;
   bool once = false;
@@ -59,6 +61,16 @@ Status ReadStreamOptions(const Arguments& arguments, remote::LocalWorkOptions& o
   TRIBUTARY_RETURN_IF_ERROR(read("--buffer-memory", arguments.buffer_memory, options.buffer_memory));
   if (arguments.buffer_disk.empty()) return OkStatus();
   return read("--buffer-disk", arguments.buffer_disk, options.buffer_disk);
+}
+
+// After its end the last share stays.
+Status ReadAvailabilityTrace(const std::string& path, std::optional<Availability>& availability) {
+  if (path.empty()) return OkStatus();
+  TRIBUTARY_ASSIGN_OR_RETURN(std::vector<Trace::Step> steps, ReadTraceFile(path));
+  auto trace = Trace::Make(std::move(steps), Trace::After::kHold);
+  if (!trace.ok()) return std::move(trace).status().WithContext(path);
+  TRIBUTARY_ASSIGN_OR_RETURN(availability, Availability::Make(std::move(trace).value(), 1, DeviceId{0}));
+  return OkStatus();
 }
 
 const std::vector<std::string> kAllowable = {"activations", "labels", "label-counts", "samples"};
@@ -109,6 +121,7 @@ Status Run(const Arguments& arguments) {
   work_options.state = arguments.state.empty() ? std::filesystem::path("tributary-state") / name : arguments.state;
   if (!arguments.data.empty()) work_options.data = arguments.data;
   TRIBUTARY_RETURN_IF_ERROR(ReadStreamOptions(arguments, work_options));
+  TRIBUTARY_RETURN_IF_ERROR(ReadAvailabilityTrace(arguments.availability, work_options.availability));
   remote::LocalWork work(std::move(work_options), *clock);
   return remote::RunDevice(options, work);
 }
@@ -133,6 +146,10 @@ void AddDeviceCommand(CLI::App& app, Action& action) {
                       "Folder for what must survive a crash of this device, if anything must; tributary-state/NAME when"
                       " not given")
       ->type_name("DIR");
+  command->add_option("--availability", arguments->availability,
+                      "Where the device chooses how much of the network it trains: what it has of its processors over time, a"
+                      " line 'seconds,share' for each change. Without it that is measured")
+      ->type_name("FILE.csv");
   command->add_option("--stream", arguments->stream,
                       "Train on samples as they arrive, from kafka://HOST[:PORT]/TOPIC or mqtt://HOST[:PORT]/TOPIC, or on"
                       " the device's own at a rate, replay:25")

@@ -48,6 +48,13 @@ struct TrainHooks {
 struct StepTimes {
   LayerTimes layers;    // of the first pass forward, and of the last pass back
   Duration between{0};  // those two, without what went on at the other side of a cut
+
+  Duration Total() const {
+    Duration total = between;
+    for (const Duration unit : layers.forward) total += unit;
+    for (const Duration unit : layers.backward) total += unit;
+    return total;
+  }
 };
 
 // Does a device's work: the same code inside the simulator and on a real device. It owns the memory that work needs

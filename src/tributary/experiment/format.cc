@@ -257,7 +257,7 @@ void WriteDropout(const DropoutOptions& dropout, Writer& out) {
   if (dropout.method == DropoutMethod::kSmall) out.Put("width", dropout.width);
   if (ChoosesWidths(dropout.method)) out.Raw("widths", "[" + Join(dropout.widths, FormatNumber) + "]");
   if (!Chooses(dropout.method)) return;
-  if (dropout.front) out.Put("front", FormatFront(*dropout.front));
+  if (dropout.front) out.Put("front", FormatFrontOnALine(*dropout.front));
   out.Put("cost", NameOf(kFrontCosts, dropout.cost));
   out.Put("scaling", NameOf(kScalings, dropout.scaling));
 }

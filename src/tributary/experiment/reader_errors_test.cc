@@ -49,10 +49,10 @@ TEST(ReaderErrors, UnknownSectionsAreAnsweredWithTheNearest) {
   EXPECT_EQ(RefusalOf("[train]", "[trian]"),
             "e.toml:13: unknown section 'trian'; did you mean 'train'? Known: schema, experiment, model, "
             "data, fleet, "
-            "train, transfers, compression, stream, injection, split, sampling, disturbance");
+            "train, transfers, compression, stream, injection, split, sampling, dropout, disturbance");
   EXPECT_EQ(RefusalOfTrain("[squeeze]\nkind = \"top-k\""),
             "e.toml:16: unknown section 'squeeze'. Known: schema, experiment, model, data, fleet, train, "
-            "transfers, compression, stream, injection, split, sampling, disturbance");
+            "transfers, compression, stream, injection, split, sampling, dropout, disturbance");
 }
 
 TEST(ReaderErrors, RatesInAListAreOneForEachDevice) {

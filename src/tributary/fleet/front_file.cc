@@ -150,7 +150,9 @@ StatusOr<ParetoFront> ReadFront(const std::filesystem::path& path) {
   return front;
 }
 
-std::string FormatFront(const ParetoFront& front, const FrontExtras& extras) {
+namespace {
+
+FrontJson FrontToJson(const ParetoFront& front, const FrontExtras& extras) {
   FrontJson root = {{"model", front.model}, {"cost", NameOf(front.cost)}, {"batch", front.batch}};
   if (!extras.data.empty()) {
     root["data"] = extras.data;
@@ -182,7 +184,17 @@ std::string FormatFront(const ParetoFront& front, const FrontExtras& extras) {
                                     {"front", pair.of_front}});
     }
   }
-  return root.dump(2, ' ', false, FrontJson::error_handler_t::replace) + "\n";
+  return root;
+}
+
+}  // namespace
+
+std::string FormatFront(const ParetoFront& front, const FrontExtras& extras) {
+  return FrontToJson(front, extras).dump(2, ' ', false, FrontJson::error_handler_t::replace) + "\n";
+}
+
+std::string FormatFrontOnALine(const ParetoFront& front) {
+  return FrontToJson(front, {}).dump(-1, ' ', false, FrontJson::error_handler_t::replace);
 }
 
 }  // namespace tributary

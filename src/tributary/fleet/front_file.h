@@ -45,5 +45,7 @@ struct FrontExtras {
 };
 
 std::string FormatFront(const ParetoFront& front, const FrontExtras& extras = {});
+// The same without extras and on one line, to stand in another text.
+std::string FormatFrontOnALine(const ParetoFront& front);
 
 }  // namespace tributary

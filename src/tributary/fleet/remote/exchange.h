@@ -30,6 +30,7 @@ struct ExchangeOptions {
   // How weights and updates are cut on their way.
   TransferOptions transfers;
   bool compressed = false;  // whether updates may come as encoded blocks
+  std::size_t menu = 0;     // from how many parts of the network a device chooses what it trains; 0 where it has no choice
   std::optional<SampleFormat> shared;  // of samples that travel; none where none may
   std::optional<CutWire> cut;          // what goes over the cut of a network that has one; `model` is what devices have
   // What every device is told on joining, but for its number. `layout` and `piece_floats` are what both sides go by.
@@ -174,6 +175,8 @@ class Exchange {
   bool Over(TimePoint now) const;
   // Ends what is not answered yet. What came of it, per participant, is still to be taken back.
   std::vector<std::unique_ptr<Task>> EndTasks(Errands& errands);
+  // Seconds to the deadline, as an assignment has them.
+  double TimeLeft(const Question& question) const;
   void Unpin(Question& question);
   // Ends what is not answered yet of one participant, whose session is at work.
   std::unique_ptr<Task> EndTask(Slot& slot, const std::string& reason, Errands& errands);

@@ -43,6 +43,17 @@ Status CheckStream(const Answer& answer, std::int64_t received, const Member& me
   return OkStatus();
 }
 
+// Whoever has no choice has made none, and the others one that there is.
+Status CheckKept(const Answer& answer, std::size_t menu) {
+  if (answer.kept.has_value() != (menu > 0)) {
+    return InvalidArgument(menu > 0 ? "the device does not say how much of the network it has trained"
+                                    : "the device has trained a part of the network, and was asked for all of it");
+  }
+  if (!answer.kept || answer.kept->entry < menu) return OkStatus();
+  return InvalidArgument("the device has trained choice " + std::to_string(answer.kept->entry) + " of " +
+                         std::to_string(menu));
+}
+
 DeviceReport::Stream StandingOf(const StreamUse& use) {
   DeviceReport::Stream stream;
   if (use.samples_per_second > 0) stream.rate = SamplesPerSecond{use.samples_per_second};
@@ -210,10 +221,12 @@ Status Exchange::Handle(Session& session, const Answer& answer, ByteSpan) {
   for (const auto& records : task.samples) received += static_cast<std::int64_t>(CountOf(*records));
   if (train && task.shared.size() > 0) slot.shared = std::make_shared<const std::vector<std::byte>>(std::move(task.shared));
   if (train) TRIBUTARY_RETURN_IF_ERROR(CheckStream(answer, received, members_[*session.member]));
+  if (train) TRIBUTARY_RETURN_IF_ERROR(CheckKept(answer, options_.menu));
   const TimePoint now = clock_.Now();
   const StepObservation seen = Describe(task, answer, now, slot.result.report);
   DeviceReport& report = slot.result.report;
   report.metrics = {answer.samples, answer.loss, answer.correct};
+  report.kept = answer.kept;
   if (question_->server != nullptr && options_.cut->labels_travel()) {  // The device cannot know its loss.
     report.metrics.loss = LossOf(slot);
   }
@@ -222,7 +235,8 @@ Status Exchange::Handle(Session& session, const Answer& answer, ByteSpan) {
   const std::size_t member = *session.member;
   members_.SeeDown(member, task.down, report.pull);
   if (train) {
-    members_.SeeCompute(member, 3 * macs_per_sample_ * static_cast<double>(answer.samples), report.compute);
+    const double kept = answer.kept ? answer.kept->macs : 1;
+    members_.SeeCompute(member, 3 * kept * macs_per_sample_ * static_cast<double>(answer.samples), report.compute);
     // How long the first piece took, nobody here knows, and some of the next had come with it: few tell nothing.
     const auto [up, up_time] = Total(seen.pushes);
     if (2 * up >= static_cast<double>(task.up.value)) {

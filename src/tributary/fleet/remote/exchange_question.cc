@@ -69,8 +69,14 @@ void Exchange::Begin(Session& session, Errands& errands) {
   Send(session,
        Assignment{session.task->ticket, question_->inquiry->round, slot.work, EndsOf(session.task->plan.pull),
                   EndsOf(session.task->plan.push), RoundId{member.applied_round}, RoundId{member.durable_round},
-                  member.applied_position, member.durable_position, slot.share, received},
+                  member.applied_position, member.durable_position, slot.share, received, TimeLeft(*question_)},
        0, errands);
+}
+
+double Exchange::TimeLeft(const Question& question) const {
+  constexpr double kNone = 1e-3;  // Past the deadline there is little, which is not the same as no deadline.
+  if (!question.inquiry->deadline) return 0;
+  return std::max(kNone, ToSeconds(question.patient_from + *question.inquiry->deadline - clock_.Now()));
 }
 
 void Exchange::Unpin(Question& question) {

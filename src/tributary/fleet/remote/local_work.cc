@@ -96,6 +96,7 @@ Status LocalWork::Build(const Welcome& welcome) {
                              ReadExperimentText(welcome.experiment, {"the coordinator's experiment", std::nullopt}));
   TRIBUTARY_ASSIGN_OR_RETURN(model_, BuildNetwork(experiment.model.name, experiment, welcome.input, welcome.classes));
   cut_.reset();
+  choice_.reset();
   if (experiment.train.method == Method::kSplit) {
     const SplitNetwork network = CutNetwork(experiment, model_);
     cut_ = {network.cut, network.wire};
@@ -140,13 +141,14 @@ Status LocalWork::Build(const Welcome& welcome) {
   const LocalData& measured = blank.dataset ? blank.data : samples_.data;
   if (!measured.training.empty()) {
     InitialiseWeights(*model_, 1, parameters_.span(), statistics_.span());
-    TRIBUTARY_RETURN_IF_ERROR(MeasureCompute(measured, batch, ready_));
+    TRIBUTARY_ASSIGN_OR_RETURN(const Processing processing, MeasureCompute(measured, batch, ready_));
+    TRIBUTARY_RETURN_IF_ERROR(PrepareChoice(experiment, batch, processing));
   }
   welcome_ = welcome;
   return OkStatus();
 }
 
-Status LocalWork::MeasureCompute(const LocalData& data, std::size_t batch, Ready& ready) {
+StatusOr<LocalWork::Processing> LocalWork::MeasureCompute(const LocalData& data, std::size_t batch, Ready& ready) {
   constexpr Duration kLongEnough = std::chrono::milliseconds(200);
   constexpr int kMost = 20;
   TrainAssignment assignment;
@@ -160,20 +162,62 @@ Status LocalWork::MeasureCompute(const LocalData& data, std::size_t batch, Ready
     };
   }
   double samples = 0;
+  int steps = 0;
   TimePoint begun{0};
+  double used = 0;
   for (int i = 0; i <= kMost; ++i) {
-    if (i == 1) begun = clock_.Now();  // The first is slower than those that follow.
+    if (i == 1) {  // The first is slower than those that follow.
+      begun = clock_.Now();
+      used = ProcessorMeter::Used();
+    }
     TRIBUTARY_ASSIGN_OR_RETURN(const Worker::Trained trained,
                                worker_->Train(assignment, weights(), DeviceId{0}, data, hooks));
     if (i == 0) continue;
     samples += trained.update.weight;
+    ++steps;
     ready.forward_seconds = Seconds(trained.times.layers.forward);
     ready.backward_seconds = Seconds(trained.times.layers.backward);
     if (clock_.Now() - begun > kLongEnough) break;
   }
   const double macs = 3 * static_cast<double>(TotalMacs(model_->costs).value) * samples;
-  ready.macs_per_second = macs / std::max(1e-9, ToSeconds(clock_.Now() - begun));
+  const double seconds = std::max(1e-9, ToSeconds(clock_.Now() - begun));
+  ready.macs_per_second = macs / seconds;
+  const double processing = std::max(1e-9, ProcessorMeter::Used() - used);
+  return Processing{processing / steps, processing / seconds};
+}
+
+Status LocalWork::PrepareChoice(const Experiment& experiment, std::size_t batch, const Processing& measured) {
+  if (!Chooses(experiment.dropout.method)) return OkStatus();
+  TRIBUTARY_ASSIGN_OR_RETURN(DropoutMenu menu, DropoutMenu::Make(*model_, experiment.dropout));
+  scaling_ = ScalingOf(experiment.dropout, model_->graph);
+  LiveChoice::Options options{.method = experiment.dropout.method, .processors = measured.processors,
+                              .availability = options_.availability};
+  // What is known from elsewhere, in the proportion of what the whole network takes here.
+  const DropoutMenu::Entry& most = menu.entries().back();
+  const auto samples = static_cast<double>(batch);
+  const CostFeatures features{most.features.macs * samples, most.features.activations * samples};
+  if (experiment.dropout.front) options.known = experiment.dropout.front->cost_model;
+  if (!(options.known.Seconds(features) > 0)) options.known = {0, 1, 0};
+  const double factor = most.macs * measured.seconds / options.known.Seconds(features);
+  options.known = {options.known.fixed * factor, options.known.per_mac * factor, options.known.per_byte * factor};
+  options.menu = std::make_shared<const DropoutMenu>(std::move(menu));
+  choice_ = std::make_unique<LiveChoice>(std::move(options), clock_);
   return OkStatus();
+}
+
+void LocalWork::BeginChoice(const TrainAssignment& train, const Assignment& assignment, TimePoint begun,
+                            TrainHooks& hooks) {
+  std::vector<std::size_t> samples;
+  const auto all = static_cast<std::int64_t>(samples_.data.training.size());
+  const std::uint64_t steps = hooks.read ? static_cast<std::uint64_t>(train.steps) : StepsOf(train, samples_.data).count;
+  for (std::uint64_t i = 0; i < steps; ++i) {
+    samples.push_back(hooks.read ? static_cast<std::size_t>(hooks.samples) / steps : SamplesAt(train, all, i));
+  }
+  std::optional<TimePoint> until;
+  if (assignment.time_left_seconds > 0) until = begun + FromSeconds(std::min(assignment.time_left_seconds, 1e8));
+  choice_->Begin({train.seed, welcome_->device, train.round}, std::move(samples), until);
+  hooks.keep = [this](std::uint64_t) { return choice_->Next(); };
+  hooks.scaling = scaling_;
 }
 
 StatusOr<Ready> LocalWork::Prepare(const Welcome& welcome) {
@@ -264,6 +308,7 @@ StatusOr<CutReply> LocalWork::Cross(const CutBatch& batch, Transfers& transfers)
 }
 
 StatusOr<Answer> LocalWork::Train(const TrainAssignment& train, const Assignment& assignment, Transfers& transfers) {
+  const TimePoint begun = clock_.Now();
   TrainHooks hooks;
   hooks.should_stop = [&] { return transfers.over(); };
   hooks.await = [&](std::size_t unit) { return transfers.AwaitUnit(unit); };
@@ -319,8 +364,11 @@ StatusOr<Answer> LocalWork::Train(const TrainAssignment& train, const Assignment
     };
   }
   if (compressor_) Remember(assignment);
+  if (choice_) BeginChoice(train, assignment, begun, hooks);
   TRIBUTARY_ASSIGN_OR_RETURN(const Worker::Trained trained,
                              worker_->Train(train, weights(), welcome_->device, samples_.data, hooks));
+  const TimePoint trained_at = clock_.Now();
+  if (choice_) choice_->End(trained.times.Total());
   TRIBUTARY_RETURN_IF_ERROR(transfers.Finish());
   TRIBUTARY_RETURN_IF_ERROR(transfers.PushSamples(shared, record_bytes_));
   if (compressor_) {
@@ -334,9 +382,12 @@ StatusOr<Answer> LocalWork::Train(const TrainAssignment& train, const Assignment
   answer.forward_seconds = Seconds(trained.times.layers.forward);
   answer.backward_seconds = Seconds(trained.times.layers.backward);
   answer.between_seconds = ToSeconds(trained.times.between);
-  answer.compute_seconds = answer.between_seconds;
-  for (const double seconds : answer.forward_seconds) answer.compute_seconds += seconds;
-  for (const double seconds : answer.backward_seconds) answer.compute_seconds += seconds;
+  answer.compute_seconds = ToSeconds(trained.times.Total());
+  if (choice_) {
+    choice_->Sent(clock_.Now() - trained_at);
+    const std::vector<std::size_t>& chosen = choice_->choice().chosen();
+    answer.kept = KeptShare{MeanMacs(choice_->choice().menu(), chosen), chosen.back()};
+  }
   if (!own_samples_) samples_ = std::move(read);  // Of a broker's stream, the last batch is all there is to look at.
   return answer;
 }

@@ -8,6 +8,7 @@
 
 #include "tributary/base/clock.h"
 #include "tributary/device/device_stream.h"
+#include "tributary/device/live_choice.h"
 #include "tributary/device/update_compressor.h"
 #include "tributary/device/worker.h"
 #include "tributary/fleet/cut_wire.h"
@@ -30,6 +31,8 @@ struct LocalWorkOptions {
   BrokerSettings broker_settings;
   Bytes buffer_memory{64'000'000};  // for samples that wait; more go to `state`
   Bytes buffer_disk{0};             // at most so much of it; 0: as the disk allows
+  // What it has of its processors over time, from when it is told of an experiment; without it that is measured.
+  std::optional<Availability> availability;
   std::function<void(const std::string&)> say = [](const std::string&) {};  // for people
 };
 
@@ -55,13 +58,20 @@ class LocalWork : public DeviceWork {
   StatusOr<std::optional<StreamPlace>> PlaceOfStream(const Welcome& welcome, const Experiment& experiment) const;
   Status OpenStream(const StreamPlace& place, const Welcome& welcome, const Experiment& experiment);
   // Fills in how fast it computes, and what each unit takes.
-  Status MeasureCompute(const LocalData& data, std::size_t batch, Ready& ready);
+  struct Processing {
+    double seconds = 0;    // of the processors, for a step
+    double processors = 1;  // that it got meanwhile
+  };
+  StatusOr<Processing> MeasureCompute(const LocalData& data, std::size_t batch, Ready& ready);
   StatusOr<Answer> Train(const TrainAssignment& train, const Assignment& assignment, Transfers& transfers);
   // Over the cut and back.
   StatusOr<CutReply> Cross(const CutBatch& batch, Transfers& transfers) const;
   // Waits for the samples of an assignment; `use` says which they are.
   StatusOr<std::vector<StreamSample>> TakeFromStream(const TrainAssignment& train, const Assignment& assignment,
                                                      const Transfers& transfers, StreamUse& use);
+  // Where the experiment has devices choose what they train; knows how fast this one computes.
+  Status PrepareChoice(const Experiment& experiment, std::size_t batch, const Processing& measured);
+  void BeginChoice(const TrainAssignment& train, const Assignment& assignment, TimePoint begun, TrainHooks& hooks);
   // The one batch of an assignment, from the device's own data.
   std::vector<StreamSample> TakeOwn(const TrainAssignment& train) const;
   // Adds what other devices have sent; the first of these are what this one sends, as records.
@@ -84,6 +94,8 @@ class LocalWork : public DeviceWork {
   FlatBuffer parameters_, statistics_;
   std::unique_ptr<Worker> worker_;
   std::optional<UpdateCompressor> compressor_;
+  std::unique_ptr<LiveChoice> choice_;  // of what it trains, where that is its own
+  FilterScaling scaling_ = FilterScaling::kNone;
   std::unique_ptr<StreamSource> source_;  // of a device whose samples arrive over time
   bool own_samples_ = true;               // which are then not those of a broker
   std::size_t record_bytes_ = 0;  // of samples that travel; 0 where none may

@@ -9,6 +9,7 @@
 #include "tributary/base/ids.h"
 #include "tributary/fleet/assignment.h"
 #include "tributary/fleet/cut_wire.h"
+#include "tributary/fleet/report.h"
 #include "tributary/model/shape.h"
 
 namespace tributary::remote {
@@ -94,6 +95,7 @@ struct Assignment {
   RoundId state_round{0}, durable_round{0};
   std::int64_t stream_from = 0, stream_kept = 0;
   std::size_t share = 0, received = 0;
+  double time_left_seconds = 0;  // finite, not negative
 };
 
 struct Samples {
@@ -133,6 +135,7 @@ struct Answer {
   std::vector<bool> queued;
   std::optional<StreamUse> stream;
   double cross_seconds = 0;
+  std::optional<KeptShare> kept;  // a share from 0 to 1, of any entry
 };
 
 struct Failure {

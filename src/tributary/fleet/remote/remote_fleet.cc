@@ -6,6 +6,7 @@
 #include "tributary/fleet/remote/exchange.h"
 #include "tributary/fleet/remote/layout_hash.h"
 #include "tributary/fleet/remote/server.h"
+#include "tributary/policy/dropout/menu.h"
 
 namespace tributary {
 
@@ -44,6 +45,10 @@ StatusOr<std::unique_ptr<RemoteFleet>> RemoteFleet::Start(RemoteFleetOptions opt
   remote::ExchangeOptions exchange{.model = chosen.model, .transfers = chosen.experiment.transfers,
                                    .compressed = chosen.experiment.compression.kind != CompressionKind::kDense, .grace = chosen.grace, .spool = chosen.spool};
   exchange.cut = chosen.cut;
+  if (Chooses(chosen.experiment.dropout.method)) {
+    TRIBUTARY_ASSIGN_OR_RETURN(const DropoutMenu menu, DropoutMenu::Make(*chosen.model, chosen.experiment.dropout));
+    exchange.menu = menu.entries().size();
+  }
   const bool shares = chosen.experiment.injection.on();
   if (shares) exchange.shared = SampleFormat{chosen.samples.shape, chosen.element, chosen.samples.classes};
   exchange.welcome = {.build = chosen.build,

@@ -158,6 +158,10 @@ void Put(const Answer& from, pb::FromDevice& to) {
   for (const bool queued : from.queued) answer.add_queued(queued);
   if (from.stream) Put(*from.stream, *answer.mutable_stream());
   answer.set_cross_seconds(from.cross_seconds);
+  if (from.kept) {
+    answer.mutable_kept()->set_macs(from.kept->macs);
+    answer.mutable_kept()->set_entry(static_cast<std::uint32_t>(from.kept->entry));
+  }
 }
 
 Answer Take(const pb::Answer& from, FieldReader& reader) {
@@ -176,6 +180,10 @@ Answer Take(const pb::Answer& from, FieldReader& reader) {
   answer.correct = reader.Within(from.correct(), 0, answer.samples, "answer.correct");
   if (from.has_stream()) answer.stream = Take(from.stream(), reader);
   answer.cross_seconds = reader.Amount(from.cross_seconds(), "answer.cross_seconds");
+  if (from.has_kept()) {
+    answer.kept = KeptShare{reader.Amount(from.kept().macs(), "kept.macs"), from.kept().entry()};
+    if (answer.kept->macs > 1) reader.Refuse("kept.macs", "above 1", "0 to 1");
+  }
   return answer;
 }
 
@@ -308,6 +316,7 @@ void Put(const Assignment& from, pb::ToDevice& to) {
   assignment.set_stream_kept(static_cast<std::uint64_t>(from.stream_kept));
   assignment.set_share(static_cast<std::uint32_t>(from.share));
   assignment.set_received(static_cast<std::uint32_t>(from.received));
+  assignment.set_time_left_seconds(from.time_left_seconds);
   std::visit([&](const auto& work) { PutWork(work, assignment); }, from.work);
 }
 
@@ -359,6 +368,7 @@ Assignment Take(const pb::Assignment& from, FieldReader& reader) {
   assignment.share = static_cast<std::size_t>(reader.AtMost(from.share(), kMostShared, "assignment.share"));
   assignment.received = static_cast<std::size_t>(reader.AtMost(from.received(), kMostShared, "assignment.received"));
   assignment.push_ends = reader.Ends(from.push_ends(), "assignment.push_ends");
+  assignment.time_left_seconds = reader.Amount(from.time_left_seconds(), "assignment.time_left_seconds");
   switch (from.work_case()) {
     case pb::Assignment::kTrain: assignment.work = TakeTrain(from.train(), assignment.round, reader); break;
     case pb::Assignment::kEvaluate: assignment.work = EvaluateAssignment{}; break;

@@ -1,0 +1,70 @@
+#include "tributary/device/live_choice.h"
+
+#include <algorithm>
+
+namespace tributary {
+namespace {
+
+// Of a round's time, so much is left for what nobody foresees: steps differ, and an operating system gives its processors
+// in turns.
+constexpr double kReserve = 0.05;
+
+}  // namespace
+
+LiveChoice::LiveChoice(Options options, const Clock& clock)
+    : options_(std::move(options)),
+      clock_(clock),
+      made_(clock.Now()),
+      cost_(options_.known),
+      share_(std::max(1e-3, options_.processors)) {}
+
+void LiveChoice::Begin(const ChoiceKey& key, std::vector<std::size_t> samples, std::optional<TimePoint> until) {
+  choice_.emplace(*options_.menu, options_.method, key);
+  samples_ = std::move(samples);
+  until_ = until;
+  if (until) *until_ -= FromSeconds(kReserve * std::max(0.0, ToSeconds(*until - clock_.Now()))) + push_;
+}
+
+CostFeatures LiveChoice::FeaturesOf(std::size_t step, const DropoutMenu::Entry& entry) const {
+  const auto samples = static_cast<double>(samples_[step]);
+  return {entry.features.macs * samples, entry.features.activations * samples};
+}
+
+double LiveChoice::RateNow() const {
+  if (options_.availability) {
+    return std::max(1e-6, options_.processors * options_.availability->At(clock_.Now() - made_));
+  }
+  return share_.Rate(allowed_);
+}
+
+KeptAtoms LiveChoice::Next() {
+  const TimePoint now = clock_.Now();
+  const std::size_t step = choice_->chosen().size();
+  // The first step waits for weights, and tells nothing about the processor: End knows how long it computed.
+  if (step > 1) Learn(now - began_);
+  allowed_ = meter_.Allowed();
+  used_ = ProcessorMeter::Used();
+  began_ = now;
+  const double rate = RateNow();
+  const double slot = until_ ? ToSeconds(*until_ - now) / static_cast<double>(samples_.size() - step) : 0;
+  choice_->Next([&](const DropoutMenu::Entry& entry) {
+    return !until_ || cost_.model().Seconds(FeaturesOf(step, entry)) / rate <= slot;
+  });
+  return choice_->Atoms(step);
+}
+
+void LiveChoice::Learn(Duration took) {
+  const std::size_t step = choice_->chosen().size() - 1;
+  const double used = ProcessorMeter::Used() - used_;
+  cost_.Observe({FeaturesOf(step, options_.menu->entries()[choice_->chosen()[step]]), used});
+  share_.Observe(used, ToSeconds(took), allowed_);
+}
+
+void LiveChoice::End(Duration computing) {
+  if (choice_->chosen().empty()) return;
+  Learn(choice_->chosen().size() == 1 ? computing : clock_.Now() - began_);
+}
+
+void LiveChoice::Sent(Duration after) { push_ = std::max(after, (push_ + after) / 2); }
+
+}  // namespace tributary
