@@ -3,7 +3,7 @@
 # while they train. A round waits for all, so that how long it takes says whether they kept the deadline.
 . "$(dirname "$0")/fleet_lib.sh"
 
-rounds=${DROPOUT_ROUNDS:-24}
+rounds=${DROPOUT_ROUNDS:-21}
 devices=(a b c d)
 
 # What a process gets of a processor, in thousandths, in turns of 5 ms: by a control group where this machine lets us make
@@ -114,7 +114,7 @@ round_times() {
 
 make_keys "${devices[@]}"
 # How long it takes to train everything says what is a deadline that does not leave enough time for it.
-run_fleet full 5 600000
+run_fleet full 4 600000
 full_ms=$(round_times full | awk '{ n++; sum += $1 } END { printf "%.0f", sum / n }')
 deadline_ms=$((full_ms * 6 / 10))
 run_fleet pareto "$rounds" "$deadline_ms"
