@@ -1,0 +1,74 @@
+#include "tributary/policy/dropout/live_cost.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "tributary/base/distributions.h"
+
+namespace tributary {
+namespace {
+
+constexpr CostModel kElsewhere{2e-3, 1e-10, 1e-9};
+constexpr CostModel kHere{1e-3, 4e-10, 5e-10};
+
+CostFeatures SomeStep(Rng& rng) {
+  const double share = Uniform(rng, 0.05, 1);
+  return {share * 1e8, (0.3 + 0.7 * share) * Uniform(rng, 0.9, 1.1) * 4e6};
+}
+
+double WorstError(const CostModel& model, const CostModel& truth, Rng rng) {
+  double worst = 0;
+  for (int i = 0; i < 50; ++i) {
+    const CostFeatures step = SomeStep(rng);
+    worst = std::max(worst, std::abs(model.Seconds(step) / truth.Seconds(step) - 1));
+  }
+  return worst;
+}
+
+TEST(LiveCost, IsAtFirstWhatIsKnownInTheProportionOfWhatIsSeen) {
+  LiveCost cost(kElsewhere);
+  EXPECT_EQ(cost.model().per_mac, kElsewhere.per_mac);
+  Rng rng(1);
+  for (int i = 0; i < 5; ++i) {
+    const CostFeatures step = SomeStep(rng);
+    cost.Observe({step, 3 * kElsewhere.Seconds(step)});
+  }
+  EXPECT_LT(WorstError(cost.model(), {3 * kElsewhere.fixed, 3 * kElsewhere.per_mac, 3 * kElsewhere.per_byte}, rng), 1e-9);
+}
+
+TEST(LiveCost, LearnsAModelOfItsOwnAndFollowsChanges) {
+  LiveCost cost(kElsewhere);
+  Rng rng(2);
+  const auto see = [&](const CostModel& truth, int times) {
+    for (int i = 0; i < times; ++i) {
+      const CostFeatures step = SomeStep(rng);
+      cost.Observe({step, truth.Seconds(step) * Uniform(rng, 0.95, 1.05)});
+    }
+  };
+  see(kHere, 64);
+  EXPECT_LT(WorstError(cost.model(), kHere, rng), 0.05);
+  // The processor has become half as fast.
+  const CostModel slower{2 * kHere.fixed, 2 * kHere.per_mac, 2 * kHere.per_byte};
+  see(slower, 160);
+  EXPECT_LT(WorstError(cost.model(), slower, rng), 0.05);
+}
+
+TEST(LiveCost, StepsThatAreAllAlikeTellTheProportionOnly) {
+  LiveCost cost(kElsewhere);
+  const CostFeatures step{1e8, 4e6};
+  for (int i = 0; i < 100; ++i) cost.Observe({step, (i % 2 == 0 ? 1.9 : 2.1) * kElsewhere.Seconds(step)});
+  const double factor = cost.model().per_mac / kElsewhere.per_mac;
+  EXPECT_TRUE(factor > 1.89 && factor < 2.11) << factor;
+  EXPECT_NEAR(cost.model().fixed, factor * kElsewhere.fixed, 1e-12);
+}
+
+TEST(LiveCost, PassesOverWhatMakesNoSense) {
+  LiveCost cost(kElsewhere);
+  for (const double seconds : {0.0, -1.0, std::nan(""), std::numeric_limits<double>::infinity()}) cost.Observe({{1e8, 4e6}, seconds});
+  EXPECT_EQ(cost.model().per_mac, kElsewhere.per_mac);
+}
+
+}  // namespace
+}  // namespace tributary
