@@ -71,7 +71,7 @@ std::size_t Coordinator::QuorumOf(std::size_t asked) const {
 Status Coordinator::MakeMethod() {
   if (method_ != nullptr) return OkStatus();
   const std::size_t size = parameters_.size();
-  if (IsFixedInRound(experiment_.dropout.method)) {
+  if (CountsTrained(experiment_.dropout)) {
     TRIBUTARY_ASSIGN_OR_RETURN(covered_, CoveredMean::Make(experiment_, *model_));
   }
   switch (experiment_.train.method) {

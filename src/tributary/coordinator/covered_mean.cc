@@ -5,38 +5,71 @@
 #include "tributary/base/check.h"
 #include "tributary/model/thin_graph.h"
 #include "tributary/model/thin_map.h"
+#include "tributary/policy/dropout/choose_atoms.h"
 #include "tributary/policy/dropout/round_choice.h"
 
 namespace tributary {
 
 CoveredMean::CoveredMean(const Experiment& experiment, const Model& model, DropoutMenu menu)
-    : model_(model),
-      seed_(experiment.goal.seed),
-      method_(experiment.dropout.method),
-      menu_(std::move(menu)),
-      trained_(model.parameters.size) {}
+    : model_(model), seed_(experiment.goal.seed), menu_(std::move(menu)), trained_(model.parameters.size) {}
 
 StatusOr<std::unique_ptr<CoveredMean>> CoveredMean::Make(const Experiment& experiment, const Model& model) {
   TRIBUTARY_ASSIGN_OR_RETURN(DropoutMenu menu, DropoutMenu::Make(model, experiment.dropout));
   return std::unique_ptr<CoveredMean>(new CoveredMean(experiment, model, std::move(menu)));
 }
 
+const Model& CoveredMean::ThinOf(std::size_t entry) {
+  auto& thin = thin_[entry];
+  if (!thin) {
+    const KeptAtoms first = FirstAtoms(model_.channels, menu_.entries()[entry].kept);
+    thin = std::make_unique<const Model>(ThinGraph(model_, first));
+  }
+  return *thin;
+}
+
+void CoveredMean::AddChannels(std::size_t entry, const KeptAtoms& kept, float weight) {
+  const Model& thin = ThinOf(entry);
+  ThinMap map(model_, thin);
+  map.Keep(kept);
+  std::vector<float> sums(thin.parameters.size);
+  map.GatherAll(ThinMap::Part::kParameters, trained_.span(), sums);
+  for (float& sum : sums) sum += weight;
+  map.ScatterAll(ThinMap::Part::kParameters, sums, trained_.span());
+}
+
+void CoveredMean::AddLikely(std::size_t entry, float weight) {
+  const Model& thin = ThinOf(entry);
+  for (std::size_t i = 0; i < model_.parameters.slots.size(); ++i) {
+    const Segment& all = model_.parameters.slots[i].segment;
+    const float likely = static_cast<float>(thin.parameters.slots[i].segment.count) / static_cast<float>(all.count);
+    for (float& sum : trained_.span().subspan(all.offset, all.count)) sum += likely * weight;
+  }
+}
+
 void CoveredMean::Begin(RoundId round, const RoundReport& report) {
   std::ranges::fill(trained_.span(), 0.0F);
   all_ = 0;
+  std::map<std::size_t, float> weight_of;  // what is trained by entry alone, whoever it was
   for (const DeviceReport& device : report.devices) {
     if (device.outcome != Outcome::kApplied) continue;
-    TRIBUTARY_CHECK(device.kept.has_value() && device.kept->entry < menu_.entries().size());
-    const KeptAtoms kept = AtomsOf(menu_, method_, {seed_, device.device, round}, 0, device.kept->entry);
-    const Model thin(ThinGraph(model_, kept));
-    ThinMap map(model_, thin);
-    map.Keep(kept);
+    TRIBUTARY_CHECK(device.kept.has_value() && !device.kept->entries.empty());
     const auto weight = static_cast<float>(device.metrics.samples);
-    std::vector<float> sums(thin.parameters.size);
-    map.GatherAll(ThinMap::Part::kParameters, trained_.span(), sums);
-    for (float& sum : sums) sum += weight;
-    map.ScatterAll(ThinMap::Part::kParameters, sums, trained_.span());
     all_ += weight;
+    if (IsFixedInRound(menu_.method())) {
+      const std::size_t entry = device.kept->entries.back();
+      AddChannels(entry, AtomsOf(menu_, {seed_, device.device, round}, 0, entry), weight);
+      continue;
+    }
+    const float step = weight / static_cast<float>(device.kept->entries.size());
+    for (const std::uint32_t entry : device.kept->entries) weight_of[entry] += step;
+  }
+  const bool nested = menu_.method() == DropoutMethod::kFjord || menu_.channels() == ChannelChoice::kFirst;
+  for (const auto& [entry, weight] : weight_of) {
+    if (nested) {
+      AddChannels(entry, FirstAtoms(model_.channels, menu_.entries()[entry].kept), weight);
+    } else {
+      AddLikely(entry, weight);
+    }
   }
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <memory>
 #include <span>
 
@@ -11,14 +12,18 @@
 
 namespace tributary {
 
-// Where devices train a part of the network for a whole round: makes the mean over all devices, in which whoever did not
-// train an element counts with zero, the mean over those that trained it. What nobody trained stays zero.
+// Where devices train parts of the network: makes the mean over all devices, in which whoever did not train an element
+// counts with zero, the mean over those that trained it, each by the samples of the steps in which it did. What nobody
+// trained stays zero.
+//
+// Of channels that are drawn anew at each step, an element's part in a step is taken to be how likely it was to be in it:
+// what happened to be drawn would add noise, and cost more the more steps there are.
 class CoveredMean {
  public:
   // The model must outlive it. An error in words if the experiment's dropout does not fit it.
   static StatusOr<std::unique_ptr<CoveredMean>> Make(const Experiment& experiment, const Model& model);
 
-  // The round's mean is of the updates that this report says were applied, each of an entry of the menu.
+  // The round's mean is of the updates that this report says were applied, each of entries of the menu.
   void Begin(RoundId round, const RoundReport& report);
   // `mean` is the elements from `offset`.
   void Apply(std::size_t offset, std::span<float> mean) const;
@@ -26,10 +31,15 @@ class CoveredMean {
  private:
   CoveredMean(const Experiment& experiment, const Model& model, DropoutMenu menu);
 
+  // What it is like to keep as many channels as an entry of the menu does.
+  const Model& ThinOf(std::size_t entry);
+  void AddChannels(std::size_t entry, const KeptAtoms& kept, float weight);
+  void AddLikely(std::size_t entry, float weight);
+
   const Model& model_;
   const std::uint64_t seed_;
-  const DropoutMethod method_;
   const DropoutMenu menu_;
+  std::map<std::size_t, std::unique_ptr<const Model>> thin_;  // by entry
   FlatBuffer trained_;  // for each parameter, what the updates weigh that trained it
   float all_ = 0;       // what all of them weigh
 };

@@ -7,6 +7,7 @@
 #include "tributary/model/thin_map.h"
 #include "tributary/model/zoo.h"
 #include "tributary/policy/dropout/round_choice.h"
+#include "tributary/policy/dropout/testing_front.h"
 
 namespace tributary {
 namespace {
@@ -33,10 +34,10 @@ TEST(CoveredMean, IsTheMeanOverThoseThatTrainedAnElement) {
         device.outcome = id == 2 ? Outcome::kLate : Outcome::kApplied;
         device.metrics.samples = static_cast<std::int64_t>(1 + rng.Below(50));
         // Nobody has everything.
-        device.kept = KeptShare{0, static_cast<std::size_t>(rng.Below(menu.entries().size() - 1))};
+        device.kept = KeptShare{0, {static_cast<std::uint32_t>(rng.Below(menu.entries().size() - 1))}};
         report.devices.push_back(device);
         if (device.outcome != Outcome::kApplied) continue;
-        const KeptAtoms kept = AtomsOf(menu, method, {11, device.device, RoundId{round}}, 0, device.kept->entry);
+        const KeptAtoms kept = AtomsOf(menu, {11, device.device, RoundId{round}}, 0, device.kept->entries[0]);
         const Model thin(ThinGraph(model, kept));
         ThinMap map(model, thin);
         map.Keep(kept);
@@ -62,6 +63,60 @@ TEST(CoveredMean, IsTheMeanOverThoseThatTrainedAnElement) {
         ASSERT_NEAR(mean[i], weights[i] > 0 ? sums[i] / weights[i] : 0, 1e-5) << i;
       }
       EXPECT_GT(untrained, 0U);
+    }
+  }
+}
+
+// Steps of one device that train different parts, each a number of times of its own: every element must come out as the mean
+// of a step that trained it.
+TEST(CoveredMean, CountsTheStepsThatTrainedAnElementWhereTheyDiffer) {
+  const Model model(BuildZooGraph({"resnet8", Shape{3, 8, 8}, 4}).value());
+  for (const bool nested : {true, false}) {
+    Experiment experiment;
+    experiment.dropout.method = DropoutMethod::kPareto;
+    experiment.dropout.mean = MeanOver::kTrained;
+    experiment.dropout.channels = nested ? ChannelChoice::kFirst : ChannelChoice::kRandom;
+    experiment.dropout.front = testing::FrontFor(model, {0.8, 0.5, 0.3});
+    auto covered = CoveredMean::Make(experiment, model);
+    ASSERT_TRUE(covered.ok()) << covered.status();
+    const DropoutMenu menu = DropoutMenu::Make(model, experiment.dropout).value();
+    RoundReport report;
+    const std::size_t size = model.parameters.size;
+    std::vector<double> sums(size, 0);
+    double all = 0;
+    // So many steps that what is drawn comes near to what is likely.
+    const std::size_t steps = nested ? 6 : 600;
+    for (std::uint64_t id = 0; id < 3; ++id) {
+      DeviceReport device;
+      device.device = DeviceId{id};
+      device.outcome = Outcome::kApplied;
+      device.metrics.samples = static_cast<std::int64_t>(10 * (id + 1));
+      device.kept.emplace();
+      for (std::size_t step = 0; step < steps; ++step) {
+        const auto entry = static_cast<std::uint32_t>((step * (id + 1)) % menu.entries().size());
+        device.kept->entries.push_back(entry);
+        const KeptAtoms kept = AtomsOf(menu, {1, device.device, RoundId{1}}, step, entry);
+        const Model thin(ThinGraph(model, kept));
+        ThinMap map(model, thin);
+        map.Keep(kept);
+        std::vector<float> update(size, 0);
+        map.ScatterAll(ThinMap::Part::kParameters, std::vector<float>(thin.parameters.size, 1), update);
+        // Each step moves what it trains by one, of which the whole round is the sum.
+        for (std::size_t i = 0; i < size; ++i) {
+          sums[i] += static_cast<double>(device.metrics.samples) * static_cast<double>(update[i]) / static_cast<double>(steps);
+        }
+      }
+      all += static_cast<double>(device.metrics.samples);
+      report.devices.push_back(device);
+    }
+    std::vector<float> mean(size);
+    for (std::size_t i = 0; i < size; ++i) mean[i] = static_cast<float>(sums[i] / all);
+    (*covered)->Begin(RoundId{1}, report);
+    (*covered)->Apply(0, mean);
+    for (const Layout::Slot& slot : model.parameters.slots) {
+      for (const float value : std::span(mean).subspan(slot.segment.offset, slot.segment.count)) {
+        ASSERT_NEAR(value, 1, nested ? 1e-5 : 0.25) << slot.name;
+      }
     }
   }
 }

@@ -51,7 +51,7 @@ StatusOr<std::optional<SimulatedFleetOptions::Dropout>> DropoutOf(const Experime
   std::optional<SimulatedFleetOptions::Dropout> dropout;
   if (!Chooses(experiment.dropout.method)) return dropout;
   TRIBUTARY_ASSIGN_OR_RETURN(DropoutMenu menu, DropoutMenu::Make(model, experiment.dropout));
-  dropout = {experiment.dropout.method, ScalingOf(experiment.dropout, model.graph),
+  dropout = {ScalingOf(experiment.dropout, model.graph),
              std::make_shared<const DropoutMenu>(std::move(menu))};
   return dropout;
 }

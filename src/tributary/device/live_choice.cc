@@ -19,7 +19,7 @@ LiveChoice::LiveChoice(Options options, const Clock& clock)
       share_(std::max(1e-3, options_.processors)) {}
 
 void LiveChoice::Begin(const ChoiceKey& key, std::vector<std::size_t> samples, std::optional<TimePoint> until) {
-  choice_.emplace(*options_.menu, options_.method, key);
+  choice_.emplace(*options_.menu, key);
   samples_ = std::move(samples);
   until_ = until;
   if (until) *until_ -= FromSeconds(kReserve * std::max(0.0, ToSeconds(*until - clock_.Now()))) + push_;

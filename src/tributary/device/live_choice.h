@@ -18,7 +18,6 @@ namespace tributary {
 class LiveChoice {
  public:
   struct Options {
-    DropoutMethod method = DropoutMethod::kPareto;
     std::shared_ptr<const DropoutMenu> menu;
     CostModel known;         // processor seconds of a step, by the features of the batch: at first
     double processors = 1;   // that it got when that was measured

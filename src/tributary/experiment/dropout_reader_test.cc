@@ -58,12 +58,16 @@ TEST(DropoutReader, ComesBackFromItsOwnText) {
   const std::filesystem::path folder = ::testing::TempDir();
   ASSERT_TRUE(WriteFileAtomically(folder / "dropout_reader_test.json", FormatFront(*CnnFront())).ok());
   const DropoutOptions pareto = there_and_back(
-      WithDropout("method = \"pareto\"\nfront = \"dropout_reader_test.json\"\ncost = \"time\""), folder);
+      WithDropout("method = \"pareto\"\nfront = \"dropout_reader_test.json\"\ncost = \"time\"\nchannels = \"first\"\n"
+                  "mean = \"trained\""),
+      folder);
   std::filesystem::remove(folder / "dropout_reader_test.json");
   ASSERT_NE(pareto.front, nullptr);
   EXPECT_EQ(pareto.front->points, CnnFront()->points);
   EXPECT_EQ(pareto.front->cost_model.per_mac, CnnFront()->cost_model.per_mac);
   EXPECT_EQ(pareto.cost, FrontCost::kTime);
+  EXPECT_EQ(pareto.channels, ChannelChoice::kFirst);
+  EXPECT_EQ(pareto.mean, MeanOver::kTrained);
 }
 
 TEST(DropoutReader, SaysWhatIsWrong) {
@@ -78,6 +82,8 @@ TEST(DropoutReader, SaysWhatIsWrong) {
   ExpectRefusal(WithDropout("method = \"fjord\"\nwidths = []"), "a list of 1 to 64 numbers");
   ExpectRefusal(WithDropout("method = \"fjord\"\ncost = \"time\""), "dropout.front is missing");
   ExpectRefusal(WithDropout("scaling = \"none\""), "whose devices choose");
+  ExpectRefusal(WithDropout("method = \"fjord\"\nchannels = \"first\""), "only with method = \"pareto\"");
+  ExpectRefusal(WithDropout("method = \"heterofl\"\nmean = \"all\""), "only with method = \"fjord\" or \"pareto\"");
   ExpectRefusal(WithDropout("method = \"pareto\"\nfront = \"front.json\""), "may not name files");
   ExpectRefusal(WithDropout("method = \"pareto\"\nfront = \"{}\""), "it has no 'model'");
   std::string rate = FormatFrontOnALine(*CnnFront());

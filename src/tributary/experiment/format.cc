@@ -257,6 +257,8 @@ void WriteDropout(const DropoutOptions& dropout, Writer& out) {
   if (dropout.method == DropoutMethod::kSmall) out.Put("width", dropout.width);
   if (ChoosesWidths(dropout.method)) out.Raw("widths", "[" + Join(dropout.widths, FormatNumber) + "]");
   if (!Chooses(dropout.method)) return;
+  if (dropout.method == DropoutMethod::kPareto) out.Put("channels", NameOf(kChannelChoices, dropout.channels));
+  if (!IsFixedInRound(dropout.method)) out.Put("mean", NameOf(kMeansOver, dropout.mean));
   if (dropout.front) out.Put("front", FormatFrontOnALine(*dropout.front));
   out.Put("cost", NameOf(kFrontCosts, dropout.cost));
   out.Put("scaling", NameOf(kScalings, dropout.scaling));

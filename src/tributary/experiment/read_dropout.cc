@@ -66,6 +66,8 @@ Status ReadDropout(Section section, const Experiment& rest, const std::optional<
   section.Read("width", dropout.width, kPositiveShare);
   ReadWidths(section, dropout.widths);
   ReadFrontKey(section, folder, dropout.front);
+  section.ReadWord("channels", kChannelChoices, dropout.channels);
+  section.ReadWord("mean", kMeansOver, dropout.mean);
   section.ReadWord("cost", kFrontCosts, dropout.cost);
   section.ReadWord("scaling", kScalings, dropout.scaling);
   const bool chooses = Chooses(dropout.method);
@@ -77,6 +79,8 @@ Status ReadDropout(Section section, const Experiment& rest, const std::optional<
   if (dropout.method == DropoutMethod::kPareto) {
     section.Require("front", "; `tributary explore " + rest.model.name + "` makes one");
   }
+  section.OnlyWith("channels", dropout.method == DropoutMethod::kPareto, "method = \"pareto\"");
+  section.OnlyWith("mean", chooses && !IsFixedInRound(dropout.method), "method = \"fjord\" or \"pareto\"");
   for (const auto key : {"front", "cost", "scaling"}) {
     section.OnlyWith(key, chooses, "a method whose devices choose what they train");
   }

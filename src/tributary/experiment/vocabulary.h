@@ -47,6 +47,9 @@ inline constexpr std::array<Word<DropoutMethod>, 7> kDropoutMethods = {{{"full",
                                                                         {"fjord", DropoutMethod::kFjord},
                                                                         {"fedrolex", DropoutMethod::kFedRolex},
                                                                         {"pareto", DropoutMethod::kPareto}}};
+inline constexpr std::array<Word<ChannelChoice>, 2> kChannelChoices = {
+    {{"random", ChannelChoice::kRandom}, {"first", ChannelChoice::kFirst}}};
+inline constexpr std::array<Word<MeanOver>, 2> kMeansOver = {{{"all", MeanOver::kAll}, {"trained", MeanOver::kTrained}}};
 inline constexpr std::array<Word<FrontCost>, 2> kFrontCosts = {{{"macs", FrontCost::kMacs}, {"time", FrontCost::kTime}}};
 inline constexpr std::array<Word<ScalingChoice>, 3> kScalings = {
     {{"auto", ScalingChoice::kAuto}, {"none", ScalingChoice::kNone}, {"inverse", ScalingChoice::kInverse}}};

@@ -64,7 +64,7 @@ struct Moments {
 // How much of the network a device trained, where that is its choice.
 struct KeptShare {
   double macs = 1;        // of a step, as a share of the whole network's: over its steps on average
-  std::size_t entry = 0;  // of the menu it chose from: in the last step
+  std::vector<std::uint32_t> entries;  // of the menu it chose from: of each step; one where all are the same
 };
 
 // One device's part in a round. Times add up to the round's duration, less what was hidden, which counts twice; what is

@@ -49,9 +49,10 @@ Status CheckKept(const Answer& answer, std::size_t menu) {
     return InvalidArgument(menu > 0 ? "the device does not say how much of the network it has trained"
                                     : "the device has trained a part of the network, and was asked for all of it");
   }
-  if (!answer.kept || answer.kept->entry < menu) return OkStatus();
-  return InvalidArgument("the device has trained choice " + std::to_string(answer.kept->entry) + " of " +
-                         std::to_string(menu));
+  if (!answer.kept) return OkStatus();
+  const std::uint32_t most = *std::ranges::max_element(answer.kept->entries);
+  if (most < menu) return OkStatus();
+  return InvalidArgument("the device has trained choice " + std::to_string(most) + " of " + std::to_string(menu));
 }
 
 DeviceReport::Stream StandingOf(const StreamUse& use) {

@@ -190,8 +190,7 @@ Status LocalWork::PrepareChoice(const Experiment& experiment, std::size_t batch,
   if (!Chooses(experiment.dropout.method)) return OkStatus();
   TRIBUTARY_ASSIGN_OR_RETURN(DropoutMenu menu, DropoutMenu::Make(*model_, experiment.dropout));
   scaling_ = ScalingOf(experiment.dropout, model_->graph);
-  LiveChoice::Options options{.method = experiment.dropout.method, .processors = measured.processors,
-                              .availability = options_.availability};
+  LiveChoice::Options options{.processors = measured.processors, .availability = options_.availability};
   // What is known from elsewhere, in the proportion of what the whole network takes here.
   const DropoutMenu::Entry& most = menu.entries().back();
   const auto samples = static_cast<double>(batch);
@@ -385,8 +384,8 @@ StatusOr<Answer> LocalWork::Train(const TrainAssignment& train, const Assignment
   answer.compute_seconds = ToSeconds(trained.times.Total());
   if (choice_) {
     choice_->Sent(clock_.Now() - trained_at);
-    const std::vector<std::size_t>& chosen = choice_->choice().chosen();
-    answer.kept = KeptShare{MeanMacs(choice_->choice().menu(), chosen), chosen.back()};
+    const RoundChoice& choice = choice_->choice();
+    answer.kept = KeptShare{MeanMacs(choice.menu(), choice.chosen()), choice.chosen()};
   }
   if (!own_samples_) samples_ = std::move(read);  // Of a broker's stream, the last batch is all there is to look at.
   return answer;

@@ -135,7 +135,7 @@ struct Answer {
   std::vector<bool> queued;
   std::optional<StreamUse> stream;
   double cross_seconds = 0;
-  std::optional<KeptShare> kept;  // a share from 0 to 1, of any entry
+  std::optional<KeptShare> kept;  // a share from 0 to 1; of any entries, at least one
 };
 
 struct Failure {

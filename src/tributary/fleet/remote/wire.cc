@@ -160,9 +160,11 @@ void Put(const Answer& from, pb::FromDevice& to) {
   answer.set_cross_seconds(from.cross_seconds);
   if (from.kept) {
     answer.mutable_kept()->set_macs(from.kept->macs);
-    answer.mutable_kept()->set_entry(static_cast<std::uint32_t>(from.kept->entry));
+    for (const std::uint32_t entry : from.kept->entries) answer.mutable_kept()->add_entries(entry);
   }
 }
+
+constexpr std::int64_t kMostKeptSteps = 500'000;  // of a device that chooses at each; what a message can hold
 
 Answer Take(const pb::Answer& from, FieldReader& reader) {
   Answer answer{.ticket = from.ticket(),
@@ -181,8 +183,10 @@ Answer Take(const pb::Answer& from, FieldReader& reader) {
   if (from.has_stream()) answer.stream = Take(from.stream(), reader);
   answer.cross_seconds = reader.Amount(from.cross_seconds(), "answer.cross_seconds");
   if (from.has_kept()) {
-    answer.kept = KeptShare{reader.Amount(from.kept().macs(), "kept.macs"), from.kept().entry()};
+    reader.Within(from.kept().entries_size(), 1, kMostKeptSteps, "the length of kept.entries");
+    answer.kept = KeptShare{reader.Amount(from.kept().macs(), "kept.macs"), {}};
     if (answer.kept->macs > 1) reader.Refuse("kept.macs", "above 1", "0 to 1");
+    if (reader.status().ok()) answer.kept->entries.assign(from.kept().entries().begin(), from.kept().entries().end());
   }
   return answer;
 }

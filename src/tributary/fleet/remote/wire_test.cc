@@ -116,11 +116,11 @@ TEST(Wire, CarriesAnswer) {
   const auto got = FromThereAndBack(
       Answer{kMost, 10, kSmallest, 10, kLargest, 0.3, {1, 2}, {3, kSmallest}, 4, 5, {6, 7, 8}, {false, true},
              StreamUse{kLast - 1, kLast, kLargest, kSmallest, 3, 4, 5, 6, 7, kLast}, 9,
-             KeptShare{0.25, 4294967295U}});
+             KeptShare{0.25, {7, 4294967295U}}});
   EXPECT_EQ(got.cross_seconds, 9);
   ASSERT_TRUE(got.kept);
   EXPECT_EQ(got.kept->macs, 0.25);
-  EXPECT_EQ(got.kept->entry, 4294967295U);
+  EXPECT_EQ(got.kept->entries, (std::vector<std::uint32_t>{7, 4294967295U}));
   EXPECT_EQ(got.ticket, kMost);
   EXPECT_EQ(got.samples, 10);
   EXPECT_EQ(got.loss, kSmallest);

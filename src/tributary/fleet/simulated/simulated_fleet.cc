@@ -291,9 +291,8 @@ StatusOr<RoundReport> SimulatedFleet::Train(const RoundRequest& request, UpdateS
     if (times.devices[i].pull_end) report.devices.back().injected += mine.received;
     samples[i] = {0, mine.samples, SharedWith(device), mine.share, {}, {}, true, times.devices[i].crossed_up, {}};
     if (walk != nullptr && !walk->choice().chosen().empty()) {
-      const std::vector<std::size_t>& chosen = walk->choice().chosen();
       samples[i].choice = &walk->choice();
-      report.devices.back().kept = {MeanMacs(walk->choice().menu(), chosen), chosen.back()};
+      report.devices.back().kept = {MeanMacs(walk->choice().menu(), walk->choice().chosen()), walk->choice().chosen()};
     }
     DeviceStream* const stream = streams_[device.value].get();
     if (stream != nullptr && times.devices[i].compute_end) {

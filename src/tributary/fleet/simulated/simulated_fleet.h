@@ -45,7 +45,6 @@ struct SimulatedFleetOptions {
   std::optional<Cut> cut;
   // Where devices choose how much of the network they train.
   struct Dropout {
-    DropoutMethod method = DropoutMethod::kPareto;
     FilterScaling scaling = FilterScaling::kNone;
     std::shared_ptr<const DropoutMenu> menu;
   };

@@ -29,7 +29,7 @@ std::unique_ptr<ThinWalk> SimulatedFleet::WalkOf(const Inquiry& inquiry, const D
   const SimulatedFleetOptions::Dropout& dropout = *options_.dropout;
   return std::make_unique<ThinWalk>(
       profile.availability, std::move(work),
-      RoundChoice(*dropout.menu, dropout.method, {options_.seed, profile.id, inquiry.round}));
+      RoundChoice(*dropout.menu, {options_.seed, profile.id, inquiry.round}));
 }
 
 }  // namespace tributary

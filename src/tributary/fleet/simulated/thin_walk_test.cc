@@ -16,11 +16,14 @@ using std::chrono::milliseconds;
 
 class ThinWalkTest : public ::testing::Test {
  protected:
-  ThinWalkTest()
-      : model_(BuildZooGraph({.name = "resnet8"}).value()),
-        menu_(DropoutMenu::Make(model_, {.method = DropoutMethod::kPareto,
-                                         .front = testing::FrontFor(model_, {0.9, 0.7, 0.5, 0.3, 0.1})})
-                  .value()) {}
+  ThinWalkTest() : menu_(MenuOf(DropoutMethod::kPareto)), menu_once_(MenuOf(DropoutMethod::kUniform)) {}
+
+  static DropoutMenu MenuOf(DropoutMethod method) {
+    const Model model(BuildZooGraph({.name = "resnet8"}).value());
+    // The first method takes from the front, the second from widths.
+    return DropoutMenu::Make(model, {.method = method, .front = testing::FrontFor(model, {0.9, 0.7, 0.5, 0.3, 0.1})})
+        .value();
+  }
 
   // Steps of these lengths on the whole network, in `pulls` and `pushes` segments of two layers.
   static ThinWalk::Work WorkOf(std::vector<double> seconds, TimePoint until, bool segments) {
@@ -33,21 +36,19 @@ class ThinWalkTest : public ::testing::Test {
     work.until = until;
     return work;
   }
-  RoundChoice Choice(DropoutMethod method = DropoutMethod::kPareto) const {
-    return RoundChoice(menu_, method, {1, DeviceId{0}, RoundId{1}});
-  }
+  static RoundChoice ChoiceFrom(const DropoutMenu& menu) { return RoundChoice(menu, {1, DeviceId{0}, RoundId{1}}); }
+  RoundChoice Choice() const { return ChoiceFrom(menu_); }
   static TimePoint WalkAll(ThinWalk& walk, std::size_t parts, TimePoint begin) {
     for (std::size_t part = 0; part < parts; ++part) begin = walk.Part(part, begin);
     return begin;
   }
 
-  const Model model_;
-  const DropoutMenu menu_;
+  const DropoutMenu menu_, menu_once_;
 };
 
 // The same, step by step and without segments: what is decided, and when the last step ends.
 struct Naive {
-  std::vector<std::size_t> chosen;
+  std::vector<std::uint32_t> chosen;
   TimePoint end{0};
   bool always_fitted = true;
 };
@@ -65,7 +66,7 @@ Naive WalkNaively(const DropoutMenu& menu, const Availability& availability, con
       if (takes(entry) <= slot) best = entry;
     }
     walk.always_fitted = walk.always_fitted && takes(best) <= slot;
-    walk.chosen.push_back(best);
+    walk.chosen.push_back(static_cast<std::uint32_t>(best));
     walk.end += FromSeconds(takes(best));
   }
   return walk;
@@ -74,7 +75,7 @@ Naive WalkNaively(const DropoutMenu& menu, const Availability& availability, con
 TEST_F(ThinWalkTest, DecidesAsTheRuleHasItAndIsInTimeWheneverSomethingFits) {
   Rng rng(5);
   int fitted = 0, missed = 0;
-  std::set<std::size_t> seen;
+  std::set<std::uint32_t> seen;
   for (int trial = 0; trial < 400; ++trial) {
     const Availability availability =
         Availability::Make(RandomSteps{milliseconds(50 + rng.Below(1000)), 0.05, 1}, rng.Next(), DeviceId{trial % 7U}).value();
@@ -120,7 +121,7 @@ TEST_F(ThinWalkTest, WithoutADeadlineEverythingIsTrainedAndWithoutAProcessorNoth
   const Availability all;
   ThinWalk walk(all, WorkOf({1, 1}, kNever, true), Choice());
   EXPECT_NEAR(ToSeconds(WalkAll(walk, 4, TimePoint(0))), 2, 1e-8);
-  EXPECT_EQ(walk.choice().chosen(), std::vector<std::size_t>(2, menu_.entries().size() - 1));
+  EXPECT_EQ(walk.choice().chosen(), std::vector<std::uint32_t>(2, static_cast<std::uint32_t>(menu_.entries().size() - 1)));
   EXPECT_NEAR(ToSeconds(walk.between()), 1, 1e-8);
 
   const auto trace = Trace::Make({{TimePoint(0), 1.0}, {FromSeconds(0.5), 0.0}}, Trace::After::kHold).value();
@@ -134,7 +135,7 @@ TEST_F(ThinWalkTest, AMethodThatLooksOnceMissesWhatComesLater) {
   const auto trace = Trace::Make({{TimePoint(0), 1.0}, {FromSeconds(1), 0.1}}, Trace::After::kHold).value();
   const Availability falls = Availability::Make(trace, 1, DeviceId{0}).value();
   const std::vector<double> seconds(10, 1.0);
-  ThinWalk once(falls, WorkOf(seconds, FromSeconds(25), false), Choice(DropoutMethod::kUniform));
+  ThinWalk once(falls, WorkOf(seconds, FromSeconds(25), false), ChoiceFrom(menu_once_));
   EXPECT_GT(WalkAll(once, 2, TimePoint(0)), FromSeconds(25));
   ThinWalk each(falls, WorkOf(seconds, FromSeconds(25), false), Choice());
   EXPECT_LE(WalkAll(each, 2, TimePoint(0)), FromSeconds(25));

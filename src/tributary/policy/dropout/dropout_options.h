@@ -21,6 +21,18 @@ enum class DropoutMethod {
 // Which scaling of filters (model/filter_scaling.h).
 enum class ScalingChoice { kAuto, kNone, kInverse };
 
+// Which channels of a group a step keeps, where the method leaves that open.
+enum class ChannelChoice {
+  kRandom,  // any, others at each step
+  kFirst,   // the first ones, so that a smaller choice is part of every larger one
+};
+
+// Over whom the mean of an element is taken.
+enum class MeanOver {
+  kAll,      // all devices: who did not train it counts with no change
+  kTrained,  // those that trained it, each by the samples of the steps in which it did
+};
+
 struct DropoutOptions {
   DropoutMethod method = DropoutMethod::kFull;
   // small: the share of every layer's channels that there are.
@@ -30,6 +42,10 @@ struct DropoutOptions {
   std::vector<double> widths = {0.0625, 0.125, 0.25, 0.5, 1};
   // pareto: what it can choose from. For the others, only what a sub-network costs.
   std::shared_ptr<const ParetoFront> front;
+  // pareto: random is DISTREAL.
+  ChannelChoice channels = ChannelChoice::kRandom;
+  // fjord, pareto: all is as published. The others take it over those that trained it.
+  MeanOver mean = MeanOver::kAll;
   // What a step on a sub-network takes in virtual time, of a step on the whole network: the share of its
   // multiply-accumulates, or what the front's cost model says.
   FrontCost cost = FrontCost::kMacs;
@@ -43,8 +59,12 @@ inline bool ChoosesWidths(DropoutMethod method) {
 }
 inline bool Chooses(DropoutMethod method) { return ChoosesWidths(method) || method == DropoutMethod::kPareto; }
 
-// Whether a device trains the same channels in all steps of a round: then an element's mean is over the devices that trained
-// it. Where channels change from step to step every device has trained a little of everything, and the mean is over all.
+// Whether a device trains the same channels in all steps of a round.
 inline bool IsFixedInRound(DropoutMethod method) { return ChoosesWidths(method) && method != DropoutMethod::kFjord; }
+
+// Whether an element's mean is over those that trained it.
+inline bool CountsTrained(const DropoutOptions& options) {
+  return IsFixedInRound(options.method) || (Chooses(options.method) && options.mean == MeanOver::kTrained);
+}
 
 }  // namespace tributary

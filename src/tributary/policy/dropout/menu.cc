@@ -38,6 +38,8 @@ StatusOr<DropoutMenu> DropoutMenu::Make(const Model& model, const DropoutOptions
                            " this version, or use cost = \"macs\"");
   }
   DropoutMenu menu;
+  menu.method_ = options.method;
+  menu.channels_ = options.channels;
   menu.groups_ = model.channels;
   for (const std::vector<double>& rates : RatesToChooseFrom(model, options)) {
     Entry entry{KeptCounts(model.channels, rates), {}, 1, 1};

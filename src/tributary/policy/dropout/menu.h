@@ -27,11 +27,15 @@ class DropoutMenu {
 
   const std::vector<Entry>& entries() const { return entries_; }
   const ChannelGroups& groups() const { return groups_; }
+  DropoutMethod method() const { return method_; }
+  ChannelChoice channels() const { return channels_; }
 
   // The best that fits; the cheapest where none does.
   std::size_t BestFit(const std::function<bool(const Entry&)>& fits) const;
 
  private:
+  DropoutMethod method_ = DropoutMethod::kPareto;
+  ChannelChoice channels_ = ChannelChoice::kRandom;
   ChannelGroups groups_;
   std::vector<Entry> entries_;
 };

@@ -11,36 +11,38 @@ std::uint64_t NumberOf(RoundId round, std::uint64_t step) { return (round.value 
 
 }  // namespace
 
-KeptAtoms AtomsOf(const DropoutMenu& menu, DropoutMethod method, const ChoiceKey& key, std::uint64_t step,
-                  std::size_t entry) {
-  TRIBUTARY_CHECK(Chooses(method) && entry < menu.entries().size());
+KeptAtoms AtomsOf(const DropoutMenu& menu, const ChoiceKey& key, std::uint64_t step, std::size_t entry) {
+  TRIBUTARY_CHECK(entry < menu.entries().size());
   const std::vector<std::int64_t>& kept = menu.entries()[entry].kept;
-  switch (method) {
+  switch (menu.method()) {
     case DropoutMethod::kHeteroFl:
     case DropoutMethod::kFjord: return FirstAtoms(menu.groups(), kept);
     case DropoutMethod::kFedRolex: return RollingAtoms(menu.groups(), kept, key.round.value - 1);
+    case DropoutMethod::kPareto:
+      if (menu.channels() == ChannelChoice::kFirst) return FirstAtoms(menu.groups(), kept);
+      break;
     default: break;
   }
-  const std::uint64_t number = NumberOf(key.round, IsFixedInRound(method) ? 0 : step);
+  const std::uint64_t number = NumberOf(key.round, IsFixedInRound(menu.method()) ? 0 : step);
   Rng rng = Rng::ForStream(key.seed, key.device, "channels", number);
   return RandomAtoms(menu.groups(), kept, rng);
 }
 
 std::size_t RoundChoice::Next(const std::function<bool(const DropoutMenu::Entry&)>& fits) {
   const std::uint64_t step = chosen_.size();
-  if (step == 0 || method_ == DropoutMethod::kPareto) most_ = menu_.BestFit(fits);
+  if (step == 0 || menu_.method() == DropoutMethod::kPareto) most_ = menu_.BestFit(fits);
   std::size_t entry = most_;
-  if (method_ == DropoutMethod::kFjord) {
+  if (menu_.method() == DropoutMethod::kFjord) {
     Rng rng = Rng::ForStream(key_.seed, key_.device, "width", NumberOf(key_.round, step));
     entry = static_cast<std::size_t>(rng.Below(most_ + 1));
   }
-  chosen_.push_back(entry);
+  chosen_.push_back(static_cast<std::uint32_t>(entry));
   return entry;
 }
 
-double MeanMacs(const DropoutMenu& menu, const std::vector<std::size_t>& chosen) {
+double MeanMacs(const DropoutMenu& menu, const std::vector<std::uint32_t>& chosen) {
   double sum = 0;
-  for (const std::size_t entry : chosen) sum += menu.entries()[entry].macs;
+  for (const std::uint32_t entry : chosen) sum += menu.entries()[entry].macs;
   return chosen.empty() ? 0 : sum / static_cast<double>(chosen.size());
 }
 

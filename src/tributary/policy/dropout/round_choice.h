@@ -18,15 +18,13 @@ struct ChoiceKey {
 
 // The channels that a step of this round trains, if it trains this entry of the menu. Those of a method that is fixed in a
 // round are the same at every step: whoever knows the entry knows them.
-KeptAtoms AtomsOf(const DropoutMenu& menu, DropoutMethod method, const ChoiceKey& key, std::uint64_t step,
-                  std::size_t entry);
+KeptAtoms AtomsOf(const DropoutMenu& menu, const ChoiceKey& key, std::uint64_t step, std::size_t entry);
 
 // What one device trains in one round, step by step.
 class RoundChoice {
  public:
   // The menu must outlive it.
-  RoundChoice(const DropoutMenu& menu, DropoutMethod method, const ChoiceKey& key)
-      : menu_(menu), method_(method), key_(key) {}
+  RoundChoice(const DropoutMenu& menu, const ChoiceKey& key) : menu_(menu), key_(key) {}
 
   // The entry of the menu for the next step, which is about to begin. `fits` is whether it and those that follow can all be
   // such steps in the time that is left, with what the device has now. Asked at every step where the method may choose
@@ -34,19 +32,18 @@ class RoundChoice {
   std::size_t Next(const std::function<bool(const DropoutMenu::Entry&)>& fits);
 
   // Of the steps up to now.
-  const std::vector<std::size_t>& chosen() const { return chosen_; }
-  KeptAtoms Atoms(std::uint64_t step) const { return AtomsOf(menu_, method_, key_, step, chosen_[step]); }
+  const std::vector<std::uint32_t>& chosen() const { return chosen_; }
+  KeptAtoms Atoms(std::uint64_t step) const { return AtomsOf(menu_, key_, step, chosen_[step]); }
   const DropoutMenu& menu() const { return menu_; }
 
  private:
   const DropoutMenu& menu_;
-  const DropoutMethod method_;
   const ChoiceKey key_;
   std::size_t most_ = 0;  // of a method that looks once
-  std::vector<std::size_t> chosen_;
+  std::vector<std::uint32_t> chosen_;
 };
 
 // What was chosen, for people: the share of the multiply-accumulates that steps of these entries kept, on average.
-double MeanMacs(const DropoutMenu& menu, const std::vector<std::size_t>& chosen);
+double MeanMacs(const DropoutMenu& menu, const std::vector<std::uint32_t>& chosen);
 
 }  // namespace tributary

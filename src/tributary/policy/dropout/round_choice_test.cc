@@ -31,7 +31,7 @@ TEST(DropoutMenu, SharesAreThoseOfTheNetworksThatAreTrained) {
     const DropoutMenu menu = MenuOf(options);
     ASSERT_GE(menu.entries().size(), 3U);
     for (std::size_t i = 0; i < menu.entries().size(); ++i) {
-      const KeptAtoms kept = AtomsOf(menu, options.method, {1, DeviceId{3}, RoundId{2}}, 0, i);
+      const KeptAtoms kept = AtomsOf(menu, {1, DeviceId{3}, RoundId{2}}, 0, i);
       const Model thin(ThinGraph(ResNet8(), kept));
       EXPECT_NEAR(menu.entries()[i].macs, MacsOf(thin) / MacsOf(ResNet8()), 1e-12) << i;
       EXPECT_EQ(menu.entries()[i].cost, menu.entries()[i].macs);
@@ -83,11 +83,17 @@ TEST(DropoutMenu, TheBestThatFitsOrElseTheCheapest) {
   EXPECT_EQ(menu.BestFit([](const auto&) { return false; }), 0U);
 }
 
+// The same front for all: what differs is how often they look, and which channels they take.
+DropoutMenu MenuFor(DropoutMethod method) {
+  DropoutOptions options = ParetoOptions();
+  options.method = method;
+  return MenuOf(options);
+}
+
 std::vector<KeptAtoms> AtomsOfRound(DropoutMethod method, DeviceId device, RoundId round, std::size_t steps,
                                     double budget = 0.5) {
-  static const DropoutMenu kWidths = MenuOf({.method = DropoutMethod::kUniform});
-  static const DropoutMenu kFront = MenuOf(ParetoOptions());
-  RoundChoice choice(method == DropoutMethod::kPareto ? kFront : kWidths, method, {7, device, round});
+  const DropoutMenu menu = MenuFor(method);
+  RoundChoice choice(menu, {7, device, round});
   std::vector<KeptAtoms> atoms;
   for (std::size_t step = 0; step < steps; ++step) {
     choice.Next([&](const DropoutMenu::Entry& entry) { return entry.cost <= budget; });
@@ -111,11 +117,24 @@ TEST(RoundChoice, ChannelsStayTheSameInARoundOrChangeAtEachStepAsTheMethodHasIt)
   EXPECT_EQ(AtomsOfRound(DropoutMethod::kPareto, DeviceId{1}, RoundId{4}, kSteps), atoms);
 }
 
+TEST(RoundChoice, ParetoTakesTheFirstChannelsWhereItIsToldTo) {
+  DropoutOptions options = ParetoOptions();
+  options.channels = ChannelChoice::kFirst;
+  const DropoutMenu menu = MenuOf(options);
+  for (std::size_t entry = 0; entry < menu.entries().size(); ++entry) {
+    const KeptAtoms kept = AtomsOf(menu, {1, DeviceId{entry}, RoundId{5}}, 3, entry);
+    for (std::size_t group = 0; group < kept.size(); ++group) {
+      ASSERT_EQ(static_cast<std::int64_t>(kept[group].size()), menu.entries()[entry].kept[group]);
+      EXPECT_EQ(kept[group].back() + 1, menu.entries()[entry].kept[group]);
+    }
+  }
+}
+
 TEST(RoundChoice, OnlyParetoLooksAtEveryStep) {
-  const DropoutMenu menu = MenuOf(ParetoOptions());
   for (const auto method : {DropoutMethod::kUniform, DropoutMethod::kHeteroFl, DropoutMethod::kFedRolex,
                             DropoutMethod::kFjord, DropoutMethod::kPareto}) {
-    RoundChoice choice(menu, method, {1, DeviceId{0}, RoundId{1}});
+    const DropoutMenu menu = MenuFor(method);
+    RoundChoice choice(menu, {1, DeviceId{0}, RoundId{1}});
     int asked = 0;
     std::size_t all_asked = 0;
     for (int step = 0; step < 5; ++step) {
@@ -126,7 +145,7 @@ TEST(RoundChoice, OnlyParetoLooksAtEveryStep) {
     EXPECT_EQ(all_asked, method == DropoutMethod::kPareto ? 5U : 1U);
     // At step i the first i were too much.
     if (method == DropoutMethod::kPareto) {
-      EXPECT_EQ(choice.chosen(), (std::vector<std::size_t>{4, 3, 2, 1, 0}));
+      EXPECT_EQ(choice.chosen(), (std::vector<std::uint32_t>{4, 3, 2, 1, 0}));
     }
   }
 }
@@ -135,7 +154,7 @@ TEST(RoundChoice, FjordTakesEveryWidthThatTheDeviceCanAffordAndNestsThem) {
   const DropoutMenu menu = MenuOf({.method = DropoutMethod::kFjord});
   const std::size_t most = menu.entries().size() - 2;
   const double budget = menu.entries()[most].cost;
-  RoundChoice choice(menu, DropoutMethod::kFjord, {1, DeviceId{0}, RoundId{1}});
+  RoundChoice choice(menu, {1, DeviceId{0}, RoundId{1}});
   std::vector<int> times(menu.entries().size(), 0);
   constexpr int kSteps = 3000;
   for (int step = 0; step < kSteps; ++step) {
