@@ -90,6 +90,9 @@ Status ReadFrontCosts(const FrontJson& root, ParetoFront& front) {
                                FrontField(root, "batch", &FrontJson::is_number_unsigned, "a whole number"));
     front.batch = batch->get<std::size_t>();
   }
+  if (root.contains("untrained")) {
+    TRIBUTARY_ASSIGN_OR_RETURN(front.untrained, FrontNumber(root, "untrained"));
+  }
   if (!root.contains("cost_model")) return OkStatus();
   TRIBUTARY_ASSIGN_OR_RETURN(const FrontJson* model, FrontField(root, "cost_model", &FrontJson::is_object, "an object"));
   for (const auto& [key, term] : {std::pair{"fixed_s", &front.cost_model.fixed},
@@ -143,11 +146,16 @@ StatusOr<ParetoFront> ParseFront(std::string_view text) {
   return front;
 }
 
-StatusOr<ParetoFront> ReadFront(const std::filesystem::path& path, const Model& model) {
+StatusOr<ParetoFront> ReadFront(const std::filesystem::path& path) {
   TRIBUTARY_ASSIGN_OR_RETURN(const std::vector<std::byte> bytes, ReadFile(path, kLargestFrontFile));
   auto front = ParseFront({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   if (!front.ok()) return std::move(front).status().WithContext(path.string());
-  TRIBUTARY_RETURN_IF_ERROR(CheckFrontFits(*front, model).WithContext(path.string()));
+  return front;
+}
+
+StatusOr<ParetoFront> ReadFront(const std::filesystem::path& path, const Model& model) {
+  TRIBUTARY_ASSIGN_OR_RETURN(ParetoFront front, ReadFront(path));
+  TRIBUTARY_RETURN_IF_ERROR(CheckFrontFits(front, model).WithContext(path.string()));
   return front;
 }
 
@@ -157,6 +165,7 @@ std::string FormatFront(const ParetoFront& front, const FrontExtras& extras) {
     root["data"] = extras.data;
     root["input"] = extras.input;
     root["classes"] = extras.classes;
+    root["scaling"] = extras.scaling;
     root["seed"] = extras.seed;
     root["generations"] = extras.generations;
     root["evaluated"] = extras.evaluated;
@@ -164,6 +173,7 @@ std::string FormatFront(const ParetoFront& front, const FrontExtras& extras) {
   root["cost_model"] = {{"fixed_s", front.cost_model.fixed},
                         {"per_mac_s", front.cost_model.per_mac},
                         {"per_byte_s", front.cost_model.per_byte}};
+  if (front.untrained) root["untrained"] = *front.untrained;
   root["groups"] = FrontJson::array();
   for (const ParetoFront::Group& group : front.groups) {
     root["groups"].push_back({{"name", group.name}, {"channels", group.channels}});
