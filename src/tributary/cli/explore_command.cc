@@ -67,10 +67,15 @@ LineChart ChartOf(const ParetoFront& front, const FrontExtras& extras) {
   const auto add = [&](const char* name, const std::vector<FrontPoint>& points) {
     LineSeries& series = chart.series.emplace_back();
     series.name = name;
-    for (const FrontPoint& point : points) series.points.push_back({point.Cost(front.cost), point.convergence});
+    for (const FrontPoint& point : points) {
+      // What went astray altogether would leave all others on one line.
+      if (front.untrained && point.convergence > 2 * *front.untrained) continue;
+      series.points.push_back({point.Cost(front.cost), point.convergence});
+    }
   };
   add("explored", front.points);
   add("uniform", extras.uniform);
+  if (front.untrained) chart.references.push_back({*front.untrained, "no training"});
   return chart;
 }
 
