@@ -8,10 +8,11 @@ tiny=(explore mlp --data glyphs --train-limit 600 --cost macs --population 10 --
 # mlp has one group of 128 channels, so that the search ends by itself: all its sixteen widths have been tried.
 "$TRIBUTARY" "${tiny[@]}" --repeats 1 --threads 1 --out a.json --plot a.svg >a.txt 2>a.err || fail "explore: $(cat a.err)"
 grep -q '^done after ' a.txt || fail "not said: $(cat a.txt)"
-grep -q 'The front is better at [0-9]* of [0-9]* costs' a.txt || fail "no comparison: $(cat a.txt)"
+grep -qE 'The front is better at [0-9]+ of [0-9]+ costs \([0-9]+ % of their range\)' a.txt || fail "no comparison: $(cat a.txt)"
+grep -qE 'evaluated \(which saved [0-9]+ % of the steps\)' a.txt || fail "not said what was saved: $(cat a.txt)"
 grep -q '</svg>' a.svg || fail "no picture"
 grep -q $'[\r\x1b]' a.txt a.err && fail "control characters in a log"
-for key in model groups front uniform comparison cost_model seed input; do
+for key in model groups front uniform comparison cost_model untrained scaling seed input; do
   grep -q "^  \"$key\":" a.json || fail "the front has no '$key'"
 done
 
@@ -29,6 +30,20 @@ check_front a.json
 without_times() { grep -vE '"(time_ms|fixed_s|per_mac_s|per_byte_s)"' "$1"; }
 "$TRIBUTARY" "${tiny[@]}" --repeats 1 --threads 2 --out b.json --quiet >/dev/null
 cmp <(without_times a.json) <(without_times b.json) || fail "another number of threads gave another front"
+
+# A network without norms needs its filters scaled, and 'auto' sees to it.
+"$TRIBUTARY" "${tiny[@]}" --repeats 1 --scaling inverse --out inverse.json --quiet >/dev/null
+cmp <(without_times a.json) <(without_times inverse.json) || fail "auto is not inverse for a network without norms"
+"$TRIBUTARY" "${tiny[@]}" --repeats 1 --scaling none --out none-scaled.json --quiet >/dev/null
+cmp -s <(without_times a.json) <(without_times none-scaled.json) && fail "scaling filters changes nothing"
+grep -q '^  "scaling": "inverse"' a.json || fail "the front does not say how filters were scaled"
+
+# Costs can be another device's: nothing is measured, and the same again is the same to the last digit.
+"$TRIBUTARY" "${tiny[@]/macs/time}" --repeats 0 --profile 300M --out p.json --quiet >/dev/null || fail "--profile RATE"
+"$TRIBUTARY" "${tiny[@]/macs/time}" --repeats 0 --profile p.json --out p2.json --quiet >/dev/null || fail "--profile FILE"
+cmp p.json p2.json || fail "a front's cost model is not the one it was explored with"
+awk '/"macs":/ { gsub(/,/, ""); macs = $2 } /"time_ms":/ { gsub(/,/, "")
+  if (macs > 0 && ($2 / (1e3 * 3 * 8 * macs / 300e6) - 1) ^ 2 > 1e-18) exit 1 }' p.json || fail "not the time of 300M MAC/s"
 
 # Ctrl-C in the first generation: what was found is written, and going on leads to the front of a run that was not stopped.
 slow=(explore mlp --data glyphs --train-limit 600 --cost macs --population 10 --batch 8 --steps 60 --screening-steps 1
@@ -56,6 +71,10 @@ printf 'x' | dd of=c.json.state bs=1 seek=$(($(stat -c %s c.json.state) - 100)) 
 expect_error 'c.json.state: its checksum is wrong' "${slow[@]}" --resume --out c.json
 expect_error "did you mean 'resnet8'" explore resnet80 --out e.json
 expect_error "unknown cost 'mac'; did you mean 'macs'" explore resnet8 --cost mac --out e.json
+expect_error '--profile fast: neither a file nor a rate' explore mlp --profile fast --out e.json
+expect_error '--profile 0: a device does at least 1 MAC' explore mlp --profile 0 --out e.json
+expect_error "c.txt: it is not JSON" explore mlp --profile c.txt --out e.json
+expect_error "unknown scaling 'invers'; did you mean 'inverse'" explore mlp --scaling invers --out e.json
 expect_error 'vectors of the population lies between 10 and' explore resnet8 --population 3 --out e.json
 expect_error 'has 20 training samples' explore mlp --data glyphs --train-limit 20 --out e.json
 expect_error '/nowhere/' explore mlp --out /nowhere/e.json

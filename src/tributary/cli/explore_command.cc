@@ -5,6 +5,7 @@
 #include "tributary/base/names.h"
 #include "tributary/base/text_table.h"
 #include "tributary/cli/commands.h"
+#include "tributary/cli/cost_profile.h"
 #include "tributary/cli/interrupt.h"
 #include "tributary/cli/shared_options.h"
 #include "tributary/explore/exploration.h"
@@ -25,6 +26,7 @@ struct Arguments {
   std::string stem = "auto";
   DataOptions data;
   std::string cost = "time";
+  std::string profile;
   std::string scaling = "auto";
   ExploreOptions options;
   int threads = 1;
@@ -65,16 +67,21 @@ LineChart ChartOf(const ParetoFront& front, const FrontExtras& extras) {
   const auto add = [&](const char* name, const std::vector<FrontPoint>& points) {
     LineSeries& series = chart.series.emplace_back();
     series.name = name;
-    for (const FrontPoint& point : points) series.points.push_back({point.Cost(front.cost), point.convergence});
+    for (const FrontPoint& point : points) {
+      // What went astray altogether would leave all others on one line.
+      if (front.untrained && point.convergence > 2 * *front.untrained) continue;
+      series.points.push_back({point.Cost(front.cost), point.convergence});
+    }
   };
   add("explored", front.points);
   add("uniform", extras.uniform);
+  if (front.untrained) chart.references.push_back({*front.untrained, "no training"});
   return chart;
 }
 
 Json SummaryJson(const Arguments& arguments, const ParetoFront& front, const FrontExtras& extras,
                  const Exploration::Standing& standing, bool interrupted, double seconds) {
-  const ComparisonTally tally = TallyOf(extras.comparison);
+  const ComparisonTally tally = TallyOf(extras.comparison, front);
   return {{"model", front.model},
           {"data", extras.data},
           {"out", arguments.out},
@@ -84,25 +91,30 @@ Json SummaryJson(const Arguments& arguments, const ParetoFront& front, const Fro
           {"generations", standing.generation},
           {"screened", standing.screened},
           {"evaluated", standing.evaluated},
+          {"confirmed", standing.confirmed},
+          {"saved_steps", standing.saved},
           {"front", standing.on_front},
           {"hypervolume", standing.hypervolume},
+          {"untrained_loss", standing.untrained ? Json(*standing.untrained) : Json()},
           {"full_loss", standing.full_loss ? Json(*standing.full_loss) : Json()},
           {"loss_at_half_cost", standing.loss_at_half_cost ? Json(*standing.loss_at_half_cost) : Json()},
-          {"against_uniform", {{"better", tally.better}, {"same", tally.same}, {"worse", tally.worse}}}};
+          {"against_uniform", {{"better", tally.better}, {"same", tally.same}, {"worse", tally.worse}, {"better_share", tally.better_share}}}};
 }
 
 void PrintSummary(const Arguments& arguments, const ParetoFront& front, const FrontExtras& extras,
                   const Exploration::Standing& standing, bool interrupted, double seconds) {
   std::printf("%s after %s: %s\n", interrupted ? "interrupted" : "done", FormatDuration(FromSeconds(seconds)).c_str(),
               StandingText(standing).c_str());
-  std::printf("%zu sub-networks screened, %zu of them evaluated; the full network's loss is %s\n", standing.screened,
-              standing.evaluated, LossText(standing.full_loss).c_str());
+  std::printf("%zu sub-networks screened, %zu of them evaluated (which saved %.0f %% of the steps), %zu confirmed\n",
+              standing.screened, standing.evaluated, 100 * standing.saved, standing.confirmed);
+  std::printf("The loss is %s without training and %s after that of the full network\n",
+              LossText(standing.untrained).c_str(), LossText(standing.full_loss).c_str());
   if (!extras.comparison.empty()) {
-    const ComparisonTally tally = TallyOf(extras.comparison);
+    const ComparisonTally tally = TallyOf(extras.comparison, front);
     std::printf("\nUniform vectors and the front at no more than their cost, trained again %zu times with other chance:\n%s"
-                "The front is better at %zu of %zu costs, the same vector at %zu, worse at %zu.\n",
+                "The front is better at %zu of %zu costs (%.0f %% of their range), the same vector at %zu, worse at %zu.\n",
                 extras.comparison.front().of_front.size(), DescribeComparison(extras.comparison, front.cost).c_str(),
-                tally.better, extras.comparison.size(), tally.same, tally.worse);
+                tally.better, extras.comparison.size(), 100 * tally.better_share, tally.same, tally.worse);
   }
   std::printf("wrote %s; go on with --resume\n", arguments.out.c_str());
 }
@@ -125,6 +137,9 @@ Status Search(Exploration& exploration, const std::filesystem::path& state, cons
 
 Status ReadWords(Arguments& arguments) {
   TRIBUTARY_ASSIGN_OR_RETURN(arguments.options.cost, ParseFrontCost(arguments.cost));
+  if (!arguments.profile.empty()) {
+    TRIBUTARY_ASSIGN_OR_RETURN(arguments.options.profile, ReadCostProfile(arguments.profile));
+  }
   const std::vector<std::string> known = {"auto", "none", "inverse"};
   if (std::ranges::find(known, arguments.scaling) == known.end()) return UnknownName("scaling", arguments.scaling, known);
   arguments.options.screening_steps = std::min(arguments.options.screening_steps, arguments.options.steps);
@@ -160,11 +175,12 @@ Status Run(Arguments arguments) {
 
   const bool talk = !arguments.json && !arguments.quiet;
   if (talk) {
-    std::printf("Exploring %s (%zu channel groups, %s MACs a sample) on %s for %s, cost is %s, %d threads\n",
+    std::printf("Exploring %s (%zu channel groups, %s MACs a sample) on %s for %s, cost is %s%s, %d thread%s\n",
                 arguments.model.c_str(), model->channels.groups.size(),
                 FormatCount(static_cast<double>(TotalMacs(model->costs).value)).c_str(), arguments.data.name.c_str(),
                 FormatDuration(FromSeconds(60 * arguments.budget_minutes)).c_str(), arguments.cost.c_str(),
-                arguments.threads);
+                arguments.profile.empty() ? "" : (" of " + arguments.profile).c_str(), arguments.threads,
+                arguments.threads == 1 ? "" : "s");
     std::fflush(stdout);
   }
   const double budget = 60 * arguments.budget_minutes;
@@ -203,6 +219,7 @@ Status Run(Arguments arguments) {
   extras.generations = exploration->standing().generation;
   extras.evaluated = exploration->standing().evaluated;
   extras.data = arguments.data.name;
+  extras.scaling = arguments.options.scale_filters ? "inverse" : "none";
   extras.input = FormatShape(model->graph.input_shape());
   extras.classes = model->graph.classes();
   extras.uniform = exploration->Uniform();
@@ -236,8 +253,12 @@ void AddSearchOptions(CLI::App& command, Arguments& a) {
   command.add_option("--population", options.population, "Vectors that survive a generation; at least 10")
       ->capture_default_str();
   command.add_option("--seed", options.seed, "Same seed and options: the same search")->capture_default_str();
-  command.add_option("--cost", a.cost, "What is traded against convergence: time (of a step, as measured here) or macs")
+  command.add_option("--cost", a.cost, "What is traded against convergence: time (of a step, as measured here or of --profile) or macs")
       ->capture_default_str();
+  command.add_option("--profile", a.profile,
+                     "Times of another device instead of this machine's: MACs that it does in a second, as 'compute' in "
+                     "experiments, or a front that was explored on it")
+      ->type_name("RATE|FILE.json");
   command.add_option("--batch", options.batch, "Samples of a mini-batch")->capture_default_str();
   command.add_option("--lr", options.learning_rate, "Learning rate")->capture_default_str();
   command.add_option("--momentum", options.momentum, "Share of the last direction that is kept")->capture_default_str();
@@ -247,7 +268,7 @@ void AddSearchOptions(CLI::App& command, Arguments& a) {
       ->capture_default_str();
   command.add_option("--samples", options.samples, "Training samples over which the loss is taken")
       ->capture_default_str();
-  command.add_option("--snapshot-steps", options.snapshot_steps, "Steps of the full network to the last snapshot")
+  command.add_option("--snapshot-steps", options.snapshot_steps, "Steps of training to the last snapshot")
       ->capture_default_str();
   command.add_option("--scaling", a.scaling, "Of the filters that are kept: none, inverse (to how many are), or auto")
       ->capture_default_str();
@@ -285,7 +306,8 @@ void AddExploreCommand(CLI::App& app, Action& action) {
       "Ctrl-C stops, writes the front found so far and saves; --resume goes on.\n"
       "Examples:\n"
       "  tributary explore resnet8 --data cifar10 --out front.json --plot front.svg\n"
-      "  tributary explore cnn --data glyphs --budget 2 --cost macs --out front.json");
+      "  tributary explore cnn --data glyphs --budget 2 --cost macs --out front.json\n"
+      "  tributary explore resnet8 --data cifar10 --profile 300M --out phone.json");
   command->callback([arguments, &action] { action = [arguments] { return Run(*arguments); }; });
 }
 

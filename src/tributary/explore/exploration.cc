@@ -1,6 +1,7 @@
 #include "tributary/explore/exploration.h"
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 
 #include "tributary/base/number_text.h"
@@ -9,7 +10,6 @@
 #include "tributary/explore/state_file.h"
 #include "tributary/explore/step_times.h"
 #include "tributary/model/kept_counts.h"
-#include "tributary/policy/dropout/screening.h"
 
 namespace tributary {
 namespace {
@@ -23,6 +23,11 @@ std::map<std::string, std::string> SetupOf(const ExploreOptions& options, std::m
   names["population"] = std::to_string(options.population);
   names["seed"] = std::to_string(options.seed);
   names["cost"] = NameOf(options.cost);
+  names["profile"] = "none";
+  if (const auto& profile = options.profile) {
+    names["profile"] = "fixed " + NumberText(profile->fixed) + " s, " + NumberText(profile->per_mac) + " s/MAC, " +
+                       NumberText(profile->per_byte) + " s/byte";
+  }
   names["scaling"] = options.scale_filters ? "inverse" : "none";
   names["batch"] = std::to_string(options.batch);
   names["learning rate"] = NumberText(options.learning_rate);
@@ -34,11 +39,19 @@ std::map<std::string, std::string> SetupOf(const ExploreOptions& options, std::m
   return names;
 }
 
+// The full network is the uniform vector 0.
+double UniformRate(std::size_t which) { return static_cast<double>(which) / (kUniformVectors + 1); }
+
 }  // namespace
 
 Exploration::Exploration(const ExploreOptions& options, std::shared_ptr<const Model> model, ExplorationData data,
                          const Clock& clock)
-    : options_(options), model_(std::move(model)), data_(std::move(data)), clock_(clock), costs_(*model_) {}
+    : options_(options),
+      model_(std::move(model)),
+      data_(std::move(data)),
+      clock_(clock),
+      costs_(*model_),
+      candidates_([this](const Kept& kept) { return CostOf(kept); }) {}
 
 StatusOr<std::unique_ptr<Exploration>> Exploration::Make(const ExploreOptions& options,
                                                          std::shared_ptr<const Model> model, const Dataset& train,
@@ -58,8 +71,9 @@ StatusOr<std::unique_ptr<Exploration>> Exploration::Make(const ExploreOptions& o
 Status Exploration::Resume(const std::filesystem::path& path) {
   TRIBUTARY_ASSIGN_OR_RETURN(SavedExploration saved, ReadExplorationState(path, *model_, setup_));
   cost_model_ = saved.state.cost_model;
+  untrained_ = saved.state.untrained;
   snapshots_ = std::move(saved.snapshots);
-  for (CandidateRecord& candidate : saved.state.candidates) candidates_[candidate.kept] = candidate;
+  for (CandidateRecord& candidate : saved.state.candidates) candidates_.Add(std::move(candidate));
   if (saved.state.search.generation > 0) resumed_ = std::move(saved.state.search);
   return StartSearch().WithContext(path.string());
 }
@@ -68,12 +82,13 @@ Status Exploration::Save(const std::filesystem::path& path) const {
   ExplorationState state;
   state.setup = setup_;
   state.cost_model = cost_model_;
+  state.untrained = untrained_;
   if (search_) state.search = search_->state();
-  for (const auto& [kept, candidate] : candidates_) state.candidates.push_back(candidate);
+  for (const auto& [kept, candidate] : candidates_.all()) state.candidates.push_back(candidate);
   return WriteExplorationState(path, state, snapshots_);
 }
 
-// The full network, uniform vectors over the range, and chance.
+// The full network, uniform vectors over the range, the cheapest vector, and chance.
 Status Exploration::StartSearch() {
   Nsga2Options how;
   how.population = options_.population;
@@ -87,15 +102,15 @@ Status Exploration::StartSearch() {
     return OkStatus();
   }
   std::vector<Genome> given;
-  for (std::size_t i = 0; i <= kUniformVectors; ++i) {
-    given.emplace_back(groups, static_cast<double>(i) / (kUniformVectors + 1));
-  }
+  for (std::size_t i = 0; i <= kUniformVectors; ++i) given.emplace_back(groups, UniformRate(i));
+  given.emplace_back(groups, kHighestRate);
   TRIBUTARY_ASSIGN_OR_RETURN(search_, Nsga2::Start(how, std::move(bounds), std::move(given)));
   return OkStatus();
 }
 
 Status Exploration::Prepare(const Watch& watch) {
   SetComputeThreads(1);
+  if (options_.profile) cost_model_ = options_.profile;
   if (!cost_model_) {
     TRIBUTARY_ASSIGN_OR_RETURN(cost_model_, MeasureStepTimes(options_, model_, clock_, watch.should_stop));
     if (watch.on_news) watch.on_news();
@@ -110,17 +125,24 @@ Status Exploration::Prepare(const Watch& watch) {
   }
   if (!search_) TRIBUTARY_RETURN_IF_ERROR(StartSearch());
   if (!trials_) trials_ = std::make_unique<TrialRunner>(options_, model_, data_, snapshots_);
+  if (!untrained_) TRIBUTARY_RETURN_IF_ERROR(LookAtSnapshots(watch));
   return OkStatus();
 }
 
-bool Exploration::KnownBefore(const Kept& kept, std::uint64_t generation) const {
-  const auto found = candidates_.find(kept);
-  return found != candidates_.end() && found->second.full && found->second.full->generation < generation;
+// No step is a training too, and the one that others have to beat.
+Status Exploration::LookAtSnapshots(const Watch& watch) {
+  std::vector<Trial> trials;
+  for (std::size_t snapshot = 0; snapshot < kSnapshots; ++snapshot) trials.push_back({KeptAt(0), snapshot, 0, 0});
+  std::vector<double> losses(kSnapshots);
+  TRIBUTARY_RETURN_IF_ERROR(
+      trials_->Run(trials, {watch.should_stop, [&](std::size_t trial, double loss) { losses[trial] = loss; }}));
+  untrained_ = std::accumulate(losses.begin(), losses.end(), 0.0) / static_cast<double>(kSnapshots);
+  return OkStatus();
 }
 
 std::uint64_t Exploration::Barren() const {
   std::uint64_t last = 0;
-  for (const auto& [kept, candidate] : candidates_) {
+  for (const auto& [kept, candidate] : candidates_.all()) {
     if (candidate.full) last = std::max(last, candidate.full->generation);
   }
   return search_->state().generation - last;
@@ -134,18 +156,22 @@ StatusOr<bool> Exploration::Advance(const Watch& watch) {
   for (const Genome& genome : search_->asked()) kept_of.push_back(KeptCounts(model_->channels, genome));
   std::set<Kept> distinct;
   for (const Kept& kept : kept_of) {
-    if (!KnownBefore(kept, generation)) distinct.insert(kept);
+    if (!candidates_.EvaluatedBefore(kept, generation)) distinct.insert(kept);
   }
   // In their own order, so that it does not matter which of two equal vectors came first; the full network before all
   // others, since there is no front without it.
   const std::vector<Kept> fresh(distinct.rbegin(), distinct.rend());
   TRIBUTARY_RETURN_IF_ERROR(Screen(fresh, watch));
-  const std::vector<Kept> worth = generation == 0 ? fresh : Worth(fresh);
+  const std::vector<Kept> worth = generation == 0 ? fresh : candidates_.WorthEvaluating(fresh, generation);
   TRIBUTARY_RETURN_IF_ERROR(EvaluateFully(worth, watch));
+  TRIBUTARY_RETURN_IF_ERROR(Confirm(watch));
 
   std::vector<Objectives> objectives(kept_of.size());
+  // What does harm counts as dear as the full network: the search does not go on from it while there is anything useful.
+  const double full_cost = CostOf(KeptAt(0));
   const auto told = [&](const Kept& kept) {
-    return Objectives{CostOf(kept), candidates_.at(kept).full->convergence};
+    const double convergence = candidates_.Convergence(candidates_.At(kept), generation);
+    return Objectives{convergence < *untrained_ ? CostOf(kept) : full_cost, convergence};
   };
   std::set<Kept> untold(worth.begin(), worth.end());
   for (std::size_t i = 0; i < kept_of.size(); ++i) {
@@ -160,49 +186,66 @@ StatusOr<bool> Exploration::Advance(const Watch& watch) {
 Status Exploration::Screen(const std::vector<Kept>& those, const Watch& watch) {
   std::vector<Trial> trials;
   for (const Kept& kept : those) {
-    if (!candidates_.contains(kept)) trials.push_back({kept, kScreeningSnapshot, options_.screening_steps, 0});
+    if (candidates_.Find(kept) == nullptr) trials.push_back({kept, kScreeningSnapshot, options_.screening_steps, 0});
   }
   return trials_->Run(trials, {watch.should_stop, [&](std::size_t trial, double loss) {
                                  const Kept& kept = trials[trial].kept;
-                                 candidates_[kept] = {kept, loss, std::nullopt};
+                                 candidates_.Add({kept, loss, std::nullopt, std::nullopt});
                                  if (watch.on_news) watch.on_news();
                                }});
 }
 
-// Learns from earlier generations only: where this one is gone on with, it is decided as before.
-std::vector<Exploration::Kept> Exploration::Worth(const std::vector<Kept>& those) const {
-  std::vector<FullyEvaluated> known;
-  for (const auto& [kept, candidate] : candidates_) {
-    if (!KnownBefore(kept, search_->state().generation)) continue;
-    known.push_back({CostOf(kept), candidate.screened, candidate.full->convergence});
-  }
-  std::vector<ScreenedOnly> screened;
-  for (const Kept& kept : those) screened.push_back({CostOf(kept), candidates_.at(kept).screened});
-  const std::vector<bool> worth = WorthEvaluating(known, screened);
+Status Exploration::EvaluateFully(const std::vector<Kept>& those, const Watch& watch) {
   std::vector<Kept> left;
-  for (std::size_t i = 0; i < those.size(); ++i) {
-    if (worth[i]) left.push_back(those[i]);
+  for (const Kept& kept : those) {
+    if (!candidates_.At(kept).full) left.push_back(kept);  // else before an interruption
   }
-  return left;
+  return TrainAll(left, 0, 1, watch, [&](std::size_t which, double loss) {
+    candidates_.At(left[which]).full = {loss, search_->state().generation};
+  });
 }
 
-Status Exploration::EvaluateFully(const std::vector<Kept>& those, const Watch& watch) {
+// Those given as well, so that uniform vectors are as well known as what they are compared with.
+Status Exploration::Confirm(const Watch& watch) {
+  const std::uint64_t generation = search_->state().generation;
+  std::vector<Kept> those = candidates_.WorthConfirming(generation, *untrained_);
+  if (generation == 0) {
+    const std::vector<Kept> given = Given();
+    those.insert(those.end(), given.begin(), given.end());
+  }
+  std::set<Kept> distinct;
+  for (const Kept& kept : those) {
+    if (!candidates_.At(kept).confirmed) distinct.insert(kept);
+  }
+  const std::vector<Kept> left(distinct.rbegin(), distinct.rend());
+  return TrainAll(left, 1, kConfirmations, watch, [&](std::size_t which, double loss) {
+    CandidateRecord& candidate = candidates_.At(left[which]);
+    const double sum = candidate.full->convergence + loss * static_cast<double>(kConfirmations);
+    candidate.confirmed = {sum / static_cast<double>(kConfirmations + 1), generation};
+  });
+}
+
+Status Exploration::TrainAll(const std::vector<Kept>& those, std::uint64_t first, std::size_t repeats,
+                             const Watch& watch, const std::function<void(std::size_t, double)>& on_mean) {
   std::vector<Trial> trials;
   for (const Kept& kept : those) {
-    if (candidates_.at(kept).full) continue;  // before an interruption
-    for (std::size_t snapshot = 0; snapshot < kSnapshots; ++snapshot) trials.push_back({kept, snapshot, options_.steps, 0});
+    for (std::uint64_t repeat = first; repeat < first + repeats; ++repeat) {
+      for (std::size_t snapshot = 0; snapshot < kSnapshots; ++snapshot) {
+        trials.push_back({kept, snapshot, options_.steps, repeat});
+      }
+    }
   }
+  const std::size_t of_one = repeats * kSnapshots;
   std::vector<std::optional<double>> losses(trials.size());
   return trials_->Run(trials, {watch.should_stop, [&](std::size_t trial, double loss) {
                                  losses[trial] = loss;
-                                 const std::size_t first = trial / kSnapshots * kSnapshots;
+                                 const std::size_t begin = trial / of_one * of_one;
                                  double sum = 0;
-                                 for (std::size_t i = first; i < first + kSnapshots; ++i) {
+                                 for (std::size_t i = begin; i < begin + of_one; ++i) {
                                    if (!losses[i]) return;
                                    sum += *losses[i];
                                  }
-                                 candidates_.at(trials[trial].kept).full = {sum / static_cast<double>(kSnapshots),
-                                                                            search_->state().generation};
+                                 on_mean(trial / of_one, sum / static_cast<double>(of_one));
                                  if (watch.on_news) watch.on_news();
                                }});
 }
@@ -210,20 +253,11 @@ Status Exploration::EvaluateFully(const std::vector<Kept>& those, const Watch& w
 StatusOr<std::vector<double>> Exploration::Repeat(const std::vector<FrontPoint>& points, std::uint64_t repeat,
                                                   const Watch& watch) {
   TRIBUTARY_CHECK(trials_ && repeat > 0);
-  std::vector<Trial> trials;
-  for (const FrontPoint& point : points) {
-    const Kept kept = KeptCounts(model_->channels, point.dropout);
-    for (std::size_t snapshot = 0; snapshot < kSnapshots; ++snapshot) {
-      trials.push_back({kept, snapshot, options_.steps, repeat});
-    }
-  }
-  std::vector<double> each(trials.size());
-  TRIBUTARY_RETURN_IF_ERROR(trials_->Run(trials, {watch.should_stop, [&](std::size_t trial, double loss) {
-                                                    each[trial] = loss;
-                                                    if (watch.on_news) watch.on_news();
-                                                  }}));
-  std::vector<double> losses(points.size(), 0);
-  for (std::size_t i = 0; i < each.size(); ++i) losses[i / kSnapshots] += each[i] / static_cast<double>(kSnapshots);
+  std::vector<Kept> those;
+  for (const FrontPoint& point : points) those.push_back(KeptCounts(model_->channels, point.dropout));
+  std::vector<double> losses(points.size());
+  TRIBUTARY_RETURN_IF_ERROR(TrainAll(those, kConfirmations + repeat, 1, watch,
+                                     [&](std::size_t which, double loss) { losses[which] = loss; }));
   return losses;
 }
 
@@ -240,12 +274,20 @@ Exploration::Kept Exploration::KeptAt(double rate) const {
   return KeptCounts(model_->channels, std::vector<double>(model_->channels.groups.size(), rate));
 }
 
+std::vector<Exploration::Kept> Exploration::Given() const {
+  std::set<Kept> those = {KeptAt(kHighestRate)};
+  for (std::size_t i = 0; i <= kUniformVectors; ++i) those.insert(KeptAt(UniformRate(i)));
+  return {those.begin(), those.end()};
+}
+
 std::optional<ParetoFront> Exploration::Front() const {
-  const auto full = candidates_.find(KeptAt(0));
-  if (full == candidates_.end() || !full->second.full) return std::nullopt;
+  const CandidateRecord* full = candidates_.Find(KeptAt(0));
+  if (full == nullptr || !full->full || !untrained_) return std::nullopt;
+  const std::uint64_t generation = search_ ? search_->state().generation : 0;
   std::vector<FrontPoint> all;
-  for (const auto& [kept, candidate] : candidates_) {
-    if (candidate.full) all.push_back(PointOf(kept, candidate.full->convergence));
+  for (const auto& [kept, candidate] : candidates_.all()) {
+    const bool counts = generation == 0 ? candidate.full.has_value() : candidate.confirmed.has_value();
+    if (counts) all.push_back(PointOf(kept, candidates_.Convergence(candidate, generation)));
   }
   ParetoFront front;
   front.model = model_->graph.name();
@@ -253,20 +295,21 @@ std::optional<ParetoFront> Exploration::Front() const {
   front.cost = options_.cost;
   front.batch = options_.batch;
   front.cost_model = *cost_model_;
-  front.points = FrontOf(std::move(all), PointOf(full->first, full->second.full->convergence), options_.cost);
+  front.untrained = untrained_;
+  front.points = FrontOf(std::move(all), PointOf(full->kept, candidates_.Convergence(*full, generation)), options_.cost,
+                         untrained_);
   return front;
 }
 
 std::vector<FrontPoint> Exploration::Uniform() const {
   std::set<Kept> those;
-  for (std::size_t i = 1; i <= kUniformVectors; ++i) those.insert(KeptAt(static_cast<double>(i) / (kUniformVectors + 1)));
+  for (std::size_t i = 1; i <= kUniformVectors; ++i) those.insert(KeptAt(UniformRate(i)));
   those.erase(KeptAt(0));
   std::vector<FrontPoint> points;
   for (const Kept& kept : those) {
-    const auto found = candidates_.find(kept);
-    if (found != candidates_.end() && found->second.full) {
-      points.push_back(PointOf(kept, found->second.full->convergence));
-    }
+    const CandidateRecord* found = candidates_.Find(kept);
+    if (found == nullptr || !found->full) continue;
+    points.push_back(PointOf(kept, candidates_.Convergence(*found, search_->state().generation)));
   }
   std::ranges::stable_sort(points, {}, [&](const FrontPoint& point) { return point.Cost(options_.cost); });
   return points;
@@ -275,21 +318,29 @@ std::vector<FrontPoint> Exploration::Uniform() const {
 Exploration::Standing Exploration::standing() const {
   Standing standing;
   standing.snapshots = snapshots_.size();
-  standing.screened = candidates_.size();
+  standing.untrained = untrained_;
+  standing.screened = candidates_.all().size();
   if (search_) standing.generation = search_->state().generation;
-  for (const auto& [kept, candidate] : candidates_) standing.evaluated += candidate.full ? 1 : 0;
+  for (const auto& [kept, candidate] : candidates_.all()) {
+    standing.evaluated += candidate.full ? 1 : 0;
+    standing.confirmed += candidate.confirmed ? 1 : 0;
+  }
+  if (standing.screened > 0) {
+    const double screening = static_cast<double>(options_.screening_steps) / static_cast<double>(kSnapshots * options_.steps);
+    const double evaluated = static_cast<double>(standing.evaluated) / static_cast<double>(standing.screened);
+    standing.saved = std::max(0.0, 1 - screening - evaluated);
+  }
   const std::optional<ParetoFront> front = Front();
   if (!front) return standing;
   standing.on_front = front->points.size();
   standing.full_loss = front->points.back().convergence;
   const double full_cost = front->points.back().Cost(options_.cost);
-  double worst = *standing.full_loss;
-  for (const FrontPoint& point : Uniform()) worst = std::max(worst, point.convergence);
+  const double full_gain = *untrained_ - *standing.full_loss;
   std::vector<Objectives> shares;
   for (const FrontPoint& point : front->points) {
-    shares.push_back({point.Cost(options_.cost) / full_cost, point.convergence / worst});
+    shares.push_back({point.Cost(options_.cost) / full_cost, (point.convergence - *standing.full_loss) / full_gain});
   }
-  standing.hypervolume = Hypervolume2D(shares, Objectives{1, 1});
+  if (full_gain > 0) standing.hypervolume = Hypervolume2D(shares, Objectives{1, 1});
   if (const FrontPoint* half = front->BestFit(full_cost / 2)) standing.loss_at_half_cost = half->convergence;
   return standing;
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tributary/base/clock.h"
+#include "tributary/explore/candidates.h"
 #include "tributary/explore/exploration_data.h"
 #include "tributary/explore/state.h"
 #include "tributary/explore/thin_training.h"
@@ -19,8 +20,10 @@
 
 namespace tributary {
 
-// Looks for the dropout vectors of a network that are worth their cost: NSGA-II over (cost, loss after a short training),
-// where most candidates get a shorter training only (policy/dropout/screening.h).
+// Looks for the dropout vectors of a network that are worth their cost: NSGA-II over (cost, loss after a short training).
+// Successive halving: of those that a generation asks for, all are screened by a very short training, the promising ones
+// among them evaluated (policy/dropout/screening.h), and those who would be on the front are trained again with other
+// chance, so that nobody is there for good luck. What leaves the network worse than no training is not on it.
 //
 //   1. Make, and Resume where a state was saved;
 //   2. Prepare: step times and snapshots, those that the state does not have;
@@ -51,34 +54,46 @@ class Exploration {
   struct Standing {
     std::uint64_t generation = 0;
     std::size_t snapshots = 0;
-    std::size_t screened = 0, evaluated = 0, on_front = 0;
-    double hypervolume = 0;                 // of cost and loss as shares of the full network's and the worst uniform's
+    std::size_t screened = 0, evaluated = 0, confirmed = 0, on_front = 0;
+    // Of the training steps that it would have taken to evaluate all that were screened.
+    double saved = 0;
+    // Of cost, and of what is lacking to the full network's gain over no training, both as shares of the full network's:
+    // the gain at a random share of its cost. 0 where the full network gains nothing.
+    double hypervolume = 0;
     std::optional<double> loss_at_half_cost;  // the best there is
     std::optional<double> full_loss;
+    std::optional<double> untrained;  // loss of the snapshots as they are
   };
   Standing standing() const;
 
-  // Nothing before the full network has been evaluated.
+  // Of those that were confirmed, or in the first generation of those that were evaluated. Nothing before the full
+  // network has been.
   std::optional<ParetoFront> Front() const;
   // The uniform vectors that were evaluated, by ascending cost; not the full network.
   std::vector<FrontPoint> Uniform() const;
-  // The losses that vectors come to with other chance (mini-batches, channels), for each `repeat` from 1.
+  // The losses that vectors come to with chance (mini-batches, channels) that had no part in the search, other for each
+  // `repeat` from 1.
   StatusOr<std::vector<double>> Repeat(const std::vector<FrontPoint>& points, std::uint64_t repeat, const Watch& watch);
 
  private:
-  using Kept = std::vector<std::int64_t>;
+  using Kept = Candidates::Kept;
   Exploration(const ExploreOptions& options, std::shared_ptr<const Model> model, ExplorationData data, const Clock& clock);
 
   Status StartSearch();
+  Status LookAtSnapshots(const Watch& watch);
   Status Screen(const std::vector<Kept>& those, const Watch& watch);
-  std::vector<Kept> Worth(const std::vector<Kept>& those) const;
   Status EvaluateFully(const std::vector<Kept>& those, const Watch& watch);
-  bool KnownBefore(const Kept& kept, std::uint64_t generation) const;
+  Status Confirm(const Watch& watch);
+  // Trains each from all snapshots with `repeats` chances from the first on; says what the mean loss of one is when it is
+  // known.
+  Status TrainAll(const std::vector<Kept>& those, std::uint64_t first, std::size_t repeats, const Watch& watch,
+                  const std::function<void(std::size_t, double)>& on_mean);
   std::uint64_t Barren() const;
 
   FrontPoint PointOf(const Kept& kept, double convergence) const;
   double CostOf(const Kept& kept) const { return PointOf(kept, 0).Cost(options_.cost); }
   Kept KeptAt(double rate) const;
+  std::vector<Kept> Given() const;
 
   const ExploreOptions options_;
   const std::shared_ptr<const Model> model_;
@@ -88,10 +103,11 @@ class Exploration {
 
   std::map<std::string, std::string> setup_;
   std::optional<CostModel> cost_model_;
+  std::optional<double> untrained_;
   std::vector<Snapshot> snapshots_;
   std::optional<Nsga2State> resumed_;
   std::optional<Nsga2> search_;
-  std::map<Kept, CandidateRecord> candidates_;  // ordered: sums over them do not depend on who was done first
+  Candidates candidates_;
   std::unique_ptr<TrialRunner> trials_;
 };
 

@@ -4,6 +4,8 @@
 
 #include <atomic>
 
+#include "tributary/device/evaluation.h"
+#include "tributary/explore/snapshots.h"
 #include "tributary/explore/testing_exploration.h"
 #include "tributary/explore/uniform_comparison.h"
 #include "tributary/model/kept_counts.h"
@@ -60,11 +62,71 @@ TEST_F(ExplorationTest, GivesAFrontThatIsSortedNotDominatedAndEndsWithTheFullNet
   EXPECT_GE(standing.screened, standing.evaluated);
   EXPECT_GT(standing.hypervolume, 0);
   EXPECT_EQ(standing.on_front, front->points.size());
+  EXPECT_GE(standing.confirmed, front->points.size());
+  EXPECT_EQ(standing.untrained, front->untrained);
   // A device that reads the rates keeps just as many channels as were explored.
   const Model& model = *SmallNetwork("resnet8");
   for (const FrontPoint& point : front->points) {
     EXPECT_EQ(RatesOf(model.channels, KeptCounts(model.channels, point.dropout)), point.dropout);
   }
+}
+
+// By another way: the weights of a snapshot in an executor of their own, over the same samples. A network without norms, so
+// that there are no statistics to estimate.
+TEST_F(ExplorationTest, NoTrainingIsTheLossOfTheSnapshots) {
+  ExploreOptions options = QuickExploration();
+  options.scale_filters = true;
+  const auto exploration = Make(options, "mlp");
+  ASSERT_TRUE(exploration->Prepare({}).ok());
+  const auto model = SmallNetwork("mlp");
+  const ExplorationData divided = ExplorationData::Divide(data, options.samples, options.batch, options.seed).value();
+  std::vector<Snapshot> snapshots;
+  double sum = 0;
+  while (snapshots.size() < kSnapshots) {
+    snapshots.push_back(NextSnapshot(options, model, divided, snapshots, {}).value());
+    Executor executor(model, {snapshots.back().parameters.span(), snapshots.back().statistics.span(), {}});
+    sum += Evaluate(executor, data, divided.evaluation).value().loss;
+  }
+  EXPECT_DOUBLE_EQ(exploration->standing().untrained.value(), sum / kSnapshots);
+}
+
+// Steps so large that they do nothing but harm.
+TEST_F(ExplorationTest, WhatDoesHarmIsNotOnTheFront) {
+  const auto front_at = [&](double rate) {
+    ExploreOptions options = QuickExploration();
+    options.learning_rate = rate;
+    const auto exploration = Make(options);
+    EXPECT_TRUE(exploration->Prepare({}).ok());
+    EXPECT_TRUE(exploration->Advance({}).ok());
+    return exploration->Front().value();
+  };
+  for (const double rate : {0.02, 5.0}) {
+    const ParetoFront front = front_at(rate);
+    EXPECT_TRUE(CheckFront(front).ok()) << CheckFront(front);
+    for (std::size_t i = 1; i + 1 < front.points.size(); ++i) {
+      EXPECT_LT(front.points[i].convergence, *front.untrained) << "learning rate " << rate << ", point " << i;
+    }
+    // Whoever has little finds something all the same: the smallest sub-network there is.
+    for (const double dropped : front.points.front().dropout) EXPECT_GE(dropped, 0.5);
+  }
+}
+
+// The simulator's time: three passes of multiply-accumulates for every sample of the batch, over the rate.
+TEST_F(ExplorationTest, TimesCanBeThoseOfAnotherDevice) {
+  ExploreOptions options = QuickExploration();
+  options.cost = FrontCost::kTime;
+  options.profile = CostModel{.fixed = 0, .per_mac = 1 / 300e6, .per_byte = 0};
+  const auto exploration = Explored(options, 1);
+  const ParetoFront front = exploration->Front().value();
+  for (const FrontPoint& point : front.points) {
+    EXPECT_NEAR(point.time_ms, 1e3 * 3 * point.macs * 8 / 300e6, 1e-9 * point.time_ms);
+  }
+  // Nothing is measured, so that all is the same again.
+  EXPECT_EQ(TextOf(*Explored(options, 1)), TextOf(*exploration));
+  // And it is another search than one with this machine's times.
+  ASSERT_TRUE(exploration->Save(path).ok());
+  options.profile.reset();
+  EXPECT_NE(Make(options)->Resume(path).message().find("its profile is fixed 0 s"), std::string::npos);
 }
 
 TEST_F(ExplorationTest, DoesNotDependOnTheNumberOfThreads) {
@@ -137,8 +199,29 @@ TEST_F(ExplorationTest, ComparesWithUniformVectorsUnderOtherChance) {
       EXPECT_EQ(pair.of_front, pair.of_uniform);
     }
   }
-  const ComparisonTally tally = TallyOf(*compared);
+  const ComparisonTally tally = TallyOf(*compared, *exploration->Front());
   EXPECT_EQ(tally.better + tally.same + tally.worse, compared->size());
+}
+
+TEST(ComparisonTally, CountsCostsAndTheirRange) {
+  const auto pair = [](double cost, double front_rate, std::vector<double> of_uniform, std::vector<double> of_front) {
+    FrontExtras::Comparison made;
+    made.uniform = {{0.5}, cost, cost, 1};
+    made.front = {{front_rate}, cost, cost, 1};
+    made.of_uniform = std::move(of_uniform);
+    made.of_front = std::move(of_front);
+    return made;
+  };
+  ParetoFront front;
+  front.points = {{{0}, 100, 100, 1}};
+  // Better from 20 to 50 and from 80 to 100, worse from 50 to 70, the same vector from 70 to 80.
+  const ComparisonTally tally = TallyOf({pair(20, 0.4, {2, 3}, {2.1, 2}), pair(50, 0.4, {1, 1}, {2, 1}),
+                                         pair(70, 0.5, {1, 1}, {1, 1}), pair(80, 0.4, {1, 1}, {0.5, 0.5})},
+                                        front);
+  EXPECT_EQ(tally.better, 2u);
+  EXPECT_EQ(tally.same, 1u);
+  EXPECT_EQ(tally.worse, 1u);
+  EXPECT_DOUBLE_EQ(tally.better_share, 50.0 / 80);
 }
 
 TEST_F(ExplorationTest, RefusesWhatCannotBeExplored) {

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "tributary/policy/dropout/front.h"
 
@@ -9,12 +10,13 @@ namespace tributary {
 
 // How the dropout vectors of a network are explored. Everything but `threads` changes what is found.
 struct ExploreOptions {
-  // How many vectors survive a generation; at least kLeastPopulation, since it starts with the full network and uniform
-  // vectors. Twice as many are looked at in each.
+  // How many vectors survive a generation; at least kLeastPopulation, since it starts with the full network, the cheapest
+  // one and uniform vectors. Twice as many are looked at in each.
   std::size_t population = 24;
   std::uint64_t seed = 1;
   FrontCost cost = FrontCost::kTime;
-  bool scale_filters = false;  // FilterScaling::kInverse instead of kNone
+  std::optional<CostModel> profile;  // what steps take on some device, instead of what is measured here
+  bool scale_filters = false;        // FilterScaling::kInverse instead of kNone
 
   // The short training by which a vector is judged.
   std::size_t batch = 32;
@@ -24,7 +26,7 @@ struct ExploreOptions {
   std::size_t screening_steps = 8;  // from one snapshot, before it is decided who is worth the rest
   std::size_t samples = 512;        // over which the loss is taken
 
-  // The full network is trained this long for the last snapshot, for the others a part of it.
+  // The network is trained this long for the last snapshot, for the others a part of it.
   std::size_t snapshot_steps = 480;
 
   std::size_t threads = 1;
@@ -35,6 +37,8 @@ inline constexpr std::size_t kSnapshots = 3;
 // Uniform vectors that are evaluated besides the full network, at evenly spaced rates.
 inline constexpr std::size_t kUniformVectors = 8;
 inline constexpr double kHighestRate = 0.95;
+// How often a vector that would be on the front is trained again, with other chance, before it is.
+inline constexpr std::size_t kConfirmations = 2;
 
 // Whether sub-networks need FilterScaling::kInverse for the full network to gain from their steps: where no norm sets
 // right that sums over fewer channels are smaller.

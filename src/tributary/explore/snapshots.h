@@ -9,8 +9,10 @@
 
 namespace tributary {
 
-// The moments from which candidates train: the full network early, in the middle and late in its training. Each is trained
-// from the one before, with momentum from zero, so that those which are there are all that going on takes.
+// The moments from which candidates train: early, in the middle and late in a training. That training is of the kind that
+// they are for, steps of many devices each with another vector: of a network that was always trained whole, what is first
+// seen of any vector is the harm of taking apart what had grown together. Each is trained from the one before, with momentum
+// from zero, so that those which are there are all that going on takes.
 
 // How many steps lie between the snapshot before (or the start) and this one.
 std::size_t StepsToSnapshot(const ExploreOptions& options, std::size_t snapshot);

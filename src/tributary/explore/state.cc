@@ -8,7 +8,7 @@ namespace {
 
 using StateJson = nlohmann::json;
 
-constexpr std::uint64_t kStateSchema = 1;
+constexpr std::uint64_t kStateSchema = 2;
 constexpr std::int64_t kMostStateParts = 50'000'000;
 constexpr std::uint64_t kMostGenerations = std::uint64_t{1} << 60;
 
@@ -47,15 +47,32 @@ StatusOr<std::vector<T>> StateNumbers(const StateJson& object, const char* key) 
   return numbers;
 }
 
-StatusOr<CandidateRecord> ReadCandidate(const StateJson& json) {
+StatusOr<CandidateRecord::Judged> ReadJudged(const StateJson& json, const char* key, std::uint64_t generations) {
+  TRIBUTARY_ASSIGN_OR_RETURN(const StateJson* object, StateField(json, key, &StateJson::is_object, "an object"));
+  CandidateRecord::Judged judged;
+  TRIBUTARY_ASSIGN_OR_RETURN(judged.convergence, StateNumber(*object, "convergence"));
+  TRIBUTARY_ASSIGN_OR_RETURN(judged.generation, StateCount(*object, "generation"));
+  if (judged.generation > generations) {
+    return Corrupt("one of its candidates was evaluated in a generation that has not come");
+  }
+  return judged;
+}
+
+StateJson JudgedJson(const CandidateRecord::Judged& judged) {
+  return {{"convergence", judged.convergence}, {"generation", judged.generation}};
+}
+
+StatusOr<CandidateRecord> ReadCandidate(const StateJson& json, std::uint64_t generations) {
   CandidateRecord candidate;
   TRIBUTARY_ASSIGN_OR_RETURN(candidate.kept, StateNumbers<std::int64_t>(json, "kept"));
   TRIBUTARY_ASSIGN_OR_RETURN(candidate.screened, StateNumber(json, "screened"));
-  if (!json.contains("convergence")) return candidate;
-  CandidateRecord::Full full;
-  TRIBUTARY_ASSIGN_OR_RETURN(full.convergence, StateNumber(json, "convergence"));
-  TRIBUTARY_ASSIGN_OR_RETURN(full.generation, StateCount(json, "generation"));
-  candidate.full = full;
+  if (json.contains("full")) {
+    TRIBUTARY_ASSIGN_OR_RETURN(candidate.full, ReadJudged(json, "full", generations));
+  }
+  if (json.contains("confirmed")) {
+    if (!candidate.full) return Corrupt("one of its candidates was confirmed and not evaluated before");
+    TRIBUTARY_ASSIGN_OR_RETURN(candidate.confirmed, ReadJudged(json, "confirmed", generations));
+  }
   return candidate;
 }
 
@@ -70,7 +87,7 @@ StatusOr<CostModel> ReadCostModel(const StateJson& json) {
 StatusOr<ExplorationState> ReadState(const StateJson& root) {
   if (!root.is_object()) return Corrupt("it is not a JSON object");
   TRIBUTARY_ASSIGN_OR_RETURN(const std::uint64_t schema, StateCount(root, "schema"));
-  if (schema != kStateSchema) return Corrupt("its schema is " + std::to_string(schema) + "; this program reads 1");
+  if (schema != kStateSchema) return Corrupt("its schema is " + std::to_string(schema) + "; this program reads " + std::to_string(kStateSchema));
   ExplorationState state;
   TRIBUTARY_ASSIGN_OR_RETURN(const StateJson* setup, StateField(root, "setup", &StateJson::is_object, "an object"));
   for (const auto& item : setup->items()) {
@@ -80,6 +97,9 @@ StatusOr<ExplorationState> ReadState(const StateJson& root) {
   if (root.contains("cost_model")) {
     TRIBUTARY_ASSIGN_OR_RETURN(const StateJson* model, StateField(root, "cost_model", &StateJson::is_object, "an object"));
     TRIBUTARY_ASSIGN_OR_RETURN(state.cost_model, ReadCostModel(*model));
+  }
+  if (root.contains("untrained")) {
+    TRIBUTARY_ASSIGN_OR_RETURN(state.untrained, StateNumber(root, "untrained"));
   }
   TRIBUTARY_ASSIGN_OR_RETURN(state.search.generation, StateCount(root, "generation"));
   TRIBUTARY_ASSIGN_OR_RETURN(const StateJson* population, StateField(root, "population", &StateJson::is_array, "a list"));
@@ -92,10 +112,7 @@ StatusOr<ExplorationState> ReadState(const StateJson& root) {
   TRIBUTARY_ASSIGN_OR_RETURN(const StateJson* candidates, StateField(root, "candidates", &StateJson::is_array, "a list"));
   for (const StateJson& item : *candidates) {
     if (!item.is_object()) return Corrupt("one of its 'candidates' is not an object");
-    TRIBUTARY_ASSIGN_OR_RETURN(CandidateRecord candidate, ReadCandidate(item));
-    if (candidate.full && candidate.full->generation > state.search.generation) {
-      return Corrupt("one of its candidates was evaluated in a generation that has not come");
-    }
+    TRIBUTARY_ASSIGN_OR_RETURN(CandidateRecord candidate, ReadCandidate(item, state.search.generation));
     state.candidates.push_back(std::move(candidate));
   }
   return state;
@@ -114,15 +131,14 @@ std::string FormatExplorationState(const ExplorationState& state) {
                           {"per_mac_s", state.cost_model->per_mac},
                           {"per_byte_s", state.cost_model->per_byte}};
   }
+  if (state.untrained) root["untrained"] = *state.untrained;
   for (const Individual& individual : state.search.population) {
     root["population"].push_back({{"genome", individual.genome}, {"objectives", individual.objectives}});
   }
   for (const CandidateRecord& candidate : state.candidates) {
     StateJson item = {{"kept", candidate.kept}, {"screened", candidate.screened}};
-    if (candidate.full) {
-      item["convergence"] = candidate.full->convergence;
-      item["generation"] = candidate.full->generation;
-    }
+    if (candidate.full) item["full"] = JudgedJson(*candidate.full);
+    if (candidate.confirmed) item["confirmed"] = JudgedJson(*candidate.confirmed);
     root["candidates"].push_back(std::move(item));
   }
   return root.dump(-1, ' ', false, StateJson::error_handler_t::replace);

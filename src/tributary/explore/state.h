@@ -17,12 +17,13 @@ namespace tributary {
 struct CandidateRecord {
   std::vector<std::int64_t> kept;
   double screened = 0;  // its loss after the short evaluation
-  struct Full {
+  struct Judged {
     double convergence = 0;
-    std::uint64_t generation = 0;  // in which it was evaluated
-    friend bool operator==(const Full&, const Full&) = default;
+    std::uint64_t generation = 0;  // in which this was found out
+    friend bool operator==(const Judged&, const Judged&) = default;
   };
-  std::optional<Full> full;  // nothing while it was not worth it
+  std::optional<Judged> full;       // nothing while it was not worth it
+  std::optional<Judged> confirmed;  // the mean over that and more chances, of those that were about to be on the front
   friend bool operator==(const CandidateRecord&, const CandidateRecord&) = default;
 };
 
@@ -32,6 +33,7 @@ struct ExplorationState {
   // What its results depend on, by name: network, data, options. Another setup cannot go on from it.
   std::map<std::string, std::string> setup;
   std::optional<CostModel> cost_model;  // once it was measured
+  std::optional<double> untrained;      // mean loss of the snapshots as they are, once they are there
   Nsga2State search;                    // generation 0 until the first was told
   std::vector<CandidateRecord> candidates;
 };

@@ -79,7 +79,7 @@ StatusOr<SavedExploration> ReadSaved(ByteSpan bytes, const Model& model, const s
     TRIBUTARY_RETURN_IF_ERROR(CopyArray(view, ArrayName(i, "statistics"), snapshot.statistics.span()));
   }
   const bool searched = saved.state.search.generation > 0 || !saved.state.candidates.empty();
-  if (searched && (!saved.state.cost_model || saved.snapshots.size() < kSnapshots)) {
+  if (searched && (!saved.state.cost_model || !saved.state.untrained || saved.snapshots.size() < kSnapshots)) {
     return Corrupt("it has candidates, and not what they were evaluated with");
   }
   return saved;

@@ -15,9 +15,10 @@ struct ExplorationStateFile : testing::Test {
   ExplorationStateFile() {
     state.setup = {{"seed", "1"}};
     state.cost_model = CostModel{0.001, 0, 0};
+    state.untrained = 2;
     std::vector<std::int64_t> all;
     for (const auto& group : model->channels.groups) all.push_back(group.atoms);
-    state.candidates = {{all, 1.5, std::nullopt}};
+    state.candidates = {{all, 1.5, std::nullopt, std::nullopt}};
     for (std::size_t i = 0; i < kSnapshots; ++i) {
       Snapshot& snapshot = snapshots.emplace_back(*model);
       InitialiseWeights(*model, i, snapshot.parameters.span(), snapshot.statistics.span());

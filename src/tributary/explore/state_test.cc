@@ -11,7 +11,11 @@ ExplorationState Example() {
   state.cost_model = CostModel{0.001, 1.0 / 3 * 1e-11, 0};
   state.search.generation = 2;
   state.search.population = {{{0.1, 1.0 / 3}, {12, 0.7}}, {{0, 0.95}, {8, 0.9}}};
-  state.candidates = {{{8, 16}, 2.0 / 3, std::nullopt}, {{16, 16}, 0.5, CandidateRecord::Full{0.1 + 0.2, 1}}};
+  using Judged = CandidateRecord::Judged;
+  state.untrained = 4.0 / 3;
+  state.candidates = {{{8, 16}, 2.0 / 3, std::nullopt, std::nullopt},
+                      {{8, 8}, 0.7, Judged{0.75, 0}, std::nullopt},
+                      {{16, 16}, 0.5, Judged{0.1 + 0.2, 1}, Judged{1.0 / 7, 1}}};
   return state;
 }
 
@@ -22,6 +26,7 @@ TEST(ExplorationState, ComesBackToTheBit) {
   EXPECT_EQ(again->setup, state.setup);
   EXPECT_EQ(again->search, state.search);
   EXPECT_EQ(again->candidates, state.candidates);
+  EXPECT_EQ(again->untrained, state.untrained);
   EXPECT_EQ(again->cost_model->per_mac, state.cost_model->per_mac);
 }
 
@@ -35,7 +40,9 @@ TEST(ExplorationState, RefusesWhatItCannotHaveWritten) {
     ASSERT_FALSE(state.ok()) << changed;
     EXPECT_NE(state.status().message().find(message), std::string::npos) << state.status();
   };
-  expect("\"schema\":1", "\"schema\":2", "its schema is 2");
+  expect("\"schema\":2", "\"schema\":1", "its schema is 1; this program reads 2");
+  expect("},\"full\"", "},\"fuller\"", "was confirmed and not evaluated before");
+  expect("\"untrained\":1", "\"untrained\":-1", "'untrained' is not a number from 0");
   expect("\"generation\":1", "\"generation\":7", "has not come");
   expect("\"generation\":2", "\"generation\":-2", "'generation' is not a whole number");
   expect("[8,16]", "[8,1.5]", "'kept' is not a list of numbers");

@@ -13,16 +13,6 @@ namespace {
 constexpr std::size_t kMeasured = 24;
 constexpr std::size_t kRepeats = 3;
 
-// Around a level of the vector's, so that sums over many groups do not all come to the same.
-std::vector<double> RatesAroundALevel(std::size_t groups, Rng& rng) {
-  const double level = kHighestRate * rng.Uniform();
-  std::vector<double> rates;
-  for (std::size_t i = 0; i < groups; ++i) {
-    rates.push_back(std::clamp(level + 0.4 * (rng.Uniform() - 0.5), 0.0, kHighestRate));
-  }
-  return rates;
-}
-
 }  // namespace
 
 CostFeatures FeaturesOfBatch(CostFeatures of_one, std::size_t batch) {
@@ -35,7 +25,7 @@ StatusOr<CostModel> MeasureStepTimes(const ExploreOptions& options, const std::s
   Rng rng = Rng::ForStream(options.seed, DeviceId{}, "step times");
   const std::size_t groups = model->channels.groups.size();
   std::vector<std::vector<std::int64_t>> those = {KeptCounts(model->channels, std::vector<double>(groups, 0))};
-  while (those.size() < kMeasured) those.push_back(KeptCounts(model->channels, RatesAroundALevel(groups, rng)));
+  while (those.size() < kMeasured) those.push_back(KeptCounts(model->channels, RatesAroundALevel(groups, kHighestRate, rng)));
 
   const Shape& shape = model->graph.input_shape();
   std::vector<float> inputs(options.batch * static_cast<std::size_t>(shape.elements()));
@@ -52,7 +42,8 @@ StatusOr<CostModel> MeasureStepTimes(const ExploreOptions& options, const std::s
   for (std::size_t repeat = 0; repeat < kRepeats; ++repeat) {
     for (std::size_t i = 0; i < those.size(); ++i) {
       if (should_stop && should_stop()) return Cancelled("the measurement of steps was interrupted");
-      training.Begin(weights, those[i]);
+      training.Begin(weights);
+      training.Keep(those[i]);
       // The first step pays for memory and code that later ones find in place.
       TRIBUTARY_RETURN_IF_ERROR(training.Step({inputs, labels}, rng).status());
       const TimePoint start = clock.Now();

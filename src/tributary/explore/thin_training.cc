@@ -9,21 +9,21 @@ namespace tributary {
 ThinTraining::ThinTraining(std::shared_ptr<const Model> model, const ExploreOptions& options)
     : model_(std::move(model)), options_(options), weights_(*model_) {}
 
-void ThinTraining::Begin(const Snapshot& from, std::span<const std::int64_t> kept) {
+void ThinTraining::Begin(const Snapshot& from) {
   std::ranges::copy(from.parameters.span(), weights_.parameters.span().begin());
   std::ranges::copy(from.statistics.span(), weights_.statistics.span().begin());
+  for (FlatBuffer& array : optimiser_state_) std::ranges::fill(array.span(), 0.0F);
+}
+
+void ThinTraining::Keep(std::span<const std::int64_t> kept) {
+  if (std::ranges::equal(kept_, kept)) return;
   kept_.assign(kept.begin(), kept.end());
   thin_ = std::make_unique<ThinNetwork>(model_, FirstAtoms(model_->channels, kept_),
                                         options_.scale_filters ? FilterScaling::kInverse : FilterScaling::kNone);
   OptimiserOptions how;
   how.momentum = options_.momentum;
   optimiser_ = MakeOptimiser(how, thin_->parameters().size()).value();
-  const std::size_t arrays = optimiser_->State().size();
-  optimiser_state_.resize(arrays);
-  for (FlatBuffer& array : optimiser_state_) {
-    if (array.size() == 0) array = FlatBuffer(model_->parameters.size);
-    std::ranges::fill(array.span(), 0.0F);
-  }
+  while (optimiser_state_.size() < optimiser_->State().size()) optimiser_state_.emplace_back(model_->parameters.size);
 }
 
 StatusOr<double> ThinTraining::Step(const BatchView& batch, Rng& chance) {
@@ -47,6 +47,15 @@ StatusOr<double> ThinTraining::Step(const BatchView& batch, Rng& chance) {
   }
   thin_->map().ScatterAll(Part::kParameters, thin_->parameters(), weights_.parameters.span());
   return result.loss;
+}
+
+std::vector<double> RatesAroundALevel(std::size_t groups, double highest, Rng& rng) {
+  const double level = highest * rng.Uniform();
+  std::vector<double> rates;
+  for (std::size_t i = 0; i < groups; ++i) {
+    rates.push_back(std::clamp(level + 0.4 * (rng.Uniform() - 0.5), 0.0, kHighestRate));
+  }
+  return rates;
 }
 
 }  // namespace tributary

@@ -17,19 +17,21 @@ struct Snapshot {
   FlatBuffer parameters, statistics;
 };
 
-// Trains a network by steps on sub-networks of it, all of which keep as many channels and each others than the one before,
-// as a device under DISTREAL does: gather, forward, backward, step, scatter. Momentum is that of the whole network's
-// parameters and moves those only that are kept.
+// Trains a network by steps on sub-networks of it, each of which keeps other channels than the one before, as a device
+// under DISTREAL does: gather, forward, backward, step, scatter. Momentum is that of the whole network's parameters and
+// moves those only that are kept.
 //
-//   1. Begin, with weights to start from and how many atoms to keep of each group;
-//   2. Step, as often as wanted;
-//   3. weights() are those of the whole network. Statistics are not learnt: whoever evaluates estimates them first.
+//   1. Begin, with weights to start from, and without momentum;
+//   2. Keep, with how many atoms to keep of each group from here on;
+//   3. Step, as often as wanted, and 2 again where others are to be kept;
+//   4. weights() are those of the whole network. Statistics are not learnt: whoever evaluates estimates them first.
 // One thread at a time.
 class ThinTraining {
  public:
   ThinTraining(std::shared_ptr<const Model> model, const ExploreOptions& options);
 
-  void Begin(const Snapshot& from, std::span<const std::int64_t> kept);
+  void Begin(const Snapshot& from);
+  void Keep(std::span<const std::int64_t> kept);
   // One mini-batch on channels drawn from `chance`. The loss is that of the sub-network, before the step.
   StatusOr<double> Step(const BatchView& batch, Rng& chance);
 
@@ -44,5 +46,8 @@ class ThinTraining {
   std::unique_ptr<ThinNetwork> thin_;
   std::unique_ptr<Optimiser> optimiser_;  // of the sub-network
 };
+
+// Random rates around a level up to `highest`, so that sums over many groups do not all come to the same.
+std::vector<double> RatesAroundALevel(std::size_t groups, double highest, Rng& rng);
 
 }  // namespace tributary

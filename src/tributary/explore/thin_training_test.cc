@@ -32,7 +32,8 @@ struct ThinTrainingTest : testing::Test {
 TEST_F(ThinTrainingTest, WithEverythingKeptIsOrdinaryTraining) {
   const ExploreOptions options = QuickExploration();
   ThinTraining training(model, options);
-  training.Begin(start, KeptAt(0));
+  training.Begin(start);
+  training.Keep(KeptAt(0));
   Snapshot plain(*model);
   std::ranges::copy(start.parameters.span(), plain.parameters.data());
   std::ranges::copy(start.statistics.span(), plain.statistics.data());
@@ -54,7 +55,8 @@ TEST_F(ThinTrainingTest, WithEverythingKeptIsOrdinaryTraining) {
 
 TEST_F(ThinTrainingTest, MovesOnlyWhatIsKept) {
   ThinTraining training(model, QuickExploration());
-  training.Begin(start, KeptAt(0.9));
+  training.Begin(start);
+  training.Keep(KeptAt(0.9));
   Rng rng(1);
   const auto moved = [&] {
     const auto now = training.weights().parameters.span();
@@ -70,7 +72,8 @@ TEST_F(ThinTrainingTest, MovesOnlyWhatIsKept) {
   for (int step = 0; step < 10; ++step) ASSERT_TRUE(training.Step({batch.inputs, batch.labels}, rng).ok());
   EXPECT_GT(moved(), 2 * one);
   // What was before does not shine through.
-  training.Begin(start, KeptAt(0.5));
+  training.Begin(start);
+  training.Keep(KeptAt(0.5));
   EXPECT_EQ(moved(), 0);
 }
 

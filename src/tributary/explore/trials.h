@@ -25,9 +25,11 @@ struct Trial {
 // What a loss is taken for where training did not end in a number, or in a larger one.
 inline constexpr double kWorstLoss = 1000;
 
-// Runs trials on the threads of a pool, each on one. What a trial gives is the loss of the full network over the samples
-// of evaluation, in evaluation mode, once batch norms' statistics have been estimated anew with the full network: a
-// function of trial, snapshots, data and options alone, whoever runs it and beside what.
+// Runs trials on the threads of a pool, each on one. What a trial gives is the loss of the full network, with the mean of the
+// weights after the later half of the steps (which is far less a matter of the last few mini-batches than the last ones
+// are, and what a server that averages devices gets), over the samples of evaluation, in evaluation mode, once batch
+// norms' statistics have been estimated anew: a function of trial, snapshots, data and options alone, whoever runs it and
+// beside what.
 class TrialRunner {
  public:
   // All but the options must outlive it.
@@ -42,13 +44,17 @@ class TrialRunner {
   Status Run(std::span<const Trial> trials, const Watch& watch);
 
  private:
-  StatusOr<double> RunOne(ThinTraining& training, const Trial& trial, const std::function<bool()>& should_stop) const;
+  struct Worker {
+    ThinTraining training;
+    Snapshot mean;
+  };
+  StatusOr<double> RunOne(Worker& worker, const Trial& trial, const std::function<bool()>& should_stop) const;
 
   const ExploreOptions options_;
   const std::shared_ptr<const Model> model_;
   const ExplorationData& data_;
   const std::vector<Snapshot>& snapshots_;
-  std::vector<std::unique_ptr<ThinTraining>> trainings_;  // one for each thread
+  std::vector<std::unique_ptr<Worker>> workers_;  // one for each thread
   WorkerPool pool_;
 };
 

@@ -36,6 +36,13 @@ std::string CostText(double value, FrontCost cost) {
 
 bool SameVector(const FrontExtras::Comparison& pair) { return pair.uniform.dropout == pair.front.dropout; }
 
+// Of the front over the uniform vector, under the same chance.
+std::vector<double> GainsOf(const FrontExtras::Comparison& pair) {
+  std::vector<double> gains;
+  for (std::size_t i = 0; i < pair.of_front.size(); ++i) gains.push_back(pair.of_uniform[i] - pair.of_front[i]);
+  return gains;
+}
+
 }  // namespace
 
 StatusOr<std::vector<FrontExtras::Comparison>> CompareWithUniform(Exploration& exploration, std::size_t repeats,
@@ -64,22 +71,25 @@ StatusOr<std::vector<FrontExtras::Comparison>> CompareWithUniform(Exploration& e
   return pairs;
 }
 
-ComparisonTally TallyOf(const std::vector<FrontExtras::Comparison>& comparison) {
+ComparisonTally TallyOf(const std::vector<FrontExtras::Comparison>& comparison, const ParetoFront& front) {
   ComparisonTally tally;
-  for (const FrontExtras::Comparison& pair : comparison) {
-    const double gain = SpreadOf(pair.of_uniform).mean - SpreadOf(pair.of_front).mean;
-    ++(SameVector(pair) ? tally.same : gain > 0 ? tally.better : tally.worse);
+  const auto cost_at = [&](std::size_t i) {
+    return (i < comparison.size() ? comparison[i].uniform : front.points.back()).Cost(front.cost);
+  };
+  for (std::size_t i = 0; i < comparison.size(); ++i) {
+    const bool better = !SameVector(comparison[i]) && SpreadOf(GainsOf(comparison[i])).mean > 0;
+    ++(SameVector(comparison[i]) ? tally.same : better ? tally.better : tally.worse);
+    if (better) tally.better_share += (cost_at(i + 1) - cost_at(i)) / (cost_at(comparison.size()) - cost_at(0));
   }
   return tally;
 }
 
 std::string DescribeComparison(const std::vector<FrontExtras::Comparison>& comparison, FrontCost cost) {
-  TextTable table({"uniform at", "loss", "front at", "loss", "front is"}, TextTable::Right::kAllButFirst);
+  TextTable table({"uniform at", "loss", "front at", "loss", "front gains"}, TextTable::Right::kAllButFirst);
   for (const FrontExtras::Comparison& pair : comparison) {
-    const Spread uniform = SpreadOf(pair.of_uniform), front = SpreadOf(pair.of_front);
-    const char* verdict = SameVector(pair) ? "the same" : front.mean < uniform.mean ? "better" : "not better";
-    table.AddRow({CostText(pair.uniform.Cost(cost), cost), SpreadText(uniform), CostText(pair.front.Cost(cost), cost),
-                  SpreadText(front), verdict});
+    table.AddRow({CostText(pair.uniform.Cost(cost), cost), SpreadText(SpreadOf(pair.of_uniform)),
+                  CostText(pair.front.Cost(cost), cost), SpreadText(SpreadOf(pair.of_front)),
+                  SameVector(pair) ? "same vector" : SpreadText(SpreadOf(GainsOf(pair)))});
   }
   return table.Format();
 }

@@ -17,8 +17,11 @@ StatusOr<std::vector<FrontExtras::Comparison>> CompareWithUniform(Exploration& e
 // At how many costs the front's mean loss is below, equal to (where it is the same vector) or above the uniform one's.
 struct ComparisonTally {
   std::size_t better = 0, same = 0, worse = 0;
+  // Of the range of costs from the cheapest uniform vector to the full network, where the front is better. From a uniform
+  // vector to the next it is what it is at the cheaper one, where it has least to choose from.
+  double better_share = 0;
 };
-ComparisonTally TallyOf(const std::vector<FrontExtras::Comparison>& comparison);
+ComparisonTally TallyOf(const std::vector<FrontExtras::Comparison>& comparison, const ParetoFront& front);
 
 // For people: a table with means, and deviations over the repeats.
 std::string DescribeComparison(const std::vector<FrontExtras::Comparison>& comparison, FrontCost cost);

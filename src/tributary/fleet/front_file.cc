@@ -90,6 +90,9 @@ Status ReadFrontCosts(const FrontJson& root, ParetoFront& front) {
                                FrontField(root, "batch", &FrontJson::is_number_unsigned, "a whole number"));
     front.batch = batch->get<std::size_t>();
   }
+  if (root.contains("untrained")) {
+    TRIBUTARY_ASSIGN_OR_RETURN(front.untrained, FrontNumber(root, "untrained"));
+  }
   if (!root.contains("cost_model")) return OkStatus();
   TRIBUTARY_ASSIGN_OR_RETURN(const FrontJson* model, FrontField(root, "cost_model", &FrontJson::is_object, "an object"));
   for (const auto& [key, term] : {std::pair{"fixed_s", &front.cost_model.fixed},
@@ -158,6 +161,7 @@ FrontJson FrontToJson(const ParetoFront& front, const FrontExtras& extras) {
     root["data"] = extras.data;
     root["input"] = extras.input;
     root["classes"] = extras.classes;
+    root["scaling"] = extras.scaling;
     root["seed"] = extras.seed;
     root["generations"] = extras.generations;
     root["evaluated"] = extras.evaluated;
@@ -165,6 +169,7 @@ FrontJson FrontToJson(const ParetoFront& front, const FrontExtras& extras) {
   root["cost_model"] = {{"fixed_s", front.cost_model.fixed},
                         {"per_mac_s", front.cost_model.per_mac},
                         {"per_byte_s", front.cost_model.per_byte}};
+  if (front.untrained) root["untrained"] = *front.untrained;
   root["groups"] = FrontJson::array();
   for (const ParetoFront::Group& group : front.groups) {
     root["groups"].push_back({{"name", group.name}, {"channels", group.channels}});

@@ -12,11 +12,12 @@ namespace tributary {
 // A front as a file, which `tributary explore` writes and devices read:
 //
 //   {"model": "resnet8", "cost": "time", "batch": 32,
-//    "cost_model": {"fixed_s": …, "per_mac_s": …, "per_byte_s": …},
+//    "cost_model": {"fixed_s": …, "per_mac_s": …, "per_byte_s": …}, "untrained": 1.9,
 //    "groups": [{"name": "conv1", "channels": 16}, …],
 //    "front": [{"dropout": [0.5, …], "macs": …, "time_ms": …, "convergence": …}, …], …}
 //
-// "model", "groups" and "front" must be there. Without "cost" it is time; without "cost_model" or "batch" they are 0.
+// "model", "groups" and "front" must be there. Without "cost" it is time; without "cost_model" or "batch" they are 0, and
+// without "untrained" it is not known what no training would have come to.
 // Other keys are for people and pictures, and are passed over.
 
 inline constexpr std::size_t kMostFrontPoints = 10'000;
@@ -34,6 +35,7 @@ struct FrontExtras {
   std::uint64_t generations = 0;
   std::string data;
   std::string input;
+  std::string scaling;  // of the filters that are kept: "none" or "inverse"
   std::int64_t classes = 0;
   std::vector<FrontPoint> uniform;  // one rate for all groups, evaluated as those of the front were
   // For each uniform vector, it and the front at no more than its cost, both trained again with other chance.

@@ -40,13 +40,17 @@ StatusOr<FrontCost> ParseFrontCost(std::string_view name) {
 }
 
 const FrontPoint* ParetoFront::BestFit(double budget) const {
-  const auto above = std::upper_bound(points.begin(), points.end(), budget,
-                                      [this](double most, const FrontPoint& point) { return most < point.Cost(cost); });
+  const auto above = std::partition_point(points.begin(), points.end(), [&](const FrontPoint& point) {
+    return point.Cost(cost) <= budget;  // in these words it is false of NaN
+  });
   return above == points.begin() ? nullptr : &*(above - 1);
 }
 
 Status CheckFront(const ParetoFront& front) {
   if (front.points.empty()) return InvalidArgument("the front has no points; the full network at least is one");
+  if (front.untrained && !(std::isfinite(*front.untrained) && *front.untrained >= 0)) {
+    return InvalidArgument("the loss 'untrained' is " + NumberText(*front.untrained) + ", not a finite number from 0");
+  }
   for (std::size_t i = 0; i < front.points.size(); ++i) {
     const FrontPoint& point = front.points[i];
     const std::string where = "point " + std::to_string(i) + " of the front";
@@ -65,6 +69,11 @@ Status CheckFront(const ParetoFront& front) {
     if (!last && !(point.convergence < before.convergence)) {
       return InvalidArgument(where + " costs more than the one before it and does not converge better (" +
                              NumberText(point.convergence) + " after " + NumberText(before.convergence) + ")");
+    }
+    if (!last && front.untrained && !(point.convergence < *front.untrained)) {
+      return InvalidArgument(where + " has a convergence of " + NumberText(point.convergence) +
+                             ", which is no better than that of no training, " + NumberText(*front.untrained) +
+                             "; only the cheapest point may be so");
     }
   }
   return OkStatus();
@@ -89,14 +98,16 @@ Status CheckFrontFits(const ParetoFront& front, const Model& model) {
   return OkStatus();
 }
 
-std::vector<FrontPoint> FrontOf(std::vector<FrontPoint> all, const FrontPoint& full, FrontCost cost) {
+std::vector<FrontPoint> FrontOf(std::vector<FrontPoint> all, const FrontPoint& full, FrontCost cost,
+                                std::optional<double> untrained) {
   std::ranges::stable_sort(all, [&](const FrontPoint& a, const FrontPoint& b) {
     return a.Cost(cost) != b.Cost(cost) ? a.Cost(cost) < b.Cost(cost) : a.convergence < b.convergence;
   });
   std::vector<FrontPoint> front;
   for (FrontPoint& point : all) {
     if (point.Cost(cost) >= full.Cost(cost)) break;
-    if (front.empty() || point.convergence < front.back().convergence) front.push_back(std::move(point));
+    const bool useful = !untrained || point.convergence < *untrained;
+    if (front.empty() || (useful && point.convergence < front.back().convergence)) front.push_back(std::move(point));
   }
   front.push_back(full);
   return front;

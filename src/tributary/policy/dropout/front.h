@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,12 +45,17 @@ struct ParetoFront {
   FrontCost cost = FrontCost::kTime;
   std::size_t batch = 0;  // samples of the step that takes time_ms
   CostModel cost_model;   // of such a step on the machine that explored, by the features of the whole batch
-  // By ascending cost and, but for the last, descending convergence. The last is the full network, which is there also
-  // where a sub-network did better in the short training that was looked at.
+  // What the convergence of no training at all would be: who does not come below it has done harm. Not known of fronts
+  // that do not say.
+  std::optional<double> untrained;
+  // By ascending cost and, but for the last, descending convergence; all but the first and the last below `untrained`.
+  // The first is the cheapest there is, so that whoever has little finds something, also where it does harm: read its
+  // convergence. The last is the full network, also where a sub-network did better in the short training that was looked
+  // at.
   std::vector<FrontPoint> points;
 
   // The costliest point that costs no more than this, which is the best converging one too unless it is the full network;
-  // nullptr where none is as cheap. A binary search.
+  // nullptr where none is as cheap, and for a budget that is not a number. A binary search.
   const FrontPoint* BestFit(double budget) const;
 };
 
@@ -58,8 +64,10 @@ Status CheckFront(const ParetoFront& front);
 // An error in words unless it was explored for a network with these channel groups.
 Status CheckFrontFits(const ParetoFront& front, const Model& model);
 
-// The points of `all`, in any order, that make a front: those that no other dominates (of equal ones the first), sorted,
-// and `full` last. What costs at least as much as the full network is left out.
-std::vector<FrontPoint> FrontOf(std::vector<FrontPoint> all, const FrontPoint& full, FrontCost cost);
+// The points of `all`, in any order, that make a front: those that no other dominates (of equal ones the first) and that
+// did better than no training, the cheapest of all whatever it did, sorted, and `full` last. What costs at least as much
+// as the full network is left out.
+std::vector<FrontPoint> FrontOf(std::vector<FrontPoint> all, const FrontPoint& full, FrontCost cost,
+                                std::optional<double> untrained = std::nullopt);
 
 }  // namespace tributary

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "tributary/base/rng.h"
 #include "tributary/model/zoo.h"
@@ -33,6 +34,44 @@ TEST(ParetoFront, TheBestFitIsTheCostliestThatIsAffordable) {
   ParetoFront by_macs = front;
   by_macs.cost = FrontCost::kMacs;
   EXPECT_EQ(by_macs.BestFit(3.9), &by_macs.points[0]);
+}
+
+TEST(ParetoFront, TheBestFitIsThatOfALookAtAllPoints) {
+  Rng rng(4);
+  for (int round = 0; round < 500; ++round) {
+    ParetoFront front = ThreePoints();
+    front.points.clear();
+    double cost = 0;
+    for (std::uint64_t left = rng.Below(20); left > 0; --left) {
+      front.points.push_back(PointAt(cost += 0.1 + rng.Uniform(), static_cast<double>(left)));
+    }
+    const double budget = 12 * rng.Uniform();
+    const FrontPoint* expected = nullptr;
+    for (const FrontPoint& point : front.points) {
+      if (point.time_ms <= budget) expected = &point;
+    }
+    EXPECT_EQ(front.BestFit(budget), expected);
+  }
+}
+
+TEST(ParetoFront, FitsNothingIntoABudgetThatIsNone) {
+  const ParetoFront front = ThreePoints();
+  EXPECT_EQ(front.BestFit(std::numeric_limits<double>::quiet_NaN()), nullptr);
+  EXPECT_EQ(front.BestFit(-std::numeric_limits<double>::infinity()), nullptr);
+  EXPECT_EQ(front.BestFit(std::numeric_limits<double>::infinity()), &front.points[2]);
+}
+
+// Points 2 and 3 are dominated by nobody, and still worse than leaving the network alone; the cheapest is for those who can
+// afford nothing else.
+TEST(ParetoFront, WhatDoesHarmIsNotOnItUnlessItIsTheCheapest) {
+  const std::vector<FrontPoint> all = {PointAt(3, 2.6), PointAt(1, 9), PointAt(6, 1.4), PointAt(2, 4), PointAt(4, 2.5),
+                                       PointAt(5, 1.5)};
+  const FrontPoint full = PointAt(8, 1, 0);
+  EXPECT_EQ(FrontOf(all, full, FrontCost::kTime, 2.5),
+            (std::vector<FrontPoint>{PointAt(1, 9), PointAt(5, 1.5), PointAt(6, 1.4), full}));
+  EXPECT_EQ(FrontOf(all, full, FrontCost::kTime).size(), 7u);
+  // Where training does nothing but harm, that and the full network are left.
+  EXPECT_EQ(FrontOf(all, full, FrontCost::kTime, 0.1), (std::vector<FrontPoint>{PointAt(1, 9), full}));
 }
 
 // Against the definition, over many points on a coarse grid so that there are equal ones.
@@ -75,6 +114,14 @@ TEST(ParetoFront, FaultsAreNamedWithTheirPoint) {
   EXPECT_NE(fault([](Points& p) { std::swap(p[0], p[1]); }).find("sorted by ascending time"), std::string::npos);
   EXPECT_NE(fault([](Points& p) { p[1].convergence = 3; }).find("does not converge better"), std::string::npos);
   EXPECT_NE(fault([](Points& p) { p[1].macs = -1; }).find("'macs'"), std::string::npos);
+  ParetoFront harmful = ThreePoints();
+  harmful.untrained = 2;
+  EXPECT_NE(CheckFront(harmful).message().find("point 1 of the front has a convergence of 2, which is no better than"),
+            std::string::npos);
+  harmful.untrained = 2.5;
+  EXPECT_TRUE(CheckFront(harmful).ok());
+  harmful.untrained = -1;
+  EXPECT_NE(CheckFront(harmful).message().find("'untrained'"), std::string::npos);
   // The full network need not be better than all others.
   EXPECT_EQ(fault([](Points& p) { p[2].convergence = 9; }), "");
 }

@@ -6,6 +6,10 @@
 #include <cstddef>
 #include <limits>
 
+#include "tributary/base/check.h"
+#include "tributary/policy/dropout/non_dominated_sort.h"
+#include "tributary/policy/dropout/pareto.h"
+
 namespace tributary {
 namespace {
 
@@ -57,9 +61,9 @@ Forecast FitForecast(std::span<const ScreenFeatures> features, std::span<const d
 }  // namespace
 
 std::vector<bool> WorthEvaluating(std::span<const FullyEvaluated> known, std::span<const ScreenedOnly> candidates,
-                                  double margin) {
-  std::vector<bool> worth(candidates.size(), true);
-  if (known.size() < kFewestToLearnFrom || candidates.empty()) return worth;
+                                  const ScreeningOptions& options) {
+  TRIBUTARY_CHECK(options.share > 0 && options.share <= 1 && options.margin >= 0);
+  if (known.size() < kFewestToLearnFrom || candidates.empty()) return std::vector<bool>(candidates.size(), true);
   double costliest = std::numeric_limits<double>::min();
   for (const FullyEvaluated& one : known) costliest = std::max(costliest, std::abs(one.cost));
   std::vector<ScreenFeatures> features;
@@ -69,22 +73,30 @@ std::vector<bool> WorthEvaluating(std::span<const FullyEvaluated> known, std::sp
     values.push_back(one.value);
   }
   const Forecast fit = FitForecast(features, values);
-  std::size_t most_promising = 0;
-  double largest_gain = -std::numeric_limits<double>::infinity();
-  for (std::size_t i = 0; i < candidates.size(); ++i) {
+  std::vector<double> gains;  // on what is known at no more cost, by the forecast
+  std::vector<Objectives> foretold;
+  for (const ScreenedOnly& candidate : candidates) {
     double to_beat = std::numeric_limits<double>::infinity();
     for (const FullyEvaluated& one : known) {
-      if (one.cost <= candidates[i].cost) to_beat = std::min(to_beat, one.value);
+      if (one.cost <= candidate.cost) to_beat = std::min(to_beat, one.value);
     }
-    const double foretold = fit.Of({1, candidates[i].screened, candidates[i].cost / costliest});
-    const double gain = to_beat - (foretold - margin * fit.deviation);
-    worth[i] = gain >= 0;
-    if (gain > largest_gain) {
-      largest_gain = gain;
-      most_promising = i;
+    const double value = fit.Of({1, candidate.screened, candidate.cost / costliest});
+    foretold.push_back({candidate.cost, value});
+    gains.push_back(to_beat - value);
+  }
+  const auto quota =
+      static_cast<std::size_t>(std::ceil(options.share * static_cast<double>(candidates.size()) - 1e-9));
+  std::vector<bool> worth(candidates.size(), false);
+  std::size_t in = 0;
+  for (std::vector<std::size_t> layer : NonDominatedSort(foretold)) {
+    std::ranges::stable_sort(layer, [&](std::size_t a, std::size_t b) { return gains[a] > gains[b]; });
+    for (const std::size_t candidate : layer) {
+      if (in == quota || gains[candidate] < -options.margin * fit.deviation) continue;
+      worth[candidate] = true;
+      ++in;
     }
   }
-  worth[most_promising] = true;
+  if (in == 0) worth[static_cast<std::size_t>(std::ranges::max_element(gains) - gains.begin())] = true;
   return worth;
 }
 

@@ -5,7 +5,7 @@
 
 namespace tributary {
 
-// Who is worth a full evaluation, judged by a short one: the first rung of successive halving.
+// Who is worth a full evaluation, judged by a short one: a rung of successive halving.
 
 // Of one that was fully evaluated.
 struct FullyEvaluated {
@@ -19,14 +19,24 @@ struct ScreenedOnly {
   double screened = 0;
 };
 
-// For each candidate, whether it could still be better than all that cost no more. What the full evaluation would give is
-// foretold from cost and screened value, by least squares over those who have both; a candidate is out only where it
-// would be dominated even if that is `margin` standard deviations of the fit too high. With fewer than ten to learn from
-// everybody is in. Should all be out, the most promising one is in.
+struct ScreeningOptions {
+  // Of the candidates, rounded up, that are evaluated at most. 1: all that might be on the front.
+  double share = 1.0 / 3;
+  // How wrong forecasts are taken to be, in standard deviations.
+  double margin = 3;
+};
+
+// For each candidate, whether it gets the full evaluation. What that would give is foretold from cost and screened value,
+// by least squares over those who have both. Out is
+//   1. who would be dominated by what is known even if the forecast were `margin` deviations too high;
+//   2. of the rest all but the best `share`: those that no other candidate dominates by its forecast come first, then those
+//      that only these dominate, and so on, so that they come from the whole range of costs; within such a layer those that
+//      gain most on what is known.
+// With fewer than ten to learn from everybody is in. Should all be out, the most promising one is in.
 //
-// So where foretold and full values differ by noise whose bound is below `margin` deviations, nobody is out who belongs
-// on the front.
+// So with a share of 1, and noise whose bound is below `margin` deviations, nobody is out who belongs on the front. With a
+// smaller one some may be, who are asked for again as long as they can be reached from what is on it.
 std::vector<bool> WorthEvaluating(std::span<const FullyEvaluated> known, std::span<const ScreenedOnly> candidates,
-                                  double margin = 3);
+                                  const ScreeningOptions& options = {});
 
 }  // namespace tributary
