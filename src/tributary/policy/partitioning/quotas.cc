@@ -92,9 +92,18 @@ Status CheckSpeeds(std::span<const double> speeds, std::size_t samples) {
     return InvalidArgument("the speed of worker " + std::to_string(j) + " is " + std::to_string(speeds[j]) +
                            "; speeds are finite numbers above 0, and only their ratios matter");
   }
-  if (speeds.size() <= samples) return OkStatus();
-  return InvalidArgument("there are " + std::to_string(speeds.size()) + " workers for " + std::to_string(samples) +
-                         (samples == 1 ? " sample" : " samples") + "; each needs at least one");
+  if (speeds.size() > samples) {
+    return InvalidArgument("there are " + std::to_string(speeds.size()) + " workers for " + std::to_string(samples) +
+                           (samples == 1 ? " sample" : " samples") + "; each needs at least one");
+  }
+  const std::vector<std::size_t> totals = DivideByShares(samples, speeds);
+  for (std::size_t j = 0; j < speeds.size(); ++j) {
+    if (totals[j] > 0) continue;
+    return InvalidArgument("worker " + std::to_string(j) + " of speed " + std::to_string(speeds[j]) +
+                           " would get none of the " + std::to_string(samples) +
+                           " samples; leave it out, or give more samples");
+  }
+  return OkStatus();
 }
 
 std::vector<std::vector<std::size_t>> SpeedQuotas(std::span<const std::size_t> class_sizes,

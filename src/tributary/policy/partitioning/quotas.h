@@ -8,8 +8,8 @@
 
 namespace tributary {
 
-// Refuses speeds that are not finite numbers above 0, none at all, and more of them than samples. The first bad one is
-// named.
+// Refuses speeds that are not finite numbers above 0, none at all, more of them than samples, and one so low that its
+// worker would get no sample. The first bad one is named.
 Status CheckSpeeds(std::span<const double> speeds, std::size_t samples);
 
 // How many samples of each class every worker gets, in proportion to speed: quotas[class][worker]. `class_sizes` are

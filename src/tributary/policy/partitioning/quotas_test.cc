@@ -71,6 +71,7 @@ TEST(CheckSpeeds, NamesTheFirstBadOne) {
   EXPECT_FALSE(CheckSpeeds(std::vector<double>{1, INFINITY}, 9).ok());
   EXPECT_FALSE(CheckSpeeds({}, 9).ok());
   EXPECT_NE(CheckSpeeds(std::vector<double>{1, 1}, 1).message().find("2 workers for 1 sample;"), std::string::npos);
+  EXPECT_NE(CheckSpeeds(std::vector<double>{1000, 1}, 30).message().find("worker 1 of speed 1"), std::string::npos);
 }
 
 TEST(SplitStratified, DealsEveryClassByQuotaAtRandom) {

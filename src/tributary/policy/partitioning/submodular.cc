@@ -79,7 +79,6 @@ class Division {
       TRIBUTARY_ASSIGN_OR_RETURN(plans.emplace_back(),
                                  PlanClass(label, groups_[label].size(), features_.dimensions, options_));
     }
-    TRIBUTARY_RETURN_IF_ERROR(CheckNobodyIsEmpty());
     split_.widths = ClassWidths(features_, groups_, options_.width, options_.seed, parallel_);
     // As many classes at once as fit.
     const auto limit = static_cast<std::size_t>(options_.memory.value);
@@ -94,15 +93,6 @@ class Division {
   }
 
  private:
-  Status CheckNobodyIsEmpty() const {
-    for (std::size_t j = 0; j < options_.speeds.size(); ++j) {
-      if (std::ranges::any_of(quotas_, [&](const auto& of_class) { return of_class[j] > 0; })) continue;
-      return InvalidArgument("worker " + std::to_string(j) + " of speed " + std::to_string(options_.speeds[j]) +
-                             " would get none of the samples; leave it out, or give more samples");
-    }
-    return OkStatus();
-  }
-
   void DivideTogether(std::span<const ClassPlan> plans) {
     std::vector<ClassWork> works(plans.size());
     std::vector<std::pair<std::size_t, std::size_t>> stripes;  // A class and its stripe.

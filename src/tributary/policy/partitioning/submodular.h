@@ -46,8 +46,8 @@ Status CheckSubmodular(const Features& features, std::span<const std::int32_t> l
                        const SubmodularOptions& options);
 
 // Places every sample on exactly one worker: quotas in proportion to speed (see SpeedQuotas), and for each class by
-// itself the greedy of class_greedy.h. Where a class has fewer samples than workers, some get none of it; a worker that
-// would get no sample at all is an error.
+// itself the greedy of class_greedy.h. Where a class has fewer samples than workers, some get none of it; each has a
+// sample of some class.
 //
 // The similarities of as many classes as fit `options.memory` are held at once. A class that does not fit by itself is
 // divided without holding them: cuts compute them row by row, with the same result; facility location, which asks for
