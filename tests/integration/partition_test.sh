@@ -54,6 +54,9 @@ expect_output 'Examples' partition --help
 # Features of a data set; whoever does not say which is told.
 expect_output '^0 +100' partition --data glyphs --train-limit 200 --features pca:8 --speeds 1,1 --out parts.json
 expect_output '^0 +100' partition --data glyphs --train-limit 200 --features pixels --speeds 1,1 --out parts.json
+# What a briefly trained network sees.
+"$TRIBUTARY" train --model cnn --data glyphs --train-limit 300 --test-limit 50 --epochs 1 --save m.safetensors --quiet >/dev/null
+expect_output '^0 +150' partition --data glyphs --train-limit 300 --features-from m.safetensors --speeds 1,1 --out parts.json
 
 # By hand: four samples of one class at 0, 0, 10 and 10; each of two workers gets one of either.
 { npy '|u1' '4, 1'; bytes 00 00 0a 0a; } >f.npy
@@ -100,6 +103,9 @@ refused "needs --labels" partition --features features.npy --speeds 1 --out part
 refused "brings its own" partition --data glyphs --features pixels --labels labels.npy --speeds 1 --out parts.json
 refused "'pixel'" partition --data glyphs --features pixel --speeds 1 --out parts.json
 refused "pca:K" partition --data glyphs --features pca:0 --speeds 1 --out parts.json
+refused "features are named by one of" partition --data glyphs --speeds 1 --out parts.json
+refused "needs --data" partition --features-from m.safetensors --speeds 1 --out parts.json
+refused "features.npy" partition --data glyphs --features-from features.npy --speeds 1 --out parts.json
 echo nonsense >bad.npy
 refused "bad.npy and labels.npy: features: a .npy file starts" partition --features bad.npy --labels labels.npy --speeds 1 --out parts.json
 code=0

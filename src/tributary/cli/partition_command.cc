@@ -7,9 +7,13 @@
 #include "tributary/base/names.h"
 #include "tributary/base/worker_pool.h"
 #include "tributary/cli/commands.h"
+#include "tributary/cli/fitted_network.h"
 #include "tributary/cli/partition_report.h"
 #include "tributary/cli/shared_options.h"
 #include "tributary/data/load.h"
+#include "tributary/data/saved_network.h"
+#include "tributary/device/network_features.h"
+#include "tributary/engine/compute.h"
 #include "tributary/experiment/quantity.h"
 #include "tributary/policy/partitioning/block_worth.h"
 #include "tributary/policy/partitioning/class_counts.h"
@@ -25,6 +29,7 @@ namespace {
 
 struct Arguments {
   std::string features, labels;  // Files, or what of a data set.
+  std::string features_from;     // Weights of a network.
   DataOptions data;
   std::string speeds, memory = "1GB";
   std::string method = "submodular", objective = "matched-cut", choice = "fill";
@@ -46,6 +51,7 @@ class Workers {
 
   // What is done from now on, for the progress line.
   void Begin(std::string stage) { stage_ = std::move(stage); }
+  void Say(std::size_t done, std::string_view text) { progress_.Update(done, text); }
   void Clear() { progress_.Clear(); }
 
   ParallelFor parallel() {
@@ -113,19 +119,49 @@ StatusOr<SubmodularOptions> ReadOptions(const Arguments& arguments) {
   return options;
 }
 
+// What a trained network makes of the samples before its last layer.
+StatusOr<LabelledFeatures> ReadNetworkFeatures(const Arguments& arguments, Dataset data, Workers& workers) {
+  const std::string& path = arguments.features_from;
+  TRIBUTARY_ASSIGN_OR_RETURN(const WeightsFile file, WeightsFile::Read(path));
+  auto said = FromMetadata(file.metadata());
+  if (!said.ok()) return std::move(said).status().WithContext(path);
+  if (!*said) {
+    return InvalidArgument(path + " does not say which network it holds; weights come from 'tributary train --save'");
+  }
+  TRIBUTARY_ASSIGN_OR_RETURN(FittedNetwork fitted,
+                             FitNetwork(path, file, **said, arguments.data.name, std::move(data)));
+  SetComputeThreads(arguments.threads);
+  Executor executor(fitted.model, {fitted.parameters.span(), fitted.statistics.span(), {}});
+  return FeaturesOfNetwork(executor, fitted.data, [&](std::size_t samples) {
+    workers.Say(samples, "reading features");
+    return true;
+  });
+}
+
 // From two files, or from what `--data` names.
-StatusOr<LabelledFeatures> ReadFeatures(const Arguments& arguments, const ParallelFor& parallel,
+StatusOr<LabelledFeatures> ReadFeatures(const Arguments& arguments, Workers& workers,
                                         std::vector<std::uint32_t>& sources) {
+  if (arguments.features.empty() == arguments.features_from.empty()) {
+    return InvalidArgument("features are named by one of --features (a file; with --data, pixels or pca:K) and"
+                           " --features-from (with --data, the weights of a network)");
+  }
   if (!arguments.data.name.empty()) {
     if (!arguments.labels.empty()) {
       return InvalidArgument("--labels belongs to a --features file; a data set (--data) brings its own");
     }
-    TRIBUTARY_ASSIGN_OR_RETURN(const FeatureChoice choice, ParseFeatureChoice(arguments.features));
+    FeatureChoice choice;
+    if (arguments.features_from.empty()) {
+      TRIBUTARY_ASSIGN_OR_RETURN(choice, ParseFeatureChoice(arguments.features));
+    }
     DataOptions data = arguments.data;
     data.seed = arguments.seed;
-    TRIBUTARY_ASSIGN_OR_RETURN(const TrainTest loaded, LoadData(data));
+    TRIBUTARY_ASSIGN_OR_RETURN(TrainTest loaded, LoadData(data));
     sources.assign(loaded.train.sources().begin(), loaded.train.sources().end());
-    return FeaturesOfDataset(loaded.train, choice, arguments.seed, parallel);
+    if (!arguments.features_from.empty()) return ReadNetworkFeatures(arguments, std::move(loaded.train), workers);
+    return FeaturesOfDataset(loaded.train, choice, arguments.seed, workers.parallel());
+  }
+  if (!arguments.features_from.empty()) {
+    return InvalidArgument("--features-from needs --data, the samples that the network is to read");
   }
   if (arguments.labels.empty()) {
     return InvalidArgument("--features " + arguments.features +
@@ -180,7 +216,7 @@ Status Run(const Arguments& arguments) {
 
   workers.Begin("reading features");
   std::vector<std::uint32_t> sources;
-  TRIBUTARY_ASSIGN_OR_RETURN(const LabelledFeatures made, ReadFeatures(arguments, parallel, sources));
+  TRIBUTARY_ASSIGN_OR_RETURN(const LabelledFeatures made, ReadFeatures(arguments, workers, sources));
   workers.Begin("dividing " + std::to_string(made.labels.size()) + " samples");
   PartitionReport report;
   report.method = arguments.method;
@@ -241,8 +277,10 @@ void AddPartitionCommand(CLI::App& app, Action& action) {
       "partition", "Divide samples over workers so that shards fit their speeds and look alike in feature space");
   command->add_option("--features", arguments->features,
                       "A row of numbers for each sample; or, with --data: pixels, or pca:K for K principal components")
-      ->type_name("FILE.npy")
-      ->required();
+      ->type_name("FILE.npy");
+  command->add_option("--features-from", arguments->features_from,
+                      "With --data: what this trained network makes of each sample before its last layer")
+      ->type_name("FILE.safetensors");
   command->add_option("--labels", arguments->labels, "The class of each sample, from 0")->type_name("FILE.npy");
   command->add_option("--data", arguments->data.name, "A data set whose training samples are divided; see 'tributary data'");
   AddDataDirOption(*command, arguments->data.data_dir);
@@ -265,7 +303,8 @@ void AddPartitionCommand(CLI::App& app, Action& action) {
       "Where a class has fewer samples than there are workers, some workers get none of it.\n"
       "Examples:\n"
       "  tributary partition --features F.npy --labels L.npy --speeds 4,2,1,1 --out parts.json --plot parts.svg\n"
-      "  tributary partition --data cifar10 --features pca:64 --speeds 1,1,1,1 --objective facility-location --out p.json");
+      "  tributary partition --data cifar10 --features pca:64 --speeds 1,1,1,1 --objective facility-location --out p.json\n"
+      "  tributary partition --data glyphs --features-from m.safetensors --speeds 2,1,1 --out p.json");
   command->callback([arguments, &action] { action = [arguments] { return Run(*arguments); }; });
 }
 
