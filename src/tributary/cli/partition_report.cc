@@ -87,19 +87,20 @@ std::string FormatPartitionJson(const PartitionReport& report) {
 
 ShardsChart ChartOfShards(const PartitionReport& report, const LabelledFeatures& features, const std::string& title,
                           std::uint64_t seed, const ParallelFor& parallel) {
-  constexpr std::size_t kMostPoints = 1000;
+  // Many workers share what a viewer can draw.
+  const std::size_t points = std::clamp<std::size_t>(10'000 / report.partition.size(), 20, 1000);
   const std::vector<Point> places = PlacesOf(features, seed, parallel);
   ShardsChart chart;
   chart.title = title;
   std::vector<std::uint32_t> all(features.labels.size());
   std::iota(all.begin(), all.end(), 0U);
-  chart.backdrop = DrawSome(all, kMostPoints, places, features, Rng::ForStream(seed, DeviceId{0}, "backdrop"));
+  chart.backdrop = DrawSome(all, points, places, features, Rng::ForStream(seed, DeviceId{0}, "backdrop"));
   for (std::size_t j = 0; j < report.partition.size(); ++j) {
     ShardsChart::Shard& shard = chart.shards.emplace_back();
     shard.caption = FormatThousands(static_cast<std::int64_t>(report.partition[j].size())) + " samples, distance " +
                     ShortNumber(report.distance.distance[j]);
     shard.counts = report.class_counts[j];
-    shard.samples = DrawSome(report.partition[j], kMostPoints, places, features,
+    shard.samples = DrawSome(report.partition[j], points, places, features,
                              Rng::ForStream(seed, DeviceId{j}, "points"));
   }
   return chart;

@@ -31,8 +31,8 @@ nlohmann::ordered_json PartitionJson(const PartitionReport& report);
 // The JSON with each of its members on a line of its own.
 std::string FormatPartitionJson(const PartitionReport& report);
 
-// Samples by worker, drawn by their first two principal components; a thousand points of each worker at most, chosen
-// by the seed.
+// Samples by worker, drawn by their first two principal components; a thousand points of each worker at most, fewer
+// where workers are many, chosen by the seed.
 ShardsChart ChartOfShards(const PartitionReport& report, const LabelledFeatures& features, const std::string& title,
                           std::uint64_t seed, const ParallelFor& parallel);
 
