@@ -41,7 +41,7 @@ test-fuzz: test-dev
 bench:
 	@scripts/setup build
 	@$(MAKE) --no-print-directory build/release/build.ninja
-	ninja -C build/release bench_engine bench_simulator bench_clock bench_fleet bench_scheduling bench_sampling bench_compression bench_split bench_dropout
+	ninja -C build/release bench_engine bench_simulator bench_clock bench_fleet bench_scheduling bench_sampling bench_compression bench_split bench_dropout bench_partitioning
 	build/release/bench/engine
 	build/release/bench/simulator
 	build/release/bench/clock
@@ -51,6 +51,8 @@ bench:
 	build/release/bench/compression
 	build/release/bench/split
 	build/release/bench/dropout
+	build/release/bench/partitioning
+	build/release/bench/partitioning quality
 
 clean:
 	rm -rf build

@@ -19,6 +19,7 @@ void AddModelsCommand(CLI::App& app, Action& action);
 void AddDataCommand(CLI::App& app, Action& action);
 void AddTrainCommand(CLI::App& app, Action& action);
 void AddEvaluateCommand(CLI::App& app, Action& action);
+void AddPartitionCommand(CLI::App& app, Action& action);
 void AddPlanCommand(CLI::App& app, Action& action);
 void AddProfileCommand(CLI::App& app, Action& action);
 void AddExploreCommand(CLI::App& app, Action& action);

@@ -1,8 +1,8 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
-#include "tributary/base/flat_buffer.h"
 #include "tributary/cli/commands.h"
+#include "tributary/cli/fitted_network.h"
 #include "tributary/data/saved_network.h"
 #include "tributary/cli/shared_options.h"
 #include "tributary/base/text_table.h"
@@ -43,31 +43,13 @@ StatusOr<SavedNetwork> Describe(const Arguments& arguments, const WeightsFile& f
 
 Status Run(const Arguments& arguments) {
   TRIBUTARY_ASSIGN_OR_RETURN(const WeightsFile file, WeightsFile::Read(arguments.file));
-  TRIBUTARY_ASSIGN_OR_RETURN(SavedNetwork network, Describe(arguments, file));
+  TRIBUTARY_ASSIGN_OR_RETURN(const SavedNetwork network, Describe(arguments, file));
   DataOptions options = arguments.data;
   options.name = network.data;
   TRIBUTARY_ASSIGN_OR_RETURN(TrainTest data, LoadData(options));
-  Dataset test = std::move(data.test);
-  const auto channels = static_cast<std::size_t>(test.shape().channels);
-  if (network.zoo.input && *network.zoo.input != test.shape()) {
-    return InvalidArgument(arguments.file + " holds a network for samples of " + FormatShape(*network.zoo.input) +
-                           ", but those of " + options.name + " are " + FormatShape(test.shape()));
-  }
-  if (network.zoo.classes && *network.zoo.classes < test.classes()) {
-    return InvalidArgument(arguments.file + " knows " + std::to_string(*network.zoo.classes) + " classes, but " +
-                           options.name + " has " + std::to_string(test.classes()));
-  }
-  const auto& [mean, deviation] = network.normalisation;
-  if (mean.size() == channels && deviation.size() == channels) {
-    test = std::move(test).WithNormalisation(network.normalisation);
-  }
-  network.zoo.input = test.shape();
-  if (!network.zoo.classes) network.zoo.classes = test.classes();
-  TRIBUTARY_ASSIGN_OR_RETURN(Graph graph, BuildZooGraph(network.zoo));
-  const auto model = std::make_shared<const Model>(std::move(graph));
-  FlatBuffer parameters(model->parameters.size);
-  FlatBuffer statistics(model->statistics.size);
-  TRIBUTARY_RETURN_IF_ERROR(file.CopyTo(*model, parameters.span(), statistics.span()));
+  TRIBUTARY_ASSIGN_OR_RETURN(FittedNetwork fitted,
+                             FitNetwork(arguments.file, file, network, options.name, std::move(data.test)));
+  const Dataset& test = fitted.data;
 
   SetComputeThreads(arguments.threads);
   const auto clock = MakeRealClock();
@@ -75,7 +57,7 @@ Status Run(const Arguments& arguments) {
                     {.style = arguments.quiet ? ProgressStyle::kQuiet : ProgressStyleFor(stderr),
                      .total = test.size(),
                      .unit = "samples"});
-  Executor executor(model, {parameters.span(), statistics.span(), {}});
+  Executor executor(fitted.model, {fitted.parameters.span(), fitted.statistics.span(), {}});
   TRIBUTARY_ASSIGN_OR_RETURN(const Evaluation result, Evaluate(executor, test, [&](std::size_t samples) {
                                progress.Update(samples, "evaluating");
                                return true;

@@ -88,6 +88,7 @@ int Main(int argc, const char* const* argv) {
   AddDataCommand(app, action);
   AddStreamCommand(app, action);
   AddProfileCommand(app, action);
+  AddPartitionCommand(app, action);
   AddPlanCommand(app, action);
   AddExploreCommand(app, action);
   AddSampleCommand(app, action);

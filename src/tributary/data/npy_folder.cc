@@ -38,24 +38,6 @@ StatusOr<Shape> ShapeOfSample(const NpyArray& array) {
   return fail();
 }
 
-StatusOr<std::vector<std::int32_t>> ReadLabels(const NpyArray& array) {
-  const bool column = array.shape.size() == 2 && array.shape[1] == 1;
-  if (array.shape.size() != 1 && !column) {
-    return Corrupt("labels must be an array of N or N x 1 numbers, found " + Sides(array));
-  }
-  TRIBUTARY_ASSIGN_OR_RETURN(const std::vector<std::int64_t> values, NpyToIntegers(array));
-  std::vector<std::int32_t> labels;
-  labels.reserve(values.size());
-  for (const std::int64_t value : values) {
-    if (value < 0 || value >= kMostArrayClasses) {
-      return Corrupt("label " + std::to_string(labels.size()) + " must be from 0 to " +
-                     std::to_string(kMostArrayClasses - 1) + ", found " + std::to_string(value));
-    }
-    labels.push_back(static_cast<std::int32_t>(value));
-  }
-  return labels;
-}
-
 StatusOr<Dataset> LoadPart(const path& samples_file, const path& labels_file) {
   TRIBUTARY_ASSIGN_OR_RETURN(const auto samples, ReadFile(samples_file, kLargestArray));
   TRIBUTARY_ASSIGN_OR_RETURN(const auto labels, ReadFile(labels_file, kLargestArray));
@@ -85,13 +67,31 @@ StatusOr<TrainTest> HoldOut(const Dataset& all, std::uint64_t seed) {
 
 }  // namespace
 
+StatusOr<std::vector<std::int32_t>> LabelsFromNpy(const NpyArray& array) {
+  const bool column = array.shape.size() == 2 && array.shape[1] == 1;
+  if (array.shape.size() != 1 && !column) {
+    return Corrupt("labels must be an array of N or N x 1 numbers, found " + Sides(array));
+  }
+  TRIBUTARY_ASSIGN_OR_RETURN(const std::vector<std::int64_t> values, NpyToIntegers(array));
+  std::vector<std::int32_t> labels;
+  labels.reserve(values.size());
+  for (const std::int64_t value : values) {
+    if (value < 0 || value >= kMostArrayClasses) {
+      return Corrupt("label " + std::to_string(labels.size()) + " must be from 0 to " +
+                     std::to_string(kMostArrayClasses - 1) + ", found " + std::to_string(value));
+    }
+    labels.push_back(static_cast<std::int32_t>(value));
+  }
+  return labels;
+}
+
 StatusOr<Dataset> DatasetFromNpy(std::string name, ByteSpan samples_file, ByteSpan labels_file) {
   auto samples = ParseNpy(samples_file);
   if (!samples.ok()) return std::move(samples).status().WithContext("samples");
   auto labels_array = ParseNpy(labels_file);
   if (!labels_array.ok()) return std::move(labels_array).status().WithContext("labels");
   TRIBUTARY_ASSIGN_OR_RETURN(const Shape shape, ShapeOfSample(*samples));
-  TRIBUTARY_ASSIGN_OR_RETURN(std::vector<std::int32_t> labels, ReadLabels(*labels_array));
+  TRIBUTARY_ASSIGN_OR_RETURN(std::vector<std::int32_t> labels, LabelsFromNpy(*labels_array));
   if (samples->shape[0] != labels.size()) {
     return Corrupt("there are " + std::to_string(samples->shape[0]) + " samples but " +
                    std::to_string(labels.size()) + " labels");

@@ -3,10 +3,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "tributary/base/file.h"
 #include "tributary/base/status.h"
 #include "tributary/data/dataset.h"
+#include "tributary/data/npy.h"
 
 namespace tributary {
 
@@ -17,6 +19,9 @@ namespace tributary {
 // an image and kept as bytes; every other type is kept as float. Labels are N (or N x 1) whole numbers from
 // 0; there are as many classes as the largest label and one.
 StatusOr<Dataset> DatasetFromNpy(std::string name, ByteSpan samples, ByteSpan labels);
+
+// N (or N x 1) whole numbers from 0 to 99,999, of any type.
+StatusOr<std::vector<std::int32_t>> LabelsFromNpy(const NpyArray& array);
 
 // X.npy and y.npy of a folder, with X_test.npy and y_test.npy for the test. Without those, a tenth of the
 // samples, chosen by the seed, is held out. Both parts are normalised by what is measured over the training

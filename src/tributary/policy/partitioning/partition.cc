@@ -2,12 +2,31 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
+#include <string>
 
 #include "tributary/base/check.h"
 #include "tributary/base/distributions.h"
 
 namespace tributary {
+
+Status CheckLabels(std::span<const std::int32_t> labels, int classes) {
+  if (labels.empty()) return InvalidArgument("there are no samples to divide");
+  if (labels.size() > std::numeric_limits<std::uint32_t>::max()) {
+    return InvalidArgument("found " + std::to_string(labels.size()) +
+                           " samples; at most 4294967295 can be divided");
+  }
+  if (classes < 1) {
+    return InvalidArgument("the number of classes must be at least 1, found " + std::to_string(classes));
+  }
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    if (labels[i] >= 0 && labels[i] < classes) continue;
+    return InvalidArgument("sample " + std::to_string(i) + " has label " + std::to_string(labels[i]) +
+                           "; labels lie in 0 to " + std::to_string(classes - 1));
+  }
+  return OkStatus();
+}
 
 SamplesByClass GroupByClass(std::span<const std::int32_t> labels, int classes) {
   SamplesByClass groups(static_cast<std::size_t>(classes));

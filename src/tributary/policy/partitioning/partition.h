@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tributary/base/rng.h"
+#include "tributary/base/status.h"
 
 namespace tributary {
 
@@ -16,7 +17,10 @@ using Partition = std::vector<std::vector<std::uint32_t>>;
 // For each class the indices of its samples, ascending.
 using SamplesByClass = std::vector<std::vector<std::uint32_t>>;
 
-// Labels must lie in [0, classes); MakeSplit has checked that before it calls this.
+// Refuses labels outside [0, classes), naming the first, none at all, and more than can be counted.
+Status CheckLabels(std::span<const std::int32_t> labels, int classes);
+
+// Labels must have been checked.
 SamplesByClass GroupByClass(std::span<const std::int32_t> labels, int classes);
 
 // `total` cut into whole numbers in proportion to `shares` (not negative, not all zero) by largest remainder:

@@ -1,0 +1,311 @@
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <mutex>
+
+#include "tributary/base/file.h"
+#include "tributary/base/names.h"
+#include "tributary/base/worker_pool.h"
+#include "tributary/cli/commands.h"
+#include "tributary/cli/fitted_network.h"
+#include "tributary/cli/partition_report.h"
+#include "tributary/cli/shared_options.h"
+#include "tributary/data/load.h"
+#include "tributary/data/saved_network.h"
+#include "tributary/device/network_features.h"
+#include "tributary/engine/compute.h"
+#include "tributary/experiment/quantity.h"
+#include "tributary/policy/partitioning/block_worth.h"
+#include "tributary/policy/partitioning/class_counts.h"
+#include "tributary/policy/partitioning/kernel_width.h"
+#include "tributary/policy/partitioning/quotas.h"
+#include "tributary/policy/partitioning/split.h"
+#include "tributary/policy/partitioning/stratified.h"
+#include "tributary/policy/partitioning/submodular.h"
+#include "tributary/telemetry/progress.h"
+
+namespace tributary {
+namespace {
+
+struct Arguments {
+  std::string features, labels;  // Files, or what of a data set.
+  std::string features_from;     // Weights of a network.
+  DataOptions data;
+  std::string speeds, memory = "1GB";
+  std::string method = "submodular", objective = "matched-cut", choice = "fill";
+  std::optional<double> width;
+  SplitOptions split;
+  std::uint64_t seed = 0;
+  std::size_t distance_samples = 100'000;
+  std::string out, plot;
+  int threads = 1;
+  bool json = false, quiet = false;
+};
+
+// Threads for pure code, with a line of progress for each part that is done.
+class Workers {
+ public:
+  Workers(const Arguments& arguments, const Clock& clock)
+      : pool_(static_cast<std::size_t>(arguments.threads)),
+        progress_(clock, stderr, {.style = arguments.quiet ? ProgressStyle::kQuiet : ProgressStyleFor(stderr)}) {}
+
+  // What is done from now on, for the progress line.
+  void Begin(std::string stage) { stage_ = std::move(stage); }
+  void Say(std::size_t done, std::string_view text) { progress_.Update(done, text); }
+  void Clear() { progress_.Clear(); }
+
+  ParallelFor parallel() {
+    return [this](std::size_t parts, const std::function<void(std::size_t)>& body) {
+      std::size_t done = 0;
+      const Status ran = pool_.Run(parts, [&](std::size_t, std::size_t part) {
+        body(part);
+        const std::scoped_lock lock(mutex_);
+        ++done;
+        progress_.Update(done, stage_ + ", part " + std::to_string(done) + " of " + std::to_string(parts));
+        return OkStatus();
+      });
+      TRIBUTARY_CHECK(ran.ok());
+    };
+  }
+
+ private:
+  WorkerPool pool_;
+  std::mutex mutex_;
+  Progress progress_;
+  std::string stage_;
+};
+
+std::vector<std::string> Methods() {
+  std::vector<std::string> methods = {"submodular", "stratified"};
+  for (const std::string& kind : SplitKinds()) methods.push_back(kind);
+  return methods;
+}
+
+StatusOr<std::vector<double>> ParseSpeeds(std::string_view text) {
+  constexpr std::size_t kMostWorkers = 10'000;
+  std::vector<double> speeds;
+  while (true) {
+    const std::string_view word = text.substr(0, text.find(','));
+    double speed = 0;
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), speed);
+    if (error != std::errc() || end != word.data() + word.size()) {
+      return InvalidArgument("--speeds: '" + std::string(word.substr(0, 60)) + "', speed " +
+                             std::to_string(speeds.size() + 1) +
+                             " of the list, is not a number; speeds stand between commas, as in 4,2,1,1");
+    }
+    speeds.push_back(speed);
+    if (speeds.size() > kMostWorkers) {
+      return InvalidArgument("--speeds has more than " + std::to_string(kMostWorkers) + " numbers, the most workers");
+    }
+    if (word.size() == text.size()) return speeds;
+    text.remove_prefix(word.size() + 1);
+  }
+}
+
+StatusOr<SubmodularOptions> ReadOptions(const Arguments& arguments) {
+  const std::vector<std::string> methods = Methods();
+  if (std::ranges::find(methods, arguments.method) == methods.end()) {
+    return UnknownName("method", arguments.method, methods);
+  }
+  SubmodularOptions options;
+  TRIBUTARY_ASSIGN_OR_RETURN(options.speeds, ParseSpeeds(arguments.speeds));
+  TRIBUTARY_ASSIGN_OR_RETURN(options.objective, ParsePartitionObjective(arguments.objective));
+  TRIBUTARY_ASSIGN_OR_RETURN(options.choice, ParseBlockChoice(arguments.choice));
+  auto memory = ParseQuantity(arguments.memory, Unit::kBytes);
+  if (!memory.ok()) return std::move(memory).status().WithContext("--memory");
+  options.memory = {static_cast<std::int64_t>(std::min(*memory, 1e15))};
+  options.width = arguments.width;
+  options.seed = arguments.seed;
+  return options;
+}
+
+// What a trained network makes of the samples before its last layer.
+StatusOr<LabelledFeatures> ReadNetworkFeatures(const Arguments& arguments, Dataset data, Workers& workers) {
+  const std::string& path = arguments.features_from;
+  TRIBUTARY_ASSIGN_OR_RETURN(const WeightsFile file, WeightsFile::Read(path));
+  auto said = FromMetadata(file.metadata());
+  if (!said.ok()) return std::move(said).status().WithContext(path);
+  if (!*said) {
+    return InvalidArgument(path + " does not say which network it holds; weights come from 'tributary train --save'");
+  }
+  TRIBUTARY_ASSIGN_OR_RETURN(FittedNetwork fitted,
+                             FitNetwork(path, file, **said, arguments.data.name, std::move(data)));
+  SetComputeThreads(arguments.threads);
+  Executor executor(fitted.model, {fitted.parameters.span(), fitted.statistics.span(), {}});
+  return FeaturesOfNetwork(executor, fitted.data, [&](std::size_t samples) {
+    workers.Say(samples, "reading features");
+    return true;
+  });
+}
+
+// From two files, or from what `--data` names.
+StatusOr<LabelledFeatures> ReadFeatures(const Arguments& arguments, Workers& workers,
+                                        std::vector<std::uint32_t>& sources) {
+  if (arguments.features.empty() == arguments.features_from.empty()) {
+    return InvalidArgument("features are named by one of --features (a file; with --data, pixels or pca:K) and"
+                           " --features-from (with --data, the weights of a network)");
+  }
+  if (!arguments.data.name.empty()) {
+    if (!arguments.labels.empty()) {
+      return InvalidArgument("--labels belongs to a --features file; a data set (--data) brings its own");
+    }
+    FeatureChoice choice;
+    if (arguments.features_from.empty()) {
+      TRIBUTARY_ASSIGN_OR_RETURN(choice, ParseFeatureChoice(arguments.features));
+    }
+    DataOptions data = arguments.data;
+    data.seed = arguments.seed;
+    TRIBUTARY_ASSIGN_OR_RETURN(TrainTest loaded, LoadData(data));
+    sources.assign(loaded.train.sources().begin(), loaded.train.sources().end());
+    if (!arguments.features_from.empty()) return ReadNetworkFeatures(arguments, std::move(loaded.train), workers);
+    return FeaturesOfDataset(loaded.train, choice, arguments.seed, workers.parallel());
+  }
+  if (!arguments.features_from.empty()) {
+    return InvalidArgument("--features-from needs --data, the samples that the network is to read");
+  }
+  if (arguments.labels.empty()) {
+    return InvalidArgument("--features " + arguments.features +
+                           " needs --labels FILE.npy beside it, or --data NAME for the features of a data set");
+  }
+  return ReadFeatureFiles(arguments.features, arguments.labels);
+}
+
+// Who gets what, and what that is worth, by any method.
+Status Divide(const Arguments& arguments, const SubmodularOptions& options, const LabelledFeatures& made,
+              std::span<const std::uint32_t> sources, const ParallelFor& parallel, PartitionReport& report) {
+  // Whatever the method: its worth is measured as that of the others.
+  TRIBUTARY_RETURN_IF_ERROR(CheckSubmodular(made.features(), made.labels, made.classes, options));
+  constexpr std::size_t kMostCounts = 20'000'000;
+  if (options.speeds.size() > kMostCounts / static_cast<std::size_t>(made.classes)) {
+    return ResourceExhausted(std::to_string(made.classes) + " classes (the largest label and one) over " +
+                             std::to_string(options.speeds.size()) + " workers are more than " +
+                             std::to_string(kMostCounts) + " counts, the most that are kept");
+  }
+  std::vector<double> widths;
+  const SamplesByClass groups = GroupByClass(made.labels, made.classes);
+  if (arguments.method == "submodular") {
+    TRIBUTARY_ASSIGN_OR_RETURN(SubmodularSplit split,
+                               SplitSubmodular(made.features(), made.labels, made.classes, options, parallel));
+    report.partition = std::move(split.partition);
+    report.objective = std::move(split.objective);
+    report.neighbours = split.neighbours;
+    if (report.neighbours == 0) return OkStatus();
+    widths = std::move(split.widths);
+  } else if (arguments.method == "stratified") {
+    Rng rng = Rng::ForStream(options.seed, DeviceId{0}, "split");
+    report.partition = SplitStratified(groups, options.speeds, rng);
+  } else {
+    SplitOptions split = arguments.split;
+    split.kind = arguments.method;
+    split.devices = static_cast<int>(options.speeds.size());
+    split.seed = options.seed;
+    TRIBUTARY_ASSIGN_OR_RETURN(report.partition, MakeSplit(split, made.labels, made.classes, sources));
+  }
+  if (widths.empty()) widths = ClassWidths(made.features(), groups, options.width, options.seed, parallel);
+  report.objective = MeasureWorth(made.features(), made.labels, report.partition, options.objective, widths, parallel);
+  return OkStatus();
+}
+
+Status Run(const Arguments& arguments) {
+  TRIBUTARY_ASSIGN_OR_RETURN(const SubmodularOptions options, ReadOptions(arguments));
+  TRIBUTARY_RETURN_IF_ERROR(CheckWritable(arguments.out));
+  if (!arguments.plot.empty()) TRIBUTARY_RETURN_IF_ERROR(CheckWritable(arguments.plot));
+  const std::unique_ptr<Clock> clock = MakeRealClock();
+  Workers workers(arguments, *clock);
+  const ParallelFor parallel = workers.parallel();
+
+  workers.Begin("reading features");
+  std::vector<std::uint32_t> sources;
+  TRIBUTARY_ASSIGN_OR_RETURN(const LabelledFeatures made, ReadFeatures(arguments, workers, sources));
+  workers.Begin("dividing " + std::to_string(made.labels.size()) + " samples");
+  PartitionReport report;
+  report.method = arguments.method;
+  TRIBUTARY_RETURN_IF_ERROR(Divide(arguments, options, made, sources, parallel, report));
+  report.class_counts = CountClasses(report.partition, made.labels, made.classes);
+  workers.Begin("measuring distances");
+  report.distance = MeasureFeatureDistance(made.features(), report.partition, arguments.distance_samples,
+                                           arguments.seed, parallel);
+  std::string picture;
+  if (!arguments.plot.empty()) {
+    workers.Begin("drawing");
+    const std::string name = arguments.data.name.empty() ? arguments.features : arguments.data.name;
+    const std::string title = name + " over " + std::to_string(report.partition.size()) + " workers, " + arguments.method;
+    picture = DrawShards(ChartOfShards(report, made, title, arguments.seed, parallel));
+  }
+  workers.Clear();
+
+  TRIBUTARY_RETURN_IF_ERROR(WriteFileAtomically(arguments.out, FormatPartitionJson(report)));
+  if (!arguments.plot.empty()) TRIBUTARY_RETURN_IF_ERROR(WriteFileAtomically(arguments.plot, picture));
+  if (arguments.json) {
+    std::fputs(FormatPartitionJson(report).c_str(), stdout);
+    return OkStatus();
+  }
+  PrintPartition(report);
+  std::printf("\nwrote %s%s%s\n", arguments.out.c_str(), arguments.plot.empty() ? "" : " and ", arguments.plot.c_str());
+  return OkStatus();
+}
+
+void AddMethodOptions(CLI::App& command, Arguments& a) {
+  command.add_option("--method", a.method,
+                     "submodular and stratified (by speed and class, at random), or a split that ignores speeds: iid, "
+                     "dirichlet, classes-per-device, extended-dirichlet, shards, source")
+      ->capture_default_str();
+  command.add_option("--objective", a.objective, "facility-location, graph-cut or matched-cut")->capture_default_str();
+  command.add_option("--choice", a.choice,
+                     "submodular: who chooses next: fill (whose quota is filled least) or raw (who has least, as published)")
+      ->capture_default_str();
+  command.add_option("--width", a.width, "Of the Gaussian kernel; the median distance within each class when not given");
+  command.add_option("--memory", a.memory, "What submodular may take besides the features; less makes it slower")
+      ->type_name("BYTES")
+      ->capture_default_str();
+  command.add_option("--alpha", a.split.alpha, "dirichlet, extended-dirichlet: smaller is more skewed")
+      ->capture_default_str();
+  command.add_option("--classes-per-device", a.split.classes_per_device,
+                     "classes-per-device, extended-dirichlet: classes that each worker sees")
+      ->capture_default_str();
+  command.add_option("--shards-per-device", a.split.shards_per_device,
+                     "shards: runs of the label-sorted data that each worker is dealt")
+      ->capture_default_str();
+}
+
+}  // namespace
+
+void AddPartitionCommand(CLI::App& app, Action& action) {
+  auto arguments = std::make_shared<Arguments>();
+  arguments->data.name.clear();
+  CLI::App* command = app.add_subcommand(
+      "partition", "Divide samples over workers so that shards fit their speeds and look alike in feature space");
+  command->add_option("--features", arguments->features,
+                      "A row of numbers for each sample; or, with --data: pixels, or pca:K for K principal components")
+      ->type_name("FILE.npy");
+  command->add_option("--features-from", arguments->features_from,
+                      "With --data: what this trained network makes of each sample before its last layer")
+      ->type_name("FILE.safetensors");
+  command->add_option("--labels", arguments->labels, "The class of each sample, from 0")->type_name("FILE.npy");
+  command->add_option("--data", arguments->data.name, "A data set whose training samples are divided; see 'tributary data'");
+  AddDataDirOption(*command, arguments->data.data_dir);
+  command->add_option("--train-limit", arguments->data.train_limit, "Use at most so many training samples");
+  command->add_option("--speeds", arguments->speeds, "How fast each worker is; only the ratios matter")
+      ->type_name("X,X,…")
+      ->required();
+  AddMethodOptions(*command, *arguments);
+  command->add_option("--seed", arguments->seed, "The same seed gives the same shards")->capture_default_str();
+  command->add_option("--distance-samples", arguments->distance_samples,
+                      "Take distances over so many samples where there are more; 0 for all")
+      ->capture_default_str();
+  AddThreadsOption(*command, arguments->threads);
+  command->add_option("--out", arguments->out, "Where the shards go")->type_name("FILE.json")->required();
+  command->add_option("--plot", arguments->plot, "Draw classes and features of each worker")->type_name("FILE.svg");
+  AddJsonFlag(*command, arguments->json);
+  command->add_flag("--quiet", arguments->quiet, "Print the result only");
+  command->footer(
+      "The feature distance of a shard is its maximum mean discrepancy to all samples: 0 where they look alike.\n"
+      "Where a class has fewer samples than there are workers, some workers get none of it.\n"
+      "Examples:\n"
+      "  tributary partition --features F.npy --labels L.npy --speeds 4,2,1,1 --out parts.json --plot parts.svg\n"
+      "  tributary partition --data cifar10 --features pca:64 --speeds 1,1,1,1 --objective facility-location --out p.json\n"
+      "  tributary partition --data glyphs --features-from m.safetensors --speeds 2,1,1 --out p.json");
+  command->callback([arguments, &action] { action = [arguments] { return Run(*arguments); }; });
+}
+
+}  // namespace tributary

@@ -1,0 +1,90 @@
+#include "tributary/data/labelled_features.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "tributary/data/npy.h"
+#include "tributary/data/npy_folder.h"
+#include "tributary/policy/partitioning/principal_components.h"
+
+namespace tributary {
+namespace {
+
+constexpr Bytes kLargestFeatureFile{16'000'000'000};
+
+}  // namespace
+
+StatusOr<LabelledFeatures> FeaturesFromNpy(ByteSpan features, ByteSpan labels) {
+  auto rows = ParseNpy(features);
+  if (!rows.ok()) return std::move(rows).status().WithContext("features");
+  auto numbers = ParseNpy(labels);
+  if (!numbers.ok()) return std::move(numbers).status().WithContext("labels");
+  if (rows->shape.size() < 2 || rows->count == 0) {
+    return Corrupt("features: an array of N x F numbers with no side of 0 is needed, a row for each sample; found " +
+                   std::to_string(rows->shape.size()) + " dimensions and " + std::to_string(rows->count) + " values");
+  }
+  LabelledFeatures made;
+  auto read = LabelsFromNpy(*numbers);
+  if (!read.ok()) return std::move(read).status().WithContext("labels");
+  made.labels = *std::move(read);
+  made.dimensions = rows->count / rows->shape[0];
+  if (rows->shape[0] != made.labels.size()) {
+    return InvalidArgument("there are features of " + std::to_string(rows->shape[0]) + " samples and labels of " +
+                           std::to_string(made.labels.size()) + "; each sample needs one row and one label");
+  }
+  made.values = NpyToFloats(*rows);
+  TRIBUTARY_RETURN_IF_ERROR(CheckFeatures(made.features(), made.labels.size()));
+  made.classes = *std::ranges::max_element(made.labels) + 1;
+  return made;
+}
+
+StatusOr<LabelledFeatures> ReadFeatureFiles(const std::filesystem::path& features, const std::filesystem::path& labels) {
+  TRIBUTARY_ASSIGN_OR_RETURN(const std::vector<std::byte> rows, ReadFile(features, kLargestFeatureFile));
+  TRIBUTARY_ASSIGN_OR_RETURN(const std::vector<std::byte> numbers, ReadFile(labels, kLargestFeatureFile));
+  auto made = FeaturesFromNpy(rows, numbers);
+  if (!made.ok()) return std::move(made).status().WithContext(features.string() + " and " + labels.string());
+  return made;
+}
+
+StatusOr<FeatureChoice> ParseFeatureChoice(std::string_view text) {
+  constexpr std::string_view kPca = "pca:";
+  if (text == "pixels") return FeatureChoice{0};
+  if (text.starts_with(kPca)) {
+    const std::string_view number = text.substr(kPca.size());
+    FeatureChoice choice;
+    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), choice.components);
+    if (error == std::errc() && end == number.data() + number.size() && choice.components >= 1 &&
+        choice.components <= 512) {
+      return choice;
+    }
+  }
+  return InvalidArgument("the features '" + std::string(text.substr(0, 60)) +
+                         "' of a data set are not known; they are 'pixels', or 'pca:K' with K from 1 to 512");
+}
+
+StatusOr<LabelledFeatures> FeaturesOfDataset(const Dataset& dataset, const FeatureChoice& choice, std::uint64_t seed,
+                                             const ParallelFor& parallel) {
+  const auto values = static_cast<std::size_t>(dataset.shape().elements());
+  if (choice.components > values) {
+    return InvalidArgument(std::to_string(choice.components) + " components are asked for, and a sample of " +
+                           dataset.name() + " has " + std::to_string(values) + " values");
+  }
+  if (dataset.size() == 0) return InvalidArgument(dataset.name() + " has no samples");
+  LabelledFeatures made;
+  made.labels.assign(dataset.labels().begin(), dataset.labels().end());
+  made.classes = dataset.classes();
+  if (choice.components > 0) {
+    const SampleReader reader{dataset.size(), values, [&dataset](std::size_t sample, std::span<float> row) {
+                                dataset.Read(sample, row);
+                              }};
+    made.values = FindPrincipalComponents(reader, choice.components, seed, parallel).projected;
+    made.dimensions = choice.components;
+    return made;
+  }
+  made.dimensions = values;
+  made.values.resize(dataset.size() * values);
+  for (std::size_t i = 0; i < dataset.size(); ++i) dataset.Read(i, std::span(made.values).subspan(i * values, values));
+  return made;
+}
+
+}  // namespace tributary

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "tributary/policy/partitioning/objective.h"
+#include "tributary/policy/partitioning/similarities.h"
+
+namespace tributary {
+
+// A class divided into blocks, one for each worker.
+struct ClassBlocks {
+  std::vector<std::uint32_t> holder;  // The worker of each sample of the class.
+  std::vector<std::int64_t> worth;    // Of each block, in steps of 1/kAlike.
+  // How often the gain of a sample was computed from a row of similarities. The plain greedy does that for every
+  // sample left at every step.
+  std::uint64_t evaluations = 0;
+};
+
+// Classes may have up to so many samples, so that a gain and a sample's number fit 64 bits.
+inline constexpr std::size_t kMostOfClass = std::size_t{1} << 22;
+
+// The greedy: while samples are left, the block of `choice` takes the one with the largest gain, of equal ones that
+// with the lowest number; of equal blocks the first chooses. A sample has to go somewhere, so where every gain is
+// negative (as it comes to be with cuts) the least loss is taken. The quotas sum to the number of samples; a block
+// with none stays empty.
+//
+// The result is that of asking every sample at every step, exactly:
+//   - facility location keeps, for each block, how alike each sample's best is, and a heap of gains as they once were;
+//     gains only fall, so the top is taken when it is up to date. What other blocks take never changes a gain, and is
+//     skipped when it comes to the top;
+//   - cuts keep every gain of each block up to date, which one row of similarities does for each sample taken.
+// matched-cut rounds λ · (row sum) to a step of similarity, once for each sample and block.
+ClassBlocks FillBlocks(const Similarities& similarities, std::span<const std::size_t> quotas,
+                       PartitionObjective objective, BlockChoice choice);
+
+// Facility location over the nearest alone.
+ClassBlocks FillBlocks(const NearestSimilarities& similarities, std::span<const std::size_t> quotas,
+                       BlockChoice choice);
+
+// What it takes at most besides the similarities.
+std::size_t GreedyBytesFor(std::size_t samples, std::size_t blocks, PartitionObjective objective);
+
+// λ · row sum of matched-cut or graph-cut: what a sample of that row sum is worth to a block of `quota` before anything
+// is taken off for what it is like.
+std::int64_t CutWeight(PartitionObjective objective, std::int64_t row_sum, std::size_t quota, std::size_t samples);
+
+}  // namespace tributary
