@@ -1,7 +1,8 @@
 // A training step (forward, backward, SGD with momentum) of sub-networks against one of the whole network, on one core,
 // alternating in one process: new channels for every step, as a device under DISTREAL draws them, their gathering and
 // scattering included. Prints the ratio of the medians over the share of multiply-accumulates, and how well a fitted cost
-// model foretells steps that it was not fitted to.
+// model foretells steps that it was not fitted to. Then what deciding takes: a device's look at its processor and into a front
+// of two hundred vectors.
 //
 //   dropout [repetitions] [network…]
 
@@ -15,12 +16,13 @@
 #include "tributary/base/check.h"
 #include "tributary/base/distributions.h"
 #include "tributary/base/flat_buffer.h"
+#include "tributary/device/live_choice.h"
 #include "tributary/engine/compute.h"
 #include "tributary/engine/thin_network.h"
 #include "tributary/model/initialise.h"
 #include "tributary/model/zoo.h"
-#include "tributary/policy/dropout/choose_atoms.h"
 #include "tributary/model/kept_counts.h"
+#include "tributary/policy/dropout/choose_atoms.h"
 #include "tributary/policy/dropout/thin_cost.h"
 #include "tributary/policy/optimisation/optimiser.h"
 
@@ -147,6 +149,44 @@ void Run(const std::string& name, int repetitions) {
               " %.1f %%\n\n", unseen, 100 * mean / unseen, 100 * worst, 100 * by_macs / unseen);
 }
 
+// Two hundred vectors of resnet20, and a device that has time for about half of the network.
+void RunDecisions() {
+  const Model model(BuildZooGraph({"resnet20", Shape{3, 32, 32}, 10, Stem::kAuto, {}, {}}).value());
+  const ThinCosts costs(model);
+  auto front = std::make_shared<ParetoFront>();
+  front->model = "resnet20";
+  for (const auto& group : model.channels.groups) front->groups.push_back({group.name, group.channels});
+  Rng rng(1);
+  for (int i = 0; i < 200; ++i) {
+    FrontPoint point;
+    for (std::size_t group = 0; group < front->groups.size(); ++group) point.dropout.push_back(Uniform(rng, 0, 0.9));
+    point.macs = static_cast<double>(costs.MacsOf(KeptCounts(model.channels, point.dropout)));
+    front->points.push_back(std::move(point));
+  }
+  std::ranges::sort(front->points, {}, &FrontPoint::macs);
+  const auto clock = MakeRealClock();
+  LiveChoice::Options options{.known = {0, 1e-11, 0}};
+  options.menu = std::make_shared<const DropoutMenu>(
+      DropoutMenu::Make(model, {.method = DropoutMethod::kPareto, .front = front}).value());
+  const std::size_t vectors = options.menu->entries().size();
+  const double half = 0.5 * options.known.Seconds(options.menu->entries().back().features) * kBatch;
+  LiveChoice choice(std::move(options), *clock);
+  constexpr std::size_t kSteps = 20'000;
+  std::vector<double> deciding, drawing;
+  for (std::size_t step = 0; step < kSteps; ++step) {
+    choice.Begin({1, DeviceId{0}, RoundId{step + 1}}, {kBatch}, clock->Now() + FromSeconds(half));
+    const auto begin = std::chrono::steady_clock::now();
+    choice.Decide();
+    const auto decided = std::chrono::steady_clock::now();
+    TRIBUTARY_CHECK(!choice.choice().Atoms(0).empty());
+    const auto drawn = std::chrono::steady_clock::now();
+    deciding.push_back(std::chrono::duration<double, std::micro>(decided - begin).count());
+    drawing.push_back(std::chrono::duration<double, std::micro>(drawn - decided).count());
+  }
+  std::printf("deciding among %zu vectors: %.2f µs; drawing the channels: %.2f µs (medians of %zu)\n", vectors,
+              Median(deciding), Median(drawing), kSteps);
+}
+
 }  // namespace
 }  // namespace tributary
 
@@ -155,5 +195,6 @@ int main(int argc, char** argv) {
   const int repetitions = argc > 1 ? std::max(1, std::atoi(argv[1])) : 9;
   std::vector<std::string> names(argv + std::min(argc, 2), argv + argc);
   if (names.empty()) names = {"resnet20", "resnet18", "densenet-40", "mobilenet-v2"};
+  tributary::RunDecisions();
   for (const std::string& name : names) tributary::Run(name, repetitions);
 }

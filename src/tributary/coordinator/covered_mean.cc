@@ -76,7 +76,8 @@ void CoveredMean::Begin(RoundId round, const RoundReport& report) {
 void CoveredMean::Apply(std::size_t offset, std::span<float> mean) const {
   const std::span<const float> trained = trained_.span().subspan(offset, mean.size());
   for (std::size_t i = 0; i < mean.size(); ++i) {
-    if (trained[i] > 0) mean[i] *= all_ / trained[i];
+    // Whoever sends a change of what nobody says to have trained, is not believed.
+    mean[i] = trained[i] > 0 ? mean[i] * (all_ / trained[i]) : 0;
   }
 }
 

@@ -14,7 +14,7 @@ namespace tributary {
 
 // Where devices train parts of the network: makes the mean over all devices, in which whoever did not train an element
 // counts with zero, the mean over those that trained it, each by the samples of the steps in which it did. What nobody
-// trained stays zero.
+// trained does not change.
 //
 // Of channels that are drawn anew at each step, an element's part in a step is taken to be how likely it was to be in it:
 // what happened to be drawn would add noise, and cost more the more steps there are.

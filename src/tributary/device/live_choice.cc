@@ -37,7 +37,7 @@ double LiveChoice::RateNow() const {
   return share_.Rate(allowed_);
 }
 
-KeptAtoms LiveChoice::Next() {
+void LiveChoice::Decide() {
   const TimePoint now = clock_.Now();
   const std::size_t step = choice_->chosen().size();
   // The first step waits for weights, and tells nothing about the processor: End knows how long it computed.
@@ -50,7 +50,6 @@ KeptAtoms LiveChoice::Next() {
   choice_->Next([&](const DropoutMenu::Entry& entry) {
     return !until_ || cost_.model().Seconds(FeaturesOf(step, entry)) / rate <= slot;
   });
-  return choice_->Atoms(step);
 }
 
 void LiveChoice::Learn(Duration took) {

@@ -30,7 +30,12 @@ class LiveChoice {
   // A round begins, whose steps have these samples; its update should have left at `until`, where that is given.
   void Begin(const ChoiceKey& key, std::vector<std::size_t> samples, std::optional<TimePoint> until);
   // What the next step trains. The step before it is over.
-  KeptAtoms Next();
+  KeptAtoms Next() {
+    Decide();
+    return choice_->Atoms(choice_->chosen().size() - 1);
+  }
+  // How much that is; which channels, choice() then knows.
+  void Decide();
   // The last step is over. Without waiting for weights its computing took so long.
   void End(Duration computing);
   // The update has left, so long after the last step.

@@ -63,6 +63,9 @@ TEST(DropoutReader, ComesBackFromItsOwnText) {
       folder);
   std::filesystem::remove(folder / "dropout_reader_test.json");
   ASSERT_NE(pareto.front, nullptr);
+  const DropoutOptions built_in = there_and_back(WithDropout("method = \"pareto\"\nfront = \"resnet8\""));
+  EXPECT_EQ(built_in.front->model, "resnet8");
+  EXPECT_GT(built_in.front->points.size(), 3U);
   EXPECT_EQ(pareto.front->points, CnnFront()->points);
   EXPECT_EQ(pareto.front->cost_model.per_mac, CnnFront()->cost_model.per_mac);
   EXPECT_EQ(pareto.cost, FrontCost::kTime);
@@ -85,6 +88,7 @@ TEST(DropoutReader, SaysWhatIsWrong) {
   ExpectRefusal(WithDropout("method = \"fjord\"\nchannels = \"first\""), "only with method = \"pareto\"");
   ExpectRefusal(WithDropout("method = \"heterofl\"\nmean = \"all\""), "only with method = \"fjord\" or \"pareto\"");
   ExpectRefusal(WithDropout("method = \"pareto\"\nfront = \"front.json\""), "may not name files");
+  ExpectRefusal(WithDropout("method = \"pareto\"\nfront = \"resnet9\""), "did you mean 'resnet8'?");
   ExpectRefusal(WithDropout("method = \"pareto\"\nfront = \"{}\""), "it has no 'model'");
   std::string rate = FormatFrontOnALine(*CnnFront());
   const std::size_t at = rate.find("0.25");

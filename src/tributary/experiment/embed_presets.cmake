@@ -1,23 +1,32 @@
-# Writes OUTPUT, a C++ source with the text of every preset in FOLDER. Run by the build: cmake -D… -P.
-file(GLOB presets ${FOLDER}/*.toml)
-list(SORT presets)
-set(entries "")
-foreach(preset IN LISTS presets)
-  get_filename_component(name ${preset} NAME_WE)
-  file(READ ${preset} text)
-  string(APPEND entries "    {\"${name}\", R\"preset(${text})preset\"},\n")
-endforeach()
+# Writes OUTPUT, a C++ source with the text of every preset in FOLDER and every front in FOLDER/fronts. Run by the build:
+# cmake -D… -P.
+function(entries_of pattern out)
+  file(GLOB files ${pattern})
+  list(SORT files)
+  set(entries "")
+  foreach(file IN LISTS files)
+    get_filename_component(name ${file} NAME_WE)
+    file(READ ${file} text)
+    string(APPEND entries "    {\"${name}\", R\"preset(${text})preset\"},\n")
+  endforeach()
+  set(${out} "${entries}" PARENT_SCOPE)
+endfunction()
+entries_of(${FOLDER}/*.toml presets)
+entries_of(${FOLDER}/fronts/*.json fronts)
 file(WRITE ${OUTPUT} "#include \"tributary/experiment/embedded_presets.h\"
 
 namespace tributary {
 namespace {
 
 constexpr EmbeddedPreset kPresets[] = {
-${entries}};
+${presets}};
+constexpr EmbeddedPreset kFronts[] = {
+${fronts}};
 
 }  // namespace
 
 std::span<const EmbeddedPreset> EmbeddedPresets() { return kPresets; }
+std::span<const EmbeddedPreset> EmbeddedFronts() { return kFronts; }
 
 }  // namespace tributary
 ")

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "tributary/base/file.h"
+#include "tributary/experiment/fronts.h"
 #include "tributary/experiment/sections.h"
 #include "tributary/fleet/front_file.h"
 
@@ -19,13 +20,15 @@ void ReadWidths(Section& section, std::vector<double>& widths) {
   }
 }
 
-// The name of a file, or what is in it: an experiment as run stands for itself.
+// The name of one that is built in, of a file, or what is in it: an experiment as run stands for itself.
 StatusOr<ParetoFront> FindFront(const Value& value, const std::optional<std::filesystem::path>& folder) {
   const auto* text = std::get_if<std::string>(&value.content);
   if (text == nullptr || text->empty() || text->find('\0') != std::string::npos) {
-    return InvalidArgument("found " + Describe(value) + "; allowed: the name of a file that `tributary explore` wrote");
+    return InvalidArgument("found " + Describe(value) + "; allowed: a file that `tributary explore` wrote, like \"front.json\", or the network of a front that is"
+                           " built in, like \"resnet8\"");
   }
   if (text->front() == '{') return ParseFront(*text);
+  if (text->find_first_of("./") == std::string::npos) return BuiltInFront(*text);
   if (!folder) {
     return InvalidArgument("this experiment may not name files; write what is in the file into it, between quotes");
   }

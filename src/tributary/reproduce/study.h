@@ -47,6 +47,9 @@ StatusOr<Study> MakeScadlesStudy(Effort effort, const std::filesystem::path& dat
 // psl: global batches of a network that is cut, from clients of few classes and unequal delays.
 StatusOr<Study> MakePslStudy(Effort effort, const std::filesystem::path& data_dir);
 
+// distreal: what devices train that have too little computation for all of it.
+StatusOr<Study> MakeDistrealStudy(Effort effort, const std::filesystem::path& data_dir);
+
 // Adds an arm whose results belong to this experiment.
 void AddArm(Study& study, std::string name, std::string description, Experiment experiment);
 

@@ -22,7 +22,7 @@ TEST(Study, EveryOneInTheListIsWholeAndUnknownOnesAreNot) {
     }
   }
   EXPECT_EQ(MakeStudy("heterogenity", Effort::kQuick).status().message(),
-            "unknown reproduction 'heterogenity'; did you mean 'heterogeneity'? Known: heterogeneity, dynacomm, scadles, psl");
+            "unknown reproduction 'heterogenity'; did you mean 'heterogeneity'? Known: heterogeneity, dynacomm, scadles, psl, distreal");
 }
 
 TEST(Study, ASlowDeviceCostsTimeAndNoAccuracy) {

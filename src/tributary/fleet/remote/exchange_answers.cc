@@ -50,6 +50,7 @@ Status CheckKept(const Answer& answer, std::size_t menu) {
                                     : "the device has trained a part of the network, and was asked for all of it");
   }
   if (!answer.kept) return OkStatus();
+  if (answer.kept->entries.empty()) return InvalidArgument("the device does not say what it has chosen");
   const std::uint32_t most = *std::ranges::max_element(answer.kept->entries);
   if (most < menu) return OkStatus();
   return InvalidArgument("the device has trained choice " + std::to_string(most) + " of " + std::to_string(menu));
