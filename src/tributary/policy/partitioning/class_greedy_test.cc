@@ -169,7 +169,9 @@ TEST(Objectives, AreSubmodularAndFacilityLocationNeverFalls) {
         return WorthOf(similarities, block, samples / 2, objective) - before;
       };
       EXPECT_GE(gain(few), gain(many)) << NameOf(objective);
-      if (objective == PartitionObjective::kFacilityLocation) EXPECT_GE(gain(many), 0);
+      if (objective == PartitionObjective::kFacilityLocation) {
+        EXPECT_GE(gain(many), 0);
+      }
     }
   }
 }

@@ -25,7 +25,9 @@ TEST(SolveSymmetricEigen, GivesOrthonormalVectorsThatTheMatrixStretches) {
     const std::vector<double> matrix = RandomSymmetric(rng, size);
     const SymmetricEigen eigen = SolveSymmetricEigen(matrix, size);
     for (std::size_t k = 0; k < size; ++k) {
-      if (k > 0) EXPECT_GE(eigen.values[k - 1], eigen.values[k]);
+      if (k > 0) {
+        EXPECT_GE(eigen.values[k - 1], eigen.values[k]);
+      }
       for (std::size_t i = 0; i < size; ++i) {
         double product = 0, dot = 0;
         for (std::size_t j = 0; j < size; ++j) {
