@@ -10,6 +10,7 @@
 #include "tributary/cli/shared_options.h"
 #include "tributary/explore/exploration.h"
 #include "tributary/explore/uniform_comparison.h"
+#include "tributary/model/filter_scaling.h"
 #include "tributary/plot/line_chart.h"
 #include "tributary/telemetry/progress.h"
 
@@ -165,7 +166,7 @@ Status Run(Arguments arguments) {
                              BuildZooGraph({arguments.model, data.train.shape(), data.train.classes(), stem}));
   const auto model = std::make_shared<const Model>(std::move(graph));
   arguments.options.scale_filters =
-      arguments.scaling == "inverse" || (arguments.scaling == "auto" && NeedsFilterScaling(*model));
+      arguments.scaling == "inverse" || (arguments.scaling == "auto" && SuitableScaling(model->graph) == FilterScaling::kInverse);
   const auto clock = MakeRealClock();
   TRIBUTARY_ASSIGN_OR_RETURN(
       const auto exploration,

@@ -50,7 +50,7 @@ void ReadFrontKey(Section& section, const std::optional<std::filesystem::path>& 
 }
 
 // What leaves no room for it, in sections that have been read for themselves.
-void CheckOthers(Section& section, const Experiment& rest, const DropoutOptions& dropout) {
+void CheckRoomForDropout(Section& section, const Experiment& rest, const DropoutOptions& dropout) {
   if (dropout.method == DropoutMethod::kFull) return;
   if (rest.train.method == Method::kSplit) {
     section.Fail("method", ": under method = \"split\" devices have a part of the network already; leave out [dropout], or"
@@ -88,7 +88,7 @@ Status ReadDropout(Section section, const Experiment& rest, const std::optional<
     section.OnlyWith(key, chooses, "a method whose devices choose what they train");
   }
   if (dropout.cost == FrontCost::kTime) section.Require("front", "; it says what sub-networks cost");
-  CheckOthers(section, rest, dropout);
+  CheckRoomForDropout(section, rest, dropout);
   return section.Finish();
 }
 

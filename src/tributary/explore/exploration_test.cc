@@ -238,11 +238,5 @@ TEST_F(ExplorationTest, RefusesWhatCannotBeExplored) {
   EXPECT_NE(error(options, data).find("mini-batches of a screening"), std::string::npos);
 }
 
-TEST(NeedsFilterScaling, WhereThereAreNoNorms) {
-  EXPECT_TRUE(NeedsFilterScaling(*SmallNetwork("cnn")));
-  EXPECT_TRUE(NeedsFilterScaling(*SmallNetwork("mlp")));
-  EXPECT_FALSE(NeedsFilterScaling(*SmallNetwork("resnet8")));
-}
-
 }  // namespace
 }  // namespace tributary

@@ -2,17 +2,10 @@
 
 #include <algorithm>
 #include <string>
-#include <variant>
 
 #include "tributary/base/number_text.h"
 
 namespace tributary {
-
-bool NeedsFilterScaling(const Model& model) {
-  return std::ranges::none_of(model.graph.nodes(), [](const Node& node) {
-    return std::holds_alternative<BatchNorm>(node.operation) || std::holds_alternative<GroupNorm>(node.operation);
-  });
-}
 
 Status CheckExploreOptions(const ExploreOptions& options) {
   struct Bound {

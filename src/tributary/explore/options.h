@@ -40,10 +40,6 @@ inline constexpr double kHighestRate = 0.95;
 // How often a vector that would be on the front is trained again, with other chance, before it is.
 inline constexpr std::size_t kConfirmations = 2;
 
-// Whether sub-networks need FilterScaling::kInverse for the full network to gain from their steps: where no norm sets
-// right that sums over fewer channels are smaller.
-bool NeedsFilterScaling(const Model& model);
-
 // An error in words for what is out of its range.
 Status CheckExploreOptions(const ExploreOptions& options);
 

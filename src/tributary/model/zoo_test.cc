@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tributary/model/filter_scaling.h"
 #include "tributary/model/model.h"
 
 namespace tributary {
@@ -141,6 +142,12 @@ TEST(Zoo, RefusesInWords) {
   EXPECT_EQ(small.message().substr(0, 40), "node 'features.23' (max-pool) of vgg16: ");
   EXPECT_FALSE(BuildZooGraph({"vgg16", Shape{3, 65536, 65536}, 10, Stem::kAuto}).ok());
   EXPECT_FALSE(ParseStem("imagenett").ok());
+}
+
+TEST(SuitableScaling, IsInverseWhereThereAreNoNorms) {
+  EXPECT_EQ(SuitableScaling(Zoo("cnn").graph), FilterScaling::kInverse);
+  EXPECT_EQ(SuitableScaling(Zoo("mlp").graph), FilterScaling::kInverse);
+  EXPECT_EQ(SuitableScaling(Zoo("resnet8").graph), FilterScaling::kNone);
 }
 
 }  // namespace
