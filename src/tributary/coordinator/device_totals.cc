@@ -14,6 +14,10 @@ void DeviceTotalsSink::Write(const Event& event) {
   device.hidden += finished->hidden;
   device.down += finished->bytes_down;
   device.up += finished->bytes_up;
+  if (finished->kept) {
+    device.kept += *finished->kept;
+    ++device.chose;
+  }
 }
 
 std::vector<DeviceTotals> DeviceTotalsSink::totals(std::size_t devices) const {

@@ -20,6 +20,9 @@ struct DeviceTotals {
   Duration hidden{0};  // of the transfers, behind computation
   Bytes down;
   Bytes up;
+  // Of one that chooses how much of the network it trains: the shares it kept, in how many rounds.
+  double kept = 0;
+  std::uint64_t chose = 0;
 };
 
 // Adds them up from a run's events.

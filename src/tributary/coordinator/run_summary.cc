@@ -35,6 +35,7 @@ std::string FormatSummary(const Experiment& experiment, const FinishedRun& resul
                        {"waiting_seconds", ToSeconds(device.waiting)},
                        {"bytes_down", device.down.value},
                        {"bytes_up", device.up.value}});
+    if (device.chose > 0) devices.back()["kept"] = device.kept / static_cast<double>(device.chose);
   }
   Json summary = {{"experiment", experiment.goal.name},
                   {"seed", experiment.goal.seed},
