@@ -230,7 +230,7 @@ TrainAssignment SomeTraining() {
 }
 
 TEST(Wire, CarriesAssignmentsToTrain) {
-  const auto got = ToThereAndBack(Assignment{kMost, RoundId{kMost}, SomeTraining(), {0, 3, 4294967295U}, {2, 9}, RoundId{5}, RoundId{kMost}, kLast, kLast - 1, 7, 10'000'000});
+  const auto got = ToThereAndBack(Assignment{kMost, RoundId{kMost}, SomeTraining(), {0, 3, 4294967295U}, {2, 9}, RoundId{5}, RoundId{kMost}, kLast, kLast - 1, 7, 10'000'000, kSmallest});
   EXPECT_EQ(got.ticket, kMost);
   EXPECT_EQ(got.round, RoundId{kMost});
   EXPECT_EQ(got.pull_ends, (std::vector<std::uint32_t>{0, 3, 4294967295U}));
@@ -241,6 +241,7 @@ TEST(Wire, CarriesAssignmentsToTrain) {
   EXPECT_EQ(got.stream_kept, kLast - 1);
   EXPECT_EQ(got.share, 7U);
   EXPECT_EQ(got.received, 10'000'000U);
+  EXPECT_EQ(got.time_left_seconds, kSmallest);
   const auto& train = std::get<TrainAssignment>(got.work);
   const TrainAssignment sent = SomeTraining();
   EXPECT_EQ(train.answer, sent.answer);
@@ -264,9 +265,9 @@ TEST(Wire, CarriesAssignmentsToTrain) {
 }
 
 TEST(Wire, CarriesAssignmentsToEvaluateAndCalibrate) {
-  const auto evaluate = ToThereAndBack(Assignment{1, RoundId{2}, EvaluateAssignment{}, {4}, {4}, RoundId{1}, RoundId{1}, 1, 1, 1, 1});
+  const auto evaluate = ToThereAndBack(Assignment{1, RoundId{2}, EvaluateAssignment{}, {4}, {4}, RoundId{1}, RoundId{1}, 1, 1, 1, 1, 1});
   EXPECT_TRUE(std::holds_alternative<EvaluateAssignment>(evaluate.work));
-  const auto got = ToThereAndBack(Assignment{1, RoundId{2}, CalibrateAssignment{RoundId{2}, 7, 64, kMost}, {4}, {4}, RoundId{1}, RoundId{1}, 1, 1, 1, 1});
+  const auto got = ToThereAndBack(Assignment{1, RoundId{2}, CalibrateAssignment{RoundId{2}, 7, 64, kMost}, {4}, {4}, RoundId{1}, RoundId{1}, 1, 1, 1, 1, 1});
   const auto& calibrate = std::get<CalibrateAssignment>(got.work);
   EXPECT_EQ(calibrate.round, RoundId{2});
   EXPECT_EQ(calibrate.steps, 7);
@@ -411,6 +412,23 @@ TEST(Wire, MakesAnyReasonFitToSend) {
   lengthy += "ä";  // Cut in its middle it would be no text.
   EXPECT_EQ(carried(lengthy), std::string(4095, 'x'));
   EXPECT_EQ(carried("ä€😀\xf4\x8f\xbf\xbf\xee\x80\x80"), "ä€😀\xf4\x8f\xbf\xbf\xee\x80\x80");
+}
+
+TEST(Wire, RefusesSharesThatCannotBeKept) {
+  const auto refusal = [&](const std::function<void(pb::Kept&)>& change) {
+    return Refusal(FromDevice(Answer{.ticket = 1, .kept = KeptShare{0.5, {1}}}),
+                   [&](pb::FromDevice& m) { change(*m.mutable_answer()->mutable_kept()); });
+  };
+  EXPECT_EQ(refusal([](auto&) {}), "taken");
+  const std::vector<std::function<void(pb::Kept&)>> wrong = {
+      [](auto& k) { k.set_macs(1.01); },
+      [](auto& k) { k.set_macs(-0.1); },
+      [](auto& k) { k.set_macs(kNan); },
+      [](auto& k) { k.clear_entries(); },
+      [](auto& k) {
+        for (int i = 0; i < 500'000; ++i) k.add_entries(0);
+      }};
+  for (const auto& change : wrong) EXPECT_NE(refusal(change), "taken");
 }
 
 TEST(Wire, RefusesWelcomesThatMakeNoSense) {
