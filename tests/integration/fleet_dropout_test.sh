@@ -3,7 +3,7 @@
 # while they train. A round waits for all, so that how long it takes says whether they kept the deadline.
 . "$(dirname "$0")/fleet_lib.sh"
 
-rounds=${DROPOUT_ROUNDS:-21}
+rounds=${DROPOUT_ROUNDS:-21}  # 5 % of twenty are one
 devices=(a b c d)
 
 # What a process gets of a processor, in thousandths, in turns of 5 ms: by a control group where this machine lets us make

@@ -65,9 +65,10 @@ TEST_F(ExplorationTest, GivesAFrontThatIsSortedNotDominatedAndEndsWithTheFullNet
   EXPECT_GE(standing.confirmed, front->points.size());
   EXPECT_EQ(standing.untrained, front->untrained);
   // A device that reads the rates keeps just as many channels as were explored.
-  const Model& model = *SmallNetwork("resnet8");
+  const auto network = SmallNetwork("resnet8");
+  const ChannelGroups& groups = network->channels;
   for (const FrontPoint& point : front->points) {
-    EXPECT_EQ(RatesOf(model.channels, KeptCounts(model.channels, point.dropout)), point.dropout);
+    EXPECT_EQ(RatesOf(groups, KeptCounts(groups, point.dropout)), point.dropout);
   }
 }
 
