@@ -26,7 +26,7 @@ TEST(CoveredMean, IsTheMeanOverThoseThatTrainedAnElement) {
     for (std::uint64_t round = 1; round <= 3; ++round) {
       RoundReport report;
       const std::size_t size = model.parameters.size;
-      std::vector<double> sums(size, 0), weights(size, 0), over_all(size, 0);
+      std::vector<double> sums(size, 0), weights(size, 0);
       double all = 0;
       for (std::uint64_t id = 0; id < 5; ++id) {
         DeviceReport device;
