@@ -4,7 +4,6 @@
 
 #include "tributary/coordinator/simulation.h"
 #include "tributary/experiment/presets.h"
-#include "tributary/fleet/front_file.h"
 #include "tributary/model/zoo.h"
 #include "tributary/policy/dropout/testing_front.h"
 #include "tributary/telemetry/sink.h"
@@ -87,7 +86,7 @@ TEST(SimulateDropout, ParetoMissesNoDeadlineThatSomethingFitsIntoAndUsesTheTime)
   for (const RoundFinished& round : of_full.rounds) EXPECT_LT(round.applied, 8U);
 }
 
-TEST(SimulateDropout, EveryMethodLearnsTheSameOnEveryPoolAndAsItsExperimentSaysAgain) {
+TEST(SimulateDropout, EveryMethodLearnsTheSameOnEveryPoolAndTrainsParts) {
   for (const char* method : {"uniform", "heterofl", "fjord", "fedrolex", "pareto"}) {
     const Experiment experiment = Choosing(method, "1100ms");
     Collected collected;

@@ -2,14 +2,9 @@
 
 #include <algorithm>
 
+#include "tributary/policy/dropout/step_slot.h"
+
 namespace tributary {
-namespace {
-
-// Of a round's time, so much is left for what nobody foresees: steps differ, and an operating system gives its processors
-// in turns.
-constexpr double kReserve = 0.05;
-
-}  // namespace
 
 LiveChoice::LiveChoice(Options options, const Clock& clock)
     : options_(std::move(options)),
@@ -22,7 +17,7 @@ void LiveChoice::Begin(const ChoiceKey& key, std::vector<std::size_t> samples, s
   choice_.emplace(*options_.menu, key);
   samples_ = std::move(samples);
   until_ = until;
-  if (until) *until_ -= FromSeconds(kReserve * std::max(0.0, ToSeconds(*until - clock_.Now()))) + push_;
+  if (until) *until_ -= FromSeconds(kTimeReserve * std::max(0.0, ToSeconds(*until - clock_.Now()))) + push_;
 }
 
 CostFeatures LiveChoice::FeaturesOf(std::size_t step, const DropoutMenu::Entry& entry) const {
@@ -46,7 +41,7 @@ void LiveChoice::Decide() {
   used_ = ProcessorMeter::Used();
   began_ = now;
   const double rate = RateNow();
-  const double slot = until_ ? ToSeconds(*until_ - now) / static_cast<double>(samples_.size() - step) : 0;
+  const double slot = until_ ? ToSeconds(StepSlot(*until_ - now, samples_.size() - step)) : 0;
   choice_->Next([&](const DropoutMenu::Entry& entry) {
     return !until_ || cost_.model().Seconds(FeaturesOf(step, entry)) / rate <= slot;
   });

@@ -75,11 +75,13 @@ StatusOr<Study> MakeDistrealStudy(Effort effort, const std::filesystem::path& da
       [](Experiment& experiment) { experiment.fleet.deadline.reset(); });
   add("full", "the whole network on all; who is late is left out", [](Experiment&) {});
   for (const double width : {0.125, 0.25}) {
-    const std::string percent = width == 0.125 ? "12" : "25";
-    add("small-" + percent, "a network of " + percent + " % of the channels on all, which the weakest can train", [&](Experiment& experiment) {
-      experiment.dropout.method = DropoutMethod::kSmall;
-      experiment.dropout.width = width;
-    });
+    const bool eighth = width == 0.125;
+    add(eighth ? "small-eighth" : "small-quarter",
+        std::string("a network with ") + (eighth ? "an eighth" : "a quarter") + " of the channels on all, which the weakest can train",
+        [&](Experiment& experiment) {
+          experiment.dropout.method = DropoutMethod::kSmall;
+          experiment.dropout.width = width;
+        });
   }
   choose("uniform", "Federated Dropout: random channels for a round, one width in all layers", DropoutMethod::kUniform);
   choose("heterofl", "HeteroFL: the first channels, by what the device has when the round begins", DropoutMethod::kHeteroFl);

@@ -2,6 +2,7 @@
 
 #include "tributary/base/check.h"
 #include "tributary/fleet/simulated/event_queue.h"
+#include "tributary/policy/dropout/step_slot.h"
 
 namespace tributary {
 namespace {
@@ -24,8 +25,7 @@ TimePoint ThinWalk::Finish(TimePoint begin, double seconds) const {
 
 double ThinWalk::Decide(TimePoint begin) {
   const std::size_t step = choice_.chosen().size();
-  const auto left = static_cast<std::int64_t>(work_.seconds.size() - step);
-  const Duration slot = (work_.until - begin) / left;
+  const Duration slot = StepSlot(work_.until - begin, work_.seconds.size() - step);
   const std::size_t entry = choice_.Next([&](const DropoutMenu::Entry& candidate) {
     const TimePoint end = Finish(begin, work_.seconds[step] * candidate.cost);
     return end != kNever && end - begin <= slot;

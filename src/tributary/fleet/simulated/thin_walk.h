@@ -11,9 +11,8 @@
 namespace tributary {
 
 // A device's steps on the virtual clock, where each may train another part of the network. What a step trains is decided when
-// it begins: the best that is done, as the device's availability goes on, within an equal share of the time that is left
-// for the steps that are left. So if something fits at every step, the last one ends in time; and a step that had to take
-// longer leaves less to the others.
+// it begins: the best that is done, as the device's availability goes on, within its slot (policy/dropout/step_slot.h). So if
+// something fits at every step, the last one ends in time.
 //
 // Computing is divided as without choices (DeviceTask): a part for each segment of the pull, then one for each of the push,
 // the first of which has everything between the first pass forward and the last one back. A sub-network's cost is taken to
