@@ -20,7 +20,6 @@
 #include "tributary/policy/partitioning/kernel_width.h"
 #include "tributary/policy/partitioning/quotas.h"
 #include "tributary/policy/partitioning/split.h"
-#include "tributary/policy/partitioning/stratified.h"
 #include "tributary/policy/partitioning/submodular.h"
 #include "tributary/telemetry/progress.h"
 
@@ -76,7 +75,7 @@ class Workers {
 };
 
 std::vector<std::string> Methods() {
-  std::vector<std::string> methods = {"submodular", "stratified"};
+  std::vector<std::string> methods = {"submodular"};
   for (const std::string& kind : SplitKinds()) methods.push_back(kind);
   return methods;
 }
@@ -191,11 +190,9 @@ Status Divide(const Arguments& arguments, const SubmodularOptions& options, cons
     report.neighbours = split.neighbours;
     if (report.neighbours == 0) return OkStatus();
     widths = std::move(split.widths);
-  } else if (arguments.method == "stratified") {
-    Rng rng = Rng::ForStream(options.seed, DeviceId{0}, "split");
-    report.partition = SplitStratified(groups, options.speeds, rng);
   } else {
     SplitOptions split = arguments.split;
+    split.speeds = options.speeds;
     split.kind = arguments.method;
     split.devices = static_cast<int>(options.speeds.size());
     split.seed = options.seed;

@@ -50,10 +50,12 @@ Status Coordinator::GatherDevices() {
 std::vector<DeviceId> Coordinator::ChooseFor(RoundId round) const {
   const auto all = static_cast<std::int64_t>(with_data_.size());
   const auto wanted = static_cast<std::size_t>(experiment_.fleet.participation.Of(all));
-  if (wanted >= with_data_.size()) return with_data_;
+  // Whoever meets others must be there; elsewhere one that is not may come back in time.
+  if (wanted >= with_data_.size() && !method_->Collects()) return with_data_;
   // Where only some are asked, they are some of those that can be.
   std::vector<DeviceId> present;
   std::ranges::copy_if(with_data_, std::back_inserter(present), [&](DeviceId device) { return fleet_.Present(device); });
+  if (wanted >= present.size()) return present;
   return ChooseParticipants(present, wanted, experiment_.goal.seed, round);
 }
 
@@ -81,6 +83,10 @@ Status Coordinator::MakeMethod() {
     }
     case Method::kFederated: {
       TRIBUTARY_ASSIGN_OR_RETURN(method_, MakeFederated(experiment_, size));
+      break;
+    }
+    case Method::kGossip: {
+      TRIBUTARY_ASSIGN_OR_RETURN(method_, MakeGossip(experiment_, size));
       break;
     }
     case Method::kSplit: {
@@ -203,7 +209,7 @@ Status Coordinator::RunRound(RoundId round) {
   if (summary.applied > 0 && summary.applied >= request.quorum) {
     TRIBUTARY_RETURN_IF_ERROR(method_->Conclude(report));
     if (covered_) covered_->Begin(round, report);
-    TRIBUTARY_RETURN_IF_ERROR(Apply(round, RateFactorOf(report)));
+    if (!method_->Collects()) TRIBUTARY_RETURN_IF_ERROR(Apply(round, RateFactorOf(report)));
     fleet_.Counted(round);
     fruitless_rounds_ = 0;
   } else if (++fruitless_rounds_ >= kMostFruitlessRounds) {
@@ -250,7 +256,17 @@ Status Coordinator::Apply(RoundId round, double rate_factor) {
   return aggregate_.Mean(UpdatePart::kStatistics, 0, statistics_.span());
 }
 
+Status Coordinator::CollectMean(RoundId round) {
+  aggregate_.Begin(static_cast<double>(with_data_.size()));
+  TRIBUTARY_ASSIGN_OR_RETURN(const std::size_t collected, fleet_.Collect(InquiryOf(round, with_data_), aggregate_));
+  if (collected > 0) return Apply(round, 1);
+  Say(Note{"no device's model could be had after round " + std::to_string(round.value) +
+           "; the mean is still the one before"});
+  return OkStatus();
+}
+
 Status Coordinator::Evaluate(RoundId round) {
+  if (method_->Collects()) TRIBUTARY_RETURN_IF_ERROR(CollectMean(round));
   if (experiment_.train.calibrate > 0 && statistics_.size() > 0) {
     const CalibrateAssignment assignment{.round = round,
                                          .steps = static_cast<int>(experiment_.train.calibrate),

@@ -72,6 +72,8 @@ class Coordinator {
   // What the learning rate is multiplied by for a step over what was applied.
   double RateFactorOf(const RoundReport& report) const;
   Status Apply(RoundId round, double rate_factor);
+  // Where devices have models of their own: the coordinator's becomes their mean.
+  Status CollectMean(RoundId round);
   Status Evaluate(RoundId round);
   void Record(RoundId round, EvaluatedWhere where, const EvaluationTotals& totals);
   std::optional<RunEnd> Over(std::uint64_t rounds_done) const;

@@ -41,6 +41,8 @@ class RoundMethod {
   virtual void StepRange(std::size_t offset, std::span<float> mean, std::span<float> parameters) = 0;
   // The one that moves them, whose state a checkpoint holds.
   virtual Optimiser& optimiser() = 0;
+  // Whether devices have models of their own, whose mean is collected when it is needed; rounds then bring nothing to a mean.
+  virtual bool Collects() const { return false; }
   // Where it stands in its samples, if it plans them; which a checkpoint holds too.
   virtual const EpochState* epoch() const { return nullptr; }
   virtual void Restore(const EpochState&) {}
@@ -53,6 +55,7 @@ TrainAssignment CommonAssignment(const Experiment& experiment, RoundId round);
 StatusOr<std::unique_ptr<RoundMethod>> MakeSyncSgd(const Experiment& experiment, std::size_t parameters);
 // federated: local steps on each, the weighted mean of their changes, the server's optimiser.
 StatusOr<std::unique_ptr<RoundMethod>> MakeFederated(const Experiment& experiment, std::size_t parameters);
-
+// gossip: local steps on each, which then average with their neighbours.
+StatusOr<std::unique_ptr<RoundMethod>> MakeGossip(const Experiment& experiment, std::size_t parameters);
 
 }  // namespace tributary

@@ -20,6 +20,8 @@ DeviceFinished EventOf(RoundId round, const DeviceReport& report) {
   event.bytes_down = report.down;
   event.bytes_up = report.up;
   if (report.kept) event.kept = report.kept->macs;
+  if (report.met) event.met = static_cast<std::uint64_t>(*report.met);
+  event.bytes_relayed = report.relayed;
   if (report.stream) {
     if (report.stream->rate) event.stream_rate = report.stream->rate->value;
     event.buffered = static_cast<std::uint64_t>(report.stream->buffered);

@@ -90,6 +90,7 @@ StatusOr<FinishedRun> Simulate(const Experiment& asked, const SimulationOptions&
   fleet_options.servers = experiment.fleet.servers;
   fleet_options.disturbances = experiment.disturbances;
   TRIBUTARY_ASSIGN_OR_RETURN(fleet_options.dropout, DropoutOf(experiment, *model));
+  if (experiment.train.method == Method::kGossip) fleet_options.gossip = experiment.train.optimiser;
   fleet_options.seed = experiment.goal.seed;
   fleet_options.threads = options.threads;
   SimulatedFleet fleet(std::move(fleet_options));

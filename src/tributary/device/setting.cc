@@ -2,17 +2,26 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "tributary/base/distributions.h"
+#include "tributary/data/labelled_features.h"
 #include "tributary/data/load.h"
+#include "tributary/experiment/fleet_builder.h"
+#include "tributary/policy/partitioning/submodular.h"
 
 namespace tributary {
 
 StatusOr<TrainTest> LoadExperimentData(const Experiment& experiment, const std::filesystem::path& data_dir) {
-  return LoadData({.name = experiment.data.set,
-                   .data_dir = data_dir,
-                   .train_limit = experiment.data.train_limit,
-                   .test_limit = experiment.data.test_limit});
+  TRIBUTARY_ASSIGN_OR_RETURN(TrainTest data, LoadData({.name = experiment.data.set,
+                                                       .data_dir = data_dir,
+                                                       .train_limit = experiment.data.train_limit,
+                                                       .test_limit = experiment.data.test_limit}));
+  if (experiment.data.evaluate == MeasuredOn::kTest) return data;
+  std::vector<std::uint32_t> first(std::min(data.train.size(), experiment.data.test_limit.value_or(data.train.size())));
+  std::iota(first.begin(), first.end(), 0U);
+  Dataset measured = data.train.Select(first);
+  return TrainTest{std::move(data.train), std::move(measured)};
 }
 
 StatusOr<std::shared_ptr<const Model>> BuildNetwork(const std::string& name, const Experiment& experiment,
@@ -43,11 +52,43 @@ LocalData HoldOut(const Experiment& experiment, DeviceId device, const Dataset& 
   return data;
 }
 
-StatusOr<std::vector<LocalData>> DealOut(const Experiment& experiment, const Dataset& train) {
+namespace {
+
+constexpr std::size_t kComponents = 64;
+
+StatusOr<Partition> DivideSamples(const Experiment& experiment, const Dataset& train) {
   SplitOptions split = experiment.data.split;
+  const ShardChoice& shards = experiment.data.shards;
   split.devices = static_cast<int>(TotalDevices(experiment.fleet));
   split.seed = experiment.goal.seed;
-  TRIBUTARY_ASSIGN_OR_RETURN(const Partition partition, MakeSplit(split, train.labels(), train.classes(), train.sources()));
+  split.speeds.assign(static_cast<std::size_t>(split.devices), 1.0);
+  if (shards.by_speed) {
+    TRIBUTARY_ASSIGN_OR_RETURN(const auto profiles, BuildFleet(experiment));
+    std::ranges::transform(profiles, split.speeds.begin(), [](const DeviceProfile& device) { return device.compute.value; });
+  }
+  if (split.kind != "submodular") return MakeSplit(split, train.labels(), train.classes(), train.sources());
+  FeatureChoice choice;
+  if (!shards.features.empty()) {
+    TRIBUTARY_ASSIGN_OR_RETURN(choice, ParseFeatureChoice(shards.features));
+  } else if (static_cast<std::size_t>(train.shape().elements()) > kComponents && train.size() > kComponents) {
+    choice.components = kComponents;
+  }
+  TRIBUTARY_ASSIGN_OR_RETURN(const LabelledFeatures made, FeaturesOfDataset(train, choice, split.seed));
+  SubmodularOptions options;
+  options.speeds = split.speeds;
+  options.objective = shards.objective;
+  options.choice = shards.choice;
+  options.width = shards.width;
+  options.seed = split.seed;
+  TRIBUTARY_ASSIGN_OR_RETURN(SubmodularSplit made_split,
+                             SplitSubmodular(made.features(), made.labels, made.classes, options));
+  return std::move(made_split.partition);
+}
+
+}  // namespace
+
+StatusOr<std::vector<LocalData>> DealOut(const Experiment& experiment, const Dataset& train) {
+  TRIBUTARY_ASSIGN_OR_RETURN(const Partition partition, DivideSamples(experiment, train));
   std::vector<LocalData> devices;
   for (std::size_t i = 0; i < partition.size(); ++i) {
     devices.push_back(HoldOut(experiment, DeviceId{i}, train, partition[i]));

@@ -2,34 +2,20 @@
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
 #include <cstring>
 #include <map>
 
 #include "tributary/base/check.h"
 #include "tributary/base/file.h"
+#include "tributary/device/round_files.h"
 #include "tributary/model/safetensors.h"
 #include "tributary/policy/compression/encoded_unit.h"
 
 namespace tributary {
 namespace {
 
-constexpr std::string_view kPrefix = "compression-";
-constexpr std::string_view kSuffix = ".safetensors";
+constexpr RoundFiles kRoundFiles{"compression-"};
 constexpr std::string_view kName = "residual";
-
-std::filesystem::path PathOf(const std::filesystem::path& folder, RoundId round) {
-  return folder / (std::string(kPrefix) + std::to_string(round.value) + std::string(kSuffix));
-}
-
-// The round that a file of this name is of.
-std::optional<RoundId> RoundOf(std::string_view name) {
-  if (!name.starts_with(kPrefix) || !name.ends_with(kSuffix)) return std::nullopt;
-  name = name.substr(kPrefix.size(), name.size() - kPrefix.size() - kSuffix.size());
-  RoundId round;
-  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), round.value);
-  return error == std::errc() && end == name.data() + name.size() ? std::optional(round) : std::nullopt;
-}
 
 }  // namespace
 
@@ -99,9 +85,7 @@ StatusOr<std::int64_t> UpdateCompressor::Apply(RoundId round, RoundId from, cons
 
 Status UpdateCompressor::Save(const std::filesystem::path& folder, RoundId keep) const {
   if (!remembers()) return OkStatus();
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) return SystemError("make", folder, error.value());
+  TRIBUTARY_RETURN_IF_ERROR(kRoundFiles.MakeFolder(folder));
   const AdaptiveState& adaptive = after_.adaptive;
   const std::map<std::string, std::string> metadata = {
       {"tributary.steps", std::to_string(adaptive.steps)},
@@ -109,18 +93,14 @@ Status UpdateCompressor::Save(const std::filesystem::path& folder, RoundId keep)
       {"tributary.lost_share", std::to_string(std::bit_cast<std::uint64_t>(adaptive.lost_share))}};
   const std::vector<SafetensorsSource> tensors = {
       {std::string(kName), {static_cast<std::int64_t>(after_.residual.size())}, after_.residual.span()}};
-  TRIBUTARY_RETURN_IF_ERROR(WriteSafetensors(PathOf(folder, after_.round), tensors, metadata));
-  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
-    const auto round = RoundOf(entry.path().filename().string());
-    const bool kept = !round || *round == after_.round || *round == before_.round || *round == keep;
-    if (!kept) std::filesystem::remove(entry.path(), error);
-  }
+  TRIBUTARY_RETURN_IF_ERROR(WriteSafetensors(kRoundFiles.PathOf(folder, after_.round), tensors, metadata));
+  kRoundFiles.RemoveAllBut(folder, {after_.round, before_.round, keep});
   return OkStatus();
 }
 
 Status UpdateCompressor::Load(const std::filesystem::path& folder, RoundId round) {
   if (round.value == 0 || before_.round == round || after_.round == round) return OkStatus();
-  const std::filesystem::path path = PathOf(folder, round);
+  const std::filesystem::path path = kRoundFiles.PathOf(folder, round);
   if (!std::filesystem::exists(path)) return OkStatus();
   constexpr std::int64_t kForTheRest = 1 << 20;
   const std::size_t size = NeedsResidual(options_) ? model_->parameters.size : 0;
@@ -128,18 +108,10 @@ Status UpdateCompressor::Load(const std::filesystem::path& folder, RoundId round
                              ReadFile(path, Bytes{static_cast<std::int64_t>(size * sizeof(float)) + kForTheRest}));
   auto parsed = ParseSafetensors(bytes);
   if (!parsed.ok()) return std::move(parsed).status().WithContext(path.string());
-  const auto number = [&](const char* key, std::uint64_t& out) -> Status {
-    const auto found = parsed->metadata.find(key);
-    const std::string text = found == parsed->metadata.end() ? "" : found->second;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-    if (error == std::errc() && end == text.data() + text.size() && !text.empty()) return OkStatus();
-    return Corrupt(path.string() + ": '" + key + "' is no number");
-  };
   Memory memory;
-  std::uint64_t lost_share = 0;
-  TRIBUTARY_RETURN_IF_ERROR(number("tributary.steps", memory.adaptive.steps));
-  TRIBUTARY_RETURN_IF_ERROR(number("tributary.sparse_steps", memory.adaptive.sparse_steps));
-  TRIBUTARY_RETURN_IF_ERROR(number("tributary.lost_share", lost_share));
+  TRIBUTARY_ASSIGN_OR_RETURN(memory.adaptive.steps, NumberIn(path, parsed->metadata, "tributary.steps"));
+  TRIBUTARY_ASSIGN_OR_RETURN(memory.adaptive.sparse_steps, NumberIn(path, parsed->metadata, "tributary.sparse_steps"));
+  TRIBUTARY_ASSIGN_OR_RETURN(const std::uint64_t lost_share, NumberIn(path, parsed->metadata, "tributary.lost_share"));
   memory.adaptive.lost_share = std::bit_cast<double>(lost_share);
   const auto tensor = std::ranges::find(parsed->tensors, kName, &SafetensorsView::Tensor::name);
   const bool fits = tensor != parsed->tensors.end() && tensor->dtype == "F32" && tensor->bytes.size() == size * sizeof(float);

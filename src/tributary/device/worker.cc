@@ -80,7 +80,7 @@ class Worker::Training {
         device_(device),
         data_(data),
         hooks_(hooks),
-        changes_(assignment.answer == TrainAssignment::Answer::kChange),
+        changes_(assignment.answer != TrainAssignment::Answer::kGradient),
         executor_(changes_ ? worker.OnCopy() : worker.OnShared(weights)),
         thin_(hooks.keep ? &worker.Thin(hooks.scaling) : nullptr) {
     finished_.assign(worker.model_->units.size(), false);
@@ -90,8 +90,10 @@ class Worker::Training {
   }
 
   StatusOr<Trained> Run() {
-    if (changes_) {
+    optimiser_ = hooks_.optimiser;
+    if (changes_ && optimiser_ == nullptr) {
       TRIBUTARY_ASSIGN_OR_RETURN(worker_.optimiser_, MakeOptimiser(assignment_.optimiser, worker_.copy_.size()));
+      optimiser_ = worker_.optimiser_.get();
     }
     Trained trained{.update = update_};
     const StepRange steps = hooks_.read || assignment_.first ? StepRange{(assignment_.round.value - 1) * static_cast<std::uint64_t>(assignment_.steps),
@@ -231,9 +233,11 @@ class Worker::Training {
       } else {
         const std::span<float> gradients = Part(worker_.gradients_.span(), segment);
         if (assignment_.prox > 0) AddProximalTerm(assignment_.prox, mine, origin, gradients);
-        worker_.optimiser_->StepRange(segment.offset, mine, gradients);
+        optimiser_->StepRange(segment.offset, mine, gradients);
       }
-      for (std::size_t i = 0; i < mine.size(); ++i) mine[i] -= origin[i];
+      if (assignment_.answer == TrainAssignment::Answer::kChange) {
+        for (std::size_t i = 0; i < mine.size(); ++i) mine[i] -= origin[i];
+      }
     } else if (!changes_ && thin_ != nullptr) {
       thin_->PutGradient(unit, worker_.gradients_.span());
     }
@@ -246,14 +250,14 @@ class Worker::Training {
 
   void BeginUpdate() {
     if (thin_ == nullptr) {
-      worker_.optimiser_->BeginStep(assignment_.learning_rate);
+      optimiser_->BeginStep(assignment_.learning_rate);
     } else {
-      update_status_ = thin_->BeginUpdate(assignment_.optimiser, *worker_.optimiser_, assignment_.learning_rate);
+      update_status_ = thin_->BeginUpdate(assignment_.optimiser, *optimiser_, assignment_.learning_rate);
     }
   }
 
   void UpdateThin(std::size_t unit) {
-    thin_->Update(unit, *worker_.optimiser_, assignment_.prox, weights_.parameters, worker_.copy_.span());
+    thin_->Update(unit, *optimiser_, assignment_.prox, weights_.parameters, worker_.copy_.span());
   }
 
   Status StepAll() {
@@ -266,7 +270,7 @@ class Worker::Training {
     const std::span<float> mine = worker_.copy_.span();
     const std::span<float> gradients = worker_.gradients_.span();
     if (assignment_.prox > 0) AddProximalTerm(assignment_.prox, mine, weights_.parameters, gradients);
-    worker_.optimiser_->Step(mine, gradients, assignment_.learning_rate);
+    optimiser_->Step(mine, gradients, assignment_.learning_rate);
     return OkStatus();
   }
 
@@ -276,8 +280,9 @@ class Worker::Training {
   const DeviceId device_;
   const LocalData& data_;
   const TrainHooks& hooks_;
-  const bool changes_;  // answers with a change, after local steps; otherwise with a gradient
+  const bool changes_;  // does local steps; otherwise answers with a gradient
   Executor& executor_;
+  Optimiser* optimiser_ = nullptr;  // of local steps
   ThinSteps* const thin_;  // where only some channels are trained
   Status update_status_;   // of making the update
   std::optional<LayerStopwatch> stopwatch_;
@@ -299,7 +304,7 @@ StatusOr<Worker::Trained> Worker::Train(const TrainAssignment& assignment, const
                            std::to_string(data.training.size()));
   }
   TRIBUTARY_CHECK(!hooks.cross || !hooks.keep);
-  if (hooks.cross && assignment.answer == TrainAssignment::Answer::kChange && hooks.cut + 1 < model_->graph.size()) {
+  if (hooks.cross && assignment.answer != TrainAssignment::Answer::kGradient && hooks.cut + 1 < model_->graph.size()) {
     return InvalidArgument("an assignment asks for local steps where the network's last layers are here too");
   }
   if (data.training.empty() && !hooks.read) return InvalidArgument("device " + std::to_string(device.value) + " has no training samples");

@@ -40,6 +40,9 @@ struct TrainHooks {
   // Which channels the i-th step, from 0, trains; asked when it begins. Without it, all. Not over a cut.
   std::function<KeptAtoms(std::uint64_t i)> keep;
   FilterScaling scaling = FilterScaling::kNone;
+  // Of local steps, instead of one that starts anew: goes on from its state, and has it afterwards. For as many parameters
+  // as the network has.
+  Optimiser* optimiser = nullptr;
   // To time the passes by.
   const Clock* clock = nullptr;
 };

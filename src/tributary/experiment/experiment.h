@@ -18,8 +18,10 @@
 #include "tributary/policy/compression/cut_codec.h"
 #include "tributary/policy/dropout/dropout_options.h"
 #include "tributary/policy/injection/injection.h"
+#include "tributary/policy/mixing/mixing_options.h"
 #include "tributary/policy/optimisation/optimiser.h"
 #include "tributary/policy/optimisation/schedule.h"
+#include "tributary/policy/partitioning/objective.h"
 #include "tributary/policy/partitioning/split.h"
 #include "tributary/policy/sampling/sampling.h"
 #include "tributary/policy/scheduling/strategies.h"
@@ -58,15 +60,34 @@ struct ModelChoice {
   std::optional<std::string> compute_as;
 };
 
+// How the split `submodular` divides, and what `stratified` shares with it.
+struct ShardChoice {
+  // In proportion to the speeds of the fleet's devices; otherwise all alike.
+  bool by_speed = true;
+  // What samples are compared by: "pixels" or "pca:K" (data/labelled_features.h); empty is pca:64, or pixels where there are
+  // no more than that.
+  std::string features;
+  PartitionObjective objective = PartitionObjective::kMatchedCut;
+  BlockChoice choice = BlockChoice::kFill;
+  std::optional<double> width;  // of the kernel; by default the median distance
+  friend bool operator==(const ShardChoice&, const ShardChoice&) = default;
+};
+
+enum class MeasuredOn { kTest, kTrain };
+
 // [data]
 struct DataChoice {
   // A known data set, or the path of a folder, recognised by its slash.
   std::string set;
-  // Who holds which samples. Its `devices` and `seed` are those of the experiment.
+  // Who holds which samples. Its `devices`, `seed` and `speeds` are those of the experiment. Beside the kinds that it knows
+  // itself there is "submodular", which `shards` is for.
   SplitOptions split;
+  ShardChoice shards;
   // Fewer samples make a quick try.
   std::optional<std::size_t> train_limit;
   std::optional<std::size_t> test_limit;
+  // What the coordinator measures on: samples that nobody trains on, or the first `test_limit` of those that somebody does.
+  MeasuredOn evaluate = MeasuredOn::kTest;
   // The share of its own samples that each device keeps back to evaluate on; more tells better how devices fare and
   // leaves less to train on.
   double hold_out = 0;
@@ -109,7 +130,7 @@ struct FleetChoice {
   std::vector<Group> groups;
 };
 
-enum class Method { kSyncSgd, kFederated, kSplit };
+enum class Method { kSyncSgd, kFederated, kSplit, kGossip };
 enum class ServerOptimiserKind { kNone, kMomentum, kAdam, kYogi };
 
 // How the coordinator moves the model along the mean of what devices have learned. federated only.
@@ -129,11 +150,11 @@ struct Training {
   Method method = Method::kFederated;
   // Samples of one device in one step; of all devices together under `split`, unless that averages.
   std::int64_t batch = 32;
-  // federated: what a device does between two exchanges, one of the two. More saves traffic and lets devices drift
-  // apart. Steps also where `split` averages, one by default.
+  // federated, gossip: what a device does between two exchanges, one of the two. More saves traffic and lets devices drift
+  // apart. Steps also where `split` averages; there and under gossip one by default.
   std::optional<std::int64_t> local_steps;
   std::optional<std::int64_t> local_epochs;
-  // Of the devices under `federated`, of the coordinator under `sync-sgd` and `split`, of both where that averages.
+  // Of the devices under `federated` and `gossip`, of the coordinator under `sync-sgd` and `split`, of both where that averages.
   OptimiserOptions optimiser;
   // Its steps are rounds: milestones, warm-up and the end of the cosine count them.
   ScheduleOptions schedule;
@@ -211,6 +232,16 @@ struct SplitChoice {
   bool averages() const { return variant != SplitVariant::kParallel; }
 };
 
+enum class BatchSizes { kEqual, kSpeed };
+
+// [gossip]: devices have models of their own and average them with their neighbours'.
+struct GossipChoice {
+  // Who may meet whom, and how often. Nodes are devices, by number.
+  MixingOptions mixing;
+  // `speed`: in proportion to the devices' speeds, train.batch on average, so that all are done at the same time.
+  BatchSizes batches = BatchSizes::kEqual;
+};
+
 struct Experiment {
   Goal goal;
   ModelChoice model;
@@ -224,6 +255,7 @@ struct Experiment {
   SplitChoice split;
   SamplingOptions sampling;  // [sampling]; its batch and seed are those of the experiment
   DropoutOptions dropout;    // [dropout]
+  GossipChoice gossip;
   std::vector<Disturbance> disturbances;
 
   // Whether train.batch is of all devices together.

@@ -74,9 +74,19 @@ void WriteData(const DataChoice& data, Writer& out) {
     fields += ", classes-per-device = " + std::to_string(split.classes_per_device);
   }
   if (split.kind == "shards") fields += ", shards-per-device = " + std::to_string(split.shards_per_device);
+  const ShardChoice& shards = data.shards;
+  if (split.kind == "stratified" || split.kind == "submodular") {
+    fields += ", sizes = " + Quoted(NameOf(kShardSizes, shards.by_speed));
+  }
+  if (split.kind == "submodular") {
+    if (!shards.features.empty()) fields += ", features = " + Quoted(shards.features);
+    fields += ", objective = " + Quoted(NameOf(shards.objective)) + ", choice = " + Quoted(NameOf(shards.choice));
+    if (shards.width) fields += ", width = " + FormatNumber(*shards.width);
+  }
   out.Raw("split", "{ " + fields + " }");
   out.Put("train-limit", data.train_limit);
   out.Put("test-limit", data.test_limit);
+  out.Put("evaluate", NameOf(kMeasuredOn, data.evaluate));
   out.Put("hold-out", data.hold_out);
 }
 
@@ -264,6 +274,25 @@ void WriteDropout(const DropoutOptions& dropout, Writer& out) {
   out.Put("scaling", NameOf(kScalings, dropout.scaling));
 }
 
+void WriteGossip(const GossipChoice& gossip, Writer& out) {
+  const MixingOptions& mixing = gossip.mixing;
+  out.Section("[gossip]");
+  out.Put("algorithm", NameOf(kMixingRules, mixing.rule));
+  std::string fields = "kind = " + Quoted(NameOf(kTopologies, mixing.topology.kind));
+  if (mixing.topology.kind == TopologyKind::kErdosRenyi) {
+    fields += ", probability = " + FormatNumber(mixing.topology.probability);
+  }
+  if (mixing.topology.kind == TopologyKind::kEdges) {
+    const auto text = [](const auto& edge) {
+      return "[" + std::to_string(edge.first) + ", " + std::to_string(edge.second) + "]";
+    };
+    fields += ", edges = [" + Join(mixing.topology.edges, text) + "]";
+  }
+  out.Raw("topology", "{ " + fields + " }");
+  if (mixing.rule == MixingRule::kMatcha) out.Put("budget", mixing.budget);
+  out.Put("batches", NameOf(kBatchSizes, gossip.batches));
+}
+
 void WriteDisturbance(const Disturbance& disturbance, Writer& out) {
   const auto number = [](const auto& id) { return std::to_string(id.value); };
   out.Section("[[disturbance]]");
@@ -299,6 +328,7 @@ std::string FormatExperiment(const Experiment& experiment) {
     if (!experiment.split.averages()) WriteSampling(experiment.sampling, out);
   }
   WriteDropout(experiment.dropout, out);
+  if (experiment.train.method == Method::kGossip) WriteGossip(experiment.gossip, out);
   for (const Disturbance& disturbance : experiment.disturbances) WriteDisturbance(disturbance, out);
   return out.text();
 }

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "tributary/base/names.h"
+#include "tributary/data/labelled_features.h"
 #include "tributary/data/load.h"
 #include "tributary/experiment/sections.h"
 
@@ -9,9 +10,31 @@ namespace {
 
 constexpr std::int64_t kMostSamples = 1'000'000'000;
 
-Status ReadSplit(Section section, SplitOptions& split) {
+void ReadShards(Section& section, const std::string& kind, ShardChoice& shards) {
+  const bool submodular = kind == "submodular";
+  section.ReadWord("sizes", kShardSizes, shards.by_speed);
+  section.Read("features", shards.features);
+  if (auto choice = ParseFeatureChoice(shards.features); !shards.features.empty() && !choice.ok()) {
+    section.Fail("features", ": " + choice.status().message());
+  }
+  std::string objective(NameOf(shards.objective)), choice(NameOf(shards.choice));
+  section.ReadName("objective", "objective", PartitionObjectiveNames(), objective);
+  section.ReadName("choice", "choice", BlockChoiceNames(), choice);
+  if (auto parsed = ParsePartitionObjective(objective); parsed.ok()) shards.objective = *parsed;
+  if (auto parsed = ParseBlockChoice(choice); parsed.ok()) shards.choice = *parsed;
+  section.Read("width", shards.width, Range{.high = 1e15, .above_low = true});
+  section.OnlyWith("sizes", submodular || kind == "stratified", "kind = \"submodular\" or \"stratified\"");
+  for (const auto key : {"features", "objective", "choice", "width"}) {
+    section.OnlyWith(key, submodular, "kind = \"submodular\"");
+  }
+}
+
+Status ReadSplit(Section section, SplitOptions& split, ShardChoice& shards) {
+  std::vector<std::string> kinds = SplitKinds();
+  kinds.emplace_back("submodular");
   section.Require("kind");
-  section.ReadName("kind", "split", SplitKinds(), split.kind);
+  section.ReadName("kind", "split", kinds, split.kind);
+  ReadShards(section, split.kind, shards);
   section.Read("alpha", split.alpha, Range{.high = 1e6, .above_low = true});
   std::int64_t classes = split.classes_per_device, shards = split.shards_per_device;
   section.Read("classes-per-device", classes, 1, 1'000'000);
@@ -47,10 +70,11 @@ Status ReadData(Section section, DataChoice& data) {
   }
   if (const Value* split = section.Take("split")) {
     const Value table = AsTable(*split);
-    section.Fail(ReadSplit(Section(section.document(), table, section.PathOf("split")), data.split));
+    section.Fail(ReadSplit(Section(section.document(), table, section.PathOf("split")), data.split, data.shards));
   }
   ReadLimit(section, "train-limit", data.train_limit);
   ReadLimit(section, "test-limit", data.test_limit);
+  section.ReadWord("evaluate", kMeasuredOn, data.evaluate);
   section.Read("hold-out", data.hold_out, kBelowOne);
   return section.Finish();
 }

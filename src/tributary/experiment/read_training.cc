@@ -5,6 +5,8 @@ namespace tributary {
 namespace {
 
 constexpr std::string_view kFederatedOnly = "method = \"federated\"";
+constexpr std::string_view kLocalOnly =
+    "method = \"federated\" or \"gossip\", or \"split\" with a split.variant that averages (splitfed-v1, splitfed-v2)";
 constexpr std::string_view kAveragingOnly =
     "method = \"federated\", or \"split\" with a split.variant that averages (splitfed-v1, splitfed-v2)";
 
@@ -13,7 +15,8 @@ void ReadLocalWork(Section& section, bool splitfed, Training& train) {
   section.Read("batch", train.batch, 1, 1'000'000);
   section.Read("local-steps", train.local_steps, 1, kMostRounds);
   section.Read("local-epochs", train.local_epochs, 1, kMostRounds);
-  section.OnlyWith("local-steps", federated || splitfed, kAveragingOnly);
+  const bool gossip = train.method == Method::kGossip;
+  section.OnlyWith("local-steps", federated || splitfed || gossip, kLocalOnly);
   if (splitfed && train.local_steps.value_or(1) > kMostCutSteps) {
     section.Fail("local-steps", " is " + std::to_string(*train.local_steps) + "; allowed where a network is cut: 1 to " +
                                     std::to_string(kMostCutSteps) +
@@ -23,7 +26,7 @@ void ReadLocalWork(Section& section, bool splitfed, Training& train) {
     section.Fail("local-epochs", ": devices with more samples would go over the cut more often than the others; use"
                                  " local-steps");
   }
-  section.OnlyWith("local-epochs", federated || splitfed, kFederatedOnly);
+  section.OnlyWith("local-epochs", federated || splitfed || gossip, "method = \"federated\" or \"gossip\"");
   if (train.local_steps && train.local_epochs) {
     section.Fail("local-epochs", " and train.local-steps are both given; a device does one or the other");
   } else if (federated && !train.local_steps && !train.local_epochs) {

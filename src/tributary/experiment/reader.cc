@@ -51,7 +51,7 @@ StatusOr<Experiment> Read(const Document& document, const std::optional<std::fil
   };
   std::vector<Section> sections;
   for (const auto name : {"experiment", "model", "data", "fleet", "train", "transfers", "compression", "stream",
-                          "injection", "split", "sampling", "dropout"}) {
+                          "injection", "split", "sampling", "dropout", "gossip"}) {
     sections.push_back(inner(name));
   }
   root.TakeTables("disturbance");
@@ -71,6 +71,7 @@ StatusOr<Experiment> Read(const Document& document, const std::optional<std::fil
   TRIBUTARY_RETURN_IF_ERROR(ReadSplit(sections[9], experiment, experiment.split));
   TRIBUTARY_RETURN_IF_ERROR(ReadSampling(sections[10], experiment.train, experiment.split, experiment.sampling));
   TRIBUTARY_RETURN_IF_ERROR(ReadDropout(sections[11], experiment, folder, experiment.dropout));
+  TRIBUTARY_RETURN_IF_ERROR(ReadGossip(sections[12], experiment, folder, experiment.gossip));
   experiment.transfers.whole_push = NeedsWholePush(experiment.compression);
   TRIBUTARY_RETURN_IF_ERROR(ReadDisturbances(root, experiment));
   TRIBUTARY_RETURN_IF_ERROR(root.Finish());

@@ -41,6 +41,9 @@ Status ReadSampling(Section section, const Training& train, const SplitChoice& s
 // `folder` is where the file that it may name lies; likewise.
 Status ReadDropout(Section section, const Experiment& rest, const std::optional<std::filesystem::path>& folder,
                    DropoutOptions& dropout);
+// Likewise.
+Status ReadGossip(Section section, const Experiment& rest, const std::optional<std::filesystem::path>& folder,
+                  GossipChoice& gossip);
 Status ReadDisturbance(Section section, const FleetChoice& fleet, Disturbance& disturbance);
 
 // Whether a text can name an experiment or a group: letters, digits, '-' and '_'. Names become folders and parts of

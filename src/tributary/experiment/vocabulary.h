@@ -20,8 +20,23 @@ struct Word {
   Enum meaning;
 };
 
-inline constexpr std::array<Word<Method>, 3> kMethods = {
-    {{"sync-sgd", Method::kSyncSgd}, {"federated", Method::kFederated}, {"split", Method::kSplit}}};
+inline constexpr std::array<Word<Method>, 4> kMethods = {{{"sync-sgd", Method::kSyncSgd},
+                                                          {"federated", Method::kFederated},
+                                                          {"split", Method::kSplit},
+                                                          {"gossip", Method::kGossip}}};
+inline constexpr std::array<Word<MixingRule>, 2> kMixingRules = {
+    {{"d-psgd", MixingRule::kMetropolis}, {"matcha", MixingRule::kMatcha}}};
+inline constexpr std::array<Word<TopologyKind>, 6> kTopologies = {{{"ring", TopologyKind::kRing},
+                                                                   {"torus", TopologyKind::kTorus},
+                                                                   {"complete", TopologyKind::kComplete},
+                                                                   {"erdos-renyi", TopologyKind::kErdosRenyi},
+                                                                   {"hypercube", TopologyKind::kHypercube},
+                                                                   {"edges", TopologyKind::kEdges}}};
+inline constexpr std::array<Word<BatchSizes>, 2> kBatchSizes = {
+    {{"equal", BatchSizes::kEqual}, {"speed", BatchSizes::kSpeed}}};
+inline constexpr std::array<Word<bool>, 2> kShardSizes = {{{"speed", true}, {"equal", false}}};
+inline constexpr std::array<Word<MeasuredOn>, 2> kMeasuredOn = {
+    {{"test", MeasuredOn::kTest}, {"train", MeasuredOn::kTrain}}};
 inline constexpr std::array<Word<SplitVariant>, 3> kSplitVariants = {{{"parallel", SplitVariant::kParallel},
                                                                       {"splitfed-v1", SplitVariant::kSplitFed1},
                                                                       {"splitfed-v2", SplitVariant::kSplitFed2}}};

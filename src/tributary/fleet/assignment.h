@@ -25,6 +25,9 @@ struct TrainAssignment {
   enum class Answer {
     kGradient,  // the mean gradient of one batch at the weights given
     kChange,    // how the parameters differ after `steps` local steps of the optimiser below
+    // Nothing: the device goes on from a model of its own by local steps, averages it with those of the devices it meets,
+    // and keeps it. The weights given are for one that has none yet.
+    kMeeting,
   };
 
   Answer answer = Answer::kGradient;
@@ -39,7 +42,7 @@ struct TrainAssignment {
   AugmentOptions augment;
   std::uint64_t seed = 1;
 
-  // For kChange. The optimiser's state starts anew in each assignment.
+  // For local steps. The optimiser's state starts anew in each assignment, and stays with a device that keeps its model.
   OptimiserOptions optimiser;
   double learning_rate = 0.1;
   double prox = 0;  // pull towards the weights given (FedProx μ): adds prox · (w − w₀) to each gradient

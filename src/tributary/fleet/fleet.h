@@ -49,6 +49,14 @@ struct Inquiry {
   std::size_t quorum = 0;
 };
 
+// Whom a device averages its model with after its local steps, and how much that one's counts. What all of them leave of one
+// is its own.
+struct Meeting {
+  DeviceId peer;
+  double weight = 0;  // above 0
+  friend bool operator==(const Meeting&, const Meeting&) = default;
+};
+
 struct RoundRequest : Inquiry {
   TrainAssignment assignment;
   // Where devices' batches differ: how many samples each participant takes, instead of the assignment's batch.
@@ -65,6 +73,11 @@ struct RoundRequest : Inquiry {
   // have.
   CutServer* server = nullptr;
   std::vector<std::int64_t> first;
+
+  // Where devices have models of their own (TrainAssignment::Answer::kMeeting): whom each participant meets, by rising
+  // number, and only participants. Who meets whom is mutual. One that does not come is left out, and its weight is the
+  // device's own.
+  std::vector<std::vector<Meeting>> meetings;
   std::size_t BatchOf(std::size_t participant) const { return batches.empty() ? assignment.batch : batches[participant]; }
 };
 
@@ -93,6 +106,12 @@ class Fleet {
   // Fails only if the fleet itself fails, or with Cancelled if the run is to stop: what goes wrong on a device is its
   // outcome.
   virtual StatusOr<RoundReport> Train(const RoundRequest& request, UpdateSink& sink) = 0;
+
+  // Where devices have models of their own: hands each participant's to `sink`, with a weight of one, as it was after the last
+  // round that counts. Those that are not there, or have none, are left out; the number of the others is returned.
+  virtual StatusOr<std::size_t> Collect(const Inquiry&, UpdateSink&) {
+    return InvalidArgument("these devices have no models of their own");
+  }
 
   // What Train of this round brought is in the model: what devices remember of it stands, and would otherwise be as if
   // it had never been.

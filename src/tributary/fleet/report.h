@@ -99,6 +99,9 @@ struct DeviceReport {
   };
   std::optional<Stream> stream;
   std::optional<KeptShare> kept;
+  // Of one that averages with others: with how many it did. `down` and `up` are then what models took between devices.
+  std::optional<std::int64_t> met;
+  Bytes relayed;  // of those, what went by way of the coordinator
 };
 
 struct RoundReport {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 
 namespace tributary {
 namespace {
@@ -13,10 +14,10 @@ class RunNotes : public EventSink {
 
   void Write(const Event& event) override {
     if (const auto* evaluated = std::get_if<Evaluated>(&event.what)) {
-      curve_.push_back({ToSeconds(event.time), evaluated->accuracy});
-      if (!reached_ && curve_.size() >= target_.evaluations && MeanOfLast(target_.evaluations) >= target_.accuracy) {
-        reached_ = curve_.back().x;
-      }
+      accuracies_.push_back(evaluated->accuracy);
+      losses_.push_back(evaluated->loss);
+      times_.push_back(ToSeconds(event.time));
+      if (!reached_ && times_.size() >= target_.evaluations && There()) reached_ = times_.back();
     } else if (const auto* device = std::get_if<DeviceFinished>(&event.what)) {
       if (device->outcome == Outcome::kApplied) {
         ++updates_;
@@ -40,22 +41,31 @@ class RunNotes : public EventSink {
     numbers["megabytes per update"] = per(bytes_up_.value, updates_) / 1e6;
     numbers["buffered samples"] = static_cast<double>(buffered_);
     numbers["kilobytes injected"] = per(injected_.value, rounds_) / 1e3;
-    if (!curve_.empty()) numbers["final accuracy"] = MeanOfLast((curve_.size() + 4) / 5);
+    if (!times_.empty()) {
+      numbers["final accuracy"] = MeanOfLast(accuracies_, (times_.size() + 4) / 5);
+      numbers["final loss"] = MeanOfLast(losses_, (times_.size() + 4) / 5);
+    }
     if (reached_) numbers["time to target"] = *reached_;
-    measurement.curve = curve_;
+    for (std::size_t i = 0; i < times_.size(); ++i) {
+      measurement.curve.push_back({times_[i], target_.loss ? losses_[i] : accuracies_[i]});
+    }
   }
 
  private:
   // Of so many evaluations, of which there are as many.
-  double MeanOfLast(std::size_t count) const {
+  static double MeanOfLast(std::span<const double> values, std::size_t count) {
     double sum = 0;
-    for (std::size_t i = curve_.size() - count; i < curve_.size(); ++i) sum += curve_[i].y;
+    for (const double value : values.last(count)) sum += value;
     return sum / static_cast<double>(count);
+  }
+  bool There() const {
+    if (target_.loss) return MeanOfLast(losses_, target_.evaluations) <= *target_.loss;
+    return MeanOfLast(accuracies_, target_.evaluations) >= target_.accuracy;
   }
 
   EventSink* const next_;
   const Target target_;
-  std::vector<Point> curve_;
+  std::vector<double> times_, accuracies_, losses_;  // of the evaluations
   std::optional<double> reached_;
   std::uint64_t rounds_ = 0, updates_ = 0, compressed_ = 0, buffered_ = 0;
   Bytes bytes_up_{0}, injected_{0};

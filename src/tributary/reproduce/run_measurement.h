@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 
 #include "tributary/base/status.h"
 #include "tributary/coordinator/simulation.h"
@@ -15,12 +16,14 @@ struct Target {
   // The mean of so many evaluations in a row must be there. One is what is usual; but accuracy goes up and down from one
   // evaluation to the next, so of two equal runs the one that is looked at more often gets there first.
   std::size_t evaluations = 1;
+  // Instead of an accuracy: a loss to fall to. The curve is then of losses.
+  std::optional<double> loss;
 };
 
 // Runs an experiment on a simulated fleet and says what it came to. Cancelled if it was stopped.
 //
 //   accuracy                    at the end
-//   final accuracy              the mean over the last fifth of the evaluations
+//   final accuracy, final loss  the mean over the last fifth of the evaluations
 //   virtual seconds, seconds per round, waiting share (of all devices' time), megabytes up
 //   time to target              where it was reached, in virtual seconds
 //   compressed steps            of all updates, those that took less than half the bytes of the weights

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -24,6 +25,7 @@ struct Study {
   std::map<std::string, Experiment> experiments;  // by the arm's name
   std::vector<std::uint64_t> seeds;               // where the person names none
   double target_accuracy = 0;                     // of the number "time to target"
+  std::optional<double> target_loss;              // likewise, instead
   std::function<ArmRunner(SimulationOptions)> runner;  // where an arm is no experiment
 };
 
@@ -49,6 +51,9 @@ StatusOr<Study> MakePslStudy(Effort effort, const std::filesystem::path& data_di
 
 // distreal: what devices train that have too little computation for all of it.
 StatusOr<Study> MakeDistrealStudy(Effort effort, const std::filesystem::path& data_dir);
+
+// rcd-sgd: shards that fit each worker's speed, in decentralised training.
+StatusOr<Study> MakeRcdSgdStudy(Effort effort, const std::filesystem::path& data_dir);
 
 // Adds an arm whose results belong to this experiment.
 void AddArm(Study& study, std::string name, std::string description, Experiment experiment);

@@ -77,6 +77,10 @@ struct DeviceFinished {
   std::optional<std::uint64_t> stream_last;
   // Of a device that chooses how much of the network it trains: the share of its multiply-accumulates.
   std::optional<double> kept;
+  // Of a device that averages its model with others': with how many it did, and what of the bytes went by way of the
+  // coordinator.
+  std::optional<std::uint64_t> met;
+  Bytes bytes_relayed;
   friend bool operator==(const DeviceFinished&, const DeviceFinished&) = default;
 };
 

@@ -64,6 +64,8 @@ void Fields(E& event, Visit& visit) {
   visit("stream_first", event.stream_first);
   visit("stream_last", event.stream_last);
   visit("kept", event.kept);
+  visit("met", event.met);
+  visit("bytes_relayed", event.bytes_relayed);
 }
 
 template <Is<RoundFinished> E, typename Visit>

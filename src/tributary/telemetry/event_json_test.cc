@@ -78,6 +78,8 @@ Event RandomEvent(Rng& rng) {
       if (rng.Below(2) == 0) std::get<DeviceFinished>(event.what).stream_first = Count(rng);
       if (rng.Below(2) == 0) std::get<DeviceFinished>(event.what).stream_last = Count(rng);
       std::get<DeviceFinished>(event.what).kept = PerhapsNumber(rng);
+      if (rng.Below(2) == 0) std::get<DeviceFinished>(event.what).met = Count(rng);
+      std::get<DeviceFinished>(event.what).bytes_relayed = {Signed(rng)};
       break;
     case 3: {
       RoundFinished finished{round,        Time(rng),     Count(rng),   Count(rng),

@@ -80,6 +80,7 @@ SimulatedFleet::SimulatedFleet(SimulatedFleetOptions options)
   for (std::size_t i = 0; i < options_.threads; ++i) {
     workers_.emplace_back(options_.model);
     if (options_.cut) testers_.emplace_back(options_.cut->whole);
+    if (options_.gossip) mixes_.emplace_back(*options_.model);
   }
 }
 
@@ -104,6 +105,7 @@ SimulatedFleet::Played SimulatedFleet::Play(const Inquiry& inquiry, std::span<co
     task.down = profile.downlink;
     CutTask(part.plan, *charge_.unit_bytes(), task);
     if (part.answer) task.push = {*part.answer};
+    if (part.bare) task.pull = {Bytes{0}};
     for (Bytes& bytes : task.push) bytes.value = std::llround(part.push_ratio * static_cast<double>(bytes.value));
     task.pull.front() += part.received;
     task.push.back() += part.shared;
@@ -155,6 +157,9 @@ void SimulatedFleet::Counted(RoundId round) {
   for (const auto& compression : compressions_) {
     if (compression && compression->answered == round) compression->counted = round;
   }
+  for (OwnModel& own : own_models_) {
+    if (own.answered == round) own.counted = round;
+  }
 }
 
 Status SimulatedFleet::Compress(Compression& compression, RoundId round, Update& update, std::vector<float>& seen) const {
@@ -191,31 +196,38 @@ void SimulatedFleet::ReadShared(const TrainAssignment& assignment, DeviceId devi
   GatherBatch(*data.dataset, places, assignment.augment, key, batch);
 }
 
-Status SimulatedFleet::TrainOne(Worker& worker, const TrainAssignment& assignment, const SharedWeights& weights,
-                                Samples& samples, bool corrupt, DeviceReport& report, UpdateSink& sink) {
-  const std::size_t index = report.device.value;
-  const LocalData& data = options_.data[index];
-  const Bytes shared_bytes{static_cast<std::int64_t>(samples.share * RecordBytes(FormatOf(*data.dataset)))};
+TrainHooks SimulatedFleet::HooksOf(const TrainAssignment& assignment, DeviceId device, Samples& samples) {
   TrainHooks hooks;
   if (samples.share > 0 || !samples.received.empty()) {
     hooks.samples = samples.count + static_cast<std::int64_t>(samples.received.size());
-    hooks.read = [&](std::uint64_t, Batch& batch) { ReadShared(assignment, report.device, samples, batch); };
-  } else if (DeviceStream* const stream = streams_[index].get(); stream != nullptr && assignment.epochs == 0) {
+    hooks.read = [this, &assignment, device, &samples](std::uint64_t, Batch& batch) {
+      ReadShared(assignment, device, samples, batch);
+    };
+  } else if (DeviceStream* const stream = streams_[device.value].get(); stream != nullptr && assignment.epochs == 0) {
     hooks.samples = samples.count;
-    hooks.read = [&, stream](std::uint64_t step, Batch& batch) {
+    hooks.read = [this, &assignment, device, &samples, stream](std::uint64_t step, Batch& batch) {
       const auto first = samples.first + static_cast<std::int64_t>(step * assignment.batch);
-      ReadStream(data, stream->order, first, assignment.batch,
-                 {assignment.seed, report.device, static_cast<std::uint64_t>(first)}, assignment.augment, batch);
+      ReadStream(options_.data[device.value], stream->order, first, assignment.batch,
+                 {assignment.seed, device, static_cast<std::uint64_t>(first)}, assignment.augment, batch);
     };
   }
   if (samples.choice != nullptr) {
-    hooks.keep = [&](std::uint64_t step) { return samples.choice->Atoms(step); };
+    hooks.keep = [&samples](std::uint64_t step) { return samples.choice->Atoms(step); };
     hooks.scaling = options_.dropout->scaling;
   }
   if (samples.cross) {
     hooks.cut = options_.cut->node;
     hooks.cross = samples.cross;
   }
+  return hooks;
+}
+
+Status SimulatedFleet::TrainOne(Worker& worker, const TrainAssignment& assignment, const SharedWeights& weights,
+                                Samples& samples, bool corrupt, DeviceReport& report, UpdateSink& sink) {
+  const std::size_t index = report.device.value;
+  const LocalData& data = options_.data[index];
+  const Bytes shared_bytes{static_cast<std::int64_t>(samples.share * RecordBytes(FormatOf(*data.dataset)))};
+  const TrainHooks hooks = HooksOf(assignment, report.device, samples);
   auto trained = worker.Train(assignment, weights, report.device, data, hooks);
   Status refused = trained.ok() ? OkStatus() : std::move(trained).status();
   // At the cut it waits for the others, or it is gone by now.
@@ -245,6 +257,7 @@ Status SimulatedFleet::TrainOne(Worker& worker, const TrainAssignment& assignmen
 }
 
 StatusOr<RoundReport> SimulatedFleet::Train(const RoundRequest& request, UpdateSink& sink) {
+  if (options_.gossip) return TrainMeetings(request);
   const std::vector<Trouble> troubles =
       DrawTroubles(options_.disturbances, options_.profiles, request.participants, options_.seed, request.round,
                    clock_.Now());
@@ -271,7 +284,7 @@ StatusOr<RoundReport> SimulatedFleet::Train(const RoundRequest& request, UpdateS
     const StepWork work{of_work(samples.first), of_work(samples.last), kTrainingPasses * of_work(samples.all)};
     const StepPlanner* planner = PlannerOf(device, work);
     const Compression* compression = CompressionOf(device);
-    return Part{work, samples.all, planner != nullptr ? planner->plan() : charge_.Whole(), {},
+    return Part{work, samples.all, planner != nullptr ? planner->plan() : charge_.Whole(), {}, false,
                 compression != nullptr ? compression->ratio : 1, share, Bytes{received * sample},
                 Bytes{static_cast<std::int64_t>(share) * sample},
                 CrossingsOf(assignment, device), std::move(steps)};
@@ -321,21 +334,21 @@ StatusOr<RoundReport> SimulatedFleet::Train(const RoundRequest& request, UpdateS
     if (device.outcome != Outcome::kApplied) continue;
     for (const std::uint32_t sample : samples[place].shared) shared_.push_back({device.device, sample});
   }
-  for (std::size_t i = 0; i < report.devices.size(); ++i) {
-    DeviceReport& device = report.devices[i];
-    const DeviceStream* const stream = streams_[device.device.value].get();
-    if (stream == nullptr) continue;
-    streams_[device.device.value]->stream.Observe(times.end);
-    device.stream.emplace();
-    device.stream->rate = stream->stream.rate();
-    device.stream->buffered = stream->stream.Buffered(times.end);
-    device.stream->dropped = stream->stream.dropped();
-    if (device.outcome == Outcome::kApplied) {
-      device.stream->first = samples[i].first;
-      device.stream->last = samples[i].first + samples[i].count - 1;
-    }
-  }
+  for (std::size_t i = 0; i < report.devices.size(); ++i) ReportStream(times.end, samples[i], report.devices[i]);
   return report;
+}
+
+void SimulatedFleet::ReportStream(TimePoint end, const Samples& samples, DeviceReport& report) {
+  DeviceStream* const stream = streams_[report.device.value].get();
+  if (stream == nullptr) return;
+  stream->stream.Observe(end);
+  report.stream.emplace();
+  report.stream->rate = stream->stream.rate();
+  report.stream->buffered = stream->stream.Buffered(end);
+  report.stream->dropped = stream->stream.dropped();
+  if (report.outcome != Outcome::kApplied) return;
+  report.stream->first = samples.first;
+  report.stream->last = samples.first + samples.count - 1;
 }
 
 Status SimulatedFleet::TrainAll(const RoundRequest& request, std::span<const TrainAssignment> assignments,
@@ -357,10 +370,10 @@ std::optional<SamplesPerSecond> SimulatedFleet::StreamRate(DeviceId device) cons
 }
 
 std::vector<DeviceId> SimulatedFleet::Answering(const Inquiry& inquiry, const std::function<double(DeviceId)>& passes,
-                                                Bytes answer) {
+                                                Bytes answer, bool bare) {
   const auto part = [&](DeviceId device) {
     const double all = passes(device);
-    return Part{{.first = all, .passes = all}, 0, charge_.Whole(), answer, 1};
+    return Part{{.first = all, .passes = all}, 0, charge_.Whole(), answer, bare, 1};
   };
   const RoundTimes times = Play(inquiry, std::vector<Trouble>(inquiry.participants.size()), part).times;
   clock_.AdvanceTo(times.end);

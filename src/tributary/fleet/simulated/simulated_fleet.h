@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tributary/base/clock.h"
+#include "tributary/device/gossip_model.h"
 #include "tributary/device/local_data.h"
 #include "tributary/device/update_compressor.h"
 #include "tributary/device/worker.h"
@@ -49,6 +50,8 @@ struct SimulatedFleetOptions {
     std::shared_ptr<const DropoutMenu> menu;
   };
   std::optional<Dropout> dropout;
+  // Where devices have models of their own: how their local steps go.
+  std::optional<OptimiserOptions> gossip;
   std::uint64_t seed = 1;
   std::size_t threads = 1;  // of the pool; results do not depend on it
 };
@@ -65,6 +68,9 @@ struct SimulatedFleetOptions {
 // Learning is real: each device's work is done by the code that a real device runs, on a pool of threads with one
 // compute thread each, so a run is a function of (experiment, seed) alone.
 //
+// Where devices average models of their own with each other's, those travel between the devices' links, and the servers carry
+// nothing but a word to begin and one at the end (meeting_timeline.h); each device's model takes memory of its own.
+//
 // A round is played on the clock first and trained afterwards, and only for those whose update arrives, or who came as far
 // as the cut of a network that has one. Devices have no
 // memory of their own beyond their data's indices; threads have.
@@ -79,6 +85,7 @@ class SimulatedFleet : public Fleet {
 
   std::size_t Shared() const override { return shared_.size(); }
   StatusOr<RoundReport> Train(const RoundRequest& request, UpdateSink& sink) override;
+  StatusOr<std::size_t> Collect(const Inquiry& inquiry, UpdateSink& sink) override;
   void Counted(RoundId round) override;
   std::optional<SamplesPerSecond> StreamRate(DeviceId device) const override;
   StatusOr<EvaluationTotals> Evaluate(const EvaluateAssignment& assignment, const Inquiry& inquiry) override;
@@ -96,6 +103,7 @@ class SimulatedFleet : public Fleet {
     std::int64_t samples = 0;     // that it takes from its stream, if it has one
     StepPlan plan;
     std::optional<Bytes> answer;  // instead of an update
+    bool bare = false;            // no weights go to it
     double push_ratio = 1;        // bytes on the way for a byte of the update
     std::size_t share = 0;        // samples of its batch that it shares
     Bytes received{0};            // what others shared, with the weights
@@ -126,7 +134,8 @@ class SimulatedFleet : public Fleet {
                                    const DeviceTask& task) const;
   Duration LongestPush(const DeviceTask& task, std::size_t participants) const;
   // Plays an inquiry that nothing disturbs, to its end, and says who answered in time. `passes`: forward, over samples.
-  std::vector<DeviceId> Answering(const Inquiry& inquiry, const std::function<double(DeviceId)>& passes, Bytes answer);
+  std::vector<DeviceId> Answering(const Inquiry& inquiry, const std::function<double(DeviceId)>& passes, Bytes answer,
+                                  bool bare = false);
   // What a device remembers of its compression, and how its updates come out of it.
   struct Compression {
     explicit Compression(const SimulatedFleetOptions& options);
@@ -152,6 +161,8 @@ class SimulatedFleet : public Fleet {
   };
   // Of the samples that were shared in the last round, those that are not this device's own.
   std::vector<std::uint32_t> SharedWith(DeviceId device) const;
+  // How it reads those, and what it trains of the network. `samples` must outlive them.
+  TrainHooks HooksOf(const TrainAssignment& assignment, DeviceId device, Samples& samples);
   // One device's training, and what becomes of its update: for any thread.
   Status TrainOne(Worker& worker, const TrainAssignment& assignment, const SharedWeights& weights, Samples& samples,
                   bool corrupt, DeviceReport& report, UpdateSink& sink);
@@ -162,6 +173,16 @@ class SimulatedFleet : public Fleet {
   Status TrainCut(const RoundRequest& request, std::span<const TrainAssignment> assignments, const Played& played,
                   std::span<const Trouble> troubles, std::vector<Samples>& samples, RoundReport& report,
                   UpdateSink& sink);
+  // What there is to say of a device's stream at the end of a round, whose samples were these.
+  void ReportStream(TimePoint end, const Samples& samples, DeviceReport& report);
+  // A round of devices with models of their own (simulated_fleet_gossip.cc).
+  struct OwnModel {
+    std::unique_ptr<GossipModel> model;
+    RoundId answered{0}, counted{0};
+  };
+  struct MeetingDevice;
+  StatusOr<RoundReport> TrainMeetings(const RoundRequest& request);
+  std::vector<MeetingDevice> PlayMeetings(const RoundRequest& request, RoundReport& report);
   // Reads the one batch of an assignment together with what others shared; `samples` then holds what it shares itself.
   void ReadShared(const TrainAssignment& assignment, DeviceId device, Samples& samples, Batch& batch);
   // None where everything goes in one segment.
@@ -172,6 +193,8 @@ class SimulatedFleet : public Fleet {
   StepCharge charge_;
   std::vector<std::unique_ptr<StepPlanner>> planners_;       // per device, once it has been asked
   std::vector<std::unique_ptr<Compression>> compressions_;  // likewise
+  std::vector<OwnModel> own_models_;                        // per device, where they have them
+  std::vector<ModelMix> mixes_;                             // one per thread, likewise
   VirtualClock clock_;
   WorkerPool pool_;
   std::vector<Worker> workers_;   // one per thread

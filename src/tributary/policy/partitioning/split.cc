@@ -3,13 +3,16 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tributary/base/check.h"
 #include "tributary/base/names.h"
 #include "tributary/policy/partitioning/by_source.h"
 #include "tributary/policy/partitioning/classes_per_device.h"
 #include "tributary/policy/partitioning/dirichlet.h"
 #include "tributary/policy/partitioning/extended_dirichlet.h"
 #include "tributary/policy/partitioning/iid.h"
+#include "tributary/policy/partitioning/quotas.h"
 #include "tributary/policy/partitioning/shards.h"
+#include "tributary/policy/partitioning/stratified.h"
 
 namespace tributary {
 namespace {
@@ -60,7 +63,7 @@ StatusOr<Partition> MakeSplitBySource(std::span<const std::uint32_t> sources, st
 }  // namespace
 
 const std::vector<std::string>& SplitKinds() {
-  static const std::vector<std::string> kinds = {"iid", "dirichlet", "classes-per-device",
+  static const std::vector<std::string> kinds = {"iid", "stratified", "dirichlet", "classes-per-device",
                                                  "extended-dirichlet", "shards", "source"};
   return kinds;
 }
@@ -79,6 +82,12 @@ StatusOr<Partition> MakeSplit(const SplitOptions& options, std::span<const std::
   const SamplesByClass groups = GroupByClass(labels, classes);
   Rng rng = Rng::ForStream(options.seed, DeviceId{0}, "split");
   if (options.kind == "iid") return SplitIid(labels.size(), devices, rng);
+  if (options.kind == "stratified") {
+    const std::vector<double> speeds = options.speeds.empty() ? std::vector<double>(devices, 1.0) : options.speeds;
+    TRIBUTARY_CHECK(speeds.size() == devices);
+    TRIBUTARY_RETURN_IF_ERROR(CheckSpeeds(speeds, labels.size()));
+    return SplitStratified(groups, speeds, rng);
+  }
   if (options.kind == "shards") {
     TRIBUTARY_RETURN_IF_ERROR(CheckShards(options, labels.size()));
     return SplitShards(groups, devices, static_cast<std::size_t>(options.shards_per_device), rng);

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+
+#include "tributary/base/flat_buffer.h"
+#include "tributary/base/ids.h"
+#include "tributary/base/status.h"
+#include "tributary/device/model_mix.h"
+#include "tributary/device/worker.h"
+#include "tributary/model/model.h"
+
+namespace tributary {
+
+// The model of its own that a device of a decentralised run has, with its optimiser's memory, which is never averaged. The
+// model after a round belongs to that round. Whether the round counts only the coordinator knows, so each round begins by
+// naming the one to go on from, and one that did not count is as if it had never been:
+//
+//   1. Begin
+//   2. Train: local steps. From then on offered() is what neighbours are to get
+//   3. End, with the average; then, where it must survive the process, Save
+//
+// For one thread at a time. Costs three times the network's values and twice its optimiser's state.
+class GossipModel {
+ public:
+  // Options must be valid.
+  GossipModel(std::shared_ptr<const Model> model, const OptimiserOptions& optimiser);
+
+  // Whether it has the model after this round.
+  bool Has(RoundId round) const { return round.value != 0 && (before_.round == round || after_.round == round); }
+  // For `round`, from the model after round `from`. Where it does not have that one, from `start` as a new device, and
+  // false is returned.
+  bool Begin(RoundId round, RoundId from, const SharedWeights& start);
+  // Hooks are as for Worker::Train, but for the optimiser, which is this one's.
+  StatusOr<Worker::Trained> Train(Worker& worker, const TrainAssignment& assignment, DeviceId device,
+                                  const LocalData& data, TrainHooks hooks = {});
+  SharedWeights offered() const { return {offered_parameters_.span(), offered_statistics_.span()}; }
+  // `mix` has been given the neighbours' models.
+  Status End(ModelMix& mix);
+  // After a round that it has.
+  SharedWeights After(RoundId round) const {
+    const State& state = after_.round == round ? after_ : before_;
+    return {state.parameters.span(), state.statistics.span()};
+  }
+
+  // What it has, in a folder: of the round ended last, while those of other rounds go, but for `keep` and the one it went on
+  // from.
+  Status Save(const std::filesystem::path& folder, RoundId keep) const;
+  // Looks for that of this round where Begin would find nothing. What is there but cannot be read is said, and is as if it
+  // were not.
+  Status Load(const std::filesystem::path& folder, RoundId round);
+
+ private:
+  struct State {
+    RoundId round{0};
+    FlatBuffer parameters, statistics;
+    std::unique_ptr<Optimiser> optimiser;
+  };
+  State Empty() const;
+  static void Copy(State& from, State& to);
+
+  const std::shared_ptr<const Model> model_;
+  const OptimiserOptions options_;
+  State before_, after_;  // of the round that counts, and of the one being made or last made
+  FlatBuffer offered_parameters_, offered_statistics_;
+  RoundId making_{0};
+};
+
+}  // namespace tributary

@@ -1,0 +1,56 @@
+#include "tributary/device/round_files.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include "tributary/base/file.h"
+
+namespace tributary {
+namespace {
+
+constexpr std::string_view kSuffix = ".safetensors";
+
+template <typename Number>
+bool ParseAll(std::string_view text, Number& out) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
+  return error == std::errc() && end == text.data() + text.size() && !text.empty();
+}
+
+// The round that a file of this name is of.
+std::optional<RoundId> RoundOfFile(std::string_view prefix, std::string_view name) {
+  if (!name.starts_with(prefix) || !name.ends_with(kSuffix) || name.size() < prefix.size() + kSuffix.size()) return {};
+  RoundId round;
+  if (!ParseAll(name.substr(prefix.size(), name.size() - prefix.size() - kSuffix.size()), round.value)) return {};
+  return round;
+}
+
+}  // namespace
+
+Status RoundFiles::MakeFolder(const std::filesystem::path& folder) const {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  return error ? SystemError("make", folder, error.value()) : OkStatus();
+}
+
+std::filesystem::path RoundFiles::PathOf(const std::filesystem::path& folder, RoundId round) const {
+  return folder / (std::string(prefix) + std::to_string(round.value) + std::string(kSuffix));
+}
+
+void RoundFiles::RemoveAllBut(const std::filesystem::path& folder, std::initializer_list<RoundId> kept) const {
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    const auto round = RoundOfFile(prefix, entry.path().filename().string());
+    if (round && std::ranges::find(kept, *round) == kept.end()) std::filesystem::remove(entry.path(), error);
+  }
+}
+
+StatusOr<std::uint64_t> NumberIn(const std::filesystem::path& path, const std::map<std::string, std::string>& metadata,
+                                 const std::string& key) {
+  const auto found = metadata.find(key);
+  std::uint64_t number = 0;
+  if (found != metadata.end() && ParseAll(found->second, number)) return number;
+  return Corrupt(path.string() + ": '" + key + "' is no number");
+}
+
+}  // namespace tributary
