@@ -47,8 +47,11 @@ FinishedRun RunIt(const Experiment& experiment, GossipEvents* events = nullptr, 
 // synchronous SGD on the mean gradient.
 TEST(SimulateGossip, OnACompleteGraphItIsSynchronousSgd) {
   GossipEvents gossip, sync;
-  RunIt(Four({"gossip.topology=complete", "train.momentum=0"}), &gossip);
-  Experiment plain = Four({"train.momentum=0"});
+  const std::vector<std::string> longer = {"model.name=mlp", "train.momentum=0", "experiment.rounds=24", "experiment.evaluate-every=6"};
+  Experiment complete = Four(longer);
+  complete.gossip.mixing.topology.kind = TopologyKind::kComplete;
+  RunIt(complete, &gossip);
+  Experiment plain = Four(longer);
   plain.train.method = Method::kSyncSgd;
   plain.train.local_steps.reset();
   RunIt(plain, &sync);
@@ -115,7 +118,8 @@ TEST(SimulateGossip, MatchaMeetsSomeOfThem) {
   GossipEvents all, some;
   const auto settings = [](const char* algorithm) {
     return std::vector<std::string>{std::string("gossip.algorithm=") + algorithm, "gossip.topology=complete",
-                                    "experiment.rounds=60", "experiment.evaluate-every=60", "data.train-limit=64"};
+                                    "experiment.rounds=60", "experiment.evaluate-every=60", "train.batch=1",
+                                    "data.test-limit=10"};
   };
   RunIt(Four(settings("d-psgd")), &all);
   RunIt(Four(settings("matcha")), &some);

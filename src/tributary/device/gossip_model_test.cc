@@ -91,6 +91,7 @@ class GossipModelTest : public ::testing::Test {
 
 // D-PSGD of two devices written out: models, momenta and averages as plain arrays.
 TEST_F(GossipModelTest, IsTheAlgorithmWrittenOut) {
+  assignment_.learning_rate = 0.005;
   GossipModel a(model_, assignment_.optimiser), b(model_, assignment_.optimiser);
   struct Plain {
     std::vector<float> parameters, statistics, momentum;
@@ -114,7 +115,7 @@ TEST_F(GossipModelTest, IsTheAlgorithmWrittenOut) {
         ASSERT_TRUE(executor.Train({batch.inputs, batch.labels}, {}).ok());
         for (std::size_t i = 0; i < mine.size(); ++i) {
           plain[d].momentum[i] = 0.9F * plain[d].momentum[i] + gradients.data()[i];
-          mine.data()[i] -= 0.05F * plain[d].momentum[i];
+          mine.data()[i] -= 0.005F * plain[d].momentum[i];
         }
       }
       plain[d].parameters.assign(mine.span().begin(), mine.span().end());

@@ -14,7 +14,7 @@ namespace tributary {
 namespace {
 
 Model SmallModel() {
-  auto graph = BuildZooGraph({.name = "resnet8", .input = {3, 16, 16}, .classes = 4});
+  auto graph = BuildZooGraph({"resnet8", Shape{3, 16, 16}, 4, Stem::kAuto});
   return Model(std::move(graph).value());
 }
 

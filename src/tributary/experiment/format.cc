@@ -277,8 +277,8 @@ void WriteDropout(const DropoutOptions& dropout, Writer& out) {
 void WriteGossip(const GossipChoice& gossip, Writer& out) {
   const MixingOptions& mixing = gossip.mixing;
   out.Section("[gossip]");
-  out.Put("algorithm", NameOf(kMixingRules, mixing.rule));
-  std::string fields = "kind = " + Quoted(NameOf(kTopologies, mixing.topology.kind));
+  out.Put("algorithm", NameOf(kMixingWords, mixing.rule));
+  std::string fields = "kind = " + Quoted(NameOf(kTopologyWords, mixing.topology.kind));
   if (mixing.topology.kind == TopologyKind::kErdosRenyi) {
     fields += ", probability = " + FormatNumber(mixing.topology.probability);
   }

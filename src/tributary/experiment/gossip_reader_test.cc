@@ -94,7 +94,7 @@ TEST(GossipReader, RefusesDecisionsThatHaveNoMeaningThere) {
   ExpectGossipRefusal(WithGossip("", "", "[transfers]\nstrategy = \"optimal\"\n"), "leave out [transfers]");
   ExpectGossipRefusal(WithGossip("", "", "prox = 0.1\n"), "method = \"federated\"");
   ExpectGossipRefusal(WithGossip("", "", "server-optimiser = \"adam\"\n"), "method = \"federated\"");
-  ExpectGossipRefusal(WithGossip("batches = \"speed\"", "", "[stream]\nbatch = \"stream-rate\"\n"), "follow their streams");
+  ExpectGossipRefusal(WithGossip("", "", "[stream]\nbatch = \"stream-rate\"\n"), "method = \"sync-sgd\"");
 }
 
 }  // namespace

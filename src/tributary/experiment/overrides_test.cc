@@ -59,8 +59,8 @@ TEST(Overrides, MistakesNameTheSetting) {
   EXPECT_TRUE(Refusal("trian.batch=3")
                   .starts_with("--set trian.batch=3: unknown section 'trian'; did you mean 'train'?"))
       << Refusal("trian.batch=3");
-  EXPECT_EQ(Refusal("train.method=gossip"),
-            "--set train.method=gossip: train.method: unknown method 'gossip'. Known: sync-sgd, federated, split");
+  EXPECT_EQ(Refusal("train.method=quarrel"),
+            "--set train.method=quarrel: train.method: unknown method 'quarrel'. Known: sync-sgd, federated, split, gossip");
   EXPECT_EQ(Refusal("train.batch"), "--set train.batch: a setting is KEY=VALUE, like train.batch=32");
   EXPECT_EQ(Refusal("train.batch="), "--set train.batch=: there is no value after '='");
   EXPECT_EQ(Refusal("train..batch=3"),

@@ -36,11 +36,11 @@ Status ReadSplit(Section section, SplitOptions& split, ShardChoice& shards) {
   section.ReadName("kind", "split", kinds, split.kind);
   ReadShards(section, split.kind, shards);
   section.Read("alpha", split.alpha, Range{.high = 1e6, .above_low = true});
-  std::int64_t classes = split.classes_per_device, shards = split.shards_per_device;
+  std::int64_t classes = split.classes_per_device, runs = split.shards_per_device;
   section.Read("classes-per-device", classes, 1, 1'000'000);
-  section.Read("shards-per-device", shards, 1, 1'000'000);
+  section.Read("shards-per-device", runs, 1, 1'000'000);
   split.classes_per_device = static_cast<int>(classes);
-  split.shards_per_device = static_cast<int>(shards);
+  split.shards_per_device = static_cast<int>(runs);
   const bool extended = split.kind == "extended-dirichlet";
   section.OnlyWith("alpha", extended || split.kind == "dirichlet",
                    "kind = \"dirichlet\" or \"extended-dirichlet\"");

@@ -45,7 +45,7 @@ StatusOr<Edges> FindEdges(const Value& value, const std::optional<std::filesyste
 
 Status ReadTopology(Section section, const std::optional<std::filesystem::path>& folder, TopologyOptions& topology) {
   section.Require("kind");
-  section.ReadWord("kind", kTopologies, topology.kind);
+  section.ReadWord("kind", kTopologyWords, topology.kind);
   section.Read("probability", topology.probability, kPositiveShare);
   section.OnlyWith("probability", topology.kind == TopologyKind::kErdosRenyi, "kind = \"erdos-renyi\"");
   const bool edges = topology.kind == TopologyKind::kEdges;
@@ -88,7 +88,7 @@ void CheckRoomForGossip(Section& section, const Experiment& rest) {
 Status ReadGossip(Section section, const Experiment& rest, const std::optional<std::filesystem::path>& folder,
                   GossipChoice& gossip) {
   MixingOptions& mixing = gossip.mixing;
-  section.ReadWord("algorithm", kMixingRules, mixing.rule);
+  section.ReadWord("algorithm", kMixingWords, mixing.rule);
   if (const Value* topology = section.Take("topology")) {
     const Value table = AsTable(*topology);
     section.Fail(ReadTopology(Section(section.document(), table, section.PathOf("topology")), folder, mixing.topology));
@@ -102,10 +102,6 @@ Status ReadGossip(Section section, const Experiment& rest, const std::optional<s
   }
   if (!gossips) return section.Finish();
   CheckRoomForGossip(section, rest);
-  if (gossip.batches == BatchSizes::kSpeed && rest.stream.batch.rule != BatchRule::kFixed) {
-    section.Fail("batches", " follow the devices' speeds, and stream.batch says that they follow their streams; leave out one"
-                            " of them");
-  }
   // What is left for the maker to say.
   const auto nodes = static_cast<std::size_t>(TotalDevices(rest.fleet));
   if (auto made = Mixer::Make(mixing, nodes, rest.goal.seed); !made.ok()) {

@@ -49,10 +49,10 @@ TEST(ReaderErrors, UnknownSectionsAreAnsweredWithTheNearest) {
   EXPECT_EQ(RefusalOf("[train]", "[trian]"),
             "e.toml:13: unknown section 'trian'; did you mean 'train'? Known: schema, experiment, model, "
             "data, fleet, "
-            "train, transfers, compression, stream, injection, split, sampling, dropout, disturbance");
+            "train, transfers, compression, stream, injection, split, sampling, dropout, gossip, disturbance");
   EXPECT_EQ(RefusalOfTrain("[squeeze]\nkind = \"top-k\""),
             "e.toml:16: unknown section 'squeeze'. Known: schema, experiment, model, data, fleet, train, "
-            "transfers, compression, stream, injection, split, sampling, dropout, disturbance");
+            "transfers, compression, stream, injection, split, sampling, dropout, gossip, disturbance");
 }
 
 TEST(ReaderErrors, RatesInAListAreOneForEachDevice) {
@@ -98,7 +98,7 @@ TEST(ReaderErrors, SettingsWithoutEffectAreRefused) {
 TEST(ReaderErrors, UnknownValuesAreAnsweredWithTheNearest) {
   EXPECT_EQ(RefusalOf("\"federated\"", "\"federatd\""),
             "e.toml:14: train.method: unknown method 'federatd'; did you mean 'federated'? Known: sync-sgd, "
-            "federated, split");
+            "federated, split, gossip");
   EXPECT_EQ(
       RefusalOf("\"cnn\"", "\"resnet81\""),
       "e.toml:6: model.name: unknown model 'resnet81'; did you mean 'resnet8'? Known: mlp, har-cnn, lenet5, cnn, "
@@ -112,8 +112,8 @@ TEST(ReaderErrors, UnknownValuesAreAnsweredWithTheNearest) {
       "./glyps");
   EXPECT_EQ(
       RefusalWith("split = \"dirichlt\"", "[[fleet.group]]"),
-      "e.toml:9: data.split.kind: unknown split 'dirichlt'; did you mean 'dirichlet'? Known: iid, dirichlet, "
-      "classes-per-device, extended-dirichlet, shards, source");
+      "e.toml:9: data.split.kind: unknown split 'dirichlt'; did you mean 'dirichlet'? Known: iid, stratified, dirichlet, "
+      "classes-per-device, extended-dirichlet, shards, source, submodular");
   EXPECT_EQ(
       RefusalOfTrain("[[disturbance]]\nkind = \"vanish\"\ndevices = \"group:group-1\""),
       "e.toml:18: disturbance.0.devices: unknown group 'group-1'; did you mean 'group-0'? Known: group-0");
@@ -235,7 +235,7 @@ TEST(ReaderErrors, TypesAreSaid) {
   EXPECT_EQ(RefusalOfTrain("momentum = 1.0"),
             "e.toml:16: train.momentum is 1.0; allowed: a number at least 0 and less than 1");
   EXPECT_EQ(RefusalOf("\"federated\"", "[1, 2]"),
-            "e.toml:14: train.method is a list of 2; allowed: sync-sgd, federated, split");
+            "e.toml:14: train.method is a list of 2; allowed: sync-sgd, federated, split, gossip");
   EXPECT_EQ(Refusal("schema = 1\ntrain = 3\n"), "e.toml:1: experiment.name is missing");
   EXPECT_EQ(RefusalOf("\"least\"", "\"../least\""),
             "e.toml:3: experiment.name is \"../least\"; allowed: letters, digits, '-' and '_', 64 at most, "
@@ -273,7 +273,7 @@ TEST(ReaderErrors, WhatIsNeededIsMissed) {
 
 TEST(ReaderErrors, ContradictionsAreSaid) {
   EXPECT_EQ(RefusalOf("\"federated\"", "\"sync-sgd\""),
-            "e.toml:15: train.local-steps has a meaning only with method = \"federated\", or \"split\" with a split.variant "
+            "e.toml:15: train.local-steps has a meaning only with method = \"federated\" or \"gossip\", or \"split\" with a split.variant "
             "that averages (splitfed-v1, splitfed-v2)");
   EXPECT_EQ(
       RefusalOfTrain("local-epochs = 2"),

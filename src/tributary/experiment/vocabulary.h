@@ -24,9 +24,9 @@ inline constexpr std::array<Word<Method>, 4> kMethods = {{{"sync-sgd", Method::k
                                                           {"federated", Method::kFederated},
                                                           {"split", Method::kSplit},
                                                           {"gossip", Method::kGossip}}};
-inline constexpr std::array<Word<MixingRule>, 2> kMixingRules = {
+inline constexpr std::array<Word<MixingRule>, 2> kMixingWords = {
     {{"d-psgd", MixingRule::kMetropolis}, {"matcha", MixingRule::kMatcha}}};
-inline constexpr std::array<Word<TopologyKind>, 6> kTopologies = {{{"ring", TopologyKind::kRing},
+inline constexpr std::array<Word<TopologyKind>, 6> kTopologyWords = {{{"ring", TopologyKind::kRing},
                                                                    {"torus", TopologyKind::kTorus},
                                                                    {"complete", TopologyKind::kComplete},
                                                                    {"erdos-renyi", TopologyKind::kErdosRenyi},

@@ -127,12 +127,12 @@ TEST(EventJson, BytesAreFixed) {
   EXPECT_EQ(line(RoundStarted{{3}, 8}),
             R"({"type":"round-started","time_ns":1500000000,"round":3,"participants":8})");
   EXPECT_EQ(line(DeviceFinished{
-                {3}, {5}, Outcome::kRefused, "a \"b\"\n", 64, std::nan(""), 1ms, 2ms, 3ms, 4ms, 5ms, 6ms, 7ms, {10}, {20}, 2.5, 30, 8ms, 40, 50, 60, 70, 80, 0.25}),
+                {3}, {5}, Outcome::kRefused, "a \"b\"\n", 64, std::nan(""), 1ms, 2ms, 3ms, 4ms, 5ms, 6ms, 7ms, {10}, {20}, 2.5, 30, 8ms, 40, 50, 60, 70, 80, 0.25, 3, {90}}),
             R"({"type":"device-finished","time_ns":1500000000,"round":3,"device":5,"outcome":"refused",)"
             R"("reason":"a \"b\"\n","samples":64,"loss":"nan","pull_ns":1000000,"compute_ns":2000000,)"
             R"("push_ns":3000000,"wait_ns":4000000,"hidden_ns":5000000,"hideable_ns":6000000,"planned_ns":7000000,)"
             R"("bytes_down":10,"bytes_up":20,"stream_rate":2.5,"buffered":30,"oldest_ns":8000000,"dropped":40,)"
-            R"("missing":50,"undecodable":60,"stream_first":70,"stream_last":80,"kept":0.25})");
+            R"("missing":50,"undecodable":60,"stream_first":70,"stream_last":80,"kept":0.25,"met":3,"bytes_relayed":90})");
   EXPECT_EQ(line(RoundFinished{{3}, 1s, 5, 1, 2, 3, 4, 0.1, DeviceId{5}, 7, 0.5, {10}, {20}, {5}}),
             R"({"type":"round-finished","time_ns":1500000000,"round":3,"duration_ns":1000000000,"applied":5,)"
             R"("late":1,"lost":2,"refused":3,"crashed":4,"train_loss":0.1,"slowest":5,"buffered":7,"overlap":0.5,"bytes_down":10,)"
