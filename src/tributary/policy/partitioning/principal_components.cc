@@ -5,7 +5,7 @@
 
 #include "tributary/base/check.h"
 #include "tributary/base/distributions.h"
-#include "tributary/policy/partitioning/symmetric_eigen.h"
+#include "tributary/base/symmetric_eigen.h"
 #include "tributary/policy/partitioning/wide_loops.h"
 
 namespace tributary {

@@ -1,4 +1,4 @@
-#include "tributary/policy/partitioning/symmetric_eigen.h"
+#include "tributary/base/symmetric_eigen.h"
 
 #include <algorithm>
 #include <cmath>

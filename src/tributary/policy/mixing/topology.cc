@@ -1,0 +1,213 @@
+#include "tributary/policy/mixing/topology.h"
+
+#include <algorithm>
+#include <bit>
+#include <string>
+
+#include "tributary/base/number_text.h"
+#include "tributary/base/portable_math.h"
+#include "tributary/base/rng.h"
+
+namespace tributary {
+namespace {
+
+constexpr std::uint64_t kTries = 100;
+
+std::string EdgeText(const Edge& edge) {
+  return "(" + std::to_string(edge.first) + ", " + std::to_string(edge.second) + ")";
+}
+
+Status TooManyEdges(const std::string& found) {
+  return InvalidArgument("topology: " + found + " edges; allowed: " + std::to_string(kMostTopologyEdges) +
+                         ". Use fewer nodes or a sparser graph");
+}
+
+void AddEdge(std::vector<Edge>& edges, std::size_t a, std::size_t b) {
+  edges.emplace_back(static_cast<std::uint32_t>(std::min(a, b)), static_cast<std::uint32_t>(std::max(a, b)));
+}
+
+std::vector<Edge> SortedOnce(std::vector<Edge> edges) {
+  std::ranges::sort(edges);
+  edges.erase(std::ranges::unique(edges).begin(), edges.end());
+  return edges;
+}
+
+std::vector<Edge> RingEdges(std::size_t nodes) {
+  std::vector<Edge> edges;
+  for (std::size_t i = 0; i < nodes; ++i) AddEdge(edges, i, (i + 1) % nodes);
+  return edges;
+}
+
+StatusOr<std::vector<Edge>> TorusEdges(std::size_t nodes) {
+  std::size_t rows = 1;
+  for (std::size_t d = 2; d * d <= nodes; ++d) {
+    if (nodes % d == 0) rows = d;
+  }
+  if (rows == 1) {
+    return InvalidArgument("topology torus: found " + std::to_string(nodes) +
+                           " nodes, which is a prime and would make a ring; allowed: a number with two factors"
+                           " above 1, such as " + std::to_string(nodes < 4 ? 4 : nodes + 1) + ". Or use ring");
+  }
+  const std::size_t columns = nodes / rows;
+  std::vector<Edge> edges;
+  for (std::size_t r = 0; r < rows; ++r) {
+    for (std::size_t c = 0; c < columns; ++c) {
+      AddEdge(edges, r * columns + c, r * columns + (c + 1) % columns);
+      AddEdge(edges, r * columns + c, (r + 1) % rows * columns + c);
+    }
+  }
+  return edges;
+}
+
+StatusOr<std::vector<Edge>> CompleteEdges(std::size_t nodes) {
+  const std::size_t count = nodes * (nodes - 1) / 2;
+  if (count > kMostTopologyEdges) {
+    return TooManyEdges("complete over " + std::to_string(nodes) + " nodes has " + std::to_string(count));
+  }
+  std::vector<Edge> edges;
+  for (std::size_t a = 0; a < nodes; ++a) {
+    for (std::size_t b = a + 1; b < nodes; ++b) AddEdge(edges, a, b);
+  }
+  return edges;
+}
+
+StatusOr<std::vector<Edge>> HypercubeEdges(std::size_t nodes) {
+  if (!std::has_single_bit(nodes)) {
+    return InvalidArgument("topology hypercube: found " + std::to_string(nodes) +
+                           " nodes; allowed: a power of two, the nearest being " +
+                           std::to_string(std::bit_floor(nodes)) + " and " + std::to_string(std::bit_ceil(nodes)));
+  }
+  std::vector<Edge> edges;
+  for (std::size_t a = 0; a < nodes; ++a) {
+    for (std::size_t bit = 1; bit < nodes; bit *= 2) {
+      if ((a & bit) == 0) AddEdge(edges, a, a | bit);
+    }
+  }
+  return edges;
+}
+
+// Goes from edge to edge over the gaps between them, which are geometric: the work is that of the edges there are, not
+// of those there could be. At most one edge more than are allowed.
+std::vector<Edge> DrawEdges(std::size_t nodes, double probability, Rng& rng) {
+  const double log_absent = probability < 1e-8 ? -probability : PortableLog(1 - probability);
+  const auto pairs = static_cast<double>(nodes * (nodes - 1) / 2);
+  std::vector<Edge> edges;
+  // The pairs (0, 1), (0, 2), (1, 2), (0, 3), …
+  std::size_t larger = 1, smaller = 0;
+  while (edges.size() <= kMostTopologyEdges) {
+    const double gap = PortableLog(1 - rng.Uniform()) / log_absent;
+    smaller += static_cast<std::size_t>(std::min(gap, pairs));
+    while (smaller >= larger && larger < nodes) smaller -= larger++;
+    if (larger >= nodes) break;
+    AddEdge(edges, smaller++, larger);
+  }
+  return edges;
+}
+
+StatusOr<std::vector<Edge>> ErdosRenyiEdges(std::size_t nodes, double probability, std::uint64_t seed) {
+  if (!(probability > 0 && probability <= 1)) {
+    return InvalidArgument("topology erdos-renyi: probability must be above 0 and at most 1; found " +
+                           NumberText(probability));
+  }
+  for (std::uint64_t attempt = 0; attempt < kTries; ++attempt) {
+    Rng rng = Rng::ForStream(seed, DeviceId{0}, "topology", attempt);
+    Topology drawn{nodes, DrawEdges(nodes, probability, rng)};
+    if (drawn.edges.size() > kMostTopologyEdges) {
+      return TooManyEdges("erdos-renyi with probability " + NumberText(probability) + " over " +
+                          std::to_string(nodes) + " nodes draws more than " + std::to_string(kMostTopologyEdges));
+    }
+    if (!FindUnreachable(drawn)) return std::move(drawn.edges);
+  }
+  const double enough = PortableLog(static_cast<double>(nodes)) / static_cast<double>(nodes);
+  return InvalidArgument("topology erdos-renyi: none of " + std::to_string(kTries) + " graphs of " +
+                         std::to_string(nodes) + " nodes with probability " + NumberText(probability) +
+                         " was connected. Raise it: graphs are mostly connected well above " + NumberText(enough));
+}
+
+StatusOr<std::vector<Edge>> GivenEdges(const std::vector<Edge>& given, std::size_t nodes) {
+  if (given.size() > kMostTopologyEdges) return TooManyEdges("given are " + std::to_string(given.size()));
+  std::vector<Edge> edges;
+  for (const Edge& edge : given) {
+    if (edge.first == edge.second) {
+      return InvalidArgument("topology edges: " + EdgeText(edge) + " joins a node to itself; what a node keeps of its"
+                             " own needs no edge");
+    }
+    if (std::max(edge.first, edge.second) >= nodes) {
+      return InvalidArgument("topology edges: " + EdgeText(edge) + " names a node there is none of; allowed: 0 to " +
+                             std::to_string(nodes - 1));
+    }
+    AddEdge(edges, edge.first, edge.second);
+  }
+  return edges;
+}
+
+StatusOr<std::vector<Edge>> EdgesOf(const TopologyOptions& options, std::size_t nodes, std::uint64_t seed) {
+  switch (options.kind) {
+    case TopologyKind::kEdges: return GivenEdges(options.edges, nodes);
+    case TopologyKind::kErdosRenyi: return ErdosRenyiEdges(nodes, options.probability, seed);
+    default: break;
+  }
+  if (nodes == 1) return std::vector<Edge>{};
+  switch (options.kind) {
+    case TopologyKind::kRing: return RingEdges(nodes);
+    case TopologyKind::kTorus: return TorusEdges(nodes);
+    case TopologyKind::kComplete: return CompleteEdges(nodes);
+    default: return HypercubeEdges(nodes);
+  }
+}
+
+}  // namespace
+
+std::string_view NameOf(TopologyKind kind) {
+  switch (kind) {
+    case TopologyKind::kRing: return "ring";
+    case TopologyKind::kTorus: return "torus";
+    case TopologyKind::kComplete: return "complete";
+    case TopologyKind::kErdosRenyi: return "erdos-renyi";
+    case TopologyKind::kHypercube: return "hypercube";
+    case TopologyKind::kEdges: return "edges";
+  }
+  return "";
+}
+
+StatusOr<Topology> MakeTopology(const TopologyOptions& options, std::size_t nodes, std::uint64_t seed) {
+  if (nodes == 0 || nodes > kMostTopologyNodes) {
+    return InvalidArgument("topology: found " + std::to_string(nodes) + " nodes; allowed: 1 to " +
+                           std::to_string(kMostTopologyNodes));
+  }
+  TRIBUTARY_ASSIGN_OR_RETURN(std::vector<Edge> edges, EdgesOf(options, nodes, seed));
+  Topology topology{nodes, SortedOnce(std::move(edges))};
+  if (const auto apart = FindUnreachable(topology)) {
+    return InvalidArgument("topology " + std::string(NameOf(options.kind)) + ": there is no path between nodes " +
+                           std::to_string(apart->first) + " and " + std::to_string(apart->second) +
+                           ", so their models would never agree. Add edges that connect all " +
+                           std::to_string(nodes) + " nodes");
+  }
+  return topology;
+}
+
+std::vector<std::size_t> Degrees(const Topology& topology) {
+  std::vector<std::size_t> degrees(topology.nodes, 0);
+  for (const auto& [a, b] : topology.edges) {
+    ++degrees[a];
+    ++degrees[b];
+  }
+  return degrees;
+}
+
+std::optional<Edge> FindUnreachable(const Topology& topology) {
+  // Trees of nodes that reach each other; a node's parent leads to its tree's root.
+  std::vector<std::uint32_t> parent(topology.nodes);
+  for (std::uint32_t i = 0; i < topology.nodes; ++i) parent[i] = i;
+  const auto root = [&](std::uint32_t node) {
+    while (parent[node] != node) node = parent[node] = parent[parent[node]];
+    return node;
+  };
+  for (const auto& [a, b] : topology.edges) parent[root(a)] = root(b);
+  for (std::uint32_t i = 1; i < topology.nodes; ++i) {
+    if (root(i) != root(0)) return Edge{0, i};
+  }
+  return std::nullopt;
+}
+
+}  // namespace tributary
