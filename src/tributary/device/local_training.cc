@@ -37,6 +37,9 @@ StatusOr<LocalTrainingResult> TrainLocally(const LocalTrainingOptions& options, 
   const std::uint64_t steps_per_epoch = (samples + options.batch - 1) / options.batch;
   const std::uint64_t total_steps = steps_per_epoch * static_cast<std::uint64_t>(options.epochs);
 
+  // On another device weights stay there until the end.
+  if (executor.elsewhere()) TRIBUTARY_RETURN_IF_ERROR(executor.Hold(options.optimiser));
+
   LocalTrainingResult result;
   std::uint64_t samples_seen = 0;
   Batch batch;
@@ -48,6 +51,7 @@ StatusOr<LocalTrainingResult> TrainLocally(const LocalTrainingOptions& options, 
     for (std::size_t at = 0; at < samples; at += options.batch) {
       if (observer.should_stop && observer.should_stop()) {
         result.interrupted = true;
+        if (executor.elsewhere()) TRIBUTARY_RETURN_IF_ERROR(executor.Release());
         return result;
       }
       const auto indices = std::span(order).subspan(at, std::min(options.batch, samples - at));
@@ -59,7 +63,11 @@ StatusOr<LocalTrainingResult> TrainLocally(const LocalTrainingOptions& options, 
       TRIBUTARY_ASSIGN_OR_RETURN(const PassResult step, executor.Train({batch.inputs, batch.labels}, pass));
       if (!std::isfinite(step.loss)) return Diverged(result.steps);
       summary.learning_rate = schedule.LearningRate(result.steps, total_steps);
-      optimiser->Step(parameters, gradients.span(), summary.learning_rate);
+      if (executor.elsewhere()) {
+        TRIBUTARY_RETURN_IF_ERROR(executor.StepHeld(summary.learning_rate));
+      } else {
+        optimiser->Step(parameters, gradients.span(), summary.learning_rate);
+      }
       ++result.steps;
 
       const auto count = static_cast<double>(indices.size());
@@ -74,6 +82,7 @@ StatusOr<LocalTrainingResult> TrainLocally(const LocalTrainingOptions& options, 
     result.epochs.push_back(summary);
     if (observer.on_epoch) observer.on_epoch(summary);
   }
+  if (executor.elsewhere()) TRIBUTARY_RETURN_IF_ERROR(executor.Release());
   return result;
 }
 

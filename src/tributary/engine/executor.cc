@@ -4,10 +4,12 @@
 #include <ATen/core/grad_mode.h>
 
 #include <algorithm>
+#include <cmath>
 #include <exception>
 #include <optional>
 
 #include "tributary/base/check.h"
+#include "tributary/engine/held_optimiser.h"
 #include "tributary/engine/leaves.h"
 #include "tributary/engine/operations.h"
 
@@ -72,7 +74,8 @@ class Executor::Torch {
 
   Torch(std::shared_ptr<const Model> model, NetworkMemory memory, ExecutorOptions options)
       : model_(std::move(model)),
-        leaves_(*model_, memory),
+        memory_(*model_, memory, options.device),
+        leaves_(*model_, memory_),
         trains_(!memory.gradients.empty() || model_->parameters.size == 0),
         channels_last_(options.format == MemoryFormat::kChannelsLast ||
                        (options.format == MemoryFormat::kAuto && PreferChannelsLast(*model_))),
@@ -91,7 +94,7 @@ class Executor::Torch {
     TRIBUTARY_CHECK(trains_);
     const NodeIndex last = model_->graph.size() - 1;
     const at::Tensor scores = Run(batch.inputs, batch.labels.size(), options, last, Mode::kTrain);
-    const at::Tensor labels = Labels(batch.labels);
+    const at::Tensor labels = Labels(batch.labels).to(memory_.device());
     const at::Tensor loss =
         at::cross_entropy_loss(scores, labels, {}, at::Reduction::Mean, kNoIgnoredLabel, options.label_smoothing);
     const PassResult result = Summary(scores, labels, loss);
@@ -103,7 +106,7 @@ class Executor::Torch {
     const at::NoGradGuard no_gradients;
     const at::Tensor scores =
         Run(batch.inputs, batch.labels.size(), options, model_->graph.size() - 1, Mode::kEvaluate);
-    const at::Tensor labels = Labels(batch.labels);
+    const at::Tensor labels = Labels(batch.labels).to(memory_.device());
     return Summary(scores, labels, at::cross_entropy_loss(scores, labels));
   }
 
@@ -124,6 +127,7 @@ class Executor::Torch {
     sums_ = sums;
     counts_ = counts;
     Run(inputs, CountSamples(inputs, 1), {}, model_->graph.size() - 1, Mode::kCalibrate);
+    if (!held_) memory_.FetchStatistics();
     return OkStatus();
   }
 
@@ -134,11 +138,43 @@ class Executor::Torch {
         at::from_blob(const_cast<float*>(output_gradient.data()), tape_end_.sizes(), at::kFloat);
     // In the order of the output it belongs to: the same kernels, and so the same bits, as in an uncut pass.
     const at::MemoryFormat format = tape_end_.suggest_memory_format();
-    GoBack(std::exchange(tape_end_, at::Tensor()), gradient.contiguous(format), hooks, 0);
+    GoBack(std::exchange(tape_end_, at::Tensor()), gradient.to(memory_.device()).contiguous(format), hooks, 0);
     return OkStatus();
   }
 
   std::span<const float> input_gradient() const { return Span(input_gradient_); }
+
+  Status Hold(const OptimiserOptions& optimiser, double prox, Optimiser* state) {
+    TRIBUTARY_CHECK(trains_);
+    const at::NoGradGuard no_gradients;
+    memory_.BringAll();
+    prox_ = prox;
+    if (prox > 0) origin_ = memory_.parameters().clone();
+    held_.emplace(optimiser, memory_.parameters(), state);
+    return OkStatus();
+  }
+
+  Status StepHeld(double learning_rate) {
+    TRIBUTARY_CHECK(held_.has_value());
+    const at::NoGradGuard no_gradients;
+    at::Tensor gradients = memory_.gradients();
+    if (prox_ > 0) gradients.add_(memory_.parameters(), prox_).sub_(origin_, prox_);
+    held_->Step(memory_.parameters(), gradients, learning_rate);
+    return OkStatus();
+  }
+
+  Status Release() {
+    TRIBUTARY_CHECK(held_.has_value());
+    const at::NoGradGuard no_gradients;
+    held_->Store();
+    held_.reset();
+    origin_ = at::Tensor();
+    memory_.FetchParameters();
+    memory_.FetchStatistics();
+    return OkStatus();
+  }
+
+  bool elsewhere() const { return memory_.elsewhere(); }
 
  private:
   static constexpr std::int64_t kNoIgnoredLabel = -100;
@@ -149,7 +185,7 @@ class Executor::Torch {
   }
 
   std::span<const float> Expose(const at::Tensor& output) {
-    exposed_ = output.detach().contiguous();
+    exposed_ = output.detach().contiguous().cpu();
     return Span(exposed_);
   }
 
@@ -160,7 +196,10 @@ class Executor::Torch {
 
   static PassResult Summary(const at::Tensor& scores, const at::Tensor& labels, const at::Tensor& loss) {
     const at::NoGradGuard no_gradients;
-    return {loss.item<double>(), scores.argmax(1).eq(labels).sum().item<std::int64_t>()};
+    const at::Tensor correct = scores.argmax(1).eq(labels).sum();
+    if (!loss.is_cuda()) return {loss.item<double>(), correct.item<std::int64_t>()};
+    const at::Tensor both = at::stack({loss.to(at::kDouble), correct.to(at::kDouble)}).cpu();  // one wait, not two
+    return {both[0].item<double>(), std::llround(both[1].item<double>())};
   }
 
   std::size_t CountSamples(std::span<const float> inputs, NodeIndex first) const {
@@ -176,7 +215,7 @@ class Executor::Torch {
     TRIBUTARY_CHECK(samples > 0 && static_cast<std::int64_t>(inputs.size()) == batch * shape.elements());
     const std::vector<std::int64_t> sizes = shape.flat ? std::vector<std::int64_t>{batch, shape.channels}
                                                        : std::vector<std::int64_t>{batch, shape.channels, shape.height, shape.width};
-    at::Tensor tensor = at::from_blob(const_cast<float*>(inputs.data()), sizes, at::kFloat);
+    at::Tensor tensor = at::from_blob(const_cast<float*>(inputs.data()), sizes, at::kFloat).to(memory_.device());
     if (wants_gradient) tensor.set_requires_grad(true);
     return tensor;
   }
@@ -201,9 +240,12 @@ class Executor::Torch {
     std::vector<at::Tensor> node_inputs;
     for (NodeIndex i = first; i <= last; ++i) {
       const Node& node = graph.node(i);
-      if (unit_of_node_[i]) units_run_[*unit_of_node_[i]] = true;  // Also where the pass begins in the middle of it.
       if (const auto unit = first_node_of_unit_[i]) {
         if (options.hooks.before_forward && !options.hooks.before_forward(*unit)) throw GivenUp{};
+      }
+      if (const auto unit = unit_of_node_[i]; unit && !units_run_[*unit]) {  // Also where the pass begins in the middle of it.
+        units_run_[*unit] = true;
+        if (!held_) memory_.BringUnit(*unit);
       }
       node_inputs.clear();
       for (const NodeIndex source : node.inputs) node_inputs.push_back(values[source]);
@@ -225,7 +267,7 @@ class Executor::Torch {
     for (const Layout::Slot& slot : model_->statistics.slots) {
       if (slot.node != node) continue;
       const bool mean = slot.tensor.role == NodeTensor::Role::kRunningMean;
-      const at::Tensor sum = (mean ? input : input * input).sum(others, /*keepdim=*/false, at::kDouble).contiguous();
+      const at::Tensor sum = (mean ? input : input * input).sum(others, /*keepdim=*/false, at::kDouble).contiguous().cpu();
       const auto* values = sum.data_ptr<double>();
       for (std::size_t i = 0; i < slot.segment.count; ++i) {
         sums_[slot.segment.offset + i] += values[i];
@@ -236,14 +278,29 @@ class Executor::Torch {
 
   void GoBack(const at::Tensor& end, const at::Tensor& gradient, const PassHooks& hooks, double loss) {
     if (hooks.forward_done) hooks.forward_done(loss);
-    leaves_.BeginBackward(units_run_, hooks.gradient_ready);
-    if (end.requires_grad()) end.backward(gradient);  // Not where nothing before it has parameters.
+    if (memory_.elsewhere() && !held_) {
+      std::vector<bool> fetched(units_run_.size(), false);
+      leaves_.BeginBackward(units_run_, [&](std::size_t unit) {
+        memory_.FetchGradient(unit);
+        fetched[unit] = true;
+        if (hooks.gradient_ready) hooks.gradient_ready(unit);
+      });
+      if (end.requires_grad()) end.backward(gradient);
+      for (std::size_t unit = 0; unit < fetched.size(); ++unit) {
+        if (units_run_[unit] && !fetched[unit]) memory_.FetchGradient(unit);
+      }
+      memory_.FetchStatistics();
+    } else {
+      leaves_.BeginBackward(units_run_, hooks.gradient_ready);
+      if (end.requires_grad()) end.backward(gradient);  // Not where nothing before it has parameters.
+    }
     leaves_.BeginBackward({}, {});
-    if (input_.requires_grad()) input_gradient_ = input_.grad().contiguous();
+    if (input_.requires_grad()) input_gradient_ = input_.grad().contiguous().cpu();
     input_ = at::Tensor();
   }
 
   std::shared_ptr<const Model> model_;
+  PlacedMemory memory_;
   Leaves leaves_;
   bool trains_;
   bool channels_last_;
@@ -254,6 +311,11 @@ class Executor::Torch {
   std::vector<bool> units_run_;
   at::Tensor input_, tape_end_, exposed_, input_gradient_;
   std::span<double> sums_, counts_;  // while calibrating
+
+  // While weights are held.
+  std::optional<HeldOptimiser> held_;
+  double prox_ = 0;
+  at::Tensor origin_;
 };
 
 Executor::Executor(std::shared_ptr<const Model> model, NetworkMemory memory, ExecutorOptions options)
@@ -282,6 +344,16 @@ Status Executor::AddMoments(std::span<const float> inputs, std::span<double> sum
 Status Executor::Backward(std::span<const float> output_gradient, const PassHooks& hooks) {
   return Guarded([&] { return torch_->Backward(output_gradient, hooks); });
 }
+Status Executor::Hold(const OptimiserOptions& optimiser, double prox, Optimiser* state) {
+  return Guarded([&] { return torch_->Hold(optimiser, prox, state); });
+}
+Status Executor::StepHeld(double learning_rate) {
+  return Guarded([&] { return torch_->StepHeld(learning_rate); });
+}
+Status Executor::Release() {
+  return Guarded([&] { return torch_->Release(); });
+}
+bool Executor::elsewhere() const { return torch_->elsewhere(); }
 std::span<const float> Executor::input_gradient() const { return torch_->input_gradient(); }
 const Model& Executor::model() const { return torch_->model(); }
 

@@ -47,7 +47,10 @@ SimulatedFleet::SimulatedFleet(SimulatedFleetOptions options)
     : options_(std::move(options)),
       shards_(Shards(options_.servers, BytesOf(*options_.charged))),
       charge_(*options_.charged),
-      pool_(options_.threads, [](std::size_t) { SetComputeThreads(1); }) {
+      pool_(options_.threads, [device = options_.device](std::size_t) {
+        SetComputeThreads(1);
+        UseOwnQueue(device);
+      }) {
   TRIBUTARY_CHECK(options_.profiles.size() == options_.data.size());
   for (std::size_t i = 0; i < options_.profiles.size(); ++i) {
     TRIBUTARY_CHECK(options_.profiles[i].id.value == i);
@@ -78,8 +81,8 @@ SimulatedFleet::SimulatedFleet(SimulatedFleetOptions options)
         DeviceStream{SimulatedStream(std::move(playback->arrivals), options_.buffer), std::move(playback->order)});
   }
   for (std::size_t i = 0; i < options_.threads; ++i) {
-    workers_.emplace_back(options_.model);
-    if (options_.cut) testers_.emplace_back(options_.cut->whole);
+    workers_.emplace_back(options_.model, ExecutorOptions{.device = options_.device});
+    if (options_.cut) testers_.emplace_back(options_.cut->whole, ExecutorOptions{.device = options_.device});
     if (options_.gossip) mixes_.emplace_back(*options_.model);
   }
 }

@@ -1,0 +1,65 @@
+#include "tributary/engine/held_optimiser.h"
+
+#include <cmath>
+
+namespace tributary {
+namespace {
+
+at::Tensor OnHost(std::span<float> values) {
+  return at::from_blob(values.data(), {static_cast<std::int64_t>(values.size())}, at::kFloat);
+}
+
+}  // namespace
+
+HeldOptimiser::HeldOptimiser(const OptimiserOptions& options, const at::Tensor& like, Optimiser* state)
+    : options_(options), state_(state) {
+  const std::size_t arrays = options.name == "adam" ? 2 : options.momentum > 0 ? 1 : 0;
+  for (std::size_t i = 0; i < arrays; ++i) arrays_.push_back(at::zeros_like(like));
+  if (state_ == nullptr) return;
+  steps_ = state_->steps();
+  const auto kept = state_->State();
+  for (std::size_t i = 0; i < arrays; ++i) arrays_[i].copy_(OnHost(kept[i].values));
+}
+
+void HeldOptimiser::Step(at::Tensor parameters, at::Tensor gradients, double learning_rate) {
+  ++steps_;
+  if (options_.weight_decay > 0) gradients.add_(parameters, options_.weight_decay);
+  if (options_.name == "adam") {
+    StepAdam(parameters, gradients, learning_rate);
+  } else {
+    StepSgd(parameters, gradients, learning_rate);
+  }
+}
+
+void HeldOptimiser::StepSgd(at::Tensor& parameters, at::Tensor& gradients, double learning_rate) {
+  if (options_.momentum > 0) {
+    at::Tensor& momentum = arrays_[0];
+    momentum.mul_(options_.momentum).add_(gradients);
+    if (options_.nesterov) {
+      gradients.add_(momentum, options_.momentum);
+    } else {
+      parameters.add_(momentum, -learning_rate);
+      return;
+    }
+  }
+  parameters.add_(gradients, -learning_rate);
+}
+
+void HeldOptimiser::StepAdam(at::Tensor& parameters, at::Tensor& gradients, double learning_rate) {
+  at::Tensor& mean = arrays_[0];
+  at::Tensor& square = arrays_[1];
+  mean.mul_(options_.beta1).add_(gradients, 1 - options_.beta1);
+  square.mul_(options_.beta2).addcmul_(gradients, gradients, 1 - options_.beta2);
+  const double correction = std::sqrt(1 - std::pow(options_.beta2, static_cast<double>(steps_)));
+  const at::Tensor scale = square.sqrt().div_(correction).add_(options_.epsilon);
+  parameters.addcdiv_(mean, scale, -learning_rate / (1 - std::pow(options_.beta1, static_cast<double>(steps_))));
+}
+
+void HeldOptimiser::Store() {
+  if (state_ == nullptr) return;
+  const auto kept = state_->State();
+  for (std::size_t i = 0; i < arrays_.size(); ++i) OnHost(kept[i].values).copy_(arrays_[i]);
+  state_->set_steps(steps_);
+}
+
+}  // namespace tributary
