@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "tributary/base/check.h"
+#include "tributary/engine/captured_pass.h"
 #include "tributary/engine/held_optimiser.h"
 #include "tributary/engine/leaves.h"
 #include "tributary/engine/operations.h"
@@ -21,8 +22,9 @@ struct GivenUp {};
 
 // Torch reports everything by exceptions; this is the one place where they end.
 template <typename Run>
-auto Guarded(Run run) -> decltype(run()) {
+auto Guarded(const TorchQueue& queue, Run run) -> decltype(run()) {
   try {
+    const TorchQueue::InUse in_use(queue);
     return run();
   } catch (const GivenUp&) {
     return Cancelled("the pass was given up");
@@ -73,7 +75,7 @@ class Executor::Torch {
   enum class Mode { kTrain, kEvaluate, kCalibrate };
 
   Torch(std::shared_ptr<const Model> model, NetworkMemory memory, ExecutorOptions options)
-      : model_(std::move(model)),
+      : queue_(options.device), in_use_(std::in_place, queue_), model_(std::move(model)),
         memory_(*model_, memory, options.device),
         leaves_(*model_, memory_),
         trains_(!memory.gradients.empty() || model_->parameters.size == 0),
@@ -86,12 +88,19 @@ class Executor::Torch {
       first_node_of_unit_[model_->units[unit].nodes.front()] = unit;
       for (const NodeIndex node : model_->units[unit].nodes) unit_of_node_[node] = unit;
     }
+    for (const Node& node : model_->graph.nodes()) {
+      const auto* dropout = std::get_if<Dropout>(&node.operation);
+      if (dropout != nullptr && dropout->rate > 0) draws_masks_ = true;
+    }
+    in_use_.reset();
   }
 
+  const TorchQueue& queue() const { return queue_; }
   const Model& model() const { return *model_; }
 
   StatusOr<PassResult> Train(const BatchView& batch, const PassOptions& options) {
     TRIBUTARY_CHECK(trains_);
+    if (MayCapture(options)) return TrainCaptured(batch, options);
     const NodeIndex last = model_->graph.size() - 1;
     const at::Tensor scores = Run(batch.inputs, batch.labels.size(), options, last, Mode::kTrain);
     const at::Tensor labels = Labels(batch.labels).to(memory_.device());
@@ -202,6 +211,76 @@ class Executor::Torch {
     return {both[0].item<double>(), std::llround(both[1].item<double>())};
   }
 
+  // A whole step whose weights stay where they are is the same each time, for as many samples.
+  struct Captured {
+    std::size_t samples = 0;
+    double label_smoothing = 0;
+    at::Tensor inputs, labels, result;  // where it reads and writes
+    int seen = 0;
+    std::unique_ptr<CapturedPass> pass;
+  };
+  static constexpr std::size_t kMostCaptured = 4;
+  static constexpr int kWarmUp = 3;  // passes, in which libraries choose what to do
+
+  bool MayCapture(const PassOptions& options) const {
+    return held_ && memory_.elsewhere() && !draws_masks_ && options.first == 1 && !options.input_gradient &&
+           !options.hooks.before_forward && !options.hooks.gradient_ready;
+  }
+
+  Captured* FindCaptured(std::size_t samples, double label_smoothing) {
+    for (Captured& one : captured_) {
+      if (one.samples == samples && one.label_smoothing == label_smoothing) return &one;
+    }
+    if (captured_.size() == kMostCaptured) captured_.erase(captured_.begin());
+    const auto batch = static_cast<std::int64_t>(samples);
+    const Shape& shape = model_->graph.shape(0);
+    const auto placed = at::TensorOptions(memory_.device());
+    captured_.push_back({samples, label_smoothing, at::empty(SizesOf(shape, batch), placed.dtype(at::kFloat)),
+                         at::empty({batch}, placed.dtype(at::kLong)), at::empty({2}, placed.dtype(at::kDouble)), 0, nullptr});
+    return &captured_.back();
+  }
+
+  StatusOr<PassResult> TrainCaptured(const BatchView& batch, const PassOptions& options) {
+    const std::size_t samples = batch.labels.size();
+    TRIBUTARY_CHECK(samples > 0 && batch.inputs.size() == samples * static_cast<std::size_t>(model_->graph.shape(0).elements()));
+    Captured& one = *FindCaptured(samples, options.label_smoothing);
+    one.inputs.copy_(at::from_blob(const_cast<float*>(batch.inputs.data()), one.inputs.sizes(), at::kFloat));
+    one.labels.copy_(Labels(batch.labels));
+    const auto pass = [&] {
+      input_ = one.inputs;
+      const at::Tensor scores = RunFrom(one.inputs, {}, model_->graph.size() - 1, Mode::kTrain);
+      const at::Tensor loss = at::cross_entropy_loss(scores, one.labels, {}, at::Reduction::Mean, kNoIgnoredLabel,
+                                                     options.label_smoothing);
+      {
+        const at::NoGradGuard no_gradients;
+        one.result.copy_(at::stack({loss.to(at::kDouble), scores.argmax(1).eq(one.labels).sum().to(at::kDouble)}));
+      }
+      leaves_.BeginBackward(units_run_, {});
+      loss.backward();
+      leaves_.BeginBackward({}, {});
+      input_ = at::Tensor();
+    };
+    if (one.pass == nullptr && one.seen == kWarmUp) {
+      one.pass = MakeCapturedPass();
+      if (one.pass != nullptr) one.pass->Capture(pass);
+    }
+    if (one.pass != nullptr) {
+      one.pass->Replay();
+    } else {
+      pass();
+      if (one.seen < kWarmUp) ++one.seen;
+    }
+    const at::Tensor result = one.result.cpu();
+    const double loss = result[0].item<double>();
+    if (options.hooks.forward_done) options.hooks.forward_done(loss);
+    return PassResult{loss, std::llround(result[1].item<double>())};
+  }
+
+  static std::vector<std::int64_t> SizesOf(const Shape& shape, std::int64_t batch) {
+    if (shape.flat) return {batch, shape.channels};
+    return {batch, shape.channels, shape.height, shape.width};
+  }
+
   std::size_t CountSamples(std::span<const float> inputs, NodeIndex first) const {
     const auto elements = static_cast<std::size_t>(model_->graph.shape(first - 1).elements());
     TRIBUTARY_CHECK(inputs.size() % elements == 0);
@@ -213,9 +292,8 @@ class Executor::Torch {
     const Shape& shape = model_->graph.shape(first - 1);
     const auto batch = static_cast<std::int64_t>(samples);
     TRIBUTARY_CHECK(samples > 0 && static_cast<std::int64_t>(inputs.size()) == batch * shape.elements());
-    const std::vector<std::int64_t> sizes = shape.flat ? std::vector<std::int64_t>{batch, shape.channels}
-                                                       : std::vector<std::int64_t>{batch, shape.channels, shape.height, shape.width};
-    at::Tensor tensor = at::from_blob(const_cast<float*>(inputs.data()), sizes, at::kFloat).to(memory_.device());
+    at::Tensor tensor =
+        at::from_blob(const_cast<float*>(inputs.data()), SizesOf(shape, batch), at::kFloat).to(memory_.device());
     if (wants_gradient) tensor.set_requires_grad(true);
     return tensor;
   }
@@ -223,20 +301,24 @@ class Executor::Torch {
   // Runs nodes options.first … last and returns the last one's output.
   at::Tensor Run(std::span<const float> inputs, std::size_t samples, const PassOptions& options, NodeIndex last,
                  Mode mode) {
-    const Graph& graph = model_->graph;
     const NodeIndex first = options.first;
-    TRIBUTARY_CHECK(first >= 1 && first <= last && last < graph.size());
+    TRIBUTARY_CHECK(first >= 1 && first <= last && last < model_->graph.size());
     TRIBUTARY_CHECK(first == 1 || model_->cuts[first - 1]);
-    TRIBUTARY_CHECK(last + 1 == graph.size() || model_->cuts[last]);
-
-    units_run_.assign(model_->units.size(), false);
+    TRIBUTARY_CHECK(last + 1 == model_->graph.size() || model_->cuts[last]);
     exposed_ = at::Tensor();
     tape_end_ = at::Tensor();
     input_gradient_ = at::Tensor();
     input_ = InputTensor(inputs, samples, first, mode == Mode::kTrain && (first > 1 || options.input_gradient));
+    return RunFrom(input_, options, last, mode);
+  }
+
+  at::Tensor RunFrom(const at::Tensor& input, const PassOptions& options, NodeIndex last, Mode mode) {
+    const Graph& graph = model_->graph;
+    const NodeIndex first = options.first;
+    units_run_.assign(model_->units.size(), false);
 
     std::vector<at::Tensor> values(graph.size());
-    values[first - 1] = channels_last_ && input_.dim() == 4 ? input_.contiguous(at::MemoryFormat::ChannelsLast) : input_;
+    values[first - 1] = channels_last_ && input.dim() == 4 ? input.contiguous(at::MemoryFormat::ChannelsLast) : input;
     std::vector<at::Tensor> node_inputs;
     for (NodeIndex i = first; i <= last; ++i) {
       const Node& node = graph.node(i);
@@ -299,6 +381,8 @@ class Executor::Torch {
     input_ = at::Tensor();
   }
 
+  const TorchQueue queue_;
+  std::optional<TorchQueue::InUse> in_use_;  // while all this is made
   std::shared_ptr<const Model> model_;
   PlacedMemory memory_;
   Leaves leaves_;
@@ -316,6 +400,8 @@ class Executor::Torch {
   std::optional<HeldOptimiser> held_;
   double prox_ = 0;
   at::Tensor origin_;
+  bool draws_masks_ = false;  // has dropout nodes: their masks are drawn on the processor
+  std::vector<Captured> captured_;
 };
 
 Executor::Executor(std::shared_ptr<const Model> model, NetworkMemory memory, ExecutorOptions options)
@@ -325,33 +411,33 @@ Executor::Executor(Executor&&) noexcept = default;
 Executor& Executor::operator=(Executor&&) noexcept = default;
 
 StatusOr<PassResult> Executor::Train(const BatchView& batch, const PassOptions& options) {
-  return Guarded([&] { return torch_->Train(batch, options); });
+  return Guarded(torch_->queue(), [&] { return torch_->Train(batch, options); });
 }
 StatusOr<PassResult> Executor::Evaluate(const BatchView& batch, const PassOptions& options) {
-  return Guarded([&] { return torch_->Evaluate(batch, options); });
+  return Guarded(torch_->queue(), [&] { return torch_->Evaluate(batch, options); });
 }
 StatusOr<std::span<const float>> Executor::Forward(std::span<const float> inputs, NodeIndex last,
                                                    const PassOptions& options) {
-  return Guarded([&] { return torch_->Forward(inputs, last, options); });
+  return Guarded(torch_->queue(), [&] { return torch_->Forward(inputs, last, options); });
 }
 StatusOr<std::span<const float>> Executor::Predict(std::span<const float> inputs, NodeIndex last,
                                                    const PassOptions& options) {
-  return Guarded([&] { return torch_->Predict(inputs, last, options); });
+  return Guarded(torch_->queue(), [&] { return torch_->Predict(inputs, last, options); });
 }
 Status Executor::AddMoments(std::span<const float> inputs, std::span<double> sums, std::span<double> counts) {
-  return Guarded([&] { return torch_->AddMoments(inputs, sums, counts); });
+  return Guarded(torch_->queue(), [&] { return torch_->AddMoments(inputs, sums, counts); });
 }
 Status Executor::Backward(std::span<const float> output_gradient, const PassHooks& hooks) {
-  return Guarded([&] { return torch_->Backward(output_gradient, hooks); });
+  return Guarded(torch_->queue(), [&] { return torch_->Backward(output_gradient, hooks); });
 }
 Status Executor::Hold(const OptimiserOptions& optimiser, double prox, Optimiser* state) {
-  return Guarded([&] { return torch_->Hold(optimiser, prox, state); });
+  return Guarded(torch_->queue(), [&] { return torch_->Hold(optimiser, prox, state); });
 }
 Status Executor::StepHeld(double learning_rate) {
-  return Guarded([&] { return torch_->StepHeld(learning_rate); });
+  return Guarded(torch_->queue(), [&] { return torch_->StepHeld(learning_rate); });
 }
 Status Executor::Release() {
-  return Guarded([&] { return torch_->Release(); });
+  return Guarded(torch_->queue(), [&] { return torch_->Release(); });
 }
 bool Executor::elsewhere() const { return torch_->elsewhere(); }
 std::span<const float> Executor::input_gradient() const { return torch_->input_gradient(); }

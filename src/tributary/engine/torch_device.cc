@@ -7,7 +7,6 @@
 #include <c10/core/AutogradState.h>
 #endif
 
-#include <array>
 #include <string>
 #include <vector>
 
@@ -25,13 +24,38 @@ StatusOr<TorchDevice> FindTorchDevice(std::string_view name) {
                          " finds none here; it takes a torch that was built with CUDA, a driver, and a GPU. 'cpu' is always there");
 }
 
-void UseOwnQueue(TorchDevice device) {
+struct TorchQueue::Stream {
+  c10::Stream stream;
+};
+
+struct TorchQueue::InUse::Before {
+  c10::Stream stream;
+  bool multithreading = true;
+};
+
+TorchQueue::TorchQueue(TorchDevice device) {
   if (device == TorchDevice::kCpu) return;
   const c10::impl::VirtualGuardImpl guard(c10::DeviceType::CUDA);
-  guard.exchangeStream(guard.getStreamFromGlobalPool(guard.getDevice()));
+  stream_ = std::make_shared<const Stream>(Stream{guard.getStreamFromGlobalPool(guard.getDevice())});
+}
+
+TorchQueue::InUse::InUse(const TorchQueue& queue) {
+  if (!queue.stream_) return;
+  const c10::impl::VirtualGuardImpl guard(c10::DeviceType::CUDA);
+  before_ = std::make_unique<Before>(Before{guard.exchangeStream(queue.stream_->stream)});
 #if TORCH_VERSION_MAJOR >= 2
   // Otherwise the backward passes of all threads would run on one thread of torch's.
+  before_->multithreading = c10::AutogradState::get_tls_state().get_multithreading_enabled();
   c10::AutogradState::get_tls_state().set_multithreading_enabled(false);
+#endif
+}
+
+TorchQueue::InUse::~InUse() {
+  if (!before_) return;
+  const c10::impl::VirtualGuardImpl guard(c10::DeviceType::CUDA);
+  guard.exchangeStream(before_->stream);
+#if TORCH_VERSION_MAJOR >= 2
+  c10::AutogradState::get_tls_state().set_multithreading_enabled(before_->multithreading);
 #endif
 }
 

@@ -47,10 +47,7 @@ SimulatedFleet::SimulatedFleet(SimulatedFleetOptions options)
     : options_(std::move(options)),
       shards_(Shards(options_.servers, BytesOf(*options_.charged))),
       charge_(*options_.charged),
-      pool_(options_.threads, [device = options_.device](std::size_t) {
-        SetComputeThreads(1);
-        UseOwnQueue(device);
-      }) {
+      pool_(options_.threads, [](std::size_t) { SetComputeThreads(1); }) {
   TRIBUTARY_CHECK(options_.profiles.size() == options_.data.size());
   for (std::size_t i = 0; i < options_.profiles.size(); ++i) {
     TRIBUTARY_CHECK(options_.profiles[i].id.value == i);
