@@ -201,8 +201,8 @@ int main(int argc, char** argv) {
   }
   tributary::SetComputeThreads(1);
   for (const std::size_t batch : {64, 128, 512}) tributary::CompareSteps(batch, steps);
-  for (const std::size_t batch : {32, 64}) {
-    for (const std::size_t threads : {4, 8, 16}) tributary::CompareThroughput(batch, threads, std::max(3, steps / 10));
+  for (const std::size_t batch : {32, 64, 128, 256}) {
+    for (const std::size_t threads : {4, 16}) tributary::CompareThroughput(batch, threads, 3);
   }
   return 0;
 }

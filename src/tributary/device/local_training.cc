@@ -1,7 +1,9 @@
 #include "tributary/device/local_training.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <future>
 
 #include "tributary/base/flat_buffer.h"
 #include "tributary/base/rng.h"
@@ -42,20 +44,33 @@ StatusOr<LocalTrainingResult> TrainLocally(const LocalTrainingOptions& options, 
 
   LocalTrainingResult result;
   std::uint64_t samples_seen = 0;
-  Batch batch;
+  std::array<Batch, 2> batches;
   for (int epoch = 0; epoch < options.epochs; ++epoch) {
     const std::vector<std::uint32_t> order =
         EpochOrder(samples, options.seed, kThisMachine, static_cast<std::uint64_t>(epoch));
     EpochSummary summary{.epoch = epoch + 1};
     const TimePoint start = clock.Now();
+    const auto indices_at = [&](std::size_t at) { return std::span(order).subspan(at, std::min(options.batch, samples - at)); };
+    const auto gather = [&](std::size_t at, std::uint64_t step) {
+      GatherBatch(data.train, indices_at(at), options.augment, {options.seed, kThisMachine, step}, batches[step % 2]);
+    };
+    std::future<void> next;  // The next batch is read while another device computes.
     for (std::size_t at = 0; at < samples; at += options.batch) {
       if (observer.should_stop && observer.should_stop()) {
         result.interrupted = true;
         if (executor.elsewhere()) TRIBUTARY_RETURN_IF_ERROR(executor.Release());
         return result;
       }
-      const auto indices = std::span(order).subspan(at, std::min(options.batch, samples - at));
-      GatherBatch(data.train, indices, options.augment, {options.seed, kThisMachine, result.steps}, batch);
+      const auto indices = indices_at(at);
+      if (next.valid()) {
+        next.get();
+      } else {
+        gather(at, result.steps);
+      }
+      const Batch& batch = batches[result.steps % 2];
+      if (executor.elsewhere() && at + options.batch < samples) {
+        next = std::async(std::launch::async, gather, at + options.batch, result.steps + 1);
+      }
       Rng dropout = Rng::ForStream(options.seed, kThisMachine, "dropout", result.steps);
       PassOptions pass;
       pass.label_smoothing = options.label_smoothing;

@@ -76,11 +76,11 @@ class Executor::Torch {
 
   Torch(std::shared_ptr<const Model> model, NetworkMemory memory, ExecutorOptions options)
       : queue_(options.device), in_use_(std::in_place, queue_), model_(std::move(model)),
-        memory_(*model_, memory, options.device),
-        leaves_(*model_, memory_),
-        trains_(!memory.gradients.empty() || model_->parameters.size == 0),
         channels_last_(options.format == MemoryFormat::kChannelsLast ||
                        (options.format == MemoryFormat::kAuto && PreferChannelsLast(*model_))),
+        memory_(*model_, memory, options.device, channels_last_),
+        leaves_(*model_, memory_),
+        trains_(!memory.gradients.empty() || model_->parameters.size == 0),
         may_overwrite_input_(NodesThatMayOverwriteTheirInput(model_->graph)),
         first_node_of_unit_(model_->graph.size()),
         unit_of_node_(model_->graph.size()) {
@@ -159,7 +159,7 @@ class Executor::Torch {
     memory_.BringAll();
     prox_ = prox;
     if (prox > 0) origin_ = memory_.parameters().clone();
-    held_.emplace(optimiser, memory_.parameters(), state);
+    held_.emplace(optimiser, memory_, state);
     return OkStatus();
   }
 
@@ -384,10 +384,10 @@ class Executor::Torch {
   const TorchQueue queue_;
   std::optional<TorchQueue::InUse> in_use_;  // while all this is made
   std::shared_ptr<const Model> model_;
+  bool channels_last_;
   PlacedMemory memory_;
   Leaves leaves_;
   bool trains_;
-  bool channels_last_;
   std::vector<bool> may_overwrite_input_;
   std::vector<std::optional<std::size_t>> first_node_of_unit_, unit_of_node_;
 

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "tributary/engine/placed_memory.h"
 #include "tributary/policy/optimisation/optimiser.h"
 
 namespace tributary {
@@ -13,7 +14,8 @@ namespace tributary {
 class HeldOptimiser {
  public:
   // Goes on from `state`, which must be made with the same options, or starts anew without one. It is put back by Store.
-  HeldOptimiser(const OptimiserOptions& options, const at::Tensor& like, Optimiser* state);
+  // `memory` is where the parameters are.
+  HeldOptimiser(const OptimiserOptions& options, const PlacedMemory& memory, Optimiser* state);
 
   // Gradients are used up.
   void Step(at::Tensor parameters, at::Tensor gradients, double learning_rate);
@@ -24,6 +26,7 @@ class HeldOptimiser {
   void StepAdam(at::Tensor& parameters, at::Tensor& gradients, double learning_rate);
 
   const OptimiserOptions options_;
+  const PlacedMemory& memory_;
   Optimiser* const state_;
   std::uint64_t steps_ = 0;
   std::vector<at::Tensor> arrays_;  // as those of Optimiser::State

@@ -8,15 +8,6 @@
 #include "tributary/base/check.h"
 
 namespace tributary {
-namespace {
-
-// Not a view in torch's sense: it would share the flat tensor's count of changes.
-at::Tensor View(const at::Tensor& flat, const Layout::Slot& slot) {
-  return at::from_blob(flat.data_ptr<float>() + slot.segment.offset, slot.tensor.shape, flat.options());
-}
-
-}  // namespace
-
 // Fires after a parameter's gradient is in the buffer (a tensor hook would fire before).
 class Leaves::Arrival : public torch::autograd::FunctionPostHook {
  public:
@@ -48,10 +39,10 @@ Leaves::Leaves(const Model& model, const PlacedMemory& memory)
     }
   }
   for (const Layout::Slot& slot : model.parameters.slots) {
-    at::Tensor leaf = View(memory.parameters(), slot);
+    at::Tensor leaf = memory.Slot(memory.parameters(), slot);
     if (trains) {
       leaf.set_requires_grad(true);
-      leaf.mutable_grad() = View(gradients_, slot);
+      leaf.mutable_grad() = memory.Slot(gradients_, slot);
       accumulators_.push_back(torch::autograd::impl::grad_accumulator(leaf));
       accumulators_.back()->add_post_hook(std::make_unique<Arrival>(*this, unit_of[slot.node]));
       ++tensors_of_unit_[unit_of[slot.node]];
@@ -62,7 +53,7 @@ Leaves::Leaves(const Model& model, const PlacedMemory& memory)
   for (const Layout::Slot& slot : model.statistics.slots) {
     NodeLeaves& node = nodes_[slot.node];
     (slot.tensor.role == NodeTensor::Role::kRunningMean ? node.running_mean : node.running_variance) =
-        View(memory.statistics(), slot);
+        memory.Slot(memory.statistics(), slot);
   }
 }
 

@@ -80,7 +80,7 @@ struct Masked {
 Masked RunMasked(Whole& whole, const KeptAtoms& kept, FilterScaling scaling, bool train) {
   const Model& model = *whole.model;
   const PlacedMemory memory(model, {whole.parameters.span(), whole.statistics.span(), whole.gradients.span()},
-                            TorchDevice::kCpu);
+                            TorchDevice::kCpu, false);
   Leaves leaves(model, memory);
   const auto remain = ChannelsThatRemain(model.channels, kept);
   const auto masked = [&](const at::Tensor& value, NodeIndex node) {
