@@ -172,6 +172,7 @@ void CompareThroughput(std::size_t batch, std::size_t threads, int rounds) {
       const Status ran = pool.Run(kDevices, [&](std::size_t worker, std::size_t device) {
         return workers[worker].Train(assignment, {parameters.span(), statistics.span()}, DeviceId{device}, data[device]).status();
       });
+      if (!ran.ok()) std::fprintf(stderr, "%s\n", ran.message().c_str());
       TRIBUTARY_CHECK(ran.ok());
     });
     if (i < 0) continue;

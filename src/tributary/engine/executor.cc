@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <cmath>
 #include <exception>
+#include <mutex>
 #include <optional>
+#include <shared_mutex>
 
 #include "tributary/base/check.h"
 #include "tributary/engine/captured_pass.h"
@@ -19,6 +21,13 @@ namespace {
 
 // Ends a pass that its hooks want no more.
 struct GivenUp {};
+
+// A pass is recorded while no other thread asks the device for anything new: libraries that try which way is fastest wait for
+// the whole device, which would break the recording off. Replaying needs no lock.
+std::shared_mutex& RecordingMutex() {
+  static std::shared_mutex mutex;
+  return mutex;
+}
 
 // Torch reports everything by exceptions; this is the one place where they end.
 template <typename Run>
@@ -101,6 +110,7 @@ class Executor::Torch {
   StatusOr<PassResult> Train(const BatchView& batch, const PassOptions& options) {
     TRIBUTARY_CHECK(trains_);
     if (MayCapture(options)) return TrainCaptured(batch, options);
+    const std::shared_lock lock(RecordingMutex());
     const NodeIndex last = model_->graph.size() - 1;
     const at::Tensor scores = Run(batch.inputs, batch.labels.size(), options, last, Mode::kTrain);
     const at::Tensor labels = Labels(batch.labels).to(memory_.device());
@@ -112,6 +122,7 @@ class Executor::Torch {
   }
 
   StatusOr<PassResult> Evaluate(const BatchView& batch, const PassOptions& options) {
+    const std::shared_lock lock(RecordingMutex());
     const at::NoGradGuard no_gradients;
     const at::Tensor scores =
         Run(batch.inputs, batch.labels.size(), options, model_->graph.size() - 1, Mode::kEvaluate);
@@ -261,12 +272,14 @@ class Executor::Torch {
       input_ = at::Tensor();
     };
     if (one.pass == nullptr && one.seen == kWarmUp) {
+      const std::unique_lock lock(RecordingMutex());
       one.pass = MakeCapturedPass();
       if (one.pass != nullptr) one.pass->Capture(pass);
     }
     if (one.pass != nullptr) {
       one.pass->Replay();
     } else {
+      const std::shared_lock lock(RecordingMutex());
       pass();
       if (one.seen < kWarmUp) ++one.seen;
     }
