@@ -110,7 +110,7 @@ class Executor::Torch {
   StatusOr<PassResult> Train(const BatchView& batch, const PassOptions& options) {
     TRIBUTARY_CHECK(trains_);
     if (MayCapture(options)) return TrainCaptured(batch, options);
-    const std::shared_lock lock(RecordingMutex());
+    const std::shared_lock lock = WhileNothingIsRecorded();
     const NodeIndex last = model_->graph.size() - 1;
     const at::Tensor scores = Run(batch.inputs, batch.labels.size(), options, last, Mode::kTrain);
     const at::Tensor labels = Labels(batch.labels).to(memory_.device());
@@ -122,7 +122,7 @@ class Executor::Torch {
   }
 
   StatusOr<PassResult> Evaluate(const BatchView& batch, const PassOptions& options) {
-    const std::shared_lock lock(RecordingMutex());
+    const std::shared_lock lock = WhileNothingIsRecorded();
     const at::NoGradGuard no_gradients;
     const at::Tensor scores =
         Run(batch.inputs, batch.labels.size(), options, model_->graph.size() - 1, Mode::kEvaluate);
@@ -287,6 +287,12 @@ class Executor::Torch {
     const double loss = result[0].item<double>();
     if (options.hooks.forward_done) options.hooks.forward_done(loss);
     return PassResult{loss, std::llround(result[1].item<double>())};
+  }
+
+  std::shared_lock<std::shared_mutex> WhileNothingIsRecorded() const {
+    std::shared_lock lock(RecordingMutex(), std::defer_lock);
+    if (memory_.elsewhere()) lock.lock();
+    return lock;
   }
 
   static std::vector<std::int64_t> SizesOf(const Shape& shape, std::int64_t batch) {
