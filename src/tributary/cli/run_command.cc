@@ -19,6 +19,7 @@ struct Arguments {
   std::optional<std::uint64_t> seed;
   std::filesystem::path data_dir;
   int threads = 1;
+  std::string device = "cpu";
   std::string out;
   bool json = false;
   bool quiet = false;
@@ -30,6 +31,7 @@ Status Run(Arguments arguments) {
   SimulationOptions options;
   options.data_dir = arguments.data_dir;
   options.threads = static_cast<std::size_t>(arguments.threads);
+  TRIBUTARY_ASSIGN_OR_RETURN(options.device, FindTorchDevice(arguments.device));
   options.folder = arguments.out.empty() ? FreeFolder(experiment.goal) : std::filesystem::path(arguments.out);
 
   const auto clock = MakeRealClock();
@@ -72,6 +74,7 @@ void AddRunCommand(CLI::App& app, Action& action) {
   command->add_option("--seed", arguments->seed, "Short for --set experiment.seed=N");
   AddDataDirOption(*command, arguments->data_dir);
   AddThreadsOption(*command, arguments->threads);
+  AddTorchDeviceOption(*command, arguments->device);
   command->add_option("--out", arguments->out, "Folder for the run's files; without it runs/NAME-SEED")->type_name("DIR");
   AddJsonFlag(*command, arguments->json);
   command->add_flag("--quiet", arguments->quiet, "Print the result only");

@@ -41,6 +41,11 @@ void AddThreadsOption(CLI::App& command, int& threads) {
       ->capture_default_str();
 }
 
+void AddTorchDeviceOption(CLI::App& command, std::string& device) {
+  command.add_option("--torch-device", device, "What computes: cpu, or cuda (the first GPU, with a torch that has CUDA)")
+      ->capture_default_str();
+}
+
 void AddStemOption(CLI::App& command, std::string& stem) {
   command
       .add_option("--stem", stem,

@@ -20,6 +20,8 @@ void AddDataDirOption(CLI::App& command, std::filesystem::path& data_dir);
 // --split and what its kinds need. Not --devices.
 void AddSplitOptions(CLI::App& command, SplitOptions& split);
 
+// --torch-device, for FindTorchDevice.
+void AddTorchDeviceOption(CLI::App& command, std::string& device);
 // --threads; the machine's cores when not given.
 void AddThreadsOption(CLI::App& command, int& threads);
 

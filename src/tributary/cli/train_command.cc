@@ -28,6 +28,7 @@ struct Arguments {
   std::optional<double> learning_rate;
   std::optional<double> momentum;
   int threads = 1;
+  std::string device = "cpu";
   std::string save;
   std::string from;
   bool json = false;
@@ -102,6 +103,7 @@ Json ResultJson(const Arguments& arguments, const Model& model, const LocalTrain
 Status Run(Arguments arguments) {
   FillDefaults(arguments);
   TRIBUTARY_RETURN_IF_ERROR(ReadAugment(arguments));
+  TRIBUTARY_ASSIGN_OR_RETURN(arguments.training.executor.device, FindTorchDevice(arguments.device));
   if (!arguments.save.empty()) TRIBUTARY_RETURN_IF_ERROR(CheckWritable(arguments.save));
   SavedNetwork network;
   network.zoo.name = arguments.model;
@@ -223,6 +225,7 @@ void AddTrainCommand(CLI::App& app, Action& action) {
   command->add_option("--seed", arguments->training.seed, "Same seed, machine and threads: the same weights, bit for bit")
       ->capture_default_str();
   AddThreadsOption(*command, arguments->threads);
+  AddTorchDeviceOption(*command, arguments->device);
   command->add_option("--save", arguments->save, "Write the trained weights to this file")->type_name("FILE.safetensors");
   command->add_option("--from", arguments->from, "Start from these weights")->type_name("FILE.safetensors");
   AddJsonFlag(*command, arguments->json);

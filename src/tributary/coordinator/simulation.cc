@@ -93,6 +93,7 @@ StatusOr<FinishedRun> Simulate(const Experiment& asked, const SimulationOptions&
   if (experiment.train.method == Method::kGossip) fleet_options.gossip = experiment.train.optimiser;
   fleet_options.seed = experiment.goal.seed;
   fleet_options.threads = options.threads;
+  fleet_options.device = options.device;
   SimulatedFleet fleet(std::move(fleet_options));
 
   std::optional<RunFolder> folder;

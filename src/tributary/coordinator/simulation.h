@@ -10,6 +10,7 @@
 #include "tributary/base/status.h"
 #include "tributary/base/units.h"
 #include "tributary/coordinator/finished_run.h"
+#include "tributary/engine/torch_device.h"
 #include "tributary/experiment/experiment.h"
 #include "tributary/telemetry/sink.h"
 
@@ -18,6 +19,7 @@ namespace tributary {
 struct SimulationOptions {
   std::filesystem::path data_dir;  // for data sets that are read from files
   std::size_t threads = 1;         // results do not depend on it
+  TorchDevice device = TorchDevice::kCpu;  // what passes run on; the last bits of results do depend on it
   // Where the run leaves its folder: experiment.toml (as run), events.jsonl, rounds.csv, summary.json and
   // weights.safetensors. It must not exist yet. Without it nothing is written.
   std::optional<std::filesystem::path> folder;

@@ -95,23 +95,27 @@ class Worker::Training {
       TRIBUTARY_ASSIGN_OR_RETURN(worker_.optimiser_, MakeOptimiser(assignment_.optimiser, worker_.copy_.size()));
       optimiser_ = worker_.optimiser_.get();
     }
+    // Where passes run on another device, weights stay there for all steps of the assignment.
+    held_ = changes_ && executor_.elsewhere() && thin_ == nullptr && !hooks_.cross;
     Trained trained{.update = update_};
     const StepRange steps = hooks_.read || assignment_.first ? StepRange{(assignment_.round.value - 1) * static_cast<std::uint64_t>(assignment_.steps),
                                                     static_cast<std::uint64_t>(assignment_.steps)}
                                         : StepsOf(assignment_, data_);
     if (steps.count == 0) return InvalidArgument("an assignment to train without steps");
     TrainingMetrics& metrics = trained.metrics;
+    if (held_) TRIBUTARY_RETURN_IF_ERROR(HoldWeights());
     for (std::uint64_t i = 0; i < steps.count; ++i) {
       if (hooks_.should_stop && hooks_.should_stop()) return Cancelled("stopped between two steps");
       last_ = i + 1 == steps.count;
       if (hooks_.read) hooks_.read(i, worker_.batch_);
       TRIBUTARY_ASSIGN_OR_RETURN(const PassResult pass, Pass(steps.first, i));
-      if (!last_) TRIBUTARY_RETURN_IF_ERROR(StepAll());
+      if (!last_ && !held_) TRIBUTARY_RETURN_IF_ERROR(StepAll());
       const auto samples = static_cast<std::int64_t>(worker_.batch_.labels.size());
       metrics.samples += samples;
       metrics.loss += pass.loss * static_cast<double>(samples);
       metrics.correct += pass.correct;
     }
+    if (held_) TRIBUTARY_RETURN_IF_ERROR(ReleaseWeights());
     metrics.loss /= static_cast<double>(std::max<std::int64_t>(1, metrics.samples));
     if (stopwatch_) trained.times = {stopwatch_->times(), between_};
     return trained;
@@ -135,7 +139,7 @@ class Worker::Training {
     options.rng = &dropout;
     Executor& executor = thin_ != nullptr ? thin_->Begin(hooks_.keep(i)) : executor_;
     if (first && stopwatch_) stopwatch_->Begin();
-    if (first || thin_ != nullptr) {
+    if ((first && !held_) || thin_ != nullptr) {
       options.hooks.before_forward = [this, first](std::size_t unit) {
         if (first && !Place(unit)) return false;
         if (thin_ != nullptr) thin_->Place(unit, mine(), worker_.statistics_.span());
@@ -143,7 +147,7 @@ class Worker::Training {
       };
     }
     options.hooks.forward_done = [this, first](double loss) { ForwardDone(loss, first); };
-    if (last_) options.hooks.gradient_ready = [this](std::size_t unit) { Finish(unit); };
+    if (last_ && !held_) options.hooks.gradient_ready = [this](std::size_t unit) { Finish(unit); };
     TRIBUTARY_ASSIGN_OR_RETURN(const PassResult result,
                                hooks_.cross ? CutPass(options, i)
                                             : executor.Train({worker_.batch_.inputs, worker_.batch_.labels}, options));
@@ -152,13 +156,38 @@ class Worker::Training {
       return InvalidArgument("the loss of device " + std::to_string(device_.value) + " is no longer a number at step " +
                              std::to_string(step) + "; lower the learning rate");
     }
-    if (last_) {
+    if (held_) {
+      TRIBUTARY_RETURN_IF_ERROR(executor_.StepHeld(assignment_.learning_rate));
+    } else if (last_) {
       // A unit that nothing goes back through has no gradient to announce: it is zero.
       for (std::size_t unit = 0; unit < finished_.size(); ++unit) {
         if (!finished_[unit]) Finish(unit);
       }
     }
     return result;
+  }
+
+  Status HoldWeights() {
+    for (std::size_t unit = 0; unit < finished_.size(); ++unit) {
+      if (!Place(unit)) return Cancelled("the pass was given up");
+    }
+    return executor_.Hold(assignment_.optimiser, assignment_.prox, optimiser_);
+  }
+
+  // All units become ready at once, the last layers first.
+  Status ReleaseWeights() {
+    TRIBUTARY_RETURN_IF_ERROR(executor_.Release());
+    for (std::size_t unit = finished_.size(); unit-- > 0;) {
+      const Segment& segment = worker_.model_->parameters.units[unit];
+      const std::span<float> mine = Part(worker_.copy_.span(), segment);
+      const auto origin = Part(weights_.parameters, segment);
+      if (assignment_.answer == TrainAssignment::Answer::kChange) {
+        for (std::size_t i = 0; i < mine.size(); ++i) mine[i] -= origin[i];
+      }
+      if (stopwatch_) stopwatch_->GradientReady(unit);
+      if (hooks_.ready) hooks_.ready(update_, unit);
+    }
+    return OkStatus();
   }
 
   // A pass whose middle, or all behind the front, is elsewhere.
@@ -215,7 +244,7 @@ class Worker::Training {
     sound_ = std::isfinite(loss);
     if (thin_ != nullptr) thin_->PutStatistics(worker_.statistics_.span());
     if (!last_) return;
-    if (changes_) BeginUpdate();
+    if (changes_ && !held_) BeginUpdate();
     if (stopwatch_) {
       between_ = hooks_.clock->Now() - forward_done_ - elsewhere_;
       stopwatch_->Go();
@@ -288,6 +317,7 @@ class Worker::Training {
   std::optional<LayerStopwatch> stopwatch_;
   Update update_;
   bool last_ = false;   // of the passes
+  bool held_ = false;   // weights stay where passes run
   bool sound_ = false;  // its loss is a number
   std::vector<bool> finished_;  // units, in the last pass
   TimePoint forward_done_{0};

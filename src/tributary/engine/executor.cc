@@ -4,10 +4,15 @@
 #include <ATen/core/grad_mode.h>
 
 #include <algorithm>
+#include <cmath>
 #include <exception>
+#include <mutex>
 #include <optional>
+#include <shared_mutex>
 
 #include "tributary/base/check.h"
+#include "tributary/engine/captured_pass.h"
+#include "tributary/engine/held_optimiser.h"
 #include "tributary/engine/leaves.h"
 #include "tributary/engine/operations.h"
 
@@ -17,10 +22,18 @@ namespace {
 // Ends a pass that its hooks want no more.
 struct GivenUp {};
 
+// A pass is recorded while no other thread asks the device for anything new: libraries that try which way is fastest wait for
+// the whole device, which would break the recording off. Replaying needs no lock.
+std::shared_mutex& RecordingMutex() {
+  static std::shared_mutex mutex;
+  return mutex;
+}
+
 // Torch reports everything by exceptions; this is the one place where they end.
 template <typename Run>
-auto Guarded(Run run) -> decltype(run()) {
+auto Guarded(const TorchQueue& queue, Run run) -> decltype(run()) {
   try {
+    const TorchQueue::InUse in_use(queue);
     return run();
   } catch (const GivenUp&) {
     return Cancelled("the pass was given up");
@@ -71,11 +84,12 @@ class Executor::Torch {
   enum class Mode { kTrain, kEvaluate, kCalibrate };
 
   Torch(std::shared_ptr<const Model> model, NetworkMemory memory, ExecutorOptions options)
-      : model_(std::move(model)),
-        leaves_(*model_, memory),
-        trains_(!memory.gradients.empty() || model_->parameters.size == 0),
+      : queue_(options.device), in_use_(std::in_place, queue_), model_(std::move(model)),
         channels_last_(options.format == MemoryFormat::kChannelsLast ||
                        (options.format == MemoryFormat::kAuto && PreferChannelsLast(*model_))),
+        memory_(*model_, memory, options.device, channels_last_),
+        leaves_(*model_, memory_),
+        trains_(!memory.gradients.empty() || model_->parameters.size == 0),
         may_overwrite_input_(NodesThatMayOverwriteTheirInput(model_->graph)),
         first_node_of_unit_(model_->graph.size()),
         unit_of_node_(model_->graph.size()) {
@@ -83,15 +97,23 @@ class Executor::Torch {
       first_node_of_unit_[model_->units[unit].nodes.front()] = unit;
       for (const NodeIndex node : model_->units[unit].nodes) unit_of_node_[node] = unit;
     }
+    for (const Node& node : model_->graph.nodes()) {
+      const auto* dropout = std::get_if<Dropout>(&node.operation);
+      if (dropout != nullptr && dropout->rate > 0) draws_masks_ = true;
+    }
+    in_use_.reset();
   }
 
+  const TorchQueue& queue() const { return queue_; }
   const Model& model() const { return *model_; }
 
   StatusOr<PassResult> Train(const BatchView& batch, const PassOptions& options) {
     TRIBUTARY_CHECK(trains_);
+    if (MayCapture(options)) return TrainCaptured(batch, options);
+    const std::shared_lock lock = WhileNothingIsRecorded();
     const NodeIndex last = model_->graph.size() - 1;
     const at::Tensor scores = Run(batch.inputs, batch.labels.size(), options, last, Mode::kTrain);
-    const at::Tensor labels = Labels(batch.labels);
+    const at::Tensor labels = Labels(batch.labels).to(memory_.device());
     const at::Tensor loss =
         at::cross_entropy_loss(scores, labels, {}, at::Reduction::Mean, kNoIgnoredLabel, options.label_smoothing);
     const PassResult result = Summary(scores, labels, loss);
@@ -100,10 +122,11 @@ class Executor::Torch {
   }
 
   StatusOr<PassResult> Evaluate(const BatchView& batch, const PassOptions& options) {
+    const std::shared_lock lock = WhileNothingIsRecorded();
     const at::NoGradGuard no_gradients;
     const at::Tensor scores =
         Run(batch.inputs, batch.labels.size(), options, model_->graph.size() - 1, Mode::kEvaluate);
-    const at::Tensor labels = Labels(batch.labels);
+    const at::Tensor labels = Labels(batch.labels).to(memory_.device());
     return Summary(scores, labels, at::cross_entropy_loss(scores, labels));
   }
 
@@ -124,6 +147,7 @@ class Executor::Torch {
     sums_ = sums;
     counts_ = counts;
     Run(inputs, CountSamples(inputs, 1), {}, model_->graph.size() - 1, Mode::kCalibrate);
+    if (!held_) memory_.FetchStatistics();
     return OkStatus();
   }
 
@@ -134,11 +158,43 @@ class Executor::Torch {
         at::from_blob(const_cast<float*>(output_gradient.data()), tape_end_.sizes(), at::kFloat);
     // In the order of the output it belongs to: the same kernels, and so the same bits, as in an uncut pass.
     const at::MemoryFormat format = tape_end_.suggest_memory_format();
-    GoBack(std::exchange(tape_end_, at::Tensor()), gradient.contiguous(format), hooks, 0);
+    GoBack(std::exchange(tape_end_, at::Tensor()), gradient.to(memory_.device()).contiguous(format), hooks, 0);
     return OkStatus();
   }
 
   std::span<const float> input_gradient() const { return Span(input_gradient_); }
+
+  Status Hold(const OptimiserOptions& optimiser, double prox, Optimiser* state) {
+    TRIBUTARY_CHECK(trains_);
+    const at::NoGradGuard no_gradients;
+    memory_.BringAll();
+    prox_ = prox;
+    if (prox > 0) origin_ = memory_.parameters().clone();
+    held_.emplace(optimiser, memory_, state);
+    return OkStatus();
+  }
+
+  Status StepHeld(double learning_rate) {
+    TRIBUTARY_CHECK(held_.has_value());
+    const at::NoGradGuard no_gradients;
+    at::Tensor gradients = memory_.gradients();
+    if (prox_ > 0) gradients.add_(memory_.parameters(), prox_).sub_(origin_, prox_);
+    held_->Step(memory_.parameters(), gradients, learning_rate);
+    return OkStatus();
+  }
+
+  Status Release() {
+    TRIBUTARY_CHECK(held_.has_value());
+    const at::NoGradGuard no_gradients;
+    held_->Store();
+    held_.reset();
+    origin_ = at::Tensor();
+    memory_.FetchParameters();
+    memory_.FetchStatistics();
+    return OkStatus();
+  }
+
+  bool elsewhere() const { return memory_.elsewhere(); }
 
  private:
   static constexpr std::int64_t kNoIgnoredLabel = -100;
@@ -149,7 +205,7 @@ class Executor::Torch {
   }
 
   std::span<const float> Expose(const at::Tensor& output) {
-    exposed_ = output.detach().contiguous();
+    exposed_ = output.detach().contiguous().cpu();
     return Span(exposed_);
   }
 
@@ -160,7 +216,88 @@ class Executor::Torch {
 
   static PassResult Summary(const at::Tensor& scores, const at::Tensor& labels, const at::Tensor& loss) {
     const at::NoGradGuard no_gradients;
-    return {loss.item<double>(), scores.argmax(1).eq(labels).sum().item<std::int64_t>()};
+    const at::Tensor correct = scores.argmax(1).eq(labels).sum();
+    if (!loss.is_cuda()) return {loss.item<double>(), correct.item<std::int64_t>()};
+    const at::Tensor both = at::stack({loss.to(at::kDouble), correct.to(at::kDouble)}).cpu();  // one wait, not two
+    return {both[0].item<double>(), std::llround(both[1].item<double>())};
+  }
+
+  // A whole step whose weights stay where they are is the same each time, for as many samples.
+  struct Captured {
+    std::size_t samples = 0;
+    double label_smoothing = 0;
+    at::Tensor inputs, labels, result;  // where it reads and writes
+    int seen = 0;
+    std::unique_ptr<CapturedPass> pass;
+  };
+  static constexpr std::size_t kMostCaptured = 4;
+  static constexpr int kWarmUp = 3;  // passes, in which libraries choose what to do
+
+  bool MayCapture(const PassOptions& options) const {
+    return held_ && memory_.elsewhere() && !draws_masks_ && options.first == 1 && !options.input_gradient &&
+           !options.hooks.before_forward && !options.hooks.gradient_ready;
+  }
+
+  Captured* FindCaptured(std::size_t samples, double label_smoothing) {
+    for (Captured& one : captured_) {
+      if (one.samples == samples && one.label_smoothing == label_smoothing) return &one;
+    }
+    if (captured_.size() == kMostCaptured) captured_.erase(captured_.begin());
+    const auto batch = static_cast<std::int64_t>(samples);
+    const Shape& shape = model_->graph.shape(0);
+    const auto placed = at::TensorOptions(memory_.device());
+    captured_.push_back({samples, label_smoothing, at::empty(SizesOf(shape, batch), placed.dtype(at::kFloat)),
+                         at::empty({batch}, placed.dtype(at::kLong)), at::empty({2}, placed.dtype(at::kDouble)), 0, nullptr});
+    return &captured_.back();
+  }
+
+  StatusOr<PassResult> TrainCaptured(const BatchView& batch, const PassOptions& options) {
+    const std::size_t samples = batch.labels.size();
+    TRIBUTARY_CHECK(samples > 0 && batch.inputs.size() == samples * static_cast<std::size_t>(model_->graph.shape(0).elements()));
+    Captured& one = *FindCaptured(samples, options.label_smoothing);
+    one.inputs.copy_(at::from_blob(const_cast<float*>(batch.inputs.data()), one.inputs.sizes(), at::kFloat));
+    one.labels.copy_(Labels(batch.labels));
+    const auto pass = [&] {
+      input_ = one.inputs;
+      const at::Tensor scores = RunFrom(one.inputs, {}, model_->graph.size() - 1, Mode::kTrain);
+      const at::Tensor loss = at::cross_entropy_loss(scores, one.labels, {}, at::Reduction::Mean, kNoIgnoredLabel,
+                                                     options.label_smoothing);
+      {
+        const at::NoGradGuard no_gradients;
+        one.result.copy_(at::stack({loss.to(at::kDouble), scores.argmax(1).eq(one.labels).sum().to(at::kDouble)}));
+      }
+      leaves_.BeginBackward(units_run_, {});
+      loss.backward();
+      leaves_.BeginBackward({}, {});
+      input_ = at::Tensor();
+    };
+    if (one.pass == nullptr && one.seen == kWarmUp) {
+      const std::unique_lock lock(RecordingMutex());
+      one.pass = MakeCapturedPass();
+      if (one.pass != nullptr) one.pass->Capture(pass);
+    }
+    if (one.pass != nullptr) {
+      one.pass->Replay();
+    } else {
+      const std::shared_lock lock(RecordingMutex());
+      pass();
+      if (one.seen < kWarmUp) ++one.seen;
+    }
+    const at::Tensor result = one.result.cpu();
+    const double loss = result[0].item<double>();
+    if (options.hooks.forward_done) options.hooks.forward_done(loss);
+    return PassResult{loss, std::llround(result[1].item<double>())};
+  }
+
+  std::shared_lock<std::shared_mutex> WhileNothingIsRecorded() const {
+    std::shared_lock lock(RecordingMutex(), std::defer_lock);
+    if (memory_.elsewhere()) lock.lock();
+    return lock;
+  }
+
+  static std::vector<std::int64_t> SizesOf(const Shape& shape, std::int64_t batch) {
+    if (shape.flat) return {batch, shape.channels};
+    return {batch, shape.channels, shape.height, shape.width};
   }
 
   std::size_t CountSamples(std::span<const float> inputs, NodeIndex first) const {
@@ -174,9 +311,8 @@ class Executor::Torch {
     const Shape& shape = model_->graph.shape(first - 1);
     const auto batch = static_cast<std::int64_t>(samples);
     TRIBUTARY_CHECK(samples > 0 && static_cast<std::int64_t>(inputs.size()) == batch * shape.elements());
-    const std::vector<std::int64_t> sizes = shape.flat ? std::vector<std::int64_t>{batch, shape.channels}
-                                                       : std::vector<std::int64_t>{batch, shape.channels, shape.height, shape.width};
-    at::Tensor tensor = at::from_blob(const_cast<float*>(inputs.data()), sizes, at::kFloat);
+    at::Tensor tensor =
+        at::from_blob(const_cast<float*>(inputs.data()), SizesOf(shape, batch), at::kFloat).to(memory_.device());
     if (wants_gradient) tensor.set_requires_grad(true);
     return tensor;
   }
@@ -184,26 +320,33 @@ class Executor::Torch {
   // Runs nodes options.first … last and returns the last one's output.
   at::Tensor Run(std::span<const float> inputs, std::size_t samples, const PassOptions& options, NodeIndex last,
                  Mode mode) {
-    const Graph& graph = model_->graph;
     const NodeIndex first = options.first;
-    TRIBUTARY_CHECK(first >= 1 && first <= last && last < graph.size());
+    TRIBUTARY_CHECK(first >= 1 && first <= last && last < model_->graph.size());
     TRIBUTARY_CHECK(first == 1 || model_->cuts[first - 1]);
-    TRIBUTARY_CHECK(last + 1 == graph.size() || model_->cuts[last]);
-
-    units_run_.assign(model_->units.size(), false);
+    TRIBUTARY_CHECK(last + 1 == model_->graph.size() || model_->cuts[last]);
     exposed_ = at::Tensor();
     tape_end_ = at::Tensor();
     input_gradient_ = at::Tensor();
     input_ = InputTensor(inputs, samples, first, mode == Mode::kTrain && (first > 1 || options.input_gradient));
+    return RunFrom(input_, options, last, mode);
+  }
+
+  at::Tensor RunFrom(const at::Tensor& input, const PassOptions& options, NodeIndex last, Mode mode) {
+    const Graph& graph = model_->graph;
+    const NodeIndex first = options.first;
+    units_run_.assign(model_->units.size(), false);
 
     std::vector<at::Tensor> values(graph.size());
-    values[first - 1] = channels_last_ && input_.dim() == 4 ? input_.contiguous(at::MemoryFormat::ChannelsLast) : input_;
+    values[first - 1] = channels_last_ && input.dim() == 4 ? input.contiguous(at::MemoryFormat::ChannelsLast) : input;
     std::vector<at::Tensor> node_inputs;
     for (NodeIndex i = first; i <= last; ++i) {
       const Node& node = graph.node(i);
-      if (unit_of_node_[i]) units_run_[*unit_of_node_[i]] = true;  // Also where the pass begins in the middle of it.
       if (const auto unit = first_node_of_unit_[i]) {
         if (options.hooks.before_forward && !options.hooks.before_forward(*unit)) throw GivenUp{};
+      }
+      if (const auto unit = unit_of_node_[i]; unit && !units_run_[*unit]) {  // Also where the pass begins in the middle of it.
+        units_run_[*unit] = true;
+        if (!held_) memory_.BringUnit(*unit);
       }
       node_inputs.clear();
       for (const NodeIndex source : node.inputs) node_inputs.push_back(values[source]);
@@ -225,7 +368,7 @@ class Executor::Torch {
     for (const Layout::Slot& slot : model_->statistics.slots) {
       if (slot.node != node) continue;
       const bool mean = slot.tensor.role == NodeTensor::Role::kRunningMean;
-      const at::Tensor sum = (mean ? input : input * input).sum(others, /*keepdim=*/false, at::kDouble).contiguous();
+      const at::Tensor sum = (mean ? input : input * input).sum(others, /*keepdim=*/false, at::kDouble).contiguous().cpu();
       const auto* values = sum.data_ptr<double>();
       for (std::size_t i = 0; i < slot.segment.count; ++i) {
         sums_[slot.segment.offset + i] += values[i];
@@ -236,17 +379,34 @@ class Executor::Torch {
 
   void GoBack(const at::Tensor& end, const at::Tensor& gradient, const PassHooks& hooks, double loss) {
     if (hooks.forward_done) hooks.forward_done(loss);
-    leaves_.BeginBackward(units_run_, hooks.gradient_ready);
-    if (end.requires_grad()) end.backward(gradient);  // Not where nothing before it has parameters.
+    if (memory_.elsewhere() && !held_) {
+      std::vector<bool> fetched(units_run_.size(), false);
+      leaves_.BeginBackward(units_run_, [&](std::size_t unit) {
+        memory_.FetchGradient(unit);
+        fetched[unit] = true;
+        if (hooks.gradient_ready) hooks.gradient_ready(unit);
+      });
+      if (end.requires_grad()) end.backward(gradient);
+      for (std::size_t unit = 0; unit < fetched.size(); ++unit) {
+        if (units_run_[unit] && !fetched[unit]) memory_.FetchGradient(unit);
+      }
+      memory_.FetchStatistics();
+    } else {
+      leaves_.BeginBackward(units_run_, hooks.gradient_ready);
+      if (end.requires_grad()) end.backward(gradient);  // Not where nothing before it has parameters.
+    }
     leaves_.BeginBackward({}, {});
-    if (input_.requires_grad()) input_gradient_ = input_.grad().contiguous();
+    if (input_.requires_grad()) input_gradient_ = input_.grad().contiguous().cpu();
     input_ = at::Tensor();
   }
 
+  const TorchQueue queue_;
+  std::optional<TorchQueue::InUse> in_use_;  // while all this is made
   std::shared_ptr<const Model> model_;
+  bool channels_last_;
+  PlacedMemory memory_;
   Leaves leaves_;
   bool trains_;
-  bool channels_last_;
   std::vector<bool> may_overwrite_input_;
   std::vector<std::optional<std::size_t>> first_node_of_unit_, unit_of_node_;
 
@@ -254,6 +414,13 @@ class Executor::Torch {
   std::vector<bool> units_run_;
   at::Tensor input_, tape_end_, exposed_, input_gradient_;
   std::span<double> sums_, counts_;  // while calibrating
+
+  // While weights are held.
+  std::optional<HeldOptimiser> held_;
+  double prox_ = 0;
+  at::Tensor origin_;
+  bool draws_masks_ = false;  // has dropout nodes: their masks are drawn on the processor
+  std::vector<Captured> captured_;
 };
 
 Executor::Executor(std::shared_ptr<const Model> model, NetworkMemory memory, ExecutorOptions options)
@@ -263,25 +430,35 @@ Executor::Executor(Executor&&) noexcept = default;
 Executor& Executor::operator=(Executor&&) noexcept = default;
 
 StatusOr<PassResult> Executor::Train(const BatchView& batch, const PassOptions& options) {
-  return Guarded([&] { return torch_->Train(batch, options); });
+  return Guarded(torch_->queue(), [&] { return torch_->Train(batch, options); });
 }
 StatusOr<PassResult> Executor::Evaluate(const BatchView& batch, const PassOptions& options) {
-  return Guarded([&] { return torch_->Evaluate(batch, options); });
+  return Guarded(torch_->queue(), [&] { return torch_->Evaluate(batch, options); });
 }
 StatusOr<std::span<const float>> Executor::Forward(std::span<const float> inputs, NodeIndex last,
                                                    const PassOptions& options) {
-  return Guarded([&] { return torch_->Forward(inputs, last, options); });
+  return Guarded(torch_->queue(), [&] { return torch_->Forward(inputs, last, options); });
 }
 StatusOr<std::span<const float>> Executor::Predict(std::span<const float> inputs, NodeIndex last,
                                                    const PassOptions& options) {
-  return Guarded([&] { return torch_->Predict(inputs, last, options); });
+  return Guarded(torch_->queue(), [&] { return torch_->Predict(inputs, last, options); });
 }
 Status Executor::AddMoments(std::span<const float> inputs, std::span<double> sums, std::span<double> counts) {
-  return Guarded([&] { return torch_->AddMoments(inputs, sums, counts); });
+  return Guarded(torch_->queue(), [&] { return torch_->AddMoments(inputs, sums, counts); });
 }
 Status Executor::Backward(std::span<const float> output_gradient, const PassHooks& hooks) {
-  return Guarded([&] { return torch_->Backward(output_gradient, hooks); });
+  return Guarded(torch_->queue(), [&] { return torch_->Backward(output_gradient, hooks); });
 }
+Status Executor::Hold(const OptimiserOptions& optimiser, double prox, Optimiser* state) {
+  return Guarded(torch_->queue(), [&] { return torch_->Hold(optimiser, prox, state); });
+}
+Status Executor::StepHeld(double learning_rate) {
+  return Guarded(torch_->queue(), [&] { return torch_->StepHeld(learning_rate); });
+}
+Status Executor::Release() {
+  return Guarded(torch_->queue(), [&] { return torch_->Release(); });
+}
+bool Executor::elsewhere() const { return torch_->elsewhere(); }
 std::span<const float> Executor::input_gradient() const { return torch_->input_gradient(); }
 const Model& Executor::model() const { return torch_->model(); }
 

@@ -7,7 +7,9 @@
 
 #include "tributary/base/rng.h"
 #include "tributary/base/status.h"
+#include "tributary/engine/torch_device.h"
 #include "tributary/model/model.h"
+#include "tributary/policy/optimisation/optimiser.h"
 
 namespace tributary {
 
@@ -21,6 +23,7 @@ enum class MemoryFormat {
 
 struct ExecutorOptions {
   MemoryFormat format = MemoryFormat::kAuto;
+  TorchDevice device = TorchDevice::kCpu;
 };
 
 // The memory a network lives in, owned by the caller and laid out as Model says. Several executors may share the
@@ -73,6 +76,14 @@ struct PassResult {
 //   3. Backward(that gradient)  on the first side.
 // Each pass that goes backward overwrites the gradients of the units it ran, and no others.
 // Failures (memory that cannot be had, a label that is no class) come back as a Status and leave parameters alone.
+//
+// Where passes run on another device than the processor, a unit's weights are copied there when a pass comes to it, and its
+// gradient back when it is there, so that hooks see what they see on the processor. Steps in which nobody else has to do with
+// weights and gradients need not copy them:
+//   1. Hold(): the weights as they are now;
+//   2. Train(), each followed by StepHeld(); Evaluate() and Predict() at any time;
+//   3. Release(): parameters and statistics are in the caller's memory again.
+// In between that memory is neither read nor written. On the processor this is the same, with no copies to be saved.
 class Executor {
  public:
   Executor(std::shared_ptr<const Model> model, NetworkMemory memory, ExecutorOptions options = {});
@@ -106,6 +117,14 @@ class Executor {
   // pass.
   std::span<const float> input_gradient() const;
 
+  // Local steps with an optimiser of these options, which goes on from `state` and leaves its own there, if one is given;
+  // with a pull towards the weights held (FedProx). See above. Hold again starts over.
+  Status Hold(const OptimiserOptions& optimiser, double prox = 0, Optimiser* state = nullptr);
+  Status StepHeld(double learning_rate);
+  Status Release();
+
+  // Whether passes run elsewhere than on the processor.
+  bool elsewhere() const;
   const Model& model() const;
 
  private:

@@ -8,14 +8,6 @@
 #include "tributary/base/check.h"
 
 namespace tributary {
-namespace {
-
-at::Tensor View(std::span<float> memory, const Layout::Slot& slot) {
-  return at::from_blob(memory.data() + slot.segment.offset, slot.tensor.shape, at::kFloat);
-}
-
-}  // namespace
-
 // Fires after a parameter's gradient is in the buffer (a tensor hook would fire before).
 class Leaves::Arrival : public torch::autograd::FunctionPostHook {
  public:
@@ -33,26 +25,24 @@ class Leaves::Arrival : public torch::autograd::FunctionPostHook {
   std::size_t unit_;
 };
 
-Leaves::Leaves(const Model& model, const NetworkMemory& memory)
+Leaves::Leaves(const Model& model, const PlacedMemory& memory)
     : nodes_(model.graph.size()), tensors_of_unit_(model.units.size(), 0), missing_of_unit_(model.units.size(), 0) {
-  TRIBUTARY_CHECK(memory.parameters.size() == model.parameters.size);
-  TRIBUTARY_CHECK(memory.statistics.size() == model.statistics.size);
-  TRIBUTARY_CHECK(memory.gradients.empty() || memory.gradients.size() == model.parameters.size);
   std::vector<std::size_t> unit_of(model.graph.size(), 0);
   for (std::size_t unit = 0; unit < model.units.size(); ++unit) {
     for (const NodeIndex node : model.units[unit].nodes) unit_of[node] = unit;
   }
-  const bool trains = !memory.gradients.empty();
+  gradients_ = memory.gradients();
+  const bool trains = gradients_.defined();
   if (trains) {
     for (const Segment& unit : model.parameters.units) {
-      gradients_of_unit_.push_back(memory.gradients.subspan(unit.offset, unit.count));
+      gradients_of_unit_.push_back(gradients_.narrow(0, static_cast<std::int64_t>(unit.offset), static_cast<std::int64_t>(unit.count)));
     }
   }
   for (const Layout::Slot& slot : model.parameters.slots) {
-    at::Tensor leaf = View(memory.parameters, slot);
+    at::Tensor leaf = memory.Slot(memory.parameters(), slot);
     if (trains) {
       leaf.set_requires_grad(true);
-      leaf.mutable_grad() = View(memory.gradients, slot);
+      leaf.mutable_grad() = memory.Slot(gradients_, slot);
       accumulators_.push_back(torch::autograd::impl::grad_accumulator(leaf));
       accumulators_.back()->add_post_hook(std::make_unique<Arrival>(*this, unit_of[slot.node]));
       ++tensors_of_unit_[unit_of[slot.node]];
@@ -63,16 +53,18 @@ Leaves::Leaves(const Model& model, const NetworkMemory& memory)
   for (const Layout::Slot& slot : model.statistics.slots) {
     NodeLeaves& node = nodes_[slot.node];
     (slot.tensor.role == NodeTensor::Role::kRunningMean ? node.running_mean : node.running_variance) =
-        View(memory.statistics, slot);
+        memory.Slot(memory.statistics(), slot);
   }
 }
 
 void Leaves::BeginBackward(const std::vector<bool>& units, std::function<void(std::size_t)> ready) {
   TRIBUTARY_CHECK(!gradients_of_unit_.empty() || units.empty());
   ready_ = std::move(ready);
+  const bool all = !units.empty() && std::ranges::all_of(units, [](bool run) { return run; });
+  if (all) gradients_.zero_();
   for (std::size_t unit = 0; unit < units.size(); ++unit) {
     missing_of_unit_[unit] = units[unit] ? tensors_of_unit_[unit] : 0;
-    if (units[unit]) std::fill(gradients_of_unit_[unit].begin(), gradients_of_unit_[unit].end(), 0.0F);
+    if (units[unit] && !all) gradients_of_unit_[unit].zero_();
   }
 }
 

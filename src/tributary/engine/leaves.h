@@ -7,12 +7,12 @@
 #include <memory>
 #include <vector>
 
-#include "tributary/engine/executor.h"
 #include "tributary/engine/operations.h"
+#include "tributary/engine/placed_memory.h"
 
 namespace tributary {
 
-// A model's persistent tensors as views of the caller's flat memory: parameters as leaves of the autograd graph,
+// A model's persistent tensors as views of flat memory, where passes run: parameters as leaves of the autograd graph,
 // their gradients preset as views of the flat gradients, running statistics beside them.
 //
 // What keeps this sound: torch never replaces these tensors or their gradients (no torch optimiser, no zero_grad), and
@@ -20,7 +20,7 @@ namespace tributary {
 // break a backward pass under way.
 class Leaves {
  public:
-  Leaves(const Model& model, const NetworkMemory& memory);
+  Leaves(const Model& model, const PlacedMemory& memory);
   Leaves(const Leaves&) = delete;
   Leaves& operator=(const Leaves&) = delete;
 
@@ -38,7 +38,8 @@ class Leaves {
   std::vector<std::shared_ptr<torch::autograd::Node>> accumulators_;
   std::vector<std::size_t> tensors_of_unit_;
   std::vector<std::size_t> missing_of_unit_;
-  std::vector<std::span<float>> gradients_of_unit_;
+  std::vector<at::Tensor> gradients_of_unit_;
+  at::Tensor gradients_;  // of all
   std::function<void(std::size_t)> ready_;
 };
 

@@ -15,11 +15,11 @@ Pair Of(const Extent& extent) { return {extent.height, extent.width}; }
 // Random zeros from our own stream: torch's global generator would tie devices to each other.
 at::Tensor DropoutMask(const at::Tensor& like, double rate, Rng* rng) {
   TRIBUTARY_CHECK(rng != nullptr);
-  at::Tensor mask = at::empty_like(like, at::MemoryFormat::Contiguous);
+  at::Tensor mask = at::empty(like.sizes(), at::kFloat);
   const auto scale = static_cast<float>(1 / (1 - rate));
   float* values = mask.data_ptr<float>();
   for (std::int64_t i = 0; i < mask.numel(); ++i) values[i] = rng->Uniform() < rate ? 0.0F : scale;
-  return mask;
+  return mask.to(like.device());
 }
 
 class Application {

@@ -79,7 +79,9 @@ struct Masked {
 
 Masked RunMasked(Whole& whole, const KeptAtoms& kept, FilterScaling scaling, bool train) {
   const Model& model = *whole.model;
-  Leaves leaves(model, {whole.parameters.span(), whole.statistics.span(), whole.gradients.span()});
+  const PlacedMemory memory(model, {whole.parameters.span(), whole.statistics.span(), whole.gradients.span()},
+                            TorchDevice::kCpu, false);
+  Leaves leaves(model, memory);
   const auto remain = ChannelsThatRemain(model.channels, kept);
   const auto masked = [&](const at::Tensor& value, NodeIndex node) {
     const auto channels = static_cast<std::int64_t>(model.channels.of_node[node].size());

@@ -39,17 +39,18 @@ struct BasicBlockImpl : nn::Module {
 };
 TORCH_MODULE(BasicBlock);
 
-class ResNet20 : public ReferenceNetwork {
+// For images of 32 × 32: ResNet-20 has three stages of three blocks, ResNet-18 four of two.
+class ResNet : public ReferenceNetwork {
  public:
-  ResNet20()
-      : conv1_(register_module("conv1", Conv3x3(3, 16, 1, false))),
-        bn1_(register_module("bn1", nn::BatchNorm2d(16))),
-        fc_(register_module("fc", nn::Linear(64, 10))) {
-    int in = 16;
-    for (int stage = 0; stage < 3; ++stage) {
+  ResNet(int width, int stages, int blocks_each)
+      : conv1_(register_module("conv1", Conv3x3(3, width, 1, false))),
+        bn1_(register_module("bn1", nn::BatchNorm2d(width))),
+        fc_(register_module("fc", nn::Linear(width << (stages - 1), 10))) {
+    int in = width;
+    for (int stage = 0; stage < stages; ++stage) {
       nn::Sequential blocks;
-      for (int block = 0; block < 3; ++block) {
-        const int out = 16 << stage;
+      for (int block = 0; block < blocks_each; ++block) {
+        const int out = width << stage;
         blocks->push_back(BasicBlock(in, out, stage > 0 && block == 0 ? 2 : 1));
         in = out;
       }
@@ -134,7 +135,8 @@ void CopyInto(torch::Tensor& target, std::span<const float> source) {
 }  // namespace
 
 std::shared_ptr<ReferenceNetwork> MakeReferenceNetwork(const std::string& name) {
-  if (name == "resnet20") return std::make_shared<ResNet20>();
+  if (name == "resnet20") return std::make_shared<ResNet>(16, 3, 3);
+  if (name == "resnet18") return std::make_shared<ResNet>(64, 4, 2);
   TRIBUTARY_CHECK(name == "vgg11");
   return std::make_shared<Vgg11>();
 }

@@ -16,7 +16,7 @@ class ReferenceNetwork : public torch::nn::Module {
   virtual torch::Tensor forward(torch::Tensor x) = 0;
 };
 
-// "resnet20" or "vgg11" for 3×32×32, 10 classes.
+// "resnet18", "resnet20" or "vgg11" for 3×32×32, 10 classes.
 std::shared_ptr<ReferenceNetwork> MakeReferenceNetwork(const std::string& name);
 
 // A small network with every kind of node, and the graph that says the same.

@@ -78,8 +78,8 @@ SimulatedFleet::SimulatedFleet(SimulatedFleetOptions options)
         DeviceStream{SimulatedStream(std::move(playback->arrivals), options_.buffer), std::move(playback->order)});
   }
   for (std::size_t i = 0; i < options_.threads; ++i) {
-    workers_.emplace_back(options_.model);
-    if (options_.cut) testers_.emplace_back(options_.cut->whole);
+    workers_.emplace_back(options_.model, ExecutorOptions{.device = options_.device});
+    if (options_.cut) testers_.emplace_back(options_.cut->whole, ExecutorOptions{.device = options_.device});
     if (options_.gossip) mixes_.emplace_back(*options_.model);
   }
 }

@@ -54,6 +54,7 @@ struct SimulatedFleetOptions {
   std::optional<OptimiserOptions> gossip;
   std::uint64_t seed = 1;
   std::size_t threads = 1;  // of the pool; results do not depend on it
+  TorchDevice device = TorchDevice::kCpu;  // of all passes
 };
 
 // A fleet on a virtual clock. Time is charged from the devices' profiles: transfers over their links and the shared

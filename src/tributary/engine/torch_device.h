@@ -1,0 +1,41 @@
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "tributary/base/status.h"
+
+namespace tributary {
+
+// What passes run on.
+enum class TorchDevice { kCpu, kCuda };
+
+std::string_view NameOf(TorchDevice device);
+// "cpu" or "cuda". Refused in words where torch was built without CUDA, or finds no such device here.
+StatusOr<TorchDevice> FindTorchDevice(std::string_view name);
+
+// A queue of work on a device: what is asked for while it is in use is done in order, and beside what is in other queues.
+// On the processor it is nothing.
+class TorchQueue {
+ public:
+  explicit TorchQueue(TorchDevice device);
+
+  // While it lives, the calling thread asks this queue, and runs backward passes itself.
+  class InUse {
+   public:
+    explicit InUse(const TorchQueue& queue);
+    ~InUse();
+    InUse(const InUse&) = delete;
+    InUse& operator=(const InUse&) = delete;
+
+   private:
+    struct Before;
+    std::unique_ptr<Before> before_;
+  };
+
+ private:
+  struct Stream;
+  std::shared_ptr<const Stream> stream_;
+};
+
+}  // namespace tributary
