@@ -211,6 +211,7 @@ Status WriteOnnx(const std::filesystem::path& path, const Model& model, std::spa
   for (NodeIndex i = 1; i < model.graph.size(); ++i) writer.Node(i);
   writer.Weights(model.parameters, parameters);
   writer.Weights(model.statistics, statistics);
+  if (model.constant_values) writer.Weights(model.constants, model.constant_values->span());
   const std::vector<ByteSpan> pieces = writer.Finish(std::move(head));
   std::uint64_t size = 0;
   for (const ByteSpan piece : pieces) size += piece.size();

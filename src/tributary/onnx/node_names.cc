@@ -68,6 +68,10 @@ std::vector<std::string> NameOnnxNodes(const OnnxDocument& document) {
   std::map<std::string, int> uses;
   for (std::size_t i = 0; i < document.nodes.size(); ++i) {
     const OnnxNode& node = document.nodes[i];
+    if (node.operation == "Constant" || node.operation == "Identity") {  // They become no layers.
+      names.emplace_back();
+      continue;
+    }
     std::string name;
     const std::string_view owner = node.inputs.size() > 1 ? OwnerOf(node.inputs[1]) : std::string_view();
     if (!owner.empty()) {

@@ -7,7 +7,7 @@
 
 namespace tributary {
 
-// A name for every node of the file, no two the same, made of letters, digits, '.', '_' and '-': what a person would call
+// A name for every node of the file that can become a layer, no two the same, made of letters, digits, '.', '_' and '-': what a person would call
 // the layer.
 //   - A layer is called as its weights are: 'layer1.0.conv1.weight' belongs to layer1.0.conv1, as in PyTorch.
 //   - Else a node has its module's name: PyTorch's '/layer1/layer1.0/conv1/Conv' is layer1.0.conv1 likewise, and the

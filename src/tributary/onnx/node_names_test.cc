@@ -18,13 +18,14 @@ TEST(NodeNames, AreThoseOfPyTorchsModules) {
                     Named("/layer1/layer1.0/relu/Relu", "Relu"),
                     Named("/layer1/layer1.0/Add", "Add"),
                     Named("/layer1/layer1.0/relu_1/Relu", "Relu"),
+                    Named("/features/features.1/conv/conv.0/conv.0.2/Constant", "Constant"),
                     Named("/features/features.1/conv/conv.0/conv.0.2/Clip", "Clip"),
                     Named("/avgpool/GlobalAveragePool", "GlobalAveragePool"),
                     Named("/Flatten", "Flatten"),
                     Named("/fc/Gemm", "Gemm", {"x", "fc.weight", "fc.bias"})};
   EXPECT_EQ(NameOnnxNodes(document),
             (std::vector<std::string>{"conv1", "layer1.0.conv1", "layer1.0.bn1", "layer1.0.relu", "layer1.0.add",
-                                      "layer1.0.relu_1", "features.1.conv.0.2", "avgpool", "flatten", "fc"}));
+                                      "layer1.0.relu_1", "", "features.1.conv.0.2", "avgpool", "flatten", "fc"}));
 }
 
 TEST(NodeNames, ArePlainAndDiffer) {
