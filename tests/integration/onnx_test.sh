@@ -30,7 +30,7 @@ expect_output '^note: the Softmax at the end is left out' models import softmax.
 
 # Trained for one step and exported again, ONNX Runtime comes to the same scores, loss and accuracy.
 for network in resnet18 mobilenet-v2 branching keras; do
-  "$TRIBUTARY" train --model $network.onnx --data ./data --epochs 1 --batch 24 --lr 0.02 --augment none --save trained.onnx --quiet >/dev/null
+  "$TRIBUTARY" train --model $network.onnx --data ./data --train-limit 24 --epochs 1 --batch 24 --lr 0.02 --augment none --save trained.onnx --quiet >/dev/null
   evaluate $network.onnx
   cp scores.npy before.npy
   evaluate trained.onnx
@@ -48,7 +48,7 @@ done
 
 # The built-in networks have PyTorch's names: torchvision loads what is trained here, and what it saves is read here.
 for network in resnet18 mobilenet-v2; do
-  "$TRIBUTARY" train --model $network --stem imagenet --data ./data --epochs 1 --batch 24 --lr 0.02 --save ours.safetensors --quiet >/dev/null
+  "$TRIBUTARY" train --model $network --stem imagenet --data ./data --train-limit 24 --epochs 1 --batch 24 --lr 0.02 --save ours.safetensors --quiet >/dev/null
   evaluate ours.safetensors
   tools from-safetensors ours.safetensors ours.npz
   pytorch load $network ours.npz theirs.npy
@@ -95,5 +95,8 @@ run_tuning whole
 run_tuning segments --set transfers.strategy=layerwise --set compression.kind=int8
 run_tuning federated "${federated[@]}" --set transfers.strategy=optimal
 run_tuning cut --set train.method=split --set split.cut=auto --set train.batch=12
-run_tuning dropout "${federated[@]}" --set dropout.method=heterofl --set fleet.deadline=20s
+run_tuning dropout "${federated[@]}" --set dropout.method=heterofl --set fleet.deadline=100ms
+grep -q '"kept": 0\.' dropout/summary.json || fail "all devices have trained the whole network"
 run_tuning frozen "${federated[@]}" --set 'model.freeze=["stem", "left"]'
+bytes_up() { sed -n 's/.*"bytes_up": \([0-9]*\).*/\1/p' "$1/summary.json" | head -n 1; }
+[ "$(bytes_up frozen)" -lt "$(bytes_up federated)" ] || fail "frozen layers were sent"

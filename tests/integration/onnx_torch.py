@@ -60,7 +60,7 @@ def make():
     rng = numpy.random.default_rng(3)
     numpy.random.seed(3)
     torch.manual_seed(3)
-    for suffix, count in (("", 24), ("_test", 12)):
+    for suffix, count in (("", 72), ("_test", 12)):
         labels = numpy.arange(count) % CLASSES
         images = rng.normal(size=(count, 3, SIDE, SIDE)).astype(numpy.float32) * 2 + labels[:, None, None, None] / 2
         numpy.save(f"data/X{suffix}.npy", images.astype(numpy.float32))

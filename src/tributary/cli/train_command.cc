@@ -123,7 +123,7 @@ Status Run(Arguments arguments) {
   if (!arguments.save.empty()) TRIBUTARY_RETURN_IF_ERROR(CheckWritable(arguments.save));
   SavedNetwork network;
   TRIBUTARY_ASSIGN_OR_RETURN(const std::optional<NetworkFile> brought, ReadBrought(arguments));
-  network.zoo.name = brought && brought->graph ? brought->graph->name() : arguments.model;
+  network.zoo.name = IsOnnxName(arguments.model) ? brought->graph->name() : arguments.model;
   TRIBUTARY_ASSIGN_OR_RETURN(network.zoo.stem, ParseStem(arguments.stem));
   // A wrong name should not wait for the data to be read.
   if (!IsOnnxName(arguments.model)) TRIBUTARY_RETURN_IF_ERROR(BuildZooGraph(network.zoo).status());

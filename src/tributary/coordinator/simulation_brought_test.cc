@@ -7,14 +7,16 @@
 #include "tributary/coordinator/simulation.h"
 #include "tributary/experiment/presets.h"
 #include "tributary/experiment/reader.h"
+#include "tributary/fleet/front_file.h"
 #include "tributary/model/initialise.h"
 #include "tributary/model/zoo.h"
 #include "tributary/onnx/network_file.h"
+#include "tributary/policy/dropout/testing_front.h"
 
 namespace tributary {
 namespace {
 
-constexpr Shape kGlyphs{1, 28, 28};
+constexpr Shape kGlyphs{3, 32, 32};
 
 // A folder with the network of the zoo as a file, at the weights that a run of seed 1 starts from.
 class SimulateBrought : public ::testing::Test {
@@ -47,6 +49,8 @@ class SimulateBrought : public ::testing::Test {
 // The same network by its name and by its file come to the same weights, whatever is done with it.
 TEST_F(SimulateBrought, TrainsAsTheSameNetworkOfTheZoo) {
   Bring("resnet8");
+  const Model model(BuildZooGraph({"resnet8", kGlyphs, 10}).value());
+  ASSERT_TRUE(WriteFileAtomically(folder_ / "front.json", FormatFront(*testing::FrontFor(model, {0.8, 0.5, 0.2}))).ok());
   const std::vector<std::vector<std::string>> mechanisms = {
       {},
       {"transfers.strategy=layerwise", "compression.kind=top-k"},
@@ -54,6 +58,7 @@ TEST_F(SimulateBrought, TrainsAsTheSameNetworkOfTheZoo) {
       {"train.method=split", "split.cut=auto"},
       {"train.method=split", "split.cut=layer1.0.relu", "split.variant=splitfed-v1"},
       {"train.method=federated", "train.local-steps=2", "dropout.method=heterofl", "fleet.deadline=400ms"},
+      {"train.method=federated", "train.local-steps=2", "dropout.method=pareto", "fleet.deadline=400ms", "dropout.front=front.json"},
       {"train.method=federated", "train.local-steps=2", "model.freeze=[\"conv1\", \"layer1\"]"}};
   for (const std::vector<std::string>& overrides : mechanisms) {
     SCOPED_TRACE(overrides.empty() ? "" : overrides.back());
