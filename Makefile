@@ -20,10 +20,12 @@ demo: build
 test: test-dev test-release test-tsan test-fuzz
 	@echo "All tests passed: dev (sanitizers), release, tsan, fuzz."
 
-# Brokers are for the tests of streams, which are skipped by name where there are none, but not in CI.
+# Brokers are for the tests of streams, Python's tools for that of imported networks; they are skipped by name where there
+# are none, but not in CI.
 test-dev test-release test-tsan: test-%:
 	@scripts/setup build
 	@{ scripts/setup brokers && scripts/kafka fetch; } || echo "Without brokers: the tests of streams will be skipped."
+	@[ $* != release ] || { scripts/setup python && scripts/python fetch; } || echo "Without Python's tools: the test of imported networks will be skipped."
 	@$(MAKE) --no-print-directory build/$*/build.ninja
 	ninja -C build/$*
 	ctest --preset $*

@@ -15,7 +15,6 @@ set(TRIBUTARY_OPTIONAL_PARTS
     "GRPC|grpc++|libgrpc++-dev libprotobuf-dev protobuf-compiler protobuf-compiler-grpc"
     "KAFKA|rdkafka|librdkafka-dev"
     "MQTT|libmosquitto|libmosquitto-dev"
-    "ONNX||libonnx-dev"
     "SQLITE|sqlite3|libsqlite3-dev"
     "ZSTD|libzstd|libzstd-dev"
     "OPENSSL|openssl>=3.0|libssl-dev"

@@ -26,7 +26,7 @@ expect_output() {
   local pattern=$1
   shift
   "$TRIBUTARY" "$@" >out.txt 2>err.txt || fail "tributary $*: $(cat err.txt)"
-  grep -qE -- "$pattern" out.txt || fail "tributary $*: expected '$pattern', found: $(cat out.txt)"
+  grep -qE -- "$pattern" out.txt || fail "tributary $*: expected '$pattern', found: $(tail -n 40 out.txt)"
 }
 
 # bytes HEX…: writes these bytes.

@@ -24,3 +24,30 @@ expect_error "node 'features.23' \(max-pool\) of vgg16: a window of 2x2 does not
 expect_error 'from 1 to 1000000 classes, found 0' models cnn --classes 0
 expect_error "unknown option of 'tributary models': '--inptu'; did you mean '--input'\?" models cnn --inptu 3x32x32
 expect_error "unknown command 'modles'; did you mean 'models'\?" modles
+
+# Networks as files: what is saved is read again, and what is not a network is refused in words.
+"$TRIBUTARY" train --model resnet8 --data glyphs --train-limit 8 --test-limit 4 --epochs 1 --batch 8 --save net.onnx --quiet >/dev/null
+expect_output '^layer1.0.add +add +16x32x32 ' models import net.onnx
+expect_output 'net for 3x32x32 and 10 classes: 78,042 parameters' models import net.onnx
+"$TRIBUTARY" models import net.onnx --name mine --save mine.safetensors --json >import.json
+for key in name input classes parameters macs layers units channel_groups notes saved; do
+  grep -qE "^  \"$key\":" import.json || fail "models import --json has no key $key"
+done
+grep -q '"name": "mine"' import.json || fail "the network is not called mine"
+expect_output '^mine on glyphs: accuracy' evaluate mine.safetensors --test-limit 10
+expect_output '^again.onnx: mine for samples of 3x32x32' models export mine.safetensors again.onnx
+expect_output '"saved": "again.onnx"' models export mine.safetensors again.onnx --json
+expect_output 'test accuracy' train --model again.onnx --freeze conv1,layer1 --data glyphs --train-limit 8 --test-limit 4 --epochs 1
+expect_output 'test accuracy' train --model resnet8 --from again.onnx --data glyphs --train-limit 8 --test-limit 4 --epochs 1
+expect_error 'cannot (open|read) nothing.onnx' models import nothing.onnx
+expect_error "must be a name that ends in .onnx" models export mine.safetensors again.bin
+head -c 20000 net.onnx >short.onnx
+expect_error 'short.onnx: field [0-9]+ says it takes [0-9]+ bytes but only [0-9]+ follow' models import short.onnx
+echo 'not a network' >text.onnx
+expect_error 'text.onnx: ' models import text.onnx
+expect_error 'text.onnx: ' evaluate text.onnx --data glyphs
+expect_error "net.onnx: its input 'input' has the shape \[\?, 3, 32, 32\], which samples of 1x28x28 do not fit" models import net.onnx --input 1x28x28
+expect_error "unknown layer of again 'layer11'; did you mean 'layer1'" train --model again.onnx --freeze layer11 --data glyphs
+expect_error 'brings weights of its own; leave out --from' train --model again.onnx --from net.onnx --data glyphs
+expect_error '--new-head has a meaning with weights to start from' train --model cnn --new-head --data glyphs
+expect_error "does not fit cnn: it has no tensor 'conv1.bias'|does not fit cnn: tensor 'conv1.weight'" train --model cnn --from net.onnx --data glyphs

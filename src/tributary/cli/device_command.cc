@@ -23,6 +23,7 @@ struct Arguments {
   std::string name;
   std::string coordinator{kCoordinatorName};
   std::string data;
+  std::string weights;
   std::filesystem::path data_dir;
   std::filesystem::path state;
   std::string stream;
@@ -120,6 +121,7 @@ Status Run(const Arguments& arguments) {
   const std::string name = options.credentials ? options.credentials->name : arguments.name;
   work_options.state = arguments.state.empty() ? std::filesystem::path("tributary-state") / name : arguments.state;
   if (!arguments.data.empty()) work_options.data = arguments.data;
+  work_options.weights = arguments.weights;
   TRIBUTARY_RETURN_IF_ERROR(ReadStreamOptions(arguments, work_options));
   TRIBUTARY_RETURN_IF_ERROR(ReadAvailabilityTrace(arguments.availability, work_options.availability));
   remote::LocalWork work(std::move(work_options), *clock);
@@ -142,6 +144,9 @@ void AddDeviceCommand(CLI::App& app, Action& action) {
                       "Folder with the device's own X.npy and y.npy; without it, its part of the experiment's data set")
       ->type_name("DIR");
   AddDataDirOption(*command, arguments->data_dir);
+  command->add_option("--weights", arguments->weights,
+                      "The network's weights before training, where the experiment freezes some of them: those are not sent")
+      ->type_name("FILE.safetensors|FILE.onnx");
   command->add_option("--state", arguments->state,
                       "Folder for what must survive a crash of this device, if anything must; tributary-state/NAME when"
                       " not given")

@@ -6,7 +6,9 @@
 #include "tributary/data/saved_network.h"
 #include "tributary/cli/shared_options.h"
 #include "tributary/base/text_table.h"
+#include "tributary/base/file.h"
 #include "tributary/data/load.h"
+#include "tributary/data/npy.h"
 #include "tributary/device/evaluation.h"
 #include "tributary/engine/compute.h"
 #include "tributary/telemetry/progress.h"
@@ -19,18 +21,21 @@ using Json = nlohmann::ordered_json;
 struct Arguments {
   std::string file;
   std::string model;
+  std::string stem;
   DataOptions data{.name = ""};
+  std::string scores;
   int threads = 1;
   bool json = false;
   bool quiet = false;
 };
 
 // What the file says of itself, overridden by what the person says.
-StatusOr<SavedNetwork> Describe(const Arguments& arguments, const WeightsFile& file) {
-  auto said = FromMetadata(file.metadata());
-  if (!said.ok()) return std::move(said).status().WithContext(arguments.file);
-  SavedNetwork network = said->value_or(SavedNetwork{});
+StatusOr<SavedNetwork> Describe(const Arguments& arguments, const NetworkFile& file) {
+  TRIBUTARY_ASSIGN_OR_RETURN(SavedNetwork network, NetworkIn(file));
   if (!arguments.model.empty()) network.zoo.name = arguments.model;
+  if (!arguments.stem.empty()) {
+    TRIBUTARY_ASSIGN_OR_RETURN(network.zoo.stem, ParseStem(arguments.stem));
+  }
   if (!arguments.data.name.empty()) network.data = arguments.data.name;
   if (network.zoo.name.empty()) {
     return InvalidArgument(arguments.file + " does not say which network it holds; name it with --model");
@@ -41,14 +46,32 @@ StatusOr<SavedNetwork> Describe(const Arguments& arguments, const WeightsFile& f
   return network;
 }
 
+// The scores of every sample's classes, one row each.
+Status WriteScores(const std::string& path, Executor& executor, const Dataset& test) {
+  constexpr std::size_t kBatch = 64;
+  const Graph& graph = executor.model().graph;
+  const auto elements = static_cast<std::size_t>(test.shape().elements());
+  std::vector<float> scores, inputs;
+  for (std::size_t first = 0; first < test.size(); first += kBatch) {
+    const std::size_t count = std::min(kBatch, test.size() - first);
+    inputs.resize(count * elements);
+    for (std::size_t i = 0; i < count; ++i) test.Read(first + i, std::span(inputs).subspan(i * elements, elements));
+    TRIBUTARY_ASSIGN_OR_RETURN(const auto rows, executor.Predict(inputs, graph.size() - 1));
+    scores.insert(scores.end(), rows.begin(), rows.end());
+  }
+  const std::size_t sides[] = {test.size(), static_cast<std::size_t>(graph.classes())};
+  return WriteNpy(path, sides, scores);
+}
+
 Status Run(const Arguments& arguments) {
-  TRIBUTARY_ASSIGN_OR_RETURN(const WeightsFile file, WeightsFile::Read(arguments.file));
+  if (!arguments.scores.empty()) TRIBUTARY_RETURN_IF_ERROR(CheckWritable(arguments.scores));
+  TRIBUTARY_ASSIGN_OR_RETURN(const NetworkFile file, ReadNetworkFile(arguments.file));
   TRIBUTARY_ASSIGN_OR_RETURN(const SavedNetwork network, Describe(arguments, file));
   DataOptions options = arguments.data;
   options.name = network.data;
   TRIBUTARY_ASSIGN_OR_RETURN(TrainTest data, LoadData(options));
   TRIBUTARY_ASSIGN_OR_RETURN(FittedNetwork fitted,
-                             FitNetwork(arguments.file, file, network, options.name, std::move(data.test)));
+                             FitNetwork(arguments.file, file.weights, network, options.name, std::move(data.test)));
   const Dataset& test = fitted.data;
 
   SetComputeThreads(arguments.threads);
@@ -63,6 +86,7 @@ Status Run(const Arguments& arguments) {
                                return true;
                              }));
   progress.Clear();
+  if (!arguments.scores.empty()) TRIBUTARY_RETURN_IF_ERROR(WriteScores(arguments.scores, executor, test));
   const double rate = static_cast<double>(result.samples) / ToSeconds(clock->Now());
   if (arguments.json) {
     PrintJson({{"file", arguments.file},
@@ -86,17 +110,20 @@ Status Run(const Arguments& arguments) {
 void AddEvaluateCommand(CLI::App& app, Action& action) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand("evaluate", "Measure saved weights on a test set");
-  command->add_option("file", arguments->file, "Weights written by 'tributary train --save'")
+  command->add_option("file", arguments->file, "A network with its weights: written by 'tributary train --save' or a run, or ONNX")
       ->required()
-      ->type_name("FILE.safetensors");
+      ->type_name("FILE.safetensors|FILE.onnx");
   command->add_option("--model", arguments->model, "Network in the file; without it, what the file says");
+  command->add_option("--stem", arguments->stem, "Its form: auto, cifar or imagenet; without it, what the file says");
   command->add_option("--data", arguments->data.name, "Data set; without it, the one it was trained on");
   AddDataDirOption(*command, arguments->data.data_dir);
   command->add_option("--test-limit", arguments->data.test_limit, "Use at most so many test samples");
+  command->add_option("--scores", arguments->scores, "Write the scores of all classes, one row per test sample")->type_name("FILE.npy");
   AddThreadsOption(*command, arguments->threads);
   AddJsonFlag(*command, arguments->json);
   command->add_flag("--quiet", arguments->quiet, "Print the result only");
-  command->footer("Example:\n  tributary evaluate m.safetensors --data-dir ~/data");
+  command->footer("Examples:\n  tributary evaluate m.safetensors --data-dir ~/data\n"
+                  "  tributary evaluate network.onnx --data ./photos --scores scores.npy");
   command->callback([arguments, &action] { action = [arguments] { return Run(*arguments); }; });
 }
 

@@ -10,7 +10,10 @@
 #include "tributary/cli/shared_options.h"
 #include "tributary/explore/exploration.h"
 #include "tributary/explore/uniform_comparison.h"
+#include "tributary/model/adapt_graph.h"
 #include "tributary/model/filter_scaling.h"
+#include "tributary/model/zoo.h"
+#include "tributary/onnx/network_file.h"
 #include "tributary/plot/line_chart.h"
 #include "tributary/telemetry/progress.h"
 
@@ -160,10 +163,20 @@ Status Run(Arguments arguments) {
                            " another --out, or delete it");
   }
   TRIBUTARY_ASSIGN_OR_RETURN(const Stem stem, ParseStem(arguments.stem));
-  TRIBUTARY_RETURN_IF_ERROR(BuildZooGraph({arguments.model, {}, {}, stem}).status());
+  ZooOptions network{.name = arguments.model, .input = {}, .classes = {}, .stem = stem};
+  if (IsOnnxName(arguments.model)) {
+    TRIBUTARY_ASSIGN_OR_RETURN(OnnxNetwork brought, ReadOnnxNetwork(arguments.model));
+    network.imported = std::make_shared<const Graph>(std::move(brought.graph));
+  }
+  TRIBUTARY_RETURN_IF_ERROR(BuildZooGraph(network).status());
   TRIBUTARY_ASSIGN_OR_RETURN(const TrainTest data, LoadData(arguments.data));
-  TRIBUTARY_ASSIGN_OR_RETURN(Graph graph,
-                             BuildZooGraph({arguments.model, data.train.shape(), data.train.classes(), stem}));
+  network.input = data.train.shape();
+  network.classes = data.train.classes();
+  if (network.imported) {
+    TRIBUTARY_ASSIGN_OR_RETURN(Graph fitted, FitToData(*network.imported, *network.input, *network.classes, /*new_head=*/false));
+    network.imported = std::make_shared<const Graph>(std::move(fitted));
+  }
+  TRIBUTARY_ASSIGN_OR_RETURN(Graph graph, BuildZooGraph(network));
   const auto model = std::make_shared<const Model>(std::move(graph));
   arguments.options.scale_filters =
       arguments.scaling == "inverse" || (arguments.scaling == "auto" && SuitableScaling(model->graph) == FilterScaling::kInverse);
@@ -284,7 +297,7 @@ void AddExploreCommand(CLI::App& app, Action& action) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand(
       "explore", "Find the dropout vectors of a network that are worth their cost, for devices to choose from");
-  command->add_option("model", arguments->model, "A network of the zoo (see 'tributary models')")->required();
+  command->add_option("model", arguments->model, "A network of the zoo (see 'tributary models'), or FILE.onnx")->required();
   AddStemOption(*command, arguments->stem);
   command->add_option("--data", arguments->data.name,
                       "Data set, or a folder with X.npy and y.npy or with recordings; see 'tributary data'")

@@ -2,6 +2,17 @@
 
 namespace tributary {
 
+StatusOr<SavedNetwork> NetworkIn(const NetworkFile& file) {
+  auto said = FromMetadata(file.weights.metadata());
+  if (!said.ok()) return std::move(said).status().WithContext(file.weights.path().string());
+  SavedNetwork network = said->value_or(SavedNetwork{});
+  if (file.graph) {
+    network.zoo = {.name = file.graph->name(), .input = file.graph->input_shape(), .classes = file.graph->classes()};
+    network.zoo.imported = file.graph;
+  }
+  return network;
+}
+
 StatusOr<FittedNetwork> FitNetwork(const std::string& path, const WeightsFile& file, SavedNetwork network,
                                    const std::string& data_name, Dataset data) {
   const auto channels = static_cast<std::size_t>(data.shape().channels);

@@ -9,6 +9,7 @@
 #include "tributary/data/saved_network.h"
 #include "tributary/model/model.h"
 #include "tributary/model/weights_file.h"
+#include "tributary/onnx/network_file.h"
 
 namespace tributary {
 
@@ -19,6 +20,10 @@ struct FittedNetwork {
   FlatBuffer statistics;
   Dataset data;  // Normalised as the file says.
 };
+
+// What a file says of the network in it: an ONNX file all, a safetensors file of this program's what is needed to build it,
+// another one nothing.
+StatusOr<SavedNetwork> NetworkIn(const NetworkFile& file);
 
 // Builds the network that `network` describes and puts the weights of `file` into it. Refused where it does not fit the
 // shape or the classes of the data. `path` and `data_name` are for errors.

@@ -2,6 +2,8 @@
 #include <nlohmann/json.hpp>
 
 #include "tributary/cli/commands.h"
+#include "tributary/cli/model_report.h"
+#include "tributary/cli/models_files.h"
 #include "tributary/cli/shared_options.h"
 #include "tributary/base/text_table.h"
 #include "tributary/model/model.h"
@@ -19,54 +21,6 @@ struct Arguments {
   std::string stem = "auto";
   bool json = false;
 };
-
-Json ShapeJson(const Shape& shape) {
-  if (shape.flat) return Json::array({shape.channels});
-  return Json::array({shape.channels, shape.height, shape.width});
-}
-
-Json ModelJson(const Model& model) {
-  Json layers = Json::array();
-  for (NodeIndex i = 1; i < model.graph.size(); ++i) {
-    const Node& node = model.graph.node(i);
-    const NodeCost& cost = model.costs[i];
-    layers.push_back({{"name", node.name},
-                      {"kind", KindName(node.operation)},
-                      {"output", ShapeJson(model.graph.shape(i))},
-                      {"parameters", cost.parameters},
-                      {"macs", cost.macs.value},
-                      {"bytes", cost.output.value},
-                      {"cut", static_cast<bool>(model.cuts[i])}});
-  }
-  return {{"name", model.graph.name()},
-          {"input", ShapeJson(model.graph.input_shape())},
-          {"classes", model.graph.classes()},
-          {"parameters", TotalParameters(model.costs)},
-          {"macs", TotalMacs(model.costs).value},
-          {"layers", layers}};
-}
-
-void PrintModel(const Model& model) {
-  TextTable table({"layer", "kind", "output", "parameters", "MACs", "output bytes", "cut"});
-  int cuts = 0;
-  for (NodeIndex i = 1; i < model.graph.size(); ++i) {
-    const Node& node = model.graph.node(i);
-    const NodeCost& cost = model.costs[i];
-    table.AddRow({node.name, std::string(KindName(node.operation)), FormatShape(model.graph.shape(i)),
-                  cost.parameters > 0 ? FormatThousands(cost.parameters) : "",
-                  cost.macs.value > 0 ? FormatThousands(cost.macs.value) : "", FormatThousands(cost.output.value),
-                  model.cuts[i] ? "yes" : "."});
-    cuts += model.cuts[i] ? 1 : 0;
-  }
-  std::fputs(table.Format().c_str(), stdout);
-  std::printf("\n%s for %s and %lld classes: %s parameters (%s), %s MACs a sample,\n"
-              "%zu transfer units, %zu channel groups, %d places to cut\n",
-              model.graph.name().c_str(), FormatShape(model.graph.input_shape()).c_str(),
-              static_cast<long long>(model.graph.classes()), FormatThousands(TotalParameters(model.costs)).c_str(),
-              FormatBytes(Bytes{4 * TotalParameters(model.costs)}).c_str(),
-              FormatCount(static_cast<double>(TotalMacs(model.costs).value)).c_str(), model.units.size(),
-              model.channels.groups.size(), cuts);
-}
 
 StatusOr<Model> Build(const Arguments& arguments, const std::string& name) {
   ZooOptions options{.name = name, .input = {}, .classes = arguments.classes};
@@ -118,7 +72,8 @@ Status Run(const Arguments& arguments) {
 
 void AddModelsCommand(CLI::App& app, Action& action) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("models", "List the built-in networks, or show one's layers and costs");
+  CLI::App* command = app.add_subcommand("models", "List the built-in networks, show one's layers and costs, import and export");
+  command->require_subcommand(0, 1);
   command->add_option("name", arguments->name, "Network to show; without it, all are listed");
   command->add_option("--input", arguments->input, "Shape of a sample: channels x height x width")->type_name("CxHxW");
   command->add_option("--classes", arguments->classes, "Number of classes");
@@ -128,7 +83,11 @@ void AddModelsCommand(CLI::App& app, Action& action) {
       "MACs are multiply-accumulates of convolutions and linear layers for one sample; bytes are those of a layer's\n"
       "float32 output; 'cut' says whether the network can be split right after the layer (one tensor crosses).\n"
       "Example:\n  tributary models resnet18 --input 3x32x32 --classes 10");
-  command->callback([arguments, &action] { action = [arguments] { return Run(*arguments); }; });
+  command->callback([arguments, &action] {
+    if (!action) action = [arguments] { return Run(*arguments); };
+  });
+  AddModelsImport(*command, action);
+  AddModelsExport(*command, action);
 }
 
 }  // namespace tributary

@@ -11,7 +11,10 @@
 #include "tributary/base/text_table.h"
 #include "tributary/device/local_training.h"
 #include "tributary/engine/compute.h"
+#include "tributary/model/adapt_graph.h"
+#include "tributary/model/freeze.h"
 #include "tributary/model/initialise.h"
+#include "tributary/onnx/network_file.h"
 #include "tributary/telemetry/progress.h"
 
 namespace tributary {
@@ -31,6 +34,8 @@ struct Arguments {
   std::string device = "cpu";
   std::string save;
   std::string from;
+  bool new_head = false;
+  std::vector<std::string> freeze;
   bool json = false;
   bool quiet = false;
 };
@@ -55,8 +60,8 @@ Status ReadAugment(Arguments& arguments) {
 }
 
 // Where an interrupted run is saved when no place was named.
-std::filesystem::path RescuePath(const Arguments& arguments) {
-  return arguments.model + "-interrupted.safetensors";
+std::filesystem::path RescuePath(const std::string& name) {
+  return name + "-interrupted.safetensors";
 }
 
 std::string Percent(double share) {
@@ -100,37 +105,65 @@ Json ResultJson(const Arguments& arguments, const Model& model, const LocalTrain
   return json;
 }
 
+// The file that weights start from, if any.
+StatusOr<std::optional<NetworkFile>> ReadBrought(const Arguments& arguments) {
+  const bool onnx = IsOnnxName(arguments.model);
+  if (onnx && !arguments.from.empty()) {
+    return InvalidArgument("--model " + arguments.model + " brings weights of its own; leave out --from");
+  }
+  const std::string& path = onnx ? arguments.model : arguments.from;
+  if (path.empty() && arguments.new_head) return InvalidArgument("--new-head has a meaning with weights to start from: --from, or --model FILE.onnx");
+  if (path.empty()) return std::optional<NetworkFile>();
+  TRIBUTARY_ASSIGN_OR_RETURN(NetworkFile file, ReadNetworkFile(path));
+  return std::optional(std::move(file));
+}
+
 Status Run(Arguments arguments) {
   FillDefaults(arguments);
   TRIBUTARY_RETURN_IF_ERROR(ReadAugment(arguments));
   TRIBUTARY_ASSIGN_OR_RETURN(arguments.training.executor.device, FindTorchDevice(arguments.device));
   if (!arguments.save.empty()) TRIBUTARY_RETURN_IF_ERROR(CheckWritable(arguments.save));
   SavedNetwork network;
-  network.zoo.name = arguments.model;
+  TRIBUTARY_ASSIGN_OR_RETURN(const std::optional<NetworkFile> brought, ReadBrought(arguments));
+  network.zoo.name = IsOnnxName(arguments.model) ? brought->graph->name() : arguments.model;
   TRIBUTARY_ASSIGN_OR_RETURN(network.zoo.stem, ParseStem(arguments.stem));
   // A wrong name should not wait for the data to be read.
-  TRIBUTARY_RETURN_IF_ERROR(BuildZooGraph(network.zoo).status());
+  if (!IsOnnxName(arguments.model)) TRIBUTARY_RETURN_IF_ERROR(BuildZooGraph(network.zoo).status());
 
   TRIBUTARY_ASSIGN_OR_RETURN(const TrainTest data, LoadData(arguments.data));
   network.zoo.input = data.train.shape();
   network.zoo.classes = data.train.classes();
   network.data = arguments.data.name;
   network.normalisation = data.train.normalisation();
+  if (IsOnnxName(arguments.model)) {
+    TRIBUTARY_ASSIGN_OR_RETURN(Graph fitted, FitToData(*brought->graph, data.train.shape(), data.train.classes(), arguments.new_head));
+    network.zoo.imported = std::make_shared<const Graph>(std::move(fitted));
+  }
   TRIBUTARY_ASSIGN_OR_RETURN(Graph graph, BuildZooGraph(network.zoo));
-  const auto model = std::make_shared<const Model>(std::move(graph));
+  auto model = std::make_shared<const Model>(std::move(graph));
   FlatBuffer parameters(model->parameters.size);
   FlatBuffer statistics(model->statistics.size);
   InitialiseWeights(*model, arguments.training.seed, parameters.span(), statistics.span());
-  if (!arguments.from.empty()) {
-    TRIBUTARY_ASSIGN_OR_RETURN(const WeightsFile file, WeightsFile::Read(arguments.from));
-    TRIBUTARY_RETURN_IF_ERROR(file.CopyTo(*model, parameters.span(), statistics.span()));
+  if (brought) {
+    TRIBUTARY_RETURN_IF_ERROR(
+        brought->weights.CopyTo(*model, parameters.span(), statistics.span(), {.new_head = arguments.new_head}));
+  }
+  if (!arguments.freeze.empty()) {
+    auto nodes = FrozenNodes(model->graph, arguments.freeze);
+    if (!nodes.ok()) return std::move(nodes).status().WithContext("--freeze");
+    const auto whole = std::exchange(
+        model, std::make_shared<const Model>(Freeze(*model, std::move(nodes).value(), parameters.span(), statistics.span())));
+    const FlatBuffer all = std::exchange(parameters, FlatBuffer(model->parameters.size));
+    const FlatBuffer measured = std::exchange(statistics, FlatBuffer(model->statistics.size));
+    CopyTrained(whole->parameters, all.span(), model->parameters, parameters.span());
+    CopyTrained(whole->statistics, measured.span(), model->statistics, statistics.span());
   }
 
   SetComputeThreads(arguments.threads);
   const bool talk = !arguments.json && !arguments.quiet;
   if (talk) {
     std::printf("Training %s (%s parameters, %s MACs a sample) on %s: %s training and %s test samples, %d threads\n",
-                arguments.model.c_str(), FormatThousands(TotalParameters(model->costs)).c_str(),
+                network.zoo.name.c_str(), FormatThousands(TotalParameters(model->costs)).c_str(),
                 FormatCount(static_cast<double>(TotalMacs(model->costs).value)).c_str(), arguments.data.name.c_str(),
                 FormatThousands(static_cast<std::int64_t>(data.train.size())).c_str(),
                 FormatThousands(static_cast<std::int64_t>(data.test.size())).c_str(), arguments.threads);
@@ -161,10 +194,10 @@ Status Run(Arguments arguments) {
   const double seconds = ToSeconds(clock->Now());
 
   std::string save = arguments.save;
-  if (save.empty() && result.interrupted && result.steps > 0) save = RescuePath(arguments).string();
+  if (save.empty() && result.interrupted && result.steps > 0) save = RescuePath(network.zoo.name).string();
   if (!save.empty()) {
     TRIBUTARY_RETURN_IF_ERROR(
-        SaveWeights(save, *model, parameters.span(), statistics.span(), ToMetadata(network)));
+        WriteNetworkFile(save, *model, parameters.span(), statistics.span(), ToMetadata(network)));
   }
   if (arguments.json) {
     PrintJson(ResultJson(arguments, *model, result, seconds, save));
@@ -214,7 +247,7 @@ void AddTrainingOptions(CLI::App& command, Arguments& a) {
 void AddTrainCommand(CLI::App& app, Action& action) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand("train", "Train a network on this machine alone");
-  command->add_option("--model", arguments->model, "Network to train; see 'tributary models'")->capture_default_str();
+  command->add_option("--model", arguments->model, "Network to train: a name ('tributary models'), or FILE.onnx with its weights")->capture_default_str();
   AddStemOption(*command, arguments->stem);
   command->add_option("--data", arguments->data.name, "Data set, or a folder with X.npy and y.npy or with recordings; see 'tributary data'")
       ->capture_default_str();
@@ -226,14 +259,20 @@ void AddTrainCommand(CLI::App& app, Action& action) {
       ->capture_default_str();
   AddThreadsOption(*command, arguments->threads);
   AddTorchDeviceOption(*command, arguments->device);
-  command->add_option("--save", arguments->save, "Write the trained weights to this file")->type_name("FILE.safetensors");
-  command->add_option("--from", arguments->from, "Start from these weights")->type_name("FILE.safetensors");
+  command->add_option("--save", arguments->save, "Write the trained network to this file")->type_name("FILE.safetensors|FILE.onnx");
+  command->add_option("--from", arguments->from, "Start from these weights, under PyTorch's names")->type_name("FILE.safetensors|FILE.onnx");
+  command->add_option("--freeze", arguments->freeze, "Layers, or modules of layers, that keep their weights, e.g. conv1,layer1")
+      ->delimiter(',')
+      ->type_name("LAYER,…")
+      ->allow_extra_args(false);
+  command->add_flag("--new-head", arguments->new_head, "Start the last layer anew: the weights to start from are for other classes");
   AddJsonFlag(*command, arguments->json);
   command->add_flag("--quiet", arguments->quiet, "Print the result only");
   command->footer(
       "Ctrl-C stops after the current step and saves (to --save, or MODEL-interrupted.safetensors).\n"
       "Examples:\n"
       "  tributary train --model resnet8 --data glyphs --epochs 3 --save m.safetensors\n"
+      "  tributary train --model pretrained.onnx --new-head --data ./photos --lr 0.01 --save tuned.onnx\n"
       "  tributary train --model cnn --data fashion-mnist --data-dir ~/data --epochs 5");
   command->callback([arguments, &action] { action = [arguments] { return Run(*arguments); }; });
 }

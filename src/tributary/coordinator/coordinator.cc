@@ -30,6 +30,12 @@ Coordinator::Coordinator(const Experiment& experiment, std::shared_ptr<const Mod
   InitialiseWeights(*model_, experiment_.goal.seed, parameters_.span(), statistics_.span());
 }
 
+void Coordinator::StartAt(const SharedWeights& weights) {
+  TRIBUTARY_CHECK(weights.parameters.size() == parameters_.size() && weights.statistics.size() == statistics_.size());
+  std::ranges::copy(weights.parameters, parameters_.span().begin());
+  std::ranges::copy(weights.statistics, statistics_.span().begin());
+}
+
 std::optional<RunEnd> Coordinator::Over(std::uint64_t rounds_done) const {
   const Goal& goal = experiment_.goal;
   if (goal.target_accuracy && accuracy_ && *accuracy_ >= *goal.target_accuracy) return RunEnd::kTarget;

@@ -39,10 +39,13 @@ class Coordinator {
   // hold out.
   using CentralTest = std::function<StatusOr<EvaluationTotals>(const SharedWeights&)>;
 
-  // Everything but the experiment must outlive it. Weights start at the seed's initial values. `split` is for the method
-  // of that name, and `model` then the whole network.
+  // Everything but the experiment must outlive it. Weights start at the seed's initial values, unless StartAt says otherwise.
+  // `split` is for the method of that name, and `model` then the whole network.
   Coordinator(const Experiment& experiment, std::shared_ptr<const Model> model, Fleet& fleet, EventSink& events,
               CentralTest central_test, std::optional<SplitSetup> split = {});
+
+  // Before Run.
+  void StartAt(const SharedWeights& weights);
 
   // Told of every round when it is over and evaluated, and once more when no other follows, with the state after the
   // last round, unless its evaluation was broken off. A failure ends the run.

@@ -22,7 +22,7 @@ const Model& CoveredMean::ThinOf(std::size_t entry) {
   auto& thin = thin_[entry];
   if (!thin) {
     const KeptAtoms first = FirstAtoms(model_.channels, menu_.entries()[entry].kept);
-    thin = std::make_unique<const Model>(ThinGraph(model_, first));
+    thin = std::make_unique<const Model>(ThinModel(model_, first));
   }
   return *thin;
 }

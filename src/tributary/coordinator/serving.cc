@@ -47,9 +47,12 @@ StatusOr<FinishedRun> Serve(const Experiment& asked, const ServingOptions& optio
   TRIBUTARY_ASSIGN_OR_RETURN(const TrainTest data, LoadExperimentData(asked, options.data_dir));
   const Dataset& train = data.train;
   Experiment experiment = asked;
+  TRIBUTARY_RETURN_IF_ERROR(FitNetworkToData(experiment, train.shape(), train.classes()));
   TRIBUTARY_RETURN_IF_ERROR(ResolveCut(experiment, train.shape(), train.classes()));
-  TRIBUTARY_ASSIGN_OR_RETURN(const auto model,
+  TRIBUTARY_ASSIGN_OR_RETURN(const auto whole,
                              BuildNetwork(experiment.model.name, experiment, train.shape(), train.classes()));
+  TRIBUTARY_ASSIGN_OR_RETURN(StartingPoint start, StartFrom(experiment, whole, experiment.model.weights));
+  const auto model = start.model;
   DeviceTotalsSink totals;
   TRIBUTARY_ASSIGN_OR_RETURN(ResumedRun run, OpenFolder(experiment, options, totals));
   std::optional<CheckpointFile>& from = run.checkpoint.file;
@@ -101,6 +104,8 @@ StatusOr<FinishedRun> Serve(const Experiment& asked, const ServingOptions& optio
   Coordinator coordinator(experiment, model, *fleet, events, [&](const SharedWeights& weights) {
     return EvaluateInParts(pool, workers, data.test, weights);
   }, std::move(split));
+  coordinator.StartAt({start.weights.parameters.span(), start.weights.statistics.span()});
+  start.weights = {};
   RunProgress progress;
   if (from) {
     TRIBUTARY_RETURN_IF_ERROR(coordinator.Restore(*from));

@@ -64,10 +64,15 @@ StatusOr<FinishedRun> Simulate(const Experiment& asked, const SimulationOptions&
   const Shape& shape = data.train.shape();
   const int classes = data.train.classes();
   Experiment experiment = asked;
+  TRIBUTARY_RETURN_IF_ERROR(FitNetworkToData(experiment, shape, classes));
   TRIBUTARY_RETURN_IF_ERROR(ResolveCut(experiment, shape, classes));
-  TRIBUTARY_ASSIGN_OR_RETURN(const auto model, BuildNetwork(experiment.model.name, experiment, shape, classes));
-  TRIBUTARY_ASSIGN_OR_RETURN(const auto charged, BuildNetwork(experiment.model.compute_as.value_or(experiment.model.name),
-                                                              experiment, shape, classes));
+  TRIBUTARY_ASSIGN_OR_RETURN(const auto whole, BuildNetwork(experiment.model.name, experiment, shape, classes));
+  TRIBUTARY_ASSIGN_OR_RETURN(StartingPoint start, StartFrom(experiment, whole, experiment.model.weights));
+  const auto model = start.model;
+  auto charged = model;
+  if (experiment.model.compute_as) {
+    TRIBUTARY_ASSIGN_OR_RETURN(charged, BuildNetwork(*experiment.model.compute_as, experiment, shape, classes));
+  }
   SimulatedFleetOptions fleet_options{.model = model, .charged = charged};
   std::unique_ptr<SplitHalf> half;
   std::optional<SplitSetup> split;
@@ -111,6 +116,8 @@ StatusOr<FinishedRun> Simulate(const Experiment& asked, const SimulationOptions&
   Coordinator coordinator(experiment, model, fleet, events, [&](const SharedWeights& weights) {
     return fleet.EvaluateCentrally(data.test, weights);
   }, std::move(split));
+  coordinator.StartAt({start.weights.parameters.span(), start.weights.statistics.span()});
+  start.weights = {};
   TRIBUTARY_ASSIGN_OR_RETURN(const RunOutcome outcome, coordinator.Run(options.should_stop));
   FinishedRun result = MakeFinishedRun(fleet.devices(), totals);
   result.run = outcome;

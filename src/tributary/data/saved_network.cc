@@ -3,6 +3,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "tributary/model/graph_text.h"
+
 namespace tributary {
 namespace {
 
@@ -39,6 +41,7 @@ Metadata ToMetadata(const SavedNetwork& network) {
                                               {"deviation", network.normalisation.deviation}};
   if (!network.zoo.cut.empty()) description["cut"] = network.zoo.cut;
   if (!network.zoo.tail.empty()) description["tail"] = network.zoo.tail;
+  if (network.zoo.imported) description["graph"] = FormatGraph(*network.zoo.imported);
   if (network.zoo.width != 1) description["width"] = network.zoo.width;
   // "format": "pt" is what PyTorch's readers look for.
   return {{"format", "pt"},
@@ -60,6 +63,11 @@ StatusOr<std::optional<SavedNetwork>> FromMetadata(const Metadata& metadata) {
   network.zoo.name = text("model");
   network.zoo.cut = text("cut");
   network.zoo.tail = text("tail");
+  if (json.contains("graph")) {
+    auto graph = ParseGraph(text("graph"));
+    if (!graph.ok()) return std::move(graph).status().WithContext("its metadata '" + std::string(kKey) + "'");
+    network.zoo.imported = std::make_shared<const Graph>(std::move(graph).value());
+  }
   if (json.contains("width") && json["width"].is_number()) network.zoo.width = json["width"].get<double>();
   network.data = text("data");
   network.zoo.classes = json["classes"].get<std::int64_t>();

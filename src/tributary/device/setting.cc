@@ -8,6 +8,10 @@
 #include "tributary/data/labelled_features.h"
 #include "tributary/data/load.h"
 #include "tributary/experiment/fleet_builder.h"
+#include "tributary/model/adapt_graph.h"
+#include "tributary/model/freeze.h"
+#include "tributary/model/initialise.h"
+#include "tributary/onnx/network_file.h"
 #include "tributary/policy/partitioning/submodular.h"
 
 namespace tributary {
@@ -36,8 +40,36 @@ ZooOptions NetworkOf(const std::string& name, const Experiment& experiment, cons
     zoo.cut = experiment.split.cut;
     zoo.tail = experiment.split.tail.value_or("");
   }
+  if (name == experiment.model.name) zoo.imported = experiment.model.graph;
   if (experiment.dropout.method == DropoutMethod::kSmall) zoo.width = experiment.dropout.width;
   return zoo;
+}
+
+Status FitNetworkToData(Experiment& experiment, const Shape& shape, int classes) {
+  ModelChoice& model = experiment.model;
+  if (!model.graph) return OkStatus();
+  TRIBUTARY_ASSIGN_OR_RETURN(Graph fitted, FitToData(*model.graph, shape, classes, model.new_head));
+  model.graph = std::make_shared<const Graph>(std::move(fitted));
+  return OkStatus();
+}
+
+StatusOr<StartingPoint> StartFrom(const Experiment& experiment, std::shared_ptr<const Model> whole, const std::string& weights) {
+  FlatWeights all{FlatBuffer(whole->parameters.size), FlatBuffer(whole->statistics.size)};
+  InitialiseWeights(*whole, experiment.goal.seed, all.parameters.span(), all.statistics.span());
+  if (!weights.empty()) {
+    TRIBUTARY_ASSIGN_OR_RETURN(const NetworkFile file, ReadNetworkFile(weights, {experiment.model.name, whole->graph.input_shape()}));
+    const WeightsFile::Fit fit{.new_head = experiment.model.new_head, .other_norms = experiment.train.method == Method::kSplit};
+    auto copied = file.weights.CopyTo(*whole, all.parameters.span(), all.statistics.span(), fit);
+    if (!copied.ok()) return std::move(copied).WithContext("[model] weights");
+  }
+  if (experiment.model.freeze.empty()) return StartingPoint{std::move(whole), std::move(all)};
+  auto nodes = FrozenNodes(whole->graph, experiment.model.freeze);
+  if (!nodes.ok()) return std::move(nodes).status().WithContext("[model] freeze");
+  const auto model = std::make_shared<const Model>(Freeze(*whole, std::move(nodes).value(), all.parameters.span(), all.statistics.span()));
+  FlatWeights trained{FlatBuffer(model->parameters.size), FlatBuffer(model->statistics.size)};
+  CopyTrained(whole->parameters, all.parameters.span(), model->parameters, trained.parameters.span());
+  CopyTrained(whole->statistics, all.statistics.span(), model->statistics, trained.statistics.span());
+  return StartingPoint{model, std::move(trained)};
 }
 
 LocalData HoldOut(const Experiment& experiment, DeviceId device, const Dataset& dataset,

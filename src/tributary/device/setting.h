@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "tributary/base/flat_buffer.h"
 #include "tributary/base/status.h"
 #include "tributary/data/dataset.h"
 #include "tributary/device/local_data.h"
@@ -23,6 +24,22 @@ StatusOr<TrainTest> LoadExperimentData(const Experiment& experiment, const std::
 ZooOptions NetworkOf(const std::string& name, const Experiment& experiment, const Shape& shape, int classes);
 StatusOr<std::shared_ptr<const Model>> BuildNetwork(const std::string& name, const Experiment& experiment,
                                                     const Shape& shape, int classes);
+
+// Makes a network that was brought fit the samples, so that the experiment says what will be trained. Once, before the rest.
+Status FitNetworkToData(Experiment& experiment, const Shape& shape, int classes);
+
+// Flat memory of a network.
+struct FlatWeights {
+  FlatBuffer parameters, statistics;
+};
+
+// What training starts from.
+struct StartingPoint {
+  std::shared_ptr<const Model> model;  // with what is frozen
+  FlatWeights weights;
+};
+// The experiment's network with the weights of this file, or with those of its seed where the name is empty.
+StatusOr<StartingPoint> StartFrom(const Experiment& experiment, std::shared_ptr<const Model> whole, const std::string& weights);
 
 // Sets aside what a device holds out of the samples it has: the last of them in an order that follows from the seed.
 LocalData HoldOut(const Experiment& experiment, DeviceId device, const Dataset& dataset,

@@ -44,7 +44,8 @@ Status ResolveCut(Experiment& experiment, const Shape& shape, int classes) {
                            " it out");
   }
   TRIBUTARY_ASSIGN_OR_RETURN(
-      Graph graph, BuildZooGraph({experiment.model.name, shape, std::int64_t{classes}, experiment.model.stem, {}, {}}));
+      Graph graph, BuildZooGraph({.name = experiment.model.name, .input = shape, .classes = std::int64_t{classes},
+                                  .stem = experiment.model.stem, .imported = experiment.model.graph}));
   const Model model(std::move(graph));
   std::optional<NodeIndex> tail;
   if (split.tail) {

@@ -353,7 +353,8 @@ class Executor::Torch {
       if (mode == Mode::kCalibrate) NoteMoments(i, node_inputs[0]);
       // The pass's own input is the caller's memory.
       const bool in_place = may_overwrite_input_[i] && node.inputs[0] >= first;
-      values[i] = Apply(node.operation, node_inputs, leaves_.node(i), {mode != Mode::kEvaluate, mode == Mode::kTrain, in_place, options.rng});
+      const bool learns = mode != Mode::kEvaluate && !model_->frozen[i];
+      values[i] = Apply(node.operation, node_inputs, leaves_.node(i), {learns, mode == Mode::kTrain, in_place, options.rng});
       for (const NodeIndex source : node.inputs) {
         if (graph.last_use(source) == i) values[source] = at::Tensor();
       }

@@ -50,6 +50,17 @@ Leaves::Leaves(const Model& model, const PlacedMemory& memory)
     NodeLeaves& node = nodes_[slot.node];
     (slot.tensor.role == NodeTensor::Role::kWeight ? node.weight : node.bias) = leaf;
   }
+  for (const Layout::Slot& slot : model.constants.slots) {
+    // Only read: nothing asks for their gradients, and frozen norms do not update theirs.
+    const at::Tensor view = memory.Constant(model, slot);
+    NodeLeaves& node = nodes_[slot.node];
+    switch (slot.tensor.role) {
+      case NodeTensor::Role::kWeight: node.weight = view; break;
+      case NodeTensor::Role::kBias: node.bias = view; break;
+      case NodeTensor::Role::kRunningMean: node.running_mean = view; break;
+      case NodeTensor::Role::kRunningVariance: node.running_variance = view; break;
+    }
+  }
   for (const Layout::Slot& slot : model.statistics.slots) {
     NodeLeaves& node = nodes_[slot.node];
     (slot.tensor.role == NodeTensor::Role::kRunningMean ? node.running_mean : node.running_variance) =

@@ -34,6 +34,10 @@ class Application {
   at::Tensor operator()(const Conv& op) const {
     return at::conv2d(x(), leaves_.weight, leaves_.bias, Of(op.stride), Of(op.padding), Of(op.dilation), op.groups);
   }
+  at::Tensor operator()(const Pad& op) const {
+    const std::array<std::int64_t, 4> sides = {op.before.width, op.after.width, op.before.height, op.after.height};
+    return at::constant_pad_nd(x(), sides, 0);
+  }
   at::Tensor operator()(const BatchNorm& op) const {
     return at::batch_norm(x(), leaves_.weight, leaves_.bias, leaves_.running_mean, leaves_.running_variance,
                           context_.batch_statistics, op.momentum, op.epsilon, /*cudnn_enabled=*/true);

@@ -49,6 +49,11 @@ at::Tensor PlacedMemory::Slot(const at::Tensor& flat, const Layout::Slot& slot) 
   return at::from_blob(data, shape, strides, flat.options());
 }
 
+at::Tensor PlacedMemory::Constant(const Model& model, const Layout::Slot& slot) const {
+  const std::span<const float> values = model.constant_values->span();
+  return SlotHere({const_cast<float*>(values.data()), values.size()}, slot).to(device_);
+}
+
 void PlacedMemory::CopyUnit(std::size_t unit, const at::Tensor& flat, std::span<float> here, bool bring) const {
   const auto copy = [&](at::Tensor there, at::Tensor mine) { bring ? there.copy_(mine) : mine.copy_(there); };
   if (!channels_last_) {

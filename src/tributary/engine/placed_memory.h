@@ -26,6 +26,9 @@ class PlacedMemory {
   // changes).
   at::Tensor Slot(const at::Tensor& flat, const Layout::Slot& slot) const;
 
+  // One that is never trained, there.
+  at::Tensor Constant(const Model& model, const Layout::Slot& slot) const;
+
   // What lies like the parameters, from the processor and to it.
   void Bring(std::span<const float> from, const at::Tensor& flat) const;
   void Fetch(const at::Tensor& flat, std::span<float> to) const;

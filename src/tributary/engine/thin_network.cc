@@ -5,7 +5,7 @@ namespace tributary {
 ThinNetwork::ThinNetwork(std::shared_ptr<const Model> whole, const KeptAtoms& kept, FilterScaling scaling,
                          ExecutorOptions options)
     : whole_(std::move(whole)),
-      model_(std::make_shared<const Model>(ThinGraph(*whole_, kept))),
+      model_(std::make_shared<const Model>(ThinModel(*whole_, kept))),
       scaling_(scaling),
       map_(*whole_, *model_),
       parameters_(model_->parameters.size),

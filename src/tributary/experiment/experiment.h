@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
@@ -52,8 +53,16 @@ struct Goal {
 
 // [model]
 struct ModelChoice {
-  // A network of the zoo, built for the data's shape and classes.
+  // A network of the zoo, built for the data's shape and classes; or what a network that was brought is called.
   std::string name;
+  // A network that was brought (onnx = "FILE.onnx", or graph = "…" in an experiment as run).
+  std::shared_ptr<const Graph> graph{};
+  // The file whose weights training starts from; empty: the seed's initial values. That of `onnx`, unless another is named.
+  std::string weights{};
+  // The last layer starts anew, for the classes of the data.
+  bool new_head = false;
+  // Layers, or modules of layers, that keep their weights (model/freeze.h): more is cheaper and learns less.
+  std::vector<std::string> freeze{};
   Stem stem = Stem::kAuto;
   // Charge time and bytes of this network, built for the same data, while `name` is what is trained: a small proxy
   // then stands for a network that could not be trained here. Reports say so.

@@ -5,6 +5,7 @@
 #include "tributary/experiment/quantity.h"
 #include "tributary/experiment/vocabulary.h"
 #include "tributary/fleet/front_file.h"
+#include "tributary/model/graph_text.h"
 
 namespace tributary {
 namespace {
@@ -59,7 +60,16 @@ void WriteGoal(const Goal& goal, Writer& out) {
 void WriteModel(const ModelChoice& model, Writer& out) {
   out.Section("[model]");
   out.Put("name", model.name);
-  out.Put("stem", NameOf(kStems, model.stem));
+  if (model.graph) {
+    out.Put("graph", FormatGraph(*model.graph));
+  } else {
+    out.Put("stem", NameOf(kStems, model.stem));
+  }
+  if (!model.weights.empty()) {
+    out.Put("weights", model.weights);
+    out.Put("new-head", model.new_head);
+  }
+  if (!model.freeze.empty()) out.Raw("freeze", "[" + Join(model.freeze, Quoted) + "]");
   out.Put("compute-as", model.compute_as);
 }
 

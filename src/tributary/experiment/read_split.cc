@@ -20,6 +20,10 @@ void CheckOthers(Section& section, const Experiment& rest, const SplitChoice& sp
   if (rest.data.hold_out > 0) {
     section.Fail("cut", ": devices have only a part of the network and cannot evaluate it; leave out data.hold-out");
   }
+  if (!rest.model.freeze.empty()) {
+    section.Fail("cut", ": devices have the network's first layers in order to train them; leave out model.freeze, or use"
+                        " method = \"federated\" or \"sync-sgd\"");
+  }
   if (!split.averages() && rest.fleet.participation != Portion::Share(1.0)) {
     section.Fail("cut", ": who takes part in a step is drawn by [sampling]; leave out fleet.participation");
   }

@@ -59,7 +59,7 @@ StatusOr<Experiment> Read(const Document& document, const std::optional<std::fil
       root.Finish());  // A section of an unknown name explains those that seem to be missing.
 
   TRIBUTARY_RETURN_IF_ERROR(ReadGoal(sections[0], experiment.goal));
-  TRIBUTARY_RETURN_IF_ERROR(ReadModel(sections[1], experiment.model));
+  TRIBUTARY_RETURN_IF_ERROR(ReadModel(sections[1], folder, experiment.model));
   TRIBUTARY_RETURN_IF_ERROR(ReadData(sections[2], experiment.data));
   TRIBUTARY_RETURN_IF_ERROR(ReadFleet(sections[3], {experiment.goal, folder}, experiment.fleet));
   TRIBUTARY_RETURN_IF_ERROR(ReadTraining(sections[4], experiment.goal, experiment.data, VariantOf(sections[9]),

@@ -13,10 +13,10 @@ namespace tributary {
 // struct, which holds the defaults, and checks its values against each other and against the sections before it.
 
 Status ReadGoal(Section section, Goal& goal);
-Status ReadModel(Section section, ModelChoice& model);
+// `folder` is where the files that an experiment names lie, if it may name any.
+Status ReadModel(Section section, const std::optional<std::filesystem::path>& folder, ModelChoice& model);
 Status ReadData(Section section, DataChoice& data);
 
-// `folder` is where the files that an experiment names lie, if it may name any.
 struct FleetContext {
   const Goal& goal;
   const std::optional<std::filesystem::path>& folder;

@@ -98,7 +98,7 @@ std::vector<Variables> TieChannels(const Graph& graph, Ties& ties) {
 
 }  // namespace
 
-ChannelGroups FindChannelGroups(const Graph& graph) {
+ChannelGroups FindChannelGroups(const Graph& graph, const std::vector<bool>& frozen) {
   Ties ties;
   const std::vector<Variables> variables = TieChannels(graph, ties);
 
@@ -106,6 +106,11 @@ ChannelGroups FindChannelGroups(const Graph& graph) {
   for (NodeIndex end = 0; end < graph.size(); ++end) {
     if (!std::holds_alternative<Input>(graph.node(end).operation) && graph.last_use(end) != end) continue;
     for (const std::int32_t variable : variables[end]) fixed.insert(ties.Root(variable));
+  }
+  for (NodeIndex node = 0; node < frozen.size(); ++node) {
+    if (!frozen[node]) continue;
+    for (const std::int32_t variable : variables[node]) fixed.insert(ties.Root(variable));
+    for (const std::int32_t variable : variables[graph.node(node).inputs[0]]) fixed.insert(ties.Root(variable));
   }
 
   // Makers of each atom, then one group per distinct set of makers, in order of first appearance.

@@ -34,7 +34,8 @@ struct ChannelGroups {
   std::vector<std::vector<Channel>> of_node;      // per node, per channel (or column) of its output
 };
 
-ChannelGroups FindChannelGroups(const Graph& graph);
+// Nor those that nodes which are frozen give and read: their weights stay as they are.
+ChannelGroups FindChannelGroups(const Graph& graph, const std::vector<bool>& frozen = {});
 
 // Which atoms of each group a network keeps, ascending, at least one of each.
 using KeptAtoms = std::vector<std::vector<std::int32_t>>;

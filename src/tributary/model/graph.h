@@ -61,6 +61,8 @@ class GraphBuilder {
   NodeIndex Add(std::string name, Operation operation, std::vector<NodeIndex> inputs);
   // The shape a node has; all zero after a mistake.
   Shape shape(NodeIndex index) const;
+  // The first mistake, if there was one.
+  const Status& status() const { return first_error_; }
 
   StatusOr<Graph> Build() &&;
   // The same for part of a network, which may have further Input nodes, and outputs of any shape: its last node, and each

@@ -44,4 +44,12 @@ Layout StatisticsLayout(const Graph& graph, const std::vector<TransferUnit>& uni
   return MakeLayout(graph, units, StatisticsOf);
 }
 
+Layout WholeLayout(const Graph& graph, const std::vector<TransferUnit>& units) {
+  return MakeLayout(graph, units, [](const Graph& of, NodeIndex node) {
+    std::vector<NodeTensor> tensors = ParametersOf(of, node);
+    for (NodeTensor& tensor : StatisticsOf(of, node)) tensors.push_back(std::move(tensor));
+    return tensors;
+  });
+}
+
 }  // namespace tributary

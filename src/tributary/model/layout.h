@@ -44,5 +44,7 @@ struct Layout {
 
 Layout ParameterLayout(const Graph& graph, const std::vector<TransferUnit>& units);
 Layout StatisticsLayout(const Graph& graph, const std::vector<TransferUnit>& units);
+// Both kinds in one buffer, node by node.
+Layout WholeLayout(const Graph& graph, const std::vector<TransferUnit>& units);
 
 }  // namespace tributary

@@ -33,6 +33,13 @@ struct Conv {
   static constexpr std::string_view kKind = "conv";
 };
 
+// Zeros around an image. For layers that need more of them on one side than on the other.
+struct Pad {
+  Extent before{0, 0};  // above and to the left
+  Extent after{0, 0};   // below and to the right
+  static constexpr std::string_view kKind = "pad";
+};
+
 struct BatchNorm {
   double epsilon = 1e-5;
   double momentum = 0.1;  // weight of the newest batch in the running statistics
@@ -99,8 +106,8 @@ struct Dropout {
   static constexpr std::string_view kKind = "dropout";
 };
 
-using Operation = std::variant<Input, Conv, BatchNorm, GroupNorm, Relu, Relu6, MaxPool, AvgPool, GlobalAvgPool, Linear,
-                               Add, Concat, Flatten, Dropout>;
+using Operation = std::variant<Input, Conv, Pad, BatchNorm, GroupNorm, Relu, Relu6, MaxPool, AvgPool, GlobalAvgPool,
+                               Linear, Add, Concat, Flatten, Dropout>;
 
 inline std::string_view KindName(const Operation& operation) {
   return std::visit([](const auto& op) { return op.kKind; }, operation);

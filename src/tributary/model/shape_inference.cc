@@ -88,6 +88,17 @@ class Inference {
     return output;
   }
 
+  StatusOr<Shape> operator()(const Pad& op) const {
+    TRIBUTARY_RETURN_IF_ERROR(NeedsImage(inputs_[0]));
+    if (!InRange(op.before, 0) || !InRange(op.after, 0)) {
+      return InvalidArgument("adds " + Text(op.before) + " before and " + Text(op.after) + " after; at least 0 are needed");
+    }
+    Shape output = inputs_[0];
+    output.height += op.before.height + op.after.height;
+    output.width += op.before.width + op.after.width;
+    return output;
+  }
+
   StatusOr<Shape> operator()(const BatchNorm& op) const {
     if (!(op.epsilon > 0) || !(op.momentum >= 0 && op.momentum <= 1)) {
       return InvalidArgument("epsilon must be positive and momentum between 0 and 1");

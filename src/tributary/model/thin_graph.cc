@@ -40,4 +40,8 @@ Graph ThinGraph(const Model& whole, const KeptAtoms& kept) {
   return std::move(built).value();
 }
 
+Model ThinModel(const Model& whole, const KeptAtoms& kept) {
+  return Model(ThinGraph(whole, kept), whole.frozen, whole.constant_values);
+}
+
 }  // namespace tributary

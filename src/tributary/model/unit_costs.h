@@ -12,6 +12,9 @@ namespace tributary {
 // the first; so the sums are those of the whole network.
 struct UnitCosts {
   std::vector<double> macs;         // of the forward pass of one sample
+  // Going back through a layer takes its forward pass twice: for the gradient of its weights and for that of its input. A
+  // frozen layer has only the second, and one before all that are trained neither.
+  std::vector<double> backward;
   std::vector<std::int64_t> bytes;  // of its parameters and running statistics, as they lie in memory
 };
 UnitCosts CostsOfUnits(const Model& model);

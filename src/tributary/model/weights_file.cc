@@ -38,6 +38,9 @@ std::vector<std::pair<const Layout::Slot*, std::span<Float>>> SlotsWithMemory(co
 Status SaveWeights(const std::filesystem::path& path, const Model& model, std::span<const float> parameters,
                    std::span<const float> statistics, const Metadata& metadata) {
   std::vector<SafetensorsSource> sources;
+  for (const Layout::Slot& slot : model.constants.slots) {
+    sources.push_back({slot.name, slot.tensor.shape, model.constant_values->span().subspan(slot.segment.offset, slot.segment.count)});
+  }
   for (const auto& [slot, values] : SlotsWithMemory(model, parameters, statistics)) {
     sources.push_back({slot->name, slot->tensor.shape, values});
   }
@@ -54,10 +57,37 @@ StatusOr<WeightsFile> WeightsFile::Read(const std::filesystem::path& path) {
   return file;
 }
 
-Status WeightsFile::CopyTo(const Model& model, std::span<float> parameters, std::span<float> statistics) const {
+WeightsFile WeightsFile::Of(const std::filesystem::path& path, const Model& model, FlatBuffer parameters,
+                            FlatBuffer statistics, Metadata metadata) {
+  WeightsFile file;
+  file.path_ = path;
+  file.parameters_ = std::move(parameters);
+  file.statistics_ = std::move(statistics);
+  file.view_.metadata = std::move(metadata);
+  for (const auto& [slot, values] : SlotsWithMemory(model, file.parameters_.span(), file.statistics_.span())) {
+    file.view_.tensors.push_back({slot->name, "F32", slot->tensor.shape, std::as_bytes(values)});
+  }
+  return file;
+}
+
+Status WeightsFile::CopyTo(const Model& model, std::span<float> parameters, std::span<float> statistics,
+                           const Fit& fit) const {
   std::unordered_map<std::string_view, const SafetensorsView::Tensor*> tensors;
-  for (const auto& tensor : view_.tensors) tensors.emplace(tensor.name, &tensor);
-  const auto slots = SlotsWithMemory(model, parameters, statistics);
+  for (const auto& tensor : view_.tensors) {
+    if (!tensor.name.ends_with(".num_batches_tracked")) tensors.emplace(tensor.name, &tensor);
+  }
+  auto slots = SlotsWithMemory(model, parameters, statistics);
+  const NodeIndex head = model.graph.size() - 1;
+  if (fit.new_head) {
+    std::erase_if(slots, [&](const auto& slot) { return slot.first->node == head; });
+    for (const char* suffix : {".weight", ".bias"}) tensors.erase(model.graph.node(head).name + suffix);
+  }
+  if (fit.other_norms) {
+    for (const Node& node : model.graph.nodes()) {
+      if (!std::holds_alternative<GroupNorm>(node.operation)) continue;
+      for (const char* suffix : {".running_mean", ".running_var"}) tensors.erase(node.name + suffix);
+    }
+  }
   const auto fail = [&](const std::string& reason) {
     return InvalidArgument(path_.string() + " does not fit " + model.graph.name() + ": " + reason);
   };
@@ -71,7 +101,9 @@ Status WeightsFile::CopyTo(const Model& model, std::span<float> parameters, std:
     }
   }
   if (tensors.size() != slots.size()) {
-    return fail("it holds " + std::to_string(tensors.size()) + " tensors, expected " + std::to_string(slots.size()));
+    for (const auto& [slot, values] : slots) tensors.erase(slot->name);
+    return fail("it also holds " + std::to_string(tensors.size()) + " tensors that the network has not, like '" +
+                std::string(tensors.begin()->first) + "'");
   }
   for (const auto& [slot, values] : slots) {
     std::memcpy(values.data(), tensors.at(slot->name)->bytes.data(), values.size_bytes());

@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 
+#include "tributary/base/flat_buffer.h"
 #include "tributary/base/status.h"
 #include "tributary/model/model.h"
 #include "tributary/model/safetensors.h"
@@ -26,17 +27,35 @@ class WeightsFile {
   // Files up to 16 GB are read.
   static StatusOr<WeightsFile> Read(const std::filesystem::path& path);
 
+  // What another kind of file holds, as if it were one: `path` is that file, the weights are laid out for `model`.
+  static WeightsFile Of(const std::filesystem::path& path, const Model& model, FlatBuffer parameters, FlatBuffer statistics,
+                        Metadata metadata);
+
+  const std::filesystem::path& path() const { return path_; }
   const Metadata& metadata() const { return view_.metadata; }
 
+  // What need not fit.
+  struct Fit {
+    // The last layer keeps the values it has: it is for other classes.
+    bool new_head = false;
+    // The file may hold running statistics that the network has not, where it has group norms in place of batch norms.
+    bool other_norms = false;
+  };
+
   // Copies the weights into flat memory laid out for `model`. The file must hold exactly its tensors, as F32 and of
-  // the same shapes; otherwise the first that differs is named and nothing is written.
-  Status CopyTo(const Model& model, std::span<float> parameters, std::span<float> statistics) const;
+  // the same shapes; otherwise the first that differs is named and nothing is written. PyTorch's counters of batches
+  // ("num_batches_tracked") are passed over.
+  Status CopyTo(const Model& model, std::span<float> parameters, std::span<float> statistics, const Fit& fit) const;
+  Status CopyTo(const Model& model, std::span<float> parameters, std::span<float> statistics) const {
+    return CopyTo(model, parameters, statistics, Fit());
+  }
 
  private:
   WeightsFile() = default;
 
   std::filesystem::path path_;
   std::vector<std::byte> bytes_;
+  FlatBuffer parameters_, statistics_;  // what the view looks into where there are no bytes
   SafetensorsView view_;
 };
 

@@ -76,18 +76,7 @@ const std::vector<Recipe>& Recipes() {
   return recipes;
 }
 
-}  // namespace
-
-std::span<const ZooEntry> Zoo() {
-  static const std::vector<ZooEntry> entries = [] {
-    std::vector<ZooEntry> list;
-    for (const Recipe& recipe : Recipes()) list.push_back(recipe.entry);
-    return list;
-  }();
-  return entries;
-}
-
-StatusOr<Graph> BuildZooGraph(const ZooOptions& options) {
+StatusOr<Graph> BuildOwn(const ZooOptions& options) {
   std::vector<std::string> names;
   for (const ZooEntry& entry : Zoo()) names.push_back(entry.name);
   const auto recipe =
@@ -102,7 +91,36 @@ StatusOr<Graph> BuildZooGraph(const ZooOptions& options) {
   }
   const bool cifar_form = options.stem == Stem::kAuto ? std::max(input.height, input.width) <= kLargestCifarInput
                                                       : options.stem == Stem::kCifar;
-  TRIBUTARY_ASSIGN_OR_RETURN(Graph graph, recipe->build(input, classes, cifar_form));
+  return recipe->build(input, classes, cifar_form);
+}
+
+// A network that was brought is what it is.
+StatusOr<Graph> CheckImported(const ZooOptions& options) {
+  const Graph& graph = *options.imported;
+  if (options.input && *options.input != graph.input_shape()) {
+    return InvalidArgument(graph.name() + " takes samples of " + FormatShape(graph.input_shape()) + ", and these are " +
+                           FormatShape(*options.input));
+  }
+  if (options.classes && *options.classes > graph.classes()) {
+    return InvalidArgument(graph.name() + " knows " + std::to_string(graph.classes()) + " classes, and there are " +
+                           std::to_string(*options.classes));
+  }
+  return graph;
+}
+
+}  // namespace
+
+std::span<const ZooEntry> Zoo() {
+  static const std::vector<ZooEntry> entries = [] {
+    std::vector<ZooEntry> list;
+    for (const Recipe& recipe : Recipes()) list.push_back(recipe.entry);
+    return list;
+  }();
+  return entries;
+}
+
+StatusOr<Graph> BuildZooGraph(const ZooOptions& options) {
+  TRIBUTARY_ASSIGN_OR_RETURN(Graph graph, options.imported ? CheckImported(options) : BuildOwn(options));
   for (const std::string* layer : {&options.cut, &options.tail}) {
     if (layer->empty()) continue;
     TRIBUTARY_ASSIGN_OR_RETURN(const NodeIndex node, FindCut(graph, CutPoints(graph), *layer));

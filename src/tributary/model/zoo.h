@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -31,6 +32,9 @@ struct ZooOptions {
   std::string cut, tail;
   // The share of every layer's channels that there are, above 0 and up to 1 (narrow_graph.h).
   double width = 1;
+  // Where given, a network that somebody brought takes the place of the zoo's; `input` and `classes` must fit it, and
+  // `name` is only what it is called.
+  std::shared_ptr<const Graph> imported{};
 };
 
 struct ZooEntry {

@@ -225,7 +225,7 @@ class Session : public Transfers {
     TRIBUTARY_ASSIGN_OR_RETURN(Ready ready, work_.Prepare(*welcome_));
     if (ready.layout != welcome_->layout) {
       return InvalidArgument("this device lays the network out in another way than the coordinator (" + ready.layout +
-                             " instead of " + welcome_->layout + "); install the same version on both");
+                             " instead of " + welcome_->layout + "); install the same version on both, and where layers are frozen give the same --weights");
     }
     TRIBUTARY_RETURN_IF_ERROR(MeasureLink([this](std::size_t up, std::size_t down) { return Probe(up, down); }, ready));
     {

@@ -142,7 +142,7 @@ Status Exchange::Handle(Session& session, const Ready& ready, ByteSpan) {
   if (session.ready) return WrongOrder("the device is ready a second time");
   if (ready.layout != options_.welcome.layout) {
     return InvalidArgument("the device has laid out another network (" + ready.layout + " instead of " +
-                           options_.welcome.layout + "); install the same version on both sides");
+                           options_.welcome.layout + "); install the same version on both sides, and where layers are frozen give the same --weights");
   }
   if (ready.samples > options_.most_samples) {
     return InvalidArgument("the device says it has " + std::to_string(ready.samples) + " samples, and at most " +

@@ -13,6 +13,11 @@ std::string LayoutHash(const Model& model) {
       add(slot.name + " " + std::to_string(slot.segment.offset) + " " + std::to_string(slot.segment.count));
     }
   }
+  // What is frozen is never sent: both sides must have the same.
+  if (model.constant_values) {
+    add("frozen");
+    digest.Add(std::as_bytes(model.constant_values->span()));
+  }
   for (const NodeCost& cost : model.costs) add(std::to_string(cost.macs.value));
   return digest.Hex();
 }

@@ -95,6 +95,15 @@ Status LocalWork::Build(const Welcome& welcome) {
   TRIBUTARY_ASSIGN_OR_RETURN(const Experiment experiment,
                              ReadExperimentText(welcome.experiment, {"the coordinator's experiment", std::nullopt}));
   TRIBUTARY_ASSIGN_OR_RETURN(model_, BuildNetwork(experiment.model.name, experiment, welcome.input, welcome.classes));
+  if (!experiment.model.freeze.empty()) {
+    if (!experiment.model.weights.empty() && options_.weights.empty()) {
+      return InvalidArgument("the experiment freezes layers at the weights of '" +
+                             std::filesystem::path(experiment.model.weights).filename().string() +
+                             "', which are not sent; say with --weights where this device has that file");
+    }
+    TRIBUTARY_ASSIGN_OR_RETURN(StartingPoint start, StartFrom(experiment, model_, experiment.model.weights.empty() ? "" : options_.weights));
+    model_ = std::move(start.model);
+  }
   cut_.reset();
   choice_.reset();
   if (experiment.train.method == Method::kSplit) {

@@ -31,6 +31,8 @@ struct LocalWorkOptions {
   BrokerSettings broker_settings;
   Bytes buffer_memory{64'000'000};  // for samples that wait; more go to `state`
   Bytes buffer_disk{0};             // at most so much of it; 0: as the disk allows
+  // The network's weights before training, for experiments that freeze some of them: those are not sent.
+  std::string weights;
   // What it has of its processors over time, from when it is told of an experiment; without it that is measured.
   std::optional<Availability> availability;
   std::function<void(const std::string&)> say = [](const std::string&) {};  // for people

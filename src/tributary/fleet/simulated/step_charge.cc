@@ -9,7 +9,7 @@ namespace tributary {
 namespace {
 
 constexpr double kLongest = 9e9;  // what the clock can hold, in seconds
-// Going back through a layer takes its forward pass twice.
+// Going back through all layers takes the forward pass twice: what a pass is counted by where none is frozen.
 constexpr double kBackward = 2;
 
 // A network without weights has no units, and its plan's one run is empty.
@@ -70,18 +70,20 @@ Duration Covered(std::vector<Busy> intervals) {
 StepCharge::StepCharge(const Model& charged) {
   UnitCosts costs = CostsOfUnits(charged);
   macs_ = std::move(costs.macs);
-  all_macs_ = std::accumulate(macs_.begin(), macs_.end(), 0.0);
+  backward_ = std::move(costs.backward);
+  const double forward = std::accumulate(macs_.begin(), macs_.end(), 0.0);
+  pass_macs_ = (forward + std::accumulate(backward_.begin(), backward_.end(), 0.0)) / (1 + kBackward);
   unit_bytes_ = std::make_shared<const std::vector<std::int64_t>>(std::move(costs.bytes));
 }
 
 StepCosts StepCharge::Costs(const DeviceProfile& profile, const StepWork& work) const {
   StepCosts costs;
   const double per_mac = work.slow / profile.compute.value;
-  for (const double macs : macs_) {
-    costs.forward.push_back(work.first * macs * per_mac);
-    costs.backward.push_back(kBackward * work.last * macs * per_mac);
+  for (std::size_t unit = 0; unit < macs_.size(); ++unit) {
+    costs.forward.push_back(work.first * macs_[unit] * per_mac);
+    costs.backward.push_back(work.last * backward_[unit] * per_mac);
   }
-  costs.between = std::max(0.0, work.passes - work.first - kBackward * work.last) * all_macs_ * per_mac;
+  costs.between = std::max(0.0, work.passes - work.first - kBackward * work.last) * pass_macs_ * per_mac;
   costs.pull_setup = costs.push_setup = ToSeconds(profile.setup + profile.round_trip / 2);
   costs.pull_per_byte = 8 / profile.downlink.value;
   costs.push_per_byte = 8 / profile.uplink.value;

@@ -24,7 +24,8 @@ class StepCharge {
  public:
   explicit StepCharge(const Model& charged);
 
-  double macs() const { return all_macs_; }  // of all units, forward
+  // Of a pass, of which a sample's training is three: of all units forward, and less where some are frozen.
+  double macs() const { return pass_macs_; }
   const std::shared_ptr<const std::vector<std::int64_t>>& unit_bytes() const { return unit_bytes_; }
   // As the profile promises, when nobody else uses the servers.
   StepCosts Costs(const DeviceProfile& profile, const StepWork& work) const;
@@ -32,8 +33,8 @@ class StepCharge {
   StepPlan Whole() const;
 
  private:
-  std::vector<double> macs_;  // per unit
-  double all_macs_ = 0;
+  std::vector<double> macs_, backward_;  // per unit
+  double pass_macs_ = 0;
   std::shared_ptr<const std::vector<std::int64_t>> unit_bytes_;
 };
 

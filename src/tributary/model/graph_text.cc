@@ -1,0 +1,254 @@
+#include "tributary/model/graph_text.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "tributary/base/names.h"
+#include "tributary/model/graph_limits.h"
+#include "tributary/model/safetensors_header.h"
+
+namespace tributary {
+namespace {
+
+using GraphJson = nlohmann::ordered_json;
+
+// The fields of every kind, in one place: `fields` writes or reads each.
+template <typename Fields>
+void Visit(Fields& fields, Conv& op) {
+  fields("out", op.out_channels);
+  fields("kernel", op.kernel);
+  fields("stride", op.stride);
+  fields("padding", op.padding);
+  fields("dilation", op.dilation);
+  fields("groups", op.groups);
+  fields("bias", op.bias);
+}
+template <typename Fields>
+void Visit(Fields& fields, Pad& op) {
+  fields("before", op.before);
+  fields("after", op.after);
+}
+template <typename Fields>
+void Visit(Fields& fields, BatchNorm& op) {
+  fields("epsilon", op.epsilon);
+  fields("momentum", op.momentum);
+}
+template <typename Fields>
+void Visit(Fields& fields, GroupNorm& op) {
+  fields("groups", op.groups);
+  fields("epsilon", op.epsilon);
+}
+template <typename Fields>
+void Visit(Fields& fields, MaxPool& op) {
+  fields("kernel", op.kernel);
+  fields("stride", op.stride);
+  fields("padding", op.padding);
+  fields("round-up", op.round_up);
+}
+template <typename Fields>
+void Visit(Fields& fields, AvgPool& op) {
+  fields("kernel", op.kernel);
+  fields("stride", op.stride);
+  fields("padding", op.padding);
+  fields("round-up", op.round_up);
+  fields("count-padding", op.count_padding);
+}
+template <typename Fields>
+void Visit(Fields& fields, Linear& op) {
+  fields("out", op.out_features);
+  fields("bias", op.bias);
+}
+template <typename Fields>
+void Visit(Fields& fields, Dropout& op) {
+  fields("rate", op.rate);
+}
+template <typename Fields, typename Plain>
+void Visit(Fields&, Plain&) {}
+
+// Writes what differs from the default, field by field in the same order.
+class FieldValues {
+ public:
+  void operator()(const char*, const Extent& value) { values.emplace_back(GraphJson::array({value.height, value.width})); }
+  template <typename T>
+  void operator()(const char*, const T& value) {
+    values.emplace_back(value);
+  }
+  std::vector<GraphJson> values;
+};
+
+class FieldWriter {
+ public:
+  FieldWriter(std::vector<GraphJson> defaults, GraphJson& out) : defaults_(std::move(defaults)), out_(out) {}
+  template <typename T>
+  void operator()(const char* key, const T& value) {
+    FieldValues one;
+    one(key, value);
+    if (one.values[0] != defaults_[next_++]) out_[key] = one.values[0];
+  }
+
+ private:
+  std::vector<GraphJson> defaults_;
+  std::size_t next_ = 0;
+  GraphJson& out_;
+};
+
+// Reads fields that are there into what holds the defaults; remembers the first that is of another kind.
+class FieldReader {
+ public:
+  explicit FieldReader(const GraphJson& json) : json_(json) {}
+
+  void operator()(const char* key, std::int64_t& out) {
+    if (const GraphJson* value = Take(key); value != nullptr) ReadWhole(key, *value, out);
+  }
+  void operator()(const char* key, Extent& out) {
+    const GraphJson* value = Take(key);
+    if (value == nullptr) return;
+    if (!value->is_array() || value->size() != 2) return Fail(key, "two whole numbers");
+    ReadWhole(key, (*value)[0], out.height);
+    ReadWhole(key, (*value)[1], out.width);
+  }
+  void operator()(const char* key, double& out) {
+    const GraphJson* value = Take(key);
+    if (value == nullptr) return;
+    if (!value->is_number()) return Fail(key, "a number");
+    out = value->get<double>();
+  }
+  void operator()(const char* key, bool& out) {
+    const GraphJson* value = Take(key);
+    if (value == nullptr) return;
+    if (!value->is_boolean()) return Fail(key, "true or false");
+    out = value->get<bool>();
+  }
+
+  Status Finish() const {
+    if (!error_.empty()) return InvalidArgument(error_);
+    for (const auto& [key, value] : json_.items()) {
+      if (key != "name" && key != "kind" && key != "inputs" && std::ranges::find(known_, key) == known_.end()) {
+        return UnknownName("field", key.substr(0, 64), known_);
+      }
+    }
+    return OkStatus();
+  }
+
+ private:
+  const GraphJson* Take(const char* key) {
+    known_.emplace_back(key);
+    return json_.contains(key) ? &json_[key] : nullptr;
+  }
+  void Fail(const char* key, const std::string& allowed) {
+    if (error_.empty()) error_ = std::string(key) + " must be " + allowed;
+  }
+  void ReadWhole(const char* key, const GraphJson& value, std::int64_t& out) {
+    if (!value.is_number_integer() || (value.is_number_unsigned() && value.get<std::uint64_t>() > (1ULL << 62))) {
+      return Fail(key, "a whole number");
+    }
+    out = value.get<std::int64_t>();
+  }
+
+  const GraphJson& json_;
+  std::vector<std::string> known_;
+  std::string error_;
+};
+
+// Every kind but the input, which the network's own line describes.
+template <std::size_t i = 1, typename Use>
+void ForEachKind(const Use& use) {
+  if constexpr (i < std::variant_size_v<Operation>) {
+    use(std::variant_alternative_t<i, Operation>());
+    ForEachKind<i + 1>(use);
+  }
+}
+
+GraphJson NodeJson(const Graph& graph, NodeIndex index) {
+  const Node& node = graph.node(index);
+  GraphJson json = {{"name", node.name}, {"kind", KindName(node.operation)}};
+  if (node.inputs != std::vector<NodeIndex>{index - 1}) json["inputs"] = node.inputs;
+  std::visit([&](auto op) {
+    FieldValues defaults;
+    auto plain = decltype(op)();
+    Visit(defaults, plain);
+    FieldWriter writer(std::move(defaults.values), json);
+    Visit(writer, op);
+  }, node.operation);
+  return json;
+}
+
+StatusOr<Operation> ReadOperation(const GraphJson& json) {
+  const std::string kind = json.contains("kind") && json["kind"].is_string() ? json["kind"].get<std::string>() : "";
+  std::vector<std::string> kinds;
+  StatusOr<Operation> result = InvalidArgument("no such kind");
+  bool found = false;
+  ForEachKind([&](auto op) {
+    kinds.emplace_back(op.kKind);
+    if (op.kKind != kind) return;
+    found = true;
+    FieldReader reader(json);
+    Visit(reader, op);
+    const Status status = reader.Finish();
+    result = status.ok() ? StatusOr<Operation>(Operation(op)) : StatusOr<Operation>(status);
+  });
+  if (!found) return UnknownName("kind of layer", kind.substr(0, 64), kinds);
+  return result;
+}
+
+StatusOr<std::vector<NodeIndex>> ReadInputs(const GraphJson& json, NodeIndex index) {
+  if (!json.contains("inputs")) return std::vector<NodeIndex>{index - 1};
+  const GraphJson& list = json["inputs"];
+  std::vector<NodeIndex> inputs;
+  const auto fits = [&](const GraphJson& item) { return item.is_number_unsigned() && item.get<std::uint64_t>() < index; };
+  if (!list.is_array() || !std::all_of(list.begin(), list.end(), fits)) {
+    return InvalidArgument("inputs must be a list of earlier nodes");
+  }
+  for (const GraphJson& item : list) inputs.push_back(item.get<NodeIndex>());
+  return inputs;
+}
+
+bool IsPlain(std::string_view name) {
+  constexpr std::size_t kLongest = 200;
+  return !name.empty() && name.size() <= kLongest && std::ranges::all_of(name, [](char letter) {
+    return std::isalnum(static_cast<unsigned char>(letter)) != 0 || letter == '.' || letter == '_' || letter == '-';
+  });
+}
+
+StatusOr<std::string> NameIn(const GraphJson& json, const std::string& whose) {
+  const std::string name = json.is_object() && json.contains("name") && json["name"].is_string() ? json["name"].get<std::string>() : "";
+  if (IsPlain(name)) return name;
+  return InvalidArgument(whose + " needs a name of letters, digits, '.', '_' and '-'" +
+                         (name.empty() ? "" : ", found " + QuoteName(name)));
+}
+
+}  // namespace
+
+std::string FormatGraph(const Graph& graph) {
+  GraphJson nodes = GraphJson::array();
+  for (NodeIndex i = 1; i < graph.size(); ++i) nodes.push_back(NodeJson(graph, i));
+  return GraphJson{{"name", graph.name()}, {"input", FormatShape(graph.input_shape())}, {"nodes", std::move(nodes)}}.dump();
+}
+
+StatusOr<Graph> ParseGraph(std::string_view text) {
+  const GraphJson json = GraphJson::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object() || !json.contains("nodes") || !json["nodes"].is_array() || !json.contains("input") ||
+      !json["input"].is_string()) {
+    return InvalidArgument("a network is described by JSON with a name, an input and nodes");
+  }
+  TRIBUTARY_ASSIGN_OR_RETURN(const std::string name, NameIn(json, "a network"));
+  auto input = ParseShape(json["input"].get<std::string>());
+  if (!input.ok()) return std::move(input).status().WithContext("the input of " + name);
+  GraphBuilder builder(name, *input);
+  NodeIndex index = 0;
+  for (const GraphJson& item : json["nodes"]) {
+    ++index;
+    TRIBUTARY_ASSIGN_OR_RETURN(std::string node, NameIn(item, "node " + std::to_string(index) + " of " + name));
+    const std::string where = "node '" + node + "' of " + name;
+    auto operation = ReadOperation(item);
+    if (!operation.ok()) return std::move(operation).status().WithContext(where);
+    auto inputs = ReadInputs(item, index);
+    if (!inputs.ok()) return std::move(inputs).status().WithContext(where);
+    builder.Add(std::move(node), std::move(operation).value(), std::move(inputs).value());
+  }
+  TRIBUTARY_ASSIGN_OR_RETURN(Graph graph, std::move(builder).Build());
+  TRIBUTARY_RETURN_IF_ERROR(CheckGraphLimits(graph));
+  return graph;
+}
+
+}  // namespace tributary

@@ -1,0 +1,94 @@
+#include "tributary/onnx/node_names.h"
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <set>
+
+namespace tributary {
+namespace {
+
+constexpr std::size_t kLongestName = 120;
+
+std::string Lower(std::string_view text) {
+  std::string lower(text);
+  for (char& letter : lower) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+  return lower;
+}
+
+// 'layer1.0.conv1' of 'layer1.0.conv1.weight'; empty for other names.
+std::string_view OwnerOf(std::string_view tensor) {
+  constexpr std::string_view kSuffix = ".weight";
+  // Torch's names for weights that it has made itself.
+  if (!tensor.ends_with(kSuffix) || tensor.find("::") != std::string_view::npos) return {};
+  return tensor.substr(0, tensor.size() - kSuffix.size());
+}
+
+// The module in '/layer1/layer1.0/conv1/Conv', where each step is named anew or goes on from the one before: layer1.0.conv1.
+// Nothing where the name is not of this kind.
+bool ModuleOf(const OnnxNode& node, std::string& module) {
+  const std::string_view name = node.name;
+  const std::size_t last = name.rfind('/');
+  if (!name.starts_with('/') || !name.substr(last + 1).starts_with(node.operation)) return false;
+  std::vector<std::string> steps;
+  for (std::size_t at = 1; at < last;) {
+    const std::size_t end = std::min(name.find('/', at), last);
+    std::string step(name.substr(at, end - at));
+    if (!steps.empty() && step.starts_with(steps.back() + ".")) steps.pop_back();
+    steps.push_back(std::move(step));
+    at = end + 1;
+  }
+  for (const std::string& step : steps) module += (module.empty() ? "" : ".") + step;
+  return true;
+}
+
+}  // namespace
+
+std::string PlainLayerName(std::string_view text) {
+  std::string name(text.substr(0, kLongestName));
+  for (char& letter : name) {
+    const bool plain = std::isalnum(static_cast<unsigned char>(letter)) != 0 || letter == '.' || letter == '_' || letter == '-';
+    if (!plain) letter = '_';
+  }
+  return name;
+}
+
+std::vector<std::string> NameOnnxNodes(const OnnxDocument& document) {
+  std::vector<std::string> modules(document.nodes.size());
+  std::vector<bool> in_module(document.nodes.size());
+  std::set<std::string> containers;  // modules that have others in them
+  for (std::size_t i = 0; i < document.nodes.size(); ++i) {
+    in_module[i] = ModuleOf(document.nodes[i], modules[i]);
+    for (std::size_t dot = modules[i].rfind('.'); dot != std::string::npos && dot > 0; dot = modules[i].rfind('.', dot - 1)) {
+      if (!containers.insert(modules[i].substr(0, dot)).second) break;
+    }
+  }
+  std::vector<std::string> names;
+  std::set<std::string> taken = {"input"};
+  std::map<std::string, int> uses;
+  for (std::size_t i = 0; i < document.nodes.size(); ++i) {
+    const OnnxNode& node = document.nodes[i];
+    if (node.operation == "Constant" || node.operation == "Identity") {  // They become no layers.
+      names.emplace_back();
+      continue;
+    }
+    std::string name;
+    const std::string_view owner = node.inputs.size() > 1 ? OwnerOf(node.inputs[1]) : std::string_view();
+    if (!owner.empty()) {
+      name = owner;
+    } else if (in_module[i]) {
+      name = modules[i];
+      if (name.empty() || containers.contains(name)) name += (name.empty() ? "" : ".") + Lower(node.operation);
+    } else {
+      name = node.name;
+    }
+    name = PlainLayerName(name);
+    if (name.empty()) name = PlainLayerName(Lower(node.operation)) + std::to_string(i);
+    std::string unique = name;
+    while (!taken.insert(unique).second) unique = name + "_" + std::to_string(++uses.try_emplace(name, 1).first->second);
+    names.push_back(std::move(unique));
+  }
+  return names;
+}
+
+}  // namespace tributary

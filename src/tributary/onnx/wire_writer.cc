@@ -1,0 +1,38 @@
+#include "tributary/onnx/wire_writer.h"
+
+#include <cstring>
+
+namespace tributary {
+
+void WireWriter::Varint(std::uint64_t value) {
+  for (; value >= 0x80; value >>= 7) bytes_.push_back(static_cast<char>((value & 0x7f) | 0x80));
+  bytes_.push_back(static_cast<char>(value));
+}
+
+WireWriter& WireWriter::Number(std::uint32_t field, std::int64_t value) {
+  Varint(std::uint64_t{field} << 3);
+  Varint(static_cast<std::uint64_t>(value));
+  return *this;
+}
+
+WireWriter& WireWriter::Real(std::uint32_t field, float value) {
+  Varint(std::uint64_t{field} << 3 | 5);
+  char raw[sizeof value];
+  std::memcpy(raw, &value, sizeof value);
+  bytes_.append(raw, sizeof value);
+  return *this;
+}
+
+WireWriter& WireWriter::Begin(std::uint32_t field, std::uint64_t size) {
+  Varint(std::uint64_t{field} << 3 | 2);
+  Varint(size);
+  return *this;
+}
+
+WireWriter& WireWriter::Text(std::uint32_t field, std::string_view text) {
+  Begin(field, text.size());
+  bytes_ += text;
+  return *this;
+}
+
+}  // namespace tributary

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace tributary {
+
+// Writes the fields of one message in protobuf's wire format, in the order they are given. Messages inside it are written
+// first, by writers of their own.
+class WireWriter {
+ public:
+  WireWriter& Number(std::uint32_t field, std::int64_t value);
+  WireWriter& Real(std::uint32_t field, float value);
+  WireWriter& Text(std::uint32_t field, std::string_view text);
+  WireWriter& Message(std::uint32_t field, const WireWriter& message) { return Text(field, message.bytes()); }
+  // The beginning of a field of so many bytes, which the caller writes behind it.
+  WireWriter& Begin(std::uint32_t field, std::uint64_t size);
+
+  const std::string& bytes() const { return bytes_; }
+
+ private:
+  void Varint(std::uint64_t value);
+
+  std::string bytes_;
+};
+
+}  // namespace tributary
