@@ -48,7 +48,9 @@ Status RunCoordinator(const Role& role) {
   const auto model = BuildModel(role.parameters);
   const Experiment experiment = ExperimentOf(role);
   TRIBUTARY_ASSIGN_OR_RETURN(const Credentials credentials, LoadCredentials(role.keys / "coordinator"));
-  RemoteFleetOptions options{.model = model, .experiment = experiment};
+  RemoteFleetOptions options;
+  options.model = model;
+  options.experiment = experiment;
   options.samples.shape = model->graph.input_shape();
   options.samples.classes = 2;
   options.build = "bench";
