@@ -27,12 +27,9 @@ Json ModelJson(const Model& model) {
                       {"bytes", cost.output.value},
                       {"cut", static_cast<bool>(model.cuts[i])}});
   }
-  return {{"name", model.graph.name()},
-          {"input", ShapeJson(model.graph.input_shape())},
-          {"classes", model.graph.classes()},
-          {"parameters", TotalParameters(model.costs)},
-          {"macs", TotalMacs(model.costs).value},
-          {"layers", layers}};
+  return {{"name", model.graph.name()},           {"input", ShapeJson(model.graph.input_shape())},
+          {"classes", model.graph.classes()},     {"parameters", TotalParameters(model.costs)},
+          {"macs", TotalMacs(model.costs).value}, {"layers", layers}};
 }
 
 void PrintModel(const Model& model) {
@@ -43,18 +40,19 @@ void PrintModel(const Model& model) {
     const NodeCost& cost = model.costs[i];
     table.AddRow({node.name, std::string(KindName(node.operation)), FormatShape(model.graph.shape(i)),
                   cost.parameters > 0 ? FormatThousands(cost.parameters) : "",
-                  cost.macs.value > 0 ? FormatThousands(cost.macs.value) : "", FormatThousands(cost.output.value),
-                  model.cuts[i] ? "yes" : "."});
+                  cost.macs.value > 0 ? FormatThousands(cost.macs.value) : "",
+                  FormatThousands(cost.output.value), model.cuts[i] ? "yes" : "."});
     cuts += model.cuts[i] ? 1 : 0;
   }
   std::fputs(table.Format().c_str(), stdout);
-  std::printf("\n%s for %s and %lld classes: %s parameters (%s), %s MACs a sample,\n"
-              "%zu transfer units, %zu channel groups, %d places to cut\n",
-              model.graph.name().c_str(), FormatShape(model.graph.input_shape()).c_str(),
-              static_cast<long long>(model.graph.classes()), FormatThousands(TotalParameters(model.costs)).c_str(),
-              FormatBytes(Bytes{4 * TotalParameters(model.costs)}).c_str(),
-              FormatCount(static_cast<double>(TotalMacs(model.costs).value)).c_str(), model.units.size(),
-              model.channels.groups.size(), cuts);
+  std::printf(
+      "\n%s for %s and %lld classes: %s parameters (%s), %s MACs a sample,\n"
+      "%zu transfer units, %zu channel groups, %d places to cut\n",
+      model.graph.name().c_str(), FormatShape(model.graph.input_shape()).c_str(),
+      static_cast<long long>(model.graph.classes()), FormatThousands(TotalParameters(model.costs)).c_str(),
+      FormatBytes(Bytes{4 * TotalParameters(model.costs)}).c_str(),
+      FormatCount(static_cast<double>(TotalMacs(model.costs).value)).c_str(), model.units.size(),
+      model.channels.groups.size(), cuts);
 }
 
 }  // namespace tributary

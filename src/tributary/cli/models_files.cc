@@ -34,8 +34,8 @@ Status Import(const ImportArguments& arguments) {
     const Graph& graph = model.graph;
     saved.zoo = {.name = graph.name(), .input = graph.input_shape(), .classes = graph.classes()};
     saved.zoo.imported = std::make_shared<const Graph>(graph);
-    TRIBUTARY_RETURN_IF_ERROR(WriteNetworkFile(arguments.save, model, network.parameters.span(), network.statistics.span(),
-                                               ToMetadata(saved)));
+    TRIBUTARY_RETURN_IF_ERROR(WriteNetworkFile(arguments.save, model, network.parameters.span(),
+                                               network.statistics.span(), ToMetadata(saved)));
   }
   if (arguments.json) {
     nlohmann::ordered_json json = ModelJson(model);
@@ -77,7 +77,8 @@ Status Export(const ExportArguments& arguments) {
   TRIBUTARY_RETURN_IF_ERROR(file.weights.CopyTo(model, parameters.span(), statistics.span()));
   network.zoo.input = model.graph.input_shape();
   network.zoo.classes = model.graph.classes();
-  TRIBUTARY_RETURN_IF_ERROR(WriteNetworkFile(arguments.to, model, parameters.span(), statistics.span(), ToMetadata(network)));
+  TRIBUTARY_RETURN_IF_ERROR(
+      WriteNetworkFile(arguments.to, model, parameters.span(), statistics.span(), ToMetadata(network)));
   if (arguments.json) {
     PrintJson({{"model", model.graph.name()},
                {"parameters", TotalParameters(model.costs)},
@@ -85,9 +86,11 @@ Status Export(const ExportArguments& arguments) {
                {"classes", model.graph.classes()},
                {"saved", arguments.to}});
   } else {
-    std::printf("%s: %s for samples of %s, normalised as the network was trained; scores of %lld classes, without softmax\n",
-                arguments.to.c_str(), model.graph.name().c_str(), FormatShape(model.graph.input_shape()).c_str(),
-                static_cast<long long>(model.graph.classes()));
+    std::printf(
+        "%s: %s for samples of %s, normalised as the network was trained; scores of %lld classes, without "
+        "softmax\n",
+        arguments.to.c_str(), model.graph.name().c_str(), FormatShape(model.graph.input_shape()).c_str(),
+        static_cast<long long>(model.graph.classes()));
   }
   return OkStatus();
 }
@@ -96,28 +99,40 @@ Status Export(const ExportArguments& arguments) {
 
 void AddModelsImport(CLI::App& models, Action& action) {
   auto arguments = std::make_shared<ImportArguments>();
-  CLI::App* command = models.add_subcommand("import", "Check an ONNX file, and show the network in it as it will be trained");
-  command->add_option("file", arguments->file, "A classifier as PyTorch or Keras (tf2onnx) exports it")->required()->type_name("FILE.onnx");
+  CLI::App* command =
+      models.add_subcommand("import", "Check an ONNX file, and show the network in it as it will be trained");
+  command->add_option("file", arguments->file, "A classifier as PyTorch or Keras (tf2onnx) exports it")
+      ->required()
+      ->type_name("FILE.onnx");
   command->add_option("--name", arguments->name, "What to call the network; without it, as the file");
-  command->add_option("--input", arguments->input, "Shape of a sample, where the file leaves it open")->type_name("CxHxW");
-  command->add_option("--save", arguments->save, "Write it with its weights for 'train --from', 'evaluate', or PyTorch")
+  command->add_option("--input", arguments->input, "Shape of a sample, where the file leaves it open")
+      ->type_name("CxHxW");
+  command
+      ->add_option("--save", arguments->save,
+                   "Write it with its weights for 'train --from', 'evaluate', or PyTorch")
       ->type_name("FILE.safetensors");
   AddJsonFlag(*command, arguments->json);
-  command->footer("An experiment names the file itself: [model] onnx = \"FILE.onnx\" (docs/models.md).\n"
-                  "Operators that are understood: " + OnnxOperators() + ".\n"
-                  "Example:\n  tributary models import resnet18.onnx");
+  command->footer(
+      "An experiment names the file itself: [model] onnx = \"FILE.onnx\" (docs/models.md).\n"
+      "Operators that are understood: " +
+      OnnxOperators() +
+      ".\n"
+      "Example:\n  tributary models import resnet18.onnx");
   command->callback([arguments, &action] { action = [arguments] { return Import(*arguments); }; });
 }
 
 void AddModelsExport(CLI::App& models, Action& action) {
   auto arguments = std::make_shared<ExportArguments>();
   CLI::App* command = models.add_subcommand("export", "Write a trained network as an ONNX file");
-  command->add_option("file", arguments->file, "Weights written by 'tributary train --save' or a run")->required()->type_name("FILE.safetensors");
+  command->add_option("file", arguments->file, "Weights written by 'tributary train --save' or a run")
+      ->required()
+      ->type_name("FILE.safetensors");
   command->add_option("to", arguments->to, "The file to write")->required()->type_name("FILE.onnx");
   command->add_option("--model", arguments->model, "Network in the file; without it, what the file says");
   AddJsonFlag(*command, arguments->json);
-  command->footer("Its input is 'input', batch x channels x height x width; its output 'scores', batch x classes.\n"
-                  "Example:\n  tributary models export runs/a/weights.safetensors a.onnx");
+  command->footer(
+      "Its input is 'input', batch x channels x height x width; its output 'scores', batch x classes.\n"
+      "Example:\n  tributary models export runs/a/weights.safetensors a.onnx");
   command->callback([arguments, &action] { action = [arguments] { return Export(*arguments); }; });
 }
 

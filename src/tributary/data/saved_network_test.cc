@@ -21,6 +21,30 @@ TEST(SavedNetwork, ComesBackFromItsMetadata) {
   EXPECT_EQ((*read)->normalisation, network.normalisation);
 }
 
+TEST(SavedNetwork, BringsTheGraphOfANetworkThatIsNotOfTheZoo) {
+  SavedNetwork network;
+  GraphBuilder builder("mine", Shape{3, 8, 8});
+  builder.Add("head", Linear{4}, {builder.Add("flatten", Flatten{}, {0})});
+  network.zoo = {.name = "mine", .input = Shape{3, 8, 8}, .classes = 4};
+  network.zoo.imported = std::make_shared<const Graph>(std::move(builder).Build().value());
+  auto read = FromMetadata(ToMetadata(network));
+  ASSERT_TRUE(read.ok() && read->has_value()) << read.status();
+  const auto graph = BuildZooGraph((*read)->zoo);
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  EXPECT_EQ(graph->name(), "mine");
+  EXPECT_EQ(graph->node(2).name, "head");
+  // Of other samples or more classes it says so.
+  (*read)->zoo.input = Shape{1, 8, 8};
+  EXPECT_EQ(BuildZooGraph((*read)->zoo).status().message(), "mine takes samples of 3x8x8, and these are 1x8x8");
+  (*read)->zoo.input.reset();
+  (*read)->zoo.classes = 5;
+  EXPECT_EQ(BuildZooGraph((*read)->zoo).status().message(), "mine knows 4 classes, and there are 5");
+  Metadata broken = ToMetadata(network);
+  std::string& text = broken.at("tributary");
+  text.replace(text.find("flatten"), 7, "flat en");
+  EXPECT_FALSE(FromMetadata(broken).ok());
+}
+
 TEST(SavedNetwork, RemembersWhereItWasCut) {
   SavedNetwork network;
   network.zoo = {"resnet8", Shape{3, 32, 32}, 10, Stem::kAuto, "layer1.0.relu", "layer2.0.relu"};

@@ -105,7 +105,8 @@ TEST(PadNode, PutsZerosAroundAnImage) {
   const std::vector<float> image = {1, 2, 3, 4};
   const auto padded = executor.Predict(image, 2);
   ASSERT_TRUE(padded.ok()) << padded.status();
-  EXPECT_EQ(std::vector<float>(padded->begin(), padded->end()), (std::vector<float>{0, 0, 0, 0, 1, 2, 0, 0, 3, 4, 0, 0}));
+  EXPECT_EQ(std::vector<float>(padded->begin(), padded->end()),
+            (std::vector<float>{0, 0, 0, 0, 1, 2, 0, 0, 3, 4, 0, 0}));
 }
 
 }  // namespace

@@ -40,7 +40,8 @@ class ModelReaderTest : public ::testing::Test {
     return read.ok() ? "fine" : read.status().message();
   }
 
-  const std::filesystem::path folder_ = std::filesystem::path(::testing::TempDir()) / ("model_reader_" + std::to_string(::getpid()));
+  const std::filesystem::path folder_ =
+      std::filesystem::path(::testing::TempDir()) / ("model_reader_" + std::to_string(::getpid()));
   std::string graph_;
 };
 
@@ -75,13 +76,18 @@ TEST_F(ModelReaderTest, SaysWhatIsWrong) {
             "e.toml:6: model.onnx: this experiment may not name files; write the network into it, as graph");
   EXPECT_NE(Refusal("onnx = 3").find("allowed: an ONNX file"), std::string::npos);
   EXPECT_NE(Refusal("graph = \"{}\"").find("model.graph: a network is described by JSON"), std::string::npos);
-  EXPECT_NE(Refusal("name = \"other\"\ngraph = '" + graph_ + "'").find("the network in graph is called \"lenet5\""), std::string::npos);
+  EXPECT_NE(
+      Refusal("name = \"other\"\ngraph = '" + graph_ + "'").find("the network in graph is called \"lenet5\""),
+      std::string::npos);
   EXPECT_EQ(Refusal("graph = '" + graph_ + "'", false), "fine");
   EXPECT_NE(Refusal("onnx = \"net.onnx\"\nstem = \"cifar\"").find("a built-in network"), std::string::npos);
   EXPECT_NE(Refusal("name = \"cnn\"\nnew-head = true").find("onnx or weights"), std::string::npos);
-  EXPECT_NE(Refusal("name = \"cnn\"\nfreeze = \"conv1\"").find("allowed: a list of layers"), std::string::npos);
+  EXPECT_NE(Refusal("name = \"cnn\"\nfreeze = \"conv1\"").find("allowed: a list of layers"),
+            std::string::npos);
   EXPECT_NE(Refusal("name = \"cnn\"\nfreeze = [3]").find("allowed: a list of layers"), std::string::npos);
-  EXPECT_NE(Refusal("name = \"cnn\"\nfreeze = [\"conv1\"]\ncompute-as = \"resnet18\"").find("leave one of them out"), std::string::npos);
+  EXPECT_NE(Refusal("name = \"cnn\"\nfreeze = [\"conv1\"]\ncompute-as = \"resnet18\"")
+                .find("leave one of them out"),
+            std::string::npos);
   EXPECT_NE(Refusal("onnx = \"net.onnx\"\ninput = \"3x3\"").find("is not a shape"), std::string::npos);
   EXPECT_NE(Refusal("name = \"cnn\"\nonnxx = \"net.onnx\"").find("did you mean"), std::string::npos);
   ASSERT_TRUE(WriteFileAtomically(folder_ / "broken.onnx", "garbage").ok());

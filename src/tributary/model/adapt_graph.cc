@@ -26,7 +26,8 @@ StatusOr<Graph> WithInput(const Graph& graph, const Shape& input) {
     const auto before = ParametersOf(graph, i), after = ParametersOf(*built, i);
     for (std::size_t k = 0; k < before.size(); ++k) {
       if (before[k].shape == after[k].shape) continue;
-      return InvalidArgument(why + ": its layer '" + graph.node(i).name + "' would need other weights. Export it for this shape");
+      return InvalidArgument(why + ": its layer '" + graph.node(i).name +
+                             "' would need other weights. Export it for this shape");
     }
   }
   return built;
@@ -45,8 +46,9 @@ StatusOr<Graph> FitToData(const Graph& graph, const Shape& input, std::int64_t c
   TRIBUTARY_ASSIGN_OR_RETURN(Graph fitted, WithInput(graph, input));
   if (new_head) return WithClasses(fitted, classes);
   if (classes <= fitted.classes()) return fitted;
-  return InvalidArgument(graph.name() + " knows " + std::to_string(graph.classes()) + " classes, and the data have " +
-                         std::to_string(classes) + "; a new head (new-head = true, --new-head) starts its last layer anew");
+  return InvalidArgument(graph.name() + " knows " + std::to_string(graph.classes()) +
+                         " classes, and the data have " + std::to_string(classes) +
+                         "; a new head (new-head = true, --new-head) starts its last layer anew");
 }
 
 }  // namespace tributary

@@ -10,7 +10,8 @@ namespace tributary {
 namespace {
 
 bool IsIn(std::string_view layer, std::string_view module) {
-  return layer == module || (layer.starts_with(module) && layer.size() > module.size() && layer[module.size()] == '.');
+  return layer == module ||
+         (layer.starts_with(module) && layer.size() > module.size() && layer[module.size()] == '.');
 }
 
 // The unit's name and every module it lies in: what a person could have meant.
@@ -29,7 +30,8 @@ NamedSlots ByName(const Layout& layout) {
   return slots;
 }
 
-void CopySlots(const NamedSlots& whole, std::span<const float> from, const Layout& layout, std::span<float> to) {
+void CopySlots(const NamedSlots& whole, std::span<const float> from, const Layout& layout,
+               std::span<float> to) {
   for (const Layout::Slot& slot : layout.slots) {
     const auto source = whole.find(slot.name);
     if (source == whole.end()) continue;
@@ -59,23 +61,28 @@ StatusOr<std::vector<bool>> FrozenNodes(const Graph& graph, std::span<const std:
   if (unused != used.end()) {
     std::vector<std::string> known;
     for (const TransferUnit& unit : units) AddNames(unit.name, known);
-    return UnknownName("layer of " + graph.name(), names[static_cast<std::size_t>(unused - used.begin())], known);
+    return UnknownName("layer of " + graph.name(), names[static_cast<std::size_t>(unused - used.begin())],
+                       known);
   }
-  if (!trains) return InvalidArgument("all layers of " + graph.name() + " are frozen, and there is nothing to train");
+  if (!trains)
+    return InvalidArgument("all layers of " + graph.name() + " are frozen, and there is nothing to train");
   return frozen;
 }
 
-Model Freeze(const Model& whole, std::vector<bool> nodes, std::span<const float> parameters, std::span<const float> statistics) {
+Model Freeze(const Model& whole, std::vector<bool> nodes, std::span<const float> parameters,
+             std::span<const float> statistics) {
   std::vector<TransferUnit> units = TransferUnits(whole.graph);
   std::erase_if(units, [&](const TransferUnit& unit) { return !nodes[unit.nodes.front()]; });
   const Layout layout = WholeLayout(whole.graph, units);
   FlatBuffer values(layout.size);
   CopySlots(ByName(whole.parameters), parameters, layout, values.span());
   CopySlots(ByName(whole.statistics), statistics, layout, values.span());
-  return Model(whole.graph, std::move(nodes), layout.size > 0 ? std::make_shared<const FlatBuffer>(std::move(values)) : nullptr);
+  return Model(whole.graph, std::move(nodes),
+               layout.size > 0 ? std::make_shared<const FlatBuffer>(std::move(values)) : nullptr);
 }
 
-void CopyTrained(const Layout& whole, std::span<const float> from, const Layout& trained, std::span<float> to) {
+void CopyTrained(const Layout& whole, std::span<const float> from, const Layout& trained,
+                 std::span<float> to) {
   CopySlots(ByName(whole), from, trained, to);
 }
 

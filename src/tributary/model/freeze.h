@@ -18,9 +18,11 @@ namespace tributary {
 StatusOr<std::vector<bool>> FrozenNodes(const Graph& graph, std::span<const std::string> names);
 
 // The network with these nodes frozen at the values that `parameters` and `statistics` have, which are the whole one's.
-Model Freeze(const Model& whole, std::vector<bool> nodes, std::span<const float> parameters, std::span<const float> statistics);
+Model Freeze(const Model& whole, std::vector<bool> nodes, std::span<const float> parameters,
+             std::span<const float> statistics);
 
 // What a frozen network trains, out of flat memory of the whole one, tensor by tensor.
-void CopyTrained(const Layout& whole, std::span<const float> from, const Layout& trained, std::span<float> to);
+void CopyTrained(const Layout& whole, std::span<const float> from, const Layout& trained,
+                 std::span<float> to);
 
 }  // namespace tributary

@@ -17,7 +17,8 @@ struct Frozen {
   explicit Frozen(const std::vector<std::string>& names)
       : whole(Resnet8()), parameters(whole.parameters.size), statistics(whole.statistics.size) {
     InitialiseWeights(whole, 3, parameters.span(), statistics.span());
-    model.emplace(Freeze(whole, FrozenNodes(whole.graph, names).value(), parameters.span(), statistics.span()));
+    model.emplace(
+        Freeze(whole, FrozenNodes(whole.graph, names).value(), parameters.span(), statistics.span()));
   }
   Model whole;
   FlatBuffer parameters, statistics;
@@ -32,12 +33,13 @@ std::vector<std::string> NamesIn(const Layout& layout) {
 
 TEST(Freeze, TakesModulesAndLayersWithTheirNorms) {
   const Frozen frozen({"conv1", "layer1"});
-  EXPECT_EQ(NamesIn(frozen.model->constants),
-            (std::vector<std::string>{"conv1.weight", "bn1.weight", "bn1.bias", "bn1.running_mean", "bn1.running_var",
-                                      "layer1.0.conv1.weight", "layer1.0.bn1.weight", "layer1.0.bn1.bias",
-                                      "layer1.0.bn1.running_mean", "layer1.0.bn1.running_var", "layer1.0.conv2.weight",
-                                      "layer1.0.bn2.weight", "layer1.0.bn2.bias", "layer1.0.bn2.running_mean",
-                                      "layer1.0.bn2.running_var"}));
+  EXPECT_EQ(
+      NamesIn(frozen.model->constants),
+      (std::vector<std::string>{"conv1.weight", "bn1.weight", "bn1.bias", "bn1.running_mean",
+                                "bn1.running_var", "layer1.0.conv1.weight", "layer1.0.bn1.weight",
+                                "layer1.0.bn1.bias", "layer1.0.bn1.running_mean", "layer1.0.bn1.running_var",
+                                "layer1.0.conv2.weight", "layer1.0.bn2.weight", "layer1.0.bn2.bias",
+                                "layer1.0.bn2.running_mean", "layer1.0.bn2.running_var"}));
   EXPECT_EQ(frozen.model->units.front().name, "layer2.0.conv1");
   EXPECT_EQ(frozen.model->parameters.slots.front().name, "layer2.0.conv1.weight");
   EXPECT_EQ(frozen.model->units.size() + 3, frozen.whole.units.size());
@@ -54,7 +56,8 @@ TEST(Freeze, LosesNoWeight) {
   const auto note = [&](const Layout& layout, std::span<const float> memory) {
     for (const Layout::Slot& slot : layout.slots) {
       const auto part = memory.subspan(slot.segment.offset, slot.segment.count);
-      EXPECT_TRUE(values.emplace(slot.name, std::vector<float>(part.begin(), part.end())).second) << slot.name;
+      EXPECT_TRUE(values.emplace(slot.name, std::vector<float>(part.begin(), part.end())).second)
+          << slot.name;
     }
   };
   note(model.parameters, parameters.span());
@@ -73,8 +76,10 @@ TEST(Freeze, LeavesFrozenLayersTheirChannels) {
   std::vector<std::string> groups, of_whole;
   for (const auto& group : frozen.model->channels.groups) groups.push_back(group.name);
   for (const auto& group : frozen.whole.channels.groups) of_whole.push_back(group.name);
-  EXPECT_EQ(of_whole, (std::vector<std::string>{"conv1", "layer1.0.conv1", "layer2.0.conv1", "layer2.0.conv2", "layer3.0.conv1", "layer3.0.conv2"}));
-  EXPECT_EQ(groups, (std::vector<std::string>{"conv1", "layer1.0.conv1", "layer3.0.conv1", "layer3.0.conv2"}));
+  EXPECT_EQ(of_whole, (std::vector<std::string>{"conv1", "layer1.0.conv1", "layer2.0.conv1", "layer2.0.conv2",
+                                                "layer3.0.conv1", "layer3.0.conv2"}));
+  EXPECT_EQ(groups,
+            (std::vector<std::string>{"conv1", "layer1.0.conv1", "layer3.0.conv1", "layer3.0.conv2"}));
 }
 
 TEST(Freeze, CostsNoWayBackBeforeTheFirstLayerThatIsTrained) {
@@ -92,7 +97,8 @@ TEST(Freeze, CostsNoWayBackBeforeTheFirstLayerThatIsTrained) {
   const Frozen front({"conv1", "layer1"});
   const auto [all, back] = sums(front.whole);
   EXPECT_EQ(back, 2 * all);
-  const double in_front = macs_of(front.whole, "conv1") + macs_of(front.whole, "layer1.0.conv1") + macs_of(front.whole, "layer1.0.conv2");
+  const double in_front = macs_of(front.whole, "conv1") + macs_of(front.whole, "layer1.0.conv1") +
+                          macs_of(front.whole, "layer1.0.conv2");
   EXPECT_EQ(sums(*front.model), std::pair(all, 2 * (all - in_front)));
   // In the middle, the gradient goes through to the layers before.
   const Frozen middle({"layer2.0.conv2"});
@@ -101,9 +107,13 @@ TEST(Freeze, CostsNoWayBackBeforeTheFirstLayerThatIsTrained) {
 
 TEST(Freeze, NamesWhatItDoesNotFind) {
   const Graph graph = Resnet8();
-  const auto message = [&](std::vector<std::string> names) { return FrozenNodes(graph, names).status().message(); };
-  EXPECT_EQ(message({"conv1", "layer11"}).substr(0, 64), "unknown layer of resnet8 'layer11'; did you mean 'layer1'? Known");
-  EXPECT_EQ(message({"conv1", "layer1", "layer2", "layer3", "fc"}), "all layers of resnet8 are frozen, and there is nothing to train");
+  const auto message = [&](std::vector<std::string> names) {
+    return FrozenNodes(graph, names).status().message();
+  };
+  EXPECT_EQ(message({"conv1", "layer11"}).substr(0, 64),
+            "unknown layer of resnet8 'layer11'; did you mean 'layer1'? Known");
+  EXPECT_EQ(message({"conv1", "layer1", "layer2", "layer3", "fc"}),
+            "all layers of resnet8 are frozen, and there is nothing to train");
   EXPECT_EQ(message({"layer"}).substr(0, 30), "unknown layer of resnet8 'laye");
 }
 

@@ -16,7 +16,8 @@ Status CheckGraphLimits(const Graph& graph) {
   std::int64_t parameters = 0;
   for (NodeIndex i = 0; i < graph.size(); ++i) {
     channels += graph.shape(i).channels;
-    if (channels > kMostChannels) return too_large("channels and columns in all its layers together", kMostChannels);
+    if (channels > kMostChannels)
+      return too_large("channels and columns in all its layers together", kMostChannels);
     for (const NodeTensor& tensor : ParametersOf(graph, i)) parameters += tensor.elements();
     if (parameters > kMostParameters) return too_large("parameters", kMostParameters);
   }

@@ -68,7 +68,9 @@ void Visit(Fields&, Plain&) {}
 // Writes what differs from the default, field by field in the same order.
 class FieldValues {
  public:
-  void operator()(const char*, const Extent& value) { values.emplace_back(GraphJson::array({value.height, value.width})); }
+  void operator()(const char*, const Extent& value) {
+    values.emplace_back(GraphJson::array({value.height, value.width}));
+  }
   template <typename T>
   void operator()(const char*, const T& value) {
     values.emplace_back(value);
@@ -123,7 +125,8 @@ class FieldReader {
   Status Finish() const {
     if (!error_.empty()) return InvalidArgument(error_);
     for (const auto& [key, value] : json_.items()) {
-      if (key != "name" && key != "kind" && key != "inputs" && std::ranges::find(known_, key) == known_.end()) {
+      if (key != "name" && key != "kind" && key != "inputs" &&
+          std::ranges::find(known_, key) == known_.end()) {
         return UnknownName("field", key.substr(0, 64), known_);
       }
     }
@@ -139,7 +142,8 @@ class FieldReader {
     if (error_.empty()) error_ = std::string(key) + " must be " + allowed;
   }
   void ReadWhole(const char* key, const GraphJson& value, std::int64_t& out) {
-    if (!value.is_number_integer() || (value.is_number_unsigned() && value.get<std::uint64_t>() > (1ULL << 62))) {
+    if (!value.is_number_integer() ||
+        (value.is_number_unsigned() && value.get<std::uint64_t>() > (1ULL << 62))) {
       return Fail(key, "a whole number");
     }
     out = value.get<std::int64_t>();
@@ -163,18 +167,21 @@ GraphJson NodeJson(const Graph& graph, NodeIndex index) {
   const Node& node = graph.node(index);
   GraphJson json = {{"name", node.name}, {"kind", KindName(node.operation)}};
   if (node.inputs != std::vector<NodeIndex>{index - 1}) json["inputs"] = node.inputs;
-  std::visit([&](auto op) {
-    FieldValues defaults;
-    auto plain = decltype(op)();
-    Visit(defaults, plain);
-    FieldWriter writer(std::move(defaults.values), json);
-    Visit(writer, op);
-  }, node.operation);
+  std::visit(
+      [&](auto op) {
+        FieldValues defaults;
+        auto plain = decltype(op)();
+        Visit(defaults, plain);
+        FieldWriter writer(std::move(defaults.values), json);
+        Visit(writer, op);
+      },
+      node.operation);
   return json;
 }
 
 StatusOr<Operation> ReadOperation(const GraphJson& json) {
-  const std::string kind = json.contains("kind") && json["kind"].is_string() ? json["kind"].get<std::string>() : "";
+  const std::string kind =
+      json.contains("kind") && json["kind"].is_string() ? json["kind"].get<std::string>() : "";
   std::vector<std::string> kinds;
   StatusOr<Operation> result = InvalidArgument("no such kind");
   bool found = false;
@@ -195,7 +202,9 @@ StatusOr<std::vector<NodeIndex>> ReadInputs(const GraphJson& json, NodeIndex ind
   if (!json.contains("inputs")) return std::vector<NodeIndex>{index - 1};
   const GraphJson& list = json["inputs"];
   std::vector<NodeIndex> inputs;
-  const auto fits = [&](const GraphJson& item) { return item.is_number_unsigned() && item.get<std::uint64_t>() < index; };
+  const auto fits = [&](const GraphJson& item) {
+    return item.is_number_unsigned() && item.get<std::uint64_t>() < index;
+  };
   if (!list.is_array() || !std::all_of(list.begin(), list.end(), fits)) {
     return InvalidArgument("inputs must be a list of earlier nodes");
   }
@@ -206,12 +215,15 @@ StatusOr<std::vector<NodeIndex>> ReadInputs(const GraphJson& json, NodeIndex ind
 bool IsPlain(std::string_view name) {
   constexpr std::size_t kLongest = 200;
   return !name.empty() && name.size() <= kLongest && std::ranges::all_of(name, [](char letter) {
-    return std::isalnum(static_cast<unsigned char>(letter)) != 0 || letter == '.' || letter == '_' || letter == '-';
+    return std::isalnum(static_cast<unsigned char>(letter)) != 0 || letter == '.' || letter == '_' ||
+           letter == '-';
   });
 }
 
 StatusOr<std::string> NameIn(const GraphJson& json, const std::string& whose) {
-  const std::string name = json.is_object() && json.contains("name") && json["name"].is_string() ? json["name"].get<std::string>() : "";
+  const std::string name = json.is_object() && json.contains("name") && json["name"].is_string()
+                               ? json["name"].get<std::string>()
+                               : "";
   if (IsPlain(name)) return name;
   return InvalidArgument(whose + " needs a name of letters, digits, '.', '_' and '-'" +
                          (name.empty() ? "" : ", found " + QuoteName(name)));
@@ -222,7 +234,9 @@ StatusOr<std::string> NameIn(const GraphJson& json, const std::string& whose) {
 std::string FormatGraph(const Graph& graph) {
   GraphJson nodes = GraphJson::array();
   for (NodeIndex i = 1; i < graph.size(); ++i) nodes.push_back(NodeJson(graph, i));
-  return GraphJson{{"name", graph.name()}, {"input", FormatShape(graph.input_shape())}, {"nodes", std::move(nodes)}}.dump();
+  return GraphJson{
+      {"name", graph.name()}, {"input", FormatShape(graph.input_shape())}, {"nodes", std::move(nodes)}}
+      .dump();
 }
 
 StatusOr<Graph> ParseGraph(std::string_view text) {
@@ -238,7 +252,8 @@ StatusOr<Graph> ParseGraph(std::string_view text) {
   NodeIndex index = 0;
   for (const GraphJson& item : json["nodes"]) {
     ++index;
-    TRIBUTARY_ASSIGN_OR_RETURN(std::string node, NameIn(item, "node " + std::to_string(index) + " of " + name));
+    TRIBUTARY_ASSIGN_OR_RETURN(std::string node,
+                               NameIn(item, "node " + std::to_string(index) + " of " + name));
     const std::string where = "node '" + node + "' of " + name;
     auto operation = ReadOperation(item);
     if (!operation.ok()) return std::move(operation).status().WithContext(where);

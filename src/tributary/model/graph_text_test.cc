@@ -27,7 +27,8 @@ TEST(GraphText, GivesEveryNetworkOfTheZooAgain) {
     ASSERT_TRUE(again.ok()) << entry.name << again.status();
     ExpectSame(graph, *again);
     EXPECT_EQ(FormatGraph(*again), text);
-    EXPECT_EQ(ParameterLayout(graph, TransferUnits(graph)).size, ParameterLayout(*again, TransferUnits(*again)).size);
+    EXPECT_EQ(ParameterLayout(graph, TransferUnits(graph)).size,
+              ParameterLayout(*again, TransferUnits(*again)).size);
   }
 }
 
@@ -82,16 +83,20 @@ TEST(GraphText, SaysWhatIsWrongAndWhere) {
   EXPECT_EQ(message(R"({"name":"c","kind":"conv","out":4,"kernel":[3,3]})" + end), "fine");
   EXPECT_EQ(message(R"({"name":"c","kind":"cnv"})" + end).substr(0, 59),
             "node 'c' of n: unknown kind of layer 'cnv'; did you mean 'c");
-  EXPECT_EQ(message(R"({"name":"c","kind":"conv","out":4,"kernel":3})"), "node 'c' of n: kernel must be two whole numbers");
+  EXPECT_EQ(message(R"({"name":"c","kind":"conv","out":4,"kernel":3})"),
+            "node 'c' of n: kernel must be two whole numbers");
   EXPECT_EQ(message(R"({"name":"c","kind":"conv","out":4,"kernal":[3,3]})").substr(0, 66),
             "node 'c' of n: unknown field 'kernal'; did you mean 'kernel'? Know");
-  EXPECT_EQ(message(R"({"name":"c","kind":"relu","inputs":[1]})"), "node 'c' of n: inputs must be a list of earlier nodes");
+  EXPECT_EQ(message(R"({"name":"c","kind":"relu","inputs":[1]})"),
+            "node 'c' of n: inputs must be a list of earlier nodes");
   EXPECT_EQ(message(R"({"name":"a b","kind":"relu"})"),
             "node 1 of n needs a name of letters, digits, '.', '_' and '-', found 'a b'");
   EXPECT_EQ(message(R"({"name":"c","kind":"conv","out":4,"kernel":[9,9]})" + end).substr(0, 49),
             "node 'c' (conv) of n: a window of 9x9 does not fi");
-  EXPECT_EQ(message(R"({"name":"f","kind":"flatten"},{"name":"l","kind":"linear","out":9000000},{"name":"m","kind":"linear","out":2})"),
-            "n has more than 4194304 channels and columns in all its layers together");
+  EXPECT_EQ(
+      message(
+          R"({"name":"f","kind":"flatten"},{"name":"l","kind":"linear","out":9000000},{"name":"m","kind":"linear","out":2})"),
+      "n has more than 4194304 channels and columns in all its layers together");
 }
 
 }  // namespace

@@ -37,17 +37,38 @@ Status ReadTensor(ByteSpan bytes, OnnxTensor& tensor) {
   WireReader reader(bytes);
   while (reader.Next()) {
     switch (reader.field()) {
-      case 1: reader.AppendIntegers(tensor.sizes); break;
-      case 2: tensor.type = reader.integer(); break;
-      case 4: reader.AppendReals(tensor.floats); break;
-      case 5: reader.AppendIntegers(tensor.integers); break;
-      case 7: reader.AppendIntegers(tensor.integers); break;
-      case 8: tensor.name = reader.text(); break;
-      case 9: tensor.raw = reader.bytes(); break;
-      case 10: TRIBUTARY_RETURN_IF_ERROR(ReadDoubles(reader.bytes(), tensor.doubles)); break;
-      case 13: TRIBUTARY_RETURN_IF_ERROR(ReadPlace(reader.bytes(), tensor)); break;
-      case 14: tensor.external = reader.integer() == 1; break;
-      default: break;
+      case 1:
+        reader.AppendIntegers(tensor.sizes);
+        break;
+      case 2:
+        tensor.type = reader.integer();
+        break;
+      case 4:
+        reader.AppendReals(tensor.floats);
+        break;
+      case 5:
+        reader.AppendIntegers(tensor.integers);
+        break;
+      case 7:
+        reader.AppendIntegers(tensor.integers);
+        break;
+      case 8:
+        tensor.name = reader.text();
+        break;
+      case 9:
+        tensor.raw = reader.bytes();
+        break;
+      case 10:
+        TRIBUTARY_RETURN_IF_ERROR(ReadDoubles(reader.bytes(), tensor.doubles));
+        break;
+      case 13:
+        TRIBUTARY_RETURN_IF_ERROR(ReadPlace(reader.bytes(), tensor));
+        break;
+      case 14:
+        tensor.external = reader.integer() == 1;
+        break;
+      default:
+        break;
     }
     if (tensor.sizes.size() > kMostSizes) return Corrupt("a tensor has more than 64 dimensions");
   }
@@ -58,15 +79,32 @@ Status ReadAttribute(ByteSpan bytes, OnnxAttribute& attribute) {
   WireReader reader(bytes);
   while (reader.Next()) {
     switch (reader.field()) {
-      case 1: attribute.name = reader.text(); break;
-      case 2: attribute.real = reader.real(); break;
-      case 3: attribute.integer = reader.integer(); break;
-      case 4: attribute.text = reader.text(); break;
-      case 5: TRIBUTARY_RETURN_IF_ERROR(ReadTensor(reader.bytes(), attribute.tensor.emplace())); break;
-      case 7: reader.AppendReals(attribute.reals); break;
-      case 8: reader.AppendIntegers(attribute.integers); break;
-      case 20: attribute.type = reader.integer(); break;
-      default: break;
+      case 1:
+        attribute.name = reader.text();
+        break;
+      case 2:
+        attribute.real = reader.real();
+        break;
+      case 3:
+        attribute.integer = reader.integer();
+        break;
+      case 4:
+        attribute.text = reader.text();
+        break;
+      case 5:
+        TRIBUTARY_RETURN_IF_ERROR(ReadTensor(reader.bytes(), attribute.tensor.emplace()));
+        break;
+      case 7:
+        reader.AppendReals(attribute.reals);
+        break;
+      case 8:
+        reader.AppendIntegers(attribute.integers);
+        break;
+      case 20:
+        attribute.type = reader.integer();
+        break;
+      default:
+        break;
     }
   }
   return reader.status();
@@ -76,13 +114,26 @@ Status ReadNode(ByteSpan bytes, OnnxNode& node) {
   WireReader reader(bytes);
   while (reader.Next()) {
     switch (reader.field()) {
-      case 1: node.inputs.push_back(reader.text()); break;
-      case 2: node.outputs.push_back(reader.text()); break;
-      case 3: node.name = reader.text(); break;
-      case 4: node.operation = reader.text(); break;
-      case 5: TRIBUTARY_RETURN_IF_ERROR(ReadAttribute(reader.bytes(), node.attributes.emplace_back())); break;
-      case 7: node.domain = reader.text(); break;
-      default: break;
+      case 1:
+        node.inputs.push_back(reader.text());
+        break;
+      case 2:
+        node.outputs.push_back(reader.text());
+        break;
+      case 3:
+        node.name = reader.text();
+        break;
+      case 4:
+        node.operation = reader.text();
+        break;
+      case 5:
+        TRIBUTARY_RETURN_IF_ERROR(ReadAttribute(reader.bytes(), node.attributes.emplace_back()));
+        break;
+      case 7:
+        node.domain = reader.text();
+        break;
+      default:
+        break;
     }
     if (node.attributes.size() > kMostAttributes) return Corrupt("a node has more than 64 attributes");
   }
@@ -137,15 +188,25 @@ Status ReadOnnxGraph(ByteSpan bytes, OnnxDocument& document) {
   WireReader reader(bytes);
   while (reader.Next()) {
     switch (reader.field()) {
-      case 1: TRIBUTARY_RETURN_IF_ERROR(ReadNode(reader.bytes(), document.nodes.emplace_back())); break;
-      case 5: TRIBUTARY_RETURN_IF_ERROR(ReadTensor(reader.bytes(), document.initializers.emplace_back())); break;
-      case 11: TRIBUTARY_RETURN_IF_ERROR(ReadValue(reader.bytes(), document.inputs.emplace_back())); break;
-      case 12: TRIBUTARY_RETURN_IF_ERROR(ReadValue(reader.bytes(), document.outputs.emplace_back())); break;
-      default: break;
+      case 1:
+        TRIBUTARY_RETURN_IF_ERROR(ReadNode(reader.bytes(), document.nodes.emplace_back()));
+        break;
+      case 5:
+        TRIBUTARY_RETURN_IF_ERROR(ReadTensor(reader.bytes(), document.initializers.emplace_back()));
+        break;
+      case 11:
+        TRIBUTARY_RETURN_IF_ERROR(ReadValue(reader.bytes(), document.inputs.emplace_back()));
+        break;
+      case 12:
+        TRIBUTARY_RETURN_IF_ERROR(ReadValue(reader.bytes(), document.outputs.emplace_back()));
+        break;
+      default:
+        break;
     }
     if (document.nodes.size() > kMostNodes || document.initializers.size() > kMostNodes ||
         document.inputs.size() > kMostNodes || document.outputs.size() > kMostNodes) {
-      return ResourceExhausted("it has more than " + std::to_string(kMostNodes) + " nodes, weights, inputs or outputs");
+      return ResourceExhausted("it has more than " + std::to_string(kMostNodes) +
+                               " nodes, weights, inputs or outputs");
     }
   }
   return reader.status();
@@ -203,9 +264,14 @@ StatusOr<OnnxDocument> ParseOnnx(ByteSpan file) {
         has_graph = true;
         TRIBUTARY_RETURN_IF_ERROR(ReadOnnxGraph(reader.bytes(), document));
         break;
-      case 8: TRIBUTARY_RETURN_IF_ERROR(ReadOpset(reader.bytes(), document)); break;
-      case 14: TRIBUTARY_RETURN_IF_ERROR(ReadProperty(reader.bytes(), document)); break;
-      default: break;
+      case 8:
+        TRIBUTARY_RETURN_IF_ERROR(ReadOpset(reader.bytes(), document));
+        break;
+      case 14:
+        TRIBUTARY_RETURN_IF_ERROR(ReadProperty(reader.bytes(), document));
+        break;
+      default:
+        break;
     }
   }
   if (!reader.status().ok()) return reader.status();

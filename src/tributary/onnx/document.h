@@ -24,11 +24,11 @@ struct OnnxTensor {
   std::string_view name;
   std::int64_t type = 0;
   std::vector<std::int64_t> sizes;
-  ByteSpan raw;                        // little-endian values, or, where that is empty:
+  ByteSpan raw;  // little-endian values, or, where that is empty:
   std::vector<float> floats;
   std::vector<std::int64_t> integers;
   std::vector<double> doubles;
-  bool external = false;               // the values lie in another file, as `place` says
+  bool external = false;  // the values lie in another file, as `place` says
   std::map<std::string_view, std::string_view> place;
 
   // Number of values that the sizes say; nothing where one is negative or they are more than 2⁴⁰.

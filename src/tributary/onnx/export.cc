@@ -35,7 +35,8 @@ class NodeWriter {
     return *this;
   }
   NodeWriter& Real(std::string_view name, double value) {
-    attributes_.Message(5, WireWriter().Text(1, name).Real(2, static_cast<float>(value)).Number(20, kRealAttribute));
+    attributes_.Message(
+        5, WireWriter().Text(1, name).Real(2, static_cast<float>(value)).Number(20, kRealAttribute));
     return *this;
   }
   NodeWriter& Integers(std::string_view name, std::initializer_list<std::int64_t> values) {
@@ -45,7 +46,9 @@ class NodeWriter {
     attributes_.Message(5, attribute.Number(20, kIntegersAttribute));
     return *this;
   }
-  NodeWriter& Integers(std::string_view name, const Extent& extent) { return Integers(name, {extent.height, extent.width}); }
+  NodeWriter& Integers(std::string_view name, const Extent& extent) {
+    return Integers(name, {extent.height, extent.width});
+  }
   NodeWriter& Pads(const Extent& padding) {
     return Integers("pads", {padding.height, padding.width, padding.height, padding.width});
   }
@@ -97,9 +100,12 @@ class GraphWriter {
  private:
   std::string Output(NodeIndex index) const {
     if (index == 0) return kInputName;
-    return index + 1 == graph_.size() ? kOutputName : graph_.node(index).name + ":0";  // Like no weight's name.
+    return index + 1 == graph_.size() ? kOutputName
+                                      : graph_.node(index).name + ":0";  // Like no weight's name.
   }
-  std::string In(const tributary::Node& node, std::size_t which = 0) const { return Output(node.inputs[which]); }
+  std::string In(const tributary::Node& node, std::size_t which = 0) const {
+    return Output(node.inputs[which]);
+  }
   NodeWriter Of(NodeIndex index, std::string_view operation) const {
     const tributary::Node& node = graph_.node(index);
     NodeWriter writer(node.name, operation, Output(index));
@@ -113,22 +119,30 @@ class GraphWriter {
     NodeWriter writer = Of(index, "Conv");
     writer.In(node.name + ".weight");
     if (op.bias) writer.In(node.name + ".bias");
-    Put(writer.Integers("kernel_shape", op.kernel).Integers("strides", op.stride).Pads(op.padding)
-            .Integers("dilations", op.dilation).Integer("group", op.groups));
+    Put(writer.Integers("kernel_shape", op.kernel)
+            .Integers("strides", op.stride)
+            .Pads(op.padding)
+            .Integers("dilations", op.dilation)
+            .Integer("group", op.groups));
   }
   void Write(NodeIndex index, const tributary::Node& node, const Pad& op) {
     const std::string pads = node.name + ":pads";
-    const std::vector<std::int64_t> sides = {0, 0, op.before.height, op.before.width, 0, 0, op.after.height, op.after.width};
+    const std::vector<std::int64_t> sides = {0, 0, op.before.height, op.before.width,
+                                             0, 0, op.after.height,  op.after.width};
     Constant(pads, {8}, OnnxTensor::kInt64, std::as_bytes(std::span(sides)));
     Put(Of(index, "Pad").In(pads));
   }
   void Write(NodeIndex index, const tributary::Node& node, const BatchNorm& op) {
     NodeWriter writer = Of(index, "BatchNormalization");
-    for (const char* suffix : {".weight", ".bias", ".running_mean", ".running_var"}) writer.In(node.name + suffix);
+    for (const char* suffix : {".weight", ".bias", ".running_mean", ".running_var"})
+      writer.In(node.name + suffix);
     Put(writer.Real("epsilon", op.epsilon).Real("momentum", 1 - op.momentum));
   }
   void Write(NodeIndex index, const tributary::Node& node, const GroupNorm& op) {
-    Put(Of(index, "GroupNormalization").In(node.name + ".weight").In(node.name + ".bias").Integer("num_groups", op.groups)
+    Put(Of(index, "GroupNormalization")
+            .In(node.name + ".weight")
+            .In(node.name + ".bias")
+            .Integer("num_groups", op.groups)
             .Real("epsilon", op.epsilon));
   }
   void Write(NodeIndex index, const tributary::Node&, const Relu&) { Put(Of(index, "Relu")); }
@@ -140,14 +154,23 @@ class GraphWriter {
     Put(Of(index, "Clip").In(low).In(high));
   }
   void Write(NodeIndex index, const tributary::Node&, const MaxPool& op) {
-    Put(Of(index, "MaxPool").Integers("kernel_shape", op.kernel).Integers("strides", op.stride).Pads(op.padding)
+    Put(Of(index, "MaxPool")
+            .Integers("kernel_shape", op.kernel)
+            .Integers("strides", op.stride)
+            .Pads(op.padding)
             .Integer("ceil_mode", op.round_up ? 1 : 0));
   }
   void Write(NodeIndex index, const tributary::Node&, const AvgPool& op) {
-    Put(Of(index, "AveragePool").Integers("kernel_shape", op.kernel).Integers("strides", op.stride).Pads(op.padding)
-            .Integer("ceil_mode", op.round_up ? 1 : 0).Integer("count_include_pad", op.count_padding ? 1 : 0));
+    Put(Of(index, "AveragePool")
+            .Integers("kernel_shape", op.kernel)
+            .Integers("strides", op.stride)
+            .Pads(op.padding)
+            .Integer("ceil_mode", op.round_up ? 1 : 0)
+            .Integer("count_include_pad", op.count_padding ? 1 : 0));
   }
-  void Write(NodeIndex index, const tributary::Node&, const GlobalAvgPool&) { Put(Of(index, "GlobalAveragePool")); }
+  void Write(NodeIndex index, const tributary::Node&, const GlobalAvgPool&) {
+    Put(Of(index, "GlobalAveragePool"));
+  }
   void Write(NodeIndex index, const tributary::Node& node, const Linear& op) {
     NodeWriter writer = Of(index, "Gemm");
     writer.In(node.name + ".weight");
@@ -157,8 +180,12 @@ class GraphWriter {
   void Write(NodeIndex index, const tributary::Node& node, const Add&) {
     Put(Of(index, node.inputs.size() == 2 ? "Add" : "Sum"));
   }
-  void Write(NodeIndex index, const tributary::Node&, const Concat&) { Put(Of(index, "Concat").Integer("axis", 1)); }
-  void Write(NodeIndex index, const tributary::Node&, const Flatten&) { Put(Of(index, "Flatten").Integer("axis", 1)); }
+  void Write(NodeIndex index, const tributary::Node&, const Concat&) {
+    Put(Of(index, "Concat").Integer("axis", 1));
+  }
+  void Write(NodeIndex index, const tributary::Node&, const Flatten&) {
+    Put(Of(index, "Flatten").Integer("axis", 1));
+  }
   void Write(NodeIndex index, const tributary::Node& node, const Dropout& op) {
     const std::string ratio = node.name + ":ratio";
     const auto rate = static_cast<float>(op.rate);
@@ -175,14 +202,16 @@ class GraphWriter {
     return WireWriter().Text(1, name).Message(2, WireWriter().Message(1, tensor));
   }
 
-  void Tensor(const std::string& name, const std::vector<std::int64_t>& sizes, std::int64_t type, ByteSpan values) {
+  void Tensor(const std::string& name, const std::vector<std::int64_t>& sizes, std::int64_t type,
+              ByteSpan values) {
     WireWriter tensor;
     for (const std::int64_t size : sizes) tensor.Number(1, size);
     tensor.Number(2, type).Text(8, name).Begin(9, values.size());
     Own(WireWriter().Begin(5, tensor.bytes().size() + values.size()).bytes() + tensor.bytes());
     pieces_.push_back(values);
   }
-  void Constant(const std::string& name, const std::vector<std::int64_t>& sizes, std::int64_t type, ByteSpan values) {
+  void Constant(const std::string& name, const std::vector<std::int64_t>& sizes, std::int64_t type,
+                ByteSpan values) {
     texts_.emplace_back(reinterpret_cast<const char*>(values.data()), values.size());
     Tensor(name, sizes, type, std::as_bytes(std::span(texts_.back())));
   }
@@ -201,8 +230,9 @@ class GraphWriter {
 Status WriteOnnx(const std::filesystem::path& path, const Model& model, std::span<const float> parameters,
                  std::span<const float> statistics, const Metadata& metadata) {
   TRIBUTARY_CHECK(parameters.size() == model.parameters.size && statistics.size() == model.statistics.size);
-  const bool group_norms = std::ranges::any_of(
-      model.graph.nodes(), [](const Node& node) { return std::holds_alternative<GroupNorm>(node.operation); });
+  const bool group_norms = std::ranges::any_of(model.graph.nodes(), [](const Node& node) {
+    return std::holds_alternative<GroupNorm>(node.operation);
+  });
   WireWriter head;
   head.Number(1, group_norms ? kIrOfGroupNorm : kIrVersion).Text(2, "tributary");
   head.Message(8, WireWriter().Text(1, "").Number(2, group_norms ? kOpsetOfGroupNorm : kOpset));

@@ -18,7 +18,8 @@ void ExpectTheSameAfterwards(Graph graph) {
   const Model model(std::move(graph));
   FlatBuffer parameters(model.parameters.size), statistics(model.statistics.size);
   InitialiseWeights(model, 5, parameters.span(), statistics.span());
-  const auto path = std::filesystem::path(::testing::TempDir()) / ("export_" + std::to_string(::getpid()) + ".onnx");
+  const auto path =
+      std::filesystem::path(::testing::TempDir()) / ("export_" + std::to_string(::getpid()) + ".onnx");
   ASSERT_TRUE(WriteOnnx(path, model, parameters.span(), statistics.span(), {{"key", "value"}}).ok());
   const auto network = ReadOnnxNetwork(path, {model.graph.name(), {}});
   std::filesystem::remove(path);
@@ -30,7 +31,8 @@ void ExpectTheSameAfterwards(Graph graph) {
 }
 
 TEST(OnnxExport, IsImportedAsTheSameNetwork) {
-  for (const char* name : {"mlp", "har-cnn", "lenet5", "cnn", "resnet8", "densenet-40", "mobilenet-v2", "googlenet", "resnet50"}) {
+  for (const char* name : {"mlp", "har-cnn", "lenet5", "cnn", "resnet8", "densenet-40", "mobilenet-v2",
+                           "googlenet", "resnet50"}) {
     SCOPED_TRACE(name);
     ExpectTheSameAfterwards(BuildZooGraph({name}).value());
   }

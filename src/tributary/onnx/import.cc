@@ -27,7 +27,8 @@ std::string ValueNames(const std::vector<const OnnxValue*>& values) {
 
 std::string SizesText(const std::vector<std::int64_t>& sizes) {
   std::string text = "[";
-  for (std::size_t i = 0; i < sizes.size(); ++i) text += (i > 0 ? ", " : "") + (sizes[i] < 0 ? "?" : std::to_string(sizes[i]));
+  for (std::size_t i = 0; i < sizes.size(); ++i)
+    text += (i > 0 ? ", " : "") + (sizes[i] < 0 ? "?" : std::to_string(sizes[i]));
   return text + "]";
 }
 
@@ -40,17 +41,18 @@ StatusOr<const OnnxValue*> InputOf(const OnnxDocument& document) {
     if (!weights.contains(value.name)) inputs.push_back(&value);
   }
   if (inputs.size() == 1) return inputs[0];
-  return InvalidArgument("it has " + std::to_string(inputs.size()) + " inputs" + (inputs.empty() ? "" : ": " + ValueNames(inputs)) +
-                         "; allowed: one, the samples");
+  return InvalidArgument("it has " + std::to_string(inputs.size()) + " inputs" +
+                         (inputs.empty() ? "" : ": " + ValueNames(inputs)) + "; allowed: one, the samples");
 }
 
 StatusOr<std::string_view> OutputOf(const OnnxDocument& document) {
   if (document.outputs.size() == 1) return document.outputs[0].name;
   std::vector<const OnnxValue*> outputs;
   for (const OnnxValue& value : document.outputs) outputs.push_back(&value);
-  return InvalidArgument("it has " + std::to_string(outputs.size()) + " outputs" +
-                         (outputs.empty() ? "" : ": " + ValueNames(outputs)) +
-                         "; allowed: one, the scores of the classes. Export the network without auxiliary heads");
+  return InvalidArgument(
+      "it has " + std::to_string(outputs.size()) + " outputs" +
+      (outputs.empty() ? "" : ": " + ValueNames(outputs)) +
+      "; allowed: one, the scores of the classes. Export the network without auxiliary heads");
 }
 
 // Nodes that the output depends on, in the file's order.
@@ -59,7 +61,8 @@ std::vector<bool> NeededNodes(const OnnxDocument& document, std::string_view out
   std::vector<bool> result(document.nodes.size(), false);
   for (std::size_t i = document.nodes.size(); i-- > 0;) {
     const OnnxNode& node = document.nodes[i];
-    const bool gives = std::ranges::any_of(node.outputs, [&](std::string_view name) { return !name.empty() && needed.contains(name); });
+    const bool gives = std::ranges::any_of(
+        node.outputs, [&](std::string_view name) { return !name.empty() && needed.contains(name); });
     if (!gives) continue;
     result[i] = true;
     needed.insert(node.inputs.begin(), node.inputs.end());
@@ -86,7 +89,8 @@ struct InputForm {
   bool flat = false;
 };
 
-StatusOr<InputForm> FormOf(const OnnxDocument& document, const OnnxValue& input, const std::optional<Shape>& given) {
+StatusOr<InputForm> FormOf(const OnnxDocument& document, const OnnxValue& input,
+                           const std::optional<Shape>& given) {
   InputForm form;
   const std::vector<std::int64_t>& sizes = input.sizes;
   if (sizes.size() == 4 && IsTurnedAtOnce(document, input.name)) {
@@ -100,14 +104,16 @@ StatusOr<InputForm> FormOf(const OnnxDocument& document, const OnnxValue& input,
     form.shape = {1, 1, sizes[1]};
     form.flat = true;
   } else {
-    return InvalidArgument("its input " + QuoteName(input.name) + " has the shape " + (input.has_shape ? SizesText(sizes) : "?") +
-                           "; allowed: [batch, channels, height, width], [batch, channels, length] or [batch, columns]");
+    return InvalidArgument(
+        "its input " + QuoteName(input.name) + " has the shape " +
+        (input.has_shape ? SizesText(sizes) : "?") +
+        "; allowed: [batch, channels, height, width], [batch, channels, length] or [batch, columns]");
   }
   const std::int64_t channels = form.shape.channels;
   if (given) {
     if (channels > 0 && given->channels != channels) {
-      return InvalidArgument("its input " + QuoteName(input.name) + " has the shape " + SizesText(sizes) + ", which samples of " +
-                             FormatShape(*given) + " do not fit");
+      return InvalidArgument("its input " + QuoteName(input.name) + " has the shape " + SizesText(sizes) +
+                             ", which samples of " + FormatShape(*given) + " do not fit");
     }
     form.shape = *given;
   }
@@ -124,13 +130,22 @@ void CopyWeights(const OnnxMapping& mapping, const Layout& layout, std::span<flo
     const LayerWeights& weights = mapping.weights().at(slot.node);
     const std::vector<float>* values = nullptr;
     switch (slot.tensor.role) {
-      case NodeTensor::Role::kWeight: values = &weights.weight; break;
-      case NodeTensor::Role::kBias: values = &weights.bias; break;
-      case NodeTensor::Role::kRunningMean: values = &weights.mean; break;
-      case NodeTensor::Role::kRunningVariance: values = &weights.variance; break;
+      case NodeTensor::Role::kWeight:
+        values = &weights.weight;
+        break;
+      case NodeTensor::Role::kBias:
+        values = &weights.bias;
+        break;
+      case NodeTensor::Role::kRunningMean:
+        values = &weights.mean;
+        break;
+      case NodeTensor::Role::kRunningVariance:
+        values = &weights.variance;
+        break;
     }
     TRIBUTARY_CHECK(values->size() == slot.segment.count);
-    std::copy(values->begin(), values->end(), memory.begin() + static_cast<std::ptrdiff_t>(slot.segment.offset));
+    std::copy(values->begin(), values->end(),
+              memory.begin() + static_cast<std::ptrdiff_t>(slot.segment.offset));
   }
 }
 
@@ -146,8 +161,8 @@ StatusOr<OnnxNetwork> ImportOnnx(ByteSpan file, const OnnxImportOptions& options
                                  const std::optional<std::filesystem::path>& folder) {
   TRIBUTARY_ASSIGN_OR_RETURN(const OnnxDocument document, ParseOnnx(file));
   if (document.opset != 0 && document.opset < kOldestOpset) {
-    return InvalidArgument("it is of operator set " + std::to_string(document.opset) + "; allowed: " + std::to_string(kOldestOpset) +
-                           " and later. Export it anew");
+    return InvalidArgument("it is of operator set " + std::to_string(document.opset) +
+                           "; allowed: " + std::to_string(kOldestOpset) + " and later. Export it anew");
   }
   TRIBUTARY_ASSIGN_OR_RETURN(const OnnxValue* input, InputOf(document));
   TRIBUTARY_ASSIGN_OR_RETURN(const std::string_view output, OutputOf(document));

@@ -51,7 +51,8 @@ StatusOr<std::vector<float>> OnnxMapping::TakeBiasBehind(std::int64_t channels, 
   found = false;
   std::vector<float> none;
   const auto readers = readers_.find(node_->outputs[0]);
-  const bool is_output = std::ranges::any_of(document_.outputs, [&](const OnnxValue& v) { return v.name == node_->outputs[0]; });
+  const bool is_output =
+      std::ranges::any_of(document_.outputs, [&](const OnnxValue& v) { return v.name == node_->outputs[0]; });
   if (is_output || readers == readers_.end() || readers->second.size() != 1) return none;
   const OnnxNode* reader = readers->second[0];
   if (reader->operation != "Add" || reader->inputs.size() != 2 || reader->outputs.empty()) return none;
@@ -71,7 +72,8 @@ Status OnnxMapping::MapConv() {
   TRIBUTARY_ASSIGN_OR_RETURN(const OnnxTensor* tensor, WeightsAt(1, "weight"));
   const std::vector<std::int64_t>& sizes = tensor->sizes;
   if (sizes.size() != 3 && sizes.size() != 4) {
-    return Refuse("its weight has the shape " + tensor->Sizes() + "; allowed: convolutions of images and signals,"
+    return Refuse("its weight has the shape " + tensor->Sizes() +
+                  "; allowed: convolutions of images and signals,"
                   " with 4 or 3 sides");
   }
   Conv conv{.out_channels = sizes[0], .kernel = {sizes.size() == 4 ? sizes[2] : 1, sizes.back()}};
@@ -89,11 +91,15 @@ Status OnnxMapping::MapConv() {
   }
   const auto reach = [](std::int64_t kernel, std::int64_t dilation) {
     // A wrong one is refused below, by the graph.
-    return kernel < 1 || dilation < 1 || dilation > (1 << 20) || kernel > (1 << 20) ? 1 : dilation * (kernel - 1) + 1;
+    return kernel < 1 || dilation < 1 || dilation > (1 << 20) || kernel > (1 << 20)
+               ? 1
+               : dilation * (kernel - 1) + 1;
   };
   TRIBUTARY_ASSIGN_OR_RETURN(const Padding padding,
-                             PaddingOf(input, {reach(conv.kernel.height, conv.dilation.height),
-                                               reach(conv.kernel.width, conv.dilation.width)}, conv.stride));
+                             PaddingOf(input,
+                                       {reach(conv.kernel.height, conv.dilation.height),
+                                        reach(conv.kernel.width, conv.dilation.width)},
+                                       conv.stride));
   if (padding.symmetric()) {
     conv.padding = padding.before;
   } else {
@@ -120,8 +126,10 @@ Status OnnxMapping::MapConv() {
 
 Status OnnxMapping::AddLinear(const OnnxActivation& input, std::vector<float> weight, std::int64_t out,
                               std::vector<float> bias, bool has_bias) {
-  if (input.order == ValueOrder::kChannelsLast) return Refuse("reads values with the channels last, which are not flat");
-  if (input.order == ValueOrder::kFlatChannelsLast) weight = ColumnsChannelsFirst(weight, input.before_flatten);
+  if (input.order == ValueOrder::kChannelsLast)
+    return Refuse("reads values with the channels last, which are not flat");
+  if (input.order == ValueOrder::kFlatChannelsLast)
+    weight = ColumnsChannelsFirst(weight, input.before_flatten);
   std::string_view output = node_->outputs[0];
   if (!has_bias) {
     TRIBUTARY_ASSIGN_OR_RETURN(bias, TakeBiasBehind(out, has_bias));
@@ -140,14 +148,15 @@ Status OnnxMapping::MapGemm() {
   const bool transposed = Integer("transB", 0) != 0;
   const Shape shape = builder_.shape(input.node);
   if (tensor->sizes.size() != 2 || tensor->sizes[transposed ? 1 : 0] != shape.channels || !shape.flat) {
-    return Refuse("its weight of shape " + tensor->Sizes() + (transposed ? " (transposed)" : "") + " does not fit its input " +
-                  FormatShape(shape));
+    return Refuse("its weight of shape " + tensor->Sizes() + (transposed ? " (transposed)" : "") +
+                  " does not fit its input " + FormatShape(shape));
   }
   const std::int64_t out = tensor->sizes[transposed ? 0 : 1];
   auto read = values_.Reals(*tensor);
   if (!read.ok()) return Refuse(read.status().message());
   std::vector<float> weight = std::move(read).value();
-  if (!transposed) weight = Transposed(weight, static_cast<std::size_t>(shape.channels), static_cast<std::size_t>(out));
+  if (!transposed)
+    weight = Transposed(weight, static_cast<std::size_t>(shape.channels), static_cast<std::size_t>(out));
   const auto scale = [&](std::vector<float>& values, std::string_view attribute) {
     const auto factor = static_cast<float>(Real(attribute, 1));
     if (factor == 1) return;
@@ -160,7 +169,8 @@ Status OnnxMapping::MapGemm() {
     TRIBUTARY_ASSIGN_OR_RETURN(const OnnxTensor* constant, WeightsAt(2, "bias"));
     const bool scalar = constant->elements() == std::size_t{1};
     TRIBUTARY_ASSIGN_OR_RETURN(bias, VectorOf(*constant, scalar ? 1 : out, "bias"));
-    if (scalar && out >= 1 && out <= static_cast<std::int64_t>(weight.size())) bias.resize(static_cast<std::size_t>(out), bias[0]);
+    if (scalar && out >= 1 && out <= static_cast<std::int64_t>(weight.size()))
+      bias.resize(static_cast<std::size_t>(out), bias[0]);
     scale(bias, "beta");
   }
   return AddLinear(input, std::move(weight), out, std::move(bias), has_bias);
@@ -176,8 +186,9 @@ Status OnnxMapping::MapMatMul() {
   auto weight = values_.Reals(*tensor);
   if (!weight.ok()) return Refuse(weight.status().message());
   const std::int64_t out = tensor->sizes[1];
-  return AddLinear(input, Transposed(*weight, static_cast<std::size_t>(shape.channels), static_cast<std::size_t>(out)), out,
-                   {}, false);
+  return AddLinear(
+      input, Transposed(*weight, static_cast<std::size_t>(shape.channels), static_cast<std::size_t>(out)),
+      out, {}, false);
 }
 
 Status OnnxMapping::MapBatchNorm() {
@@ -185,14 +196,16 @@ Status OnnxMapping::MapBatchNorm() {
   const std::int64_t channels = builder_.shape(input).channels;
   LayerWeights weights;
   std::size_t index = 1;
-  for (const auto& [values, what] : {std::pair(&weights.weight, "scale"), std::pair(&weights.bias, "shift"),
-                                     std::pair(&weights.mean, "mean"), std::pair(&weights.variance, "variance")}) {
+  for (const auto& [values, what] :
+       {std::pair(&weights.weight, "scale"), std::pair(&weights.bias, "shift"),
+        std::pair(&weights.mean, "mean"), std::pair(&weights.variance, "variance")}) {
     TRIBUTARY_ASSIGN_OR_RETURN(const OnnxTensor* tensor, WeightsAt(index++, what));
     TRIBUTARY_ASSIGN_OR_RETURN(*values, VectorOf(*tensor, channels, what));
   }
   // ONNX's momentum is the share that stays, ours the share that is new.
   const NodeIndex node = Add(BatchNorm{.epsilon = SixDigits(Real("epsilon", 1e-5)),
-                                       .momentum = SixDigits(1 - SixDigits(Real("momentum", 0.9)))}, {input});
+                                       .momentum = SixDigits(1 - SixDigits(Real("momentum", 0.9)))},
+                             {input});
   weights_[node] = std::move(weights);
   Give(node);
   return OkStatus();
@@ -223,7 +236,8 @@ StatusOr<std::optional<double>> OnnxMapping::ScalarAt(std::size_t index) {
   TRIBUTARY_ASSIGN_OR_RETURN(const Mapped* value, In(index));
   if (value == nullptr) return std::optional<double>();
   TRIBUTARY_ASSIGN_OR_RETURN(const OnnxTensor* tensor, WeightsAt(index, "input " + std::to_string(index)));
-  TRIBUTARY_ASSIGN_OR_RETURN(const std::vector<float> values, VectorOf(*tensor, 1, "input " + std::to_string(index)));
+  TRIBUTARY_ASSIGN_OR_RETURN(const std::vector<float> values,
+                             VectorOf(*tensor, 1, "input " + std::to_string(index)));
   return std::optional(static_cast<double>(values[0]));
 }
 

@@ -25,7 +25,9 @@ Status OnnxMapping::MapAdd() {
   TRIBUTARY_ASSIGN_OR_RETURN(OnnxActivation result, ActivationAt(0));
   for (std::size_t i = 0; i < node_->inputs.size(); ++i) {
     if (ConstantAt(i) != nullptr) {
-      return Refuse("adds a constant; allowed: one value for each channel, right behind a Conv, Gemm or MatMul without bias");
+      return Refuse(
+          "adds a constant; allowed: one value for each channel, right behind a Conv, Gemm or MatMul without "
+          "bias");
     }
     TRIBUTARY_ASSIGN_OR_RETURN(const OnnxActivation input, ActivationAt(i));
     if (input.order != result.order) return Refuse("adds values of different orders of channels");
@@ -56,7 +58,8 @@ Status OnnxMapping::MapConcat() {
   }
   const std::int64_t axis = Integer("axis", 1);
   const bool flat = builder_.shape(inputs[0]).flat;
-  if (axis != 1 && axis != (flat ? -1 : -3)) return RefuseAttribute("axis", std::to_string(axis), "1, the channels");
+  if (axis != 1 && axis != (flat ? -1 : -3))
+    return RefuseAttribute("axis", std::to_string(axis), "1, the channels");
   Give(Add(Concat{}, std::move(inputs)));
   return OkStatus();
 }
@@ -86,7 +89,8 @@ Status OnnxMapping::MapFlatten() {
 
 Status OnnxMapping::MapReshape() {
   TRIBUTARY_ASSIGN_OR_RETURN(const Mapped* value, In(0));
-  if (value != nullptr && !std::holds_alternative<OnnxActivation>(*value)) {  // Of a shape that is being put together.
+  if (value != nullptr &&
+      !std::holds_alternative<OnnxActivation>(*value)) {  // Of a shape that is being put together.
     TRIBUTARY_ASSIGN_OR_RETURN(OnnxShapeNumbers numbers, NumbersAt(0));
     Give(std::move(numbers));
     return OkStatus();
@@ -96,14 +100,17 @@ Status OnnxMapping::MapReshape() {
   const Shape shape = builder_.shape(input.node);
   const std::int64_t columns = shape.elements();
   // A file that was made for batches of one size has that here.
-  const std::int64_t batch = document_.inputs.empty() || document_.inputs[0].sizes.empty() ? 1 : document_.inputs[0].sizes[0];
+  const std::int64_t batch =
+      document_.inputs.empty() || document_.inputs[0].sizes.empty() ? 1 : document_.inputs[0].sizes[0];
   if (sides.size() == 2) {
-    const bool keeps_batch = sides[0] == kBatchSize || sides[0] == 0 || sides[0] == 1 || sides[0] == batch || sides[0] == -1;
-    const bool all_columns = sides[1] == columns || (sides[1] == -1 && sides[0] != -1) || (sides[1] == 0 && shape.flat);
+    const bool keeps_batch =
+        sides[0] == kBatchSize || sides[0] == 0 || sides[0] == 1 || sides[0] == batch || sides[0] == -1;
+    const bool all_columns =
+        sides[1] == columns || (sides[1] == -1 && sides[0] != -1) || (sides[1] == 0 && shape.flat);
     if (keeps_batch && all_columns) return FlattenValue(input);
   }
-  return Refuse("gives values of shape " + FormatShape(shape) + " the shape " + NumbersText(sides) + "; allowed: [batch, " +
-                std::to_string(columns) + "], which flattens them");
+  return Refuse("gives values of shape " + FormatShape(shape) + " the shape " + NumbersText(sides) +
+                "; allowed: [batch, " + std::to_string(columns) + "], which flattens them");
 }
 
 Status OnnxMapping::MapSqueeze() {
@@ -134,7 +141,8 @@ StatusOr<std::vector<std::int64_t>> OnnxMapping::Axes() {
   } else if (node_->inputs.size() > 1 && !node_->inputs[1].empty()) {
     TRIBUTARY_ASSIGN_OR_RETURN(axes, NumbersAt(1));
   }
-  const bool small = axes.size() <= 8 && std::ranges::all_of(axes, [](std::int64_t axis) { return axis >= -8 && axis <= 8; });
+  const bool small = axes.size() <= 8 &&
+                     std::ranges::all_of(axes, [](std::int64_t axis) { return axis >= -8 && axis <= 8; });
   if (!small) return Refuse("has axes that do not exist");
   return axes;
 }
@@ -146,10 +154,12 @@ Status OnnxMapping::MapTranspose() {
   const std::vector<std::int64_t> to_first = {0, 3, 1, 2}, to_last = {0, 2, 3, 1};
   if (input.order == ValueOrder::kChannelsLast && order == to_first) {
     input.order = ValueOrder::kChannelsFirst;
-  } else if (input.order == ValueOrder::kChannelsFirst && order == to_last && !builder_.shape(input.node).flat) {
+  } else if (input.order == ValueOrder::kChannelsFirst && order == to_last &&
+             !builder_.shape(input.node).flat) {
     input.order = ValueOrder::kChannelsLast;
   } else {
-    return RefuseAttribute("perm", NumbersText(order), "[0, 3, 1, 2] and [0, 2, 3, 1], between channels last and channels first");
+    return RefuseAttribute("perm", NumbersText(order),
+                           "[0, 3, 1, 2] and [0, 2, 3, 1], between channels last and channels first");
   }
   Give(input);
   return OkStatus();
@@ -159,13 +169,15 @@ Status OnnxMapping::MapSoftmax() {
   TRIBUTARY_ASSIGN_OR_RETURN(const OnnxActivation input, ActivationAt(0));
   const auto readers = readers_.find(node_->outputs[0]);
   const bool ends = readers == readers_.end() ||
-                    std::ranges::all_of(readers->second, [](const OnnxNode* node) { return node->operation == "Identity"; });
+                    std::ranges::all_of(readers->second,
+                                        [](const OnnxNode* node) { return node->operation == "Identity"; });
   if (!ends) return Refuse("stands in the middle; allowed: at the end, where the loss takes its place");
   const std::int64_t axis = Integer("axis", -1);
   if (!builder_.shape(input.node).flat || (axis != 1 && axis != -1)) {
     return Refuse("must be over the classes: axis 1 of [batch, classes]");
   }
-  notes_.push_back("the " + std::string(node_->operation) + " at the end is left out: the loss has it, and scores are given without it");
+  notes_.push_back("the " + std::string(node_->operation) +
+                   " at the end is left out: the loss has it, and scores are given without it");
   Give(input);
   return OkStatus();
 }
@@ -204,7 +216,8 @@ Status OnnxMapping::MapConstant() {
 
 Status OnnxMapping::MapShape() {
   TRIBUTARY_ASSIGN_OR_RETURN(const OnnxActivation input, ActivationAt(0));
-  if (Find("start") != nullptr || Find("end") != nullptr) return RefuseAttribute("start", "given", "none: the whole shape");
+  if (Find("start") != nullptr || Find("end") != nullptr)
+    return RefuseAttribute("start", "given", "none: the whole shape");
   const Shape shape = builder_.shape(input.node);
   if (shape.flat) {
     Give(OnnxShapeNumbers{kBatchSize, shape.channels});
@@ -223,7 +236,8 @@ Status OnnxMapping::MapGather() {
   for (std::int64_t index : indices) {
     const auto size = static_cast<std::int64_t>(numbers.size());
     if (index < 0) index += size;
-    if (index < 0 || index >= size || taken.size() == kMostNumbers) return Refuse("takes a side that the shape does not have");
+    if (index < 0 || index >= size || taken.size() == kMostNumbers)
+      return Refuse("takes a side that the shape does not have");
     taken.push_back(numbers[static_cast<std::size_t>(index)]);
   }
   Give(std::move(taken));

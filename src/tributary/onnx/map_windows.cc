@@ -18,11 +18,13 @@ std::string ListText(const std::vector<std::int64_t>& numbers) {
 }
 
 bool AllWithin(std::span<const std::int64_t> numbers) {
-  return std::ranges::all_of(numbers, [](std::int64_t number) { return number >= 0 && number <= kLargestSide; });
+  return std::ranges::all_of(numbers,
+                             [](std::int64_t number) { return number >= 0 && number <= kLargestSide; });
 }
 
 // How much is missing for a window at every stride, split so that the end gets the odd one (or the beginning).
-void PadToSame(std::int64_t size, std::int64_t reach, std::int64_t stride, bool upper, std::int64_t& before, std::int64_t& after) {
+void PadToSame(std::int64_t size, std::int64_t reach, std::int64_t stride, bool upper, std::int64_t& before,
+               std::int64_t& after) {
   const std::int64_t windows = (size + stride - 1) / stride;
   const std::int64_t missing = std::max<std::int64_t>(0, (windows - 1) * stride + reach - size);
   before = upper ? missing / 2 : missing - missing / 2;
@@ -36,13 +38,15 @@ std::int64_t Windows(std::int64_t size, std::int64_t after, std::int64_t kernel,
 
 }  // namespace
 
-StatusOr<OnnxMapping::Padding> OnnxMapping::PaddingOf(NodeIndex input, const Extent& reach, const Extent& stride) const {
+StatusOr<OnnxMapping::Padding> OnnxMapping::PaddingOf(NodeIndex input, const Extent& reach,
+                                                      const Extent& stride) const {
   Padding padding{{0, 0}, {0, 0}};
   const std::string_view automatic = Text("auto_pad", "NOTSET");
   if (automatic == "VALID") return padding;
   if (automatic == "SAME_UPPER" || automatic == "SAME_LOWER") {
     const std::int64_t numbers[] = {reach.height, reach.width, stride.height, stride.width};
-    if (!AllWithin(numbers) || stride.height < 1 || stride.width < 1) return Refuse("its strides must be at least 1");
+    if (!AllWithin(numbers) || stride.height < 1 || stride.width < 1)
+      return Refuse("its strides must be at least 1");
     const Shape shape = builder_.shape(input);
     const bool upper = automatic == "SAME_UPPER";
     PadToSame(shape.height, reach.height, stride.height, upper, padding.before.height, padding.after.height);
@@ -56,13 +60,15 @@ StatusOr<OnnxMapping::Padding> OnnxMapping::PaddingOf(NodeIndex input, const Ext
   if (pads == nullptr) return padding;
   const std::vector<std::int64_t>& sides = pads->integers;
   if (!AllWithin(sides) || (sides.size() != 2 && sides.size() != 4)) {
-    return RefuseAttribute("pads", ListText(sides), "for height and width what is added before and after, at least 0");
+    return RefuseAttribute("pads", ListText(sides),
+                           "for height and width what is added before and after, at least 0");
   }
   if (sides.size() == 2) return Padding{{0, sides[0]}, {0, sides[1]}};
   return Padding{{sides[0], sides[1]}, {sides[2], sides[3]}};
 }
 
-bool OnnxMapping::FitsRoundedUp(NodeIndex input, const Extent& kernel, const Extent& stride, const Padding& padding) const {
+bool OnnxMapping::FitsRoundedUp(NodeIndex input, const Extent& kernel, const Extent& stride,
+                                const Padding& padding) const {
   if (padding.before != Extent{0, 0}) return false;
   const Shape shape = builder_.shape(input);
   const auto rounded = InferShape(MaxPool{kernel, stride, {0, 0}, true}, std::span(&shape, 1));
@@ -85,7 +91,8 @@ Status OnnxMapping::MapMaxPool() {
   } else if (!pool.round_up && FitsRoundedUp(input, pool.kernel, pool.stride, padding)) {
     pool.round_up = true;
   } else {
-    return RefuseAttribute("pads", "not the same on both sides", "the same on both sides, or less than a stride at the end alone");
+    return RefuseAttribute("pads", "not the same on both sides",
+                           "the same on both sides, or less than a stride at the end alone");
   }
   Give(Add(pool, {input}));
   return OkStatus();
@@ -108,7 +115,8 @@ Status OnnxMapping::MapAveragePool() {
   } else if (!pool.round_up && FitsRoundedUp(input, pool.kernel, pool.stride, padding)) {
     pool.round_up = true;
   } else {
-    return RefuseAttribute("pads", "not the same on both sides", "the same on both sides, or less than a stride at the end alone");
+    return RefuseAttribute("pads", "not the same on both sides",
+                           "the same on both sides, or less than a stride at the end alone");
   }
   Give(Add(pool, {input}));
   return OkStatus();
@@ -128,7 +136,8 @@ Status OnnxMapping::MapReduceMean() {
   std::ranges::sort(axes);
   const bool last = input.order == ValueOrder::kChannelsLast;
   if (axes != (last ? std::vector<std::int64_t>{1, 2} : std::vector<std::int64_t>{2, 3})) {
-    return Refuse("takes the mean over the axes " + ListText(axes) + "; allowed: over height and width, [2, 3]");
+    return Refuse("takes the mean over the axes " + ListText(axes) +
+                  "; allowed: over height and width, [2, 3]");
   }
   input.node = Add(GlobalAvgPool{}, {input.node});
   if (Integer("keepdims", 1) == 0) {

@@ -7,7 +7,8 @@
 
 namespace tributary {
 
-OnnxMapping::OnnxMapping(const OnnxDocument& document, OnnxTensorValues& values, std::string name, Shape input)
+OnnxMapping::OnnxMapping(const OnnxDocument& document, OnnxTensorValues& values, std::string name,
+                         Shape input)
     : document_(document), values_(values), builder_(std::move(name), input) {
   for (const OnnxNode& node : document.nodes) {
     for (const std::string_view name_read : node.inputs) readers_[name_read].push_back(&node);
@@ -80,7 +81,8 @@ StatusOr<NodeIndex> OnnxMapping::Output(std::string_view name) {
     return InvalidArgument("no node gives its output " + QuoteName(name));
   }
   const auto* activation = std::get_if<OnnxActivation>(&found->second);
-  if (activation == nullptr) return InvalidArgument("its output " + QuoteName(name) + " does not depend on its input");
+  if (activation == nullptr)
+    return InvalidArgument("its output " + QuoteName(name) + " does not depend on its input");
   if (activation->order != ValueOrder::kChannelsFirst) {
     return InvalidArgument("its output " + QuoteName(name) + " must be one score for each class");
   }
@@ -90,8 +92,8 @@ StatusOr<NodeIndex> OnnxMapping::Output(std::string_view name) {
 StatusOr<Graph> OnnxMapping::Build(NodeIndex last) {
   TRIBUTARY_ASSIGN_OR_RETURN(Graph graph, std::move(builder_).Build());
   if (last + 1 == graph.size()) return graph;
-  return InvalidArgument("its output comes from node '" + graph.node(last).name + "', and '" + graph.nodes().back().name +
-                         "' comes after it");
+  return InvalidArgument("its output comes from node '" + graph.node(last).name + "', and '" +
+                         graph.nodes().back().name + "' comes after it");
 }
 
 Status OnnxMapping::Refuse(const std::string& reason) const {
@@ -99,12 +101,14 @@ Status OnnxMapping::Refuse(const std::string& reason) const {
                          PlainLayerName(node_->operation) + "): " + reason);
 }
 
-Status OnnxMapping::RefuseAttribute(std::string_view attribute, const std::string& found, const std::string& allowed) const {
+Status OnnxMapping::RefuseAttribute(std::string_view attribute, const std::string& found,
+                                    const std::string& allowed) const {
   return Refuse(std::string(attribute) + " is " + found + "; allowed: " + allowed);
 }
 
 StatusOr<const OnnxMapping::Mapped*> OnnxMapping::In(std::size_t index) const {
-  if (index >= node_->inputs.size() || node_->inputs[index].empty()) return static_cast<const Mapped*>(nullptr);
+  if (index >= node_->inputs.size() || node_->inputs[index].empty())
+    return static_cast<const Mapped*>(nullptr);
   const auto found = values_by_name_.find(node_->inputs[index]);
   if (found == values_by_name_.end()) {
     return Refuse("reads " + QuoteName(node_->inputs[index]) + ", which no node before it gives");
@@ -123,8 +127,9 @@ StatusOr<OnnxActivation> OnnxMapping::ActivationAt(std::size_t index) const {
 StatusOr<NodeIndex> OnnxMapping::NodeAt(std::size_t index) const {
   TRIBUTARY_ASSIGN_OR_RETURN(const OnnxActivation activation, ActivationAt(index));
   if (activation.order == ValueOrder::kChannelsFirst) return activation.node;
-  return Refuse("reads values with the channels last; allowed: channels first, as after a Transpose by [0, 3, 1, 2]"
-                " (tf2onnx: --inputs-as-nchw)");
+  return Refuse(
+      "reads values with the channels last; allowed: channels first, as after a Transpose by [0, 3, 1, 2]"
+      " (tf2onnx: --inputs-as-nchw)");
 }
 
 const OnnxTensor* OnnxMapping::ConstantAt(std::size_t index) const {
@@ -151,15 +156,17 @@ StatusOr<OnnxShapeNumbers> OnnxMapping::NumbersAt(std::size_t index) {
       return integers;
     }
   }
-  return Refuse("input " + std::to_string(index) + " must be whole numbers that do not depend on the samples");
+  return Refuse("input " + std::to_string(index) +
+                " must be whole numbers that do not depend on the samples");
 }
 
-StatusOr<std::vector<float>> OnnxMapping::VectorOf(const OnnxTensor& tensor, std::int64_t size, std::string_view what) {
+StatusOr<std::vector<float>> OnnxMapping::VectorOf(const OnnxTensor& tensor, std::int64_t size,
+                                                   std::string_view what) {
   auto reals = values_.Reals(tensor);
   if (!reals.ok()) return Refuse(reals.status().message());
   if (static_cast<std::int64_t>(reals->size()) != size) {
-    return Refuse("its " + std::string(what) + " has the shape " + tensor.Sizes() + "; expected " + std::to_string(size) +
-                  " values");
+    return Refuse("its " + std::string(what) + " has the shape " + tensor.Sizes() + "; expected " +
+                  std::to_string(size) + " values");
   }
   return reals;
 }
@@ -191,7 +198,8 @@ StatusOr<Extent> OnnxMapping::ExtentOf(std::string_view name, Extent otherwise) 
   const std::vector<std::int64_t>& sides = attribute->integers;
   if (sides.size() == 1) return Extent{otherwise.height, sides[0]};
   if (sides.size() == 2) return Extent{sides[0], sides[1]};
-  return RefuseAttribute(name, "a list of " + std::to_string(sides.size()), "one number for height and one for width");
+  return RefuseAttribute(name, "a list of " + std::to_string(sides.size()),
+                         "one number for height and one for width");
 }
 
 NodeIndex OnnxMapping::Add(Operation operation, std::vector<NodeIndex> inputs, std::string_view suffix) {

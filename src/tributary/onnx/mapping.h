@@ -95,7 +95,8 @@ class OnnxMapping {
 
   // What they say when the node cannot be mapped: with its name and operator.
   Status Refuse(const std::string& reason) const;
-  Status RefuseAttribute(std::string_view attribute, const std::string& found, const std::string& allowed) const;
+  Status RefuseAttribute(std::string_view attribute, const std::string& found,
+                         const std::string& allowed) const;
 
   // Inputs of the node at hand. An optional one that is left out is null.
   StatusOr<const Mapped*> In(std::size_t index) const;
@@ -133,10 +134,11 @@ class OnnxMapping {
   // Where the output of the node at hand is read by nothing but an addition of one constant for each of so many channels:
   // that constant, and the addition's output is given, too, by whatever the node gives.
   StatusOr<std::vector<float>> TakeBiasBehind(std::int64_t channels, bool& found);
-  Status AddLinear(const OnnxActivation& input, std::vector<float> weight, std::int64_t out, std::vector<float> bias,
-                   bool has_bias);
+  Status AddLinear(const OnnxActivation& input, std::vector<float> weight, std::int64_t out,
+                   std::vector<float> bias, bool has_bias);
   // A window that is not padded alike on both sides: as one that may be cut off at its end, if that is the same.
-  bool FitsRoundedUp(NodeIndex input, const Extent& kernel, const Extent& stride, const Padding& padding) const;
+  bool FitsRoundedUp(NodeIndex input, const Extent& kernel, const Extent& stride,
+                     const Padding& padding) const;
 
   const OnnxDocument& document_;
   OnnxTensorValues& values_;

@@ -14,13 +14,14 @@ StatusOr<NetworkFile> ReadNetworkFile(const std::filesystem::path& path, const O
   }
   TRIBUTARY_ASSIGN_OR_RETURN(OnnxNetwork network, ReadOnnxNetwork(path, options));
   const Model model(network.graph);
-  return NetworkFile{WeightsFile::Of(path, model, std::move(network.parameters), std::move(network.statistics),
-                                     std::move(network.metadata)),
+  return NetworkFile{WeightsFile::Of(path, model, std::move(network.parameters),
+                                     std::move(network.statistics), std::move(network.metadata)),
                      std::make_shared<const Graph>(std::move(network.graph)), std::move(network.notes)};
 }
 
-Status WriteNetworkFile(const std::filesystem::path& path, const Model& model, std::span<const float> parameters,
-                        std::span<const float> statistics, const Metadata& metadata) {
+Status WriteNetworkFile(const std::filesystem::path& path, const Model& model,
+                        std::span<const float> parameters, std::span<const float> statistics,
+                        const Metadata& metadata) {
   return IsOnnxName(path) ? WriteOnnx(path, model, parameters, statistics, metadata)
                           : SaveWeights(path, model, parameters, statistics, metadata);
 }

@@ -20,10 +20,12 @@ struct NetworkFile {
 // Whether a file is taken for ONNX: by its name's ending.
 bool IsOnnxName(const std::filesystem::path& path);
 
-StatusOr<NetworkFile> ReadNetworkFile(const std::filesystem::path& path, const OnnxImportOptions& options = {});
+StatusOr<NetworkFile> ReadNetworkFile(const std::filesystem::path& path,
+                                      const OnnxImportOptions& options = {});
 
 // Writes a network with its weights as a file of the kind that its name says: ONNX, else safetensors.
-Status WriteNetworkFile(const std::filesystem::path& path, const Model& model, std::span<const float> parameters,
-                        std::span<const float> statistics, const Metadata& metadata);
+Status WriteNetworkFile(const std::filesystem::path& path, const Model& model,
+                        std::span<const float> parameters, std::span<const float> statistics,
+                        const Metadata& metadata);
 
 }  // namespace tributary

@@ -47,7 +47,8 @@ bool ModuleOf(const OnnxNode& node, std::string& module) {
 std::string PlainLayerName(std::string_view text) {
   std::string name(text.substr(0, kLongestName));
   for (char& letter : name) {
-    const bool plain = std::isalnum(static_cast<unsigned char>(letter)) != 0 || letter == '.' || letter == '_' || letter == '-';
+    const bool plain = std::isalnum(static_cast<unsigned char>(letter)) != 0 || letter == '.' ||
+                       letter == '_' || letter == '-';
     if (!plain) letter = '_';
   }
   return name;
@@ -59,7 +60,8 @@ std::vector<std::string> NameOnnxNodes(const OnnxDocument& document) {
   std::set<std::string> containers;  // modules that have others in them
   for (std::size_t i = 0; i < document.nodes.size(); ++i) {
     in_module[i] = ModuleOf(document.nodes[i], modules[i]);
-    for (std::size_t dot = modules[i].rfind('.'); dot != std::string::npos && dot > 0; dot = modules[i].rfind('.', dot - 1)) {
+    for (std::size_t dot = modules[i].rfind('.'); dot != std::string::npos && dot > 0;
+         dot = modules[i].rfind('.', dot - 1)) {
       if (!containers.insert(modules[i].substr(0, dot)).second) break;
     }
   }
@@ -78,14 +80,16 @@ std::vector<std::string> NameOnnxNodes(const OnnxDocument& document) {
       name = owner;
     } else if (in_module[i]) {
       name = modules[i];
-      if (name.empty() || containers.contains(name)) name += (name.empty() ? "" : ".") + Lower(node.operation);
+      if (name.empty() || containers.contains(name))
+        name += (name.empty() ? "" : ".") + Lower(node.operation);
     } else {
       name = node.name;
     }
     name = PlainLayerName(name);
     if (name.empty()) name = PlainLayerName(Lower(node.operation)) + std::to_string(i);
     std::string unique = name;
-    while (!taken.insert(unique).second) unique = name + "_" + std::to_string(++uses.try_emplace(name, 1).first->second);
+    while (!taken.insert(unique).second)
+      unique = name + "_" + std::to_string(++uses.try_emplace(name, 1).first->second);
     names.push_back(std::move(unique));
   }
   return names;

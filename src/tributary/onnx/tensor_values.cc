@@ -14,13 +14,20 @@ constexpr std::size_t kMostIntegers = 4096;
 
 std::string TypeName(std::int64_t type) {
   switch (type) {
-    case OnnxTensor::kFloat: return "float";
-    case OnnxTensor::kDouble: return "double";
-    case OnnxTensor::kInt32: return "int32";
-    case OnnxTensor::kInt64: return "int64";
-    case 10: return "float16";
-    case 16: return "bfloat16";
-    default: return "type " + std::to_string(type);
+    case OnnxTensor::kFloat:
+      return "float";
+    case OnnxTensor::kDouble:
+      return "double";
+    case OnnxTensor::kInt32:
+      return "int32";
+    case OnnxTensor::kInt64:
+      return "int64";
+    case 10:
+      return "float16";
+    case 16:
+      return "bfloat16";
+    default:
+      return "type " + std::to_string(type);
   }
 }
 
@@ -29,14 +36,16 @@ std::string Called(const OnnxTensor& tensor) {
 }
 
 Status WrongCount(const OnnxTensor& tensor, std::size_t found) {
-  return Corrupt(Called(tensor) + " has " + std::to_string(found) + " values, which do not fill its shape " + tensor.Sizes());
+  return Corrupt(Called(tensor) + " has " + std::to_string(found) + " values, which do not fill its shape " +
+                 tensor.Sizes());
 }
 
 template <typename Stored, typename Value>
 StatusOr<std::vector<Value>> FromBytes(const OnnxTensor& tensor, ByteSpan bytes, std::size_t count) {
   if (bytes.size() / sizeof(Stored) != count || bytes.size() % sizeof(Stored) != 0) {
-    return Corrupt(Called(tensor) + " has " + std::to_string(bytes.size()) + " bytes, and its shape " + tensor.Sizes() +
-                   " of " + TypeName(tensor.type) + " takes " + std::to_string(count * sizeof(Stored)));
+    return Corrupt(Called(tensor) + " has " + std::to_string(bytes.size()) + " bytes, and its shape " +
+                   tensor.Sizes() + " of " + TypeName(tensor.type) + " takes " +
+                   std::to_string(count * sizeof(Stored)));
   }
   std::vector<Value> values(count);
   for (std::size_t i = 0; i < count; ++i) {
@@ -48,10 +57,12 @@ StatusOr<std::vector<Value>> FromBytes(const OnnxTensor& tensor, ByteSpan bytes,
 }
 
 template <typename Value, typename From>
-StatusOr<std::vector<Value>> FromList(const OnnxTensor& tensor, const std::vector<From>& list, std::size_t count) {
+StatusOr<std::vector<Value>> FromList(const OnnxTensor& tensor, const std::vector<From>& list,
+                                      std::size_t count) {
   if (list.size() != count) return WrongCount(tensor, list.size());
   std::vector<Value> values(count);
-  std::transform(list.begin(), list.end(), values.begin(), [](From value) { return static_cast<Value>(value); });
+  std::transform(list.begin(), list.end(), values.begin(),
+                 [](From value) { return static_cast<Value>(value); });
   return values;
 }
 
@@ -96,8 +107,9 @@ StatusOr<ByteSpan> OnnxTensorValues::External(const OnnxTensor& tensor) {
                        (part("length").empty() || ReadNumber(part("length"), length));
   if (numbers && part("length").empty() && offset <= all.size()) length = all.size() - offset;
   if (!numbers || offset > all.size() || length > all.size() - offset) {
-    return Corrupt(Called(tensor) + " lies in " + QuoteName(location) + " at offset " + QuoteName(part("offset")) + " and length " +
-                   QuoteName(part("length")) + ", and the file has " + std::to_string(all.size()) + " bytes");
+    return Corrupt(Called(tensor) + " lies in " + QuoteName(location) + " at offset " +
+                   QuoteName(part("offset")) + " and length " + QuoteName(part("length")) +
+                   ", and the file has " + std::to_string(all.size()) + " bytes");
   }
   return all.subspan(offset, length);
 }
@@ -117,16 +129,20 @@ StatusOr<std::vector<float>> OnnxTensorValues::Reals(const OnnxTensor& tensor) {
   TRIBUTARY_ASSIGN_OR_RETURN(const ByteSpan raw, Raw(tensor));
   const bool single = tensor.type == OnnxTensor::kFloat;
   if (!raw.empty()) {
-    return single ? FromBytes<float, float>(tensor, raw, *count) : FromBytes<double, float>(tensor, raw, *count);
+    return single ? FromBytes<float, float>(tensor, raw, *count)
+                  : FromBytes<double, float>(tensor, raw, *count);
   }
-  return single ? FromList<float>(tensor, tensor.floats, *count) : FromList<float>(tensor, tensor.doubles, *count);
+  return single ? FromList<float>(tensor, tensor.floats, *count)
+                : FromList<float>(tensor, tensor.doubles, *count);
 }
 
 StatusOr<std::vector<std::int64_t>> OnnxTensorValues::Integers(const OnnxTensor& tensor) {
   const auto count = tensor.elements();
-  if (!count || *count > kMostIntegers) return Corrupt(Called(tensor) + " has the impossible shape " + tensor.Sizes());
+  if (!count || *count > kMostIntegers)
+    return Corrupt(Called(tensor) + " has the impossible shape " + tensor.Sizes());
   if (tensor.type != OnnxTensor::kInt64 && tensor.type != OnnxTensor::kInt32) {
-    return InvalidArgument(Called(tensor) + " is of " + TypeName(tensor.type) + "; whole numbers are expected");
+    return InvalidArgument(Called(tensor) + " is of " + TypeName(tensor.type) +
+                           "; whole numbers are expected");
   }
   TRIBUTARY_ASSIGN_OR_RETURN(const ByteSpan raw, Raw(tensor));
   if (raw.empty()) return FromList<std::int64_t>(tensor, tensor.integers, *count);

@@ -47,8 +47,9 @@ class TestOnnx {
     inputs_.Message(12, Value(name, {}));
     return *this;
   }
-  TestOnnx& Node(const std::string& name, const std::string& operation, const std::vector<std::string>& inputs,
-                 const std::string& output, Attributes attributes = {}) {
+  TestOnnx& Node(const std::string& name, const std::string& operation,
+                 const std::vector<std::string>& inputs, const std::string& output,
+                 Attributes attributes = {}) {
     WireWriter node;
     for (const std::string& input : inputs) node.Text(1, input);
     node.Text(2, output).Text(3, name).Text(4, operation);
@@ -61,7 +62,8 @@ class TestOnnx {
   }
   // 0, 1, 2 … in a tensor of this shape.
   TestOnnx& Counted(const std::string& name, const Sizes& sizes) {
-    std::vector<float> values(static_cast<std::size_t>(std::accumulate(sizes.begin(), sizes.end(), std::int64_t{1}, std::multiplies<>())));
+    std::vector<float> values(static_cast<std::size_t>(
+        std::accumulate(sizes.begin(), sizes.end(), std::int64_t{1}, std::multiplies<>())));
     std::iota(values.begin(), values.end(), 0.0F);
     return Weights(name, sizes, std::move(values));
   }
@@ -75,12 +77,13 @@ class TestOnnx {
     nodes_ += WireWriter().Message(5, tensor.Number(2, type).Text(8, name).Text(9, bytes)).bytes();
     return *this;
   }
-  TestOnnx& External(const std::string& name, const Sizes& sizes, const std::string& location, const std::string& offset,
-                     const std::string& length) {
+  TestOnnx& External(const std::string& name, const Sizes& sizes, const std::string& location,
+                     const std::string& offset, const std::string& length) {
     WireWriter tensor;
     for (const std::int64_t size : sizes) tensor.Number(1, size);
     tensor.Number(2, 1).Text(8, name);
-    for (const auto& [key, value] : {std::pair("location", location), std::pair("offset", offset), std::pair("length", length)}) {
+    for (const auto& [key, value] :
+         {std::pair("location", location), std::pair("offset", offset), std::pair("length", length)}) {
       tensor.Message(13, WireWriter().Text(1, key).Text(2, value));
     }
     nodes_ += WireWriter().Message(5, tensor.Number(14, 1)).bytes();
@@ -105,8 +108,10 @@ class TestOnnx {
  private:
   static WireWriter Value(const std::string& name, const Sizes& sizes) {
     WireWriter shape;
-    for (const std::int64_t size : sizes) shape.Message(1, size > 0 ? WireWriter().Number(1, size) : WireWriter().Text(2, "N"));
-    return WireWriter().Text(1, name).Message(2, WireWriter().Message(1, WireWriter().Number(1, 1).Message(2, shape)));
+    for (const std::int64_t size : sizes)
+      shape.Message(1, size > 0 ? WireWriter().Number(1, size) : WireWriter().Text(2, "N"));
+    return WireWriter().Text(1, name).Message(
+        2, WireWriter().Message(1, WireWriter().Number(1, 1).Message(2, shape)));
   }
 
   std::string nodes_;

@@ -47,18 +47,25 @@ bool WireReader::Next() {
   std::uint64_t size = 0;
   switch (kind_) {
     case Kind::kVarint:
-      if (!TakeVarint(rest_, number_)) return Fail("field " + std::to_string(field_) + " ends in the middle of a number");
+      if (!TakeVarint(rest_, number_))
+        return Fail("field " + std::to_string(field_) + " ends in the middle of a number");
       return true;
-    case Kind::kFixed64: size = 8; break;
-    case Kind::kFixed32: size = 4; break;
-    case Kind::kBytes:
-      if (!TakeVarint(rest_, size)) return Fail("field " + std::to_string(field_) + " ends in the middle of its length");
+    case Kind::kFixed64:
+      size = 8;
       break;
-    default: return Fail("field " + std::to_string(field_) + " is of a kind that protobuf does not have");
+    case Kind::kFixed32:
+      size = 4;
+      break;
+    case Kind::kBytes:
+      if (!TakeVarint(rest_, size))
+        return Fail("field " + std::to_string(field_) + " ends in the middle of its length");
+      break;
+    default:
+      return Fail("field " + std::to_string(field_) + " is of a kind that protobuf does not have");
   }
   if (size > rest_.size()) {
-    return Fail("field " + std::to_string(field_) + " says it takes " + std::to_string(size) + " bytes but only " +
-                std::to_string(rest_.size()) + " follow");
+    return Fail("field " + std::to_string(field_) + " says it takes " + std::to_string(size) +
+                " bytes but only " + std::to_string(rest_.size()) + " follow");
   }
   bytes_ = rest_.first(size);
   rest_ = rest_.subspan(size);
