@@ -8,7 +8,7 @@ tiny=(explore mlp --data glyphs --train-limit 600 --cost macs --population 10 --
 # mlp has one group of 128 channels, so that the search ends by itself: all its sixteen widths have been tried.
 "$TRIBUTARY" "${tiny[@]}" --repeats 1 --threads 1 --out a.json --plot a.svg >a.txt 2>a.err || fail "explore: $(cat a.err)"
 grep -q '^done after ' a.txt || fail "not said: $(cat a.txt)"
-grep -qE 'The front is better at [0-9]+ of [0-9]+ costs \([0-9]+ % of their range\)' a.txt || fail "no comparison: $(cat a.txt)"
+grep -qE 'The front is better over [0-9]+ % of the range \(by more' a.txt || fail "no comparison: $(cat a.txt)"
 grep -qE 'evaluated \(which saved [0-9]+ % of the steps\)' a.txt || fail "not said what was saved: $(cat a.txt)"
 grep -q '</svg>' a.svg || fail "no picture"
 grep -q $'[\r\x1b]' a.txt a.err && fail "control characters in a log"
@@ -37,6 +37,22 @@ cmp <(without_times a.json) <(without_times inverse.json) || fail "auto is not i
 "$TRIBUTARY" "${tiny[@]}" --repeats 1 --scaling none --out none-scaled.json --quiet >/dev/null
 cmp -s <(without_times a.json) <(without_times none-scaled.json) && fail "scaling filters changes nothing"
 grep -q '^  "scaling": "inverse"' a.json || fail "the front does not say how filters were scaled"
+
+# And devices that train the first channels need a front that was explored with those.
+grep -q '^  "channels": "random"' a.json || fail "the front does not say which channels were kept"
+"$TRIBUTARY" "${tiny[@]}" --repeats 1 --channels first --out first.json --quiet >/dev/null
+grep -q '^  "channels": "first"' first.json || fail "the front does not say that the first channels were kept"
+cmp -s <(without_times a.json | grep -v channels) <(without_times first.json | grep -v channels) && fail "--channels first changes nothing"
+check_front first.json
+expect_error 'first.json.state: it is the state of another exploration: its channels is first, and random was asked for' \
+  "${tiny[@]}" --resume --out first.json
+
+# So many generations and no more, in one go or two.
+"$TRIBUTARY" "${tiny[@]}" --repeats 0 --generations 2 --out g.json --json >g.txt
+grep -q '"generations": 2' g.txt || fail "not two generations: $(cat g.txt)"
+"$TRIBUTARY" "${tiny[@]}" --repeats 0 --generations 1 --out g1.json --quiet >/dev/null
+"$TRIBUTARY" "${tiny[@]}" --repeats 0 --generations 2 --resume --out g1.json --quiet >/dev/null
+cmp <(without_times g.json) <(without_times g1.json) || fail "two generations are not one and one"
 
 # Costs can be another device's: nothing is measured, and the same again is the same to the last digit.
 "$TRIBUTARY" "${tiny[@]/macs/time}" --repeats 0 --profile 300M --out p.json --quiet >/dev/null || fail "--profile RATE"
@@ -74,6 +90,7 @@ expect_error "unknown cost 'mac'; did you mean 'macs'" explore resnet8 --cost ma
 expect_error '--profile fast: neither a file nor a rate' explore mlp --profile fast --out e.json
 expect_error '--profile 0: a device does at least 1 MAC' explore mlp --profile 0 --out e.json
 expect_error "c.txt: it is not JSON" explore mlp --profile c.txt --out e.json
+expect_error "unknown choice of channels 'frist'; did you mean 'first'" explore mlp --channels frist --out e.json
 expect_error "unknown scaling 'invers'; did you mean 'inverse'" explore mlp --scaling invers --out e.json
 expect_error 'vectors of the population lies between 10 and' explore resnet8 --population 3 --out e.json
 expect_error 'has 20 training samples' explore mlp --data glyphs --train-limit 20 --out e.json

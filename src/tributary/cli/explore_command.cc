@@ -31,10 +31,12 @@ struct Arguments {
   DataOptions data;
   std::string cost = "time";
   std::string profile;
+  std::string channels = "random";
   std::string scaling = "auto";
   ExploreOptions options;
   int threads = 1;
   double budget_minutes = 10;
+  std::optional<std::uint64_t> generations;
   std::size_t repeats = 3;
   std::string out;
   std::string plot;
@@ -85,7 +87,15 @@ LineChart ChartOf(const ParetoFront& front, const FrontExtras& extras) {
 
 Json SummaryJson(const Arguments& arguments, const ParetoFront& front, const FrontExtras& extras,
                  const Exploration::Standing& standing, bool interrupted, double seconds) {
-  const ComparisonTally tally = TallyOf(extras.comparison, front);
+  Json against_uniform;
+  if (extras.comparison) {
+    const ComparisonTally tally = TallyOf(*extras.comparison, front.cost);
+    against_uniform = {{"better", tally.better},
+                       {"same", tally.same},
+                       {"worse", tally.worse},
+                       {"clearly_better", tally.clearly_better},
+                       {"clearly_worse", tally.clearly_worse}};
+  }
   return {{"model", front.model},
           {"data", extras.data},
           {"out", arguments.out},
@@ -102,7 +112,7 @@ Json SummaryJson(const Arguments& arguments, const ParetoFront& front, const Fro
           {"untrained_loss", standing.untrained ? Json(*standing.untrained) : Json()},
           {"full_loss", standing.full_loss ? Json(*standing.full_loss) : Json()},
           {"loss_at_half_cost", standing.loss_at_half_cost ? Json(*standing.loss_at_half_cost) : Json()},
-          {"against_uniform", {{"better", tally.better}, {"same", tally.same}, {"worse", tally.worse}, {"better_share", tally.better_share}}}};
+          {"against_uniform", against_uniform}};
 }
 
 void PrintSummary(const Arguments& arguments, const ParetoFront& front, const FrontExtras& extras,
@@ -113,21 +123,26 @@ void PrintSummary(const Arguments& arguments, const ParetoFront& front, const Fr
               standing.screened, standing.evaluated, 100 * standing.saved, standing.confirmed);
   std::printf("The loss is %s without training and %s after that of the full network\n",
               LossText(standing.untrained).c_str(), LossText(standing.full_loss).c_str());
-  if (!extras.comparison.empty()) {
-    const ComparisonTally tally = TallyOf(extras.comparison, front);
-    std::printf("\nUniform vectors and the front at no more than their cost, trained again %zu times with other chance:\n%s"
-                "The front is better at %zu of %zu costs (%.0f %% of their range), the same vector at %zu, worse at %zu.\n",
-                extras.comparison.front().of_front.size(), DescribeComparison(extras.comparison, front.cost).c_str(),
-                tally.better, extras.comparison.size(), 100 * tally.better_share, tally.same, tally.worse);
+  if (extras.comparison) {
+    const ComparisonTally tally = TallyOf(*extras.comparison, front.cost);
+    std::printf("\nThe costliest uniform vector and the costliest of the front that can be afforded at each share of the full"
+                " network's cost,\ntrained again %zu times with other chance:\n%s"
+                "The front is better over %.0f %% of the range (by more than the deviation over %.0f %%), the same vector over"
+                " %.0f %%, worse over %.0f %% (%.0f %%).\n",
+                extras.comparison->front.front().losses.size(),
+                DescribeComparison(*extras.comparison, front.cost).c_str(), 100 * tally.better,
+                100 * tally.clearly_better, 100 * tally.same, 100 * tally.worse, 100 * tally.clearly_worse);
   }
   std::printf("wrote %s; go on with --resume\n", arguments.out.c_str());
 }
 
-// Searches until the time is over (Cancelled) or there is nothing new, saving after every generation.
-Status Search(Exploration& exploration, const std::filesystem::path& state, const Exploration::Watch& watch) {
+// Searches until the time is over (Cancelled), there have been so many generations or there is nothing new, saving after
+// every generation.
+Status Search(Exploration& exploration, const std::filesystem::path& state, std::optional<std::uint64_t> generations,
+              const Exploration::Watch& watch) {
   TRIBUTARY_RETURN_IF_ERROR(exploration.Prepare(watch));
   TRIBUTARY_RETURN_IF_ERROR(exploration.Save(state));
-  for (std::size_t saved = 0;;) {
+  for (std::size_t saved = 0; !generations || exploration.standing().generation < *generations;) {
     TRIBUTARY_ASSIGN_OR_RETURN(const bool more, exploration.Advance(watch));
     if (!more) return OkStatus();
     // Generations that bring nothing new are over at once.
@@ -137,6 +152,7 @@ Status Search(Exploration& exploration, const std::filesystem::path& state, cons
     }
     if (watch.should_stop()) return Cancelled("the budget is over");
   }
+  return OkStatus();
 }
 
 Status ReadWords(Arguments& arguments) {
@@ -144,6 +160,7 @@ Status ReadWords(Arguments& arguments) {
   if (!arguments.profile.empty()) {
     TRIBUTARY_ASSIGN_OR_RETURN(arguments.options.profile, ReadCostProfile(arguments.profile));
   }
+  TRIBUTARY_ASSIGN_OR_RETURN(arguments.options.channels, ParseChannelChoice(arguments.channels));
   const std::vector<std::string> known = {"auto", "none", "inverse"};
   if (std::ranges::find(known, arguments.scaling) == known.end()) return UnknownName("scaling", arguments.scaling, known);
   arguments.options.screening_steps = std::min(arguments.options.screening_steps, arguments.options.steps);
@@ -210,7 +227,7 @@ Status Run(Arguments arguments) {
   watch.on_news = [&] {
     progress.Update(static_cast<std::uint64_t>(1000 * elapsed()), StandingText(exploration->standing()));
   };
-  const Status searched = Search(*exploration, state, watch);
+  const Status searched = Search(*exploration, state, arguments.generations, watch);
   if (!searched.ok() && searched.code() != StatusCode::kCancelled) return searched;
   if (!searched.ok()) TRIBUTARY_RETURN_IF_ERROR(exploration->Save(state));
   const std::optional<ParetoFront> front = exploration->Front();
@@ -284,6 +301,9 @@ void AddSearchOptions(CLI::App& command, Arguments& a) {
       ->capture_default_str();
   command.add_option("--snapshot-steps", options.snapshot_steps, "Steps of training to the last snapshot")
       ->capture_default_str();
+  command.add_option("--channels", a.channels,
+                     "Which channels a step keeps: random (others at each step) or first; devices do best with the same")
+      ->capture_default_str();
   command.add_option("--scaling", a.scaling, "Of the filters that are kept: none, inverse (to how many are), or auto")
       ->capture_default_str();
   command.add_option("--repeats", a.repeats, "Times that front and uniform vectors are trained again, to compare them")
@@ -307,6 +327,9 @@ void AddExploreCommand(CLI::App& app, Action& action) {
   command->add_option("--budget", arguments->budget_minutes, "Minutes to take")
       ->check(CLI::Range(0.001, 100'000.0))
       ->capture_default_str();
+  command->add_option("--generations", arguments->generations,
+                      "End the search after so many, however fast the machine is; what is left of the minutes is for the comparison")
+      ->check(CLI::Range(1, 1'000'000));
   AddSearchOptions(*command, *arguments);
   AddThreadsOption(*command, arguments->threads);
   command->add_option("--out", arguments->out, "Where the front goes; beside it, FILE.state to go on from")

@@ -14,6 +14,7 @@
 #include "tributary/coordinator/testing_split.h"
 #include "tributary/fleet/simulated/simulated_fleet.h"
 #include "tributary/telemetry/event.h"
+#include "tributary/engine/testing/plain_kernels.h"
 
 namespace tributary {
 namespace {
@@ -221,6 +222,7 @@ Weights InTurn(const Experiment& experiment, const std::shared_ptr<const Model>&
 }
 
 TEST(SplitFed, TheSecondLearnsFromClientsInTurn) {
+  UsePlainKernels();
   for (const auto& [model, cut] : kNetworks) {
     SCOPED_TRACE(model);
     const Experiment experiment = SplitFed(SplitVariant::kSplitFed2, model, cut);

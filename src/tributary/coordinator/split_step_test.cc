@@ -1,6 +1,7 @@
 // A split step is the centralised step of the same network: loss, gradients and running statistics, wherever it is cut.
 
 #include "tributary/coordinator/testing_split.h"
+#include "tributary/engine/testing/plain_kernels.h"
 
 namespace tributary {
 namespace {
@@ -16,7 +17,10 @@ constexpr std::size_t kStride = 4;
 constexpr std::size_t kStride = 1;
 #endif
 
-class SplitStep : public testing::SplitFixture {};
+class SplitStep : public testing::SplitFixture {
+ protected:
+  static void SetUpTestSuite() { UsePlainKernels(); }
+};
 
 TEST_F(SplitStep, EqualsTheCentralisedStepForEveryCutOfResnet8) {
   const Batches batches({3, 1, 4});

@@ -73,6 +73,21 @@ TEST(DropoutReader, ComesBackFromItsOwnText) {
   EXPECT_EQ(pareto.mean, MeanOver::kTrained);
 }
 
+// Where it does not say, channels are those that the front was explored with.
+TEST(DropoutReader, TakesTheChannelsOfTheFront) {
+  ParetoFront front = *CnnFront();
+  const auto channels = [&](ChannelChoice explored, std::string_view said) {
+    front.channels = explored;
+    const auto read = ReadIt(WithDropout("method = \"pareto\"\nfront = '" + FormatFrontOnALine(front) + "'\n" + std::string(said)));
+    EXPECT_TRUE(read.ok()) << read.status();
+    return read->dropout.channels;
+  };
+  EXPECT_EQ(channels(ChannelChoice::kRandom, ""), ChannelChoice::kRandom);
+  EXPECT_EQ(channels(ChannelChoice::kFirst, ""), ChannelChoice::kFirst);
+  EXPECT_EQ(channels(ChannelChoice::kFirst, "channels = \"random\""), ChannelChoice::kRandom);
+  EXPECT_EQ(channels(ChannelChoice::kRandom, "channels = \"first\""), ChannelChoice::kFirst);
+}
+
 TEST(DropoutReader, SaysWhatIsWrong) {
   ExpectRefusal(WithDropout("method = \"heterofll\""), "did you mean 'heterofl'?");
   ExpectRefusal(WithDropout("method = \"heterofl\"", ""), "give fleet.deadline");

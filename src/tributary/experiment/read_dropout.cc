@@ -69,6 +69,7 @@ Status ReadDropout(Section section, const Experiment& rest, const std::optional<
   section.Read("width", dropout.width, kPositiveShare);
   ReadWidths(section, dropout.widths);
   ReadFrontKey(section, folder, dropout.front);
+  if (dropout.front) dropout.channels = dropout.front->channels;  // unless it says otherwise
   section.ReadWord("channels", kChannelChoices, dropout.channels);
   section.ReadWord("mean", kMeansOver, dropout.mean);
   section.ReadWord("cost", kFrontCosts, dropout.cost);

@@ -28,6 +28,7 @@ std::map<std::string, std::string> SetupOf(const ExploreOptions& options, std::m
     names["profile"] = "fixed " + NumberText(profile->fixed) + " s, " + NumberText(profile->per_mac) + " s/MAC, " +
                        NumberText(profile->per_byte) + " s/byte";
   }
+  names["channels"] = NameOf(options.channels);
   names["scaling"] = options.scale_filters ? "inverse" : "none";
   names["batch"] = std::to_string(options.batch);
   names["learning rate"] = NumberText(options.learning_rate);
@@ -293,6 +294,7 @@ std::optional<ParetoFront> Exploration::Front() const {
   front.model = model_->graph.name();
   for (const ChannelGroups::Group& group : model_->channels.groups) front.groups.push_back({group.name, group.channels});
   front.cost = options_.cost;
+  front.channels = options_.channels;
   front.batch = options_.batch;
   front.cost_model = *cost_model_;
   front.untrained = untrained_;

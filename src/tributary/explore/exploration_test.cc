@@ -171,6 +171,21 @@ TEST_F(ExplorationTest, DoesNotGoOnWithAnotherSetup) {
   EXPECT_NE(status.message().find(path.string()), std::string::npos) << status;
 }
 
+// Another rule is another search, from snapshots that were trained by it, and the front says which it was.
+TEST_F(ExplorationTest, ExploresWithTheChannelsThatDevicesWillKeep) {
+  ExploreOptions options = QuickExploration();
+  const auto random = Explored(options, 1);
+  EXPECT_EQ(random->Front()->channels, ChannelChoice::kRandom);
+  options.channels = ChannelChoice::kFirst;
+  const auto first = Explored(options, 1);
+  EXPECT_EQ(first->Front()->channels, ChannelChoice::kFirst);
+  EXPECT_NE(first->standing().untrained, random->standing().untrained);
+  EXPECT_NE(first->Uniform()[0].convergence, random->Uniform()[0].convergence);
+  ASSERT_TRUE(random->Save(path).ok());
+  const Status status = Make(options)->Resume(path);
+  EXPECT_NE(status.message().find("its channels is random, and first was asked for"), std::string::npos) << status;
+}
+
 TEST_F(ExplorationTest, EndsWhereThereIsNothingNew) {
   ExploreOptions options = QuickExploration();
   options.steps = options.screening_steps = 1;
@@ -188,41 +203,29 @@ TEST_F(ExplorationTest, EndsWhereThereIsNothingNew) {
 TEST_F(ExplorationTest, ComparesWithUniformVectorsUnderOtherChance) {
   const auto exploration = Explored(QuickExploration(), 1);
   const auto compared = CompareWithUniform(*exploration, 2, {});
-  ASSERT_TRUE(compared.ok()) << compared.status();
-  ASSERT_FALSE(compared->empty());
-  for (const FrontExtras::Comparison& pair : *compared) {
-    EXPECT_LE(pair.front.macs, pair.uniform.macs);
-    EXPECT_LE(pair.front.convergence, pair.uniform.convergence);
-    ASSERT_EQ(pair.of_front.size(), 2u);
-    EXPECT_NE(pair.of_uniform[0], pair.of_uniform[1]);
-    EXPECT_NE(pair.of_uniform[0], pair.uniform.convergence);
-    if (pair.front == pair.uniform) {
-      EXPECT_EQ(pair.of_front, pair.of_uniform);
+  ASSERT_TRUE(compared.ok() && compared->has_value()) << compared.status();
+  const FrontExtras::Comparison& comparison = **compared;
+  const std::vector<FrontPoint> uniform = exploration->Uniform();
+  const std::vector<FrontPoint> front = exploration->Front()->points;
+  ASSERT_EQ(comparison.uniform.size(), uniform.size());
+  ASSERT_EQ(comparison.front.size(), front.size());
+  const auto check = [&](const FrontExtras::Retrained& one, const FrontPoint& point) {
+    EXPECT_EQ(one.point, point);
+    ASSERT_EQ(one.losses.size(), 2u);
+    EXPECT_NE(one.losses[0], one.losses[1]);
+    EXPECT_NE(one.losses[0], point.convergence);
+    for (const FrontExtras::Retrained& other : comparison.uniform) {
+      if (other.point.dropout == point.dropout) {
+        EXPECT_EQ(other.losses, one.losses);
+      }
     }
-  }
-  const ComparisonTally tally = TallyOf(*compared, *exploration->Front());
-  EXPECT_EQ(tally.better + tally.same + tally.worse, compared->size());
-}
-
-TEST(ComparisonTally, CountsCostsAndTheirRange) {
-  const auto pair = [](double cost, double front_rate, std::vector<double> of_uniform, std::vector<double> of_front) {
-    FrontExtras::Comparison made;
-    made.uniform = {{0.5}, cost, cost, 1};
-    made.front = {{front_rate}, cost, cost, 1};
-    made.of_uniform = std::move(of_uniform);
-    made.of_front = std::move(of_front);
-    return made;
   };
-  ParetoFront front;
-  front.points = {{{0}, 100, 100, 1}};
-  // Better from 20 to 50 and from 80 to 100, worse from 50 to 70, the same vector from 70 to 80.
-  const ComparisonTally tally = TallyOf({pair(20, 0.4, {2, 3}, {2.1, 2}), pair(50, 0.4, {1, 1}, {2, 1}),
-                                         pair(70, 0.5, {1, 1}, {1, 1}), pair(80, 0.4, {1, 1}, {0.5, 0.5})},
-                                        front);
-  EXPECT_EQ(tally.better, 2u);
-  EXPECT_EQ(tally.same, 1u);
-  EXPECT_EQ(tally.worse, 1u);
-  EXPECT_DOUBLE_EQ(tally.better_share, 50.0 / 80);
+  for (std::size_t i = 0; i < uniform.size(); ++i) check(comparison.uniform[i], uniform[i]);
+  for (std::size_t i = 0; i < front.size(); ++i) check(comparison.front[i], front[i]);
+  // Without a training there is nothing to compare.
+  const auto stopped = CompareWithUniform(*exploration, 2, {[] { return true; }, {}});
+  ASSERT_TRUE(stopped.ok()) << stopped.status();
+  EXPECT_FALSE(stopped->has_value());
 }
 
 TEST_F(ExplorationTest, RefusesWhatCannotBeExplored) {

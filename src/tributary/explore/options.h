@@ -16,7 +16,9 @@ struct ExploreOptions {
   std::uint64_t seed = 1;
   FrontCost cost = FrontCost::kTime;
   std::optional<CostModel> profile;  // what steps take on some device, instead of what is measured here
-  bool scale_filters = false;        // FilterScaling::kInverse instead of kNone
+  // With which channels candidates train, and the network they begin from: those that devices are to train with.
+  ChannelChoice channels = ChannelChoice::kRandom;
+  bool scale_filters = false;  // FilterScaling::kInverse instead of kNone
 
   // The short training by which a vector is judged.
   std::size_t batch = 32;

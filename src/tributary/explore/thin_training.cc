@@ -27,7 +27,7 @@ void ThinTraining::Keep(std::span<const std::int64_t> kept) {
 }
 
 StatusOr<double> ThinTraining::Step(const BatchView& batch, Rng& chance) {
-  thin_->Keep(RandomAtoms(model_->channels, kept_, chance));
+  if (options_.channels == ChannelChoice::kRandom) thin_->Keep(RandomAtoms(model_->channels, kept_, chance));
   for (std::size_t unit = 0; unit < model_->units.size(); ++unit) {
     thin_->Gather(unit, weights_.parameters.span(), weights_.statistics.span());
   }

@@ -17,8 +17,8 @@ struct Snapshot {
   FlatBuffer parameters, statistics;
 };
 
-// Trains a network by steps on sub-networks of it, each of which keeps other channels than the one before, as a device
-// under DISTREAL does: gather, forward, backward, step, scatter. Momentum is that of the whole network's parameters and
+// Trains a network by steps on sub-networks of it, as a device under DISTREAL does: gather, forward, backward, step, scatter.
+// Each keeps other channels than the one before, or the first ones (ExploreOptions::channels). Momentum is that of the whole network's parameters and
 // moves those only that are kept.
 //
 //   1. Begin, with weights to start from, and without momentum;
@@ -32,7 +32,7 @@ class ThinTraining {
 
   void Begin(const Snapshot& from);
   void Keep(std::span<const std::int64_t> kept);
-  // One mini-batch on channels drawn from `chance`. The loss is that of the sub-network, before the step.
+  // One mini-batch; random channels are drawn from `chance`. The loss is that of the sub-network, before the step.
   StatusOr<double> Step(const BatchView& batch, Rng& chance);
 
   Snapshot& weights() { return weights_; }

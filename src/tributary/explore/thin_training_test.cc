@@ -77,5 +77,24 @@ TEST_F(ThinTrainingTest, MovesOnlyWhatIsKept) {
   EXPECT_EQ(moved(), 0);
 }
 
+// conv1 has 16 filters that lie one after the other; at half of them, the first eight learn and the others never.
+TEST_F(ThinTrainingTest, MovesTheFirstChannelsWhereThoseAreAskedFor) {
+  ExploreOptions options = QuickExploration();
+  options.channels = ChannelChoice::kFirst;
+  ThinTraining training(model, options);
+  training.Begin(start);
+  training.Keep(KeptAt(0.5));
+  Rng rng(1);
+  for (int step = 0; step < 10; ++step) ASSERT_TRUE(training.Step({batch.inputs, batch.labels}, rng).ok());
+  const auto slot = std::ranges::find(model->parameters.slots, "conv1.weight", &Layout::Slot::name);
+  ASSERT_NE(slot, model->parameters.slots.end());
+  const std::size_t of_filter = slot->segment.count / 16;
+  for (std::size_t i = 0; i < slot->segment.count; ++i) {
+    const std::size_t at = slot->segment.offset + i;
+    const bool moved = training.weights().parameters.data()[at] != start.parameters.data()[at];
+    ASSERT_EQ(moved, i / of_filter < 8) << i;
+  }
+}
+
 }  // namespace
 }  // namespace tributary

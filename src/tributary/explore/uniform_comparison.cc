@@ -1,13 +1,16 @@
 #include "tributary/explore/uniform_comparison.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <set>
 
 #include "tributary/base/text_table.h"
-#include "tributary/base/units.h"
 
 namespace tributary {
 namespace {
+
+using Retrained = FrontExtras::Retrained;
 
 struct Spread {
   double mean = 0, deviation = 0;
@@ -27,69 +30,96 @@ std::string SpreadText(const Spread& spread) {
   return text;
 }
 
-std::string CostText(double value, FrontCost cost) {
-  if (cost == FrontCost::kMacs) return FormatCount(value);
-  char text[64];
-  std::snprintf(text, sizeof text, "%.2f ms", value);
+std::string ShareText(double share) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3f", share);
   return text;
 }
 
-bool SameVector(const FrontExtras::Comparison& pair) { return pair.uniform.dropout == pair.front.dropout; }
-
-// Of the front over the uniform vector, under the same chance.
-std::vector<double> GainsOf(const FrontExtras::Comparison& pair) {
-  std::vector<double> gains;
-  for (std::size_t i = 0; i < pair.of_front.size(); ++i) gains.push_back(pair.of_uniform[i] - pair.of_front[i]);
-  return gains;
+// Of those by ascending cost.
+const Retrained* Costliest(const std::vector<Retrained>& all, FrontCost cost, double budget) {
+  const Retrained* found = nullptr;
+  for (const Retrained& one : all) {
+    if (one.point.Cost(cost) <= budget) found = &one;
+  }
+  return found;
 }
 
 }  // namespace
 
-StatusOr<std::vector<FrontExtras::Comparison>> CompareWithUniform(Exploration& exploration, std::size_t repeats,
-                                                                  const Exploration::Watch& watch) {
+StatusOr<std::optional<FrontExtras::Comparison>> CompareWithUniform(Exploration& exploration, std::size_t repeats,
+                                                                    const Exploration::Watch& watch) {
   const std::optional<ParetoFront> front = exploration.Front();
   TRIBUTARY_CHECK(front.has_value());
-  std::vector<FrontExtras::Comparison> pairs;
+  FrontExtras::Comparison comparison;
   std::vector<FrontPoint> points;
-  for (const FrontPoint& uniform : exploration.Uniform()) {
-    const FrontPoint* found = front->BestFit(uniform.Cost(front->cost));
-    if (found == nullptr) continue;
-    pairs.push_back({uniform, *found, {}, {}});
-    points.push_back(uniform);
-    points.push_back(*found);
+  std::vector<std::vector<Retrained*>> who;  // has which of the points: one that is in both is trained once
+  for (const FrontPoint& point : exploration.Uniform()) comparison.uniform.push_back({point, {}});
+  for (const FrontPoint& point : front->points) comparison.front.push_back({point, {}});
+  for (auto* all : {&comparison.uniform, &comparison.front}) {
+    for (Retrained& one : *all) {
+      const auto known = std::ranges::find(points, one.point.dropout, &FrontPoint::dropout);
+      const auto at = static_cast<std::size_t>(known - points.begin());
+      if (known == points.end()) {
+        points.push_back(one.point);
+        who.emplace_back();
+      }
+      who[at].push_back(&one);
+    }
   }
   for (std::size_t repeat = 1; repeat <= repeats; ++repeat) {
     const auto losses = exploration.Repeat(points, repeat, watch);
     if (!losses.ok() && losses.status().code() == StatusCode::kCancelled) break;
     if (!losses.ok()) return losses.status();
-    for (std::size_t i = 0; i < pairs.size(); ++i) {
-      pairs[i].of_uniform.push_back((*losses)[2 * i]);
-      pairs[i].of_front.push_back((*losses)[2 * i + 1]);
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      for (Retrained* one : who[i]) one->losses.push_back((*losses)[i]);
     }
   }
-  std::erase_if(pairs, [](const auto& pair) { return pair.of_front.empty(); });
-  return pairs;
+  if (comparison.uniform.empty() || comparison.front.front().losses.empty()) return std::optional<FrontExtras::Comparison>();
+  return std::optional(std::move(comparison));
 }
 
-ComparisonTally TallyOf(const std::vector<FrontExtras::Comparison>& comparison, const ParetoFront& front) {
+std::vector<double> ComparedCosts::Gains() const {
+  std::vector<double> gains;
+  for (std::size_t i = 0; i < front->losses.size(); ++i) gains.push_back(uniform->losses[i] - front->losses[i]);
+  return gains;
+}
+
+std::vector<ComparedCosts> CompareAtAllCosts(const FrontExtras::Comparison& comparison, FrontCost cost) {
+  std::set<double> costs;
+  for (const auto* all : {&comparison.uniform, &comparison.front}) {
+    for (const Retrained& one : *all) costs.insert(one.point.Cost(cost));
+  }
+  std::vector<ComparedCosts> compared;
+  for (auto from = costs.begin(); from != costs.end() && std::next(from) != costs.end(); ++from) {
+    const Retrained* uniform = Costliest(comparison.uniform, cost, *from);
+    const Retrained* front = Costliest(comparison.front, cost, *from);
+    if (uniform != nullptr && front != nullptr) compared.push_back({*from, *std::next(from), uniform, front});
+  }
+  return compared;
+}
+
+ComparisonTally TallyOf(const FrontExtras::Comparison& comparison, FrontCost cost) {
   ComparisonTally tally;
-  const auto cost_at = [&](std::size_t i) {
-    return (i < comparison.size() ? comparison[i].uniform : front.points.back()).Cost(front.cost);
-  };
-  for (std::size_t i = 0; i < comparison.size(); ++i) {
-    const bool better = !SameVector(comparison[i]) && SpreadOf(GainsOf(comparison[i])).mean > 0;
-    ++(SameVector(comparison[i]) ? tally.same : better ? tally.better : tally.worse);
-    if (better) tally.better_share += (cost_at(i + 1) - cost_at(i)) / (cost_at(comparison.size()) - cost_at(0));
+  const std::vector<ComparedCosts> all = CompareAtAllCosts(comparison, cost);
+  for (const ComparedCosts& part : all) {
+    const double share = (part.to - part.from) / (all.back().to - all.front().from);
+    const Spread gain = SpreadOf(part.Gains());
+    (part.same() ? tally.same : gain.mean > 0 ? tally.better : tally.worse) += share;
+    if (gain.mean > gain.deviation) tally.clearly_better += share;
+    if (gain.mean < -gain.deviation) tally.clearly_worse += share;
   }
   return tally;
 }
 
-std::string DescribeComparison(const std::vector<FrontExtras::Comparison>& comparison, FrontCost cost) {
-  TextTable table({"uniform at", "loss", "front at", "loss", "front gains"}, TextTable::Right::kAllButFirst);
-  for (const FrontExtras::Comparison& pair : comparison) {
-    table.AddRow({CostText(pair.uniform.Cost(cost), cost), SpreadText(SpreadOf(pair.of_uniform)),
-                  CostText(pair.front.Cost(cost), cost), SpreadText(SpreadOf(pair.of_front)),
-                  SameVector(pair) ? "same vector" : SpreadText(SpreadOf(GainsOf(pair)))});
+std::string DescribeComparison(const FrontExtras::Comparison& comparison, FrontCost cost) {
+  TextTable table({"from cost", "uniform at", "loss", "front at", "loss", "front gains"}, TextTable::Right::kAllButFirst);
+  const double full = comparison.front.back().point.Cost(cost);
+  for (const ComparedCosts& part : CompareAtAllCosts(comparison, cost)) {
+    table.AddRow({ShareText(part.from / full), ShareText(part.uniform->point.Cost(cost) / full),
+                  SpreadText(SpreadOf(part.uniform->losses)), ShareText(part.front->point.Cost(cost) / full),
+                  SpreadText(SpreadOf(part.front->losses)),
+                  part.same() ? "same vector" : SpreadText(SpreadOf(part.Gains()))});
   }
   return table.Format();
 }

@@ -85,6 +85,10 @@ Status ReadFrontCosts(const FrontJson& root, ParetoFront& front) {
     TRIBUTARY_ASSIGN_OR_RETURN(const FrontJson* cost, FrontField(root, "cost", &FrontJson::is_string, "a text"));
     TRIBUTARY_ASSIGN_OR_RETURN(front.cost, ParseFrontCost(cost->get_ref<const std::string&>()));
   }
+  if (root.contains("channels")) {
+    TRIBUTARY_ASSIGN_OR_RETURN(const FrontJson* channels, FrontField(root, "channels", &FrontJson::is_string, "a text"));
+    TRIBUTARY_ASSIGN_OR_RETURN(front.channels, ParseChannelChoice(channels->get_ref<const std::string&>()));
+  }
   if (root.contains("batch")) {
     TRIBUTARY_ASSIGN_OR_RETURN(const FrontJson* batch,
                                FrontField(root, "batch", &FrontJson::is_number_unsigned, "a whole number"));
@@ -156,7 +160,10 @@ StatusOr<ParetoFront> ReadFront(const std::filesystem::path& path) {
 namespace {
 
 FrontJson FrontToJson(const ParetoFront& front, const FrontExtras& extras) {
-  FrontJson root = {{"model", front.model}, {"cost", NameOf(front.cost)}, {"batch", front.batch}};
+  FrontJson root = {{"model", front.model},
+                    {"cost", NameOf(front.cost)},
+                    {"channels", NameOf(front.channels)},
+                    {"batch", front.batch}};
   if (!extras.data.empty()) {
     root["data"] = extras.data;
     root["input"] = extras.input;
@@ -180,14 +187,15 @@ FrontJson FrontToJson(const ParetoFront& front, const FrontExtras& extras) {
     root["uniform"] = FrontJson::array();
     for (const FrontPoint& point : extras.uniform) root["uniform"].push_back(PointJson(point));
   }
-  if (!extras.comparison.empty()) {
-    root["comparison"] = FrontJson::array();
-    for (const FrontExtras::Comparison& pair : extras.comparison) {
-      root["comparison"].push_back({{"uniform_cost", pair.uniform.Cost(front.cost)},
-                                    {"front_cost", pair.front.Cost(front.cost)},
-                                    {"uniform", pair.of_uniform},
-                                    {"front", pair.of_front}});
-    }
+  if (extras.comparison) {
+    const auto list = [&](const std::vector<FrontExtras::Retrained>& all) {
+      FrontJson items = FrontJson::array();
+      for (const auto& [point, losses] : all) {
+        items.push_back({{"cost", WholeIfItIs(point.Cost(front.cost))}, {"losses", losses}});
+      }
+      return items;
+    };
+    root["comparison"] = {{"uniform", list(extras.comparison->uniform)}, {"front", list(extras.comparison->front)}};
   }
   return root;
 }

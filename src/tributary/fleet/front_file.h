@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,13 +12,13 @@ namespace tributary {
 
 // A front as a file, which `tributary explore` writes and devices read:
 //
-//   {"model": "resnet8", "cost": "time", "batch": 32,
+//   {"model": "resnet8", "cost": "time", "channels": "first", "batch": 32,
 //    "cost_model": {"fixed_s": …, "per_mac_s": …, "per_byte_s": …}, "untrained": 1.9,
 //    "groups": [{"name": "conv1", "channels": 16}, …],
 //    "front": [{"dropout": [0.5, …], "macs": …, "time_ms": …, "convergence": …}, …], …}
 //
-// "model", "groups" and "front" must be there. Without "cost" it is time; without "cost_model" or "batch" they are 0, and
-// without "untrained" it is not known what no training would have come to.
+// "model", "groups" and "front" must be there. Without "cost" it is time, and without "channels" they were random; without
+// "cost_model" or "batch" those are 0, and without "untrained" it is not known what no training would have come to.
 // Other keys are for people and pictures, and are passed over.
 
 inline constexpr std::size_t kMostFrontPoints = 10'000;
@@ -38,12 +39,15 @@ struct FrontExtras {
   std::string scaling;  // of the filters that are kept: "none" or "inverse"
   std::int64_t classes = 0;
   std::vector<FrontPoint> uniform;  // one rate for all groups, evaluated as those of the front were
-  // For each uniform vector, it and the front at no more than its cost, both trained again with other chance.
-  struct Comparison {
-    FrontPoint uniform, front;  // as found
-    std::vector<double> of_uniform, of_front;  // losses, one for each seed
+  // All of either trained again, under chance that had no part in the search.
+  struct Retrained {
+    FrontPoint point;            // as found
+    std::vector<double> losses;  // one for each chance, which is the same for all
   };
-  std::vector<Comparison> comparison;
+  struct Comparison {
+    std::vector<Retrained> uniform, front;  // by ascending cost
+  };
+  std::optional<Comparison> comparison;
 };
 
 std::string FormatFront(const ParetoFront& front, const FrontExtras& extras = {});

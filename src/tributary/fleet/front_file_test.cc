@@ -36,11 +36,14 @@ TEST(FrontFile, ComesBackAsItWasWritten) {
   extras.data = "glyphs";
   extras.uniform = front->points;
   EXPECT_EQ(front->untrained, std::nullopt);
+  EXPECT_EQ(front->channels, ChannelChoice::kRandom);
   ParetoFront measured = *front;
   measured.untrained = 1.0 / 3 + 2;
+  measured.channels = ChannelChoice::kFirst;
   const auto again = ParseFront(FormatFront(measured, extras));
   ASSERT_TRUE(again.ok()) << again.status();
   EXPECT_EQ(again->untrained, measured.untrained);
+  EXPECT_EQ(again->channels, ChannelChoice::kFirst);
   EXPECT_EQ(again->points, front->points);
   EXPECT_EQ(again->groups, front->groups);
   EXPECT_EQ(again->cost_model.fixed, front->cost_model.fixed);
@@ -65,6 +68,8 @@ TEST(FrontFile, SaysWhatIsWrongAndWhere) {
   expect(With("\"channels\": 64", "\"channels\": -1"), "entry 1 of 'groups': its 'channels' is -1");
   expect(With("\"channels\": 64", "\"channels\": 0"), "a group has from 1");
   expect(With("\"cost\": \"macs\"", "\"cost\": \"mac\""), "did you mean 'macs'?");
+  expect(With("\"batch\": 32", "\"channels\": \"frist\""), "did you mean 'first'?");
+  expect(With("\"batch\": 32", "\"channels\": 1"), "its 'channels' is 1, not a text");
   expect(With("\"batch\": 32", "\"untrained\": \"high\""), "its 'untrained' is \"high\", not a number");
   expect(With("\"batch\": 32", "\"untrained\": -1"), "the loss 'untrained' is -1");
   expect(With("1e-11", "-1"), "'per_mac_s' of its cost model is -1");

@@ -21,12 +21,6 @@ enum class DropoutMethod {
 // Which scaling of filters (model/filter_scaling.h).
 enum class ScalingChoice { kAuto, kNone, kInverse };
 
-// Which channels of a group a step keeps, where the method leaves that open.
-enum class ChannelChoice {
-  kRandom,  // any, others at each step
-  kFirst,   // the first ones, so that a smaller choice is part of every larger one
-};
-
 // Over whom the mean of an element is taken.
 enum class MeanOver {
   kAll,      // all devices: who did not train it counts with no change
@@ -42,7 +36,7 @@ struct DropoutOptions {
   std::vector<double> widths = {0.0625, 0.125, 0.25, 0.5, 1};
   // pareto: what it can choose from. For the others, only what a sub-network costs.
   std::shared_ptr<const ParetoFront> front;
-  // pareto: random is DISTREAL.
+  // pareto: random is DISTREAL. A front is of most use with those that it was explored with.
   ChannelChoice channels = ChannelChoice::kRandom;
   // fjord, pareto: all is as published. The others take it over those that trained it.
   MeanOver mean = MeanOver::kAll;

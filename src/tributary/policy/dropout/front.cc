@@ -39,6 +39,16 @@ StatusOr<FrontCost> ParseFrontCost(std::string_view name) {
   return UnknownName("cost", name, known);
 }
 
+std::string_view NameOf(ChannelChoice channels) { return channels == ChannelChoice::kFirst ? "first" : "random"; }
+
+StatusOr<ChannelChoice> ParseChannelChoice(std::string_view name) {
+  for (const ChannelChoice channels : {ChannelChoice::kRandom, ChannelChoice::kFirst}) {
+    if (name == NameOf(channels)) return channels;
+  }
+  const std::vector<std::string> known = {"random", "first"};
+  return UnknownName("choice of channels", name, known);
+}
+
 const FrontPoint* ParetoFront::BestFit(double budget) const {
   const auto above = std::partition_point(points.begin(), points.end(), [&](const FrontPoint& point) {
     return point.Cost(cost) <= budget;  // in these words it is false of NaN

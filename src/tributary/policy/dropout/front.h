@@ -23,6 +23,14 @@ enum class FrontCost {
 std::string_view NameOf(FrontCost cost);  // "time", "macs"
 StatusOr<FrontCost> ParseFrontCost(std::string_view name);
 
+// Which channels of a group a step keeps, where it has been decided how many.
+enum class ChannelChoice {
+  kRandom,  // any, others at each step
+  kFirst,   // the first ones, so that a smaller choice is part of every larger one
+};
+std::string_view NameOf(ChannelChoice channels);  // "random", "first"
+StatusOr<ChannelChoice> ParseChannelChoice(std::string_view name);
+
 struct FrontPoint {
   std::vector<double> dropout;  // a rate for each channel group, at least 0 and below 1
   double macs = 0;
@@ -43,6 +51,7 @@ struct ParetoFront {
   std::string model;
   std::vector<Group> groups;  // of channels, as FindChannelGroups gives them
   FrontCost cost = FrontCost::kTime;
+  ChannelChoice channels = ChannelChoice::kRandom;  // those that its vectors were trained with
   std::size_t batch = 0;  // samples of the step that takes time_ms
   CostModel cost_model;   // of such a step on the machine that explored, by the features of the whole batch
   // What the convergence of no training at all would be: who does not come below it has done harm. Not known of fronts
