@@ -16,6 +16,10 @@ namespace tributary {
 namespace {
 
 Status CheckReal(const Experiment& experiment) {
+  if (experiment.train.method == Method::kGossip) {
+    return InvalidArgument("train.method = \"gossip\" is for simulated fleets so far: real devices do not meet each other yet; try"
+                           " it with 'tributary run', or use \"federated\"");
+  }
   const auto only = [](const std::string& what) {
     return InvalidArgument(what + " has a meaning on simulated devices only; take it out, or use 'tributary run'");
   };
