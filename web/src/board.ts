@@ -1,0 +1,250 @@
+// What the program tells of a run, and how it is read: nothing from outside reaches the page before it has passed here.
+// Lists are columns of equal length. What is missing or of another kind becomes null, 0 or "".
+
+export const mostPoints = 4000;
+const mostDevices = 1000;
+const mostNotes = 50;
+const mostClasses = 1000;
+const longestText = 400;
+
+type Kind = "number" | "optional" | "text";
+type Spec = Record<string, Kind>;
+type Column<K extends Kind> = K extends "number" ? number[] : K extends "optional" ? (number | null)[] : string[];
+export type Columns<S extends Spec> = { [Key in keyof S]: Column<S[Key]> };
+
+export const roundColumns = {
+  round: "number",
+  time_s: "number",
+  bytes: "number",
+  duration_s: "number",
+  train_loss: "optional",
+  applied: "number",
+  participants: "number",
+  waiting_share: "optional",
+  buffered: "number",
+  overlap: "optional",
+  kept: "optional",
+  bytes_up: "number",
+  dense_bytes_up: "number",
+  deviation: "optional",
+} as const satisfies Spec;
+export type Rounds = Columns<typeof roundColumns>;
+
+export const evaluationColumns = {
+  round: "number",
+  time_s: "number",
+  bytes: "number",
+  accuracy: "optional",
+  loss: "optional",
+} as const satisfies Spec;
+export type Evaluations = Columns<typeof evaluationColumns>;
+
+const deviceColumns = {
+  id: "number",
+  name: "text",
+  group: "text",
+  state: "text",
+  outcome: "text",
+  reason: "text",
+  applied: "number",
+  missed: "number",
+  round: "number",
+  samples: "number",
+  loss: "optional",
+  pull_s: "number",
+  compute_s: "number",
+  push_s: "number",
+  wait_s: "number",
+  hidden_s: "number",
+  planned_s: "optional",
+  rate: "optional",
+  buffered: "number",
+  dropped: "number",
+  kept: "optional",
+  met: "optional",
+  bytes_down: "number",
+  bytes_up: "number",
+} as const satisfies Spec;
+export type Devices = Columns<typeof deviceColumns> & { left_out: number };
+
+export interface Run {
+  experiment: string;
+  seed: number;
+  method: string;
+  model: string;
+  compute_as: string;
+  data: string;
+  devices: number;
+  parameters: number;
+  rounds: number;
+  target: number | null;
+  deadline_s: number | null;
+  simulated: boolean;
+}
+
+export interface Now {
+  round: number;
+  time_s: number;
+  participants: number;
+  back: number;
+  state: string;
+  ended_by: string;
+  accuracy: number | null;
+  loss: number | null;
+  bytes_down: number;
+  bytes_up: number;
+  bytes_relayed: number;
+  bytes_injected: number;
+  dense_bytes_up: number;
+  waiting_share: number | null;
+  applied: number;
+  late: number;
+  lost: number;
+  refused: number;
+  crashed: number;
+}
+
+export interface Note {
+  time_s: number;
+  text: string;
+}
+
+export interface Board {
+  run: Run;
+  now: Now;
+  rounds: Rounds;
+  evaluations: Evaluations;
+  devices: Devices;
+  classes: { names: string[]; counts: number[][] } | null;
+  front: { cost: number; convergence: number }[] | null;
+  notes: Note[];
+  panels: Set<string>;
+}
+
+type Fields = Record<string, unknown>;
+
+const fieldsOf = (value: unknown): Fields =>
+  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : {};
+const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
+const optional = (value: unknown): number | null =>
+  typeof value === "number" && Number.isFinite(value) ? value : null;
+const number = (value: unknown): number => optional(value) ?? 0;
+const text = (value: unknown): string => (typeof value === "string" ? value.slice(0, longestText) : "");
+
+const readers = { number, optional, text };
+
+// The column `key` says how many there are; the others are cut or filled to its length.
+function readColumns<S extends Spec>(spec: S, key: keyof S & string, value: unknown, most: number): Columns<S> {
+  const fields = fieldsOf(value);
+  const length = Math.min(listOf(fields[key]).length, most);
+  const columns: Record<string, unknown[]> = {};
+  for (const [name, kind] of Object.entries(spec)) {
+    const raw = listOf(fields[name]);
+    const read = readers[kind];
+    const column = new Array<unknown>(length);
+    for (let i = 0; i < length; ++i) column[i] = read(raw[i]);
+    columns[name] = column;
+  }
+  return columns as Columns<S>;
+}
+
+export const readRounds = (value: unknown): Rounds => readColumns(roundColumns, "round", value, mostPoints);
+export const readEvaluations = (value: unknown): Evaluations =>
+  readColumns(evaluationColumns, "round", value, mostPoints);
+
+export function readDevices(value: unknown): Devices {
+  const columns = readColumns(deviceColumns, "id", value, mostDevices);
+  return { ...columns, left_out: number(fieldsOf(value).left_out) };
+}
+
+export function readNow(value: unknown): Now {
+  const now = fieldsOf(value);
+  return {
+    round: number(now.round),
+    time_s: number(now.time_s),
+    participants: number(now.participants),
+    back: number(now.back),
+    state: text(now.state) || "waiting",
+    ended_by: text(now.ended_by),
+    accuracy: optional(now.accuracy),
+    loss: optional(now.loss),
+    bytes_down: number(now.bytes_down),
+    bytes_up: number(now.bytes_up),
+    bytes_relayed: number(now.bytes_relayed),
+    bytes_injected: number(now.bytes_injected),
+    dense_bytes_up: number(now.dense_bytes_up),
+    waiting_share: optional(now.waiting_share),
+    applied: number(now.applied),
+    late: number(now.late),
+    lost: number(now.lost),
+    refused: number(now.refused),
+    crashed: number(now.crashed),
+  };
+}
+
+export const readNotes = (value: unknown): Note[] =>
+  listOf(value)
+    .slice(-mostNotes)
+    .map((note) => ({ time_s: number(fieldsOf(note).time_s), text: text(fieldsOf(note).text) }));
+
+function readRun(value: unknown): Run {
+  const run = fieldsOf(value);
+  return {
+    experiment: text(run.experiment),
+    seed: number(run.seed),
+    method: text(run.method),
+    model: text(run.model),
+    compute_as: text(run.compute_as),
+    data: text(run.data),
+    devices: number(run.devices),
+    parameters: number(run.parameters),
+    rounds: number(run.rounds),
+    target: optional(run.target),
+    deadline_s: optional(run.deadline_s),
+    simulated: run.simulated === true,
+  };
+}
+
+function readClasses(value: unknown): Board["classes"] {
+  const classes = fieldsOf(value);
+  const names = listOf(classes.names).slice(0, mostClasses).map(text);
+  const counts = listOf(classes.counts)
+    .slice(0, mostDevices)
+    .map((row) => {
+      const list = listOf(row);
+      return names.map((_, i) => Math.max(0, number(list[i])));
+    });
+  return names.length > 0 && counts.length > 0 ? { names, counts } : null;
+}
+
+function readFront(value: unknown): Board["front"] {
+  const front = listOf(value)
+    .slice(0, mostPoints)
+    .map((point) => ({ cost: number(fieldsOf(point).cost), convergence: number(fieldsOf(point).convergence) }))
+    .sort((a, b) => a.cost - b.cost);
+  return front.length > 0 ? front : null;
+}
+
+// Throws, with words for a person, what is no board at all or one of another time.
+export function readBoard(value: unknown): Board {
+  const board = fieldsOf(value);
+  if (board.schema !== 1)
+    throw new Error(
+      `This page reads boards of schema 1, and the program sent ${board.schema === undefined ? "none" : `schema ${String(board.schema)}`}. Reload the page.`,
+    );
+  return {
+    run: readRun(board.run),
+    now: readNow(board.now),
+    rounds: readRounds(board.rounds),
+    evaluations: readEvaluations(board.evaluations),
+    devices: readDevices(board.devices),
+    classes: readClasses(board.classes),
+    front: readFront(board.front),
+    notes: readNotes(board.notes),
+    panels: new Set(listOf(board.panels).map(text)),
+  };
+}
+
+// How a device is called: a simulated one has a number only.
+export const nameOf = (devices: Devices, row: number): string =>
+  devices.name[row] || `device ${devices.id[row] ?? row}`;

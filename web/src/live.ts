@@ -1,0 +1,129 @@
+import { EventParser } from "./sse";
+
+// connecting: not yet heard of. live: heard of lately. lost: not for a while; tries again by itself. ended: the run is over
+// and the program is gone. refused: the program wants a token. report: a page from disk, without a program.
+export type Connection = "connecting" | "live" | "lost" | "ended" | "refused" | "report";
+
+export interface Listener {
+  onEvent(event: string, value: unknown): void;
+  onConnection(state: Connection, why: string): void;
+  // Whether the run is over, so that the program's end is no loss.
+  finished(): boolean;
+}
+
+const silenceMs = 2800; // The program says something every 2 s. Said to be lost after this,
+const hangUpMs = 8000; // and called again after this.
+const pausesMs = [500, 1000, 2000, 3000];
+
+const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+class Refused extends Error {}
+
+// Follows the program that served this page for as long as the page is open.
+export class Live {
+  private heard = 0; // when; 0 while nothing is
+  private tries = 0;
+
+  constructor(
+    private readonly token: string,
+    private readonly listener: Listener,
+  ) {}
+
+  async follow(): Promise<void> {
+    let first = true;
+    this.listener.onConnection("connecting", "");
+    setInterval(() => this.watch(), 250);
+    for (;;) {
+      try {
+        if (first) this.listener.onEvent("board", await this.board());
+        first = false;
+        await this.events();
+      } catch (error) {
+        if (error instanceof Refused) {
+          this.listener.onConnection("refused", error.message);
+          return;
+        }
+        this.lost(error instanceof Error ? error.message : String(error));
+      }
+      await sleep(pausesMs[Math.min(this.tries++, pausesMs.length - 1)] as number);
+    }
+  }
+
+  private lost(why: string): void {
+    this.heard = 0;
+    this.listener.onConnection(this.listener.finished() ? "ended" : "lost", why);
+  }
+
+  private watch(): void {
+    if (this.heard > 0 && performance.now() - this.heard > silenceMs) this.lost("silence");
+  }
+
+  private hear(): void {
+    const wasSilent = this.heard === 0;
+    this.heard = performance.now();
+    this.tries = 0;
+    if (wasSilent) this.listener.onConnection("live", "");
+  }
+
+  private async ask(path: string, signal?: AbortSignal): Promise<Response> {
+    const query = this.token === "" ? "" : `?token=${encodeURIComponent(this.token)}`;
+    const response = await fetch(path + query, { cache: "no-store", credentials: "same-origin", signal: signal ?? null });
+    if (response.status === 401 || response.status === 403)
+      throw new Refused("Open the page with the address that the program printed; it ends in ?token=…");
+    if (!response.ok) throw new Error(`the program answered ${response.status}`);
+    return response;
+  }
+
+  private async board(): Promise<unknown> {
+    const hangUp = new AbortController();
+    const timer = setTimeout(() => hangUp.abort(), hangUpMs);
+    try {
+      return await (await this.ask("api/board", hangUp.signal)).json();
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  // Returns or throws when the stream ends.
+  private async events(): Promise<void> {
+    const hangUp = new AbortController();
+    let timer = setTimeout(() => hangUp.abort(), hangUpMs);
+    try {
+      const body = (await this.ask("api/events", hangUp.signal)).body;
+      if (body === null) throw new Error("the program sent no events");
+      const reader = body.getReader();
+      const decoder = new TextDecoder();
+      const parser = new EventParser();
+      for (;;) {
+        const { done, value } = await reader.read();
+        if (done) throw new Error("the program hung up");
+        clearTimeout(timer);
+        timer = setTimeout(() => hangUp.abort(), hangUpMs);
+        this.hear();
+        for (const { event, data } of parser.feed(decoder.decode(value, { stream: true })))
+          this.listener.onEvent(event, JSON.parse(data));
+      }
+    } finally {
+      clearTimeout(timer);
+      hangUp.abort();
+    }
+  }
+}
+
+// The token that the page was opened with. It leaves the address bar, so that it is not copied along with a link, and is
+// remembered by this tab for a reload.
+export function takeToken(): string {
+  const key = "tributary-token";
+  const address = new URL(location.href);
+  const token = address.searchParams.get("token");
+  try {
+    if (token === null) return sessionStorage.getItem(key) ?? "";
+    sessionStorage.setItem(key, token);
+  } catch {
+    // A browser that keeps nothing asks for the token after a reload.
+  }
+  if (token === null) return "";
+  address.searchParams.delete("token");
+  history.replaceState(null, "", address);
+  return token;
+}

@@ -1,0 +1,58 @@
+import type { Board } from "../board";
+import { h, setText } from "../dom";
+import { formatBytes, formatCount, formatNumber, formatShare } from "../format";
+
+class Big {
+  private readonly value: HTMLElement;
+  private readonly below = h("span", { class: "below" });
+  readonly element: HTMLElement;
+
+  constructor(id: string, label: string) {
+    this.value = h("b", { "data-testid": id });
+    this.element = h("div", { class: "card number" }, h("span", { class: "label" }, label), this.value, this.below);
+  }
+
+  show(value: string, below: string): void {
+    setText(this.value, value);
+    setText(this.below, below || "\u00a0");
+  }
+}
+
+// The numbers that a run is judged by.
+export class Numbers {
+  private readonly accuracy = new Big("accuracy", "Accuracy");
+  private readonly loss = new Big("loss", "Loss");
+  private readonly down = new Big("bytes-down", "Sent to devices");
+  private readonly up = new Big("bytes-up", "Sent by devices");
+  private readonly waiting = new Big("waiting", "Time spent waiting");
+  private readonly applied = new Big("applied", "Updates applied");
+  readonly element = h(
+    "div",
+    { class: "numbers" },
+    ...[this.accuracy, this.loss, this.down, this.up, this.waiting, this.applied].map((big) => big.element),
+  );
+
+  update({ run, now, rounds, evaluations }: Board): void {
+    const trainLoss = rounds.train_loss[rounds.train_loss.length - 1] ?? null;
+    const best = evaluations.accuracy.reduce<number>((most, value) => Math.max(most, value ?? 0), 0);
+    this.accuracy.show(
+      formatShare(now.accuracy, 2),
+      [run.target === null ? "" : `target ${formatShare(run.target)}`, best > 0 ? `best ${formatShare(best)}` : ""]
+        .filter((part) => part !== "")
+        .join(" · "),
+    );
+    this.loss.show(formatNumber(now.loss), trainLoss === null ? "" : `in training ${formatNumber(trainLoss)}`);
+    this.down.show(formatBytes(now.bytes_down), now.bytes_injected > 0 ? `${formatBytes(now.bytes_injected)} shared samples` : "");
+    const saved = now.dense_bytes_up > 0 ? 1 - now.bytes_up / now.dense_bytes_up : 0;
+    this.up.show(
+      formatBytes(now.bytes_up),
+      saved > 0.005 ? `${formatShare(saved, 0)} saved` : now.bytes_relayed > 0 ? `${formatBytes(now.bytes_relayed)} relayed` : "",
+    );
+    const last = rounds.waiting_share[rounds.waiting_share.length - 1] ?? null;
+    this.waiting.show(formatShare(now.waiting_share), last === null ? "" : `last round ${formatShare(last, 0)}`);
+    const missed = ([["late", now.late], ["lost", now.lost], ["refused", now.refused], ["crashed", now.crashed]] as const)
+      .filter(([, count]) => count > 0)
+      .map(([name, count]) => `${formatCount(count)} ${name}`);
+    this.applied.show(formatCount(now.applied), missed.length > 0 ? missed.join(", ") : "none missed");
+  }
+}

@@ -1,0 +1,57 @@
+import type { Board } from "../board";
+import { LineChart } from "../charts/lines";
+import { h } from "../dom";
+import { formatCount, formatCountTick, formatSeconds, formatShare, formatShareTick } from "../format";
+import { always, section, type Panel } from "./panel";
+
+// What became of the devices' work, and what the program had to say.
+export function outcomes(): Panel {
+  const applied = new LineChart({
+    id: "applied",
+    title: "Updates applied",
+    hint: "of those that took part in a round",
+    series: [
+      { label: "applied", colour: "c3", filled: true },
+      { label: "took part", colour: "c5", dashed: true },
+    ],
+    text: formatCount,
+    tick: (value) => (Number.isInteger(value) ? formatCountTick(value) : ""),
+    from: "zero",
+  });
+  const waiting = new LineChart({
+    id: "waiting",
+    title: "Waiting",
+    hint: "of the devices' time in a round",
+    series: [{ label: "waiting", colour: "c4", filled: true }],
+    text: formatShare,
+    tick: formatShareTick,
+    from: "zero",
+    limit: 1,
+  });
+  const list = h("ol", { class: "notes", "data-testid": "notes" });
+  const notes = h("div", { class: "card" }, h("h3", {}, "Notes"), h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Notes" }, list));
+  let rounds: Board["rounds"] | null = null;
+  let said: Board["notes"] | null = null;
+  return {
+    element: section("outcomes", "Outcomes", "What became of the devices' work", null, applied.element, waiting.element, notes),
+    inUse: always,
+    update(board: Board) {
+      if (board.rounds !== rounds) {
+        rounds = board.rounds;
+        applied.update([
+          { x: rounds.round, y: rounds.applied },
+          { x: rounds.round, y: rounds.participants },
+        ]);
+        waiting.update([{ x: rounds.round, y: rounds.waiting_share }]);
+      }
+      if (board.notes !== said) {
+        said = board.notes;
+        list.replaceChildren(
+          ...(said.length === 0
+            ? [h("li", { class: "none" }, "Nothing to note.")]
+            : [...said].reverse().map((note) => h("li", {}, h("time", {}, formatSeconds(note.time_s)), h("span", {}, note.text)))),
+        );
+      }
+    },
+  };
+}

@@ -1,0 +1,43 @@
+export interface ServerEvent {
+  event: string;
+  data: string;
+}
+
+// Takes a stream of server-sent events apart, however it is cut into pieces. The browser's EventSource does that too, but
+// keeps comments to itself, and those are how the program shows that it is there while nothing happens.
+export class EventParser {
+  private rest = "";
+  private event = "";
+  private data: string[] = [];
+  private held = 0;
+
+  constructor(private readonly most = 64 << 20) {}
+
+  // The events that this piece completes. Throws where one grows beyond all bounds.
+  feed(piece: string): ServerEvent[] {
+    const events: ServerEvent[] = [];
+    const lines = (this.rest + piece).split("\n");
+    this.rest = lines.pop() ?? "";
+    for (const raw of lines) {
+      const line = raw.endsWith("\r") ? raw.slice(0, -1) : raw;
+      if (line === "") {
+        if (this.data.length > 0) events.push({ event: this.event || "message", data: this.data.join("\n") });
+        this.event = "";
+        this.data = [];
+        this.held = 0;
+        continue;
+      }
+      const colon = line.indexOf(":");
+      if (colon === 0) continue;
+      const field = colon < 0 ? line : line.slice(0, colon);
+      const value = colon < 0 ? "" : line.slice(line[colon + 1] === " " ? colon + 2 : colon + 1);
+      if (field === "event") this.event = value;
+      else if (field === "data") {
+        this.data.push(value);
+        this.held += value.length;
+      }
+    }
+    if (this.held + this.rest.length > this.most) throw new Error("an event of the program has no end");
+    return events;
+  }
+}

@@ -1,0 +1,68 @@
+import { h, setText } from "./dom";
+
+// Light or dark: as the system says, until someone chooses.
+
+const key = "tributary-theme";
+const system = matchMedia("(prefers-color-scheme: dark)");
+const listeners = new Set<() => void>();
+const cache = new Map<string, string>();
+
+type Wish = "auto" | "light" | "dark";
+
+function stored(): Wish {
+  try {
+    const wish = localStorage.getItem(key);
+    return wish === "light" || wish === "dark" ? wish : "auto";
+  } catch {
+    return "auto";
+  }
+}
+
+let wish: Wish = stored();
+
+function apply(): void {
+  document.documentElement.dataset.theme = wish === "auto" ? (system.matches ? "dark" : "light") : wish;
+  cache.clear();
+  for (const listener of listeners) listener();
+}
+
+export function startTheme(): void {
+  system.addEventListener("change", apply);
+  apply();
+}
+
+export function onTheme(listener: () => void): void {
+  listeners.add(listener);
+}
+
+// The colour that the style sheet has for a name, for what is painted and not styled.
+export function colour(name: string): string {
+  let value = cache.get(name);
+  if (value === undefined) {
+    value = getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+    cache.set(name, value);
+  }
+  return value;
+}
+
+export function themeSwitch(): HTMLElement {
+  const next: Record<Wish, Wish> = { auto: "light", light: "dark", dark: "auto" };
+  const label = h("span", {});
+  const button = h("button", { type: "button", class: "quiet", "data-testid": "theme" }, label);
+  const show = () => {
+    setText(label, { auto: "◐ Auto", light: "☀ Light", dark: "☾ Dark" }[wish]);
+    button.setAttribute("aria-label", `Theme: ${wish}. Change to ${next[wish]}.`);
+  };
+  button.addEventListener("click", () => {
+    wish = next[wish];
+    try {
+      localStorage.setItem(key, wish);
+    } catch {
+      // It then lasts as long as the page.
+    }
+    show();
+    apply();
+  });
+  show();
+  return button;
+}
