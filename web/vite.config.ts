@@ -1,4 +1,4 @@
-import { defineConfig } from "vite";
+import { defineConfig } from "vitest/config";
 import { singleFile } from "./build/single_file";
 
 export default defineConfig({
@@ -11,6 +11,7 @@ export default defineConfig({
     reportCompressedSize: false,
     rollupOptions: { output: { format: "iife" } },
   },
+  test: { include: ["src/**/*.test.ts"] },
   server: {
     // `npm run mock` beside `npm run dev`.
     proxy: { "/api": "http://127.0.0.1:8123" },

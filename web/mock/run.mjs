@@ -129,7 +129,7 @@ export class MockRun {
       if (panels.has("gossip")) device.met = 1 + Math.floor(3 * this.random());
       if (panels.has("streams")) {
         device.rate = device.base * (0.9 + 0.2 * this.random());
-        device.buffered = Math.max(0, Math.min(400, Math.round(device.buffered + device.rate * duration * 0.3 - coming.samples * (0.4 + 0.5 * this.random()))));
+        device.buffered = Math.max(0, Math.min(400, Math.round(device.buffered + device.rate * duration * 0.25 - (coming.samples + 0.35 * device.buffered) * (0.5 + 0.5 * this.random()))));
         device.dropped += device.buffered === 400 ? Math.round(device.rate) : 0;
       }
       const sent = Math.round(parameters * 4 * (panels.has("compression") ? 0.08 + 0.08 * this.random() : 1));

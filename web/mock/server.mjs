@@ -46,7 +46,8 @@ export async function serve({ port = 0, skip = 0, roundMs = 1500, still = false,
   const server = createServer((request, response) => {
     const url = new URL(request.url, "http://localhost");
     const head = (type) => ({ "Content-Type": type, "Content-Security-Policy": policy, "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff" });
-    if (token !== "" && url.searchParams.get("token") !== token) {
+    // The page itself tells nothing of a run, so that it can be loaded again once the token has left its address.
+    if (token !== "" && url.pathname !== "/" && url.searchParams.get("token") !== token) {
       response.writeHead(401, head("text/plain")).end("token\n");
     } else if (url.pathname === "/") {
       response.writeHead(200, head("text/html; charset=utf-8")).end(readFileSync(page));

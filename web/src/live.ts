@@ -11,7 +11,7 @@ export interface Listener {
   finished(): boolean;
 }
 
-const silenceMs = 2800; // The program says something every 2 s. Said to be lost after this,
+const silenceMs = 2700; // The program says something every 2 s. Said to be lost after this,
 const hangUpMs = 8000; // and called again after this.
 const pausesMs = [500, 1000, 2000, 3000];
 
@@ -23,6 +23,7 @@ class Refused extends Error {}
 export class Live {
   private heard = 0; // when; 0 while nothing is
   private tries = 0;
+  private over = false; // the program has hung up after the run
 
   constructor(
     private readonly token: string,
@@ -32,7 +33,7 @@ export class Live {
   async follow(): Promise<void> {
     let first = true;
     this.listener.onConnection("connecting", "");
-    setInterval(() => this.watch(), 250);
+    setInterval(() => this.watch(), 100);
     for (;;) {
       try {
         if (first) this.listener.onEvent("board", await this.board());
@@ -51,7 +52,8 @@ export class Live {
 
   private lost(why: string): void {
     this.heard = 0;
-    this.listener.onConnection(this.listener.finished() ? "ended" : "lost", why);
+    this.over = this.listener.finished();
+    this.listener.onConnection(this.over ? "ended" : "lost", why);
   }
 
   private watch(): void {
@@ -62,7 +64,8 @@ export class Live {
     const wasSilent = this.heard === 0;
     this.heard = performance.now();
     this.tries = 0;
-    if (wasSilent) this.listener.onConnection("live", "");
+    // A program that still answers for a while has nothing new to tell.
+    if (wasSilent && !this.over) this.listener.onConnection("live", "");
   }
 
   private async ask(path: string, signal?: AbortSignal): Promise<Response> {
@@ -102,6 +105,10 @@ export class Live {
         this.hear();
         for (const { event, data } of parser.feed(decoder.decode(value, { stream: true })))
           this.listener.onEvent(event, JSON.parse(data));
+        if (this.over && !this.listener.finished()) {
+          this.over = false;
+          this.listener.onConnection("live", "");
+        }
       }
     } finally {
       clearTimeout(timer);

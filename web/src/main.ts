@@ -20,6 +20,7 @@ const numbers = new Numbers();
 const panels = [
   learning(store),
   fleet(store),
+  outcomes(),
   streams(store),
   split(store),
   dropout(store),
@@ -27,7 +28,6 @@ const panels = [
   transfers(),
   gossip(store),
   partition(),
-  outcomes(),
 ];
 const message = h("p", { class: "message", role: "alert", "data-testid": "message" }, "Waiting for the run …");
 const content = h("div", { hidden: true }, progress.element, numbers.element, ...panels.map((panel) => panel.element));

@@ -32,7 +32,7 @@ export const xScales: Record<XAxis, XScale> = {
   bytes: { name: "bytes", text: formatBytes, tick: formatBytesTick },
 };
 
-const font = '11px system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif';
+const font = '11px Inter, system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif';
 
 const common = (): uPlot.Axis => ({
   stroke: () => colour("muted"),
@@ -45,8 +45,8 @@ const common = (): uPlot.Axis => ({
 export function xAxis(scale: () => XScale): uPlot.Axis {
   return {
     ...common(),
-    size: 28,
-    gap: 6,
+    size: 24,
+    gap: 5,
     space: 70,
     grid: { show: false },
     border: { show: true, stroke: () => colour("line"), width: 1 },

@@ -74,7 +74,7 @@ export class DeviceBars {
   }
 
   private describe(width: number, height: number): uPlot.Options {
-    const bars = uPlot.paths.bars?.({ size: [0.8, 40] });
+    const bars = uPlot.paths.bars?.({ size: [0.72, 26] });
     const series = (name: string): uPlot.Series => ({
       stroke: () => colour(name),
       fill: () => colour(name),

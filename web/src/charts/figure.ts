@@ -66,7 +66,7 @@ export class Figure {
     this.plot = h("div", { class: "plot", role: "img", "aria-label": options.title });
     this.alternative = h("div", { class: "alternative", hidden: true, tabindex: 0, role: "region", "aria-label": options.title });
     const stage = h("div", { class: "stage" }, this.plot, this.alternative);
-    stage.style.height = `${options.height ?? 200}px`;
+    stage.style.height = `${options.height ?? 180}px`;
     this.element = h(
       "figure",
       { class: "card chart", "data-testid": `chart-${options.id}` },
@@ -108,8 +108,8 @@ export class Figure {
     this.repaint();
   }
 
-  // Under the pointer, or the latest where there is none.
-  point(at: string | null, values: string[] = []): void {
+  // What is under the pointer; the latest where nothing is, or no value of its own.
+  point(at: string | null, values: string[] = this.latest.values): void {
     this.pointing = at !== null;
     if (at === null) this.legend(this.latest.at, this.latest.values);
     else this.legend(at, values);

@@ -1,5 +1,5 @@
 import uPlot from "uplot";
-import { formatNumber, formatShare, formatShareTick } from "../format";
+import { formatCountTick, formatNumber, formatShare, formatShareTick } from "../format";
 import { colour } from "../theme";
 import { xAxis, yAxis, yRange } from "./axes";
 import { Figure } from "./figure";
@@ -11,12 +11,12 @@ export class FrontChart {
   readonly figure = new Figure({
     id: "front",
     title: "Pareto front",
-    hint: "loss after a short training, lower is better, by share of the full network's cost",
+    hint: "loss after a short training, by cost",
     keys: [
       { label: "choices", colour: "c1" },
       { label: "kept now", colour: "c2" },
     ],
-    height: 220,
+    height: 200,
   });
   private plot: uPlot | null = null;
   private front: Front | null = null;
@@ -66,7 +66,7 @@ export class FrontChart {
         x: { time: false, range: (_u, _min, max) => [0, Math.max(1, max ?? 1) * 1.02] },
         y: { range: yRange("around", Infinity, () => null) },
       },
-      axes: [xAxis(() => scale), yAxis(formatNumber)],
+      axes: [xAxis(() => scale), yAxis(formatCountTick)],
       series: [
         {},
         {

@@ -57,7 +57,7 @@ export class HeatMap {
     return {
       width,
       height,
-      wide: Math.min(56, width / Math.max(1, this.classes?.counts.length ?? 1)),
+      wide: width / Math.max(1, this.classes?.counts.length ?? 1),
       high: height / Math.max(1, this.classes?.names.length ?? 1),
     };
   }
@@ -91,7 +91,7 @@ export class HeatMap {
       for (let i = 1; i < counts.length; ++i) ctx.fillRect(labels + i * wide - gapX, 0, gapX, height);
     }
     ctx.fillStyle = colour("muted");
-    ctx.font = "11px system-ui, sans-serif";
+    ctx.font = "11px Inter, system-ui, sans-serif";
     ctx.textAlign = "right";
     ctx.textBaseline = "middle";
     const every = Math.ceil(14 / high);

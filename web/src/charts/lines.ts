@@ -143,7 +143,7 @@ export class LineChart {
     ctx.moveTo(bbox.left, y);
     ctx.lineTo(bbox.left + bbox.width, y);
     ctx.stroke();
-    ctx.font = `${11 * ratio}px system-ui, sans-serif`;
+    ctx.font = `${11 * ratio}px Inter, system-ui, sans-serif`;
     ctx.textAlign = "left";
     ctx.textBaseline = "bottom";
     ctx.fillText(`target ${this.options.text(this.target)}`, bbox.left + 6 * ratio, y - 3 * ratio);

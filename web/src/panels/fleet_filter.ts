@@ -37,7 +37,7 @@ export class FleetFilter {
     this.group = h("select", { "aria-label": "Group", "data-testid": "group", change: () => store.choose({ group: this.group.value }) });
     this.groupPart = h("span", { class: "select", hidden: true }, this.group);
     this.clear = h("button", { type: "button", class: "quiet", "data-testid": "clear-selection", click: () => store.choose({ selected: new Set() }) });
-    this.element = h("div", { class: "filters" }, this.text, this.groupPart, this.matching, this.clear);
+    this.element = h("div", { class: "filters" }, this.clear, this.matching, this.text, this.groupPart);
     for (const [name, label, glyph] of states) {
       const count = h("b", { "data-testid": `state-count-${name}` }, "0");
       const tile = h("span", { class: "tile", "data-state": name, "aria-hidden": "true" }, glyph);

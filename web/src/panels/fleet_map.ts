@@ -1,6 +1,7 @@
 import { nameOf, type Devices } from "../board";
 import { h, setAttribute, setText } from "../dom";
 import { formatCount, formatNumber, formatSeconds } from "../format";
+import { tookOf } from "../round_parts";
 import { knownState, stateGlyph, stateLabel } from "../states";
 import type { Store } from "../store";
 
@@ -13,14 +14,16 @@ export function lineOf(devices: Devices, row: number): string {
     parts.push(`round ${formatCount(devices.round[row])} ${devices.outcome[row]}${devices.reason[row] ? ` (${devices.reason[row]})` : ""}`);
   parts.push(`${formatCount(devices.applied[row])} applied, ${formatCount(devices.missed[row])} missed`);
   if (devices.loss[row] !== null) parts.push(`loss ${formatNumber(devices.loss[row])}`);
-  const busy = (devices.pull_s[row] ?? 0) + (devices.compute_s[row] ?? 0) + (devices.push_s[row] ?? 0) - (devices.hidden_s[row] ?? 0);
+  const busy = tookOf(devices, row);
   if (busy > 0) parts.push(`took ${formatSeconds(busy)}, waited ${formatSeconds(devices.wait_s[row])}`);
   return parts.join(" · ");
 }
 
+const mostNamed = 48;
+
 // The fleet at a glance: a tile a device. One stop for the tab key; arrows go from tile to tile.
 export class FleetMap {
-  private readonly tiles: HTMLElement[] = [];
+  private readonly cells: HTMLElement[] = [];
   private readonly grid: HTMLElement;
   private readonly line = h("p", { class: "line", "data-testid": "device-line" });
   private devices: Devices | null = null;
@@ -34,7 +37,7 @@ export class FleetMap {
   ) {
     this.grid = h("div", { class: "map", role: "listbox", "aria-multiselectable": "true", "aria-label": "Devices by what they do", "data-testid": "fleet-map" });
     this.grid.addEventListener("keydown", (event) => this.key(event));
-    const rowOf = (event: Event) => this.tiles.indexOf((event.target as Element).closest<HTMLElement>(".tile") as HTMLElement);
+    const rowOf = (event: Event) => this.cells.indexOf((event.target as Element).closest<HTMLElement>(".cell") as HTMLElement);
     this.grid.addEventListener("click", (event) => this.choose(rowOf(event)));
     this.grid.addEventListener("pointerover", (event) => this.hover(rowOf(event)));
     this.grid.addEventListener("pointerleave", () => this.hover(-1));
@@ -46,30 +49,33 @@ export class FleetMap {
   update(devices: Devices, rows: number[]): void {
     this.devices = devices;
     const count = devices.id.length;
-    while (this.tiles.length > count) this.tiles.pop()?.remove();
-    if (this.tiles.length < count) {
+    while (this.cells.length > count) this.cells.pop()?.remove();
+    if (this.cells.length < count) {
       const more = document.createDocumentFragment();
-      while (this.tiles.length < count) {
-        const tile = h("span", { class: "tile", role: "option", tabindex: -1 });
-        this.tiles.push(tile);
-        more.append(tile);
+      while (this.cells.length < count) {
+        const cell = h("div", { class: "cell", role: "option", tabindex: -1 }, h("span", { class: "tile" }), h("span", { class: "label" }));
+        this.cells.push(cell);
+        more.append(cell);
       }
       this.grid.append(more);
     }
-    setAttribute(this.grid, "data-size", count <= 60 ? "large" : count <= 300 ? "medium" : "small");
+    setAttribute(this.grid, "data-size", count <= mostNamed ? "large" : count <= 300 ? "medium" : "small");
     this.current = Math.min(this.current, Math.max(0, count - 1));
     const shown = new Set(rows);
     for (let row = 0; row < count; ++row) {
-      const tile = this.tiles[row] as HTMLElement;
+      const cell = this.cells[row] as HTMLElement;
       const state = knownState(devices.state[row] ?? "");
-      if (tile.dataset.state !== state) {
-        tile.dataset.state = state;
+      const name = nameOf(devices, row);
+      if (cell.dataset.state !== state) {
+        const tile = cell.firstElementChild as HTMLElement;
+        cell.dataset.state = tile.dataset.state = state;
         tile.textContent = stateGlyph(state);
       }
-      setAttribute(tile, "aria-label", `${nameOf(devices, row)}, ${stateLabel(state)}`);
-      setAttribute(tile, "aria-selected", String(this.store.choices.selected.has(devices.id[row] as number)));
-      setAttribute(tile, "data-dim", String(!shown.has(row)));
-      setAttribute(tile, "tabindex", row === this.current ? "0" : "-1");
+      if (count <= mostNamed) setText(cell.lastElementChild as HTMLElement, name);
+      setAttribute(cell, "aria-label", `${name}, ${stateLabel(state)}`);
+      setAttribute(cell, "aria-selected", String(this.store.choices.selected.has(devices.id[row] as number)));
+      setAttribute(cell, "data-dim", String(!shown.has(row)));
+      setAttribute(cell, "tabindex", row === this.current ? "0" : "-1");
     }
     this.describe();
   }
@@ -98,11 +104,11 @@ export class FleetMap {
   }
 
   private go(row: number): void {
-    this.tiles[this.current]?.setAttribute("tabindex", "-1");
-    this.current = Math.max(0, Math.min(this.tiles.length - 1, row));
-    const tile = this.tiles[this.current];
-    tile?.setAttribute("tabindex", "0");
-    tile?.focus();
+    this.cells[this.current]?.setAttribute("tabindex", "-1");
+    this.current = Math.max(0, Math.min(this.cells.length - 1, row));
+    const cell = this.cells[this.current];
+    cell?.setAttribute("tabindex", "0");
+    cell?.focus();
   }
 
   private key(event: KeyboardEvent): void {

@@ -1,6 +1,7 @@
 import { nameOf, type Board, type Devices } from "../board";
 import { h, setAttribute, setHidden, setText } from "../dom";
 import { formatBytes, formatCount, formatNumber, formatSeconds, formatShare } from "../format";
+import { tookOf } from "../round_parts";
 import { knownState, stateGlyph, stateLabel, states } from "../states";
 import type { Store } from "../store";
 
@@ -25,9 +26,6 @@ const plain = (id: keyof Devices & string, title: string, format: (value: number
   sort: (devices, row) => (devices[id] as (number | null)[])[row] ?? null,
   text: (devices, row) => format((devices[id] as (number | null)[])[row]),
 });
-
-const tookOf = (devices: Devices, row: number): number =>
-  (devices.pull_s[row] ?? 0) + (devices.compute_s[row] ?? 0) + (devices.push_s[row] ?? 0) - (devices.hidden_s[row] ?? 0);
 
 const columns: Column[] = [
   { id: "name", title: "Device", words: true, sort: (_d, row) => row, text: nameOf },

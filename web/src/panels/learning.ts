@@ -2,7 +2,7 @@ import type { Board } from "../board";
 import { xScales } from "../charts/axes";
 import { LineChart } from "../charts/lines";
 import { choice, setText } from "../dom";
-import { formatNumber, formatShare, formatShareTick } from "../format";
+import { formatCountTick, formatNumber, formatShare, formatShareTick } from "../format";
 import type { Store, XAxis } from "../store";
 import { always, section, type Panel } from "./panel";
 
@@ -24,7 +24,7 @@ export function learning(store: Store): Panel {
       { label: "in training", colour: "c3", dashed: true },
     ],
     text: formatNumber,
-    tick: formatNumber,
+    tick: formatCountTick,
     height: 260,
   });
   const axis = choice<XAxis>(

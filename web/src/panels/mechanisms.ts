@@ -47,7 +47,7 @@ export function streams(store: Store): Panel {
 
 export function split(store: Store): Panel {
   const samples = new DeviceBars({ id: "samples", title: "The last batch", hint: "samples by device", colour: "c3", text: formatCount }, store);
-  const deviation = new LineChart({ id: "deviation", title: "Deviation of the batch", hint: "of its classes from those of all data: 0 the same, 100 % none in common", series: [{ label: "deviation", colour: "c2" }], text: formatShare, tick: formatShareTick, from: "zero", limit: 1 });
+  const deviation = new LineChart({ id: "deviation", title: "Deviation of the batch", hint: "of its classes from those of all data", series: [{ label: "deviation", colour: "c2" }], text: formatShare, tick: formatShareTick, from: "zero", limit: 1 });
   return panel(
     "split",
     section("split", "Batch composition", "What a global batch is put together from", null, samples.element, deviation.element),
@@ -63,8 +63,8 @@ export function split(store: Store): Panel {
 
 export function dropout(store: Store): Panel {
   const front = new FrontChart();
-  const kept = new DeviceBars({ id: "kept", title: "Kept by device", hint: "share of the network's computation", colour: "c2", text: (value) => formatShare(value, 0), tick: formatShareTick, limit: 1, height: 220 }, store);
-  const mean = new LineChart({ id: "kept-mean", title: "Kept over rounds", hint: "mean of the devices", series: [{ label: "kept", colour: "c2", filled: true }], text: formatShare, tick: formatShareTick, from: "zero", limit: 1, height: 220 });
+  const kept = new DeviceBars({ id: "kept", title: "Kept by device", hint: "share of the network's computation", colour: "c2", text: (value) => formatShare(value, 0), tick: formatShareTick, limit: 1, height: 200 }, store);
+  const mean = new LineChart({ id: "kept-mean", title: "Kept over rounds", hint: "mean of the devices", series: [{ label: "kept", colour: "c2", filled: true }], text: formatShare, tick: formatShareTick, from: "zero", limit: 1, height: 200 });
   return panel(
     "dropout",
     section("dropout", "Dropout", "How much of the network devices train that are short of time", null, front.element, kept.element, mean.element),

@@ -37,22 +37,19 @@ export class Numbers {
     const best = evaluations.accuracy.reduce<number>((most, value) => Math.max(most, value ?? 0), 0);
     this.accuracy.show(
       formatShare(now.accuracy, 2),
-      [run.target === null ? "" : `target ${formatShare(run.target)}`, best > 0 ? `best ${formatShare(best)}` : ""]
-        .filter((part) => part !== "")
-        .join(" · "),
+      run.target !== null ? `target ${formatShare(run.target)}` : best > 0 ? `best ${formatShare(best)}` : "",
     );
     this.loss.show(formatNumber(now.loss), trainLoss === null ? "" : `in training ${formatNumber(trainLoss)}`);
-    this.down.show(formatBytes(now.bytes_down), now.bytes_injected > 0 ? `${formatBytes(now.bytes_injected)} shared samples` : "");
-    const saved = now.dense_bytes_up > 0 ? 1 - now.bytes_up / now.dense_bytes_up : 0;
-    this.up.show(
-      formatBytes(now.bytes_up),
-      saved > 0.005 ? `${formatShare(saved, 0)} saved` : now.bytes_relayed > 0 ? `${formatBytes(now.bytes_relayed)} relayed` : "",
+    const each = (bytes: number) => (run.devices > 0 ? `${formatBytes(bytes / run.devices)} a device` : "");
+    this.down.show(
+      formatBytes(now.bytes_down),
+      now.bytes_injected > 0 ? `${formatBytes(now.bytes_injected)} shared samples` : each(now.bytes_down),
     );
+    const saved = now.dense_bytes_up > 0 ? 1 - now.bytes_up / now.dense_bytes_up : 0;
+    this.up.show(formatBytes(now.bytes_up), saved > 0.005 ? `${formatShare(saved, 0)} saved` : each(now.bytes_up));
     const last = rounds.waiting_share[rounds.waiting_share.length - 1] ?? null;
     this.waiting.show(formatShare(now.waiting_share), last === null ? "" : `last round ${formatShare(last, 0)}`);
-    const missed = ([["late", now.late], ["lost", now.lost], ["refused", now.refused], ["crashed", now.crashed]] as const)
-      .filter(([, count]) => count > 0)
-      .map(([name, count]) => `${formatCount(count)} ${name}`);
-    this.applied.show(formatCount(now.applied), missed.length > 0 ? missed.join(", ") : "none missed");
+    const missed = now.late + now.lost + now.refused + now.crashed;
+    this.applied.show(formatCount(now.applied), missed > 0 ? `${formatCount(missed)} missed` : "none missed");
   }
 }

@@ -1,8 +1,10 @@
 import type { Board } from "../board";
 import { LineChart } from "../charts/lines";
-import { h } from "../dom";
+import { h, setText } from "../dom";
 import { formatCount, formatCountTick, formatSeconds, formatShare, formatShareTick } from "../format";
 import { always, section, type Panel } from "./panel";
+
+const outcomeNames = ["applied", "late", "lost", "refused", "crashed"] as const;
 
 // What became of the devices' work, and what the program had to say.
 export function outcomes(): Panel {
@@ -28,14 +30,17 @@ export function outcomes(): Panel {
     from: "zero",
     limit: 1,
   });
+  const counts = outcomeNames.map((name) => h("b", { "data-testid": `outcome-${name}` }));
+  const summary = h("p", { class: "summary" }, ...outcomeNames.map((name, i) => h("span", {}, `${name} `, counts[i] as HTMLElement)));
   const list = h("ol", { class: "notes", "data-testid": "notes" });
   const notes = h("div", { class: "card" }, h("h3", {}, "Notes"), h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Notes" }, list));
   let rounds: Board["rounds"] | null = null;
   let said: Board["notes"] | null = null;
   return {
-    element: section("outcomes", "Outcomes", "What became of the devices' work", null, applied.element, waiting.element, notes),
+    element: section("outcomes", "Outcomes", "What became of the devices' work", summary, applied.element, waiting.element, notes),
     inUse: always,
     update(board: Board) {
+      outcomeNames.forEach((name, i) => setText(counts[i] as HTMLElement, formatCount(board.now[name])));
       if (board.rounds !== rounds) {
         rounds = board.rounds;
         applied.update([
