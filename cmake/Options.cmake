@@ -18,8 +18,8 @@ set(TRIBUTARY_OPTIONAL_PARTS
     "SQLITE|sqlite3|libsqlite3-dev"
     "ZSTD|libzstd|libzstd-dev"
     "OPENSSL|openssl>=3.0|libssl-dev"
-    "DASHBOARD||nodejs npm")
-set(TRIBUTARY_PARTS_IN_USE GRPC KAFKA MQTT OPENSSL)  # Extended as the folders that use a part arrive.
+    "DASHBOARD|cpp-httplib|libcpp-httplib-dev")
+set(TRIBUTARY_PARTS_IN_USE GRPC KAFKA MQTT OPENSSL DASHBOARD)  # Extended as the folders that use a part arrive.
 foreach(part IN LISTS TRIBUTARY_OPTIONAL_PARTS)
   string(REGEX MATCH "^[A-Z]+" name "${part}")
   set(default OFF)

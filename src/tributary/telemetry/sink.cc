@@ -100,6 +100,10 @@ void TeeSink::Write(const Event& event) {
   for (EventSink* const sink : sinks_) sink->Write(event);
 }
 
+void TeeSink::Describe(const RunFacts& facts) {
+  for (EventSink* sink : sinks_) sink->Describe(facts);
+}
+
 void DigestSink::Write(const Event& event) {
   const std::string line = EventToJson(event) + "\n";
   digest_.Add(std::as_bytes(std::span(line)));

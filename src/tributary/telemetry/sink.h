@@ -9,6 +9,7 @@
 #include "tributary/base/status.h"
 #include "tributary/telemetry/digest.h"
 #include "tributary/telemetry/event.h"
+#include "tributary/telemetry/run_facts.h"
 
 namespace tributary {
 
@@ -18,6 +19,8 @@ class EventSink {
  public:
   virtual ~EventSink() = default;
   virtual void Write(const Event& event) = 0;
+  // What is known besides, before the first event and whenever it has changed.
+  virtual void Describe(const RunFacts&) {}
 };
 
 // A file with one line of JSON per event (event_json.h). What is written reaches the file with the next event
@@ -57,6 +60,7 @@ class TeeSink : public EventSink {
  public:
   explicit TeeSink(std::vector<EventSink*> sinks) : sinks_(std::move(sinks)) {}
   void Write(const Event& event) override;
+  void Describe(const RunFacts& facts) override;
 
  private:
   const std::vector<EventSink*> sinks_;

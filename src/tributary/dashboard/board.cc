@@ -1,0 +1,178 @@
+#include "tributary/dashboard/board.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tributary {
+namespace {
+
+constexpr std::size_t kMostLetters = 500;  // of a note or a reason
+
+std::string Shortened(const std::string& text) {
+  if (text.size() <= kMostLetters) return text;
+  return text.substr(0, kMostLetters) + "…";
+}
+
+std::optional<double> Share(Duration part, Duration whole) {
+  if (whole <= Duration{0}) return std::nullopt;
+  return ToSeconds(part) / ToSeconds(whole);
+}
+
+}  // namespace
+
+void Board::Describe(RunFacts described) {
+  facts = std::move(described);
+  devices.resize(std::max(devices.size(), std::min(facts.devices.size(), kMostShown)));
+  shares_.clear();
+  double all = 0;
+  for (const RunFacts::Device& device : facts.devices) {
+    if (device.class_counts.size() > shares_.size()) shares_.resize(device.class_counts.size());
+    for (std::size_t c = 0; c < device.class_counts.size(); ++c) {
+      shares_[c] += static_cast<double>(device.class_counts[c]);
+      all += static_cast<double>(device.class_counts[c]);
+    }
+  }
+  for (double& share : shares_) share = all > 0 ? share / all : 0;
+}
+
+void Board::Write(const Event& event) {
+  time = std::max(time, event.time);
+  std::visit([this](const auto& what) { On(what); }, event.what);
+}
+
+void Board::SetState(std::size_t device, std::string_view state) {
+  if (device >= kMostShown) return;
+  if (device >= devices.size()) devices.resize(device + 1);
+  devices[device].state = state;
+  states_are_told = true;
+}
+
+void Board::SetAll(std::string_view state) {
+  if (states_are_told) return;
+  for (Device& device : devices) {
+    if (device.state != "gone" || state == "busy") device.state = state;
+  }
+}
+
+void Board::On(const RunStarted& started) {
+  run = started;
+  devices.resize(std::max<std::size_t>(devices.size(), std::min<std::uint64_t>(started.devices, kMostShown)));
+}
+
+void Board::On(const RoundStarted& started) {
+  round = started.round.value;
+  participants = started.participants;
+  back = 0;
+  running_ = {};
+  running_.classes.assign(shares_.size(), 0);
+  // Nobody says who takes part: who has not come back is taken to be busy where everybody does.
+  SetAll(started.participants >= devices.size() ? "busy" : "waiting");
+}
+
+void Board::On(const DeviceFinished& device) {
+  ++back;
+  const Duration took = device.pull + device.compute + device.push - device.hidden + device.wait;
+  running_.waited += device.wait;
+  running_.lasted += took;
+  relayed += device.bytes_relayed;
+  if (device.kept) {
+    running_.kept += *device.kept;
+    ++running_.chose;
+  }
+  if (device.outcome == Outcome::kApplied) {
+    ++running_.applied;
+    running_.up += device.bytes_up;
+    AddClasses(device);
+  }
+  const std::size_t i = device.device.value;
+  if (i >= kMostShown) return;
+  if (i >= devices.size()) devices.resize(i + 1);
+  Device& row = devices[i];
+  row.last = device;
+  row.last->reason = Shortened(device.reason);
+  ++(device.outcome == Outcome::kApplied ? row.applied : row.missed);
+  row.down += device.bytes_down;
+  row.up += device.bytes_up;
+  if (!states_are_told) {
+    row.state = device.outcome == Outcome::kLost || device.outcome == Outcome::kCrashed ? "gone" : "done";
+  }
+}
+
+void Board::AddClasses(const DeviceFinished& device) {
+  const std::size_t i = device.device.value;
+  if (i >= facts.devices.size()) return;
+  const std::vector<std::int64_t>& counts = facts.devices[i].class_counts;
+  double all = 0;
+  for (const std::int64_t count : counts) all += static_cast<double>(count);
+  if (all <= 0 || counts.size() > running_.classes.size()) return;
+  const auto samples = static_cast<double>(device.samples);
+  for (std::size_t c = 0; c < counts.size(); ++c) {
+    running_.classes[c] += samples * static_cast<double>(counts[c]) / all;
+  }
+  running_.samples += samples;
+}
+
+std::optional<double> Board::Deviation() const {
+  if (running_.samples <= 0) return std::nullopt;
+  double sum = 0;
+  for (std::size_t c = 0; c < shares_.size(); ++c) sum += std::abs(running_.classes[c] / running_.samples - shares_[c]);
+  return sum / 2;
+}
+
+void Board::On(const RoundFinished& ended) {
+  down += ended.bytes_down;
+  up += ended.bytes_up;
+  injected += ended.bytes_injected;
+  applied += ended.applied;
+  late += ended.late;
+  lost += ended.lost;
+  refused += ended.refused;
+  crashed += ended.crashed;
+  waited += running_.waited;
+  lasted += running_.lasted;
+  const Bytes dense = facts.dense_update * static_cast<std::int64_t>(running_.applied);
+  dense_up += dense;
+
+  Round point;
+  point.round = ended.round.value;
+  point.applied = ended.applied;
+  point.participants = ended.applied + ended.late + ended.lost + ended.refused + ended.crashed;
+  point.buffered = ended.buffered;
+  point.time = time;
+  point.duration = ended.duration;
+  point.bytes = down + up;
+  point.up = running_.up;
+  point.dense_up = dense;
+  point.train_loss = ended.train_loss;
+  point.waiting_share = Share(running_.waited, running_.lasted);
+  point.overlap = ended.overlap;
+  if (running_.chose > 0) point.kept = running_.kept / static_cast<double>(running_.chose);
+  point.deviation = Deviation();
+  rounds.Add(point);
+  if (!states_are_told) {
+    for (Device& device : devices) {
+      if (device.state == "busy" || device.state == "done") device.state = "waiting";
+    }
+  }
+}
+
+void Board::On(const Evaluated& evaluated) {
+  // One that devices hold out is shown only where there is no central one.
+  if (evaluated.where == EvaluatedWhere::kDevices && accuracy) return;
+  accuracy = evaluated.accuracy;
+  loss = evaluated.loss;
+  evaluations.Add({evaluated.round.value, time, down + up, evaluated.accuracy, evaluated.loss});
+}
+
+void Board::On(const RunFinished& ended) {
+  finished = ended;
+  if (ended.accuracy) accuracy = ended.accuracy;
+  SetAll("waiting");
+}
+
+void Board::On(const Note& note) {
+  notes.push_back({time, Shortened(note.text)});
+  if (notes.size() > kMostNotes) notes.pop_front();
+}
+
+}  // namespace tributary

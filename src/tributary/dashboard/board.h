@@ -1,0 +1,105 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tributary/dashboard/thinned.h"
+#include "tributary/telemetry/event.h"
+#include "tributary/telemetry/run_facts.h"
+
+namespace tributary {
+
+// What a page shows of a run, added up from its facts and events in memory that does not grow with its length: at most
+// kMostPoints rounds and evaluations and kMostShown devices. A plain value without locks; the same for a live run and for
+// one that is read from its folder.
+struct Board {
+  static constexpr std::size_t kMostPoints = 1'000, kMostShown = 1'000, kMostNotes = 50;
+
+  struct Round {
+    std::uint64_t round = 0, applied = 0, participants = 0, buffered = 0;
+    TimePoint time{0};
+    Duration duration{0};
+    Bytes bytes;  // down and up since the run began
+    Bytes up, dense_up;  // of this round
+    std::optional<double> train_loss, waiting_share, overlap, kept;
+    // Half the sum of differences between the shares of classes in the round's samples, as the devices' shards let expect
+    // them, and in all data: 0 for the same, 1 for no class in common.
+    std::optional<double> deviation;
+  };
+  struct Evaluation {
+    std::uint64_t round = 0;
+    TimePoint time{0};
+    Bytes bytes;
+    double accuracy = 0, loss = 0;
+  };
+  struct Device {
+    std::string state = "waiting";
+    std::optional<DeviceFinished> last;  // its last round
+    std::uint64_t applied = 0, missed = 0;
+    Bytes down, up;
+  };
+  struct Said {
+    TimePoint time{0};
+    std::string text;
+  };
+
+  void Describe(RunFacts facts);
+  void Write(const Event& event);
+  // Of a real fleet, what a device does now: waiting, pulling, computing, pushing, preparing, gone.
+  void SetState(std::size_t device, std::string_view state);
+
+  std::optional<RunStarted> run;
+  std::optional<RunFinished> finished;
+  RunFacts facts;
+  TimePoint time{0};
+  std::uint64_t round = 0, participants = 0, back = 0;
+  std::optional<double> accuracy, loss;
+  Bytes down, up, dense_up, relayed, injected;
+  std::uint64_t applied = 0, late = 0, lost = 0, refused = 0, crashed = 0;
+  Duration waited{0}, lasted{0};  // of all devices in all rounds that they were in
+  Thinned<Round> rounds{kMostPoints};
+  Thinned<Evaluation> evaluations{kMostPoints};
+  std::vector<Device> devices;  // the first ones
+  std::deque<Said> notes;
+  bool states_are_told = false;  // by SetState
+
+ private:
+  // Of the round that is running.
+  struct Running {
+    Duration waited{0}, lasted{0};
+    double kept = 0;
+    std::uint64_t chose = 0, applied = 0;
+    Bytes up;
+    std::vector<double> classes;
+    double samples = 0;
+  };
+
+  void On(const RunStarted& started);
+  void On(const RoundStarted& started);
+  void On(const DeviceFinished& device);
+  void On(const RoundFinished& ended);
+  void On(const Evaluated& evaluated);
+  void On(const RunFinished& ended);
+  void On(const Note& note);
+
+  void AddClasses(const DeviceFinished& device);
+  std::optional<double> Deviation() const;
+  void SetAll(std::string_view state);
+
+  Running running_;
+  std::vector<double> shares_;  // of the classes in all data
+};
+
+// The board as JSON (docs/watching.md has its keys), whole or in the parts that change at different pace.
+std::string BoardJson(const Board& board);
+std::string NowJson(const Board& board);
+std::string DevicesJson(const Board& board);
+std::string NotesJson(const Board& board);
+// The points that came after the first `rounds` and `evaluations` of all that there have been; none that are no longer kept.
+std::string PointsJson(const Board& board, std::uint64_t rounds, std::uint64_t evaluations);
+
+}  // namespace tributary

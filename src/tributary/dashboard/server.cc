@@ -1,0 +1,254 @@
+#include "tributary/dashboard/server.h"
+
+#include <httplib.h>
+
+#include <atomic>
+#include <charconv>
+#include <random>
+#include <thread>
+
+#include "tributary/dashboard/event_stream.h"
+#include "tributary/dashboard/page.h"
+
+namespace tributary {
+namespace {
+
+constexpr int kThreads = DashboardServer::kMostPages + 8;
+constexpr std::size_t kMostWaiting = 16;  // connections that nobody has time for yet
+constexpr Duration kAlive = std::chrono::seconds(2), kLook = std::chrono::milliseconds(500);
+
+// Inline parts are the page's own; it fetches from here alone.
+constexpr char kPolicy[] =
+    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; connect-src 'self'; img-src data:; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+struct Place {
+  std::string host;
+  int port = 0;
+};
+
+StatusOr<Place> ReadPlace(const std::string& address) {
+  const std::size_t colon = address.rfind(':');
+  Place place;
+  if (colon != std::string::npos) {
+    place.host = address.substr(0, colon);
+    const char* const end = address.data() + address.size();
+    const auto read = std::from_chars(address.data() + colon + 1, end, place.port);
+    if (read.ec == std::errc() && read.ptr == end && place.port >= 0 && place.port <= 65535) {
+      if (place.host.size() > 2 && place.host.front() == '[' && place.host.back() == ']') {
+        place.host = place.host.substr(1, place.host.size() - 2);
+      }
+      if (place.host.empty()) place.host = "0.0.0.0";
+      return place;
+    }
+  }
+  return InvalidArgument("--dashboard '" + address + "' is no address; allowed: HOST:PORT, e.g. 127.0.0.1:8080 or :8080");
+}
+
+bool IsLoopback(const std::string& host) { return host == "localhost" || host == "::1" || host.starts_with("127."); }
+
+// Takes as long whatever the first difference is.
+bool SameText(std::string_view a, std::string_view b) {
+  unsigned difference = a.size() == b.size() ? 0 : 1;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    difference |= static_cast<unsigned char>(a[i]) ^ static_cast<unsigned char>(b.empty() ? 0 : b[i % b.size()]);
+  }
+  return difference == 0;
+}
+
+// As httplib's, but with a bound on who waits.
+class BoundedQueue : public httplib::TaskQueue {
+ public:
+  BoundedQueue() : pool_(kThreads) {}
+  void enqueue(std::function<void()> task) override {
+    if (waiting_.fetch_add(1) >= static_cast<int>(kMostWaiting) + kThreads) {
+      // Served where it was accepted, and until then nobody else is: those wait with the system.
+      waiting_.fetch_sub(1);
+      task();
+      return;
+    }
+    pool_.enqueue([this, task = std::move(task)] {
+      task();
+      waiting_.fetch_sub(1);
+    });
+  }
+  void shutdown() override { pool_.shutdown(); }
+
+ private:
+  httplib::ThreadPool pool_;
+  std::atomic<int> waiting_{0};
+};
+
+}  // namespace
+
+struct DashboardServer::Parts {
+  SharedBoard& board;
+  DashboardOptions options;
+  std::string url;
+  httplib::Server server;
+  std::atomic<int> pages{0};
+  std::unique_ptr<Clock> clock = MakeRealClock();
+  std::mutex looking;
+  TimePoint looked{-kLook};
+  std::thread thread;
+
+  Parts(SharedBoard& shared, DashboardOptions wanted) : board(shared), options(std::move(wanted)) {}
+
+  // Refreshes what devices do, at most twice a second.
+  void Look() {
+    if (!options.states) return;
+    {
+      const std::lock_guard lock(looking);
+      if (clock->Now() - looked < kLook) return;
+      looked = clock->Now();
+    }
+    board.SetStates(options.states());
+  }
+
+  bool Knows(const httplib::Request& request) const {
+    if (options.token.empty()) return true;
+    const std::string bearer = request.get_header_value("Authorization");
+    constexpr std::string_view kBearer = "Bearer ";
+    if (bearer.starts_with(kBearer)) return SameText(std::string_view(bearer).substr(kBearer.size()), options.token);
+    return SameText(request.get_param_value("token"), options.token);
+  }
+
+  void Follow(httplib::Response& response) {
+    if (pages.fetch_add(1) >= kMostPages) {
+      pages.fetch_sub(1);
+      response.status = 503;
+      response.set_content("as many pages follow this run as may\n", "text/plain");
+      return;
+    }
+    const auto stream = std::make_shared<EventStream>();
+    const auto last = std::make_shared<TimePoint>(clock->Now());
+    response.set_chunked_content_provider(
+        "text/event-stream",
+        [this, stream, last](std::size_t, httplib::DataSink& sink) {
+          Look();
+          const std::uint64_t version = board.version();
+          std::string text = stream->Next(board.Take(), version, clock->Now());
+          if (text.empty() && clock->Now() - *last >= kAlive) text = ": alive\n\n";
+          if (!text.empty()) {
+            *last = clock->Now();
+            if (!sink.write(text.data(), text.size())) return false;
+          }
+          if (board.closed()) {
+            sink.done();
+            return true;
+          }
+          if (!sink.is_writable()) return false;
+          board.WaitForChange(version, options.states ? kLook : EventStream::kDevicesEvery);
+          // Many events are one piece of news.
+          std::this_thread::sleep_for(EventStream::kNowEvery / 2);
+          return true;
+        },
+        [this](bool) { pages.fetch_sub(1); });
+  }
+
+  void Route() {
+    server.new_task_queue = [] { return new BoundedQueue(); };
+    server.set_payload_max_length(1024);
+    server.set_read_timeout(2, 0);
+    server.set_write_timeout(2, 0);
+    server.set_keep_alive_max_count(100);
+    server.set_keep_alive_timeout(2);
+    server.set_tcp_nodelay(true);
+    // Without what httplib sets by itself, which lets two programs listen at one address.
+    server.set_socket_options([](socket_t socket) {
+      const int yes = 1;
+      ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
+    });
+    server.set_default_headers({{"Content-Security-Policy", kPolicy},
+                                {"X-Content-Type-Options", "nosniff"},
+                                {"Referrer-Policy", "no-referrer"},
+                                {"Cache-Control", "no-store"}});
+    server.set_pre_routing_handler([this](const httplib::Request& request, httplib::Response& response) {
+      if (request.method != "GET" && request.method != "HEAD") {
+        response.status = 405;
+        response.set_content("only GET\n", "text/plain");
+        return httplib::Server::HandlerResponse::Handled;
+      }
+      if (Knows(request)) return httplib::Server::HandlerResponse::Unhandled;
+      response.status = 401;
+      response.set_content("This run is shown to those who have its token: open the address that the program printed.\n",
+                           "text/plain");
+      return httplib::Server::HandlerResponse::Handled;
+    });
+    server.Get("/", [](const httplib::Request&, httplib::Response& response) {
+      response.set_content(DashboardPage().data(), DashboardPage().size(), "text/html; charset=utf-8");
+    });
+    server.Get("/api/board", [this](const httplib::Request&, httplib::Response& response) {
+      Look();
+      response.set_content(BoardJson(board.Take()), "application/json");
+    });
+    server.Get("/api/events", [this](const httplib::Request&, httplib::Response& response) { Follow(response); });
+    if (options.metrics) {
+      server.Get("/metrics", [this](const httplib::Request&, httplib::Response& response) {
+        response.set_content(options.metrics(), "text/plain; version=0.0.4; charset=utf-8");
+      });
+    }
+    server.set_error_handler([](const httplib::Request&, httplib::Response& response) {
+      if (response.body.empty()) response.set_content("nothing here; the page is at /\n", "text/plain");
+    });
+    server.set_exception_handler([](const httplib::Request&, httplib::Response& response, std::exception_ptr) {
+      response.status = 500;
+      response.set_content("this request failed; the run goes on\n", "text/plain");
+    });
+  }
+};
+
+DashboardServer::DashboardServer(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+
+StatusOr<std::unique_ptr<DashboardServer>> DashboardServer::Start(SharedBoard& board, DashboardOptions options) {
+  TRIBUTARY_ASSIGN_OR_RETURN(const Place place, ReadPlace(options.address));
+  if (DashboardPage().empty()) {
+    return InvalidArgument("this program was built without the dashboard's page, for want of Node; 'scripts/setup web' and build"
+                           " again, or follow the run in its events.jsonl");
+  }
+  if (!IsLoopback(place.host) && options.token.empty()) {
+    return InvalidArgument("--dashboard " + options.address + " can be reached from elsewhere, and there is no token");
+  }
+  const std::string address = options.address;
+  auto parts = std::make_unique<Parts>(board, std::move(options));
+  parts->Route();
+  int port = place.port;
+  if (port == 0) {
+    port = parts->server.bind_to_any_port(place.host);
+  } else if (!parts->server.bind_to_port(place.host, port)) {
+    port = -1;
+  }
+  if (port < 0) {
+    return Unavailable("--dashboard " + address + " cannot be had; perhaps something else listens there. Choose another port, or 0"
+                       " for any");
+  }
+  const std::string shown = place.host == "0.0.0.0" || place.host == "::" ? "localhost"
+                            : place.host.find(':') != std::string::npos   ? "[" + place.host + "]"
+                                                                          : place.host;
+  parts->url = "http://" + shown + ":" + std::to_string(port) + "/";
+  if (!parts->options.token.empty()) parts->url += "?token=" + parts->options.token;
+  parts->thread = std::thread([server = &parts->server] { server->listen_after_bind(); });
+  while (!parts->server.is_running()) std::this_thread::sleep_for(std::chrono::milliseconds(1));  // It can only then be stopped.
+  return std::unique_ptr<DashboardServer>(new DashboardServer(std::move(parts)));
+}
+
+DashboardServer::~DashboardServer() {
+  parts_->board.Close();
+  parts_->server.stop();
+  parts_->thread.join();
+}
+
+const std::string& DashboardServer::url() const { return parts_->url; }
+
+std::string MakeToken() {
+  std::random_device chance;
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string token;
+  for (int i = 0; i < 4; ++i) {
+    std::uint32_t bits = chance();
+    for (int digit = 0; digit < 8; ++digit, bits >>= 4) token += kDigits[bits & 15];
+  }
+  return token;
+}
+
+}  // namespace tributary

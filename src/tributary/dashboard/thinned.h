@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace tributary {
+
+// A series of any length in bounded memory: every 2^k-th point, from the first on, and the newest. Points are kept whole, not
+// averaged, so that what is shown did happen.
+template <typename Point>
+class Thinned {
+ public:
+  // At most `most` points are kept; 2 at least.
+  explicit Thinned(std::size_t most) : most_(most) {}
+
+  void Add(Point point) {
+    if (!points_.empty() && (seen_ - 1) % stride_ != 0) points_.pop_back();  // The newest of before was no 2^k-th.
+    if (points_.size() == most_) {
+      for (std::size_t i = 1; 2 * i < points_.size(); ++i) points_[i] = std::move(points_[2 * i]);
+      points_.resize((points_.size() + 1) / 2);
+      stride_ *= 2;
+      ++thinnings_;
+    }
+    points_.push_back(std::move(point));
+    ++seen_;
+  }
+
+  // In the order of Add. The last is the newest.
+  const std::vector<Point>& points() const { return points_; }
+  Point* newest() { return points_.empty() ? nullptr : &points_.back(); }
+  // How many there have been.
+  std::uint64_t seen() const { return seen_; }
+  // Changes whenever points other than the newest were dropped.
+  std::uint64_t thinnings() const { return thinnings_; }
+
+ private:
+  std::size_t most_;
+  std::uint64_t stride_ = 1;
+  std::uint64_t seen_ = 0;
+  std::uint64_t thinnings_ = 0;
+  std::vector<Point> points_;
+};
+
+}  // namespace tributary
