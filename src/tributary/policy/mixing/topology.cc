@@ -28,7 +28,7 @@ void AddEdge(std::vector<Edge>& edges, std::size_t a, std::size_t b) {
 
 std::vector<Edge> SortedOnce(std::vector<Edge> edges) {
   std::ranges::sort(edges);
-  edges.erase(std::ranges::unique(edges).begin(), edges.end());
+  edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
   return edges;
 }
 
