@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cstring>
 
+#include "tributary/base/file.h"
 #include "tributary/telemetry/digest.h"
 
 namespace tributary::remote {

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <thread>
 
+#include "tributary/base/file.h"
 #include "tributary/fleet/remote/offer_book.h"
 
 namespace tributary::remote {
