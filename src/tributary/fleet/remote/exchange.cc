@@ -83,7 +83,7 @@ Status Exchange::Refuse(Session& session, Status reason) {
   Errands errands;
   Lock lock(mutex_);
   if (session.left) return reason;
-  if (session.task) Settle(SlotOf(session), Outcome::kRefused, reason.message());
+  if (session.task) GiveUp(SlotOf(session), Outcome::kRefused, reason.message(), errands);
   Leave(lock, session, errands);
   return reason;
 }

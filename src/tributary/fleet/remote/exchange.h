@@ -117,9 +117,10 @@ class Exchange {
   };
   using Work = std::variant<TrainAssignment, EvaluateAssignment, CalibrateAssignment, CollectAssignment>;
   // Puts the question to the participants and waits as the inquiry says; only answers that were taken count for its
-  // quorum. `portions` tells training apart for each participant. `sink` takes the updates of training, and the models that are collected, each weighing no more than the samples that `devices`, indexed by
-  // number, were thought to have by the asker, whatever they have said since. When it returns, Cancelled or not, the
-  // sink holds exactly the answers that were complete.
+  // quorum. `portions` tells training apart for each participant. `sink` takes the updates of training, each weighing no
+  // more than the samples that `devices`, indexed by number, were thought to have by the asker, whatever they have said
+  // since; and the models that are collected. When it returns, Cancelled or not, the sink holds exactly the answers that
+  // were complete.
   struct Portions {
     std::span<const std::size_t> batches;  // samples of each; empty: as the work says
     std::span<const std::size_t> share;    // and how many of them it shares; empty: none
@@ -177,6 +178,8 @@ class Exchange {
             std::span<const DeviceProfile> devices, UpdateSink* sink, Errands& errands);
   void Begin(Session& session, Errands& errands);
   void Settle(Slot& slot, Outcome outcome, std::string reason);
+  // Likewise of one whose session cannot go on.
+  void GiveUp(Slot& slot, Outcome outcome, std::string reason, Errands& errands);
   void Charge(Slot& slot, const Task& task);
   // Ends what the session was doing and takes back what came of it. The lock is given up in between.
   void Abandon(Lock& lock, Session& session, Errands& errands);
@@ -217,8 +220,15 @@ class Exchange {
   void BeginMeeting(Slot& slot, Session& session, Errands& errands);
   // Tells those who wait for one that will not come. False if there was nothing to tell.
   bool TellAbsent(Lock& lock);
-  bool WillNotCome(const Slot& slot, TimePoint now, std::size_t others) const;
+  // Whether it is there, or may be back in a moment.
+  bool IsAwaited(const Slot& slot, TimePoint now) const;
+  bool WillNotCome(const Slot& slot, TimePoint now, std::size_t awaited) const;
   void MarkAbsent(Slot& slot, Errands& errands);
+  // Whether one that has answered is to do it again: it was cut off since, what it offered may have gone with its process, and
+  // a neighbour that has not answered may not have had it.
+  bool NeededAgain(const Slot& slot) const;
+  // It has. That it has answered counted before; what its model is now, and what that took, is told anew.
+  void AnswerAgain(Session& session, Slot& slot, const Answer& answer, Errands& errands);
   // Whether this participant can be asked for its model now.
   Session* Offering(const Slot& slot) const;
   // Passes on what others want of this participant, and was not passed on yet.

@@ -230,6 +230,10 @@ Status Exchange::Handle(Session& session, const Answer& answer, ByteSpan) {
   if (train) TRIBUTARY_RETURN_IF_ERROR(CheckStream(answer, received, members_[*session.member]));
   if (train) TRIBUTARY_RETURN_IF_ERROR(CheckKept(answer, options_.menu));
   TRIBUTARY_RETURN_IF_ERROR(CheckMet(slot, answer));
+  if (slot.settled) {
+    AnswerAgain(session, slot, answer, errands);
+    return OkStatus();
+  }
   const TimePoint now = clock_.Now();
   const StepObservation seen = Describe(task, answer, now, slot.result.report);
   DeviceReport& report = slot.result.report;
@@ -324,7 +328,7 @@ Status Exchange::Handle(Session& session, const Failure& failure, ByteSpan) {
   }
   if (!question_->open) return OkStatus();
   session.models.clear();  // It may have failed for want of one.
-  Settle(SlotOf(session), Outcome::kCrashed, failure.reason);
+  GiveUp(SlotOf(session), Outcome::kCrashed, failure.reason, errands);
   members_.Set(*session.member, Doing::kWaiting, clock_.Now());
   Abandon(lock, session, errands);
   return OkStatus();

@@ -43,28 +43,44 @@ Exchange::Session* Exchange::Offering(const Slot& slot) const {
   return applied || (!slot.settled && slot.session == session) ? session : nullptr;
 }
 
-bool Exchange::WillNotCome(const Slot& slot, TimePoint now, std::size_t others) const {
-  if (slot.settled && slot.result.report.outcome != Outcome::kApplied) return true;
+bool Exchange::IsAwaited(const Slot& slot, TimePoint now) const {
+  if (slot.settled && slot.result.report.outcome != Outcome::kApplied) return false;
   const Member& member = members_.all()[slot.result.report.device.value];
-  if (member.doing != Doing::kGone || now - member.since < options_.grace) return false;
-  // One that is not asked again has nothing to offer when it comes back; the others come back to it, if the round needs them.
-  return slot.settled || others >= question_->inquiry->quorum;
+  return member.doing != Doing::kGone || now - member.since < options_.grace;
+}
+
+bool Exchange::WillNotCome(const Slot& slot, TimePoint now, std::size_t awaited) const {
+  if (slot.settled && slot.result.report.outcome != Outcome::kApplied) return true;
+  // Where the round needs it, the others wait until it is back.
+  return !IsAwaited(slot, now) && awaited >= question_->inquiry->quorum;
+}
+
+bool Exchange::NeededAgain(const Slot& slot) const {
+  if (!question_->meets || slot.absent || slot.result.report.outcome != Outcome::kApplied) return false;
+  return std::ranges::any_of(slot.meets, [&](const Meeting& meeting) {
+    return !question_->slots[question_->slot_of.at(meeting.peer)].settled;
+  });
+}
+
+void Exchange::AnswerAgain(Session& session, Slot& slot, const Answer& answer, Errands& errands) {
+  Charge(slot, *session.task);
+  ReportMeeting(session, slot, answer);
+  slot.session = nullptr;
+  members_.Set(*session.member, Doing::kWaiting, clock_.Now());
+  Send(session, Verdict{session.task->ticket, Verdict::Outcome::kTaken, ""}, 0, errands);
+  session.task.reset();
 }
 
 bool Exchange::TellAbsent(Lock& lock) {
   if (!question_->meets) return false;
   const TimePoint now = clock_.Now();
-  const auto here = [&](const Slot& slot) {
-    const Member& member = members_.all()[slot.result.report.device.value];
-    if (slot.settled) return slot.result.report.outcome == Outcome::kApplied;
-    return member.doing != Doing::kGone || now - member.since < options_.grace;
-  };
-  const auto others = static_cast<std::size_t>(std::ranges::count_if(question_->slots, here));
+  const auto awaited = static_cast<std::size_t>(
+      std::ranges::count_if(question_->slots, [&](const Slot& slot) { return IsAwaited(slot, now); }));
   bool told = false;
   {
     Errands errands;  // Run without the lock.
     for (Slot& slot : question_->slots) {
-      if (slot.absent || !WillNotCome(slot, now, others)) continue;
+      if (slot.absent || !WillNotCome(slot, now, awaited)) continue;
       MarkAbsent(slot, errands);
       told = true;
     }

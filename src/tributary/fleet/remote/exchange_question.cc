@@ -50,7 +50,7 @@ void Exchange::Begin(Session& session, Errands& errands) {
   if (found == question_->slot_of.end()) return;
   Slot& slot = question_->slots[found->second];
   // While another connection's share is being taken back, this one waits; TakeBack's caller calls again.
-  if (slot.settled || slot.session != nullptr) return;
+  if (slot.session != nullptr || (slot.settled && !NeededAgain(slot))) return;
   slot.session = &session;
   slot.begun = true;
   StepPlan plan{Whole(), Whole(), 0};
@@ -100,6 +100,14 @@ void Exchange::Settle(Slot& slot, Outcome outcome, std::string reason) {
   ++question_->settled;
   if (outcome == Outcome::kApplied) ++question_->applied;
   changed_.notify_all();
+}
+
+void Exchange::GiveUp(Slot& slot, Outcome outcome, std::string reason, Errands& errands) {
+  if (!slot.settled) {
+    Settle(slot, outcome, std::move(reason));
+  } else if (!slot.absent) {  // It was asked again for what it offers; the answer that it gave stays.
+    MarkAbsent(slot, errands);
+  }
 }
 
 void Exchange::Charge(Slot& slot, const Task& task) {
@@ -266,7 +274,10 @@ std::vector<std::unique_ptr<Exchange::Task>> Exchange::EndTasks(Errands& errands
   std::vector<std::unique_ptr<Task>> tasks;
   for (Slot& slot : question_->slots) {
     tasks.emplace_back();
-    if (slot.settled) continue;
+    if (slot.settled) {
+      if (question_->meets && slot.session != nullptr) tasks.back() = EndTask(slot, "nobody needs its model any more", errands);
+      continue;
+    }
     DeviceReport& report = slot.result.report;
     if (slot.session == nullptr) {
       report.outcome = slot.begun ? Outcome::kCrashed : Outcome::kLost;
