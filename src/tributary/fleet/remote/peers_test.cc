@@ -183,7 +183,10 @@ TEST_F(PeersTest, ListensOnThePortThatItSays) {
   const auto taken = PeerServer::Start({.advertise = *port}, other);
   EXPECT_NE(taken.status().message().find("cannot listen for neighbours on"), std::string::npos);
   // Elsewhere than it says, as behind a router that forwards.
-  const auto elsewhere = PeerServer::Start({.advertise = {"example.org", 7071}, .listen = "127.0.0.1:0"}, other);
+  PeerServerOptions options;
+  options.advertise = {"example.org", 7071};
+  options.listen = "127.0.0.1:0";
+  const auto elsewhere = PeerServer::Start(std::move(options), other);
   ASSERT_TRUE(elsewhere.ok()) << elsewhere.status();
   EXPECT_EQ((*elsewhere)->address(), "example.org:7071");
 }
