@@ -32,6 +32,18 @@ expect_error '\[\[disturbance\]\] has a meaning on simulated devices only' coord
 expect_error "--stream 'kafka://here': it has no topic; allowed: kafka://HOST" device --join 127.0.0.1 --insecure --name pi-1 --stream kafka://here
 expect_error "nothing ever comes at a rate of 0" device --join 127.0.0.1 --insecure --name pi-1 --stream replay:0
 expect_error "--buffer-memory: 'much' is not a quantity" device --join 127.0.0.1 --insecure --name pi-1 --buffer-memory much
+for where in pi-1 pi-1:x :7071 unix:/tmp/pi-1 http://pi-1:7071 pi-1:70710; do
+  expect_error "--advertise: '$where' is no HOST:PORT; allowed: like" device --join 127.0.0.1:1 --name pi-1 --advertise $where
+done
+expect_error "--listen: 'here' is no HOST:PORT" device --join 127.0.0.1:1 --name pi-1 --advertise pi-1:7071 --listen here
+expect_error '--listen goes with --advertise' device --join 127.0.0.1:1 --name pi-1 --listen 127.0.0.1:0
+expect_error '--advertise names the port where --listen is reached, not 0' device --join 127.0.0.1:1 --name pi-1 \
+  --advertise pi-1:0 --listen 127.0.0.1:0
+expect_error '--insecure would send .* over pi-1:7071' device --join 127.0.0.1 --insecure --name pi-1 --advertise pi-1:7071
+expect_error '--insecure would send .* over 0.0.0.0:0' device --join 127.0.0.1 --insecure --name pi-1 --advertise 127.0.0.1:7071 \
+  --listen 0.0.0.0:0
+expect_error 'cannot listen for neighbours on 192.0.2.1:0: is the address one of this' device --join 127.0.0.1:1 --name pi-1 \
+  --advertise pi-1:7071 --listen 192.0.2.1:0
 expect_error "unknown thing to allow 'sample'; did you mean 'samples'" device --join 127.0.0.1 --insecure --name pi-1 --allow sample
 expect_error 'none/experiment.toml' coordinator --resume none
 expect_error '--resume goes on with the experiment of that run as it is' coordinator ./tiny.toml --resume none

@@ -1,4 +1,5 @@
 #include <cstdio>
+#include <random>
 
 #include "tributary/cli/commands.h"
 #include "tributary/cli/fleet_options.h"
@@ -66,6 +67,8 @@ Status Run(Arguments arguments) {
   options.listen = arguments.listen.starts_with(':') ? "[::]" + arguments.listen : arguments.listen;
   options.build = VersionNumber();
   options.wait_for = arguments.wait_for;
+  std::random_device chance;
+  options.life = (std::uint64_t{chance()} << 32) | chance();
 
   const auto clock = MakeRealClock();
   std::FILE* const view_out = arguments.json ? stderr : stdout;

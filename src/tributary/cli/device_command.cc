@@ -37,6 +37,8 @@ struct Arguments {
   bool leave_when_done = false;
   std::string longest_wait = "30s";
   std::vector<std::string> link_rate;
+  std::string advertise;
+  std::string listen;
   bool quiet = false;
 };
 
@@ -74,6 +76,27 @@ Status ReadAvailabilityTrace(const std::string& path, std::optional<Availability
   return OkStatus();
 }
 
+// Where other devices reach this one.
+Status ReadAdvertised(const Arguments& arguments, remote::AgentOptions& options) {
+  if (arguments.advertise.empty()) {
+    if (arguments.listen.empty()) return OkStatus();
+    return InvalidArgument("--listen goes with --advertise, which tells other devices where to reach this one");
+  }
+  auto advertise = remote::ParsePeerAddress(arguments.advertise);
+  if (!advertise.ok()) return std::move(advertise).status().WithContext("--advertise");
+  if (!arguments.listen.empty()) {
+    auto listen = remote::ParsePeerAddress(arguments.listen);
+    if (!listen.ok()) return std::move(listen).status().WithContext("--listen");
+    if (advertise->port == 0) return InvalidArgument("--advertise names the port where --listen is reached, not 0");
+    // Who listens elsewhere without keys shows the model to everybody there.
+    TRIBUTARY_RETURN_IF_ERROR(CheckInsecure(arguments.fleet, arguments.listen));
+  }
+  TRIBUTARY_RETURN_IF_ERROR(CheckInsecure(arguments.fleet, arguments.advertise));
+  options.advertise = std::move(advertise).value();
+  options.listen = arguments.listen;
+  return OkStatus();
+}
+
 const std::vector<std::string> kAllowable = {"activations", "labels", "label-counts", "samples"};
 
 Status Run(const Arguments& arguments) {
@@ -101,6 +124,7 @@ Status Run(const Arguments& arguments) {
   options.once = arguments.once;
   options.leave_when_done = arguments.leave_when_done;
   TRIBUTARY_ASSIGN_OR_RETURN(options.longest_wait, ReadTime("--longest-wait", arguments.longest_wait));
+  TRIBUTARY_RETURN_IF_ERROR(ReadAdvertised(arguments, options));
   if (!arguments.link_rate.empty()) {
     TRIBUTARY_ASSIGN_OR_RETURN(const BitsPerSecond up, ParseRate(arguments.link_rate.front()));
     TRIBUTARY_ASSIGN_OR_RETURN(const BitsPerSecond down, ParseRate(arguments.link_rate.back()));
@@ -174,6 +198,13 @@ void AddDeviceCommand(CLI::App& app, Action& action) {
       ->delimiter(',')
       ->type_name("WHAT,…")
       ->allow_extra_args(false);
+  command->add_option("--advertise", arguments->advertise,
+                      "Where other devices reach this one, in experiments whose devices exchange models (train.method ="
+                      " \"gossip\"); port 0 takes a free one. Without it their exchange goes by way of the coordinator")
+      ->type_name("HOST:PORT");
+  command->add_option("--listen", arguments->listen,
+                      "Where to listen for them, if not on the advertised port of all this machine's addresses")
+      ->type_name("HOST:PORT");
   AddThreadsOption(*command, arguments->threads);
   command->add_flag("--once", arguments->once,
                     "Take part in one round and end, e.g. from cron; fails if no coordinator answers within a minute");
@@ -183,7 +214,8 @@ void AddDeviceCommand(CLI::App& app, Action& action) {
       ->type_name("TIME")
       ->capture_default_str();
   command->add_option("--link-rate", arguments->link_rate,
-                      "For testing: send and receive no faster than this, e.g. 10Mbit/s; with two, up and down")
+                      "For testing: send to and receive from the coordinator no faster than this, e.g. 10Mbit/s; with two,"
+                      " up and down")
       ->delimiter(',')
       ->expected(1, 2)
       ->type_name("RATE[,RATE]")
@@ -193,6 +225,7 @@ void AddDeviceCommand(CLI::App& app, Action& action) {
       "Ctrl-C ends it at once; what it was working on is done by whoever is left, or again when it comes back.\n"
       "Examples:\n"
       "  tributary device --join coordinator.local --keys pi-1\n"
+      "  tributary device --join coordinator.local --keys pi-1 --advertise pi-1.local:7071\n"
       "  tributary device --join coordinator.local --keys pi-1 --stream mqtt://gateway.local/sensors/pi-1\n"
       "  tributary device --join 127.0.0.1 --insecure --name pi-1");
   command->callback([arguments, &action] { action = [arguments] { return Run(*arguments); }; });

@@ -32,6 +32,7 @@ void PrintAsJson(const remote::WatchedFleet& fleet) {
                        {"state", device.state},
                        {"state_seconds", ToSeconds(device.state_time)},
                        {"address", device.address},
+                       {"advertised", device.advertised},
                        {"build", device.build},
                        {"samples", device.profile.samples},
                        {"macs_per_second", device.profile.compute.value},

@@ -28,15 +28,16 @@ void AddFleetOptions(CLI::App& command, FleetOptions& options) {
   command.add_flag("--insecure-anywhere", options.insecure_anywhere, "With --insecure: also beyond loopback");
 }
 
+Status CheckInsecure(const FleetOptions& options, const std::string& address) {
+  if (!options.insecure || options.insecure_anywhere || IsLoopback(HostOf(address))) return OkStatus();
+  return InvalidArgument("--insecure would send the model and take updates in plain text over " + address +
+                         "; use keys ('tributary keys init'), or add --insecure-anywhere if that network is trusted");
+}
+
 StatusOr<std::optional<Credentials>> LoadParty(const FleetOptions& options, const std::string& party,
                                                const std::string& address) {
-  if (options.insecure) {
-    if (!options.insecure_anywhere && !IsLoopback(HostOf(address))) {
-      return InvalidArgument("--insecure would send the model and take updates in plain text over " + address +
-                             "; use keys ('tributary keys init'), or add --insecure-anywhere if that network is trusted");
-    }
-    return std::optional<Credentials>();
-  }
+  TRIBUTARY_RETURN_IF_ERROR(CheckInsecure(options, address));
+  if (options.insecure) return std::optional<Credentials>();
   if (options.insecure_anywhere) return InvalidArgument("--insecure-anywhere goes with --insecure");
   const std::filesystem::path bundle = IsBundle(options.keys) ? options.keys : options.keys / party;
   if (!IsBundle(bundle)) {

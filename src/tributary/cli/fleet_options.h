@@ -21,9 +21,11 @@ struct FleetOptions {
 void AddFleetOptions(CLI::App& command, FleetOptions& options);
 
 // The bundle to show: `keys` itself if it is one, else `party` in it ("coordinator", "devices/pi-3"). Nothing with
-// --insecure, which is refused for an address that is not of this machine unless --insecure-anywhere is given too.
+// --insecure, if that may be at this address.
 StatusOr<std::optional<Credentials>> LoadParty(const FleetOptions& options, const std::string& party,
                                                const std::string& address);
+// --insecure is refused for an address that is not of this machine unless --insecure-anywhere is given too.
+Status CheckInsecure(const FleetOptions& options, const std::string& address);
 // The time given with `option`, which the error names.
 StatusOr<Duration> ReadTime(const std::string& option, const std::string& text);
 // The revocation list that lies with the keys; empty if there is none.

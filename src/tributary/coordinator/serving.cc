@@ -16,10 +16,6 @@ namespace tributary {
 namespace {
 
 Status CheckReal(const Experiment& experiment) {
-  if (experiment.train.method == Method::kGossip) {
-    return InvalidArgument("train.method = \"gossip\" is for simulated fleets so far: real devices do not meet each other yet; try"
-                           " it with 'tributary run', or use \"federated\"");
-  }
   const auto only = [](const std::string& what) {
     return InvalidArgument(what + " has a meaning on simulated devices only; take it out, or use 'tributary run'");
   };
@@ -73,6 +69,7 @@ StatusOr<FinishedRun> Serve(const Experiment& asked, const ServingOptions& optio
       .spool = options.folder,
       .wait_for = options.wait_for.value_or(static_cast<std::size_t>(TotalDevices(experiment.fleet))),
       .grace = options.grace,
+      .life = options.life,
       .should_stop = options.should_stop};
   if (from) {
     fleet_options.members = from->checkpoint().members;

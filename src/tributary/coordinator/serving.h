@@ -26,6 +26,7 @@ struct ServingOptions {
   std::string build;
   std::optional<std::size_t> wait_for;  // devices before the first round; without it all of the experiment's
   Duration grace = std::chrono::seconds(10);
+  std::uint64_t life = 0;  // another every time, by chance
   EventSink* watcher = nullptr;
   std::function<bool()> should_stop;
   std::function<void(const std::string&)> say = [](const std::string&) {};  // for people

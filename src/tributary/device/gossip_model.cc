@@ -127,4 +127,11 @@ Status GossipModel::Load(const std::filesystem::path& folder, RoundId round) {
   return OkStatus();
 }
 
+std::vector<RoundId> GossipModel::Saved(const std::filesystem::path& folder) {
+  constexpr std::size_t kMost = 16;
+  std::vector<RoundId> rounds = kFiles.Rounds(folder);
+  if (rounds.size() > kMost) rounds.resize(kMost);
+  return rounds;
+}
+
 }  // namespace tributary

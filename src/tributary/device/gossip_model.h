@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <vector>
 
 #include "tributary/base/flat_buffer.h"
 #include "tributary/base/ids.h"
@@ -50,6 +51,8 @@ class GossipModel {
   // Looks for that of this round where Begin would find nothing. What is there but cannot be read is said, and is as if it
   // were not.
   Status Load(const std::filesystem::path& folder, RoundId round);
+  // Of which rounds there are some, a few of the last at most, by falling number.
+  static std::vector<RoundId> Saved(const std::filesystem::path& folder);
 
  private:
   struct State {

@@ -185,6 +185,8 @@ TEST_F(GossipModelTest, GoesOnFromItsFiles) {
   for (const auto& entry : std::filesystem::directory_iterator(folder.path() / "a")) left.push_back(entry.path().filename());
   std::ranges::sort(left);
   EXPECT_EQ(left, (std::vector<std::string>{"gossip-3.safetensors", "gossip-4.safetensors"}));
+  EXPECT_EQ(GossipModel::Saved(folder.path() / "a"), (std::vector<RoundId>{RoundId{4}, RoundId{3}}));
+  EXPECT_TRUE(GossipModel::Saved(folder.path() / "nowhere").empty());
   // Nothing there is no mistake; what cannot be read is said, and is as if it were not.
   GossipModel fresh(model_, assignment_.optimiser);
   EXPECT_TRUE(fresh.Load(folder.path() / "a", RoundId{77}).ok());

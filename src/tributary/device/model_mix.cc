@@ -9,9 +9,6 @@
 namespace tributary {
 namespace {
 
-// More would leave too few bits for the values; no rule of averaging comes near.
-constexpr double kMostWeight = 64;
-
 Status CheckSize(const SharedWeights& weights, const WeightedSum& parameters, const WeightedSum& statistics) {
   if (weights.parameters.size() == parameters.size() && weights.statistics.size() == statistics.size()) return OkStatus();
   return InvalidArgument("a model of " + std::to_string(weights.parameters.size()) + " parameters and " +

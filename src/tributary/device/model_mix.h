@@ -18,9 +18,12 @@ namespace tributary {
 //   3. Finish, with the device's own
 class ModelMix {
  public:
+  // Of all neighbours. More would leave too few bits for the values; no rule of averaging comes near.
+  static constexpr double kMostWeight = 64;
+
   explicit ModelMix(const Model& model);
 
-  // `most` is what all neighbours that may come weigh together.
+  // `most` is what all neighbours that may come weigh together, kMostWeight at most.
   void Begin(double most);
   // `weight` is above 0. Refused without a trace where a value is not finite or too large, the size is that of another
   // network, or there is more weight than was to come.

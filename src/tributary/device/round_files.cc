@@ -37,6 +37,16 @@ std::filesystem::path RoundFiles::PathOf(const std::filesystem::path& folder, Ro
   return folder / (std::string(prefix) + std::to_string(round.value) + std::string(kSuffix));
 }
 
+std::vector<RoundId> RoundFiles::Rounds(const std::filesystem::path& folder) const {
+  std::error_code error;
+  std::vector<RoundId> rounds;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    if (const auto round = RoundOfFile(prefix, entry.path().filename().string())) rounds.push_back(*round);
+  }
+  std::ranges::sort(rounds, std::greater<>());
+  return rounds;
+}
+
 void RoundFiles::RemoveAllBut(const std::filesystem::path& folder, std::initializer_list<RoundId> kept) const {
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {

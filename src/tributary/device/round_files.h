@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "tributary/base/ids.h"
 #include "tributary/base/status.h"
@@ -18,6 +19,8 @@ struct RoundFiles {
 
   Status MakeFolder(const std::filesystem::path& folder) const;
   std::filesystem::path PathOf(const std::filesystem::path& folder, RoundId round) const;
+  // Those that there are, by falling number.
+  std::vector<RoundId> Rounds(const std::filesystem::path& folder) const;
   // Of this prefix; files of other names stay.
   void RemoveAllBut(const std::filesystem::path& folder, std::initializer_list<RoundId> kept) const;
 };

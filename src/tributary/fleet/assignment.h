@@ -67,4 +67,7 @@ struct CalibrateAssignment {
   std::uint64_t seed = 1;
 };
 
+// Hand over the model of its own that the device has, as an update that weighs one.
+struct CollectAssignment {};
+
 }  // namespace tributary

@@ -99,7 +99,8 @@ struct DeviceReport {
   };
   std::optional<Stream> stream;
   std::optional<KeptShare> kept;
-  // Of one that averages with others: with how many it did. `down` and `up` are then what models took between devices.
+  // Of one that averages with others: with how many it did. `down` and `up` are then what models took between devices, and
+  // what the coordinator sent to one without a model.
   std::optional<std::int64_t> met;
   Bytes relayed;  // of those, what went by way of the coordinator
 };

@@ -80,4 +80,9 @@ StatusOr<std::string> NameInCertificate(std::string_view certificate_pem) {
   return PartyName(*certificate);
 }
 
+StatusOr<std::string> SerialInCertificate(std::string_view certificate_pem) {
+  TRIBUTARY_ASSIGN_OR_RETURN(const CertificatePtr certificate, ParseCertificate(certificate_pem));
+  return SerialText(*X509_get0_serialNumber(certificate.get()));
+}
+
 }  // namespace tributary

@@ -29,5 +29,7 @@ StatusOr<Credentials> LoadCredentials(const std::filesystem::path& bundle,
 // Whose certificate this is. It must have one alternative name, of the form of CertificateHost; who signed it is not
 // looked at. For a peer's certificate once TLS has accepted it.
 StatusOr<std::string> NameInCertificate(std::string_view certificate_pem);
+// Which of an authority's certificates it is: its serial number, in hexadecimal digits, no two of which are alike.
+StatusOr<std::string> SerialInCertificate(std::string_view certificate_pem);
 
 }  // namespace tributary

@@ -94,6 +94,17 @@ TEST_F(CredentialsTest, NameOneParty) {
   }
 }
 
+TEST_F(CredentialsTest, HaveTheSerialNumberThatTheAuthorityHasIssued) {
+  const auto issued = ListIssued(dir_);
+  ASSERT_TRUE(issued.ok()) << issued.status();
+  const auto serial = SerialInCertificate(Text(bundle_ / "cert.pem"));
+  ASSERT_TRUE(serial.ok()) << serial.status();
+  const auto found = std::ranges::find(*issued, *serial, &IssuedCertificate::serial);
+  ASSERT_NE(found, issued->end());
+  EXPECT_EQ(found->name, NameInCertificate(Text(bundle_ / "cert.pem")).value());
+  EXPECT_FALSE(SerialInCertificate("no certificate").ok());
+}
+
 TEST_F(CredentialsTest, AreRefusedWhenTheyAreSomethingElse) {
   // The authority's own certificate names no party; a list of two would make TLS trust more than was checked.
   const std::string authority = Text(dir_ / "ca.pem");

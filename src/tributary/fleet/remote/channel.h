@@ -17,7 +17,12 @@ namespace tributary::remote {
 std::shared_ptr<grpc::Channel> Dial(const std::string& address, const std::optional<Credentials>& credentials,
                                     const std::string& coordinator);
 
+// The same to a neighbour, HOST:PORT.
+std::shared_ptr<grpc::Channel> DialPeer(const std::string& address, const std::optional<Credentials>& credentials,
+                                        const std::string& name);
+
 // Waits until it is made, a few seconds at most.
 Status AwaitConnection(grpc::Channel& channel, const std::string& address, const std::function<bool()>& stop);
+Status AwaitPeer(grpc::Channel& channel, const std::function<bool()>& stop);
 
 }  // namespace tributary::remote

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+
 #include "tributary/base/status.h"
 
 namespace tributary::remote {
@@ -16,6 +18,8 @@ class Connection {
   virtual void Close(const Status& reason) = 0;
   // Whether the peer may still be here; its certificate may have been revoked since it came.
   virtual Status StillAdmitted() const { return OkStatus(); }
+  // The serial number of the certificate that the peer has shown; empty without TLS.
+  virtual std::string certificate() const { return {}; }
 };
 
 }  // namespace tributary::remote

@@ -6,6 +6,8 @@
 #include "tributary/fleet/remote/channel.h"
 #include "tributary/fleet/remote/device_session.h"
 #include "tributary/fleet/remote/grpc_life.h"
+#include "tributary/fleet/remote/peer_client.h"
+#include "tributary/fleet/remote/peer_server.h"
 
 namespace tributary::remote {
 
@@ -22,6 +24,14 @@ Status RunDevice(const AgentOptions& options, DeviceWork& work) {
                          .link_rate = options.link_rate,
                          .stop = options.stop,
                          .say = options.say};
+  PeerClient peers(options.credentials, options.name);
+  session.peers = &peers;
+  std::unique_ptr<PeerServer> server;
+  if (options.advertise && work.offers() != nullptr) {
+    TRIBUTARY_ASSIGN_OR_RETURN(
+        server, PeerServer::Start({*options.advertise, options.listen, options.credentials}, *work.offers()));
+    session.advertised = server->address();
+  }
   Backoff backoff(kShortestWait, std::max(kShortestWait, options.longest_wait), Rng(options.seed));
   std::string last;
   const TimePoint begun = clock->Now();

@@ -10,6 +10,7 @@
 #include "tributary/base/status.h"
 #include "tributary/fleet/remote/device_work.h"
 #include "tributary/fleet/remote/link_rate.h"
+#include "tributary/fleet/remote/peer_address.h"
 #include "tributary/keys/credentials.h"
 #include "tributary/keys/party_name.h"
 
@@ -27,13 +28,15 @@ struct AgentOptions {
   Duration longest_wait = std::chrono::seconds(30);  // between two attempts
   std::uint64_t seed = 1;            // of the jitter; different on every device
   std::optional<LinkRate> link_rate;
+  std::optional<PeerAddress> advertise;  // where other devices reach this one; without it they do not
+  std::string listen;                    // where it listens for them (peer_server.h)
   std::function<bool()> stop;
   std::function<void(const std::string&)> say = [](const std::string&) {};
 };
 
 // A device's life: it dials the coordinator, takes part for as long as the connection holds, and dials again when it
 // breaks, for ever. Returns when told to stop, or after what `once` and `leave_when_done` say; an error only with
-// `once`.
+// `once`, or if it cannot listen where it should.
 Status RunDevice(const AgentOptions& options, DeviceWork& work);
 
 }  // namespace tributary::remote

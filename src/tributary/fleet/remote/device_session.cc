@@ -9,6 +9,7 @@
 #include "tributary/fleet/remote/client_stream.h"
 #include "tributary/fleet/remote/coverage.h"
 #include "tributary/fleet/remote/link_probe.h"
+#include "tributary/fleet/remote/meeting_room.h"
 #include "tributary/fleet/remote/segment_arrivals.h"
 #include "tributary/fleet/remote/segment_sender.h"
 
@@ -42,7 +43,7 @@ struct Job {
   Job(const Job&) = delete;
   Job& operator=(const Job&) = delete;
 
-  bool complete() const { return parameters.complete() && statistics.complete(); }
+  bool complete() const { return assignment.without_weights || (parameters.complete() && statistics.complete()); }
 
   // A plan must be one for this network.
   Status Plan(const DeviceWork& work) {
@@ -70,6 +71,11 @@ class Session : public Transfers {
       : options_(options),
         work_(work),
         clock_(clock),
+        room_({.book = work.offers(),
+               .client = options.peers,
+               .send = [this](const FromDevice& message, ByteSpan values) { return Send(message, values); },
+               .say = options.say},
+              clock),
         stream_(
             channel, [this](const ToDevice& message, ByteSpan values) { return Receive(message, values); }, clock,
             options.link_rate) {}
@@ -81,6 +87,7 @@ class Session : public Transfers {
       const std::unique_ptr<Job> job = std::move(current_);
       lock.unlock();  // Its sender may be in the middle of something.
     }
+    room_.Close();
     end_.reason = stream_.Finish();
     // Where we end it ourselves, our reason tells more than the cancelled stream.
     if (!status.ok() && (end_.reason.ok() || end_.reason.code() == StatusCode::kCancelled)) end_.reason = status;
@@ -134,7 +141,7 @@ class Session : public Transfers {
     while (!records.empty()) {
       if (over()) return Cancelled("the assignment is over");
       const auto some = records.first(std::min(most, records.size()));
-      TRIBUTARY_RETURN_IF_ERROR(stream_.Send(Samples{current_->assignment.ticket}, some));
+      TRIBUTARY_RETURN_IF_ERROR(Send(Samples{current_->assignment.ticket}, some));
       records = records.subspan(some.size());
     }
     return OkStatus();
@@ -150,7 +157,7 @@ class Session : public Transfers {
     while (!up.empty()) {
       if (over()) return Cancelled("the assignment is over");
       const auto some = up.first(std::min(kMostCrossingBytes, up.size()));
-      TRIBUTARY_RETURN_IF_ERROR(stream_.Send(Crossing{current_->assignment.ticket, crossing}, some));
+      TRIBUTARY_RETURN_IF_ERROR(Send(Crossing{current_->assignment.ticket, crossing}, some));
       up = up.subspan(some.size());
     }
     std::unique_lock lock(mutex_);
@@ -162,12 +169,28 @@ class Session : public Transfers {
     return std::move(current_->crossed);
   }
 
+  Status Offer(const SharedWeights& model) override {
+    room_.Offer(model);
+    return OkStatus();
+  }
+
+  StatusOr<std::vector<Met>> Meet(const TakeModel& take) override {
+    return room_.Collect([&](const MeetingPeer& peer, const SharedWeights& model) { return take(peer.weight, model); },
+                         [this] { return over(); });
+  }
+
   bool over() const override {
     const std::lock_guard lock(mutex_);
     return Ended();
   }
 
  private:
+  // Several threads have something to say.
+  Status Send(const FromDevice& message, ByteSpan values = {}) {
+    const std::lock_guard lock(send_mutex_);
+    return stream_.Send(message, values);
+  }
+
   bool Ended() const { return verdict_.has_value() || !stream_.alive() || stopping(); }
 
   // What an update has of these units.
@@ -184,7 +207,7 @@ class Session : public Transfers {
       for (const EncodedBlocks::Block& block : encoded_.blocks()) {
         if (over()) return Cancelled("the assignment is over");
         const Piece piece{current_->assignment.ticket, Array::kParameters, block.offset, update.weight, block.count};
-        TRIBUTARY_RETURN_IF_ERROR(stream_.Send(piece, encoded_.bytes(block)));
+        TRIBUTARY_RETURN_IF_ERROR(Send(piece, encoded_.bytes(block)));
       }
     }
     return part(Array::kStatistics, update.statistics);
@@ -198,7 +221,7 @@ class Session : public Transfers {
       if (over()) return Cancelled("the assignment is over");
       const std::size_t count = std::min(piece - offset % piece, values.size() / width);
       TRIBUTARY_RETURN_IF_ERROR(
-          stream_.Send(Piece{current_->assignment.ticket, array, offset, weight}, values.first(count * width)));
+          Send(Piece{current_->assignment.ticket, array, offset, weight}, values.first(count * width)));
       values = values.subspan(count * width);
       offset += count;
     }
@@ -208,7 +231,7 @@ class Session : public Transfers {
   bool stopping() const { return options_.stop && options_.stop(); }
 
   Status Talk() {
-    TRIBUTARY_RETURN_IF_ERROR(stream_.Send(Greeting{kProtocol, options_.build, options_.name}));
+    TRIBUTARY_RETURN_IF_ERROR(Send(Greeting{kProtocol, options_.build, options_.name}));
     TRIBUTARY_RETURN_IF_ERROR(Await([&] { return welcome_.has_value(); }));
     if (end_.stopped) return OkStatus();
     if (welcome_->protocol != kProtocol) {
@@ -227,12 +250,13 @@ class Session : public Transfers {
       return InvalidArgument("this device lays the network out in another way than the coordinator (" + ready.layout +
                              " instead of " + welcome_->layout + "); install the same version on both, and where layers are frozen give the same --weights");
     }
+    Advertise(ready);
     TRIBUTARY_RETURN_IF_ERROR(MeasureLink([this](std::size_t up, std::size_t down) { return Probe(up, down); }, ready));
     {
       const std::lock_guard lock(mutex_);
       ready_ = true;
     }
-    TRIBUTARY_RETURN_IF_ERROR(stream_.Send(ready));
+    TRIBUTARY_RETURN_IF_ERROR(Send(ready));
     end_.joined = true;
     options_.say("joined as device " + std::to_string(welcome_->device.value) + ": " +
                  (ready.streams ? "samples as they arrive" : std::to_string(ready.samples) + " samples") +
@@ -240,6 +264,19 @@ class Session : public Transfers {
                  FormatCount(ready.up_bits_per_second) + "bit/s up and " + FormatCount(ready.down_bits_per_second) +
                  "bit/s down, round trip " + FormatDuration(FromSeconds(ready.round_trip_seconds)));
     return WorkOn();
+  }
+
+  // Where others reach this device, if any other will ever want to.
+  void Advertise(Ready& ready) {
+    if (work_.meets()) {
+      ready.address = options_.advertised;
+      if (ready.address.empty()) {
+        options_.say("other devices cannot reach this one, so its models go by way of the coordinator; --advertise says where"
+                     " they can");
+      }
+    } else if (!options_.advertised.empty()) {
+      options_.say("the devices of this run do not meet each other; nobody will dial " + options_.advertised);
+    }
   }
 
   Status WorkOn() {
@@ -257,11 +294,15 @@ class Session : public Transfers {
         return Unavailable("the coordinator has gone away");
       }
       const Assignment& assignment = current_->assignment;
+      if (assignment.meeting) {
+        room_.Begin(*assignment.meeting, work_.size(Array::kParameters), work_.size(Array::kStatistics));
+      }
       StatusOr<Answer> answer = work_.Do(assignment, *this);
+      if (assignment.meeting) room_.End();
       Status sent;
       if (answer.ok()) {
         Describe(*answer);
-        if (!over()) sent = stream_.Send(*answer);
+        if (!over()) sent = Send(*answer);
       } else {
         if (current_->sender) current_->sender.reset();
         if (answer.status().code() != StatusCode::kCancelled && stream_.alive()) {
@@ -269,7 +310,7 @@ class Session : public Transfers {
             const std::lock_guard lock(mutex_);
             failed_ = true;
           }
-          sent = stream_.Send(Failure{assignment.ticket, answer.status().message()});
+          sent = Send(Failure{assignment.ticket, answer.status().message()});
         }
       }
       TRIBUTARY_RETURN_IF_ERROR(sent);
@@ -300,7 +341,8 @@ class Session : public Transfers {
     const auto since = [&](TimePoint time) { return ToSeconds(time - job.begun); };
     answer.ticket = job.assignment.ticket;
     answer.pull_seconds = since(job.complete_at);
-    if (!job.arrivals || !std::holds_alternative<TrainAssignment>(job.assignment.work)) return;
+    const bool trained = std::holds_alternative<TrainAssignment>(job.assignment.work);
+    if (!job.arrivals || !trained || job.assignment.meeting) return;
     answer.first_piece_seconds = since(job.arrivals->first().value_or(job.begun));
     for (const auto& arrival : job.arrivals->all()) answer.arrival_seconds.push_back(std::max(0.0, since(arrival.last)));
     if (job.sender) answer.queued = job.sender->queued();
@@ -315,6 +357,10 @@ class Session : public Transfers {
       text += "took " + FormatDuration(taken) + ", of it computing " +
               FormatDuration(FromSeconds(answer->compute_seconds)) + "; all weights were there after " +
               FormatDuration(FromSeconds(answer->pull_seconds));
+      if (const auto& meeting = current_->assignment.meeting) {
+        text += "; met " + std::to_string(answer->met.size()) + " of " + std::to_string(meeting->peers.size()) +
+                " neighbours";
+      }
       if (answer->stream) text += ", its samples after " + FormatDuration(FromSeconds(answer->stream->wait_seconds));
     }
     if (verdict_ && verdict_->outcome == Verdict::Outcome::kLate) text += "; too late: " + verdict_->reason;
@@ -348,6 +394,7 @@ class Session : public Transfers {
       next_ = std::make_unique<Job>(*assignment, work_, welcome_->piece_floats);
       next_->begun = next_->complete_at = clock_.Now();
       TRIBUTARY_RETURN_IF_ERROR(next_->Plan(work_));
+      if (assignment->meeting) room_.Announce(*assignment->meeting);
     } else if (const auto* piece = std::get_if<Piece>(&message)) {
       Job* const job = JobOf(piece->ticket);
       if (job == nullptr) return ClientStream::Next::kGoOn;  // It was ended while its weights came.
@@ -374,6 +421,12 @@ class Session : public Transfers {
       }
       job->crossed.insert(job->crossed.end(), values.begin(), values.end());
       if (job->crossed.size() < job->expected) return ClientStream::Next::kGoOn;
+    } else if (const auto* absent = std::get_if<Absent>(&message)) {
+      TRIBUTARY_RETURN_IF_ERROR(room_.Handle(*absent));
+    } else if (const auto* relay = std::get_if<Relay>(&message)) {
+      TRIBUTARY_RETURN_IF_ERROR(room_.Handle(*relay));
+    } else if (const auto* relayed = std::get_if<Relayed>(&message)) {
+      TRIBUTARY_RETURN_IF_ERROR(room_.Handle(*relayed, values));
     } else if (const auto* verdict = std::get_if<Verdict>(&message)) {
       if (next_ && next_->assignment.ticket == verdict->ticket) {
         next_.reset();  // It ended before it could begin.
@@ -399,6 +452,7 @@ class Session : public Transfers {
     if (piece.array != Array::kParameters && piece.array != Array::kStatistics) {
       return InvalidArgument("the coordinator sends an array that devices do not take");
     }
+    if (job.assignment.without_weights) return InvalidArgument("the coordinator sends weights that it did not promise");
     const std::size_t count = values.size() / sizeof(float);
     if (values.size() % sizeof(float) != 0) return InvalidArgument("the coordinator sends part of a number");
     const bool parameters = piece.array == Array::kParameters;
@@ -415,7 +469,7 @@ class Session : public Transfers {
   StatusOr<Duration> Probe(std::size_t up, std::size_t down) {
     static const std::vector<std::byte> zeros(kLargestProbe);
     const TimePoint begun = clock_.Now();
-    TRIBUTARY_RETURN_IF_ERROR(stream_.Send(Ping{++nonce_, down}, ByteSpan(zeros).first(up)));
+    TRIBUTARY_RETURN_IF_ERROR(Send(Ping{++nonce_, down}, ByteSpan(zeros).first(up)));
     TRIBUTARY_RETURN_IF_ERROR(Await([&] { return pong_ == nonce_; }));
     return clock_.Now() - begun;
   }
@@ -440,6 +494,8 @@ class Session : public Transfers {
   bool failed_ = false;           // at that one, and has said so: no verdict will come
   bool holding_ = false;
 
+  std::mutex send_mutex_;
+  MeetingRoom room_;
   ClientStream stream_;  // Last: it calls Receive until it is destroyed.
 };
 

@@ -10,6 +10,7 @@
 #include "tributary/base/status.h"
 #include "tributary/fleet/remote/device_work.h"
 #include "tributary/fleet/remote/link_rate.h"
+#include "tributary/fleet/remote/peer_client.h"
 
 namespace grpc {
 class Channel;
@@ -23,6 +24,8 @@ struct SessionOptions {
   std::vector<std::string> allowed;  // what may leave the device besides updates
   bool once = false;                 // leave after one round of training
   std::optional<LinkRate> link_rate;
+  std::string advertised;       // HOST:PORT where other devices reach what this one offers; empty if they cannot
+  PeerClient* peers = nullptr;  // to dial others with; without it their models come by way of the coordinator
   std::function<bool()> stop;        // asked a few times a second
   std::function<void(const std::string&)> say = [](const std::string&) {};  // for people
 };

@@ -6,6 +6,7 @@
 #include "tributary/base/file.h"
 #include "tributary/base/status.h"
 #include "tributary/fleet/remote/messages.h"
+#include "tributary/fleet/remote/offer_book.h"
 #include "tributary/fleet/report.h"
 #include "tributary/model/layout.h"
 #include "tributary/policy/compression/encoded_blocks.h"
@@ -36,6 +37,13 @@ class Transfers {
   virtual Status PushSamples(std::span<const std::byte> records, std::size_t size) = 0;
   // Of a cut network: sends these bytes over it, and waits for so many that come back.
   virtual StatusOr<std::vector<std::byte>> Cross(int crossing, ByteSpan up, std::size_t down) = 0;
+  // Of a device that meets others: from now on they may have this model, until the next assignment. It must stay as it is
+  // until then, or until the book of offers is told otherwise.
+  virtual Status Offer(const SharedWeights& model) = 0;
+  // Waits for the neighbours' models and hands each over as it has come. Those that do not come, and those that `take`
+  // refuses, are not among those met.
+  using TakeModel = std::function<Status(double weight, const SharedWeights& model)>;
+  virtual StatusOr<std::vector<Met>> Meet(const TakeModel& take) = 0;
   // Whether the coordinator has ended the assignment: what is not done yet need not be.
   virtual bool over() const = 0;
 };
@@ -61,6 +69,10 @@ class DeviceWork {
   // not that of Do, for every unit of an update once.
   virtual bool compresses() const { return false; }
   virtual Status Encode(const LayerRun&, const Update&, EncodedBlocks&) { return OkStatus(); }
+  // Where it offers models to other devices; null for work that never does. It lives as long as the work.
+  virtual OfferBook* offers() { return nullptr; }
+  // Once prepared: whether devices of this run meet each other.
+  virtual bool meets() const { return false; }
   // Works on the weights that are being put in place. The ticket and what is known of transfers are filled in by the
   // caller.
   virtual StatusOr<Answer> Do(const Assignment& assignment, Transfers& transfers) = 0;

@@ -17,6 +17,8 @@ constexpr std::size_t kLongestOutbox = 256;
 // A peer that was refused has so long to take notice of the reason.
 constexpr Duration kTimeToGo = std::chrono::seconds(2);
 
+bool HasSamples(const Member& member) { return member.streams || member.profile.samples > 0; }
+
 }  // namespace
 
 Exchange::Exchange(ExchangeOptions options, const Clock& clock)
@@ -39,6 +41,7 @@ StatusOr<std::shared_ptr<Exchange::Session>> Exchange::Open(std::shared_ptr<Conn
   session->connection = std::move(connection);
   session->identity = std::move(identity);
   session->address = std::move(address);
+  session->certificate = session->connection->certificate();
   session->opened = session->refilled = clock_.Now();
   sessions_.push_back(session);
   return session;
@@ -57,16 +60,22 @@ Status Exchange::Receive(Session& session, const FromDevice& message, ByteSpan v
 }
 
 Status Exchange::CheckPace(Session& session, const FromDevice& message) {
-  // Of pieces, samples and what goes over a cut there are as many as were asked for.
+  // Of pieces, samples, what goes over a cut and what is relayed there are as many as were asked for.
   if (!std::holds_alternative<Piece>(message) && !std::holds_alternative<Samples>(message) &&
-      !std::holds_alternative<Crossing>(message)) {
+      !std::holds_alternative<Crossing>(message) && !std::holds_alternative<Relay>(message) &&
+      !std::holds_alternative<Relayed>(message)) {
     const std::lock_guard lock(mutex_);
-    const TimePoint now = clock_.Now();
-    session.tokens = std::min(kMostAtOnce, session.tokens + kPerSecond * ToSeconds(now - session.refilled));
-    session.refilled = now;
-    if (session.tokens < 1) return ResourceExhausted("too many messages in too short a time");
-    session.tokens -= 1;
+    return Pace(session);
   }
+  return OkStatus();
+}
+
+Status Exchange::Pace(Session& session) {
+  const TimePoint now = clock_.Now();
+  session.tokens = std::min(kMostAtOnce, session.tokens + kPerSecond * ToSeconds(now - session.refilled));
+  session.refilled = now;
+  if (session.tokens < 1) return ResourceExhausted("too many messages in too short a time");
+  session.tokens -= 1;
   return OkStatus();
 }
 
@@ -74,13 +83,13 @@ Status Exchange::Refuse(Session& session, Status reason) {
   Errands errands;
   Lock lock(mutex_);
   if (session.left) return reason;
-  if (session.task) Settle(SlotOf(session), Outcome::kRefused, reason.message());
+  if (session.task) GiveUp(SlotOf(session), Outcome::kRefused, reason.message(), errands);
   Leave(lock, session, errands);
   return reason;
 }
 
 void Exchange::Send(Session& session, ToDevice message, std::size_t zeros, Errands& errands) {
-  session.outbox.emplace_back(std::move(message), zeros);
+  session.outbox.push_back({std::move(message), zeros, nullptr});
   if (!session.pending) session.pending = clock_.Now();
   errands.Wake(session);
 }
@@ -112,6 +121,7 @@ Status Exchange::Handle(Session& session, const Greeting& greeting, ByteSpan) {
   session.member = index;
   session_of_[index] = &session;
   members_[index].address = session.address;
+  members_[index].certificate = session.certificate;
   members_[index].build = greeting.build;
   members_.Set(index, Doing::kPreparing, clock_.Now());
   Welcome welcome = options_.welcome;
@@ -156,6 +166,7 @@ Status Exchange::Handle(Session& session, const Ready& ready, ByteSpan) {
   }
   session.ready = true;
   session.held_out = ready.held_out;
+  session.models = ready.models;
   members_.Describe(*session.member, ready);
   plans_.Describe(*session.member, ready);
   members_.Set(*session.member, Doing::kWaiting, clock_.Now());
@@ -169,10 +180,10 @@ bool Exchange::Next(Session& session, const std::function<void(const ToDevice&, 
   Lock lock(mutex_);
   session.pending = clock_.Now();
   if (!session.outbox.empty()) {
-    const auto [message, size] = std::move(session.outbox.front());
+    const Session::Letter letter = std::move(session.outbox.front());
     session.outbox.pop_front();
     lock.unlock();
-    send(message, ByteSpan(zeros).first(size));
+    send(letter.message, letter.values ? ByteSpan(*letter.values) : ByteSpan(zeros).first(letter.zeros));
     return true;
   }
   const bool works = session.task && !session.left && question_->open;
@@ -245,6 +256,7 @@ void Exchange::Leave(Lock& lock, Session& session, Errands& errands) {
     session_of_[member] = nullptr;
     members_.Set(member, Doing::kGone, clock_.Now());
   }
+  if (question_) RecallRelays(session);
   if (session.task && !session.busy) Abandon(lock, session, errands);
   changed_.notify_all();
 }
@@ -333,19 +345,48 @@ std::size_t Exchange::sessions() const {
   return sessions_.size();
 }
 
-Status Exchange::AwaitPresent(std::size_t least, const std::function<bool()>& stop) {
+bool Exchange::Present(std::size_t member) const {
+  const Session* const session = session_of_[member];
+  return session != nullptr && session->ready && HasSamples(members_.all()[member]);
+}
+
+Status Exchange::AwaitHere(const std::function<bool()>& enough, const std::function<bool()>& stop) {
   constexpr auto kBetweenLooks = std::chrono::milliseconds(50);
   Lock lock(mutex_);
-  for (;;) {
-    const auto present = std::ranges::count_if(session_of_, [&](const Session* session) {
-      if (session == nullptr || !session->ready) return false;
-      const Member& member = members_[*session->member];
-      return member.streams || member.profile.samples > 0;
-    });
-    if (static_cast<std::size_t>(present) >= least) return OkStatus();
+  while (!enough()) {
     if (stop && stop()) return Cancelled("stopped while waiting for devices");
     changed_.wait_for(lock, kBetweenLooks);
   }
+  return OkStatus();
+}
+
+Status Exchange::AwaitPresent(std::size_t least, const std::function<bool()>& stop) {
+  return AwaitHere(
+      [&] {
+        std::size_t present = 0;
+        for (std::size_t i = 0; i < session_of_.size(); ++i) present += Present(i) ? 1 : 0;
+        return present >= least;
+      },
+      stop);
+}
+
+Status Exchange::AwaitQuorum(const Portion& quorum, const std::function<bool()>& stop) {
+  return AwaitHere(
+      [&] {
+        const TimePoint now = clock_.Now();
+        std::int64_t all = 0, present = 0;
+        bool soon = false;  // Somebody may be back in a moment.
+        for (std::size_t i = 0; i < session_of_.size(); ++i) {
+          const Member& member = members_.all()[i];
+          if (!HasSamples(member)) continue;
+          ++all;
+          present += Present(i) ? 1 : 0;
+          const bool away = member.doing == Doing::kGone || member.doing == Doing::kPreparing;
+          soon = soon || (away && now - member.since < options_.grace);
+        }
+        return present > 0 && !soon && present >= quorum.Of(all);
+      },
+      stop);
 }
 
 void Exchange::SayFarewell(bool finished) {

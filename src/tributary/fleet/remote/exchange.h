@@ -13,6 +13,7 @@
 #include "tributary/base/file.h"
 #include "tributary/base/status.h"
 #include "tributary/data/sample_format.h"
+#include "tributary/experiment/portion.h"
 #include "tributary/fleet/cut_wire.h"
 #include "tributary/fleet/fleet.h"
 #include "tributary/fleet/member.h"
@@ -45,6 +46,8 @@ struct ExchangeOptions {
   std::size_t most_sessions = 10'000;
   // A device may not count for more, whatever it says it has.
   std::int64_t most_samples = 100'000'000;
+  // Another in every life of a coordinator, by chance: names the meetings of its rounds.
+  std::uint64_t life = 0;
   // For updates on their way (update_journal.h).
   std::filesystem::path spool = "/tmp";
 };
@@ -99,6 +102,8 @@ class Exchange {
   const Clock& clock() const { return clock_; }
   // Waits until so many devices with samples are there, or until `stop` says so (then Cancelled).
   Status AwaitPresent(std::size_t least, const std::function<bool()>& stop);
+  // Likewise, so many of all that ever came; and for each of the others until it has been gone for longer than is forgiven.
+  Status AwaitQuorum(const Portion& quorum, const std::function<bool()>& stop);
 
   // What became of one participant.
   struct Result {
@@ -110,16 +115,18 @@ class Exchange {
     TimePoint start{0}, end{0};
     std::vector<Result> devices;  // in the order of the participants
   };
-  using Work = std::variant<TrainAssignment, EvaluateAssignment, CalibrateAssignment>;
+  using Work = std::variant<TrainAssignment, EvaluateAssignment, CalibrateAssignment, CollectAssignment>;
   // Puts the question to the participants and waits as the inquiry says; only answers that were taken count for its
-  // quorum. `portions` tells training apart for each participant. `sink` takes the updates of training, each weighing no more than the samples that `devices`, indexed by
-  // number, were thought to have by the asker, whatever they have said since. When it returns, Cancelled or not, the
-  // sink holds exactly the answers that were complete.
+  // quorum. `portions` tells training apart for each participant. `sink` takes the updates of training, each weighing no
+  // more than the samples that `devices`, indexed by number, were thought to have by the asker, whatever they have said
+  // since; and the models that are collected. When it returns, Cancelled or not, the sink holds exactly the answers that
+  // were complete.
   struct Portions {
     std::span<const std::size_t> batches;  // samples of each; empty: as the work says
     std::span<const std::size_t> share;    // and how many of them it shares; empty: none
     std::span<const std::int64_t> first;   // where each begins (TrainAssignment::first)
     CutServer* server = nullptr;           // of a cut network: what devices send over the cut goes there
+    std::span<const std::vector<Meeting>> meetings;  // whom each meets (RoundRequest::meetings)
   };
   StatusOr<Results> Ask(const Inquiry& inquiry, const Work& work, const Portions& portions,
                         std::span<const DeviceProfile> devices, UpdateSink* sink, const std::function<bool()>& stop);
@@ -143,8 +150,12 @@ class Exchange {
   Status Handle(Session& session, const Failure& failure, ByteSpan values);
   Status Handle(Session& session, const Samples& samples, ByteSpan values);
   Status Handle(Session& session, const Crossing& crossing, ByteSpan values);
+  Status Handle(Session& session, const Relay& relay, ByteSpan values);
+  Status Handle(Session& session, const Relayed& relayed, ByteSpan values);
 
   Status CheckPace(Session& session, const FromDevice& message);
+  // One more message that carries no work.
+  Status Pace(Session& session);
   Status CheckPiece(Session& session, const Piece& piece, ByteSpan values);
   Status Store(Task& task, DeviceId device, const Piece& piece, ByteSpan values);
   // Whether this message belongs to an assignment that ended before the device could know; `last` if none follows it.
@@ -167,12 +178,17 @@ class Exchange {
             std::span<const DeviceProfile> devices, UpdateSink* sink, Errands& errands);
   void Begin(Session& session, Errands& errands);
   void Settle(Slot& slot, Outcome outcome, std::string reason);
+  // Likewise of one whose session cannot go on.
+  void GiveUp(Slot& slot, Outcome outcome, std::string reason, Errands& errands);
   void Charge(Slot& slot, const Task& task);
   // Ends what the session was doing and takes back what came of it. The lock is given up in between.
   void Abandon(Lock& lock, Session& session, Errands& errands);
   void TakeBack(Task& task, DeviceId device, UpdateSink* sink);
   void Leave(Lock& lock, Session& session, Errands& errands);
   bool Over(TimePoint now) const;
+  // Whether this member can be asked, and has samples.
+  bool Present(std::size_t member) const;
+  Status AwaitHere(const std::function<bool()>& enough, const std::function<bool()>& stop);
   // Ends what is not answered yet. What came of it, per participant, is still to be taken back.
   std::vector<std::unique_ptr<Task>> EndTasks(Errands& errands);
   // Seconds to the deadline, as an assignment has them.
@@ -195,6 +211,32 @@ class Exchange {
   std::size_t BytesUp(const Slot& slot, int crossing) const;
   // Of one that has been over the cut at every step, where only the server knows it.
   double LossOf(const Slot& slot) const;
+
+  // Of devices that meet each other: whom one meets, and what has to be known of them.
+  MeetingPlan PlanOfMeeting(const Slot& slot) const;
+  bool NeedsWeights(const Session& session) const;
+  std::size_t ModelBytes() const { return (parameters_.size() + statistics_.size()) * sizeof(float); }
+  // This session has been given its part: it is told who will not come, and what others want of it.
+  void BeginMeeting(Slot& slot, Session& session, Errands& errands);
+  // Tells those who wait for one that will not come. False if there was nothing to tell.
+  bool TellAbsent(Lock& lock);
+  // Whether it is there, or may be back in a moment.
+  bool IsAwaited(const Slot& slot, TimePoint now) const;
+  bool WillNotCome(const Slot& slot, TimePoint now, std::size_t awaited) const;
+  void MarkAbsent(Slot& slot, Errands& errands);
+  // Whether one that has answered is to do it again: it was cut off since, what it offered may have gone with its process, and
+  // a neighbour that has not answered may not have had it.
+  bool NeededAgain(const Slot& slot) const;
+  // It has. That it has answered counted before; what its model is now, and what that took, is told anew.
+  void AnswerAgain(Session& session, Slot& slot, const Answer& answer, Errands& errands);
+  // Whether this participant can be asked for its model now.
+  Session* Offering(const Slot& slot) const;
+  // Passes on what others want of this participant, and was not passed on yet.
+  void ForwardRelays(const Slot& slot, Errands& errands);
+  // What was passed on to this session comes from nowhere any more.
+  void RecallRelays(const Session& session);
+  Status CheckMet(const Slot& slot, const Answer& answer) const;
+  void ReportMeeting(Session& session, Slot& slot, const Answer& answer);
 
   const ExchangeOptions options_;
   const Clock& clock_;

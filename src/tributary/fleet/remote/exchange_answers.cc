@@ -95,9 +95,13 @@ Status Exchange::CheckPiece(Session& session, const Piece& piece, ByteSpan value
   const Task& task = *session.task;
   const double most_weight = SlotOf(session).most_weight;
   const bool update = IsUpdate(piece);
-  if (update ? !std::holds_alternative<TrainAssignment>(question_->work)
-             : !std::holds_alternative<CalibrateAssignment>(question_->work)) {
+  const bool updates =
+      question_->collects() || (std::holds_alternative<TrainAssignment>(question_->work) && !question_->meets);
+  if (update ? !updates : !std::holds_alternative<CalibrateAssignment>(question_->work)) {
     return InvalidArgument("the device sends an array that it was not asked for");
+  }
+  if (question_->collects() && piece.weight != 1) {
+    return InvalidArgument("a model that weighs " + std::to_string(piece.weight) + ", where all weigh one");
   }
   if (update && question_->server != nullptr && task.crossing < question_->crossings) {
     return WrongOrder("the device sends an update before it has been over the cut");
@@ -110,7 +114,7 @@ Status Exchange::CheckPiece(Session& session, const Piece& piece, ByteSpan value
     return InvalidArgument("the pieces of an update have different weights");
   }
   if (piece.encoded_count > 0) {
-    if (!options_.compressed || piece.array != Array::kParameters) {
+    if (!options_.compressed || piece.array != Array::kParameters || question_->collects()) {
       return InvalidArgument("the device compresses what is not to be compressed");
     }
     // One message is decoded at a time, and this is what it may take.
@@ -211,7 +215,8 @@ Status Exchange::Handle(Session& session, const Answer& answer, ByteSpan) {
   Task& task = *session.task;
   const bool train = std::holds_alternative<TrainAssignment>(question_->work);
   const bool calibrate = std::holds_alternative<CalibrateAssignment>(question_->work);
-  if ((train && !(task.parameters.complete() && task.statistics.complete())) ||
+  const bool updates = question_->collects() || (train && !question_->meets);
+  if ((updates && !(task.parameters.complete() && task.statistics.complete())) ||
       (question_->server != nullptr && task.crossing < question_->crossings) ||
       (calibrate && !(task.sums.complete() && task.counts.complete()))) {
     return WrongOrder("the device ends its answer before all of it has come");
@@ -224,6 +229,11 @@ Status Exchange::Handle(Session& session, const Answer& answer, ByteSpan) {
   if (train && task.shared.size() > 0) slot.shared = std::make_shared<const std::vector<std::byte>>(std::move(task.shared));
   if (train) TRIBUTARY_RETURN_IF_ERROR(CheckStream(answer, received, members_[*session.member]));
   if (train) TRIBUTARY_RETURN_IF_ERROR(CheckKept(answer, options_.menu));
+  TRIBUTARY_RETURN_IF_ERROR(CheckMet(slot, answer));
+  if (slot.settled) {
+    AnswerAgain(session, slot, answer, errands);
+    return OkStatus();
+  }
   const TimePoint now = clock_.Now();
   const StepObservation seen = Describe(task, answer, now, slot.result.report);
   DeviceReport& report = slot.result.report;
@@ -235,7 +245,7 @@ Status Exchange::Handle(Session& session, const Answer& answer, ByteSpan) {
   slot.result.totals = {answer.samples, answer.loss, answer.correct};
   if (calibrate) slot.result.moments = std::move(task.moments);
   const std::size_t member = *session.member;
-  members_.SeeDown(member, task.down, report.pull);
+  if (!question_->meets) members_.SeeDown(member, task.down, report.pull);
   if (train) {
     const double kept = answer.kept ? answer.kept->macs : 1;
     members_.SeeCompute(member, 3 * kept * macs_per_sample_ * static_cast<double>(answer.samples), report.compute);
@@ -246,6 +256,7 @@ Status Exchange::Handle(Session& session, const Answer& answer, ByteSpan) {
     }
   }
   Charge(slot, task);
+  if (question_->meets) ReportMeeting(session, slot, answer);
   if (train) members_[member].answered_round = question_->inquiry->round.value;
   if (train && answer.stream) {
     members_[member].answered_position = answer.stream->last + 1;
@@ -258,8 +269,9 @@ Status Exchange::Handle(Session& session, const Answer& answer, ByteSpan) {
   members_.Set(member, Doing::kWaiting, now);
   Send(session, Verdict{task.ticket, Verdict::Outcome::kTaken, ""}, 0, errands);
   session.task.reset();
+  const bool learns = train && !question_->meets;
   lock.unlock();
-  if (train) plans_.Learn(member, seen);  // The asker need not wait for it.
+  if (learns) plans_.Learn(member, seen);  // The asker need not wait for it.
   return OkStatus();
 }
 
@@ -284,6 +296,12 @@ StepObservation Exchange::Describe(const Task& task, const Answer& answer, TimeP
   const bool whole = task.plan.pull.size() == 1;
   report.compute = std::min(within(answer.compute_seconds), whole ? all - report.pull : all);
   report.push = std::max(Duration(0), all - report.pull - report.compute);
+  if (question_->meets) {  // What is neither its steps nor its neighbours' models is waiting.
+    report.pull += std::min(within(answer.meet_seconds), all - report.pull - report.compute);
+    report.wait += all - report.pull - report.compute;
+    report.push = Duration(0);
+    return {};
+  }
   if (!std::holds_alternative<TrainAssignment>(question_->work)) return {};
   report.planned = FromSeconds(task.plan.predicted);
   const std::size_t first_floats = task.outgoing.empty() ? 0 : task.outgoing.front().second.count;
@@ -309,7 +327,8 @@ Status Exchange::Handle(Session& session, const Failure& failure, ByteSpan) {
     return WrongOrder("the device fails at assignment " + std::to_string(failure.ticket) + ", which it does not have");
   }
   if (!question_->open) return OkStatus();
-  Settle(SlotOf(session), Outcome::kCrashed, failure.reason);
+  session.models.clear();  // It may have failed for want of one.
+  GiveUp(SlotOf(session), Outcome::kCrashed, failure.reason, errands);
   members_.Set(*session.member, Doing::kWaiting, clock_.Now());
   Abandon(lock, session, errands);
   return OkStatus();

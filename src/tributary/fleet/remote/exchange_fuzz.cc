@@ -3,7 +3,9 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <map>
 #include <optional>
+#include <set>
 #include <thread>
 
 #include "tributary/base/check.h"
@@ -39,6 +41,21 @@ struct Peer {
   std::unique_ptr<FakeDevice> device;
   std::size_t name = 0;
   std::uint64_t ticket = 0;  // the last it was given
+  std::uint64_t meeting = 0;
+  std::map<DeviceId, std::set<std::size_t>> wanted;  // bytes of others' models, ever
+  std::vector<Relay> wishes;                         // that others have, of its
+
+  void Take(const ToDevice& message, ByteSpan values) {
+    if (const auto* assignment = std::get_if<Assignment>(&message)) {
+      ticket = assignment->ticket;
+      if (assignment->meeting) meeting = assignment->meeting->id;
+    } else if (const auto* relay = std::get_if<Relay>(&message)) {
+      TRIBUTARY_CHECK(relay->device != DeviceId{name});
+      wishes.push_back(*relay);
+    } else if (const auto* relayed = std::get_if<Relayed>(&message)) {
+      TRIBUTARY_CHECK(wanted.at(relayed->device).contains(values.size()));
+    }
+  }
 };
 
 constexpr std::size_t kSamples = 3;
@@ -102,6 +119,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   // Of inputs of odd length the network is cut, and of some of them it is crossed twice.
   const bool cut = size % 2 == 1;
   const int steps = cut && size % 8 >= 4 ? 2 : 1;
+  // Of some of the others, devices have models of their own and meet: two of them, and one alone.
+  const bool meets = size % 4 == 2;
+  const std::vector<std::vector<Meeting>> meetings = {{{DeviceId{2}, 0.5}}, {}, {{DeviceId{0}, 0.5}}};
   if (cut) options.cut = CutWire{.cut_values = 1};
   const std::vector<std::size_t> batches(kDevices, kSamples);
   std::vector<std::byte> crossing(kSamples * (sizeof(float) + sizeof(std::int32_t)));
@@ -131,15 +151,20 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     EchoServer server(size % 4 == 1, steps);
     Exchange::Portions portions{.share = share};
     if (cut) portions = {.batches = batches, .share = share, .server = &server};
+    TrainAssignment train{.steps = steps};
+    if (meets) {
+      portions = {.meetings = meetings};
+      train.answer = TrainAssignment::Answer::kMeeting;
+    }
     std::thread asking([&] {
-      auto answers = exchange.Ask(inquiry, TrainAssignment{.steps = steps}, portions, profiles, &sink,
+      auto answers = exchange.Ask(inquiry, train, portions, profiles, &sink,
                                   [&] { return stop.load(); });
       if (answers.ok()) results = *std::move(answers);
     });
     for (bool more = true; more && choices.any();) {
       const std::size_t choice = choices.Next();
       Peer& peer = peers[choice % peers.size()];
-      const std::size_t act = choice / peers.size() % 18;
+      const std::size_t act = choice / peers.size() % 20;
       if (!peer.device) {
         peer = {};
         peer.name = choices.Next() % kDevices;
@@ -155,9 +180,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         case 1: status = device.SayReady(10, /*streams=*/choices.Next() % 4 == 0); break;
         case 2: status = device.Send(Ping{choices.Next(), choices.Next()}); break;
         case 3: case 4: case 5:
-          (void)exchange.Next(device.session(), [&](const ToDevice& message, ByteSpan) {
-            if (const auto* assignment = std::get_if<Assignment>(&message)) peer.ticket = assignment->ticket;
-          });
+          (void)exchange.Next(device.session(),
+                              [&](const ToDevice& message, ByteSpan values) { peer.Take(message, values); });
           break;
         case 6: case 7: {
           const Piece& piece = pieces[choices.Next() % pieces.size()];
@@ -180,8 +204,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         case 9: {  // As well as it can.
           int replied = 0;
           const auto pump = [&] {
-            while (exchange.Next(device.session(), [&](const ToDevice& message, ByteSpan) {
-              if (const auto* assignment = std::get_if<Assignment>(&message)) peer.ticket = assignment->ticket;
+            while (exchange.Next(device.session(), [&](const ToDevice& message, ByteSpan values) {
+              peer.Take(message, values);
               replied += std::holds_alternative<Crossing>(message) ? 1 : 0;
             })) {
             }
@@ -195,7 +219,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
               pump();
             }
           }
-          if (!status.ok() || (cut && replied < steps)) break;
+          if (!status.ok() || meets || (cut && replied < steps)) break;
           status = device.Push(peer.ticket, update);
           break;
         }
@@ -217,6 +241,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
             answer.queued.push_back(choices.Next() % 2 == 0);
           }
           answer.pull_seconds = seconds();
+          for (std::uint64_t i = choices.Next() % 4 == 0 ? 0 : 3; i < 3; ++i) {
+            if (choices.Next() % 2 == 0) answer.met.push_back({DeviceId{i}, static_cast<std::int64_t>(choices.Next())});
+          }
           if (choices.Next() % 4 == 0) {
             const auto first = static_cast<std::int64_t>(choices.Next() % 16);
             answer.stream = StreamUse{.first = first,
@@ -248,6 +275,24 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
           status = device.Send(Samples{peer.ticket}, records);
           break;
         }
+        case 18: {  // Something of a neighbour's model.
+          const Relay relay{peer.meeting - choices.Next() / 128, DeviceId{choices.Next() % 4}, 4 * choices.Next(),
+                            4 * (1 + choices.Next())};
+          status = device.Send(relay);
+          if (status.ok()) peer.wanted[relay.device].insert(relay.bytes);
+          break;
+        }
+        case 19: {  // And what others want of its own.
+          Relay wish{peer.meeting, DeviceId{choices.Next() % 4}, 0, 4};
+          if (!peer.wishes.empty() && choices.Next() % 4 != 0) {
+            wish = peer.wishes.back();
+            peer.wishes.pop_back();
+          }
+          std::vector<std::byte> bytes(wish.bytes);
+          if (choices.Next() % 4 == 0) bytes.resize(choices.Next());
+          status = device.Send(Relayed{wish.meeting, wish.device, wish.offset, choices.Next()}, bytes);
+          break;
+        }
         case 12: status = device.Send(Failure{peer.ticket, "no"}); break;
         case 13: status = exchange.Refuse(device.session(), Corrupt("garbage")); break;
         case 14:
@@ -272,6 +317,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       if (members[i].applied == before[i]) continue;
       TRIBUTARY_CHECK(members[i].applied == before[i] + 1);
       before[i] = members[i].applied;
+      if (meets) continue;  // What it has made stays with it.
       expected.AddAll(DeviceId{i}, UpdateOf(*model, DeviceId{i}, round));
       ++applied;
     }

@@ -9,7 +9,8 @@
 namespace tributary::remote {
 
 // What the Exchange is made of inside, for its sources: exchange.cc has connections and who is there, exchange_question.cc
-// what is asked and how it ends, exchange_answers.cc what devices answer, exchange_cut.cc what goes over a network's cut.
+// what is asked and how it ends, exchange_answers.cc what devices answer, exchange_cut.cc what goes over a network's cut,
+// exchange_meeting.cc devices that meet each other.
 
 // How many messages that carry no work a device may send at once.
 inline constexpr double kMostAtOnce = 200;
@@ -18,10 +19,10 @@ inline Status WrongOrder(const std::string& what) { return InvalidArgument(what 
 
 // What a session does for the question under way.
 struct Exchange::Task {
-  Task(std::uint64_t ticket, const Exchange& exchange, StepPlan cut)
+  Task(std::uint64_t ticket, const Exchange& exchange, StepPlan cut, bool weights)
       : ticket(ticket),
         plan(std::move(cut)),
-        outgoing(exchange.Outgoing(plan.pull)),
+        outgoing(weights ? exchange.Outgoing(plan.pull) : std::vector<std::pair<Array, Segment>>()),
         arrivals(exchange.options_.model->parameters.units, exchange.options_.model->statistics.units, plan.push),
         parameters(exchange.parameters_),
         statistics(exchange.statistics_),
@@ -51,6 +52,14 @@ struct Exchange::Task {
   bool at_cut = false;
   std::shared_ptr<const std::vector<std::byte>> reply;
   std::size_t replied = 0;  // bytes
+  // Of a meeting: what it wants of neighbours by way of the coordinator, one run of bytes of each at a time.
+  struct Wanted {
+    std::size_t offset = 0, bytes = 0;
+    const Session* from = nullptr;  // that was told
+  };
+  std::map<DeviceId, Wanted> wanted;
+  std::map<DeviceId, std::size_t> asked;  // bytes of each, in all
+  Bytes relayed;
 };
 
 struct Exchange::Session {
@@ -71,10 +80,18 @@ struct Exchange::Session {
     std::int64_t allowance;  // bytes that may still come
   };
   std::deque<Late> late;  // tasks that were ended before they were answered, in their order
-  std::deque<std::pair<ToDevice, std::size_t>> outbox;  // and how many zeros go with it
+  struct Letter {
+    ToDevice message;
+    std::size_t zeros = 0;  // that go with it, or these
+    std::shared_ptr<const std::vector<std::byte>> values;
+  };
+  std::deque<Letter> outbox;
   double tokens = kMostAtOnce;
   TimePoint refilled{0};
   std::size_t probed = 0;
+  std::string certificate;
+  std::vector<RoundId> models;  // of its own, that it has
+  std::size_t owed = 0;         // Relayed, of models that others want of it
 };
 
 struct Exchange::Slot {
@@ -90,6 +107,8 @@ struct Exchange::Slot {
   };
   std::vector<Visit> visits;
   std::int64_t samples = 0;  // that the device has for training
+  std::vector<Meeting> meets;
+  bool absent = false;  // and the others have been told
   Session* session = nullptr;  // that is at work on it
   bool begun = false;
   bool settled = false;
@@ -108,10 +127,14 @@ struct Exchange::Question {
   int crossings = 0;               // of the round
   int closed = 0;                  // those that all have replies of
   TimePoint patient_from{0};       // what the deadline counts from
+  bool meets = false;              // devices with models of their own do, in the round's meeting of this name
+  std::uint64_t meeting = 0;
   std::size_t settled = 0;
   std::size_t applied = 0;
   std::size_t pins = 0;  // of the sink or the weights, outside the lock
   bool open = true;
+
+  bool collects() const { return std::holds_alternative<CollectAssignment>(work); }
 };
 
 // Calls to connections, made when the lock is free again.

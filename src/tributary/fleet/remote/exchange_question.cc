@@ -2,6 +2,7 @@
 #include <cstdio>
 
 #include "tributary/base/check.h"
+#include "tributary/base/rng.h"
 #include "tributary/data/record.h"
 #include "tributary/fleet/remote/exchange_parts.h"
 
@@ -49,14 +50,15 @@ void Exchange::Begin(Session& session, Errands& errands) {
   if (found == question_->slot_of.end()) return;
   Slot& slot = question_->slots[found->second];
   // While another connection's share is being taken back, this one waits; TakeBack's caller calls again.
-  if (slot.settled || slot.session != nullptr) return;
+  if (slot.session != nullptr || (slot.settled && !NeededAgain(slot))) return;
   slot.session = &session;
   slot.begun = true;
   StepPlan plan{Whole(), Whole(), 0};
-  if (const auto* train = std::get_if<TrainAssignment>(&slot.work)) {
+  if (const auto* train = std::get_if<TrainAssignment>(&slot.work); train != nullptr && !question_->meets) {
     plan = plans_.PlanFor(*session.member, *train, members_[*session.member].profile.samples);
   }
-  session.task = std::make_unique<Task>(++tickets_, *this, std::move(plan));
+  const bool weights = NeedsWeights(session);
+  session.task = std::make_unique<Task>(++tickets_, *this, std::move(plan), weights);
   session.task->begun = clock_.Now();
   std::size_t received = 0;
   if (std::holds_alternative<TrainAssignment>(slot.work)) {
@@ -64,13 +66,15 @@ void Exchange::Begin(Session& session, Errands& errands) {
     for (const auto& records : session.task->samples) received += CountOf(*records);
   }
   if (std::holds_alternative<CalibrateAssignment>(question_->work)) session.task->moments = Moments(statistics_.size());
-  members_.Set(*session.member, Doing::kPulling, clock_.Now());
+  members_.Set(*session.member, weights ? Doing::kPulling : Doing::kComputing, clock_.Now());
   const Member& member = members_[*session.member];
-  Send(session,
-       Assignment{session.task->ticket, question_->inquiry->round, slot.work, EndsOf(session.task->plan.pull),
-                  EndsOf(session.task->plan.push), RoundId{member.applied_round}, RoundId{member.durable_round},
-                  member.applied_position, member.durable_position, slot.share, received, TimeLeft(*question_)},
-       0, errands);
+  Assignment assignment{session.task->ticket, question_->inquiry->round, slot.work, EndsOf(session.task->plan.pull),
+                        EndsOf(session.task->plan.push), RoundId{member.applied_round}, RoundId{member.durable_round},
+                        member.applied_position, member.durable_position, slot.share, received, TimeLeft(*question_)};
+  assignment.without_weights = !weights;
+  if (question_->meets) assignment.meeting = PlanOfMeeting(slot);
+  Send(session, std::move(assignment), 0, errands);
+  if (question_->meets) BeginMeeting(slot, session, errands);
 }
 
 double Exchange::TimeLeft(const Question& question) const {
@@ -98,10 +102,19 @@ void Exchange::Settle(Slot& slot, Outcome outcome, std::string reason) {
   changed_.notify_all();
 }
 
+void Exchange::GiveUp(Slot& slot, Outcome outcome, std::string reason, Errands& errands) {
+  if (!slot.settled) {
+    Settle(slot, outcome, std::move(reason));
+  } else if (!slot.absent) {  // It was asked again for what it offers; the answer that it gave stays.
+    MarkAbsent(slot, errands);
+  }
+}
+
 void Exchange::Charge(Slot& slot, const Task& task) {
   slot.result.report.down += task.down;
   slot.result.report.up += task.up;
   slot.result.report.injected += task.injected;
+  slot.result.report.relayed += task.relayed;
 }
 
 void Exchange::Abandon(Lock& lock, Session& session, Errands& errands) {
@@ -158,7 +171,7 @@ StatusOr<Exchange::Results> Exchange::Ask(const Inquiry& inquiry, const Work& wo
     const auto served = ServeCut(lock);
     if (!served.ok()) failed = served.status();
     if (!served.ok()) break;
-    if (*served) continue;
+    if (*served || TellAbsent(lock)) continue;
     Duration wait = kBetweenLooks;
     if (inquiry.deadline) {
       wait = std::clamp<Duration>(question.patient_from + *inquiry.deadline - clock_.Now(), std::chrono::milliseconds(1),
@@ -209,6 +222,11 @@ void Exchange::Pose(const Inquiry& inquiry, const Work& work, const Portions& po
   TRIBUTARY_CHECK(portions.share.empty() || (portions.share.size() == all && options_.shared));
   TRIBUTARY_CHECK(portions.first.empty() || portions.first.size() == all);
   TRIBUTARY_CHECK(portions.server == nullptr || options_.cut);
+  TRIBUTARY_CHECK(portions.meetings.empty() || portions.meetings.size() == all);
+  if (!portions.meetings.empty()) {
+    question_->meets = true;
+    question_->meeting = Rng::ForStream(options_.life, DeviceId{0}, "meeting", inquiry.round.value).Next();
+  }
   if (portions.server != nullptr) question_->crossings = options_.cut->crossings() * std::get<TrainAssignment>(work).steps;
   for (const DeviceId device : inquiry.participants) {
     TRIBUTARY_CHECK(device.value < session_of_.size() && device.value < devices.size());
@@ -221,11 +239,13 @@ void Exchange::Pose(const Inquiry& inquiry, const Work& work, const Portions& po
       if (!portions.batches.empty()) train->batch = portions.batches[place];
       if (!portions.share.empty()) slot.share = portions.share[place];
       if (!portions.first.empty()) train->first = portions.first[place];
+      if (question_->meets) slot.meets = portions.meetings[place];
       slot.samples = devices[device.value].samples;
       slot.visits.resize(static_cast<std::size_t>(question_->crossings));
       slot.most_weight = MostWeight(*train, slot.samples);
       for (const auto& records : SharedWith(device.value)) slot.most_weight += static_cast<double>(CountOf(*records));
     }
+    if (question_->collects()) slot.most_weight = 1;
     question_->slots.push_back(std::move(slot));
   }
   for (Session* const session : session_of_) {
@@ -254,7 +274,10 @@ std::vector<std::unique_ptr<Exchange::Task>> Exchange::EndTasks(Errands& errands
   std::vector<std::unique_ptr<Task>> tasks;
   for (Slot& slot : question_->slots) {
     tasks.emplace_back();
-    if (slot.settled) continue;
+    if (slot.settled) {
+      if (question_->meets && slot.session != nullptr) tasks.back() = EndTask(slot, "nobody needs its model any more", errands);
+      continue;
+    }
     DeviceReport& report = slot.result.report;
     if (slot.session == nullptr) {
       report.outcome = slot.begun ? Outcome::kCrashed : Outcome::kLost;

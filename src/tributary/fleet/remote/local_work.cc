@@ -90,6 +90,7 @@ Status LocalWork::OpenStream(const StreamPlace& place, const Welcome& welcome, c
 
 Status LocalWork::Build(const Welcome& welcome) {
   welcome_.reset();
+  offers_.Withdraw();  // Its model goes.
   source_.reset();
   own_samples_ = true;
   TRIBUTARY_ASSIGN_OR_RETURN(const Experiment experiment,
@@ -129,6 +130,12 @@ Status LocalWork::Build(const Welcome& welcome) {
   compressor_.reset();
   if (experiment.compression.kind != CompressionKind::kDense) {
     compressor_.emplace(experiment.compression, model_, welcome.piece_floats);
+  }
+  gossip_.reset();
+  mix_.reset();
+  if (experiment.train.method == Method::kGossip) {
+    gossip_ = std::make_unique<GossipModel>(model_, experiment.train.optimiser);
+    mix_ = std::make_unique<ModelMix>(*model_);
   }
   ready_ = Ready{.layout = LayoutHash(*model_),
                  .samples = static_cast<std::int64_t>(samples_.data.training.size()),
@@ -237,6 +244,7 @@ StatusOr<Ready> LocalWork::Prepare(const Welcome& welcome) {
     TRIBUTARY_RETURN_IF_ERROR(source_->Seek(welcome.stream_from));
     TRIBUTARY_RETURN_IF_ERROR(source_->Forget(welcome.stream_kept));
   }
+  if (gossip_) ready_.models = GossipModel::Saved(state_);
   return ready_;
 }
 
@@ -317,11 +325,15 @@ StatusOr<CutReply> LocalWork::Cross(const CutBatch& batch, Transfers& transfers)
 
 StatusOr<Answer> LocalWork::Train(const TrainAssignment& train, const Assignment& assignment, Transfers& transfers) {
   const TimePoint begun = clock_.Now();
+  const bool meeting = train.answer == TrainAssignment::Answer::kMeeting;
+  if (meeting != meets()) return InvalidArgument("the assignment is of another way to train than the experiment");
   TrainHooks hooks;
   hooks.should_stop = [&] { return transfers.over(); };
-  hooks.await = [&](std::size_t unit) { return transfers.AwaitUnit(unit); };
-  hooks.ready = [&](const Update& update, std::size_t unit) { transfers.UnitReady(update, unit); };
   hooks.clock = &clock_;
+  if (!meeting) {
+    hooks.await = [&](std::size_t unit) { return transfers.AwaitUnit(unit); };
+    hooks.ready = [&](const Update& update, std::size_t unit) { transfers.UnitReady(update, unit); };
+  }
   LocalSamples read;
   std::vector<std::int64_t> keys;  // of each step's chance
   std::vector<std::byte> shared;
@@ -374,7 +386,8 @@ StatusOr<Answer> LocalWork::Train(const TrainAssignment& train, const Assignment
   if (compressor_) Remember(assignment);
   if (choice_) BeginChoice(train, assignment, begun, hooks);
   TRIBUTARY_ASSIGN_OR_RETURN(const Worker::Trained trained,
-                             worker_->Train(train, weights(), welcome_->device, samples_.data, hooks));
+                             meeting ? TrainOwn(train, assignment, transfers, hooks)
+                                     : worker_->Train(train, weights(), welcome_->device, samples_.data, hooks));
   const TimePoint trained_at = clock_.Now();
   if (choice_) choice_->End(trained.times.Total());
   TRIBUTARY_RETURN_IF_ERROR(transfers.Finish());
@@ -384,6 +397,7 @@ StatusOr<Answer> LocalWork::Train(const TrainAssignment& train, const Assignment
     // Before the answer: once that is taken, this round counts.
     TRIBUTARY_RETURN_IF_ERROR(compressor_->Save(state_, assignment.durable_round));
   }
+  if (meeting) TRIBUTARY_RETURN_IF_ERROR(Meet(assignment, transfers, answer));
   answer.samples = trained.metrics.samples;
   answer.loss = trained.metrics.loss;
   answer.correct = trained.metrics.correct;
@@ -403,6 +417,10 @@ StatusOr<Answer> LocalWork::Train(const TrainAssignment& train, const Assignment
 StatusOr<Answer> LocalWork::Do(const Assignment& assignment, Transfers& transfers) {
   const DeviceId device = welcome_->device;
   if (const auto* train = std::get_if<TrainAssignment>(&assignment.work)) return Train(*train, assignment, transfers);
+  if (std::holds_alternative<CollectAssignment>(assignment.work)) {
+    TRIBUTARY_RETURN_IF_ERROR(PushOwn(assignment, transfers));
+    return Answer{};
+  }
   TRIBUTARY_RETURN_IF_ERROR(transfers.AwaitAll());
   const TimePoint begun = clock_.Now();
   Answer answer;

@@ -8,7 +8,9 @@
 
 #include "tributary/base/clock.h"
 #include "tributary/device/device_stream.h"
+#include "tributary/device/gossip_model.h"
 #include "tributary/device/live_choice.h"
+#include "tributary/device/model_mix.h"
 #include "tributary/device/update_compressor.h"
 #include "tributary/device/worker.h"
 #include "tributary/fleet/cut_wire.h"
@@ -52,6 +54,8 @@ class LocalWork : public DeviceWork {
   std::size_t record_bytes() const override { return record_bytes_; }
   bool compresses() const override { return compressor_.has_value(); }
   Status Encode(const LayerRun& run, const Update& update, EncodedBlocks& out) override;
+  OfferBook* offers() override { return &offers_; }
+  bool meets() const override { return gossip_ != nullptr; }
   StatusOr<Answer> Do(const Assignment& assignment, Transfers& transfers) override;
 
  private:
@@ -66,6 +70,14 @@ class LocalWork : public DeviceWork {
   };
   StatusOr<Processing> MeasureCompute(const LocalData& data, std::size_t batch, Ready& ready);
   StatusOr<Answer> Train(const TrainAssignment& train, const Assignment& assignment, Transfers& transfers);
+  // Of a device with a model of its own: local steps from the one after the round that the assignment names, and then the
+  // average with those of its neighbours, which is kept.
+  StatusOr<Worker::Trained> TrainOwn(const TrainAssignment& train, const Assignment& assignment, Transfers& transfers,
+                                     TrainHooks hooks);
+  Status Meet(const Assignment& assignment, Transfers& transfers, Answer& answer);
+  // Whether it has the model that the assignment goes on from.
+  Status RecallOwn(const Assignment& assignment);
+  Status PushOwn(const Assignment& assignment, Transfers& transfers);
   // Over the cut and back.
   StatusOr<CutReply> Cross(const CutBatch& batch, Transfers& transfers) const;
   // Waits for the samples of an assignment; `use` says which they are.
@@ -96,6 +108,9 @@ class LocalWork : public DeviceWork {
   FlatBuffer parameters_, statistics_;
   std::unique_ptr<Worker> worker_;
   std::optional<UpdateCompressor> compressor_;
+  std::unique_ptr<GossipModel> gossip_;  // where devices have models of their own
+  std::unique_ptr<ModelMix> mix_;
+  OfferBook offers_;
   std::unique_ptr<LiveChoice> choice_;  // of what it trains, where that is its own
   FilterScaling scaling_ = FilterScaling::kNone;
   std::unique_ptr<StreamSource> source_;  // of a device whose samples arrive over time

@@ -60,6 +60,7 @@ void Members::Set(std::size_t index, Doing doing, TimePoint now) {
 void Members::Describe(std::size_t index, const Ready& ready) {
   Member& member = members_[index];
   member.threads = ready.threads;
+  member.advertised = ready.address;
   DeviceProfile& profile = member.profile;
   member.streams = ready.streams;
   profile.label_counts = ready.label_counts;

@@ -22,6 +22,8 @@ struct Member {
   std::string name;
   std::string address;
   std::string build;
+  std::string certificate;  // serial number; empty without TLS
+  std::string advertised;   // where other devices reach it; empty if they cannot
   // As it measured itself, kept current by what rounds show; rates are zero until it has said.
   DeviceProfile profile;
   std::uint32_t threads = 0;

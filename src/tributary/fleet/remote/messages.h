@@ -27,6 +27,14 @@ inline constexpr std::size_t kMostSampleBytes = 1 << 20;
 inline constexpr std::size_t kMostCrossingBytes = 1 << 20;
 // What a Ping may carry or ask for.
 inline constexpr std::size_t kLargestProbe = 1 << 20;
+// What a part of a model may hold that goes from device to device; and one that goes by way of the coordinator, which holds
+// a few for every device.
+inline constexpr std::size_t kMostPartBytes = 1 << 20;
+inline constexpr std::size_t kMostRelayBytes = 256 << 10;
+// From so many neighbours at once a device fetches models, directly or relayed.
+inline constexpr std::size_t kMostFetches = 4;
+// Of the neighbours of a meeting, together.
+inline constexpr double kMostMeetingWeight = 64;
 
 struct Greeting {
   std::uint32_t protocol = kProtocol;
@@ -72,6 +80,8 @@ struct Ready {
   std::vector<double> forward_seconds, backward_seconds;
   bool streams = false;
   std::vector<std::int64_t> label_counts;  // not negative
+  std::string address;                     // HOST:PORT, or empty
+  std::vector<RoundId> models;
 };
 
 enum class Array { kParameters, kStatistics, kMomentSums, kMomentCounts };
@@ -87,15 +97,49 @@ struct Piece {
   std::size_t encoded_count = 0;
 };
 
+struct MeetingPeer {
+  DeviceId device;
+  std::string name;
+  std::string address;  // HOST:PORT, or empty
+  std::string certificate;
+  double weight = 0;  // above 0
+};
+
+struct MeetingPlan {
+  std::uint64_t id = 0;
+  std::vector<MeetingPeer> peers;  // each once, by rising number; they weigh no more than may be
+};
+
 struct Assignment {
   std::uint64_t ticket = 0;
   RoundId round{1};
-  std::variant<TrainAssignment, EvaluateAssignment, CalibrateAssignment> work;
+  std::variant<TrainAssignment, EvaluateAssignment, CalibrateAssignment, CollectAssignment> work;
   std::vector<std::uint32_t> pull_ends, push_ends;  // rising
   RoundId state_round{0}, durable_round{0};
   std::int64_t stream_from = 0, stream_kept = 0;
   std::size_t share = 0, received = 0;
   double time_left_seconds = 0;  // finite, not negative
+  std::optional<MeetingPlan> meeting;  // of training that ends with one, and of no other work
+  bool without_weights = false;
+};
+
+struct Absent {
+  std::uint64_t meeting = 0;
+  DeviceId device;
+};
+
+struct Relay {
+  std::uint64_t meeting = 0;
+  DeviceId device;
+  std::size_t offset = 0;  // a multiple of 4
+  std::size_t bytes = 0;   // likewise, and not 0
+};
+
+struct Relayed {
+  std::uint64_t meeting = 0;
+  DeviceId device;
+  std::size_t offset = 0;
+  std::uint64_t version = 0;
 };
 
 struct Samples {
@@ -121,6 +165,11 @@ struct StreamUse {
   std::int64_t duplicates = 0;
 };
 
+struct Met {
+  DeviceId device;
+  std::int64_t bytes = 0;  // not negative
+};
+
 struct Answer {
   std::uint64_t ticket = 0;
   std::int64_t samples = 0;
@@ -136,6 +185,8 @@ struct Answer {
   std::optional<StreamUse> stream;
   double cross_seconds = 0;
   std::optional<KeptShare> kept;  // a share from 0 to 1; of any entries, at least one
+  std::vector<Met> met;           // each once, by rising number
+  double meet_seconds = 0;
 };
 
 struct Failure {
@@ -154,7 +205,8 @@ struct Farewell {
   bool finished = false;
 };
 
-using FromDevice = std::variant<Greeting, Ping, Ready, Piece, Answer, Failure, Samples, Crossing>;
-using ToDevice = std::variant<Welcome, Pong, Assignment, Piece, Verdict, Farewell, Samples, Crossing>;
+using FromDevice = std::variant<Greeting, Ping, Ready, Piece, Answer, Failure, Samples, Crossing, Relay, Relayed>;
+using ToDevice =
+    std::variant<Welcome, Pong, Assignment, Piece, Verdict, Farewell, Samples, Crossing, Absent, Relay, Relayed>;
 
 }  // namespace tributary::remote

@@ -1,5 +1,6 @@
 #include "tributary/fleet/remote/remote_fleet.h"
 
+#include <algorithm>
 #include <thread>
 
 #include "tributary/experiment/format.h"
@@ -45,6 +46,7 @@ StatusOr<std::unique_ptr<RemoteFleet>> RemoteFleet::Start(RemoteFleetOptions opt
   remote::ExchangeOptions exchange{.model = chosen.model, .transfers = chosen.experiment.transfers,
                                    .compressed = chosen.experiment.compression.kind != CompressionKind::kDense, .grace = chosen.grace, .spool = chosen.spool};
   exchange.cut = chosen.cut;
+  exchange.life = chosen.life;
   if (Chooses(chosen.experiment.dropout.method)) {
     TRIBUTARY_ASSIGN_OR_RETURN(const DropoutMenu menu, DropoutMenu::Make(*chosen.model, chosen.experiment.dropout));
     exchange.menu = menu.entries().size();
@@ -91,6 +93,10 @@ void RemoteFleet::MarkDurable(std::span<const FleetMember> saved) { state_->exch
 
 Status RemoteFleet::Gather() {
   TRIBUTARY_RETURN_IF_ERROR(state_->exchange.AwaitPresent(begun_ ? 1 : options_.wait_for, options_.should_stop));
+  // Whoever meets others must be there from the beginning.
+  if (options_.experiment.train.method == Method::kGossip) {
+    TRIBUTARY_RETURN_IF_ERROR(state_->exchange.AwaitQuorum(options_.experiment.fleet.quorum, options_.should_stop));
+  }
   begun_ = true;
   profiles_.clear();
   present_.clear();
@@ -111,11 +117,24 @@ StatusOr<RoundReport> RemoteFleet::Train(const RoundRequest& request, UpdateSink
   state_->server->set_round(request.round.value);
   TRIBUTARY_ASSIGN_OR_RETURN(Exchange::Results results,
                              state_->exchange.Ask(request, request.assignment,
-                                                  {request.batches, request.share, request.first, request.server},
+                                                  {request.batches, request.share, request.first, request.server,
+                                                   request.meetings},
                                                   profiles_, &sink, options_.should_stop));
   RoundReport report{results.start, results.end, {}};
   for (Exchange::Result& device : results.devices) report.devices.push_back(std::move(device.report));
   return report;
+}
+
+StatusOr<std::size_t> RemoteFleet::Collect(const Inquiry& inquiry, UpdateSink& sink) {
+  Inquiry those = inquiry;
+  const std::vector<remote::Member> members = state_->exchange.members();
+  std::erase_if(those.participants, [&](DeviceId device) { return members[device.value].applied_round == 0; });
+  those.quorum = std::min(those.quorum, those.participants.size());
+  TRIBUTARY_ASSIGN_OR_RETURN(
+      const Exchange::Results results,
+      state_->exchange.Ask(those, CollectAssignment{}, {}, profiles_, &sink, options_.should_stop));
+  return static_cast<std::size_t>(std::ranges::count_if(
+      results.devices, [](const Exchange::Result& device) { return device.report.outcome == Outcome::kApplied; }));
 }
 
 StatusOr<EvaluationTotals> RemoteFleet::Evaluate(const EvaluateAssignment& assignment, const Inquiry& inquiry) {

@@ -34,6 +34,7 @@ struct RemoteFleetOptions {
   std::size_t wait_for = 1;
   // How long a device that has gone is waited for, where a round could end without it.
   Duration grace = std::chrono::seconds(10);
+  std::uint64_t life = 0;  // another in every life of a coordinator, by chance
   // Those that belonged to the run before it was interrupted, in their order.
   std::vector<FleetMember> members;
   std::function<bool()> should_stop;
@@ -59,6 +60,7 @@ class RemoteFleet : public Fleet {
   const Clock& clock() const override { return *clock_; }
   std::size_t Shared() const override;
   StatusOr<RoundReport> Train(const RoundRequest& request, UpdateSink& sink) override;
+  StatusOr<std::size_t> Collect(const Inquiry& inquiry, UpdateSink& sink) override;
   void Counted(RoundId round) override;
   StatusOr<EvaluationTotals> Evaluate(const EvaluateAssignment& assignment, const Inquiry& inquiry) override;
   StatusOr<Moments> Calibrate(const CalibrateAssignment& assignment, const Inquiry& inquiry) override;

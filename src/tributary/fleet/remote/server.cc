@@ -103,6 +103,10 @@ class Stream : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer
 
   void Wake() override { WriteNext(); }
   Status StillAdmitted() const override { return gate_.Check(certificate_); }
+  std::string certificate() const override {
+    auto serial = certificate_.empty() ? StatusOr<std::string>(std::string()) : SerialInCertificate(certificate_);
+    return serial.ok() ? *std::move(serial) : std::string();
+  }
   void Close(const Status& reason) override {
     {
       const std::lock_guard lock(mutex_);
@@ -213,6 +217,7 @@ class Server::Service : public pb::Fleet::WithRawCallbackMethod_Join<pb::Fleet::
     device.set_state(std::string(NameOf(member.doing)));
     device.set_state_seconds(ToSeconds(now - member.since));
     device.set_address(member.address);
+    device.set_advertised(member.advertised);
     device.set_build(member.build);
     device.set_samples(member.profile.samples);
     device.set_macs_per_second(member.profile.compute.value);

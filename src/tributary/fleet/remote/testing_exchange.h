@@ -181,7 +181,10 @@ class FakeDevice {
   }
   Status Greet() { return Send(Greeting{kProtocol, "test", name_}); }
   Status SayReady(std::int64_t samples = 10, bool streams = false) {
-    return Send(Ready{.layout = "layout", .samples = samples, .held_out = 5, .macs_per_second = 1, .streams = streams});
+    Ready ready{.layout = "layout", .samples = samples, .held_out = 5, .macs_per_second = 1, .streams = streams};
+    ready.address = address;
+    ready.models = models;
+    return Send(ready);
   }
   Status Join(std::int64_t samples = 10, bool streams = false) {
     TRIBUTARY_RETURN_IF_ERROR(Open());
@@ -204,6 +207,9 @@ class FakeDevice {
     while (exchange_.Next(*session_, [&](const ToDevice& message, ByteSpan values) {
       if (std::holds_alternative<Samples>(message)) {
         samples_.insert(samples_.end(), values.begin(), values.end());
+      } else if (std::holds_alternative<Relayed>(message)) {
+        relayed_.assign(values.begin(), values.end());
+        inbox_.push_back(message);
       } else if (std::holds_alternative<Crossing>(message)) {
         crossed_.insert(crossed_.end(), values.begin(), values.end());
       } else if (const auto* piece = std::get_if<Piece>(&message)) {
@@ -229,11 +235,17 @@ class FakeDevice {
       if (connection_->closed() || !connection_->Await()) return std::nullopt;
     }
   }
+  // Whether one of that kind has come, and was not taken.
+  template <typename Kind>
+  bool Has() const {
+    return std::ranges::any_of(inbox_, [](const ToDevice& message) { return std::holds_alternative<Kind>(message); });
+  }
   // The next assignment, with all its weights.
   Assignment AwaitWork() {
     const auto assignment = Expect<Assignment>();
     TRIBUTARY_CHECK(assignment.has_value());
     if (assignment->received == 0) samples_.clear();
+    if (assignment->without_weights) return *assignment;
     while (pulled_[assignment->ticket] < model_.parameters.size + model_.statistics.size) {
       Pump();
     }
@@ -279,7 +291,14 @@ class FakeDevice {
     return std::exchange(crossed_, {});
   }
 
+  // What it says of itself on joining.
+  std::string address;
+  std::vector<RoundId> models;
+
   DeviceId number() const { return number_; }
+  // What came with the last Relayed.
+  const std::vector<std::byte>& relayed() const { return relayed_; }
+  std::size_t pulled(std::uint64_t ticket) { return pulled_[ticket]; }
   // Records that came with the last assignment.
   const std::vector<std::byte>& samples() const { return samples_; }
   // Of all weights that ever came, in their order.
@@ -299,6 +318,7 @@ class FakeDevice {
   std::vector<ToDevice> inbox_;
   std::vector<std::byte> samples_;
   std::vector<std::byte> crossed_;
+  std::vector<std::byte> relayed_;
   std::map<std::uint64_t, std::size_t> pulled_;
   std::vector<std::pair<Array, Segment>> pieces_;
 };

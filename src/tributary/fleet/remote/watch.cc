@@ -42,6 +42,7 @@ StatusOr<WatchedFleet> WatchFleet(const std::string& address, const std::optiona
     device.state = from.state();
     device.state_time = FromSeconds(std::min(1e9, Tame(from.state_seconds())));
     device.address = from.address();
+    device.advertised = from.advertised();
     device.build = from.build();
     device.threads = from.threads();
     device.applied = from.applied();

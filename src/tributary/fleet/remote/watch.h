@@ -19,6 +19,7 @@ struct WatchedDevice {
   std::string state;     // waiting, pulling, computing, pushing, preparing, gone
   Duration state_time{0};  // for how long
   std::string address;
+  std::string advertised;  // where other devices reach it; empty if they cannot
   std::string build;
   std::uint32_t threads = 0;
   std::uint64_t applied = 0;

@@ -5,6 +5,7 @@
 #include <tributary/v1/fleet.pb.h>
 
 #include "tributary/fleet/remote/field_reader.h"
+#include "tributary/fleet/remote/wire_meeting.h"
 
 namespace tributary::remote {
 namespace {
@@ -71,6 +72,8 @@ void Put(const Ready& from, pb::FromDevice& to) {
   for (const double seconds : from.backward_seconds) ready.add_backward_seconds(seconds);
   ready.set_streams(from.streams);
   for (const std::int64_t count : from.label_counts) ready.add_label_counts(static_cast<std::uint64_t>(count));
+  ready.set_address(from.address);
+  for (const RoundId round : from.models) ready.add_models(round.value);
 }
 
 Ready Take(const pb::Ready& from, FieldReader& reader) {
@@ -81,6 +84,12 @@ Ready Take(const pb::Ready& from, FieldReader& reader) {
     label_counts.push_back(static_cast<std::int64_t>(
         reader.AtMost(count, static_cast<std::uint64_t>(kMostSamples), "ready.label_counts")));
     if (!reader.status().ok()) break;
+  }
+  constexpr std::int64_t kMostModels = 16;
+  reader.Within(from.models_size(), 0, kMostModels, "the length of ready.models");
+  std::vector<RoundId> models;
+  if (reader.status().ok()) {
+    for (const std::uint64_t round : from.models()) models.push_back({round});
   }
   return {.layout = reader.Text(from.layout(), kLongestName, "ready.layout"),
           .samples = reader.Within(from.samples(), 0, kMostSamples, "ready.samples"),
@@ -94,7 +103,9 @@ Ready Take(const pb::Ready& from, FieldReader& reader) {
           .forward_seconds = reader.Amounts(from.forward_seconds(), "ready.forward_seconds"),
           .backward_seconds = reader.Amounts(from.backward_seconds(), "ready.backward_seconds"),
           .streams = from.streams(),
-          .label_counts = std::move(label_counts)};
+          .label_counts = std::move(label_counts),
+          .address = TakeAddress(from.address(), "ready.address", reader),
+          .models = std::move(models)};
 }
 
 template <typename Message>
@@ -162,6 +173,8 @@ void Put(const Answer& from, pb::FromDevice& to) {
     answer.mutable_kept()->set_macs(from.kept->macs);
     for (const std::uint32_t entry : from.kept->entries) answer.mutable_kept()->add_entries(entry);
   }
+  PutMet(from.met, answer);
+  answer.set_meet_seconds(from.meet_seconds);
 }
 
 constexpr std::int64_t kMostKeptSteps = 500'000;  // of a device that chooses at each; what a message can hold
@@ -188,6 +201,8 @@ Answer Take(const pb::Answer& from, FieldReader& reader) {
     if (answer.kept->macs > 1) reader.Refuse("kept.macs", "above 1", "0 to 1");
     if (reader.status().ok()) answer.kept->entries.assign(from.kept().entries().begin(), from.kept().entries().end());
   }
+  answer.met = TakeMet(from, reader);
+  answer.meet_seconds = reader.Amount(from.meet_seconds(), "answer.meet_seconds");
   return answer;
 }
 
@@ -204,6 +219,16 @@ void Put(const Crossing& from, Message& to) {
 }
 Crossing Take(const pb::Crossing& from, FieldReader& reader) {
   return {from.ticket(), static_cast<int>(reader.AtMost(from.crossing(), kMostCutSteps - 1, "crossing.crossing"))};
+}
+
+void Put(const Absent& from, pb::ToDevice& to) { PutAbsent(from, *to.mutable_absent()); }
+template <typename Message>
+void Put(const Relay& from, Message& to) {
+  PutRelay(from, *to.mutable_relay());
+}
+template <typename Message>
+void Put(const Relayed& from, Message& to) {
+  PutRelayed(from, *to.mutable_relayed());
 }
 
 void Put(const Failure& from, pb::FromDevice& to) {
@@ -279,8 +304,11 @@ Pong Take(const pb::Pong& from, FieldReader&) { return {from.nonce()}; }
 
 void PutWork(const TrainAssignment& from, pb::Assignment& to) {
   auto& train = *to.mutable_train();
-  const bool gradient = from.answer == TrainAssignment::Answer::kGradient;
-  train.set_result(gradient ? pb::Train::GRADIENT : pb::Train::CHANGE);
+  switch (from.answer) {
+    case TrainAssignment::Answer::kGradient: train.set_result(pb::Train::GRADIENT); break;
+    case TrainAssignment::Answer::kChange: train.set_result(pb::Train::CHANGE); break;
+    case TrainAssignment::Answer::kMeeting: train.set_result(pb::Train::MEETING); break;
+  }
   train.set_steps(from.steps);
   train.set_epochs(from.epochs);
   train.set_batch(from.batch);
@@ -308,6 +336,8 @@ void PutWork(const CalibrateAssignment& from, pb::Assignment& to) {
   calibrate.set_seed(from.seed);
 }
 
+void PutWork(const CollectAssignment&, pb::Assignment& to) { to.mutable_collect(); }
+
 void Put(const Assignment& from, pb::ToDevice& to) {
   auto& assignment = *to.mutable_assignment();
   assignment.set_ticket(from.ticket);
@@ -321,6 +351,8 @@ void Put(const Assignment& from, pb::ToDevice& to) {
   assignment.set_share(static_cast<std::uint32_t>(from.share));
   assignment.set_received(static_cast<std::uint32_t>(from.received));
   assignment.set_time_left_seconds(from.time_left_seconds);
+  if (from.meeting) PutMeeting(*from.meeting, *assignment.mutable_meeting());
+  assignment.set_without_weights(from.without_weights);
   std::visit([&](const auto& work) { PutWork(work, assignment); }, from.work);
 }
 
@@ -331,11 +363,12 @@ constexpr std::uint64_t kLargestBatch = 1'000'000'000;
 TrainAssignment TakeTrain(const pb::Train& from, RoundId round, FieldReader& reader) {
   TrainAssignment train;
   train.round = round;
-  if (from.result() != pb::Train::GRADIENT && from.result() != pb::Train::CHANGE) {
-    reader.Refuse("train.result", std::to_string(static_cast<int>(from.result())), "1 or 2");
+  switch (from.result()) {
+    case pb::Train::GRADIENT: train.answer = TrainAssignment::Answer::kGradient; break;
+    case pb::Train::CHANGE: train.answer = TrainAssignment::Answer::kChange; break;
+    case pb::Train::MEETING: train.answer = TrainAssignment::Answer::kMeeting; break;
+    default: reader.Refuse("train.result", std::to_string(static_cast<int>(from.result())), "1 to 3");
   }
-  train.answer = from.result() == pb::Train::GRADIENT ? TrainAssignment::Answer::kGradient
-                                                      : TrainAssignment::Answer::kChange;
   train.steps = static_cast<int>(reader.Within(from.steps(), 0, kMostSteps, "train.steps"));
   train.epochs = static_cast<int>(reader.Within(from.epochs(), 0, kMostSteps, "train.epochs"));
   if (train.steps == 0 && train.epochs == 0) reader.Refuse("train.steps", "0", "at least 1, without epochs");
@@ -384,7 +417,17 @@ Assignment Take(const pb::Assignment& from, FieldReader& reader) {
       assignment.work = calibrate;
       break;
     }
-    default: reader.Refuse("assignment.work", "none that is known", "train, evaluate or calibrate");
+    case pb::Assignment::kCollect: assignment.work = CollectAssignment{}; break;
+    default: reader.Refuse("assignment.work", "none that is known", "train, evaluate, calibrate or collect");
+  }
+  assignment.without_weights = from.without_weights();
+  const auto* train = std::get_if<TrainAssignment>(&assignment.work);
+  const bool meets = train != nullptr && train->answer == TrainAssignment::Answer::kMeeting;
+  if (meets != from.has_meeting()) reader.Refuse("assignment.meeting", meets ? "missing" : "given", "what train.result says");
+  if (from.has_meeting()) assignment.meeting = TakeMeeting(from.meeting(), reader);
+  const bool collects = std::holds_alternative<CollectAssignment>(assignment.work);
+  if (collects != assignment.without_weights && !meets) {
+    reader.Refuse("assignment.without_weights", collects ? "no" : "yes", "what the work says");
   }
   return assignment;
 }
@@ -448,6 +491,8 @@ StatusOr<FromDevice> ParseFromDevice(std::string_view fields) {
     case pb::FromDevice::kFailure: return Checked<FromDevice>(Take(proto.failure(), reader), reader);
     case pb::FromDevice::kSamples: return Checked<FromDevice>(Take(proto.samples(), reader), reader);
     case pb::FromDevice::kCrossing: return Checked<FromDevice>(Take(proto.crossing(), reader), reader);
+    case pb::FromDevice::kRelay: return Checked<FromDevice>(TakeRelay(proto.relay(), reader), reader);
+    case pb::FromDevice::kRelayed: return Checked<FromDevice>(TakeRelayed(proto.relayed(), reader), reader);
     default: return Corrupt("the message is of a kind that this protocol does not have");
   }
 }
@@ -464,6 +509,9 @@ StatusOr<ToDevice> ParseToDevice(std::string_view fields) {
     case pb::ToDevice::kFarewell: return Checked<ToDevice>(Take(proto.farewell(), reader), reader);
     case pb::ToDevice::kSamples: return Checked<ToDevice>(Take(proto.samples(), reader), reader);
     case pb::ToDevice::kCrossing: return Checked<ToDevice>(Take(proto.crossing(), reader), reader);
+    case pb::ToDevice::kAbsent: return Checked<ToDevice>(TakeAbsent(proto.absent()), reader);
+    case pb::ToDevice::kRelay: return Checked<ToDevice>(TakeRelay(proto.relay(), reader), reader);
+    case pb::ToDevice::kRelayed: return Checked<ToDevice>(TakeRelayed(proto.relayed(), reader), reader);
     default: return Corrupt("the message is of a kind that this protocol does not have");
   }
 }

@@ -37,13 +37,13 @@ std::string Forgotten(const google::protobuf::Message& message) {
   return forgotten;
 }
 
-// Sends it there and back; what comes back must say the same, and protobuf must find every field in between.
+// Sends it there and back; what comes back must say the same, and protobuf must find every field in between but `unset`.
 template <typename Alternative, typename Proto, typename Message>
-Alternative RoundTrip(const Message& message, auto parse) {
+Alternative RoundTrip(const Message& message, auto parse, const std::string& unset = "") {
   const std::string bytes = Format(message);
   Proto proto;
   EXPECT_TRUE(proto.ParseFromString(bytes));
-  EXPECT_EQ(Forgotten(proto), "");
+  EXPECT_EQ(Forgotten(proto), unset);
   const auto parsed = parse(bytes);
   EXPECT_TRUE(parsed.ok()) << parsed.status();
   EXPECT_EQ(Format(*parsed), bytes);
@@ -54,9 +54,12 @@ Alternative FromThereAndBack(const Alternative& message) {
   return RoundTrip<Alternative, pb::FromDevice>(FromDevice(message), ParseFromDevice);
 }
 template <typename Alternative>
-Alternative ToThereAndBack(const Alternative& message) {
-  return RoundTrip<Alternative, pb::ToDevice>(ToDevice(message), ParseToDevice);
+Alternative ToThereAndBack(const Alternative& message, const std::string& unset = "") {
+  return RoundTrip<Alternative, pb::ToDevice>(ToDevice(message), ParseToDevice, unset);
 }
+// What only those have that meet others, or hand over models of their own.
+const std::string kNoMeeting = " tributary.v1.Assignment.meeting";
+const std::string kWithWeights = " tributary.v1.Assignment.without_weights";
 
 TEST(Wire, CarriesGreeting) {
   const auto got = FromThereAndBack(Greeting{4294967295U, "0.1-ä", "pi-3"});
@@ -84,7 +87,11 @@ TEST(Wire, CarriesReady) {
                                           .forward_seconds = {0.5, 0, kLargest},
                                           .backward_seconds = {1, 2, 3},
                                           .streams = true,
-                                          .label_counts = {0, 1'000'000'000'000, 3}});
+                                          .label_counts = {0, 1'000'000'000'000, 3},
+                                          .address = "[fd00::1]:65535",
+                                          .models = {RoundId{kMost}, RoundId{3}}});
+  EXPECT_EQ(got.address, "[fd00::1]:65535");
+  EXPECT_EQ(got.models, (std::vector<RoundId>{RoundId{kMost}, RoundId{3}}));
   EXPECT_TRUE(got.streams);
   EXPECT_EQ(got.label_counts, (std::vector<std::int64_t>{0, 1'000'000'000'000, 3}));
   EXPECT_EQ(got.layout, "abc");
@@ -116,7 +123,12 @@ TEST(Wire, CarriesAnswer) {
   const auto got = FromThereAndBack(
       Answer{kMost, 10, kSmallest, 10, kLargest, 0.3, {1, 2}, {3, kSmallest}, 4, 5, {6, 7, 8}, {false, true},
              StreamUse{kLast - 1, kLast, kLargest, kSmallest, 3, 4, 5, 6, 7, kLast}, 9,
-             KeptShare{0.25, {7, 4294967295U}}});
+             KeptShare{0.25, {7, 4294967295U}}, {{DeviceId{2}, 0}, {DeviceId{kMost}, std::int64_t{1} << 50}}, 0.75});
+  ASSERT_EQ(got.met.size(), 2U);
+  EXPECT_EQ(got.met[0].device, DeviceId{2});
+  EXPECT_EQ(got.met[1].device, DeviceId{kMost});
+  EXPECT_EQ(got.met[1].bytes, std::int64_t{1} << 50);
+  EXPECT_EQ(got.meet_seconds, 0.75);
   EXPECT_EQ(got.cross_seconds, 9);
   ASSERT_TRUE(got.kept);
   EXPECT_EQ(got.kept->macs, 0.25);
@@ -230,7 +242,8 @@ TrainAssignment SomeTraining() {
 }
 
 TEST(Wire, CarriesAssignmentsToTrain) {
-  const auto got = ToThereAndBack(Assignment{kMost, RoundId{kMost}, SomeTraining(), {0, 3, 4294967295U}, {2, 9}, RoundId{5}, RoundId{kMost}, kLast, kLast - 1, 7, 10'000'000, kSmallest});
+  const auto got = ToThereAndBack(Assignment{kMost, RoundId{kMost}, SomeTraining(), {0, 3, 4294967295U}, {2, 9}, RoundId{5}, RoundId{kMost}, kLast, kLast - 1, 7, 10'000'000, kSmallest},
+                                  kNoMeeting + kWithWeights);
   EXPECT_EQ(got.ticket, kMost);
   EXPECT_EQ(got.round, RoundId{kMost});
   EXPECT_EQ(got.pull_ends, (std::vector<std::uint32_t>{0, 3, 4294967295U}));
@@ -265,14 +278,64 @@ TEST(Wire, CarriesAssignmentsToTrain) {
 }
 
 TEST(Wire, CarriesAssignmentsToEvaluateAndCalibrate) {
-  const auto evaluate = ToThereAndBack(Assignment{1, RoundId{2}, EvaluateAssignment{}, {4}, {4}, RoundId{1}, RoundId{1}, 1, 1, 1, 1, 1});
+  const auto evaluate = ToThereAndBack(Assignment{1, RoundId{2}, EvaluateAssignment{}, {4}, {4}, RoundId{1}, RoundId{1}, 1, 1, 1, 1, 1}, kNoMeeting + kWithWeights);
   EXPECT_TRUE(std::holds_alternative<EvaluateAssignment>(evaluate.work));
-  const auto got = ToThereAndBack(Assignment{1, RoundId{2}, CalibrateAssignment{RoundId{2}, 7, 64, kMost}, {4}, {4}, RoundId{1}, RoundId{1}, 1, 1, 1, 1, 1});
+  const auto got = ToThereAndBack(Assignment{1, RoundId{2}, CalibrateAssignment{RoundId{2}, 7, 64, kMost}, {4}, {4}, RoundId{1}, RoundId{1}, 1, 1, 1, 1, 1}, kNoMeeting + kWithWeights);
   const auto& calibrate = std::get<CalibrateAssignment>(got.work);
   EXPECT_EQ(calibrate.round, RoundId{2});
   EXPECT_EQ(calibrate.steps, 7);
   EXPECT_EQ(calibrate.batch, 64U);
   EXPECT_EQ(calibrate.seed, kMost);
+}
+
+Assignment SomeMeeting() {
+  Assignment assignment{kMost, RoundId{kMost}, SomeTraining(), {4}, {4}, RoundId{5}, RoundId{4}, 1, 1, 1, 1, 1};
+  std::get<TrainAssignment>(assignment.work).answer = TrainAssignment::Answer::kMeeting;
+  assignment.meeting = {kMost, {{DeviceId{3}, "pi-3", "pi-3.local:7071", "0A1B", 0.25}, {DeviceId{kMost}, "b", "", "", 63}}};
+  assignment.without_weights = true;
+  return assignment;
+}
+
+TEST(Wire, CarriesMeetings) {
+  const auto got = ToThereAndBack(SomeMeeting());
+  EXPECT_EQ(std::get<TrainAssignment>(got.work).answer, TrainAssignment::Answer::kMeeting);
+  EXPECT_TRUE(got.without_weights);
+  ASSERT_TRUE(got.meeting);
+  EXPECT_EQ(got.meeting->id, kMost);
+  ASSERT_EQ(got.meeting->peers.size(), 2U);
+  const MeetingPeer& peer = got.meeting->peers[0];
+  EXPECT_EQ(peer.device, DeviceId{3});
+  EXPECT_EQ(peer.name, "pi-3");
+  EXPECT_EQ(peer.address, "pi-3.local:7071");
+  EXPECT_EQ(peer.certificate, "0A1B");
+  EXPECT_EQ(peer.weight, 0.25);
+  EXPECT_EQ(got.meeting->peers[1].device, DeviceId{kMost});
+  const auto absent = ToThereAndBack(Absent{kMost, DeviceId{7}});
+  EXPECT_EQ(absent.meeting, kMost);
+  EXPECT_EQ(absent.device, DeviceId{7});
+}
+
+TEST(Wire, CarriesAssignmentsToCollect) {
+  Assignment collect{1, RoundId{2}, CollectAssignment{}, {4}, {4}, RoundId{1}, RoundId{1}, 1, 1, 1, 1, 1};
+  collect.without_weights = true;
+  EXPECT_TRUE(std::holds_alternative<CollectAssignment>(ToThereAndBack(collect, kNoMeeting).work));
+}
+
+TEST(Wire, CarriesRelaysBothWays) {
+  for (const Relay& got : {FromThereAndBack(Relay{kMost, DeviceId{4}, 1 << 20, kMostRelayBytes}),
+                           ToThereAndBack(Relay{kMost, DeviceId{4}, 1 << 20, kMostRelayBytes})}) {
+    EXPECT_EQ(got.meeting, kMost);
+    EXPECT_EQ(got.device, DeviceId{4});
+    EXPECT_EQ(got.offset, 1U << 20);
+    EXPECT_EQ(got.bytes, kMostRelayBytes);
+  }
+  for (const Relayed& got : {FromThereAndBack(Relayed{kMost, DeviceId{4}, 8, kMost - 1}),
+                             ToThereAndBack(Relayed{kMost, DeviceId{4}, 8, kMost - 1})}) {
+    EXPECT_EQ(got.meeting, kMost);
+    EXPECT_EQ(got.device, DeviceId{4});
+    EXPECT_EQ(got.offset, 8U);
+    EXPECT_EQ(got.version, kMost - 1);
+  }
 }
 
 // What the coordinator says to a message that a field was changed in.
@@ -474,7 +537,8 @@ TEST(Wire, RefusesAssignmentsThatMakeNoSense) {
   EXPECT_EQ(train([](auto& t) { t.set_steps(0); }), "taken");  // There are epochs.
   const std::vector<std::function<void(pb::Train&)>> wrong = {
       [](auto& t) { t.set_result(pb::Train::RESULT_UNSPECIFIED); },
-      [](auto& t) { t.set_result(static_cast<pb::Train::Result>(3)); },
+      [](auto& t) { t.set_result(static_cast<pb::Train::Result>(4)); },
+      [](auto& t) { t.set_result(pb::Train::MEETING); },  // with nobody
       [](auto& t) { t.set_steps(-1); },
       [](auto& t) { t.set_epochs(-1); },
       [](auto& t) { t.set_steps(0), t.set_epochs(0); },
@@ -504,6 +568,83 @@ TEST(Wire, RefusesAssignmentsThatMakeNoSense) {
   EXPECT_NE(calibrate([](auto& a) { a.mutable_calibrate()->set_batch(kMost); }), "taken");
   EXPECT_NE(calibrate([](auto& a) { a.set_round(0); }), "taken");
   EXPECT_NE(calibrate([](auto& a) { a.clear_work(); }), "taken");
+}
+
+TEST(Wire, RefusesMeetingsThatMakeNoSense) {
+  const auto refusal = [&](const std::function<void(pb::Assignment&)>& change) {
+    return Refusal(ToDevice(SomeMeeting()), [&](pb::ToDevice& m) { change(*m.mutable_assignment()); });
+  };
+  EXPECT_EQ(refusal([](auto&) {}), "taken");
+  EXPECT_EQ(refusal([](auto& a) { a.mutable_meeting()->clear_neighbours(); }), "taken");  // It trains alone.
+  EXPECT_EQ(refusal([](auto& a) { a.set_without_weights(false); }), "taken");
+  const auto first = [](pb::Assignment& a) -> pb::Neighbour& { return *a.mutable_meeting()->mutable_neighbours(0); };
+  const std::vector<std::function<void(pb::Assignment&)>> wrong = {
+      [](auto& a) { a.clear_meeting(); },
+      [](auto& a) { a.mutable_train()->set_result(pb::Train::CHANGE); },
+      [](auto& a) { a.mutable_evaluate(); },
+      [](auto& a) { a.mutable_collect(); },
+      [&](auto& a) { first(a).set_weight(0); },
+      [&](auto& a) { first(a).set_weight(-0.5); },
+      [&](auto& a) { first(a).set_weight(kNan); },
+      [&](auto& a) { first(a).set_weight(1.01); },  // 64.01 with the other
+      [&](auto& a) { first(a).set_name("A B"); },
+      [&](auto& a) { first(a).set_name("coordinator"); },
+      [&](auto& a) { first(a).set_name(""); },
+      [&](auto& a) { first(a).set_address("unix:/tmp/x"); },
+      [&](auto& a) { first(a).set_address("host:0"); },
+      [&](auto& a) { first(a).set_address("host"); },
+      [&](auto& a) { first(a).set_certificate(std::string(65, '1')); },
+      [&](auto& a) { first(a).set_certificate("\x1b"); },
+      [&](auto& a) { first(a).set_device(kMost); },  // as the next
+      [](auto& a) {
+        for (std::uint64_t i = 0; i < 5000; ++i) a.mutable_meeting()->add_neighbours()->set_device(i);
+      }};
+  for (std::size_t i = 0; i < wrong.size(); ++i) EXPECT_NE(refusal(wrong[i]), "taken") << i;
+  for (const bool without : {false, true}) {
+    const ToDevice message = Assignment{1, RoundId{1}, EvaluateAssignment{}};
+    EXPECT_EQ(Refusal(message, [&](auto& m) { m.mutable_assignment()->set_without_weights(without); }) == "taken", !without);
+    EXPECT_EQ(Refusal(message,
+                      [&](auto& m) {
+                        m.mutable_assignment()->mutable_collect();
+                        m.mutable_assignment()->set_without_weights(without);
+                      }) == "taken",
+              without);
+  }
+}
+
+TEST(Wire, RefusesWhatDevicesCannotSayOfMeetings) {
+  const auto ready = [](const std::function<void(pb::Ready&)>& change) {
+    return Refusal(FromDevice(Ready{}), [&](pb::FromDevice& m) { change(*m.mutable_ready()); });
+  };
+  EXPECT_EQ(ready([](auto& r) { r.set_address("pi:1"); }), "taken");
+  EXPECT_EQ(ready([](auto& r) { r.set_address("pi:0"); }), "ready.address is 'pi:0', allowed is HOST:PORT");
+  EXPECT_NE(ready([](auto& r) { r.set_address("dns:///pi:1"); }), "taken");
+  EXPECT_NE(ready([](auto& r) { r.set_address(std::string(1000, 'x') + ":1"); }), "taken");
+  EXPECT_NE(ready([](auto& r) {
+    for (std::uint64_t i = 0; i < 17; ++i) r.add_models(i);
+  }), "taken");
+  const auto met = [](const std::function<void(pb::Answer&)>& change) {
+    return Refusal(FromDevice(Answer{.met = {{DeviceId{1}, 4}, {DeviceId{2}, 4}}}),
+                   [&](pb::FromDevice& m) { change(*m.mutable_answer()); });
+  };
+  EXPECT_EQ(met([](auto&) {}), "taken");
+  EXPECT_NE(met([](auto& a) { a.mutable_met(0)->set_device(2); }), "taken");
+  EXPECT_NE(met([](auto& a) { a.mutable_met(0)->set_bytes(kMost); }), "taken");
+  EXPECT_NE(met([](auto& a) { a.set_meet_seconds(kInfinity); }), "taken");
+  EXPECT_NE(met([](auto& a) {
+    for (std::uint64_t i = 3; i < 5000; ++i) a.add_met()->set_device(i);
+  }), "taken");
+  const auto relay = [](const std::function<void(pb::Relay&)>& change) {
+    return Refusal(FromDevice(Relay{1, DeviceId{1}, 0, 4}), [&](pb::FromDevice& m) { change(*m.mutable_relay()); });
+  };
+  EXPECT_EQ(relay([](auto&) {}), "taken");
+  EXPECT_NE(relay([](auto& r) { r.set_bytes(0); }), "taken");
+  EXPECT_NE(relay([](auto& r) { r.set_bytes(6); }), "taken");
+  EXPECT_NE(relay([](auto& r) { r.set_bytes(kMostRelayBytes + 4); }), "taken");
+  EXPECT_NE(relay([](auto& r) { r.set_offset(2); }), "taken");
+  EXPECT_NE(relay([](auto& r) { r.set_offset(kMost - 3); }), "taken");
+  EXPECT_NE(Refusal(FromDevice(Relayed{1, DeviceId{1}, 0, 4}), [](auto& m) { m.mutable_relayed()->set_offset(3); }),
+            "taken");
 }
 
 TEST(Wire, RefusesVerdictsThatSayNothing) {
