@@ -7,7 +7,7 @@ test.each([
 ])("%d bytes are %s", (value, text) => expect(formatBytes(value)).toBe(text));
 
 test.each([
-  [0, "0 s"], [0.0032, "3.2 ms"], [0.0456, "45.6 ms"], [0.0999, "0.10 s"], [1.25, "1.25 s"], [2, "2 s"], [42.04, "42 s"],
+  [0, "0 s"], [0.0032, "3.2 ms"], [0.0456, "45.6 ms"], [0.0999, "0.10 s"], [1.25, "1.25 s"], [2, "2 s"], [42.04, "42.0 s"], [42, "42 s"], [3.997, "4.00 s"],
   [59.96, "1 min"], [200, "3 min 20 s"], [3599.6, "1 h"], [7500, "2 h 5 min"], [86399, "1 d"], [273600, "3 d 4 h"], [-5, "−5 s"],
 ])("%d seconds are %s", (value, text) => expect(formatSeconds(value)).toBe(text));
 

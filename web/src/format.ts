@@ -40,7 +40,7 @@ export function formatBytes(value: number | null | undefined): string {
   return `${size.toFixed(digits)} ${byteUnits[unit]}`;
 }
 
-const trimmed = (value: number, digits: number) => value.toFixed(digits).replace(/\.0+$/, "");
+const trimmed = (value: number, digits: number) => value.toFixed(Number.isInteger(value) ? 0 : digits);
 
 // 3.2 ms, 1.25 s, 42 s, 3 min 20 s, 2 h 5 min, 3 d 4 h.
 export function formatSeconds(value: number | null | undefined): string {

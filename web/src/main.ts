@@ -40,7 +40,7 @@ function render(): void {
   const { board, connection, why } = store;
   document.documentElement.dataset.connection = connection;
   const trouble = connection === "refused" || (board === null && connection === "lost");
-  if (trouble) setText(message, why);
+  if (trouble) setText(message, connection === "refused" ? why : `The program does not answer (${why}). Trying again.`);
   setHidden(message, board !== null && !trouble);
   setHidden(content, board === null);
   if (board === null) return;
@@ -58,6 +58,10 @@ function render(): void {
 // A report carries its run in itself, and asks nobody.
 function start(): void {
   const embedded = document.getElementById("board")?.textContent?.trim() ?? "";
+  if (embedded === "" && location.protocol === "file:") {
+    setText(message, "There is no run in this file: tributary report RUN writes one that has it.");
+    return;
+  }
   if (embedded === "") {
     const live = new Live(takeToken(), {
       onEvent: (event, value) => store.take(event, value),

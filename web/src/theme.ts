@@ -47,10 +47,12 @@ export function colour(name: string): string {
 
 export function themeSwitch(): HTMLElement {
   const next: Record<Wish, Wish> = { auto: "light", light: "dark", dark: "auto" };
+  const icon = h("span", { "aria-hidden": "true" });
   const label = h("span", {});
-  const button = h("button", { type: "button", class: "quiet", "data-testid": "theme" }, label);
+  const button = h("button", { type: "button", class: "quiet", "data-testid": "theme" }, icon, label);
   const show = () => {
-    setText(label, { auto: "◐ Auto", light: "☀ Light", dark: "☾ Dark" }[wish]);
+    setText(icon, { auto: "◐", light: "☀", dark: "☾" }[wish]);
+    setText(label, { auto: " Auto", light: " Light", dark: " Dark" }[wish]);
     button.setAttribute("aria-label", `Theme: ${wish}. Change to ${next[wish]}.`);
   };
   button.addEventListener("click", () => {

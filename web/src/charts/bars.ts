@@ -1,6 +1,6 @@
 import uPlot from "uplot";
 import { nameOf, type Devices } from "../board";
-import { formatCountTick } from "../format";
+import { formatCount, formatCountTick } from "../format";
 import type { Store } from "../store";
 import { colour } from "../theme";
 import { xAxis, yAxis, yRange } from "./axes";
@@ -54,7 +54,7 @@ export class DeviceBars {
     const mean = known.length > 0 ? known.reduce((sum, value) => sum + value, 0) / known.length : null;
     this.figure.show(
       known.length,
-      `${known.length} devices`,
+      `${formatCount(known.length)} devices`,
       [mean, known.length > 0 ? Math.min(...known) : null, known.length > 0 ? Math.max(...known) : null].map((value) => this.options.text(value)),
       () => ({
         heads: ["device", this.options.title],
@@ -65,7 +65,7 @@ export class DeviceBars {
   }
 
   private paint(): void {
-    const { clientWidth: width, clientHeight: height } = this.figure.plot;
+    const { width, height } = this.figure;
     this.plot ??= new uPlot(this.describe(width, height), this.data, this.figure.plot);
     if (this.plot.width !== width || this.plot.height !== height) this.plot.setSize({ width, height });
     if (this.drawn !== this.data) this.plot.setData(this.data);
@@ -91,7 +91,7 @@ export class DeviceBars {
     return {
       width,
       height,
-      padding: [8, 12, 0, 0],
+      padding: [8, 20, 0, 0],
       legend: { show: false },
       cursor: { y: false, points: { show: false }, drag: { setScale: false, x: false, y: false } },
       scales: {

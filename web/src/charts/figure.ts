@@ -34,6 +34,9 @@ export function swatch(key: Key): HTMLElement {
 export class Figure {
   readonly element: HTMLElement;
   readonly plot: HTMLElement;
+  // Of the plot, as last seen: asking the page for it would have it laid out once for each chart.
+  width = 0;
+  height = 0;
   private readonly values: HTMLElement[];
   private readonly at: HTMLElement;
   private readonly alternative: HTMLElement;
@@ -86,7 +89,12 @@ export class Figure {
       },
       { rootMargin: "300px" },
     ).observe(this.element);
-    new ResizeObserver(() => this.repaint()).observe(this.plot);
+    new ResizeObserver((entries) => {
+      const box = entries[entries.length - 1]?.contentRect;
+      this.width = Math.floor(box?.width ?? 0);
+      this.height = Math.floor(box?.height ?? 0);
+      this.repaint();
+    }).observe(this.plot);
     onTheme(() => this.repaint());
     addEventListener("beforeprint", () => {
       this.visible = true;
@@ -126,7 +134,7 @@ export class Figure {
   }
 
   private repaintIfDue(): void {
-    if (!this.stale || !this.visible || this.asTable || this.plot.clientWidth === 0) return;
+    if (!this.stale || !this.visible || this.asTable || this.width === 0) return;
     this.stale = false;
     this.paint();
   }

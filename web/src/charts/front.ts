@@ -44,7 +44,7 @@ export class FrontChart {
   }
 
   private paint(changed: boolean): void {
-    const { clientWidth: width, clientHeight: height } = this.figure.plot;
+    const { width, height } = this.figure;
     const front = this.front ?? [];
     const data: uPlot.AlignedData = [front.map((point) => point.cost), front.map((point) => point.convergence)];
     this.plot ??= new uPlot(this.describe(width, height), data, this.figure.plot);
@@ -59,7 +59,7 @@ export class FrontChart {
     return {
       width,
       height,
-      padding: [8, 12, 0, 0],
+      padding: [8, 20, 0, 0],
       legend: { show: false },
       cursor: { y: false, drag: { setScale: false, x: false, y: false }, points: { size: 9 } },
       scales: {

@@ -39,7 +39,7 @@ export class HeatMap {
     this.most = classes.counts.reduce((most, row) => row.reduce((a, b) => Math.max(a, b), most), 0);
     this.figure.show(
       classes.counts.length,
-      `${classes.counts.length} devices, ${classes.names.length} classes`,
+      `${formatCount(classes.counts.length)} devices, ${classes.names.length} classes`,
       ["", formatCount(this.most)],
       () => ({
         heads: ["device", ...classes.names],
@@ -51,9 +51,8 @@ export class HeatMap {
 
   // Where the cells are, in pixels of the page.
   private cells(): { width: number; height: number; wide: number; high: number } {
-    const { clientWidth, clientHeight } = this.figure.plot;
-    const width = clientWidth - labels - 12;
-    const height = clientHeight - bottom;
+    const width = this.figure.width - labels - 12;
+    const height = this.figure.height - bottom;
     return {
       width,
       height,
@@ -65,11 +64,10 @@ export class HeatMap {
   private paint(): void {
     const ctx = this.canvas.getContext("2d");
     if (ctx === null || this.classes === null) return;
-    const { clientWidth, clientHeight } = this.figure.plot;
     const { height, wide, high } = this.cells();
     const ratio = devicePixelRatio;
-    this.canvas.width = Math.round(clientWidth * ratio);
-    this.canvas.height = Math.round(clientHeight * ratio);
+    this.canvas.width = Math.round(this.figure.width * ratio);
+    this.canvas.height = Math.round(this.figure.height * ratio);
     ctx.scale(ratio, ratio);
     const gapX = wide > 6 ? 1 : 0;
     const gapY = high > 6 ? 1 : 0;

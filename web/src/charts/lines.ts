@@ -84,9 +84,15 @@ export class LineChart {
   }
 
   private paint(): void {
-    const { clientWidth: width, clientHeight: height } = this.figure.plot;
+    const { width, height } = this.figure;
     this.plot ??= new uPlot(this.describe(width, height), this.data, this.figure.plot);
     if (this.plot.width !== width || this.plot.height !== height) this.plot.setSize({ width, height });
+    // Many points make a band of a thick line.
+    const thin = (this.data[0]?.length ?? 0) > 300;
+    this.options.series.forEach((series, i) => {
+      const drawn = this.plot?.series[i + 1];
+      if (drawn !== undefined) drawn.width = thin ? 1.2 : series.dashed ? 1.5 : 2;
+    });
     if (this.drawn !== this.data) this.plot.setData(this.data);
     else this.plot.redraw(false, true);
     this.drawn = this.data;
@@ -96,7 +102,7 @@ export class LineChart {
     return {
       width,
       height,
-      padding: [8, 12, 0, 0],
+      padding: [8, 20, 0, 0],
       legend: { show: false },
       cursor: { y: false, drag: { setScale: false, x: false, y: false }, points: { size: 7 } },
       scales: {

@@ -95,7 +95,7 @@ export class Progress {
     setAttribute(this.state, "data-state", now.ended_by === "interrupted" ? "interrupted" : now.state);
     setText(this.round, run.rounds > 0 ? `${formatCount(now.round)} of ${formatCount(run.rounds)}` : formatCount(now.round));
     setText(this.time, formatSeconds(now.time_s));
-    setText(this.back, `${now.back} of ${now.participants}`);
+    setText(this.back, `${formatCount(now.back)} of ${formatCount(now.participants)}`);
     setHidden(this.backPart, now.state === "finished");
     setHidden(this.bar, run.rounds === 0);
     setAttribute(this.bar, "aria-valuemax", String(run.rounds));

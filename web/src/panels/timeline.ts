@@ -45,7 +45,7 @@ class Row {
     const name = nameOf(devices, row);
     const outcome = devices.outcome[row] ?? "";
     setText(this.name, name);
-    setText(this.total, formatSeconds(parts.sent));
+    setText(this.total, outcome === "applied" || outcome === "" ? formatSeconds(parts.sent) : outcome);
     setAttribute(this.element, "data-outcome", outcome);
     const words = [
       `${name}: ${outcome}`,
