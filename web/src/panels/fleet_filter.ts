@@ -1,5 +1,5 @@
 import { nameOf, type Devices } from "../board";
-import { h, setAttribute, setText } from "../dom";
+import { h, setAttribute, setHidden, setText } from "../dom";
 import { formatCount } from "../format";
 import { knownState, states } from "../states";
 import type { Choices, Store } from "../store";
@@ -70,6 +70,6 @@ export class FleetFilter {
     setText(this.matching, (rows.length === all ? `${formatCount(all)} devices` : `${formatCount(rows.length)} of ${formatCount(all)} devices`) + more);
     const selected = this.store.choices.selected.size;
     setText(this.clear, `Unselect ${selected}`);
-    this.clear.style.visibility = selected > 0 ? "visible" : "hidden";
+    setHidden(this.clear, selected === 0);
   }
 }
