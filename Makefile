@@ -11,6 +11,7 @@ build/%/build.ninja:
 
 build:
 	@scripts/setup build
+	@scripts/web || echo "Without Node: the program will have no dashboard and write no reports."
 	@$(MAKE) --no-print-directory build/release/build.ninja
 	ninja -C build/release tributary
 
@@ -24,6 +25,8 @@ test: test-dev test-release test-tsan test-fuzz
 # are none, but not in CI.
 test-dev test-release test-tsan: test-%:
 	@scripts/setup build
+	@scripts/web || echo "Without Node: the tests of the dashboard will be skipped."
+	@[ $* != release ] || scripts/setup browser || echo "Without a browser: the test of the dashboard's page will be skipped."
 	@{ scripts/setup brokers && scripts/kafka fetch; } || echo "Without brokers: the tests of streams will be skipped."
 	@[ $* != release ] || { scripts/setup python && scripts/python fetch; } || echo "Without Python's tools: the test of imported networks will be skipped."
 	@$(MAKE) --no-print-directory build/$*/build.ninja

@@ -1,6 +1,6 @@
 // The page as the program serves it: TRIBUTARY_URL is the address that it printed, of a run that trains for a while yet.
 // REPORT is where the same run writes its report at its end, if that is to be compared with what the page says then: the
-// program must go on serving the page until this test has ended.
+// page must have been opened before.
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";

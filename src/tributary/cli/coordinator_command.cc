@@ -8,6 +8,7 @@
 #include "tributary/cli/run_report.h"
 #include "tributary/cli/shared_options.h"
 #include "tributary/cli/version.h"
+#include "tributary/cli/watching.h"
 #include "tributary/coordinator/run_summary.h"
 #include "tributary/coordinator/serving.h"
 #include "tributary/experiment/presets.h"
@@ -30,6 +31,7 @@ struct Arguments {
   std::size_t keep = 2;
   std::optional<std::size_t> wait_for;
   std::string grace = "10s";
+  WatchingOptions watching;
   bool json = false;
   bool quiet = false;
 };
@@ -73,7 +75,10 @@ Status Run(Arguments arguments) {
   const auto clock = MakeRealClock();
   std::FILE* const view_out = arguments.json ? stderr : stdout;
   LiveView view(*clock, view_out, {.style = arguments.quiet ? ProgressStyle::kQuiet : ProgressStyleFor(view_out)});
-  options.watcher = &view;
+  TRIBUTARY_ASSIGN_OR_RETURN(const auto watching, Watching::Start(arguments.watching, view_out));
+  TeeSink watchers({&view, &watching->sink()});
+  options.watcher = &watchers;
+  options.states = [&](std::function<std::vector<std::string>()> states) { watching->SetStates(std::move(states)); };
   options.say = [&](const std::string& text) {
     std::fprintf(view_out, "%s\n", text.c_str());
     std::fflush(view_out);
@@ -84,6 +89,7 @@ Status Run(Arguments arguments) {
   std::fflush(stdout);
   if (arguments.json) {
     std::fputs(FormatSummary(experiment, result).c_str(), stdout);
+    watching->Report(options.folder, stderr);
     return OkStatus();
   }
   if (!arguments.quiet) PrintDevices(result);
@@ -92,6 +98,7 @@ Status Run(Arguments arguments) {
               static_cast<unsigned long long>(result.run.rounds), FormatDuration(result.time).c_str(),
               FormatBytes(result.down).c_str(), FormatBytes(result.up).c_str(), options.folder.c_str(),
               result.digest.c_str());
+  watching->Report(options.folder, stdout);
   if (result.run.reason == RunEnd::kInterrupted) {
     std::printf("stopped; go on with: tributary coordinator --resume %s\n", options.folder.c_str());
   }
@@ -131,6 +138,7 @@ void AddCoordinatorCommand(CLI::App& app, Action& action) {
       ->capture_default_str();
   AddDataDirOption(*command, arguments->data_dir);
   AddThreadsOption(*command, arguments->threads);
+  AddWatchingOptions(*command, arguments->watching);
   AddJsonFlag(*command, arguments->json);
   command->add_flag("--quiet", arguments->quiet, "Print the result only");
   command->footer(

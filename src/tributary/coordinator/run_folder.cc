@@ -11,6 +11,7 @@ namespace tributary {
 namespace {
 
 constexpr const char* kExperiment = "experiment.toml";
+constexpr const char* kFacts = "facts.json";
 constexpr const char* kEvents = "events.jsonl";
 constexpr const char* kRounds = "rounds.csv";
 constexpr const char* kWeights = "weights.safetensors";
@@ -31,7 +32,7 @@ bool IsUsed(const std::filesystem::path& path) {
 
 // What writes that were killed in the middle have left.
 void RemoveLeftovers(const std::filesystem::path& path) {
-  constexpr std::array<std::string_view, 4> kWritten = {kExperiment, kRounds, kWeights, kSummary};
+  constexpr std::array<std::string_view, 5> kWritten = {kExperiment, kFacts, kRounds, kWeights, kSummary};
   std::vector<std::filesystem::path> leftovers;
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(path, error)) {
@@ -117,9 +118,11 @@ StatusOr<ResumedRun> RunFolder::Resume(const std::filesystem::path& path, const 
 
 void RunFolder::Discard() && {
   std::error_code error;
-  for (const char* const name : {kEvents, kExperiment, kLock}) std::filesystem::remove(path_ / name, error);
+  for (const char* const name : {kEvents, kFacts, kExperiment, kLock}) std::filesystem::remove(path_ / name, error);
   std::filesystem::remove(path_, error);  // unless it holds anything else
 }
+
+Status RunFolder::Describe(const RunFacts& facts) const { return WriteFileAtomically(path_ / kFacts, FormatFacts(facts)); }
 
 Status RunFolder::Finish(const Model& model, std::span<const float> parameters, std::span<const float> statistics,
                          const Metadata& metadata, std::string_view summary) {

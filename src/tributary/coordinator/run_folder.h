@@ -18,7 +18,7 @@ namespace tributary {
 
 struct ResumedRun;
 
-// What a run leaves behind: experiment.toml (as run), events.jsonl and, where there is a Checkpointer, checkpoints/ while
+// What a run leaves behind: experiment.toml (as run), facts.json, events.jsonl and, where there is a Checkpointer, checkpoints/ while
 // it runs, and at its end rounds.csv, weights.safetensors and summary.json. Locked while this lives: Unavailable, in
 // words, for a second one of the same path.
 class RunFolder {
@@ -39,6 +39,9 @@ class RunFolder {
   // Where the run's events go.
   JsonLinesSink& events() { return *events_; }
   EventSink& rounds() { return rounds_; }
+
+  // Keeps what people are told besides, as facts.json.
+  Status Describe(const RunFacts& facts) const;
 
   // The text of experiment.toml.
   const std::string& experiment() const { return experiment_; }

@@ -1,6 +1,7 @@
 #include "tributary/coordinator/serving.h"
 
 #include "tributary/base/worker_pool.h"
+#include "tributary/coordinator/facts.h"
 #include "tributary/coordinator/run_folder.h"
 #include "tributary/coordinator/run_summary.h"
 #include "tributary/coordinator/split_setup.h"
@@ -39,6 +40,44 @@ StatusOr<ResumedRun> OpenFolder(const Experiment& experiment, const ServingOptio
                    : "no checkpoint yet; starting over");
   return run;
 }
+
+// Tells `others` and the folder who the devices are, whenever one has come that was never there.
+class DescribingSink : public EventSink {
+ public:
+  DescribingSink(const RemoteFleet& fleet, RunFacts facts, const RunFolder& folder, EventSink& others)
+      : fleet_(fleet), facts_(std::move(facts)), folder_(folder), others_(others) {}
+
+  void Write(const Event& event) override {
+    if (std::holds_alternative<RoundStarted>(event.what) && fleet_.devices().size() != facts_.devices.size()) Tell();
+  }
+  void Tell() {
+    const std::vector<FleetMember> members = fleet_.members();
+    facts_.devices.clear();
+    for (const DeviceProfile& profile : fleet_.devices()) {
+      facts_.devices.push_back({members[profile.id.value].name, profile.group, profile.label_counts});
+    }
+    (void)folder_.Describe(facts_).ok();  // Showing a run never stops it.
+    others_.Describe(facts_);
+  }
+
+ private:
+  const RemoteFleet& fleet_;
+  RunFacts facts_;
+  const RunFolder& folder_;
+  EventSink& others_;
+};
+
+// Takes the way to look at a fleet back before the fleet is gone.
+class LookingEnds {
+ public:
+  explicit LookingEnds(const ServingOptions& options) : options_(options) {}
+  ~LookingEnds() { options_.states(nullptr); }
+  LookingEnds(const LookingEnds&) = delete;
+  LookingEnds& operator=(const LookingEnds&) = delete;
+
+ private:
+  const ServingOptions& options_;
+};
 
 }  // namespace
 
@@ -88,6 +127,7 @@ StatusOr<FinishedRun> Serve(const Experiment& asked, const ServingOptions& optio
     fleet_options.model = network.held;
     fleet_options.cut = network.wire;
   }
+  RunFacts facts = FactsOf(experiment, *fleet_options.model, false);
   auto started = RemoteFleet::Start(std::move(fleet_options));
   if (!started.ok()) {
     if (!options.resume) std::move(run.folder).Discard();
@@ -99,9 +139,12 @@ StatusOr<FinishedRun> Serve(const Experiment& asked, const ServingOptions& optio
   WorkerPool pool(options.threads, [](std::size_t) { SetComputeThreads(1); });
   std::vector<Worker> workers;
   for (std::size_t i = 0; i < options.threads; ++i) workers.emplace_back(model);
-  std::vector<EventSink*> sinks = {&totals, &run.folder.events(), &run.folder.rounds()};
-  if (options.watcher != nullptr) sinks.push_back(options.watcher);
-  TeeSink events(sinks);
+  TeeSink watchers(options.watcher != nullptr ? std::vector<EventSink*>{options.watcher} : std::vector<EventSink*>{});
+  DescribingSink describing(*fleet, std::move(facts), run.folder, watchers);
+  describing.Tell();
+  TeeSink events({&totals, &run.folder.events(), &run.folder.rounds(), &describing, &watchers});
+  options.states([fleet = fleet.get()] { return fleet->states(); });
+  const LookingEnds looking_ends(options);
   Coordinator coordinator(experiment, model, *fleet, events, [&](const SharedWeights& weights) {
     return EvaluateInParts(pool, workers, data.test, weights);
   }, std::move(split));

@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "tributary/base/status.h"
 #include "tributary/coordinator/checkpointer.h"
@@ -29,6 +30,9 @@ struct ServingOptions {
   std::uint64_t life = 0;  // another every time, by chance
   EventSink* watcher = nullptr;
   std::function<bool()> should_stop;
+  // Handed a way to look at what devices do now (as Board::SetState has it), from any thread, while the run lasts; and
+  // nullptr before it ends.
+  std::function<void(std::function<std::vector<std::string>()>)> states = [](auto) {};
   std::function<void(const std::string&)> say = [](const std::string&) {};  // for people
 };
 

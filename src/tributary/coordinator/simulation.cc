@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tributary/coordinator/facts.h"
 #include "tributary/coordinator/run_folder.h"
 #include "tributary/coordinator/run_summary.h"
 #include "tributary/coordinator/split_setup.h"
@@ -56,6 +57,12 @@ StatusOr<std::optional<SimulatedFleetOptions::Dropout>> DropoutOf(const Experime
   return dropout;
 }
 
+std::vector<std::int64_t> ClassCounts(const LocalData& data) {
+  std::vector<std::int64_t> counts(static_cast<std::size_t>(data.dataset->classes()));
+  for (const std::uint32_t sample : data.training) ++counts[static_cast<std::size_t>(data.dataset->label(sample))];
+  return counts;
+}
+
 }  // namespace
 
 StatusOr<FinishedRun> Simulate(const Experiment& asked, const SimulationOptions& options) {
@@ -99,11 +106,16 @@ StatusOr<FinishedRun> Simulate(const Experiment& asked, const SimulationOptions&
   fleet_options.seed = experiment.goal.seed;
   fleet_options.threads = options.threads;
   fleet_options.device = options.device;
+  RunFacts facts = FactsOf(experiment, *fleet_options.model, true);
+  for (std::size_t i = 0; i < fleet_options.profiles.size(); ++i) {
+    facts.devices.push_back({"", fleet_options.profiles[i].group, ClassCounts(fleet_options.data[i])});
+  }
   SimulatedFleet fleet(std::move(fleet_options));
 
   std::optional<RunFolder> folder;
   if (options.folder) {
     TRIBUTARY_ASSIGN_OR_RETURN(folder, RunFolder::Create(*options.folder, experiment));
+    TRIBUTARY_RETURN_IF_ERROR(folder->Describe(facts));
   }
   Digest digest;
   DigestSink digest_sink(digest);
@@ -112,6 +124,7 @@ StatusOr<FinishedRun> Simulate(const Experiment& asked, const SimulationOptions&
   if (folder) sinks.insert(sinks.end(), {&folder->events(), &folder->rounds()});
   if (options.watcher != nullptr) sinks.push_back(options.watcher);
   TeeSink events(sinks);
+  events.Describe(facts);
 
   Coordinator coordinator(experiment, model, fleet, events, [&](const SharedWeights& weights) {
     return fleet.EvaluateCentrally(data.test, weights);

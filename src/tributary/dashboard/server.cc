@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kThreads = DashboardServer::kMostPages + 8;
 constexpr std::size_t kMostWaiting = 16;  // connections that nobody has time for yet
-constexpr Duration kAlive = std::chrono::seconds(2), kLook = std::chrono::milliseconds(500);
+constexpr Duration kAlive = std::chrono::seconds(1), kLook = std::chrono::milliseconds(500);
 
 // Inline parts are the page's own; it fetches from here alone.
 constexpr char kPolicy[] =
@@ -169,7 +169,8 @@ struct DashboardServer::Parts {
         response.set_content("only GET\n", "text/plain");
         return httplib::Server::HandlerResponse::Handled;
       }
-      if (Knows(request)) return httplib::Server::HandlerResponse::Unhandled;
+      // The page itself tells nothing of the run, and asks for what does with the token that it was opened with.
+      if (request.path == "/" || Knows(request)) return httplib::Server::HandlerResponse::Unhandled;
       response.status = 401;
       response.set_content("This run is shown to those who have its token: open the address that the program printed.\n",
                            "text/plain");
@@ -234,11 +235,19 @@ StatusOr<std::unique_ptr<DashboardServer>> DashboardServer::Start(SharedBoard& b
 
 DashboardServer::~DashboardServer() {
   parts_->board.Close();
+  // Those who follow are told how it ended; one that does not listen is not waited for long.
+  const TimePoint until = parts_->clock->Now() + std::chrono::seconds(3);
+  while (parts_->pages > 0 && parts_->clock->Now() < until) std::this_thread::sleep_for(std::chrono::milliseconds(5));
   parts_->server.stop();
   parts_->thread.join();
 }
 
 const std::string& DashboardServer::url() const { return parts_->url; }
+
+bool OnlyHere(const std::string& address) {
+  const auto place = ReadPlace(address);
+  return place.ok() && IsLoopback(place->host);
+}
 
 std::string MakeToken() {
   std::random_device chance;

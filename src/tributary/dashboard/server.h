@@ -27,7 +27,7 @@ class DashboardServer {
   // `board` must outlive it. Fails where the address cannot be had, and where it can be reached from elsewhere and there
   // is no token.
   static StatusOr<std::unique_ptr<DashboardServer>> Start(SharedBoard& board, DashboardOptions options);
-  // Ends what is being sent.
+  // Tells those who follow how it ended, and ends what is being sent; within seconds.
   ~DashboardServer();
 
   // For a person: http://127.0.0.1:8080/, with the token if there is one.
@@ -38,6 +38,9 @@ class DashboardServer {
   explicit DashboardServer(std::unique_ptr<Parts> parts);
   std::unique_ptr<Parts> parts_;
 };
+
+// Whether nobody from elsewhere can reach that address. One that is none can.
+bool OnlyHere(const std::string& address);
 
 // 128 bits of chance in hexadecimal, from the system.
 std::string MakeToken();

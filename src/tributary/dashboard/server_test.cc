@@ -87,14 +87,26 @@ TEST_F(DashboardServerTest, TellsWhatHappensAsItHappens) {
   EXPECT_NE(caller.Hear("\"gone\"").find("event: devices"), std::string::npos);
 }
 
+TEST_F(DashboardServerTest, TellsHowItEndedBeforeItGoes) {
+  board_.Write(Started(2));
+  auto server = Start();
+  Caller caller(server->url());
+  caller.Say("GET /api/events HTTP/1.1\r\nHost: x\r\n\r\n");
+  EXPECT_NE(caller.Hear("\n\n").find("event: board"), std::string::npos);
+  board_.Write(At(3, RunFinished{1, RunEnd::kTarget, 0.75}));
+  server.reset();
+  EXPECT_NE(caller.Hear().find("\"ended_by\":\"target\""), std::string::npos);
+}
+
 TEST_F(DashboardServerTest, AsksForTheToken) {
   const auto server = Start({.token = "0123456789abcdef"});
   EXPECT_NE(server->url().find("/?token=0123456789abcdef"), std::string::npos);
-  for (const char* path : {"/", "/api/board", "/api/events", "/metrics", "/x", "/?token=", "/?token=0123456789abcdeF",
-                           "/?token=0123456789abcdef0"}) {
+  for (const char* path : {"/api/board", "/api/events", "/metrics", "/x", "/api/board?token=", "/api/board?token=0123456789abcdeF",
+                           "/api/board?token=0123456789abcdef0"}) {
     EXPECT_NE(Ask(server->url(), path).find("401"), std::string::npos) << path;
   }
-  EXPECT_NE(Ask(server->url(), "/?token=0123456789abcdef").find("200 OK"), std::string::npos);
+  EXPECT_NE(Ask(server->url(), "/api/board?token=0123456789abcdef").find("200 OK"), std::string::npos);
+  EXPECT_NE(Ask(server->url(), "/").find("200 OK"), std::string::npos);  // It tells nothing of the run.
   EXPECT_NE(Ask(server->url(), "/api/board", "Authorization: Bearer 0123456789abcdef\r\n").find("200 OK"), std::string::npos);
   EXPECT_NE(Ask(server->url(), "/api/board", "Authorization: Bearer 1\r\n").find("401"), std::string::npos);
 }

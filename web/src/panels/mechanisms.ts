@@ -52,7 +52,7 @@ export function split(store: Store): Panel {
     "split",
     section("split", "Batch composition", "What a global batch is put together from", null, samples.element, deviation.element),
     (board) => [board.devices, board.rounds, store.choices.selected],
-    ({ rounds }) => known(rounds.deviation),
+    () => false,
     (board) => {
       samples.update(board.devices, board.devices.samples);
       deviation.update(overRounds(board, board.rounds.deviation));
@@ -118,7 +118,7 @@ export function transfers(): Panel {
     "transfers",
     section("transfers", "Transfers", "Segments that travel while devices compute", null, overlap.element, duration.element),
     (board) => [board.rounds],
-    ({ rounds }) => known(rounds.overlap),
+    () => false,
     (board) => {
       overlap.update(overRounds(board, board.rounds.overlap));
       duration.update(overRounds(board, board.rounds.duration_s));

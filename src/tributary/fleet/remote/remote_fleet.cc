@@ -87,6 +87,12 @@ std::vector<FleetMember> RemoteFleet::members() const {
   return members;
 }
 
+std::vector<std::string> RemoteFleet::states() const {
+  std::vector<std::string> states;
+  for (const remote::Member& member : state_->exchange.members()) states.emplace_back(NameOf(member.doing));
+  return states;
+}
+
 void RemoteFleet::Counted(RoundId round) { state_->exchange.Counted(round); }
 
 void RemoteFleet::MarkDurable(std::span<const FleetMember> saved) { state_->exchange.MarkDurable(saved); }

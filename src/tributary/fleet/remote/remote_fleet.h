@@ -50,6 +50,8 @@ class RemoteFleet : public Fleet {
   int port() const;
   // All that ever joined, in the order of their numbers.
   std::vector<FleetMember> members() const;
+  // What each of them does now: waiting, pulling, computing, pushing, preparing, gone. From any thread.
+  std::vector<std::string> states() const;
   // These have been saved, with the model as it was then.
   void MarkDurable(std::span<const FleetMember> saved);
 

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <filesystem>
+
+#include "tributary/base/status.h"
+#include "tributary/dashboard/board.h"
+
+namespace tributary {
+
+// The board of a run that left its folder, finished or not: from facts.json, where there is one, and events.jsonl. Takes as
+// long as reading the log does, and little memory.
+StatusOr<Board> ReadBoard(const std::filesystem::path& folder);
+
+// A file that shows the board in any browser and needs nothing else. Replaces what was there. InvalidArgument in a program
+// without the page.
+Status WriteReport(const std::filesystem::path& path, const Board& board);
+
+}  // namespace tributary
