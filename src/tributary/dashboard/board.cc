@@ -157,8 +157,15 @@ void Board::On(const RoundFinished& ended) {
 }
 
 void Board::On(const Evaluated& evaluated) {
-  // One that devices hold out is shown only where there is no central one.
-  if (evaluated.where == EvaluatedWhere::kDevices && accuracy) return;
+  // What devices measure on samples that they hold out is shown only where the coordinator measures nothing.
+  if (evaluated.where == EvaluatedWhere::kDevices && central_) return;
+  if (evaluated.where == EvaluatedWhere::kCentral && !central_) {
+    central_ = true;
+    if (evaluations.seen() > 0) {
+      evaluations = Thinned<Evaluation>(kMostPoints);
+      ++replaced;
+    }
+  }
   accuracy = evaluated.accuracy;
   loss = evaluated.loss;
   evaluations.Add({evaluated.round.value, time, down + up, evaluated.accuracy, evaluated.loss});

@@ -66,6 +66,8 @@ struct Board {
   std::vector<Device> devices;  // the first ones
   std::deque<Said> notes;
   bool states_are_told = false;  // by SetState
+  // How often points that had been shown were taken back, beside thinning.
+  std::uint64_t replaced = 0;
 
  private:
   // Of the round that is running.
@@ -91,6 +93,7 @@ struct Board {
   void SetAll(std::string_view state);
 
   Running running_;
+  bool central_ = false;  // Evaluations are the coordinator's.
   std::vector<double> shares_;  // of the classes in all data
 };
 

@@ -134,6 +134,19 @@ TEST(Board, SaysWhatIsNoNumberAsUnknown) {
   EXPECT_EQ(json["devices"]["reason"][0], "\xEF\xBF\xBD<b>");
 }
 
+TEST(Board, ShowsWhatDevicesMeasureUntilTheCoordinatorDoes) {
+  Board board;
+  board.Write(Started(1));
+  board.Write(At(1, Evaluated{RoundId{1}, EvaluatedWhere::kDevices, 0.2, 2, 10}));
+  EXPECT_EQ(Json::parse(BoardJson(board))["evaluations"]["accuracy"], Json({0.2}));
+  board.Write(At(2, Evaluated{RoundId{2}, EvaluatedWhere::kDevices, 0.25, 2, 10}));
+  board.Write(At(2, Evaluated{RoundId{2}, EvaluatedWhere::kCentral, 0.3, 1, 10}));
+  board.Write(At(3, Evaluated{RoundId{3}, EvaluatedWhere::kDevices, 0.4, 2, 10}));
+  EXPECT_EQ(Json::parse(BoardJson(board))["evaluations"]["accuracy"], Json({0.3}));
+  EXPECT_EQ(Json::parse(BoardJson(board))["now"]["accuracy"], 0.3);
+  EXPECT_EQ(board.replaced, 1u);
+}
+
 TEST(Board, EndsWithTheRun) {
   Board board;
   board.Write(Started(1));

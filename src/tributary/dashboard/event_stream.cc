@@ -11,7 +11,7 @@ std::string Message(const char* name, const std::string& json) {
 }  // namespace
 
 std::string EventStream::Next(const Board& board, std::uint64_t version, TimePoint now) {
-  const std::uint64_t thinnings = board.rounds.thinnings() + board.evaluations.thinnings();
+  const std::uint64_t thinnings = board.rounds.thinnings() + board.evaluations.thinnings() + board.replaced;
   const bool whole = !begun_ || thinnings != thinnings_ || board.facts.devices.size() != described_;
   const bool over = board.finished.has_value();
   std::string text;
