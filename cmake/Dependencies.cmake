@@ -94,6 +94,11 @@ if(TRIBUTARY_MQTT)
   target_link_libraries(tributary_dep_mqtt INTERFACE PkgConfig::TRIBUTARY_PART_MQTT)
 endif()
 
+if(TRIBUTARY_SQLITE)
+  add_library(tributary_dep_sqlite INTERFACE)
+  target_link_libraries(tributary_dep_sqlite INTERFACE PkgConfig::TRIBUTARY_PART_SQLITE)
+endif()
+
 if(TRIBUTARY_GRPC)
   if(NOT TRIBUTARY_OPENSSL)
     message(FATAL_ERROR "TRIBUTARY_GRPC needs TRIBUTARY_OPENSSL: a fleet's connections are secured by keys/.")
