@@ -13,6 +13,8 @@ using Action = std::function<Status()>;
 // Each adds one sub-command to `app`; if it is the one chosen, reading the arguments puts its work into `action`.
 // One file per sub-command, NAME_command.cc.
 void AddRunCommand(CLI::App& app, Action& action);
+void AddRunsCommand(CLI::App& app, Action& action);
+void AddCompareCommand(CLI::App& app, Action& action);
 void AddReproduceCommand(CLI::App& app, Action& action);
 void AddPresetsCommand(CLI::App& app, Action& action);
 void AddModelsCommand(CLI::App& app, Action& action);

@@ -7,6 +7,7 @@
 #include "tributary/cli/run_report.h"
 #include "tributary/cli/shared_options.h"
 #include "tributary/cli/version.h"
+#include "tributary/cli/watch_options.h"
 #include "tributary/coordinator/run_summary.h"
 #include "tributary/coordinator/serving.h"
 #include "tributary/experiment/presets.h"
@@ -29,6 +30,7 @@ struct Arguments {
   std::size_t keep = 2;
   std::optional<std::size_t> wait_for;
   std::string grace = "10s";
+  WatchOptions watch;
   bool json = false;
   bool quiet = false;
 };
@@ -70,7 +72,9 @@ Status Run(Arguments arguments) {
   const auto clock = MakeRealClock();
   std::FILE* const view_out = arguments.json ? stderr : stdout;
   LiveView view(*clock, view_out, {.style = arguments.quiet ? ProgressStyle::kQuiet : ProgressStyleFor(view_out)});
-  options.watcher = &view;
+  TRIBUTARY_ASSIGN_OR_RETURN(const auto watchers, Watchers::Open(arguments.watch, experiment, options.folder,
+                                                                 /*simulated=*/false, options.resume, view));
+  options.watcher = &watchers->sink();
   options.say = [&](const std::string& text) {
     std::fprintf(view_out, "%s\n", text.c_str());
     std::fflush(view_out);
@@ -78,6 +82,7 @@ Status Run(Arguments arguments) {
   const InterruptGuard interrupt;
   options.should_stop = [&] { return interrupt.interrupted(); };
   TRIBUTARY_ASSIGN_OR_RETURN(const FinishedRun result, Serve(experiment, options));
+  watchers->Close(result);
   std::fflush(stdout);
   if (arguments.json) {
     std::fputs(FormatSummary(experiment, result).c_str(), stdout);
@@ -128,6 +133,7 @@ void AddCoordinatorCommand(CLI::App& app, Action& action) {
       ->capture_default_str();
   AddDataDirOption(*command, arguments->data_dir);
   AddThreadsOption(*command, arguments->threads);
+  AddWatchOptions(*command, arguments->watch);
   AddJsonFlag(*command, arguments->json);
   command->add_flag("--quiet", arguments->quiet, "Print the result only");
   command->footer(

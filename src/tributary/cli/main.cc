@@ -80,6 +80,8 @@ int Main(int argc, const char* const* argv) {
   app.require_subcommand(0, 1);
   Action action;
   AddRunCommand(app, action);
+  AddRunsCommand(app, action);
+  AddCompareCommand(app, action);
   AddReproduceCommand(app, action);
   AddPresetsCommand(app, action);
   AddTrainCommand(app, action);

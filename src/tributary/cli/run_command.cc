@@ -5,6 +5,7 @@
 #include "tributary/cli/interrupt.h"
 #include "tributary/cli/run_report.h"
 #include "tributary/cli/shared_options.h"
+#include "tributary/cli/watch_options.h"
 #include "tributary/coordinator/run_summary.h"
 #include "tributary/coordinator/simulation.h"
 #include "tributary/experiment/presets.h"
@@ -21,6 +22,7 @@ struct Arguments {
   int threads = 1;
   std::string device = "cpu";
   std::string out;
+  WatchOptions watch;
   bool json = false;
   bool quiet = false;
 };
@@ -38,10 +40,13 @@ Status Run(Arguments arguments) {
   std::FILE* const view_out = arguments.json ? stderr : stdout;
   LiveView view(*clock, view_out,
                 {.style = arguments.quiet ? ProgressStyle::kQuiet : ProgressStyleFor(view_out)});
-  options.watcher = &view;
+  TRIBUTARY_ASSIGN_OR_RETURN(const auto watchers, Watchers::Open(arguments.watch, experiment, *options.folder,
+                                                                 /*simulated=*/true, /*resumed=*/false, view));
+  options.watcher = &watchers->sink();
   const InterruptGuard interrupt;
   options.should_stop = [&] { return interrupt.interrupted(); };
   TRIBUTARY_ASSIGN_OR_RETURN(const FinishedRun result, Simulate(experiment, options));
+  watchers->Close(result);
   std::fflush(stdout);
 
   if (arguments.json) {
@@ -76,6 +81,7 @@ void AddRunCommand(CLI::App& app, Action& action) {
   AddThreadsOption(*command, arguments->threads);
   AddTorchDeviceOption(*command, arguments->device);
   command->add_option("--out", arguments->out, "Folder for the run's files; without it runs/NAME-SEED")->type_name("DIR");
+  AddWatchOptions(*command, arguments->watch);
   AddJsonFlag(*command, arguments->json);
   command->add_flag("--quiet", arguments->quiet, "Print the result only");
   command->footer(
