@@ -21,14 +21,14 @@ demo: build
 test: test-dev test-release test-tsan test-fuzz
 	@echo "All tests passed: dev (sanitizers), release, tsan, fuzz."
 
-# Brokers are for the tests of streams, Python's tools for that of imported networks; they are skipped by name where there
+# Brokers are for the tests of streams, Python's tools for those of imported networks and of TensorBoard's files; they are skipped by name where there
 # are none, but not in CI.
 test-dev test-release test-tsan: test-%:
 	@scripts/setup build
 	@scripts/web || echo "Without Node: the tests of the dashboard will be skipped."
 	@[ $* != release ] || scripts/setup browser || echo "Without a browser: the test of the dashboard's page will be skipped."
 	@{ scripts/setup brokers && scripts/kafka fetch; } || echo "Without brokers: the tests of streams will be skipped."
-	@[ $* != release ] || { scripts/setup python && scripts/python fetch; } || echo "Without Python's tools: the test of imported networks will be skipped."
+	@[ $* != release ] || { scripts/setup python && scripts/python fetch; } || echo "Without Python's tools: the tests of imported networks and of TensorBoard's files will be skipped."
 	@$(MAKE) --no-print-directory build/$*/build.ninja
 	ninja -C build/$*
 	ctest --preset $*
@@ -46,7 +46,7 @@ test-fuzz: test-dev
 bench:
 	@scripts/setup build
 	@$(MAKE) --no-print-directory build/release/build.ninja
-	ninja -C build/release bench_engine bench_simulator bench_clock bench_fleet bench_scheduling bench_sampling bench_compression bench_split bench_dropout bench_partitioning
+	ninja -C build/release bench_engine bench_simulator bench_clock bench_fleet bench_scheduling bench_sampling bench_compression bench_split bench_dropout bench_partitioning bench_store
 	build/release/bench/engine
 	build/release/bench/simulator
 	build/release/bench/clock
@@ -58,6 +58,7 @@ bench:
 	build/release/bench/dropout
 	build/release/bench/partitioning
 	build/release/bench/partitioning quality
+	build/release/bench/store
 
 clean:
 	rm -rf build

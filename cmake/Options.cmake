@@ -19,7 +19,7 @@ set(TRIBUTARY_OPTIONAL_PARTS
     "ZSTD|libzstd|libzstd-dev"
     "OPENSSL|openssl>=3.0|libssl-dev"
     "DASHBOARD|cpp-httplib|libcpp-httplib-dev")
-set(TRIBUTARY_PARTS_IN_USE GRPC KAFKA MQTT OPENSSL DASHBOARD)  # Extended as the folders that use a part arrive.
+set(TRIBUTARY_PARTS_IN_USE GRPC KAFKA MQTT OPENSSL SQLITE DASHBOARD)  # Extended as the folders that use a part arrive.
 foreach(part IN LISTS TRIBUTARY_OPTIONAL_PARTS)
   string(REGEX MATCH "^[A-Z]+" name "${part}")
   set(default OFF)

@@ -14,6 +14,8 @@ using Action = std::function<Status()>;
 // One file per sub-command, NAME_command.cc.
 void AddRunCommand(CLI::App& app, Action& action);
 void AddReportCommand(CLI::App& app, Action& action);
+void AddRunsCommand(CLI::App& app, Action& action);
+void AddCompareCommand(CLI::App& app, Action& action);
 void AddReproduceCommand(CLI::App& app, Action& action);
 void AddPresetsCommand(CLI::App& app, Action& action);
 void AddModelsCommand(CLI::App& app, Action& action);

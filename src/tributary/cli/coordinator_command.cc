@@ -8,7 +8,7 @@
 #include "tributary/cli/run_report.h"
 #include "tributary/cli/shared_options.h"
 #include "tributary/cli/version.h"
-#include "tributary/cli/watching.h"
+#include "tributary/cli/watch_options.h"
 #include "tributary/coordinator/run_summary.h"
 #include "tributary/coordinator/serving.h"
 #include "tributary/experiment/presets.h"
@@ -31,7 +31,7 @@ struct Arguments {
   std::size_t keep = 2;
   std::optional<std::size_t> wait_for;
   std::string grace = "10s";
-  WatchingOptions watching;
+  WatchOptions watch;
   bool json = false;
   bool quiet = false;
 };
@@ -75,10 +75,10 @@ Status Run(Arguments arguments) {
   const auto clock = MakeRealClock();
   std::FILE* const view_out = arguments.json ? stderr : stdout;
   LiveView view(*clock, view_out, {.style = arguments.quiet ? ProgressStyle::kQuiet : ProgressStyleFor(view_out)});
-  TRIBUTARY_ASSIGN_OR_RETURN(const auto watching, Watching::Start(arguments.watching, view_out));
-  TeeSink watchers({&view, &watching->sink()});
-  options.watcher = &watchers;
-  options.states = [&](std::function<std::vector<std::string>()> states) { watching->SetStates(std::move(states)); };
+  TRIBUTARY_ASSIGN_OR_RETURN(const auto watchers, Watchers::Open(arguments.watch, experiment, options.folder,
+                                                                 /*simulated=*/false, options.resume, view, view_out));
+  options.watcher = &watchers->sink();
+  options.states = [&](std::function<std::vector<std::string>()> states) { watchers->page().SetStates(std::move(states)); };
   options.say = [&](const std::string& text) {
     std::fprintf(view_out, "%s\n", text.c_str());
     std::fflush(view_out);
@@ -86,10 +86,11 @@ Status Run(Arguments arguments) {
   const InterruptGuard interrupt;
   options.should_stop = [&] { return interrupt.interrupted(); };
   TRIBUTARY_ASSIGN_OR_RETURN(const FinishedRun result, Serve(experiment, options));
+  watchers->Close(result);
   std::fflush(stdout);
   if (arguments.json) {
     std::fputs(FormatSummary(experiment, result).c_str(), stdout);
-    watching->Report(options.folder, stderr);
+    watchers->Report(options.folder, stderr);
     return OkStatus();
   }
   if (!arguments.quiet) PrintDevices(result);
@@ -98,7 +99,7 @@ Status Run(Arguments arguments) {
               static_cast<unsigned long long>(result.run.rounds), FormatDuration(result.time).c_str(),
               FormatBytes(result.down).c_str(), FormatBytes(result.up).c_str(), options.folder.c_str(),
               result.digest.c_str());
-  watching->Report(options.folder, stdout);
+  watchers->Report(options.folder, stdout);
   if (result.run.reason == RunEnd::kInterrupted) {
     std::printf("stopped; go on with: tributary coordinator --resume %s\n", options.folder.c_str());
   }
@@ -138,7 +139,7 @@ void AddCoordinatorCommand(CLI::App& app, Action& action) {
       ->capture_default_str();
   AddDataDirOption(*command, arguments->data_dir);
   AddThreadsOption(*command, arguments->threads);
-  AddWatchingOptions(*command, arguments->watching);
+  AddWatchOptions(*command, arguments->watch);
   AddJsonFlag(*command, arguments->json);
   command->add_flag("--quiet", arguments->quiet, "Print the result only");
   command->footer(

@@ -81,6 +81,8 @@ int Main(int argc, const char* const* argv) {
   Action action;
   AddRunCommand(app, action);
   AddReportCommand(app, action);
+  AddRunsCommand(app, action);
+  AddCompareCommand(app, action);
   AddReproduceCommand(app, action);
   AddPresetsCommand(app, action);
   AddTrainCommand(app, action);

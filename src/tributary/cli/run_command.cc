@@ -5,7 +5,7 @@
 #include "tributary/cli/interrupt.h"
 #include "tributary/cli/run_report.h"
 #include "tributary/cli/shared_options.h"
-#include "tributary/cli/watching.h"
+#include "tributary/cli/watch_options.h"
 #include "tributary/coordinator/run_summary.h"
 #include "tributary/coordinator/simulation.h"
 #include "tributary/experiment/presets.h"
@@ -22,7 +22,7 @@ struct Arguments {
   int threads = 1;
   std::string device = "cpu";
   std::string out;
-  WatchingOptions watching;
+  WatchOptions watch;
   bool json = false;
   bool quiet = false;
 };
@@ -40,17 +40,18 @@ Status Run(Arguments arguments) {
   std::FILE* const view_out = arguments.json ? stderr : stdout;
   LiveView view(*clock, view_out,
                 {.style = arguments.quiet ? ProgressStyle::kQuiet : ProgressStyleFor(view_out)});
-  TRIBUTARY_ASSIGN_OR_RETURN(const auto watching, Watching::Start(arguments.watching, view_out));
-  TeeSink watchers({&view, &watching->sink()});
-  options.watcher = &watchers;
+  TRIBUTARY_ASSIGN_OR_RETURN(const auto watchers, Watchers::Open(arguments.watch, experiment, *options.folder,
+                                                                 /*simulated=*/true, /*resumed=*/false, view, view_out));
+  options.watcher = &watchers->sink();
   const InterruptGuard interrupt;
   options.should_stop = [&] { return interrupt.interrupted(); };
   TRIBUTARY_ASSIGN_OR_RETURN(const FinishedRun result, Simulate(experiment, options));
+  watchers->Close(result);
   std::fflush(stdout);
 
   if (arguments.json) {
     std::fputs(FormatSummary(experiment, result).c_str(), stdout);
-    watching->Report(*options.folder, stderr);
+    watchers->Report(*options.folder, stderr);
     return OkStatus();
   }
   if (!arguments.quiet) PrintDevices(result);
@@ -63,7 +64,7 @@ Status Run(Arguments arguments) {
               static_cast<unsigned long long>(result.run.rounds), FormatDuration(result.time).c_str(),
               FormatDuration(clock->Now()).c_str(), FormatBytes(result.down).c_str(), FormatBytes(result.up).c_str());
   std::printf("run folder %s\ndigest %s\n", options.folder->c_str(), result.digest.c_str());
-  watching->Report(*options.folder, stdout);
+  watchers->Report(*options.folder, stdout);
   return OkStatus();
 }
 
@@ -82,7 +83,7 @@ void AddRunCommand(CLI::App& app, Action& action) {
   AddThreadsOption(*command, arguments->threads);
   AddTorchDeviceOption(*command, arguments->device);
   command->add_option("--out", arguments->out, "Folder for the run's files; without it runs/NAME-SEED")->type_name("DIR");
-  AddWatchingOptions(*command, arguments->watching);
+  AddWatchOptions(*command, arguments->watch);
   AddJsonFlag(*command, arguments->json);
   command->add_flag("--quiet", arguments->quiet, "Print the result only");
   command->footer(

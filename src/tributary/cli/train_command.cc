@@ -6,6 +6,7 @@
 #include "tributary/base/names.h"
 #include "tributary/cli/commands.h"
 #include "tributary/cli/interrupt.h"
+#include "tributary/cli/watch_options.h"
 #include "tributary/data/saved_network.h"
 #include "tributary/cli/shared_options.h"
 #include "tributary/base/text_table.h"
@@ -33,6 +34,7 @@ struct Arguments {
   int threads = 1;
   std::string device = "cpu";
   std::string save;
+  std::string tensorboard;
   std::string from;
   bool new_head = false;
   std::vector<std::string> freeze;
@@ -76,6 +78,16 @@ void PrintEpoch(const EpochSummary& epoch, int epochs) {
               Percent(epoch.test.accuracy).c_str(),
               FormatThousands(static_cast<std::int64_t>(epoch.samples_per_second)).c_str());
   std::fflush(stdout);
+}
+
+void WriteEpoch(TensorBoardFile& board, const EpochSummary& epoch, WallTime now) {
+  const std::vector<TensorBoardScalar> scalars = {{"train_loss", epoch.train_loss},
+                                                  {"train_accuracy", epoch.train_accuracy},
+                                                  {"loss", epoch.test.loss},
+                                                  {"accuracy", epoch.test.accuracy},
+                                                  {"learning_rate", epoch.learning_rate},
+                                                  {"samples_per_second", epoch.samples_per_second}};
+  board.Scalars(epoch.epoch, now, scalars);
 }
 
 Json ResultJson(const Arguments& arguments, const Model& model, const LocalTrainingResult& result, double seconds,
@@ -169,6 +181,14 @@ Status Run(Arguments arguments) {
                 FormatThousands(static_cast<std::int64_t>(data.test.size())).c_str(), arguments.threads);
     std::fflush(stdout);
   }
+  std::unique_ptr<TensorBoardFile> board;
+  const WallClock wall_clock = SystemWallClock();
+  if (!arguments.tensorboard.empty()) {
+    const std::string name = network.zoo.name + "-" + std::filesystem::path(arguments.data.name).filename().string() + "-" +
+                             std::to_string(arguments.training.seed);
+    TRIBUTARY_ASSIGN_OR_RETURN(
+        board, TensorBoardFile::Create(FreeTensorBoardFolder(arguments.tensorboard, name), wall_clock()));
+  }
   const auto clock = MakeRealClock();
   const auto total = static_cast<std::uint64_t>(data.train.size()) * static_cast<std::uint64_t>(arguments.training.epochs);
   Progress progress(*clock, stderr,
@@ -186,12 +206,16 @@ Status Run(Arguments arguments) {
   observer.on_epoch = [&](const EpochSummary& epoch) {
     progress.Clear();
     if (talk) PrintEpoch(epoch, arguments.training.epochs);
+    if (board) WriteEpoch(*board, epoch, wall_clock());
   };
   TRIBUTARY_ASSIGN_OR_RETURN(const LocalTrainingResult result,
                              TrainLocally(arguments.training, model, data, parameters.span(), statistics.span(), *clock,
                                           observer));
   progress.Clear();
   const double seconds = ToSeconds(clock->Now());
+  if (const Status closed = board ? board->Close() : OkStatus(); !closed.ok()) {
+    std::fprintf(stderr, "tributary: the files for TensorBoard are not complete: %s\n", closed.message().c_str());
+  }
 
   std::string save = arguments.save;
   if (save.empty() && result.interrupted && result.steps > 0) save = RescuePath(network.zoo.name).string();
@@ -266,6 +290,7 @@ void AddTrainCommand(CLI::App& app, Action& action) {
       ->type_name("LAYER,…")
       ->allow_extra_args(false);
   command->add_flag("--new-head", arguments->new_head, "Start the last layer anew: the weights to start from are for other classes");
+  AddTensorBoardOption(*command, arguments->tensorboard);
   AddJsonFlag(*command, arguments->json);
   command->add_flag("--quiet", arguments->quiet, "Print the result only");
   command->footer(

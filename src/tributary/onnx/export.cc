@@ -5,7 +5,7 @@
 
 #include "tributary/base/file.h"
 #include "tributary/onnx/document.h"
-#include "tributary/onnx/wire_writer.h"
+#include "tributary/base/wire_writer.h"
 
 namespace tributary {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "tributary/onnx/import.h"
-#include "tributary/onnx/wire_writer.h"
+#include "tributary/base/wire_writer.h"
 
 namespace tributary {
 

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -9,24 +10,24 @@
 #include <string>
 #include <vector>
 
+#include "tributary/base/status.h"
 #include "tributary/dashboard/shared_board.h"
 #include "tributary/telemetry/sink.h"
 
 namespace tributary {
 
-struct WatchingOptions {
-  std::optional<std::string> dashboard;  // where to serve it
-};
-void AddWatchingOptions(CLI::App& command, WatchingOptions& options);
+// --dashboard, with or without an address.
+void AddDashboardOption(CLI::App& command, std::optional<std::string>& address);
 
 class DashboardServer;
 
-// What shows a run beside the terminal: the dashboard, if it is wanted, and the report in its folder at the end.
-class Watching {
+// A run as a page: served to browsers while it lasts, if that is wanted, and left in its folder at the end.
+class LivePage {
  public:
-  // Says where the dashboard is.
-  static StatusOr<std::unique_ptr<Watching>> Start(const WatchingOptions& options, std::FILE* out);
-  ~Watching();
+  // Says where it is served. `metrics` is what it serves to Prometheus.
+  static StatusOr<std::unique_ptr<LivePage>> Start(const std::optional<std::string>& address,
+                                                   std::function<std::string()> metrics, std::FILE* out);
+  ~LivePage();
 
   EventSink& sink() { return board_; }
   // What a real fleet's devices do now; nullptr when it is gone.
@@ -35,7 +36,7 @@ class Watching {
   void Report(const std::filesystem::path& folder, std::FILE* out) const;
 
  private:
-  Watching() = default;
+  LivePage() = default;
   std::vector<std::string> States();
 
   SharedBoard board_;

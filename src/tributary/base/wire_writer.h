@@ -12,6 +12,7 @@ class WireWriter {
  public:
   WireWriter& Number(std::uint32_t field, std::int64_t value);
   WireWriter& Real(std::uint32_t field, float value);
+  WireWriter& Double(std::uint32_t field, double value);
   WireWriter& Text(std::uint32_t field, std::string_view text);
   WireWriter& Message(std::uint32_t field, const WireWriter& message) { return Text(field, message.bytes()); }
   // The beginning of a field of so many bytes, which the caller writes behind it.

@@ -1,4 +1,4 @@
-#include "tributary/onnx/wire_writer.h"
+#include "tributary/base/wire_writer.h"
 
 #include <cstring>
 
@@ -17,6 +17,14 @@ WireWriter& WireWriter::Number(std::uint32_t field, std::int64_t value) {
 
 WireWriter& WireWriter::Real(std::uint32_t field, float value) {
   Varint(std::uint64_t{field} << 3 | 5);
+  char raw[sizeof value];
+  std::memcpy(raw, &value, sizeof value);
+  bytes_.append(raw, sizeof value);
+  return *this;
+}
+
+WireWriter& WireWriter::Double(std::uint32_t field, double value) {
+  Varint(std::uint64_t{field} << 3 | 1);
   char raw[sizeof value];
   std::memcpy(raw, &value, sizeof value);
   bytes_.append(raw, sizeof value);

@@ -1,0 +1,119 @@
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "tributary/base/file.h"
+#include "tributary/base/text_table.h"
+#include "tributary/cli/commands.h"
+#include "tributary/cli/run_lists.h"
+#include "tributary/cli/shared_options.h"
+#include "tributary/cli/watch_options.h"
+#include "tributary/store/comparison.h"
+#include "tributary/telemetry/printing.h"
+
+namespace tributary {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Arguments {
+  std::vector<std::string> runs;
+  std::string store;
+  std::optional<double> target;
+  std::string plot;
+  bool json = false;
+};
+
+std::string Times(std::optional<double> ratio) {
+  if (!ratio) return "–";
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2f×", *ratio);
+  return text;
+}
+
+Json OrNull(std::optional<double> value) { return value ? Json(*value) : Json(nullptr); }
+
+Json ComparisonJson(const Comparison& comparison) {
+  Json runs = Json::array();
+  for (const ComparedRun& compared : comparison.runs) {
+    Json json = RunJson(compared.run);
+    json["to_target"] = nullptr;
+    if (compared.reached) {
+      json["to_target"] = {{"seconds", ToSeconds(compared.reached->time)},
+                           {"round", compared.reached->round.value},
+                           {"bytes", compared.reached->bytes.value},
+                           {"sooner", OrNull(compared.sooner)},
+                           {"fewer_rounds", OrNull(compared.fewer_rounds)},
+                           {"fewer_bytes", OrNull(compared.fewer_bytes)}};
+    }
+    runs.push_back(std::move(json));
+  }
+  return {{"target", comparison.target}, {"runs", runs}};
+}
+
+void PrintComparison(const Comparison& comparison) {
+  std::printf("target: accuracy %s\n\n", FormatShare(comparison.target).c_str());
+  TextTable table({"run", "method", "time to target", "sooner", "rounds", "bytes", "fewer", "final accuracy", "waiting",
+                   "total time", "total bytes"},
+                  TextTable::Right::kAllButFirst);
+  for (const ComparedRun& compared : comparison.runs) {
+    const RunRecord& run = compared.run;
+    const auto& reached = compared.reached;
+    table.AddRow({Printable(run.name), Printable(run.what.method), reached ? FormatDuration(reached->time) : "never",
+                  Times(compared.sooner), reached ? std::to_string(reached->round.value) : "–",
+                  reached ? FormatBytes(reached->bytes) : "–", Times(compared.fewer_bytes), FormatShare(run.accuracy),
+                  FormatShare(run.waiting_share()), FormatDuration(run.time), FormatBytes(run.down + run.up)});
+  }
+  std::fputs(table.Format().c_str(), stdout);
+}
+
+Status Run(const Arguments& arguments) {
+  if (arguments.target && !(*arguments.target > 0 && *arguments.target <= 1)) {
+    return InvalidArgument("--target is an accuracy above 0 and at most 1, as 0.8 for 80 %");
+  }
+  std::vector<RunHistory> runs;
+  for (const std::string& named : arguments.runs) {
+    TRIBUTARY_ASSIGN_OR_RETURN(runs.emplace_back(), FindRun(arguments.store, named));
+  }
+  std::optional<double> target = arguments.target;
+  if (!target) target = CommonTarget(runs);
+  if (!target) {
+    for (const RunHistory& history : runs) {
+      if (history.evaluations.empty()) {
+        return InvalidArgument("the run " + history.run.name + " was never evaluated: there is nothing to compare yet");
+      }
+    }
+  }
+  const Comparison comparison = Compare(runs, target.value_or(0));
+  if (!arguments.plot.empty()) {
+    TRIBUTARY_RETURN_IF_ERROR(WriteFileAtomically(arguments.plot, DrawComparison(runs, comparison.target)));
+  }
+  if (arguments.json) {
+    PrintJson(ComparisonJson(comparison));
+    return OkStatus();
+  }
+  PrintComparison(comparison);
+  if (!arguments.plot.empty()) std::printf("\npicture %s\n", arguments.plot.c_str());
+  return OkStatus();
+}
+
+}  // namespace
+
+void AddCompareCommand(CLI::App& app, Action& action) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* command = app.add_subcommand("compare", "Time, rounds and bytes to an accuracy, of runs side by side");
+  command->add_option("run", arguments->runs, "Runs: number, name, beginning of a name, last, or a folder's path")
+      ->required()
+      ->expected(1, 100);
+  command->add_option("--target", arguments->target,
+                      "Accuracy to compare at, as 0.8; without it the highest whole percent that all have reached");
+  command->add_option("--plot", arguments->plot, "Draw accuracy over time into this file")->type_name("FILE.svg");
+  AddStoreOption(*command, arguments->store);
+  AddJsonFlag(*command, arguments->json);
+  command->footer(
+      "Ratios are against the first run: 2.00× is twice as fast, or half the bytes.\n"
+      "Example:\n"
+      "  tributary compare default-1 last --target 0.8 --plot both.svg");
+  command->callback([arguments, &action] { action = [arguments] { return Run(*arguments); }; });
+}
+
+}  // namespace tributary

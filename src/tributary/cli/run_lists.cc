@@ -1,0 +1,98 @@
+#include "tributary/cli/run_lists.h"
+
+#include <cmath>
+#include <ctime>
+#include <nlohmann/json.hpp>
+
+#include "tributary/cli/watch_options.h"
+#include "tributary/store/run_files.h"
+#include "tributary/store/run_store.h"
+
+namespace tributary {
+namespace {
+
+// JSON has no numbers that are not finite.
+nlohmann::ordered_json NumberOrNull(std::optional<double> value) {
+  return value && std::isfinite(*value) ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr);
+}
+
+bool IsRunFolder(const std::filesystem::path& path) {
+  std::error_code error;
+  return std::filesystem::exists(path / "events.jsonl", error);
+}
+
+}  // namespace
+
+std::string FormatLocalTime(WallTime time) {
+  const auto seconds = static_cast<std::time_t>(std::chrono::duration_cast<std::chrono::seconds>(time).count());
+  std::tm parts{};
+  char text[32];
+  if (::localtime_r(&seconds, &parts) == nullptr || std::strftime(text, sizeof text, "%Y-%m-%d %H:%M", &parts) == 0) {
+    return "–";
+  }
+  return text;
+}
+
+std::string FormatShare(std::optional<double> share) {
+  if (!share) return "–";
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f %%", 100 * *share);
+  return text;
+}
+
+nlohmann::ordered_json RunJson(const RunRecord& run) {
+  nlohmann::ordered_json json = {{"id", run.id},
+                                 {"name", run.name},
+                                 {"folder", run.folder},
+                                 {"experiment", run.what.experiment},
+                                 {"seed", run.what.seed},
+                                 {"method", run.what.method},
+                                 {"model", run.what.model},
+                                 {"compute_as", run.what.compute_as},
+                                 {"data", run.what.data},
+                                 {"devices", run.what.devices},
+                                 {"parameters", run.what.parameters},
+                                 {"planned_rounds", run.what.rounds},
+                                 {"state", NameOf(run.state)},
+                                 {"ended_by", run.ended_by},
+                                 {"simulated", run.simulated},
+                                 {"started_unix", static_cast<double>(run.started.count()) * 1e-9},
+                                 {"finished_unix", nullptr},
+                                 {"rounds", run.rounds},
+                                 {"accuracy", NumberOrNull(run.accuracy)},
+                                 {"best_accuracy", NumberOrNull(run.best_accuracy)},
+                                 {"loss", NumberOrNull(run.loss)},
+                                 {"seconds", ToSeconds(run.time)},
+                                 {"bytes_down", run.down.value},
+                                 {"bytes_up", run.up.value},
+                                 {"bytes_injected", run.injected.value},
+                                 {"waiting_share", NumberOrNull(run.waiting_share())},
+                                 {"missed_events", run.missed_events}};
+  if (run.finished) json["finished_unix"] = static_cast<double>(run.finished->count()) * 1e-9;
+  return json;
+}
+
+StatusOr<RunHistory> FindRun(const std::string& store, const std::string& named) {
+  const bool is_folder = IsRunFolder(named);
+  if (is_folder && named.find('/') != std::string::npos) return HistoryOfFolder(named);
+  auto opened = RunStore::Open(StorePath(store));
+  Status failure = opened.ok() ? OkStatus() : opened.status();
+  if (opened.ok()) {
+    auto run = (*opened)->Find(named);
+    if (run.ok()) {
+      constexpr std::size_t kAll = 1'000'000;
+      RunHistory history;
+      history.run = *run;
+      TRIBUTARY_ASSIGN_OR_RETURN(history.evaluations, (*opened)->Evaluations(run->id, kAll));
+      return history;
+    }
+    failure = std::move(run).status();
+  }
+  if (is_folder) return HistoryOfFolder(named);
+  if (!opened.ok() && failure.code() == StatusCode::kNotFound) {
+    return NotFound("'" + named + "' is no run's folder, and " + failure.message());
+  }
+  return failure;
+}
+
+}  // namespace tributary

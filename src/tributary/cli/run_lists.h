@@ -1,0 +1,25 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+
+#include "tributary/base/status.h"
+#include "tributary/base/wall_clock.h"
+#include "tributary/store/run_record.h"
+
+namespace tributary {
+
+// How recorded runs are shown.
+
+// "2026-05-17 08:30", of the place where we are.
+std::string FormatLocalTime(WallTime time);
+// "83.2 %", or a dash for what nobody knows.
+std::string FormatShare(std::optional<double> share);
+
+nlohmann::ordered_json RunJson(const RunRecord& run);
+
+// A run that a person named: a folder's path, or what the store knows it by.
+StatusOr<RunHistory> FindRun(const std::string& store, const std::string& named);
+
+}  // namespace tributary

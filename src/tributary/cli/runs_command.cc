@@ -1,0 +1,219 @@
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "tributary/base/text_table.h"
+#include "tributary/cli/commands.h"
+#include "tributary/cli/run_lists.h"
+#include "tributary/cli/shared_options.h"
+#include "tributary/cli/watch_options.h"
+#include "tributary/store/run_store.h"
+#include "tributary/telemetry/printing.h"
+
+namespace tributary {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Arguments {
+  std::string store;
+  std::size_t limit = 30;
+  std::string run;
+  std::vector<std::string> folders;
+  bool json = false;
+};
+
+std::string RoundsText(const RunRecord& run) {
+  const std::string planned = run.what.rounds > 0 ? "/" + std::to_string(run.what.rounds) : "";
+  return std::to_string(run.rounds) + planned;
+}
+
+Status ListRuns(const Arguments& arguments) {
+  auto store = RunStore::Open(StorePath(arguments.store));
+  if (!store.ok() && store.status().code() == StatusCode::kNotFound) {
+    if (arguments.json) {
+      PrintJson(Json::array());
+    } else {
+      std::printf("%s\n'tributary run' and 'tributary coordinator' record what they do; 'tributary runs import FOLDER' takes"
+                  " in what is there.\n", store.status().message().c_str());
+    }
+    return OkStatus();
+  }
+  if (!store.ok()) return std::move(store).status();
+  TRIBUTARY_ASSIGN_OR_RETURN(const std::vector<RunRecord> runs, (*store)->Runs(arguments.limit));
+  if (arguments.json) {
+    Json all = Json::array();
+    for (const RunRecord& run : runs) all.push_back(RunJson(run));
+    PrintJson(all);
+    return OkStatus();
+  }
+  TextTable table({"id", "name", "method", "model", "data", "devices", "rounds", "accuracy", "time", "bytes", "when", "state"});
+  for (const RunRecord& run : runs) {
+    table.AddRow({std::to_string(run.id), Printable(run.name), Printable(run.what.method), Printable(run.what.model),
+                  Printable(run.what.data), std::to_string(run.what.devices), RoundsText(run), FormatShare(run.accuracy),
+                  FormatDuration(run.time), FormatBytes(run.down + run.up), FormatLocalTime(run.started),
+                  std::string(NameOf(run.state))});
+  }
+  std::fputs(table.Format().c_str(), stdout);
+  return OkStatus();
+}
+
+Json RangeJson(const std::optional<ValueRange>& range) {
+  return range ? Json{{"mean", range->mean}, {"low", range->low}, {"high", range->high}} : Json(nullptr);
+}
+
+Status ShowJson(RunStore& store, const RunRecord& run) {
+  constexpr std::size_t kPoints = 500;
+  Json json = RunJson(run);
+  TRIBUTARY_ASSIGN_OR_RETURN(json["experiment_toml"], store.Experiment(run.id));
+  TRIBUTARY_ASSIGN_OR_RETURN(const auto rounds, store.Rounds(run.id, kPoints));
+  json["round_points"] = Json::array();
+  for (const RoundPoint& point : rounds) {
+    json["round_points"].push_back({{"first", point.first.value},
+                                    {"last", point.last.value},
+                                    {"seconds", ToSeconds(point.end)},
+                                    {"duration", ToSeconds(point.duration)},
+                                    {"applied", point.applied},
+                                    {"late", point.late},
+                                    {"lost", point.lost},
+                                    {"refused", point.refused},
+                                    {"crashed", point.crashed},
+                                    {"bytes_down", point.down.value},
+                                    {"bytes_up", point.up.value},
+                                    {"buffered", point.buffered},
+                                    {"train_loss", RangeJson(point.train_loss)},
+                                    {"overlap", RangeJson(point.overlap)},
+                                    {"waiting", RangeJson(point.waiting)},
+                                    {"kept", RangeJson(point.kept)}});
+  }
+  TRIBUTARY_ASSIGN_OR_RETURN(const auto evaluations, store.Evaluations(run.id, kPoints));
+  json["evaluations"] = Json::array();
+  for (const EvaluationRecord& record : evaluations) {
+    json["evaluations"].push_back(
+        {{"round", record.evaluated.round.value},
+         {"where", record.evaluated.where == EvaluatedWhere::kCentral ? "central" : "devices"},
+         {"seconds", ToSeconds(record.time)},
+         {"accuracy", record.evaluated.accuracy},
+         {"loss", record.evaluated.loss},
+         {"bytes_down", record.down.value},
+         {"bytes_up", record.up.value}});
+  }
+  TRIBUTARY_ASSIGN_OR_RETURN(const auto devices, store.Devices(run.id));
+  json["fleet"] = Json::array();
+  for (const DeviceRecord& device : devices) {
+    json["fleet"].push_back({{"device", device.device.value},
+                             {"group", device.group},
+                             {"applied", device.applied},
+                             {"missed", device.missed},
+                             {"compute_seconds", ToSeconds(device.compute)},
+                             {"transfer_seconds", ToSeconds(device.transfer)},
+                             {"hidden_seconds", ToSeconds(device.hidden)},
+                             {"waiting_seconds", ToSeconds(device.waiting)},
+                             {"bytes_down", device.down.value},
+                             {"bytes_up", device.up.value}});
+    if (device.kept) json["fleet"].back()["kept"] = *device.kept;
+    if (device.stream_rate) json["fleet"].back()["stream_rate"] = *device.stream_rate;
+  }
+  TRIBUTARY_ASSIGN_OR_RETURN(const auto notes, store.Notes(run.id));
+  json["notes"] = Json::array();
+  for (const NoteRecord& note : notes) json["notes"].push_back({{"seconds", ToSeconds(note.time)}, {"text", note.text}});
+  PrintJson(json);
+  return OkStatus();
+}
+
+Status PrintFleet(RunStore& store, std::int64_t run) {
+  TRIBUTARY_ASSIGN_OR_RETURN(const auto devices, store.Devices(run));
+  constexpr std::size_t kMostRows = 32;
+  TextTable table({"device", "group", "applied", "missed", "compute", "transfer", "hidden", "waiting", "down", "up"});
+  for (const DeviceRecord& device : std::span(devices).first(std::min(devices.size(), kMostRows))) {
+    table.AddRow({std::to_string(device.device.value), Printable(device.group), std::to_string(device.applied),
+                  std::to_string(device.missed), FormatDuration(device.compute), FormatDuration(device.transfer),
+                  FormatDuration(device.hidden), FormatDuration(device.waiting), FormatBytes(device.down),
+                  FormatBytes(device.up)});
+  }
+  std::printf("\n%s", table.Format().c_str());
+  if (devices.size() > kMostRows) std::printf("and %zu more; --json has all\n", devices.size() - kMostRows);
+  return OkStatus();
+}
+
+Status ShowRun(const Arguments& arguments) {
+  TRIBUTARY_ASSIGN_OR_RETURN(const auto store, RunStore::Open(StorePath(arguments.store)));
+  TRIBUTARY_ASSIGN_OR_RETURN(const RunRecord run, store->Find(arguments.run));
+  if (arguments.json) return ShowJson(*store, run);
+  std::printf("run %lld, %s: %s of %s on %s, %llu devices, %s parameters, seed %llu\n", static_cast<long long>(run.id),
+              Printable(run.name).c_str(), Printable(run.what.method).c_str(), Printable(run.what.model).c_str(),
+              Printable(run.what.data).c_str(), static_cast<unsigned long long>(run.what.devices),
+              FormatCount(static_cast<double>(run.what.parameters)).c_str(), static_cast<unsigned long long>(run.what.seed));
+  std::printf("%s, begun %s, round %s after %s%s\n", std::string(NameOf(run.state)).c_str(),
+              FormatLocalTime(run.started).c_str(), RoundsText(run).c_str(), FormatDuration(run.time).c_str(),
+              run.simulated ? " of virtual time" : "");
+  std::printf("accuracy %s (best %s), %s down and %s up, %s of the devices' time spent waiting\n",
+              FormatShare(run.accuracy).c_str(), FormatShare(run.best_accuracy).c_str(), FormatBytes(run.down).c_str(),
+              FormatBytes(run.up).c_str(), FormatShare(run.waiting_share()).c_str());
+  if (!run.folder.empty()) std::printf("folder %s\n", Printable(run.folder).c_str());
+  if (run.missed_events > 0) {
+    std::printf("%llu events came faster than they could be recorded: totals of devices lack them\n",
+                static_cast<unsigned long long>(run.missed_events));
+  }
+  return PrintFleet(*store, run.id);
+}
+
+Status ImportFolders(const Arguments& arguments) {
+  for (const std::string& folder : arguments.folders) {
+    TRIBUTARY_ASSIGN_OR_RETURN(const std::int64_t run, ImportRun(StorePath(arguments.store), folder));
+    std::printf("%s is run %lld\n", folder.c_str(), static_cast<long long>(run));
+  }
+  return OkStatus();
+}
+
+Status RemoveRun(const Arguments& arguments) {
+  TRIBUTARY_ASSIGN_OR_RETURN(const auto store, RunStore::Open(StorePath(arguments.store)));
+  TRIBUTARY_ASSIGN_OR_RETURN(const RunRecord run, store->Find(arguments.run));
+  TRIBUTARY_RETURN_IF_ERROR(store->Remove(run.id));
+  std::printf("forgot run %lld, %s%s%s\n", static_cast<long long>(run.id), Printable(run.name).c_str(),
+              run.folder.empty() ? "" : "; its folder stays: ", Printable(run.folder).c_str());
+  return OkStatus();
+}
+
+}  // namespace
+
+void AddRunsCommand(CLI::App& app, Action& action) {
+  auto arguments = std::make_shared<Arguments>();
+  const auto does = [arguments, &action](Status (*work)(const Arguments&)) {
+    return [arguments, &action, work] { action = [arguments, work] { return work(*arguments); }; };
+  };
+  CLI::App* command = app.add_subcommand("runs", "List the runs that were recorded, the newest first");
+  AddStoreOption(*command, arguments->store);
+  command->add_option("--limit", arguments->limit, "Show so many")
+      ->check(CLI::Range(std::size_t{1}, std::size_t{1'000'000}))
+      ->capture_default_str();
+  AddJsonFlag(*command, arguments->json);
+  command->require_subcommand(0, 1);
+  command->footer(
+      "A run is called by its number, its name, the beginning of a name, its folder's path, or 'last'.\n"
+      "Examples:\n"
+      "  tributary runs\n"
+      "  tributary runs show last\n"
+      "  tributary runs import runs/*");
+
+  CLI::App* show = command->add_subcommand("show", "One run: how it stands, and where its devices' time and bytes went");
+  show->add_option("run", arguments->run, "Number, name, beginning of a name, folder, or last")->required();
+  AddStoreOption(*show, arguments->store);
+  AddJsonFlag(*show, arguments->json);
+  show->callback(does(ShowRun));
+
+  CLI::App* import = command->add_subcommand("import", "Take in the runs of run folders, or take them in again");
+  import->add_option("folder", arguments->folders, "Folders that runs have left")->required();
+  AddStoreOption(*import, arguments->store);
+  import->callback(does(ImportFolders));
+
+  CLI::App* remove = command->add_subcommand("remove", "Forget a run; its folder stays");
+  remove->add_option("run", arguments->run, "Number, name, beginning of a name, folder, or last")->required();
+  AddStoreOption(*remove, arguments->store);
+  remove->callback(does(RemoveRun));
+
+  command->callback([command, list = does(ListRuns)] {
+    if (command->get_subcommands().empty()) list();
+  });
+}
+
+}  // namespace tributary

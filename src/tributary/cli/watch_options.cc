@@ -1,0 +1,114 @@
+#include "tributary/cli/watch_options.h"
+
+#include <cstdio>
+
+#include "tributary/experiment/format.h"
+
+namespace tributary {
+namespace {
+
+constexpr const char* kUsualStore = "runs/runs.sqlite";
+
+// Simulated devices are numbered group after group.
+std::vector<std::string> GroupsOf(const FleetChoice& fleet) {
+  std::vector<std::string> groups;
+  for (const Group& group : fleet.groups) groups.insert(groups.end(), static_cast<std::size_t>(group.count), group.name);
+  return groups;
+}
+
+void Warn(const char* what, const Status& status) {
+  if (!status.ok()) std::fprintf(stderr, "tributary: %s: %s\n", what, status.message().c_str());
+}
+
+}  // namespace
+
+CLI::Option* AddStoreOption(CLI::App& command, std::string& store) {
+  return command
+      .add_option("--store", store, "File that runs are recorded in; without it " + std::string(kUsualStore))
+      ->envname("TRIBUTARY_STORE")
+      ->type_name("FILE");
+}
+
+std::filesystem::path StorePath(const std::string& named) { return named.empty() ? kUsualStore : named; }
+
+void AddTensorBoardOption(CLI::App& command, std::string& folder) {
+  command.add_option("--tensorboard", folder, "Write event files for TensorBoard, in a folder of the run's name in this one")
+      ->type_name("DIR");
+}
+
+std::filesystem::path FreeTensorBoardFolder(const std::filesystem::path& folder, const std::string& name) {
+  std::filesystem::path path = folder / name;
+  for (int i = 2; std::filesystem::exists(path); ++i) path = folder / (name + "-" + std::to_string(i));
+  return path;
+}
+
+void AddWatchOptions(CLI::App& command, WatchOptions& options) {
+  CLI::Option* const store = AddStoreOption(command, options.store);
+  command.add_flag("--no-store", options.no_store, "Leave the run out of the list that 'tributary runs' shows")
+      ->excludes(store);
+  AddTensorBoardOption(command, options.tensorboard);
+  command
+      .add_option("--metrics-file", options.metrics_file,
+                  "Keep the run's figures in this file, in Prometheus' text format")
+      ->type_name("FILE.prom");
+  AddDashboardOption(command, options.dashboard);
+}
+
+StatusOr<std::unique_ptr<Watchers>> Watchers::Open(const WatchOptions& options, const Experiment& experiment,
+                                                   const std::filesystem::path& folder, bool simulated, bool resumed,
+                                                   EventSink& view, std::FILE* out) {
+  std::unique_ptr<Watchers> watchers(new Watchers());
+  std::error_code error;
+  const std::string name =
+      std::filesystem::weakly_canonical(std::filesystem::absolute(folder, error), error).filename().string();
+  const std::string text = FormatExperiment(experiment);
+  std::vector<EventSink*> sinks = {&view};
+  if (!options.tensorboard.empty()) {
+    const std::filesystem::path place = resumed ? std::filesystem::path(options.tensorboard) / name
+                                                : FreeTensorBoardFolder(options.tensorboard, name);
+    TRIBUTARY_ASSIGN_OR_RETURN(watchers->tensorboard_,
+                               TensorBoardSink::Create(place, {.experiment = text, .virtual_time = simulated}));
+    sinks.push_back(watchers->tensorboard_.get());
+  }
+  if (!options.metrics_file.empty()) {
+    TRIBUTARY_ASSIGN_OR_RETURN(watchers->metrics_, MetricsFile::Create(options.metrics_file));
+    sinks.push_back(watchers->metrics_.get());
+  }
+  TRIBUTARY_ASSIGN_OR_RETURN(
+      watchers->page_,
+      LivePage::Start(options.dashboard, [served = &watchers->served_] { return served->Text(); }, out));
+  sinks.push_back(&watchers->page_->sink());
+  if (options.dashboard) sinks.push_back(&watchers->served_);
+  if (!options.no_store && (StoreSink::Available() || !options.store.empty())) {
+    auto store = StoreSink::Create({.store = StorePath(options.store),
+                                    .name = name,
+                                    .folder = folder,
+                                    .experiment = text,
+                                    .groups = simulated ? GroupsOf(experiment.fleet) : std::vector<std::string>(),
+                                    .simulated = simulated,
+                                    .resumed = resumed});
+    if (store.ok()) {
+      watchers->store_ = std::move(*store);
+      sinks.push_back(watchers->store_.get());
+    } else if (!options.store.empty()) {
+      return std::move(store).status();
+    } else {
+      Warn("this run will not be recorded", store.status());
+    }
+  }
+  watchers->sink_ = std::make_unique<TeeSink>(std::move(sinks));
+  return watchers;
+}
+
+void Watchers::Close(const FinishedRun& result) {
+  if (store_) {
+    std::vector<std::string> groups;
+    for (const DeviceProfile& profile : result.profiles) groups.push_back(profile.group);
+    store_->NameGroups(std::move(groups));
+    Warn("the run was not recorded to its end", store_->Close());
+  }
+  if (tensorboard_) Warn("the files for TensorBoard are not complete", tensorboard_->Close());
+  if (metrics_) Warn("the metrics are not up to date", metrics_->Close());
+}
+
+}  // namespace tributary

@@ -1,0 +1,122 @@
+#pragma once
+
+#include <chrono>
+#include <concepts>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "tributary/base/file.h"
+#include "tributary/base/status.h"
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace tributary {
+
+// SQLite with our errors and our caution: a file may be anything, so values read from it are bounded and of any type. This
+// and its source are all that know the library. For one thread at a time.
+class Database;
+
+// One statement, made once and run often:
+//
+//   1. Bind its parameters, from 1.
+//   2. Step: yes and a row, no at the end. Columns, from 0, are valid until the next Step or Reset.
+//   3. Reset before binding again.
+class Statement {
+ public:
+  Statement(Statement&& other) noexcept;
+  Statement& operator=(Statement&&) = delete;
+  ~Statement();
+
+  void BindNull(int parameter);
+  void BindInteger(int parameter, std::int64_t value);
+  void BindReal(int parameter, double value);  // Not a number is kept as the text "nan".
+  void BindText(int parameter, std::string_view value);
+  void BindBlob(int parameter, ByteSpan value);
+  // Binds all parameters, in their order: numbers, texts, and optionals of them.
+  template <typename... Values>
+  Statement& Bind(const Values&... values) {
+    int parameter = 0;
+    (BindValue(++parameter, values), ...);
+    return *this;
+  }
+
+  StatusOr<bool> Step();
+  // Steps a statement without rows to its end, and resets it.
+  Status Run();
+  void Reset();
+
+  // What is of another type than asked for reads as absent, and the others as 0 or empty.
+  std::optional<std::int64_t> IntegerOrNone(int column) const;
+  std::int64_t Integer(int column) const { return IntegerOrNone(column).value_or(0); }
+  // Never negative.
+  std::uint64_t Count(int column) const;
+  std::optional<double> Real(int column) const;
+  std::string Text(int column, std::size_t longest) const;  // Cut where it is longer.
+  ByteSpan Blob(int column) const;
+
+ private:
+  friend class Database;
+  Statement(Database& database, sqlite3_stmt* statement) : database_(&database), statement_(statement) {}
+
+  template <std::integral Value>
+  void BindValue(int parameter, Value value) {
+    // Larger numbers than SQLite has are cut to the largest.
+    BindInteger(parameter, std::in_range<std::int64_t>(value) ? static_cast<std::int64_t>(value) : INT64_MAX);
+  }
+  void BindValue(int parameter, double value) { BindReal(parameter, value); }
+  void BindValue(int parameter, std::string_view value) { BindText(parameter, value); }
+  void BindValue(int parameter, const std::string& value) { BindText(parameter, value); }
+  void BindValue(int parameter, const char* value) { BindText(parameter, value); }
+  void BindValue(int parameter, std::chrono::nanoseconds value) { BindInteger(parameter, value.count()); }
+  void BindValue(int parameter, Bytes value) { BindInteger(parameter, value.value); }
+  void BindValue(int parameter, ByteSpan value) { BindBlob(parameter, value); }
+  template <typename Value>
+  void BindValue(int parameter, const std::optional<Value>& value) {
+    if (value) return BindValue(parameter, *value);
+    BindNull(parameter);
+  }
+
+  Database* database_;
+  sqlite3_stmt* statement_;
+};
+
+class Database {
+ public:
+  enum class Access {
+    kCreate,  // Reads and writes; makes the file where it is missing.
+    kExisting,  // Reads and writes a file that exists; reads one that may not be written.
+  };
+
+  // `patience` is for how long it waits for others that write. Statements must not outlive it.
+  static StatusOr<std::unique_ptr<Database>> Open(const std::filesystem::path& path, Access access,
+                                                  std::chrono::milliseconds patience);
+  ~Database();
+  Database(const Database&) = delete;
+  Database& operator=(const Database&) = delete;
+
+  // Any number of statements, without parameters.
+  Status Execute(const char* sql);
+  StatusOr<Statement> Prepare(std::string_view sql);
+  // The integer in the first row and column.
+  StatusOr<std::int64_t> Ask(std::string_view sql);
+  std::int64_t last_row() const;
+  void set_patience(std::chrono::milliseconds patience);
+
+  // What the library's `code` means, for whoever asked: Unavailable if somebody else has locked the file, ResourceExhausted
+  // for a full disk, Corrupt if it is no database or damaged.
+  Status ErrorOf(int code) const;
+
+ private:
+  Database(std::filesystem::path path, sqlite3* handle) : path_(std::move(path)), handle_(handle) {}
+
+  const std::filesystem::path path_;
+  sqlite3* const handle_;
+};
+
+}  // namespace tributary

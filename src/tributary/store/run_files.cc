@@ -1,0 +1,99 @@
+#include "tributary/store/run_files.h"
+
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "tributary/base/file.h"
+#include "tributary/store/run_follower.h"
+#include "tributary/telemetry/replay.h"
+
+namespace tributary {
+namespace {
+
+constexpr Bytes kLargestText{100'000'000};
+
+std::string TextOfFile(const std::filesystem::path& path) {
+  const auto bytes = ReadFile(path, kLargestText);
+  return bytes.ok() ? std::string(reinterpret_cast<const char*>(bytes->data()), bytes->size()) : std::string();
+}
+
+// The length of a log up to the end of its last whole line.
+std::uint64_t WholeLines(const std::filesystem::path& path, std::uint64_t size) {
+  std::ifstream file(path, std::ios::binary);
+  constexpr std::uint64_t kBlock = 65536;
+  std::string block;
+  for (std::uint64_t end = size; end > 0;) {
+    const std::uint64_t begin = end > kBlock ? end - kBlock : 0;
+    block.resize(end - begin);
+    file.seekg(static_cast<std::streamoff>(begin));
+    if (!file.read(block.data(), static_cast<std::streamsize>(block.size()))) return size;
+    if (const std::size_t line = block.rfind('\n'); line != std::string::npos) return begin + line + 1;
+    end = begin;
+  }
+  return 0;
+}
+
+WallTime WrittenAt(const std::filesystem::path& path) {
+  std::error_code error;
+  const auto time = std::filesystem::last_write_time(path, error);
+  if (error) return WallTime(0);
+  return std::chrono::duration_cast<WallTime>(std::chrono::file_clock::to_sys(time).time_since_epoch());
+}
+
+void ReadSummary(const std::string& text, RunFolderFacts& facts) {
+  const auto summary = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!summary.is_object()) return;
+  facts.simulated = !summary.contains("seconds");
+  const auto devices = summary.find("devices");
+  if (devices == summary.end() || !devices->is_array()) return;
+  for (const auto& device : *devices) {
+    if (facts.groups.size() == RunFollower::kMostDevices) return;
+    const bool named = device.is_object() && device.contains("group") && device["group"].is_string();
+    facts.groups.push_back(named ? device["group"].get<std::string>() : "");
+  }
+}
+
+}  // namespace
+
+StatusOr<RunFolderFacts> ReadRunFolder(const std::filesystem::path& folder, EventSink& sink) {
+  const std::filesystem::path log = folder / "events.jsonl";
+  std::error_code error;
+  const std::uint64_t size = std::filesystem::file_size(log, error);
+  if (error) return NotFound(folder.string() + " is no run's folder: it has no events.jsonl");
+  RunFolderFacts facts;
+  const std::filesystem::path absolute = std::filesystem::weakly_canonical(std::filesystem::absolute(folder, error), error);
+  facts.folder = absolute.string();
+  facts.name = absolute.filename().string();
+  facts.experiment = TextOfFile(folder / "experiment.toml");
+  ReadSummary(TextOfFile(folder / "summary.json"), facts);
+  facts.last_written = WrittenAt(log);
+  facts.started = std::min(WrittenAt(folder / "experiment.toml"), facts.last_written);
+  if (facts.started == WallTime(0)) facts.started = facts.last_written;
+  TRIBUTARY_RETURN_IF_ERROR(ReplayEvents(log, WholeLines(log, size), sink));
+  return facts;
+}
+
+StatusOr<RunHistory> HistoryOfFolder(const std::filesystem::path& folder) {
+  RunFollower follower;
+  TRIBUTARY_ASSIGN_OR_RETURN(const RunFolderFacts facts, ReadRunFolder(folder, follower));
+  if (!follower.started()) return Corrupt("the log of " + folder.string() + " has no run in it");
+  follower.set_groups(facts.groups);
+  RunHistory history;
+  history.run = follower.run();
+  history.run.name = facts.name;
+  history.run.folder = facts.folder;
+  history.run.simulated = facts.simulated;
+  history.run.started = facts.started;
+  if (history.run.state == RunState::kRunning) {
+    history.run.state = RunState::kDied;
+  } else {
+    history.run.finished = facts.last_written;
+  }
+  history.rounds = follower.changes().rounds;
+  history.evaluations = follower.changes().evaluations;
+  history.devices = follower.devices();
+  return history;
+}
+
+}  // namespace tributary

@@ -1,0 +1,330 @@
+#include "tributary/store/run_store.h"
+
+#include <algorithm>
+#include <bit>
+#include <charconv>
+#include <cmath>
+
+#include "tributary/base/names.h"
+#include "tributary/base/saturating.h"
+#include "tributary/store/database.h"
+#include "tributary/store/device_detail.h"
+#include "tributary/store/process_identity.h"
+#include "tributary/store/run_follower.h"
+#include "tributary/store/run_writer.h"
+#include "tributary/store/schema.h"
+
+namespace tributary {
+namespace {
+
+constexpr std::size_t kMostRows = 2'000'000;
+constexpr std::size_t kLongest = RunFollower::kLongestText;
+constexpr std::size_t kLongestToml = 1 << 20;
+constexpr std::size_t kLongestPath = 4096;
+constexpr std::size_t kMostNames = 10'000;  // That are looked through.
+
+constexpr const char* kRunColumns =
+    "SELECT id, name, folder, experiment, seed, method, model, compute_as, data, devices, parameters, planned_rounds, "
+    "simulated, process, started_ms, heartbeat_ms, finished_ms, state, ended_by, rounds, accuracy, best_accuracy, loss, "
+    "time_ns, bytes_down, bytes_up, bytes_injected, waited_ns, present_ns, missed_events FROM runs ";
+
+WallTime WallTimeOf(std::int64_t milliseconds) {
+  return WallTime(SaturatingMultiply(milliseconds, std::int64_t{1'000'000}));
+}
+
+Duration DurationOf(const Statement& row, int column) { return Duration(std::max<std::int64_t>(0, row.Integer(column))); }
+Bytes BytesOf(const Statement& row, int column) { return {std::max<std::int64_t>(0, row.Integer(column))}; }
+
+// Accuracies and shares lie between 0 and 1; what does not is no accuracy.
+std::optional<double> ShareOf(const Statement& row, int column) {
+  const std::optional<double> value = row.Real(column);
+  return value && *value >= 0 && *value <= 1 ? value : std::nullopt;
+}
+
+RunState StateOf(std::string_view name) {
+  for (const RunState state : {RunState::kRunning, RunState::kFinished, RunState::kInterrupted, RunState::kFailed}) {
+    if (NameOf(state) == name) return state;
+  }
+  return RunState::kDied;
+}
+
+RunRecord RunOf(const Statement& row, WallTime now) {
+  RunRecord run;
+  run.id = row.Integer(0);
+  run.name = row.Text(1, kLongest);
+  run.folder = row.Text(2, kLongestPath);
+  run.what = {.experiment = row.Text(3, kLongest),
+              .seed = std::bit_cast<std::uint64_t>(row.Integer(4)),
+              .method = row.Text(5, kLongest),
+              .model = row.Text(6, kLongest),
+              .compute_as = row.Text(7, kLongest),
+              .data = row.Text(8, kLongest),
+              .devices = row.Count(9),
+              .parameters = row.Count(10),
+              .rounds = row.Count(11)};
+  run.simulated = row.Integer(12) != 0;
+  run.started = WallTimeOf(row.Integer(14));
+  if (const auto finished = row.IntegerOrNone(16)) run.finished = WallTimeOf(*finished);
+  run.state = StateOf(row.Text(17, kLongest));
+  if (run.state == RunState::kRunning && IsGone(row.Text(13, kLongest), WallTimeOf(row.Integer(15)), now)) {
+    run.state = RunState::kDied;
+  }
+  run.ended_by = row.Text(18, kLongest);
+  run.rounds = row.Count(19);
+  run.accuracy = ShareOf(row, 20);
+  run.best_accuracy = ShareOf(row, 21);
+  run.loss = row.Real(22);
+  run.time = DurationOf(row, 23);
+  run.down = BytesOf(row, 24);
+  run.up = BytesOf(row, 25);
+  run.injected = BytesOf(row, 26);
+  run.waited = DurationOf(row, 27);
+  run.present = DurationOf(row, 28);
+  run.missed_events = row.Count(29);
+  return run;
+}
+
+RoundRecord RoundOf(const Statement& row) {
+  RoundRecord round;
+  RoundFinished& finished = round.finished;
+  finished.round = {row.Count(0)};
+  round.end = DurationOf(row, 1);
+  finished.duration = DurationOf(row, 2);
+  round.participants = row.Count(3);
+  finished.applied = row.Count(4);
+  finished.late = row.Count(5);
+  finished.lost = row.Count(6);
+  finished.refused = row.Count(7);
+  finished.crashed = row.Count(8);
+  round.samples = row.Count(9);
+  finished.train_loss = row.Real(10);
+  if (row.IntegerOrNone(11)) finished.slowest = DeviceId{row.Count(11)};
+  finished.buffered = row.Count(12);
+  finished.overlap = row.Real(13);
+  finished.bytes_down = BytesOf(row, 14);
+  finished.bytes_up = BytesOf(row, 15);
+  finished.bytes_injected = BytesOf(row, 16);
+  round.waiting = ShareOf(row, 17);
+  round.kept = row.Real(18);
+  return round;
+}
+
+DeviceRecord DeviceOf(const Statement& row) {
+  DeviceRecord device;
+  device.device = {row.Count(0)};
+  device.group = row.Text(1, kLongest);
+  device.applied = row.Count(2);
+  device.missed = row.Count(3);
+  device.last_round = {row.Count(4)};
+  device.last_outcome = static_cast<Outcome>(
+      std::min(row.Count(5), static_cast<std::uint64_t>(Outcome::kCrashed)));
+  device.reason = row.Text(6, kLongest);
+  device.compute = DurationOf(row, 7);
+  device.transfer = DurationOf(row, 8);
+  device.hidden = DurationOf(row, 9);
+  device.waiting = DurationOf(row, 10);
+  device.down = BytesOf(row, 11);
+  device.up = BytesOf(row, 12);
+  device.kept = row.Real(13);
+  device.stream_rate = row.Real(14);
+  device.buffered = row.Count(15);
+  device.dropped = row.Count(16);
+  return device;
+}
+
+// The evaluations of one place as the points that show their form.
+std::vector<EvaluationRecord> Thinned(const std::vector<EvaluationRecord>& all, EvaluatedWhere where, std::size_t points) {
+  std::vector<const EvaluationRecord*> here;
+  std::vector<double> times, accuracies;
+  for (const EvaluationRecord& record : all) {
+    if (record.evaluated.where != where) continue;
+    here.push_back(&record);
+    times.push_back(ToSeconds(record.time));
+    accuracies.push_back(record.evaluated.accuracy);
+  }
+  std::vector<EvaluationRecord> thinned;
+  for (const std::size_t i : LargestTriangles(times, accuracies, points)) thinned.push_back(*here[i]);
+  return thinned;
+}
+
+class SqliteRunStore : public RunStore {
+ public:
+  SqliteRunStore(std::filesystem::path path, std::unique_ptr<Database> database, WallClock wall_clock)
+      : path_(std::move(path)), database_(std::move(database)), wall_clock_(std::move(wall_clock)) {}
+
+  StatusOr<std::vector<RunRecord>> Runs(std::size_t limit) override {
+    return Rows<RunRecord>(std::string(kRunColumns) + "ORDER BY id DESC LIMIT ?1", std::min(limit, kMostRows),
+                           [now = wall_clock_()](const Statement& row) { return RunOf(row, now); });
+  }
+
+  StatusOr<RunRecord> Find(std::string_view which) override {
+    std::int64_t number = 0;
+    const auto [end, error] = std::from_chars(which.data(), which.data() + which.size(), number);
+    if (which == "last") {
+      TRIBUTARY_ASSIGN_OR_RETURN(auto runs, Runs(1));
+      if (runs.empty()) return NotFound("there is no run in the run store " + path_.string() + " yet");
+      return std::move(runs.front());
+    }
+    if (error == std::errc() && end == which.data() + which.size()) {
+      TRIBUTARY_ASSIGN_OR_RETURN(auto runs, Matching("WHERE id = ?1", number));
+      if (!runs.empty()) return std::move(runs.front());
+    }
+    TRIBUTARY_ASSIGN_OR_RETURN(auto named, Matching("WHERE name = ?1 ORDER BY id DESC LIMIT 1", std::string(which)));
+    if (!named.empty()) return std::move(named.front());
+    std::error_code ignored;
+    const auto folder = std::filesystem::weakly_canonical(std::filesystem::absolute(std::filesystem::path(which), ignored), ignored);
+    if (!which.empty() && !folder.empty()) {
+      TRIBUTARY_ASSIGN_OR_RETURN(auto there, Matching("WHERE folder = ?1 ORDER BY id DESC LIMIT 1", folder.string()));
+      if (!there.empty()) return std::move(there.front());
+    }
+    return ByBeginning(which);
+  }
+
+  StatusOr<std::string> Experiment(std::int64_t run) override {
+    TRIBUTARY_ASSIGN_OR_RETURN(Statement statement, database_->Prepare("SELECT toml FROM runs WHERE id = ?"));
+    TRIBUTARY_ASSIGN_OR_RETURN(const bool row, statement.Bind(run).Step());
+    return row ? statement.Text(0, kLongestToml) : std::string();
+  }
+
+  StatusOr<std::vector<RoundPoint>> Rounds(std::int64_t run, std::size_t points, std::uint64_t after) override {
+    TRIBUTARY_ASSIGN_OR_RETURN(Statement count, database_->Prepare("SELECT count(*) FROM rounds WHERE run = ? AND round > ?"));
+    TRIBUTARY_ASSIGN_OR_RETURN(bool row, count.Bind(run, after).Step());
+    RoundBuckets buckets(std::max<std::uint64_t>(1, count.Count(0)), std::max<std::size_t>(1, points));
+    TRIBUTARY_ASSIGN_OR_RETURN(
+        Statement statement,
+        database_->Prepare("SELECT round, end_ns, duration_ns, participants, applied, late, lost, refused, crashed, samples, "
+                           "train_loss, slowest, buffered, overlap, bytes_down, bytes_up, bytes_injected, waiting, kept "
+                           "FROM rounds WHERE run = ? AND round > ? ORDER BY round LIMIT ?"));
+    statement.Bind(run, after, count.Count(0));
+    while (true) {
+      TRIBUTARY_ASSIGN_OR_RETURN(row, statement.Step());
+      if (!row) return std::move(buckets).Finish();
+      buckets.Add(RoundOf(statement));
+    }
+  }
+
+  StatusOr<std::vector<EvaluationRecord>> Evaluations(std::int64_t run, std::size_t points) override {
+    const auto read = [](const Statement& row) {
+      EvaluationRecord record;
+      record.evaluated.round = {row.Count(0)};
+      record.evaluated.where = row.Integer(1) == 0 ? EvaluatedWhere::kCentral : EvaluatedWhere::kDevices;
+      record.time = DurationOf(row, 2);
+      record.evaluated.accuracy = ShareOf(row, 3).value_or(0);
+      record.evaluated.loss = row.Real(4).value_or(std::nan(""));
+      record.evaluated.samples = row.Count(5);
+      record.down = BytesOf(row, 6);
+      record.up = BytesOf(row, 7);
+      return record;
+    };
+    TRIBUTARY_ASSIGN_OR_RETURN(
+        const auto all,
+        Rows<EvaluationRecord>("SELECT round, place, time_ns, accuracy, loss, samples, bytes_down, bytes_up "
+                               "FROM evaluations WHERE run = ?1 ORDER BY round, place LIMIT 2000000",
+                               run, read));
+    const std::size_t most = std::max<std::size_t>(2, points);
+    std::vector<EvaluationRecord> result = Thinned(all, EvaluatedWhere::kCentral, most);
+    const std::vector<EvaluationRecord> on_devices = Thinned(all, EvaluatedWhere::kDevices, most);
+    result.insert(result.end(), on_devices.begin(), on_devices.end());
+    std::stable_sort(result.begin(), result.end(), [](const EvaluationRecord& a, const EvaluationRecord& b) {
+      return a.evaluated.round < b.evaluated.round;
+    });
+    return result;
+  }
+
+  StatusOr<std::vector<DeviceRecord>> Devices(std::int64_t run) override {
+    return Rows<DeviceRecord>(
+        "SELECT device, group_name, applied, missed, last_round, last_outcome, reason, compute_ns, transfer_ns, hidden_ns, "
+        "waiting_ns, bytes_down, bytes_up, kept, stream_rate, buffered, dropped FROM devices WHERE run = ?1 "
+        "ORDER BY device LIMIT 100000",
+        run, DeviceOf);
+  }
+
+  StatusOr<std::vector<RoundId>> DetailedRounds(std::int64_t run) override {
+    return Rows<RoundId>("SELECT round FROM recent_rounds WHERE run = ?1 ORDER BY round LIMIT 1000", run,
+                         [](const Statement& row) { return RoundId{row.Count(0)}; });
+  }
+
+  StatusOr<std::vector<DeviceFinished>> DevicesIn(std::int64_t run, RoundId round) override {
+    TRIBUTARY_ASSIGN_OR_RETURN(Statement statement,
+                               database_->Prepare("SELECT detail FROM recent_rounds WHERE run = ? AND round = ?"));
+    TRIBUTARY_ASSIGN_OR_RETURN(const bool row, statement.Bind(run, round.value).Step());
+    if (!row) return NotFound("what devices did in round " + std::to_string(round.value) + " is not kept");
+    return DecodeDetail(round, statement.Blob(0));
+  }
+
+  StatusOr<std::vector<NoteRecord>> Notes(std::int64_t run) override {
+    return Rows<NoteRecord>("SELECT time_ns, text FROM notes WHERE run = ?1 ORDER BY number LIMIT 1000", run,
+                            [](const Statement& row) { return NoteRecord{DurationOf(row, 0), row.Text(1, kLongest)}; });
+  }
+
+  Status Remove(std::int64_t run) override {
+    TRIBUTARY_ASSIGN_OR_RETURN(const auto found, Matching("WHERE id = ?1", run));
+    if (found.empty()) return NotFound("there is no run " + std::to_string(run));
+    if (found.front().state == RunState::kRunning) {
+      return InvalidArgument("run " + std::to_string(run) + " (" + found.front().name + ") goes on; stop it first");
+    }
+    TRIBUTARY_RETURN_IF_ERROR(database_->Execute("BEGIN IMMEDIATE"));
+    Status status = DeleteRun(*database_, run);
+    if (status.ok()) status = database_->Execute("COMMIT");
+    if (!status.ok()) (void)database_->Execute("ROLLBACK");
+    return status;
+  }
+
+ private:
+  template <typename Row, typename Argument, typename Read>
+  StatusOr<std::vector<Row>> Rows(std::string_view sql, const Argument& argument, Read read) {
+    TRIBUTARY_ASSIGN_OR_RETURN(Statement statement, database_->Prepare(sql));
+    statement.Bind(argument);
+    std::vector<Row> rows;
+    while (true) {
+      TRIBUTARY_ASSIGN_OR_RETURN(const bool row, statement.Step());
+      if (!row) return rows;
+      rows.push_back(read(statement));
+    }
+  }
+
+  template <typename Argument>
+  StatusOr<std::vector<RunRecord>> Matching(const char* where, const Argument& argument) {
+    return Rows<RunRecord>(std::string(kRunColumns) + where, argument,
+                           [now = wall_clock_()](const Statement& row) { return RunOf(row, now); });
+  }
+
+  StatusOr<RunRecord> ByBeginning(std::string_view which) {
+    TRIBUTARY_ASSIGN_OR_RETURN(const std::vector<RunRecord> runs, Runs(kMostNames));
+    const RunRecord* found = nullptr;
+    std::vector<std::string> names, fitting;
+    for (const RunRecord& run : runs) {
+      if (std::find(names.begin(), names.end(), run.name) != names.end()) continue;
+      names.push_back(run.name);
+      if (which.empty() || !run.name.starts_with(which)) continue;
+      fitting.push_back(run.name);
+      found = &run;
+    }
+    if (fitting.size() == 1) return *found;
+    if (fitting.size() > 1) {
+      return InvalidArgument("several runs begin with '" + std::string(which) + "': " + fitting[0] + ", " + fitting[1] +
+                             (fitting.size() > 2 ? " and others" : "") + "; say which ('tributary runs' lists them)");
+    }
+    constexpr std::size_t kMostNamed = 20;
+    if (const std::string_view nearest = NearestName(which, names); !nearest.empty()) {
+      return NotFound("unknown run '" + std::string(which) + "'; did you mean '" + std::string(nearest) +
+                      "'? 'tributary runs' lists all");
+    }
+    names.resize(std::min(names.size(), kMostNamed));
+    return NotFound(UnknownName("run", which, names).message());
+  }
+
+  const std::filesystem::path path_;
+  const std::unique_ptr<Database> database_;
+  const WallClock wall_clock_;
+};
+
+}  // namespace
+
+StatusOr<std::unique_ptr<RunStore>> RunStore::Open(const std::filesystem::path& path, WallClock wall_clock) {
+  TRIBUTARY_ASSIGN_OR_RETURN(auto database, Database::Open(path, Database::Access::kExisting, std::chrono::seconds(5)));
+  TRIBUTARY_RETURN_IF_ERROR(CheckSchema(*database, path));
+  return std::unique_ptr<RunStore>(new SqliteRunStore(path, std::move(database), std::move(wall_clock)));
+}
+
+}  // namespace tributary

@@ -1,0 +1,189 @@
+#include "tributary/store/schema.h"
+
+namespace tributary {
+namespace {
+
+constexpr std::int64_t kApplicationId = 0x54726962;  // "Trib"
+
+constexpr const char* kTables = R"(
+CREATE TABLE runs (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  name TEXT NOT NULL,
+  folder TEXT NOT NULL,
+  experiment TEXT NOT NULL,
+  seed INTEGER NOT NULL,
+  method TEXT NOT NULL,
+  model TEXT NOT NULL,
+  compute_as TEXT NOT NULL,
+  data TEXT NOT NULL,
+  devices INTEGER NOT NULL,
+  parameters INTEGER NOT NULL,
+  planned_rounds INTEGER NOT NULL,
+  simulated INTEGER NOT NULL,
+  toml TEXT NOT NULL,
+  process TEXT NOT NULL,
+  started_ms INTEGER NOT NULL,
+  heartbeat_ms INTEGER NOT NULL,
+  finished_ms INTEGER,
+  state TEXT NOT NULL,
+  ended_by TEXT NOT NULL,
+  rounds INTEGER NOT NULL,
+  accuracy ANY,
+  best_accuracy ANY,
+  loss ANY,
+  time_ns INTEGER NOT NULL,
+  bytes_down INTEGER NOT NULL,
+  bytes_up INTEGER NOT NULL,
+  bytes_injected INTEGER NOT NULL,
+  waited_ns INTEGER NOT NULL,
+  present_ns INTEGER NOT NULL,
+  missed_events INTEGER NOT NULL
+) STRICT;
+CREATE INDEX runs_by_folder ON runs(folder);
+CREATE TABLE rounds (
+  run INTEGER NOT NULL,
+  round INTEGER NOT NULL,
+  end_ns INTEGER NOT NULL,
+  duration_ns INTEGER NOT NULL,
+  participants INTEGER NOT NULL,
+  applied INTEGER NOT NULL,
+  late INTEGER NOT NULL,
+  lost INTEGER NOT NULL,
+  refused INTEGER NOT NULL,
+  crashed INTEGER NOT NULL,
+  samples INTEGER NOT NULL,
+  train_loss ANY,
+  slowest INTEGER,
+  buffered INTEGER NOT NULL,
+  overlap ANY,
+  bytes_down INTEGER NOT NULL,
+  bytes_up INTEGER NOT NULL,
+  bytes_injected INTEGER NOT NULL,
+  waiting ANY,
+  kept ANY,
+  PRIMARY KEY (run, round)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE evaluations (
+  run INTEGER NOT NULL,
+  round INTEGER NOT NULL,
+  place INTEGER NOT NULL,
+  time_ns INTEGER NOT NULL,
+  accuracy ANY NOT NULL,
+  loss ANY NOT NULL,
+  samples INTEGER NOT NULL,
+  bytes_down INTEGER NOT NULL,
+  bytes_up INTEGER NOT NULL,
+  PRIMARY KEY (run, round, place)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE devices (
+  run INTEGER NOT NULL,
+  device INTEGER NOT NULL,
+  group_name TEXT NOT NULL,
+  applied INTEGER NOT NULL,
+  missed INTEGER NOT NULL,
+  last_round INTEGER NOT NULL,
+  last_outcome INTEGER NOT NULL,
+  reason TEXT NOT NULL,
+  compute_ns INTEGER NOT NULL,
+  transfer_ns INTEGER NOT NULL,
+  hidden_ns INTEGER NOT NULL,
+  waiting_ns INTEGER NOT NULL,
+  bytes_down INTEGER NOT NULL,
+  bytes_up INTEGER NOT NULL,
+  kept ANY,
+  stream_rate ANY,
+  buffered INTEGER NOT NULL,
+  dropped INTEGER NOT NULL,
+  PRIMARY KEY (run, device)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE recent_rounds (
+  run INTEGER NOT NULL,
+  slot INTEGER NOT NULL,
+  round INTEGER NOT NULL,
+  detail BLOB NOT NULL,
+  PRIMARY KEY (run, slot)
+) STRICT;
+CREATE TABLE notes (
+  run INTEGER NOT NULL,
+  number INTEGER NOT NULL,
+  time_ns INTEGER NOT NULL,
+  text TEXT NOT NULL,
+  PRIMARY KEY (run, number)
+) STRICT, WITHOUT ROWID;
+)";
+
+// Every table, index, view and trigger of a file as text, in the order of their names.
+StatusOr<std::string> TextOfSchema(Database& database) {
+  TRIBUTARY_ASSIGN_OR_RETURN(
+      Statement statement,
+      database.Prepare("SELECT type, name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\' "
+                       "ORDER BY type, name LIMIT 100"));
+  std::string text;
+  while (true) {
+    TRIBUTARY_ASSIGN_OR_RETURN(const bool row, statement.Step());
+    if (!row) return text;
+    constexpr std::size_t kLongest = 10'000;
+    text += statement.Text(0, kLongest) + " " + statement.Text(1, kLongest) + " " + statement.Text(2, kLongest) + "\n";
+  }
+}
+
+StatusOr<std::string> OurSchema() {
+  TRIBUTARY_ASSIGN_OR_RETURN(auto empty, Database::Open(":memory:", Database::Access::kCreate, {}));
+  TRIBUTARY_RETURN_IF_ERROR(empty->Execute(kTables));
+  return TextOfSchema(*empty);
+}
+
+// One that somebody else makes at this moment is waited for.
+Status CreateSchema(Database& database) {
+  TRIBUTARY_RETURN_IF_ERROR(database.Execute("BEGIN IMMEDIATE"));
+  auto made = database.Ask("SELECT count(*) FROM sqlite_schema");
+  Status status = made.ok() ? OkStatus() : std::move(made).status();
+  if (status.ok() && *made == 0) {
+    status = database.Execute(kTables);
+    if (status.ok()) {
+      status = database.Execute(("PRAGMA application_id = " + std::to_string(kApplicationId) +
+                                 "; PRAGMA user_version = " + std::to_string(kSchemaVersion) + ";").c_str());
+    }
+  }
+  if (status.ok()) status = database.Execute("COMMIT");
+  if (!status.ok()) (void)database.Execute("ROLLBACK");
+  return status;
+}
+
+}  // namespace
+
+Status CheckSchema(Database& database, const std::filesystem::path& path) {
+  TRIBUTARY_ASSIGN_OR_RETURN(const std::int64_t entries, database.Ask("SELECT count(*) FROM sqlite_schema"));
+  if (entries == 0) return NotFound("the run store " + path.string() + " is empty: nothing was recorded in it yet");
+  TRIBUTARY_ASSIGN_OR_RETURN(const std::int64_t application, database.Ask("PRAGMA application_id"));
+  if (application != kApplicationId) {
+    return Corrupt(path.string() + " is an SQLite file of another program, not a run store; name another with --store");
+  }
+  TRIBUTARY_ASSIGN_OR_RETURN(const std::int64_t version, database.Ask("PRAGMA user_version"));
+  if (version > kSchemaVersion) {
+    return InvalidArgument("the run store " + path.string() + " is of version " + std::to_string(version) +
+                           ", and this program knows versions up to " + std::to_string(kSchemaVersion) +
+                           "; use the newer program that wrote it, or name another with --store");
+  }
+  TRIBUTARY_ASSIGN_OR_RETURN(const std::string ours, OurSchema());
+  TRIBUTARY_ASSIGN_OR_RETURN(const std::string theirs, TextOfSchema(database));
+  if (version != kSchemaVersion || theirs != ours) {
+    return Corrupt("the run store " + path.string() +
+                   " has other tables than it should; move it away, and take the run folders in again with 'tributary"
+                   " runs import'");
+  }
+  return OkStatus();
+}
+
+Status PrepareSchema(Database& database, const std::filesystem::path& path) {
+  TRIBUTARY_ASSIGN_OR_RETURN(const std::int64_t entries, database.Ask("SELECT count(*) FROM sqlite_schema"));
+  if (entries == 0) {
+    // Readers do not hold up the writer, and a commit is one write to the log. Forced to disk only when the log is taken
+    // over: a power cut may cost the last commits, a killed process none.
+    TRIBUTARY_RETURN_IF_ERROR(database.Execute("PRAGMA journal_mode = WAL"));
+    TRIBUTARY_RETURN_IF_ERROR(CreateSchema(database));
+  }
+  return CheckSchema(database, path);
+}
+
+}  // namespace tributary

@@ -1,0 +1,164 @@
+#include "tributary/store/store_sink.h"
+
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include "tributary/base/clock.h"
+#include "tributary/store/process_identity.h"
+#include "tributary/store/run_writer.h"
+
+namespace tributary {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kBatch = 250ms;          // Between transactions.
+constexpr Duration kDevices = 1s;       // Between writings of devices' totals.
+constexpr Duration kHeartbeat = 5s;     // Between signs of life where nothing happens.
+constexpr auto kPatience = 100ms;       // With others that write, while the run goes on,
+constexpr auto kLastPatience = 5'000ms;  // and at its end.
+
+class SqliteStoreSink : public StoreSink {
+ public:
+  SqliteStoreSink(StoreSinkOptions options, std::unique_ptr<RunWriter> writer)
+      : options_(std::move(options)), writer_(std::move(writer)), follower_(options_.groups), clock_(MakeRealClock()) {
+    thread_ = std::thread([this] { Work(); });
+  }
+
+  ~SqliteStoreSink() override { (void)Close(); }
+
+  void Write(const Event& event) override {
+    if (quiet_.load(std::memory_order_relaxed)) return;
+    const bool of_device = std::holds_alternative<DeviceFinished>(event.what);
+    bool wake = false;
+    {
+      const std::lock_guard lock(mutex_);
+      if (waiting_.size() >= (of_device ? kMostWaiting : 2 * kMostWaiting)) {
+        ++missed_;
+        return;
+      }
+      waiting_.push_back(event);
+      // Half full: it is taken before its time.
+      wake = waiting_.size() == kMostWaiting / 2;
+    }
+    if (wake) wake_.notify_one();
+  }
+
+  void NameGroups(std::vector<std::string> groups) override {
+    const std::lock_guard lock(mutex_);
+    groups_ = std::move(groups);
+  }
+
+  std::int64_t run() const override { return run_.load(); }
+
+  Status Close() override {
+    if (thread_.joinable()) {
+      {
+        const std::lock_guard lock(mutex_);
+        stop_ = true;
+      }
+      wake_.notify_one();
+      thread_.join();
+    }
+    return status_;
+  }
+
+ private:
+  void Work() {
+    std::vector<Event> taken;
+    bool last = false;
+    while (!last) {
+      std::uint64_t missed = 0;
+      {
+        std::unique_lock lock(mutex_);
+        wake_.wait_for(lock, kBatch, [&] { return stop_ || waiting_.size() >= kMostWaiting / 2; });
+        last = stop_;
+        std::swap(taken, waiting_);
+        missed = std::exchange(missed_, 0);
+        if (groups_) follower_.set_groups(*std::exchange(groups_, std::nullopt));
+      }
+      if (!status_.ok()) {
+        taken.clear();
+        continue;
+      }
+      for (const Event& event : taken) follower_.Write(event);
+      changed_ = changed_ || !taken.empty();
+      follower_.run().missed_events += missed;
+      taken.clear();
+      if (last || clock_->Now() - written_ >= kBatch) Flush(last);
+    }
+  }
+
+  void Flush(bool last) {
+    const TimePoint now = clock_->Now();
+    if (last) {
+      if (follower_.run().state == RunState::kRunning) follower_.run().state = RunState::kFailed;
+      writer_->set_patience(kLastPatience);
+      changed_ = true;
+    }
+    Status status;
+    const bool devices = last || follower_.run().state != RunState::kRunning || now - devices_written_ >= kDevices;
+    if (changed_) {
+      status = writer_->Write(follower_, options_.wall_clock(), devices);
+    } else if (writer_->run() != 0 && now - beat_ >= kHeartbeat) {
+      status = writer_->Beat(options_.wall_clock());
+    } else {
+      return;
+    }
+    written_ = now;
+    if (status.ok()) {
+      changed_ = !devices && !follower_.changes().devices.empty();
+      beat_ = now;
+      if (devices) devices_written_ = now;
+      run_.store(writer_->run());
+    } else if (last || status.code() != StatusCode::kUnavailable) {
+      status_ = std::move(status);
+      quiet_.store(true);
+    }
+  }
+
+  const StoreSinkOptions options_;
+  // Of the thread; of whoever closes when that has ended.
+  const std::unique_ptr<RunWriter> writer_;
+  RunFollower follower_;
+  const std::unique_ptr<Clock> clock_;
+  TimePoint written_{0}, devices_written_{0}, beat_{0};
+  bool changed_ = false;
+  Status status_;
+
+  std::atomic<bool> quiet_ = false;
+  std::atomic<std::int64_t> run_ = 0;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  // Guarded by mutex_.
+  std::vector<Event> waiting_;
+  std::uint64_t missed_ = 0;
+  std::optional<std::vector<std::string>> groups_;
+  bool stop_ = false;
+
+  std::thread thread_;
+};
+
+}  // namespace
+
+bool StoreSink::Available() { return true; }
+
+StatusOr<std::unique_ptr<StoreSink>> StoreSink::Create(StoreSinkOptions options) {
+  std::error_code error;
+  if (!options.folder.empty()) {
+    options.folder = std::filesystem::weakly_canonical(std::filesystem::absolute(options.folder, error), error);
+  }
+  RunWriter::Origin origin{.name = options.name,
+                           .folder = options.folder.string(),
+                           .toml = options.experiment,
+                           .process = ThisProcess(),
+                           .simulated = options.simulated,
+                           .resumed = options.resumed};
+  TRIBUTARY_ASSIGN_OR_RETURN(auto writer, RunWriter::Open(options.store, std::move(origin), kPatience));
+  return std::unique_ptr<StoreSink>(new SqliteStoreSink(std::move(options), std::move(writer)));
+}
+
+}  // namespace tributary
