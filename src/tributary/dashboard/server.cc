@@ -204,7 +204,7 @@ DashboardServer::DashboardServer(std::unique_ptr<Parts> parts) : parts_(std::mov
 StatusOr<std::unique_ptr<DashboardServer>> DashboardServer::Start(SharedBoard& board, DashboardOptions options) {
   TRIBUTARY_ASSIGN_OR_RETURN(const Place place, ReadPlace(options.address));
   if (DashboardPage().empty()) {
-    return InvalidArgument("this program was built without the dashboard's page, for want of Node; 'scripts/setup web' and build"
+    return InvalidArgument("this program was built without the dashboard's page, for want of Node; run 'scripts/web' and build"
                            " again, or follow the run in its events.jsonl");
   }
   if (!IsLoopback(place.host) && options.token.empty()) {
