@@ -11,6 +11,8 @@
 #include "tributary/base/ids.h"
 #include "tributary/base/units.h"
 #include "tributary/data/augment.h"
+#include "tributary/data/folder_options.h"
+#include "tributary/data/stream_maker.h"
 #include "tributary/experiment/draw.h"
 #include "tributary/experiment/portion.h"
 #include "tributary/fleet/availability.h"
@@ -216,6 +218,13 @@ struct StreamChoice {
   std::optional<double> recorded_speed;
   StreamBatchOptions batch;
   BufferPolicy buffer = BufferPolicy::kPersist;
+  // Every device's samples come from a stream that the program was given (extensions.h).
+  struct Own {
+    std::string kind;  // NAME or NAME:ARGUMENT
+    StreamMaker maker;
+    std::string argument;
+  };
+  std::optional<Own> own;
   // Of the learning rate, which is taken to be right for `base_batch` samples of each device.
   RateScalingOptions scaling;
   std::int64_t base_batch = 64;

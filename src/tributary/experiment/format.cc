@@ -249,6 +249,7 @@ void WriteInjection(const InjectionOptions& injection, Writer& out) {
 
 void WriteSplit(const SplitChoice& split, Writer& out) {
   out.Section("[split]");
+  if (stream.own) out.Put("kind", stream.own->kind);
   out.Put("cut", split.cut);
   out.Put("tail", split.tail);
   out.Put("activations", NameOf(split.activations));
@@ -259,7 +260,7 @@ void WriteSplit(const SplitChoice& split, Writer& out) {
 
 void WriteSampling(const SamplingOptions& sampling, Writer& out) {
   out.Section("[sampling]");
-  out.Put("method", NameOf(sampling.method));
+  out.Put("method", MethodName(sampling));
   if (sampling.method == SamplingMethod::kLatentDirichlet) {
     out.Put("delta", sampling.delta);
     out.Put("concentration", sampling.concentration);

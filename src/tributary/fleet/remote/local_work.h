@@ -29,6 +29,7 @@ struct LocalWorkOptions {
   // its samples arrive at the rate that the simulated device of its number has.
   std::optional<StreamPlace> stream;
   BrokerSettings broker_settings;
+  Extensions extensions;  // what the program knows besides
   Bytes buffer_memory{64'000'000};  // for samples that wait; more go to `state`
   Bytes buffer_disk{0};             // at most so much of it; 0: as the disk allows
   // The network's weights before training, for experiments that freeze some of them: those are not sent.
