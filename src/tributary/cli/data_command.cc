@@ -31,7 +31,10 @@ void Print(const ShowArguments& arguments, const Dataset& dataset, const Partiti
   constexpr int kMostColumns = 20;
   const bool wide = dataset.classes() > kMostColumns;
   std::vector<std::string> heading = {"device", "samples", "classes"};
-  for (int c = 0; c < dataset.classes() && !wide; ++c) heading.push_back("class " + std::to_string(c));
+  for (int c = 0; c < dataset.classes() && !wide; ++c) {
+    heading.push_back(dataset.class_names().empty() ? "class " + std::to_string(c)
+                                                    : dataset.class_names()[static_cast<std::size_t>(c)]);
+  }
   TextTable table(heading);
   for (std::size_t device = 0; device < partition.size(); ++device) {
     const auto held = std::count_if(counts[device].begin(), counts[device].end(), [](std::int64_t n) { return n > 0; });
@@ -69,6 +72,7 @@ Status Show(const ShowArguments& arguments) {
                    {"shape", Json::array({train.shape().channels, train.shape().height, train.shape().width})},
                    {"classes", train.classes()},
                    {"train", train.size()},
+                   {"class_names", train.class_names()},
                    {"test", data.test.size()},
                    {"split", arguments.split.kind},
                    {"sizes", sizes},
@@ -95,16 +99,17 @@ Status List(bool json) {
     return OkStatus();
   }
   std::fputs(table.Format().c_str(), stdout);
-  std::puts("\nor a folder with X.npy and y.npy, or with a folder of .csv recordings for each person. 'tributary data show NAME' says who has what.");
+  std::puts("\nor a folder with X.npy and y.npy, with a folder of pictures for each class, or with a folder of .csv\nrecordings for each person (docs/data.md). 'tributary data show NAME' says who has what.");
   return OkStatus();
 }
 
 void AddShow(CLI::App& data, Action& action) {
   auto arguments = std::make_shared<ShowArguments>();
   CLI::App* command = data.add_subcommand("show", "Divide a data set over devices and show who has what");
-  command->add_option("name", arguments->data.name, "Data set, or a folder with X.npy and y.npy or with recordings")->capture_default_str();
+  command->add_option("name", arguments->data.name, "Data set, or a folder with X.npy and y.npy, with pictures or with recordings")->capture_default_str();
   AddDataDirOption(*command, arguments->data.data_dir);
   AddSplitOptions(*command, arguments->split);
+  AddFolderOptions(*command, arguments->data);
   command->add_option("--devices", arguments->split.devices, "Number of devices")->capture_default_str();
   command->add_option("--seed", arguments->split.seed, "Same seed, same split")->capture_default_str();
   command->add_option("--plot", arguments->plot, "Write the picture to this SVG file")->type_name("FILE.svg");

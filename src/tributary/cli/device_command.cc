@@ -143,7 +143,7 @@ void AddDeviceCommand(CLI::App& app, Action& action, const Extensions& extension
   command->add_option("--coordinator", arguments->coordinator, "Who must answer there, by certificate")
       ->capture_default_str();
   command->add_option("--data", arguments->data,
-                      "Folder with the device's own X.npy and y.npy; without it, its part of the experiment's data set")
+                      "Folder with the device's own samples: X.npy and y.npy, pictures, or recordings; without it, its part of the experiment's data set")
       ->type_name("DIR");
   AddDataDirOption(*command, arguments->data_dir);
   command->add_option("--weights", arguments->weights,

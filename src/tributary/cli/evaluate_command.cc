@@ -71,6 +71,15 @@ Status Run(const Arguments& arguments) {
   options.name = network.data;
   TRIBUTARY_ASSIGN_OR_RETURN(TrainTest data, LoadData(options));
   TRIBUTARY_ASSIGN_OR_RETURN(FittedNetwork fitted,
+  // Pictures and recordings become what the network was made for, class by class, unless somebody says otherwise.
+  if (options.classes.empty() && options.name.find('/') != std::string::npos) options.classes = network.class_names;
+  if (network.zoo.input && options.images.height == 0) {
+    options.images = {static_cast<std::size_t>(network.zoo.input->height), static_cast<std::size_t>(network.zoo.input->width),
+                      network.zoo.input->channels == 1 ? ImageColour::kGrey : ImageColour::kColour};
+  }
+  if (network.zoo.input && options.sensors.windows.length == WindowOptions().length) {
+    options.sensors.windows.length = static_cast<std::size_t>(network.zoo.input->width);
+  }
                              FitNetwork(arguments.file, file.weights, network, options.name, std::move(data.test)));
   const Dataset& test = fitted.data;
 
@@ -98,6 +107,7 @@ Status Run(const Arguments& arguments) {
                {"samples_per_second", rate}});
   } else {
     std::printf("%s on %s: accuracy %.2f %%, loss %.4f over %s test samples (%s samples/s)\n", network.zoo.name.c_str(),
+               {"class_names", test.class_names()},
                 network.data.c_str(), 100 * result.accuracy, result.loss,
                 FormatThousands(static_cast<std::int64_t>(result.samples)).c_str(),
                 FormatThousands(static_cast<std::int64_t>(rate)).c_str());
@@ -120,6 +130,7 @@ void AddEvaluateCommand(CLI::App& app, Action& action) {
   command->add_option("--test-limit", arguments->data.test_limit, "Use at most so many test samples");
   command->add_option("--scores", arguments->scores, "Write the scores of all classes, one row per test sample")->type_name("FILE.npy");
   AddThreadsOption(*command, arguments->threads);
+  AddFolderOptions(*command, arguments->data);
   AddJsonFlag(*command, arguments->json);
   command->add_flag("--quiet", arguments->quiet, "Print the result only");
   command->footer("Examples:\n  tributary evaluate m.safetensors --data-dir ~/data\n"

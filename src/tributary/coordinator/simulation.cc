@@ -152,7 +152,8 @@ StatusOr<FinishedRun> Simulate(const Experiment& asked, const SimulationOptions&
   if (folder) {
     SavedNetwork network{NetworkOf(experiment.model.name, experiment, data.train.shape(), data.train.classes()),
                          experiment.data.set,
-                         data.train.normalisation()};
+                         data.train.normalisation(),
+                         data.train.class_names()};
     TRIBUTARY_RETURN_IF_ERROR(folder->Finish(*model, coordinator.parameters(), coordinator.statistics(),
                                              ToMetadata(network), FormatSummary(experiment, result)));
   }

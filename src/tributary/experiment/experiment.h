@@ -102,6 +102,12 @@ struct DataChoice {
   // The share of its own samples that each device keeps back to evaluate on; more tells better how devices fare and
   // leaves less to train on.
   double hold_out = 0;
+  // Of a folder of pictures or recordings: its classes, in their order. Empty: those that occur, sorted. A coordinator tells
+  // its devices, so that a class has the same number everywhere.
+  std::vector<std::string> classes;
+  // How a folder of pictures is read, and folders of recordings (also those of har).
+  ImageSettings images;
+  SensorSettings sensors;
 };
 
 // One of the servers that hold the parameters, each an equal range of their bytes. The transfers in progress share its
@@ -212,12 +218,6 @@ enum class BufferPolicy {
 // [stream]: what becomes of samples that arrive over time. For groups with a stream-rate, and for devices that read from
 // a broker.
 struct StreamChoice {
-  // Devices of groups without a stream-rate get their samples when they were recorded, so many times faster; more
-  // makes time shorter and batches that follow the stream larger. For recordings alone (har). At its end a recording
-  // starts over.
-  std::optional<double> recorded_speed;
-  StreamBatchOptions batch;
-  BufferPolicy buffer = BufferPolicy::kPersist;
   // Every device's samples come from a stream that the program was given (extensions.h).
   struct Own {
     std::string kind;  // NAME or NAME:ARGUMENT
@@ -225,6 +225,12 @@ struct StreamChoice {
     std::string argument;
   };
   std::optional<Own> own;
+  // Devices of groups without a stream-rate get their samples when they were recorded, so many times faster; more
+  // makes time shorter and batches that follow the stream larger. For recordings alone (har). At its end a recording
+  // starts over.
+  std::optional<double> recorded_speed;
+  StreamBatchOptions batch;
+  BufferPolicy buffer = BufferPolicy::kPersist;
   // Of the learning rate, which is taken to be right for `base_batch` samples of each device.
   RateScalingOptions scaling;
   std::int64_t base_batch = 64;

@@ -18,7 +18,7 @@
 namespace tributary::remote {
 
 struct LocalWorkOptions {
-  // The device's own data: a folder with X.npy and y.npy. Without it the device takes its part of the experiment's data
+  // The device's own data: a folder (data/load.h). Without it the device takes its part of the experiment's data
   // set, which must then be one that is known by name.
   std::optional<std::filesystem::path> data;
   std::filesystem::path data_dir;  // where named data sets lie
