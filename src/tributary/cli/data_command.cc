@@ -3,6 +3,7 @@
 
 #include "tributary/base/file.h"
 #include "tributary/cli/commands.h"
+#include "tributary/cli/data_actions.h"
 #include "tributary/cli/shared_options.h"
 #include "tributary/base/text_table.h"
 #include "tributary/data/load.h"
@@ -71,8 +72,8 @@ Status Show(const ShowArguments& arguments) {
     Json result = {{"data", train.name()},
                    {"shape", Json::array({train.shape().channels, train.shape().height, train.shape().width})},
                    {"classes", train.classes()},
-                   {"train", train.size()},
                    {"class_names", train.class_names()},
+                   {"train", train.size()},
                    {"test", data.test.size()},
                    {"split", arguments.split.kind},
                    {"sizes", sizes},
@@ -108,8 +109,8 @@ void AddShow(CLI::App& data, Action& action) {
   CLI::App* command = data.add_subcommand("show", "Divide a data set over devices and show who has what");
   command->add_option("name", arguments->data.name, "Data set, or a folder with X.npy and y.npy, with pictures or with recordings")->capture_default_str();
   AddDataDirOption(*command, arguments->data.data_dir);
-  AddSplitOptions(*command, arguments->split);
   AddFolderOptions(*command, arguments->data);
+  AddSplitOptions(*command, arguments->split);
   command->add_option("--devices", arguments->split.devices, "Number of devices")->capture_default_str();
   command->add_option("--seed", arguments->split.seed, "Same seed, same split")->capture_default_str();
   command->add_option("--plot", arguments->plot, "Write the picture to this SVG file")->type_name("FILE.svg");
@@ -122,14 +123,19 @@ void AddShow(CLI::App& data, Action& action) {
 
 void AddDataCommand(CLI::App& app, Action& action) {
   auto json = std::make_shared<bool>(false);
-  CLI::App* command = app.add_subcommand("data", "List the data sets, or show how one is divided over devices");
+  CLI::App* command = app.add_subcommand("data", "List, get and check data sets, and show how one is divided over devices");
   command->require_subcommand(0, 1);
   AddJsonFlag(*command, *json);
-  command->footer("Example:\n  tributary data\n  tributary data show fashion-mnist --data-dir ~/data --split shards");
+  command->footer("Examples:\n  tributary data\n  tributary data check ./photos --image-size 64\n"
+                  "  tributary data show fashion-mnist --data-dir ~/data --split shards");
   command->callback([json, &action] {
     if (!action) action = [json] { return List(*json); };
   });
   AddShow(*command, action);
+  AddDataCheck(*command, action);
+#ifdef TRIBUTARY_DOWNLOAD
+  AddDataFetch(*command, action);
+#endif
 }
 
 }  // namespace tributary
