@@ -33,6 +33,7 @@ struct Arguments {
   std::string availability;
   std::vector<std::string> allow;
   int threads = 1;
+  std::string device = "cpu";
   bool once = false;
   bool leave_when_done = false;
   std::string longest_wait = "30s";
@@ -177,6 +178,7 @@ void AddDeviceCommand(CLI::App& app, Action& action, const Extensions& extension
       ->type_name("WHAT,…")
       ->allow_extra_args(false);
   AddThreadsOption(*command, arguments->threads);
+  AddTorchDeviceOption(*command, arguments->device);
   command->add_flag("--once", arguments->once,
                     "Take part in one round and end, e.g. from cron; fails if no coordinator answers within a minute");
   command->add_flag("--leave-when-done", arguments->leave_when_done,

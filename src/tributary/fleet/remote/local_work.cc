@@ -132,7 +132,7 @@ Status LocalWork::Build(const Welcome& welcome) {
   parameters_ = FlatBuffer(model_->parameters.size);
   statistics_ = FlatBuffer(model_->statistics.size);
   SetComputeThreads(options_.threads);
-  worker_ = std::make_unique<Worker>(model_);
+  worker_ = std::make_unique<Worker>(model_, ExecutorOptions{.device = options_.device});
   record_bytes_ = experiment.injection.on() ? RecordBytes(FormatFor(welcome)) : 0;
   compressor_.reset();
   if (experiment.compression.kind != CompressionKind::kDense) {

@@ -23,13 +23,14 @@ struct LocalWorkOptions {
   std::optional<std::filesystem::path> data;
   std::filesystem::path data_dir;  // where named data sets lie
   int threads = 1;                 // to compute with; the same number gives the same bits
+  TorchDevice device = TorchDevice::kCpu;  // what passes run on; the last bits depend on it
   // What must survive the process is kept here; made when it is needed.
   std::filesystem::path state = "tributary-state";
   // Where its samples come from, if they arrive over time. Without it, and in an experiment whose devices have streams,
   // its samples arrive at the rate that the simulated device of its number has.
   std::optional<StreamPlace> stream;
-  BrokerSettings broker_settings;
   Extensions extensions;  // what the program knows besides
+  BrokerSettings broker_settings;
   Bytes buffer_memory{64'000'000};  // for samples that wait; more go to `state`
   Bytes buffer_disk{0};             // at most so much of it; 0: as the disk allows
   // The network's weights before training, for experiments that freeze some of them: those are not sent.
