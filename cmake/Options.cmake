@@ -10,16 +10,18 @@ option(TRIBUTARY_WERROR "Treat warnings in our code as errors" ON)
 
 # Parts of the full system that stand on an outside library. One that is ON must be found; until the code that uses
 # it is here, configure says so, and `tributary --version` lists what a binary was built with. Those in use are ON.
-#   name | pkg-config module | Debian package
+#   name | pkg-config modules | Debian packages
 set(TRIBUTARY_OPTIONAL_PARTS
     "GRPC|grpc++|libgrpc++-dev libprotobuf-dev protobuf-compiler protobuf-compiler-grpc"
     "KAFKA|rdkafka|librdkafka-dev"
     "MQTT|libmosquitto|libmosquitto-dev"
+    "IMAGES|libpng libjpeg|libpng-dev libjpeg-dev"
+    "CURL|libcurl libarchive|libcurl4-openssl-dev libarchive-dev"
     "SQLITE|sqlite3|libsqlite3-dev"
     "ZSTD|libzstd|libzstd-dev"
     "OPENSSL|openssl>=3.0|libssl-dev"
     "DASHBOARD|cpp-httplib|libcpp-httplib-dev")
-set(TRIBUTARY_PARTS_IN_USE GRPC KAFKA MQTT OPENSSL SQLITE DASHBOARD)  # Extended as the folders that use a part arrive.
+set(TRIBUTARY_PARTS_IN_USE CURL DASHBOARD GRPC IMAGES KAFKA MQTT OPENSSL SQLITE)  # Extended as the folders that use a part arrive.
 foreach(part IN LISTS TRIBUTARY_OPTIONAL_PARTS)
   string(REGEX MATCH "^[A-Z]+" name "${part}")
   set(default OFF)

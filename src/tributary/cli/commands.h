@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "tributary/base/status.h"
+#include "tributary/experiment/extensions.h"
 
 namespace tributary {
 
@@ -11,8 +12,8 @@ namespace tributary {
 using Action = std::function<Status()>;
 
 // Each adds one sub-command to `app`; if it is the one chosen, reading the arguments puts its work into `action`.
-// One file per sub-command, NAME_command.cc.
-void AddRunCommand(CLI::App& app, Action& action);
+// One file per sub-command, NAME_command.cc. `extensions` outlive the action.
+void AddRunCommand(CLI::App& app, Action& action, const Extensions& extensions);
 void AddReportCommand(CLI::App& app, Action& action);
 void AddRunsCommand(CLI::App& app, Action& action);
 void AddCompareCommand(CLI::App& app, Action& action);
@@ -31,8 +32,8 @@ void AddStreamCommand(CLI::App& app, Action& action);
 // Only in a program built with OpenSSL:
 void AddKeysCommand(CLI::App& app, Action& action);
 // Only in a program built with gRPC:
-void AddCoordinatorCommand(CLI::App& app, Action& action);
-void AddDeviceCommand(CLI::App& app, Action& action);
+void AddCoordinatorCommand(CLI::App& app, Action& action, const Extensions& extensions);
+void AddDeviceCommand(CLI::App& app, Action& action, const Extensions& extensions);
 void AddFleetCommand(CLI::App& app, Action& action);
 
 }  // namespace tributary

@@ -36,23 +36,23 @@ struct Arguments {
   bool quiet = false;
 };
 
-StatusOr<Experiment> Find(Arguments& arguments) {
+StatusOr<Experiment> Find(Arguments& arguments, const Extensions& extensions) {
   if (arguments.resume.empty()) {
     if (arguments.experiment.empty()) {
       return InvalidArgument("which experiment? name a preset or a file, or --resume a run's folder");
     }
     if (arguments.seed) arguments.overrides.push_back("experiment.seed=" + std::to_string(*arguments.seed));
-    return FindExperiment(arguments.experiment, arguments.overrides);
+    return FindExperiment(arguments.experiment, arguments.overrides, extensions);
   }
   if (!arguments.experiment.empty() || !arguments.overrides.empty() || arguments.seed || !arguments.out.empty()) {
     return InvalidArgument("--resume goes on with the experiment of that run as it is: leave out the experiment, --set,"
                            " --seed and --out");
   }
-  return FindExperiment((std::filesystem::path(arguments.resume) / "experiment.toml").string());
+  return FindExperiment((std::filesystem::path(arguments.resume) / "experiment.toml").string(), {}, extensions);
 }
 
-Status Run(Arguments arguments) {
-  TRIBUTARY_ASSIGN_OR_RETURN(const Experiment experiment, Find(arguments));
+Status Run(Arguments arguments, const Extensions& extensions) {
+  TRIBUTARY_ASSIGN_OR_RETURN(const Experiment experiment, Find(arguments, extensions));
   if (arguments.listen.empty()) arguments.listen = arguments.fleet.insecure ? "127.0.0.1:7070" : ":7070";
   ServingOptions options;
   options.data_dir = arguments.data_dir;
@@ -108,7 +108,7 @@ Status Run(Arguments arguments) {
 
 }  // namespace
 
-void AddCoordinatorCommand(CLI::App& app, Action& action) {
+void AddCoordinatorCommand(CLI::App& app, Action& action, const Extensions& extensions) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand("coordinator", "Run an experiment on real devices that join over the network");
   command->add_option("experiment", arguments->experiment, "Preset (see 'tributary presets') or path of a TOML file");
@@ -149,7 +149,9 @@ void AddCoordinatorCommand(CLI::App& app, Action& action) {
       "  tributary coordinator default --listen :7070\n"
       "  tributary coordinator smoke --insecure                  on this machine, without keys\n"
       "  tributary coordinator --resume runs/default-1");
-  command->callback([arguments, &action] { action = [arguments] { return Run(*arguments); }; });
+  command->callback([arguments, &action, &extensions] {
+    action = [arguments, &extensions] { return Run(*arguments, extensions); };
+  });
 }
 
 }  // namespace tributary

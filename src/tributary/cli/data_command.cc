@@ -3,6 +3,7 @@
 
 #include "tributary/base/file.h"
 #include "tributary/cli/commands.h"
+#include "tributary/cli/data_actions.h"
 #include "tributary/cli/shared_options.h"
 #include "tributary/base/text_table.h"
 #include "tributary/data/load.h"
@@ -31,7 +32,10 @@ void Print(const ShowArguments& arguments, const Dataset& dataset, const Partiti
   constexpr int kMostColumns = 20;
   const bool wide = dataset.classes() > kMostColumns;
   std::vector<std::string> heading = {"device", "samples", "classes"};
-  for (int c = 0; c < dataset.classes() && !wide; ++c) heading.push_back("class " + std::to_string(c));
+  for (int c = 0; c < dataset.classes() && !wide; ++c) {
+    heading.push_back(dataset.class_names().empty() ? "class " + std::to_string(c)
+                                                    : dataset.class_names()[static_cast<std::size_t>(c)]);
+  }
   TextTable table(heading);
   for (std::size_t device = 0; device < partition.size(); ++device) {
     const auto held = std::count_if(counts[device].begin(), counts[device].end(), [](std::int64_t n) { return n > 0; });
@@ -68,6 +72,7 @@ Status Show(const ShowArguments& arguments) {
     Json result = {{"data", train.name()},
                    {"shape", Json::array({train.shape().channels, train.shape().height, train.shape().width})},
                    {"classes", train.classes()},
+                   {"class_names", train.class_names()},
                    {"train", train.size()},
                    {"test", data.test.size()},
                    {"split", arguments.split.kind},
@@ -95,15 +100,16 @@ Status List(bool json) {
     return OkStatus();
   }
   std::fputs(table.Format().c_str(), stdout);
-  std::puts("\nor a folder with X.npy and y.npy, or with a folder of .csv recordings for each person. 'tributary data show NAME' says who has what.");
+  std::puts("\nor a folder with X.npy and y.npy, with a folder of pictures for each class, or with a folder of .csv\nrecordings for each person (docs/data.md). 'tributary data show NAME' says who has what.");
   return OkStatus();
 }
 
 void AddShow(CLI::App& data, Action& action) {
   auto arguments = std::make_shared<ShowArguments>();
   CLI::App* command = data.add_subcommand("show", "Divide a data set over devices and show who has what");
-  command->add_option("name", arguments->data.name, "Data set, or a folder with X.npy and y.npy or with recordings")->capture_default_str();
+  command->add_option("name", arguments->data.name, "Data set, or a folder with X.npy and y.npy, with pictures or with recordings")->capture_default_str();
   AddDataDirOption(*command, arguments->data.data_dir);
+  AddFolderOptions(*command, arguments->data);
   AddSplitOptions(*command, arguments->split);
   command->add_option("--devices", arguments->split.devices, "Number of devices")->capture_default_str();
   command->add_option("--seed", arguments->split.seed, "Same seed, same split")->capture_default_str();
@@ -117,14 +123,19 @@ void AddShow(CLI::App& data, Action& action) {
 
 void AddDataCommand(CLI::App& app, Action& action) {
   auto json = std::make_shared<bool>(false);
-  CLI::App* command = app.add_subcommand("data", "List the data sets, or show how one is divided over devices");
+  CLI::App* command = app.add_subcommand("data", "List, get and check data sets, and show how one is divided over devices");
   command->require_subcommand(0, 1);
   AddJsonFlag(*command, *json);
-  command->footer("Example:\n  tributary data\n  tributary data show fashion-mnist --data-dir ~/data --split shards");
+  command->footer("Examples:\n  tributary data\n  tributary data check ./photos --image-size 64\n"
+                  "  tributary data show fashion-mnist --data-dir ~/data --split shards");
   command->callback([json, &action] {
     if (!action) action = [json] { return List(*json); };
   });
   AddShow(*command, action);
+  AddDataCheck(*command, action);
+#ifdef TRIBUTARY_DOWNLOAD
+  AddDataFetch(*command, action);
+#endif
 }
 
 }  // namespace tributary

@@ -33,6 +33,7 @@ struct Arguments {
   std::string availability;
   std::vector<std::string> allow;
   int threads = 1;
+  std::string device = "cpu";
   bool once = false;
   bool leave_when_done = false;
   std::string longest_wait = "30s";
@@ -49,9 +50,10 @@ StatusOr<BitsPerSecond> ParseRate(const std::string& text) {
   return BitsPerSecond{rate};
 }
 
-Status ReadStreamOptions(const Arguments& arguments, remote::LocalWorkOptions& options) {
+Status ReadStreamOptions(const Arguments& arguments, const Extensions& extensions, remote::LocalWorkOptions& options) {
+  options.extensions = extensions;
   if (!arguments.stream.empty()) {
-    TRIBUTARY_ASSIGN_OR_RETURN(options.stream, ParseStreamPlace(arguments.stream));
+    TRIBUTARY_ASSIGN_OR_RETURN(options.stream, ParseStreamPlace(arguments.stream, extensions));
   }
   TRIBUTARY_ASSIGN_OR_RETURN(options.broker_settings, ParseBrokerSettings(arguments.broker_settings));
   const auto read = [](const char* flag, const std::string& text, Bytes& bytes) -> Status {
@@ -99,7 +101,7 @@ Status ReadAdvertised(const Arguments& arguments, remote::AgentOptions& options)
 
 const std::vector<std::string> kAllowable = {"activations", "labels", "label-counts", "samples"};
 
-Status Run(const Arguments& arguments) {
+Status Run(const Arguments& arguments, const Extensions& extensions) {
   remote::AgentOptions options;
   options.join = arguments.join.find(':') == std::string::npos ? arguments.join + ":7070" : arguments.join;
   options.coordinator = arguments.coordinator;
@@ -146,7 +148,8 @@ Status Run(const Arguments& arguments) {
   work_options.state = arguments.state.empty() ? std::filesystem::path("tributary-state") / name : arguments.state;
   if (!arguments.data.empty()) work_options.data = arguments.data;
   work_options.weights = arguments.weights;
-  TRIBUTARY_RETURN_IF_ERROR(ReadStreamOptions(arguments, work_options));
+  TRIBUTARY_ASSIGN_OR_RETURN(work_options.device, FindTorchDevice(arguments.device));
+  TRIBUTARY_RETURN_IF_ERROR(ReadStreamOptions(arguments, extensions, work_options));
   TRIBUTARY_RETURN_IF_ERROR(ReadAvailabilityTrace(arguments.availability, work_options.availability));
   remote::LocalWork work(std::move(work_options), *clock);
   return remote::RunDevice(options, work);
@@ -154,7 +157,7 @@ Status Run(const Arguments& arguments) {
 
 }  // namespace
 
-void AddDeviceCommand(CLI::App& app, Action& action) {
+void AddDeviceCommand(CLI::App& app, Action& action, const Extensions& extensions) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand("device", "Take part in a coordinator's run with this machine and its data");
   command->add_option("--join", arguments->join, "The coordinator; port 7070 when not given")
@@ -165,7 +168,7 @@ void AddDeviceCommand(CLI::App& app, Action& action) {
   command->add_option("--coordinator", arguments->coordinator, "Who must answer there, by certificate")
       ->capture_default_str();
   command->add_option("--data", arguments->data,
-                      "Folder with the device's own X.npy and y.npy; without it, its part of the experiment's data set")
+                      "Folder with the device's own samples: X.npy and y.npy, pictures, or recordings; without it, its part of the experiment's data set")
       ->type_name("DIR");
   AddDataDirOption(*command, arguments->data_dir);
   command->add_option("--weights", arguments->weights,
@@ -206,6 +209,7 @@ void AddDeviceCommand(CLI::App& app, Action& action) {
                       "Where to listen for them, if not on the advertised port of all this machine's addresses")
       ->type_name("HOST:PORT");
   AddThreadsOption(*command, arguments->threads);
+  AddTorchDeviceOption(*command, arguments->device);
   command->add_flag("--once", arguments->once,
                     "Take part in one round and end, e.g. from cron; fails if no coordinator answers within a minute");
   command->add_flag("--leave-when-done", arguments->leave_when_done,
@@ -228,7 +232,9 @@ void AddDeviceCommand(CLI::App& app, Action& action) {
       "  tributary device --join coordinator.local --keys pi-1 --advertise pi-1.local:7071\n"
       "  tributary device --join coordinator.local --keys pi-1 --stream mqtt://gateway.local/sensors/pi-1\n"
       "  tributary device --join 127.0.0.1 --insecure --name pi-1");
-  command->callback([arguments, &action] { action = [arguments] { return Run(*arguments); }; });
+  command->callback([arguments, &action, &extensions] {
+    action = [arguments, &extensions] { return Run(*arguments, extensions); };
+  });
 }
 
 }  // namespace tributary

@@ -25,6 +25,7 @@ struct Arguments {
   DataOptions data{.name = ""};
   std::string scores;
   int threads = 1;
+  std::string device = "cpu";
   bool json = false;
   bool quiet = false;
 };
@@ -65,10 +66,20 @@ Status WriteScores(const std::string& path, Executor& executor, const Dataset& t
 
 Status Run(const Arguments& arguments) {
   if (!arguments.scores.empty()) TRIBUTARY_RETURN_IF_ERROR(CheckWritable(arguments.scores));
+  TRIBUTARY_ASSIGN_OR_RETURN(const TorchDevice device, FindTorchDevice(arguments.device));
   TRIBUTARY_ASSIGN_OR_RETURN(const NetworkFile file, ReadNetworkFile(arguments.file));
   TRIBUTARY_ASSIGN_OR_RETURN(const SavedNetwork network, Describe(arguments, file));
   DataOptions options = arguments.data;
   options.name = network.data;
+  // Pictures and recordings become what the network was made for, class by class, unless somebody says otherwise.
+  if (options.classes.empty() && options.name.find('/') != std::string::npos) options.classes = network.class_names;
+  if (network.zoo.input && options.images.height == 0) {
+    options.images = {static_cast<std::size_t>(network.zoo.input->height), static_cast<std::size_t>(network.zoo.input->width),
+                      network.zoo.input->channels == 1 ? ImageColour::kGrey : ImageColour::kColour};
+  }
+  if (network.zoo.input && options.sensors.windows.length == WindowOptions().length) {
+    options.sensors.windows.length = static_cast<std::size_t>(network.zoo.input->width);
+  }
   TRIBUTARY_ASSIGN_OR_RETURN(TrainTest data, LoadData(options));
   TRIBUTARY_ASSIGN_OR_RETURN(FittedNetwork fitted,
                              FitNetwork(arguments.file, file.weights, network, options.name, std::move(data.test)));
@@ -80,7 +91,8 @@ Status Run(const Arguments& arguments) {
                     {.style = arguments.quiet ? ProgressStyle::kQuiet : ProgressStyleFor(stderr),
                      .total = test.size(),
                      .unit = "samples"});
-  Executor executor(fitted.model, {fitted.parameters.span(), fitted.statistics.span(), {}});
+  Executor executor(fitted.model, {fitted.parameters.span(), fitted.statistics.span(), {}},
+                    {.device = device});
   TRIBUTARY_ASSIGN_OR_RETURN(const Evaluation result, Evaluate(executor, test, [&](std::size_t samples) {
                                progress.Update(samples, "evaluating");
                                return true;
@@ -95,6 +107,7 @@ Status Run(const Arguments& arguments) {
                {"samples", result.samples},
                {"accuracy", result.accuracy},
                {"loss", result.loss},
+               {"class_names", test.class_names()},
                {"samples_per_second", rate}});
   } else {
     std::printf("%s on %s: accuracy %.2f %%, loss %.4f over %s test samples (%s samples/s)\n", network.zoo.name.c_str(),
@@ -117,9 +130,11 @@ void AddEvaluateCommand(CLI::App& app, Action& action) {
   command->add_option("--stem", arguments->stem, "Its form: auto, cifar or imagenet; without it, what the file says");
   command->add_option("--data", arguments->data.name, "Data set; without it, the one it was trained on");
   AddDataDirOption(*command, arguments->data.data_dir);
+  AddFolderOptions(*command, arguments->data);
   command->add_option("--test-limit", arguments->data.test_limit, "Use at most so many test samples");
   command->add_option("--scores", arguments->scores, "Write the scores of all classes, one row per test sample")->type_name("FILE.npy");
   AddThreadsOption(*command, arguments->threads);
+  AddTorchDeviceOption(*command, arguments->device);
   AddJsonFlag(*command, arguments->json);
   command->add_flag("--quiet", arguments->quiet, "Print the result only");
   command->footer("Examples:\n  tributary evaluate m.safetensors --data-dir ~/data\n"

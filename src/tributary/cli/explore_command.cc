@@ -320,9 +320,10 @@ void AddExploreCommand(CLI::App& app, Action& action) {
   command->add_option("model", arguments->model, "A network of the zoo (see 'tributary models'), or FILE.onnx")->required();
   AddStemOption(*command, arguments->stem);
   command->add_option("--data", arguments->data.name,
-                      "Data set, or a folder with X.npy and y.npy or with recordings; see 'tributary data'")
+                      "Data set, or a folder with X.npy and y.npy, with pictures or with recordings; see 'tributary data'")
       ->capture_default_str();
   AddDataDirOption(*command, arguments->data.data_dir);
+  AddFolderOptions(*command, arguments->data);
   command->add_option("--train-limit", arguments->data.train_limit, "Use at most so many training samples");
   command->add_option("--budget", arguments->budget_minutes, "Minutes to take")
       ->check(CLI::Range(0.001, 100'000.0))

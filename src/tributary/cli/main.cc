@@ -68,7 +68,7 @@ std::string UnknownArgument(const CLI::App& app) {
 
 }  // namespace
 
-int Main(int argc, const char* const* argv) {
+int Main(int argc, const char* const* argv, const Extensions& extensions) {
   CLI::App app("Trains one neural network across devices that differ in speed, bandwidth, memory, data and stream rate.",
                "tributary");
   app.footer("Examples:\n"
@@ -79,7 +79,7 @@ int Main(int argc, const char* const* argv) {
   app.set_version_flag("--version", VersionText());
   app.require_subcommand(0, 1);
   Action action;
-  AddRunCommand(app, action);
+  AddRunCommand(app, action, extensions);
   AddReportCommand(app, action);
   AddRunsCommand(app, action);
   AddCompareCommand(app, action);
@@ -96,8 +96,8 @@ int Main(int argc, const char* const* argv) {
   AddExploreCommand(app, action);
   AddSampleCommand(app, action);
 #ifdef TRIBUTARY_REMOTE
-  AddCoordinatorCommand(app, action);
-  AddDeviceCommand(app, action);
+  AddCoordinatorCommand(app, action, extensions);
+  AddDeviceCommand(app, action, extensions);
   AddFleetCommand(app, action);
 #endif
 #ifdef TRIBUTARY_KEYS

@@ -1,11 +1,14 @@
 #pragma once
 
+#include "tributary/experiment/extensions.h"
+
 namespace tributary {
 
 // The whole program: reads the arguments, runs one sub-command, returns the exit code.
 //   0  done (also when interrupted and saved)
 //   1  the run failed
 //   2  bad usage, configuration or input
-int Main(int argc, const char* const* argv);
+// The commands run, coordinator and device know the extensions by their names.
+int Main(int argc, const char* const* argv, const Extensions& extensions = {});
 
 }  // namespace tributary

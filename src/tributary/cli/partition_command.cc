@@ -281,6 +281,7 @@ void AddPartitionCommand(CLI::App& app, Action& action) {
   command->add_option("--labels", arguments->labels, "The class of each sample, from 0")->type_name("FILE.npy");
   command->add_option("--data", arguments->data.name, "A data set whose training samples are divided; see 'tributary data'");
   AddDataDirOption(*command, arguments->data.data_dir);
+  AddFolderOptions(*command, arguments->data);
   command->add_option("--train-limit", arguments->data.train_limit, "Use at most so many training samples");
   command->add_option("--speeds", arguments->speeds, "How fast each worker is; only the ratios matter")
       ->type_name("X,X,…")

@@ -23,6 +23,7 @@ struct Arguments {
   std::filesystem::path out;
   std::filesystem::path data_dir;
   int threads = 1;
+  std::string device = "cpu";
   bool json = false;
   bool quiet = false;
 };
@@ -75,6 +76,7 @@ Status Run(Arguments arguments) {
   SimulationOptions simulation;
   simulation.data_dir = arguments.data_dir;
   simulation.threads = static_cast<std::size_t>(arguments.threads);
+  TRIBUTARY_ASSIGN_OR_RETURN(simulation.device, FindTorchDevice(arguments.device));
   simulation.should_stop = options.should_stop;
   TRIBUTARY_ASSIGN_OR_RETURN(const HarnessOutcome outcome,
                              RunReproduction(study.reproduction, options, *clock, RunnerOf(study, simulation)));
@@ -110,6 +112,7 @@ void AddReproduceCommand(CLI::App& app, Action& action) {
       ->type_name("DIR");
   AddDataDirOption(*command, arguments->data_dir);
   AddThreadsOption(*command, arguments->threads);
+  AddTorchDeviceOption(*command, arguments->device);
   AddJsonFlag(*command, arguments->json);
   command->add_flag("--quiet", arguments->quiet, "Print the result only");
   command->footer(

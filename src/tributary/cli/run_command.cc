@@ -27,9 +27,10 @@ struct Arguments {
   bool quiet = false;
 };
 
-Status Run(Arguments arguments) {
+Status Run(Arguments arguments, const Extensions& extensions) {
   if (arguments.seed) arguments.overrides.push_back("experiment.seed=" + std::to_string(*arguments.seed));
-  TRIBUTARY_ASSIGN_OR_RETURN(const Experiment experiment, FindExperiment(arguments.experiment, arguments.overrides));
+  TRIBUTARY_ASSIGN_OR_RETURN(const Experiment experiment,
+                             FindExperiment(arguments.experiment, arguments.overrides, extensions));
   SimulationOptions options;
   options.data_dir = arguments.data_dir;
   options.threads = static_cast<std::size_t>(arguments.threads);
@@ -70,7 +71,7 @@ Status Run(Arguments arguments) {
 
 }  // namespace
 
-void AddRunCommand(CLI::App& app, Action& action) {
+void AddRunCommand(CLI::App& app, Action& action, const Extensions& extensions) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand("run", "Run an experiment on a simulated fleet of unequal devices");
   command->add_option("experiment", arguments->experiment, "Preset (see 'tributary presets') or path of a TOML file")
@@ -92,7 +93,9 @@ void AddRunCommand(CLI::App& app, Action& action) {
       "  tributary run\n"
       "  tributary run har --dashboard\n"
       "  tributary run default --set train.method=sync-sgd --set experiment.rounds=100 --seed 2");
-  command->callback([arguments, &action] { action = [arguments] { return Run(*arguments); }; });
+  command->callback([arguments, &action, &extensions] {
+    action = [arguments, &extensions] { return Run(*arguments, extensions); };
+  });
 }
 
 }  // namespace tributary

@@ -4,6 +4,10 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "tributary/experiment/image_size.h"
+#include "tributary/experiment/quantity.h"
+#include "tributary/experiment/vocabulary.h"
+
 namespace tributary {
 
 void AddJsonFlag(CLI::App& command, bool& json) {
@@ -14,6 +18,57 @@ void AddDataDirOption(CLI::App& command, std::filesystem::path& data_dir) {
   command.add_option("--data-dir", data_dir, "Folder with the data sets, each in a folder of its own name")
       ->envname("TRIBUTARY_DATA")
       ->type_name("DIR");
+}
+
+void AddFolderOptions(CLI::App& command, DataOptions& data) {
+  constexpr const char* kGroup = "Folders of pictures or recordings (docs/data.md)";
+  const auto refuse = [](const std::string& flag, const std::string& why) { throw CLI::ValidationError(flag, why); };
+  command
+      .add_option_function<std::string>(
+          "--image-size",
+          [&data, refuse](const std::string& text) {
+            if (const Status read = ParseImageSize(text, data.images); !read.ok()) {
+              refuse("--image-size", "is '" + text + "'; " + read.message());
+            }
+          },
+          "Pictures are brought to this height and width; without it they all have the same")
+      ->type_name("SIDE|HxW")
+      ->group(kGroup);
+  std::map<std::string, ImageColour> colours;
+  for (const Word<ImageColour>& word : kImageColours) colours.emplace(word.name, word.meaning);
+  command
+      .add_option("--colour", data.images.colour, "Pictures in grey or colour; auto: grey where all of them are")
+      ->transform(CLI::CheckedTransformer(colours))
+      ->type_name("auto|grey|colour")
+      ->group(kGroup);
+  SensorSettings& sensors = data.sensors;
+  const auto rows = CLI::Range(std::size_t{1}, kLongestWindow);
+  command.add_option("--window", sensors.windows.length, "Rows of a recording in a sample")
+      ->check(rows)->capture_default_str()->type_name("ROWS")->group(kGroup);
+  command.add_option("--hop", sensors.windows.hop, "Rows from the start of a sample to that of the next")
+      ->check(rows)->capture_default_str()->type_name("ROWS")->group(kGroup);
+  command.add_option("--columns", sensors.columns, "Columns with values, in their order; without it all")
+      ->delimiter(',')->type_name("NAME,…")->allow_extra_args(false)->group(kGroup);
+  command.add_option("--time-column", sensors.time_column, "Column with the time")->capture_default_str()->group(kGroup);
+  command.add_option("--label-column", sensors.label_column, "Column with the class")->capture_default_str()->group(kGroup);
+  const auto add_time = [&](const std::string& flag, Duration& out, const std::string& what, double most) {
+    command
+        .add_option_function<std::string>(
+            flag,
+            [flag, &out, refuse, most](const std::string& text) {
+              const auto seconds = ParseQuantity(text, Unit::kSeconds);
+              if (!seconds.ok() || !(*seconds > 0 && *seconds <= most)) {
+                refuse(flag, "is '" + text + "'; allowed: a time above 0, like 250ms, up to " + FormatDuration(FromSeconds(most)));
+              }
+              out = FromSeconds(*seconds);
+            },
+            what)
+        ->default_str(FormatDuration(out))
+        ->type_name("TIME")
+        ->group(kGroup);
+  };
+  add_time("--longest-gap", sensors.windows.longest_gap, "Rows further apart do not belong into one sample", 1e6);
+  add_time("--time-unit", sensors.time_unit, "That the time column counts in", 3600);
 }
 
 void AddSplitOptions(CLI::App& command, SplitOptions& split) {

@@ -17,6 +17,9 @@ void AddJsonFlag(CLI::App& command, bool& json);
 // --data-dir, from the environment variable TRIBUTARY_DATA when not given.
 void AddDataDirOption(CLI::App& command, std::filesystem::path& data_dir);
 
+// How folders of pictures and recordings are read.
+void AddFolderOptions(CLI::App& command, DataOptions& data);
+
 // --split and what its kinds need. Not --devices.
 void AddSplitOptions(CLI::App& command, SplitOptions& split);
 

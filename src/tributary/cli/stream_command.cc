@@ -38,9 +38,10 @@ void AddPublish(CLI::App& stream, Action& action) {
       ->add_option("--topic-prefix", arguments->topic_prefix,
                    "Topics are this and the number of the device, from 0")
       ->capture_default_str();
-  command->add_option("--data", arguments->data.name, "Data set, or a folder with X.npy and y.npy or with recordings")
+  command->add_option("--data", arguments->data.name, "Data set, or a folder with X.npy and y.npy, with pictures or with recordings")
       ->capture_default_str();
   AddDataDirOption(*command, arguments->data.data_dir);
+  AddFolderOptions(*command, arguments->data);
   AddSplitOptions(*command, arguments->split);
   command
       ->add_option("--programme", arguments->programme,

@@ -147,6 +147,7 @@ Status Run(Arguments arguments) {
   network.zoo.classes = data.train.classes();
   network.data = arguments.data.name;
   network.normalisation = data.train.normalisation();
+  network.class_names = data.train.class_names();
   if (IsOnnxName(arguments.model)) {
     TRIBUTARY_ASSIGN_OR_RETURN(Graph fitted, FitToData(*brought->graph, data.train.shape(), data.train.classes(), arguments.new_head));
     network.zoo.imported = std::make_shared<const Graph>(std::move(fitted));
@@ -273,9 +274,10 @@ void AddTrainCommand(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("train", "Train a network on this machine alone");
   command->add_option("--model", arguments->model, "Network to train: a name ('tributary models'), or FILE.onnx with its weights")->capture_default_str();
   AddStemOption(*command, arguments->stem);
-  command->add_option("--data", arguments->data.name, "Data set, or a folder with X.npy and y.npy or with recordings; see 'tributary data'")
+  command->add_option("--data", arguments->data.name, "Data set, or a folder with X.npy and y.npy, with pictures or with recordings; see 'tributary data'")
       ->capture_default_str();
   AddDataDirOption(*command, arguments->data.data_dir);
+  AddFolderOptions(*command, arguments->data);
   command->add_option("--train-limit", arguments->data.train_limit, "Use at most so many training samples");
   command->add_option("--test-limit", arguments->data.test_limit, "Use at most so many test samples");
   AddTrainingOptions(*command, *arguments);

@@ -118,7 +118,7 @@ Status Coordinator::Restore(const CheckpointFile& file) {
   TRIBUTARY_RETURN_IF_ERROR(file.CopyTo(Arrays()));
   kept_ = file.checkpoint().progress;
   method_->optimiser().set_steps(kept_.optimiser_steps);
-  method_->Restore(kept_.epoch);
+  TRIBUTARY_RETURN_IF_ERROR(method_->Restore(kept_.epoch));
   accuracy_ = kept_.accuracy;
   fruitless_rounds_ = kept_.fruitless_rounds;
   resumed_ = true;

@@ -4,17 +4,19 @@
 
 namespace tributary {
 
-void Epochs::Restore(EpochState state) {
+Status Epochs::Restore(EpochState state) {
   state_ = std::move(state);
   walked_ = 0;
   taken_.assign(state_.problem.sizes.size(), 0);
-  if (state_.number > 0) plan_ = PlanEpoch(state_.problem, options_, state_.number);
+  if (state_.number == 0) return OkStatus();
+  plan_ = PlanEpoch(state_.problem, options_, state_.number);
+  if (!options_.own) return OkStatus();
+  return CheckSamplingPlan(state_.problem, plan_).WithContext("sampler '" + options_.own_name + "'");
 }
 
 Status Epochs::Begin(std::uint64_t round, SamplingProblem problem) {
   TRIBUTARY_RETURN_IF_ERROR(CheckSamplingProblem(problem));
-  Restore({state_.number + 1, round, std::move(problem)});
-  return OkStatus();
+  return Restore({state_.number + 1, round, std::move(problem)});
 }
 
 Epochs::Step Epochs::StepOf(std::uint64_t round) {

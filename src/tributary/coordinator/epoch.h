@@ -32,7 +32,8 @@ class Epochs {
   explicit Epochs(SamplingOptions options) : options_(std::move(options)) {}
 
   const EpochState& state() const { return state_; }
-  void Restore(EpochState state);
+  // The error of a sampler of one's own whose plan is none.
+  Status Restore(EpochState state);
 
   // Whether this round begins an epoch, which then needs a problem.
   bool AtEnd(std::uint64_t round) const { return state_.number == 0 || round - state_.began >= plan_.steps(); }

@@ -139,7 +139,7 @@ TEST(Epochs, ARestoredRunGoesOnAsIfNothingHadHappened) {
       Walk(before, 1, crash, problem_of);
       const EpochState saved = before.state();
       Epochs after(options);
-      after.Restore(saved);
+      ASSERT_TRUE(after.Restore(saved).ok());
       EXPECT_EQ(after.state(), saved);
       const std::vector<Epochs::Step> rest = Walk(after, crash + 1, 40, problem_of);
       EXPECT_TRUE(std::equal(rest.begin(), rest.end(), steps.begin() + static_cast<std::ptrdiff_t>(crash)))
@@ -151,7 +151,7 @@ TEST(Epochs, ARestoredRunGoesOnAsIfNothingHadHappened) {
 TEST(Epochs, BeforeTheFirstEpochThereIsNothingToRestore) {
   Epochs epochs({});
   EXPECT_TRUE(epochs.AtEnd(1));
-  epochs.Restore({});
+  ASSERT_TRUE(epochs.Restore({}).ok());
   EXPECT_TRUE(epochs.AtEnd(1));
   EXPECT_EQ(epochs.state(), EpochState{});
 }

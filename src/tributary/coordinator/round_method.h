@@ -45,7 +45,7 @@ class RoundMethod {
   virtual bool Collects() const { return false; }
   // Where it stands in its samples, if it plans them; which a checkpoint holds too.
   virtual const EpochState* epoch() const { return nullptr; }
-  virtual void Restore(const EpochState&) {}
+  virtual Status Restore(const EpochState&) { return OkStatus(); }
 };
 
 // What the experiment asks of a device whatever the method: which batches, and how they are read.

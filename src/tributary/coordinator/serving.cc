@@ -86,6 +86,7 @@ StatusOr<FinishedRun> Serve(const Experiment& asked, const ServingOptions& optio
   TRIBUTARY_ASSIGN_OR_RETURN(const TrainTest data, LoadExperimentData(asked, options.data_dir));
   const Dataset& train = data.train;
   Experiment experiment = asked;
+  if (experiment.data.set.find('/') != std::string::npos) experiment.data.classes = train.class_names();
   TRIBUTARY_RETURN_IF_ERROR(FitNetworkToData(experiment, train.shape(), train.classes()));
   TRIBUTARY_RETURN_IF_ERROR(ResolveCut(experiment, train.shape(), train.classes()));
   TRIBUTARY_ASSIGN_OR_RETURN(const auto whole,
@@ -175,7 +176,8 @@ StatusOr<FinishedRun> Serve(const Experiment& asked, const ServingOptions& optio
   if (outcome.reason == RunEnd::kInterrupted) return result;  // Its folder is for going on.
   const SavedNetwork network{NetworkOf(experiment.model.name, experiment, train.shape(), train.classes()),
                              experiment.data.set,
-                             train.normalisation()};
+                             train.normalisation(),
+                             train.class_names()};
   TRIBUTARY_RETURN_IF_ERROR(run.folder.Finish(*model, coordinator.parameters(), coordinator.statistics(),
                                               ToMetadata(network), FormatSummary(experiment, result)));
   return result;

@@ -32,7 +32,7 @@ Status CheckMemory(const Model& charged, const Experiment& experiment, std::span
 
 // Real devices may bring streams of their own; simulated ones have those of the experiment.
 Status CheckStreams(const StreamChoice& stream, std::span<const DeviceProfile> profiles) {
-  if (stream.recorded_speed) return OkStatus();
+  if (stream.recorded_speed || stream.own) return OkStatus();
   if (stream.batch.rule == BatchRule::kFixed && stream.buffer == BufferPolicy::kPersist) return OkStatus();
   if (std::ranges::any_of(profiles, [](const DeviceProfile& profile) { return profile.stream_rate.value > 0; })) {
     return OkStatus();
@@ -46,6 +46,29 @@ Status CheckRecorded(const Experiment& experiment, const Dataset& train) {
   return InvalidArgument("[stream] recorded-speed plays samples as they were recorded, and " + train.name() +
                          " does not say when that was; give groups a stream-rate, or use recordings (har, or a folder of "
                          ".csv files for each person)");
+}
+
+// Of every device, where the experiment names one that the program was given.
+StatusOr<std::vector<std::shared_ptr<PolledStream>>> OwnStreams(const Experiment& experiment, const Dataset& train,
+                                                                const SimulatedFleetOptions& options) {
+  std::vector<std::shared_ptr<PolledStream>> streams;
+  if (!experiment.stream.own) return streams;
+  const std::shared_ptr<const Dataset> dataset(std::shared_ptr<void>(), &train);  // It outlives the fleet.
+  for (const DeviceProfile& profile : options.profiles) {
+    StreamScene scene{.device = profile.id,
+                      .seed = experiment.goal.seed,
+                      .format = FormatOf(train),
+                      .dataset = dataset,
+                      .part = options.data[profile.id.value].training,
+                      .rate = profile.stream_rate,
+                      .start = TimePoint(0),
+                      .argument = experiment.stream.own->argument};
+    auto stream = experiment.stream.own->maker(scene);
+    if (!stream.ok()) return std::move(stream).status().WithContext("stream '" + experiment.stream.own->kind + "'");
+    if (*stream == nullptr) return InvalidArgument("stream '" + experiment.stream.own->kind + "' was made as nothing");
+    streams.push_back(std::make_shared<PolledStream>(std::move(*stream), scene.format));
+  }
+  return streams;
 }
 
 StatusOr<std::optional<SimulatedFleetOptions::Dropout>> DropoutOf(const Experiment& experiment, const Model& model) {
@@ -99,6 +122,7 @@ StatusOr<FinishedRun> Simulate(const Experiment& asked, const SimulationOptions&
   TRIBUTARY_RETURN_IF_ERROR(CheckMemory(*fleet_options.charged, experiment, fleet_options.profiles));
   TRIBUTARY_RETURN_IF_ERROR(CheckStreams(experiment.stream, fleet_options.profiles));
   TRIBUTARY_ASSIGN_OR_RETURN(fleet_options.data, DealOut(experiment, data.train));
+  TRIBUTARY_ASSIGN_OR_RETURN(fleet_options.own_streams, OwnStreams(experiment, data.train, fleet_options));
   fleet_options.servers = experiment.fleet.servers;
   fleet_options.disturbances = experiment.disturbances;
   TRIBUTARY_ASSIGN_OR_RETURN(fleet_options.dropout, DropoutOf(experiment, *model));
@@ -141,7 +165,8 @@ StatusOr<FinishedRun> Simulate(const Experiment& asked, const SimulationOptions&
   if (folder) {
     SavedNetwork network{NetworkOf(experiment.model.name, experiment, data.train.shape(), data.train.classes()),
                          experiment.data.set,
-                         data.train.normalisation()};
+                         data.train.normalisation(),
+                         data.train.class_names()};
     TRIBUTARY_RETURN_IF_ERROR(folder->Finish(*model, coordinator.parameters(), coordinator.statistics(),
                                              ToMetadata(network), FormatSummary(experiment, result)));
   }

@@ -53,7 +53,7 @@ class Split : public RoundMethod {
 
   Optimiser& optimiser() override { return *optimiser_; }
   const EpochState* epoch() const override { return &epochs_.state(); }
-  void Restore(const EpochState& state) override { epochs_.Restore(state); }
+  Status Restore(const EpochState& state) override { return epochs_.Restore(state); }
 
  private:
   std::uint64_t rounds() const { return static_cast<std::uint64_t>(experiment_.goal.rounds.value_or(0)); }
@@ -66,11 +66,11 @@ class Split : public RoundMethod {
       problem.label_counts.push_back(device.label_counts);
       labels = labels && (device.samples == 0 || !device.label_counts.empty());
     }
-    if (!labels || !UsesLabels(experiment_.sampling.method)) problem.label_counts.clear();
+    if (!labels || !UsesLabels(experiment_.sampling)) problem.label_counts.clear();
     for (auto& counts : problem.label_counts) {
       if (counts.empty()) counts.assign(setup_.classes, 0);
     }
-    if (UsesDelays(experiment_.sampling.method)) problem.delays = setup_.delays(devices);
+    if (UsesDelays(experiment_.sampling)) problem.delays = setup_.delays(devices);
     return problem;
   }
 

@@ -71,6 +71,10 @@ StatusOr<Dataset> Dataset::Make(DatasetInfo info, Values values, std::vector<std
   TRIBUTARY_RETURN_IF_ERROR(CheckShape(info.shape));
   TRIBUTARY_RETURN_IF_ERROR(CheckNormalisation(info.normalisation, info.shape));
   TRIBUTARY_RETURN_IF_ERROR(CheckLabels(labels, info.classes));
+  if (!info.class_names.empty() && info.class_names.size() != static_cast<std::size_t>(info.classes)) {
+    return InvalidArgument("a data set with " + std::to_string(info.classes) + " classes has names for " +
+                           std::to_string(info.class_names.size()));
+  }
   const auto elements = static_cast<std::size_t>(info.shape.elements());
   const std::size_t found = std::visit([](const auto& held) { return held.size(); }, values);
   if (found % elements != 0 || found / elements != labels.size()) {
@@ -152,7 +156,16 @@ Dataset Dataset::WithNormalisation(Normalisation normalisation) && {
 
 Dataset Dataset::WithClasses(int classes) && {
   TRIBUTARY_CHECK(classes >= info_.classes);
+  if (classes > info_.classes) info_.class_names.clear();
   info_.classes = classes;
+  return std::move(*this);
+}
+
+Dataset Dataset::WithFewerClasses(int classes) && {
+  TRIBUTARY_CHECK(classes >= 1 && classes <= info_.classes);
+  for (const std::int32_t label : labels_) TRIBUTARY_CHECK(label < classes);
+  info_.classes = classes;
+  if (!info_.class_names.empty()) info_.class_names.resize(static_cast<std::size_t>(classes));
   return std::move(*this);
 }
 

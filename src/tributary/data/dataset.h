@@ -29,6 +29,8 @@ struct DatasetInfo {
   Shape shape;  // Of one sample, channels first.
   int classes = 0;
   Normalisation normalisation;
+  // What the classes are called, in their order; empty where they have numbers only.
+  std::vector<std::string> class_names{};
 };
 
 // Labelled samples in memory, all of one shape. Images keep their bytes (a quarter of the memory of floats)
@@ -39,7 +41,8 @@ class Dataset {
   using Values = std::variant<std::vector<std::uint8_t>, std::vector<float>>;
 
   // Values lie sample after sample, each channel by channel and row by row. Refused unless there is one label
-  // per sample, all in [0, classes), every float is finite, and the normalisation fits the channels.
+  // per sample, all in [0, classes), every float is finite, the normalisation fits the channels, and there is
+  // a name for every class or for none.
   static StatusOr<Dataset> Make(DatasetInfo info, Values values, std::vector<std::int32_t> labels);
 
   std::size_t size() const { return labels_.size(); }
@@ -47,6 +50,7 @@ class Dataset {
   const Shape& shape() const { return info_.shape; }
   int classes() const { return info_.classes; }
   const Normalisation& normalisation() const { return info_.normalisation; }
+  const std::vector<std::string>& class_names() const { return info_.class_names; }
   std::int32_t label(std::size_t index) const { return labels_[index]; }
   std::span<const std::int32_t> labels() const { return labels_; }
 
@@ -69,7 +73,10 @@ class Dataset {
   // The same samples under another normalisation. It must fit the channels.
   Dataset WithNormalisation(Normalisation normalisation) &&;
   // The same samples said to be of more classes than before, of which this part happens to hold none.
+  // Those have no names, and then none has.
   Dataset WithClasses(int classes) &&;
+  // The same samples said to be of fewer classes: none has a label beyond them. Names are dropped with their classes.
+  Dataset WithFewerClasses(int classes) &&;
   // The same samples, with where they come from: a source that has a name, and a time from 0 on, for each.
   Dataset WithOrigins(Origins origins) &&;
 

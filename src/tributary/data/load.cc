@@ -9,6 +9,7 @@
 #include "tributary/data/glyphs.h"
 #include "tributary/data/gzip.h"
 #include "tributary/data/idx.h"
+#include "tributary/data/image_folder.h"
 #include "tributary/data/npy_folder.h"
 #include "tributary/data/sensor_folder.h"
 
@@ -42,7 +43,7 @@ StatusOr<std::vector<std::byte>> ReadPublished(const DataOptions& options, const
   return NotFound(bytes.status().message() + ". " + HowToGiveTheFolder(options));
 }
 
-StatusOr<Dataset> LoadIdxPart(const DataOptions& options, const Normalisation& normalisation,
+StatusOr<Dataset> LoadIdxPart(const DataOptions& options, int classes, const Normalisation& normalisation,
                               const std::string& part) {
   const path folder = options.data_dir / options.name;
   const path images_file = folder / (part + "-images-idx3-ubyte");
@@ -52,7 +53,7 @@ StatusOr<Dataset> LoadIdxPart(const DataOptions& options, const Normalisation& n
   // Each alone first (they are looked at, not copied), so that a broken one is called by its name.
   TRIBUTARY_RETURN_IF_ERROR(ParseIdxImages(images).status().WithContext(images_file.string()));
   TRIBUTARY_RETURN_IF_ERROR(ParseIdxLabels(labels).status().WithContext(labels_file.string()));
-  auto dataset = DatasetFromIdx({options.name, {}, 10, normalisation}, images, labels);
+  auto dataset = DatasetFromIdx({options.name, {}, classes, normalisation}, images, labels);
   if (!dataset.ok()) return std::move(dataset).status().WithContext((folder / part).string());
   return dataset;
 }
@@ -86,8 +87,8 @@ StatusOr<TrainTest> LoadBoth(const Load& load, const Files& train_files, const F
   return TrainTest{std::move(train), std::move(test)};
 }
 
-StatusOr<TrainTest> LoadIdx(const DataOptions& options, const Normalisation& normalisation) {
-  return LoadBoth([&](const std::string& part) { return LoadIdxPart(options, normalisation, part); },
+StatusOr<TrainTest> LoadIdx(const DataOptions& options, int classes, const Normalisation& normalisation) {
+  return LoadBoth([&](const std::string& part) { return LoadIdxPart(options, classes, normalisation, part); },
                   std::string("train"), std::string("t10k"));
 }
 
@@ -98,6 +99,17 @@ StatusOr<TrainTest> LoadCifar(const DataOptions& options, CifarKind kind, const 
         return LoadCifarPart(options, kind, normalisation, files);
       },
       train, test);
+}
+
+StatusOr<TrainTest> LoadCifar10(const DataOptions& options) {
+  return LoadCifar(
+      options, CifarKind::kCifar10, kCifar10,
+      {"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin", "data_batch_4.bin", "data_batch_5.bin"},
+      {"test_batch.bin"});
+}
+
+StatusOr<TrainTest> LoadCifar100(const DataOptions& options) {
+  return LoadCifar(options, CifarKind::kCifar100, kCifar100, {"train.bin"}, {"test.bin"});
 }
 
 StatusOr<TrainTest> LoadHar(const DataOptions& options) {
@@ -112,14 +124,52 @@ StatusOr<TrainTest> LoadHar(const DataOptions& options) {
                     "https://doi.org/10.1016/j.dib.2023.109809");
   }
   return LoadSensorFolder(folder, {.name = options.name,
-                                   .labels = {"SEATED", "STANDING_UP", "WALKING", "TURNING", "SITTING_DOWN"}});
+                                   .labels = {"SEATED", "STANDING_UP", "WALKING", "TURNING", "SITTING_DOWN"},
+                                   .settings = options.sensors});
 }
 
-// Samples of one's own: recordings, or arrays.
-StatusOr<TrainTest> LoadFolder(const path& folder, std::uint64_t seed) {
-  if (!IsSensorFolder(folder)) return LoadNpyFolder(folder, seed);
+constexpr std::string_view kFolders =
+    "a folder with X.npy and y.npy, with a folder of pictures for each class, with a folder of .csv recordings for each "
+    "person, or with files as MNIST and CIFAR have them";
+
+// Samples of one's own in the form of a published set: as many classes as there are, normalised by what they are.
+template <typename Load>
+StatusOr<TrainTest> LoadOwnFiles(const DataOptions& options, const Load& load) {
+  DataOptions files = options;
+  const path folder = options.name;
   const path trimmed = folder.has_filename() ? folder : folder.parent_path();
-  return LoadSensorFolder(folder, {.name = trimmed.filename().string()});
+  files.data_dir = trimmed.has_parent_path() ? trimmed.parent_path() : path(".");
+  files.name = trimmed.filename().string();
+  TRIBUTARY_ASSIGN_OR_RETURN(TrainTest data, load(files));
+  std::int32_t largest = 0;
+  for (const Dataset* part : {&data.train, &data.test}) {
+    for (const std::int32_t label : part->labels()) largest = std::max(largest, label);
+  }
+  const Normalisation normalisation = MeasureNormalisation(data.train);
+  const auto finish = [&](Dataset&& part) {
+    return std::move(part).WithFewerClasses(largest + 1).WithNormalisation(normalisation);
+  };
+  return TrainTest{finish(std::move(data.train)), finish(std::move(data.test))};
+}
+
+// Samples of one's own.
+StatusOr<TrainTest> LoadFolder(const DataOptions& options) {
+  const path folder = options.name;
+  switch (KindOfFolder(folder)) {
+    case FolderKind::kArrays: return LoadNpyFolder(folder, options.seed);
+    case FolderKind::kImages: return LoadImageFolder(folder, options.classes, options.images, options.seed);
+    case FolderKind::kRecordings: {
+      const path trimmed = folder.has_filename() ? folder : folder.parent_path();
+      return LoadSensorFolder(folder, {.name = trimmed.filename().string(), .labels = options.classes, .settings = options.sensors});
+    }
+    case FolderKind::kIdx: return LoadOwnFiles(options, [](const DataOptions& files) { return LoadIdx(files, 256, {}); });
+    case FolderKind::kCifar10: return LoadOwnFiles(options, LoadCifar10);
+    case FolderKind::kCifar100: return LoadOwnFiles(options, LoadCifar100);
+    case FolderKind::kNone: break;
+  }
+  std::error_code error;
+  if (!std::filesystem::is_directory(folder, error)) return NotFound("there is no folder " + folder.string());
+  return NotFound(folder.string() + " holds no samples that are known; allowed: " + std::string(kFolders));
 }
 
 StatusOr<TrainTest> DrawGlyphs(const DataOptions& options) {
@@ -133,25 +183,18 @@ StatusOr<TrainTest> DrawGlyphs(const DataOptions& options) {
 StatusOr<TrainTest> LoadWhole(const DataOptions& options) {
   const std::string& name = options.name;
   if (name == "glyphs") return DrawGlyphs(options);
-  if (name == "mnist") return LoadIdx(options, kMnist);
-  if (name == "fashion-mnist") return LoadIdx(options, kFashionMnist);
-  if (name == "cifar10") {
-    return LoadCifar(
-        options, CifarKind::kCifar10, kCifar10,
-        {"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin", "data_batch_4.bin", "data_batch_5.bin"},
-        {"test_batch.bin"});
-  }
+  if (name == "mnist") return LoadIdx(options, 10, kMnist);
+  if (name == "fashion-mnist") return LoadIdx(options, 10, kFashionMnist);
+  if (name == "cifar10") return LoadCifar10(options);
+  if (name == "cifar100") return LoadCifar100(options);
   if (name == "har") return LoadHar(options);
-  if (name == "cifar100")
-    return LoadCifar(options, CifarKind::kCifar100, kCifar100, {"train.bin"}, {"test.bin"});
   std::error_code ignored;
   // A word without a slash that is no folder is more likely a name mistyped than a path.
   if (std::filesystem::is_directory(name, ignored) || name.find('/') != std::string::npos) {
-    return LoadFolder(name, options.seed);
+    return LoadFolder(options);
   }
   return InvalidArgument(UnknownName("data set", name, DatasetNames()).message() +
-                         ", or the path of a folder with X.npy and y.npy, or with a folder of .csv recordings for "
-                         "each person");
+                         ", or the path of " + std::string(kFolders));
 }
 
 Dataset Limit(Dataset dataset, std::optional<std::size_t> limit, std::uint64_t seed,
@@ -183,6 +226,34 @@ std::vector<std::string> DatasetNames() {
   std::vector<std::string> names;
   for (const KnownDataset& known : KnownDatasets()) names.push_back(known.name);
   return names;
+}
+
+FolderKind KindOfFolder(const path& folder) {
+  std::error_code ignored;
+  for (const char* array : {"X.npy", "y.npy"}) {
+    if (std::filesystem::exists(folder / array, ignored)) return FolderKind::kArrays;
+  }
+  const auto holds = [&](const std::string& name) {
+    return std::filesystem::exists(folder / name, ignored) || std::filesystem::exists(folder / (name + ".gz"), ignored);
+  };
+  if (holds("train-images-idx3-ubyte")) return FolderKind::kIdx;
+  if (holds("data_batch_1.bin") || holds("cifar-10-batches-bin")) return FolderKind::kCifar10;
+  if (holds("train.bin") || holds("cifar-100-binary")) return FolderKind::kCifar100;
+  if (IsImageFolder(folder)) return FolderKind::kImages;
+  return IsSensorFolder(folder) ? FolderKind::kRecordings : FolderKind::kNone;
+}
+
+std::string_view NameOf(FolderKind kind) {
+  switch (kind) {
+    case FolderKind::kNone: break;
+    case FolderKind::kArrays: return "arrays";
+    case FolderKind::kImages: return "pictures";
+    case FolderKind::kRecordings: return "recordings";
+    case FolderKind::kIdx: return "IDX files";
+    case FolderKind::kCifar10:
+    case FolderKind::kCifar100: return "CIFAR files";
+  }
+  return "nothing";
 }
 
 StatusOr<TrainTest> LoadData(const DataOptions& options) {

@@ -5,17 +5,20 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tributary/base/status.h"
 #include "tributary/data/dataset.h"
+#include "tributary/data/folder_options.h"
 
 namespace tributary {
 
 // Which data to train on.
 struct DataOptions {
-  // One of KnownDatasets(), or the path of a folder: with X.npy and y.npy (see npy_folder.h), or with a folder of .csv
-  // recordings for each person (see sensor_folder.h).
+  // One of KnownDatasets(), or the path of a folder: with X.npy and y.npy (see npy_folder.h), with a folder of pictures for
+  // each class (see image_folder.h), with a folder of .csv recordings for each person (see sensor_folder.h), or with files of
+  // a published set of other samples in the same form.
   std::string name = "glyphs";
   // Where the published sets lie, each in a folder of its own name. Not used by "glyphs" or a path.
   std::filesystem::path data_dir{};
@@ -24,7 +27,17 @@ struct DataOptions {
   // Keep at most so many samples, chosen at random: for a quick try. At least 1.
   std::optional<std::size_t> train_limit{};
   std::optional<std::size_t> test_limit{};
+  // Of a folder of pictures or recordings: the classes there may be, in their order. Empty: those that occur, sorted.
+  std::vector<std::string> classes{};
+  // How pictures and recordings are read; the latter also those of "har".
+  ImageSettings images{};
+  SensorSettings sensors{};
 };
+
+// What a folder of one's own holds, as far as one can see.
+enum class FolderKind { kNone, kArrays, kImages, kRecordings, kIdx, kCifar10, kCifar100 };
+FolderKind KindOfFolder(const std::filesystem::path& folder);
+std::string_view NameOf(FolderKind kind);  // for a person: "pictures"
 
 struct KnownDataset {
   std::string name;

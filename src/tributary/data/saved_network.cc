@@ -39,6 +39,7 @@ Metadata ToMetadata(const SavedNetwork& network) {
                                               {"data", network.data},
                                               {"mean", network.normalisation.mean},
                                               {"deviation", network.normalisation.deviation}};
+  if (!network.class_names.empty()) description["class_names"] = network.class_names;
   if (!network.zoo.cut.empty()) description["cut"] = network.zoo.cut;
   if (!network.zoo.tail.empty()) description["tail"] = network.zoo.tail;
   if (network.zoo.imported) description["graph"] = FormatGraph(*network.zoo.imported);
@@ -70,6 +71,12 @@ StatusOr<std::optional<SavedNetwork>> FromMetadata(const Metadata& metadata) {
   }
   if (json.contains("width") && json["width"].is_number()) network.zoo.width = json["width"].get<double>();
   network.data = text("data");
+  if (json.contains("class_names") && json["class_names"].is_array()) {
+    for (const auto& name : json["class_names"]) {
+      if (!name.is_string()) return Corrupt("its metadata '" + std::string(kKey) + "' has names of classes that are no text");
+      network.class_names.push_back(name.get<std::string>());
+    }
+  }
   network.zoo.classes = json["classes"].get<std::int64_t>();
   TRIBUTARY_ASSIGN_OR_RETURN(network.zoo.input, ParseShape(text("input")));
   TRIBUTARY_ASSIGN_OR_RETURN(network.zoo.stem, ParseStem(text("stem")));

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "tributary/base/status.h"
 #include "tributary/data/dataset.h"
@@ -16,6 +17,7 @@ struct SavedNetwork {
   ZooOptions zoo;
   std::string data;             // the data set it was trained on
   Normalisation normalisation;  // of its inputs
+  std::vector<std::string> class_names{};  // of its outputs, in their order; empty where they have none
 };
 
 Metadata ToMetadata(const SavedNetwork& network);

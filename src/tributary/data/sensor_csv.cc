@@ -6,6 +6,8 @@
 #include <limits>
 
 #include "tributary/base/names.h"
+#include "tributary/base/number_text.h"
+#include "tributary/base/units.h"
 
 namespace tributary {
 namespace {
@@ -14,10 +16,8 @@ constexpr std::size_t kLongestLine = 65'536;
 constexpr std::size_t kMostColumns = 256;
 constexpr std::size_t kMostLabels = 1'000;
 constexpr std::size_t kLongestLabel = 64;
-constexpr double kLatest = 9e12;  // Milliseconds: the year 2255, and well within nanoseconds of 64 bits.
+constexpr double kLatest = 9e18;  // Nanoseconds: the year 2255, and within 64 bits.
 
-constexpr std::string_view kTime = "timestamp";
-constexpr std::string_view kLabel = "label";
 
 // What a file said, short enough for a message and without what would garble a terminal.
 std::string Shown(std::string_view field) {
@@ -58,7 +58,7 @@ class Reader {
 
  private:
   // What a column is for: a place among the values, or one of these.
-  static constexpr int kIsTime = -1, kIsLabel = -2;
+  static constexpr int kIsTime = -1, kIsLabel = -2, kIsOther = -3;
 
   Status Fail(const std::string& what) const {
     return Corrupt("line " + std::to_string(line_) + ": " + what);
@@ -98,32 +98,35 @@ class Reader {
       }
       headings_.emplace_back(field);
     }
-    for (const std::string_view needed : {kTime, kLabel}) {
+    const std::string &time = options_.time_column, &label = options_.label_column;
+    for (const std::string& needed : {time, label}) {
       if (std::ranges::find(headings_, needed) == headings_.end()) {
-        return Fail("has no column '" + std::string(needed) + "'; found " + Shown(Joined(headings_)) +
-                    ". The first line names the columns: timestamp, label and those with values");
+        return Fail("has no column '" + needed + "'; found " + Shown(Joined(headings_)) +
+                    ". The first line names the columns: " + time + ", " + label + " and those with values");
       }
     }
     recording_.columns = options_.columns;
     for (const std::string& heading : headings_) {
-      if (heading == kTime || heading == kLabel) continue;
+      if (heading == time || heading == label) continue;
       if (options_.columns.empty()) recording_.columns.push_back(heading);
     }
-    if (recording_.columns.empty()) return Fail("names no column with values, only timestamp and label");
+    if (recording_.columns.empty()) return Fail("names no column with values, only " + time + " and " + label);
     for (const std::string& heading : headings_) {
       const auto place = std::ranges::find(recording_.columns, heading);
-      if (place == recording_.columns.end() && heading != kTime && heading != kLabel) {
-        return Fail("names a column " + Shown(heading) + "; expected " + Joined(recording_.columns) +
-                    ", timestamp, label");
+      const bool value = place != recording_.columns.end();
+      if (!value && heading != time && heading != label && !options_.others) {
+        return Fail("names a column " + Shown(heading) + "; expected " + Joined(recording_.columns) + ", " + time + ", " +
+                    label);
       }
-      purposes_.push_back(heading == kTime    ? kIsTime
-                          : heading == kLabel ? kIsLabel
-                                              : static_cast<int>(place - recording_.columns.begin()));
+      purposes_.push_back(heading == time    ? kIsTime
+                          : heading == label ? kIsLabel
+                          : value            ? static_cast<int>(place - recording_.columns.begin())
+                                             : kIsOther);
     }
     for (const std::string& column : recording_.columns) {
       if (std::ranges::find(headings_, column) != headings_.end()) continue;
-      return Fail("has no column " + Shown(column) + "; expected " + Joined(recording_.columns) +
-                  ", timestamp, label");
+      return Fail("has no column " + Shown(column) + "; expected " + Joined(recording_.columns) + ", " + time + ", " +
+                  label);
     }
     return OkStatus();
   }
@@ -140,6 +143,7 @@ class Reader {
         TRIBUTARY_RETURN_IF_ERROR(ReadLabel(i));
         continue;
       }
+      if (purposes_[i] == kIsOther) continue;
       double number = 0;
       const char* const end = fields_[i].data() + fields_[i].size();
       const auto parsed = std::from_chars(fields_[i].data(), end, number);
@@ -158,13 +162,15 @@ class Reader {
     return OkStatus();
   }
 
-  Status AddTime(std::size_t column, double milliseconds) {
-    if (milliseconds < 0 || milliseconds > kLatest) {
-      return FailAt(column, "is " + Shown(fields_[column]) + "; allowed: milliseconds from 0 to 9e12");
+  Status AddTime(std::size_t column, double units) {
+    const auto unit = static_cast<double>(options_.time_unit.count());
+    if (units < 0 || units > kLatest / unit) {
+      return FailAt(column, "is " + Shown(fields_[column]) + "; allowed: 0 to " + NumberText(kLatest / unit) +
+                                ", in units of " + FormatDuration(options_.time_unit));
     }
-    const double whole = std::floor(milliseconds);  // Apart from the rest, which keeps nanoseconds exact.
-    const TimePoint time(static_cast<std::int64_t>(whole) * 1'000'000 +
-                         std::llround((milliseconds - whole) * 1e6));
+    const double whole = std::floor(units);  // Apart from the rest, which keeps nanoseconds exact.
+    const TimePoint time(static_cast<std::int64_t>(whole) * options_.time_unit.count() +
+                         std::llround((units - whole) * unit));
     if (!recording_.times.empty() && time < recording_.times.back()) {
       return FailAt(column, "is " + Shown(fields_[column]) +
                                 ", earlier than in the line before; readings must be in the order of time");

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -13,11 +14,16 @@ namespace tributary {
 
 // What a file of readings must hold.
 struct SensorCsvOptions {
-  // The columns with values, in the order they are wanted; the file may have them in another, but no others. Empty: all
-  // but `timestamp` and `label`, as they come.
+  // The columns with values, in the order they are wanted; the file may have them in another. Empty: all but those of time
+  // and label, as they come.
   std::vector<std::string> columns{};
   // The labels that may occur. Empty: any.
   std::vector<std::string> labels{};
+  // Whether it may have others besides, which are passed over whatever they hold.
+  bool others = false;
+  std::string time_column = "timestamp";
+  std::string label_column = "label";
+  Duration time_unit = std::chrono::milliseconds(1);  // that time is counted in; positive
 };
 
 // Readings of one sensor, or of several that were read together, in the order of time.
@@ -32,9 +38,9 @@ struct SensorRecording {
   std::size_t rows() const { return times.size(); }
 };
 
-// Reads comma-separated values: a heading that names the columns in any order, then a row for each reading. `timestamp`
-// counts milliseconds and never goes back (readings that were handed over together may share one); `label` is a word;
-// every other column holds finite numbers. Quotes have no meaning. Lines may end in \r\n, and empty lines at the end are
+// Reads comma-separated values: a heading that names the columns in any order, then a row for each reading. The
+// column of time (`timestamp`) counts milliseconds, or what was said, and never goes back (readings that were handed over
+// together may share one); that of the label (`label`) is a word; every other column holds finite numbers. Quotes have no meaning. Lines may end in \r\n, and empty lines at the end are
 // ignored.
 //
 // Any bytes give a recording with at least one row, or an error that begins with the line: "line 17: …". At most 256

@@ -77,9 +77,9 @@ TEST(SensorCsv, RefusesRowsWithTheirLine) {
   EXPECT_EQ(
       Refusal(good + "1,2,9,a\n"),
       "line 3: timestamp is '9', earlier than in the line before; readings must be in the order of time");
-  EXPECT_EQ(Refusal(good + "1,2,-9,a\n"), "line 3: timestamp is '-9'; allowed: milliseconds from 0 to 9e12");
+  EXPECT_EQ(Refusal(good + "1,2,-9,a\n"), "line 3: timestamp is '-9'; allowed: 0 to 9e+12, in units of 1 ms");
   EXPECT_EQ(Refusal(good + "1,2,1e13,a\n"),
-            "line 3: timestamp is '1e13'; allowed: milliseconds from 0 to 9e12");
+            "line 3: timestamp is '1e13'; allowed: 0 to 9e+12, in units of 1 ms");
   EXPECT_EQ(Refusal(good + "\n1,2,10,a\n"), "line 3: is empty; only the end of a file may have empty lines");
   EXPECT_EQ(Refusal(good + "1,2,10,\n"), "line 3: label is ''; allowed: a word of 1 to 64 bytes");
   EXPECT_EQ(Refusal(good + "1,2,10,wlak\n", {{}, {"a", "walk"}}),
@@ -95,6 +95,24 @@ TEST(SensorCsv, IsBounded) {
   std::string many = kHeading;
   for (int i = 0; i <= 1000; ++i) many += "1,2,10,l" + std::to_string(i) + "\n";
   EXPECT_EQ(Refusal(many), "line 1002: label is the label number 1001; allowed: 1000 different ones");
+}
+
+TEST(ParseSensorCsv, TakesTheColumnsThatAreAskedForUnderTheirNames) {
+  const auto recording =
+      ParseSensorCsv("t,note,x,what,y\n0.5,?,1,sit,2\n0.75,,3,walk,4\n", {.columns = {"y"},
+                                                                          .others = true,
+                                                                          .time_column = "t",
+                                                                          .label_column = "what",
+                                                                          .time_unit = std::chrono::seconds(1)});
+  ASSERT_TRUE(recording.ok()) << recording.status();
+  EXPECT_EQ(recording->values, (std::vector<float>{2, 4}));
+  EXPECT_EQ(recording->times, (std::vector<TimePoint>{std::chrono::milliseconds(500), std::chrono::milliseconds(750)}));
+  EXPECT_EQ(recording->labels, (std::vector<std::string>{"sit", "walk"}));
+  EXPECT_EQ(Refusal("t,x,what\n1e10,1,a\n", {.time_column = "t", .label_column = "what", .time_unit = std::chrono::seconds(1)}),
+            "line 2: t is '1e10'; allowed: 0 to 9e+09, in units of 1.0 s");
+  EXPECT_EQ(Refusal("x,timestamp,label\n1,2,a\n", {.label_column = "what"}),
+            "line 1: has no column 'what'; found 'x, timestamp, label'. The first line names the columns: timestamp, what and "
+            "those with values");
 }
 
 }  // namespace

@@ -17,6 +17,7 @@ constexpr std::size_t kMostFiles = 100'000;
 constexpr Bytes kLargestRecording{256'000'000};
 constexpr Bytes kLargestTotal{4'000'000'000};
 constexpr std::size_t kMostClasses = 1'000;
+constexpr std::size_t kMostValues = 2'000'000'000;  // Floats: 8 GB.
 
 // In the order of their names, so that nothing depends on the file system.
 StatusOr<std::vector<path>> List(const path& folder, bool folders, std::size_t most) {
@@ -50,6 +51,16 @@ std::string KindOf(const path& file) {
   return letters ? word : "";
 }
 
+SensorCsvOptions CsvOptions(const SensorFolderOptions& options) {
+  const SensorSettings& settings = options.settings;
+  return {.columns = settings.columns,
+          .labels = options.labels,
+          .others = !settings.columns.empty(),
+          .time_column = settings.time_column,
+          .label_column = settings.label_column,
+          .time_unit = settings.time_unit};
+}
+
 struct File {
   std::string kind;
   std::size_t folder = 0;
@@ -61,7 +72,7 @@ struct File {
 StatusOr<std::vector<File>> ReadFiles(const std::vector<path>& folders, const SensorFolderOptions& options) {
   std::vector<File> files;
   Bytes total{0};
-  SensorCsvOptions csv{.labels = options.labels};
+  SensorCsvOptions csv = CsvOptions(options);
   for (std::size_t i = 0; i < folders.size(); ++i) {
     TRIBUTARY_ASSIGN_OR_RETURN(const auto names, List(folders[i], false, kMostFiles - files.size()));
     for (const path& name : names) {
@@ -74,7 +85,7 @@ StatusOr<std::vector<File>> ReadFiles(const std::vector<path>& folders, const Se
       auto recording = ParseSensorCsv({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, csv);
       if (!recording.ok()) return std::move(recording).status().WithContext(name.string());
       csv.columns = recording->columns;  // The first file's, for all others.
-      auto windows = CutWindows(*recording, options.windows);
+      auto windows = CutWindows(*recording, options.settings.windows);
       files.push_back({KindOf(name), i, name, std::move(*recording), std::move(windows)});
     }
   }
@@ -132,7 +143,8 @@ StatusOr<Dataset> MakePart(const DatasetInfo& info, Samples samples, const std::
   if (samples.labels.empty()) {
     return InvalidArgument("no window of " + std::to_string(info.shape.width) +
                            " rows without a gap fits into the " + what +
-                           " recordings; they are too short, or their labels change too often");
+                           " recordings; they are too short, or their labels change too often. Choose a shorter window, or allow longer"
+                           " gaps");
   }
   TRIBUTARY_ASSIGN_OR_RETURN(Dataset dataset,
                              Dataset::Make(info, std::move(samples.values), std::move(samples.labels)));
@@ -169,6 +181,14 @@ StatusOr<TrainTest> LoadSensorFolder(const path& folder, const SensorFolderOptio
                            std::to_string(classes.size()) +
                            " different labels; allowed: " + std::to_string(kMostClasses));
   }
+  std::size_t windows = 0;
+  for (const File& file : files) windows += file.windows.size();
+  const std::size_t length = options.settings.windows.length, columns = files[0].recording.columns.size();
+  if (windows > kMostValues / columns / length) {
+    return ResourceExhausted("the recordings in " + folder.string() + " make " + std::to_string(windows) + " windows of " +
+                             std::to_string(length) + " rows and " + std::to_string(columns) + " columns, more than the " +
+                             std::to_string(kMostValues) + " values that are held; choose a larger hop");
+  }
   std::ranges::stable_sort(files, {}, [](const File& file) { return std::pair(file.kind, file.folder); });
 
   const auto held_out = [&](std::size_t i) {
@@ -181,21 +201,50 @@ StatusOr<TrainTest> LoadSensorFolder(const path& folder, const SensorFolderOptio
     });
     std::string name =
         folders[begin->folder].filename().string() + (begin->kind.empty() ? "" : " " + begin->kind);
-    AppendSource({begin, end}, std::move(name), classes, options.windows.length,
+    AppendSource({begin, end}, std::move(name), classes, options.settings.windows.length,
                  held_out(begin->folder) ? test : train);
     begin = end;
   }
 
   const DatasetInfo info{options.name,
-                         {static_cast<std::int64_t>(files[0].recording.columns.size()), 1,
-                          static_cast<std::int64_t>(options.windows.length)},
+                         {static_cast<std::int64_t>(columns), 1, static_cast<std::int64_t>(length)},
                          static_cast<int>(classes.size()),
-                         {}};
+                         {},
+                         classes};
   TRIBUTARY_ASSIGN_OR_RETURN(Dataset training, MakePart(info, std::move(train), "training"));
   TRIBUTARY_ASSIGN_OR_RETURN(Dataset testing, MakePart(info, std::move(test), "test"));
   const Normalisation normalisation = MeasureNormalisation(training);
   return TrainTest{std::move(training).WithNormalisation(normalisation),
                    std::move(testing).WithNormalisation(normalisation)};
+}
+
+std::vector<SensorProblem> FindSensorProblems(const path& folder, const SensorFolderOptions& options) {
+  std::vector<SensorProblem> problems;
+  const auto folders = List(folder, true, kMostFolders);
+  if (!folders.ok()) return {{folder, false, folders.status().message()}};
+  SensorCsvOptions csv = CsvOptions(options);
+  for (const path& inner : *folders) {
+    const auto names = List(inner, false, kMostFiles);
+    if (!names.ok()) {
+      problems.push_back({inner, false, names.status().message()});
+      continue;
+    }
+    for (const path& name : *names) {
+      const auto bytes = ReadFile(name, kLargestRecording);
+      auto recording = bytes.ok() ? ParseSensorCsv({reinterpret_cast<const char*>(bytes->data()), bytes->size()}, csv)
+                                  : StatusOr<SensorRecording>(bytes.status());
+      if (!recording.ok()) {
+        problems.push_back({name, false, recording.status().message()});
+        continue;
+      }
+      csv.columns = recording->columns;
+      if (CutWindows(*recording, options.settings.windows).empty()) {
+        problems.push_back({name, true, "no window of " + std::to_string(options.settings.windows.length) +
+                                            " rows fits into its " + std::to_string(recording->rows())});
+      }
+    }
+  }
+  return problems;
 }
 
 }  // namespace tributary

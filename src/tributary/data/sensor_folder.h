@@ -6,7 +6,7 @@
 
 #include "tributary/base/status.h"
 #include "tributary/data/dataset.h"
-#include "tributary/data/sensor_windows.h"
+#include "tributary/data/folder_options.h"
 
 namespace tributary {
 
@@ -14,7 +14,7 @@ struct SensorFolderOptions {
   std::string name;  // Of the data set.
   // The classes, in their order. Empty: the labels that occur, in alphabetical order.
   std::vector<std::string> labels{};
-  WindowOptions windows{};
+  SensorSettings settings{};
   // Every so many-th folder, in the order of names, is kept for the test: the fifth, the tenth, …; the last one if there
   // are fewer.
   std::size_t test_every = 5;
@@ -31,7 +31,16 @@ bool IsSensorFolder(const std::filesystem::path& folder);
 // other; samples lie source by source, in the order of time. People are held out whole: what is tested is whether a
 // network understands somebody it has never seen. Both parts are normalised by what is measured over the training part.
 //
-// Bounded: 10,000 folders, 100,000 files of at most 256 MB, 4 GB in all. Errors name file and line.
+// Bounded: 10,000 folders, 100,000 files of at most 256 MB, 4 GB in all, and 8 GB of windows. Errors name file and line.
 StatusOr<TrainTest> LoadSensorFolder(const std::filesystem::path& folder, const SensorFolderOptions& options);
+
+// What is wrong with a recording, or that no window fits into it.
+struct SensorProblem {
+  std::filesystem::path file;
+  bool unused = false;
+  std::string what;
+};
+// Of all files, not only the first. Columns are held against those of the first that can be read.
+std::vector<SensorProblem> FindSensorProblems(const std::filesystem::path& folder, const SensorFolderOptions& options);
 
 }  // namespace tributary

@@ -39,7 +39,7 @@ class SensorFolder : public testing::Test {
   }
 
   SensorFolderOptions options_{
-      .name = "mine", .labels = {}, .windows = {.length = 4, .hop = 2}, .test_every = 5};
+      .name = "mine", .labels = {}, .settings = {.windows = {.length = 4, .hop = 2}}, .test_every = 5};
   const path folder_ = path(testing::TempDir()) / ("tributary_sensors_" + std::to_string(::getpid()));
 };
 
@@ -105,11 +105,11 @@ TEST_F(SensorFolder, RefusesWithFileAndLine) {
   EXPECT_EQ(Refusal(), (folder_ / "b/2.csv").string() +
                            ": line 2: unknown label 'wlak'; did you mean 'walk'? Known: walk, sit");
   Record("b/2.csv", 4, 0, "sit");
-  options_.windows.length = 5;
+  options_.settings.windows.length = 5;
   EXPECT_EQ(
       Refusal(),
       "no window of 5 rows without a gap fits into the training recordings; they are too short, or their "
-      "labels change too often");
+      "labels change too often. Choose a shorter window, or allow longer gaps");
 }
 
 TEST_F(SensorFolder, IsHarUnderItsNameAndOnesOwnUnderItsPath) {

@@ -16,10 +16,13 @@ std::vector<SensorWindow> CutWindows(const SensorRecording& recording, const Win
     std::size_t end = begin + 1;
     while (end < recording.rows() && recording.times[end] - recording.times[end - 1] <= options.longest_gap)
       ++end;
+    std::ranges::fill(counts, 0);
+    std::size_t counted = begin, left = begin;  // Of the rows before, those from the second on are counted.
     for (std::size_t first = begin; first + options.length <= end; first += options.hop) {
-      std::ranges::fill(counts, 0);
-      for (std::size_t row = first; row < first + options.length; ++row) {
-        ++counts[static_cast<std::size_t>(recording.label_of_row[row])];
+      for (; left < std::min(first, counted); ++left) --counts[static_cast<std::size_t>(recording.label_of_row[left])];
+      left = first;
+      for (counted = std::max(counted, first); counted < first + options.length; ++counted) {
+        ++counts[static_cast<std::size_t>(recording.label_of_row[counted])];
       }
       const auto most = std::ranges::max_element(counts);
       if (static_cast<double>(*most) < needed) continue;

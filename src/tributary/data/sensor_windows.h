@@ -21,6 +21,7 @@ struct WindowOptions {
   // A window has the label that at least so large a share of its rows has; one without such a label is left out. Above a
   // half, so that there is at most one, and at most 1.
   double majority = 0.6;
+  friend bool operator==(const WindowOptions&, const WindowOptions&) = default;
 };
 
 struct SensorWindow {

@@ -1,5 +1,6 @@
 #include "tributary/device/device_stream.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "tributary/data/replay_stream.h"
@@ -47,13 +48,36 @@ StatusOr<std::unique_ptr<Stream>> Open(const RecordedPlace& place, const DeviceS
   return Replay(PlayAsRecorded(*options.dataset, options.part, place.speed), options, clock);
 }
 
+StatusOr<std::unique_ptr<Stream>> Open(const OwnPlace& place, const DeviceStreamOptions& options, const Clock& clock) {
+  if (place.samples) TRIBUTARY_RETURN_IF_ERROR(CheckSome(options));
+  const std::string name = "stream '" + place.stream.kind + "'";
+  auto stream = place.stream.maker({.device = options.device,
+                                    .seed = options.seed,
+                                    .format = options.format,
+                                    .dataset = options.dataset,
+                                    .part = options.part,
+                                    .rate = place.rate,
+                                    .start = clock.Now(),
+                                    .argument = place.stream.argument});
+  if (!stream.ok()) return std::move(stream).status().WithContext(name);
+  if (*stream == nullptr) return InvalidArgument(name + " was made as nothing");
+  return stream;
+}
+
 }  // namespace
 
-StatusOr<StreamPlace> ParseStreamPlace(std::string_view text) {
+StatusOr<StreamPlace> ParseStreamPlace(std::string_view text, const Extensions& extensions) {
+  std::string own;
+  for (const std::string& name : extensions.StreamNames()) own += ", " + name + "[:ARGUMENT]";
   const auto refuse = [&](const std::string& why) {
     return InvalidArgument("--stream '" + std::string(text) + "': " + why +
-                           "; allowed: kafka://HOST[:PORT]/TOPIC, mqtt://HOST[:PORT]/TOPIC, replay:RATE, recorded:SPEED");
+                           "; allowed: kafka://HOST[:PORT]/TOPIC, mqtt://HOST[:PORT]/TOPIC, replay:RATE, recorded:SPEED" + own);
   };
+  const std::size_t colon = std::min(text.find(':'), text.size());
+  if (const StreamMaker* maker = extensions.FindStream(text.substr(0, colon))) {
+    return StreamPlace(
+        OwnPlace{{std::string(text), *maker, std::string(text.substr(std::min(colon + 1, text.size())))}, false, {}});
+  }
   if (text.starts_with(kRecorded)) {
     const std::string_view number = text.substr(kRecorded.size());
     double speed = 0;

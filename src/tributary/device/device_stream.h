@@ -15,6 +15,7 @@
 #include "tributary/data/stream_source.h"
 #include "tributary/device/local_data.h"
 #include "tributary/experiment/experiment.h"
+#include "tributary/experiment/extensions.h"
 
 namespace tributary {
 
@@ -29,11 +30,21 @@ struct ReplayPlace {
 struct RecordedPlace {
   double speed = 1;  // so many times as fast as the device's own samples were recorded
 };
-using StreamPlace = std::variant<TopicPlace, ReplayPlace, RecordedPlace>;
-inline bool IsOwn(const StreamPlace& place) { return !std::holds_alternative<TopicPlace>(place); }
+struct OwnPlace {
+  StreamChoice::Own stream;  // that the program was given
+  bool samples = true;       // whether it is shown the device's own
+  SamplesPerSecond rate;
+};
+using StreamPlace = std::variant<TopicPlace, ReplayPlace, RecordedPlace, OwnPlace>;
+// Whether it needs the device's own samples.
+inline bool IsOwn(const StreamPlace& place) {
+  const auto* own = std::get_if<OwnPlace>(&place);
+  return own != nullptr ? own->samples : !std::holds_alternative<TopicPlace>(place);
+}
 
-// As its owner writes it: "kafka://host:9092/topic", "mqtt://host/topic", "replay:25" (samples per second), "recorded:2".
-StatusOr<StreamPlace> ParseStreamPlace(std::string_view text);
+// As its owner writes it: "kafka://host:9092/topic", "mqtt://host/topic", "replay:25" (samples per second), "recorded:2",
+// or a stream that the program was given.
+StatusOr<StreamPlace> ParseStreamPlace(std::string_view text, const Extensions& extensions = {});
 
 struct DeviceStreamOptions {
   SampleFormat format;
@@ -43,7 +54,7 @@ struct DeviceStreamOptions {
   std::size_t batch = 64;        // how many the first will be, as far as one knows
   std::filesystem::path folder;  // where they lie, and what a broker will not bring again
   BrokerSettings settings;
-  // A replay's: of which samples, by which chance, and the position that is due now.
+  // Of which samples, by which chance, and the position that is due now.
   std::shared_ptr<const Dataset> dataset;
   std::vector<std::uint32_t> part;
   std::uint64_t seed = 0;

@@ -20,7 +20,10 @@ StatusOr<TrainTest> LoadExperimentData(const Experiment& experiment, const std::
   TRIBUTARY_ASSIGN_OR_RETURN(TrainTest data, LoadData({.name = experiment.data.set,
                                                        .data_dir = data_dir,
                                                        .train_limit = experiment.data.train_limit,
-                                                       .test_limit = experiment.data.test_limit}));
+                                                       .test_limit = experiment.data.test_limit,
+                                                       .classes = experiment.data.classes,
+                                                       .images = experiment.data.images,
+                                                       .sensors = experiment.data.sensors}));
   if (experiment.data.evaluate == MeasuredOn::kTest) return data;
   std::vector<std::uint32_t> first(std::min(data.train.size(), experiment.data.test_limit.value_or(data.train.size())));
   std::iota(first.begin(), first.end(), 0U);

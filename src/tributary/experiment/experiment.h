@@ -11,6 +11,8 @@
 #include "tributary/base/ids.h"
 #include "tributary/base/units.h"
 #include "tributary/data/augment.h"
+#include "tributary/data/folder_options.h"
+#include "tributary/data/stream_maker.h"
 #include "tributary/experiment/draw.h"
 #include "tributary/experiment/portion.h"
 #include "tributary/fleet/availability.h"
@@ -100,6 +102,12 @@ struct DataChoice {
   // The share of its own samples that each device keeps back to evaluate on; more tells better how devices fare and
   // leaves less to train on.
   double hold_out = 0;
+  // Of a folder of pictures or recordings: its classes, in their order. Empty: those that occur, sorted. A coordinator tells
+  // its devices, so that a class has the same number everywhere.
+  std::vector<std::string> classes;
+  // How a folder of pictures is read, and folders of recordings (also those of har).
+  ImageSettings images;
+  SensorSettings sensors;
 };
 
 // One of the servers that hold the parameters, each an equal range of their bytes. The transfers in progress share its
@@ -210,6 +218,13 @@ enum class BufferPolicy {
 // [stream]: what becomes of samples that arrive over time. For groups with a stream-rate, and for devices that read from
 // a broker.
 struct StreamChoice {
+  // Every device's samples come from a stream that the program was given (extensions.h).
+  struct Own {
+    std::string kind;  // NAME or NAME:ARGUMENT
+    StreamMaker maker;
+    std::string argument;
+  };
+  std::optional<Own> own;
   // Devices of groups without a stream-rate get their samples when they were recorded, so many times faster; more
   // makes time shorter and batches that follow the stream larger. For recordings alone (har). At its end a recording
   // starts over.

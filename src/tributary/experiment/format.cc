@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tributary/experiment/image_size.h"
 #include "tributary/experiment/quantity.h"
 #include "tributary/experiment/vocabulary.h"
 #include "tributary/fleet/front_file.h"
@@ -73,6 +74,26 @@ void WriteModel(const ModelChoice& model, Writer& out) {
   out.Put("compute-as", model.compute_as);
 }
 
+// What is as it would be anyhow is left out: few data sets have pictures or recordings.
+void WriteFolder(const DataChoice& data, Writer& out) {
+  if (!data.classes.empty()) out.Raw("classes", "[" + Join(data.classes, Quoted) + "]");
+  const ImageSettings images;
+  const SensorSettings sensors;
+  if (data.images.height > 0) out.Put("image-size", FormatImageSize(data.images));
+  if (data.images.colour != images.colour) out.Put("colour", NameOf(kImageColours, data.images.colour));
+  const WindowOptions &windows = data.sensors.windows, usual;
+  if (windows.length != usual.length) out.Put("window", static_cast<std::int64_t>(windows.length));
+  if (windows.hop != usual.hop) out.Put("hop", static_cast<std::int64_t>(windows.hop));
+  if (windows.longest_gap != usual.longest_gap) out.Put("longest-gap", windows.longest_gap);
+  if (windows.majority != usual.majority) out.Put("majority", windows.majority);
+  if (!data.sensors.columns.empty()) {
+    out.Raw("columns", "[" + Join(data.sensors.columns, Quoted) + "]");
+  }
+  if (data.sensors.time_column != sensors.time_column) out.Put("time-column", data.sensors.time_column);
+  if (data.sensors.label_column != sensors.label_column) out.Put("label-column", data.sensors.label_column);
+  if (data.sensors.time_unit != sensors.time_unit) out.Put("time-unit", data.sensors.time_unit);
+}
+
 void WriteData(const DataChoice& data, Writer& out) {
   out.Section("[data]");
   out.Put("set", data.set);
@@ -98,6 +119,7 @@ void WriteData(const DataChoice& data, Writer& out) {
   out.Put("test-limit", data.test_limit);
   out.Put("evaluate", NameOf(kMeasuredOn, data.evaluate));
   out.Put("hold-out", data.hold_out);
+  WriteFolder(data, out);
 }
 
 std::string FormatServer(const Server& server) {
@@ -227,6 +249,7 @@ void WriteCompression(const CompressionOptions& compression, Writer& out) {
 
 void WriteStream(const StreamChoice& stream, Writer& out) {
   out.Section("[stream]");
+  if (stream.own) out.Put("kind", stream.own->kind);
   out.Put("recorded-speed", stream.recorded_speed);
   out.Put("batch", NameOf(stream.batch.rule));
   if (stream.batch.rule == BatchRule::kStreamRate) {
@@ -259,7 +282,7 @@ void WriteSplit(const SplitChoice& split, Writer& out) {
 
 void WriteSampling(const SamplingOptions& sampling, Writer& out) {
   out.Section("[sampling]");
-  out.Put("method", NameOf(sampling.method));
+  out.Put("method", MethodName(sampling));
   if (sampling.method == SamplingMethod::kLatentDirichlet) {
     out.Put("delta", sampling.delta);
     out.Put("concentration", sampling.concentration);

@@ -32,13 +32,14 @@ const std::vector<Preset>& ListPresets() {
   return presets;
 }
 
-StatusOr<Experiment> FindExperiment(const std::string& name, std::span<const std::string> overrides) {
-  if (name.find('/') != std::string::npos || name.ends_with(".toml")) return ReadExperiment(name, overrides);
+StatusOr<Experiment> FindExperiment(const std::string& name, std::span<const std::string> overrides,
+                                    const Extensions& extensions) {
+  if (name.find('/') != std::string::npos || name.ends_with(".toml")) return ReadExperiment(name, overrides, extensions);
   std::vector<std::string> known;
   for (const Preset& preset : ListPresets()) {
     known.push_back(preset.name);
     if (preset.name == name)
-      return ReadExperimentText(preset.text, {"presets/" + name + ".toml", "."}, overrides);
+      return ReadExperimentText(preset.text, {"presets/" + name + ".toml", "."}, overrides, extensions);
   }
   return InvalidArgument(UnknownName("preset", name, known).message() +
                          ", or the path of an experiment file, ending in .toml");

@@ -7,6 +7,7 @@
 
 #include "tributary/base/status.h"
 #include "tributary/experiment/experiment.h"
+#include "tributary/experiment/extensions.h"
 
 namespace tributary {
 
@@ -22,8 +23,9 @@ struct Preset {
 const std::vector<Preset>& ListPresets();
 
 // What a person means by `name`: with a slash in it or .toml at its end an experiment file, else a preset; one that
-// does not exist is answered with the nearest. Overrides as in reader.h; files that a preset is made to name lie in the
+// does not exist is answered with the nearest. Overrides and extensions as in reader.h; files that a preset is made to name lie in the
 // working folder.
-StatusOr<Experiment> FindExperiment(const std::string& name, std::span<const std::string> overrides = {});
+StatusOr<Experiment> FindExperiment(const std::string& name, std::span<const std::string> overrides = {},
+                                    const Extensions& extensions = {});
 
 }  // namespace tributary

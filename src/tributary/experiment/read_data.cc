@@ -3,6 +3,7 @@
 #include "tributary/base/names.h"
 #include "tributary/data/labelled_features.h"
 #include "tributary/data/load.h"
+#include "tributary/experiment/image_size.h"
 #include "tributary/experiment/sections.h"
 
 namespace tributary {
@@ -56,6 +57,58 @@ void ReadLimit(Section& section, std::string_view key, std::optional<std::size_t
   if (samples) limit = static_cast<std::size_t>(*samples);
 }
 
+void ReadSize(Section& section, std::string_view key, std::size_t& out, std::size_t most) {
+  auto size = static_cast<std::int64_t>(out);
+  section.Read(key, size, 1, static_cast<std::int64_t>(most));
+  out = static_cast<std::size_t>(size);
+}
+
+void ReadNames(Section& section, std::string_view key, std::size_t most, std::vector<std::string>& names) {
+  const Value* value = section.Take(key);
+  if (value == nullptr) return;
+  const auto* list = std::get_if<List>(&value->content);
+  const auto is_name = [](const Value& item) {
+    const auto* name = std::get_if<std::string>(&item.content);
+    return name != nullptr && !name->empty() && name->size() <= 200;
+  };
+  if (list == nullptr || list->empty() || list->size() > most || !std::ranges::all_of(*list, is_name)) {
+    section.Fail(*value, key, " is " + Describe(*value) + "; allowed: a list of names, like [\"a\", \"b\"], at most " +
+                                  std::to_string(most));
+    return;
+  }
+  for (const Value& item : *list) {
+    const std::string& name = std::get<std::string>(item.content);
+    if (std::ranges::find(names, name) != names.end()) section.Fail(*value, key, " has '" + name + "' twice");
+    names.push_back(name);
+  }
+}
+
+// How a folder of one's own is read.
+void ReadFolder(Section& section, DataChoice& data) {
+  ReadNames(section, "classes", kMostFolderClasses, data.classes);
+  if (const Value* value = section.Take("image-size")) {
+    const auto* number = std::get_if<std::int64_t>(&value->content);
+    const auto* text = std::get_if<std::string>(&value->content);
+    const Status read = ParseImageSize(number != nullptr ? std::to_string(*number) : text != nullptr ? *text : "", data.images);
+    if (!read.ok()) section.Fail(*value, "image-size", " is " + Describe(*value) + "; " + read.message());
+  }
+  section.ReadWord("colour", kImageColours, data.images.colour);
+  SensorSettings& sensors = data.sensors;
+  ReadSize(section, "window", sensors.windows.length, kLongestWindow);
+  ReadSize(section, "hop", sensors.windows.hop, kLongestWindow);
+  section.Read("longest-gap", sensors.windows.longest_gap, Range{.high = 1e6, .above_low = true});
+  section.Read("majority", sensors.windows.majority, Range{.low = 0.5, .high = 1, .above_low = true});
+  ReadNames(section, "columns", kMostSensorColumns, sensors.columns);
+  section.Read("time-column", sensors.time_column);
+  section.Read("label-column", sensors.label_column);
+  section.Read("time-unit", sensors.time_unit, Range{.high = 3600, .above_low = true});
+  const bool folder = data.set.find('/') != std::string::npos;
+  for (const auto key : {"classes", "image-size", "colour"}) section.OnlyWith(key, folder, "a folder of one's own as set");
+  for (const auto key : {"window", "hop", "longest-gap", "majority", "columns", "time-column", "label-column", "time-unit"}) {
+    section.OnlyWith(key, folder || data.set == "har", "recordings as set: har, or a folder");
+  }
+}
+
 }  // namespace
 
 Status ReadData(Section section, DataChoice& data) {
@@ -65,7 +118,7 @@ Status ReadData(Section section, DataChoice& data) {
   const bool folder = data.set.find('/') != std::string::npos;
   if (!data.set.empty() && !folder && std::find(known.begin(), known.end(), data.set) == known.end()) {
     section.Fail("set", ": " + UnknownName("data set", data.set, known).message() +
-                            ", or the path of a folder with X.npy and y.npy or with recordings, with a slash in it: ./" +
+                            ", or the path of a folder with X.npy and y.npy, with pictures or with recordings, with a slash in it: ./" +
                             data.set.substr(0, 64));
   }
   if (const Value* split = section.Take("split")) {
@@ -76,6 +129,7 @@ Status ReadData(Section section, DataChoice& data) {
   ReadLimit(section, "test-limit", data.test_limit);
   section.ReadWord("evaluate", kMeasuredOn, data.evaluate);
   section.Read("hold-out", data.hold_out, kBelowOne);
+  ReadFolder(section, data);
   return section.Finish();
 }
 

@@ -2,15 +2,23 @@
 
 namespace tributary {
 
-Status ReadSampling(Section section, const Training& train, const SplitChoice& split, SamplingOptions& sampling) {
+Status ReadSampling(Section section, const Training& train, const SplitChoice& split, const Extensions& extensions,
+                    SamplingOptions& sampling) {
   const auto names = [](const auto& all) {
     std::vector<std::string> list;
     for (const auto one : all) list.emplace_back(NameOf(one));
     return list;
   };
   std::string method(NameOf(sampling.method)), draw(NameOf(sampling.draw)), order(NameOf(sampling.order));
-  section.ReadName("method", "sampling method", names(kSamplingMethods), method);
+  std::vector<std::string> methods = names(kSamplingMethods);
+  for (std::string& own : extensions.SamplerNames()) methods.push_back(std::move(own));
+  section.ReadName("method", "sampling method", methods, method);
   if (const auto parsed = ParseSamplingMethod(method); parsed.ok()) sampling.method = *parsed;
+  if (auto own = extensions.FindSampler(method)) {
+    sampling.method = SamplingMethod::kOwn;
+    sampling.own = std::move(own);
+    sampling.own_name = method;
+  }
   section.Read("delta", sampling.delta, Range{.low = -1000, .high = 1000});
   section.Read("concentration", sampling.concentration, Range{.low = 1e-6, .high = 1e6});
   section.ReadName("draw", "draw", names(kSamplingDraws), draw);

@@ -30,11 +30,11 @@ void CheckOthers(Section& section, const Experiment& rest, const SplitChoice& sp
   const bool streams = std::ranges::any_of(rest.fleet.groups, [](const Group& group) {
     return group.stream_rate != Distribution::Constant(0);
   });
-  if (streams || rest.stream.recorded_speed || rest.stream.batch.rule != BatchRule::kFixed) {
+  if (streams || rest.stream.own || rest.stream.recorded_speed || rest.stream.batch.rule != BatchRule::kFixed) {
     section.Fail("cut", std::string(": method = \"split\" ") +
                             (split.averages() ? "must know a step's samples on both sides of the cut"
                                               : "plans epochs over samples that are there from the start") +
-                            "; leave out stream-rate and the batches and recordings of [stream]");
+                            "; leave out stream-rate and the kind, batches and recordings of [stream]");
   }
   if (split.tail && split.averages()) {
     section.Fail("tail", ": fronts are averaged, and a tail would have to be too; leave it out, or use"

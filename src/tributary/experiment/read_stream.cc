@@ -1,13 +1,42 @@
+#include <algorithm>
+
+#include "tributary/base/names.h"
 #include "tributary/experiment/sections.h"
 
 namespace tributary {
+namespace {
 
-Status ReadStream(Section section, const Training& train, StreamChoice& stream) {
+void ReadOwn(Section& section, const Experiment& rest, const Extensions& extensions, StreamChoice& stream) {
+  std::optional<std::string> kind;
+  section.Read("kind", kind);
+  if (!kind) return;
+  const std::size_t colon = std::min(kind->find(':'), kind->size());
+  const std::string name = kind->substr(0, colon);
+  const StreamMaker* const maker = extensions.FindStream(name);
+  if (maker == nullptr) {
+    const std::vector<std::string> known = extensions.StreamNames();
+    section.Fail("kind", known.empty() ? " is '" + name + "'; this program has no streams of its own (docs/library.md)"
+                                       : ": " + UnknownName("stream", name, known).message());
+    return;
+  }
+  stream.own = {*kind, *maker, colon < kind->size() ? kind->substr(colon + 1) : ""};
+  if (rest.train.local_epochs) section.Fail("kind", ": a stream has no epochs; use train.local-steps");
+  if (std::ranges::any_of(rest.fleet.groups, [](const Group& group) { return !group.stream_programme.empty(); })) {
+    section.Fail("kind", ": the stream decides when samples come; leave out stream-programme");
+  }
+}
+
+}  // namespace
+
+Status ReadStream(Section section, const Experiment& rest, const Extensions& extensions, StreamChoice& stream) {
+  const Training& train = rest.train;
   const auto names = [](const auto& all) {
     std::vector<std::string> list;
     for (const auto one : all) list.emplace_back(NameOf(one));
     return list;
   };
+  ReadOwn(section, rest, extensions, stream);
+  section.OnlyWith("recorded-speed", !stream.own, "no kind");
   section.Read("recorded-speed", stream.recorded_speed, Range{.high = 1e6, .above_low = true});
   StreamBatchOptions& batch = stream.batch;
   std::string rule(NameOf(batch.rule)), scaling(NameOf(stream.scaling.rule));

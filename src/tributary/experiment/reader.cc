@@ -38,7 +38,8 @@ Status ReadDisturbances(Section& root, Experiment& experiment) {
   return OkStatus();
 }
 
-StatusOr<Experiment> Read(const Document& document, const std::optional<std::filesystem::path>& folder) {
+StatusOr<Experiment> Read(const Document& document, const std::optional<std::filesystem::path>& folder,
+                          const Extensions& extensions) {
   TRIBUTARY_RETURN_IF_ERROR(CheckSchema(document));
   Section root(document, document.root, "");
   root.Take("schema");
@@ -66,10 +67,11 @@ StatusOr<Experiment> Read(const Document& document, const std::optional<std::fil
                                          experiment.train));
   TRIBUTARY_RETURN_IF_ERROR(ReadTransfers(sections[5], experiment.transfers));
   TRIBUTARY_RETURN_IF_ERROR(ReadCompression(sections[6], experiment.compression));
-  TRIBUTARY_RETURN_IF_ERROR(ReadStream(sections[7], experiment.train, experiment.stream));
-  TRIBUTARY_RETURN_IF_ERROR(ReadInjection(sections[8], experiment.train, experiment.injection));
+  TRIBUTARY_RETURN_IF_ERROR(ReadStream(sections[7], experiment, extensions, experiment.stream));
+  TRIBUTARY_RETURN_IF_ERROR(ReadInjection(sections[8], experiment, experiment.injection));
   TRIBUTARY_RETURN_IF_ERROR(ReadSplit(sections[9], experiment, experiment.split));
-  TRIBUTARY_RETURN_IF_ERROR(ReadSampling(sections[10], experiment.train, experiment.split, experiment.sampling));
+  TRIBUTARY_RETURN_IF_ERROR(
+      ReadSampling(sections[10], experiment.train, experiment.split, extensions, experiment.sampling));
   TRIBUTARY_RETURN_IF_ERROR(ReadDropout(sections[11], experiment, folder, experiment.dropout));
   TRIBUTARY_RETURN_IF_ERROR(ReadGossip(sections[12], experiment, folder, experiment.gossip));
   experiment.transfers.whole_push = NeedsWholePush(experiment.compression);
@@ -91,17 +93,17 @@ StatusOr<Experiment> Read(const Document& document, const std::optional<std::fil
 }  // namespace
 
 StatusOr<Experiment> ReadExperimentText(std::string_view text, const TextSource& source,
-                                        std::span<const std::string> overrides) {
+                                        std::span<const std::string> overrides, const Extensions& extensions) {
   TRIBUTARY_ASSIGN_OR_RETURN(Document document, ParseDocument(text, source.name));
   TRIBUTARY_RETURN_IF_ERROR(ApplyOverrides(document, overrides));
-  return Read(document, source.folder);
+  return Read(document, source.folder, extensions);
 }
 
-StatusOr<Experiment> ReadExperiment(const std::filesystem::path& path,
-                                    std::span<const std::string> overrides) {
+StatusOr<Experiment> ReadExperiment(const std::filesystem::path& path, std::span<const std::string> overrides,
+                                    const Extensions& extensions) {
   TRIBUTARY_ASSIGN_OR_RETURN(const auto bytes, ReadFile(path, kLargestDocument));
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  return ReadExperimentText(text, {path.string(), path.parent_path()}, overrides);
+  return ReadExperimentText(text, {path.string(), path.parent_path()}, overrides, extensions);
 }
 
 }  // namespace tributary

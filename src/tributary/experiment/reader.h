@@ -8,6 +8,7 @@
 
 #include "tributary/base/status.h"
 #include "tributary/experiment/experiment.h"
+#include "tributary/experiment/extensions.h"
 
 namespace tributary {
 
@@ -18,9 +19,9 @@ namespace tributary {
 // Everything else is refused with a message that begins with file and line (or "--set …"), and names the key, what was
 // found and what is allowed, with the nearest valid name where there is one. Files that do not exist, the experiment's
 // or one it names, are NotFound. Larger ones than kLargestDocument, also once everything is spelled out (format.h), are
-// ResourceExhausted: every experiment that is read can be written and read again.
+// ResourceExhausted: every experiment that is read can be written and read again. `extensions` are known by their names.
 StatusOr<Experiment> ReadExperiment(const std::filesystem::path& path,
-                                    std::span<const std::string> overrides = {});
+                                    std::span<const std::string> overrides = {}, const Extensions& extensions = {});
 
 // Where a text comes from.
 struct TextSource {
@@ -31,6 +32,7 @@ struct TextSource {
   std::optional<std::filesystem::path> folder;
 };
 StatusOr<Experiment> ReadExperimentText(std::string_view text, const TextSource& source,
-                                        std::span<const std::string> overrides = {});
+                                        std::span<const std::string> overrides = {},
+                                        const Extensions& extensions = {});
 
 }  // namespace tributary

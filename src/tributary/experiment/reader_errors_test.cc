@@ -107,7 +107,7 @@ TEST(ReaderErrors, UnknownValuesAreAnsweredWithTheNearest) {
   EXPECT_EQ(
       RefusalOf("\"glyphs\"", "\"glyps\""),
       "e.toml:8: data.set: unknown data set 'glyps'; did you mean 'glyphs'? Known: glyphs, mnist, "
-      "fashion-mnist, cifar10, cifar100, har, or the path of a folder with X.npy and y.npy or with recordings, with a "
+      "fashion-mnist, cifar10, cifar100, har, or the path of a folder with X.npy and y.npy, with pictures or with recordings, with a "
       "slash in it: "
       "./glyps");
   EXPECT_EQ(

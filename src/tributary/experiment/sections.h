@@ -5,6 +5,7 @@
 
 #include "tributary/base/status.h"
 #include "tributary/experiment/experiment.h"
+#include "tributary/experiment/extensions.h"
 #include "tributary/experiment/section.h"
 
 namespace tributary {
@@ -32,12 +33,13 @@ SplitVariant VariantOf(Section section);
 Status ReadTraining(Section section, const Goal& goal, const DataChoice& data, SplitVariant variant, Training& train);
 Status ReadTransfers(Section section, TransferOptions& transfers);
 Status ReadCompression(Section section, CompressionOptions& compression);
-// `train` has been read: what a stream's options fall back on.
-Status ReadStream(Section section, const Training& train, StreamChoice& stream);
-Status ReadInjection(Section section, const Training& train, InjectionOptions& injection);
+// `rest` has been read up to here: what a stream's options fall back on.
+Status ReadStream(Section section, const Experiment& rest, const Extensions& extensions, StreamChoice& stream);
+Status ReadInjection(Section section, const Experiment& rest, InjectionOptions& injection);
 // `rest` has been read up to here.
 Status ReadSplit(Section section, const Experiment& rest, SplitChoice& split);
-Status ReadSampling(Section section, const Training& train, const SplitChoice& split, SamplingOptions& sampling);
+Status ReadSampling(Section section, const Training& train, const SplitChoice& split, const Extensions& extensions,
+                    SamplingOptions& sampling);
 // `folder` is where the file that it may name lies; likewise.
 Status ReadDropout(Section section, const Experiment& rest, const std::optional<std::filesystem::path>& folder,
                    DropoutOptions& dropout);

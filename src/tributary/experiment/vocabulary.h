@@ -35,6 +35,8 @@ inline constexpr std::array<Word<TopologyKind>, 6> kTopologyWords = {{{"ring", T
 inline constexpr std::array<Word<BatchSizes>, 2> kBatchSizes = {
     {{"equal", BatchSizes::kEqual}, {"speed", BatchSizes::kSpeed}}};
 inline constexpr std::array<Word<bool>, 2> kShardSizes = {{{"speed", true}, {"equal", false}}};
+inline constexpr std::array<Word<ImageColour>, 3> kImageColours = {
+    {{"auto", ImageColour::kAuto}, {"grey", ImageColour::kGrey}, {"colour", ImageColour::kColour}}};
 inline constexpr std::array<Word<MeasuredOn>, 2> kMeasuredOn = {
     {{"test", MeasuredOn::kTest}, {"train", MeasuredOn::kTrain}}};
 inline constexpr std::array<Word<SplitVariant>, 3> kSplitVariants = {{{"parallel", SplitVariant::kParallel},

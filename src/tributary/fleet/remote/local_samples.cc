@@ -17,7 +17,15 @@ std::vector<std::uint32_t> Numbers(std::size_t first, std::size_t count) {
 // As the coordinator wants them normalised.
 StatusOr<LocalSamples> LoadOwn(const std::filesystem::path& folder, const Welcome& welcome,
                                const Experiment& experiment) {
-  TRIBUTARY_ASSIGN_OR_RETURN(TrainTest own, LoadData({.name = (folder / "").string()}));
+  DataOptions options{.name = (folder / "").string(),
+                      .classes = experiment.data.classes,
+                      .images = experiment.data.images,
+                      .sensors = experiment.data.sensors};
+  // Whatever its pictures are like, they become what the coordinator's are.
+  options.images.height = static_cast<std::size_t>(welcome.input.height);
+  options.images.width = static_cast<std::size_t>(welcome.input.width);
+  options.images.colour = welcome.input.channels == 1 ? ImageColour::kGrey : ImageColour::kColour;
+  TRIBUTARY_ASSIGN_OR_RETURN(TrainTest own, LoadData(options));
   if (own.train.shape() != welcome.input || own.train.classes() > welcome.classes) {
     return InvalidArgument("the samples in " + folder.string() + " have shape " + FormatShape(own.train.shape()) +
                            " and " + std::to_string(own.train.classes()) + " classes; the experiment needs " +

@@ -19,7 +19,7 @@ struct LocalSamples {
   LocalData data;
 };
 
-// The device's own, from a folder with X.npy and y.npy; or, without one, its part of the experiment's data set, which
+// The device's own, from a folder (data/load.h); or, without one, its part of the experiment's data set, which
 // must then be one that is known by name: a coordinator does not choose which files of this machine are read.
 StatusOr<LocalSamples> LoadSamples(const Welcome& welcome, const Experiment& experiment,
                                    const std::optional<std::filesystem::path>& own,

@@ -47,17 +47,24 @@ void LocalWork::Place(Array array, std::size_t offset, ByteSpan values) {
 
 StatusOr<std::optional<StreamPlace>> LocalWork::PlaceOfStream(const Welcome& welcome,
                                                               const Experiment& experiment) const {
-  if (options_.stream) return options_.stream;
+  if (options_.stream) {
+    std::optional<StreamPlace> place = options_.stream;
+    if (auto* own = std::get_if<OwnPlace>(&*place)) own->samples = options_.data.has_value();
+    return place;
+  }
+  SamplesPerSecond rate;
   if (welcome.device.value < static_cast<std::uint64_t>(TotalDevices(experiment.fleet))) {
     TRIBUTARY_ASSIGN_OR_RETURN(const std::vector<DeviceProfile> profiles, BuildFleet(experiment));
     const DeviceProfile& profile = profiles[welcome.device.value];
-    if (profile.stream_rate.value > 0) {
+    rate = profile.stream_rate;
+    if (rate.value > 0 && !experiment.stream.own) {
       const RateSteps& steps = profile.stream_programme;
       TRIBUTARY_ASSIGN_OR_RETURN(RateProgramme programme,
                                  RateProgramme::Make(profile.stream_rate, steps.steps, steps.after));
       return std::optional<StreamPlace>(ReplayPlace{std::move(programme)});
     }
   }
+  if (experiment.stream.own) return std::optional<StreamPlace>(OwnPlace{*experiment.stream.own, true, rate});
   if (experiment.stream.recorded_speed) return std::optional<StreamPlace>(RecordedPlace{*experiment.stream.recorded_speed});
   if (experiment.stream.batch.rule == BatchRule::kStreamRate) {
     return InvalidArgument("the experiment's batches follow the devices' streams, and this device has none; say with"
@@ -94,7 +101,8 @@ Status LocalWork::Build(const Welcome& welcome) {
   source_.reset();
   own_samples_ = true;
   TRIBUTARY_ASSIGN_OR_RETURN(const Experiment experiment,
-                             ReadExperimentText(welcome.experiment, {"the coordinator's experiment", std::nullopt}));
+                             ReadExperimentText(welcome.experiment, {"the coordinator's experiment", std::nullopt}, {},
+                                                options_.extensions));
   TRIBUTARY_ASSIGN_OR_RETURN(model_, BuildNetwork(experiment.model.name, experiment, welcome.input, welcome.classes));
   if (!experiment.model.freeze.empty()) {
     if (!experiment.model.weights.empty() && options_.weights.empty()) {
@@ -125,7 +133,7 @@ Status LocalWork::Build(const Welcome& welcome) {
   parameters_ = FlatBuffer(model_->parameters.size);
   statistics_ = FlatBuffer(model_->statistics.size);
   SetComputeThreads(options_.threads);
-  worker_ = std::make_unique<Worker>(model_);
+  worker_ = std::make_unique<Worker>(model_, ExecutorOptions{.device = options_.device});
   record_bytes_ = experiment.injection.on() ? RecordBytes(FormatFor(welcome)) : 0;
   compressor_.reset();
   if (experiment.compression.kind != CompressionKind::kDense) {

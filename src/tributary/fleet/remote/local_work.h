@@ -20,16 +20,18 @@
 namespace tributary::remote {
 
 struct LocalWorkOptions {
-  // The device's own data: a folder with X.npy and y.npy. Without it the device takes its part of the experiment's data
+  // The device's own data: a folder (data/load.h). Without it the device takes its part of the experiment's data
   // set, which must then be one that is known by name.
   std::optional<std::filesystem::path> data;
   std::filesystem::path data_dir;  // where named data sets lie
   int threads = 1;                 // to compute with; the same number gives the same bits
+  TorchDevice device = TorchDevice::kCpu;  // what passes run on; the last bits depend on it
   // What must survive the process is kept here; made when it is needed.
   std::filesystem::path state = "tributary-state";
   // Where its samples come from, if they arrive over time. Without it, and in an experiment whose devices have streams,
   // its samples arrive at the rate that the simulated device of its number has.
   std::optional<StreamPlace> stream;
+  Extensions extensions;  // what the program knows besides
   BrokerSettings broker_settings;
   Bytes buffer_memory{64'000'000};  // for samples that wait; more go to `state`
   Bytes buffer_disk{0};             // at most so much of it; 0: as the disk allows

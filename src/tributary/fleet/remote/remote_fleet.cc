@@ -22,7 +22,7 @@ std::vector<std::string> NeedsOf(const RemoteFleetOptions& options) {
   if (options.cut) {
     needs.push_back("activations");
     if (options.cut->labels_travel()) needs.push_back("labels");
-    if (UsesLabels(options.experiment.sampling.method)) needs.push_back("label-counts");
+    if (UsesLabels(options.experiment.sampling)) needs.push_back("label-counts");
   }
   return needs;
 }

@@ -65,6 +65,11 @@ SimulatedFleet::SimulatedFleet(SimulatedFleetOptions options)
     streams_.emplace_back();
     if (profile.samples == 0) continue;
     const LocalData& data = options_.data[profile.id.value];
+    if (!options_.own_streams.empty()) {
+      const auto& own = options_.own_streams[profile.id.value];
+      streams_.back() = std::make_unique<DeviceStream>(DeviceStream{SimulatedStream(Arrivals(own), options_.buffer), {}, own});
+      continue;
+    }
     std::optional<Playback> playback;
     if (profile.stream_rate.value > 0) {
       const RateSteps& steps = profile.stream_programme;
@@ -75,7 +80,7 @@ SimulatedFleet::SimulatedFleet(SimulatedFleetOptions options)
     }
     if (!playback) continue;
     streams_.back() = std::make_unique<DeviceStream>(
-        DeviceStream{SimulatedStream(std::move(playback->arrivals), options_.buffer), std::move(playback->order)});
+        DeviceStream{SimulatedStream(std::move(playback->arrivals), options_.buffer), std::move(playback->order), {}});
   }
   for (std::size_t i = 0; i < options_.threads; ++i) {
     workers_.emplace_back(options_.model, ExecutorOptions{.device = options_.device});
@@ -186,7 +191,7 @@ void SimulatedFleet::ReadShared(const TrainAssignment& assignment, DeviceId devi
   BatchKey key{assignment.seed, device, static_cast<std::uint64_t>(samples.first)};
   std::vector<std::uint32_t> places;
   if (DeviceStream* const stream = streams_[device.value].get()) {
-    places = StreamSamples(data, stream->order, samples.first, assignment.batch);
+    places = StreamSamples(data, *stream->order, samples.first, assignment.batch);
   } else {
     key.step = StepsOf(assignment, data).first;
     places = BatchSamples(data, assignment.batch, key);
@@ -196,6 +201,18 @@ void SimulatedFleet::ReadShared(const TrainAssignment& assignment, DeviceId devi
   GatherBatch(*data.dataset, places, assignment.augment, key, batch);
 }
 
+void SimulatedFleet::ReadFromStream(const TrainAssignment& assignment, DeviceId device, std::int64_t first, Batch& batch) {
+  DeviceStream& stream = *streams_[device.value];
+  const LocalData& data = options_.data[device.value];
+  const BatchKey key{assignment.seed, device, static_cast<std::uint64_t>(first)};
+  if (stream.own == nullptr) return ReadStream(data, *stream.order, first, assignment.batch, key, assignment.augment, batch);
+  const auto samples = stream.own->Samples(first, assignment.batch, data.dataset->normalisation());
+  TRIBUTARY_CHECK(samples.ok());  // Each of them fits, or it would not have arrived.
+  std::vector<std::uint32_t> all(assignment.batch);
+  std::iota(all.begin(), all.end(), 0U);
+  GatherBatch(*samples, all, assignment.augment, key, batch);
+}
+
 TrainHooks SimulatedFleet::HooksOf(const TrainAssignment& assignment, DeviceId device, Samples& samples) {
   TrainHooks hooks;
   if (samples.share > 0 || !samples.received.empty()) {
@@ -203,12 +220,10 @@ TrainHooks SimulatedFleet::HooksOf(const TrainAssignment& assignment, DeviceId d
     hooks.read = [this, &assignment, device, &samples](std::uint64_t, Batch& batch) {
       ReadShared(assignment, device, samples, batch);
     };
-  } else if (DeviceStream* const stream = streams_[device.value].get(); stream != nullptr && assignment.epochs == 0) {
+  } else if (streams_[device.value] != nullptr && assignment.epochs == 0) {
     hooks.samples = samples.count;
-    hooks.read = [this, &assignment, device, &samples, stream](std::uint64_t step, Batch& batch) {
-      const auto first = samples.first + static_cast<std::int64_t>(step * assignment.batch);
-      ReadStream(options_.data[device.value], stream->order, first, assignment.batch,
-                 {assignment.seed, device, static_cast<std::uint64_t>(first)}, assignment.augment, batch);
+    hooks.read = [this, &assignment, device, &samples](std::uint64_t step, Batch& batch) {
+      ReadFromStream(assignment, device, samples.first + static_cast<std::int64_t>(step * assignment.batch), batch);
     };
   }
   if (samples.choice != nullptr) {
@@ -256,6 +271,15 @@ Status SimulatedFleet::TrainOne(Worker& worker, const TrainAssignment& assignmen
   return OkStatus();
 }
 
+Status SimulatedFleet::CheckStreams(std::span<const DeviceId> devices) const {
+  for (const DeviceId device : devices) {
+    const DeviceStream* const stream = streams_[device.value].get();
+    if (stream == nullptr || stream->own == nullptr || stream->own->status().ok()) continue;
+    return Status(stream->own->status()).WithContext("device " + std::to_string(device.value));
+  }
+  return OkStatus();
+}
+
 StatusOr<RoundReport> SimulatedFleet::Train(const RoundRequest& request, UpdateSink& sink) {
   if (options_.gossip) return TrainMeetings(request);
   const std::vector<Trouble> troubles =
@@ -292,6 +316,7 @@ StatusOr<RoundReport> SimulatedFleet::Train(const RoundRequest& request, UpdateS
   TRIBUTARY_CHECK(options_.cut.has_value() == (request.server != nullptr));
   const Played played = Play(request, troubles, part, CutWorkOf(request, assignments));
   const RoundTimes& times = played.times;
+  TRIBUTARY_RETURN_IF_ERROR(CheckStreams(request.participants));
   RoundReport report{times.start, times.end, {}};
   std::vector<Samples> samples(times.devices.size());
   for (std::size_t i = 0; i < times.devices.size(); ++i) {
@@ -341,6 +366,7 @@ StatusOr<RoundReport> SimulatedFleet::Train(const RoundRequest& request, UpdateS
 void SimulatedFleet::ReportStream(TimePoint end, const Samples& samples, DeviceReport& report) {
   DeviceStream* const stream = streams_[report.device.value].get();
   if (stream == nullptr) return;
+  if (stream->own) stream->own->Forget(samples.first + (report.outcome == Outcome::kApplied ? samples.count : 0));
   stream->stream.Observe(end);
   report.stream.emplace();
   report.stream->rate = stream->stream.rate();

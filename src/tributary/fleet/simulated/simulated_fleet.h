@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tributary/base/clock.h"
+#include "tributary/data/polled_stream.h"
 #include "tributary/device/gossip_model.h"
 #include "tributary/device/local_data.h"
 #include "tributary/device/update_compressor.h"
@@ -34,6 +35,8 @@ struct SimulatedFleetOptions {
   // Devices without a stream-rate of their own get their samples when they were recorded, so many times faster. Their
   // data must have origins.
   std::optional<double> recorded_speed;
+  // Every device's samples come from its own stream; null where they do not. One per profile, or none.
+  std::vector<std::shared_ptr<PolledStream>> own_streams;
   // Where the network is cut: `model` is what devices have of it, `cut` the last node of their front, and the rest is
   // taken to compute at this rate.
   struct Cut {
@@ -174,6 +177,8 @@ class SimulatedFleet : public Fleet {
   Status TrainCut(const RoundRequest& request, std::span<const TrainAssignment> assignments, const Played& played,
                   std::span<const Trouble> troubles, std::vector<Samples>& samples, RoundReport& report,
                   UpdateSink& sink);
+  // What is wrong with a stream of their own.
+  Status CheckStreams(std::span<const DeviceId> devices) const;
   // What there is to say of a device's stream at the end of a round, whose samples were these.
   void ReportStream(TimePoint end, const Samples& samples, DeviceReport& report);
   // A round of devices with models of their own (simulated_fleet_gossip.cc).
@@ -184,6 +189,8 @@ class SimulatedFleet : public Fleet {
   struct MeetingDevice;
   StatusOr<RoundReport> TrainMeetings(const RoundRequest& request);
   std::vector<MeetingDevice> PlayMeetings(const RoundRequest& request, RoundReport& report);
+  // What of its stream a device trains on from a position on.
+  void ReadFromStream(const TrainAssignment& assignment, DeviceId device, std::int64_t first, Batch& batch);
   // Reads the one batch of an assignment together with what others shared; `samples` then holds what it shares itself.
   void ReadShared(const TrainAssignment& assignment, DeviceId device, Samples& samples, Batch& batch);
   // None where everything goes in one segment.
@@ -202,7 +209,8 @@ class SimulatedFleet : public Fleet {
   std::vector<Worker> testers_;   // likewise on the whole network, where devices have a part of it
   struct DeviceStream {
     SimulatedStream stream;
-    ReplayOrder order;
+    std::optional<ReplayOrder> order;   // of the device's own samples; or
+    std::shared_ptr<PolledStream> own;  // samples of its own
   };
   struct SharedSample {
     DeviceId owner;

@@ -133,6 +133,7 @@ StatusOr<RoundReport> SimulatedFleet::TrainMeetings(const RoundRequest& request)
   TRIBUTARY_CHECK(request.meetings.size() == request.participants.size());
   RoundReport report;
   std::vector<MeetingDevice> devices = PlayMeetings(request, report);
+  TRIBUTARY_RETURN_IF_ERROR(CheckStreams(request.participants));
   own_models_.resize(options_.profiles.size());
   const auto own = [&](std::size_t place) -> OwnModel& { return own_models_[request.participants[place].value]; };
   TRIBUTARY_RETURN_IF_ERROR(pool_.Run(devices.size(), [&](std::size_t worker, std::size_t i) -> Status {

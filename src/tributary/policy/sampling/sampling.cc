@@ -73,6 +73,7 @@ std::string_view NameOf(SamplingMethod method) {
     case SamplingMethod::kLatentDirichlet: return "lds";
     case SamplingMethod::kDeadline: return "deadline";
     case SamplingMethod::kSequential: return "sequential";
+    case SamplingMethod::kOwn: break;
   }
   return "";
 }
@@ -80,10 +81,17 @@ std::string_view NameOf(SamplingMethod method) {
 std::string_view NameOf(SamplingDraw draw) { return draw == SamplingDraw::kWeighted ? "weighted" : "pi"; }
 std::string_view NameOf(StepOrder order) { return order == StepOrder::kShuffled ? "shuffled" : "early"; }
 
-bool UsesLabels(SamplingMethod method) {
-  return method == SamplingMethod::kLatentDirichlet || method == SamplingMethod::kDeadline;
+std::string_view MethodName(const SamplingOptions& options) {
+  return options.own ? std::string_view(options.own_name) : NameOf(options.method);
 }
-bool UsesDelays(SamplingMethod method) { return UsesLabels(method); }
+
+bool UsesLabels(const SamplingOptions& options) {
+  if (options.own) return options.own->UsesLabels();
+  return options.method == SamplingMethod::kLatentDirichlet || options.method == SamplingMethod::kDeadline;
+}
+bool UsesDelays(const SamplingOptions& options) {
+  return options.own ? options.own->UsesDelays() : UsesLabels(options);
+}
 
 StatusOr<SamplingMethod> ParseSamplingMethod(std::string_view name) {
   return ParseChoice("sampling method", name, Named(kSamplingMethods));
@@ -117,6 +125,7 @@ std::int64_t EpochSteps(const SamplingProblem& problem, const SamplingOptions& o
     case SamplingMethod::kEqual: return FixedSteps(problem, EqualBatches(problem, options.batch));
     case SamplingMethod::kProportional: return FixedSteps(problem, ProportionalBatches(problem, options.batch));
     case SamplingMethod::kSequential: return SequentialSteps(problem, options.batch);
+    case SamplingMethod::kOwn: return static_cast<std::int64_t>(PlanEpoch(problem, options, 1).steps());
     default: return (TotalSamples(problem) - 1) / options.batch + 1;
   }
 }
@@ -139,6 +148,7 @@ SamplingPlan PlanEpoch(const SamplingProblem& problem, const SamplingOptions& op
       return Ordered(PlanDeadline(problem, options.batch, bound, rng, DirichletStream(options, epoch)), options, epoch);
     }
     case SamplingMethod::kSequential: return PlanSequential(problem, options.batch);
+    case SamplingMethod::kOwn: return options.own->Plan(problem, {options.batch, options.seed, epoch});
   }
   return {};
 }

@@ -1,10 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "tributary/base/status.h"
+#include "tributary/policy/sampling/sampler.h"
 #include "tributary/policy/sampling/sampling_plan.h"
 #include "tributary/policy/sampling/sampling_problem.h"
 
@@ -18,16 +21,15 @@ enum class SamplingMethod {
   kLatentDirichlet,  // lds: slow clients' samples in fewer steps, labels kept alike by a fitted mixture
   kDeadline,         // deadline: the shortest epoch found within a bound on deviation
   kSequential,       // sequential: one client after the other, each alone until its samples are used
+  kOwn,              // a sampler that the program was given, under its name
 };
+// Those that every program knows.
 inline constexpr SamplingMethod kSamplingMethods[] = {SamplingMethod::kEqual, SamplingMethod::kProportional,
                                                       SamplingMethod::kUniformGlobal, SamplingMethod::kLatentDirichlet,
                                                       SamplingMethod::kDeadline, SamplingMethod::kSequential};
 std::string_view NameOf(SamplingMethod method);
 StatusOr<SamplingMethod> ParseSamplingMethod(std::string_view name);
 
-// Whether it asks for the clients' label counts, and for their delays.
-bool UsesLabels(SamplingMethod method);
-bool UsesDelays(SamplingMethod method);
 
 // How lds draws: sample by sample, or client by client as published.
 enum class SamplingDraw { kWeighted, kPi };
@@ -55,7 +57,17 @@ struct SamplingOptions {
   // global sampling and a tenth more when not given.
   std::optional<double> max_deviation;
   std::uint64_t seed = 7;
+  // kOwn: which one, and what it is called.
+  std::shared_ptr<const Sampler> own;
+  std::string own_name;
 };
+
+// What the method is called in an experiment.
+std::string_view MethodName(const SamplingOptions& options);
+
+// Whether it asks for the clients' label counts, and for their delays.
+bool UsesLabels(const SamplingOptions& options);
+bool UsesDelays(const SamplingOptions& options);
 
 Status CheckSamplingOptions(const SamplingOptions& options);
 
@@ -63,7 +75,7 @@ Status CheckSamplingOptions(const SamplingOptions& options);
 std::int64_t EpochSteps(const SamplingProblem& problem, const SamplingOptions& options);
 
 // One epoch, a function of its arguments alone. Both must have been found good. With every method each sample is used
-// exactly once; with ugs, lds and deadline, in ⌈samples/batch⌉ steps whose sizes differ by at most one.
+// exactly once, unless the sampler is one's own; with ugs, lds and deadline, in ⌈samples/batch⌉ steps whose sizes differ by at most one.
 SamplingPlan PlanEpoch(const SamplingProblem& problem, const SamplingOptions& options, std::uint64_t epoch);
 
 }  // namespace tributary

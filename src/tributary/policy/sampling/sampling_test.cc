@@ -145,8 +145,8 @@ TEST(Sampling, EveryWordIsParsedBack) {
 TEST(Sampling, LabelsAndDelaysAreForThoseThatWeighThem) {
   for (const SamplingMethod method : kSamplingMethods) {
     const bool weighs = method == SamplingMethod::kLatentDirichlet || method == SamplingMethod::kDeadline;
-    EXPECT_EQ(UsesLabels(method), weighs);
-    EXPECT_EQ(UsesDelays(method), weighs);
+    EXPECT_EQ(UsesLabels({.method = method}), weighs);
+    EXPECT_EQ(UsesDelays({.method = method}), weighs);
   }
 }
 

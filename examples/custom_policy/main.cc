@@ -1,0 +1,50 @@
+// Tributary with a sampler and a stream of its own.
+//
+//   custom_policy                    runs both experiments beside the built-in sampler and stream, and compares
+//   custom_policy run sampler.toml   everything that tributary does: run, coordinator, device, …
+
+#include <tributary/tributary.h>
+
+#include <cstdio>
+
+#include "fast_first_sampler.h"
+#include "rush_hour_stream.h"
+
+namespace {
+
+using namespace tributary;
+
+Status Show(const char* title, RunOptions options, const Extensions& extensions) {
+  TRIBUTARY_ASSIGN_OR_RETURN(const RunResult result, RunExperiment(options, extensions));
+  std::printf("%-28s %3llu rounds  %7.1f s  accuracy %.1f %%\n", title, static_cast<unsigned long long>(result.rounds),
+              std::chrono::duration<double>(result.time).count(), 100 * result.accuracy.value_or(0));
+  return OkStatus();
+}
+
+Status Compare(const Extensions& extensions) {
+  const std::string sampler = CUSTOM_POLICY_FOLDER "/sampler.toml", stream = CUSTOM_POLICY_FOLDER "/stream.toml";
+  TRIBUTARY_RETURN_IF_ERROR(Show("sampler ugs", {sampler, {"sampling.method=ugs"}}, extensions));
+  TRIBUTARY_RETURN_IF_ERROR(Show("sampler fast-first", {sampler}, extensions));
+  TRIBUTARY_RETURN_IF_ERROR(Show("stream at a steady rate", {stream, {"stream.kind=steady"}}, extensions));
+  return Show("stream rush-hour", {stream}, extensions);
+}
+
+// What a stream-rate alone gives, under a name, to compare with.
+StatusOr<std::unique_ptr<Stream>> MakeSteadyStream(const StreamScene& scene) {
+  TRIBUTARY_ASSIGN_OR_RETURN(RateProgramme programme, RateProgramme::Make(scene.rate));
+  return MakeReplayStream(scene.dataset, scene.part,
+                          PlayAtRate(std::move(programme), scene.part.size(), scene.seed, scene.device));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Extensions extensions;
+  Status status = extensions.AddSampler("fast-first", std::make_shared<FastFirstSampler>());
+  if (status.ok()) status = extensions.AddStream("rush-hour", MakeRushHourStream);
+  if (status.ok()) status = extensions.AddStream("steady", MakeSteadyStream);
+  if (status.ok() && argc > 1) return Main(argc, argv, extensions);
+  if (status.ok()) status = Compare(extensions);
+  if (!status.ok()) std::fprintf(stderr, "custom_policy: %s\n", status.message().c_str());
+  return status.ok() ? 0 : 1;
+}

@@ -1,0 +1,74 @@
+#include <algorithm>
+#include <cstdio>
+
+#include "tributary/base/names.h"
+#include "tributary/cli/data_actions.h"
+#include "tributary/cli/interrupt.h"
+#include "tributary/cli/shared_options.h"
+#include "tributary/data/load.h"
+#include "tributary/download/published_sets.h"
+#include "tributary/telemetry/progress.h"
+
+namespace tributary {
+namespace {
+
+struct FetchArguments {
+  std::string name;
+  std::filesystem::path data_dir;
+  std::string from;
+  bool quiet = false;
+};
+
+Status RunFetch(const FetchArguments& arguments) {
+  const auto set = std::ranges::find(PublishedSets(), arguments.name, &PublishedSet::name);
+  if (set == PublishedSets().end()) {
+    if (const std::string how = HowToGet(arguments.name); !how.empty()) return InvalidArgument(how);
+    std::vector<std::string> names;
+    for (const PublishedSet& known : PublishedSets()) names.push_back(known.name);
+    return UnknownName("data set to fetch", arguments.name, names);
+  }
+  if (arguments.data_dir.empty()) {
+    return InvalidArgument("where to? Give a folder with --data-dir DIR or in the environment variable TRIBUTARY_DATA");
+  }
+  const auto clock = MakeRealClock();
+  Progress progress(*clock, stderr,
+                    {.style = arguments.quiet ? ProgressStyle::kQuiet : ProgressStyleFor(stderr),
+                     .total = static_cast<std::uint64_t>(set->size().value),
+                     .unit = "bytes"});
+  const InterruptGuard interrupt;
+  const Status fetched = FetchSet(*set, {.data_dir = arguments.data_dir,
+                                         .from = arguments.from,
+                                         .progress = [&](const std::string& file, Bytes done, Bytes) {
+                                           progress.Update(static_cast<std::uint64_t>(done.value), file);
+                                           return !interrupt.interrupted();
+                                         }});
+  progress.Clear();
+  TRIBUTARY_RETURN_IF_ERROR(fetched);
+  // What was got is what a run will read.
+  DataOptions options{.name = set->name, .data_dir = arguments.data_dir};
+  TRIBUTARY_ASSIGN_OR_RETURN(const TrainTest data, LoadData(options));
+  if (!arguments.quiet) {
+    std::printf("%s: %zu training and %zu test samples in %s\n", set->name.c_str(), data.train.size(), data.test.size(),
+                (arguments.data_dir / set->name).c_str());
+  }
+  return OkStatus();
+}
+
+}  // namespace
+
+void AddDataFetch(CLI::App& data, Action& action) {
+  auto arguments = std::make_shared<FetchArguments>();
+  CLI::App* command = data.add_subcommand("fetch", "Get a published data set from where it is published");
+  std::string names;
+  for (const PublishedSet& set : PublishedSets()) names += (names.empty() ? "" : ", ") + set.name;
+  command->add_option("name", arguments->name, names)->required();
+  AddDataDirOption(*command, arguments->data_dir);
+  command->add_option("--from", arguments->from, "A mirror: the folder with the files, in place of the authors'")
+      ->type_name("URL");
+  command->add_flag("--quiet", arguments->quiet, "Print errors only");
+  command->footer("Files are checked by the sums that were published with them. Ctrl-C keeps what has come; the next time goes on\n"
+                  "from there. Example:\n  tributary data fetch cifar10 --data-dir ~/data");
+  command->callback([arguments, &action] { action = [arguments] { return RunFetch(*arguments); }; });
+}
+
+}  // namespace tributary

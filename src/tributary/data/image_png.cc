@@ -1,0 +1,87 @@
+#include <png.h>
+
+#include <csetjmp>
+#include <cstring>
+#include <string>
+
+#include "tributary/data/image_formats.h"
+
+namespace tributary {
+namespace {
+
+// libpng leaves by longjmp, which runs no destructors: whatever has one lives here, outside of the function it leaves.
+struct PngReading {
+  ByteSpan rest;
+  const ImageLimits* limits = nullptr;
+  std::string problem;
+  Status refused;
+  Image image;
+  std::vector<png_bytep> rows;
+  png_structp png = nullptr;
+  png_infop info = nullptr;
+
+  ~PngReading() { png_destroy_read_struct(&png, &info, nullptr); }
+};
+
+void OnPngError(png_structp png, png_const_charp message) {
+  static_cast<PngReading*>(png_get_error_ptr(png))->problem = message;
+  png_longjmp(png, 1);
+}
+
+void OnPngWarning(png_structp, png_const_charp) {}
+
+void ReadPngBytes(png_structp png, png_bytep out, std::size_t count) {
+  auto& reading = *static_cast<PngReading*>(png_get_io_ptr(png));
+  if (count > reading.rest.size()) png_error(png, "the file is cut short");
+  std::memcpy(out, reading.rest.data(), count);
+  reading.rest = reading.rest.subspan(count);
+}
+
+// Nothing with a destructor in here.
+bool ReadPng(PngReading& reading) {
+  png_structp png = reading.png;
+  png_infop info = reading.info;
+  if (setjmp(png_jmpbuf(png)) != 0) return false;
+  png_set_read_fn(png, &reading, ReadPngBytes);
+  png_set_user_limits(png, 0x7fffffff, 0x7fffffff);  // The size is checked below, and told in our words.
+  png_set_chunk_cache_max(png, 128);
+  png_set_chunk_malloc_max(png, 4'000'000);
+  png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, nullptr, 0);
+  png_set_crc_action(png, PNG_CRC_ERROR_QUIT, PNG_CRC_ERROR_QUIT);
+  png_read_info(png, info);
+  Image& image = reading.image;
+  image.width = png_get_image_width(png, info);
+  image.height = png_get_image_height(png, info);
+  reading.refused = CheckImageSize(image.width, image.height, *reading.limits);
+  if (!reading.refused.ok()) return false;
+  const int colour = png_get_color_type(png, info);
+  image.channels = (colour & PNG_COLOR_MASK_COLOR) != 0 ? 3 : 1;
+  if (colour == PNG_COLOR_TYPE_PALETTE) png_set_palette_to_rgb(png);
+  if (colour == PNG_COLOR_TYPE_GRAY) png_set_expand_gray_1_2_4_to_8(png);
+  png_set_strip_16(png);
+  png_set_strip_alpha(png);
+  png_set_interlace_handling(png);
+  png_read_update_info(png, info);
+  const std::size_t row = image.width * image.channels;
+  if (png_get_rowbytes(png, info) != row) png_error(png, "its rows have a length of their own");
+  image.pixels.resize(row * image.height);
+  reading.rows.resize(image.height);
+  for (std::size_t y = 0; y < image.height; ++y) reading.rows[y] = image.pixels.data() + y * row;
+  png_read_image(png, reading.rows.data());
+  png_read_end(png, nullptr);
+  return true;
+}
+
+}  // namespace
+
+StatusOr<Image> DecodePng(ByteSpan bytes, const ImageLimits& limits) {
+  PngReading reading{.rest = bytes, .limits = &limits};
+  reading.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &reading, OnPngError, OnPngWarning);
+  if (reading.png != nullptr) reading.info = png_create_info_struct(reading.png);
+  if (reading.info == nullptr) return ResourceExhausted("libpng got no memory");
+  if (ReadPng(reading)) return std::move(reading.image);
+  if (!reading.refused.ok()) return reading.refused;
+  return Corrupt("PNG: " + reading.problem);
+}
+
+}  // namespace tributary

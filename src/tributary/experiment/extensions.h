@@ -1,0 +1,37 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tributary/base/status.h"
+#include "tributary/data/stream_maker.h"
+#include "tributary/policy/sampling/sampler.h"
+
+namespace tributary {
+
+// What a program has beside what every tributary has, under the names that experiments call it by. A value: filled first,
+// then handed to whoever reads experiments, and not changed any more.
+class Extensions {
+ public:
+  // `[sampling] method = "NAME"`.
+  Status AddSampler(std::string name, std::shared_ptr<const Sampler> sampler);
+  // `[stream] kind = "NAME"` or "NAME:ARGUMENT", and the same words for `tributary device --stream`.
+  Status AddStream(std::string name, StreamMaker maker);
+  // Both refuse names that are taken, by another or by what every tributary has, and names that are not letters, digits,
+  // '-' and '_'.
+
+  // Null if there is none.
+  std::shared_ptr<const Sampler> FindSampler(std::string_view name) const;
+  const StreamMaker* FindStream(std::string_view name) const;
+  std::vector<std::string> SamplerNames() const;
+  std::vector<std::string> StreamNames() const;
+
+ private:
+  std::map<std::string, std::shared_ptr<const Sampler>, std::less<>> samplers_;
+  std::map<std::string, StreamMaker, std::less<>> streams_;
+};
+
+}  // namespace tributary

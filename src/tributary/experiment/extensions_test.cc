@@ -1,0 +1,126 @@
+#include "tributary/experiment/extensions.h"
+
+#include <gtest/gtest.h>
+
+#include "tributary/experiment/format.h"
+#include "tributary/experiment/reader.h"
+#include "tributary/experiment/testing_texts.h"
+
+namespace tributary {
+namespace {
+
+class Nobody : public Sampler {
+ public:
+  SamplingPlan Plan(const SamplingProblem&, const SamplerScene&) const override { return {}; }
+};
+
+StatusOr<std::unique_ptr<Stream>> NoStream(const StreamScene&) { return Unavailable("no stream"); }
+
+Extensions Two() {
+  Extensions extensions;
+  EXPECT_TRUE(extensions.AddSampler("turns", std::make_shared<Nobody>()).ok());
+  EXPECT_TRUE(extensions.AddStream("rush-hour", NoStream).ok());
+  return extensions;
+}
+
+constexpr std::string_view kSplit = R"(
+schema = 1
+[experiment]
+name = "e"
+rounds = 1
+[model]
+name = "mlp"
+[data]
+set = "glyphs"
+split = "iid"
+[[fleet.group]]
+name = "g"
+count = 2
+compute = "1GMAC/s"
+uplink = "1Mbit/s"
+[train]
+method = "split"
+learning-rate = 0.1
+[sampling]
+method = "turns"
+)";
+constexpr std::string_view kStreams = R"(
+schema = 1
+[experiment]
+name = "e"
+rounds = 1
+[model]
+name = "mlp"
+[data]
+set = "glyphs"
+split = "iid"
+[[fleet.group]]
+name = "g"
+count = 2
+compute = "1GMAC/s"
+uplink = "1Mbit/s"
+[train]
+method = "sync-sgd"
+learning-rate = 0.1
+[stream]
+kind = "rush-hour:3"
+)";
+
+TEST(Extensions, RefuseNamesThatAreTakenOrAreNone) {
+  Extensions extensions = Two();
+  const auto sampler = std::make_shared<Nobody>();
+  const auto refused = [](const Status& status, const char* why) {
+    EXPECT_NE(status.message().find(why), std::string::npos) << status;
+  };
+  refused(extensions.AddSampler("turns", sampler), "there is a sampler 'turns' already");
+  refused(extensions.AddSampler("ugs", sampler), "there is a sampler 'ugs' already");
+  refused(extensions.AddSampler("a b", sampler), "allowed in its name");
+  refused(extensions.AddSampler("none", nullptr), "is null");
+  refused(extensions.AddStream("rush-hour", NoStream), "there is a stream 'rush-hour' already");
+  refused(extensions.AddStream("kafka", NoStream), "there is a stream 'kafka' already");
+  refused(extensions.AddStream("", NoStream), "allowed in its name");
+  refused(extensions.AddStream("none", nullptr), "is null");
+  EXPECT_EQ(extensions.SamplerNames(), std::vector<std::string>{"turns"});
+  EXPECT_EQ(extensions.StreamNames(), std::vector<std::string>{"rush-hour"});
+}
+
+TEST(Extensions, AreFoundByExperimentsAndWrittenBack) {
+  const Extensions extensions = Two();
+  const auto split = ReadExperimentText(kSplit, {"e.toml", {}}, {}, extensions);
+  ASSERT_TRUE(split.ok()) << split.status();
+  EXPECT_EQ(split->sampling.own, extensions.FindSampler("turns"));
+  EXPECT_NE(FormatExperiment(*split).find("method = \"turns\""), std::string::npos);
+  const auto streams = ReadExperimentText(kStreams, {"e.toml", {}}, {}, extensions);
+  ASSERT_TRUE(streams.ok()) << streams.status();
+  EXPECT_EQ(streams->stream.own->argument, "3");
+  const std::string text = FormatExperiment(*streams);
+  EXPECT_NE(text.find("kind = \"rush-hour:3\""), std::string::npos);
+  const auto again = ReadExperimentText(text, {"as-run", {}}, {}, extensions);
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_EQ(FormatExperiment(*again), text);
+}
+
+TEST(Extensions, AreUnknownToAProgramWithoutThem) {
+  const auto message = [](std::string_view text, std::vector<std::string> set, const Extensions& extensions) {
+    return ReadExperimentText(text, {"e.toml", {}}, set, extensions).status().message();
+  };
+  EXPECT_NE(message(kSplit, {}, {}).find("unknown sampling method 'turns'"), std::string::npos);
+  EXPECT_NE(message(kStreams, {}, {}).find("this program has no streams of its own"), std::string::npos);
+  EXPECT_NE(message(kStreams, {"stream.kind=rush-hours"}, Two()).find("did you mean 'rush-hour'?"), std::string::npos);
+}
+
+TEST(Extensions, AStreamOfOnesOwnLeavesNoRoomForOthers) {
+  const auto message = [](std::string_view text, std::vector<std::string> set) {
+    return ReadExperimentText(text, {"e.toml", {}}, set, Two()).status().message();
+  };
+  EXPECT_NE(message(kSplit, {"stream.kind=rush-hour"}).find("stream-rate and the kind"), std::string::npos);
+  EXPECT_NE(message(kStreams, {"stream.recorded-speed=2"}).find("recorded-speed"), std::string::npos);
+  EXPECT_NE(message(kStreams, {"train.method=federated", "train.local-epochs=1"}).find("no epochs"), std::string::npos);
+  EXPECT_NE(message(kStreams, {"injection.devices=0.5", "injection.share=0.5"}).find("stream.kind"), std::string::npos);
+  EXPECT_NE(message(kStreams, {"fleet.group.g.stream-rate=5/s", "fleet.group.g.stream-programme=stop:1s,repeat"})
+                .find("leave out stream-programme"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace tributary

@@ -1,0 +1,41 @@
+#include "tributary/keys/checksum.h"
+
+#include <openssl/evp.h>
+
+#include <array>
+#include <cerrno>
+#include <fstream>
+#include <memory>
+
+#include "tributary/base/file.h"
+#include "tributary/keys/x509.h"
+
+namespace tributary {
+
+StatusOr<Checksum> ChecksumOfFile(const std::filesystem::path& path, Checksum::Kind kind) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return SystemError("cannot read", path, errno);
+  const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context(EVP_MD_CTX_new(), EVP_MD_CTX_free);
+  const EVP_MD* const method = kind == Checksum::Kind::kMd5 ? EVP_md5() : EVP_sha256();
+  if (!context || EVP_DigestInit_ex(context.get(), method, nullptr) != 1) return OpenSslError("cannot begin a check sum");
+  std::array<char, 65536> piece;
+  while (file) {
+    file.read(piece.data(), piece.size());
+    if (EVP_DigestUpdate(context.get(), piece.data(), static_cast<std::size_t>(file.gcount())) != 1) {
+      return OpenSslError("cannot go on with a check sum");
+    }
+  }
+  if (file.bad()) return SystemError("cannot read", path, errno);
+  std::array<unsigned char, EVP_MAX_MD_SIZE> sum;
+  unsigned int size = 0;
+  if (EVP_DigestFinal_ex(context.get(), sum.data(), &size) != 1) return OpenSslError("cannot end a check sum");
+  Checksum result{kind, ""};
+  for (unsigned int i = 0; i < size; ++i) {
+    constexpr const char* kDigits = "0123456789abcdef";
+    result.hex += kDigits[sum[i] >> 4];
+    result.hex += kDigits[sum[i] & 15];
+  }
+  return result;
+}
+
+}  // namespace tributary

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "tributary/base/status.h"
+
+namespace tributary {
+
+// A sum that whoever publishes a file gives with it.
+struct Checksum {
+  enum class Kind { kMd5, kSha256 };
+  Kind kind = Kind::kSha256;
+  std::string hex;  // in lower case
+
+  friend bool operator==(const Checksum&, const Checksum&) = default;
+};
+
+// That of a file, read piece by piece.
+StatusOr<Checksum> ChecksumOfFile(const std::filesystem::path& path, Checksum::Kind kind);
+
+}  // namespace tributary
