@@ -46,15 +46,15 @@ Extensions Own() {
   return extensions;
 }
 
-StatusOr<FinishedRun> Run(std::vector<std::string> overrides) {
+StatusOr<FinishedRun> RunOwn(std::vector<std::string> overrides) {
   TRIBUTARY_ASSIGN_OR_RETURN(const Experiment experiment, FindExperiment("smoke", overrides, Own()));
   return Simulate(experiment, {.threads = 2});
 }
 
 void ExpectSameRun(std::vector<std::string> known, const std::string& key, const std::string& word) {
-  const auto built_in = Run(known);
+  const auto built_in = RunOwn(known);
   known.push_back(key + "=" + word);
-  const auto own = Run(known);
+  const auto own = RunOwn(known);
   ASSERT_TRUE(built_in.ok()) << built_in.status();
   ASSERT_TRUE(own.ok()) << own.status();
   EXPECT_EQ(own->digest, built_in->digest);
@@ -66,7 +66,7 @@ TEST(OwnSampler, ThatSamplesAsABuiltInOneGivesTheSameRun) {
 }
 
 TEST(OwnSampler, WhosePlanIsNoneEndsTheRunInWords) {
-  const auto run = Run({"train.method=split", "sampling.method=greedy"});
+  const auto run = RunOwn({"train.method=split", "sampling.method=greedy"});
   EXPECT_NE(run.status().message().find("sampler 'greedy': step 1 of the plan"), std::string::npos) << run.status();
 }
 
@@ -87,7 +87,7 @@ TEST(OwnStream, WorksWithLocalStepsAndAmongNeighbours) {
 }
 
 TEST(OwnStream, ThatCannotBeMadeEndsTheRunInWords) {
-  const auto run = Run({"train.method=sync-sgd", "stream.kind=own-replay:never"});
+  const auto run = RunOwn({"train.method=sync-sgd", "stream.kind=own-replay:never"});
   EXPECT_NE(run.status().message().find("stream 'own-replay:never': no such sensor"), std::string::npos) << run.status();
 }
 
