@@ -4,7 +4,7 @@
 //      the training; closing the store is timed apart.
 //   2. What handing over one event costs the thread that trains.
 //
-//   build/release/bench/store [repeats] [rounds]
+//   build/release/bench/store [repeats] [rounds]    repeats 0 leaves out the first
 
 #include <sys/resource.h>
 #include <unistd.h>
@@ -121,11 +121,11 @@ void TimeEvents(const std::filesystem::path& store) {
 }  // namespace tributary
 
 int main(int argc, char** argv) {
-  const int repeats = argc > 1 ? std::atoi(argv[1]) : 9;
-  const int rounds = argc > 2 ? std::atoi(argv[2]) : 200;
+  const int repeats = argc > 1 ? std::atoi(argv[1]) : 5;
+  const int rounds = argc > 2 ? std::atoi(argv[2]) : 30;
   std::string name = (std::filesystem::temp_directory_path() / "store_bench.XXXXXX").string();
   const std::filesystem::path folder = ::mkdtemp(name.data());
-  tributary::CompareRuns(folder / "runs.sqlite", repeats, rounds);
+  if (repeats > 0) tributary::CompareRuns(folder / "runs.sqlite", repeats, rounds);
   tributary::TimeEvents(folder / "events.sqlite");
   std::filesystem::remove_all(folder);
   return 0;
