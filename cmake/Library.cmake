@@ -24,7 +24,7 @@ _tributary_headers_of(tributary/tributary.h public_headers)
 # One shared library with everything in it, so that whoever uses it needs none of what it is built on. The folders whose
 # headers are public are in it whole, of the others what is used.
 add_library(tributary_shared SHARED)
-foreach(folder IN ITEMS base model policy data library)
+foreach(folder IN ITEMS base model policy data experiment cli library)
   target_sources(tributary_shared PRIVATE $<TARGET_OBJECTS:tributary_${folder}>)
 endforeach()
 add_library(Tributary::tributary ALIAS tributary_shared)
@@ -41,13 +41,14 @@ target_compile_features(tributary_shared INTERFACE cxx_std_20)
 target_include_directories(tributary_shared INTERFACE
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 
-install(TARGETS tributary tributary_shared EXPORT TributaryTargets)
+install(TARGETS tributary)
+install(TARGETS tributary_shared EXPORT TributaryTargets)
 foreach(header IN LISTS public_headers)
   get_filename_component(directory ${header} DIRECTORY)
   install(FILES ${PROJECT_SOURCE_DIR}/src/${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/${directory})
 endforeach()
-install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
-install(DIRECTORY docs examples DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/tributary)
+install(DIRECTORY docs examples DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/tributary)
 install(DIRECTORY packaging/systemd/ DESTINATION ${CMAKE_INSTALL_DATADIR}/tributary/systemd)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Tributary)

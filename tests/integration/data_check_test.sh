@@ -2,7 +2,7 @@
 . "$(dirname "$0")/lib.sh"
 
 # field EXPRESSION: of the JSON in check.json, in Python.
-field() { python3 -c "import json; c = json.load(open('check.json')); print($1)"; }
+field() { python3 -c "import json; c = json.load(open('check.json')); value = ($1); print(value)"; }
 # check CODE ARGUMENT…: exits so, and leaves check.json.
 check() {
   local expected=$1 code=0

@@ -53,7 +53,7 @@ expect_output 'accuracy' run squares.toml --out ran --quiet
 grep -q '^image-size = "16x16"' ran/experiment.toml || fail "the size is not in the experiment as run"
 expect_output 'accuracy' run ran/experiment.toml --out again --quiet
 cmp ran/weights.safetensors again/weights.safetensors || fail "the experiment as run gives another run"
-expect_output 'facility' partition --data ./squares --image-size 16 --features pixels --devices 3
+expect_output 'wrote parts.json' partition --data ./squares --image-size 16 --features pixels --speeds 1,1,2 --out parts.json
 expect_error "image-size is \"big\"; allowed: a side, like 64, or height and width" run squares.toml --set data.image-size=big
 expect_error "image-size .*folder" run default --set data.image-size=16
 expect_error "\-\-image-size: is '0'; allowed" data check ./squares --image-size 0

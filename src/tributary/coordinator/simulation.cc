@@ -54,6 +54,10 @@ StatusOr<std::vector<std::shared_ptr<PolledStream>>> OwnStreams(const Experiment
   if (!experiment.stream.own) return streams;
   const std::shared_ptr<const Dataset> dataset(std::shared_ptr<void>(), &train);  // It outlives the fleet.
   for (const DeviceProfile& profile : options.profiles) {
+    if (options.data[profile.id.value].training.empty()) {  // It takes no part.
+      streams.push_back(nullptr);
+      continue;
+    }
     StreamScene scene{.device = profile.id,
                       .seed = experiment.goal.seed,
                       .format = FormatOf(train),
