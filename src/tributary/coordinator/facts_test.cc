@@ -18,7 +18,7 @@ TEST(Facts, NameTheMechanismsInUse) {
   EXPECT_EQ(Of("smoke").mechanisms, std::vector<std::string>{});
   EXPECT_EQ(Of("distreal").mechanisms, std::vector<std::string>{"dropout"});
   EXPECT_EQ(Of("rcd-sgd").mechanisms, (std::vector<std::string>{"partition", "gossip"}));
-  EXPECT_EQ(Of("scadles-s1").mechanisms, (std::vector<std::string>{"streams", "compression"}));
+  EXPECT_EQ(Of("scadles-s1").mechanisms, (std::vector<std::string>{"streams", "compression", "transfers"}));
   EXPECT_EQ(Of("psl-ugs").mechanisms, (std::vector<std::string>{"partition", "split"}));
 }
 
