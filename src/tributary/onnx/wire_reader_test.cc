@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tributary/onnx/wire_writer.h"
+#include "tributary/base/wire_writer.h"
 
 namespace tributary {
 namespace {
