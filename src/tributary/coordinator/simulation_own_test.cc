@@ -4,7 +4,7 @@
 
 #include "tributary/coordinator/simulation.h"
 #include "tributary/data/replay_stream.h"
-#include "tributary/experiment/presets.h"
+#include "tributary/experiment/reader.h"
 #include "tributary/policy/sampling/uniform_global.h"
 
 namespace tributary {
@@ -46,15 +46,41 @@ Extensions Own() {
   return extensions;
 }
 
-StatusOr<FinishedRun> Run(std::vector<std::string> overrides) {
-  TRIBUTARY_ASSIGN_OR_RETURN(const Experiment experiment, FindExperiment("smoke", overrides, Own()));
+constexpr std::string_view kSmall = R"(
+schema = 1
+[experiment]
+name = "small"
+rounds = 3
+[model]
+name = "cnn"
+[data]
+set = "glyphs"
+split = "iid"
+train-limit = 200
+test-limit = 50
+[[fleet.group]]
+count = 2
+compute = "500M"
+uplink = "5Mbit/s"
+[[fleet.group]]
+count = 2
+compute = "2G"
+uplink = "20Mbit/s"
+[train]
+method = "sync-sgd"
+batch = 16
+learning-rate = 0.05
+)";
+
+StatusOr<FinishedRun> RunSmall(std::vector<std::string> overrides) {
+  TRIBUTARY_ASSIGN_OR_RETURN(const Experiment experiment, ReadExperimentText(kSmall, {"small.toml", {}}, overrides, Own()));
   return Simulate(experiment, {.threads = 2});
 }
 
 void ExpectSameRun(std::vector<std::string> known, const std::string& key, const std::string& word) {
-  const auto built_in = Run(known);
+  const auto built_in = RunSmall(known);
   known.push_back(key + "=" + word);
-  const auto own = Run(known);
+  const auto own = RunSmall(known);
   ASSERT_TRUE(built_in.ok()) << built_in.status();
   ASSERT_TRUE(own.ok()) << own.status();
   EXPECT_EQ(own->digest, built_in->digest);
@@ -66,7 +92,7 @@ TEST(OwnSampler, ThatSamplesAsABuiltInOneGivesTheSameRun) {
 }
 
 TEST(OwnSampler, WhosePlanIsNoneEndsTheRunInWords) {
-  const auto run = Run({"train.method=split", "sampling.method=greedy"});
+  const auto run = RunSmall({"train.method=split", "sampling.method=greedy"});
   EXPECT_NE(run.status().message().find("sampler 'greedy': step 1 of the plan"), std::string::npos) << run.status();
 }
 
@@ -87,7 +113,7 @@ TEST(OwnStream, WorksWithLocalStepsAndAmongNeighbours) {
 }
 
 TEST(OwnStream, ThatCannotBeMadeEndsTheRunInWords) {
-  const auto run = Run({"train.method=sync-sgd", "stream.kind=own-replay:never"});
+  const auto run = RunSmall({"train.method=sync-sgd", "stream.kind=own-replay:never"});
   EXPECT_NE(run.status().message().find("stream 'own-replay:never': no such sensor"), std::string::npos) << run.status();
 }
 
