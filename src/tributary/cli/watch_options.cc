@@ -22,6 +22,39 @@ void Warn(const char* what, const Status& status) {
 
 }  // namespace
 
+// Opened with the run's first event, so that a run that cannot begin leaves nothing.
+class Watchers::LateStore : public EventSink {
+ public:
+  explicit LateStore(StoreSinkOptions options) : options_(std::move(options)) {}
+
+  Status Open() {
+    auto store = StoreSink::Create(options_);
+    if (!store.ok()) return std::move(store).status();
+    store_ = std::move(*store);
+    return OkStatus();
+  }
+  void Write(const Event& event) override {
+    if (!tried_ && !store_) {
+      tried_ = true;
+      Warn("this run will not be recorded", Open());
+    }
+    if (store_) store_->Write(event);
+  }
+  Status Close(std::vector<std::string> groups) {
+    if (!store_) return OkStatus();
+    store_->NameGroups(std::move(groups));
+    return store_->Close();
+  }
+
+ private:
+  const StoreSinkOptions options_;
+  bool tried_ = false;
+  std::unique_ptr<StoreSink> store_;
+};
+
+Watchers::Watchers() = default;
+Watchers::~Watchers() = default;
+
 CLI::Option* AddStoreOption(CLI::App& command, std::string& store) {
   return command
       .add_option("--store", store, "File that runs are recorded in; without it " + std::string(kUsualStore))
@@ -80,21 +113,16 @@ StatusOr<std::unique_ptr<Watchers>> Watchers::Open(const WatchOptions& options, 
   sinks.push_back(&watchers->page_->sink());
   if (options.dashboard) sinks.push_back(&watchers->served_);
   if (!options.no_store && (StoreSink::Available() || !options.store.empty())) {
-    auto store = StoreSink::Create({.store = StorePath(options.store),
-                                    .name = name,
-                                    .folder = folder,
-                                    .experiment = text,
-                                    .groups = simulated ? GroupsOf(experiment.fleet) : std::vector<std::string>(),
-                                    .simulated = simulated,
-                                    .resumed = resumed});
-    if (store.ok()) {
-      watchers->store_ = std::move(*store);
-      sinks.push_back(watchers->store_.get());
-    } else if (!options.store.empty()) {
-      return std::move(store).status();
-    } else {
-      Warn("this run will not be recorded", store.status());
-    }
+    watchers->store_ = std::make_unique<LateStore>(
+        StoreSinkOptions{.store = StorePath(options.store),
+                         .name = name,
+                         .folder = folder,
+                         .experiment = text,
+                         .groups = simulated ? GroupsOf(experiment.fleet) : std::vector<std::string>(),
+                         .simulated = simulated,
+                         .resumed = resumed});
+    if (!options.store.empty()) TRIBUTARY_RETURN_IF_ERROR(watchers->store_->Open());
+    sinks.push_back(watchers->store_.get());
   }
   watchers->sink_ = std::make_unique<TeeSink>(std::move(sinks));
   return watchers;
@@ -104,8 +132,7 @@ void Watchers::Close(const FinishedRun& result) {
   if (store_) {
     std::vector<std::string> groups;
     for (const DeviceProfile& profile : result.profiles) groups.push_back(profile.group);
-    store_->NameGroups(std::move(groups));
-    Warn("the run was not recorded to its end", store_->Close());
+    Warn("the run was not recorded to its end", store_->Close(std::move(groups)));
   }
   if (tensorboard_) Warn("the files for TensorBoard are not complete", tensorboard_->Close());
   if (metrics_) Warn("the metrics are not up to date", metrics_->Close());

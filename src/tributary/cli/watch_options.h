@@ -45,6 +45,7 @@ class Watchers {
   static StatusOr<std::unique_ptr<Watchers>> Open(const WatchOptions& options, const Experiment& experiment,
                                                   const std::filesystem::path& folder, bool simulated, bool resumed,
                                                   EventSink& view, std::FILE* out);
+  ~Watchers();
   EventSink& sink() { return *sink_; }
   LivePage& page() { return *page_; }
   void Close(const FinishedRun& result);
@@ -52,9 +53,10 @@ class Watchers {
   void Report(const std::filesystem::path& folder, std::FILE* out) const { page_->Report(folder, out); }
 
  private:
-  Watchers() = default;
+  Watchers();
 
-  std::unique_ptr<StoreSink> store_;
+  class LateStore;
+  std::unique_ptr<LateStore> store_;
   std::unique_ptr<TensorBoardSink> tensorboard_;
   std::unique_ptr<MetricsFile> metrics_;
   PrometheusSink served_;  // by the dashboard

@@ -126,6 +126,7 @@ struct DashboardServer::Parts {
         "text/event-stream",
         [this, stream, last](std::size_t, httplib::DataSink& sink) {
           Look();
+          const bool closed = board.closed();  // Before it is looked at: what was written until then is told.
           const std::uint64_t version = board.version();
           std::string text = stream->Next(board.Take(), version, clock->Now());
           if (text.empty() && clock->Now() - *last >= kAlive) text = ": alive\n\n";
@@ -133,7 +134,7 @@ struct DashboardServer::Parts {
             *last = clock->Now();
             if (!sink.write(text.data(), text.size())) return false;
           }
-          if (board.closed()) {
+          if (closed) {
             sink.done();
             return true;
           }

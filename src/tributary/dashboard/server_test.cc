@@ -141,9 +141,14 @@ TEST_F(DashboardServerTest, DoesNotLetSlowCallersHoldUpTheRun) {
     callers.push_back(std::make_unique<Caller>(server->url()));
     callers.back()->Say(i % 2 == 0 ? "GET /api/events HTTP/1.1\r\nHost: x\r\n\r\n" : "GET /api");
   }
-  const auto start = std::chrono::steady_clock::now();
-  for (std::uint64_t round = 1; round <= 100; ++round) PlayRound(board_, round, 1000, static_cast<double>(round));
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5));
+  const auto play = [](SharedBoard& board) {
+    const auto start = std::chrono::steady_clock::now();
+    for (std::uint64_t round = 1; round <= 100; ++round) PlayRound(board, round, 1000, static_cast<double>(round));
+    return std::chrono::steady_clock::now() - start;
+  };
+  SharedBoard alone;
+  const auto undisturbed = play(alone);
+  EXPECT_LT(play(board_), 5 * undisturbed + std::chrono::seconds(2));  // They share the machine's processors.
 }
 
 TEST_F(DashboardServerTest, RefusesMoreFollowersThanItMayHave) {
