@@ -13,11 +13,6 @@ std::string Shortened(const std::string& text) {
   return text.substr(0, kMostLetters) + "…";
 }
 
-std::optional<double> Share(Duration part, Duration whole) {
-  if (whole <= Duration{0}) return std::nullopt;
-  return ToSeconds(part) / ToSeconds(whole);
-}
-
 }  // namespace
 
 void Board::Describe(RunFacts described) {
@@ -71,14 +66,8 @@ void Board::On(const RoundStarted& started) {
 
 void Board::On(const DeviceFinished& device) {
   ++back;
-  const Duration took = device.pull + device.compute + device.push - device.hidden + device.wait;
-  running_.waited += device.wait;
-  running_.lasted += took;
+  running_.tally.Add(device);
   relayed += device.bytes_relayed;
-  if (device.kept) {
-    running_.kept += *device.kept;
-    ++running_.chose;
-  }
   if (device.outcome == Outcome::kApplied) {
     ++running_.applied;
     running_.up += device.bytes_up;
@@ -128,15 +117,16 @@ void Board::On(const RoundFinished& ended) {
   lost += ended.lost;
   refused += ended.refused;
   crashed += ended.crashed;
-  waited += running_.waited;
-  lasted += running_.lasted;
+  const RoundShares shares = running_.tally.Finish(ended);
+  waited += shares.waited;
+  present += shares.present;
   const Bytes dense = facts.dense_update * static_cast<std::int64_t>(running_.applied);
   dense_up += dense;
 
   Round point;
   point.round = ended.round.value;
   point.applied = ended.applied;
-  point.participants = ended.applied + ended.late + ended.lost + ended.refused + ended.crashed;
+  point.participants = shares.participants;
   point.buffered = ended.buffered;
   point.time = time;
   point.duration = ended.duration;
@@ -144,9 +134,9 @@ void Board::On(const RoundFinished& ended) {
   point.up = running_.up;
   point.dense_up = dense;
   point.train_loss = ended.train_loss;
-  point.waiting_share = Share(running_.waited, running_.lasted);
+  point.waiting_share = shares.waiting;
   point.overlap = ended.overlap;
-  if (running_.chose > 0) point.kept = running_.kept / static_cast<double>(running_.chose);
+  point.kept = shares.kept;
   point.deviation = Deviation();
   rounds.Add(point);
   if (!states_are_told) {

@@ -9,6 +9,7 @@
 
 #include "tributary/dashboard/thinned.h"
 #include "tributary/telemetry/event.h"
+#include "tributary/telemetry/round_tally.h"
 #include "tributary/telemetry/run_facts.h"
 
 namespace tributary {
@@ -60,7 +61,7 @@ struct Board {
   std::optional<double> accuracy, loss;
   Bytes down, up, dense_up, relayed, injected;
   std::uint64_t applied = 0, late = 0, lost = 0, refused = 0, crashed = 0;
-  Duration waited{0}, lasted{0};  // of all devices in all rounds that they were in
+  Duration waited{0}, present{0};  // of all devices in all rounds that they were in (RoundShares)
   Thinned<Round> rounds{kMostPoints};
   Thinned<Evaluation> evaluations{kMostPoints};
   std::vector<Device> devices;  // the first ones
@@ -72,9 +73,8 @@ struct Board {
  private:
   // Of the round that is running.
   struct Running {
-    Duration waited{0}, lasted{0};
-    double kept = 0;
-    std::uint64_t chose = 0, applied = 0;
+    RoundTally tally;
+    std::uint64_t applied = 0;
     Bytes up;
     std::vector<double> classes;
     double samples = 0;

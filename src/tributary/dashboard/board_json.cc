@@ -59,7 +59,7 @@ Json NowPart(const Board& board) {
   json["bytes_relayed"] = board.relayed.value;
   json["bytes_injected"] = board.injected.value;
   json["dense_bytes_up"] = board.dense_up.value;
-  json["waiting_share"] = board.lasted > Duration{0} ? Number(ToSeconds(board.waited) / ToSeconds(board.lasted)) : Json();
+  json["waiting_share"] = board.present > Duration{0} ? Number(ToSeconds(board.waited) / ToSeconds(board.present)) : Json();
   json["applied"] = board.applied;
   json["late"] = board.late;
   json["lost"] = board.lost;

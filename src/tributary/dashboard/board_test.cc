@@ -41,7 +41,7 @@ TEST(Board, AddsUpARound) {
   EXPECT_EQ(now["bytes_down"], 400);
   EXPECT_EQ(now["bytes_up"], 160);
   EXPECT_EQ(now["dense_bytes_up"], 1600);
-  EXPECT_DOUBLE_EQ(now["waiting_share"].get<double>(), 0.2);  // 2 s of 1 + 5 + 2 + 2
+  EXPECT_DOUBLE_EQ(now["waiting_share"].get<double>(), 0.2);  // 2 s of 10
   EXPECT_EQ(now["applied"], 4);
   EXPECT_EQ(json["rounds"]["round"], Json({1, 2}));
   EXPECT_EQ(json["rounds"]["bytes"], Json({280, 560}));

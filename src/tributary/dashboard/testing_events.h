@@ -40,7 +40,7 @@ void PlayRound(Sink& sink, std::uint64_t round, std::uint64_t devices, double se
   for (std::uint64_t i = 0; i < devices; ++i) sink.Write(At(seconds, Finished(round, i)));
   RoundFinished ended;
   ended.round = RoundId{round};
-  ended.duration = std::chrono::seconds(1);
+  ended.duration = std::chrono::seconds(10);
   ended.applied = devices;
   ended.train_loss = 1.0 / static_cast<double>(round);
   ended.bytes_down = {100 * static_cast<std::int64_t>(devices)};

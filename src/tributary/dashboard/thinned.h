@@ -28,7 +28,6 @@ class Thinned {
 
   // In the order of Add. The last is the newest.
   const std::vector<Point>& points() const { return points_; }
-  Point* newest() { return points_.empty() ? nullptr : &points_.back(); }
   // How many there have been.
   std::uint64_t seen() const { return seen_; }
   // Changes whenever points other than the newest were dropped.
