@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tributary/base/saturating.h"
+
 namespace tributary {
 namespace {
 
@@ -12,6 +14,9 @@ std::string Shortened(const std::string& text) {
   if (text.size() <= kMostLetters) return text;
   return text.substr(0, kMostLetters) + "…";
 }
+
+// Events may come from a log that anybody could have written.
+void AddTo(Bytes& sum, Bytes more) { sum = SaturatingAdd(sum, more); }
 
 }  // namespace
 
@@ -67,10 +72,10 @@ void Board::On(const RoundStarted& started) {
 void Board::On(const DeviceFinished& device) {
   ++back;
   running_.tally.Add(device);
-  relayed += device.bytes_relayed;
+  AddTo(relayed, device.bytes_relayed);
   if (device.outcome == Outcome::kApplied) {
     ++running_.applied;
-    running_.up += device.bytes_up;
+    AddTo(running_.up, device.bytes_up);
     AddClasses(device);
   }
   const std::size_t i = device.device.value;
@@ -80,8 +85,8 @@ void Board::On(const DeviceFinished& device) {
   row.last = device;
   row.last->reason = Shortened(device.reason);
   ++(device.outcome == Outcome::kApplied ? row.applied : row.missed);
-  row.down += device.bytes_down;
-  row.up += device.bytes_up;
+  AddTo(row.down, device.bytes_down);
+  AddTo(row.up, device.bytes_up);
   if (!states_are_told) {
     row.state = device.outcome == Outcome::kLost || device.outcome == Outcome::kCrashed ? "gone" : "done";
   }
@@ -109,19 +114,19 @@ std::optional<double> Board::Deviation() const {
 }
 
 void Board::On(const RoundFinished& ended) {
-  down += ended.bytes_down;
-  up += ended.bytes_up;
-  injected += ended.bytes_injected;
+  AddTo(down, ended.bytes_down);
+  AddTo(up, ended.bytes_up);
+  AddTo(injected, ended.bytes_injected);
   applied += ended.applied;
   late += ended.late;
   lost += ended.lost;
   refused += ended.refused;
   crashed += ended.crashed;
   const RoundShares shares = running_.tally.Finish(ended);
-  waited += shares.waited;
-  present += shares.present;
-  const Bytes dense = facts.dense_update * static_cast<std::int64_t>(running_.applied);
-  dense_up += dense;
+  waited = SaturatingAdd(waited, shares.waited);
+  present = SaturatingAdd(present, shares.present);
+  const Bytes dense{SaturatingMultiply(facts.dense_update.value, static_cast<std::int64_t>(running_.applied))};
+  AddTo(dense_up, dense);
 
   Round point;
   point.round = ended.round.value;
@@ -130,7 +135,7 @@ void Board::On(const RoundFinished& ended) {
   point.buffered = ended.buffered;
   point.time = time;
   point.duration = ended.duration;
-  point.bytes = down + up;
+  point.bytes = SaturatingAdd(down, up);
   point.up = running_.up;
   point.dense_up = dense;
   point.train_loss = ended.train_loss;
@@ -158,7 +163,7 @@ void Board::On(const Evaluated& evaluated) {
   }
   accuracy = evaluated.accuracy;
   loss = evaluated.loss;
-  evaluations.Add({evaluated.round.value, time, down + up, evaluated.accuracy, evaluated.loss});
+  evaluations.Add({evaluated.round.value, time, SaturatingAdd(down, up), evaluated.accuracy, evaluated.loss});
 }
 
 void Board::On(const RunFinished& ended) {

@@ -147,6 +147,28 @@ TEST(Board, ShowsWhatDevicesMeasureUntilTheCoordinatorDoes) {
   EXPECT_EQ(board.replaced, 1u);
 }
 
+TEST(Board, TakesAnyNumbersThatALogMaySay) {
+  Board board;
+  RunFacts facts = TwoDevices();
+  facts.dense_update = {std::numeric_limits<std::int64_t>::max()};
+  board.Describe(facts);
+  board.Write(Started(2));
+  for (std::uint64_t round = 1; round <= 2; ++round) {
+    for (std::uint64_t i = 0; i < 2; ++i) {
+      DeviceFinished device = Finished(round, i);
+      device.bytes_up = device.bytes_down = device.bytes_relayed = {std::numeric_limits<std::int64_t>::max()};
+      device.wait = Duration::max();
+      board.Write(At(1, device));
+    }
+    RoundFinished ended{RoundId{round}};
+    ended.duration = Duration::max();
+    ended.bytes_up = ended.bytes_down = ended.bytes_injected = {std::numeric_limits<std::int64_t>::max()};
+    board.Write(At(1, ended));
+  }
+  EXPECT_EQ(Json::parse(NowJson(board))["bytes_up"], std::numeric_limits<std::int64_t>::max());
+  EXPECT_EQ(Json::parse(BoardJson(board))["rounds"]["bytes"][1], std::numeric_limits<std::int64_t>::max());
+}
+
 TEST(Board, EndsWithTheRun) {
   Board board;
   board.Write(Started(1));
