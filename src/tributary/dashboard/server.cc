@@ -7,7 +7,7 @@
 #include <random>
 #include <thread>
 
-#include "tributary/dashboard/event_stream.h"
+#include "tributary/dashboard/broadcast.h"
 #include "tributary/dashboard/page.h"
 
 namespace tributary {
@@ -88,6 +88,7 @@ struct DashboardServer::Parts {
   httplib::Server server;
   std::atomic<int> pages{0};
   std::unique_ptr<Clock> clock = MakeRealClock();
+  Broadcast broadcast{board, *clock};
   std::mutex looking;
   TimePoint looked{-kLook};
   std::thread thread;
@@ -120,15 +121,15 @@ struct DashboardServer::Parts {
       response.set_content("as many pages follow this run as may\n", "text/plain");
       return;
     }
-    const auto stream = std::make_shared<EventStream>();
+    const auto heard = std::make_shared<std::uint64_t>(0);
     const auto last = std::make_shared<TimePoint>(clock->Now());
     response.set_chunked_content_provider(
         "text/event-stream",
-        [this, stream, last](std::size_t, httplib::DataSink& sink) {
+        [this, heard, last](std::size_t, httplib::DataSink& sink) {
           Look();
           const bool closed = board.closed();  // Before it is looked at: what was written until then is told.
           const std::uint64_t version = board.version();
-          std::string text = stream->Next(board.Take(), version, clock->Now());
+          std::string text = broadcast.Next(*heard);
           if (text.empty() && clock->Now() - *last >= kAlive) text = ": alive\n\n";
           if (!text.empty()) {
             *last = clock->Now();
