@@ -196,14 +196,19 @@ int main(int argc, char** argv) {
     return 2;
   }
   const int steps = argc > 1 ? std::atoi(argv[1]) : 50;
-  if (steps < 1) {
-    std::fprintf(stderr, "usage: cuda [steps]\n");
+  std::vector<std::size_t> batches;
+  for (int i = 2; i < argc; ++i) batches.push_back(static_cast<std::size_t>(std::max(0, std::atoi(argv[i]))));
+  if (steps < 0 || std::count(batches.begin(), batches.end(), 0u) > 0) {
+    std::fprintf(stderr, "usage: cuda [steps, 0 for none] [a device's batch…]\n");
     return 2;
   }
+  if (batches.empty()) batches = {32, 64, 128, 256};
   tributary::SetComputeThreads(1);
-  for (const std::size_t batch : {64, 128, 512}) tributary::CompareSteps(batch, steps);
-  for (const std::size_t batch : {32, 64, 128, 256}) {
-    for (const std::size_t threads : {4, 16}) tributary::CompareThroughput(batch, threads, 3);
+  for (const std::size_t batch : {64, 128, 512}) {
+    if (steps > 0) tributary::CompareSteps(batch, steps);
+  }
+  for (const std::size_t batch : batches) {
+    for (const std::size_t threads : {4, 2}) tributary::CompareThroughput(batch, threads, 3);
   }
   return 0;
 }

@@ -22,7 +22,6 @@ void Mark(Value& value, const std::string& setting) {
 }
 
 StatusOr<Value> ParseValue(std::string_view text, const std::string& setting) {
-  if (text.empty()) return InvalidArgument("there is no value after '='");
   if (text.find_first_of("\n\r") != std::string_view::npos) return InvalidArgument("a value is on one line");
   auto parsed = ParseDocument("value = " + std::string(text), "value");
   const bool bare = std::string_view("[{\"'").find(text.front()) == std::string_view::npos;
@@ -73,6 +72,10 @@ StatusOr<Value*> FindInList(List& list, const std::string& name) {
   return UnknownName("element", name, known);
 }
 
+Table::iterator FindNamed(Table& table, const std::string& name) {
+  return std::find_if(table.begin(), table.end(), [&](const Member& member) { return member.key == name; });
+}
+
 // The place where a value of this path stands, made if need be.
 StatusOr<Value*> Reach(Value& root, const std::vector<std::string>& path, const Place& place) {
   Value* at = &root;
@@ -81,8 +84,7 @@ StatusOr<Value*> Reach(Value& root, const std::vector<std::string>& path, const 
     if (auto* list = std::get_if<List>(&at->content)) {
       TRIBUTARY_ASSIGN_OR_RETURN(at, FindInList(*list, name));
     } else if (auto* table = std::get_if<Table>(&at->content)) {
-      auto member =
-          std::find_if(table->begin(), table->end(), [&](const Member& m) { return m.key == name; });
+      auto member = FindNamed(*table, name);
       if (member == table->end()) member = table->insert(member, {name, Value{Table{}, place}});
       at = &member->value;
     } else {
@@ -93,11 +95,42 @@ StatusOr<Value*> Reach(Value& root, const std::vector<std::string>& path, const 
   return at;
 }
 
-Status Apply(Value& root, const std::string& setting) {
+// The table that has the last name of this path in it; null if there is none.
+Table* FindHolder(Value& root, const std::vector<std::string>& path) {
+  Value* at = &root;
+  for (std::size_t i = 0; i + 1 < path.size(); ++i) {
+    if (auto* list = std::get_if<List>(&at->content)) {
+      const auto found = FindInList(*list, path[i]);
+      if (!found.ok()) return nullptr;
+      at = *found;
+      continue;
+    }
+    auto* table = std::get_if<Table>(&at->content);
+    if (table == nullptr) return nullptr;
+    const auto member = FindNamed(*table, path[i]);
+    if (member == table->end()) return nullptr;
+    at = &member->value;
+  }
+  auto* table = std::get_if<Table>(&at->content);
+  return table != nullptr && FindNamed(*table, path.back()) != table->end() ? table : nullptr;
+}
+
+Status TakeOut(Value& root, const std::vector<std::string>& path, TakingOut taking_out) {
+  Table* const holder = FindHolder(root, path);
+  if (holder != nullptr) {
+    holder->erase(FindNamed(*holder, path.back()));
+  } else if (taking_out == TakingOut::kStrict) {
+    return InvalidArgument("a setting without a value takes its key out of the experiment, and that is not in it");
+  }
+  return OkStatus();
+}
+
+Status Apply(Value& root, const std::string& setting, TakingOut taking_out) {
   if (setting.size() > kLongestSetting) return InvalidArgument("a setting may have 10,000 characters");
   const std::size_t equals = setting.find('=');
   if (equals == std::string::npos) return InvalidArgument("a setting is KEY=VALUE, like train.batch=32");
   TRIBUTARY_ASSIGN_OR_RETURN(const auto path, SplitKey(std::string_view(setting).substr(0, equals)));
+  if (equals + 1 == setting.size()) return TakeOut(root, path, taking_out);
   TRIBUTARY_ASSIGN_OR_RETURN(Value value, ParseValue(std::string_view(setting).substr(equals + 1), setting));
   TRIBUTARY_ASSIGN_OR_RETURN(Value * at, Reach(root, path, value.place));
   *at = std::move(value);
@@ -106,9 +139,9 @@ Status Apply(Value& root, const std::string& setting) {
 
 }  // namespace
 
-Status ApplyOverrides(Document& document, std::span<const std::string> settings) {
+Status ApplyOverrides(Document& document, std::span<const std::string> settings, TakingOut taking_out) {
   for (const std::string& setting : settings) {
-    Status status = Apply(document.root, setting);
+    Status status = Apply(document.root, setting, taking_out);
     if (!status.ok()) return std::move(status).WithContext("--set " + setting.substr(0, 80));
   }
   return OkStatus();

@@ -50,6 +50,19 @@ TEST(Overrides, MakeTablesThatAreNotThere) {
   EXPECT_EQ(read->fleet.participation, Portion::Share(0.5));
 }
 
+TEST(Overrides, TakeKeysAndSectionsOut) {
+  const auto whole = Read({});
+  const auto read = Read({"train.batch=", "fleet.group.watches.memory=", "data="}, kEverything);
+  ASSERT_TRUE(whole.ok()) << whole.status();
+  EXPECT_FALSE(read.ok());  // Without [data] there is no set.
+  const auto some = Read({"train.batch=", "fleet.deadline="});
+  ASSERT_TRUE(some.ok()) << some.status();
+  EXPECT_NE(whole->train.batch, Training().batch);
+  EXPECT_EQ(some->train.batch, Training().batch);
+  EXPECT_TRUE(whole->fleet.deadline.has_value());
+  EXPECT_FALSE(some->fleet.deadline.has_value());
+}
+
 TEST(Overrides, MistakesNameTheSetting) {
   EXPECT_EQ(Refusal("train.batch=0"),
             "--set train.batch=0: train.batch is 0; allowed: a whole number from 1 to 1000000");
@@ -62,7 +75,9 @@ TEST(Overrides, MistakesNameTheSetting) {
   EXPECT_EQ(Refusal("train.method=quarrel"),
             "--set train.method=quarrel: train.method: unknown method 'quarrel'. Known: sync-sgd, federated, split, gossip");
   EXPECT_EQ(Refusal("train.batch"), "--set train.batch: a setting is KEY=VALUE, like train.batch=32");
-  EXPECT_EQ(Refusal("train.batch="), "--set train.batch=: there is no value after '='");
+  EXPECT_EQ(Refusal("train.bach="),
+            "--set train.bach=: a setting without a value takes its key out of the experiment, and that is not in it");
+  EXPECT_TRUE(Refusal("experiment.name=").ends_with("experiment.name is missing")) << Refusal("experiment.name=");
   EXPECT_EQ(Refusal("train..batch=3"),
             "--set train..batch=3: a key is names with dots between them, like train.batch=32");
   EXPECT_EQ(Refusal("train.milestones=[3"),

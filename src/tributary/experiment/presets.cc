@@ -5,7 +5,6 @@
 #include "tributary/base/names.h"
 #include "tributary/experiment/document.h"
 #include "tributary/experiment/embedded_presets.h"
-#include "tributary/experiment/reader.h"
 
 namespace tributary {
 namespace {
@@ -32,17 +31,24 @@ const std::vector<Preset>& ListPresets() {
   return presets;
 }
 
-StatusOr<Experiment> FindExperiment(const std::string& name, std::span<const std::string> overrides,
-                                    const Extensions& extensions) {
-  if (name.find('/') != std::string::npos || name.ends_with(".toml")) return ReadExperiment(name, overrides, extensions);
+StatusOr<ExperimentPair> FindExperimentPair(const std::string& name, std::span<const std::string> overrides,
+                                            const Extensions& extensions) {
+  if (name.find('/') != std::string::npos || name.ends_with(".toml")) return ReadExperimentPair(name, overrides, extensions);
   std::vector<std::string> known;
   for (const Preset& preset : ListPresets()) {
     known.push_back(preset.name);
-    if (preset.name == name)
-      return ReadExperimentText(preset.text, {"presets/" + name + ".toml", "."}, overrides, extensions);
+    if (preset.name == name) {
+      return ReadExperimentPairText(preset.text, {"presets/" + name + ".toml", "."}, overrides, extensions);
+    }
   }
   return InvalidArgument(UnknownName("preset", name, known).message() +
                          ", or the path of an experiment file, ending in .toml");
+}
+
+StatusOr<Experiment> FindExperiment(const std::string& name, std::span<const std::string> overrides,
+                                    const Extensions& extensions) {
+  TRIBUTARY_ASSIGN_OR_RETURN(ExperimentPair pair, FindExperimentPair(name, overrides, extensions));
+  return std::move(pair.experiment);
 }
 
 }  // namespace tributary

@@ -8,6 +8,7 @@
 #include "tributary/base/status.h"
 #include "tributary/experiment/experiment.h"
 #include "tributary/experiment/extensions.h"
+#include "tributary/experiment/reader.h"
 
 namespace tributary {
 
@@ -27,5 +28,9 @@ const std::vector<Preset>& ListPresets();
 // working folder.
 StatusOr<Experiment> FindExperiment(const std::string& name, std::span<const std::string> overrides = {},
                                     const Extensions& extensions = {});
+
+// Likewise, with what it is compared with.
+StatusOr<ExperimentPair> FindExperimentPair(const std::string& name, std::span<const std::string> overrides = {},
+                                            const Extensions& extensions = {});
 
 }  // namespace tributary

@@ -64,22 +64,10 @@ void ReadSize(Section& section, std::string_view key, std::size_t& out, std::siz
 }
 
 void ReadNames(Section& section, std::string_view key, std::size_t most, std::vector<std::string>& names) {
-  const Value* value = section.Take(key);
-  if (value == nullptr) return;
-  const auto* list = std::get_if<List>(&value->content);
-  const auto is_name = [](const Value& item) {
-    const auto* name = std::get_if<std::string>(&item.content);
-    return name != nullptr && !name->empty() && name->size() <= 200;
-  };
-  if (list == nullptr || list->empty() || list->size() > most || !std::ranges::all_of(*list, is_name)) {
-    section.Fail(*value, key, " is " + Describe(*value) + "; allowed: a list of names, like [\"a\", \"b\"], at most " +
-                                  std::to_string(most));
-    return;
-  }
-  for (const Value& item : *list) {
-    const std::string& name = std::get<std::string>(item.content);
-    if (std::ranges::find(names, name) != names.end()) section.Fail(*value, key, " has '" + name + "' twice");
-    names.push_back(name);
+  section.Read(key, names, "names, like [\"a\", \"b\"]", most);
+  if (section.Has(key) && names.empty()) section.Fail(key, " is empty; leave it out for all that there are");
+  for (auto name = names.begin(); name != names.end(); ++name) {
+    if (std::find(names.begin(), name, *name) != name) section.Fail(key, " has '" + *name + "' twice");
   }
 }
 

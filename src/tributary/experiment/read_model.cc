@@ -53,22 +53,6 @@ void KeepGraph(Section& section, std::string_view key, const Value& value, Statu
   model.graph = std::make_shared<const Graph>(std::move(graph).value());
 }
 
-void ReadFreeze(Section& section, std::vector<std::string>& freeze) {
-  const Value* value = section.Take("freeze");
-  if (value == nullptr) return;
-  const auto* list = std::get_if<List>(&value->content);
-  const auto is_name = [](const Value& item) {
-    const auto* name = std::get_if<std::string>(&item.content);
-    return name != nullptr && !name->empty() && name->size() <= 200;
-  };
-  if (list == nullptr || list->size() > kMostFrozen || !std::ranges::all_of(*list, is_name)) {
-    section.Fail(*value, "freeze", " is " + Describe(*value) + "; allowed: a list of layers, like [\"conv1\", \"layer1\"], at most " +
-                                       std::to_string(kMostFrozen));
-    return;
-  }
-  for (const Value& item : *list) freeze.push_back(std::get<std::string>(item.content));
-}
-
 }  // namespace
 
 Status ReadModel(Section section, const std::optional<std::filesystem::path>& folder, ModelChoice& model) {
@@ -106,7 +90,7 @@ Status ReadModel(Section section, const std::optional<std::filesystem::path>& fo
   }
   section.Read("new-head", model.new_head);
   section.OnlyWith("new-head", !model.weights.empty(), "onnx or weights");
-  ReadFreeze(section, model.freeze);
+  section.Read("freeze", model.freeze, "layers, like [\"conv1\", \"layer1\"]", kMostFrozen);
   section.ReadWord("stem", kStems, model.stem);
   section.OnlyWith("stem", !brought, "a built-in network");
   if (section.Has("compute-as")) model.compute_as.emplace();

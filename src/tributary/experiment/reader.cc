@@ -1,5 +1,7 @@
 #include "tributary/experiment/reader.h"
 
+#include <algorithm>
+
 #include "tributary/base/file.h"
 #include "tributary/experiment/format.h"
 #include "tributary/experiment/overrides.h"
@@ -40,7 +42,6 @@ Status ReadDisturbances(Section& root, Experiment& experiment) {
 
 StatusOr<Experiment> Read(const Document& document, const std::optional<std::filesystem::path>& folder,
                           const Extensions& extensions) {
-  TRIBUTARY_RETURN_IF_ERROR(CheckSchema(document));
   Section root(document, document.root, "");
   root.Take("schema");
   Experiment experiment;
@@ -90,20 +91,72 @@ StatusOr<Experiment> Read(const Document& document, const std::optional<std::fil
   return experiment;
 }
 
+struct Against {
+  std::string name;
+  std::vector<std::string> settings;
+};
+
+Status ReadAgainst(Section section, Against& against) {
+  constexpr std::size_t kMostSettings = 100;
+  section.Require("name");
+  section.Read("name", against.name);
+  section.Require("set", "; it says what is different");
+  section.Read("set", against.settings, "settings, like [\"compression=\", \"train.batch=64\"]", kMostSettings);
+  if (!against.name.empty() && !IsPlainName(against.name)) {
+    section.Fail("name", " is \"" + against.name + "\"; allowed: " + std::string(kPlainName));
+  }
+  return section.Finish();
+}
+
+// The section [against], which is then no longer part of the document.
+StatusOr<std::optional<Against>> TakeAgainst(Document& document) {
+  Table& root = std::get<Table>(document.root.content);
+  const auto member = std::find_if(root.begin(), root.end(), [](const Member& one) { return one.key == "against"; });
+  if (member == root.end()) return std::optional<Against>();
+  std::optional<Against> against(std::in_place);
+  TRIBUTARY_RETURN_IF_ERROR(ReadAgainst(Section(document, member->value, "against"), *against));
+  root.erase(member);
+  return against;
+}
+
 }  // namespace
+
+StatusOr<ExperimentPair> ReadExperimentPairText(std::string_view text, const TextSource& source,
+                                                std::span<const std::string> overrides, const Extensions& extensions) {
+  TRIBUTARY_ASSIGN_OR_RETURN(Document document, ParseDocument(text, source.name));
+  TRIBUTARY_RETURN_IF_ERROR(ApplyOverrides(document, overrides));
+  TRIBUTARY_RETURN_IF_ERROR(CheckSchema(document));
+  TRIBUTARY_ASSIGN_OR_RETURN(const std::optional<Against> against, TakeAgainst(document));
+  ExperimentPair pair;
+  TRIBUTARY_ASSIGN_OR_RETURN(pair.experiment, Read(document, source.folder, extensions));
+  if (!against) return pair;
+  const std::string context = source.name + ": [against]";
+  Status changed = ApplyOverrides(document, against->settings, TakingOut::kLenient);
+  if (!changed.ok()) return std::move(changed).WithContext(context);
+  auto other = Read(document, source.folder, extensions);
+  if (!other.ok()) return Status(other.status()).WithContext(context);
+  other->goal.name += "-" + against->name;
+  pair.against = std::move(*other);
+  return pair;
+}
+
+StatusOr<ExperimentPair> ReadExperimentPair(const std::filesystem::path& path, std::span<const std::string> overrides,
+                                            const Extensions& extensions) {
+  TRIBUTARY_ASSIGN_OR_RETURN(const auto bytes, ReadFile(path, kLargestDocument));
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  return ReadExperimentPairText(text, {path.string(), path.parent_path()}, overrides, extensions);
+}
 
 StatusOr<Experiment> ReadExperimentText(std::string_view text, const TextSource& source,
                                         std::span<const std::string> overrides, const Extensions& extensions) {
-  TRIBUTARY_ASSIGN_OR_RETURN(Document document, ParseDocument(text, source.name));
-  TRIBUTARY_RETURN_IF_ERROR(ApplyOverrides(document, overrides));
-  return Read(document, source.folder, extensions);
+  TRIBUTARY_ASSIGN_OR_RETURN(ExperimentPair pair, ReadExperimentPairText(text, source, overrides, extensions));
+  return std::move(pair.experiment);
 }
 
 StatusOr<Experiment> ReadExperiment(const std::filesystem::path& path, std::span<const std::string> overrides,
                                     const Extensions& extensions) {
-  TRIBUTARY_ASSIGN_OR_RETURN(const auto bytes, ReadFile(path, kLargestDocument));
-  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  return ReadExperimentText(text, {path.string(), path.parent_path()}, overrides, extensions);
+  TRIBUTARY_ASSIGN_OR_RETURN(ExperimentPair pair, ReadExperimentPair(path, overrides, extensions));
+  return std::move(pair.experiment);
 }
 
 }  // namespace tributary

@@ -35,4 +35,21 @@ StatusOr<Experiment> ReadExperimentText(std::string_view text, const TextSource&
                                         std::span<const std::string> overrides = {},
                                         const Extensions& extensions = {});
 
+// An experiment and what it is compared with: [against] names the same experiment with other settings, which are applied
+// after the overrides. A key that they take out may be gone already.
+//
+//   [against]
+//   name = "conventional"                       # the other's name is this one's, a dash and that
+//   set = ["compression=", "train.batch=64"]    # as overrides.h has them
+struct ExperimentPair {
+  Experiment experiment;
+  std::optional<Experiment> against;  // None if there is no such section.
+};
+// The functions above give the first of both, and refuse what is wrong with the second.
+StatusOr<ExperimentPair> ReadExperimentPair(const std::filesystem::path& path, std::span<const std::string> overrides = {},
+                                            const Extensions& extensions = {});
+StatusOr<ExperimentPair> ReadExperimentPairText(std::string_view text, const TextSource& source,
+                                                std::span<const std::string> overrides = {},
+                                                const Extensions& extensions = {});
+
 }  // namespace tributary

@@ -244,6 +244,22 @@ void Section::Read(std::string_view key, Portion& out) {
   }
 }
 
+void Section::Read(std::string_view key, std::vector<std::string>& out, std::string_view what, std::size_t most) {
+  const Value* value = Take(key);
+  if (value == nullptr) return;
+  const auto* list = std::get_if<List>(&value->content);
+  const auto says_something = [](const Value& item) {
+    const auto* text = std::get_if<std::string>(&item.content);
+    return text != nullptr && !text->empty() && text->size() <= 200;
+  };
+  if (list == nullptr || list->size() > most || !std::all_of(list->begin(), list->end(), says_something)) {
+    Fail(*value, key, " is " + Describe(*value) + "; allowed: a list of " + std::string(what) + ", at most " + std::to_string(most));
+    return;
+  }
+  out.clear();
+  for (const Value& item : *list) out.push_back(std::get<std::string>(item.content));
+}
+
 void Section::ReadName(std::string_view key, std::string_view what, std::span<const std::string> names,
                        std::string& out) {
   const Value* value = Take(key);

@@ -50,6 +50,8 @@ class Section {
   void Read(std::string_view key, Portion& out);
   void Read(std::string_view key, std::vector<std::int64_t>& out, std::int64_t low, std::int64_t high);
   void Read(std::string_view key, std::vector<double>& out, const Range& allowed, std::size_t most);
+  // A list of texts that say something in 200 characters; `what` is what it is of, with an example.
+  void Read(std::string_view key, std::vector<std::string>& out, std::string_view what, std::size_t most);
   // One of `names`; `what` is the kind of thing.
   void ReadName(std::string_view key, std::string_view what, std::span<const std::string> names,
                 std::string& out);
