@@ -146,7 +146,7 @@ void AddCoordinatorCommand(CLI::App& app, Action& action, const Extensions& exte
       "Ctrl-C or SIGTERM leaves the round, writes a checkpoint and ends; nothing is lost. After a crash use --resume.\n"
       "Examples:\n"
       "  tributary keys init && tributary keys device pi-1\n"
-      "  tributary coordinator default --listen :7070\n"
+      "  tributary coordinator fedavg --listen :7070\n"
       "  tributary coordinator smoke --insecure                  on this machine, without keys\n"
       "  tributary coordinator --resume runs/default-1");
   command->callback([arguments, &action, &extensions] {

@@ -46,7 +46,7 @@ void AddPresetsCommand(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("presets", "List the experiments that come with the program, or print one");
   command->add_option("name", *name, "Preset whose experiment file to print");
   AddJsonFlag(*command, *json);
-  command->footer("Example:\n  tributary presets default > mine.toml && tributary run ./mine.toml");
+  command->footer("Example:\n  tributary presets fedavg > mine.toml && tributary run ./mine.toml");
   command->callback([name, json, &action] {
     action = [name, json] { return name->empty() ? ListAll(*json) : Print(*name); };
   });

@@ -23,13 +23,21 @@ TEST(Presets, AreListedByName) {
                              [](const Preset& a, const Preset& b) { return a.name < b.name; }));
 }
 
-TEST(Presets, TheDefaultIsSmallEnoughForTwoMinutes) {
-  const auto experiment = FindExperiment("default");
-  ASSERT_TRUE(experiment.ok()) << experiment.status();
-  const std::int64_t devices = TotalDevices(experiment->fleet);
-  EXPECT_EQ(devices, 8);
-  EXPECT_LE(*experiment->goal.rounds * devices * *experiment->train.local_steps * experiment->train.batch,
-            150'000);
+TEST(Presets, ShowcasesTrainOneFleetTwice) {
+  for (const char* name : {"default", "split-showcase"}) {
+    const auto pair = FindExperimentPair(name);
+    ASSERT_TRUE(pair.ok()) << pair.status();
+    ASSERT_TRUE(pair->against.has_value()) << name;
+    const Experiment &all = pair->experiment, &conventional = *pair->against;
+    EXPECT_EQ(conventional.goal.name, all.goal.name + "-conventional");
+    EXPECT_EQ(conventional.goal.target_accuracy, all.goal.target_accuracy);
+    EXPECT_TRUE(all.goal.target_accuracy.has_value());
+    EXPECT_EQ(TotalDevices(conventional.fleet), TotalDevices(all.fleet));
+    EXPECT_EQ(conventional.compression.kind, CompressionKind::kDense);
+    EXPECT_EQ(conventional.transfers.strategy, TransferStrategy::kSequential);
+    EXPECT_EQ(all.transfers.strategy, TransferStrategy::kOptimal);
+    EXPECT_NE(all.compression.kind, CompressionKind::kDense);
+  }
 }
 
 TEST(Presets, HarHasADeviceForEveryPhoneAndWatchOfItsNineteenPeople) {

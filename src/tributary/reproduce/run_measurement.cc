@@ -101,6 +101,7 @@ StatusOr<Measurement> MeasureRun(const Experiment& experiment, const Target& tar
   measurement.numbers["seconds per round"] = seconds / static_cast<double>(std::max<std::uint64_t>(1, result.run.rounds));
   measurement.numbers["waiting share"] = WaitingShare(result.devices);
   measurement.numbers["megabytes up"] = static_cast<double>(result.up.value) / 1e6;
+  measurement.numbers["megabytes"] = static_cast<double>(result.down.value + result.up.value) / 1e6;
   notes.AddTo(measurement);
   return measurement;
 }

@@ -9,13 +9,14 @@
 namespace tributary {
 
 std::span<const StudyEntry> ListStudies() {
-  static const std::array<StudyEntry, 6> studies = {
+  static const std::array<StudyEntry, 7> studies = {
       {{"heterogeneity", "what a slow device does to conventional training, as compute and links spread"},
        {"dynacomm", "what cutting transfers into segments saves, on four networks from 1 to 10 Gbit/s"},
        {"scadles", "what following streams of unequal rate gains over waiting for the slowest"},
        {"psl", "what drawing global batches gains over a fixed batch of every client, in split learning"},
        {"distreal", "what devices gain that train as much of the network as they can afford at each step"},
-       {"rcd-sgd", "what shards that fit each worker's speed and look alike gain in decentralised training"}}};
+       {"rcd-sgd", "what shards that fit each worker's speed and look alike gain in decentralised training"},
+       {"showcase", "what all mechanisms do together, and what is missing without each of them"}}};
   return studies;
 }
 
@@ -26,6 +27,7 @@ StatusOr<Study> MakeStudy(const std::string& name, Effort effort, const std::fil
   if (name == "psl") return MakePslStudy(effort, data_dir);
   if (name == "distreal") return MakeDistrealStudy(effort, data_dir);
   if (name == "rcd-sgd") return MakeRcdSgdStudy(effort, data_dir);
+  if (name == "showcase") return MakeShowcaseStudy(effort);
   std::vector<std::string> names;
   for (const StudyEntry& study : ListStudies()) names.push_back(study.name);
   return UnknownName("reproduction", name, names);

@@ -55,6 +55,9 @@ StatusOr<Study> MakeDistrealStudy(Effort effort, const std::filesystem::path& da
 // rcd-sgd: shards that fit each worker's speed, in decentralised training.
 StatusOr<Study> MakeRcdSgdStudy(Effort effort, const std::filesystem::path& data_dir);
 
+// showcase: the default experiment, conventionally, with all mechanisms and with all but one.
+StatusOr<Study> MakeShowcaseStudy(Effort effort);
+
 // Adds an arm whose results belong to this experiment.
 void AddArm(Study& study, std::string name, std::string description, Experiment experiment);
 

@@ -23,8 +23,8 @@ constexpr std::size_t kLongestBlock = 65536;
 // What compression should make of a byte of an update, before any has been seen: a place takes about a byte.
 double FirstRatio(const CompressionOptions& options) {
   switch (options.kind) {
-    case CompressionKind::kDense:
-    case CompressionKind::kAdaptiveTopK: return 1;  // The first step is sent whole.
+    case CompressionKind::kDense: return 1;
+    case CompressionKind::kAdaptiveTopK:  // Its first step is sparse.
     case CompressionKind::kTopK: return std::min(1.0, options.ratio * 5 / 4);
     case CompressionKind::kInt8: return 0.25;
   }

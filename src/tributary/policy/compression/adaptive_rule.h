@@ -23,7 +23,8 @@ struct AdaptiveState {
 
 // Whether a step sends the largest elements only, or all: the largest, if what that has lost so far, smoothed over
 // steps, is at most `delta`. The step's own gradient has no say, so it is known before the backward pass begins and
-// units can be sent as they become ready. The first step, of which nothing is known, sends all.
+// units can be sent as they become ready. The first step, of which nothing is known, sends the largest: a device whose
+// whole gradient always comes too late would else never find out that less is enough.
 bool SendsSparse(const AdaptiveState& state, double delta);
 
 // After a step, sparse or not: lost_share becomes weight · measured + (1 − weight) · lost_share; the first

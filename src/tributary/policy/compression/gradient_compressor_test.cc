@@ -176,7 +176,7 @@ struct NaiveAdaptive {
 
   // What is sent.
   Floats Step(const Floats& gradient, bool& sparse) {
-    sparse = smoothed >= 0 && smoothed <= delta;
+    sparse = smoothed <= delta;  // also before anything is known
     Floats sent(Total());
     long double total = 0, kept = 0;
     std::size_t begin = 0;
@@ -212,7 +212,7 @@ TEST(GradientCompressor, AdaptiveFollowsThePlainRule) {
   GradientCompressor compressor(options, kUnits, residual);
   std::uint64_t sparse_steps = 0;
   int changes = 0;
-  bool before = false;
+  bool before = true;
   for (int step = 0; step < 400; ++step) {
     // Gradients become rough and flat again, so that the rule must come and go.
     const Floats gradient = Gradient(rng, 0.9 + 0.7 * std::sin(step / 15.0));
@@ -237,14 +237,17 @@ TEST(GradientCompressor, AdaptiveFollowsThePlainRule) {
   EXPECT_GT(changes, 10);
 }
 
-TEST(GradientCompressor, TheFirstAdaptiveStepIsDenseAndZeroLosesNothing) {
+TEST(GradientCompressor, TheFirstAdaptiveStepIsSparseAndZeroLosesNothing) {
   CompressionOptions options = Options(CompressionKind::kAdaptiveTopK);
   options.delta = 0;
   Floats residual(Total());
   GradientCompressor compressor(options, kUnits, residual);
-  EXPECT_FALSE(Step(compressor, Floats(Total())).sparse);
   EXPECT_TRUE(Step(compressor, Floats(Total())).sparse);
-  EXPECT_EQ(compressor.state(), (AdaptiveState{2, 1, 0}));
+  EXPECT_TRUE(Step(compressor, Floats(Total())).sparse);
+  EXPECT_EQ(compressor.state(), (AdaptiveState{2, 2, 0}));
+  Rng rng(7);
+  EXPECT_TRUE(Step(compressor, Gradient(rng, 1)).sparse);
+  EXPECT_FALSE(Step(compressor, Gradient(rng, 1)).sparse);  // The last one has lost something.
 }
 
 TEST(GradientCompressor, NothingDependsOnTheTransferPlanOrOnThreads) {
