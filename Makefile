@@ -1,4 +1,4 @@
-# make demo   install what is needed, build, and train over eight unequal devices
+# make demo   install what is needed, build, and train eight unequal devices twice: conventionally, and with all that helps
 # make test   the same set-up, and every test
 # make bench  the benchmarks behind docs/benchmarks.md
 # make build  the program alone: build/release/bin/tributary
@@ -16,7 +16,7 @@ build:
 	ninja -C build/release tributary
 
 demo: build
-	build/release/bin/tributary run
+	build/release/bin/tributary run --threads 2
 
 test: test-dev test-release test-tsan test-fuzz
 	@echo "All tests passed: dev (sanitizers), release, tsan, fuzz."

@@ -20,6 +20,37 @@ expect_output '^round 3/3 .* 4/4 applied .* accuracy' run smoke --out plain
 expect_output '^ +0 +slow +3 +0 ' run smoke --out table
 expect_output '^time and bytes are those of resnet18; cnn was trained in its place' run smoke --set model.compute-as=resnet18 --out as
 
+# An experiment against itself without something: two folders, a comparison, a picture; neither in the file nor with --alone.
+cat mine.toml - >pair.toml <<'TOML'
+[compression]
+kind = "top-k"
+ratio = 0.1
+[against]
+name = "dense"
+set = ["compression="]
+TOML
+expect_output '^final accuracy ' run ./pair.toml --out pair --no-store
+grep -qE '^time to [0-9.]+ % .*' out.txt || fail "no time to target: $(cat out.txt)"
+grep -qE '^bytes to [0-9.]+ % .* [0-9.]+× fewer$' out.txt || fail "no fewer bytes: $(cat out.txt)"
+[ -s pair/against.svg ] && [ -s pair-dense/weights.safetensors ] || fail "a run of the pair left nothing"
+grep -q '^kind = "dense"' pair-dense/experiment.toml || fail "the other run was compressed too"
+cmp -s pair-dense/weights.safetensors runs/smoke-1/weights.safetensors || fail "without compression it is not the plain run"
+! grep -q against pair/experiment.toml || fail "a run's folder has an experiment for two"
+"$TRIBUTARY" run ./pair.toml --json --out pj --no-store >pair.json 2>/dev/null
+python3 - <<'PY' || fail "wrong JSON of a pair: $(cat pair.json)"
+import json
+pair = json.load(open("pair.json"))
+runs = pair["comparison"]["runs"]
+assert pair["experiment"] == "smoke" and pair["against"]["experiment"] == "smoke-dense", pair["against"]["experiment"]
+assert runs[0]["name"] == "pj-dense" and runs[1]["name"] == "pj", runs
+assert abs(pair["comparison"]["fewer_bytes"] - runs[0]["bytes_to_target"] / runs[1]["bytes_to_target"]) < 1e-9
+PY
+"$TRIBUTARY" run ./pair.toml --alone --out alone --no-store --quiet >alone.txt
+cmp -s alone/weights.safetensors pair/weights.safetensors || fail "alone it is another run"
+[ ! -e alone-dense ] || fail "--alone ran both"
+expect_error 'pair.toml: \[against\]: --set train.bach=3: unknown key' run ./pair.toml --set 'against.set=["train.bach=3"]'
+expect_error 'takes its key out of the experiment, and that is not in it' run smoke --set compresion=
+
 # Ctrl-C ends after the round and writes the folder.
 mkfifo lines
 "$TRIBUTARY" run smoke --set experiment.rounds=100000 --out stopped >lines 2>err.txt &

@@ -67,7 +67,10 @@ class OneRun {
                 FormatDuration(clock_->Now()).c_str(), FormatBytes(result_.down).c_str(), FormatBytes(result_.up).c_str());
     std::printf("run folder %s\ndigest %s\n", folder_.c_str(), result_.digest.c_str());
   }
+  // Leaves it in the folder.
   void Report(std::FILE* out) const { watchers_->Report(folder_, out); }
+  // Nobody watches any more, and the dashboard's address is free.
+  void Leave() { watchers_.reset(); }
   std::string Summary() const { return FormatSummary(experiment_, result_); }
   const std::filesystem::path& folder() const { return folder_; }
 
@@ -103,16 +106,18 @@ Status RunBoth(const Arguments& arguments, const Experiment& experiment, const E
   }
   const InterruptGuard interrupt;
   OneRun first(arguments, against, other), second(arguments, experiment, folder);
-  for (OneRun* const run : {&first, &second}) {
-    TRIBUTARY_RETURN_IF_ERROR(run->Run(device, interrupt));
-    if (!arguments.json) run->Print();
-    if (arguments.json || run == &first) run->Report(arguments.json ? stderr : stdout);
-    if (!arguments.json) std::printf("\n");
-    if (interrupt.interrupted() && run == &first) {
-      std::fprintf(stderr, "stopped before the second run\n");
-      return OkStatus();
-    }
+  std::FILE* const out = arguments.json ? stderr : stdout;
+  TRIBUTARY_RETURN_IF_ERROR(first.Run(device, interrupt));
+  if (!arguments.json) first.Print();
+  first.Report(out);
+  first.Leave();
+  if (interrupt.interrupted()) {
+    std::fprintf(stderr, "stopped before the second run\n");
+    return OkStatus();
   }
+  std::fprintf(out, "\n");
+  TRIBUTARY_RETURN_IF_ERROR(second.Run(device, interrupt));
+  if (!arguments.json) second.Print();
   TRIBUTARY_ASSIGN_OR_RETURN(const ComparedPair pair,
                              ComparePair(first.folder(), second.folder(), experiment.goal.target_accuracy));
   if (arguments.json) {
@@ -120,9 +125,10 @@ Status RunBoth(const Arguments& arguments, const Experiment& experiment, const E
     json["against"] = nlohmann::ordered_json::parse(first.Summary());
     json["comparison"] = PairJson(pair);
     PrintJson(json);
+    second.Report(stderr);
     return OkStatus();
   }
-  std::printf("%s\npicture %s\n", FormatPair(pair).c_str(), (second.folder() / "against.svg").c_str());
+  std::printf("\n%s\npicture %s\n", FormatPair(pair).c_str(), (second.folder() / "against.svg").c_str());
   second.Report(stdout);
   return OkStatus();
 }
