@@ -37,6 +37,7 @@ class OneRun {
       : arguments_(arguments), experiment_(experiment), folder_(std::move(folder)) {}
 
   Status Run(TorchDevice device, const InterruptGuard& interrupt) {
+    clock_ = MakeRealClock();
     SimulationOptions options;
     options.data_dir = arguments_.data_dir;
     options.threads = static_cast<std::size_t>(arguments_.threads);
@@ -78,7 +79,7 @@ class OneRun {
   const Arguments& arguments_;
   const Experiment& experiment_;
   const std::filesystem::path folder_;
-  std::unique_ptr<Clock> clock_ = MakeRealClock();
+  std::unique_ptr<Clock> clock_;
   std::unique_ptr<Watchers> watchers_;
   FinishedRun result_;
 };
