@@ -92,6 +92,8 @@ TEST(ReaderErrors, SettingsWithoutEffectAreRefused) {
   EXPECT_TRUE(ReadExperimentText(sync + "[stream]\nbatch = \"stream-rate\"\nrecorded-speed = 2\n", {"e.toml", {}}).ok());
   EXPECT_NE(RefusalOfTrain("[stream]\nscaling = \"linear\"").find("method = \"sync-sgd\""), std::string::npos);
   EXPECT_NE(RefusalOfTrain("[compression]\nratio = 0.1").find("top-k"), std::string::npos);
+  EXPECT_NE(RefusalOfTrain("[transfers]\ndrift = 0.2").find("transfers.drift has a meaning only with strategy = \"ibatch\""),
+            std::string::npos);
   EXPECT_NE(RefusalOfTrain("[transfers]\nstrategy = \"optimum\"").find("did you mean 'optimal'"), std::string::npos);
 }
 
