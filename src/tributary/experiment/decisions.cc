@@ -19,6 +19,7 @@ const Settings kTight = {"fleet.deadline=180ms"};
 const Settings kFjord = {"fleet.deadline=180ms", "dropout.method=fjord"};
 const Settings kPareto = {"model.name=resnet8", "fleet.deadline=1s", "dropout.method=pareto", "dropout.front=resnet8"};
 const Settings kDirichlet = {"data.split={kind=\"dirichlet\", alpha=0.5}"};
+const Settings kLatent = {kDirichlet[0], "sampling.method=lds"};
 const Settings kRecordings = {"data.set=./recordings/", "data.window=8", "data.hop=4", "model.name=mlp"};
 const Settings kEight = {"fleet.group.all.count=8"};
 const Settings kNorms = {"model.name=resnet8"};
@@ -51,7 +52,7 @@ std::vector<Decision> MakeDecisions() {
   };
   topic("Who holds which samples", {
       {"", "each class in shares drawn at random", {"data.split={kind=\"dirichlet\", alpha=0.3}"}},
-      {"", "few classes on each device", {"data.split={kind=\"classes-per-device\", classes-per-device=2}"}},
+      {"", "few classes on each device", {"data.split={kind=\"classes-per-device\", classes-per-device=3}"}},
       {"", "few classes, in shares drawn at random", {"data.split={kind=\"extended-dirichlet\", alpha=3, classes-per-device=4}"}},
       {"", "runs of samples sorted by class", {"data.split={kind=\"shards\", shards-per-device=2}"}},
       {"", "as much of each class, in proportion to speed", {"data.split=stratified"}},
@@ -82,6 +83,7 @@ std::vector<Decision> MakeDecisions() {
   topic("Training", {
       {"", "steps between two exchanges", {"train.local-steps=3"}},
       {"", "epochs between two exchanges", {"train.local-epochs=1"}},
+      {"", "epochs, while samples arrive over time", {"train.local-epochs=1"}, kStream},
       {"", "Adam instead of SGD", {"train.optimiser=adam"}},
       {"", "momentum", {"train.momentum=0.9"}},
       {"", "momentum that looks ahead", {"train.nesterov=true"}, {"train.momentum=0.9"}},
@@ -116,7 +118,7 @@ std::vector<Decision> MakeDecisions() {
       {"", "samples that arrive over time", kStream},
       {"", "rates that change", {"fleet.group.all.stream-programme=drift:1:4:500ms,stop:100ms,repeat"}, kStream},
       {"", "samples when they were recorded", {"stream.recorded-speed=4"}, kRecordings},
-      {"", "batches that follow the stream", {"stream.batch=stream-rate", "stream.window=200ms"}, kStream},
+      {"", "batches that follow the stream", {"stream.batch=stream-rate", "stream.window=4s"}, {"fleet.group.all.stream-rate=4"}},
       {"", "a stream of one's own", {"stream.kind=mine"}},
       {"", "only the newest samples are kept", {"stream.buffer=truncate"}, kStream},
       {"", "a learning rate that follows the batch", {"stream.scaling=linear", "stream.base-batch=2"}},
@@ -126,7 +128,12 @@ std::vector<Decision> MakeDecisions() {
   topic("How many samples each client gives to the global batch", {
       {"", "uniform global sampling", {"sampling.method=ugs"}, {}, {"sampling.method=fls"}},
       {"", "latent Dirichlet sampling", {"sampling.method=lds"}, kDirichlet},
-      {"", "those who would be late give less", {"sampling.method=deadline"}, kDirichlet},
+      {"", "how strong its prior is", {"sampling.concentration=0.1"}, kLatent},
+      {"", "how much that favours slow clients", {"sampling.delta=5"}, kLatent},
+      {"", "clients drawn as published", {"sampling.draw=pi"}, kLatent},
+      {"", "slow clients' steps first, as published", {"sampling.order=early"}, kLatent},
+      {"", "slow clients together, in few steps", {"sampling.method=deadline"}, kDirichlet},
+      {"", "how far its steps' labels may be from those of all", {"sampling.max-deviation=0"}, {kDirichlet[0], "sampling.method=deadline"}},
       {"", "equal shares", {"sampling.method=fls"}, kDirichlet},
       {"", "in proportion to what they have", {"sampling.method=fpls"}, kDirichlet},
       {"", "one client after the other", {"sampling.method=sequential"}},
@@ -135,6 +142,7 @@ std::vector<Decision> MakeDecisions() {
   topic("How much of the network a device trains", {
       {"", "a small network for all", {"dropout.method=small", "dropout.width=0.5"}},
       {"", "every layer as wide as can be afforded", {"dropout.method=uniform"}, kTight},
+      {"", "which widths there are", {"dropout.widths=[0.25, 1]"}, {kTight[0], "dropout.method=uniform"}},
       {"", "HeteroFL: a width for each device", {"dropout.method=heterofl"}, kTight},
       {"", "FjORD: widths that change in a round", {"dropout.method=fjord"}, kTight},
       {"", "FedRolex: another window of channels each round", {"dropout.method=fedrolex"}, kTight},
