@@ -98,7 +98,8 @@ std::string FormatCompatibility() {
       "Every decision works with every method where it has a meaning, and is refused in words where it has none. This page is\n"
       "what `tributary compatibility` prints: it asks the reader of experiments, which decides, about every pair. `no (1)` is\n"
       "refused in the words of note 1 below the table. Settings are those of `--set`; *with* names what a decision needs to\n"
-      "mean anything. The methods:\n\n";
+      "mean anything. `model.compute-as` and `disturbance` are for simulated devices: a coordinator of real ones refuses them.\n"
+      "The methods:\n\n";
   for (const MethodChoice& method : MethodChoices()) {
     text += "- **" + std::string(method.name) + "**: " + Code(method.settings) + "\n";
   }
