@@ -43,5 +43,5 @@ split sampling.method=fpls
 splitfed-v1 compression.kind=adaptive-top-k
 splitfed-v2 train.server-optimiser=yogi
 d-psgd data.split={kind="submodular", features="pixels"}
-matcha train.local-epochs=1
+matcha train.optimiser=adam
 PAIRS
