@@ -83,7 +83,6 @@ std::vector<Decision> MakeDecisions() {
   topic("Training", {
       {"", "steps between two exchanges", {"train.local-steps=3"}},
       {"", "epochs between two exchanges", {"train.local-epochs=1"}},
-      {"", "epochs, while samples arrive over time", {"train.local-epochs=1"}, kStream},
       {"", "Adam instead of SGD", {"train.optimiser=adam"}},
       {"", "momentum", {"train.momentum=0.9"}},
       {"", "momentum that looks ahead", {"train.nesterov=true"}, {"train.momentum=0.9"}},

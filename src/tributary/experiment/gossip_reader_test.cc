@@ -92,10 +92,6 @@ TEST(GossipReader, RefusesDecisionsThatHaveNoMeaningThere) {
   ExpectGossipRefusal(WithGossip("", "[fleet]\nparticipation = 2\n"), "leave out fleet.participation");
   ExpectGossipRefusal(WithGossip("", "", "[compression]\nkind = \"int8\"\n"), "leave out [compression]");
   ExpectGossipRefusal(WithGossip("", "", "[transfers]\nstrategy = \"optimal\"\n"), "leave out [transfers]");
-  std::string epochs = WithGossip("");
-  epochs.replace(epochs.find("local-steps"), 11, "local-epochs");
-  epochs.insert(epochs.find("uplink"), "stream-rate = 5\n");
-  ExpectGossipRefusal(epochs, "leave out train.local-epochs, and use train.local-steps");
   // Not that it needs a deadline, which would be refused next.
   ExpectGossipRefusal(WithGossip("", "", "[dropout]\nmethod = \"fjord\"\n"), "leave out [dropout]");
   ExpectGossipRefusal(WithGossip("", "[fleet]\ndeadline = \"5s\"\n", "[dropout]\nmethod = \"fjord\"\n"), "leave out [dropout]");

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <array>
 
 #include "tributary/base/file.h"
@@ -81,11 +80,6 @@ void CheckRoomForGossip(Section& section, const Experiment& rest) {
          "a device that trains a part would have to meet the others with the whole, and there is no deadline to choose by;"
          " leave out [dropout], or use \"small\"");
   refuse(rest.fleet.deadline.has_value(), "a device waits for the neighbours that are there; leave out fleet.deadline");
-  const bool streams = std::ranges::any_of(rest.fleet.groups, [](const Group& group) {
-    return group.stream_rate != Distribution::Constant(0);
-  });
-  refuse(rest.train.local_epochs && (streams || rest.stream.recorded_speed),
-         "samples that arrive have no epochs; leave out train.local-epochs, and use train.local-steps");
   refuse(rest.stream.scaling.rule != RateScaling::kNone,
          "nobody sees the batches of all devices; leave out stream.scaling");
 }
