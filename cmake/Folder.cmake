@@ -199,7 +199,7 @@ function(tributary_check_everything_is_registered)
       ${PROJECT_SOURCE_DIR}/src/*.cc ${PROJECT_SOURCE_DIR}/bench/*.cc ${PROJECT_SOURCE_DIR}/tests/*.cc
       ${PROJECT_SOURCE_DIR}/tests/*_test.sh ${PROJECT_SOURCE_DIR}/tests/scenarios/*.toml)
   foreach(file IN LISTS present)
-    if(NOT TRIBUTARY_ENGINE AND file MATCHES "/(engine|device|cli|library|bench|tests)/|/explore/(exploration(_data|_test)?.cc|options|snapshots|state_file|step_times|thin_training|trials|uniform_comparison)|/fleet/simulated/(disturbances|simulated_fleet)|/fleet/remote/local_(meeting|samples|work)|/coordinator/(coordinator_test|cut_check|rest_|serving|simulation|split_fed_test|split_setup|split_step_test)|/reproduce/(distreal|dynacomm|heterogeneity|psl|rcd_sgd|run_measurement|scadles|showcase|split_measurement|study|tuned_runner)")
+    if(NOT TRIBUTARY_ENGINE AND file MATCHES "/(engine|device|cli|library|bench|tests)/|/explore/(exploration(_data|_test)?.cc|options|snapshots|state_file|step_times|thin_training|trials|uniform_comparison)|/fleet/simulated/(disturbances|simulated_fleet)|/fleet/remote/local_(meeting|samples|work)|/coordinator/(compatibility_test|coordinator_test|cut_check|rest_|serving|simulation|split_fed_test|split_setup|split_step_test)|/reproduce/(distreal|dynacomm|heterogeneity|psl|rcd_sgd|run_measurement|scadles|showcase|split_measurement|study|tuned_runner)")
       continue()
     endif()
     if(NOT TRIBUTARY_TESTS AND file MATCHES "^${PROJECT_SOURCE_DIR}/tests/")

@@ -19,6 +19,7 @@ void AddRunsCommand(CLI::App& app, Action& action);
 void AddCompareCommand(CLI::App& app, Action& action);
 void AddReproduceCommand(CLI::App& app, Action& action);
 void AddPresetsCommand(CLI::App& app, Action& action);
+void AddCompatibilityCommand(CLI::App& app, Action& action);
 void AddModelsCommand(CLI::App& app, Action& action);
 void AddDataCommand(CLI::App& app, Action& action);
 void AddTrainCommand(CLI::App& app, Action& action);

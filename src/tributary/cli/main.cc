@@ -85,6 +85,7 @@ int Main(int argc, const char* const* argv, const Extensions& extensions) {
   AddCompareCommand(app, action);
   AddReproduceCommand(app, action);
   AddPresetsCommand(app, action);
+  AddCompatibilityCommand(app, action);
   AddTrainCommand(app, action);
   AddEvaluateCommand(app, action);
   AddModelsCommand(app, action);

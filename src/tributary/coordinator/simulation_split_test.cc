@@ -271,7 +271,6 @@ TEST(SimulateSplit, RefusesWhatCannotBeCut) {
   };
   EXPECT_NE(refusal({"split.cut=pool3"}).find("It can be cut after: conv1, relu1, pool1"), std::string::npos);
   EXPECT_NE(refusal({"split.tail=conv1"}).find("choose a later layer for tail"), std::string::npos);
-  EXPECT_NE(refusal({"model.compute-as=resnet18"}).find("compute-as"), std::string::npos);
 }
 
 }  // namespace

@@ -39,10 +39,6 @@ std::vector<SplitClient> ClientsOf(const Experiment& experiment, std::span<const
 Status ResolveCut(Experiment& experiment, const Shape& shape, int classes) {
   if (experiment.train.method != Method::kSplit) return OkStatus();
   SplitChoice& split = experiment.split;
-  if (experiment.model.compute_as) {
-    return InvalidArgument("[model] compute-as stands for a whole network, and [split] cuts the one that is trained; leave"
-                           " it out");
-  }
   TRIBUTARY_ASSIGN_OR_RETURN(
       Graph graph, BuildZooGraph({.name = experiment.model.name, .input = shape, .classes = std::int64_t{classes},
                                   .stem = experiment.model.stem, .imported = experiment.model.graph}));

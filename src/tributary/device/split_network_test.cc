@@ -144,10 +144,6 @@ TEST(ResolveCut, ATailComesAfterTheCut) {
   EXPECT_EQ(Chosen({"split.cut=pool1", "split.tail=conv2"}), "pool1");
 }
 
-TEST(ResolveCut, AStandInForAnotherNetworkIsRefused) {
-  EXPECT_TRUE(Contains(Refusal({"model.compute-as=resnet18"}), "[model] compute-as"));
-}
-
 SplitNetwork CutOf(Experiment experiment) {
   EXPECT_TRUE(ResolveCut(experiment, kImages, 10).ok());
   return CutNetwork(experiment, BuildNetwork(experiment.model.name, experiment, kImages, 10).value());

@@ -113,7 +113,7 @@ TEST(Extensions, AStreamOfOnesOwnLeavesNoRoomForOthers) {
   const auto message = [](std::string_view text, std::vector<std::string> set) {
     return ReadExperimentText(text, {"e.toml", {}}, set, Two()).status().message();
   };
-  EXPECT_NE(message(kSplit, {"stream.kind=rush-hour"}).find("stream-rate and the kind"), std::string::npos);
+  EXPECT_NE(message(kSplit, {"stream.kind=rush-hour"}).find("leave out stream-rate, stream-programme and [stream]"), std::string::npos);
   EXPECT_NE(message(kStreams, {"stream.recorded-speed=2"}).find("recorded-speed"), std::string::npos);
   EXPECT_NE(message(kStreams, {"train.method=federated", "train.local-epochs=1"}).find("no epochs"), std::string::npos);
   EXPECT_NE(message(kStreams, {"injection.devices=0.5", "injection.share=0.5"}).find("stream.kind"), std::string::npos);

@@ -228,7 +228,7 @@ void WriteTransfers(const TransferOptions& transfers, Writer& out) {
   if (transfers.largest_segment) {
     out.Put("largest-segment", FormatQuantity(static_cast<double>(*transfers.largest_segment), Unit::kBytes));
   }
-  out.Put("drift", transfers.drift);
+  if (FollowsMeasurements(transfers.strategy)) out.Put("drift", transfers.drift);
 }
 
 void WriteCompression(const CompressionOptions& compression, Writer& out) {

@@ -92,6 +92,9 @@ TEST(GossipReader, RefusesDecisionsThatHaveNoMeaningThere) {
   ExpectGossipRefusal(WithGossip("", "[fleet]\nparticipation = 2\n"), "leave out fleet.participation");
   ExpectGossipRefusal(WithGossip("", "", "[compression]\nkind = \"int8\"\n"), "leave out [compression]");
   ExpectGossipRefusal(WithGossip("", "", "[transfers]\nstrategy = \"optimal\"\n"), "leave out [transfers]");
+  // Not that it needs a deadline, which would be refused next.
+  ExpectGossipRefusal(WithGossip("", "", "[dropout]\nmethod = \"fjord\"\n"), "leave out [dropout]");
+  ExpectGossipRefusal(WithGossip("", "[fleet]\ndeadline = \"5s\"\n", "[dropout]\nmethod = \"fjord\"\n"), "leave out [dropout]");
   ExpectGossipRefusal(WithGossip("", "", "prox = 0.1\n"), "method = \"federated\"");
   ExpectGossipRefusal(WithGossip("", "", "server-optimiser = \"adam\"\n"), "method = \"federated\"");
   ExpectGossipRefusal(WithGossip("", "", "[stream]\nbatch = \"stream-rate\"\n"), "method = \"sync-sgd\"");

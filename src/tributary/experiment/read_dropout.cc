@@ -56,7 +56,8 @@ void CheckRoomForDropout(Section& section, const Experiment& rest, const Dropout
     section.Fail("method", ": under method = \"split\" devices have a part of the network already; leave out [dropout], or"
                            " use \"federated\" or \"sync-sgd\"");
   }
-  if (Chooses(dropout.method) && !rest.fleet.deadline) {
+  // Where devices meet each other there is no deadline to give, and ReadGossip says so.
+  if (Chooses(dropout.method) && !rest.fleet.deadline && rest.train.method != Method::kGossip) {
     section.Fail("method", ": a device trains what it can until the round's end, and there is none; give fleet.deadline");
   }
 }

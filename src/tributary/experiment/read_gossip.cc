@@ -69,16 +69,17 @@ void CheckRoomForGossip(Section& section, const Experiment& rest) {
   const auto refuse = [&](bool given, std::string_view what) {
     if (given) section.Fail("algorithm", ": under train.method = \"gossip\" " + std::string(what));
   };
-  refuse(rest.fleet.deadline.has_value(), "a device waits for the neighbours that are there; leave out fleet.deadline");
   const std::int64_t devices = TotalDevices(rest.fleet);
   refuse(rest.fleet.participation.Of(devices) < devices, "all devices take part in every round, and `algorithm` says who meets whom; leave out fleet.participation");
   refuse(rest.compression.kind != CompressionKind::kDense,
          "models are exchanged, not updates, and they travel whole; leave out [compression]");
   refuse(rest.transfers.strategy != TransferStrategy::kSequential || rest.transfers.largest_segment,
          "a model is averaged when all of it has come, so there is nothing to hide transfers behind; leave out [transfers]");
+  // Before the deadline, which it needs elsewhere.
   refuse(rest.dropout.method != DropoutMethod::kFull && rest.dropout.method != DropoutMethod::kSmall,
          "a device that trains a part would have to meet the others with the whole, and there is no deadline to choose by;"
          " leave out [dropout], or use \"small\"");
+  refuse(rest.fleet.deadline.has_value(), "a device waits for the neighbours that are there; leave out fleet.deadline");
   refuse(rest.stream.scaling.rule != RateScaling::kNone,
          "nobody sees the batches of all devices; leave out stream.scaling");
 }

@@ -20,6 +20,10 @@ void CheckOthers(Section& section, const Experiment& rest, const SplitChoice& sp
   if (rest.data.hold_out > 0) {
     section.Fail("cut", ": devices have only a part of the network and cannot evaluate it; leave out data.hold-out");
   }
+  if (rest.model.compute_as) {
+    section.Fail("cut", ": the network that is trained is cut, and another in its place would be cut elsewhere; leave out"
+                        " model.compute-as");
+  }
   if (!rest.model.freeze.empty()) {
     section.Fail("cut", ": devices have the network's first layers in order to train them; leave out model.freeze, or use"
                         " method = \"federated\" or \"sync-sgd\"");
@@ -30,11 +34,13 @@ void CheckOthers(Section& section, const Experiment& rest, const SplitChoice& sp
   const bool streams = std::ranges::any_of(rest.fleet.groups, [](const Group& group) {
     return group.stream_rate != Distribution::Constant(0);
   });
-  if (streams || rest.stream.own || rest.stream.recorded_speed || rest.stream.batch.rule != BatchRule::kFixed) {
+  const StreamChoice& stream = rest.stream;
+  if (streams || stream.own || stream.recorded_speed || stream.batch.rule != BatchRule::kFixed ||
+      stream.buffer != BufferPolicy::kPersist) {
     section.Fail("cut", std::string(": method = \"split\" ") +
                             (split.averages() ? "must know a step's samples on both sides of the cut"
                                               : "plans epochs over samples that are there from the start") +
-                            "; leave out stream-rate and the kind, batches and recordings of [stream]");
+                            "; leave out stream-rate, stream-programme and [stream]");
   }
   if (split.tail && split.averages()) {
     section.Fail("tail", ": fronts are averaged, and a tail would have to be too; leave it out, or use"

@@ -20,7 +20,6 @@ void ReadOwn(Section& section, const Experiment& rest, const Extensions& extensi
     return;
   }
   stream.own = {*kind, *maker, colon < kind->size() ? kind->substr(colon + 1) : ""};
-  if (rest.train.local_epochs) section.Fail("kind", ": a stream has no epochs; use train.local-steps");
   if (std::ranges::any_of(rest.fleet.groups, [](const Group& group) { return !group.stream_programme.empty(); })) {
     section.Fail("kind", ": the stream decides when samples come; leave out stream-programme");
   }
@@ -56,6 +55,13 @@ Status ReadStream(Section section, const Experiment& rest, const Extensions& ext
   section.Read("largest-factor", stream.scaling.most, Range{.high = 1e6, .above_low = true});
   stream.base_batch = train.batch;
   section.Read("base-batch", stream.base_batch, 1, 1'000'000);
+  const bool arrives = std::ranges::any_of(rest.fleet.groups, [](const Group& group) {
+    return group.stream_rate != Distribution::Constant(0);
+  });
+  if (train.local_epochs && (arrives || stream.own || stream.recorded_speed)) {
+    section.Fail("kind", ": samples that arrive over time have no epochs; leave out train.local-epochs, and use"
+                         " train.local-steps");
+  }
   const bool follows = batch.rule == BatchRule::kStreamRate;
   const bool scales = stream.scaling.rule != RateScaling::kNone;
   for (const auto key : {"window", "smallest-batch", "largest-batch"}) {

@@ -92,6 +92,8 @@ TEST(ReaderErrors, SettingsWithoutEffectAreRefused) {
   EXPECT_TRUE(ReadExperimentText(sync + "[stream]\nbatch = \"stream-rate\"\nrecorded-speed = 2\n", {"e.toml", {}}).ok());
   EXPECT_NE(RefusalOfTrain("[stream]\nscaling = \"linear\"").find("method = \"sync-sgd\""), std::string::npos);
   EXPECT_NE(RefusalOfTrain("[compression]\nratio = 0.1").find("top-k"), std::string::npos);
+  EXPECT_NE(RefusalOfTrain("[transfers]\ndrift = 0.2").find("transfers.drift has a meaning only with strategy = \"ibatch\""),
+            std::string::npos);
   EXPECT_NE(RefusalOfTrain("[transfers]\nstrategy = \"optimum\"").find("did you mean 'optimal'"), std::string::npos);
 }
 
@@ -278,6 +280,11 @@ TEST(ReaderErrors, ContradictionsAreSaid) {
   EXPECT_EQ(
       RefusalOfTrain("local-epochs = 2"),
       "e.toml:16: train.local-epochs and train.local-steps are both given; a device does one or the other");
+  const std::string epochs = Replaced(kLeast, "local-steps = 5", "local-epochs = 1");
+  EXPECT_TRUE(ReadExperimentText(epochs, {"e.toml", std::nullopt}).ok());
+  EXPECT_EQ(Refusal(Replaced(epochs, "uplink", "stream-rate = 5\nuplink")),
+            "e.toml:1: stream.kind: samples that arrive over time have no epochs; leave out train.local-epochs, and use"
+            " train.local-steps");
   EXPECT_EQ(RefusalOfTrain("milestones = [1]"),
             "e.toml:16: train.milestones has a meaning only with schedule = \"step\"");
   EXPECT_EQ(RefusalOfTrain("schedule = \"step\""),

@@ -81,8 +81,8 @@ TEST(Reader, ReadsEveryKeyOfTheTraining) {
   const Training train = Read(kEverything).train;
   EXPECT_EQ(train.method, Method::kFederated);
   EXPECT_EQ(train.batch, 16);
-  EXPECT_FALSE(train.local_steps.has_value());
-  EXPECT_EQ(train.local_epochs, 2);
+  EXPECT_EQ(train.local_steps, 2);
+  EXPECT_FALSE(train.local_epochs.has_value());
   EXPECT_EQ(train.optimiser.name, "sgd");
   EXPECT_EQ(train.optimiser.momentum, 0.8);
   EXPECT_TRUE(train.optimiser.nesterov);

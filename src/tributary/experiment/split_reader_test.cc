@@ -247,6 +247,7 @@ TEST(SplitReader, SeveralStepsWhereFrontsAreAveraged) {
 
 TEST(SplitReader, WhatAPartOfANetworkCannotDoIsRefused) {
   EXPECT_TRUE(Contains(Refusal(Replaced(Plain(), "[[fleet", "hold-out = 0.1\n[[fleet")), "data.hold-out"));
+  EXPECT_TRUE(Contains(Refusal(Plain(), {"model.compute-as=resnet18"}), "leave out model.compute-as"));
   EXPECT_TRUE(Contains(Refusal(Plain("calibrate = 2\n")), "e.toml:15: train.calibrate"));
   EXPECT_TRUE(Contains(Refusal(Plain("prox = 0.1\n")), "method = \"federated\""));
 }
@@ -260,8 +261,9 @@ TEST(SplitReader, WhoTakesPartIsForTheSamplerToSay) {
 
 TEST(SplitReader, EpochsArePlannedOverWhatIsThere) {
   EXPECT_TRUE(Contains(Refusal(Replaced(Plain(), "uplink", "stream-rate = 5\nuplink")), "stream-rate"));
-  EXPECT_TRUE(Contains(Refusal(Plain("[stream]\nrecorded-speed = 2\n")), "recordings of [stream]"));
+  EXPECT_TRUE(Contains(Refusal(Plain("[stream]\nrecorded-speed = 2\n")), "leave out stream-rate, stream-programme and [stream]"));
   EXPECT_FALSE(Refusal(Plain("[stream]\nbatch = \"stream-rate\"\n")).empty());
+  EXPECT_TRUE(Contains(Refusal(Plain("[stream]\nbuffer = \"truncate\"\n")), "and [stream]"));
 }
 
 TEST(SplitReader, WithATailWeightsTravelInOnePiece) {

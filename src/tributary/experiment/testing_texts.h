@@ -81,7 +81,7 @@ availability = { trace = [[0, 1.0], [900, 0.5]] }
 [train]
 method = "federated"
 batch = 16
-local-epochs = 2
+local-steps = 2
 optimiser = "sgd"
 momentum = 0.8
 nesterov = true

@@ -73,6 +73,11 @@ inline constexpr std::array<Word<ScalingChoice>, 3> kScalings = {
 inline constexpr std::array<Word<Trace::After>, 2> kAfters = {
     {{"hold", Trace::After::kHold}, {"repeat", Trace::After::kRepeat}}};
 
+// Whether plans of transfers change with what has been seen of layers and links.
+inline bool FollowsMeasurements(TransferStrategy strategy) {
+  return strategy == TransferStrategy::kIBatch || strategy == TransferStrategy::kOptimal;
+}
+
 template <typename Enum, std::size_t n>
 std::string_view NameOf(const std::array<Word<Enum>, n>& words, Enum meaning) {
   for (const Word<Enum>& word : words) {

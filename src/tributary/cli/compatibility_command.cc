@@ -1,0 +1,51 @@
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "tributary/cli/commands.h"
+#include "tributary/cli/shared_options.h"
+#include "tributary/experiment/compatibility.h"
+
+namespace tributary {
+namespace {
+
+nlohmann::ordered_json PairsOf(const Decision& decision) {
+  nlohmann::ordered_json pairs;
+  for (const MethodChoice& method : MethodChoices()) {
+    const std::vector<std::string> settings = PairSettings(method, decision);
+    const auto read = ReadPair(settings);
+    nlohmann::ordered_json pair = {{"allowed", read.ok()}, {"settings", settings}};
+    if (!read.ok()) pair["why"] = read.status().message();
+    pairs[std::string(method.name)] = pair;
+  }
+  return pairs;
+}
+
+Status PrintCompatibility(bool json) {
+  if (!json) {
+    std::fputs(FormatCompatibility().c_str(), stdout);
+    return OkStatus();
+  }
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const Decision& decision : Decisions()) {
+    list.push_back({{"topic", decision.topic},
+                    {"about", decision.about},
+                    {"settings", decision.settings},
+                    {"given", decision.given},
+                    {"methods", PairsOf(decision)}});
+  }
+  PrintJson({{"experiment", PairExperiment()}, {"decisions", list}});
+  return OkStatus();
+}
+
+}  // namespace
+
+void AddCompatibilityCommand(CLI::App& app, Action& action) {
+  auto json = std::make_shared<bool>(false);
+  CLI::App* command =
+      app.add_subcommand("compatibility", "Which decisions go with which methods, and why others do not");
+  AddJsonFlag(*command, *json);
+  command->footer("Example:\n  tributary compatibility | less");
+  command->callback([json, &action] { action = [json] { return PrintCompatibility(*json); }; });
+}
+
+}  // namespace tributary
