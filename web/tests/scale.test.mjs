@@ -1,5 +1,5 @@
 // A run of many devices and rounds, played by PLAYER (tests/integration/run_player.cc) while the page looks on, and the
-// REPORT of one from disk. SECONDS is how long the playing takes; DEVICES and ROUNDS are what is played.
+// REPORT of one from disk. PLAY is for how many seconds it plays; DEVICES and ROUNDS are what is played.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -13,7 +13,7 @@ import { loads, text } from "./checks.mjs";
 const { PLAYER: player, REPORT: report } = process.env;
 const devices = Number(process.env.DEVICES ?? 1000);
 const rounds = Number(process.env.ROUNDS ?? 10_000);
-const seconds = Number(process.env.SECONDS ?? 20);
+const seconds = Number(process.env.PLAY ?? 20);
 const skip = player === undefined || report === undefined ? "PLAYER and REPORT are not set" : false;
 const mostMs = 2000; // until the run is to be seen
 

@@ -1,6 +1,7 @@
 #include "tributary/dashboard/server.h"
 
 #include <httplib.h>
+#include <pthread.h>
 
 #include <atomic>
 #include <charconv>
@@ -82,6 +83,7 @@ class BoundedQueue : public httplib::TaskQueue {
       return;
     }
     pool_.enqueue([this, task = std::move(task)] {
+      ::pthread_setname_np(::pthread_self(), "dashboard");  // So that its cost can be told from the run's.
       task();
       waiting_.fetch_sub(1);
     });
