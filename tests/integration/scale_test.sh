@@ -20,4 +20,4 @@ size=$(stat -c %s many/report.html)
 export SCREENSHOTS=${SCREENSHOTS:-$SOURCE/web/screenshots}
 (cd "$SOURCE/web" && PLAYER=$RUN_PLAYER REPORT=$work/many/report.html PLAY=${PLAY:-12} node --test tests/scale.test.mjs) >browser.log 2>&1 ||
   fail "in the browser: $(grep -vE '^# (pass|cancelled|skipped|todo)' browser.log | tail -n 60)"
-grep -E '^# .*(paint|heap|busy)' browser.log
+grep -E '^# .*(paint|heap|used)' browser.log
