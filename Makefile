@@ -46,7 +46,7 @@ test-fuzz: test-dev
 bench:
 	@scripts/setup build
 	@$(MAKE) --no-print-directory build/release/build.ninja
-	ninja -C build/release bench_engine bench_simulator bench_clock bench_fleet bench_scheduling bench_sampling bench_compression bench_split bench_dropout bench_partitioning bench_store
+	ninja -C build/release bench_engine bench_simulator bench_clock bench_fleet bench_scheduling bench_sampling bench_compression bench_split bench_dropout bench_partitioning bench_store bench_dashboard tributary
 	build/release/bench/engine
 	build/release/bench/simulator
 	build/release/bench/clock
@@ -59,6 +59,7 @@ bench:
 	build/release/bench/partitioning
 	build/release/bench/partitioning quality
 	build/release/bench/store
+	build/release/bench/dashboard build/release/bin/tributary
 
 clean:
 	rm -rf build

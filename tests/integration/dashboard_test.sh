@@ -26,7 +26,12 @@ cmp -s run/report.html kept.html || fail "the report of the folder is not the on
 "$TRIBUTARY" report run --json >board.json
 accuracy=$(sed -n 's/^  "accuracy": \([0-9.]*\),$/\1/p' run/summary.json)
 grep -q "\"state\":\"finished\".*\"accuracy\":$accuracy," board.json || fail "the report's accuracy is not $accuracy: $(cut -c 1-600 board.json)"
-expect_error "there is no run in nowhere: it has no events.jsonl" report nowhere
+# By what the list of runs knows it by, too.
+rm run/report.html
+expect_output '^wrote .*/run/report.html; open it in a browser$' report last
+cmp -s run/report.html kept.html || fail "the report of the last run is not that of the folder"
+expect_error "unknown run 'nowhere'" report nowhere
+expect_error "there is no run in nowhere: it has no events.jsonl; and " report nowhere --store none.sqlite
 
 # What is wrong with an address is said, and the run does not begin.
 expect_error "'here' is no address; allowed: HOST:PORT" run smoke --dashboard here --out none

@@ -15,6 +15,17 @@ check run boards/streams streams
 check metrics streams.prom streams
 "$TRIBUTARY" run smoke --quiet --threads 2 --out kept --tensorboard boards --set dropout.method=heterofl --set fleet.deadline=100ms >/dev/null
 check run boards/kept kept
+# As a server would collect it, from a run that goes on.
+"$TRIBUTARY" run smoke --quiet --out served --dashboard --set experiment.rounds=100000 >served.log 2>&1 &
+run=$!
+for i in $(seq 100); do if grep -qE '^dashboard at|built without' served.log; then break; fi; sleep 0.1; done
+if grep -q 'built without' served.log; then
+  [ "${CI:-}" != true ] || fail "nothing may be skipped in CI: $(cat served.log)"
+else
+  check served "$(sed -n 's/^dashboard at //p' served.log)" 4
+  kill -INT $run
+  wait $run || fail "the run that was scraped: $(cat served.log)"
+fi
 # A second run of a name has a folder of its own.
 "$TRIBUTARY" run smoke --quiet --threads 2 --out again/plain --tensorboard boards >/dev/null
 check run boards/plain-2 again/plain

@@ -3,12 +3,15 @@
 run FOLDER RUN        the scalars of an event file against a run's rounds.csv, experiment.toml and events.jsonl
 train FOLDER JSON     those of `tributary train --json`
 metrics FILE RUN      metrics against a run's rounds.csv and summary.json
+served URL DEVICES    the metrics that the dashboard of a run that goes on serves
 """
 import csv
 import json
 import math
 import struct
 import sys
+import time
+import urllib.request
 
 from prometheus_client.parser import text_string_to_metric_families
 from tensorboard.backend.event_processing import event_file_loader
@@ -127,15 +130,45 @@ def check_train(folder, path):
     same(scalars(folder)[0], wanted)
 
 
-def check_metrics(path, run):
+def samples_of(text):
     samples = {}
+    for family in text_string_to_metric_families(text):
+        assert family.documentation and family.type in ("counter", "gauge"), family
+        for sample in family.samples:
+            key = sample.name, tuple(sorted(sample.labels.items()))
+            assert key not in samples, key
+            samples[key] = sample.value
+    return samples
+
+
+# Twice from a run that goes on: counters never go back, and what is said is of that run.
+def check_served(url, devices):
+    def scrape():
+        with urllib.request.urlopen(url + "metrics", timeout=10) as answer:
+            assert answer.headers["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8", answer.headers
+            return samples_of(answer.read().decode("utf-8"))
+
+    end = time.monotonic() + 60
+    first = scrape()
+    while first.get(("tributary_rounds_total", ()), 0) == 0 and time.monotonic() < end:
+        time.sleep(0.1)
+        first = scrape()
+    last = scrape()
+    while last["tributary_rounds_total", ()] == first["tributary_rounds_total", ()] and time.monotonic() < end:
+        time.sleep(0.1)
+        last = scrape()
+    assert last["tributary_rounds_total", ()] > first["tributary_rounds_total", ()] > 0
+    assert last["tributary_running", ()] == 1 and last["tributary_devices", ()] == int(devices)
+    for key, value in first.items():
+        if key[0].endswith("_total"):
+            assert last[key] >= value, key
+    for device in range(int(devices)):
+        assert last["tributary_device_rounds_total", (("device", str(device)), ("outcome", "applied"))] > 0
+
+
+def check_metrics(path, run):
     with open(path) as file:
-        for family in text_string_to_metric_families(file.read()):
-            assert family.documentation and family.type in ("counter", "gauge"), family
-            for sample in family.samples:
-                key = sample.name, tuple(sorted(sample.labels.items()))
-                assert key not in samples, key
-                samples[key] = sample.value
+        samples = samples_of(file.read())
     rows = rounds_of(run)
     with open(run + "/summary.json") as file:
         summary = json.load(file)
@@ -152,4 +185,4 @@ def check_metrics(path, run):
 
 
 if __name__ == "__main__":
-    {"run": check_run, "train": check_train, "metrics": check_metrics}[sys.argv[1]](*sys.argv[2:])
+    {"run": check_run, "train": check_train, "metrics": check_metrics, "served": check_served}[sys.argv[1]](*sys.argv[2:])

@@ -30,11 +30,10 @@ class Thinned {
     this.points.push(point);
     ++this.seen;
   }
-  columns(names, from = 0) {
-    return Object.fromEntries(names.map((name) => [name, this.points.slice(from).map((point) => point[name])]));
-  }
-  since(seen) {
-    return Math.max(0, this.points.length - (this.seen - seen));
+  // What is new to one who knew the first `known` of all, and how many points that one keeps.
+  columns(names, known) {
+    const keep = known === 0 ? 0 : Math.min(this.points.length, Math.floor((known - 1) / this.stride) + 1);
+    return { ...Object.fromEntries(names.map((name) => [name, this.points.slice(keep).map((point) => point[name])])), keep };
   }
 }
 
@@ -196,7 +195,7 @@ export class MockRun {
   }
 
   points(rounds, evaluations) {
-    return { rounds: this.rounds.columns(roundNames, this.rounds.since(rounds)), evaluations: this.evaluations.columns(evaluationNames, this.evaluations.since(evaluations)) };
+    return { rounds: this.rounds.columns(roundNames, rounds), evaluations: this.evaluations.columns(evaluationNames, evaluations) };
   }
 
   board() {

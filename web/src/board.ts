@@ -123,10 +123,10 @@ export interface Board {
 
 type Fields = Record<string, unknown>;
 
-const fieldsOf = (value: unknown): Fields =>
+export const fieldsOf = (value: unknown): Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : {};
 const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
-const optional = (value: unknown): number | null =>
+export const optional = (value: unknown): number | null =>
   typeof value === "number" && Number.isFinite(value) ? value : null;
 const number = (value: unknown): number => optional(value) ?? 0;
 const text = (value: unknown): string => (typeof value === "string" ? value.slice(0, longestText) : "");

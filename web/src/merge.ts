@@ -1,6 +1,8 @@
 import {
   evaluationColumns,
+  fieldsOf,
   mostPoints,
+  optional,
   readBoard,
   readDevices,
   readEvaluations,
@@ -11,21 +13,15 @@ import {
   type Board,
 } from "./board";
 
-// Adds points at the end. One of a round that is the last already takes its place, earlier ones are passed over: after a
-// reconnection some may come twice. The oldest go where there are more than `most`.
-export function append<C extends Record<string, unknown[]>>(names: string[], old: C, more: C, most = mostPoints): C {
-  const oldRounds = old.round as number[];
-  const newRounds = more.round as number[];
-  const last = oldRounds.length > 0 ? (oldRounds[oldRounds.length - 1] as number) : -Infinity;
-  let from = 0;
-  while (from < newRounds.length && (newRounds[from] as number) < last) ++from;
-  if (from === newRounds.length) return old;
-  const keep = newRounds[from] === last ? oldRounds.length - 1 : oldRounds.length;
+// The first `keep` points, and `more` after them: the program thins, and what was the newest need not stay. The oldest go where
+// there are more than `most`.
+export function append<C extends Record<string, unknown[]>>(names: string[], old: C, more: C, keep: number, most = mostPoints): C {
   const result: Record<string, unknown[]> = {};
-  for (const name of names)
-    result[name] = [...(old[name] ?? []).slice(0, keep), ...(more[name] ?? []).slice(from)].slice(-most);
+  for (const name of names) result[name] = [...(old[name] ?? []).slice(0, keep), ...(more[name] ?? [])].slice(-most);
   return result as C;
 }
+
+const keepOf = (part: unknown): number => Math.max(0, optional(fieldsOf(part).keep) ?? Infinity);
 
 // The board after an event. Parts that did not change stay the same objects, so who shows them need not look again.
 // Events of a name that this page does not know change nothing.
@@ -40,15 +36,11 @@ export function merge(board: Board | null, event: string, value: unknown): Board
     case "notes":
       return { ...board, notes: readNotes(value) };
     case "points": {
-      const points = value as { rounds?: unknown; evaluations?: unknown } | null;
+      const { rounds, evaluations } = fieldsOf(value);
       return {
         ...board,
-        rounds: append(Object.keys(roundColumns), board.rounds, readRounds(points?.rounds)),
-        evaluations: append(
-          Object.keys(evaluationColumns),
-          board.evaluations,
-          readEvaluations(points?.evaluations),
-        ),
+        rounds: append(Object.keys(roundColumns), board.rounds, readRounds(rounds), keepOf(rounds)),
+        evaluations: append(Object.keys(evaluationColumns), board.evaluations, readEvaluations(evaluations), keepOf(evaluations)),
       };
     }
     default:

@@ -95,4 +95,16 @@ StatusOr<RunHistory> FindRun(const std::string& store, const std::string& named)
   return failure;
 }
 
+StatusOr<std::filesystem::path> FindRunFolder(const std::string& store, const std::string& named) {
+  if (IsRunFolder(named)) return std::filesystem::path(named);
+  auto opened = RunStore::Open(StorePath(store));
+  if (!opened.ok()) return NotFound("there is no run in " + named + ": it has no events.jsonl; and " + opened.status().message());
+  TRIBUTARY_ASSIGN_OR_RETURN(const RunRecord run, (*opened)->Find(named));
+  if (run.folder.empty()) return NotFound("the run " + run.name + " was recorded without a folder, and there is nothing to make a report of");
+  if (!IsRunFolder(run.folder)) {
+    return NotFound("the run " + run.name + " was recorded, but its folder " + run.folder + " has no events.jsonl any more");
+  }
+  return std::filesystem::path(run.folder);
+}
+
 }  // namespace tributary

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
@@ -21,5 +22,7 @@ nlohmann::ordered_json RunJson(const RunRecord& run);
 
 // A run that a person named: a folder's path, or what the store knows it by.
 StatusOr<RunHistory> FindRun(const std::string& store, const std::string& named);
+// The folder of such a run. One that is there goes before what the store knows by that name.
+StatusOr<std::filesystem::path> FindRunFolder(const std::string& store, const std::string& named);
 
 }  // namespace tributary

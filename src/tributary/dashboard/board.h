@@ -102,7 +102,8 @@ std::string BoardJson(const Board& board);
 std::string NowJson(const Board& board);
 std::string DevicesJson(const Board& board);
 std::string NotesJson(const Board& board);
-// The points that came after the first `rounds` and `evaluations` of all that there have been; none that are no longer kept.
+// What is new for one who has the first `rounds` and `evaluations` of all points there have been, if none were thinned out
+// since: with each series, how many of the points there that one keeps ("keep"), and what follows them.
 std::string PointsJson(const Board& board, std::uint64_t rounds, std::uint64_t evaluations);
 
 }  // namespace tributary

@@ -168,13 +168,6 @@ Json NotesPart(const Board& board) {
   return json;
 }
 
-// Where in a thinned series the points start of which `known` were not yet there.
-template <typename Point>
-std::size_t NewFrom(const Thinned<Point>& series, std::uint64_t known) {
-  const std::uint64_t fresh = series.seen() - std::min(known, series.seen());
-  return series.points().size() - std::min<std::uint64_t>(fresh, series.points().size());
-}
-
 }  // namespace
 
 std::string BoardJson(const Board& board) {
@@ -204,8 +197,11 @@ std::string NotesJson(const Board& board) { return Dump(NotesPart(board)); }
 
 std::string PointsJson(const Board& board, std::uint64_t rounds, std::uint64_t evaluations) {
   Json json;
-  json["rounds"] = RoundsPart(board.rounds.points(), NewFrom(board.rounds, rounds));
-  json["evaluations"] = EvaluationsPart(board.evaluations.points(), NewFrom(board.evaluations, evaluations));
+  const std::size_t old_rounds = board.rounds.Settled(rounds), old_evaluations = board.evaluations.Settled(evaluations);
+  json["rounds"] = RoundsPart(board.rounds.points(), old_rounds);
+  json["rounds"]["keep"] = old_rounds;
+  json["evaluations"] = EvaluationsPart(board.evaluations.points(), old_evaluations);
+  json["evaluations"]["keep"] = old_evaluations;
   return Dump(json);
 }
 

@@ -28,6 +28,7 @@ struct Follower {
         rounds = json["rounds"]["round"].get<std::vector<int>>();
         ++wholes;
       } else if (name == "event: points") {
+        rounds.resize(json["rounds"]["keep"].get<std::size_t>());
         for (const int fresh : json["rounds"]["round"]) rounds.push_back(fresh);
       }
     }

@@ -35,7 +35,7 @@ StatusOr<std::uint64_t> WholeLines(const std::filesystem::path& path) {
 
 }  // namespace
 
-StatusOr<Board> ReadBoard(const std::filesystem::path& folder) {
+StatusOr<Board> ReadBoard(const std::filesystem::path& folder, const ReadProgress& progress) {
   Board board;
   const std::filesystem::path log = folder / "events.jsonl";
   TRIBUTARY_ASSIGN_OR_RETURN(const std::uint64_t bytes, WholeLines(log));
@@ -47,7 +47,9 @@ StatusOr<Board> ReadBoard(const std::filesystem::path& folder) {
     return std::move(facts).status();
   }
   BoardSink sink(board);
-  TRIBUTARY_RETURN_IF_ERROR(ReplayEvents(log, bytes, sink));
+  std::function<void(std::uint64_t)> told;
+  if (progress) told = [&progress, bytes = bytes](std::uint64_t done) { progress(done, bytes); };
+  TRIBUTARY_RETURN_IF_ERROR(ReplayEvents(log, bytes, sink, told));
   return board;
 }
 

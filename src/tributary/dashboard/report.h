@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <functional>
 
 #include "tributary/base/status.h"
 #include "tributary/dashboard/board.h"
@@ -9,7 +11,9 @@ namespace tributary {
 
 // The board of a run that left its folder, finished or not: from facts.json, where there is one, and events.jsonl. Takes as
 // long as reading the log does, and little memory.
-StatusOr<Board> ReadBoard(const std::filesystem::path& folder);
+// `progress`, if there is one, is told now and then how many bytes of the log are read, and how many it has.
+using ReadProgress = std::function<void(std::uint64_t done, std::uint64_t all)>;
+StatusOr<Board> ReadBoard(const std::filesystem::path& folder, const ReadProgress& progress = {});
 
 // A file that shows the board in any browser and needs nothing else. Replaces what was there. InvalidArgument in a program
 // without the page.

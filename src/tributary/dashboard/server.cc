@@ -1,6 +1,7 @@
 #include "tributary/dashboard/server.h"
 
 #include <httplib.h>
+#include <pthread.h>
 
 #include <atomic>
 #include <charconv>
@@ -56,18 +57,33 @@ bool SameText(std::string_view a, std::string_view b) {
   return difference == 0;
 }
 
+// As it is. What has no provider httplib compresses for every browser, with the slowest setting of Brotli: more than a
+// second of a processor for the board of a thousand devices.
+void Send(httplib::Response& response, std::string text, const char* type) {
+  const auto held = std::make_shared<const std::string>(std::move(text));
+  response.set_content_provider(held->size(), type, [held](std::size_t from, std::size_t length, httplib::DataSink& sink) {
+    return sink.write(held->data() + from, length);
+  });
+}
+
+// Whether this thread is the one that accepts, which has no time for anybody.
+thread_local bool accepting = false;
+
 // As httplib's, but with a bound on who waits.
 class BoundedQueue : public httplib::TaskQueue {
  public:
   BoundedQueue() : pool_(kThreads) {}
   void enqueue(std::function<void()> task) override {
     if (waiting_.fetch_add(1) >= static_cast<int>(kMostWaiting) + kThreads) {
-      // Served where it was accepted, and until then nobody else is: those wait with the system.
+      // Refused where it was accepted; until then others wait with the system.
       waiting_.fetch_sub(1);
+      accepting = true;
       task();
+      accepting = false;
       return;
     }
     pool_.enqueue([this, task = std::move(task)] {
+      ::pthread_setname_np(::pthread_self(), "dashboard");  // So that its cost can be told from the run's.
       task();
       waiting_.fetch_sub(1);
     });
@@ -166,6 +182,12 @@ struct DashboardServer::Parts {
                                 {"Referrer-Policy", "no-referrer"},
                                 {"Cache-Control", "no-store"}});
     server.set_pre_routing_handler([this](const httplib::Request& request, httplib::Response& response) {
+      if (accepting) {
+        response.status = 503;
+        response.set_header("Connection", "close");
+        response.set_content("too many ask at the same time\n", "text/plain");
+        return httplib::Server::HandlerResponse::Handled;
+      }
       if (request.method != "GET" && request.method != "HEAD") {
         response.status = 405;
         response.set_content("only GET\n", "text/plain");
@@ -179,16 +201,16 @@ struct DashboardServer::Parts {
       return httplib::Server::HandlerResponse::Handled;
     });
     server.Get("/", [](const httplib::Request&, httplib::Response& response) {
-      response.set_content(DashboardPage().data(), DashboardPage().size(), "text/html; charset=utf-8");
+      Send(response, std::string(DashboardPage()), "text/html; charset=utf-8");
     });
     server.Get("/api/board", [this](const httplib::Request&, httplib::Response& response) {
       Look();
-      response.set_content(BoardJson(board.Take()), "application/json");
+      Send(response, BoardJson(board.Take()), "application/json");
     });
     server.Get("/api/events", [this](const httplib::Request&, httplib::Response& response) { Follow(response); });
     if (options.metrics) {
       server.Get("/metrics", [this](const httplib::Request&, httplib::Response& response) {
-        response.set_content(options.metrics(), "text/plain; version=0.0.4; charset=utf-8");
+        Send(response, options.metrics(), "text/plain; version=0.0.4; charset=utf-8");
       });
     }
     server.set_error_handler([](const httplib::Request&, httplib::Response& response) {

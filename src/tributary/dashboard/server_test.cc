@@ -80,6 +80,15 @@ TEST_F(DashboardServerTest, ServesThePageTheBoardAndTheFigures) {
   EXPECT_NE(Ask(server->url(), "/metrics").find("\r\n\r\nup 1\n"), std::string::npos);
 }
 
+TEST_F(DashboardServerTest, CompressesNothing) {
+  const auto server = Start({.metrics = [] { return std::string(10'000, '#') + "\n"; }});
+  for (const char* path : {"/", "/api/board", "/metrics"}) {
+    const std::string answer = Ask(server->url(), path, "Accept-Encoding: gzip, deflate, br\r\n");
+    EXPECT_NE(answer.find("200 OK"), std::string::npos) << path;
+    EXPECT_EQ(answer.find("Content-Encoding"), std::string::npos) << path;
+  }
+}
+
 TEST_F(DashboardServerTest, TellsWhatHappensAsItHappens) {
   board_.Write(Started(2));
   const auto server = Start({.states = [] { return std::vector<std::string>{"computing", "gone"}; }});

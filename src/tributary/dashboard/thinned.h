@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -28,6 +29,12 @@ class Thinned {
 
   // In the order of Add. The last is the newest.
   const std::vector<Point>& points() const { return points_; }
+  // How many of points() whoever had the first `known` of all has as well and keeps: all but what is newer, and but what was
+  // the newest then and is no 2^k-th. As long as there was no thinning since.
+  std::size_t Settled(std::uint64_t known) const {
+    if (known == 0) return 0;
+    return static_cast<std::size_t>(std::min<std::uint64_t>(points_.size(), (known - 1) / stride_ + 1));
+  }
   // How many there have been.
   std::uint64_t seen() const { return seen_; }
   // Changes whenever points other than the newest were dropped.
