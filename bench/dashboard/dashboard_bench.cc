@@ -179,7 +179,7 @@ int main(int argc, char** argv) {
   };
   // The usual mix, and the least training that a thousand devices and many short rounds can have.
   const tributary::Case cases[] = {
-      {"default", {"default", "--set", "experiment.rounds=4"}},
+      {"fedavg", {"fedavg", "--set", "experiment.rounds=4"}},
       {"many", set({"model.name=lenet5", "data.train-limit=4000", "fleet.group.slow.count=500", "fleet.group.fast.count=500", "fleet.participation=10", "train.batch=4", "train.local-steps=1", "experiment.evaluate-every=10", "experiment.rounds=600"})}};
   for (const tributary::Case& measured : cases) {
     if (what == "both" || what == measured.name) tributary::Measure(program, measured, folder, pairs);

@@ -169,8 +169,7 @@ struct DashboardServer::Parts {
     server.set_payload_max_length(1024);
     server.set_read_timeout(2, 0);
     server.set_write_timeout(2, 0);
-    server.set_keep_alive_max_count(100);
-    server.set_keep_alive_timeout(2);
+    server.set_keep_alive_max_count(1);  // One that stays open after an answer would hold up the end of the run.
     server.set_tcp_nodelay(true);
     // Without what httplib sets by itself, which lets two programs listen at one address.
     server.set_socket_options([](socket_t socket) {
