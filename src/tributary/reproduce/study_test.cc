@@ -22,7 +22,7 @@ TEST(Study, EveryOneInTheListIsWholeAndUnknownOnesAreNot) {
     }
   }
   EXPECT_EQ(MakeStudy("heterogenity", Effort::kQuick).status().message(),
-            "unknown reproduction 'heterogenity'; did you mean 'heterogeneity'? Known: heterogeneity, dynacomm, scadles, psl, distreal, rcd-sgd");
+            "unknown reproduction 'heterogenity'; did you mean 'heterogeneity'? Known: heterogeneity, dynacomm, scadles, psl, distreal, rcd-sgd, showcase");
 }
 
 TEST(Study, ASlowDeviceCostsTimeAndNoAccuracy) {

@@ -139,7 +139,8 @@ StepPlanner* SimulatedFleet::PlannerOf(DeviceId device, const StepWork& work) {
   planners_.resize(options_.profiles.size());
   auto& planner = planners_[device.value];
   if (!planner) {
-    const StepCosts first = charge_.Costs(options_.profiles[device.value], work);
+    StepCosts first = charge_.Costs(options_.profiles[device.value], work);
+    if (const Compression* compression = CompressionOf(device)) first.push_ratio = compression->ratio;
     planner = std::make_unique<StepPlanner>(transfers, charge_.unit_bytes(), first);
   }
   return planner.get();
