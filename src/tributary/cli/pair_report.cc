@@ -60,8 +60,10 @@ std::string FormatPair(const ComparedPair& pair) {
   reaching("bytes", [](const Reached& reached) { return FormatBytes(reached.bytes); },
            Times(second.fewer_bytes, "fewer", "more"));
   table.AddRow({"devices' time spent waiting", FormatShare(first.run.waiting_share()), FormatShare(second.run.waiting_share()), ""});
-  table.AddRow({"samples in buffers, at most", FormatThousands(static_cast<std::int64_t>(pair.buffered[0])),
-                FormatThousands(static_cast<std::int64_t>(pair.buffered[1])), ""});
+  if (pair.buffered[0] > 0 || pair.buffered[1] > 0) {  // There are streams.
+    table.AddRow({"samples in buffers, at most", FormatThousands(static_cast<std::int64_t>(pair.buffered[0])),
+                  FormatThousands(static_cast<std::int64_t>(pair.buffered[1])), ""});
+  }
   table.AddRow({"final accuracy", FormatShare(first.run.accuracy), FormatShare(second.run.accuracy), ""});
   return table.Format();
 }
