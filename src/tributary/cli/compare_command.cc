@@ -13,8 +13,6 @@
 namespace tributary {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 struct Arguments {
   std::vector<std::string> runs;
   std::string store;
@@ -28,26 +26,6 @@ std::string Times(std::optional<double> ratio) {
   char text[32];
   std::snprintf(text, sizeof text, "%.2f×", *ratio);
   return text;
-}
-
-Json OrNull(std::optional<double> value) { return value ? Json(*value) : Json(nullptr); }
-
-Json ComparisonJson(const Comparison& comparison) {
-  Json runs = Json::array();
-  for (const ComparedRun& compared : comparison.runs) {
-    Json json = RunJson(compared.run);
-    json["to_target"] = nullptr;
-    if (compared.reached) {
-      json["to_target"] = {{"seconds", ToSeconds(compared.reached->time)},
-                           {"round", compared.reached->round.value},
-                           {"bytes", compared.reached->bytes.value},
-                           {"sooner", OrNull(compared.sooner)},
-                           {"fewer_rounds", OrNull(compared.fewer_rounds)},
-                           {"fewer_bytes", OrNull(compared.fewer_bytes)}};
-    }
-    runs.push_back(std::move(json));
-  }
-  return {{"target", comparison.target}, {"runs", runs}};
 }
 
 void PrintComparison(const Comparison& comparison) {

@@ -12,8 +12,6 @@
 namespace tributary {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 std::uint64_t MostBuffered(const RunHistory& history) {
   std::uint64_t most = 0;
   for (const RoundRecord& round : history.rounds) most = std::max(most, round.finished.buffered);
@@ -68,32 +66,10 @@ std::string FormatPair(const ComparedPair& pair) {
   return table.Format();
 }
 
-Json PairJson(const ComparedPair& pair) {
-  const auto or_null = [](std::optional<double> value) { return value ? Json(*value) : Json(nullptr); };
-  Json runs = Json::array();
-  for (std::size_t i = 0; i < 2; ++i) {
-    const ComparedRun& compared = pair.comparison.runs[i];
-    Json json = {{"name", compared.run.name},
-                 {"folder", compared.run.folder},
-                 {"seconds_to_target", nullptr},
-                 {"rounds_to_target", nullptr},
-                 {"bytes_to_target", nullptr},
-                 {"waiting_share", or_null(compared.run.waiting_share())},
-                 {"buffered", pair.buffered[i]},
-                 {"accuracy", or_null(compared.run.accuracy)}};
-    if (compared.reached) {
-      json["seconds_to_target"] = ToSeconds(compared.reached->time);
-      json["rounds_to_target"] = compared.reached->round.value;
-      json["bytes_to_target"] = compared.reached->bytes.value;
-    }
-    runs.push_back(std::move(json));
-  }
-  const ComparedRun& second = pair.comparison.runs[1];
-  return {{"target", pair.comparison.target},
-          {"sooner", or_null(second.sooner)},
-          {"fewer_rounds", or_null(second.fewer_rounds)},
-          {"fewer_bytes", or_null(second.fewer_bytes)},
-          {"runs", runs}};
+nlohmann::ordered_json PairJson(const ComparedPair& pair) {
+  nlohmann::ordered_json json = ComparisonJson(pair.comparison);
+  for (std::size_t i = 0; i < 2; ++i) json["runs"][i]["buffered"] = pair.buffered[i];
+  return json;
 }
 
 }  // namespace tributary

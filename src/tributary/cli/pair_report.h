@@ -23,6 +23,7 @@ StatusOr<ComparedPair> ComparePair(const std::filesystem::path& against, const s
 
 // For a person: what it took to get there, a line each.
 std::string FormatPair(const ComparedPair& pair);
+// As ComparisonJson, with "buffered" of each.
 nlohmann::ordered_json PairJson(const ComparedPair& pair);
 
 }  // namespace tributary

@@ -72,6 +72,24 @@ nlohmann::ordered_json RunJson(const RunRecord& run) {
   return json;
 }
 
+nlohmann::ordered_json ComparisonJson(const Comparison& comparison) {
+  nlohmann::ordered_json runs = nlohmann::ordered_json::array();
+  for (const ComparedRun& compared : comparison.runs) {
+    nlohmann::ordered_json json = RunJson(compared.run);
+    json["to_target"] = nullptr;
+    if (compared.reached) {
+      json["to_target"] = {{"seconds", ToSeconds(compared.reached->time)},
+                           {"round", compared.reached->round.value},
+                           {"bytes", compared.reached->bytes.value},
+                           {"sooner", NumberOrNull(compared.sooner)},
+                           {"fewer_rounds", NumberOrNull(compared.fewer_rounds)},
+                           {"fewer_bytes", NumberOrNull(compared.fewer_bytes)}};
+    }
+    runs.push_back(std::move(json));
+  }
+  return {{"target", comparison.target}, {"runs", runs}};
+}
+
 StatusOr<RunHistory> FindRun(const std::string& store, const std::string& named) {
   const bool is_folder = IsRunFolder(named);
   if (is_folder && named.find('/') != std::string::npos) return HistoryOfFolder(named);

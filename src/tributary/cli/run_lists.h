@@ -7,6 +7,7 @@
 
 #include "tributary/base/status.h"
 #include "tributary/base/wall_clock.h"
+#include "tributary/store/comparison.h"
 #include "tributary/store/run_record.h"
 
 namespace tributary {
@@ -19,6 +20,8 @@ std::string FormatLocalTime(WallTime time);
 std::string FormatShare(std::optional<double> share);
 
 nlohmann::ordered_json RunJson(const RunRecord& run);
+// What RunJson says of each, and what it took to the target.
+nlohmann::ordered_json ComparisonJson(const Comparison& comparison);
 
 // A run that a person named: a folder's path, or what the store knows it by.
 StatusOr<RunHistory> FindRun(const std::string& store, const std::string& named);

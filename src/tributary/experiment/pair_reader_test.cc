@@ -66,6 +66,9 @@ TEST(ReadExperimentPair, SaysWhatIsWrongWithTheOther) {
   EXPECT_NE(refusal("[against]\nset = [\"train.batch=1\"]").find("against.name is missing"), std::string::npos);
   EXPECT_NE(refusal("[against]\nname = \"a\"").find("against.set is missing; it says what is different"), std::string::npos);
   EXPECT_NE(refusal("[against]\nname = \"a/b\"\nset = [\"train.batch=1\"]").find("allowed: letters"), std::string::npos);
+  const std::string long_name(60, 'a');  // Alone it may have so many letters.
+  EXPECT_NE(refusal("[against]\nname = \"" + long_name + "\"\nset = [\"train.batch=1\"]").find("the other's name would be"),
+            std::string::npos);
   EXPECT_NE(refusal("[against]\nname = \"a\"\nset = 3").find("allowed: a list of settings"), std::string::npos);
   EXPECT_NE(refusal("[against]\nname = \"a\"\nset = [\"\"]").find("allowed: a list of settings"), std::string::npos);
   EXPECT_NE(refusal("[against]\nname = \"a\"\nsets = []").find("did you mean 'set'"), std::string::npos);

@@ -136,6 +136,9 @@ StatusOr<ExperimentPair> ReadExperimentPairText(std::string_view text, const Tex
   auto other = Read(document, source.folder, extensions);
   if (!other.ok()) return Status(other.status()).WithContext(context);
   other->goal.name += "-" + against->name;
+  if (!IsPlainName(other->goal.name)) {
+    return InvalidArgument(context + ": the other's name would be \"" + other->goal.name + "\"; allowed: " + std::string(kPlainName));
+  }
   pair.against = std::move(*other);
   return pair;
 }
