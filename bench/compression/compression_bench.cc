@@ -61,7 +61,12 @@ void CompareSelection(const std::vector<float>& gradient, double ratio, int roun
   TopKSelector selector;
   WorkerPool pool(2);
   TopKSelector threaded([&pool](std::size_t parts, const std::function<void(std::size_t)>& body) {
-    TRIBUTARY_CHECK(pool.Run(parts, [&body](std::size_t, std::size_t part) { body(part); return OkStatus(); }).ok());
+    TRIBUTARY_CHECK(pool.Run(parts,
+                             [&body](std::size_t, std::size_t part) {
+                               body(part);
+                               return OkStatus();
+                             })
+                        .ok());
   });
   Selection selection, same;
   std::vector<double> copy_ms, torch_ms, ours_ms, threaded_ms;
@@ -82,10 +87,11 @@ void CompareSelection(const std::vector<float>& gradient, double ratio, int roun
   const double theirs_sum = theirs.Sum();
   TRIBUTARY_CHECK(std::abs(ours_sum - theirs_sum) <= 1e-9 * ours_sum);
   TRIBUTARY_CHECK(same.indices == selection.indices);
-  std::printf("top %4.0f %%: memcpy %6.1f ms   torch::topk %7.1f ms   ours %6.1f ms   torch / ours %5.1f (target 10)"
-              "   ours / memcpy %.2f (target 8)   on two threads %.1f ms\n",
-              100 * ratio, Median(copy_ms), Median(torch_ms), Median(ours_ms), Median(torch_ms) / Median(ours_ms),
-              Median(ours_ms) / Median(copy_ms), Median(threaded_ms));
+  std::printf(
+      "top %4.0f %%: memcpy %6.1f ms   torch::topk %7.1f ms   ours %6.1f ms   torch / ours %5.1f (target 10)"
+      "   ours / memcpy %.2f (target 8)   on two threads %.1f ms\n",
+      100 * ratio, Median(copy_ms), Median(torch_ms), Median(ours_ms), Median(torch_ms) / Median(ours_ms),
+      Median(ours_ms) / Median(copy_ms), Median(threaded_ms));
 
   std::vector<std::byte> bytes;
   std::vector<float> sums(kCount);
@@ -107,13 +113,14 @@ void CompareSelection(const std::vector<float>& gradient, double ratio, int roun
   EncodedUnit::Parse(rest, kCount)->CopyTo(decoded);
   for (std::size_t i = 0; i < k; ++i) expected[selection.indices[i]] = selection.values[i];
   TRIBUTARY_CHECK(std::memcmp(decoded.data(), expected.data(), 4 * kCount) == 0);
-  std::printf("            %.3f bytes per kept value (indices %.3f, as %s)   encode %.2f GB/s   check %.2f GB/s"
-              "   add %.2f GB/s   round trip exact\n",
-              static_cast<double>(bytes.size()) / static_cast<double>(k),
-              static_cast<double>(bytes.size()) / static_cast<double>(k) - 4,
-              static_cast<EncodingKind>(bytes[0]) == EncodingKind::kGaps ? "gaps" : "a bitmap",
-              GigabytesPerSecond(bytes.size(), Median(encode_ms)), GigabytesPerSecond(bytes.size(), Median(parse_ms)),
-              GigabytesPerSecond(bytes.size(), Median(add_ms)));
+  std::printf(
+      "            %.3f bytes per kept value (indices %.3f, as %s)   encode %.2f GB/s   check %.2f GB/s"
+      "   add %.2f GB/s   round trip exact\n",
+      static_cast<double>(bytes.size()) / static_cast<double>(k),
+      static_cast<double>(bytes.size()) / static_cast<double>(k) - 4,
+      static_cast<EncodingKind>(bytes[0]) == EncodingKind::kGaps ? "gaps" : "a bitmap",
+      GigabytesPerSecond(bytes.size(), Median(encode_ms)), GigabytesPerSecond(bytes.size(), Median(parse_ms)),
+      GigabytesPerSecond(bytes.size(), Median(add_ms)));
 }
 
 // From a gradient to bytes, with everything that belongs to it, and back into a sum.
@@ -131,7 +138,8 @@ void MeasureSteps(const std::vector<float>& gradient, int rounds) {
       blocks.clear();
       if (residual.empty()) values = gradient;
       compressor.BeginStep();
-      const double a = Milliseconds([&] { TRIBUTARY_CHECK(compressor.Push(0, kUnits - 1, values, blocks).ok()); });
+      const double a =
+          Milliseconds([&] { TRIBUTARY_CHECK(compressor.Push(0, kUnits - 1, values, blocks).ok()); });
       compressor.EndStep();
       const double b = Milliseconds([&] {
         for (const EncodedBlocks::Block& block : blocks.blocks()) {
@@ -146,8 +154,8 @@ void MeasureSteps(const std::vector<float>& gradient, int rounds) {
       add_ms.push_back(b);
     }
     std::printf("a step, %-15s %6.2f MB   push %6.1f ms (%.2f GB/s of gradient)   check and add %6.1f ms\n",
-                std::string(NameOf(kind)).c_str(), 1e-6 * static_cast<double>(blocks.bytes().size()), Median(push_ms),
-                GigabytesPerSecond(4 * kCount, Median(push_ms)), Median(add_ms));
+                std::string(NameOf(kind)).c_str(), 1e-6 * static_cast<double>(blocks.bytes().size()),
+                Median(push_ms), GigabytesPerSecond(4 * kCount, Median(push_ms)), Median(add_ms));
   }
 }
 

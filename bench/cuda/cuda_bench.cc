@@ -40,7 +40,8 @@ double Milliseconds(Run run) {
 }
 
 std::shared_ptr<const Model> BuildModel() {
-  return std::make_shared<const Model>(BuildZooGraph({"resnet18", Shape{3, 32, 32}, 10, Stem::kAuto}).value());
+  return std::make_shared<const Model>(
+      BuildZooGraph({"resnet18", Shape{3, 32, 32}, 10, Stem::kAuto}).value());
 }
 
 OptimiserOptions Momentum() {
@@ -72,7 +73,8 @@ class Held {
       : parameters_(model->parameters.size),
         statistics_(model->statistics.size),
         gradients_(model->parameters.size),
-        executor_(model, {parameters_.span(), statistics_.span(), gradients_.span()}, {.device = TorchDevice::kCuda}) {
+        executor_(model, {parameters_.span(), statistics_.span(), gradients_.span()},
+                  {.device = TorchDevice::kCuda}) {
     InitialiseWeights(*model, 1, parameters_.span(), statistics_.span());
     TRIBUTARY_CHECK(executor_.Hold(Momentum()).ok());
   }
@@ -93,8 +95,10 @@ void CompareSteps(std::size_t count, int steps) {
   Samples samples(count);
   Held ours(model);
   const auto batch_size = static_cast<std::int64_t>(count);
-  const torch::Tensor host_x = torch::from_blob(samples.inputs.data(), {batch_size, 3, 32, 32}, torch::kFloat);
-  const torch::Tensor host_y = torch::from_blob(samples.labels.data(), {batch_size}, torch::kInt).to(torch::kLong);
+  const torch::Tensor host_x =
+      torch::from_blob(samples.inputs.data(), {batch_size, 3, 32, 32}, torch::kFloat);
+  const torch::Tensor host_y =
+      torch::from_blob(samples.labels.data(), {batch_size}, torch::kInt).to(torch::kLong);
   // As most write it, and with channels last, as those do who have read how to make it faster.
   for (const bool channels_last : {false, true}) {
     const auto reference = MakeReferenceNetwork("resnet18");
@@ -105,8 +109,9 @@ void CompareSteps(std::size_t count, int steps) {
         if (parameter.dim() == 4) parameter.set_data(parameter.contiguous(torch::MemoryFormat::ChannelsLast));
       }
     }
-    torch::optim::SGD optimiser(reference->parameters(),
-                                torch::optim::SGDOptions(kLearningRate).momentum(kMomentum).weight_decay(kWeightDecay));
+    torch::optim::SGD optimiser(
+        reference->parameters(),
+        torch::optim::SGDOptions(kLearningRate).momentum(kMomentum).weight_decay(kWeightDecay));
     const auto plain_step = [&] {
       torch::Tensor x = host_x.to(torch::kCUDA);
       if (channels_last) x = x.contiguous(torch::MemoryFormat::ChannelsLast);
@@ -131,11 +136,14 @@ void CompareSteps(std::size_t count, int steps) {
       plain_ms.push_back(a);
       ours_ms.push_back(b);
     }
-    const double gflop = 6e-9 * static_cast<double>(TotalMacs(model->costs).value) * static_cast<double>(count);
-    std::printf("resnet18, batch %zu: plain torch%s %.2f ms   engine %.2f ms   ratio %.3f   (%.1f TFLOP/s, %.0f samples/s)\n",
-                count, channels_last ? ", channels last," : "", Median(plain_ms), Median(ours_ms),
-                Median(ours_ms) / Median(plain_ms), gflop / Median(ours_ms),
-                1e3 * static_cast<double>(count) / Median(ours_ms));
+    const double gflop =
+        6e-9 * static_cast<double>(TotalMacs(model->costs).value) * static_cast<double>(count);
+    std::printf(
+        "resnet18, batch %zu: plain torch%s %.2f ms   engine %.2f ms   ratio %.3f   (%.1f TFLOP/s, %.0f "
+        "samples/s)\n",
+        count, channels_last ? ", channels last," : "", Median(plain_ms), Median(ours_ms),
+        Median(ours_ms) / Median(plain_ms), gflop / Median(ours_ms),
+        1e3 * static_cast<double>(count) / Median(ours_ms));
     std::fflush(stdout);
   }
 }
@@ -149,13 +157,15 @@ void CompareThroughput(std::size_t batch, std::size_t threads, int rounds) {
   std::vector<LocalData> data(kDevices);
   for (std::size_t device = 0; device < kDevices; ++device) {
     data[device].dataset = &dataset;
-    for (std::size_t i = 0; i < batch; ++i) data[device].training.push_back(static_cast<std::uint32_t>(device * batch + i));
+    for (std::size_t i = 0; i < batch; ++i)
+      data[device].training.push_back(static_cast<std::uint32_t>(device * batch + i));
   }
   FlatBuffer parameters(model->parameters.size), statistics(model->statistics.size);
   InitialiseWeights(*model, 1, parameters.span(), statistics.span());
   WorkerPool pool(threads, [](std::size_t) { SetComputeThreads(1); });
   std::vector<Worker> workers;
-  for (std::size_t i = 0; i < threads; ++i) workers.emplace_back(model, ExecutorOptions{.device = TorchDevice::kCuda});
+  for (std::size_t i = 0; i < threads; ++i)
+    workers.emplace_back(model, ExecutorOptions{.device = TorchDevice::kCuda});
   TrainAssignment assignment;
   assignment.answer = TrainAssignment::Answer::kChange;
   assignment.steps = kLocalSteps;
@@ -170,7 +180,9 @@ void CompareThroughput(std::size_t batch, std::size_t threads, int rounds) {
     });
     const double b = Milliseconds([&] {
       const Status ran = pool.Run(kDevices, [&](std::size_t worker, std::size_t device) {
-        return workers[worker].Train(assignment, {parameters.span(), statistics.span()}, DeviceId{device}, data[device]).status();
+        return workers[worker]
+            .Train(assignment, {parameters.span(), statistics.span()}, DeviceId{device}, data[device])
+            .status();
       });
       if (!ran.ok()) std::fprintf(stderr, "%s\n", ran.message().c_str());
       TRIBUTARY_CHECK(ran.ok());
@@ -180,9 +192,11 @@ void CompareThroughput(std::size_t batch, std::size_t threads, int rounds) {
     devices_ms.push_back(b);
   }
   const double samples = static_cast<double>(batch * kDevices * kLocalSteps);
-  std::printf("%zu devices of batch %zu on %zu threads: %.0f samples/s   one process, batch %zu: %.0f samples/s   share %.3f\n",
-              kDevices, batch, threads, 1e3 * samples / Median(devices_ms), batch * kDevices, 1e3 * samples / Median(one_ms),
-              Median(one_ms) / Median(devices_ms));
+  std::printf(
+      "%zu devices of batch %zu on %zu threads: %.0f samples/s   one process, batch %zu: %.0f samples/s   "
+      "share %.3f\n",
+      kDevices, batch, threads, 1e3 * samples / Median(devices_ms), batch * kDevices,
+      1e3 * samples / Median(one_ms), Median(one_ms) / Median(devices_ms));
   std::fflush(stdout);
 }
 

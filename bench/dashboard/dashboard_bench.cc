@@ -38,12 +38,14 @@ struct Case {
 
 struct Cost {
   double seconds = 0, processors = 0;
-  double pages = 0;  // of processors, the threads that serve pages, as last seen
+  double pages = 0;        // of processors, the threads that serve pages, as last seen
   std::uint64_t read = 0;  // bytes of the event stream
   std::string digest;
 };
 
-double Now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+double Now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 // Reads what the program tells a page until it ends.
 std::uint64_t FollowRun(int port) {
@@ -57,7 +59,8 @@ std::uint64_t FollowRun(int port) {
     const std::string request = "GET /api/events HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n";
     (void)::send(socket, request.data(), request.size(), MSG_NOSIGNAL);
     std::vector<char> buffer(1 << 16);
-    for (ssize_t count = 0; (count = ::recv(socket, buffer.data(), buffer.size(), 0)) > 0;) bytes += static_cast<std::uint64_t>(count);
+    for (ssize_t count = 0; (count = ::recv(socket, buffer.data(), buffer.size(), 0)) > 0;)
+      bytes += static_cast<std::uint64_t>(count);
   }
   ::close(socket);
   return bytes;
@@ -67,7 +70,8 @@ std::uint64_t FollowRun(int port) {
 double PagesTime(pid_t process) {
   double seconds = 0;
   std::error_code error;
-  for (const auto& thread : std::filesystem::directory_iterator("/proc/" + std::to_string(process) + "/task", error)) {
+  for (const auto& thread :
+       std::filesystem::directory_iterator("/proc/" + std::to_string(process) + "/task", error)) {
     std::string name;
     double nanoseconds = 0;
     std::ifstream(thread.path() / "comm") >> name;
@@ -77,8 +81,10 @@ double PagesTime(pid_t process) {
   return seconds;
 }
 
-Cost Run(const std::string& program, std::vector<std::string> arguments, const std::filesystem::path& folder, bool shown) {
-  arguments.insert(arguments.end(), {"--quiet", "--out", (folder / "run").string(), "--store", (folder / "runs.sqlite").string()});
+Cost Run(const std::string& program, std::vector<std::string> arguments, const std::filesystem::path& folder,
+         bool shown) {
+  arguments.insert(arguments.end(), {"--quiet", "--out", (folder / "run").string(), "--store",
+                                     (folder / "runs.sqlite").string()});
   if (shown) arguments.push_back("--dashboard");
   std::vector<char*> words = {const_cast<char*>(program.c_str()), const_cast<char*>("run")};
   for (std::string& argument : arguments) words.push_back(argument.data());
@@ -99,14 +105,16 @@ Cost Run(const std::string& program, std::vector<std::string> arguments, const s
   Cost cost;
   std::atomic<bool> over = false;
   std::thread watcher([&] {
-    for (; !over; std::this_thread::sleep_for(std::chrono::milliseconds(50))) cost.pages = std::max(cost.pages, PagesTime(process));
+    for (; !over; std::this_thread::sleep_for(std::chrono::milliseconds(50)))
+      cost.pages = std::max(cost.pages, PagesTime(process));
   });
   std::thread follower;
   char line[1000];
   while (std::fgets(line, sizeof line, lines) != nullptr) {
     char word[100];
     int port = 0;
-    if (std::sscanf(line, "dashboard at http://127.0.0.1:%d", &port) == 1) follower = std::thread([&cost, port] { cost.read = FollowRun(port); });
+    if (std::sscanf(line, "dashboard at http://127.0.0.1:%d", &port) == 1)
+      follower = std::thread([&cost, port] { cost.read = FollowRun(port); });
     if (std::sscanf(line, "digest %99s", word) == 1) cost.digest = word;
   }
   std::fclose(lines);
@@ -121,7 +129,9 @@ Cost Run(const std::string& program, std::vector<std::string> arguments, const s
     std::fprintf(stderr, "%s run failed\n", program.c_str());
     std::exit(1);
   }
-  const auto seconds = [](const timeval& time) { return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec); };
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+  };
   cost.processors = seconds(usage.ru_utime) + seconds(usage.ru_stime);
   std::filesystem::remove_all(folder / "run");
   return cost;
@@ -136,22 +146,27 @@ double Median(const std::vector<Cost>& costs, Get get) {
   return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
-void Measure(const std::string& program, const Case& measured, const std::filesystem::path& folder, int pairs) {
+void Measure(const std::string& program, const Case& measured, const std::filesystem::path& folder,
+             int pairs) {
   std::vector<Cost> without, with;
   for (int i = 0; i < pairs; ++i) {
     // Whoever comes first in one pair comes second in the next.
     const bool first = i % 2 == 1;
-    for (const bool shown : {first, !first}) (shown ? with : without).push_back(Run(program, measured.arguments, folder, shown));
+    for (const bool shown : {first, !first})
+      (shown ? with : without).push_back(Run(program, measured.arguments, folder, shown));
   }
   for (const Cost& cost : with) TRIBUTARY_CHECK(cost.digest == without[0].digest && cost.read > 0);
   const auto time = [](const Cost& cost) { return cost.seconds; };
   const auto processors = [](const Cost& cost) { return cost.processors; };
   const auto pages = [](const Cost& cost) { return cost.pages; };
-  std::printf("%s, %d pairs: time %.2f s without, %.2f s with, ratio %.4f; processors' time %.2f s without, %.2f s with, ratio %.4f;"
-              " %.1f MB told; digests equal; threads for pages %.3f s, %.2f %% of the processors' time without\n",
-              measured.name, pairs, Median(without, time), Median(with, time), Median(with, time) / Median(without, time),
-              Median(without, processors), Median(with, processors), Median(with, processors) / Median(without, processors),
-              1e-6 * static_cast<double>(with.back().read), Median(with, pages), 100 * Median(with, pages) / Median(without, processors));
+  std::printf(
+      "%s, %d pairs: time %.2f s without, %.2f s with, ratio %.4f; processors' time %.2f s without, %.2f s "
+      "with, ratio %.4f;"
+      " %.1f MB told; digests equal; threads for pages %.3f s, %.2f %% of the processors' time without\n",
+      measured.name, pairs, Median(without, time), Median(with, time),
+      Median(with, time) / Median(without, time), Median(without, processors), Median(with, processors),
+      Median(with, processors) / Median(without, processors), 1e-6 * static_cast<double>(with.back().read),
+      Median(with, pages), 100 * Median(with, pages) / Median(without, processors));
   for (const auto& [name, costs] : {std::pair("without", &without), std::pair("with", &with)}) {
     std::printf("  %-8s", name);
     for (const Cost& cost : *costs) std::printf("  %.2f (%.2f)", cost.seconds, cost.processors);
@@ -180,7 +195,9 @@ int main(int argc, char** argv) {
   // The usual mix, and the least training that a thousand devices and many short rounds can have.
   const tributary::Case cases[] = {
       {"fedavg", {"fedavg", "--set", "experiment.rounds=4"}},
-      {"many", set({"model.name=lenet5", "data.train-limit=4000", "fleet.group.slow.count=500", "fleet.group.fast.count=500", "fleet.participation=10", "train.batch=4", "train.local-steps=1", "experiment.evaluate-every=10", "experiment.rounds=600"})}};
+      {"many", set({"model.name=lenet5", "data.train-limit=4000", "fleet.group.slow.count=500",
+                    "fleet.group.fast.count=500", "fleet.participation=10", "train.batch=4",
+                    "train.local-steps=1", "experiment.evaluate-every=10", "experiment.rounds=600"})}};
   for (const tributary::Case& measured : cases) {
     if (what == "both" || what == measured.name) tributary::Measure(program, measured, folder, pairs);
   }

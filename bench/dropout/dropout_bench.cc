@@ -20,8 +20,8 @@
 #include "tributary/engine/compute.h"
 #include "tributary/engine/thin_network.h"
 #include "tributary/model/initialise.h"
-#include "tributary/model/zoo.h"
 #include "tributary/model/kept_counts.h"
+#include "tributary/model/zoo.h"
 #include "tributary/policy/dropout/choose_atoms.h"
 #include "tributary/policy/dropout/thin_cost.h"
 #include "tributary/policy/optimisation/optimiser.h"
@@ -41,7 +41,8 @@ double Median(std::vector<double> values) {
 class Subject {
  public:
   explicit Subject(const std::string& name)
-      : model(std::make_shared<const Model>(BuildZooGraph({name, Shape{3, 32, 32}, 10, Stem::kAuto, {}, {}}).value())),
+      : model(std::make_shared<const Model>(
+            BuildZooGraph({name, Shape{3, 32, 32}, 10, Stem::kAuto, {}, {}}).value())),
         costs(*model),
         parameters_(model->parameters.size),
         statistics_(model->statistics.size),
@@ -91,7 +92,8 @@ class Subject {
 };
 
 // Medians of steps of each of these, one after the other, again and again.
-std::vector<double> Alternate(Subject& subject, const std::vector<std::vector<std::int64_t>>& those, int repetitions) {
+std::vector<double> Alternate(Subject& subject, const std::vector<std::vector<std::int64_t>>& those,
+                              int repetitions) {
   std::vector<std::vector<double>> times(those.size());
   for (int i = 0; i <= repetitions; ++i) {
     for (std::size_t k = 0; k < those.size(); ++k) {
@@ -108,8 +110,8 @@ void Run(const std::string& name, int repetitions) {
   Subject subject(name);
   const std::size_t groups = subject.model->channels.groups.size();
   const double whole = static_cast<double>(subject.costs.MacsOf(subject.All()));
-  std::printf("%s, %zu channel groups, batch %zu, one core\n  kept     MACs    step     of the whole\n", name.c_str(), groups,
-              kBatch);
+  std::printf("%s, %zu channel groups, batch %zu, one core\n  kept     MACs    step     of the whole\n",
+              name.c_str(), groups, kBatch);
   std::vector<std::vector<std::int64_t>> kept = {subject.All()};
   const std::vector<double> shares = {0.875, 0.75, 0.625, 0.5, 0.375, 0.25, 0.125};
   for (const double share : shares) {
@@ -118,7 +120,8 @@ void Run(const std::string& name, int repetitions) {
   const std::vector<double> times = Alternate(subject, kept, repetitions);
   for (std::size_t i = 0; i < kept.size(); ++i) {
     std::printf("  %5.3f  %6.3f  %7.1f ms  %5.3f\n", i == 0 ? 1.0 : shares[i - 1],
-                static_cast<double>(subject.costs.MacsOf(kept[i])) / whole, 1e3 * times[i], times[i] / times[0]);
+                static_cast<double>(subject.costs.MacsOf(kept[i])) / whole, 1e3 * times[i],
+                times[i] / times[0]);
   }
 
   // Vectors with a rate of its own for each group, around a level of the vector's: two thirds to fit, one to foretell.
@@ -127,7 +130,8 @@ void Run(const std::string& name, int repetitions) {
   for (int i = 0; i < 24; ++i) {
     const double level = 0.9 * rng.Uniform();
     std::vector<double> rates;
-    for (std::size_t g = 0; g < groups; ++g) rates.push_back(std::clamp(level + 0.4 * (rng.Uniform() - 0.5), 0.0, 0.95));
+    for (std::size_t g = 0; g < groups; ++g)
+      rates.push_back(std::clamp(level + 0.4 * (rng.Uniform() - 0.5), 0.0, 0.95));
     vectors.push_back(KeptCounts(subject.model->channels, rates));
   }
   const std::vector<double> measured = Alternate(subject, vectors, std::max(3, repetitions / 2));
@@ -145,8 +149,11 @@ void Run(const std::string& name, int repetitions) {
     worst = std::max(worst, error);
     by_macs += std::abs(times[0] * features.macs / (3 * whole) / measured[i] - 1);
   }
-  std::printf("  cost model on %d unseen vectors: mean error %.1f %%, largest %.1f %%; in proportion to MACs alone: mean"
-              " %.1f %%\n\n", unseen, 100 * mean / unseen, 100 * worst, 100 * by_macs / unseen);
+  std::printf(
+      "  cost model on %d unseen vectors: mean error %.1f %%, largest %.1f %%; in proportion to MACs alone: "
+      "mean"
+      " %.1f %%\n\n",
+      unseen, 100 * mean / unseen, 100 * worst, 100 * by_macs / unseen);
 }
 
 // Two hundred vectors of resnet20, and a device that has time for about half of the network.
@@ -159,7 +166,8 @@ void RunDecisions() {
   Rng rng(1);
   for (int i = 0; i < 200; ++i) {
     FrontPoint point;
-    for (std::size_t group = 0; group < front->groups.size(); ++group) point.dropout.push_back(Uniform(rng, 0, 0.9));
+    for (std::size_t group = 0; group < front->groups.size(); ++group)
+      point.dropout.push_back(Uniform(rng, 0, 0.9));
     point.macs = static_cast<double>(costs.MacsOf(KeptCounts(model.channels, point.dropout)));
     front->points.push_back(std::move(point));
   }
@@ -183,8 +191,8 @@ void RunDecisions() {
     deciding.push_back(std::chrono::duration<double, std::micro>(decided - begin).count());
     drawing.push_back(std::chrono::duration<double, std::micro>(drawn - decided).count());
   }
-  std::printf("deciding among %zu vectors: %.2f µs; drawing the channels: %.2f µs (medians of %zu)\n", vectors,
-              Median(deciding), Median(drawing), kSteps);
+  std::printf("deciding among %zu vectors: %.2f µs; drawing the channels: %.2f µs (medians of %zu)\n",
+              vectors, Median(deciding), Median(drawing), kSteps);
 }
 
 }  // namespace

@@ -95,8 +95,9 @@ void CompareWithPlainTorch(const std::string& name, int steps) {
   Ours ours(model, MemoryFormat::kAuto);
   const auto reference = MakeReferenceNetwork(name);
   LoadReference(*reference, *model, ours.parameters(), ours.statistics());
-  torch::optim::SGD optimiser(reference->parameters(),
-                              torch::optim::SGDOptions(kLearningRate).momentum(kMomentum).weight_decay(kWeightDecay));
+  torch::optim::SGD optimiser(
+      reference->parameters(),
+      torch::optim::SGDOptions(kLearningRate).momentum(kMomentum).weight_decay(kWeightDecay));
   const torch::Tensor x = torch::from_blob(samples.inputs.data(), {kBatch, 3, 32, 32}, torch::kFloat);
   const torch::Tensor y = torch::from_blob(samples.labels.data(), {kBatch}, torch::kInt).to(torch::kLong);
   const auto plain_step = [&] {
@@ -119,7 +120,8 @@ void CompareWithPlainTorch(const std::string& name, int steps) {
   }
   const double gflop = 6e-9 * static_cast<double>(TotalMacs(model->costs).value) * kBatch;
   std::printf("%-13s plain torch %7.1f ms   engine %7.1f ms   ratio %.3f   (%.0f GFLOP/s)\n", name.c_str(),
-              Median(plain_ms), Median(ours_ms), Median(ours_ms) / Median(plain_ms), 1e3 * gflop / Median(ours_ms));
+              Median(plain_ms), Median(ours_ms), Median(ours_ms) / Median(plain_ms),
+              1e3 * gflop / Median(ours_ms));
 }
 
 // The same engine with both orders of memory: the measurement behind MemoryFormat::kAuto.
@@ -136,8 +138,9 @@ void CompareFormats(const std::string& name, int steps) {
     contiguous_ms.push_back(a);
     channels_last_ms.push_back(b);
   }
-  std::printf("%-13s contiguous  %7.1f ms   channels-last %7.1f ms   ratio %.3f\n", name.c_str(), Median(contiguous_ms),
-              Median(channels_last_ms), Median(channels_last_ms) / Median(contiguous_ms));
+  std::printf("%-13s contiguous  %7.1f ms   channels-last %7.1f ms   ratio %.3f\n", name.c_str(),
+              Median(contiguous_ms), Median(channels_last_ms),
+              Median(channels_last_ms) / Median(contiguous_ms));
 }
 
 }  // namespace
@@ -152,9 +155,11 @@ int main(int argc, char** argv) {
   }
   tributary::KeepFreedMemory();
   tributary::SetComputeThreads(threads);
-  std::printf("one training step, 3x32x32, batch 64, %d threads, %d steps each, alternating; medians\n", threads, steps);
+  std::printf("one training step, 3x32x32, batch 64, %d threads, %d steps each, alternating; medians\n",
+              threads, steps);
   for (const char* name : {"resnet20", "vgg11"}) tributary::CompareWithPlainTorch(name, steps);
-  for (const char* name : {"lenet5", "cnn", "resnet8", "resnet20", "mobilenet-v2", "resnet18", "vgg11", "vgg16"}) {
+  for (const char* name :
+       {"lenet5", "cnn", "resnet8", "resnet20", "mobilenet-v2", "resnet18", "vgg11", "vgg16"}) {
     tributary::CompareFormats(name, (steps + 1) / 2);
   }
 }

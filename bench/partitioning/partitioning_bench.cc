@@ -40,8 +40,8 @@
 namespace tributary {
 namespace {
 
-constexpr PartitionObjective kObjectives[] = {PartitionObjective::kFacilityLocation, PartitionObjective::kGraphCut,
-                                              PartitionObjective::kMatchedCut};
+constexpr PartitionObjective kObjectives[] = {PartitionObjective::kFacilityLocation,
+                                              PartitionObjective::kGraphCut, PartitionObjective::kMatchedCut};
 constexpr BlockChoice kChoices[] = {BlockChoice::kRaw, BlockChoice::kFill};
 
 template <typename Work>
@@ -83,7 +83,8 @@ LabelledFeatures MakeFeatures(std::size_t samples, std::size_t dimensions, int c
   for (std::size_t i = 0; i < samples; ++i) {
     const std::size_t label = i % static_cast<std::size_t>(classes);
     const std::uint64_t cluster = std::min(rng.Below(kClusters), rng.Below(kClusters));
-    for (std::size_t k = 0; k < inner; ++k) place[k] = centres[(label * kClusters + cluster) * inner + k] + Normal(rng);
+    for (std::size_t k = 0; k < inner; ++k)
+      place[k] = centres[(label * kClusters + cluster) * inner + k] + Normal(rng);
     made.labels.push_back(static_cast<std::int32_t>(label));
     for (std::size_t d = 0; d < dimensions; ++d) {
       if (dimensions == inner) {
@@ -99,7 +100,8 @@ LabelledFeatures MakeFeatures(std::size_t samples, std::size_t dimensions, int c
   return made;
 }
 
-StatusOr<LabelledFeatures> RealFeatures(const std::string& name, std::size_t limit, const ParallelFor& parallel) {
+StatusOr<LabelledFeatures> RealFeatures(const std::string& name, std::size_t limit,
+                                        const ParallelFor& parallel) {
   const char* folder = std::getenv("TRIBUTARY_DATA");
   if (folder == nullptr) return NotFound("TRIBUTARY_DATA names no folder");
   DataOptions options;
@@ -136,8 +138,8 @@ Prebuilt Build(const LabelledFeatures& made, const std::vector<double>& speeds, 
 }
 
 // The plain greedy of facility location with the vector loops of ours: what is left between them is the lazy heap.
-std::vector<std::uint32_t> EagerFacility(const DenseSimilarities& similarities, std::span<const std::size_t> quotas,
-                                         BlockChoice choice) {
+std::vector<std::uint32_t> EagerFacility(const DenseSimilarities& similarities,
+                                         std::span<const std::size_t> quotas, BlockChoice choice) {
   const RowGains gains(similarities);
   std::vector<std::vector<Similarity>> best(quotas.size(), std::vector<Similarity>(similarities.size(), 0));
   std::vector<std::size_t> held(quotas.size(), 0), left(similarities.size());
@@ -164,8 +166,8 @@ std::vector<std::uint32_t> EagerFacility(const DenseSimilarities& similarities, 
 }
 
 // One line of ratios: the plain greedy and ours on one thread and on two, taken in turns.
-void CompareWithPlain(const char* name, const Prebuilt& built, PartitionObjective objective, BlockChoice choice,
-                      WorkerPool& pool) {
+void CompareWithPlain(const char* name, const Prebuilt& built, PartitionObjective objective,
+                      BlockChoice choice, WorkerPool& pool) {
   constexpr int kRounds = 3;
   const std::size_t classes = built.groups.size();
   std::vector<ClassBlocks> plain(classes), lazy(classes);
@@ -199,11 +201,12 @@ void CompareWithPlain(const char* name, const Prebuilt& built, PartitionObjectiv
     same = same && (!facility || eager[c] == plain[c].holder);
   }
   std::printf("  %-17s %-4s  plain %7.3f s, ours %7.4f s on one thread: %6.1f x; %7.4f s on two: %6.1f x;",
-              std::string(NameOf(objective)).c_str(), std::string(NameOf(choice)).c_str(), Median(of_plain), Median(one),
-              Median(of_plain) / Median(one), Median(two), Median(of_plain) / Median(two));
+              std::string(NameOf(objective)).c_str(), std::string(NameOf(choice)).c_str(), Median(of_plain),
+              Median(one), Median(of_plain) / Median(one), Median(two), Median(of_plain) / Median(two));
   if (facility) {
-    std::printf(" plain with our vector loops %.3f s: %.1f x; %.1f %% of %s evaluations saved;", Median(of_eager),
-                Median(of_eager) / Median(one), 100 - 100 * static_cast<double>(asked) / static_cast<double>(plainly),
+    std::printf(" plain with our vector loops %.3f s: %.1f x; %.1f %% of %s evaluations saved;",
+                Median(of_eager), Median(of_eager) / Median(one),
+                100 - 100 * static_cast<double>(asked) / static_cast<double>(plainly),
                 FormatThousands(static_cast<std::int64_t>(plainly)).c_str());
   }
   std::printf(" shards %s (%s)\n", same ? "identical" : "DIFFERENT", name);
@@ -237,18 +240,19 @@ SubmodularOptions OptionsFor(std::vector<double> speeds, PartitionObjective obje
   return options;
 }
 
-bool DivideAndSay(const LabelledFeatures& made, const SubmodularOptions& options, const ParallelFor& parallel) {
+bool DivideAndSay(const LabelledFeatures& made, const SubmodularOptions& options,
+                  const ParallelFor& parallel) {
   StatusOr<SubmodularSplit> split = NotFound("not yet");
-  const double seconds = Seconds([&] {
-    split = SplitSubmodular(made.features(), made.labels, made.classes, options, parallel);
-  });
+  const double seconds = Seconds(
+      [&] { split = SplitSubmodular(made.features(), made.labels, made.classes, options, parallel); });
   if (!split.ok()) {
     std::printf("  %s\n", split.status().message().c_str());
     return false;
   }
   std::printf("  %-17s %6.2f s with %.0f MB allowed: %d classes held, %d computed, %d by %zu neighbours\n",
-              std::string(NameOf(options.objective)).c_str(), seconds, static_cast<double>(options.memory.value) / 1e6,
-              split->dense_classes, split->computed_classes, split->nearest_classes, split->neighbours);
+              std::string(NameOf(options.objective)).c_str(), seconds,
+              static_cast<double>(options.memory.value) / 1e6, split->dense_classes, split->computed_classes,
+              split->nearest_classes, split->neighbours);
   return true;
 }
 
@@ -259,7 +263,8 @@ void Speed() {
     std::printf("10,000 samples of 1,024 numbers, 10 classes, 8 workers, similarities prebuilt for both:\n");
     const Prebuilt synthetic = Build(MakeFeatures(10'000, 1024, 10, 1), eight, On(pool));
     for (const PartitionObjective objective : kObjectives) {
-      for (const BlockChoice choice : kChoices) CompareWithPlain("clusters", synthetic, objective, choice, pool);
+      for (const BlockChoice choice : kChoices)
+        CompareWithPlain("clusters", synthetic, objective, choice, pool);
     }
     if (const auto real = RealFeatures("fashion-mnist", 10'000, On(pool)); real.ok()) {
       const Prebuilt built = Build(*real, eight, On(pool));
@@ -284,12 +289,14 @@ void Speed() {
     }
     Rng rng(1);
     const Partition random = SplitStratified(GroupByClass(made->labels, 10), eight, rng);
-    const double distances = Seconds([&] { MeasureFeatureDistance(made->features(), random, 0, 0, On(pool)); });
+    const double distances =
+        Seconds([&] { MeasureFeatureDistance(made->features(), random, 0, 0, On(pool)); });
     std::printf("  feature distances over all pairs %.2f s\n", distances);
     return done;
   });
   std::printf("200,000 samples of 64 numbers, 10 classes, 8 workers, two threads:\n");
-  for (const PartitionObjective objective : {PartitionObjective::kMatchedCut, PartitionObjective::kFacilityLocation}) {
+  for (const PartitionObjective objective :
+       {PartitionObjective::kMatchedCut, PartitionObjective::kFacilityLocation}) {
     Measured("features (51 MB) included", [&] {
       WorkerPool pool(2);
       const LabelledFeatures made = MakeFeatures(200'000, 64, 10, 1);
@@ -305,8 +312,10 @@ void Growth(const char* picture) {
   chart.x_title = "samples";
   chart.y_title = "seconds, similarities included";
   chart.log_x = true;
-  TextTable table({"samples", "facility-location", "graph-cut", "matched-cut"}, TextTable::Right::kAllButFirst);
-  for (const PartitionObjective objective : kObjectives) chart.series.push_back({std::string(NameOf(objective)), {}, {}});
+  TextTable table({"samples", "facility-location", "graph-cut", "matched-cut"},
+                  TextTable::Right::kAllButFirst);
+  for (const PartitionObjective objective : kObjectives)
+    chart.series.push_back({std::string(NameOf(objective)), {}, {}});
   for (const std::size_t samples : {2'000U, 5'000U, 10'000U, 20'000U, 50'000U, 100'000U}) {
     const LabelledFeatures made = MakeFeatures(samples, 64, 10, 1);
     std::vector<std::string> row = {FormatThousands(static_cast<std::int64_t>(samples))};
@@ -314,7 +323,8 @@ void Growth(const char* picture) {
       std::vector<double> seconds;
       for (int i = 0; i < 3; ++i) {
         seconds.push_back(Seconds([&] {
-          const auto options = OptionsFor({4, 4, 2, 2, 1, 1, 1, 1}, kObjectives[o], BlockChoice::kFill, 4'000'000'000);
+          const auto options =
+              OptionsFor({4, 4, 2, 2, 1, 1, 1, 1}, kObjectives[o], BlockChoice::kFill, 4'000'000'000);
           TRIBUTARY_CHECK(SplitSubmodular(made.features(), made.labels, 10, options, On(pool)).ok());
         }));
       }
@@ -360,7 +370,8 @@ void Quality(const char* name, const Make& make, const ParallelFor& parallel) {
     }
   }
   for (std::size_t i = 0; i < 6; ++i) {
-    std::vector<std::string> row = {std::string(NameOf(kObjectives[i / 2])), std::string(NameOf(kChoices[i % 2]))};
+    std::vector<std::string> row = {std::string(NameOf(kObjectives[i / 2])),
+                                    std::string(NameOf(kChoices[i % 2]))};
     for (std::size_t s = 0; s < 2; ++s) {
       const std::vector<double>& of = ratios[2 * i + s];
       const double mean = std::accumulate(of.begin(), of.end(), 0.0) / static_cast<double>(of.size());
@@ -372,15 +383,16 @@ void Quality(const char* name, const Make& make, const ParallelFor& parallel) {
     }
     table.AddRow(row);
   }
-  std::printf("%s, feature distance over that of stratified random shards, mean and range of %d seeds:\n%s\n", name,
-              static_cast<int>(kSeeds), table.Format().c_str());
+  std::printf("%s, feature distance over that of stratified random shards, mean and range of %d seeds:\n%s\n",
+              name, static_cast<int>(kSeeds), table.Format().c_str());
 }
 
 void AllQuality() {
   WorkerPool pool(2);
   const ParallelFor parallel = On(pool);
-  Quality("5,000 samples in clusters, 16 numbers, 10 classes",
-          [](std::uint64_t seed) { return MakeFeatures(5'000, 16, 10, 100 + seed); }, parallel);
+  Quality(
+      "5,000 samples in clusters, 16 numbers, 10 classes",
+      [](std::uint64_t seed) { return MakeFeatures(5'000, 16, 10, 100 + seed); }, parallel);
   for (const char* name : {"fashion-mnist", "cifar10"}) {
     const auto all = RealFeatures(name, 0, parallel);
     if (!all.ok()) {

@@ -22,7 +22,8 @@ double Seconds(const Work& work) {
 }
 
 double Median(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), values.end());
+  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2),
+                   values.end());
   return values[values.size() / 2];
 }
 
@@ -42,7 +43,8 @@ SamplingProblem RandomProblem(std::size_t clients, std::int64_t samples) {
   return problem;
 }
 
-std::size_t Plan(const SamplingProblem& problem, SamplingMethod method, std::int64_t batch, double delta = 1) {
+std::size_t Plan(const SamplingProblem& problem, SamplingMethod method, std::int64_t batch,
+                 double delta = 1) {
   SamplingOptions options;
   options.method = method;
   options.batch = batch;
@@ -96,7 +98,8 @@ int Main() {
   }
   std::printf("10,000 clients, 10,000,000 samples, batch 1,000, one core:\n");
   std::printf("  ugs      %6.2f s (target 1)\n", Median(uniform));
-  std::printf("  lds      %6.2f s (target 5), %.1f x ugs\n", Median(dirichlet), Median(dirichlet) / Median(uniform));
+  std::printf("  lds      %6.2f s (target 5), %.1f x ugs\n", Median(dirichlet),
+              Median(dirichlet) / Median(uniform));
   std::printf("  deadline %6.2f s\n", Seconds([&] { return Plan(full, SamplingMethod::kDeadline, kBatch); }));
 
   const SamplingProblem small = RandomProblem(1000, 200'000);
@@ -108,8 +111,8 @@ int Main() {
     naive_weighted.push_back(Seconds([&] { return NaiveWeighted(small); }));
   }
   std::printf("1,000 clients, 200,000 samples, batch 128:\n");
-  std::printf("  ugs      %6.1f ms, step by step      %7.1f ms: ratio %.1f x\n", 1e3 * Median(ours), 1e3 * Median(naive),
-              Median(naive) / Median(ours));
+  std::printf("  ugs      %6.1f ms, step by step      %7.1f ms: ratio %.1f x\n", 1e3 * Median(ours),
+              1e3 * Median(naive), Median(naive) / Median(ours));
   std::printf("  lds      %6.1f ms, sample by sample  %7.1f ms: ratio %.1f x\n", 1e3 * Median(ours_weighted),
               1e3 * Median(naive_weighted), Median(naive_weighted) / Median(ours_weighted));
   return g_sink > 0 ? 0 : 1;

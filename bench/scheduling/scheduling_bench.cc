@@ -35,7 +35,8 @@ double Microseconds(const std::vector<PassProfile>& profiles, int repeats, const
 }
 
 double Median(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), values.end());
+  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2),
+                   values.end());
   return values[values.size() / 2];
 }
 
@@ -48,7 +49,9 @@ std::vector<PassProfile> Profiles(Rng& rng, std::size_t layers, std::size_t coun
 int Main() {
   constexpr int kRounds = 15;
   Rng rng(7);
-  const auto optimal = [](const PassProfile& profile) { return static_cast<double>(OptimalPlan(profile).size()); };
+  const auto optimal = [](const PassProfile& profile) {
+    return static_cast<double>(OptimalPlan(profile).size());
+  };
   const auto published = [](const PassProfile& profile) { return PublishedForward(profile); };
   const auto published_backward = [](const PassProfile& profile) { return PublishedBackward(profile); };
   const auto deep = Profiles(rng, 152, 200);
@@ -58,8 +61,9 @@ int Main() {
     theirs.push_back(Microseconds(deep, 1, published));
     theirs_backward.push_back(Microseconds(deep, 1, published_backward));
   }
-  std::printf("152 layers, one direction:  published O(L^3) %8.1f us   ours %6.2f us   ratio %.0f x (target 30)\n",
-              Median(theirs), Median(ours), Median(theirs) / Median(ours));
+  std::printf(
+      "152 layers, one direction:  published O(L^3) %8.1f us   ours %6.2f us   ratio %.0f x (target 30)\n",
+      Median(theirs), Median(ours), Median(theirs) / Median(ours));
   std::printf("152 layers, one direction:  O(L^2) backward  %8.1f us   ours %6.2f us   ratio %.1f x\n",
               Median(theirs_backward), Median(ours), Median(theirs_backward) / Median(ours));
   std::printf("152 layers, both directions: %.1f us (target 50)\n", 2 * Median(ours));
@@ -71,8 +75,8 @@ int Main() {
     small.push_back(Microseconds(thousand, 1, optimal));
     large.push_back(Microseconds(ten_thousand, 1, optimal));
   }
-  std::printf("10,000 layers %.0f us, 1,000 layers %.1f us: ratio %.1f (target 12)\n", Median(large), Median(small),
-              Median(large) / Median(small));
+  std::printf("10,000 layers %.0f us, 1,000 layers %.1f us: ratio %.1f (target 12)\n", Median(large),
+              Median(small), Median(large) / Median(small));
   return g_sink > 0 ? 0 : 1;
 }
 

@@ -120,7 +120,9 @@ std::vector<DeviceTask> Fleet(std::size_t devices, std::size_t kinds) {
                      .down = megabits(20, 500),
                      .pull = {Bytes{45'000'000}},
                      .push = {Bytes{45'000'000}},
-                     .compute = [compute](std::size_t part, TimePoint begin) { return part == 0 ? begin + compute : begin; }});
+                     .compute = [compute](std::size_t part, TimePoint begin) {
+                       return part == 0 ? begin + compute : begin;
+                     }});
   }
   return tasks;
 }

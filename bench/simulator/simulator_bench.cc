@@ -53,7 +53,8 @@ Experiment SyncSgd(std::int64_t rounds) {
 // One run over simulated devices; no test set, so nothing but training is timed.
 class FleetRun {
  public:
-  FleetRun(std::shared_ptr<const Model> model, const Dataset& data, std::size_t devices) : model_(std::move(model)) {
+  FleetRun(std::shared_ptr<const Model> model, const Dataset& data, std::size_t devices)
+      : model_(std::move(model)) {
     SimulatedFleetOptions options{.model = model_, .charged = model_};
     options.data = Deal(data, devices);
     for (std::size_t i = 0; i < devices; ++i) {
@@ -70,7 +71,8 @@ class FleetRun {
   }
   void Rounds(std::int64_t rounds) {
     Silent silent;
-    Coordinator coordinator(SyncSgd(rounds), model_, *fleet_, silent, [](const SharedWeights&) { return EvaluationTotals{}; });
+    Coordinator coordinator(SyncSgd(rounds), model_, *fleet_, silent,
+                            [](const SharedWeights&) { return EvaluationTotals{}; });
     TRIBUTARY_CHECK(coordinator.Run().ok());
   }
 
@@ -156,7 +158,8 @@ double Median(std::vector<double> values) {
 }
 
 void CompareTime(const std::string& name, const Dataset& data, int repeats) {
-  const auto model = std::make_shared<const Model>(BuildZooGraph({name, data.shape(), 10, Stem::kAuto}).value());
+  const auto model =
+      std::make_shared<const Model>(BuildZooGraph({name, data.shape(), 10, Stem::kAuto}).value());
   FleetRun fleet(model, data, 64);
   PlainLoop loop(model, data, 64);
   std::vector<double> fleet_s, loop_s;
@@ -167,8 +170,8 @@ void CompareTime(const std::string& name, const Dataset& data, int repeats) {
     loop_s.push_back(a);
     fleet_s.push_back(b);
   }
-  std::printf("%-8s 64 devices, 3 rounds: plain loop %6.3f s   fleet %6.3f s   ratio %.3f\n", name.c_str(), Median(loop_s),
-              Median(fleet_s), Median(fleet_s) / Median(loop_s));
+  std::printf("%-8s 64 devices, 3 rounds: plain loop %6.3f s   fleet %6.3f s   ratio %.3f\n", name.c_str(),
+              Median(loop_s), Median(fleet_s), Median(fleet_s) / Median(loop_s));
 }
 
 // Peak resident memory, in megabytes, of one round in a process of its own.
@@ -188,7 +191,8 @@ double PeakMegabytes(const char* program, std::size_t devices) {
 
 void OneRound(std::size_t devices) {
   const TrainTest data = MakeGlyphs({.train = 10'000, .test = 10});
-  const auto model = std::make_shared<const Model>(BuildZooGraph({"resnet8", data.train.shape(), 10, Stem::kAuto}).value());
+  const auto model =
+      std::make_shared<const Model>(BuildZooGraph({"resnet8", data.train.shape(), 10, Stem::kAuto}).value());
   FleetRun(model, data.train, devices).Rounds(1);
 }
 
@@ -212,6 +216,6 @@ int main(int argc, char** argv) {
   for (const char* name : {"cnn", "resnet8"}) CompareTime(name, data.train, repeats);
   const double hundred = PeakMegabytes(argv[0], 100);
   const double thousand = PeakMegabytes(argv[0], 1000);
-  std::printf("peak memory of a round, resnet8: 100 devices %.1f MB   1,000 devices %.1f MB   ratio %.3f\n", hundred, thousand,
-              thousand / hundred);
+  std::printf("peak memory of a round, resnet8: 100 devices %.1f MB   1,000 devices %.1f MB   ratio %.3f\n",
+              hundred, thousand, thousand / hundred);
 }

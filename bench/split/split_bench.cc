@@ -41,12 +41,14 @@ double Median(std::vector<double> values) {
 }
 
 Experiment ExperimentOf(const std::string& model, const std::string& cut, const std::string& precision) {
-  const std::string text = "schema = 1\n[experiment]\nname = \"bench\"\nrounds = " + std::to_string(kRounds) +
-                           "\nevaluate-every = 1000\n[model]\nname = \"" + model +
-                           "\"\n[data]\nset = \"glyphs\"\ntrain-limit = 2048\ntest-limit = 10\n[[fleet.group]]\ncount = " +
-                           std::to_string(kDevices) + "\ncompute = \"1G\"\nuplink = \"1Gbit/s\"\n[train]\nmethod = \"split\"\nbatch = " +
-                           std::to_string(kBatch) + "\n[split]\ncut = \"" + cut + "\"\nactivations = \"" + precision +
-                           "\"\ngradients = \"" + precision + "\"\n";
+  const std::string text =
+      "schema = 1\n[experiment]\nname = \"bench\"\nrounds = " + std::to_string(kRounds) +
+      "\nevaluate-every = 1000\n[model]\nname = \"" + model +
+      "\"\n[data]\nset = \"glyphs\"\ntrain-limit = 2048\ntest-limit = 10\n[[fleet.group]]\ncount = " +
+      std::to_string(kDevices) +
+      "\ncompute = \"1G\"\nuplink = \"1Gbit/s\"\n[train]\nmethod = \"split\"\nbatch = " +
+      std::to_string(kBatch) + "\n[split]\ncut = \"" + cut + "\"\nactivations = \"" + precision +
+      "\"\ngradients = \"" + precision + "\"\n";
   return ReadExperimentText(text, {"the benchmark", std::nullopt}).value();
 }
 
@@ -64,7 +66,8 @@ class Rounds : public EventSink {
 
 // One run, with everything in this process but over sockets.
 Status RunSplit(const Experiment& experiment, Rounds& rounds) {
-  const auto folder = std::filesystem::temp_directory_path() / ("tributary-bench-split-" + std::to_string(getpid()));
+  const auto folder =
+      std::filesystem::temp_directory_path() / ("tributary-bench-split-" + std::to_string(getpid()));
   std::filesystem::remove_all(folder);
   std::promise<std::string> port;
   ServingOptions serving{.folder = folder, .listen = "127.0.0.1:0", .build = "bench", .watcher = &rounds};
@@ -98,7 +101,8 @@ Status RunSplit(const Experiment& experiment, Rounds& rounds) {
 // Steps in one place.
 std::vector<double> RunCentral(const Experiment& experiment, const std::shared_ptr<const Model>& model) {
   SetComputeThreads(1);
-  FlatBuffer parameters(model->parameters.size), statistics(model->statistics.size), gradients(model->parameters.size);
+  FlatBuffer parameters(model->parameters.size), statistics(model->statistics.size),
+      gradients(model->parameters.size);
   InitialiseWeights(*model, 1, parameters.span(), statistics.span());
   Executor executor(model, {parameters.span(), statistics.span(), gradients.span()});
   const auto optimiser = MakeOptimiser(experiment.train.optimiser, parameters.size()).value();
@@ -111,7 +115,8 @@ std::vector<double> RunCentral(const Experiment& experiment, const std::shared_p
     const auto begin = std::chrono::steady_clock::now();
     if (!executor.Train({inputs, labels}, {.rng = &rng}).ok()) return {};
     optimiser->Step(parameters.span(), gradients.span(), 0.001);
-    if (i >= 4) seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+    if (i >= 4)
+      seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
   }
   return seconds;
 }
@@ -132,15 +137,18 @@ int Compare(const std::string& name, const std::string& cut, const std::string& 
     }
   }
   const double front = static_cast<double>(network.held->parameters.size * sizeof(float) * 2 * kDevices);
-  const double crossing = static_cast<double>(network.wire.BytesUp(0, kBatch) +
-                                              network.wire.Down(0).BytesOf(kBatch));
+  const double crossing =
+      static_cast<double>(network.wire.BytesUp(0, kBatch) + network.wire.Down(0).BytesOf(kBatch));
   const double activations = static_cast<double>(kBatch * network.wire.cut_values * sizeof(float));
   const double step = Median(split.seconds), bytes = Median(split.bytes);
-  std::printf("%s cut after %s, %s: a step of %zu devices %.1f ms, in one place %.1f ms, ratio %.2f\n", name.c_str(),
-              cut.c_str(), precision.c_str(), kDevices, 1e3 * step, 1e3 * Median(central), step / Median(central));
-  std::printf("  %.2f MB a step on the wire: %.3f of what must travel, %.2f times the activations as floats (%.2f MB); the"
-              " front's weights are %.2f MB of it\n",
-              bytes / 1e6, bytes / (front + crossing), bytes / activations, activations / 1e6, front / 1e6);
+  std::printf("%s cut after %s, %s: a step of %zu devices %.1f ms, in one place %.1f ms, ratio %.2f\n",
+              name.c_str(), cut.c_str(), precision.c_str(), kDevices, 1e3 * step, 1e3 * Median(central),
+              step / Median(central));
+  std::printf(
+      "  %.2f MB a step on the wire: %.3f of what must travel, %.2f times the activations as floats (%.2f "
+      "MB); the"
+      " front's weights are %.2f MB of it\n",
+      bytes / 1e6, bytes / (front + crossing), bytes / activations, activations / 1e6, front / 1e6);
   return 0;
 }
 

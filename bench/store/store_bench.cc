@@ -87,10 +87,11 @@ void CompareRuns(const std::filesystem::path& store, int repeats, int rounds) {
     closing.push_back(Now() - start);
   }
   std::printf("%llu devices, %d rounds, %d pairs: without %.3f s, with the store %.3f s, ratio %.3f\n",
-              static_cast<unsigned long long>(kDevices), rounds, repeats, Median(without.time), Median(with.time),
-              Median(with.time) / Median(without.time));
-  std::printf("processors' time: without %.3f s, with %.3f s, ratio %.3f; closing takes %.0f ms\n", Median(without.processors),
-              Median(with.processors), Median(with.processors) / Median(without.processors), 1e3 * Median(closing));
+              static_cast<unsigned long long>(kDevices), rounds, repeats, Median(without.time),
+              Median(with.time), Median(with.time) / Median(without.time));
+  std::printf("processors' time: without %.3f s, with %.3f s, ratio %.3f; closing takes %.0f ms\n",
+              Median(without.processors), Median(with.processors),
+              Median(with.processors) / Median(without.processors), 1e3 * Median(closing));
   const auto opened = RunStore::Open(store).value();
   const RunRecord run = opened->Find("last").value();
   std::printf("recorded: %llu rounds, %zu devices, %llu events missed; the file has %.1f MB after %d runs\n",

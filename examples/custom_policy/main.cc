@@ -16,13 +16,15 @@ using namespace tributary;
 
 Status Show(const char* title, RunOptions options, const Extensions& extensions) {
   TRIBUTARY_ASSIGN_OR_RETURN(const RunResult result, RunExperiment(options, extensions));
-  std::printf("%-28s %3llu rounds  %7.1f s  accuracy %.1f %%\n", title, static_cast<unsigned long long>(result.rounds),
+  std::printf("%-28s %3llu rounds  %7.1f s  accuracy %.1f %%\n", title,
+              static_cast<unsigned long long>(result.rounds),
               std::chrono::duration<double>(result.time).count(), 100 * result.accuracy.value_or(0));
   return OkStatus();
 }
 
 Status Compare(const Extensions& extensions) {
-  const std::string sampler = CUSTOM_POLICY_FOLDER "/sampler.toml", stream = CUSTOM_POLICY_FOLDER "/stream.toml";
+  const std::string sampler = CUSTOM_POLICY_FOLDER "/sampler.toml",
+                    stream = CUSTOM_POLICY_FOLDER "/stream.toml";
   TRIBUTARY_RETURN_IF_ERROR(Show("sampler ugs", {sampler, {"sampling.method=ugs"}}, extensions));
   TRIBUTARY_RETURN_IF_ERROR(Show("sampler fast-first", {sampler}, extensions));
   TRIBUTARY_RETURN_IF_ERROR(Show("stream at a steady rate", {stream, {"stream.kind=steady"}}, extensions));

@@ -19,7 +19,8 @@ class RushHourStream : public Stream {
   void Poll(TimePoint now, const PollLimits& limits, std::vector<StreamSample>& out) override {
     if (status_.state().phase == StreamPhase::kStopped) return;
     for (std::size_t taken = 0; taken < limits.samples && ArrivalOf(next_) <= now; ++taken, ++next_) {
-      StreamSample sample = SampleOf(*scene_.dataset, scene_.part[static_cast<std::size_t>(next_) % scene_.part.size()]);
+      StreamSample sample =
+          SampleOf(*scene_.dataset, scene_.part[static_cast<std::size_t>(next_) % scene_.part.size()]);
       sample.position = next_;
       sample.produced = ArrivalOf(next_);
       out.push_back(std::move(sample));
@@ -58,10 +59,12 @@ StatusOr<std::unique_ptr<Stream>> MakeRushHourStream(const StreamScene& scene) {
   double period = 10;
   const std::string& text = scene.argument;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), period);
-  if (!text.empty() && (error != std::errc() || end != text.data() + text.size() || !(period >= 0.1 && period <= 1e6))) {
+  if (!text.empty() &&
+      (error != std::errc() || end != text.data() + text.size() || !(period >= 0.1 && period <= 1e6))) {
     return InvalidArgument("'" + text + "' is no period; allowed: 0.1 to 1000000 seconds");
   }
-  if (!scene.dataset || scene.part.empty()) return InvalidArgument("the device has no samples that could arrive");
+  if (!scene.dataset || scene.part.empty())
+    return InvalidArgument("the device has no samples that could arrive");
   if (!(scene.rate.value > 0)) return InvalidArgument("give the device's group a stream-rate");
   return std::unique_ptr<Stream>(std::make_unique<RushHourStream>(scene, period));
 }

@@ -11,9 +11,10 @@ int main(int argc, char** argv) {
   using namespace tributary;
   if (argc < 4) return 2;
   const std::string hex = argv[3];
-  DownloadOptions options{.url = argv[1],
-                          .file = argv[2],
-                          .checksum = {hex.size() == 32 ? Checksum::Kind::kMd5 : Checksum::Kind::kSha256, hex}};
+  DownloadOptions options{
+      .url = argv[1],
+      .file = argv[2],
+      .checksum = {hex.size() == 32 ? Checksum::Kind::kMd5 : Checksum::Kind::kSha256, hex}};
   if (argc > 4) options.most = {std::atoll(argv[4])};
   if (argc > 5) options.redirects = std::atoi(argv[5]);
   const std::int64_t stop = argc > 6 ? std::atoll(argv[6]) : 0;

@@ -15,7 +15,8 @@ int main(int argc, char** argv) {
     return 1;
   }
   if (argc == 4) {
-    *image = Resized(*image, static_cast<std::size_t>(std::atoll(argv[3])), static_cast<std::size_t>(std::atoll(argv[2])));
+    *image = Resized(*image, static_cast<std::size_t>(std::atoll(argv[3])),
+                     static_cast<std::size_t>(std::atoll(argv[2])));
   }
   std::printf("%zu %zu %zu\n", image->height, image->width, image->channels);
   return std::fwrite(image->pixels.data(), 1, image->pixels.size(), stdout) == image->pixels.size() ? 0 : 1;

@@ -46,7 +46,8 @@ RunFacts FactsOfRun(std::uint64_t devices) {
   for (std::uint64_t i = 0; i < devices; ++i) {
     RunFacts::Device device;
     device.group = i % 3 == 0 ? "board" : i % 3 == 1 ? "phone" : "gateway";
-    for (std::uint64_t c = 0; c < 10; ++c) device.class_counts.push_back(static_cast<std::int64_t>((i * 7 + c * 13) % 40));
+    for (std::uint64_t c = 0; c < 10; ++c)
+      device.class_counts.push_back(static_cast<std::int64_t>((i * 7 + c * 13) % 40));
     facts.devices.push_back(std::move(device));
   }
   return facts;
@@ -58,8 +59,14 @@ class MadeUpRun {
 
   void Start(EventSink& sink) const {
     sink.Describe(FactsOfRun(size_.devices));
-    sink.Write({Duration(0), RunStarted{.experiment = "made-up", .seed = 1, .method = "federated", .model = "cnn", .data = "glyphs",
-                                        .devices = size_.devices, .parameters = 100'000, .rounds = size_.rounds}});
+    sink.Write({Duration(0), RunStarted{.experiment = "made-up",
+                                        .seed = 1,
+                                        .method = "federated",
+                                        .model = "cnn",
+                                        .data = "glyphs",
+                                        .devices = size_.devices,
+                                        .parameters = 100'000,
+                                        .rounds = size_.rounds}});
   }
 
   // Rounds count from 1.
@@ -70,9 +77,14 @@ class MadeUpRun {
     for (std::uint64_t device = 0; device < size_.devices; ++device) {
       const DeviceFinished finished = Finished(round, device);
       switch (finished.outcome) {
-        case Outcome::kLate: ++ended.late; break;
-        case Outcome::kLost: ++ended.lost; break;
-        default: ++ended.applied;
+        case Outcome::kLate:
+          ++ended.late;
+          break;
+        case Outcome::kLost:
+          ++ended.lost;
+          break;
+        default:
+          ++ended.applied;
       }
       ended.bytes_down.value += finished.bytes_down.value;
       ended.bytes_up.value += finished.bytes_up.value;
@@ -83,8 +95,13 @@ class MadeUpRun {
     ended.train_loss = 2.3 - 2 * learnt;
     ended.overlap = 0.5 + 0.2 * std::sin(static_cast<double>(round));
     sink.Write({end, ended});
-    if (round % 10 == 0) sink.Write({end, Evaluated{.round = {round}, .accuracy = 0.1 + 0.8 * learnt, .loss = 2.3 - 1.9 * learnt, .samples = 1000}});
-    if (round % 97 == 0) sink.Write({end, Note{"device " + std::to_string(round % size_.devices) + " is back"}});
+    if (round % 10 == 0)
+      sink.Write({end, Evaluated{.round = {round},
+                                 .accuracy = 0.1 + 0.8 * learnt,
+                                 .loss = 2.3 - 1.9 * learnt,
+                                 .samples = 1000}});
+    if (round % 97 == 0)
+      sink.Write({end, Note{"device " + std::to_string(round % size_.devices) + " is back"}});
     if (round == size_.rounds) sink.Write({end, RunFinished{round, RunEnd::kRounds, 0.1 + 0.8 * learnt}});
   }
 
@@ -130,7 +147,8 @@ struct Timed {
     taken += steady_clock::now() - begin;
   }
   void Say(std::uint64_t events) const {
-    std::printf("%-28s %7.1f s, %6.0f ns an event\n", name, Seconds(taken), 1e9 * Seconds(taken) / static_cast<double>(events));
+    std::printf("%-28s %7.1f s, %6.0f ns an event\n", name, Seconds(taken),
+                1e9 * Seconds(taken) / static_cast<double>(events));
   }
 };
 
@@ -147,7 +165,9 @@ int Record(const std::filesystem::path& folder, const std::filesystem::path& sto
   const auto log = JsonLinesSink::Create(folder / "events.jsonl").value();
   std::vector<std::string> groups;
   for (const RunFacts::Device& device : facts.devices) groups.push_back(device.group);
-  auto stored = StoreSink::Create({.store = store, .name = folder.filename().string(), .folder = folder, .groups = groups}).value();
+  auto stored = StoreSink::Create(
+                    {.store = store, .name = folder.filename().string(), .folder = folder, .groups = groups})
+                    .value();
   SharedBoard board;
   Timed sinks[] = {{"the event log", *log}, {"handing over to the store", *stored}, {"the board", board}};
 
@@ -169,18 +189,22 @@ int Record(const std::filesystem::path& folder, const std::filesystem::path& sto
   const auto played = steady_clock::now();
   TRIBUTARY_CHECK(stored->Close().ok() && log->Close().ok());
   stored.reset();
-  std::printf("%llu devices, %llu rounds, %llu events in %.1f s; closing took %.2f s\n", static_cast<unsigned long long>(size.devices),
-              static_cast<unsigned long long>(size.rounds), static_cast<unsigned long long>(events), Seconds(played - begin),
+  std::printf("%llu devices, %llu rounds, %llu events in %.1f s; closing took %.2f s\n",
+              static_cast<unsigned long long>(size.devices), static_cast<unsigned long long>(size.rounds),
+              static_cast<unsigned long long>(events), Seconds(played - begin),
               Seconds(steady_clock::now() - played));
   for (const Timed& sink : sinks) sink.Say(events);
   const auto opened = RunStore::Open(store).value();
   const RunRecord record = opened->Find("last").value();
   rusage usage{};
   ::getrusage(RUSAGE_SELF, &usage);
-  std::printf("log %.1f MB, store %.2f MB, %llu rounds in it, %llu events of devices came too fast for it; at most %.0f MB of memory\n",
-              1e-6 * static_cast<double>(std::filesystem::file_size(folder / "events.jsonl")),
-              1e-6 * static_cast<double>(std::filesystem::file_size(store)), static_cast<unsigned long long>(record.rounds),
-              static_cast<unsigned long long>(record.missed_events), static_cast<double>(usage.ru_maxrss) / 1024);
+  std::printf(
+      "log %.1f MB, store %.2f MB, %llu rounds in it, %llu events of devices came too fast for it; at most "
+      "%.0f MB of memory\n",
+      1e-6 * static_cast<double>(std::filesystem::file_size(folder / "events.jsonl")),
+      1e-6 * static_cast<double>(std::filesystem::file_size(store)),
+      static_cast<unsigned long long>(record.rounds), static_cast<unsigned long long>(record.missed_events),
+      static_cast<double>(usage.ru_maxrss) / 1024);
   return 0;
 }
 
@@ -213,8 +237,9 @@ int Serve(Size size) {
     const std::uint64_t first = played;
     while (played < until) {
       run.Play(sink, ++played);
-      std::this_thread::sleep_until(begin + std::chrono::duration_cast<steady_clock::duration>(std::chrono::duration<double>(
-                                                seconds * static_cast<double>(played - first) / static_cast<double>(until - first))));
+      std::this_thread::sleep_until(
+          begin + std::chrono::duration_cast<steady_clock::duration>(std::chrono::duration<double>(
+                      seconds * static_cast<double>(played - first) / static_cast<double>(until - first))));
     }
     std::printf("at %llu\n", static_cast<unsigned long long>(played));
     std::fflush(stdout);
@@ -235,8 +260,10 @@ int main(int argc, char** argv) {
   const std::string what = argc > 1 ? argv[1] : "";
   tributary::Size size;
   const bool record = what == "record" && argc == 6, serve = what == "serve" && argc == 4;
-  if (!(record || serve) || !tributary::Read(argv[argc - 2], size.devices) || !tributary::Read(argv[argc - 1], size.rounds)) {
-    std::fprintf(stderr, "usage: run_player record FOLDER STORE DEVICES ROUNDS | run_player serve DEVICES ROUNDS\n");
+  if (!(record || serve) || !tributary::Read(argv[argc - 2], size.devices) ||
+      !tributary::Read(argv[argc - 1], size.rounds)) {
+    std::fprintf(stderr,
+                 "usage: run_player record FOLDER STORE DEVICES ROUNDS | run_player serve DEVICES ROUNDS\n");
     return 2;
   }
   return record ? tributary::Record(argv[2], argv[3], size) : tributary::Serve(size);

@@ -61,7 +61,8 @@ TEST(Names, SuggestTheNearest) {
   EXPECT_EQ(NearestName("vgg1", models), "vgg11");
   EXPECT_EQ(NearestName("transformer", models), "");
   const Status status = UnknownName("model", "resent18", models);
-  EXPECT_EQ(status.message(), "unknown model 'resent18'; did you mean 'resnet18'? Known: resnet8, resnet18, vgg11");
+  EXPECT_EQ(status.message(),
+            "unknown model 'resent18'; did you mean 'resnet18'? Known: resnet8, resnet18, vgg11");
 }
 
 TEST(TextTable, LinesUpNumbersOnTheRightAndWordsOnTheLeft) {

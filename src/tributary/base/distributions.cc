@@ -22,7 +22,8 @@ double GammaAboveOne(Rng& rng, double shape) {
     const double v = 1.0 + c * x;
     if (v <= 0) continue;
     const double cube = v * v * v;
-    if (PortableLog(UniformAboveZero(rng)) < 0.5 * x * x + d - d * cube + d * PortableLog(cube)) return d * cube;
+    if (PortableLog(UniformAboveZero(rng)) < 0.5 * x * x + d - d * cube + d * PortableLog(cube))
+      return d * cube;
   }
 }
 

@@ -103,8 +103,8 @@ TEST(Distributions, DirichletHasItsMomentsAndSurvivesTinyConcentrations) {
 TEST(Distributions, MultinomialPlacesEveryTrial) {
   Rng rng(9);
   const std::vector<double> weights = {2, 0, 1, 5};
-  ExpectMoments([&] { return static_cast<double>(Multinomial(rng, 100, weights)[3]); }, 62.5, 100 * 0.625 * 0.375,
-                20'000);
+  ExpectMoments([&] { return static_cast<double>(Multinomial(rng, 100, weights)[3]); }, 62.5,
+                100 * 0.625 * 0.375, 20'000);
   for (int i = 0; i < 100; ++i) {
     const auto counts = Multinomial(rng, 1000, weights);
     EXPECT_EQ(std::accumulate(counts.begin(), counts.end(), std::int64_t{0}), 1000);

@@ -40,7 +40,8 @@ constexpr std::string_view kUnique = ".XXXXXX";  // replaced by letters and digi
 enum class Access { kOrdinary, kOwnerOnly };
 
 // Creates a new file beside `path`, with the permissions an ordinary new file would have or for its owner alone.
-StatusOr<std::pair<int, std::filesystem::path>> CreateBeside(const std::filesystem::path& path, Access access) {
+StatusOr<std::pair<int, std::filesystem::path>> CreateBeside(const std::filesystem::path& path,
+                                                             Access access) {
   std::string name = (FolderOf(path) / ("." + path.filename().string() + std::string(kUnique))).string();
   const int descriptor = ::mkostemp(name.data(), O_CLOEXEC);
   if (descriptor < 0) return SystemError("cannot write", path, errno);
@@ -89,16 +90,20 @@ Status SystemError(std::string_view doing, const std::filesystem::path& path, in
   const std::string message = std::string(doing) + " " + path.string() + ": " + std::strerror(error);
   switch (error) {
     case ENOENT:
-    case ENOTDIR: return NotFound(message);
+    case ENOTDIR:
+      return NotFound(message);
     case EISDIR:
     case EACCES:
     case EPERM:
     case EROFS:
-    case ENAMETOOLONG: return InvalidArgument(message);
+    case ENAMETOOLONG:
+      return InvalidArgument(message);
     case ENOSPC:
     case EDQUOT:
-    case EFBIG: return ResourceExhausted(message);
-    default: return IoError(message);
+    case EFBIG:
+      return ResourceExhausted(message);
+    default:
+      return IoError(message);
   }
 }
 
@@ -107,9 +112,11 @@ StatusOr<std::vector<std::byte>> ReadFile(const std::filesystem::path& path, Byt
   if (file.get() < 0) return SystemError("cannot open", path, errno);
   struct stat info {};
   if (::fstat(file.get(), &info) != 0) return SystemError("cannot read", path, errno);
-  if (S_ISDIR(info.st_mode)) return InvalidArgument("cannot read " + path.string() + ": it is a folder, not a file");
+  if (S_ISDIR(info.st_mode))
+    return InvalidArgument("cannot read " + path.string() + ": it is a folder, not a file");
   const auto too_large = [&] {
-    return ResourceExhausted(path.string() + " is larger than the " + FormatBytes(limit) + " allowed for such a file");
+    return ResourceExhausted(path.string() + " is larger than the " + FormatBytes(limit) +
+                             " allowed for such a file");
   };
   if (info.st_size > limit.value) return too_large();
 
@@ -155,9 +162,9 @@ Status SyncFolder(const std::filesystem::path& folder) {
 std::string_view TargetOfTemporary(std::string_view name) {
   if (name.size() < kUnique.size() + 2 || !name.starts_with('.')) return {};
   const std::string_view unique = name.substr(name.size() - kUnique.size());
-  const bool fits = unique.front() == '.' && std::all_of(unique.begin() + 1, unique.end(), [](unsigned char letter) {
-    return std::isalnum(letter) != 0;
-  });
+  const bool fits =
+      unique.front() == '.' && std::all_of(unique.begin() + 1, unique.end(),
+                                           [](unsigned char letter) { return std::isalnum(letter) != 0; });
   return fits ? name.substr(1, name.size() - 1 - kUnique.size()) : std::string_view();
 }
 

@@ -12,7 +12,8 @@ namespace tributary {
 
 StatusOr<FileLock> FileLock::Acquire(const std::filesystem::path& path) {
   const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-  if (descriptor < 0) return InvalidArgument("cannot open the lock file " + path.string() + ": " + std::strerror(errno));
+  if (descriptor < 0)
+    return InvalidArgument("cannot open the lock file " + path.string() + ": " + std::strerror(errno));
   FileLock lock(descriptor);
   int result = 0;
   do {

@@ -26,9 +26,8 @@ class FileTest : public testing::Test {
     return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(folder_), {}));
   }
 
-  const std::filesystem::path folder_ =
-      std::filesystem::path(testing::TempDir()) /
-      (std::string("tributary_file_test_") + std::to_string(::getpid()));
+  const std::filesystem::path folder_ = std::filesystem::path(testing::TempDir()) /
+                                        (std::string("tributary_file_test_") + std::to_string(::getpid()));
 };
 
 TEST_F(FileTest, WritesWholeAndReplacesWhole) {
@@ -81,7 +80,8 @@ TEST_F(FileTest, ATemporaryFileTellsWhatItWasToBecome) {
   ASSERT_EQ(::waitpid(child, &how, 0), child);
   ASSERT_TRUE(WIFEXITED(how) && WEXITSTATUS(how) == 1);
   ASSERT_EQ(FilesInFolder(), 1U);
-  EXPECT_EQ(TargetOfTemporary(std::filesystem::directory_iterator(folder_)->path().filename().string()), "a.b");
+  EXPECT_EQ(TargetOfTemporary(std::filesystem::directory_iterator(folder_)->path().filename().string()),
+            "a.b");
   for (const char* other : {"", ".", "a.b", ".a", ".config", ".a.b_cdef", "x.a.AbCdEf", ".AbCdEf"}) {
     EXPECT_EQ(TargetOfTemporary(other), "") << other;
   }

@@ -14,7 +14,8 @@ constexpr double kLog2E = 1.4426950408889634074;
 }  // namespace
 
 double PortableLog(double x) {
-  if (!(x > 0)) return x == 0 ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::quiet_NaN();
+  if (!(x > 0))
+    return x == 0 ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::quiet_NaN();
   if (!std::isfinite(x)) return x;
   int exponent = 0;
   double mantissa = std::frexp(x, &exponent);  // in [1/2, 1)

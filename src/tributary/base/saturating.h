@@ -25,7 +25,9 @@ Number SaturatingMultiply(Number a, Number b) {
   return (a < 0) == (b < 0) ? std::numeric_limits<Number>::max() : std::numeric_limits<Number>::min();
 }
 
-inline Duration SaturatingAdd(Duration a, Duration b) { return Duration(SaturatingAdd(a.count(), b.count())); }
+inline Duration SaturatingAdd(Duration a, Duration b) {
+  return Duration(SaturatingAdd(a.count(), b.count()));
+}
 inline Bytes SaturatingAdd(Bytes a, Bytes b) { return {SaturatingAdd(a.value, b.value)}; }
 
 }  // namespace tributary

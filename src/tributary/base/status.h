@@ -62,8 +62,10 @@ std::ostream& operator<<(std::ostream& out, const Status& status);
 template <typename T>
 class [[nodiscard]] StatusOr {
  public:
-  StatusOr(T value) : value_(std::move(value)) {}                                     // NOLINT: implicit on purpose
-  StatusOr(Status status) : status_(std::move(status)) { TRIBUTARY_CHECK(!status_.ok()); }  // NOLINT: likewise
+  StatusOr(T value) : value_(std::move(value)) {}  // NOLINT: implicit on purpose
+  StatusOr(Status status) : status_(std::move(status)) {
+    TRIBUTARY_CHECK(!status_.ok());
+  }  // NOLINT: likewise
 
   bool ok() const { return value_.has_value(); }
   const Status& status() const& { return status_; }
@@ -95,8 +97,8 @@ class [[nodiscard]] StatusOr {
 #define TRIBUTARY_CONCAT(a, b) TRIBUTARY_CONCAT_INNER(a, b)
 
 // Returns from the enclosing function when `expression` is a failed Status.
-#define TRIBUTARY_RETURN_IF_ERROR(expression)                          \
-  do {                                                                 \
+#define TRIBUTARY_RETURN_IF_ERROR(expression)                                      \
+  do {                                                                             \
     if (::tributary::Status status_ = (expression); !status_.ok()) return status_; \
   } while (false)
 

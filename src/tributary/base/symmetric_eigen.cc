@@ -10,7 +10,8 @@ namespace tributary {
 namespace {
 
 // Turns two rows, or two columns, of which `step` is the way from one entry to the next.
-void RotateRows(double* first, double* second, std::size_t count, std::size_t step, double cosine, double sine) {
+void RotateRows(double* first, double* second, std::size_t count, std::size_t step, double cosine,
+                double sine) {
   for (std::size_t k = 0; k < count; ++k) {
     const double a = first[k * step], b = second[k * step];
     first[k * step] = cosine * a - sine * b;
@@ -51,9 +52,8 @@ SymmetricEigen SolveSymmetricEigen(std::vector<double> matrix, std::size_t size)
   }
   std::vector<std::size_t> order(size);
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
-    return matrix[a * size + a] > matrix[b * size + b];
-  });
+  std::ranges::stable_sort(
+      order, [&](std::size_t a, std::size_t b) { return matrix[a * size + a] > matrix[b * size + b]; });
   SymmetricEigen result;
   result.vectors.resize(size * size);
   for (std::size_t k = 0; k < size; ++k) {

@@ -6,8 +6,9 @@
 namespace tributary {
 
 struct SymmetricEigen {
-  std::vector<double> values;   // Descending.
-  std::vector<double> vectors;  // vectors[i · size + k] is entry i of the vector of values[k]; they are orthonormal.
+  std::vector<double> values;  // Descending.
+  std::vector<double>
+      vectors;  // vectors[i · size + k] is entry i of the vector of values[k]; they are orthonormal.
 };
 
 // The eigenvalues and vectors of a symmetric matrix, row by row, by Jacobi rotations: exact to rounding, for sizes up

@@ -8,12 +8,13 @@ namespace tributary {
 namespace {
 
 std::size_t Columns(const std::string& text) {
-  return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+  return static_cast<std::size_t>(std::count_if(
+      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
 }
 
 bool LooksNumeric(const std::string& text) {
-  return text.empty() || text == "-" || (text.front() >= '0' && text.front() <= '9' && text.find('x') == std::string::npos);
+  return text.empty() || text == "-" ||
+         (text.front() >= '0' && text.front() <= '9' && text.find('x') == std::string::npos);
 }
 
 }  // namespace

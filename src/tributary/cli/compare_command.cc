@@ -30,16 +30,17 @@ std::string Times(std::optional<double> ratio) {
 
 void PrintComparison(const Comparison& comparison) {
   std::printf("target: accuracy %s\n\n", FormatShare(comparison.target).c_str());
-  TextTable table({"run", "method", "time to target", "sooner", "rounds", "bytes", "fewer", "final accuracy", "waiting",
-                   "total time", "total bytes"},
+  TextTable table({"run", "method", "time to target", "sooner", "rounds", "bytes", "fewer", "final accuracy",
+                   "waiting", "total time", "total bytes"},
                   TextTable::Right::kAllButFirst);
   for (const ComparedRun& compared : comparison.runs) {
     const RunRecord& run = compared.run;
     const auto& reached = compared.reached;
-    table.AddRow({Printable(run.name), Printable(run.what.method), reached ? FormatDuration(reached->time) : "never",
-                  Times(compared.sooner), reached ? std::to_string(reached->round.value) : "–",
-                  reached ? FormatBytes(reached->bytes) : "–", Times(compared.fewer_bytes), FormatShare(run.accuracy),
-                  FormatShare(run.waiting_share()), FormatDuration(run.time), FormatBytes(run.down + run.up)});
+    table.AddRow(
+        {Printable(run.name), Printable(run.what.method), reached ? FormatDuration(reached->time) : "never",
+         Times(compared.sooner), reached ? std::to_string(reached->round.value) : "–",
+         reached ? FormatBytes(reached->bytes) : "–", Times(compared.fewer_bytes), FormatShare(run.accuracy),
+         FormatShare(run.waiting_share()), FormatDuration(run.time), FormatBytes(run.down + run.up)});
   }
   std::fputs(table.Format().c_str(), stdout);
 }
@@ -57,7 +58,8 @@ Status Run(const Arguments& arguments) {
   if (!target) {
     for (const RunHistory& history : runs) {
       if (history.evaluations.empty()) {
-        return InvalidArgument("the run " + history.run.name + " was never evaluated: there is nothing to compare yet");
+        return InvalidArgument("the run " + history.run.name +
+                               " was never evaluated: there is nothing to compare yet");
       }
     }
   }
@@ -78,13 +80,18 @@ Status Run(const Arguments& arguments) {
 
 void AddCompareCommand(CLI::App& app, Action& action) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("compare", "Time, rounds and bytes to an accuracy, of runs side by side");
-  command->add_option("run", arguments->runs, "Runs: number, name, beginning of a name, last, or a folder's path")
+  CLI::App* command =
+      app.add_subcommand("compare", "Time, rounds and bytes to an accuracy, of runs side by side");
+  command
+      ->add_option("run", arguments->runs,
+                   "Runs: number, name, beginning of a name, last, or a folder's path")
       ->required()
       ->expected(1, 100);
-  command->add_option("--target", arguments->target,
-                      "Accuracy to compare at, as 0.8; without it the highest whole percent that all have reached");
-  command->add_option("--plot", arguments->plot, "Draw accuracy over time into this file")->type_name("FILE.svg");
+  command->add_option(
+      "--target", arguments->target,
+      "Accuracy to compare at, as 0.8; without it the highest whole percent that all have reached");
+  command->add_option("--plot", arguments->plot, "Draw accuracy over time into this file")
+      ->type_name("FILE.svg");
   AddStoreOption(*command, arguments->store);
   AddJsonFlag(*command, arguments->json);
   command->footer(

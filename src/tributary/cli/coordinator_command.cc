@@ -44,11 +44,14 @@ StatusOr<Experiment> Find(Arguments& arguments, const Extensions& extensions) {
     if (arguments.seed) arguments.overrides.push_back("experiment.seed=" + std::to_string(*arguments.seed));
     return FindExperiment(arguments.experiment, arguments.overrides, extensions);
   }
-  if (!arguments.experiment.empty() || !arguments.overrides.empty() || arguments.seed || !arguments.out.empty()) {
-    return InvalidArgument("--resume goes on with the experiment of that run as it is: leave out the experiment, --set,"
-                           " --seed and --out");
+  if (!arguments.experiment.empty() || !arguments.overrides.empty() || arguments.seed ||
+      !arguments.out.empty()) {
+    return InvalidArgument(
+        "--resume goes on with the experiment of that run as it is: leave out the experiment, --set,"
+        " --seed and --out");
   }
-  return FindExperiment((std::filesystem::path(arguments.resume) / "experiment.toml").string(), {}, extensions);
+  return FindExperiment((std::filesystem::path(arguments.resume) / "experiment.toml").string(), {},
+                        extensions);
 }
 
 Status Run(Arguments arguments, const Extensions& extensions) {
@@ -61,10 +64,12 @@ Status Run(Arguments arguments, const Extensions& extensions) {
   options.folder = options.resume          ? std::filesystem::path(arguments.resume)
                    : arguments.out.empty() ? FreeFolder(experiment.goal)
                                            : std::filesystem::path(arguments.out);
-  TRIBUTARY_ASSIGN_OR_RETURN(options.checkpoints.time, ReadTime("--checkpoint-every", arguments.checkpoint_every));
+  TRIBUTARY_ASSIGN_OR_RETURN(options.checkpoints.time,
+                             ReadTime("--checkpoint-every", arguments.checkpoint_every));
   options.checkpoints.keep = arguments.keep;
   TRIBUTARY_ASSIGN_OR_RETURN(options.grace, ReadTime("--grace", arguments.grace));
-  TRIBUTARY_ASSIGN_OR_RETURN(options.credentials, LoadParty(arguments.fleet, "coordinator", arguments.listen));
+  TRIBUTARY_ASSIGN_OR_RETURN(options.credentials,
+                             LoadParty(arguments.fleet, "coordinator", arguments.listen));
   if (options.credentials) options.revoked = RevokedList(arguments.fleet);
   options.listen = arguments.listen.starts_with(':') ? "[::]" + arguments.listen : arguments.listen;
   options.build = VersionNumber();
@@ -74,11 +79,15 @@ Status Run(Arguments arguments, const Extensions& extensions) {
 
   const auto clock = MakeRealClock();
   std::FILE* const view_out = arguments.json ? stderr : stdout;
-  LiveView view(*clock, view_out, {.style = arguments.quiet ? ProgressStyle::kQuiet : ProgressStyleFor(view_out)});
-  TRIBUTARY_ASSIGN_OR_RETURN(const auto watchers, Watchers::Open(arguments.watch, experiment, options.folder,
-                                                                 /*simulated=*/false, options.resume, view, view_out));
+  LiveView view(*clock, view_out,
+                {.style = arguments.quiet ? ProgressStyle::kQuiet : ProgressStyleFor(view_out)});
+  TRIBUTARY_ASSIGN_OR_RETURN(const auto watchers,
+                             Watchers::Open(arguments.watch, experiment, options.folder,
+                                            /*simulated=*/false, options.resume, view, view_out));
   options.watcher = &watchers->sink();
-  options.states = [&](std::function<std::vector<std::string>()> states) { watchers->page().SetStates(std::move(states)); };
+  options.states = [&](std::function<std::vector<std::string>()> states) {
+    watchers->page().SetStates(std::move(states));
+  };
   options.say = [&](const std::string& text) {
     std::fprintf(view_out, "%s\n", text.c_str());
     std::fflush(view_out);
@@ -110,28 +119,40 @@ Status Run(Arguments arguments, const Extensions& extensions) {
 
 void AddCoordinatorCommand(CLI::App& app, Action& action, const Extensions& extensions) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("coordinator", "Run an experiment on real devices that join over the network");
-  command->add_option("experiment", arguments->experiment, "Preset (see 'tributary presets') or path of a TOML file");
-  command->add_option("--listen", arguments->listen, "Where devices dial; port 0 takes a free one and says which")
+  CLI::App* command =
+      app.add_subcommand("coordinator", "Run an experiment on real devices that join over the network");
+  command->add_option("experiment", arguments->experiment,
+                      "Preset (see 'tributary presets') or path of a TOML file");
+  command
+      ->add_option("--listen", arguments->listen,
+                   "Where devices dial; port 0 takes a free one and says which")
       ->type_name("[HOST]:PORT")
       ->default_str(":7070");
   AddFleetOptions(*command, arguments->fleet);
-  command->add_option("--set", arguments->overrides, "Change a key of the experiment, e.g. train.batch=16; repeatable")
+  command
+      ->add_option("--set", arguments->overrides,
+                   "Change a key of the experiment, e.g. train.batch=16; repeatable")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
   command->add_option("--seed", arguments->seed, "Short for --set experiment.seed=N");
-  command->add_option("--wait-for", arguments->wait_for,
-                      "Begin when so many devices are there; all of the experiment's when not given")
+  command
+      ->add_option("--wait-for", arguments->wait_for,
+                   "Begin when so many devices are there; all of the experiment's when not given")
       ->check(CLI::Range(std::size_t{1}, std::size_t{100'000}));
-  command->add_option("--grace", arguments->grace,
-                      "How long a device that has gone is waited for where the round could end without it")
+  command
+      ->add_option("--grace", arguments->grace,
+                   "How long a device that has gone is waited for where the round could end without it")
       ->type_name("TIME")
       ->capture_default_str();
-  command->add_option("--out", arguments->out, "Folder for the run's files; without it runs/NAME-SEED")->type_name("DIR");
-  command->add_option("--resume", arguments->resume, "Go on with the run in this folder, from its last checkpoint")
+  command->add_option("--out", arguments->out, "Folder for the run's files; without it runs/NAME-SEED")
       ->type_name("DIR");
-  command->add_option("--checkpoint-every", arguments->checkpoint_every,
-                      "Time between checkpoints; 0s for one after every round")
+  command
+      ->add_option("--resume", arguments->resume,
+                   "Go on with the run in this folder, from its last checkpoint")
+      ->type_name("DIR");
+  command
+      ->add_option("--checkpoint-every", arguments->checkpoint_every,
+                   "Time between checkpoints; 0s for one after every round")
       ->type_name("TIME")
       ->capture_default_str();
   command->add_option("--keep", arguments->keep, "Checkpoints to keep")
@@ -143,7 +164,8 @@ void AddCoordinatorCommand(CLI::App& app, Action& action, const Extensions& exte
   AddJsonFlag(*command, arguments->json);
   command->add_flag("--quiet", arguments->quiet, "Print the result only");
   command->footer(
-      "Ctrl-C or SIGTERM leaves the round, writes a checkpoint and ends; nothing is lost. After a crash use --resume.\n"
+      "Ctrl-C or SIGTERM leaves the round, writes a checkpoint and ends; nothing is lost. After a crash use "
+      "--resume.\n"
       "Examples:\n"
       "  tributary keys init && tributary keys device pi-1\n"
       "  tributary coordinator fedavg --listen :7070\n"

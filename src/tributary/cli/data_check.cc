@@ -1,5 +1,3 @@
-#include "tributary/data/check.h"
-
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
@@ -7,6 +5,7 @@
 #include "tributary/base/text_table.h"
 #include "tributary/cli/data_actions.h"
 #include "tributary/cli/shared_options.h"
+#include "tributary/data/check.h"
 #include "tributary/plot/class_counts.h"
 
 namespace tributary {
@@ -21,7 +20,10 @@ struct CheckArguments {
 };
 
 Json PartJson(const DataPart& part) {
-  return {{"samples", part.samples}, {"class_counts", part.class_counts}, {"mean", part.mean}, {"deviation", part.deviation}};
+  return {{"samples", part.samples},
+          {"class_counts", part.class_counts},
+          {"mean", part.mean},
+          {"deviation", part.deviation}};
 }
 
 void PrintCheckJson(const CheckArguments& arguments, const DataCheck& check) {
@@ -62,12 +64,14 @@ void PrintCheck(const CheckArguments& arguments, const DataCheck& check) {
     std::printf("%s samples for training and %s for the test, of %s, %zu classes\n",
                 FormatThousands(check.train.samples).c_str(), FormatThousands(check.test.samples).c_str(),
                 FormatShape(check.shape).c_str(), check.train.class_counts.size());
-    std::printf("mean %s; deviation %s\n\n", Numbers(check.train.mean).c_str(), Numbers(check.train.deviation).c_str());
+    std::printf("mean %s; deviation %s\n\n", Numbers(check.train.mean).c_str(),
+                Numbers(check.train.deviation).c_str());
     constexpr std::size_t kMostRows = 40;
     TextTable table({"class", "name", "training", "test"});
     for (std::size_t c = 0; c < std::min(kMostRows, check.train.class_counts.size()); ++c) {
       table.AddRow({std::to_string(c), check.class_names.empty() ? "-" : check.class_names[c],
-                    FormatThousands(check.train.class_counts[c]), FormatThousands(check.test.class_counts[c])});
+                    FormatThousands(check.train.class_counts[c]),
+                    FormatThousands(check.test.class_counts[c])});
     }
     std::fputs(table.Format().c_str(), stdout);
     if (check.train.class_counts.size() > kMostRows) {
@@ -76,8 +80,8 @@ void PrintCheck(const CheckArguments& arguments, const DataCheck& check) {
     std::puts("");
   }
   for (const DataFinding& finding : check.findings) {
-    std::printf("%s: %s%s%s\n", finding.error ? "error" : "warning", finding.where.c_str(), finding.where.empty() ? "" : ": ",
-                finding.what.c_str());
+    std::printf("%s: %s%s%s\n", finding.error ? "error" : "warning", finding.where.c_str(),
+                finding.where.empty() ? "" : ": ", finding.what.c_str());
     if (!finding.advice.empty()) std::printf("  %s\n", finding.advice.c_str());
   }
   if (check.left_out > 0) std::printf("and %zu more\n", check.left_out);
@@ -109,13 +113,18 @@ Status Check(const CheckArguments& arguments) {
 void AddDataCheck(CLI::App& data, Action& action) {
   auto arguments = std::make_shared<CheckArguments>();
   CLI::App* command = data.add_subcommand("check", "Say what is wrong with data before a run does");
-  command->add_option("folder", arguments->data.name, "A folder of one's own, or a data set")->required()->type_name("DIR|NAME");
+  command->add_option("folder", arguments->data.name, "A folder of one's own, or a data set")
+      ->required()
+      ->type_name("DIR|NAME");
   AddDataDirOption(*command, arguments->data.data_dir);
   AddFolderOptions(*command, arguments->data);
-  command->add_option("--plot", arguments->plot, "Write a picture of the classes to this SVG file")->type_name("FILE.svg");
+  command->add_option("--plot", arguments->plot, "Write a picture of the classes to this SVG file")
+      ->type_name("FILE.svg");
   AddJsonFlag(*command, arguments->json);
-  command->footer("Everything is read, and all that is wrong is told, up to 100 findings. Exit code 2 if there is an error.\n"
-                  "Example:\n  tributary data check ./photos --image-size 64");
+  command->footer(
+      "Everything is read, and all that is wrong is told, up to 100 findings. Exit code 2 if there is an "
+      "error.\n"
+      "Example:\n  tributary data check ./photos --image-size 64");
   command->callback([arguments, &action] { action = [arguments] { return Check(*arguments); }; });
 }
 

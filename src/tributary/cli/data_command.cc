@@ -2,10 +2,10 @@
 #include <nlohmann/json.hpp>
 
 #include "tributary/base/file.h"
+#include "tributary/base/text_table.h"
 #include "tributary/cli/commands.h"
 #include "tributary/cli/data_actions.h"
 #include "tributary/cli/shared_options.h"
-#include "tributary/base/text_table.h"
 #include "tributary/data/load.h"
 #include "tributary/plot/class_counts.h"
 #include "tributary/policy/partitioning/class_counts.h"
@@ -25,10 +25,12 @@ struct ShowArguments {
 };
 
 std::string Title(const ShowArguments& arguments) {
-  return arguments.data.name + " over " + std::to_string(arguments.split.devices) + " devices, " + arguments.split.kind;
+  return arguments.data.name + " over " + std::to_string(arguments.split.devices) + " devices, " +
+         arguments.split.kind;
 }
 
-void Print(const ShowArguments& arguments, const Dataset& dataset, const Partition& partition, const Counts& counts) {
+void Print(const ShowArguments& arguments, const Dataset& dataset, const Partition& partition,
+           const Counts& counts) {
   constexpr int kMostColumns = 20;
   const bool wide = dataset.classes() > kMostColumns;
   std::vector<std::string> heading = {"device", "samples", "classes"};
@@ -38,7 +40,8 @@ void Print(const ShowArguments& arguments, const Dataset& dataset, const Partiti
   }
   TextTable table(heading);
   for (std::size_t device = 0; device < partition.size(); ++device) {
-    const auto held = std::count_if(counts[device].begin(), counts[device].end(), [](std::int64_t n) { return n > 0; });
+    const auto held =
+        std::count_if(counts[device].begin(), counts[device].end(), [](std::int64_t n) { return n > 0; });
     std::vector<std::string> row = {std::to_string(device),
                                     FormatThousands(static_cast<std::int64_t>(partition[device].size())),
                                     std::to_string(held)};
@@ -49,10 +52,12 @@ void Print(const ShowArguments& arguments, const Dataset& dataset, const Partiti
     table.AddRow(std::move(row));
   }
   std::fputs(table.Format().c_str(), stdout);
-  std::printf("\n%s: %s training and %d classes; mean distance of a device's classes from the whole %.3f (0 alike, 2 "
-              "disjoint)\n",
-              Title(arguments).c_str(), (FormatThousands(static_cast<std::int64_t>(dataset.size())) + " samples for").c_str(),
-              dataset.classes(), MeanSkew(counts));
+  std::printf(
+      "\n%s: %s training and %d classes; mean distance of a device's classes from the whole %.3f (0 alike, 2 "
+      "disjoint)\n",
+      Title(arguments).c_str(),
+      (FormatThousands(static_cast<std::int64_t>(dataset.size())) + " samples for").c_str(),
+      dataset.classes(), MeanSkew(counts));
 }
 
 Status Show(const ShowArguments& arguments) {
@@ -64,21 +69,23 @@ Status Show(const ShowArguments& arguments) {
   const Counts counts = CountClasses(partition, train.labels(), train.classes());
 
   if (!arguments.plot.empty()) {
-    TRIBUTARY_RETURN_IF_ERROR(WriteFileAtomically(arguments.plot, DrawClassCounts({Title(arguments), counts, {}})));
+    TRIBUTARY_RETURN_IF_ERROR(
+        WriteFileAtomically(arguments.plot, DrawClassCounts({Title(arguments), counts, {}})));
   }
   if (arguments.json) {
     Json sizes = Json::array();
     for (const auto& device : partition) sizes.push_back(device.size());
-    Json result = {{"data", train.name()},
-                   {"shape", Json::array({train.shape().channels, train.shape().height, train.shape().width})},
-                   {"classes", train.classes()},
-                   {"class_names", train.class_names()},
-                   {"train", train.size()},
-                   {"test", data.test.size()},
-                   {"split", arguments.split.kind},
-                   {"sizes", sizes},
-                   {"class_counts", counts},
-                   {"mean_skew", MeanSkew(counts)}};
+    Json result = {
+        {"data", train.name()},
+        {"shape", Json::array({train.shape().channels, train.shape().height, train.shape().width})},
+        {"classes", train.classes()},
+        {"class_names", train.class_names()},
+        {"train", train.size()},
+        {"test", data.test.size()},
+        {"split", arguments.split.kind},
+        {"sizes", sizes},
+        {"class_counts", counts},
+        {"mean_skew", MeanSkew(counts)}};
     if (!arguments.plot.empty()) result["plot"] = arguments.plot;
     PrintJson(result);
     return OkStatus();
@@ -100,14 +107,19 @@ Status List(bool json) {
     return OkStatus();
   }
   std::fputs(table.Format().c_str(), stdout);
-  std::puts("\nor a folder with X.npy and y.npy, with a folder of pictures for each class, or with a folder of .csv\nrecordings for each person (docs/data.md). 'tributary data show NAME' says who has what.");
+  std::puts(
+      "\nor a folder with X.npy and y.npy, with a folder of pictures for each class, or with a folder of "
+      ".csv\nrecordings for each person (docs/data.md). 'tributary data show NAME' says who has what.");
   return OkStatus();
 }
 
 void AddShow(CLI::App& data, Action& action) {
   auto arguments = std::make_shared<ShowArguments>();
   CLI::App* command = data.add_subcommand("show", "Divide a data set over devices and show who has what");
-  command->add_option("name", arguments->data.name, "Data set, or a folder with X.npy and y.npy, with pictures or with recordings")->capture_default_str();
+  command
+      ->add_option("name", arguments->data.name,
+                   "Data set, or a folder with X.npy and y.npy, with pictures or with recordings")
+      ->capture_default_str();
   AddDataDirOption(*command, arguments->data.data_dir);
   AddFolderOptions(*command, arguments->data);
   AddSplitOptions(*command, arguments->split);
@@ -115,7 +127,8 @@ void AddShow(CLI::App& data, Action& action) {
   command->add_option("--seed", arguments->split.seed, "Same seed, same split")->capture_default_str();
   command->add_option("--plot", arguments->plot, "Write the picture to this SVG file")->type_name("FILE.svg");
   AddJsonFlag(*command, arguments->json);
-  command->footer("Example:\n  tributary data show glyphs --split dirichlet --alpha 0.3 --devices 8 --plot who.svg");
+  command->footer(
+      "Example:\n  tributary data show glyphs --split dirichlet --alpha 0.3 --devices 8 --plot who.svg");
   command->callback([arguments, &action] { action = [arguments] { return Show(*arguments); }; });
 }
 
@@ -123,11 +136,13 @@ void AddShow(CLI::App& data, Action& action) {
 
 void AddDataCommand(CLI::App& app, Action& action) {
   auto json = std::make_shared<bool>(false);
-  CLI::App* command = app.add_subcommand("data", "List, get and check data sets, and show how one is divided over devices");
+  CLI::App* command =
+      app.add_subcommand("data", "List, get and check data sets, and show how one is divided over devices");
   command->require_subcommand(0, 1);
   AddJsonFlag(*command, *json);
-  command->footer("Examples:\n  tributary data\n  tributary data check ./photos --image-size 64\n"
-                  "  tributary data show fashion-mnist --data-dir ~/data --split shards");
+  command->footer(
+      "Examples:\n  tributary data\n  tributary data check ./photos --image-size 64\n"
+      "  tributary data show fashion-mnist --data-dir ~/data --split shards");
   command->callback([json, &action] {
     if (!action) action = [json] { return List(*json); };
   });

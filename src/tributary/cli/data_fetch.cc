@@ -28,7 +28,8 @@ Status RunFetch(const FetchArguments& arguments) {
     return UnknownName("data set to fetch", arguments.name, names);
   }
   if (arguments.data_dir.empty()) {
-    return InvalidArgument("where to? Give a folder with --data-dir DIR or in the environment variable TRIBUTARY_DATA");
+    return InvalidArgument(
+        "where to? Give a folder with --data-dir DIR or in the environment variable TRIBUTARY_DATA");
   }
   const auto clock = MakeRealClock();
   Progress progress(*clock, stderr,
@@ -48,8 +49,8 @@ Status RunFetch(const FetchArguments& arguments) {
   DataOptions options{.name = set->name, .data_dir = arguments.data_dir};
   TRIBUTARY_ASSIGN_OR_RETURN(const TrainTest data, LoadData(options));
   if (!arguments.quiet) {
-    std::printf("%s: %zu training and %zu test samples in %s\n", set->name.c_str(), data.train.size(), data.test.size(),
-                (arguments.data_dir / set->name).c_str());
+    std::printf("%s: %zu training and %zu test samples in %s\n", set->name.c_str(), data.train.size(),
+                data.test.size(), (arguments.data_dir / set->name).c_str());
   }
   return OkStatus();
 }
@@ -63,11 +64,14 @@ void AddDataFetch(CLI::App& data, Action& action) {
   for (const PublishedSet& set : PublishedSets()) names += (names.empty() ? "" : ", ") + set.name;
   command->add_option("name", arguments->name, names)->required();
   AddDataDirOption(*command, arguments->data_dir);
-  command->add_option("--from", arguments->from, "A mirror: the folder with the files, in place of the authors'")
+  command
+      ->add_option("--from", arguments->from, "A mirror: the folder with the files, in place of the authors'")
       ->type_name("URL");
   command->add_flag("--quiet", arguments->quiet, "Print errors only");
-  command->footer("Files are checked by the sums that were published with them. Ctrl-C keeps what has come; the next time goes on\n"
-                  "from there. Example:\n  tributary data fetch cifar10 --data-dir ~/data");
+  command->footer(
+      "Files are checked by the sums that were published with them. Ctrl-C keeps what has come; the next "
+      "time goes on\n"
+      "from there. Example:\n  tributary data fetch cifar10 --data-dir ~/data");
   command->callback([arguments, &action] { action = [arguments] { return RunFetch(*arguments); }; });
 }
 

@@ -50,7 +50,8 @@ StatusOr<BitsPerSecond> ParseRate(const std::string& text) {
   return BitsPerSecond{rate};
 }
 
-Status ReadStreamOptions(const Arguments& arguments, const Extensions& extensions, remote::LocalWorkOptions& options) {
+Status ReadStreamOptions(const Arguments& arguments, const Extensions& extensions,
+                         remote::LocalWorkOptions& options) {
   options.extensions = extensions;
   if (!arguments.stream.empty()) {
     TRIBUTARY_ASSIGN_OR_RETURN(options.stream, ParseStreamPlace(arguments.stream, extensions));
@@ -82,14 +83,16 @@ Status ReadAvailabilityTrace(const std::string& path, std::optional<Availability
 Status ReadAdvertised(const Arguments& arguments, remote::AgentOptions& options) {
   if (arguments.advertise.empty()) {
     if (arguments.listen.empty()) return OkStatus();
-    return InvalidArgument("--listen goes with --advertise, which tells other devices where to reach this one");
+    return InvalidArgument(
+        "--listen goes with --advertise, which tells other devices where to reach this one");
   }
   auto advertise = remote::ParsePeerAddress(arguments.advertise);
   if (!advertise.ok()) return std::move(advertise).status().WithContext("--advertise");
   if (!arguments.listen.empty()) {
     auto listen = remote::ParsePeerAddress(arguments.listen);
     if (!listen.ok()) return std::move(listen).status().WithContext("--listen");
-    if (advertise->port == 0) return InvalidArgument("--advertise names the port where --listen is reached, not 0");
+    if (advertise->port == 0)
+      return InvalidArgument("--advertise names the port where --listen is reached, not 0");
     // Who listens elsewhere without keys shows the model to everybody there.
     TRIBUTARY_RETURN_IF_ERROR(CheckInsecure(arguments.fleet, arguments.listen));
   }
@@ -143,9 +146,11 @@ Status Run(const Arguments& arguments, const Extensions& extensions) {
     };
   }
   const auto clock = MakeRealClock();
-  remote::LocalWorkOptions work_options{.data_dir = arguments.data_dir, .threads = arguments.threads, .say = options.say};
+  remote::LocalWorkOptions work_options{
+      .data_dir = arguments.data_dir, .threads = arguments.threads, .say = options.say};
   const std::string name = options.credentials ? options.credentials->name : arguments.name;
-  work_options.state = arguments.state.empty() ? std::filesystem::path("tributary-state") / name : arguments.state;
+  work_options.state =
+      arguments.state.empty() ? std::filesystem::path("tributary-state") / name : arguments.state;
   if (!arguments.data.empty()) work_options.data = arguments.data;
   work_options.weights = arguments.weights;
   TRIBUTARY_ASSIGN_OR_RETURN(work_options.device, FindTorchDevice(arguments.device));
@@ -159,7 +164,8 @@ Status Run(const Arguments& arguments, const Extensions& extensions) {
 
 void AddDeviceCommand(CLI::App& app, Action& action, const Extensions& extensions) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("device", "Take part in a coordinator's run with this machine and its data");
+  CLI::App* command =
+      app.add_subcommand("device", "Take part in a coordinator's run with this machine and its data");
   command->add_option("--join", arguments->join, "The coordinator; port 7070 when not given")
       ->type_name("HOST[:PORT]")
       ->required();
@@ -167,66 +173,91 @@ void AddDeviceCommand(CLI::App& app, Action& action, const Extensions& extension
   command->add_option("--name", arguments->name, "Who this is; with keys, which device's to take");
   command->add_option("--coordinator", arguments->coordinator, "Who must answer there, by certificate")
       ->capture_default_str();
-  command->add_option("--data", arguments->data,
-                      "Folder with the device's own samples: X.npy and y.npy, pictures, or recordings; without it, its part of the experiment's data set")
+  command
+      ->add_option("--data", arguments->data,
+                   "Folder with the device's own samples: X.npy and y.npy, pictures, or recordings; without "
+                   "it, its part of the experiment's data set")
       ->type_name("DIR");
   AddDataDirOption(*command, arguments->data_dir);
-  command->add_option("--weights", arguments->weights,
-                      "The network's weights before training, where the experiment freezes some of them: those are not sent")
+  command
+      ->add_option("--weights", arguments->weights,
+                   "The network's weights before training, where the experiment freezes some of them: those "
+                   "are not sent")
       ->type_name("FILE.safetensors|FILE.onnx");
-  command->add_option("--state", arguments->state,
-                      "Folder for what must survive a crash of this device, if anything must; tributary-state/NAME when"
-                      " not given")
+  command
+      ->add_option(
+          "--state", arguments->state,
+          "Folder for what must survive a crash of this device, if anything must; tributary-state/NAME when"
+          " not given")
       ->type_name("DIR");
-  command->add_option("--availability", arguments->availability,
-                      "Where the device chooses how much of the network it trains: what it has of its processors over time, a"
-                      " line 'seconds,share' for each change. Without it that is measured")
+  command
+      ->add_option("--availability", arguments->availability,
+                   "Where the device chooses how much of the network it trains: what it has of its "
+                   "processors over time, a"
+                   " line 'seconds,share' for each change. Without it that is measured")
       ->type_name("FILE.csv");
-  command->add_option("--stream", arguments->stream,
-                      "Train on samples as they arrive, from kafka://HOST[:PORT]/TOPIC or mqtt://HOST[:PORT]/TOPIC, or on"
-                      " the device's own at a rate, replay:25")
+  command
+      ->add_option(
+          "--stream", arguments->stream,
+          "Train on samples as they arrive, from kafka://HOST[:PORT]/TOPIC or mqtt://HOST[:PORT]/TOPIC, or on"
+          " the device's own at a rate, replay:25")
       ->type_name("WHERE");
-  command->add_option("--broker-setting", arguments->broker_settings,
-                      "Of the broker's own library, e.g. security.protocol=ssl (Kafka), username=me (MQTT)")
+  command
+      ->add_option("--broker-setting", arguments->broker_settings,
+                   "Of the broker's own library, e.g. security.protocol=ssl (Kafka), username=me (MQTT)")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
-  command->add_option("--buffer-memory", arguments->buffer_memory,
-                      "For samples that wait to be used; what is more goes to --state, where the experiment keeps all")
+  command
+      ->add_option(
+          "--buffer-memory", arguments->buffer_memory,
+          "For samples that wait to be used; what is more goes to --state, where the experiment keeps all")
       ->type_name("BYTES")
       ->capture_default_str();
-  command->add_option("--buffer-disk", arguments->buffer_disk, "At most so much there; as the disk allows when not given")
+  command
+      ->add_option("--buffer-disk", arguments->buffer_disk,
+                   "At most so much there; as the disk allows when not given")
       ->type_name("BYTES");
-  command->add_option("--allow", arguments->allow,
-                      "What may leave this device besides model updates: activations, labels, label-counts, samples")
+  command
+      ->add_option(
+          "--allow", arguments->allow,
+          "What may leave this device besides model updates: activations, labels, label-counts, samples")
       ->delimiter(',')
       ->type_name("WHAT,…")
       ->allow_extra_args(false);
-  command->add_option("--advertise", arguments->advertise,
-                      "Where other devices reach this one, in experiments whose devices exchange models (train.method ="
-                      " \"gossip\"); port 0 takes a free one. Without it their exchange goes by way of the coordinator")
+  command
+      ->add_option(
+          "--advertise", arguments->advertise,
+          "Where other devices reach this one, in experiments whose devices exchange models (train.method ="
+          " \"gossip\"); port 0 takes a free one. Without it their exchange goes by way of the coordinator")
       ->type_name("HOST:PORT");
-  command->add_option("--listen", arguments->listen,
-                      "Where to listen for them, if not on the advertised port of all this machine's addresses")
+  command
+      ->add_option("--listen", arguments->listen,
+                   "Where to listen for them, if not on the advertised port of all this machine's addresses")
       ->type_name("HOST:PORT");
   AddThreadsOption(*command, arguments->threads);
   AddTorchDeviceOption(*command, arguments->device);
-  command->add_flag("--once", arguments->once,
-                    "Take part in one round and end, e.g. from cron; fails if no coordinator answers within a minute");
+  command->add_flag(
+      "--once", arguments->once,
+      "Take part in one round and end, e.g. from cron; fails if no coordinator answers within a minute");
   command->add_flag("--leave-when-done", arguments->leave_when_done,
                     "End when the run is over; otherwise the device waits for the next");
-  command->add_option("--longest-wait", arguments->longest_wait, "Between two attempts to reach the coordinator")
+  command
+      ->add_option("--longest-wait", arguments->longest_wait, "Between two attempts to reach the coordinator")
       ->type_name("TIME")
       ->capture_default_str();
-  command->add_option("--link-rate", arguments->link_rate,
-                      "For testing: send to and receive from the coordinator no faster than this, e.g. 10Mbit/s; with two,"
-                      " up and down")
+  command
+      ->add_option("--link-rate", arguments->link_rate,
+                   "For testing: send to and receive from the coordinator no faster than this, e.g. "
+                   "10Mbit/s; with two,"
+                   " up and down")
       ->delimiter(',')
       ->expected(1, 2)
       ->type_name("RATE[,RATE]")
       ->allow_extra_args(false);
   command->add_flag("--quiet", arguments->quiet, "Say nothing but errors");
   command->footer(
-      "Ctrl-C ends it at once; what it was working on is done by whoever is left, or again when it comes back.\n"
+      "Ctrl-C ends it at once; what it was working on is done by whoever is left, or again when it comes "
+      "back.\n"
       "Examples:\n"
       "  tributary device --join coordinator.local --keys pi-1\n"
       "  tributary device --join coordinator.local --keys pi-1 --advertise pi-1.local:7071\n"

@@ -1,14 +1,14 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "tributary/base/file.h"
+#include "tributary/base/text_table.h"
 #include "tributary/cli/commands.h"
 #include "tributary/cli/fitted_network.h"
-#include "tributary/data/saved_network.h"
 #include "tributary/cli/shared_options.h"
-#include "tributary/base/text_table.h"
-#include "tributary/base/file.h"
 #include "tributary/data/load.h"
 #include "tributary/data/npy.h"
+#include "tributary/data/saved_network.h"
 #include "tributary/device/evaluation.h"
 #include "tributary/engine/compute.h"
 #include "tributary/telemetry/progress.h"
@@ -42,7 +42,8 @@ StatusOr<SavedNetwork> Describe(const Arguments& arguments, const NetworkFile& f
     return InvalidArgument(arguments.file + " does not say which network it holds; name it with --model");
   }
   if (network.data.empty()) {
-    return InvalidArgument(arguments.file + " does not say what data it was trained on; name them with --data");
+    return InvalidArgument(arguments.file +
+                           " does not say what data it was trained on; name them with --data");
   }
   return network;
 }
@@ -56,7 +57,8 @@ Status WriteScores(const std::string& path, Executor& executor, const Dataset& t
   for (std::size_t first = 0; first < test.size(); first += kBatch) {
     const std::size_t count = std::min(kBatch, test.size() - first);
     inputs.resize(count * elements);
-    for (std::size_t i = 0; i < count; ++i) test.Read(first + i, std::span(inputs).subspan(i * elements, elements));
+    for (std::size_t i = 0; i < count; ++i)
+      test.Read(first + i, std::span(inputs).subspan(i * elements, elements));
     TRIBUTARY_ASSIGN_OR_RETURN(const auto rows, executor.Predict(inputs, graph.size() - 1));
     scores.insert(scores.end(), rows.begin(), rows.end());
   }
@@ -72,17 +74,19 @@ Status Run(const Arguments& arguments) {
   DataOptions options = arguments.data;
   options.name = network.data;
   // Pictures and recordings become what the network was made for, class by class, unless somebody says otherwise.
-  if (options.classes.empty() && options.name.find('/') != std::string::npos) options.classes = network.class_names;
+  if (options.classes.empty() && options.name.find('/') != std::string::npos)
+    options.classes = network.class_names;
   if (network.zoo.input && options.images.height == 0) {
-    options.images = {static_cast<std::size_t>(network.zoo.input->height), static_cast<std::size_t>(network.zoo.input->width),
+    options.images = {static_cast<std::size_t>(network.zoo.input->height),
+                      static_cast<std::size_t>(network.zoo.input->width),
                       network.zoo.input->channels == 1 ? ImageColour::kGrey : ImageColour::kColour};
   }
   if (network.zoo.input && options.sensors.windows.length == WindowOptions().length) {
     options.sensors.windows.length = static_cast<std::size_t>(network.zoo.input->width);
   }
   TRIBUTARY_ASSIGN_OR_RETURN(TrainTest data, LoadData(options));
-  TRIBUTARY_ASSIGN_OR_RETURN(FittedNetwork fitted,
-                             FitNetwork(arguments.file, file.weights, network, options.name, std::move(data.test)));
+  TRIBUTARY_ASSIGN_OR_RETURN(FittedNetwork fitted, FitNetwork(arguments.file, file.weights, network,
+                                                              options.name, std::move(data.test)));
   const Dataset& test = fitted.data;
 
   SetComputeThreads(arguments.threads);
@@ -110,8 +114,8 @@ Status Run(const Arguments& arguments) {
                {"class_names", test.class_names()},
                {"samples_per_second", rate}});
   } else {
-    std::printf("%s on %s: accuracy %.2f %%, loss %.4f over %s test samples (%s samples/s)\n", network.zoo.name.c_str(),
-                network.data.c_str(), 100 * result.accuracy, result.loss,
+    std::printf("%s on %s: accuracy %.2f %%, loss %.4f over %s test samples (%s samples/s)\n",
+                network.zoo.name.c_str(), network.data.c_str(), 100 * result.accuracy, result.loss,
                 FormatThousands(static_cast<std::int64_t>(result.samples)).c_str(),
                 FormatThousands(static_cast<std::int64_t>(rate)).c_str());
   }
@@ -123,22 +127,28 @@ Status Run(const Arguments& arguments) {
 void AddEvaluateCommand(CLI::App& app, Action& action) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand("evaluate", "Measure saved weights on a test set");
-  command->add_option("file", arguments->file, "A network with its weights: written by 'tributary train --save' or a run, or ONNX")
+  command
+      ->add_option("file", arguments->file,
+                   "A network with its weights: written by 'tributary train --save' or a run, or ONNX")
       ->required()
       ->type_name("FILE.safetensors|FILE.onnx");
   command->add_option("--model", arguments->model, "Network in the file; without it, what the file says");
-  command->add_option("--stem", arguments->stem, "Its form: auto, cifar or imagenet; without it, what the file says");
+  command->add_option("--stem", arguments->stem,
+                      "Its form: auto, cifar or imagenet; without it, what the file says");
   command->add_option("--data", arguments->data.name, "Data set; without it, the one it was trained on");
   AddDataDirOption(*command, arguments->data.data_dir);
   AddFolderOptions(*command, arguments->data);
   command->add_option("--test-limit", arguments->data.test_limit, "Use at most so many test samples");
-  command->add_option("--scores", arguments->scores, "Write the scores of all classes, one row per test sample")->type_name("FILE.npy");
+  command
+      ->add_option("--scores", arguments->scores, "Write the scores of all classes, one row per test sample")
+      ->type_name("FILE.npy");
   AddThreadsOption(*command, arguments->threads);
   AddTorchDeviceOption(*command, arguments->device);
   AddJsonFlag(*command, arguments->json);
   command->add_flag("--quiet", arguments->quiet, "Print the result only");
-  command->footer("Examples:\n  tributary evaluate m.safetensors --data-dir ~/data\n"
-                  "  tributary evaluate network.onnx --data ./photos --scores scores.npy");
+  command->footer(
+      "Examples:\n  tributary evaluate m.safetensors --data-dir ~/data\n"
+      "  tributary evaluate network.onnx --data ./photos --scores scores.npy");
   command->callback([arguments, &action] { action = [arguments] { return Run(*arguments); }; });
 }
 

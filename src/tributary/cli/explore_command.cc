@@ -54,7 +54,8 @@ std::string LossText(const std::optional<double>& loss) {
 
 std::string StandingText(const Exploration::Standing& standing) {
   if (standing.evaluated == 0) {
-    if (standing.snapshots == kSnapshots) return "first vectors, " + std::to_string(standing.screened) + " screened";
+    if (standing.snapshots == kSnapshots)
+      return "first vectors, " + std::to_string(standing.screened) + " screened";
     return "snapshot " + std::to_string(standing.snapshots + 1) + " of " + std::to_string(kSnapshots);
   }
   char text[160];
@@ -117,29 +118,33 @@ Json SummaryJson(const Arguments& arguments, const ParetoFront& front, const Fro
 
 void PrintSummary(const Arguments& arguments, const ParetoFront& front, const FrontExtras& extras,
                   const Exploration::Standing& standing, bool interrupted, double seconds) {
-  std::printf("%s after %s: %s\n", interrupted ? "interrupted" : "done", FormatDuration(FromSeconds(seconds)).c_str(),
-              StandingText(standing).c_str());
-  std::printf("%zu sub-networks screened, %zu of them evaluated (which saved %.0f %% of the steps), %zu confirmed\n",
-              standing.screened, standing.evaluated, 100 * standing.saved, standing.confirmed);
+  std::printf("%s after %s: %s\n", interrupted ? "interrupted" : "done",
+              FormatDuration(FromSeconds(seconds)).c_str(), StandingText(standing).c_str());
+  std::printf(
+      "%zu sub-networks screened, %zu of them evaluated (which saved %.0f %% of the steps), %zu confirmed\n",
+      standing.screened, standing.evaluated, 100 * standing.saved, standing.confirmed);
   std::printf("The loss is %s without training and %s after that of the full network\n",
               LossText(standing.untrained).c_str(), LossText(standing.full_loss).c_str());
   if (extras.comparison) {
     const ComparisonTally tally = TallyOf(*extras.comparison, front.cost);
-    std::printf("\nThe costliest uniform vector and the costliest of the front that can be afforded at each share of the full"
-                " network's cost,\ntrained again %zu times with other chance:\n%s"
-                "The front is better over %.0f %% of the range (by more than the deviation over %.0f %%), the same vector over"
-                " %.0f %%, worse over %.0f %% (%.0f %%).\n",
-                extras.comparison->front.front().losses.size(),
-                DescribeComparison(*extras.comparison, front.cost).c_str(), 100 * tally.better,
-                100 * tally.clearly_better, 100 * tally.same, 100 * tally.worse, 100 * tally.clearly_worse);
+    std::printf(
+        "\nThe costliest uniform vector and the costliest of the front that can be afforded at each share of "
+        "the full"
+        " network's cost,\ntrained again %zu times with other chance:\n%s"
+        "The front is better over %.0f %% of the range (by more than the deviation over %.0f %%), the same "
+        "vector over"
+        " %.0f %%, worse over %.0f %% (%.0f %%).\n",
+        extras.comparison->front.front().losses.size(),
+        DescribeComparison(*extras.comparison, front.cost).c_str(), 100 * tally.better,
+        100 * tally.clearly_better, 100 * tally.same, 100 * tally.worse, 100 * tally.clearly_worse);
   }
   std::printf("wrote %s; go on with --resume\n", arguments.out.c_str());
 }
 
 // Searches until the time is over (Cancelled), there have been so many generations or there is nothing new, saving after
 // every generation.
-Status Search(Exploration& exploration, const std::filesystem::path& state, std::optional<std::uint64_t> generations,
-              const Exploration::Watch& watch) {
+Status Search(Exploration& exploration, const std::filesystem::path& state,
+              std::optional<std::uint64_t> generations, const Exploration::Watch& watch) {
   TRIBUTARY_RETURN_IF_ERROR(exploration.Prepare(watch));
   TRIBUTARY_RETURN_IF_ERROR(exploration.Save(state));
   for (std::size_t saved = 0; !generations || exploration.standing().generation < *generations;) {
@@ -162,7 +167,8 @@ Status ReadWords(Arguments& arguments) {
   }
   TRIBUTARY_ASSIGN_OR_RETURN(arguments.options.channels, ParseChannelChoice(arguments.channels));
   const std::vector<std::string> known = {"auto", "none", "inverse"};
-  if (std::ranges::find(known, arguments.scaling) == known.end()) return UnknownName("scaling", arguments.scaling, known);
+  if (std::ranges::find(known, arguments.scaling) == known.end())
+    return UnknownName("scaling", arguments.scaling, known);
   arguments.options.screening_steps = std::min(arguments.options.screening_steps, arguments.options.steps);
   arguments.options.threads = static_cast<std::size_t>(arguments.threads);
   return CheckExploreOptions(arguments.options);
@@ -176,7 +182,8 @@ Status Run(Arguments arguments) {
   }
   if (!arguments.plot.empty()) TRIBUTARY_RETURN_IF_ERROR(CheckWritable(arguments.plot));
   if (!arguments.resume && std::filesystem::exists(state)) {
-    return InvalidArgument(state.string() + " is there from an exploration before; go on from it with --resume, choose"
+    return InvalidArgument(state.string() +
+                           " is there from an exploration before; go on from it with --resume, choose"
                            " another --out, or delete it");
   }
   TRIBUTARY_ASSIGN_OR_RETURN(const Stem stem, ParseStem(arguments.stem));
@@ -190,28 +197,32 @@ Status Run(Arguments arguments) {
   network.input = data.train.shape();
   network.classes = data.train.classes();
   if (network.imported) {
-    TRIBUTARY_ASSIGN_OR_RETURN(Graph fitted, FitToData(*network.imported, *network.input, *network.classes, /*new_head=*/false));
+    TRIBUTARY_ASSIGN_OR_RETURN(
+        Graph fitted, FitToData(*network.imported, *network.input, *network.classes, /*new_head=*/false));
     network.imported = std::make_shared<const Graph>(std::move(fitted));
   }
   TRIBUTARY_ASSIGN_OR_RETURN(Graph graph, BuildZooGraph(network));
   const auto model = std::make_shared<const Model>(std::move(graph));
   arguments.options.scale_filters =
-      arguments.scaling == "inverse" || (arguments.scaling == "auto" && SuitableScaling(model->graph) == FilterScaling::kInverse);
+      arguments.scaling == "inverse" ||
+      (arguments.scaling == "auto" && SuitableScaling(model->graph) == FilterScaling::kInverse);
   const auto clock = MakeRealClock();
   TRIBUTARY_ASSIGN_OR_RETURN(
       const auto exploration,
       Exploration::Make(arguments.options, model, data.train,
-                        {{"model", arguments.model}, {"stem", arguments.stem}, {"data", arguments.data.name}}, *clock));
+                        {{"model", arguments.model}, {"stem", arguments.stem}, {"data", arguments.data.name}},
+                        *clock));
   if (arguments.resume) TRIBUTARY_RETURN_IF_ERROR(exploration->Resume(state));
 
   const bool talk = !arguments.json && !arguments.quiet;
   if (talk) {
-    std::printf("Exploring %s (%zu channel groups, %s MACs a sample) on %s for %s, cost is %s%s, %d thread%s\n",
-                arguments.model.c_str(), model->channels.groups.size(),
-                FormatCount(static_cast<double>(TotalMacs(model->costs).value)).c_str(), arguments.data.name.c_str(),
-                FormatDuration(FromSeconds(60 * arguments.budget_minutes)).c_str(), arguments.cost.c_str(),
-                arguments.profile.empty() ? "" : (" of " + arguments.profile).c_str(), arguments.threads,
-                arguments.threads == 1 ? "" : "s");
+    std::printf(
+        "Exploring %s (%zu channel groups, %s MACs a sample) on %s for %s, cost is %s%s, %d thread%s\n",
+        arguments.model.c_str(), model->channels.groups.size(),
+        FormatCount(static_cast<double>(TotalMacs(model->costs).value)).c_str(), arguments.data.name.c_str(),
+        FormatDuration(FromSeconds(60 * arguments.budget_minutes)).c_str(), arguments.cost.c_str(),
+        arguments.profile.empty() ? "" : (" of " + arguments.profile).c_str(), arguments.threads,
+        arguments.threads == 1 ? "" : "s");
     std::fflush(stdout);
   }
   const double budget = 60 * arguments.budget_minutes;
@@ -234,13 +245,16 @@ Status Run(Arguments arguments) {
   if (!front) {
     progress.Clear();
     if (!interrupt.interrupted()) {
-      return ResourceExhausted("the budget was over before the full network had been evaluated; give more minutes"
-                               " (--budget) and go on with --resume");
+      return ResourceExhausted(
+          "the budget was over before the full network had been evaluated; give more minutes"
+          " (--budget) and go on with --resume");
     }
     if (arguments.json) {
       PrintJson(Json{{"interrupted", true}, {"generations", 0}, {"evaluated", 0}, {"front", 0}});
     } else {
-      std::printf("interrupted before the full network had been evaluated: there is no front yet; go on with --resume\n");
+      std::printf(
+          "interrupted before the full network had been evaluated: there is no front yet; go on with "
+          "--resume\n");
     }
     return OkStatus();
   }
@@ -284,29 +298,43 @@ void AddSearchOptions(CLI::App& command, Arguments& a) {
   command.add_option("--population", options.population, "Vectors that survive a generation; at least 10")
       ->capture_default_str();
   command.add_option("--seed", options.seed, "Same seed and options: the same search")->capture_default_str();
-  command.add_option("--cost", a.cost, "What is traded against convergence: time (of a step, as measured here or of --profile) or macs")
+  command
+      .add_option(
+          "--cost", a.cost,
+          "What is traded against convergence: time (of a step, as measured here or of --profile) or macs")
       ->capture_default_str();
-  command.add_option("--profile", a.profile,
-                     "Times of another device instead of this machine's: MACs that it does in a second, as 'compute' in "
-                     "experiments, or a front that was explored on it")
+  command
+      .add_option(
+          "--profile", a.profile,
+          "Times of another device instead of this machine's: MACs that it does in a second, as 'compute' in "
+          "experiments, or a front that was explored on it")
       ->type_name("RATE|FILE.json");
   command.add_option("--batch", options.batch, "Samples of a mini-batch")->capture_default_str();
   command.add_option("--lr", options.learning_rate, "Learning rate")->capture_default_str();
-  command.add_option("--momentum", options.momentum, "Share of the last direction that is kept")->capture_default_str();
+  command.add_option("--momentum", options.momentum, "Share of the last direction that is kept")
+      ->capture_default_str();
   command.add_option("--steps", options.steps, "Mini-batches from each snapshot by which a vector is judged")
       ->capture_default_str();
-  command.add_option("--screening-steps", options.screening_steps, "Mini-batches by which it is decided who is judged")
+  command
+      .add_option("--screening-steps", options.screening_steps,
+                  "Mini-batches by which it is decided who is judged")
       ->capture_default_str();
   command.add_option("--samples", options.samples, "Training samples over which the loss is taken")
       ->capture_default_str();
   command.add_option("--snapshot-steps", options.snapshot_steps, "Steps of training to the last snapshot")
       ->capture_default_str();
-  command.add_option("--channels", a.channels,
-                     "Which channels a step keeps: random (others at each step) or first; devices do best with the same")
+  command
+      .add_option(
+          "--channels", a.channels,
+          "Which channels a step keeps: random (others at each step) or first; devices do best with the same")
       ->capture_default_str();
-  command.add_option("--scaling", a.scaling, "Of the filters that are kept: none, inverse (to how many are), or auto")
+  command
+      .add_option("--scaling", a.scaling,
+                  "Of the filters that are kept: none, inverse (to how many are), or auto")
       ->capture_default_str();
-  command.add_option("--repeats", a.repeats, "Times that front and uniform vectors are trained again, to compare them")
+  command
+      .add_option("--repeats", a.repeats,
+                  "Times that front and uniform vectors are trained again, to compare them")
       ->check(CLI::Range(0, 100))
       ->capture_default_str();
 }
@@ -316,11 +344,16 @@ void AddSearchOptions(CLI::App& command, Arguments& a) {
 void AddExploreCommand(CLI::App& app, Action& action) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand(
-      "explore", "Find the dropout vectors of a network that are worth their cost, for devices to choose from");
-  command->add_option("model", arguments->model, "A network of the zoo (see 'tributary models'), or FILE.onnx")->required();
+      "explore",
+      "Find the dropout vectors of a network that are worth their cost, for devices to choose from");
+  command
+      ->add_option("model", arguments->model, "A network of the zoo (see 'tributary models'), or FILE.onnx")
+      ->required();
   AddStemOption(*command, arguments->stem);
-  command->add_option("--data", arguments->data.name,
-                      "Data set, or a folder with X.npy and y.npy, with pictures or with recordings; see 'tributary data'")
+  command
+      ->add_option("--data", arguments->data.name,
+                   "Data set, or a folder with X.npy and y.npy, with pictures or with recordings; see "
+                   "'tributary data'")
       ->capture_default_str();
   AddDataDirOption(*command, arguments->data.data_dir);
   AddFolderOptions(*command, arguments->data);
@@ -328,15 +361,18 @@ void AddExploreCommand(CLI::App& app, Action& action) {
   command->add_option("--budget", arguments->budget_minutes, "Minutes to take")
       ->check(CLI::Range(0.001, 100'000.0))
       ->capture_default_str();
-  command->add_option("--generations", arguments->generations,
-                      "End the search after so many, however fast the machine is; what is left of the minutes is for the comparison")
+  command
+      ->add_option("--generations", arguments->generations,
+                   "End the search after so many, however fast the machine is; what is left of the minutes "
+                   "is for the comparison")
       ->check(CLI::Range(1, 1'000'000));
   AddSearchOptions(*command, *arguments);
   AddThreadsOption(*command, arguments->threads);
   command->add_option("--out", arguments->out, "Where the front goes; beside it, FILE.state to go on from")
       ->type_name("FILE.json")
       ->required();
-  command->add_option("--plot", arguments->plot, "Draw the front and the uniform vectors")->type_name("FILE.svg");
+  command->add_option("--plot", arguments->plot, "Draw the front and the uniform vectors")
+      ->type_name("FILE.svg");
   command->add_flag("--resume", arguments->resume, "Go on from FILE.state");
   AddJsonFlag(*command, arguments->json);
   command->add_flag("--quiet", arguments->quiet, "Print the result only");

@@ -7,7 +7,8 @@ StatusOr<SavedNetwork> NetworkIn(const NetworkFile& file) {
   if (!said.ok()) return std::move(said).status().WithContext(file.weights.path().string());
   SavedNetwork network = said->value_or(SavedNetwork{});
   if (file.graph) {
-    network.zoo = {.name = file.graph->name(), .input = file.graph->input_shape(), .classes = file.graph->classes()};
+    network.zoo = {
+        .name = file.graph->name(), .input = file.graph->input_shape(), .classes = file.graph->classes()};
     network.zoo.imported = file.graph;
   }
   return network;
@@ -21,8 +22,8 @@ StatusOr<FittedNetwork> FitNetwork(const std::string& path, const WeightsFile& f
                            ", but those of " + data_name + " are " + FormatShape(data.shape()));
   }
   if (network.zoo.classes && *network.zoo.classes < data.classes()) {
-    return InvalidArgument(path + " knows " + std::to_string(*network.zoo.classes) + " classes, but " + data_name +
-                           " has " + std::to_string(data.classes()));
+    return InvalidArgument(path + " knows " + std::to_string(*network.zoo.classes) + " classes, but " +
+                           data_name + " has " + std::to_string(data.classes()));
   }
   const auto& [mean, deviation] = network.normalisation;
   if (mean.size() == channels && deviation.size() == channels) {

@@ -58,27 +58,30 @@ void PrintAsJson(const remote::WatchedFleet& fleet) {
 }
 
 Status Run(const Arguments& arguments) {
-  const std::string address = arguments.host.find(':') == std::string::npos ? arguments.host + ":7070" : arguments.host;
+  const std::string address =
+      arguments.host.find(':') == std::string::npos ? arguments.host + ":7070" : arguments.host;
   TRIBUTARY_ASSIGN_OR_RETURN(const auto credentials, LoadParty(arguments.fleet, "operator", address));
   TRIBUTARY_ASSIGN_OR_RETURN(const remote::WatchedFleet fleet, remote::WatchFleet(address, credentials));
   if (arguments.json) {
     PrintAsJson(fleet);
     return OkStatus();
   }
-  TextTable table({"device", "name", "state", "for", "samples", "compute", "up", "down", "round trip", "memory",
-                   "threads", "applied", "missed", "segments", "planned"});
+  TextTable table({"device", "name", "state", "for", "samples", "compute", "up", "down", "round trip",
+                   "memory", "threads", "applied", "missed", "segments", "planned"});
   for (const remote::WatchedDevice& device : fleet.devices) {
     const DeviceProfile& profile = device.profile;
-    table.AddRow({std::to_string(profile.id.value), device.name, device.state, FormatDuration(device.state_time),
-                  SamplesOf(device), Rate(profile.compute.value, "MAC/s"),
+    table.AddRow({std::to_string(profile.id.value), device.name, device.state,
+                  FormatDuration(device.state_time), SamplesOf(device), Rate(profile.compute.value, "MAC/s"),
                   Rate(profile.uplink.value, "bit/s"), Rate(profile.downlink.value, "bit/s"),
-                  FormatDuration(profile.round_trip), FormatBytes(profile.memory), std::to_string(device.threads),
-                  std::to_string(device.applied), std::to_string(device.missed),
+                  FormatDuration(profile.round_trip), FormatBytes(profile.memory),
+                  std::to_string(device.threads), std::to_string(device.applied),
+                  std::to_string(device.missed),
                   std::to_string(device.pull_segments) + "/" + std::to_string(device.push_segments),
                   device.pull_segments > 0 ? FormatDuration(device.planned) : "-"});
   }
   std::printf("%s, round %llu%s\n%s", fleet.experiment.c_str(), static_cast<unsigned long long>(fleet.round),
-              fleet.rounds > 0 ? (" of " + std::to_string(fleet.rounds)).c_str() : "", table.Format().c_str());
+              fleet.rounds > 0 ? (" of " + std::to_string(fleet.rounds)).c_str() : "",
+              table.Format().c_str());
   return OkStatus();
 }
 
@@ -86,7 +89,8 @@ Status Run(const Arguments& arguments) {
 
 void AddFleetCommand(CLI::App& app, Action& action) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("fleet", "Show the devices of a running coordinator and what they can do");
+  CLI::App* command =
+      app.add_subcommand("fleet", "Show the devices of a running coordinator and what they can do");
   command->add_option("host", arguments->host, "The coordinator; port 7070 when not given")
       ->type_name("HOST[:PORT]")
       ->required();

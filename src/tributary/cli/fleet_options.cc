@@ -13,7 +13,9 @@ std::string HostOf(const std::string& address) {
   return host;
 }
 
-bool IsLoopback(const std::string& host) { return host == "localhost" || host == "::1" || host.starts_with("127."); }
+bool IsLoopback(const std::string& host) {
+  return host == "localhost" || host == "::1" || host.starts_with("127.");
+}
 
 bool IsBundle(const std::filesystem::path& folder) { return std::filesystem::exists(folder / "cert.pem"); }
 
@@ -24,14 +26,16 @@ void AddFleetOptions(CLI::App& command, FleetOptions& options) {
       ->envname("TRIBUTARY_KEYS")
       ->type_name("DIR")
       ->capture_default_str();
-  command.add_flag("--insecure", options.insecure, "Without TLS: anybody who can connect takes part. Loopback only");
+  command.add_flag("--insecure", options.insecure,
+                   "Without TLS: anybody who can connect takes part. Loopback only");
   command.add_flag("--insecure-anywhere", options.insecure_anywhere, "With --insecure: also beyond loopback");
 }
 
 Status CheckInsecure(const FleetOptions& options, const std::string& address) {
   if (!options.insecure || options.insecure_anywhere || IsLoopback(HostOf(address))) return OkStatus();
-  return InvalidArgument("--insecure would send the model and take updates in plain text over " + address +
-                         "; use keys ('tributary keys init'), or add --insecure-anywhere if that network is trusted");
+  return InvalidArgument(
+      "--insecure would send the model and take updates in plain text over " + address +
+      "; use keys ('tributary keys init'), or add --insecure-anywhere if that network is trusted");
 }
 
 StatusOr<std::optional<Credentials>> LoadParty(const FleetOptions& options, const std::string& party,
@@ -41,9 +45,10 @@ StatusOr<std::optional<Credentials>> LoadParty(const FleetOptions& options, cons
   if (options.insecure_anywhere) return InvalidArgument("--insecure-anywhere goes with --insecure");
   const std::filesystem::path bundle = IsBundle(options.keys) ? options.keys : options.keys / party;
   if (!IsBundle(bundle)) {
-    return NotFound("there are no keys in " + options.keys.string() + " or " + (options.keys / party).string() +
-                    "; make them with 'tributary keys init' and 'tributary keys device NAME', name their folder with"
-                    " --keys, or try things out on this machine with --insecure");
+    return NotFound(
+        "there are no keys in " + options.keys.string() + " or " + (options.keys / party).string() +
+        "; make them with 'tributary keys init' and 'tributary keys device NAME', name their folder with"
+        " --keys, or try things out on this machine with --insecure");
   }
   TRIBUTARY_ASSIGN_OR_RETURN(Credentials credentials, LoadCredentials(bundle));
   return std::optional(std::move(credentials));

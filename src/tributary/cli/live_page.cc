@@ -21,8 +21,11 @@ void AddDashboardOption(CLI::App& command, std::optional<std::string>& address) 
   command
       .add_option_function<std::vector<std::string>>(
           "--dashboard",
-          [&address](const std::vector<std::string>& given) { address = given.empty() || given.front().empty() ? kHere : given.front(); },
-          "Show the run in a browser while it lasts: here at a free port, or at HOST:PORT, with a token where others can reach it")
+          [&address](const std::vector<std::string>& given) {
+            address = given.empty() || given.front().empty() ? kHere : given.front();
+          },
+          "Show the run in a browser while it lasts: here at a free port, or at HOST:PORT, with a token "
+          "where others can reach it")
       ->type_name("[HOST:PORT]")
       ->expected(0, 1);
 }
@@ -44,8 +47,9 @@ StatusOr<std::unique_ptr<LivePage>> LivePage::Start(const std::optional<std::str
 #else
   (void)metrics;
   (void)out;
-  return InvalidArgument("this program was built without the dashboard; install libcpp-httplib-dev and configure with"
-                         " -DTRIBUTARY_DASHBOARD=ON");
+  return InvalidArgument(
+      "this program was built without the dashboard; install libcpp-httplib-dev and configure with"
+      " -DTRIBUTARY_DASHBOARD=ON");
 #endif
 }
 

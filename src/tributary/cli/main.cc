@@ -18,14 +18,17 @@ constexpr int kBadUsage = 2;
 
 int ExitCode(const Status& status) {
   switch (status.code()) {
-    case StatusCode::kOk: return kDone;
+    case StatusCode::kOk:
+      return kDone;
     case StatusCode::kInvalidArgument:
     case StatusCode::kNotFound:
     case StatusCode::kCorrupt:
-    case StatusCode::kResourceExhausted: return kBadUsage;
+    case StatusCode::kResourceExhausted:
+      return kBadUsage;
     case StatusCode::kUnavailable:
     case StatusCode::kCancelled:
-    case StatusCode::kIoError: return kFailed;
+    case StatusCode::kIoError:
+      return kFailed;
   }
   return kFailed;
 }
@@ -69,13 +72,16 @@ std::string UnknownArgument(const CLI::App& app) {
 }  // namespace
 
 int Main(int argc, const char* const* argv, const Extensions& extensions) {
-  CLI::App app("Trains one neural network across devices that differ in speed, bandwidth, memory, data and stream rate.",
-               "tributary");
-  app.footer("Examples:\n"
-             "  tributary run                                    train over eight simulated, unequal devices\n"
-             "  tributary train                                  train on this machine alone\n"
-             "  tributary models resnet18 --input 3x32x32        a network's layers and what they cost\n"
-             "  tributary data show glyphs --split dirichlet     who has what when data are divided");
+  CLI::App app(
+      "Trains one neural network across devices that differ in speed, bandwidth, memory, data and stream "
+      "rate.",
+      "tributary");
+  app.footer(
+      "Examples:\n"
+      "  tributary run                                    train over eight simulated, unequal devices\n"
+      "  tributary train                                  train on this machine alone\n"
+      "  tributary models resnet18 --input 3x32x32        a network's layers and what they cost\n"
+      "  tributary data show glyphs --split dirichlet     who has what when data are divided");
   app.set_version_flag("--version", VersionText());
   app.require_subcommand(0, 1);
   Action action;

@@ -39,25 +39,33 @@ StatusOr<ComparedPair> ComparePair(const std::filesystem::path& against, const s
     TRIBUTARY_ASSIGN_OR_RETURN(runs.emplace_back(), HistoryOfFolder(path));
   }
   if (!target) target = CommonTarget(runs);
-  ComparedPair pair{.comparison = Compare(runs, target.value_or(0)), .buffered = {MostBuffered(runs[0]), MostBuffered(runs[1])}};
-  TRIBUTARY_RETURN_IF_ERROR(WriteFileAtomically(folder / "against.svg", DrawComparison(runs, pair.comparison.target)));
+  ComparedPair pair{.comparison = Compare(runs, target.value_or(0)),
+                    .buffered = {MostBuffered(runs[0]), MostBuffered(runs[1])}};
+  TRIBUTARY_RETURN_IF_ERROR(
+      WriteFileAtomically(folder / "against.svg", DrawComparison(runs, pair.comparison.target)));
   return pair;
 }
 
 std::string FormatPair(const ComparedPair& pair) {
   const ComparedRun &first = pair.comparison.runs[0], &second = pair.comparison.runs[1];
   const std::string at = FormatShare(pair.comparison.target);
-  TextTable table({"", Printable(first.run.name), Printable(second.run.name), ""}, TextTable::Right::kAllButFirst);
-  const auto reaching = [&](const std::string& what, std::string (*format)(const Reached&), const std::string& ratio) {
+  TextTable table({"", Printable(first.run.name), Printable(second.run.name), ""},
+                  TextTable::Right::kAllButFirst);
+  const auto reaching = [&](const std::string& what, std::string (*format)(const Reached&),
+                            const std::string& ratio) {
     table.AddRow({what + " to " + at, Reaching(first, format), Reaching(second, format), ratio});
   };
-  reaching("time", [](const Reached& reached) { return FormatDuration(reached.time); },
-           Times(second.sooner, "sooner", "later"));
-  reaching("rounds", [](const Reached& reached) { return std::to_string(reached.round.value); },
-           Times(second.fewer_rounds, "fewer", "more"));
-  reaching("bytes", [](const Reached& reached) { return FormatBytes(reached.bytes); },
-           Times(second.fewer_bytes, "fewer", "more"));
-  table.AddRow({"devices' time spent waiting", FormatShare(first.run.waiting_share()), FormatShare(second.run.waiting_share()), ""});
+  reaching(
+      "time", [](const Reached& reached) { return FormatDuration(reached.time); },
+      Times(second.sooner, "sooner", "later"));
+  reaching(
+      "rounds", [](const Reached& reached) { return std::to_string(reached.round.value); },
+      Times(second.fewer_rounds, "fewer", "more"));
+  reaching(
+      "bytes", [](const Reached& reached) { return FormatBytes(reached.bytes); },
+      Times(second.fewer_bytes, "fewer", "more"));
+  table.AddRow({"devices' time spent waiting", FormatShare(first.run.waiting_share()),
+                FormatShare(second.run.waiting_share()), ""});
   if (pair.buffered[0] > 0 || pair.buffered[1] > 0) {  // There are streams.
     table.AddRow({"samples in buffers, at most", FormatThousands(static_cast<std::int64_t>(pair.buffered[0])),
                   FormatThousands(static_cast<std::int64_t>(pair.buffered[1])), ""});

@@ -12,7 +12,7 @@ namespace tributary {
 
 // Two runs of one experiment side by side: what it is compared with ([against]), and itself.
 struct ComparedPair {
-  Comparison comparison;  // The first is what the other is compared with.
+  Comparison comparison;               // The first is what the other is compared with.
   std::uint64_t buffered[2] = {0, 0};  // Samples in all devices' buffers at the end of a round, at most.
 };
 

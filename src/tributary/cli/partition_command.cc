@@ -46,7 +46,8 @@ class Workers {
  public:
   Workers(const Arguments& arguments, const Clock& clock)
       : pool_(static_cast<std::size_t>(arguments.threads)),
-        progress_(clock, stderr, {.style = arguments.quiet ? ProgressStyle::kQuiet : ProgressStyleFor(stderr)}) {}
+        progress_(clock, stderr,
+                  {.style = arguments.quiet ? ProgressStyle::kQuiet : ProgressStyleFor(stderr)}) {}
 
   // What is done from now on, for the progress line.
   void Begin(std::string stage) { stage_ = std::move(stage); }
@@ -94,7 +95,8 @@ StatusOr<std::vector<double>> ParseSpeeds(std::string_view text) {
     }
     speeds.push_back(speed);
     if (speeds.size() > kMostWorkers) {
-      return InvalidArgument("--speeds has more than " + std::to_string(kMostWorkers) + " numbers, the most workers");
+      return InvalidArgument("--speeds has more than " + std::to_string(kMostWorkers) +
+                             " numbers, the most workers");
     }
     if (word.size() == text.size()) return speeds;
     text.remove_prefix(word.size() + 1);
@@ -125,7 +127,8 @@ StatusOr<LabelledFeatures> ReadNetworkFeatures(const Arguments& arguments, Datas
   auto said = FromMetadata(file.metadata());
   if (!said.ok()) return std::move(said).status().WithContext(path);
   if (!*said) {
-    return InvalidArgument(path + " does not say which network it holds; weights come from 'tributary train --save'");
+    return InvalidArgument(
+        path + " does not say which network it holds; weights come from 'tributary train --save'");
   }
   TRIBUTARY_ASSIGN_OR_RETURN(FittedNetwork fitted,
                              FitNetwork(path, file, **said, arguments.data.name, std::move(data)));
@@ -141,8 +144,9 @@ StatusOr<LabelledFeatures> ReadNetworkFeatures(const Arguments& arguments, Datas
 StatusOr<LabelledFeatures> ReadFeatures(const Arguments& arguments, Workers& workers,
                                         std::vector<std::uint32_t>& sources) {
   if (arguments.features.empty() == arguments.features_from.empty()) {
-    return InvalidArgument("features are named by one of --features (a file; with --data, pixels or pca:K) and"
-                           " --features-from (with --data, the weights of a network)");
+    return InvalidArgument(
+        "features are named by one of --features (a file; with --data, pixels or pca:K) and"
+        " --features-from (with --data, the weights of a network)");
   }
   if (!arguments.data.name.empty()) {
     if (!arguments.labels.empty()) {
@@ -156,15 +160,17 @@ StatusOr<LabelledFeatures> ReadFeatures(const Arguments& arguments, Workers& wor
     data.seed = arguments.seed;
     TRIBUTARY_ASSIGN_OR_RETURN(TrainTest loaded, LoadData(data));
     sources.assign(loaded.train.sources().begin(), loaded.train.sources().end());
-    if (!arguments.features_from.empty()) return ReadNetworkFeatures(arguments, std::move(loaded.train), workers);
+    if (!arguments.features_from.empty())
+      return ReadNetworkFeatures(arguments, std::move(loaded.train), workers);
     return FeaturesOfDataset(loaded.train, choice, arguments.seed, workers.parallel());
   }
   if (!arguments.features_from.empty()) {
     return InvalidArgument("--features-from needs --data, the samples that the network is to read");
   }
   if (arguments.labels.empty()) {
-    return InvalidArgument("--features " + arguments.features +
-                           " needs --labels FILE.npy beside it, or --data NAME for the features of a data set");
+    return InvalidArgument(
+        "--features " + arguments.features +
+        " needs --labels FILE.npy beside it, or --data NAME for the features of a data set");
   }
   return ReadFeatureFiles(arguments.features, arguments.labels);
 }
@@ -183,8 +189,8 @@ Status Divide(const Arguments& arguments, const SubmodularOptions& options, cons
   std::vector<double> widths;
   const SamplesByClass groups = GroupByClass(made.labels, made.classes);
   if (arguments.method == "submodular") {
-    TRIBUTARY_ASSIGN_OR_RETURN(SubmodularSplit split,
-                               SplitSubmodular(made.features(), made.labels, made.classes, options, parallel));
+    TRIBUTARY_ASSIGN_OR_RETURN(SubmodularSplit split, SplitSubmodular(made.features(), made.labels,
+                                                                      made.classes, options, parallel));
     report.partition = std::move(split.partition);
     report.objective = std::move(split.objective);
     report.neighbours = split.neighbours;
@@ -199,7 +205,8 @@ Status Divide(const Arguments& arguments, const SubmodularOptions& options, cons
     TRIBUTARY_ASSIGN_OR_RETURN(report.partition, MakeSplit(split, made.labels, made.classes, sources));
   }
   if (widths.empty()) widths = ClassWidths(made.features(), groups, options.width, options.seed, parallel);
-  report.objective = MeasureWorth(made.features(), made.labels, report.partition, options.objective, widths, parallel);
+  report.objective =
+      MeasureWorth(made.features(), made.labels, report.partition, options.objective, widths, parallel);
   return OkStatus();
 }
 
@@ -226,7 +233,8 @@ Status Run(const Arguments& arguments) {
   if (!arguments.plot.empty()) {
     workers.Begin("drawing");
     const std::string name = arguments.data.name.empty() ? arguments.features : arguments.data.name;
-    const std::string title = name + " over " + std::to_string(report.partition.size()) + " workers, " + arguments.method;
+    const std::string title =
+        name + " over " + std::to_string(report.partition.size()) + " workers, " + arguments.method;
     picture = DrawShards(ChartOfShards(report, made, title, arguments.seed, parallel));
   }
   workers.Clear();
@@ -238,30 +246,40 @@ Status Run(const Arguments& arguments) {
     return OkStatus();
   }
   PrintPartition(report);
-  std::printf("\nwrote %s%s%s\n", arguments.out.c_str(), arguments.plot.empty() ? "" : " and ", arguments.plot.c_str());
+  std::printf("\nwrote %s%s%s\n", arguments.out.c_str(), arguments.plot.empty() ? "" : " and ",
+              arguments.plot.c_str());
   return OkStatus();
 }
 
 void AddMethodOptions(CLI::App& command, Arguments& a) {
-  command.add_option("--method", a.method,
-                     "submodular and stratified (by speed and class, at random), or a split that ignores speeds: iid, "
-                     "dirichlet, classes-per-device, extended-dirichlet, shards, source")
+  command
+      .add_option(
+          "--method", a.method,
+          "submodular and stratified (by speed and class, at random), or a split that ignores speeds: iid, "
+          "dirichlet, classes-per-device, extended-dirichlet, shards, source")
       ->capture_default_str();
-  command.add_option("--objective", a.objective, "facility-location, graph-cut or matched-cut")->capture_default_str();
-  command.add_option("--choice", a.choice,
-                     "submodular: who chooses next: fill (whose quota is filled least) or raw (who has least, as published)")
+  command.add_option("--objective", a.objective, "facility-location, graph-cut or matched-cut")
       ->capture_default_str();
-  command.add_option("--width", a.width, "Of the Gaussian kernel; the median distance within each class when not given");
-  command.add_option("--memory", a.memory, "What submodular may take besides the features; less makes it slower")
+  command
+      .add_option("--choice", a.choice,
+                  "submodular: who chooses next: fill (whose quota is filled least) or raw (who has least, "
+                  "as published)")
+      ->capture_default_str();
+  command.add_option("--width", a.width,
+                     "Of the Gaussian kernel; the median distance within each class when not given");
+  command
+      .add_option("--memory", a.memory, "What submodular may take besides the features; less makes it slower")
       ->type_name("BYTES")
       ->capture_default_str();
   command.add_option("--alpha", a.split.alpha, "dirichlet, extended-dirichlet: smaller is more skewed")
       ->capture_default_str();
-  command.add_option("--classes-per-device", a.split.classes_per_device,
-                     "classes-per-device, extended-dirichlet: classes that each worker sees")
+  command
+      .add_option("--classes-per-device", a.split.classes_per_device,
+                  "classes-per-device, extended-dirichlet: classes that each worker sees")
       ->capture_default_str();
-  command.add_option("--shards-per-device", a.split.shards_per_device,
-                     "shards: runs of the label-sorted data that each worker is dealt")
+  command
+      .add_option("--shards-per-device", a.split.shards_per_device,
+                  "shards: runs of the label-sorted data that each worker is dealt")
       ->capture_default_str();
 }
 
@@ -271,15 +289,21 @@ void AddPartitionCommand(CLI::App& app, Action& action) {
   auto arguments = std::make_shared<Arguments>();
   arguments->data.name.clear();
   CLI::App* command = app.add_subcommand(
-      "partition", "Divide samples over workers so that shards fit their speeds and look alike in feature space");
-  command->add_option("--features", arguments->features,
-                      "A row of numbers for each sample; or, with --data: pixels, or pca:K for K principal components")
+      "partition",
+      "Divide samples over workers so that shards fit their speeds and look alike in feature space");
+  command
+      ->add_option(
+          "--features", arguments->features,
+          "A row of numbers for each sample; or, with --data: pixels, or pca:K for K principal components")
       ->type_name("FILE.npy");
-  command->add_option("--features-from", arguments->features_from,
-                      "With --data: what this trained network makes of each sample before its last layer")
+  command
+      ->add_option("--features-from", arguments->features_from,
+                   "With --data: what this trained network makes of each sample before its last layer")
       ->type_name("FILE.safetensors");
-  command->add_option("--labels", arguments->labels, "The class of each sample, from 0")->type_name("FILE.npy");
-  command->add_option("--data", arguments->data.name, "A data set whose training samples are divided; see 'tributary data'");
+  command->add_option("--labels", arguments->labels, "The class of each sample, from 0")
+      ->type_name("FILE.npy");
+  command->add_option("--data", arguments->data.name,
+                      "A data set whose training samples are divided; see 'tributary data'");
   AddDataDirOption(*command, arguments->data.data_dir);
   AddFolderOptions(*command, arguments->data);
   command->add_option("--train-limit", arguments->data.train_limit, "Use at most so many training samples");
@@ -287,21 +311,27 @@ void AddPartitionCommand(CLI::App& app, Action& action) {
       ->type_name("X,X,…")
       ->required();
   AddMethodOptions(*command, *arguments);
-  command->add_option("--seed", arguments->seed, "The same seed gives the same shards")->capture_default_str();
-  command->add_option("--distance-samples", arguments->distance_samples,
-                      "Take distances over so many samples where there are more; 0 for all")
+  command->add_option("--seed", arguments->seed, "The same seed gives the same shards")
+      ->capture_default_str();
+  command
+      ->add_option("--distance-samples", arguments->distance_samples,
+                   "Take distances over so many samples where there are more; 0 for all")
       ->capture_default_str();
   AddThreadsOption(*command, arguments->threads);
   command->add_option("--out", arguments->out, "Where the shards go")->type_name("FILE.json")->required();
-  command->add_option("--plot", arguments->plot, "Draw classes and features of each worker")->type_name("FILE.svg");
+  command->add_option("--plot", arguments->plot, "Draw classes and features of each worker")
+      ->type_name("FILE.svg");
   AddJsonFlag(*command, arguments->json);
   command->add_flag("--quiet", arguments->quiet, "Print the result only");
   command->footer(
-      "The feature distance of a shard is its maximum mean discrepancy to all samples: 0 where they look alike.\n"
+      "The feature distance of a shard is its maximum mean discrepancy to all samples: 0 where they look "
+      "alike.\n"
       "Where a class has fewer samples than there are workers, some workers get none of it.\n"
       "Examples:\n"
-      "  tributary partition --features F.npy --labels L.npy --speeds 4,2,1,1 --out parts.json --plot parts.svg\n"
-      "  tributary partition --data cifar10 --features pca:64 --speeds 1,1,1,1 --objective facility-location --out p.json\n"
+      "  tributary partition --features F.npy --labels L.npy --speeds 4,2,1,1 --out parts.json --plot "
+      "parts.svg\n"
+      "  tributary partition --data cifar10 --features pca:64 --speeds 1,1,1,1 --objective facility-location "
+      "--out p.json\n"
       "  tributary partition --data glyphs --features-from m.safetensors --speeds 2,1,1 --out p.json");
   command->callback([arguments, &action] { action = [arguments] { return Run(*arguments); }; });
 }

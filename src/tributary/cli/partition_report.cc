@@ -27,10 +27,12 @@ std::string ShortNumber(double value) {
 }
 
 // Two coordinates for each sample; the second is 0 where features have but one.
-std::vector<Point> PlacesOf(const LabelledFeatures& features, std::uint64_t seed, const ParallelFor& parallel) {
+std::vector<Point> PlacesOf(const LabelledFeatures& features, std::uint64_t seed,
+                            const ParallelFor& parallel) {
   const std::size_t components = std::min<std::size_t>(2, features.dimensions);
   const Features view = features.features();
-  const SampleReader reader{view.samples(), view.dimensions, [&view](std::size_t sample, std::span<float> row) {
+  const SampleReader reader{view.samples(), view.dimensions,
+                            [&view](std::size_t sample, std::span<float> row) {
                               std::ranges::copy(view.Row(sample), row.begin());
                             }};
   const PrincipalComponents found = FindPrincipalComponents(reader, components, seed, parallel);
@@ -43,7 +45,8 @@ std::vector<Point> PlacesOf(const LabelledFeatures& features, std::uint64_t seed
 }
 
 std::vector<ShardsChart::Sample> DrawSome(std::vector<std::uint32_t> samples, std::size_t most,
-                                          const std::vector<Point>& places, const LabelledFeatures& features, Rng rng) {
+                                          const std::vector<Point>& places, const LabelledFeatures& features,
+                                          Rng rng) {
   if (samples.size() > most) {
     Shuffle(rng, std::span(samples));
     samples.resize(most);
@@ -85,8 +88,8 @@ std::string FormatPartitionJson(const PartitionReport& report) {
   return text + "\n}\n";
 }
 
-ShardsChart ChartOfShards(const PartitionReport& report, const LabelledFeatures& features, const std::string& title,
-                          std::uint64_t seed, const ParallelFor& parallel) {
+ShardsChart ChartOfShards(const PartitionReport& report, const LabelledFeatures& features,
+                          const std::string& title, std::uint64_t seed, const ParallelFor& parallel) {
   // Many workers share what a viewer can draw.
   const std::size_t points = std::clamp<std::size_t>(10'000 / report.partition.size(), 20, 1000);
   const std::vector<Point> places = PlacesOf(features, seed, parallel);
@@ -97,22 +100,25 @@ ShardsChart ChartOfShards(const PartitionReport& report, const LabelledFeatures&
   chart.backdrop = DrawSome(all, points, places, features, Rng::ForStream(seed, DeviceId{0}, "backdrop"));
   for (std::size_t j = 0; j < report.partition.size(); ++j) {
     ShardsChart::Shard& shard = chart.shards.emplace_back();
-    shard.caption = FormatThousands(static_cast<std::int64_t>(report.partition[j].size())) + " samples, distance " +
-                    ShortNumber(report.distance.distance[j]);
+    shard.caption = FormatThousands(static_cast<std::int64_t>(report.partition[j].size())) +
+                    " samples, distance " + ShortNumber(report.distance.distance[j]);
     shard.counts = report.class_counts[j];
-    shard.samples = DrawSome(report.partition[j], points, places, features,
-                             Rng::ForStream(seed, DeviceId{j}, "points"));
+    shard.samples =
+        DrawSome(report.partition[j], points, places, features, Rng::ForStream(seed, DeviceId{j}, "points"));
   }
   return chart;
 }
 
 void PrintPartition(const PartitionReport& report) {
-  TextTable table({"worker", "samples", "classes", "objective", "feature distance"}, TextTable::Right::kAllButFirst);
+  TextTable table({"worker", "samples", "classes", "objective", "feature distance"},
+                  TextTable::Right::kAllButFirst);
   for (std::size_t j = 0; j < report.partition.size(); ++j) {
     const std::size_t size = report.partition[j].size();
-    const auto held = std::ranges::count_if(report.class_counts[j], [](std::int64_t count) { return count > 0; });
+    const auto held =
+        std::ranges::count_if(report.class_counts[j], [](std::int64_t count) { return count > 0; });
     table.AddRow({std::to_string(j), FormatThousands(static_cast<std::int64_t>(size)), std::to_string(held),
-                  ShortNumber(report.objective[j]), size > 0 ? ShortNumber(report.distance.distance[j]) : "-"});
+                  ShortNumber(report.objective[j]),
+                  size > 0 ? ShortNumber(report.distance.distance[j]) : "-"});
   }
   std::fputs(table.Format().c_str(), stdout);
   if (report.distance.samples < SamplesOf(report.partition)) {

@@ -33,8 +33,8 @@ std::string FormatPartitionJson(const PartitionReport& report);
 
 // Samples by worker, drawn by their first two principal components; a thousand points of each worker at most, fewer
 // where workers are many, chosen by the seed.
-ShardsChart ChartOfShards(const PartitionReport& report, const LabelledFeatures& features, const std::string& title,
-                          std::uint64_t seed, const ParallelFor& parallel);
+ShardsChart ChartOfShards(const PartitionReport& report, const LabelledFeatures& features,
+                          const std::string& title, std::uint64_t seed, const ParallelFor& parallel);
 
 void PrintPartition(const PartitionReport& report);
 

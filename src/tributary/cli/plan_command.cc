@@ -57,20 +57,23 @@ Timeline::Row RowOf(const TransferProfile& profile, const Planned& plan) {
   const PassTimeline forward = ForwardTimeline(profile.Forward(), plan.forward);
   const PassTimeline backward = BackwardTimeline(profile.Backward(), plan.backward);
   Timeline::Lane link{"link", {}}, processor{"processor", {}};
-  const auto add = [&](const PassTimeline& pass, const TransferPlan& segments, double after, std::size_t colour,
-                       const char* transfer) {
+  const auto add = [&](const PassTimeline& pass, const TransferPlan& segments, double after,
+                       std::size_t colour, const char* transfer) {
     for (std::size_t i = 0; i < segments.size(); ++i) {
       link.blocks.push_back({after + pass.transfers[i].begin, after + pass.transfers[i].end,
                              std::string(transfer) + NameOfRun(profile, segments[i]), colour});
     }
     for (std::size_t i = 0; i < pass.layers.size(); ++i) {
-      processor.blocks.push_back({after + pass.layers[i].begin, after + pass.layers[i].end, profile.layers[i].name, colour});
+      processor.blocks.push_back(
+          {after + pass.layers[i].begin, after + pass.layers[i].end, profile.layers[i].name, colour});
     }
   };
   add(forward, plan.forward, 0, 0, "pull ");
   add(backward, plan.backward, forward.finish, 1, "push ");
   const double end = forward.finish + backward.finish;
-  return {std::string(NameOf(plan.strategy)) + ": " + Milliseconds(end), {std::move(link), std::move(processor)}, end};
+  return {std::string(NameOf(plan.strategy)) + ": " + Milliseconds(end),
+          {std::move(link), std::move(processor)},
+          end};
 }
 
 Status Run(const Arguments& arguments) {
@@ -82,11 +85,14 @@ Status Run(const Arguments& arguments) {
     TRIBUTARY_ASSIGN_OR_RETURN(const TransferStrategy strategy, ParseTransferStrategy(arguments.strategy));
     strategies = {strategy};
   }
-  TRIBUTARY_ASSIGN_OR_RETURN(const std::vector<std::byte> bytes, ReadFile(arguments.profile, kLargestProfile));
+  TRIBUTARY_ASSIGN_OR_RETURN(const std::vector<std::byte> bytes,
+                             ReadFile(arguments.profile, kLargestProfile));
   auto profile = ParseTransferProfile({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   if (!profile.ok()) return std::move(profile).status().WithContext(arguments.profile);
-  if (arguments.most_bytes && std::ranges::all_of(profile->layers, [](const auto& layer) { return layer.bytes == 0; })) {
-    return InvalidArgument("--max-segment needs layers that say their 'bytes', and " + arguments.profile + " has none");
+  if (arguments.most_bytes &&
+      std::ranges::all_of(profile->layers, [](const auto& layer) { return layer.bytes == 0; })) {
+    return InvalidArgument("--max-segment needs layers that say their 'bytes', and " + arguments.profile +
+                           " has none");
   }
   const SegmentBound bound = profile->Bound(arguments.most_bytes);
   const PassProfile forward = profile->Forward();
@@ -100,8 +106,9 @@ Status Run(const Arguments& arguments) {
   }
   if (!arguments.plot.empty()) {
     if (profile->layers.size() > kMostDrawn) {
-      return InvalidArgument("a picture of " + std::to_string(profile->layers.size()) + " layers would show nothing; up to " +
-                             std::to_string(kMostDrawn) + " are drawn");
+      return InvalidArgument("a picture of " + std::to_string(profile->layers.size()) +
+                             " layers would show nothing; up to " + std::to_string(kMostDrawn) +
+                             " are drawn");
     }
     Timeline timeline{"One iteration: transfers behind computation", "milliseconds", {}};
     for (const Planned& plan : plans) timeline.rows.push_back(RowOf(*profile, plan));
@@ -111,16 +118,19 @@ Status Run(const Arguments& arguments) {
     PrintJson(AsJson(plans));
     return OkStatus();
   }
-  const double sequential = FinishTime(forward, PlanTransfers(TransferStrategy::kSequential, forward, bound)) +
-                            FinishTime(backward, PlanTransfers(TransferStrategy::kSequential, backward, bound));
-  TextTable table({"strategy", "pull segments", "forward", "push segments", "backward", "iteration", "less than sequential"},
+  const double sequential =
+      FinishTime(forward, PlanTransfers(TransferStrategy::kSequential, forward, bound)) +
+      FinishTime(backward, PlanTransfers(TransferStrategy::kSequential, backward, bound));
+  TextTable table({"strategy", "pull segments", "forward", "push segments", "backward", "iteration",
+                   "less than sequential"},
                   TextTable::Right::kAllButFirst);
   for (const Planned& plan : plans) {
     const double iteration = plan.forward_ms + plan.backward_ms;
     char saved[32];
     std::snprintf(saved, sizeof saved, "%.1f %%", sequential > 0 ? 100 * (1 - iteration / sequential) : 0.0);
-    table.AddRow({std::string(NameOf(plan.strategy)), std::to_string(plan.forward.size()), Milliseconds(plan.forward_ms),
-                  std::to_string(plan.backward.size()), Milliseconds(plan.backward_ms), Milliseconds(iteration), saved});
+    table.AddRow({std::string(NameOf(plan.strategy)), std::to_string(plan.forward.size()),
+                  Milliseconds(plan.forward_ms), std::to_string(plan.backward.size()),
+                  Milliseconds(plan.backward_ms), Milliseconds(iteration), saved});
   }
   std::fputs(table.Format().c_str(), stdout);
   if (!arguments.plot.empty()) std::printf("picture %s\n", arguments.plot.c_str());
@@ -131,17 +141,22 @@ Status Run(const Arguments& arguments) {
 
 void AddPlanCommand(CLI::App& app, Action& action) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* command =
-      app.add_subcommand("plan", "Cut a step's transfers into segments that hide behind computation, from a profile");
-  command->add_option("profile", arguments->profile, "JSON file with the costs of each layer, as 'tributary profile' writes")
+  CLI::App* command = app.add_subcommand(
+      "plan", "Cut a step's transfers into segments that hide behind computation, from a profile");
+  command
+      ->add_option("profile", arguments->profile,
+                   "JSON file with the costs of each layer, as 'tributary profile' writes")
       ->type_name("FILE")
       ->required();
   command->add_option("--strategy", arguments->strategy, "sequential, layerwise, ibatch, optimal, or all")
       ->capture_default_str();
-  command->add_option("--max-segment", arguments->most_bytes, "Bytes that a segment may hold, where layers say theirs")
+  command
+      ->add_option("--max-segment", arguments->most_bytes,
+                   "Bytes that a segment may hold, where layers say theirs")
       ->check(CLI::PositiveNumber)
       ->type_name("BYTES");
-  command->add_option("--plot", arguments->plot, "Draw the timelines as an SVG picture")->type_name("FILE.svg");
+  command->add_option("--plot", arguments->plot, "Draw the timelines as an SVG picture")
+      ->type_name("FILE.svg");
   AddJsonFlag(*command, arguments->json);
   command->footer(
       "Every segment pays the profile's set-up time, the first one too. 'optimal' is exact.\n"

@@ -2,9 +2,9 @@
 #include <nlohmann/json.hpp>
 
 #include "tributary/base/names.h"
+#include "tributary/base/text_table.h"
 #include "tributary/cli/commands.h"
 #include "tributary/cli/shared_options.h"
-#include "tributary/base/text_table.h"
 #include "tributary/experiment/presets.h"
 
 namespace tributary {
@@ -43,7 +43,8 @@ Status Print(const std::string& name) {
 void AddPresetsCommand(CLI::App& app, Action& action) {
   auto name = std::make_shared<std::string>();
   auto json = std::make_shared<bool>(false);
-  CLI::App* command = app.add_subcommand("presets", "List the experiments that come with the program, or print one");
+  CLI::App* command =
+      app.add_subcommand("presets", "List the experiments that come with the program, or print one");
   command->add_option("name", *name, "Preset whose experiment file to print");
   AddJsonFlag(*command, *json);
   command->footer("Example:\n  tributary presets fedavg > mine.toml && tributary run ./mine.toml");

@@ -38,9 +38,10 @@ Status Run(const Arguments& arguments) {
   const auto model = std::make_shared<const Model>(std::move(graph));
   const auto clock = MakeRealClock();
   SetComputeThreads(arguments.threads);
-  std::fprintf(stderr, "measuring %d steps of %s, batches of %zu …\n", arguments.repeats, arguments.model.c_str(),
-               arguments.batch);
-  TRIBUTARY_ASSIGN_OR_RETURN(const LayerTimes times, MeasureLayers(model, arguments.batch, arguments.repeats, *clock));
+  std::fprintf(stderr, "measuring %d steps of %s, batches of %zu …\n", arguments.repeats,
+               arguments.model.c_str(), arguments.batch);
+  TRIBUTARY_ASSIGN_OR_RETURN(const LayerTimes times,
+                             MeasureLayers(model, arguments.batch, arguments.repeats, *clock));
   const auto milliseconds = [](Duration time) { return 1000 * ToSeconds(time); };
   TransferProfile profile;
   profile.pull_setup_ms = profile.push_setup_ms = milliseconds(setup);
@@ -68,7 +69,9 @@ void AddProfileCommand(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand(
       "profile", "Measure what each layer of a network costs here, as a profile for 'tributary plan' (JSON)");
   command->add_option("model", arguments->model, "A network of the zoo (see 'tributary models')")->required();
-  command->add_option("--input", arguments->input, "Shape of a sample, channels first")->type_name("CxHxW")->capture_default_str();
+  command->add_option("--input", arguments->input, "Shape of a sample, channels first")
+      ->type_name("CxHxW")
+      ->capture_default_str();
   command->add_option("--classes", arguments->classes, "Classes to tell apart")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}))
       ->capture_default_str();
@@ -76,7 +79,9 @@ void AddProfileCommand(CLI::App& app, Action& action) {
   command->add_option("--batch", arguments->batch, "Samples of a step")
       ->check(CLI::Range(std::size_t{1}, std::size_t{65536}))
       ->capture_default_str();
-  command->add_option("--link", arguments->link, "Rate of the link, both ways")->type_name("RATE")->capture_default_str();
+  command->add_option("--link", arguments->link, "Rate of the link, both ways")
+      ->type_name("RATE")
+      ->capture_default_str();
   command->add_option("--setup", arguments->setup, "What every transfer costs besides its bytes")
       ->type_name("TIME")
       ->capture_default_str();
@@ -87,7 +92,8 @@ void AddProfileCommand(CLI::App& app, Action& action) {
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   AddThreadsOption(*command, arguments->threads);
-  command->add_option("--out", arguments->out, "Write it here instead of on standard output")->type_name("FILE");
+  command->add_option("--out", arguments->out, "Write it here instead of on standard output")
+      ->type_name("FILE");
   command->footer(
       "Examples:\n"
       "  tributary profile vgg11 --link 50Mbit/s --setup 5ms --out p.json\n"

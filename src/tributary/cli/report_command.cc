@@ -25,13 +25,15 @@ StatusOr<Board> Read(const std::filesystem::path& folder) {
   const auto clock = MakeRealClock();
   std::optional<Progress> progress;
   return ReadBoard(folder, [&](std::uint64_t done, std::uint64_t all) {
-    if (!progress) progress.emplace(*clock, stderr, Progress::Options{.style = ProgressStyleFor(stderr), .total = all});
+    if (!progress)
+      progress.emplace(*clock, stderr, Progress::Options{.style = ProgressStyleFor(stderr), .total = all});
     progress->Update(done, FormatBytes({static_cast<std::int64_t>(done)}) + " of the event log");
   });
 }
 
 Status Report(const Arguments& arguments) {
-  TRIBUTARY_ASSIGN_OR_RETURN(const std::filesystem::path folder, FindRunFolder(arguments.store, arguments.run));
+  TRIBUTARY_ASSIGN_OR_RETURN(const std::filesystem::path folder,
+                             FindRunFolder(arguments.store, arguments.run));
   TRIBUTARY_ASSIGN_OR_RETURN(const Board board, Read(folder));
   if (arguments.json) {
     std::printf("%s\n", BoardJson(board).c_str());
@@ -48,9 +50,14 @@ Status Report(const Arguments& arguments) {
 
 void AddReportCommand(CLI::App& app, Action& action) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("report", "Show a run as one file for a browser: curves, fleet, where time and bytes went");
-  command->add_option("run", arguments->run, "The run, finished or not: its folder, number, name, beginning of a name, or last")->required();
-  command->add_option("--out", arguments->out, "The file; without it report.html in the run's folder")->type_name("FILE.html");
+  CLI::App* command = app.add_subcommand(
+      "report", "Show a run as one file for a browser: curves, fleet, where time and bytes went");
+  command
+      ->add_option("run", arguments->run,
+                   "The run, finished or not: its folder, number, name, beginning of a name, or last")
+      ->required();
+  command->add_option("--out", arguments->out, "The file; without it report.html in the run's folder")
+      ->type_name("FILE.html");
   AddStoreOption(*command, arguments->store);
   AddJsonFlag(*command, arguments->json);
   command->footer(

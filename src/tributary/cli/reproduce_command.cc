@@ -2,10 +2,10 @@
 #include <nlohmann/json.hpp>
 
 #include "tributary/base/names.h"
+#include "tributary/base/text_table.h"
 #include "tributary/cli/commands.h"
 #include "tributary/cli/interrupt.h"
 #include "tributary/cli/shared_options.h"
-#include "tributary/base/text_table.h"
 #include "tributary/reproduce/harness.h"
 #include "tributary/reproduce/report.h"
 #include "tributary/reproduce/study.h"
@@ -55,8 +55,9 @@ void PrintProgress(const HarnessProgress& progress) {
 
 Status Run(Arguments arguments) {
   if (arguments.name.empty()) return ListAll(arguments.json);
-  TRIBUTARY_ASSIGN_OR_RETURN(const Study study,
-                             MakeStudy(arguments.name, arguments.full ? Effort::kFull : Effort::kQuick, arguments.data_dir));
+  TRIBUTARY_ASSIGN_OR_RETURN(
+      const Study study,
+      MakeStudy(arguments.name, arguments.full ? Effort::kFull : Effort::kQuick, arguments.data_dir));
   HarnessOptions options;
   options.out = arguments.out.empty() ? std::filesystem::path("reproductions") /
                                             (arguments.name + (arguments.full ? "-full" : "-quick"))
@@ -78,8 +79,9 @@ Status Run(Arguments arguments) {
   simulation.threads = static_cast<std::size_t>(arguments.threads);
   TRIBUTARY_ASSIGN_OR_RETURN(simulation.device, FindTorchDevice(arguments.device));
   simulation.should_stop = options.should_stop;
-  TRIBUTARY_ASSIGN_OR_RETURN(const HarnessOutcome outcome,
-                             RunReproduction(study.reproduction, options, *clock, RunnerOf(study, simulation)));
+  TRIBUTARY_ASSIGN_OR_RETURN(
+      const HarnessOutcome outcome,
+      RunReproduction(study.reproduction, options, *clock, RunnerOf(study, simulation)));
   if (outcome.results.empty()) {
     std::fprintf(stderr, "stopped before the first run was finished\n");
     return OkStatus();
@@ -93,8 +95,8 @@ Status Run(Arguments arguments) {
     std::printf("\ntable, JSON and picture in %s\n", options.out.c_str());
   }
   if (outcome.stopped) {
-    std::fprintf(stderr, "stopped after %zu of %zu runs; the same command goes on from there\n", outcome.results.size(),
-                 outcome.total);
+    std::fprintf(stderr, "stopped after %zu of %zu runs; the same command goes on from there\n",
+                 outcome.results.size(), outcome.total);
   }
   return OkStatus();
 }
@@ -103,12 +105,16 @@ Status Run(Arguments arguments) {
 
 void AddReproduceCommand(CLI::App& app, Action& action) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("reproduce", "Run a published comparison: arms, seeds, spread, table and picture");
+  CLI::App* command =
+      app.add_subcommand("reproduce", "Run a published comparison: arms, seeds, spread, table and picture");
   command->add_option("name", arguments->name, "What to reproduce; without it, all are listed");
-  CLI::Option* quick = command->add_flag("--quick", arguments->quick, "Within twenty minutes on two cores (the default)");
+  CLI::Option* quick =
+      command->add_flag("--quick", arguments->quick, "Within twenty minutes on two cores (the default)");
   command->add_flag("--full", arguments->full, "Larger and longer, as in the documents")->excludes(quick);
   command->add_option("--seeds", arguments->seeds, "Run with seeds 1 … N")->check(CLI::Range(1, 1000));
-  command->add_option("--out", arguments->out, "Folder for results; without it reproductions/NAME-quick or -full")
+  command
+      ->add_option("--out", arguments->out,
+                   "Folder for results; without it reproductions/NAME-quick or -full")
       ->type_name("DIR");
   AddDataDirOption(*command, arguments->data_dir);
   AddThreadsOption(*command, arguments->threads);

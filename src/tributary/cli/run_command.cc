@@ -44,9 +44,11 @@ class OneRun {
     options.device = device;
     options.folder = folder_;
     std::FILE* const view_out = arguments_.json ? stderr : stdout;
-    LiveView view(*clock_, view_out, {.style = arguments_.quiet ? ProgressStyle::kQuiet : ProgressStyleFor(view_out)});
-    TRIBUTARY_ASSIGN_OR_RETURN(watchers_, Watchers::Open(arguments_.watch, experiment_, folder_, /*simulated=*/true,
-                                                         /*resumed=*/false, view, view_out));
+    LiveView view(*clock_, view_out,
+                  {.style = arguments_.quiet ? ProgressStyle::kQuiet : ProgressStyleFor(view_out)});
+    TRIBUTARY_ASSIGN_OR_RETURN(watchers_,
+                               Watchers::Open(arguments_.watch, experiment_, folder_, /*simulated=*/true,
+                                              /*resumed=*/false, view, view_out));
     options.watcher = &watchers_->sink();
     options.should_stop = [&] { return interrupt.interrupted(); };
     TRIBUTARY_ASSIGN_OR_RETURN(result_, Simulate(experiment_, options));
@@ -59,13 +61,14 @@ class OneRun {
   void Print() const {
     if (!arguments_.quiet) PrintDevices(result_);
     if (experiment_.model.compute_as) {
-      std::printf("time and bytes are those of %s; %s was trained in its place\n", experiment_.model.compute_as->c_str(),
-                  experiment_.model.name.c_str());
+      std::printf("time and bytes are those of %s; %s was trained in its place\n",
+                  experiment_.model.compute_as->c_str(), experiment_.model.name.c_str());
     }
     if (result_.run.accuracy) std::printf("accuracy %.2f %%, ", 100 * *result_.run.accuracy);
     std::printf("%llu rounds, %s of virtual time (%s of ours), %s down and %s up\n",
                 static_cast<unsigned long long>(result_.run.rounds), FormatDuration(result_.time).c_str(),
-                FormatDuration(clock_->Now()).c_str(), FormatBytes(result_.down).c_str(), FormatBytes(result_.up).c_str());
+                FormatDuration(clock_->Now()).c_str(), FormatBytes(result_.down).c_str(),
+                FormatBytes(result_.up).c_str());
     std::printf("run folder %s\ndigest %s\n", folder_.c_str(), result_.digest.c_str());
   }
   // Leaves it in the folder.
@@ -85,7 +88,8 @@ class OneRun {
 };
 
 Status RunAlone(const Arguments& arguments, const Experiment& experiment, TorchDevice device) {
-  OneRun run(arguments, experiment, arguments.out.empty() ? FreeFolder(experiment.goal) : std::filesystem::path(arguments.out));
+  OneRun run(arguments, experiment,
+             arguments.out.empty() ? FreeFolder(experiment.goal) : std::filesystem::path(arguments.out));
   const InterruptGuard interrupt;
   TRIBUTARY_RETURN_IF_ERROR(run.Run(device, interrupt));
   if (arguments.json) {
@@ -98,7 +102,8 @@ Status RunAlone(const Arguments& arguments, const Experiment& experiment, TorchD
   return OkStatus();
 }
 
-Status RunBoth(const Arguments& arguments, const Experiment& experiment, const Experiment& against, TorchDevice device) {
+Status RunBoth(const Arguments& arguments, const Experiment& experiment, const Experiment& against,
+               TorchDevice device) {
   std::filesystem::path folder = FreeFolder(experiment.goal), other = FreeFolder(against.goal);
   if (!arguments.out.empty()) {
     folder = arguments.out;
@@ -148,17 +153,23 @@ Status Run(Arguments arguments, const Extensions& extensions) {
 void AddRunCommand(CLI::App& app, Action& action, const Extensions& extensions) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand("run", "Run an experiment on a simulated fleet of unequal devices");
-  command->add_option("experiment", arguments->experiment, "Preset (see 'tributary presets') or path of a TOML file")
+  command
+      ->add_option("experiment", arguments->experiment,
+                   "Preset (see 'tributary presets') or path of a TOML file")
       ->capture_default_str();
-  command->add_option("--set", arguments->overrides, "Change a key of the experiment, e.g. train.batch=16; repeatable")
+  command
+      ->add_option("--set", arguments->overrides,
+                   "Change a key of the experiment, e.g. train.batch=16; repeatable")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
   command->add_option("--seed", arguments->seed, "Short for --set experiment.seed=N");
   AddDataDirOption(*command, arguments->data_dir);
   AddThreadsOption(*command, arguments->threads);
   AddTorchDeviceOption(*command, arguments->device);
-  command->add_flag("--alone", arguments->alone, "Leave out the run that the experiment is compared with ([against] in its file)");
-  command->add_option("--out", arguments->out, "Folder for the run's files; without it runs/NAME-SEED")->type_name("DIR");
+  command->add_flag("--alone", arguments->alone,
+                    "Leave out the run that the experiment is compared with ([against] in its file)");
+  command->add_option("--out", arguments->out, "Folder for the run's files; without it runs/NAME-SEED")
+      ->type_name("DIR");
   AddWatchOptions(*command, arguments->watch);
   AddJsonFlag(*command, arguments->json);
   command->add_flag("--quiet", arguments->quiet, "Print the result only");

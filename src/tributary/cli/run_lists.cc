@@ -24,10 +24,12 @@ bool IsRunFolder(const std::filesystem::path& path) {
 }  // namespace
 
 std::string FormatLocalTime(WallTime time) {
-  const auto seconds = static_cast<std::time_t>(std::chrono::duration_cast<std::chrono::seconds>(time).count());
+  const auto seconds =
+      static_cast<std::time_t>(std::chrono::duration_cast<std::chrono::seconds>(time).count());
   std::tm parts{};
   char text[32];
-  if (::localtime_r(&seconds, &parts) == nullptr || std::strftime(text, sizeof text, "%Y-%m-%d %H:%M", &parts) == 0) {
+  if (::localtime_r(&seconds, &parts) == nullptr ||
+      std::strftime(text, sizeof text, "%Y-%m-%d %H:%M", &parts) == 0) {
     return "–";
   }
   return text;
@@ -116,11 +118,16 @@ StatusOr<RunHistory> FindRun(const std::string& store, const std::string& named)
 StatusOr<std::filesystem::path> FindRunFolder(const std::string& store, const std::string& named) {
   if (IsRunFolder(named)) return std::filesystem::path(named);
   auto opened = RunStore::Open(StorePath(store));
-  if (!opened.ok()) return NotFound("there is no run in " + named + ": it has no events.jsonl; and " + opened.status().message());
+  if (!opened.ok())
+    return NotFound("there is no run in " + named + ": it has no events.jsonl; and " +
+                    opened.status().message());
   TRIBUTARY_ASSIGN_OR_RETURN(const RunRecord run, (*opened)->Find(named));
-  if (run.folder.empty()) return NotFound("the run " + run.name + " was recorded without a folder, and there is nothing to make a report of");
+  if (run.folder.empty())
+    return NotFound("the run " + run.name +
+                    " was recorded without a folder, and there is nothing to make a report of");
   if (!IsRunFolder(run.folder)) {
-    return NotFound("the run " + run.name + " was recorded, but its folder " + run.folder + " has no events.jsonl any more");
+    return NotFound("the run " + run.name + " was recorded, but its folder " + run.folder +
+                    " has no events.jsonl any more");
   }
   return std::filesystem::path(run.folder);
 }

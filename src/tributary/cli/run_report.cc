@@ -13,9 +13,18 @@ void PrintDevices(const FinishedRun& result) {
   constexpr std::size_t kMostRows = 32;
   const bool by_group = profiles.size() > kMostRows;
   // What devices kept of the network is shown where they had a choice.
-  const bool chose = std::ranges::any_of(result.devices, [](const DeviceTotals& device) { return device.chose > 0; });
-  std::vector<std::string> heading = {by_group ? "group" : "device", by_group ? "devices" : "group", "applied", "missed",
-                                      "compute", "transfer", "hidden", "waiting", "down", "up"};
+  const bool chose =
+      std::ranges::any_of(result.devices, [](const DeviceTotals& device) { return device.chose > 0; });
+  std::vector<std::string> heading = {by_group ? "group" : "device",
+                                      by_group ? "devices" : "group",
+                                      "applied",
+                                      "missed",
+                                      "compute",
+                                      "transfer",
+                                      "hidden",
+                                      "waiting",
+                                      "down",
+                                      "up"};
   if (chose) heading.push_back("kept");
   TextTable table(heading);
   for (std::size_t i = 0; i < profiles.size();) {
@@ -35,9 +44,14 @@ void PrintDevices(const FinishedRun& result) {
       sum.chose += device.chose;
     } while (by_group && end < profiles.size() && profiles[end].group == profiles[i].group);
     std::vector<std::string> row = {by_group ? profiles[i].group : std::to_string(i),
-                                    by_group ? std::to_string(end - i) : profiles[i].group, std::to_string(sum.applied),
-                                    std::to_string(sum.missed), FormatDuration(sum.compute), FormatDuration(sum.transfer),
-                                    FormatDuration(sum.hidden), FormatDuration(sum.waiting), FormatBytes(sum.down),
+                                    by_group ? std::to_string(end - i) : profiles[i].group,
+                                    std::to_string(sum.applied),
+                                    std::to_string(sum.missed),
+                                    FormatDuration(sum.compute),
+                                    FormatDuration(sum.transfer),
+                                    FormatDuration(sum.hidden),
+                                    FormatDuration(sum.waiting),
+                                    FormatBytes(sum.down),
                                     FormatBytes(sum.up)};
     if (chose) {
       const double kept = 100 * sum.kept / static_cast<double>(std::max<std::uint64_t>(1, sum.chose));

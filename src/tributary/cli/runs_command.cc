@@ -33,8 +33,11 @@ Status ListRuns(const Arguments& arguments) {
     if (arguments.json) {
       PrintJson(Json::array());
     } else {
-      std::printf("%s\n'tributary run' and 'tributary coordinator' record what they do; 'tributary runs import FOLDER' takes"
-                  " in what is there.\n", store.status().message().c_str());
+      std::printf(
+          "%s\n'tributary run' and 'tributary coordinator' record what they do; 'tributary runs import "
+          "FOLDER' takes"
+          " in what is there.\n",
+          store.status().message().c_str());
     }
     return OkStatus();
   }
@@ -46,11 +49,13 @@ Status ListRuns(const Arguments& arguments) {
     PrintJson(all);
     return OkStatus();
   }
-  TextTable table({"id", "name", "method", "model", "data", "devices", "rounds", "accuracy", "time", "bytes", "when", "state"});
+  TextTable table({"id", "name", "method", "model", "data", "devices", "rounds", "accuracy", "time", "bytes",
+                   "when", "state"});
   for (const RunRecord& run : runs) {
-    table.AddRow({std::to_string(run.id), Printable(run.name), Printable(run.what.method), Printable(run.what.model),
-                  Printable(run.what.data), std::to_string(run.what.devices), RoundsText(run), FormatShare(run.accuracy),
-                  FormatDuration(run.time), FormatBytes(run.down + run.up), FormatLocalTime(run.started),
+    table.AddRow({std::to_string(run.id), Printable(run.name), Printable(run.what.method),
+                  Printable(run.what.model), Printable(run.what.data), std::to_string(run.what.devices),
+                  RoundsText(run), FormatShare(run.accuracy), FormatDuration(run.time),
+                  FormatBytes(run.down + run.up), FormatLocalTime(run.started),
                   std::string(NameOf(run.state))});
   }
   std::fputs(table.Format().c_str(), stdout);
@@ -115,7 +120,8 @@ Status ShowJson(RunStore& store, const RunRecord& run) {
   }
   TRIBUTARY_ASSIGN_OR_RETURN(const auto notes, store.Notes(run.id));
   json["notes"] = Json::array();
-  for (const NoteRecord& note : notes) json["notes"].push_back({{"seconds", ToSeconds(note.time)}, {"text", note.text}});
+  for (const NoteRecord& note : notes)
+    json["notes"].push_back({{"seconds", ToSeconds(note.time)}, {"text", note.text}});
   PrintJson(json);
   return OkStatus();
 }
@@ -123,10 +129,12 @@ Status ShowJson(RunStore& store, const RunRecord& run) {
 Status PrintFleet(RunStore& store, std::int64_t run) {
   TRIBUTARY_ASSIGN_OR_RETURN(const auto devices, store.Devices(run));
   constexpr std::size_t kMostRows = 32;
-  TextTable table({"device", "group", "applied", "missed", "compute", "transfer", "hidden", "waiting", "down", "up"});
+  TextTable table(
+      {"device", "group", "applied", "missed", "compute", "transfer", "hidden", "waiting", "down", "up"});
   for (const DeviceRecord& device : std::span(devices).first(std::min(devices.size(), kMostRows))) {
-    table.AddRow({std::to_string(device.device.value), Printable(device.group), std::to_string(device.applied),
-                  std::to_string(device.missed), FormatDuration(device.compute), FormatDuration(device.transfer),
+    table.AddRow({std::to_string(device.device.value), Printable(device.group),
+                  std::to_string(device.applied), std::to_string(device.missed),
+                  FormatDuration(device.compute), FormatDuration(device.transfer),
                   FormatDuration(device.hidden), FormatDuration(device.waiting), FormatBytes(device.down),
                   FormatBytes(device.up)});
   }
@@ -139,16 +147,19 @@ Status ShowRun(const Arguments& arguments) {
   TRIBUTARY_ASSIGN_OR_RETURN(const auto store, RunStore::Open(StorePath(arguments.store)));
   TRIBUTARY_ASSIGN_OR_RETURN(const RunRecord run, store->Find(arguments.run));
   if (arguments.json) return ShowJson(*store, run);
-  std::printf("run %lld, %s: %s of %s on %s, %llu devices, %s parameters, seed %llu\n", static_cast<long long>(run.id),
-              Printable(run.name).c_str(), Printable(run.what.method).c_str(), Printable(run.what.model).c_str(),
-              Printable(run.what.data).c_str(), static_cast<unsigned long long>(run.what.devices),
-              FormatCount(static_cast<double>(run.what.parameters)).c_str(), static_cast<unsigned long long>(run.what.seed));
+  std::printf("run %lld, %s: %s of %s on %s, %llu devices, %s parameters, seed %llu\n",
+              static_cast<long long>(run.id), Printable(run.name).c_str(), Printable(run.what.method).c_str(),
+              Printable(run.what.model).c_str(), Printable(run.what.data).c_str(),
+              static_cast<unsigned long long>(run.what.devices),
+              FormatCount(static_cast<double>(run.what.parameters)).c_str(),
+              static_cast<unsigned long long>(run.what.seed));
   std::printf("%s, begun %s, round %s after %s%s\n", std::string(NameOf(run.state)).c_str(),
               FormatLocalTime(run.started).c_str(), RoundsText(run).c_str(), FormatDuration(run.time).c_str(),
               run.simulated ? " of virtual time" : "");
   std::printf("accuracy %s (best %s), %s down and %s up, %s of the devices' time spent waiting\n",
-              FormatShare(run.accuracy).c_str(), FormatShare(run.best_accuracy).c_str(), FormatBytes(run.down).c_str(),
-              FormatBytes(run.up).c_str(), FormatShare(run.waiting_share()).c_str());
+              FormatShare(run.accuracy).c_str(), FormatShare(run.best_accuracy).c_str(),
+              FormatBytes(run.down).c_str(), FormatBytes(run.up).c_str(),
+              FormatShare(run.waiting_share()).c_str());
   if (!run.folder.empty()) std::printf("folder %s\n", Printable(run.folder).c_str());
   if (run.missed_events > 0) {
     std::printf("%llu events came faster than they could be recorded: totals of devices lack them\n",
@@ -195,13 +206,15 @@ void AddRunsCommand(CLI::App& app, Action& action) {
       "  tributary runs show last\n"
       "  tributary runs import runs/*");
 
-  CLI::App* show = command->add_subcommand("show", "One run: how it stands, and where its devices' time and bytes went");
+  CLI::App* show =
+      command->add_subcommand("show", "One run: how it stands, and where its devices' time and bytes went");
   show->add_option("run", arguments->run, "Number, name, beginning of a name, folder, or last")->required();
   AddStoreOption(*show, arguments->store);
   AddJsonFlag(*show, arguments->json);
   show->callback(does(ShowRun));
 
-  CLI::App* import = command->add_subcommand("import", "Take in the runs of run folders, or take them in again");
+  CLI::App* import =
+      command->add_subcommand("import", "Take in the runs of run folders, or take them in again");
   import->add_option("folder", arguments->folders, "Folders that runs have left")->required();
   AddStoreOption(*import, arguments->store);
   import->callback(does(ImportFolders));

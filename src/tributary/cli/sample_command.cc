@@ -50,8 +50,8 @@ StatusOr<std::vector<Number>> ParseList(const char* flag, std::string_view text)
 StatusOr<std::int64_t> ParseWhole(const char* flag, const std::string& text, std::int64_t most) {
   TRIBUTARY_ASSIGN_OR_RETURN(const std::vector<std::int64_t> numbers, ParseList<std::int64_t>(flag, text));
   if (numbers.size() != 1 || numbers[0] < 1 || numbers[0] > most) {
-    return InvalidArgument(std::string(flag) + " is " + text.substr(0, 60) + "; it is one whole number from 1 to " +
-                           std::to_string(most));
+    return InvalidArgument(std::string(flag) + " is " + text.substr(0, 60) +
+                           "; it is one whole number from 1 to " + std::to_string(most));
   }
   return numbers[0];
 }
@@ -59,9 +59,11 @@ StatusOr<std::int64_t> ParseWhole(const char* flag, const std::string& text, std
 StatusOr<std::vector<std::vector<std::int64_t>>> ReadLabelCounts(const std::string& path) {
   constexpr Bytes kLargestFile{256 << 20};
   TRIBUTARY_ASSIGN_OR_RETURN(const std::vector<std::byte> bytes, ReadFile(path, kLargestFile));
-  const auto root = nlohmann::json::parse(std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()),
-                                          nullptr, /*allow_exceptions=*/false);
-  const std::string wanted = "; it holds a list for each client with its samples of each class, as in [[60, 60], [80, 0]]";
+  const auto root =
+      nlohmann::json::parse(std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()),
+                            nullptr, /*allow_exceptions=*/false);
+  const std::string wanted =
+      "; it holds a list for each client with its samples of each class, as in [[60, 60], [80, 0]]";
   if (root.is_discarded()) return InvalidArgument(path + " is not JSON" + wanted);
   if (!root.is_array() || root.empty()) return InvalidArgument(path + " is not a list of clients" + wanted);
   std::vector<std::vector<std::int64_t>> counts;
@@ -70,9 +72,12 @@ StatusOr<std::vector<std::vector<std::int64_t>>> ReadLabelCounts(const std::stri
     if (!client.is_array()) return InvalidArgument(where + " is not a list" + wanted);
     counts.emplace_back();
     for (const auto& count : client) {
-      if (!count.is_number_integer() || (count.is_number_unsigned() && count.get<std::uint64_t>() > INT64_MAX)) {
-        return InvalidArgument(where + " has " + count.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace).substr(0, 60) +
-                               " as count of class " + std::to_string(counts.back().size()) + ", not a whole number" + wanted);
+      if (!count.is_number_integer() ||
+          (count.is_number_unsigned() && count.get<std::uint64_t>() > INT64_MAX)) {
+        return InvalidArgument(
+            where + " has " +
+            count.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace).substr(0, 60) +
+            " as count of class " + std::to_string(counts.back().size()) + ", not a whole number" + wanted);
       }
       counts.back().push_back(count.get<std::int64_t>());
     }
@@ -103,24 +108,28 @@ StatusOr<SamplingOptions> ReadOptions(const Arguments& arguments) {
     return InvalidArgument("--max-deviation is for --method deadline, and the method is " + arguments.method);
   }
   if (options.max_deviation && arguments.label_counts.empty()) {
-    return InvalidArgument("--max-deviation needs --label-counts: without labels no batch deviates from another");
+    return InvalidArgument(
+        "--max-deviation needs --label-counts: without labels no batch deviates from another");
   }
   TRIBUTARY_RETURN_IF_ERROR(CheckSamplingOptions(options));
   return options;
 }
 
 // What is printed or held grows with the steps, and printed in full with steps times clients.
-Status CheckExtent(const SamplingProblem& problem, const SamplingOptions& options, std::int64_t epochs, bool json) {
+Status CheckExtent(const SamplingProblem& problem, const SamplingOptions& options, std::int64_t epochs,
+                   bool json) {
   constexpr std::int64_t kMostSteps = 10'000'000;
   constexpr std::int64_t kMostPrinted = 200'000'000;
   const std::int64_t steps = EpochSteps(problem, options);
   if (steps > kMostSteps / epochs) {
-    return ResourceExhausted(std::to_string(epochs) + " epochs of " + std::to_string(steps) + " steps are more than " +
-                             std::to_string(kMostSteps) + " in all, the most that are planned; take a larger --batch");
+    return ResourceExhausted(std::to_string(epochs) + " epochs of " + std::to_string(steps) +
+                             " steps are more than " + std::to_string(kMostSteps) +
+                             " in all, the most that are planned; take a larger --batch");
   }
   if (json && steps * epochs > kMostPrinted / static_cast<std::int64_t>(problem.sizes.size())) {
-    return ResourceExhausted(std::to_string(steps * epochs) + " steps of " + std::to_string(problem.sizes.size()) +
-                             " clients are more than " + std::to_string(kMostPrinted) +
+    return ResourceExhausted(std::to_string(steps * epochs) + " steps of " +
+                             std::to_string(problem.sizes.size()) + " clients are more than " +
+                             std::to_string(kMostPrinted) +
                              " numbers, the most that --json prints; without it there is a summary");
   }
   return OkStatus();
@@ -142,7 +151,8 @@ void PrintSteps(const SamplingPlan& plan, std::size_t clients, bool first) {
   }
 }
 
-void Measure(const SamplingPlan& plan, const SamplingProblem& problem, const LabelShares& shares, Measured& measured) {
+void Measure(const SamplingPlan& plan, const SamplingProblem& problem, const LabelShares& shares,
+             Measured& measured) {
   const std::vector<double> times = StepTimes(plan, problem);
   measured.times.insert(measured.times.end(), times.begin(), times.end());
   if (!problem.label_counts.empty()) {
@@ -180,23 +190,29 @@ Status Run(const Arguments& arguments) {
   }
   const bool labels = !measured.deviations.empty();
   const double mean = Mean(measured.deviations);
-  const double most = labels ? *std::max_element(measured.deviations.begin(), measured.deviations.end()) : 0.0;
+  const double most =
+      labels ? *std::max_element(measured.deviations.begin(), measured.deviations.end()) : 0.0;
   if (arguments.json) {
     const nlohmann::ordered_json deviation =
         labels ? nlohmann::ordered_json{{"mean", mean}, {"max", most}} : nlohmann::ordered_json(nullptr);
     const nlohmann::ordered_json time = {{"total", Total(measured.times)}, {"per_step", measured.times}};
-    std::printf("\n  ],\n  \"deviation\": %s,\n  \"time\": %s\n}\n", deviation.dump().c_str(), time.dump().c_str());
+    std::printf("\n  ],\n  \"deviation\": %s,\n  \"time\": %s\n}\n", deviation.dump().c_str(),
+                time.dump().c_str());
     return OkStatus();
   }
   std::string sizes = FormatThousands(measured.largest);
   if (measured.smallest != measured.largest) sizes = FormatThousands(measured.smallest) + " to " + sizes;
-  TextTable table({"method", "steps", "batch", "deviation, mean", "largest", "time"}, TextTable::Right::kAllButFirst);
-  table.AddRow({std::string(NameOf(options.method)), FormatThousands(static_cast<std::int64_t>(measured.times.size())), sizes,
-                labels ? Figure(mean) : "unknown", labels ? Figure(most) : "unknown", Figure(Total(measured.times))});
+  TextTable table({"method", "steps", "batch", "deviation, mean", "largest", "time"},
+                  TextTable::Right::kAllButFirst);
+  table.AddRow({std::string(NameOf(options.method)),
+                FormatThousands(static_cast<std::int64_t>(measured.times.size())), sizes,
+                labels ? Figure(mean) : "unknown", labels ? Figure(most) : "unknown",
+                Figure(Total(measured.times))});
   std::fputs(table.Format().c_str(), stdout);
   if (options.max_deviation && mean > *options.max_deviation) {
-    std::printf("no plan was found with a mean deviation of at most %s; this one has the least that was found\n",
-                Figure(*options.max_deviation).c_str());
+    std::printf(
+        "no plan was found with a mean deviation of at most %s; this one has the least that was found\n",
+        Figure(*options.max_deviation).c_str());
   }
   return OkStatus();
 }
@@ -205,33 +221,49 @@ Status Run(const Arguments& arguments) {
 
 void AddSampleCommand(CLI::App& app, Action& action) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* command =
-      app.add_subcommand("sample", "Plan how many samples each client gives to the global batch of each step");
+  CLI::App* command = app.add_subcommand(
+      "sample", "Plan how many samples each client gives to the global batch of each step");
   command->add_option("--sizes", arguments->sizes, "Samples of each client")->type_name("N,N,…")->required();
   command->add_option("--batch", arguments->batch, "Samples of a global batch")->type_name("N")->required();
-  command->add_option("--method", arguments->method, "fls, fpls, ugs, lds, deadline or sequential")->capture_default_str();
-  command->add_option("--label-counts", arguments->label_counts, "JSON list for each client of its samples of each class")
-      ->type_name("FILE.json");
-  command->add_option("--delays", arguments->delays, "How long a step takes each client; 1 for each when not given")
-      ->type_name("X,X,…");
-  command->add_option("--delta", arguments->options.delta, "lds: how strongly slow clients are spent first; 0 not at all")
+  command->add_option("--method", arguments->method, "fls, fpls, ugs, lds, deadline or sequential")
       ->capture_default_str();
-  command->add_option("--concentration", arguments->options.concentration, "lds: weight of the prior against the labels")
+  command
+      ->add_option("--label-counts", arguments->label_counts,
+                   "JSON list for each client of its samples of each class")
+      ->type_name("FILE.json");
+  command
+      ->add_option("--delays", arguments->delays,
+                   "How long a step takes each client; 1 for each when not given")
+      ->type_name("X,X,…");
+  command
+      ->add_option("--delta", arguments->options.delta,
+                   "lds: how strongly slow clients are spent first; 0 not at all")
+      ->capture_default_str();
+  command
+      ->add_option("--concentration", arguments->options.concentration,
+                   "lds: weight of the prior against the labels")
       ->capture_default_str();
   command->add_option("--draw", arguments->draw, "lds: weighted, or pi as published")->capture_default_str();
-  command->add_option("--order", arguments->order, "lds, deadline: shuffled, or early (slow steps first, as published)")
+  command
+      ->add_option("--order", arguments->order,
+                   "lds, deadline: shuffled, or early (slow steps first, as published)")
       ->capture_default_str();
-  command->add_option("--max-deviation", arguments->options.max_deviation,
-                      "deadline: the mean deviation allowed, 0 to 2; that of ugs and a tenth more when not given");
-  command->add_option("--epochs", arguments->epochs, "Epochs, planned one after the other")->capture_default_str();
-  command->add_option("--seed", arguments->options.seed, "The same seed gives the same plan")->capture_default_str();
+  command->add_option(
+      "--max-deviation", arguments->options.max_deviation,
+      "deadline: the mean deviation allowed, 0 to 2; that of ugs and a tenth more when not given");
+  command->add_option("--epochs", arguments->epochs, "Epochs, planned one after the other")
+      ->capture_default_str();
+  command->add_option("--seed", arguments->options.seed, "The same seed gives the same plan")
+      ->capture_default_str();
   AddJsonFlag(*command, arguments->json);
   command->footer(
-      "Deviation is the L1 distance of a batch's expected class shares to those of all samples. A step takes as long as\n"
+      "Deviation is the L1 distance of a batch's expected class shares to those of all samples. A step takes "
+      "as long as\n"
       "its slowest client.\n"
       "Examples:\n"
       "  tributary sample --sizes 120,80,200 --batch 32 --json\n"
-      "  tributary sample --sizes 120,80,200 --batch 32 --method lds --delays 1,1,5 --label-counts counts.json");
+      "  tributary sample --sizes 120,80,200 --batch 32 --method lds --delays 1,1,5 --label-counts "
+      "counts.json");
   command->callback([arguments, &action] { action = [arguments] { return Run(*arguments); }; });
 }
 

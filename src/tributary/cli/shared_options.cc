@@ -22,7 +22,9 @@ void AddDataDirOption(CLI::App& command, std::filesystem::path& data_dir) {
 
 void AddFolderOptions(CLI::App& command, DataOptions& data) {
   constexpr const char* kGroup = "Folders of pictures or recordings (docs/data.md)";
-  const auto refuse = [](const std::string& flag, const std::string& why) { throw CLI::ValidationError(flag, why); };
+  const auto refuse = [](const std::string& flag, const std::string& why) {
+    throw CLI::ValidationError(flag, why);
+  };
   command
       .add_option_function<std::string>(
           "--image-size",
@@ -37,20 +39,34 @@ void AddFolderOptions(CLI::App& command, DataOptions& data) {
   std::map<std::string, ImageColour> colours;
   for (const Word<ImageColour>& word : kImageColours) colours.emplace(word.name, word.meaning);
   command
-      .add_option("--colour", data.images.colour, "Pictures in grey or colour; auto: grey where all of them are")
+      .add_option("--colour", data.images.colour,
+                  "Pictures in grey or colour; auto: grey where all of them are")
       ->transform(CLI::CheckedTransformer(colours))
       ->type_name("auto|grey|colour")
       ->group(kGroup);
   SensorSettings& sensors = data.sensors;
   const auto rows = CLI::Range(std::size_t{1}, kLongestWindow);
   command.add_option("--window", sensors.windows.length, "Rows of a recording in a sample")
-      ->check(rows)->capture_default_str()->type_name("ROWS")->group(kGroup);
+      ->check(rows)
+      ->capture_default_str()
+      ->type_name("ROWS")
+      ->group(kGroup);
   command.add_option("--hop", sensors.windows.hop, "Rows from the start of a sample to that of the next")
-      ->check(rows)->capture_default_str()->type_name("ROWS")->group(kGroup);
+      ->check(rows)
+      ->capture_default_str()
+      ->type_name("ROWS")
+      ->group(kGroup);
   command.add_option("--columns", sensors.columns, "Columns with values, in their order; without it all")
-      ->delimiter(',')->type_name("NAME,…")->allow_extra_args(false)->group(kGroup);
-  command.add_option("--time-column", sensors.time_column, "Column with the time")->capture_default_str()->group(kGroup);
-  command.add_option("--label-column", sensors.label_column, "Column with the class")->capture_default_str()->group(kGroup);
+      ->delimiter(',')
+      ->type_name("NAME,…")
+      ->allow_extra_args(false)
+      ->group(kGroup);
+  command.add_option("--time-column", sensors.time_column, "Column with the time")
+      ->capture_default_str()
+      ->group(kGroup);
+  command.add_option("--label-column", sensors.label_column, "Column with the class")
+      ->capture_default_str()
+      ->group(kGroup);
   const auto add_time = [&](const std::string& flag, Duration& out, const std::string& what, double most) {
     command
         .add_option_function<std::string>(
@@ -58,7 +74,8 @@ void AddFolderOptions(CLI::App& command, DataOptions& data) {
             [flag, &out, refuse, most](const std::string& text) {
               const auto seconds = ParseQuantity(text, Unit::kSeconds);
               if (!seconds.ok() || !(*seconds > 0 && *seconds <= most)) {
-                refuse(flag, "is '" + text + "'; allowed: a time above 0, like 250ms, up to " + FormatDuration(FromSeconds(most)));
+                refuse(flag, "is '" + text + "'; allowed: a time above 0, like 250ms, up to " +
+                                 FormatDuration(FromSeconds(most)));
               }
               out = FromSeconds(*seconds);
             },
@@ -67,7 +84,8 @@ void AddFolderOptions(CLI::App& command, DataOptions& data) {
         ->type_name("TIME")
         ->group(kGroup);
   };
-  add_time("--longest-gap", sensors.windows.longest_gap, "Rows further apart do not belong into one sample", 1e6);
+  add_time("--longest-gap", sensors.windows.longest_gap, "Rows further apart do not belong into one sample",
+           1e6);
   add_time("--time-unit", sensors.time_unit, "That the time column counts in", 3600);
 }
 
@@ -97,15 +115,18 @@ void AddThreadsOption(CLI::App& command, int& threads) {
 }
 
 void AddTorchDeviceOption(CLI::App& command, std::string& device) {
-  command.add_option("--torch-device", device, "What computes: cpu, or cuda (the first GPU, with a torch that has CUDA)")
+  command
+      .add_option("--torch-device", device,
+                  "What computes: cpu, or cuda (the first GPU, with a torch that has CUDA)")
       ->capture_default_str();
 }
 
 void AddStemOption(CLI::App& command, std::string& stem) {
   command
-      .add_option("--stem", stem,
-                  "Form of the network: cifar (full resolution), imagenet (reduced early), or auto: cifar for images "
-                  "up to 64 pixels")
+      .add_option(
+          "--stem", stem,
+          "Form of the network: cifar (full resolution), imagenet (reduced early), or auto: cifar for images "
+          "up to 64 pixels")
       ->capture_default_str();
 }
 

@@ -28,9 +28,10 @@ void AddPublish(CLI::App& stream, Action& action) {
       ->delimiter(',')
       ->type_name("RATE,…");
   command
-      ->add_option("--recorded", arguments->recorded_speed,
-                   "Instead of rates, for recordings (har): a topic for each source, whose samples are sent when they "
-                   "were recorded, so many times faster")
+      ->add_option(
+          "--recorded", arguments->recorded_speed,
+          "Instead of rates, for recordings (har): a topic for each source, whose samples are sent when they "
+          "were recorded, so many times faster")
       ->check(CLI::Range(0.001, 1e6))
       ->excludes("--rates")
       ->type_name("SPEED");
@@ -38,7 +39,9 @@ void AddPublish(CLI::App& stream, Action& action) {
       ->add_option("--topic-prefix", arguments->topic_prefix,
                    "Topics are this and the number of the device, from 0")
       ->capture_default_str();
-  command->add_option("--data", arguments->data.name, "Data set, or a folder with X.npy and y.npy, with pictures or with recordings")
+  command
+      ->add_option("--data", arguments->data.name,
+                   "Data set, or a folder with X.npy and y.npy, with pictures or with recordings")
       ->capture_default_str();
   AddDataDirOption(*command, arguments->data.data_dir);
   AddFolderOptions(*command, arguments->data);

@@ -65,7 +65,8 @@ StatusOr<std::vector<Feed>> PlanFeeds(const PublishArguments& arguments, BrokerK
 Status DealSamples(const PublishArguments& arguments, const Dataset& dataset, std::vector<Feed>& feeds) {
   SplitOptions split = arguments.split;
   split.devices = static_cast<int>(feeds.size());
-  TRIBUTARY_ASSIGN_OR_RETURN(Partition partition, MakeSplit(split, dataset.labels(), dataset.classes(), dataset.sources()));
+  TRIBUTARY_ASSIGN_OR_RETURN(Partition partition,
+                             MakeSplit(split, dataset.labels(), dataset.classes(), dataset.sources()));
   for (std::size_t device = 0; device < feeds.size(); ++device) {
     Feed& feed = feeds[device];
     feed.part = std::move(partition[device]);
@@ -82,12 +83,14 @@ Status DealSamples(const PublishArguments& arguments, const Dataset& dataset, st
 }
 
 // A feed for each source of recordings.
-StatusOr<std::vector<Feed>> PlanRecorded(const PublishArguments& arguments, BrokerKind kind, const Dataset& dataset) {
+StatusOr<std::vector<Feed>> PlanRecorded(const PublishArguments& arguments, BrokerKind kind,
+                                         const Dataset& dataset) {
   const Origins* const origins = dataset.origins();
   if (origins == nullptr) {
-    return InvalidArgument("--recorded sends samples when they were recorded, and " + dataset.name() +
-                           " does not say when that was; give --rates instead, or recordings with --data (har, or a "
-                           "folder of .csv files for each person)");
+    return InvalidArgument(
+        "--recorded sends samples when they were recorded, and " + dataset.name() +
+        " does not say when that was; give --rates instead, or recordings with --data (har, or a "
+        "folder of .csv files for each person)");
   }
   std::vector<Feed> feeds;
   for (const std::vector<std::uint32_t>& part : SplitBySource(dataset.sources(), origins->names.size())) {
@@ -227,8 +230,8 @@ void Print(const PublishArguments& arguments, const Dataset& dataset, const std:
   for (const Feed& feed : feeds) {
     const double seconds = ToSeconds(feed.last);
     const double reached = seconds > 0 ? static_cast<double>(feed.sent) / seconds : 0;
-    table.AddRow({feed.topic, FormatThousands(feed.sent), feed.rate ? PerSecond(feed.rate->value) : "as recorded",
-                  PerSecond(reached)});
+    table.AddRow({feed.topic, FormatThousands(feed.sent),
+                  feed.rate ? PerSecond(feed.rate->value) : "as recorded", PerSecond(reached)});
     list.push_back({{"topic", feed.topic}, {"samples", feed.sent}, {"rate", nullptr}, {"reached", reached}});
     if (feed.rate) list.back()["rate"] = feed.rate->value;
   }

@@ -4,12 +4,12 @@
 #include "tributary/base/file.h"
 #include "tributary/base/flat_buffer.h"
 #include "tributary/base/names.h"
+#include "tributary/base/text_table.h"
 #include "tributary/cli/commands.h"
 #include "tributary/cli/interrupt.h"
+#include "tributary/cli/shared_options.h"
 #include "tributary/cli/watch_options.h"
 #include "tributary/data/saved_network.h"
-#include "tributary/cli/shared_options.h"
-#include "tributary/base/text_table.h"
 #include "tributary/device/local_training.h"
 #include "tributary/engine/compute.h"
 #include "tributary/model/adapt_graph.h"
@@ -62,9 +62,7 @@ Status ReadAugment(Arguments& arguments) {
 }
 
 // Where an interrupted run is saved when no place was named.
-std::filesystem::path RescuePath(const std::string& name) {
-  return name + "-interrupted.safetensors";
-}
+std::filesystem::path RescuePath(const std::string& name) { return name + "-interrupted.safetensors"; }
 
 std::string Percent(double share) {
   char text[32];
@@ -73,7 +71,10 @@ std::string Percent(double share) {
 }
 
 void PrintEpoch(const EpochSummary& epoch, int epochs) {
-  std::printf("epoch %*d/%d  loss %.4f  train %s  test %s  %s samples/s\n", epochs >= 100 ? 3 : epochs >= 10 ? 2 : 1,
+  std::printf("epoch %*d/%d  loss %.4f  train %s  test %s  %s samples/s\n",
+              epochs >= 100  ? 3
+              : epochs >= 10 ? 2
+                             : 1,
               epoch.epoch, epochs, epoch.train_loss, Percent(epoch.train_accuracy).c_str(),
               Percent(epoch.test.accuracy).c_str(),
               FormatThousands(static_cast<std::int64_t>(epoch.samples_per_second)).c_str());
@@ -90,8 +91,8 @@ void WriteEpoch(TensorBoardFile& board, const EpochSummary& epoch, WallTime now)
   board.Scalars(epoch.epoch, now, scalars);
 }
 
-Json ResultJson(const Arguments& arguments, const Model& model, const LocalTrainingResult& result, double seconds,
-                const std::string& saved) {
+Json ResultJson(const Arguments& arguments, const Model& model, const LocalTrainingResult& result,
+                double seconds, const std::string& saved) {
   Json epochs = Json::array();
   for (const EpochSummary& epoch : result.epochs) {
     epochs.push_back({{"epoch", epoch.epoch},
@@ -124,7 +125,9 @@ StatusOr<std::optional<NetworkFile>> ReadBrought(const Arguments& arguments) {
     return InvalidArgument("--model " + arguments.model + " brings weights of its own; leave out --from");
   }
   const std::string& path = onnx ? arguments.model : arguments.from;
-  if (path.empty() && arguments.new_head) return InvalidArgument("--new-head has a meaning with weights to start from: --from, or --model FILE.onnx");
+  if (path.empty() && arguments.new_head)
+    return InvalidArgument(
+        "--new-head has a meaning with weights to start from: --from, or --model FILE.onnx");
   if (path.empty()) return std::optional<NetworkFile>();
   TRIBUTARY_ASSIGN_OR_RETURN(NetworkFile file, ReadNetworkFile(path));
   return std::optional(std::move(file));
@@ -149,7 +152,8 @@ Status Run(Arguments arguments) {
   network.normalisation = data.train.normalisation();
   network.class_names = data.train.class_names();
   if (IsOnnxName(arguments.model)) {
-    TRIBUTARY_ASSIGN_OR_RETURN(Graph fitted, FitToData(*brought->graph, data.train.shape(), data.train.classes(), arguments.new_head));
+    TRIBUTARY_ASSIGN_OR_RETURN(Graph fitted, FitToData(*brought->graph, data.train.shape(),
+                                                       data.train.classes(), arguments.new_head));
     network.zoo.imported = std::make_shared<const Graph>(std::move(fitted));
   }
   TRIBUTARY_ASSIGN_OR_RETURN(Graph graph, BuildZooGraph(network.zoo));
@@ -158,14 +162,15 @@ Status Run(Arguments arguments) {
   FlatBuffer statistics(model->statistics.size);
   InitialiseWeights(*model, arguments.training.seed, parameters.span(), statistics.span());
   if (brought) {
-    TRIBUTARY_RETURN_IF_ERROR(
-        brought->weights.CopyTo(*model, parameters.span(), statistics.span(), {.new_head = arguments.new_head}));
+    TRIBUTARY_RETURN_IF_ERROR(brought->weights.CopyTo(*model, parameters.span(), statistics.span(),
+                                                      {.new_head = arguments.new_head}));
   }
   if (!arguments.freeze.empty()) {
     auto nodes = FrozenNodes(model->graph, arguments.freeze);
     if (!nodes.ok()) return std::move(nodes).status().WithContext("--freeze");
-    const auto whole = std::exchange(
-        model, std::make_shared<const Model>(Freeze(*model, std::move(nodes).value(), parameters.span(), statistics.span())));
+    const auto whole =
+        std::exchange(model, std::make_shared<const Model>(Freeze(*model, std::move(nodes).value(),
+                                                                  parameters.span(), statistics.span())));
     const FlatBuffer all = std::exchange(parameters, FlatBuffer(model->parameters.size));
     const FlatBuffer measured = std::exchange(statistics, FlatBuffer(model->statistics.size));
     CopyTrained(whole->parameters, all.span(), model->parameters, parameters.span());
@@ -175,23 +180,26 @@ Status Run(Arguments arguments) {
   SetComputeThreads(arguments.threads);
   const bool talk = !arguments.json && !arguments.quiet;
   if (talk) {
-    std::printf("Training %s (%s parameters, %s MACs a sample) on %s: %s training and %s test samples, %d threads\n",
-                network.zoo.name.c_str(), FormatThousands(TotalParameters(model->costs)).c_str(),
-                FormatCount(static_cast<double>(TotalMacs(model->costs).value)).c_str(), arguments.data.name.c_str(),
-                FormatThousands(static_cast<std::int64_t>(data.train.size())).c_str(),
-                FormatThousands(static_cast<std::int64_t>(data.test.size())).c_str(), arguments.threads);
+    std::printf(
+        "Training %s (%s parameters, %s MACs a sample) on %s: %s training and %s test samples, %d threads\n",
+        network.zoo.name.c_str(), FormatThousands(TotalParameters(model->costs)).c_str(),
+        FormatCount(static_cast<double>(TotalMacs(model->costs).value)).c_str(), arguments.data.name.c_str(),
+        FormatThousands(static_cast<std::int64_t>(data.train.size())).c_str(),
+        FormatThousands(static_cast<std::int64_t>(data.test.size())).c_str(), arguments.threads);
     std::fflush(stdout);
   }
   std::unique_ptr<TensorBoardFile> board;
   const WallClock wall_clock = SystemWallClock();
   if (!arguments.tensorboard.empty()) {
-    const std::string name = network.zoo.name + "-" + std::filesystem::path(arguments.data.name).filename().string() + "-" +
+    const std::string name = network.zoo.name + "-" +
+                             std::filesystem::path(arguments.data.name).filename().string() + "-" +
                              std::to_string(arguments.training.seed);
     TRIBUTARY_ASSIGN_OR_RETURN(
         board, TensorBoardFile::Create(FreeTensorBoardFolder(arguments.tensorboard, name), wall_clock()));
   }
   const auto clock = MakeRealClock();
-  const auto total = static_cast<std::uint64_t>(data.train.size()) * static_cast<std::uint64_t>(arguments.training.epochs);
+  const auto total =
+      static_cast<std::uint64_t>(data.train.size()) * static_cast<std::uint64_t>(arguments.training.epochs);
   Progress progress(*clock, stderr,
                     {.style = arguments.quiet ? ProgressStyle::kQuiet : ProgressStyleFor(stderr),
                      .total = total,
@@ -209,13 +217,14 @@ Status Run(Arguments arguments) {
     if (talk) PrintEpoch(epoch, arguments.training.epochs);
     if (board) WriteEpoch(*board, epoch, wall_clock());
   };
-  TRIBUTARY_ASSIGN_OR_RETURN(const LocalTrainingResult result,
-                             TrainLocally(arguments.training, model, data, parameters.span(), statistics.span(), *clock,
-                                          observer));
+  TRIBUTARY_ASSIGN_OR_RETURN(
+      const LocalTrainingResult result,
+      TrainLocally(arguments.training, model, data, parameters.span(), statistics.span(), *clock, observer));
   progress.Clear();
   const double seconds = ToSeconds(clock->Now());
   if (const Status closed = board ? board->Close() : OkStatus(); !closed.ok()) {
-    std::fprintf(stderr, "tributary: the files for TensorBoard are not complete: %s\n", closed.message().c_str());
+    std::fprintf(stderr, "tributary: the files for TensorBoard are not complete: %s\n",
+                 closed.message().c_str());
   }
 
   std::string save = arguments.save;
@@ -235,7 +244,8 @@ Status Run(Arguments arguments) {
                 FormatDuration(FromSeconds(seconds)).c_str());
   }
   if (!save.empty()) {
-    std::printf("saved %s; continue with --from %s, or: tributary evaluate %s\n", save.c_str(), save.c_str(), save.c_str());
+    std::printf("saved %s; continue with --from %s, or: tributary evaluate %s\n", save.c_str(), save.c_str(),
+                save.c_str());
   }
   return OkStatus();
 }
@@ -248,22 +258,34 @@ void AddTrainingOptions(CLI::App& command, Arguments& a) {
   command.add_option("--epochs", a.training.epochs, "Passes over the training data")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
-  command.add_option("--batch", a.training.batch, "Samples per step")->check(CLI::Range(1, 1'000'000))->capture_default_str();
+  command.add_option("--batch", a.training.batch, "Samples per step")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
   command.add_option("--optimiser", optimiser.name, "sgd or adam")->capture_default_str();
   command.add_option("--lr", a.learning_rate, "Learning rate; without it 0.05 for sgd, 0.001 for adam");
-  command.add_option("--momentum", a.momentum, "sgd: share of the last direction that is kept; without it 0.9");
+  command.add_option("--momentum", a.momentum,
+                     "sgd: share of the last direction that is kept; without it 0.9");
   command.add_flag("--nesterov", optimiser.nesterov, "sgd: look one momentum step ahead");
-  command.add_option("--weight-decay", optimiser.weight_decay, "Pull of every parameter towards zero")->capture_default_str();
-  command.add_option("--schedule", schedule.name, "Learning rate over time: constant, step or cosine")->capture_default_str();
-  command.add_option("--milestones", schedule.milestones, "step: steps at which the rate is multiplied by --factor")
+  command.add_option("--weight-decay", optimiser.weight_decay, "Pull of every parameter towards zero")
+      ->capture_default_str();
+  command.add_option("--schedule", schedule.name, "Learning rate over time: constant, step or cosine")
+      ->capture_default_str();
+  command
+      .add_option("--milestones", schedule.milestones,
+                  "step: steps at which the rate is multiplied by --factor")
       ->delimiter(',');
   command.add_option("--factor", schedule.factor, "step: see --milestones")->capture_default_str();
   command.add_option("--lr-floor", schedule.floor, "cosine: the rate at the end")->capture_default_str();
-  command.add_option("--warmup", schedule.warmup_steps, "Steps over which the rate climbs to its full height")
+  command
+      .add_option("--warmup", schedule.warmup_steps, "Steps over which the rate climbs to its full height")
       ->capture_default_str();
-  command.add_option("--label-smoothing", a.training.label_smoothing, "Share of the target spread over all classes")
+  command
+      .add_option("--label-smoothing", a.training.label_smoothing,
+                  "Share of the target spread over all classes")
       ->capture_default_str();
-  command.add_option("--augment", a.augment, "standard (mirror and shift by up to 4 pixels), none, or auto: standard for cifar")
+  command
+      .add_option("--augment", a.augment,
+                  "standard (mirror and shift by up to 4 pixels), none, or auto: standard for cifar")
       ->capture_default_str();
 }
 
@@ -272,26 +294,39 @@ void AddTrainingOptions(CLI::App& command, Arguments& a) {
 void AddTrainCommand(CLI::App& app, Action& action) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand("train", "Train a network on this machine alone");
-  command->add_option("--model", arguments->model, "Network to train: a name ('tributary models'), or FILE.onnx with its weights")->capture_default_str();
+  command
+      ->add_option("--model", arguments->model,
+                   "Network to train: a name ('tributary models'), or FILE.onnx with its weights")
+      ->capture_default_str();
   AddStemOption(*command, arguments->stem);
-  command->add_option("--data", arguments->data.name, "Data set, or a folder with X.npy and y.npy, with pictures or with recordings; see 'tributary data'")
+  command
+      ->add_option("--data", arguments->data.name,
+                   "Data set, or a folder with X.npy and y.npy, with pictures or with recordings; see "
+                   "'tributary data'")
       ->capture_default_str();
   AddDataDirOption(*command, arguments->data.data_dir);
   AddFolderOptions(*command, arguments->data);
   command->add_option("--train-limit", arguments->data.train_limit, "Use at most so many training samples");
   command->add_option("--test-limit", arguments->data.test_limit, "Use at most so many test samples");
   AddTrainingOptions(*command, *arguments);
-  command->add_option("--seed", arguments->training.seed, "Same seed, machine and threads: the same weights, bit for bit")
+  command
+      ->add_option("--seed", arguments->training.seed,
+                   "Same seed, machine and threads: the same weights, bit for bit")
       ->capture_default_str();
   AddThreadsOption(*command, arguments->threads);
   AddTorchDeviceOption(*command, arguments->device);
-  command->add_option("--save", arguments->save, "Write the trained network to this file")->type_name("FILE.safetensors|FILE.onnx");
-  command->add_option("--from", arguments->from, "Start from these weights, under PyTorch's names")->type_name("FILE.safetensors|FILE.onnx");
-  command->add_option("--freeze", arguments->freeze, "Layers, or modules of layers, that keep their weights, e.g. conv1,layer1")
+  command->add_option("--save", arguments->save, "Write the trained network to this file")
+      ->type_name("FILE.safetensors|FILE.onnx");
+  command->add_option("--from", arguments->from, "Start from these weights, under PyTorch's names")
+      ->type_name("FILE.safetensors|FILE.onnx");
+  command
+      ->add_option("--freeze", arguments->freeze,
+                   "Layers, or modules of layers, that keep their weights, e.g. conv1,layer1")
       ->delimiter(',')
       ->type_name("LAYER,…")
       ->allow_extra_args(false);
-  command->add_flag("--new-head", arguments->new_head, "Start the last layer anew: the weights to start from are for other classes");
+  command->add_flag("--new-head", arguments->new_head,
+                    "Start the last layer anew: the weights to start from are for other classes");
   AddTensorBoardOption(*command, arguments->tensorboard);
   AddJsonFlag(*command, arguments->json);
   command->add_flag("--quiet", arguments->quiet, "Print the result only");

@@ -12,7 +12,8 @@ constexpr const char* kUsualStore = "runs/runs.sqlite";
 // Simulated devices are numbered group after group.
 std::vector<std::string> GroupsOf(const FleetChoice& fleet) {
   std::vector<std::string> groups;
-  for (const Group& group : fleet.groups) groups.insert(groups.end(), static_cast<std::size_t>(group.count), group.name);
+  for (const Group& group : fleet.groups)
+    groups.insert(groups.end(), static_cast<std::size_t>(group.count), group.name);
   return groups;
 }
 
@@ -65,7 +66,9 @@ CLI::Option* AddStoreOption(CLI::App& command, std::string& store) {
 std::filesystem::path StorePath(const std::string& named) { return named.empty() ? kUsualStore : named; }
 
 void AddTensorBoardOption(CLI::App& command, std::string& folder) {
-  command.add_option("--tensorboard", folder, "Write event files for TensorBoard, in a folder of the run's name in this one")
+  command
+      .add_option("--tensorboard", folder,
+                  "Write event files for TensorBoard, in a folder of the run's name in this one")
       ->type_name("DIR");
 }
 
@@ -77,7 +80,8 @@ std::filesystem::path FreeTensorBoardFolder(const std::filesystem::path& folder,
 
 void AddWatchOptions(CLI::App& command, WatchOptions& options) {
   CLI::Option* const store = AddStoreOption(command, options.store);
-  command.add_flag("--no-store", options.no_store, "Leave the run out of the list that 'tributary runs' shows")
+  command
+      .add_flag("--no-store", options.no_store, "Leave the run out of the list that 'tributary runs' shows")
       ->excludes(store);
   AddTensorBoardOption(command, options.tensorboard);
   command
@@ -88,8 +92,8 @@ void AddWatchOptions(CLI::App& command, WatchOptions& options) {
 }
 
 StatusOr<std::unique_ptr<Watchers>> Watchers::Open(const WatchOptions& options, const Experiment& experiment,
-                                                   const std::filesystem::path& folder, bool simulated, bool resumed,
-                                                   EventSink& view, std::FILE* out) {
+                                                   const std::filesystem::path& folder, bool simulated,
+                                                   bool resumed, EventSink& view, std::FILE* out) {
   std::unique_ptr<Watchers> watchers(new Watchers());
   std::error_code error;
   const std::string name =
@@ -99,8 +103,9 @@ StatusOr<std::unique_ptr<Watchers>> Watchers::Open(const WatchOptions& options, 
   if (!options.tensorboard.empty()) {
     const std::filesystem::path place = resumed ? std::filesystem::path(options.tensorboard) / name
                                                 : FreeTensorBoardFolder(options.tensorboard, name);
-    TRIBUTARY_ASSIGN_OR_RETURN(watchers->tensorboard_,
-                               TensorBoardSink::Create(place, {.experiment = text, .virtual_time = simulated}));
+    TRIBUTARY_ASSIGN_OR_RETURN(
+        watchers->tensorboard_,
+        TensorBoardSink::Create(place, {.experiment = text, .virtual_time = simulated}));
     sinks.push_back(watchers->tensorboard_.get());
   }
   if (!options.metrics_file.empty()) {
@@ -108,8 +113,8 @@ StatusOr<std::unique_ptr<Watchers>> Watchers::Open(const WatchOptions& options, 
     sinks.push_back(watchers->metrics_.get());
   }
   TRIBUTARY_ASSIGN_OR_RETURN(
-      watchers->page_,
-      LivePage::Start(options.dashboard, [served = &watchers->served_] { return served->Text(); }, out));
+      watchers->page_, LivePage::Start(
+                           options.dashboard, [served = &watchers->served_] { return served->Text(); }, out));
   sinks.push_back(&watchers->page_->sink());
   if (options.dashboard) sinks.push_back(&watchers->served_);
   if (!options.no_store && (StoreSink::Available() || !options.store.empty())) {

@@ -43,8 +43,8 @@ class Watchers {
  public:
   // `view` must outlive it. Says on `out` where the dashboard is.
   static StatusOr<std::unique_ptr<Watchers>> Open(const WatchOptions& options, const Experiment& experiment,
-                                                  const std::filesystem::path& folder, bool simulated, bool resumed,
-                                                  EventSink& view, std::FILE* out);
+                                                  const std::filesystem::path& folder, bool simulated,
+                                                  bool resumed, EventSink& view, std::FILE* out);
   ~Watchers();
   EventSink& sink() { return *sink_; }
   LivePage& page() { return *page_; }

@@ -47,7 +47,8 @@ StatusOr<std::string> Metadatum(const SafetensorsView& view, const char* key) {
 // One member's after the other's, as many floats as they take.
 std::vector<float> JoinShared(std::span<const FleetMember> members) {
   std::vector<std::byte> bytes;
-  for (const FleetMember& member : members) bytes.insert(bytes.end(), member.shared.begin(), member.shared.end());
+  for (const FleetMember& member : members)
+    bytes.insert(bytes.end(), member.shared.begin(), member.shared.end());
   std::vector<float> joined((bytes.size() + sizeof(float) - 1) / sizeof(float));
   if (!bytes.empty()) std::memcpy(joined.data(), bytes.data(), bytes.size());
   return joined;
@@ -80,7 +81,8 @@ StatusOr<CheckpointFile> CheckpointFile::Parse(std::vector<std::byte> bytes) {
     }
     checksum.Add(tensor.name, tensor.bytes);
   }
-  if (checksum.Hex() != expected) return Corrupt("its checksum is wrong: bytes of it have changed since it was written");
+  if (checksum.Hex() != expected)
+    return Corrupt("its checksum is wrong: bytes of it have changed since it was written");
   const auto shared = std::ranges::find(file.view_.tensors, kShared, &SafetensorsView::Tensor::name);
   ByteSpan bytes_shared = shared == file.view_.tensors.end() ? ByteSpan() : shared->bytes;
   TRIBUTARY_ASSIGN_OR_RETURN(file.checkpoint_, ParseCheckpoint(state, bytes_shared.size()));
@@ -104,7 +106,8 @@ Status CheckpointFile::CopyTo(std::span<const Target> targets) const {
   };
   for (const Target& target : targets) {
     const auto tensor = find(target.name);
-    if (tensor == view_.tensors.end()) return InvalidArgument("the checkpoint has no array '" + target.name + "'");
+    if (tensor == view_.tensors.end())
+      return InvalidArgument("the checkpoint has no array '" + target.name + "'");
     if (tensor->bytes.size() != target.values.size_bytes()) {
       return InvalidArgument("the checkpoint's array '" + target.name + "' has " +
                              std::to_string(tensor->bytes.size() / sizeof(float)) + " values, expected " +
@@ -113,7 +116,8 @@ Status CheckpointFile::CopyTo(std::span<const Target> targets) const {
   }
   for (const SafetensorsView::Tensor& tensor : view_.tensors) {
     if (tensor.name != kShared && std::ranges::find(targets, tensor.name, &Target::name) == targets.end()) {
-      return InvalidArgument("the checkpoint has an array " + QuoteName(tensor.name) + " that nothing here uses");
+      return InvalidArgument("the checkpoint has an array " + QuoteName(tensor.name) +
+                             " that nothing here uses");
     }
   }
   for (const Target& target : targets) {

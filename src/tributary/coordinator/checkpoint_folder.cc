@@ -66,7 +66,8 @@ Status SaveCheckpoint(const std::filesystem::path& folder, const Checkpoint& che
   } else if (error) {
     return IoError("cannot make the folder " + folder.string() + ": " + error.message());
   }
-  TRIBUTARY_RETURN_IF_ERROR(WriteCheckpoint(folder / NameOfRound(checkpoint.progress.round), checkpoint, arrays));
+  TRIBUTARY_RETURN_IF_ERROR(
+      WriteCheckpoint(folder / NameOfRound(checkpoint.progress.round), checkpoint, arrays));
   TRIBUTARY_RETURN_IF_ERROR(SyncFolder(folder));
   TRIBUTARY_ASSIGN_OR_RETURN(const Listing listing, ListOf(folder));
   std::size_t superfluous = listing.checkpoints.size() - std::min(keep, listing.checkpoints.size());
@@ -83,7 +84,8 @@ StatusOr<NewestCheckpoint> LoadNewestCheckpoint(const std::filesystem::path& fol
   for (const std::filesystem::path& path : listing.leftovers) std::filesystem::remove(path, error);
   NewestCheckpoint newest;
   std::vector<std::filesystem::path> unreadable;
-  for (auto entry = listing.checkpoints.rbegin(); entry != listing.checkpoints.rend() && !newest.file; ++entry) {
+  for (auto entry = listing.checkpoints.rbegin(); entry != listing.checkpoints.rend() && !newest.file;
+       ++entry) {
     auto file = ReadRound(entry->second, entry->first);
     if (file.ok()) {
       newest.file = std::move(file).value();

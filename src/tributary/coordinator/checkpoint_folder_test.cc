@@ -68,7 +68,8 @@ TEST_F(CheckpointFolderTest, ACorruptNewestOneIsReportedAndTheOneBeforeIsUsed) {
   ASSERT_TRUE(newest.ok() && newest->file) << newest.status();
   EXPECT_EQ(newest->file->checkpoint().progress.round, 1U);
   ASSERT_EQ(newest->problems.size(), 1U);
-  EXPECT_TRUE(newest->problems[0].starts_with("the checkpoint " + path.string() + ": ")) << newest->problems[0];
+  EXPECT_TRUE(newest->problems[0].starts_with("the checkpoint " + path.string() + ": "))
+      << newest->problems[0];
   // It neither counts as one of those kept nor comes up again.
   ASSERT_TRUE(Save(3).ok());
   EXPECT_EQ(Names(), (Set{"round-00000001.checkpoint", "round-00000002.checkpoint.unreadable",
@@ -84,16 +85,17 @@ TEST_F(CheckpointFolderTest, FailsWhereNoneCanBeReadAndLeavesThem) {
   std::filesystem::rename(folder() / "round-00000001.checkpoint", folder() / "round-00000003.checkpoint");
   const auto newest = LoadNewestCheckpoint(folder());
   EXPECT_EQ(newest.status().code(), StatusCode::kCorrupt);
-  EXPECT_EQ(newest.status().message(),
-            "none of the 2 checkpoints in " + folder().string() + " can be read; the newest: the checkpoint " +
-                (folder() / "round-00000003.checkpoint").string() + " is one of round 1");
+  EXPECT_EQ(newest.status().message(), "none of the 2 checkpoints in " + folder().string() +
+                                           " can be read; the newest: the checkpoint " +
+                                           (folder() / "round-00000003.checkpoint").string() +
+                                           " is one of round 1");
   EXPECT_EQ(Names(), (Set{"round-00000002.checkpoint", "round-00000003.checkpoint"}));
 }
 
 TEST_F(CheckpointFolderTest, ClearsAwayTemporaryFilesAndNothingElse) {
   ASSERT_TRUE(Save(1).ok());
-  for (const char* name : {".round-00000002.checkpoint.AbC123", ".round-00000002.checkpoint.backup-", "notes.txt",
-                           "round-2.checkpoint", ".other.AbC123"}) {
+  for (const char* name : {".round-00000002.checkpoint.AbC123", ".round-00000002.checkpoint.backup-",
+                           "notes.txt", "round-2.checkpoint", ".other.AbC123"}) {
     ASSERT_TRUE(WriteFileAtomically(folder() / name, "x").ok());
   }
   ASSERT_TRUE(LoadNewestCheckpoint(folder()).ok());

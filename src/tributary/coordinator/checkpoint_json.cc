@@ -38,7 +38,8 @@ std::string FaultOf(const Checkpoint& checkpoint) {
     if (numbers > static_cast<std::size_t>(kMostEpochNumbers)) {
       return "its epoch is planned from more than " + std::to_string(kMostEpochNumbers) + " numbers";
     }
-    if (const Status status = CheckSamplingProblem(epoch.problem); !status.ok()) return "of its epoch, " + status.message();
+    if (const Status status = CheckSamplingProblem(epoch.problem); !status.ok())
+      return "of its epoch, " + status.message();
   }
   std::set<std::string_view> names;
   for (const FleetMember& member : checkpoint.members) {
@@ -112,10 +113,12 @@ StatusOr<EpochState> ReadEpoch(const Json& json) {
   TRIBUTARY_ASSIGN_OR_RETURN(const auto counts, Numbers<std::int64_t>(json, "label_counts"));
   const std::size_t clients = epoch.problem.sizes.size();
   if (counts.empty()) return epoch;
-  if (clients == 0 || counts.size() % clients != 0) return Corrupt("its epoch has label counts of half a device");
+  if (clients == 0 || counts.size() % clients != 0)
+    return Corrupt("its epoch has label counts of half a device");
   for (std::size_t i = 0; i < counts.size(); i += counts.size() / clients) {
-    epoch.problem.label_counts.emplace_back(counts.begin() + static_cast<std::ptrdiff_t>(i),
-                                            counts.begin() + static_cast<std::ptrdiff_t>(i + counts.size() / clients));
+    epoch.problem.label_counts.emplace_back(
+        counts.begin() + static_cast<std::ptrdiff_t>(i),
+        counts.begin() + static_cast<std::ptrdiff_t>(i + counts.size() / clients));
   }
   return epoch;
 }
@@ -157,7 +160,8 @@ StatusOr<Checkpoint> ReadRoot(const Json& root, std::uint64_t shared_bytes) {
 
 StatusOr<std::string> FormatCheckpoint(const Checkpoint& checkpoint) {
   const RunProgress& progress = checkpoint.progress;
-  if (std::string fault = FaultOf(checkpoint); !fault.empty()) return InvalidArgument("the checkpoint: " + fault);
+  if (std::string fault = FaultOf(checkpoint); !fault.empty())
+    return InvalidArgument("the checkpoint: " + fault);
   using Json = nlohmann::ordered_json;
   Json members = Json::array();
   for (const FleetMember& member : checkpoint.members) {
@@ -199,7 +203,8 @@ StatusOr<Checkpoint> ParseCheckpoint(std::string_view json, std::uint64_t shared
   bool too_large = false;
   std::int64_t parts = 0;
   const auto watch = [&](int depth, Json::parse_event_t event, Json&) {
-    const bool opens = event == Json::parse_event_t::array_start || event == Json::parse_event_t::object_start;
+    const bool opens =
+        event == Json::parse_event_t::array_start || event == Json::parse_event_t::object_start;
     if ((opens && depth > 2) || ++parts > kMostParts) too_large = true;
     return !too_large;
   };

@@ -31,21 +31,24 @@ class CheckpointTest : public testing::Test {
 };
 
 Checkpoint Sample() {
-  return {.progress = {12, Duration(1'234'567'890'123), 3, 0.1 + 0.2, 9},
-          .experiment = "schema = 1\n[experiment]\nname = \"é\"\n",
-          .log_bytes = 4711,
-          .members = {{"workshop", 100, 3, 1'700'000'000'000'000, {std::byte{1}, std::byte{2}, std::byte{255}}},
-                      {"käfer \"7\"", 0, 0, 0, {std::byte{9}, std::byte{8}}}}};
+  return {
+      .progress = {12, Duration(1'234'567'890'123), 3, 0.1 + 0.2, 9},
+      .experiment = "schema = 1\n[experiment]\nname = \"é\"\n",
+      .log_bytes = 4711,
+      .members = {{"workshop", 100, 3, 1'700'000'000'000'000, {std::byte{1}, std::byte{2}, std::byte{255}}},
+                  {"käfer \"7\"", 0, 0, 0, {std::byte{9}, std::byte{8}}}}};
 }
 
 const std::vector<float> kParameters = {1, -0.0F, 1e-42F};
 const std::vector<float> kStatistics = {std::numeric_limits<float>::infinity(), 3};
-const std::vector<SafetensorsSource> kArrays = {{"parameters", {3}, kParameters}, {"statistics", {2}, kStatistics}};
+const std::vector<SafetensorsSource> kArrays = {{"parameters", {3}, kParameters},
+                                                {"statistics", {2}, kStatistics}};
 
 // The file's arrays, as bits.
 std::vector<std::uint32_t> Contents(const CheckpointFile& file) {
   std::vector<float> parameters(3), statistics(2);
-  const std::vector<CheckpointFile::Target> targets = {{"statistics", statistics}, {"parameters", parameters}};
+  const std::vector<CheckpointFile::Target> targets = {{"statistics", statistics},
+                                                       {"parameters", parameters}};
   const Status status = file.CopyTo(targets);
   EXPECT_TRUE(status.ok()) << status;
   std::vector<std::uint32_t> bits(5);
@@ -73,7 +76,8 @@ TEST_F(CheckpointTest, HoldsEveryNumberToTheBit) {
   Checkpoint sizes_only = WithEpoch();
   sizes_only.progress.epoch.problem.delays.clear();
   sizes_only.progress.epoch.problem.label_counts.clear();
-  for (const Checkpoint& checkpoint : {Sample(), extreme, unevaluated, Checkpoint{}, WithEpoch(), sizes_only}) {
+  for (const Checkpoint& checkpoint :
+       {Sample(), extreme, unevaluated, Checkpoint{}, WithEpoch(), sizes_only}) {
     Written(checkpoint, kArrays);
     const auto file = CheckpointFile::Read(path_);
     ASSERT_TRUE(file.ok()) << file.status();
@@ -100,16 +104,22 @@ TEST_F(CheckpointTest, EveryOptimiserGoesOnWithTheSameBits) {
   for (const auto& [name, make] : makers) {
     Rng rng(5);
     std::vector<float> gradient(kSize), parameters(kSize);
-    const auto step = [&](Optimiser& optimiser, std::vector<float>& moved) { optimiser.Step(moved, gradient, 0.1); };
-    const auto draw = [&] { std::ranges::generate(gradient, [&] { return static_cast<float>(rng.Uniform() - 0.5); }); };
+    const auto step = [&](Optimiser& optimiser, std::vector<float>& moved) {
+      optimiser.Step(moved, gradient, 0.1);
+    };
+    const auto draw = [&] {
+      std::ranges::generate(gradient, [&] { return static_cast<float>(rng.Uniform() - 0.5); });
+    };
     const auto optimiser = make().value();
     for (int i = 0; i < 3; ++i) {
       draw();
       step(*optimiser, parameters);
     }
     std::vector<SafetensorsSource> arrays = {{"parameters", {kSize}, parameters}};
-    for (const auto& array : optimiser->State()) arrays.push_back({std::string(array.name), {kSize}, array.values});
-    const auto file = CheckpointFile::Parse(Written({.progress = {.optimiser_steps = optimiser->steps()}}, arrays));
+    for (const auto& array : optimiser->State())
+      arrays.push_back({std::string(array.name), {kSize}, array.values});
+    const auto file =
+        CheckpointFile::Parse(Written({.progress = {.optimiser_steps = optimiser->steps()}}, arrays));
     ASSERT_TRUE(file.ok()) << name << file.status();
 
     const auto restored = make().value();
@@ -149,7 +159,8 @@ TEST_F(CheckpointTest, EveryChangeOfAByteIsRefusedOrChangesNothing) {
 TEST_F(CheckpointTest, EveryTruncationAndAnyRestIsRefused) {
   std::vector<std::byte> bytes = Written(Sample(), kArrays);
   for (std::size_t length = 0; length < bytes.size(); ++length) {
-    EXPECT_FALSE(CheckpointFile::Parse({bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(length)}).ok());
+    EXPECT_FALSE(
+        CheckpointFile::Parse({bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(length)}).ok());
   }
   bytes.push_back(std::byte{0});
   EXPECT_FALSE(CheckpointFile::Parse(bytes).ok());
@@ -161,8 +172,9 @@ TEST_F(CheckpointTest, IsCopiedOnlyWhereItFitsExactly) {
   using Targets = std::vector<CheckpointFile::Target>;
   EXPECT_EQ(file.CopyTo(Targets{{"parameters", three}}).message(),
             "the checkpoint has an array 'statistics' that nothing here uses");
-  EXPECT_EQ(file.CopyTo(Targets{{"parameters", three}, {"statistics", two}, {"optimiser.mean", three}}).message(),
-            "the checkpoint has no array 'optimiser.mean'");
+  EXPECT_EQ(
+      file.CopyTo(Targets{{"parameters", three}, {"statistics", two}, {"optimiser.mean", three}}).message(),
+      "the checkpoint has no array 'optimiser.mean'");
   EXPECT_EQ(file.CopyTo(Targets{{"parameters", three}, {"statistics", three}}).message(),
             "the checkpoint's array 'statistics' has 2 values, expected 3");
   EXPECT_EQ(three, std::vector<float>(3, 7));
@@ -177,7 +189,8 @@ TEST_F(CheckpointTest, WritesNothingThatItWouldNotRead) {
     EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
     return status.message();
   };
-  EXPECT_NE(refusal([](Checkpoint& c) { c.members[0].name = "\xff"; }).find("not valid UTF-8"), std::string::npos);
+  EXPECT_NE(refusal([](Checkpoint& c) { c.members[0].name = "\xff"; }).find("not valid UTF-8"),
+            std::string::npos);
   EXPECT_NE(refusal([](Checkpoint& c) { c.members[0] = c.members[1]; }).find("one name"), std::string::npos);
   refusal([](Checkpoint& c) { c.members[0].samples = -1; });
   refusal([](Checkpoint& c) { c.progress.accuracy = std::numeric_limits<double>::quiet_NaN(); });
@@ -193,7 +206,8 @@ TEST_F(CheckpointTest, WritesNothingThatItWouldNotRead) {
   EXPECT_NE(of_epoch([](Epoch& e) { e.began = 13; }).find("begins after its last round"), std::string::npos);
   EXPECT_NE(of_epoch([](Epoch& e) { e.number = 12; }).find("more epochs than rounds"), std::string::npos);
   EXPECT_NE(of_epoch([](Epoch& e) { e.problem.sizes[1] = -1; }).find("client 2"), std::string::npos);
-  EXPECT_NE(of_epoch([](Epoch& e) { e.problem.delays[0] = -1; }).find("the delay of client 1"), std::string::npos);
+  EXPECT_NE(of_epoch([](Epoch& e) { e.problem.delays[0] = -1; }).find("the delay of client 1"),
+            std::string::npos);
   of_epoch([](Epoch& e) { e.problem.delays[0] = std::numeric_limits<double>::quiet_NaN(); });
   of_epoch([](Epoch& e) { e.problem.delays.pop_back(); });
   of_epoch([](Epoch& e) { e.problem.label_counts[0][1] = 4; });
@@ -224,10 +238,12 @@ TEST(ParseCheckpoint, SaysWhatIsWrong) {
   };
   EXPECT_EQ(refusal("\"schema\":1", "\"schema\":2"), "its schema is 2; this program reads 1");
   EXPECT_EQ(refusal("\"round\":12", "\"round\":-1"), "its 'round' is not a whole number from 0");
-  EXPECT_EQ(refusal("\"round\":12", "\"round\":18446744073709551616"), "its 'round' is not a whole number from 0");
+  EXPECT_EQ(refusal("\"round\":12", "\"round\":18446744073709551616"),
+            "its 'round' is not a whole number from 0");
   EXPECT_EQ(refusal("\"round\":12,", ""), "it has no 'round'");
   EXPECT_EQ(refusal("4711", "9223372036854775808"), "its log is longer than any file");
-  EXPECT_EQ(refusal("\"samples\":100", "\"samples\":9223372036854775808"), "its 'samples' does not fit in 63 bits");
+  EXPECT_EQ(refusal("\"samples\":100", "\"samples\":9223372036854775808"),
+            "its 'samples' does not fit in 63 bits");
   EXPECT_EQ(refusal("workshop", "käfer \\\"7\\\""), "two of its members have one name");
   EXPECT_EQ(refusal("0.30000000000000004", "1.5"), "its accuracy is not from 0 to 1");
   EXPECT_EQ(refusal("\"members\":[", "\"members\":[3,"), "one of its 'members' is not an object");
@@ -249,8 +265,10 @@ TEST(ParseCheckpoint, SaysWhatIsWrongWithAnEpoch) {
   EXPECT_EQ(refusal("\"epoch\":{", "\"epoch\":3,\"other\":{"), "its 'epoch' is not an object");
   EXPECT_EQ(refusal("\"number\":3", "\"number\":-3"), "its 'number' is not a whole number from 0");
   EXPECT_EQ(refusal("\"number\":3,", ""), "it has no 'number'");
-  EXPECT_EQ(refusal("\"number\":3", "\"number\":0"), "its epoch has the number 0, and they are counted from 1");
-  EXPECT_EQ(refusal("\"number\":3", "\"number\":18446744073709551615"), "it has begun more epochs than rounds");
+  EXPECT_EQ(refusal("\"number\":3", "\"number\":0"),
+            "its epoch has the number 0, and they are counted from 1");
+  EXPECT_EQ(refusal("\"number\":3", "\"number\":18446744073709551615"),
+            "it has begun more epochs than rounds");
   EXPECT_EQ(refusal("\"began\":11", "\"began\":13"), "its epoch begins after its last round");
   EXPECT_EQ(refusal("[5,0,7]", "5"), "its 'sizes' is not a list");
   EXPECT_EQ(refusal("[5,0,7]", "[5,0.5,7]"), "its 'sizes' is not a list of numbers");
@@ -259,8 +277,10 @@ TEST(ParseCheckpoint, SaysWhatIsWrongWithAnEpoch) {
             "of its epoch, the size of client 3 is -1; a client has 0 samples or more");
   EXPECT_EQ(refusal("[2,3,0,0,7,0]", "[2,3,0,0,7]"), "its epoch has label counts of half a device");
   EXPECT_EQ(refusal("[5,0,7]", "[]"), "its epoch has label counts of half a device");
-  EXPECT_NE(refusal("[2,3,0,0,7,0]", "[2,2,0,0,7,0]").find("of its epoch, the label counts of client 1"), std::string::npos);
-  EXPECT_NE(refusal("1000000000000.0", "1e13").find("of its epoch, the delay of client 3"), std::string::npos);
+  EXPECT_NE(refusal("[2,3,0,0,7,0]", "[2,2,0,0,7,0]").find("of its epoch, the label counts of client 1"),
+            std::string::npos);
+  EXPECT_NE(refusal("1000000000000.0", "1e13").find("of its epoch, the delay of client 3"),
+            std::string::npos);
   EXPECT_EQ(refusal("1000000000000.0", "null"), "its 'delays' is not a list of numbers");
 }
 

@@ -4,9 +4,13 @@
 
 namespace tributary {
 
-Checkpointer::Checkpointer(RunFolder& folder, Members members, CheckpointerOptions options, const RunProgress& from,
-                           Saved saved)
-    : folder_(folder), members_(std::move(members)), on_saved_(std::move(saved)), options_(options), saved_(from) {}
+Checkpointer::Checkpointer(RunFolder& folder, Members members, CheckpointerOptions options,
+                           const RunProgress& from, Saved saved)
+    : folder_(folder),
+      members_(std::move(members)),
+      on_saved_(std::move(saved)),
+      options_(options),
+      saved_(from) {}
 
 bool Checkpointer::IsDue(const CoordinatorState& state) const {
   // The same round twice is the same state.

@@ -31,8 +31,8 @@ class Checkpointer {
 
   // `folder` must outlive it. `members` is asked at each checkpoint, and `saved` told of them when it is on disk. A
   // resumed run starts `from` where its checkpoint was.
-  Checkpointer(RunFolder& folder, Members members, CheckpointerOptions options = {}, const RunProgress& from = {},
-               Saved saved = {});
+  Checkpointer(RunFolder& folder, Members members, CheckpointerOptions options = {},
+               const RunProgress& from = {}, Saved saved = {});
 
   Status Write(const CoordinatorState& state);
 

@@ -26,9 +26,17 @@ struct Happenings : EventSink {
     if (std::holds_alternative<RunStarted>(event.what) || std::holds_alternative<Note>(event.what)) return;
     Event told = event;
     if (auto* device = std::get_if<DeviceFinished>(&told.what)) {
-      *device = {.round = device->round, .device = device->device, .outcome = device->outcome, .samples = device->samples,
-                 .loss = device->loss, .pull = device->pull, .compute = device->compute, .push = device->push,
-                 .wait = device->wait, .bytes_down = device->bytes_down, .bytes_up = device->bytes_up};
+      *device = {.round = device->round,
+                 .device = device->device,
+                 .outcome = device->outcome,
+                 .samples = device->samples,
+                 .loss = device->loss,
+                 .pull = device->pull,
+                 .compute = device->compute,
+                 .push = device->push,
+                 .wait = device->wait,
+                 .bytes_down = device->bytes_down,
+                 .bytes_up = device->bytes_up};
     }
     if (auto* round = std::get_if<RoundFinished>(&told.what)) {
       ++rounds;
@@ -60,7 +68,8 @@ class Pairs : public ::testing::Test {
       std::ofstream file(home / "1.csv");
       file << "x,y,timestamp,label\n";
       for (int i = 0; i < 80; ++i) {
-        file << person + i % 7 << "," << i % (2 + person) << "," << 10 * i << "," << (i < 40 ? "sit" : "walk") << "\n";
+        file << person + i % 7 << "," << i % (2 + person) << "," << 10 * i << "," << (i < 40 ? "sit" : "walk")
+             << "\n";
       }
     }
     const auto start = ReadPair(std::vector<std::string>{"train.method=sync-sgd", "experiment.seed=7"});
@@ -81,7 +90,8 @@ class Pairs : public ::testing::Test {
   static StatusOr<Run> Finish(const std::vector<std::string>& settings, std::size_t threads = 1) {
     TRIBUTARY_ASSIGN_OR_RETURN(const Experiment experiment, ReadPair(settings));
     Happenings happenings;
-    TRIBUTARY_ASSIGN_OR_RETURN(FinishedRun run, Simulate(experiment, {.threads = threads, .watcher = &happenings}));
+    TRIBUTARY_ASSIGN_OR_RETURN(FinishedRun run,
+                               Simulate(experiment, {.threads = threads, .watcher = &happenings}));
     return Run{std::move(run), happenings.text, happenings.rounds};
   }
   // As it was the last time.
@@ -124,7 +134,8 @@ TEST_F(Pairs, ThatAreAllowedRunAndMakeADifference) {
         ADD_FAILURE() << with.status();
         continue;
       }
-      const bool ends = decision.key() == "experiment.time-budget" || decision.key() == "experiment.target-accuracy";
+      const bool ends =
+          decision.key() == "experiment.time-budget" || decision.key() == "experiment.target-accuracy";
       EXPECT_EQ(with->rounds, ends ? 1U : 3U);
       const auto without = SettingsWithout(method, decision);
       const auto& other = Once(without);

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <array>
 
-#include "tributary/fleet/calibration.h"
 #include "tributary/coordinator/round_summary.h"
 #include "tributary/experiment/vocabulary.h"
+#include "tributary/fleet/calibration.h"
 #include "tributary/model/initialise.h"
 #include "tributary/policy/participation/participation.h"
 
@@ -31,7 +31,8 @@ Coordinator::Coordinator(const Experiment& experiment, std::shared_ptr<const Mod
 }
 
 void Coordinator::StartAt(const SharedWeights& weights) {
-  TRIBUTARY_CHECK(weights.parameters.size() == parameters_.size() && weights.statistics.size() == statistics_.size());
+  TRIBUTARY_CHECK(weights.parameters.size() == parameters_.size() &&
+                  weights.statistics.size() == statistics_.size());
   std::ranges::copy(weights.parameters, parameters_.span().begin());
   std::ranges::copy(weights.statistics, statistics_.span().begin());
 }
@@ -60,7 +61,8 @@ std::vector<DeviceId> Coordinator::ChooseFor(RoundId round) const {
   if (wanted >= with_data_.size() && !method_->Collects()) return with_data_;
   // Where only some are asked, they are some of those that can be.
   std::vector<DeviceId> present;
-  std::ranges::copy_if(with_data_, std::back_inserter(present), [&](DeviceId device) { return fleet_.Present(device); });
+  std::ranges::copy_if(with_data_, std::back_inserter(present),
+                       [&](DeviceId device) { return fleet_.Present(device); });
   if (wanted >= present.size()) return present;
   return ChooseParticipants(present, wanted, experiment_.goal.seed, round);
 }
@@ -106,7 +108,8 @@ Status Coordinator::MakeMethod() {
 }
 
 std::vector<CheckpointFile::Target> Coordinator::Arrays() {
-  std::vector<CheckpointFile::Target> arrays = {{"parameters", parameters_.span()}, {"statistics", statistics_.span()}};
+  std::vector<CheckpointFile::Target> arrays = {{"parameters", parameters_.span()},
+                                                {"statistics", statistics_.span()}};
   for (const Optimiser::StateArray& array : method_->optimiser().State()) {
     arrays.push_back({"optimiser." + std::string(array.name), array.values});
   }
@@ -150,7 +153,9 @@ StatusOr<RunOutcome> Coordinator::Run(const std::function<bool()>& should_stop, 
              (split.tail ? " and after '" + *split.tail + "'" : "") + ", the coordinator the rest"});
   }
   if (experiment_.transfers.whole_push && experiment_.transfers.strategy != TransferStrategy::kSequential) {
-    Say(Note{"compression.scope is \"global\": the largest of all is known only when all is there, so updates are pushed"
+    Say(
+        Note{"compression.scope is \"global\": the largest of all is known only when all is there, so "
+             "updates are pushed"
              " in one segment; \"unit\" lets them overlap"});
   }
   RunOutcome result;
@@ -178,7 +183,8 @@ StatusOr<RunEnd> Coordinator::RunRounds(const std::function<bool()>& should_stop
     TRIBUTARY_RETURN_IF_ERROR(status);
     accuracy_.reset();
     const bool last = Over(round.value).has_value();
-    if (last || round.value % static_cast<std::uint64_t>(experiment_.goal.evaluate_every) == 0) status = Evaluate(round);
+    if (last || round.value % static_cast<std::uint64_t>(experiment_.goal.evaluate_every) == 0)
+      status = Evaluate(round);
     kept_ = {round.value, Now(), fruitless_rounds_, accuracy_, method_->optimiser().steps(), {}};
     if (const EpochState* epoch = method_->epoch()) kept_.epoch = *epoch;
     // Half evaluated is not a state to go on from: what was kept before stands, and this round will be done again.
@@ -253,7 +259,8 @@ Status Coordinator::Apply(RoundId round, double rate_factor) {
   // A stretch at a time, while it is in the cache: the mean of the whole is never held.
   std::array<float, 16384> mean;
   for (std::size_t offset = 0; offset < parameters_.size(); offset += mean.size()) {
-    const auto stretch = parameters_.span().subspan(offset, std::min(mean.size(), parameters_.size() - offset));
+    const auto stretch =
+        parameters_.span().subspan(offset, std::min(mean.size(), parameters_.size() - offset));
     const auto some = std::span(mean).first(stretch.size());
     TRIBUTARY_RETURN_IF_ERROR(aggregate_.Mean(UpdatePart::kParameters, offset, some));
     if (covered_) covered_->Apply(offset, some);
@@ -264,7 +271,8 @@ Status Coordinator::Apply(RoundId round, double rate_factor) {
 
 Status Coordinator::CollectMean(RoundId round) {
   aggregate_.Begin(static_cast<double>(with_data_.size()));
-  TRIBUTARY_ASSIGN_OR_RETURN(const std::size_t collected, fleet_.Collect(InquiryOf(round, with_data_), aggregate_));
+  TRIBUTARY_ASSIGN_OR_RETURN(const std::size_t collected,
+                             fleet_.Collect(InquiryOf(round, with_data_), aggregate_));
   if (collected > 0) return Apply(round, 1);
   Say(Note{"no device's model could be had after round " + std::to_string(round.value) +
            "; the mean is still the one before"});
@@ -278,11 +286,13 @@ Status Coordinator::Evaluate(RoundId round) {
                                          .steps = static_cast<int>(experiment_.train.calibrate),
                                          .batch = static_cast<std::size_t>(experiment_.train.batch),
                                          .seed = experiment_.goal.seed};
-    TRIBUTARY_ASSIGN_OR_RETURN(const Moments moments, fleet_.Calibrate(assignment, InquiryOf(round, with_data_)));
+    TRIBUTARY_ASSIGN_OR_RETURN(const Moments moments,
+                               fleet_.Calibrate(assignment, InquiryOf(round, with_data_)));
     EstimateStatistics(*model_, moments, statistics_.span());
   }
   if (experiment_.data.hold_out > 0) {
-    TRIBUTARY_ASSIGN_OR_RETURN(const EvaluationTotals totals, fleet_.Evaluate({}, InquiryOf(round, with_data_)));
+    TRIBUTARY_ASSIGN_OR_RETURN(const EvaluationTotals totals,
+                               fleet_.Evaluate({}, InquiryOf(round, with_data_)));
     Record(round, EvaluatedWhere::kDevices, totals);
   }
   // Where there is a test set, its word counts.

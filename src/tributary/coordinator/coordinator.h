@@ -41,8 +41,8 @@ class Coordinator {
 
   // Everything but the experiment must outlive it. Weights start at the seed's initial values, unless StartAt says otherwise.
   // `split` is for the method of that name, and `model` then the whole network.
-  Coordinator(const Experiment& experiment, std::shared_ptr<const Model> model, Fleet& fleet, EventSink& events,
-              CentralTest central_test, std::optional<SplitSetup> split = {});
+  Coordinator(const Experiment& experiment, std::shared_ptr<const Model> model, Fleet& fleet,
+              EventSink& events, CentralTest central_test, std::optional<SplitSetup> split = {});
 
   // Before Run.
   void StartAt(const SharedWeights& weights);

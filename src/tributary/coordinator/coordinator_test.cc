@@ -21,7 +21,8 @@ Dataset Samples(std::size_t count) {
   std::vector<std::int32_t> labels;
   for (std::size_t i = 0; i < count; ++i) {
     labels.push_back(static_cast<std::int32_t>(i % 3));
-    for (int p = 0; p < 144; ++p) values.push_back(static_cast<float>(Normal(rng, p % 3 == labels.back() ? 0.5 : 0, 1)));
+    for (int p = 0; p < 144; ++p)
+      values.push_back(static_cast<float>(Normal(rng, p % 3 == labels.back() ? 0.5 : 0, 1)));
   }
   return Dataset::Make({"noise", Shape{1, 12, 12}, 3, {}}, std::move(values), std::move(labels)).value();
 }
@@ -42,7 +43,8 @@ struct Setting {
 // Runs some rounds over devices that hold consecutive runs of the same 64 samples.
 std::vector<float> Train(const Experiment& experiment, const Setting& setting, Silent* log = nullptr) {
   static const Dataset data = Samples(64);
-  const auto model = std::make_shared<const Model>(BuildZooGraph({setting.model, data.shape(), 3, Stem::kAuto}).value());
+  const auto model =
+      std::make_shared<const Model>(BuildZooGraph({setting.model, data.shape(), 3, Stem::kAuto}).value());
   SimulatedFleetOptions options{.model = model, .charged = model};
   std::uint32_t next = 0;
   for (std::size_t i = 0; i < setting.sizes.size(); ++i) {
@@ -66,8 +68,9 @@ std::vector<float> Train(const Experiment& experiment, const Setting& setting, S
   options.threads = setting.threads;
   SimulatedFleet fleet(options);
   Silent silent;
-  Coordinator coordinator(experiment, model, fleet, log != nullptr ? *log : silent,
-                          [&](const SharedWeights& weights) { return fleet.EvaluateCentrally(data, weights); });
+  Coordinator coordinator(
+      experiment, model, fleet, log != nullptr ? *log : silent,
+      [&](const SharedWeights& weights) { return fleet.EvaluateCentrally(data, weights); });
   const auto result = coordinator.Run();
   EXPECT_TRUE(result.ok()) << result.status();
   return {coordinator.parameters().begin(), coordinator.parameters().end()};
@@ -112,7 +115,13 @@ TEST(Federated, WithOneLocalStepOfPlainSgdEqualsSyncSgd) {
 
 TEST(Federated, SeveralLocalStepsDifferAndAProximalTermHoldsThemBack) {
   Experiment experiment = PlainSgd(Method::kFederated);
-  const auto start = Train([&] { auto e = experiment; e.train.schedule.learning_rate = 1e-30; return e; }(), {});
+  const auto start = Train(
+      [&] {
+        auto e = experiment;
+        e.train.schedule.learning_rate = 1e-30;
+        return e;
+      }(),
+      {});
   experiment.train.local_steps = 5;
   const auto free = Train(experiment, {});
   experiment.train.prox = 5;
@@ -125,7 +134,8 @@ TEST(Coordinator, GivesTheSameBitsForEveryNumberOfThreads) {
   experiment.train.local_steps = 2;
   experiment.train.batch = 8;
   Silent one, four;
-  EXPECT_EQ(Train(experiment, {.model = "resnet8", .threads = 1}, &one), Train(experiment, {.model = "resnet8", .threads = 4}, &four));
+  EXPECT_EQ(Train(experiment, {.model = "resnet8", .threads = 1}, &one),
+            Train(experiment, {.model = "resnet8", .threads = 4}, &four));
   EXPECT_EQ(one.events, four.events);
 }
 
@@ -158,7 +168,8 @@ TEST(Injection, OfEverythingIsTheSameStepAsOfNothing) {
   EXPECT_LE(Difference(with, without), 1e-5);
   const std::int64_t sample = 40 + 144 * 4;  // a record's heading, and its values
   for (const Event& event : log.events) {
-    if (const auto* device = std::get_if<DeviceFinished>(&event.what); device != nullptr && device->round.value > 1) {
+    if (const auto* device = std::get_if<DeviceFinished>(&event.what);
+        device != nullptr && device->round.value > 1) {
       EXPECT_EQ(device->samples, 64U);
     }
     if (const auto* round = std::get_if<RoundFinished>(&event.what)) {
@@ -255,7 +266,7 @@ TEST(EstimateStatistics, AreMeanAndVarianceOfWhatWasSummed) {
   EstimateStatistics(model, moments, statistics);
   EXPECT_FLOAT_EQ(statistics[slots[0].segment.offset], 4);
   EXPECT_FLOAT_EQ(statistics[slots[1].segment.offset], 38.0F / 3);  // (9 + 4 + 0 + 25) / 3
-  EXPECT_EQ(statistics[slots[0].segment.offset + 1], 7);             // nobody saw it
+  EXPECT_EQ(statistics[slots[0].segment.offset + 1], 7);            // nobody saw it
 }
 
 TEST(Coordinator, HowTransfersAreCutChangesTimeAndNothingElse) {
@@ -280,7 +291,8 @@ TEST(Coordinator, HowTransfersAreCutChangesTimeAndNothingElse) {
 }
 
 TEST(Coordinator, CompressedUpdatesDoNotDependOnHowTransfersAreCut) {
-  for (const CompressionKind kind : {CompressionKind::kTopK, CompressionKind::kAdaptiveTopK, CompressionKind::kInt8}) {
+  for (const CompressionKind kind :
+       {CompressionKind::kTopK, CompressionKind::kAdaptiveTopK, CompressionKind::kInt8}) {
     Experiment experiment = PlainSgd(Method::kSyncSgd);
     experiment.compression.kind = kind;
     experiment.compression.delta = 0.6;

@@ -41,7 +41,8 @@ void CoveredMean::AddLikely(std::size_t entry, float weight) {
   const Model& thin = ThinOf(entry);
   for (std::size_t i = 0; i < model_.parameters.slots.size(); ++i) {
     const Segment& all = model_.parameters.slots[i].segment;
-    const float likely = static_cast<float>(thin.parameters.slots[i].segment.count) / static_cast<float>(all.count);
+    const float likely =
+        static_cast<float>(thin.parameters.slots[i].segment.count) / static_cast<float>(all.count);
     for (float& sum : trained_.span().subspan(all.offset, all.count)) sum += likely * weight;
   }
 }

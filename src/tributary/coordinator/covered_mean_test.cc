@@ -42,7 +42,8 @@ TEST(CoveredMean, IsTheMeanOverThoseThatTrainedAnElement) {
         ThinMap map(model, thin);
         map.Keep(kept);
         std::vector<float> update(size, 0), change(thin.parameters.size);
-        for (float& value : change) value = static_cast<float>(0.5 + Uniform(rng, 0, 1));  // so that none is zero
+        for (float& value : change)
+          value = static_cast<float>(0.5 + Uniform(rng, 0, 1));  // so that none is zero
         map.ScatterAll(ThinMap::Part::kParameters, change, update);
         const auto weight = static_cast<double>(device.metrics.samples);
         all += weight;
@@ -106,7 +107,8 @@ TEST(CoveredMean, CountsTheStepsThatTrainedAnElementWhereTheyDiffer) {
         map.ScatterAll(ThinMap::Part::kParameters, std::vector<float>(thin.parameters.size, 1), update);
         // Each step moves what it trains by one, of which the whole round is the sum.
         for (std::size_t i = 0; i < size; ++i) {
-          sums[i] += static_cast<double>(device.metrics.samples) * static_cast<double>(update[i]) / static_cast<double>(steps);
+          sums[i] += static_cast<double>(device.metrics.samples) * static_cast<double>(update[i]) /
+                     static_cast<double>(steps);
         }
       }
       all += static_cast<double>(device.metrics.samples);

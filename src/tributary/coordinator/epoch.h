@@ -36,7 +36,9 @@ class Epochs {
   Status Restore(EpochState state);
 
   // Whether this round begins an epoch, which then needs a problem.
-  bool AtEnd(std::uint64_t round) const { return state_.number == 0 || round - state_.began >= plan_.steps(); }
+  bool AtEnd(std::uint64_t round) const {
+    return state_.number == 0 || round - state_.began >= plan_.steps();
+  }
   Status Begin(std::uint64_t round, SamplingProblem problem);
   // Of a round of the epoch under way; none twice, unless the first one of them did not count.
   Step StepOf(std::uint64_t round);

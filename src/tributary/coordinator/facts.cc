@@ -8,7 +8,8 @@ namespace {
 std::vector<std::string> MechanismsOf(const Experiment& experiment) {
   std::vector<std::string> names;
   const auto streams = [](const Group& group) { return !(group.stream_rate == Distribution::Constant(0)); };
-  if (experiment.stream.recorded_speed || std::ranges::any_of(experiment.fleet.groups, streams)) names.push_back("streams");
+  if (experiment.stream.recorded_speed || std::ranges::any_of(experiment.fleet.groups, streams))
+    names.push_back("streams");
   if (experiment.dropout.method != DropoutMethod::kFull) names.push_back("dropout");
   if (experiment.compression.kind != CompressionKind::kDense) names.push_back("compression");
   if (experiment.transfers.strategy != TransferStrategy::kSequential) names.push_back("transfers");

@@ -33,7 +33,8 @@ TEST(Facts, HaveTheFrontAsSharesOfTheWholeNetwork) {
 
 TEST(Facts, KnowWhatAnUpdateTakesUncompressed) {
   const Model model(BuildZooGraph({"cnn", Shape{1, 28, 28}, 10, Stem::kAuto}).value());
-  EXPECT_EQ(Of("smoke").dense_update.value, static_cast<std::int64_t>(4 * (model.parameters.size + model.statistics.size)));
+  EXPECT_EQ(Of("smoke").dense_update.value,
+            static_cast<std::int64_t>(4 * (model.parameters.size + model.statistics.size)));
 }
 
 }  // namespace

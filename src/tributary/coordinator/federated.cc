@@ -8,9 +8,7 @@ namespace {
 class Federated : public RoundMethod {
  public:
   Federated(const Experiment& experiment, std::unique_ptr<Optimiser> server, Schedule schedule)
-      : experiment_(experiment),
-        server_(std::move(server)),
-        schedule_(std::move(schedule)) {}
+      : experiment_(experiment), server_(std::move(server)), schedule_(std::move(schedule)) {}
 
   TrainAssignment Assign(RoundId round) const override {
     TrainAssignment assignment = CommonAssignment(experiment_, round);
@@ -57,7 +55,8 @@ StatusOr<std::unique_ptr<RoundMethod>> MakeFederated(const Experiment& experimen
   TRIBUTARY_ASSIGN_OR_RETURN(auto server,
                              MakeServerOptimiser(OptionsOf(experiment.train.server_optimiser), parameters));
   TRIBUTARY_ASSIGN_OR_RETURN(Schedule schedule, Schedule::Make(experiment.train.schedule));
-  return std::unique_ptr<RoundMethod>(std::make_unique<Federated>(experiment, std::move(server), std::move(schedule)));
+  return std::unique_ptr<RoundMethod>(
+      std::make_unique<Federated>(experiment, std::move(server), std::move(schedule)));
 }
 
 }  // namespace tributary

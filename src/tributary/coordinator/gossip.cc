@@ -12,7 +12,10 @@ namespace {
 class Gossip : public RoundMethod {
  public:
   Gossip(const Experiment& experiment, Mixer mixer, std::unique_ptr<Optimiser> none, Schedule schedule)
-      : experiment_(experiment), mixer_(std::move(mixer)), none_(std::move(none)), schedule_(std::move(schedule)) {}
+      : experiment_(experiment),
+        mixer_(std::move(mixer)),
+        none_(std::move(none)),
+        schedule_(std::move(schedule)) {}
 
   TrainAssignment Assign(RoundId round) const override {
     TrainAssignment assignment = CommonAssignment(experiment_, round);
@@ -20,15 +23,16 @@ class Gossip : public RoundMethod {
     assignment.steps = static_cast<int>(experiment_.train.local_steps.value_or(1));
     assignment.epochs = static_cast<int>(experiment_.train.local_epochs.value_or(0));
     assignment.optimiser = experiment_.train.optimiser;
-    assignment.learning_rate =
-        schedule_.LearningRate(round.value - 1, static_cast<std::uint64_t>(experiment_.goal.rounds.value_or(0)));
+    assignment.learning_rate = schedule_.LearningRate(
+        round.value - 1, static_cast<std::uint64_t>(experiment_.goal.rounds.value_or(0)));
     return assignment;
   }
 
   Status Shape(const RoundScene& scene, RoundRequest& request) override {
     if (experiment_.gossip.batches == BatchSizes::kSpeed) {
       std::vector<double> speeds;
-      for (const DeviceId device : request.participants) speeds.push_back(scene.devices[device.value].compute.value);
+      for (const DeviceId device : request.participants)
+        speeds.push_back(scene.devices[device.value].compute.value);
       request.batches = SpeedBatches(request.assignment.batch, speeds);
     }
     const auto rows = mixer_.Weights(request.round.value);

@@ -7,7 +7,8 @@ namespace tributary {
 std::vector<UpdatePiece> HeldSink::InWhole(const UpdatePiece& piece) const {
   const HeldRanges& ranges = piece.part == UpdatePart::kParameters ? parameters_ : statistics_;
   TRIBUTARY_CHECK(piece.offset + piece.values.size() <= ranges.size());
-  const std::size_t before = std::min(piece.values.size(), ranges.front - std::min(ranges.front, piece.offset));
+  const std::size_t before =
+      std::min(piece.values.size(), ranges.front - std::min(ranges.front, piece.offset));
   std::vector<UpdatePiece> pieces;
   if (before > 0) pieces.push_back({piece.part, piece.offset, piece.values.first(before)});
   if (before < piece.values.size()) {

@@ -36,7 +36,9 @@ class OneHotFleet : public Fleet {
     return SamplesPerSecond{static_cast<double>(rng_.Below(300))};
   }
 
-  std::size_t Shared() const override { return std::accumulate(shared_.begin(), shared_.end(), std::size_t{0}); }
+  std::size_t Shared() const override {
+    return std::accumulate(shared_.begin(), shared_.end(), std::size_t{0});
+  }
   StatusOr<RoundReport> Train(const RoundRequest& request, UpdateSink& sink) override {
     RoundReport report{clock_.Now(), clock_.Now() + std::chrono::seconds(1), {}};
     weights.assign(devices_.size(), 0);
@@ -61,7 +63,9 @@ class OneHotFleet : public Fleet {
     clock_.AdvanceTo(report.end);
     return report;
   }
-  StatusOr<EvaluationTotals> Evaluate(const EvaluateAssignment&, const Inquiry&) override { return EvaluationTotals{}; }
+  StatusOr<EvaluationTotals> Evaluate(const EvaluateAssignment&, const Inquiry&) override {
+    return EvaluationTotals{};
+  }
   StatusOr<Moments> Calibrate(const CalibrateAssignment&, const Inquiry&) override { return Moments(0); }
 
   std::vector<double> weights;  // of those that were applied in the last round, in samples
@@ -98,7 +102,8 @@ void ExpectWeightsThatAddUp(const InjectionOptions& injection, std::uint64_t see
     const double all = std::accumulate(fleet.weights.begin(), fleet.weights.end(), 0.0);
     double sum = 0;
     for (std::size_t i = 0; i < devices; ++i) {
-      const double counted = static_cast<double>(before[i]) - static_cast<double>(coordinator.parameters()[i]);
+      const double counted =
+          static_cast<double>(before[i]) - static_cast<double>(coordinator.parameters()[i]);
       EXPECT_NEAR(counted, all > 0 ? fleet.weights[i] / all : 0, 1e-6);
       sum += counted;
     }

@@ -41,7 +41,8 @@ Status RestCopies::Take(std::size_t participant, const CutBatch& batch) {
     if (!slot.copy) slot.copy = std::make_unique<RestCopy>(network_, label_smoothing_);
     TRIBUTARY_RETURN_IF_ERROR(slot.copy->Begin(weights_, assignment));
   }
-  const std::uint64_t in_run = (request_->round.value - 1) * static_cast<std::uint64_t>(assignment.steps) + step;
+  const std::uint64_t in_run =
+      (request_->round.value - 1) * static_cast<std::uint64_t>(assignment.steps) + step;
   TRIBUTARY_ASSIGN_OR_RETURN(CutReply reply,
                              slot.copy->Learn(device, batch, Rng::ForStream(seed_, device, "rest", in_run)));
   slot.replies.push_back(std::move(reply));

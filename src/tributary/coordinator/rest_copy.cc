@@ -54,7 +54,8 @@ StatusOr<CutReply> RestCopy::Learn(DeviceId device, const CutBatch& batch, Rng c
 }
 
 Status RestCopy::AddTo(UpdateSink& sink, DeviceId device, double weight) const {
-  TRIBUTARY_RETURN_IF_ERROR(sink.Add(device, weight, {UpdatePart::kParameters, parameters_at_, change_.span()}));
+  TRIBUTARY_RETURN_IF_ERROR(
+      sink.Add(device, weight, {UpdatePart::kParameters, parameters_at_, change_.span()}));
   if (statistics_.size() == 0) return OkStatus();
   return sink.Add(device, weight, {UpdatePart::kStatistics, statistics_at_, statistics_.span()});
 }

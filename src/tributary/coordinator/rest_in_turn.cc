@@ -73,8 +73,9 @@ Status RestInTurn::Close(int crossing) {
     Slot& slot = slots_[i];
     if (!std::exchange(slot.there, false)) continue;
     const DeviceId device = request_->participants[i];
-    auto reply = rest_.Learn(device, {crossing, slot.values, slot.labels},
-                             Rng::ForStream(seed_, device, "rest", StepInRun(request_->round, crossing, assignment)));
+    auto reply =
+        rest_.Learn(device, {crossing, slot.values, slot.labels},
+                    Rng::ForStream(seed_, device, "rest", StepInRun(request_->round, crossing, assignment)));
     if (reply.ok()) {
       slot.replies[step] = std::move(*reply);
     } else if (status.ok() || reply.status().code() == StatusCode::kResourceExhausted) {
@@ -98,7 +99,8 @@ Status RestInTurn::Conclude(const RoundReport& report) {
   for (std::size_t i = 0; i < report.devices.size(); ++i) {
     if (report.devices[i].outcome != Outcome::kApplied) continue;
     for (int step = 0; step < request_->assignment.steps; ++step) {
-      weight += static_cast<double>(SamplesAt(request_->assignment, slots_[i].held, static_cast<std::uint64_t>(step)));
+      weight += static_cast<double>(
+          SamplesAt(request_->assignment, slots_[i].held, static_cast<std::uint64_t>(step)));
     }
   }
   return rest_.AddTo(*sink_, request_->participants.front(), weight);

@@ -26,8 +26,8 @@ class RestInTurn : public SplitHalf {
   const CutReply* Reply(std::size_t participant, int crossing) const override;
 
   // The order in which places are taken at a step of a round, whether or not they have come.
-  static std::vector<std::size_t> Turns(std::uint64_t seed, RoundId round, int step, const TrainAssignment& assignment,
-                                        std::size_t participants);
+  static std::vector<std::size_t> Turns(std::uint64_t seed, RoundId round, int step,
+                                        const TrainAssignment& assignment, std::size_t participants);
 
  private:
   struct Slot {

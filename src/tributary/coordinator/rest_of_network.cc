@@ -72,8 +72,8 @@ std::unique_ptr<RestOfNetwork::Bench> RestOfNetwork::MakeBench() const {
   auto bench = std::make_unique<Bench>();
   bench->gradients = FlatBuffer(network_.rest->parameters.size);
   bench->statistics = FlatBuffer(network_.rest->statistics.size);
-  bench->executor.emplace(network_.rest, NetworkMemory{Writable(weights_.parameters), bench->statistics.span(),
-                                                       bench->gradients.span()});
+  bench->executor.emplace(network_.rest, NetworkMemory{Writable(weights_.parameters),
+                                                       bench->statistics.span(), bench->gradients.span()});
   return bench;
 }
 
@@ -97,12 +97,13 @@ Rng RestOfNetwork::ChanceOf(std::size_t participant) const {
 bool RestOfNetwork::SoundTogether() const {
   const Layout& layout = network_.rest->parameters;
   const std::size_t begin = layout.From(late_), end = layout.From(last_ + 1);
-  return Finite(joined_) && WeightedSum::Check(together_->gradients.span().subspan(begin, end - begin)).ok() &&
+  return Finite(joined_) &&
+         WeightedSum::Check(together_->gradients.span().subspan(begin, end - begin)).ok() &&
          WeightedSum::Check(together_->statistics.span()).ok();
 }
 
-Status RestOfNetwork::Add(std::size_t participant, double weight, std::span<const float> gradients, NodeIndex first,
-                          NodeIndex last) {
+Status RestOfNetwork::Add(std::size_t participant, double weight, std::span<const float> gradients,
+                          NodeIndex first, NodeIndex last) {
   const Layout& layout = network_.rest->parameters;
   const std::size_t begin = layout.From(first), end = layout.From(last + 1);
   return sink_->Add(DeviceOf(participant), weight,
@@ -161,8 +162,9 @@ Status RestOfNetwork::TakeEarly(Slot& slot, std::size_t participant, const CutBa
   }
   if (!slot.early) {
     // Their gradients lie in the same place: they go back one after the other.
-    slot.early.emplace(network_.rest, NetworkMemory{Writable(weights_.parameters), together_->statistics.span(),
-                                                    together_->gradients.span()});
+    slot.early.emplace(network_.rest,
+                       NetworkMemory{Writable(weights_.parameters), together_->statistics.span(),
+                                     together_->gradients.span()});
   }
   Rng chance = ChanceOf(participant);
   const PassOptions options{.rng = &chance, .input_gradient = true};
@@ -216,7 +218,8 @@ void RestOfNetwork::Gather() {
 StatusOr<bool> RestOfNetwork::PassTogether(PassResult& result) {
   Gather();
   Rng chance = Rng::ForStream(seed_, DeviceId{0}, "rest-together", request_->round.value);
-  const PassOptions options{.first = late_, .label_smoothing = label_smoothing_, .rng = &chance, .input_gradient = true};
+  const PassOptions options{
+      .first = late_, .label_smoothing = label_smoothing_, .rng = &chance, .input_gradient = true};
   Executor& executor = *together_->executor;
   if (network_.tail) {
     TRIBUTARY_ASSIGN_OR_RETURN(const auto values, executor.Forward(joined_, last_, options));
@@ -272,7 +275,8 @@ Status RestOfNetwork::LeaveOutUnsound() {
 
 Status RestOfNetwork::GoBackTogether() {
   std::vector<std::size_t> there;
-  std::ranges::copy_if(members_, std::back_inserter(there), [&](std::size_t i) { return !slots_[i].gradient.empty(); });
+  std::ranges::copy_if(members_, std::back_inserter(there),
+                       [&](std::size_t i) { return !slots_[i].gradient.empty(); });
   if (there.empty()) return OkStatus();
   TRIBUTARY_ASSIGN_OR_RETURN(bool sound, PassBack(there));
   if (!sound) {

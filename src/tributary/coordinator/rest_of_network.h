@@ -40,7 +40,7 @@ class RestOfNetwork : public SplitHalf {
   struct Bench;
   // What came from a participant, and what it gets.
   struct Slot {
-    std::size_t samples = 0;  // of its batch, once that has come; 0 again if it was refused
+    std::size_t samples = 0;    // of its batch, once that has come; 0 again if it was refused
     std::vector<float> values;  // of the last layer before the one that waits
     std::vector<std::int32_t> labels;
     std::vector<float> gradient;    // that its tail sent
@@ -55,7 +55,8 @@ class RestOfNetwork : public SplitHalf {
   DeviceId DeviceOf(std::size_t participant) const { return request_->participants[participant]; }
   Status Unsound(std::size_t participant) const;
   // Adds what nodes first … last of the rest have learnt, or their running statistics, to the round.
-  Status Add(std::size_t participant, double weight, std::span<const float> gradients, NodeIndex first, NodeIndex last);
+  Status Add(std::size_t participant, double weight, std::span<const float> gradients, NodeIndex first,
+             NodeIndex last);
   Status AddStatistics(std::size_t participant, double weight);
 
   // A batch on its own: all the way and back, up to where it waits, and back from there.
@@ -82,15 +83,15 @@ class RestOfNetwork : public SplitHalf {
   const double label_smoothing_;
   const std::size_t parameters_at_, statistics_at_;  // where the rest begins in the whole
   const NodeIndex last_;                             // of the rest
-  NodeIndex late_ = 1;  // the first that waits; past the last if none does
+  NodeIndex late_ = 1;                               // the first that waits; past the last if none does
 
   const RoundRequest* request_ = nullptr;
   SharedWeights weights_;  // of the rest
   UpdateSink* sink_ = nullptr;
-  std::vector<Slot> slots_;                // per participant
-  std::vector<std::size_t> members_;       // participants of the batch of all
-  std::vector<float> joined_;              // their values, or gradients
-  std::vector<std::int32_t> labels_;       // and labels
+  std::vector<Slot> slots_;           // per participant
+  std::vector<std::size_t> members_;  // participants of the batch of all
+  std::vector<float> joined_;         // their values, or gradients
+  std::vector<std::int32_t> labels_;  // and labels
   std::unique_ptr<Bench> together_;
 
   mutable std::mutex mutex_;

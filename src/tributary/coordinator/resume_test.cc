@@ -34,7 +34,8 @@ class ResumeTest : public testing::TestWithParam<Kind> {
   struct Life {
     CheckpointerOptions checkpoints = {.rounds = 1};
     std::function<bool()> should_stop;
-    std::function<void(int)> before_log, after_log;  // with the number of the event, of those said in this life
+    std::function<void(int)> before_log,
+        after_log;  // with the number of the event, of those said in this life
     std::function<void(TestingFleet&)> prepare;
   };
   struct End {
@@ -53,8 +54,12 @@ class ResumeTest : public testing::TestWithParam<Kind> {
     experiment_.data.hold_out = 0.5;
     experiment_.train.calibrate = 1;
     switch (GetParam()) {
-      case Kind::kSyncSgdMomentum: experiment_.train.optimiser.momentum = 0.9; break;
-      case Kind::kSyncSgdAdam: experiment_.train.optimiser.name = "adam"; break;
+      case Kind::kSyncSgdMomentum:
+        experiment_.train.optimiser.momentum = 0.9;
+        break;
+      case Kind::kSyncSgdAdam:
+        experiment_.train.optimiser.name = "adam";
+        break;
       case Kind::kFederatedAdam:
         experiment_.train.local_steps = 1;
         experiment_.train.server_optimiser = {.kind = ServerOptimiserKind::kAdam, .learning_rate = 0.01};
@@ -86,15 +91,23 @@ class ResumeTest : public testing::TestWithParam<Kind> {
     Coordinator coordinator(experiment_, model, fleet, events, {});
     RunProgress from;
     if (checkpoint.file) {
-      if (const Status status = coordinator.Restore(*checkpoint.file); !status.ok()) return {status, {}, {}, {}};
+      if (const Status status = coordinator.Restore(*checkpoint.file); !status.ok())
+        return {status, {}, {}, {}};
       from = checkpoint.file->checkpoint().progress;
     }
     Checkpointer checkpointer(
-        *folder, [] { return std::vector<FleetMember>{{"a", 10}, {"b", 11}, {"c", 12}}; }, life.checkpoints, from);
-    const auto outcome =
-        coordinator.Run(life.should_stop, [&](const CoordinatorState& state) { return checkpointer.Write(state); });
+        *folder,
+        [] {
+          return std::vector<FleetMember>{{"a", 10}, {"b", 11}, {"c", 12}};
+        },
+        life.checkpoints, from);
+    const auto outcome = coordinator.Run(
+        life.should_stop, [&](const CoordinatorState& state) { return checkpointer.Write(state); });
     if (!outcome.ok()) return {outcome.status(), {}, {}, {}};
-    End end{folder->Finish(*model, coordinator.parameters(), coordinator.statistics(), {}, "{}"), *outcome, {}, {}};
+    End end{folder->Finish(*model, coordinator.parameters(), coordinator.statistics(), {}, "{}"),
+            *outcome,
+            {},
+            {}};
     end.weights.assign(coordinator.parameters().begin(), coordinator.parameters().end());
     end.weights.insert(end.weights.end(), coordinator.statistics().begin(), coordinator.statistics().end());
     end.rounds = Text(path / "rounds.csv");
@@ -152,7 +165,8 @@ TEST_P(ResumeTest, AStoppedRunEndsWithTheBitsAndTheLogOfOneThatWasNot) {
   for (int rounds = 0; rounds <= static_cast<int>(kRounds); ++rounds) {
     const std::string name = "stopped-" + std::to_string(rounds);
     // A checkpoint only at the end: also after a round that is not evaluated until the run ends there.
-    const End first = Live(name, {.checkpoints = {.time = Duration::max()}, .should_stop = AfterRounds(rounds)});
+    const End first =
+        Live(name, {.checkpoints = {.time = Duration::max()}, .should_stop = AfterRounds(rounds)});
     ASSERT_TRUE(first.status.ok()) << first.status;
     EXPECT_EQ(first.outcome.rounds, static_cast<std::uint64_t>(rounds));
     EXPECT_EQ(Exists(name, rounds), rounds > 0);
@@ -182,8 +196,8 @@ TEST_P(ResumeTest, ARunKilledOverAndOverGetsToItsEnd) {
   const End straight = Live("straight", {});
   int lives = 1;
   while (LiveAndDie("killed", {.after_log = [](int event) {
-           if (event == 9) ::raise(SIGKILL);
-         }})) {
+                      if (event == 9) ::raise(SIGKILL);
+                    }})) {
     ASSERT_LT(++lives, 20);
   }
   EXPECT_GT(lives, 3);
@@ -196,10 +210,10 @@ TEST_P(ResumeTest, ARunKilledInTheMiddleOfACheckpointUsesTheOneBefore) {
   const auto folder = parent_ / "killed" / "checkpoints";
   const auto size = std::filesystem::file_size(folder / "round-00000002.checkpoint");
   EXPECT_TRUE(LiveAndDie("killed", {.before_log = [&](int event) {
-    const rlimit small{size - 100, size - 100};
-    std::signal(SIGXFSZ, SIG_DFL);  // a larger file is the process's death
-    if (event == 1) ::setrlimit(RLIMIT_FSIZE, &small);
-  }}));
+                           const rlimit small{size - 100, size - 100};
+                           std::signal(SIGXFSZ, SIG_DFL);  // a larger file is the process's death
+                           if (event == 1) ::setrlimit(RLIMIT_FSIZE, &small);
+                         }}));
   const auto leftovers = [&] {
     int count = 0;
     for (const auto& entry : std::filesystem::directory_iterator(folder)) {
@@ -223,11 +237,12 @@ TEST_P(ResumeTest, AnAbandonedRoundLeavesNoTrace) {
   const End straight = Live("straight", {});
   ASSERT_TRUE(Live("three", {.should_stop = AfterRounds(3)}).status.ok());
   // Two devices of the fourth round have answered.
-  const End abandoned = Live("abandoned", {.checkpoints = {.time = Duration::max()}, .prepare = [](TestingFleet& fleet) {
-    fleet.interrupt_training = [answers = 0](RoundId round) mutable {
-      return round.value == 4 && ++answers == 2 ? Cancelled("stopped") : OkStatus();
-    };
-  }});
+  const End abandoned =
+      Live("abandoned", {.checkpoints = {.time = Duration::max()}, .prepare = [](TestingFleet& fleet) {
+                           fleet.interrupt_training = [answers = 0](RoundId round) mutable {
+                             return round.value == 4 && ++answers == 2 ? Cancelled("stopped") : OkStatus();
+                           };
+                         }});
   ASSERT_TRUE(abandoned.status.ok()) << abandoned.status;
   EXPECT_EQ(abandoned.outcome.reason, RunEnd::kInterrupted);
   EXPECT_EQ(abandoned.outcome.rounds, 3U);
@@ -239,8 +254,10 @@ TEST_P(ResumeTest, AnAbandonedRoundLeavesNoTrace) {
 TEST_P(ResumeTest, AnEvaluationThatIsBrokenOffIsDoneAgain) {
   const End straight = Live("straight", {});
   const End broken = Live("broken", {.prepare = [](TestingFleet& fleet) {
-    fleet.interrupt_evaluation = [calls = 0]() mutable { return ++calls > 1 ? Cancelled("stopped") : OkStatus(); };
-  }});
+                            fleet.interrupt_evaluation = [calls = 0]() mutable {
+                              return ++calls > 1 ? Cancelled("stopped") : OkStatus();
+                            };
+                          }});
   ASSERT_TRUE(broken.status.ok()) << broken.status;
   EXPECT_EQ(broken.outcome.reason, RunEnd::kInterrupted);
   EXPECT_EQ(broken.outcome.accuracy, std::nullopt);
@@ -258,7 +275,8 @@ TEST_P(ResumeTest, TimeAndFruitlessRoundsAndTheTargetCountOn) {
 
   experiment_.goal.time_budget.reset();
   experiment_.goal.rounds = 1000;
-  const Life deserted = {.prepare = [](TestingFleet& fleet) { fleet.nobody_answers = [](RoundId) { return true; }; }};
+  const Life deserted = {
+      .prepare = [](TestingFleet& fleet) { fleet.nobody_answers = [](RoundId) { return true; }; }};
   Life at_first = deserted;
   at_first.should_stop = AfterRounds(60);
   ASSERT_TRUE(Live("deserted", at_first).status.ok());

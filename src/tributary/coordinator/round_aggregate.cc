@@ -14,7 +14,8 @@ void RoundAggregate::Begin(double expected_weight) {
 
 Status RoundAggregate::Accept(DeviceId device, const Update& update) {
   const std::string who = "the update of device " + std::to_string(device.value);
-  if (update.parameters.size() != parameters_.sum().size() || update.statistics.size() != statistics_.sum().size()) {
+  if (update.parameters.size() != parameters_.sum().size() ||
+      update.statistics.size() != statistics_.sum().size()) {
     return InvalidArgument(who + " has " + std::to_string(update.parameters.size()) + " values and " +
                            std::to_string(update.statistics.size()) + " statistics, expected " +
                            std::to_string(parameters_.sum().size()) + " and " +
@@ -58,7 +59,8 @@ Status RoundAggregate::Mean(UpdatePart part, std::size_t offset, std::span<float
   return SumOf(part).sum().Mean(offset, mean);
 }
 
-double ExpectedWeight(const RoundRequest& request, std::span<const DeviceProfile> devices, std::size_t shared) {
+double ExpectedWeight(const RoundRequest& request, std::span<const DeviceProfile> devices,
+                      std::size_t shared) {
   double weight = 0;
   TrainAssignment assignment = request.assignment;
   for (std::size_t i = 0; i < request.participants.size(); ++i) {

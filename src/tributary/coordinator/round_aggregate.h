@@ -30,13 +30,16 @@ class RoundAggregate : public UpdateSink {
   const ConcurrentWeightedSum& SumOf(UpdatePart part) const {
     return part == UpdatePart::kParameters ? parameters_ : statistics_;
   }
-  ConcurrentWeightedSum& SumOf(UpdatePart part) { return part == UpdatePart::kParameters ? parameters_ : statistics_; }
+  ConcurrentWeightedSum& SumOf(UpdatePart part) {
+    return part == UpdatePart::kParameters ? parameters_ : statistics_;
+  }
 
   ConcurrentWeightedSum parameters_;
   ConcurrentWeightedSum statistics_;
 };
 
 // What the participants of a round can weigh at most: the samples they are asked to learn from and are given.
-double ExpectedWeight(const RoundRequest& request, std::span<const DeviceProfile> devices, std::size_t shared);
+double ExpectedWeight(const RoundRequest& request, std::span<const DeviceProfile> devices,
+                      std::size_t shared);
 
 }  // namespace tributary

@@ -51,11 +51,21 @@ RoundFinished Summarise(RoundId round, const RoundReport& report) {
     summary.bytes_injected += device.injected;
     if (device.stream) summary.buffered += static_cast<std::uint64_t>(device.stream->buffered);
     switch (device.outcome) {
-      case Outcome::kApplied: ++summary.applied; break;
-      case Outcome::kLate: ++summary.late; break;
-      case Outcome::kLost: ++summary.lost; break;
-      case Outcome::kRefused: ++summary.refused; break;
-      case Outcome::kCrashed: ++summary.crashed; break;
+      case Outcome::kApplied:
+        ++summary.applied;
+        break;
+      case Outcome::kLate:
+        ++summary.late;
+        break;
+      case Outcome::kLost:
+        ++summary.lost;
+        break;
+      case Outcome::kRefused:
+        ++summary.refused;
+        break;
+      case Outcome::kCrashed:
+        ++summary.crashed;
+        break;
     }
     if (device.outcome != Outcome::kApplied && device.outcome != Outcome::kLate) continue;
     // Whoever waits least is the one the others wait for.
@@ -76,7 +86,8 @@ RoundFinished Summarise(RoundId round, const RoundReport& report) {
 
 std::string FirstFailure(const RoundReport& report) {
   for (const DeviceReport& device : report.devices) {
-    if (device.outcome != Outcome::kApplied) return std::to_string(device.device.value) + ": " + device.reason;
+    if (device.outcome != Outcome::kApplied)
+      return std::to_string(device.device.value) + ": " + device.reason;
   }
   return "";
 }

@@ -16,7 +16,9 @@ std::string Number(double value) {
 }  // namespace
 
 RoundsTable::RoundsTable()
-    : lines_("round,seconds,duration,applied,late,lost,refused,crashed,bytes_down,bytes_up,bytes_injected,buffered,overlap,train_loss,accuracy,loss\n") {}
+    : lines_(
+          "round,seconds,duration,applied,late,lost,refused,crashed,bytes_down,bytes_up,bytes_injected,"
+          "buffered,overlap,train_loss,accuracy,loss\n") {}
 
 void RoundsTable::Write(const Event& event) {
   if (const auto* round = std::get_if<RoundFinished>(&event.what)) {
@@ -24,10 +26,10 @@ void RoundsTable::Write(const Event& event) {
     evaluated_ = ",";
     round_ = std::to_string(round->round.value) + "," + Number(ToSeconds(event.time)) + "," +
              Number(ToSeconds(round->duration)) + "," + std::to_string(round->applied) + "," +
-             std::to_string(round->late) + "," + std::to_string(round->lost) + "," + std::to_string(round->refused) +
-             "," + std::to_string(round->crashed) + "," + std::to_string(round->bytes_down.value) + "," +
-             std::to_string(round->bytes_up.value) + "," + std::to_string(round->bytes_injected.value) + "," +
-             std::to_string(round->buffered) + "," +
+             std::to_string(round->late) + "," + std::to_string(round->lost) + "," +
+             std::to_string(round->refused) + "," + std::to_string(round->crashed) + "," +
+             std::to_string(round->bytes_down.value) + "," + std::to_string(round->bytes_up.value) + "," +
+             std::to_string(round->bytes_injected.value) + "," + std::to_string(round->buffered) + "," +
              (round->overlap ? Number(*round->overlap) : "") + "," +
              (round->train_loss ? Number(*round->train_loss) : "");
   } else if (const auto* evaluated = std::get_if<Evaluated>(&event.what)) {
@@ -35,6 +37,8 @@ void RoundsTable::Write(const Event& event) {
   }
 }
 
-std::string RoundsTable::text() const { return round_.empty() ? lines_ : lines_ + round_ + "," + evaluated_ + "\n"; }
+std::string RoundsTable::text() const {
+  return round_.empty() ? lines_ : lines_ + round_ + "," + evaluated_ + "\n";
+}
 
 }  // namespace tributary

@@ -37,7 +37,8 @@ void RemoveLeftovers(const std::filesystem::path& path) {
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(path, error)) {
     const std::string name = entry.path().filename().string();
-    if (std::ranges::find(kWritten, TargetOfTemporary(name)) != kWritten.end()) leftovers.push_back(entry.path());
+    if (std::ranges::find(kWritten, TargetOfTemporary(name)) != kWritten.end())
+      leftovers.push_back(entry.path());
   }
   for (const std::filesystem::path& leftover : leftovers) std::filesystem::remove(leftover, error);
 }
@@ -60,8 +61,9 @@ Status CheckSameExperiment(const std::string& where, std::string_view expected, 
     const std::string ours = next(expected);
     const std::string theirs = next(found);
     if (ours == theirs && !(expected.empty() && found.empty())) continue;
-    return InvalidArgument(where + " is of another experiment: line " + std::to_string(line) + " is '" + theirs +
-                           "', now it would be '" + ours + "'; resume with the experiment it was started with");
+    return InvalidArgument(where + " is of another experiment: line " + std::to_string(line) + " is '" +
+                           theirs + "', now it would be '" + ours +
+                           "'; resume with the experiment it was started with");
   }
   return OkStatus();
 }
@@ -79,7 +81,8 @@ Status CheckExperimentFile(const std::filesystem::path& path, const std::string&
 }  // namespace
 
 StatusOr<RunFolder> RunFolder::Create(const std::filesystem::path& path, const Experiment& experiment) {
-  const Status used = InvalidArgument("the run folder " + path.string() + " exists already; name another with --out");
+  const Status used =
+      InvalidArgument("the run folder " + path.string() + " exists already; name another with --out");
   if (IsUsed(path)) return used;
   std::error_code error;
   std::filesystem::create_directories(path, error);
@@ -106,8 +109,8 @@ StatusOr<ResumedRun> RunFolder::Resume(const std::filesystem::path& path, const 
     return run;
   }
   const Checkpoint& checkpoint = run.checkpoint.file->checkpoint();
-  TRIBUTARY_RETURN_IF_ERROR(
-      CheckSameExperiment("the checkpoint in " + run.folder.checkpoints().string(), text, checkpoint.experiment));
+  TRIBUTARY_RETURN_IF_ERROR(CheckSameExperiment("the checkpoint in " + run.folder.checkpoints().string(),
+                                                text, checkpoint.experiment));
   std::vector<EventSink*> all = {&run.folder.rounds_};
   all.insert(all.end(), sinks.begin(), sinks.end());
   TeeSink tee(all);
@@ -118,14 +121,18 @@ StatusOr<ResumedRun> RunFolder::Resume(const std::filesystem::path& path, const 
 
 void RunFolder::Discard() && {
   std::error_code error;
-  for (const char* const name : {kEvents, kFacts, kExperiment, kLock}) std::filesystem::remove(path_ / name, error);
+  for (const char* const name : {kEvents, kFacts, kExperiment, kLock})
+    std::filesystem::remove(path_ / name, error);
   std::filesystem::remove(path_, error);  // unless it holds anything else
 }
 
-Status RunFolder::Describe(const RunFacts& facts) const { return WriteFileAtomically(path_ / kFacts, FormatFacts(facts)); }
+Status RunFolder::Describe(const RunFacts& facts) const {
+  return WriteFileAtomically(path_ / kFacts, FormatFacts(facts));
+}
 
-Status RunFolder::Finish(const Model& model, std::span<const float> parameters, std::span<const float> statistics,
-                         const Metadata& metadata, std::string_view summary) {
+Status RunFolder::Finish(const Model& model, std::span<const float> parameters,
+                         std::span<const float> statistics, const Metadata& metadata,
+                         std::string_view summary) {
   TRIBUTARY_RETURN_IF_ERROR(events_->Close());
   TRIBUTARY_RETURN_IF_ERROR(WriteFileAtomically(path_ / kRounds, rounds_.text()));
   TRIBUTARY_RETURN_IF_ERROR(SaveWeights(path_ / kWeights, model, parameters, statistics, metadata));

@@ -74,16 +74,20 @@ TEST_F(RunFolderTest, RefusesAnotherExperimentAndNamesTheDifference) {
   LeaveARun();
   const std::string log = Text("events.jsonl");
   const auto refusal = [&](const char* change) {
-    return RunFolder::Resume(path(), FindExperiment("smoke", std::vector<std::string>{change}).value()).status();
+    return RunFolder::Resume(path(), FindExperiment("smoke", std::vector<std::string>{change}).value())
+        .status();
   };
   const Status status = refusal("experiment.rounds=77");
   EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
-  EXPECT_NE(status.message().find("is 'rounds = 3', now it would be 'rounds = 77'"), std::string::npos) << status;
+  EXPECT_NE(status.message().find("is 'rounds = 3', now it would be 'rounds = 77'"), std::string::npos)
+      << status;
   EXPECT_EQ(refusal("disturbance=[{kind=\"vanish\"}]").code(), StatusCode::kInvalidArgument);
   EXPECT_EQ(Text("events.jsonl"), log);
   // Also where only the checkpoint is of another one.
-  ASSERT_TRUE(SaveCheckpoint(path() / "checkpoints", {.progress = {.round = 9}, .experiment = "x\n"}, {}, 2).ok());
-  EXPECT_NE(RunFolder::Resume(path(), experiment_).status().message().find("line 1 is 'x'"), std::string::npos);
+  ASSERT_TRUE(
+      SaveCheckpoint(path() / "checkpoints", {.progress = {.round = 9}, .experiment = "x\n"}, {}, 2).ok());
+  EXPECT_NE(RunFolder::Resume(path(), experiment_).status().message().find("line 1 is 'x'"),
+            std::string::npos);
   EXPECT_EQ(Text("events.jsonl"), log);
 }
 
@@ -116,7 +120,8 @@ TEST_F(RunFolderTest, IsMadeOnceAndResumedOnlyWhereThereIsARun) {
   EXPECT_TRUE(RunFolder::Create(path(), experiment_).ok());
   EXPECT_FALSE(std::filesystem::exists(path() / ".experiment.toml.AbCdEf"));
   EXPECT_EQ(RunFolder::Create(path(), experiment_).status().code(), StatusCode::kInvalidArgument);
-  EXPECT_EQ(RunFolder::Create(path() / "experiment.toml", experiment_).status().code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(RunFolder::Create(path() / "experiment.toml", experiment_).status().code(),
+            StatusCode::kInvalidArgument);
 }
 
 }  // namespace

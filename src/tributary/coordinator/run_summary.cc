@@ -9,10 +9,14 @@ namespace {
 
 const char* ReasonName(RunEnd reason) {
   switch (reason) {
-    case RunEnd::kRounds: return "rounds";
-    case RunEnd::kTime: return "time";
-    case RunEnd::kTarget: return "target";
-    case RunEnd::kInterrupted: return "interrupted";
+    case RunEnd::kRounds:
+      return "rounds";
+    case RunEnd::kTime:
+      return "time";
+    case RunEnd::kTarget:
+      return "target";
+    case RunEnd::kInterrupted:
+      return "interrupted";
   }
   return "";
 }

@@ -18,7 +18,8 @@ namespace {
 
 Status CheckReal(const Experiment& experiment) {
   const auto only = [](const std::string& what) {
-    return InvalidArgument(what + " has a meaning on simulated devices only; take it out, or use 'tributary run'");
+    return InvalidArgument(what +
+                           " has a meaning on simulated devices only; take it out, or use 'tributary run'");
   };
   if (experiment.model.compute_as) return only("[model] compute-as");
   if (!experiment.disturbances.empty()) return only("[[disturbance]]");
@@ -26,7 +27,8 @@ Status CheckReal(const Experiment& experiment) {
 }
 
 // A new folder, or the one of a run that was interrupted, with the checkpoint to go on from.
-StatusOr<ResumedRun> OpenFolder(const Experiment& experiment, const ServingOptions& options, DeviceTotalsSink& totals) {
+StatusOr<ResumedRun> OpenFolder(const Experiment& experiment, const ServingOptions& options,
+                                DeviceTotalsSink& totals) {
   if (!options.resume) {
     TRIBUTARY_ASSIGN_OR_RETURN(RunFolder folder, RunFolder::Create(options.folder, experiment));
     return ResumedRun{std::move(folder), {}};
@@ -48,7 +50,8 @@ class DescribingSink : public EventSink {
       : fleet_(fleet), facts_(std::move(facts)), folder_(folder), others_(others) {}
 
   void Write(const Event& event) override {
-    if (std::holds_alternative<RoundStarted>(event.what) && fleet_.devices().size() != facts_.devices.size()) Tell();
+    if (std::holds_alternative<RoundStarted>(event.what) && fleet_.devices().size() != facts_.devices.size())
+      Tell();
   }
   void Tell() {
     const std::vector<FleetMember> members = fleet_.members();
@@ -140,15 +143,17 @@ StatusOr<FinishedRun> Serve(const Experiment& asked, const ServingOptions& optio
   WorkerPool pool(options.threads, [](std::size_t) { SetComputeThreads(1); });
   std::vector<Worker> workers;
   for (std::size_t i = 0; i < options.threads; ++i) workers.emplace_back(model);
-  TeeSink watchers(options.watcher != nullptr ? std::vector<EventSink*>{options.watcher} : std::vector<EventSink*>{});
+  TeeSink watchers(options.watcher != nullptr ? std::vector<EventSink*>{options.watcher}
+                                              : std::vector<EventSink*>{});
   DescribingSink describing(*fleet, std::move(facts), run.folder, watchers);
   describing.Tell();
   TeeSink events({&totals, &run.folder.events(), &run.folder.rounds(), &describing, &watchers});
   options.states([fleet = fleet.get()] { return fleet->states(); });
   const LookingEnds looking_ends(options);
-  Coordinator coordinator(experiment, model, *fleet, events, [&](const SharedWeights& weights) {
-    return EvaluateInParts(pool, workers, data.test, weights);
-  }, std::move(split));
+  Coordinator coordinator(
+      experiment, model, *fleet, events,
+      [&](const SharedWeights& weights) { return EvaluateInParts(pool, workers, data.test, weights); },
+      std::move(split));
   coordinator.StartAt({start.weights.parameters.span(), start.weights.statistics.span()});
   start.weights = {};
   RunProgress progress;
@@ -175,9 +180,7 @@ StatusOr<FinishedRun> Serve(const Experiment& asked, const ServingOptions& optio
   result.digest = digest.Hex();
   if (outcome.reason == RunEnd::kInterrupted) return result;  // Its folder is for going on.
   const SavedNetwork network{NetworkOf(experiment.model.name, experiment, train.shape(), train.classes()),
-                             experiment.data.set,
-                             train.normalisation(),
-                             train.class_names()};
+                             experiment.data.set, train.normalisation(), train.class_names()};
   TRIBUTARY_RETURN_IF_ERROR(run.folder.Finish(*model, coordinator.parameters(), coordinator.statistics(),
                                               ToMetadata(network), FormatSummary(experiment, result)));
   return result;

@@ -15,17 +15,20 @@
 namespace tributary {
 namespace {
 
-Status CheckMemory(const Model& charged, const Experiment& experiment, std::span<const DeviceProfile> profiles) {
+Status CheckMemory(const Model& charged, const Experiment& experiment,
+                   std::span<const DeviceProfile> profiles) {
   // A global batch is divided among all.
   const auto devices = static_cast<std::int64_t>(profiles.size());
-  const std::int64_t batch = experiment.global_batch() ? (experiment.train.batch + devices - 1) / devices : experiment.train.batch;
+  const std::int64_t batch =
+      experiment.global_batch() ? (experiment.train.batch + devices - 1) / devices : experiment.train.batch;
   const Bytes needed = TrainingMemory(charged.costs, batch);
   for (const DeviceProfile& profile : profiles) {
     if (profile.memory >= needed) continue;
-    return InvalidArgument("device " + std::to_string(profile.id.value) + " of group '" + profile.group + "' has " +
-                           FormatBytes(profile.memory) + " of memory, but training " + charged.graph.name() +
-                           " with batches of " + std::to_string(batch) + " takes about " +
-                           FormatBytes(needed) + "; give it more, or choose a smaller batch or model");
+    return InvalidArgument("device " + std::to_string(profile.id.value) + " of group '" + profile.group +
+                           "' has " + FormatBytes(profile.memory) + " of memory, but training " +
+                           charged.graph.name() + " with batches of " + std::to_string(batch) +
+                           " takes about " + FormatBytes(needed) +
+                           "; give it more, or choose a smaller batch or model");
   }
   return OkStatus();
 }
@@ -34,22 +37,26 @@ Status CheckMemory(const Model& charged, const Experiment& experiment, std::span
 Status CheckStreams(const StreamChoice& stream, std::span<const DeviceProfile> profiles) {
   if (stream.recorded_speed || stream.own) return OkStatus();
   if (stream.batch.rule == BatchRule::kFixed && stream.buffer == BufferPolicy::kPersist) return OkStatus();
-  if (std::ranges::any_of(profiles, [](const DeviceProfile& profile) { return profile.stream_rate.value > 0; })) {
+  if (std::ranges::any_of(profiles,
+                          [](const DeviceProfile& profile) { return profile.stream_rate.value > 0; })) {
     return OkStatus();
   }
-  return InvalidArgument("[stream] batch and buffer have a meaning on streams only, and no simulated device has one;"
-                         " give a [[fleet.group]] a stream-rate, or recorded-speed");
+  return InvalidArgument(
+      "[stream] batch and buffer have a meaning on streams only, and no simulated device has one;"
+      " give a [[fleet.group]] a stream-rate, or recorded-speed");
 }
 
 Status CheckRecorded(const Experiment& experiment, const Dataset& train) {
   if (!experiment.stream.recorded_speed || train.origins() != nullptr) return OkStatus();
-  return InvalidArgument("[stream] recorded-speed plays samples as they were recorded, and " + train.name() +
-                         " does not say when that was; give groups a stream-rate, or use recordings (har, or a folder of "
-                         ".csv files for each person)");
+  return InvalidArgument(
+      "[stream] recorded-speed plays samples as they were recorded, and " + train.name() +
+      " does not say when that was; give groups a stream-rate, or use recordings (har, or a folder of "
+      ".csv files for each person)");
 }
 
 // Of every device, where the experiment names one that the program was given.
-StatusOr<std::vector<std::shared_ptr<PolledStream>>> OwnStreams(const Experiment& experiment, const Dataset& train,
+StatusOr<std::vector<std::shared_ptr<PolledStream>>> OwnStreams(const Experiment& experiment,
+                                                                const Dataset& train,
                                                                 const SimulatedFleetOptions& options) {
   std::vector<std::shared_ptr<PolledStream>> streams;
   if (!experiment.stream.own) return streams;
@@ -68,14 +75,17 @@ StatusOr<std::vector<std::shared_ptr<PolledStream>>> OwnStreams(const Experiment
                       .start = TimePoint(0),
                       .argument = experiment.stream.own->argument};
     auto stream = experiment.stream.own->maker(scene);
-    if (!stream.ok()) return std::move(stream).status().WithContext("stream '" + experiment.stream.own->kind + "'");
-    if (*stream == nullptr) return InvalidArgument("stream '" + experiment.stream.own->kind + "' was made as nothing");
+    if (!stream.ok())
+      return std::move(stream).status().WithContext("stream '" + experiment.stream.own->kind + "'");
+    if (*stream == nullptr)
+      return InvalidArgument("stream '" + experiment.stream.own->kind + "' was made as nothing");
     streams.push_back(std::make_shared<PolledStream>(std::move(*stream), scene.format));
   }
   return streams;
 }
 
-StatusOr<std::optional<SimulatedFleetOptions::Dropout>> DropoutOf(const Experiment& experiment, const Model& model) {
+StatusOr<std::optional<SimulatedFleetOptions::Dropout>> DropoutOf(const Experiment& experiment,
+                                                                  const Model& model) {
   std::optional<SimulatedFleetOptions::Dropout> dropout;
   if (!Chooses(experiment.dropout.method)) return dropout;
   TRIBUTARY_ASSIGN_OR_RETURN(DropoutMenu menu, DropoutMenu::Make(model, experiment.dropout));
@@ -86,7 +96,8 @@ StatusOr<std::optional<SimulatedFleetOptions::Dropout>> DropoutOf(const Experime
 
 std::vector<std::int64_t> ClassCounts(const LocalData& data) {
   std::vector<std::int64_t> counts(static_cast<std::size_t>(data.dataset->classes()));
-  for (const std::uint32_t sample : data.training) ++counts[static_cast<std::size_t>(data.dataset->label(sample))];
+  for (const std::uint32_t sample : data.training)
+    ++counts[static_cast<std::size_t>(data.dataset->label(sample))];
   return counts;
 }
 
@@ -100,12 +111,14 @@ StatusOr<FinishedRun> Simulate(const Experiment& asked, const SimulationOptions&
   Experiment experiment = asked;
   TRIBUTARY_RETURN_IF_ERROR(FitNetworkToData(experiment, shape, classes));
   TRIBUTARY_RETURN_IF_ERROR(ResolveCut(experiment, shape, classes));
-  TRIBUTARY_ASSIGN_OR_RETURN(const auto whole, BuildNetwork(experiment.model.name, experiment, shape, classes));
+  TRIBUTARY_ASSIGN_OR_RETURN(const auto whole,
+                             BuildNetwork(experiment.model.name, experiment, shape, classes));
   TRIBUTARY_ASSIGN_OR_RETURN(StartingPoint start, StartFrom(experiment, whole, experiment.model.weights));
   const auto model = start.model;
   auto charged = model;
   if (experiment.model.compute_as) {
-    TRIBUTARY_ASSIGN_OR_RETURN(charged, BuildNetwork(*experiment.model.compute_as, experiment, shape, classes));
+    TRIBUTARY_ASSIGN_OR_RETURN(charged,
+                               BuildNetwork(*experiment.model.compute_as, experiment, shape, classes));
   }
   SimulatedFleetOptions fleet_options{.model = model, .charged = charged};
   std::unique_ptr<SplitHalf> half;
@@ -115,8 +128,9 @@ StatusOr<FinishedRun> Simulate(const Experiment& asked, const SimulationOptions&
     half = MakeSplitHalf(experiment, network);
     split = SetupOf(experiment, network, *half);
     fleet_options.model = fleet_options.charged = network.held;
-    fleet_options.cut = {network.cut,  network.wire, network.whole,
-                         network.rest, experiment.split.server_compute, half->waits_from()};
+    fleet_options.cut = {
+        network.cut,       network.wire, network.whole, network.rest, experiment.split.server_compute,
+        half->waits_from()};
   }
   fleet_options.transfers = experiment.transfers;
   fleet_options.compression = experiment.compression;
@@ -154,9 +168,10 @@ StatusOr<FinishedRun> Simulate(const Experiment& asked, const SimulationOptions&
   TeeSink events(sinks);
   events.Describe(facts);
 
-  Coordinator coordinator(experiment, model, fleet, events, [&](const SharedWeights& weights) {
-    return fleet.EvaluateCentrally(data.test, weights);
-  }, std::move(split));
+  Coordinator coordinator(
+      experiment, model, fleet, events,
+      [&](const SharedWeights& weights) { return fleet.EvaluateCentrally(data.test, weights); },
+      std::move(split));
   coordinator.StartAt({start.weights.parameters.span(), start.weights.statistics.span()});
   start.weights = {};
   TRIBUTARY_ASSIGN_OR_RETURN(const RunOutcome outcome, coordinator.Run(options.should_stop));
@@ -167,10 +182,9 @@ StatusOr<FinishedRun> Simulate(const Experiment& asked, const SimulationOptions&
   digest.Add(coordinator.statistics());
   result.digest = digest.Hex();
   if (folder) {
-    SavedNetwork network{NetworkOf(experiment.model.name, experiment, data.train.shape(), data.train.classes()),
-                         experiment.data.set,
-                         data.train.normalisation(),
-                         data.train.class_names()};
+    SavedNetwork network{
+        NetworkOf(experiment.model.name, experiment, data.train.shape(), data.train.classes()),
+        experiment.data.set, data.train.normalisation(), data.train.class_names()};
     TRIBUTARY_RETURN_IF_ERROR(folder->Finish(*model, coordinator.parameters(), coordinator.statistics(),
                                              ToMetadata(network), FormatSummary(experiment, result)));
   }

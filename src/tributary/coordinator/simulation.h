@@ -17,8 +17,8 @@
 namespace tributary {
 
 struct SimulationOptions {
-  std::filesystem::path data_dir;  // for data sets that are read from files
-  std::size_t threads = 1;         // results do not depend on it
+  std::filesystem::path data_dir;          // for data sets that are read from files
+  std::size_t threads = 1;                 // results do not depend on it
   TorchDevice device = TorchDevice::kCpu;  // what passes run on; the last bits of results do depend on it
   // Where the run leaves its folder: experiment.toml (as run), facts.json, events.jsonl, rounds.csv, summary.json and
   // weights.safetensors. It must not exist yet. Without it nothing is written.

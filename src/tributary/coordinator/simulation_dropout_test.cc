@@ -23,12 +23,11 @@ class Collected : public EventSink {
 
 // Eight devices on a small set of glyphs; some are slow, and what they have changes within a round.
 Experiment Unequal(const std::string& method, std::vector<std::string> overrides = {}) {
-  for (const char* one :
-       {"fleet.group=[{name=\"fast\", count=4, compute=\"1G\", uplink=\"100Mbit/s\"},"
-        "{name=\"slow\", count=4, compute=\"800M\", uplink=\"50Mbit/s\","
-        " availability={kind=\"steps\", period=\"60ms\", low=0.3, high=1}}]",
-        "model.name=resnet8", "train.local-steps=4", "train.batch=8", "experiment.rounds=2", "data.train-limit=400",
-        "data.test-limit=20"}) {
+  for (const char* one : {"fleet.group=[{name=\"fast\", count=4, compute=\"1G\", uplink=\"100Mbit/s\"},"
+                          "{name=\"slow\", count=4, compute=\"800M\", uplink=\"50Mbit/s\","
+                          " availability={kind=\"steps\", period=\"60ms\", low=0.3, high=1}}]",
+                          "model.name=resnet8", "train.local-steps=4", "train.batch=8", "experiment.rounds=2",
+                          "data.train-limit=400", "data.test-limit=20"}) {
     overrides.insert(overrides.begin(), one);
   }
   overrides.push_back("dropout.method=" + method);
@@ -37,7 +36,8 @@ Experiment Unequal(const std::string& method, std::vector<std::string> overrides
   return std::move(experiment).value();
 }
 
-Experiment Choosing(const std::string& method, const std::string& deadline, std::vector<std::string> overrides = {}) {
+Experiment Choosing(const std::string& method, const std::string& deadline,
+                    std::vector<std::string> overrides = {}) {
   overrides.push_back("fleet.deadline=" + deadline);
   if (method != "pareto") return Unequal(method, std::move(overrides));
   Experiment experiment = Unequal("heterofl", std::move(overrides));

@@ -28,8 +28,8 @@ class GossipEvents : public EventSink {
 Experiment Four(std::vector<std::string> overrides) {
   for (const char* one :
        {"fleet.group=[{name=\"all\", count=4, compute=\"1G\", uplink=\"8Mbit/s\", downlink=\"80Mbit/s\"}]",
-        "train.method=gossip", "train.local-steps=1", "train.batch=8", "experiment.rounds=4", "data.train-limit=400",
-        "data.test-limit=50"}) {
+        "train.method=gossip", "train.local-steps=1", "train.batch=8", "experiment.rounds=4",
+        "data.train-limit=400", "data.test-limit=50"}) {
     overrides.insert(overrides.begin(), one);
   }
   auto experiment = FindExperiment("smoke", overrides);
@@ -47,7 +47,8 @@ FinishedRun RunIt(const Experiment& experiment, GossipEvents* events = nullptr, 
 // synchronous SGD on the mean gradient.
 TEST(SimulateGossip, OnACompleteGraphItIsSynchronousSgd) {
   GossipEvents gossip, sync;
-  const std::vector<std::string> longer = {"model.name=mlp", "train.momentum=0", "experiment.rounds=24", "experiment.evaluate-every=6"};
+  const std::vector<std::string> longer = {"model.name=mlp", "train.momentum=0", "experiment.rounds=24",
+                                           "experiment.evaluate-every=6"};
   Experiment complete = Four(longer);
   complete.gossip.mixing.topology.kind = TopologyKind::kComplete;
   RunIt(complete, &gossip);
@@ -56,7 +57,8 @@ TEST(SimulateGossip, OnACompleteGraphItIsSynchronousSgd) {
   plain.train.local_steps.reset();
   RunIt(plain, &sync);
   ASSERT_EQ(gossip.losses.size(), 4U);
-  for (std::size_t round = 0; round < 4; ++round) EXPECT_NEAR(gossip.losses[round], sync.losses[round], 1e-4) << round;
+  for (std::size_t round = 0; round < 4; ++round)
+    EXPECT_NEAR(gossip.losses[round], sync.losses[round], 1e-4) << round;
   EXPECT_LT(gossip.losses.back(), gossip.losses.front());
 }
 
@@ -79,7 +81,8 @@ TEST(SimulateGossip, ModelsTravelBetweenNeighbours) {
     // All compute as long and then send two models, both over one link, which is slower than that of those who take them.
     EXPECT_NEAR(ToSeconds(device.push), static_cast<double>(device.bytes_up.value) * 8 / 8e6, 1e-6);
     EXPECT_EQ(device.pull, Duration(0));
-    EXPECT_NEAR(ToSeconds(device.compute + device.push + device.wait), ToSeconds(events.rounds.front().duration), 1e-6);
+    EXPECT_NEAR(ToSeconds(device.compute + device.push + device.wait),
+                ToSeconds(events.rounds.front().duration), 1e-6);
   }
 }
 
@@ -87,7 +90,8 @@ TEST(SimulateGossip, OneThatVanishesIsLeftOutAndTakenBack) {
   GossipEvents events;
   RunIt(Four({"disturbance=[{kind=\"vanish\", devices=[1], rounds=[2]}]"}), &events);
   std::map<std::uint64_t, std::map<std::uint64_t, DeviceFinished>> rounds;
-  for (const DeviceFinished& device : events.devices) rounds[device.round.value][device.device.value] = device;
+  for (const DeviceFinished& device : events.devices)
+    rounds[device.round.value][device.device.value] = device;
   EXPECT_EQ(rounds[2][1].outcome, Outcome::kLost);
   EXPECT_FALSE(rounds[2][1].met);
   EXPECT_EQ(rounds[2][0].met, 1U);  // the ring is 0 1 2 3
@@ -99,7 +103,8 @@ TEST(SimulateGossip, OneThatVanishesIsLeftOutAndTakenBack) {
 
 TEST(SimulateGossip, WhatCannotBeAveragedIsLeftOut) {
   GossipEvents events;
-  RunIt(Four({"disturbance=[{kind=\"corrupt\", devices=[0], rounds=[1]}, {kind=\"lose\", devices=[0], rounds=[2]},"
+  RunIt(Four({"disturbance=[{kind=\"corrupt\", devices=[0], rounds=[1]}, {kind=\"lose\", devices=[0], "
+              "rounds=[2]},"
               "{kind=\"crash-in-upload\", devices=[0], rounds=[3]}]"}),
         &events);
   for (const DeviceFinished& device : events.devices) {
@@ -109,7 +114,8 @@ TEST(SimulateGossip, WhatCannotBeAveragedIsLeftOut) {
       // The first two leave it well itself; the third is its end for this round.
       EXPECT_EQ(device.outcome, device.round.value == 3 ? Outcome::kCrashed : Outcome::kApplied);
     } else {
-      EXPECT_EQ(device.met, disturbed && neighbour ? 1U : 2U) << device.round.value << " " << device.device.value;
+      EXPECT_EQ(device.met, disturbed && neighbour ? 1U : 2U)
+          << device.round.value << " " << device.device.value;
     }
   }
 }
@@ -117,8 +123,11 @@ TEST(SimulateGossip, WhatCannotBeAveragedIsLeftOut) {
 TEST(SimulateGossip, MatchaMeetsSomeOfThem) {
   GossipEvents all, some;
   const auto settings = [](const char* algorithm) {
-    return std::vector<std::string>{std::string("gossip.algorithm=") + algorithm, "gossip.topology=complete",
-                                    "experiment.rounds=60", "experiment.evaluate-every=60", "train.batch=1",
+    return std::vector<std::string>{std::string("gossip.algorithm=") + algorithm,
+                                    "gossip.topology=complete",
+                                    "experiment.rounds=60",
+                                    "experiment.evaluate-every=60",
+                                    "train.batch=1",
                                     "data.test-limit=10"};
   };
   RunIt(Four(settings("d-psgd")), &all);
@@ -135,10 +144,12 @@ TEST(SimulateGossip, MatchaMeetsSomeOfThem) {
 TEST(SimulateGossip, BatchesAndShardsThatFollowSpeedAreDoneTogether) {
   const std::vector<std::string> unequal = {
       "fleet.group=[{name=\"a\", count=1, compute=\"4G\", uplink=\"80Mbit/s\"},"
-      "{name=\"b\", count=1, compute=\"2G\", uplink=\"80Mbit/s\"}, {name=\"c\", count=2, compute=\"1G\", uplink=\"80Mbit/s\"}]",
+      "{name=\"b\", count=1, compute=\"2G\", uplink=\"80Mbit/s\"}, {name=\"c\", count=2, compute=\"1G\", "
+      "uplink=\"80Mbit/s\"}]",
       "train.batch=16"};
   auto by_speed = unequal;
-  by_speed.insert(by_speed.end(), {"gossip.batches=speed", "data.split={kind=\"submodular\", features=\"pca:8\"}"});
+  by_speed.insert(by_speed.end(),
+                  {"gossip.batches=speed", "data.split={kind=\"submodular\", features=\"pca:8\"}"});
   GossipEvents events, waiting;
   const FinishedRun run = RunIt(Four(by_speed), &events);
   RunIt(Four(unequal), &waiting);
@@ -156,9 +167,11 @@ TEST(SimulateGossip, BatchesAndShardsThatFollowSpeedAreDoneTogether) {
 
 TEST(SimulateGossip, MeasuresOnSamplesOfTheTrainingSetWhereAsked) {
   GossipEvents test, train;
-  RunIt(Four({"experiment.rounds=12", "experiment.evaluate-every=12", "train.local-steps=8", "data.train-limit=64"}), &test);
-  RunIt(Four({"experiment.rounds=12", "experiment.evaluate-every=12", "train.local-steps=8", "data.train-limit=64",
-              "data.evaluate=train"}),
+  RunIt(Four({"experiment.rounds=12", "experiment.evaluate-every=12", "train.local-steps=8",
+              "data.train-limit=64"}),
+        &test);
+  RunIt(Four({"experiment.rounds=12", "experiment.evaluate-every=12", "train.local-steps=8",
+              "data.train-limit=64", "data.evaluate=train"}),
         &train);
   // Of 64 samples the network knows each by then.
   EXPECT_LT(train.losses.back(), test.losses.back());

@@ -55,7 +55,8 @@ StatusOr<FinishedRun> RunOwn(std::vector<std::string> overrides) {
   std::string text(smoke->text);
   const std::size_t line = text.find("local-steps");
   text.erase(line, text.find('\n', line) - line);
-  TRIBUTARY_ASSIGN_OR_RETURN(const Experiment experiment, ReadExperimentText(text, {"smoke", {}}, overrides, Own()));
+  TRIBUTARY_ASSIGN_OR_RETURN(const Experiment experiment,
+                             ReadExperimentText(text, {"smoke", {}}, overrides, Own()));
   return Simulate(experiment, {.threads = 2});
 }
 
@@ -70,33 +71,36 @@ void ExpectSameRun(std::vector<std::string> known, const std::string& key, const
 }
 
 TEST(OwnSampler, ThatSamplesAsABuiltInOneGivesTheSameRun) {
-  ExpectSameRun({"train.method=split", "train.batch=24", "experiment.rounds=12"}, "sampling.method", "own-uniform");
+  ExpectSameRun({"train.method=split", "train.batch=24", "experiment.rounds=12"}, "sampling.method",
+                "own-uniform");
 }
 
 TEST(OwnSampler, WhosePlanIsNoneEndsTheRunInWords) {
   const auto run = RunOwn({"train.method=split", "sampling.method=greedy"});
-  EXPECT_NE(run.status().message().find("sampler 'greedy': step 1 of the plan"), std::string::npos) << run.status();
+  EXPECT_NE(run.status().message().find("sampler 'greedy': step 1 of the plan"), std::string::npos)
+      << run.status();
 }
 
 TEST(OwnStream, ThatBringsWhatABuiltInOneDoesGivesTheSameRun) {
   for (const std::string buffer : {"persist", "truncate"}) {
-    ExpectSameRun({"train.method=sync-sgd", "experiment.rounds=8", "fleet.group.0.stream-rate=30/s", "fleet.group.1.stream-rate=90/s",
-                   "stream.batch=stream-rate", "stream.buffer=" + buffer},
+    ExpectSameRun({"train.method=sync-sgd", "experiment.rounds=8", "fleet.group.0.stream-rate=30/s",
+                   "fleet.group.1.stream-rate=90/s", "stream.batch=stream-rate", "stream.buffer=" + buffer},
                   "stream.kind", "own-replay");
   }
 }
 
 TEST(OwnStream, WorksWithLocalStepsAndAmongNeighbours) {
   for (const std::string method : {"federated", "gossip"}) {
-    ExpectSameRun({"train.method=" + method, "train.local-steps=3", "experiment.rounds=4", "fleet.group.0.stream-rate=30/s",
-                   "fleet.group.1.stream-rate=90/s"},
+    ExpectSameRun({"train.method=" + method, "train.local-steps=3", "experiment.rounds=4",
+                   "fleet.group.0.stream-rate=30/s", "fleet.group.1.stream-rate=90/s"},
                   "stream.kind", "own-replay");
   }
 }
 
 TEST(OwnStream, ThatCannotBeMadeEndsTheRunInWords) {
   const auto run = RunOwn({"train.method=sync-sgd", "stream.kind=own-replay:never"});
-  EXPECT_NE(run.status().message().find("stream 'own-replay:never': no such sensor"), std::string::npos) << run.status();
+  EXPECT_NE(run.status().message().find("stream 'own-replay:never': no such sensor"), std::string::npos)
+      << run.status();
 }
 
 }  // namespace

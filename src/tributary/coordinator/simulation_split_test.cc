@@ -165,8 +165,10 @@ TEST(SimulateSplit, SoAreThoseOfManySteps) {
       EXPECT_EQ(run.down.value, held + crossed);
       EXPECT_NEAR(ToSeconds(run.devices.at(0).compute), 3 * front / 1e9, 1e-6);
       if (strategy == std::string("optimal")) continue;  // Some of it is hidden.
-      EXPECT_NEAR(ToSeconds(run.time),
-                  8 * static_cast<double>(run.up.value + run.down.value) / 1e7 + 3 * front / 1e9 + 3 * rest / 1e11, 1e-6);
+      EXPECT_NEAR(
+          ToSeconds(run.time),
+          8 * static_cast<double>(run.up.value + run.down.value) / 1e7 + 3 * front / 1e9 + 3 * rest / 1e11,
+          1e-6);
     }
   }
 }
@@ -187,7 +189,8 @@ TEST(SimulateSplit, CompressedUpdatesLeaveTheBytesOverTheCutAsTheyAre) {
   const std::int64_t crossed = 24 * 4 * (32 * 16 * 16 + 1);
   const std::vector<std::string> one = {"fleet.group.0.count=1", "experiment.rounds=1"};
   const FinishedRun plain = Finish(Split(one));
-  const FinishedRun compressed = Finish(Split({one[0], one[1], "compression.kind=top-k", "compression.ratio=0.01"}));
+  const FinishedRun compressed =
+      Finish(Split({one[0], one[1], "compression.kind=top-k", "compression.ratio=0.01"}));
   EXPECT_GT(compressed.up.value, crossed);
   EXPECT_LT(compressed.up.value - crossed, (plain.up.value - crossed) / 10);
 }

@@ -13,7 +13,9 @@
 namespace tributary {
 namespace {
 
-Experiment Smoke(const std::vector<std::string>& overrides = {}) { return FindExperiment("smoke", overrides).value(); }
+Experiment Smoke(const std::vector<std::string>& overrides = {}) {
+  return FindExperiment("smoke", overrides).value();
+}
 
 FinishedRun Finish(const Experiment& experiment, std::size_t threads = 2) {
   auto result = Simulate(experiment, {.threads = threads});
@@ -34,7 +36,8 @@ TEST(Simulate, LeavesAFolderThatTellsTheRun) {
   const Experiment experiment = Smoke();
   const auto result = Simulate(experiment, {.threads = 2, .folder = folder});
   ASSERT_TRUE(result.ok()) << result.status();
-  for (const char* name : {"experiment.toml", "events.jsonl", "rounds.csv", "summary.json", "weights.safetensors"}) {
+  for (const char* name :
+       {"experiment.toml", "events.jsonl", "rounds.csv", "summary.json", "weights.safetensors"}) {
     EXPECT_TRUE(std::filesystem::exists(folder / name)) << name;
   }
   // The experiment as run gives the same run again.
@@ -42,7 +45,8 @@ TEST(Simulate, LeavesAFolderThatTellsTheRun) {
   ASSERT_TRUE(again.ok()) << again.status();
   EXPECT_EQ(Finish(*again).digest, result->digest);
   // A folder that exists is not written over.
-  EXPECT_EQ(Simulate(experiment, {.threads = 2, .folder = folder}).status().code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(Simulate(experiment, {.threads = 2, .folder = folder}).status().code(),
+            StatusCode::kInvalidArgument);
   std::filesystem::remove_all(folder);
 }
 
@@ -71,10 +75,11 @@ TEST(Simulate, ADeviceAHundredTimesSlowerHoldsUpEveryRoundUnlessThereIsADeadline
 
 TEST(Simulate, EveryDevicesTimeAddsUpToTheRunWhateverHappensToIt) {
   for (const char* kind : {"vanish", "crash-in-upload", "lose", "corrupt", "slow"}) {
-    const std::string disturbance = std::string("disturbance=[{kind=\"") + kind + "\", devices=[0, 2], share=0.5" +
+    const std::string disturbance = std::string("disturbance=[{kind=\"") + kind +
+                                    "\", devices=[0, 2], share=0.5" +
                                     (std::string(kind) == "slow" ? ", factor=50" : "") + "}]";
-    const FinishedRun result =
-        Finish(Smoke({disturbance, "fleet.deadline=\"6s\"", "fleet.group.fast.stream-rate=30", "experiment.rounds=5"}));
+    const FinishedRun result = Finish(Smoke(
+        {disturbance, "fleet.deadline=\"6s\"", "fleet.group.fast.stream-rate=30", "experiment.rounds=5"}));
     for (const DeviceTotals& device : result.devices) {
       EXPECT_EQ(device.compute + device.transfer + device.waiting, result.time) << kind;
       EXPECT_EQ(device.applied + device.missed, 5U);
@@ -84,7 +89,8 @@ TEST(Simulate, EveryDevicesTimeAddsUpToTheRunWhateverHappensToIt) {
 
 TEST(Simulate, AStreamIsWaitedFor) {
   // 4 steps of 16 samples a round at 8 samples a second: eight seconds a round, and no less.
-  const FinishedRun streaming = Finish(Smoke({"fleet.group.slow.stream-rate=8", "fleet.group.fast.stream-rate=1000"}));
+  const FinishedRun streaming =
+      Finish(Smoke({"fleet.group.slow.stream-rate=8", "fleet.group.fast.stream-rate=1000"}));
   EXPECT_GE(streaming.time, FromSeconds(24));
   EXPECT_LT(streaming.time, FromSeconds(24) + Finish(Smoke()).time);
 }
@@ -92,13 +98,14 @@ TEST(Simulate, AStreamIsWaitedFor) {
 // Recordings of two training people and a test person. Windows of 100 rows every 25: at 10 ms a row the first is
 // complete after 0.99 s, and one more every 0.25 s; the second person's sensor reads half as often.
 std::filesystem::path MakeRecordings() {
-  const auto folder = std::filesystem::path(testing::TempDir()) / ("recordings_" + std::to_string(::getpid()));
+  const auto folder =
+      std::filesystem::path(testing::TempDir()) / ("recordings_" + std::to_string(::getpid()));
   for (int person = 0; person < 3; ++person) {
     std::string text = "x,y,timestamp,label\n";
     for (int row = 0; row < 1200; ++row) {
       const bool moves = row / 300 % 2 == 1;
-      text += std::to_string(moves ? row % 7 - 3 : 0) + ",1," + std::to_string((person == 1 ? 20 : 10) * row) +
-              (moves ? ",walk\n" : ",sit\n");
+      text += std::to_string(moves ? row % 7 - 3 : 0) + ",1," +
+              std::to_string((person == 1 ? 20 : 10) * row) + (moves ? ",walk\n" : ",sit\n");
     }
     const auto inner = folder / ("p" + std::to_string(person));
     std::filesystem::create_directories(inner);
@@ -110,10 +117,12 @@ std::filesystem::path MakeRecordings() {
 TEST(Simulate, RecordingsArriveWhenTheyWereRecorded) {
   const auto folder = MakeRecordings();
   const auto run = [&](const std::string& speed) {
-    const std::string text = "schema = 1\n[experiment]\nname = \"recorded\"\nrounds = 4\n[model]\nname = \"har-cnn\"\n[data]\nset = \"" +
-                             folder.string() + "/\"\nsplit = \"source\"\n[[fleet.group]]\ncount = 2\ncompute = 1e12\n" +
-                             "uplink = 1e12\n[train]\nmethod = \"sync-sgd\"\nbatch = 8\nlearning-rate = 0.05\n" +
-                             "[stream]\nrecorded-speed = " + speed + "\n";
+    const std::string text =
+        "schema = 1\n[experiment]\nname = \"recorded\"\nrounds = 4\n[model]\nname = \"har-cnn\"\n[data]\nset "
+        "= \"" +
+        folder.string() + "/\"\nsplit = \"source\"\n[[fleet.group]]\ncount = 2\ncompute = 1e12\n" +
+        "uplink = 1e12\n[train]\nmethod = \"sync-sgd\"\nbatch = 8\nlearning-rate = 0.05\n" +
+        "[stream]\nrecorded-speed = " + speed + "\n";
     const auto experiment = ReadExperimentText(text, {"e.toml", {}});
     EXPECT_TRUE(experiment.ok()) << experiment.status();
     return Finish(*experiment);
@@ -164,8 +173,9 @@ TEST(Simulate, DevicesEvaluateAndCalibrateOnTheirOwnData) {
 TEST(Simulate, RefusesADeviceWithTooLittleMemory) {
   const auto result = Simulate(Smoke({"fleet.group.slow.memory=\"1MB\""}), {.threads = 1});
   ASSERT_FALSE(result.ok());
-  EXPECT_NE(result.status().message().find("device 0 of group 'slow' has 1.00 MB of memory, but training cnn"),
-            std::string::npos)
+  EXPECT_NE(
+      result.status().message().find("device 0 of group 'slow' has 1.00 MB of memory, but training cnn"),
+      std::string::npos)
       << result.status();
 }
 

@@ -10,7 +10,8 @@ namespace {
 
 class Split : public RoundMethod {
  public:
-  Split(const Experiment& experiment, SplitSetup setup, std::unique_ptr<Optimiser> optimiser, Schedule schedule)
+  Split(const Experiment& experiment, SplitSetup setup, std::unique_ptr<Optimiser> optimiser,
+        Schedule schedule)
       : experiment_(experiment),
         setup_(std::move(setup)),
         optimiser_(std::move(optimiser)),

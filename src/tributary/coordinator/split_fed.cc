@@ -7,7 +7,9 @@ namespace {
 class SplitFed : public RoundMethod {
  public:
   SplitFed(std::unique_ptr<RoundMethod> federated, SplitSetup setup)
-      : federated_(std::move(federated)), setup_(std::move(setup)), sink_(setup_.parameters, setup_.statistics) {}
+      : federated_(std::move(federated)),
+        setup_(std::move(setup)),
+        sink_(setup_.parameters, setup_.statistics) {}
 
   TrainAssignment Assign(RoundId round) const override { return federated_->Assign(round); }
 

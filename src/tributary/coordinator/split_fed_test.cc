@@ -12,9 +12,9 @@
 #include "tributary/coordinator/rest_in_turn.h"
 #include "tributary/coordinator/split_setup.h"
 #include "tributary/coordinator/testing_split.h"
+#include "tributary/engine/testing/plain_kernels.h"
 #include "tributary/fleet/simulated/simulated_fleet.h"
 #include "tributary/telemetry/event.h"
-#include "tributary/engine/testing/plain_kernels.h"
 
 namespace tributary {
 namespace {
@@ -129,7 +129,8 @@ void ExpectSame(const Weights& a, const Weights& b) {
 }
 
 // A rest with batch norms, and one without.
-const std::vector<std::pair<std::string, std::string>> kNetworks = {{"resnet8", "layer1.0.relu"}, {"cnn", "pool1"}};
+const std::vector<std::pair<std::string, std::string>> kNetworks = {{"resnet8", "layer1.0.relu"},
+                                                                    {"cnn", "pool1"}};
 
 Experiment Federated(Experiment experiment) {
   experiment.train.method = Method::kFederated;
@@ -185,20 +186,24 @@ Weights InTurn(const Experiment& experiment, const std::shared_ptr<const Model>&
   Executor executor(whole, {parameters.span(), statistics.span(), gradients.span()});
   const TrainAssignment assignment{.steps = kSteps};
   for (std::uint64_t round = 1; round <= 4; ++round) {
-    const auto optimiser = [&](std::size_t size) { return MakeOptimiser(experiment.train.optimiser, size).value(); };
+    const auto optimiser = [&](std::size_t size) {
+      return MakeOptimiser(experiment.train.optimiser, size).value();
+    };
     const auto begun = std::span<const float>(weights.parameters).first(front);
     std::vector<std::vector<float>> fronts(devices.size(), {begun.begin(), begun.end()});
     std::vector<std::unique_ptr<Optimiser>> of_fronts;
     for (std::size_t i = 0; i < devices.size(); ++i) of_fronts.push_back(optimiser(front));
     const auto of_rest = optimiser(all - front);
     const auto rest = parameters.span().subspan(front);
-    std::copy(weights.parameters.begin() + static_cast<std::ptrdiff_t>(front), weights.parameters.end(), rest.begin());
+    std::copy(weights.parameters.begin() + static_cast<std::ptrdiff_t>(front), weights.parameters.end(),
+              rest.begin());
     std::ranges::copy(weights.statistics, statistics.data());
     std::vector<double> samples(devices.size());
     for (int step = 0; step < kSteps; ++step) {
       for (const std::size_t i : RestInTurn::Turns(5, RoundId{round}, step, assignment, devices.size())) {
         Batch batch;
-        ReadBatch(devices[i], 8, {5, DeviceId{i}, (round - 1) * kSteps + static_cast<std::uint64_t>(step)}, {}, batch);
+        ReadBatch(devices[i], 8, {5, DeviceId{i}, (round - 1) * kSteps + static_cast<std::uint64_t>(step)},
+                  {}, batch);
         std::ranges::copy(fronts[i], parameters.data());
         Rng rng(1);
         EXPECT_TRUE(executor.Train({batch.inputs, batch.labels}, {.label_smoothing = 0.1, .rng = &rng}).ok());
@@ -281,7 +286,8 @@ class SplitFedHalfTest : public ::testing::Test {
     request_ = {};
     request_.round = RoundId{1};
     request_.participants = {DeviceId{0}, DeviceId{1}};
-    request_.assignment = {.answer = TrainAssignment::Answer::kChange, .steps = 2, .batch = 4, .learning_rate = 0.05};
+    request_.assignment = {
+        .answer = TrainAssignment::Answer::kChange, .steps = 2, .batch = 4, .learning_rate = 0.05};
     devices_.assign(2, DeviceProfile());
     devices_[0].samples = 4;
     devices_[1].samples = 3;

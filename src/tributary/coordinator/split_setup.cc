@@ -10,9 +10,12 @@ std::unique_ptr<SplitHalf> MakeSplitHalf(const Experiment& experiment, const Spl
   const std::uint64_t seed = experiment.goal.seed;
   const double smoothing = experiment.train.label_smoothing;
   switch (experiment.split.variant) {
-    case SplitVariant::kSplitFed1: return std::make_unique<RestCopies>(network, seed, smoothing);
-    case SplitVariant::kSplitFed2: return std::make_unique<RestInTurn>(network, seed, smoothing);
-    case SplitVariant::kParallel: break;
+    case SplitVariant::kSplitFed1:
+      return std::make_unique<RestCopies>(network, seed, smoothing);
+    case SplitVariant::kSplitFed2:
+      return std::make_unique<RestInTurn>(network, seed, smoothing);
+    case SplitVariant::kParallel:
+      break;
   }
   return std::make_unique<RestOfNetwork>(network, seed, smoothing);
 }

@@ -6,9 +6,7 @@ namespace {
 class SyncSgd : public RoundMethod {
  public:
   SyncSgd(const Experiment& experiment, std::unique_ptr<Optimiser> optimiser, Schedule schedule)
-      : experiment_(experiment),
-        optimiser_(std::move(optimiser)),
-        schedule_(std::move(schedule)) {}
+      : experiment_(experiment), optimiser_(std::move(optimiser)), schedule_(std::move(schedule)) {}
 
   TrainAssignment Assign(RoundId round) const override {
     TrainAssignment assignment = CommonAssignment(experiment_, round);

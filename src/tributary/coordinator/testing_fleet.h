@@ -80,7 +80,8 @@ class TestingFleet : public Fleet {
     Moments moments(model_.statistics.size);
     for (std::size_t i = 0; i < moments.sums.size(); ++i) {
       moments.counts[i] = 10;
-      moments.sums[i] = static_cast<double>(weights.parameters[i]) + static_cast<double>(assignment.round.value + i);
+      moments.sums[i] =
+          static_cast<double>(weights.parameters[i]) + static_cast<double>(assignment.round.value + i);
     }
     return moments;
   }

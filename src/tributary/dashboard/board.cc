@@ -109,7 +109,8 @@ void Board::AddClasses(const DeviceFinished& device) {
 std::optional<double> Board::Deviation() const {
   if (running_.samples <= 0) return std::nullopt;
   double sum = 0;
-  for (std::size_t c = 0; c < shares_.size(); ++c) sum += std::abs(running_.classes[c] / running_.samples - shares_[c]);
+  for (std::size_t c = 0; c < shares_.size(); ++c)
+    sum += std::abs(running_.classes[c] / running_.samples - shares_[c]);
   return sum / 2;
 }
 
@@ -125,7 +126,8 @@ void Board::On(const RoundFinished& ended) {
   const RoundShares shares = running_.tally.Finish(ended);
   waited = SaturatingAdd(waited, shares.waited);
   present = SaturatingAdd(present, shares.present);
-  const Bytes dense{SaturatingMultiply(facts.dense_update.value, static_cast<std::int64_t>(running_.applied))};
+  const Bytes dense{
+      SaturatingMultiply(facts.dense_update.value, static_cast<std::int64_t>(running_.applied))};
   AddTo(dense_up, dense);
 
   Round point;

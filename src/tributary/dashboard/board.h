@@ -24,7 +24,7 @@ struct Board {
     std::uint64_t round = 0, applied = 0, participants = 0, buffered = 0;
     TimePoint time{0};
     Duration duration{0};
-    Bytes bytes;  // down and up since the run began
+    Bytes bytes;         // down and up since the run began
     Bytes up, dense_up;  // of this round
     std::optional<double> train_loss, waiting_share, overlap, kept;
     // Half the sum of differences between the shares of classes in the round's samples, as the devices' shards let expect
@@ -93,7 +93,7 @@ struct Board {
   void SetAll(std::string_view state);
 
   Running running_;
-  bool central_ = false;  // Evaluations are the coordinator's.
+  bool central_ = false;        // Evaluations are the coordinator's.
   std::vector<double> shares_;  // of the classes in all data
 };
 

@@ -59,7 +59,8 @@ Json NowPart(const Board& board) {
   json["bytes_relayed"] = board.relayed.value;
   json["bytes_injected"] = board.injected.value;
   json["dense_bytes_up"] = board.dense_up.value;
-  json["waiting_share"] = board.present > Duration{0} ? Number(ToSeconds(board.waited) / ToSeconds(board.present)) : Json();
+  json["waiting_share"] =
+      board.present > Duration{0} ? Number(ToSeconds(board.waited) / ToSeconds(board.present)) : Json();
   json["applied"] = board.applied;
   json["late"] = board.late;
   json["lost"] = board.lost;
@@ -113,7 +114,9 @@ Json DevicesPart(const Board& board) {
     return each([&, none](std::size_t i) { return rows[i].last ? Json(get(*rows[i].last)) : none; });
   };
   const auto fact = [&](auto get) {
-    return each([&](std::size_t i) { return i < board.facts.devices.size() ? get(board.facts.devices[i]) : std::string(); });
+    return each([&](std::size_t i) {
+      return i < board.facts.devices.size() ? get(board.facts.devices[i]) : std::string();
+    });
   };
   const std::uint64_t all = std::max<std::uint64_t>(board.run ? board.run->devices : 0, rows.size());
   Json json;
@@ -122,7 +125,8 @@ Json DevicesPart(const Board& board) {
   json["name"] = fact([](const RunFacts::Device& device) { return device.name; });
   json["group"] = fact([](const RunFacts::Device& device) { return device.group; });
   json["state"] = each([&](std::size_t i) { return rows[i].state; });
-  json["outcome"] = last("", [](const DeviceFinished& d) { return kOutcomes[static_cast<std::size_t>(d.outcome)]; });
+  json["outcome"] =
+      last("", [](const DeviceFinished& d) { return kOutcomes[static_cast<std::size_t>(d.outcome)]; });
   json["reason"] = last("", [](const DeviceFinished& d) { return d.reason; });
   json["applied"] = each([&](std::size_t i) { return rows[i].applied; });
   json["missed"] = each([&](std::size_t i) { return rows[i].missed; });
@@ -134,7 +138,8 @@ Json DevicesPart(const Board& board) {
   json["push_s"] = last(0, [](const DeviceFinished& d) { return ToSeconds(d.push); });
   json["wait_s"] = last(0, [](const DeviceFinished& d) { return ToSeconds(d.wait); });
   json["hidden_s"] = last(0, [](const DeviceFinished& d) { return ToSeconds(d.hidden); });
-  json["planned_s"] = last(nullptr, [](const DeviceFinished& d) { return d.planned ? Json(ToSeconds(*d.planned)) : Json(); });
+  json["planned_s"] =
+      last(nullptr, [](const DeviceFinished& d) { return d.planned ? Json(ToSeconds(*d.planned)) : Json(); });
   json["rate"] = last(nullptr, [](const DeviceFinished& d) { return Number(d.stream_rate); });
   json["buffered"] = last(0, [](const DeviceFinished& d) { return d.buffered; });
   json["dropped"] = last(0, [](const DeviceFinished& d) { return d.dropped; });
@@ -148,7 +153,8 @@ Json DevicesPart(const Board& board) {
 Json ClassesPart(const Board& board) {
   std::size_t classes = 0;
   const std::size_t shown = std::min(board.facts.devices.size(), Board::kMostShown);
-  for (std::size_t i = 0; i < shown; ++i) classes = std::max(classes, board.facts.devices[i].class_counts.size());
+  for (std::size_t i = 0; i < shown; ++i)
+    classes = std::max(classes, board.facts.devices[i].class_counts.size());
   if (classes == 0) return {};
   Json json;
   json["names"] = Json::array();
@@ -164,7 +170,8 @@ Json ClassesPart(const Board& board) {
 
 Json NotesPart(const Board& board) {
   Json json = Json::array();
-  for (const Board::Said& note : board.notes) json.push_back({{"time_s", ToSeconds(note.time)}, {"text", note.text}});
+  for (const Board::Said& note : board.notes)
+    json.push_back({{"time_s", ToSeconds(note.time)}, {"text", note.text}});
   return json;
 }
 
@@ -197,7 +204,8 @@ std::string NotesJson(const Board& board) { return Dump(NotesPart(board)); }
 
 std::string PointsJson(const Board& board, std::uint64_t rounds, std::uint64_t evaluations) {
   Json json;
-  const std::size_t old_rounds = board.rounds.Settled(rounds), old_evaluations = board.evaluations.Settled(evaluations);
+  const std::size_t old_rounds = board.rounds.Settled(rounds),
+                    old_evaluations = board.evaluations.Settled(evaluations);
   json["rounds"] = RoundsPart(board.rounds.points(), old_rounds);
   json["rounds"]["keep"] = old_rounds;
   json["evaluations"] = EvaluationsPart(board.evaluations.points(), old_evaluations);

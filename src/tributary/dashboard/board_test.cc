@@ -104,7 +104,8 @@ TEST(Board, StaysSmallWhateverTheLengthOfTheRun) {
   board.Write(Started(3000, 20'000));
   for (std::uint64_t round = 1; round <= 20'000; ++round) {
     PlayRound(board, round, 1, static_cast<double>(round));
-    board.Write(At(static_cast<double>(round), Evaluated{RoundId{round}, EvaluatedWhere::kCentral, 0.5, 1, 10}));
+    board.Write(
+        At(static_cast<double>(round), Evaluated{RoundId{round}, EvaluatedWhere::kCentral, 0.5, 1, 10}));
     board.Write(At(static_cast<double>(round), Note{std::string(5000, 'n')}));
   }
   board.Write(At(20'000, Finished(20'000, 2999)));

@@ -30,7 +30,7 @@ class Broadcast {
   const Clock& clock_;
   std::mutex mutex_;
   EventStream stream_;
-  Board seen_;  // as it was when the last text was made
+  Board seen_;         // as it was when the last text was made
   std::string whole_;  // of it, once somebody wanted it
   std::deque<std::string> texts_;
   std::uint64_t number_ = 0;  // of the last text

@@ -12,7 +12,8 @@ namespace tributary {
 // changes, each part at its own pace. For one thread.
 class EventStream {
  public:
-  static constexpr Duration kNowEvery = std::chrono::milliseconds(250), kDevicesEvery = std::chrono::seconds(1);
+  static constexpr Duration kNowEvery = std::chrono::milliseconds(250),
+                            kDevicesEvery = std::chrono::seconds(1);
 
   // The text to send now; empty if there is nothing new that is due. `version` is the board's.
   std::string Next(const Board& board, std::uint64_t version, TimePoint now);

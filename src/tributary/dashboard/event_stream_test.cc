@@ -52,7 +52,8 @@ TEST(EventStream, TellsAllFirstAndThenWhatIsNew) {
   EXPECT_EQ(events[0].second["rounds"]["round"], Json({2, 3}));
   EXPECT_EQ(events[2].first, "notes");
   board.Write(At(3, RunFinished{3, RunEnd::kRounds, 0.5}));
-  EXPECT_EQ(Names(stream.Next(board, 4, FromSeconds(1.51))), (std::vector<std::string>{"now", "devices"}));  // at once
+  EXPECT_EQ(Names(stream.Next(board, 4, FromSeconds(1.51))),
+            (std::vector<std::string>{"now", "devices"}));  // at once
 }
 
 TEST(EventStream, TellsAllAgainAfterAThinningAndWithNewDevices) {

@@ -21,7 +21,9 @@ class BoardSink : public EventSink {
 // Of the log, what ends with a line: one that is being written, or whose writer died, may not.
 StatusOr<std::uint64_t> WholeLines(const std::filesystem::path& path) {
   std::FILE* const file = std::fopen(path.c_str(), "rb");
-  if (file == nullptr) return NotFound("there is no run in " + path.parent_path().string() + ": it has no " + path.filename().string());
+  if (file == nullptr)
+    return NotFound("there is no run in " + path.parent_path().string() + ": it has no " +
+                    path.filename().string());
   std::uint64_t end = 0;
   if (std::fseek(file, 0, SEEK_END) == 0) {
     for (long at = std::ftell(file); at > 0 && end == 0; --at) {
@@ -41,7 +43,8 @@ StatusOr<Board> ReadBoard(const std::filesystem::path& folder, const ReadProgres
   TRIBUTARY_ASSIGN_OR_RETURN(const std::uint64_t bytes, WholeLines(log));
   auto facts = ReadFile(folder / "facts.json", kLargestFacts);
   if (facts.ok()) {
-    TRIBUTARY_ASSIGN_OR_RETURN(RunFacts read, ParseFacts({reinterpret_cast<const char*>(facts->data()), facts->size()}));
+    TRIBUTARY_ASSIGN_OR_RETURN(RunFacts read,
+                               ParseFacts({reinterpret_cast<const char*>(facts->data()), facts->size()}));
     board.Describe(std::move(read));
   } else if (facts.status().code() != StatusCode::kNotFound) {
     return std::move(facts).status();
@@ -55,8 +58,10 @@ StatusOr<Board> ReadBoard(const std::filesystem::path& folder, const ReadProgres
 
 Status WriteReport(const std::filesystem::path& path, const Board& board) {
   if (DashboardPage().empty()) {
-    return InvalidArgument("this program was built without the page that reports are made of, for want of Node; run 'scripts/web' and"
-                           " build again");
+    return InvalidArgument(
+        "this program was built without the page that reports are made of, for want of Node; run "
+        "'scripts/web' and"
+        " build again");
   }
   return WriteFileAtomically(path, PageWithBoard(DashboardPage(), BoardJson(board)));
 }

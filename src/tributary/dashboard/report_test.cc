@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-
 #include <fstream>
 
 #include "tributary/base/file.h"
@@ -16,7 +15,9 @@ namespace {
 
 class ReportTest : public ::testing::Test {
  protected:
-  ReportTest() : folder_(::testing::TempDir() + "report_test_" + ::testing::UnitTest::GetInstance()->current_test_info()->name()) {
+  ReportTest()
+      : folder_(::testing::TempDir() + "report_test_" +
+                ::testing::UnitTest::GetInstance()->current_test_info()->name()) {
     std::filesystem::remove_all(folder_);
     std::filesystem::create_directories(folder_);
   }

@@ -20,7 +20,8 @@ constexpr Duration kAlive = std::chrono::seconds(1), kLook = std::chrono::millis
 
 // Inline parts are the page's own; it fetches from here alone.
 constexpr char kPolicy[] =
-    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; connect-src 'self'; img-src data:; "
+    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; connect-src 'self'; img-src "
+    "data:; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 struct Place {
@@ -43,16 +44,20 @@ StatusOr<Place> ReadPlace(const std::string& address) {
       return place;
     }
   }
-  return InvalidArgument("--dashboard '" + address + "' is no address; allowed: HOST:PORT, e.g. 127.0.0.1:8080 or :8080");
+  return InvalidArgument("--dashboard '" + address +
+                         "' is no address; allowed: HOST:PORT, e.g. 127.0.0.1:8080 or :8080");
 }
 
-bool IsLoopback(const std::string& host) { return host == "localhost" || host == "::1" || host.starts_with("127."); }
+bool IsLoopback(const std::string& host) {
+  return host == "localhost" || host == "::1" || host.starts_with("127.");
+}
 
 // Takes as long whatever the first difference is.
 bool SameText(std::string_view a, std::string_view b) {
   unsigned difference = a.size() == b.size() ? 0 : 1;
   for (std::size_t i = 0; i < a.size(); ++i) {
-    difference |= static_cast<unsigned char>(a[i]) ^ static_cast<unsigned char>(b.empty() ? 0 : b[i % b.size()]);
+    difference |=
+        static_cast<unsigned char>(a[i]) ^ static_cast<unsigned char>(b.empty() ? 0 : b[i % b.size()]);
   }
   return difference == 0;
 }
@@ -61,9 +66,10 @@ bool SameText(std::string_view a, std::string_view b) {
 // second of a processor for the board of a thousand devices.
 void Send(httplib::Response& response, std::string text, const char* type) {
   const auto held = std::make_shared<const std::string>(std::move(text));
-  response.set_content_provider(held->size(), type, [held](std::size_t from, std::size_t length, httplib::DataSink& sink) {
-    return sink.write(held->data() + from, length);
-  });
+  response.set_content_provider(held->size(), type,
+                                [held](std::size_t from, std::size_t length, httplib::DataSink& sink) {
+                                  return sink.write(held->data() + from, length);
+                                });
 }
 
 // Whether this thread is the one that accepts, which has no time for anybody.
@@ -126,7 +132,8 @@ struct DashboardServer::Parts {
     if (options.token.empty()) return true;
     const std::string bearer = request.get_header_value("Authorization");
     constexpr std::string_view kBearer = "Bearer ";
-    if (bearer.starts_with(kBearer)) return SameText(std::string_view(bearer).substr(kBearer.size()), options.token);
+    if (bearer.starts_with(kBearer))
+      return SameText(std::string_view(bearer).substr(kBearer.size()), options.token);
     return SameText(request.get_param_value("token"), options.token);
   }
 
@@ -169,7 +176,8 @@ struct DashboardServer::Parts {
     server.set_payload_max_length(1024);
     server.set_read_timeout(2, 0);
     server.set_write_timeout(2, 0);
-    server.set_keep_alive_max_count(1);  // One that stays open after an answer would hold up the end of the run.
+    server.set_keep_alive_max_count(
+        1);  // One that stays open after an answer would hold up the end of the run.
     server.set_tcp_nodelay(true);
     // Without what httplib sets by itself, which lets two programs listen at one address.
     server.set_socket_options([](socket_t socket) {
@@ -195,8 +203,9 @@ struct DashboardServer::Parts {
       // The page itself tells nothing of the run, and asks for what does with the token that it was opened with.
       if (request.path == "/" || Knows(request)) return httplib::Server::HandlerResponse::Unhandled;
       response.status = 401;
-      response.set_content("This run is shown to those who have its token: open the address that the program printed.\n",
-                           "text/plain");
+      response.set_content(
+          "This run is shown to those who have its token: open the address that the program printed.\n",
+          "text/plain");
       return httplib::Server::HandlerResponse::Handled;
     });
     server.Get("/", [](const httplib::Request&, httplib::Response& response) {
@@ -206,7 +215,8 @@ struct DashboardServer::Parts {
       Look();
       Send(response, BoardJson(board.Take()), "application/json");
     });
-    server.Get("/api/events", [this](const httplib::Request&, httplib::Response& response) { Follow(response); });
+    server.Get("/api/events",
+               [this](const httplib::Request&, httplib::Response& response) { Follow(response); });
     if (options.metrics) {
       server.Get("/metrics", [this](const httplib::Request&, httplib::Response& response) {
         Send(response, options.metrics(), "text/plain; version=0.0.4; charset=utf-8");
@@ -215,23 +225,27 @@ struct DashboardServer::Parts {
     server.set_error_handler([](const httplib::Request&, httplib::Response& response) {
       if (response.body.empty()) response.set_content("nothing here; the page is at /\n", "text/plain");
     });
-    server.set_exception_handler([](const httplib::Request&, httplib::Response& response, std::exception_ptr) {
-      response.status = 500;
-      response.set_content("this request failed; the run goes on\n", "text/plain");
-    });
+    server.set_exception_handler(
+        [](const httplib::Request&, httplib::Response& response, std::exception_ptr) {
+          response.status = 500;
+          response.set_content("this request failed; the run goes on\n", "text/plain");
+        });
   }
 };
 
 DashboardServer::DashboardServer(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 
-StatusOr<std::unique_ptr<DashboardServer>> DashboardServer::Start(SharedBoard& board, DashboardOptions options) {
+StatusOr<std::unique_ptr<DashboardServer>> DashboardServer::Start(SharedBoard& board,
+                                                                  DashboardOptions options) {
   TRIBUTARY_ASSIGN_OR_RETURN(const Place place, ReadPlace(options.address));
   if (DashboardPage().empty()) {
-    return InvalidArgument("this program was built without the dashboard's page, for want of Node; run 'scripts/web' and build"
-                           " again, or follow the run in its events.jsonl");
+    return InvalidArgument(
+        "this program was built without the dashboard's page, for want of Node; run 'scripts/web' and build"
+        " again, or follow the run in its events.jsonl");
   }
   if (!IsLoopback(place.host) && options.token.empty()) {
-    return InvalidArgument("--dashboard " + options.address + " can be reached from elsewhere, and there is no token");
+    return InvalidArgument("--dashboard " + options.address +
+                           " can be reached from elsewhere, and there is no token");
   }
   const std::string address = options.address;
   auto parts = std::make_unique<Parts>(board, std::move(options));
@@ -243,7 +257,8 @@ StatusOr<std::unique_ptr<DashboardServer>> DashboardServer::Start(SharedBoard& b
     port = -1;
   }
   if (port < 0) {
-    return Unavailable("--dashboard " + address + " cannot be had; perhaps something else listens there. Choose another port, or 0"
+    return Unavailable("--dashboard " + address +
+                       " cannot be had; perhaps something else listens there. Choose another port, or 0"
                        " for any");
   }
   const std::string shown = place.host == "0.0.0.0" || place.host == "::" ? "localhost"
@@ -252,7 +267,8 @@ StatusOr<std::unique_ptr<DashboardServer>> DashboardServer::Start(SharedBoard& b
   parts->url = "http://" + shown + ":" + std::to_string(port) + "/";
   if (!parts->options.token.empty()) parts->url += "?token=" + parts->options.token;
   parts->thread = std::thread([server = &parts->server] { server->listen_after_bind(); });
-  while (!parts->server.is_running()) std::this_thread::sleep_for(std::chrono::milliseconds(1));  // It can only then be stopped.
+  while (!parts->server.is_running())
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));  // It can only then be stopped.
   return std::unique_ptr<DashboardServer>(new DashboardServer(std::move(parts)));
 }
 
@@ -260,7 +276,8 @@ DashboardServer::~DashboardServer() {
   parts_->board.Close();
   // Those who follow are told how it ended; one that does not listen is not waited for long.
   const TimePoint until = parts_->clock->Now() + std::chrono::seconds(3);
-  while (parts_->pages > 0 && parts_->clock->Now() < until) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  while (parts_->pages > 0 && parts_->clock->Now() < until)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
   parts_->server.stop();
   parts_->thread.join();
 }

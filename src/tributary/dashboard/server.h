@@ -13,8 +13,9 @@ struct DashboardOptions {
   std::string address = "127.0.0.1:0";  // HOST:PORT; port 0 takes a free one
   // Whoever asks must know it, as ?token= or as "Authorization: Bearer"; empty for nobody's having to.
   std::string token;
-  std::function<std::string()> metrics;            // for /metrics; none without it
-  std::function<std::vector<std::string>()> states;  // what devices do now; asked twice a second while somebody looks
+  std::function<std::string()> metrics;  // for /metrics; none without it
+  std::function<std::vector<std::string>()>
+      states;  // what devices do now; asked twice a second while somebody looks
 };
 
 // Shows a board to browsers: the page, the board and its changes as they come, and what Prometheus reads. All work is done on

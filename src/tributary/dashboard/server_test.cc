@@ -110,26 +110,29 @@ TEST_F(DashboardServerTest, TellsHowItEndedBeforeItGoes) {
   const auto start = std::chrono::steady_clock::now();
   server.reset();
   // At once: nobody is waited for who could ask for more.
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(1900));  // A connection was kept for 2 s.
+  EXPECT_LT(std::chrono::steady_clock::now() - start,
+            std::chrono::milliseconds(1900));  // A connection was kept for 2 s.
   EXPECT_NE(caller.Hear().find("\"ended_by\":\"target\""), std::string::npos);
 }
 
 TEST_F(DashboardServerTest, AsksForTheToken) {
   const auto server = Start({.token = "0123456789abcdef"});
   EXPECT_NE(server->url().find("/?token=0123456789abcdef"), std::string::npos);
-  for (const char* path : {"/api/board", "/api/events", "/metrics", "/x", "/api/board?token=", "/api/board?token=0123456789abcdeF",
-                           "/api/board?token=0123456789abcdef0"}) {
+  for (const char* path : {"/api/board", "/api/events", "/metrics", "/x", "/api/board?token=",
+                           "/api/board?token=0123456789abcdeF", "/api/board?token=0123456789abcdef0"}) {
     EXPECT_NE(Ask(server->url(), path).find("401"), std::string::npos) << path;
   }
   EXPECT_NE(Ask(server->url(), "/api/board?token=0123456789abcdef").find("200 OK"), std::string::npos);
   EXPECT_NE(Ask(server->url(), "/").find("200 OK"), std::string::npos);  // It tells nothing of the run.
-  EXPECT_NE(Ask(server->url(), "/api/board", "Authorization: Bearer 0123456789abcdef\r\n").find("200 OK"), std::string::npos);
+  EXPECT_NE(Ask(server->url(), "/api/board", "Authorization: Bearer 0123456789abcdef\r\n").find("200 OK"),
+            std::string::npos);
   EXPECT_NE(Ask(server->url(), "/api/board", "Authorization: Bearer 1\r\n").find("401"), std::string::npos);
 }
 
 TEST_F(DashboardServerTest, HasNothingElse) {
   const auto server = Start();
-  for (const char* path : {"/../../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd", "/api/../../etc/passwd", "/api", "//", "/index.html"}) {
+  for (const char* path : {"/../../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd", "/api/../../etc/passwd", "/api",
+                           "//", "/index.html"}) {
     const std::string answer = Ask(server->url(), path);
     EXPECT_TRUE(answer.starts_with("HTTP/1.1 40")) << path << answer.substr(0, 40);
     EXPECT_EQ(answer.find("root:"), std::string::npos);
@@ -142,7 +145,8 @@ TEST_F(DashboardServerTest, HasNothingElse) {
 TEST_F(DashboardServerTest, RefusesWhatIsTooLarge) {
   const auto server = Start();
   EXPECT_FALSE(Ask(server->url(), "/" + std::string(100'000, 'a')).find("200 OK") != std::string::npos);
-  EXPECT_EQ(Ask(server->url(), "/", "X: " + std::string(1'000'000, 'a') + "\r\n").find("200 OK"), std::string::npos);
+  EXPECT_EQ(Ask(server->url(), "/", "X: " + std::string(1'000'000, 'a') + "\r\n").find("200 OK"),
+            std::string::npos);
   Caller garbage(server->url());
   garbage.Say(std::string(1000, '\0') + "\r\n\r\n");
   EXPECT_EQ(garbage.Hear().find("200 OK"), std::string::npos);
@@ -153,13 +157,15 @@ TEST_F(DashboardServerTest, DoesNotLetSlowCallersHoldUpTheRun) {
   board_.Write(Started(1000));
   const auto server = Start();
   std::vector<std::unique_ptr<Caller>> callers;
-  for (int i = 0; i < 100; ++i) {  // More than there are threads: half say nothing, half follow and read nothing.
+  for (int i = 0; i < 100;
+       ++i) {  // More than there are threads: half say nothing, half follow and read nothing.
     callers.push_back(std::make_unique<Caller>(server->url()));
     callers.back()->Say(i % 2 == 0 ? "GET /api/events HTTP/1.1\r\nHost: x\r\n\r\n" : "GET /api");
   }
   const auto play = [](SharedBoard& board) {
     const auto start = std::chrono::steady_clock::now();
-    for (std::uint64_t round = 1; round <= 100; ++round) PlayRound(board, round, 1000, static_cast<double>(round));
+    for (std::uint64_t round = 1; round <= 100; ++round)
+      PlayRound(board, round, 1000, static_cast<double>(round));
     return std::chrono::steady_clock::now() - start;
   };
   SharedBoard alone;
@@ -180,7 +186,9 @@ TEST_F(DashboardServerTest, RefusesMoreFollowersThanItMayHave) {
 }
 
 TEST_F(DashboardServerTest, SaysWhyItCannotStart) {
-  const auto refused = [&](DashboardOptions options) { return DashboardServer::Start(board_, std::move(options)).status(); };
+  const auto refused = [&](DashboardOptions options) {
+    return DashboardServer::Start(board_, std::move(options)).status();
+  };
   EXPECT_EQ(refused({.address = "here"}).code(), StatusCode::kInvalidArgument);
   EXPECT_EQ(refused({.address = "127.0.0.1:99999"}).code(), StatusCode::kInvalidArgument);
   EXPECT_NE(refused({.address = ":0"}).message().find("token"), std::string::npos);

@@ -26,7 +26,8 @@ void SharedBoard::SetStates(const std::vector<std::string>& states) {
   {
     const std::lock_guard lock(mutex_);
     for (std::size_t i = 0; i < states.size() && i < Board::kMostShown; ++i) {
-      if (i < board_.devices.size() && board_.states_are_told && board_.devices[i].state == states[i]) continue;
+      if (i < board_.devices.size() && board_.states_are_told && board_.devices[i].state == states[i])
+        continue;
       board_.SetState(i, states[i]);
       changed = true;
     }

@@ -6,7 +6,9 @@ namespace tributary {
 
 // Events of a small run, for tests.
 
-inline Event At(double seconds, decltype(Event::what) what) { return {FromSeconds(seconds), std::move(what)}; }
+inline Event At(double seconds, decltype(Event::what) what) {
+  return {FromSeconds(seconds), std::move(what)};
+}
 
 inline Event Started(std::uint64_t devices, std::uint64_t rounds = 10) {
   RunStarted run;

@@ -16,7 +16,8 @@ class Thinned {
   explicit Thinned(std::size_t most) : most_(most) {}
 
   void Add(Point point) {
-    if (!points_.empty() && (seen_ - 1) % stride_ != 0) points_.pop_back();  // The newest of before was no 2^k-th.
+    if (!points_.empty() && (seen_ - 1) % stride_ != 0)
+      points_.pop_back();  // The newest of before was no 2^k-th.
     if (points_.size() == most_) {
       for (std::size_t i = 1; 2 * i < points_.size(); ++i) points_[i] = std::move(points_[2 * i]);
       points_.resize((points_.size() + 1) / 2);

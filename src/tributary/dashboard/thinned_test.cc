@@ -31,7 +31,8 @@ TEST(Thinned, KeepsEveryOfATwosPowerAndTheNewest) {
         thinnings = series.thinnings();
       } else if (!before.empty()) {
         const std::size_t common = std::min(before.size(), series.points().size()) - 1;
-        ASSERT_TRUE(std::equal(before.begin(), before.begin() + static_cast<std::ptrdiff_t>(common), series.points().begin()));
+        ASSERT_TRUE(std::equal(before.begin(), before.begin() + static_cast<std::ptrdiff_t>(common),
+                               series.points().begin()));
       }
     }
     EXPECT_EQ(series.points(), Naive(1000, most)) << most;

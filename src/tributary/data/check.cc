@@ -9,7 +9,7 @@
 namespace tributary {
 namespace {
 
-constexpr double kUneven = 10;     // So many times as large as the smallest, the largest class is worth a word.
+constexpr double kUneven = 10;  // So many times as large as the smallest, the largest class is worth a word.
 constexpr std::int64_t kFew = 10;  // Samples of a class.
 
 std::string ClassText(const DataCheck& check, std::size_t c) {
@@ -41,19 +41,23 @@ void CheckClasses(const DataCheck& check, Findings& findings) {
   }
   const auto listed = [](const std::vector<std::string>& items) {
     std::string text;
-    for (std::size_t i = 0; i < std::min<std::size_t>(items.size(), 8); ++i) text += (i == 0 ? "" : ", ") + items[i];
+    for (std::size_t i = 0; i < std::min<std::size_t>(items.size(), 8); ++i)
+      text += (i == 0 ? "" : ", ") + items[i];
     return items.size() > 8 ? text + " and " + std::to_string(items.size() - 8) + " more" : text;
   };
   if (!few.empty()) {
-    findings.Warn("training", "few or no samples of some classes: " + listed(few), "collect more, or leave the classes out");
+    findings.Warn("training", "few or no samples of some classes: " + listed(few),
+                  "collect more, or leave the classes out");
   }
   if (!untested.empty()) {
     findings.Warn("test", "nothing tests " + listed(untested), "the accuracy says nothing about them");
   }
   if (most > 0 && static_cast<double>(most) > kUneven * static_cast<double>(least)) {
-    findings.Warn("training", ClassText(check, largest) + " has " + std::to_string(most) + " samples and " +
-                                  ClassText(check, smallest) + " " + std::to_string(least),
-                  "compare the accuracy with " + std::to_string(std::max<std::int64_t>(1, 100 * most / check.train.samples)) +
+    findings.Warn("training",
+                  ClassText(check, largest) + " has " + std::to_string(most) + " samples and " +
+                      ClassText(check, smallest) + " " + std::to_string(least),
+                  "compare the accuracy with " +
+                      std::to_string(std::max<std::int64_t>(1, 100 * most / check.train.samples)) +
                       " %, which always saying the first would reach");
   }
 }
@@ -75,7 +79,8 @@ void CheckValues(const Dataset& train, Findings& findings) {
   }
   for (std::size_t c = 0; c < first.size(); ++c) {
     if (!changes[c]) {
-      findings.Warn("training", "channel " + std::to_string(c) + " never changes", "it tells a network nothing; leave it out");
+      findings.Warn("training", "channel " + std::to_string(c) + " never changes",
+                    "it tells a network nothing; leave it out");
     }
   }
 }
@@ -90,18 +95,22 @@ void CheckCopies(const TrainTest& data, DataCheck& check, Findings& findings) {
     if (!fresh) ++check.repeated;
     if (!fresh && place->second != data.train.label(i)) ++differing;
   }
-  for (std::size_t i = 0; i < data.test.size(); ++i) check.shared += label_of.contains(HashOf(data.test.Held(i))) ? 1 : 0;
+  for (std::size_t i = 0; i < data.test.size(); ++i)
+    check.shared += label_of.contains(HashOf(data.test.Held(i))) ? 1 : 0;
   if (check.shared > 0) {
-    findings.Warn("test", FormatThousands(check.shared) + " of " + FormatThousands(check.test.samples) +
-                              " test samples are also training samples",
+    findings.Warn("test",
+                  FormatThousands(check.shared) + " of " + FormatThousands(check.test.samples) +
+                      " test samples are also training samples",
                   "the accuracy will be higher than on new samples; take them out of one of the two");
   }
   if (differing > 0) {
     findings.Warn("training", FormatThousands(differing) + " samples are copies of others with another class",
                   "no network can tell them apart; correct their classes");
   } else if (check.repeated > 0 && 10 * check.repeated > check.train.samples) {
-    findings.Warn("training", FormatThousands(check.repeated) + " of " + FormatThousands(check.train.samples) +
-                                  " samples are copies of others", "each copy counts as often as it is there");
+    findings.Warn("training",
+                  FormatThousands(check.repeated) + " of " + FormatThousands(check.train.samples) +
+                      " samples are copies of others",
+                  "each copy counts as often as it is there");
   }
 }
 
@@ -138,13 +147,21 @@ StatusOr<DataCheck> CheckData(const DataOptions& options, std::size_t most) {
     const FolderKind kind = KindOfFolder(options.name);
     check.kind = NameOf(kind);
     switch (kind) {
-      case FolderKind::kNone: return LoadData(options).status();  // It says what a folder may hold.
-      case FolderKind::kArrays: CheckArrays(options.name, findings); break;
-      case FolderKind::kImages: CheckImages(options, findings); break;
-      case FolderKind::kRecordings: CheckRecordings(options, findings); break;
+      case FolderKind::kNone:
+        return LoadData(options).status();  // It says what a folder may hold.
+      case FolderKind::kArrays:
+        CheckArrays(options.name, findings);
+        break;
+      case FolderKind::kImages:
+        CheckImages(options, findings);
+        break;
+      case FolderKind::kRecordings:
+        CheckRecordings(options, findings);
+        break;
       case FolderKind::kIdx:
       case FolderKind::kCifar10:
-      case FolderKind::kCifar100: break;
+      case FolderKind::kCifar100:
+        break;
     }
   }
   if (!findings.errors()) {

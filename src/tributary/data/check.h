@@ -30,9 +30,9 @@ struct DataCheck {
   std::string kind;  // "pictures", "recordings", "arrays", "IDX files", "CIFAR files" or a known name
   Shape shape;
   std::vector<std::string> class_names;
-  DataPart train, test;         // empty where something is wrong with the data
-  std::int64_t repeated = 0;    // training samples that are another's copy
-  std::int64_t shared = 0;      // test samples that are also training samples
+  DataPart train, test;               // empty where something is wrong with the data
+  std::int64_t repeated = 0;          // training samples that are another's copy
+  std::int64_t shared = 0;            // test samples that are also training samples
   std::vector<DataFinding> findings;  // errors first
   std::size_t left_out = 0;           // that there were more of
 

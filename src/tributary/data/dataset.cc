@@ -110,7 +110,8 @@ std::span<const std::byte> Dataset::Held(std::size_t index) const {
   TRIBUTARY_CHECK(index < size());
   const auto elements = static_cast<std::size_t>(info_.shape.elements());
   return std::visit(
-      [&](const auto& held) { return std::as_bytes(std::span(held).subspan(index * elements, elements)); }, values_);
+      [&](const auto& held) { return std::as_bytes(std::span(held).subspan(index * elements, elements)); },
+      values_);
 }
 
 void Dataset::Read(std::size_t index, std::span<float> out) const {

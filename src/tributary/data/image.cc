@@ -60,7 +60,8 @@ Image WithChannels(Image image, std::size_t channels) {
     } else {
       const std::uint8_t* rgb = &image.pixels[3 * i];
       // In sixteenths of a bit, as Pillow rounds.
-      result.pixels[i] = static_cast<std::uint8_t>((rgb[0] * 19595U + rgb[1] * 38470U + rgb[2] * 7471U + 0x8000U) >> 16);
+      result.pixels[i] =
+          static_cast<std::uint8_t>((rgb[0] * 19595U + rgb[1] * 38470U + rgb[2] * 7471U + 0x8000U) >> 16);
     }
   }
   return result;

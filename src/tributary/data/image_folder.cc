@@ -21,7 +21,8 @@ constexpr std::int64_t kMostImageBytes = 16'000'000'000;
 
 bool IsImageName(const path& name) {
   std::string extension = name.extension().string();
-  std::ranges::transform(extension, extension.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::ranges::transform(extension, extension.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return extension == ".png" || extension == ".jpg" || extension == ".jpeg";
 }
 
@@ -33,7 +34,8 @@ StatusOr<std::vector<path>> ListEntries(const path& folder, bool folders, std::s
   for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
     std::error_code ignored;
     const path& name = entry->path();
-    const bool wanted = folders ? entry->is_directory(ignored) : IsImageName(name) && entry->is_regular_file(ignored);
+    const bool wanted =
+        folders ? entry->is_directory(ignored) : IsImageName(name) && entry->is_regular_file(ignored);
     if (!wanted || name.filename().string().starts_with('.')) continue;
     if (found.size() == most) {
       return ResourceExhausted(folder.string() + " holds more than " + std::to_string(most) +
@@ -65,7 +67,8 @@ std::optional<std::pair<path, path>> Division(const path& folder) {
   std::error_code ignored;
   const path train = folder / "train";
   for (const char* name : {"test", "val"}) {
-    if (std::filesystem::is_directory(train, ignored) && std::filesystem::is_directory(folder / name, ignored)) {
+    if (std::filesystem::is_directory(train, ignored) &&
+        std::filesystem::is_directory(folder / name, ignored)) {
       return std::pair(train, folder / name);
     }
   }
@@ -99,10 +102,11 @@ class ImageSamples {
     }
     if (image.height != settings_.height || image.width != settings_.width) {
       if (!sized_by_.empty()) {
-        return InvalidArgument(file.path.string() + " is " + std::to_string(image.height) + " x " +
-                               std::to_string(image.width) + " pixels (height x width), but " + sized_by_.string() +
-                               " is " + std::to_string(settings_.height) + " x " + std::to_string(settings_.width) +
-                               "; say to which size pictures are to be brought: --image-size, or [data] image-size");
+        return InvalidArgument(
+            file.path.string() + " is " + std::to_string(image.height) + " x " + std::to_string(image.width) +
+            " pixels (height x width), but " + sized_by_.string() + " is " +
+            std::to_string(settings_.height) + " x " + std::to_string(settings_.width) +
+            "; say to which size pictures are to be brought: --image-size, or [data] image-size");
       }
       image = Resized(image, settings_.width, settings_.height);
     }
@@ -184,15 +188,17 @@ StatusOr<ImageListing> ListImages(const path& folder, const std::vector<std::str
   ImageListing listing{.classes = classes, .divided = division.has_value()};
   const path train = division ? division->first : folder;
   TRIBUTARY_ASSIGN_OR_RETURN(const std::vector<path> folders, ClassFolders(train));
-  if (folders.empty()) return NotFound(train.string() + " holds no folders with .png or .jpg pictures, one for each class");
+  if (folders.empty())
+    return NotFound(train.string() + " holds no folders with .png or .jpg pictures, one for each class");
   if (classes.empty()) {
     for (const path& inner : folders) listing.classes.push_back(inner.filename().string());
   }
   const auto append = [&](const path& inner, std::vector<ImageFile>& files) -> Status {
     const auto known = std::ranges::find(listing.classes, inner.filename().string());
     if (known == listing.classes.end()) {
-      return InvalidArgument(inner.string() + " is a class that " +
-                             (classes.empty() ? train.string() + " has no pictures of" : "is not among those named"));
+      return InvalidArgument(
+          inner.string() + " is a class that " +
+          (classes.empty() ? train.string() + " has no pictures of" : "is not among those named"));
     }
     return AppendFolder(inner, static_cast<std::int32_t>(known - listing.classes.begin()), files);
   };
@@ -200,13 +206,16 @@ StatusOr<ImageListing> ListImages(const path& folder, const std::vector<std::str
   if (!division) return listing;
   TRIBUTARY_ASSIGN_OR_RETURN(const std::vector<path> tested, ClassFolders(division->second));
   for (const path& inner : tested) TRIBUTARY_RETURN_IF_ERROR(append(inner, listing.test));
-  if (listing.test.empty()) return InvalidArgument(division->second.string() + " holds no pictures to test with");
+  if (listing.test.empty())
+    return InvalidArgument(division->second.string() + " holds no pictures to test with");
   return listing;
 }
 
-std::vector<bool> HeldOutImages(const std::vector<ImageFile>& files, std::size_t classes, std::uint64_t seed) {
+std::vector<bool> HeldOutImages(const std::vector<ImageFile>& files, std::size_t classes,
+                                std::uint64_t seed) {
   std::vector<std::vector<std::size_t>> members(classes);
-  for (std::size_t i = 0; i < files.size(); ++i) members[static_cast<std::size_t>(files[i].label)].push_back(i);
+  for (std::size_t i = 0; i < files.size(); ++i)
+    members[static_cast<std::size_t>(files[i].label)].push_back(i);
   std::vector<bool> held(files.size(), false);
   for (std::size_t c = 0; c < classes; ++c) {
     if (members[c].size() < 2) continue;
@@ -230,22 +239,26 @@ StatusOr<TrainTest> LoadImageFolder(const path& folder, const std::vector<std::s
                                     const ImageSettings& settings, std::uint64_t seed) {
   const path trimmed = folder.has_filename() ? folder : folder.parent_path();
   if (!KnowsImages()) {
-    return InvalidArgument(trimmed.string() + " holds pictures, and this program was built without PNG and JPEG"
+    return InvalidArgument(trimmed.string() +
+                           " holds pictures, and this program was built without PNG and JPEG"
                            " (TRIBUTARY_IMAGES)");
   }
   TRIBUTARY_ASSIGN_OR_RETURN(ImageListing listing, ListImages(trimmed, classes));
   if (!listing.divided) {
     const std::vector<bool> held = HeldOutImages(listing.train, listing.classes.size(), seed);
     std::vector<ImageFile> train;
-    for (std::size_t i = 0; i < held.size(); ++i) (held[i] ? listing.test : train).push_back(listing.train[i]);
+    for (std::size_t i = 0; i < held.size(); ++i)
+      (held[i] ? listing.test : train).push_back(listing.train[i]);
     listing.train = std::move(train);
     if (listing.test.empty()) {
-      return InvalidArgument("no class in " + trimmed.string() + " has two pictures, one to train and one to test with");
+      return InvalidArgument("no class in " + trimmed.string() +
+                             " has two pictures, one to train and one to test with");
     }
   }
   if (settings.height > 0) {
-    const auto bytes = static_cast<double>(listing.train.size() + listing.test.size()) * static_cast<double>(settings.height) *
-                       static_cast<double>(settings.width) * (settings.colour == ImageColour::kColour ? 3 : 1);
+    const auto bytes = static_cast<double>(listing.train.size() + listing.test.size()) *
+                       static_cast<double>(settings.height) * static_cast<double>(settings.width) *
+                       (settings.colour == ImageColour::kColour ? 3 : 1);
     if (bytes > static_cast<double>(kMostImageBytes)) {
       return ResourceExhausted("the pictures in " + trimmed.string() + " take more than " +
                                FormatBytes(Bytes{kMostImageBytes}) + "; choose a smaller --image-size");

@@ -32,7 +32,8 @@ bool IsImageFolder(const std::filesystem::path& folder);
 // One folder per class with its pictures, .png, .jpg or .jpeg; or such folders in train/ and test/ (or train/ and val/).
 // Hidden names, other files and deeper folders are passed over; links are followed. Bounded: 100,000 classes and
 // 10,000,000 pictures. `classes` are those that there may be, in their order; without them, those that there are.
-StatusOr<ImageListing> ListImages(const std::filesystem::path& folder, const std::vector<std::string>& classes = {});
+StatusOr<ImageListing> ListImages(const std::filesystem::path& folder,
+                                  const std::vector<std::string>& classes = {});
 
 // Which pictures of an undivided folder are held out: of each class a tenth, rounded, at least one where there are two,
 // chosen by the seed.
@@ -43,7 +44,8 @@ StatusOr<Image> ReadImage(const std::filesystem::path& path);
 
 // The pictures as samples, channel by channel, brought to one size and colour. Classes have their folders' names. Both
 // parts are normalised by what is measured over the training part. 16 GB in all. Errors name the file.
-StatusOr<TrainTest> LoadImageFolder(const std::filesystem::path& folder, const std::vector<std::string>& classes,
-                                    const ImageSettings& settings, std::uint64_t seed);
+StatusOr<TrainTest> LoadImageFolder(const std::filesystem::path& folder,
+                                    const std::vector<std::string>& classes, const ImageSettings& settings,
+                                    std::uint64_t seed);
 
 }  // namespace tributary

@@ -16,7 +16,8 @@ using namespace testing;
 
 class ImageFolder : public ::testing::Test {
  protected:
-  ImageFolder() : folder_(std::filesystem::path(::testing::TempDir()) / ("images_" + std::to_string(::getpid()))) {
+  ImageFolder()
+      : folder_(std::filesystem::path(::testing::TempDir()) / ("images_" + std::to_string(::getpid()))) {
     std::filesystem::remove_all(folder_);
   }
   ~ImageFolder() override { std::filesystem::remove_all(folder_); }
@@ -62,7 +63,8 @@ TEST_F(ImageFolder, ClassesAreSortedAndTheSplitIsByClass) {
   const std::size_t zebra = data->train.size() - 1;
   const auto values = PlainOf(data->train, zebra);
   for (std::size_t c = 0; c < 3; ++c) {
-    for (std::size_t i = 0; i < 20; ++i) EXPECT_FLOAT_EQ(values[20 * c + i], static_cast<float>(kRgbPixels[3 * i + c]) / 255);
+    for (std::size_t i = 0; i < 20; ++i)
+      EXPECT_FLOAT_EQ(values[20 * c + i], static_cast<float>(kRgbPixels[3 * i + c]) / 255);
   }
 }
 
@@ -103,7 +105,8 @@ TEST_F(ImageFolder, GreyPicturesStayGreyUnlessThereIsColour) {
   const auto data = Load();
   EXPECT_EQ(data->train.shape(), (Shape{3, 4, 5}));
   const auto values = PlainOf(data->train, 0);
-  for (std::size_t i = 0; i < 60; ++i) EXPECT_FLOAT_EQ(values[i], static_cast<float>(kGreyPixels[i % 20]) / 255);
+  for (std::size_t i = 0; i < 60; ++i)
+    EXPECT_FLOAT_EQ(values[i], static_cast<float>(kGreyPixels[i % 20]) / 255);
 }
 
 TEST_F(ImageFolder, OfSeveralSizesOneIsChosenByThePerson) {

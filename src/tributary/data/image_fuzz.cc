@@ -8,7 +8,8 @@
 // looked at often.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace tributary;
-  const auto image = DecodeImage(std::as_bytes(std::span(data, size)), {.side = 600, .pixels = 100'000, .scans = 20});
+  const auto image =
+      DecodeImage(std::as_bytes(std::span(data, size)), {.side = 600, .pixels = 100'000, .scans = 20});
   if (!image.ok()) {
     TRIBUTARY_CHECK(!image.status().message().empty());
     return 0;

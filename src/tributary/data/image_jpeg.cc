@@ -1,9 +1,8 @@
 #include <csetjmp>
 #include <cstdio>
 // After <cstdio>, which it needs and does not include.
-#include <jpeglib.h>
-
 #include <jerror.h>
+#include <jpeglib.h>
 
 #include <string>
 
@@ -50,8 +49,10 @@ void OnJpegMessage(j_common_ptr jpeg, int level) {
     case JWRN_HUFF_BAD_CODE:
     case JWRN_ARITH_BAD_CODE:
     case JWRN_MUST_RESYNC:
-    case JWRN_BOGUS_PROGRESSION: LeaveJpeg(jpeg);
-    default: return;
+    case JWRN_BOGUS_PROGRESSION:
+      LeaveJpeg(jpeg);
+    default:
+      return;
   }
 }
 

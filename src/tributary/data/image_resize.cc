@@ -24,7 +24,8 @@ std::vector<Taps> TapsOf(std::size_t from, std::size_t to) {
   for (std::size_t i = 0; i < to; ++i) {
     const double centre = (static_cast<double>(i) + 0.5) * scale;
     const auto low = static_cast<std::ptrdiff_t>(std::max(0.0, centre - reach + 0.5));
-    const auto high = std::min(static_cast<std::ptrdiff_t>(centre + reach + 0.5), static_cast<std::ptrdiff_t>(from));
+    const auto high =
+        std::min(static_cast<std::ptrdiff_t>(centre + reach + 0.5), static_cast<std::ptrdiff_t>(from));
     std::vector<double> weights;
     double sum = 0;
     for (std::ptrdiff_t x = low; x < high; ++x) {
@@ -75,7 +76,8 @@ Image Resized(const Image& image, std::size_t width, std::size_t height) {
   Image result{width, height, channels, {}};
   result.pixels.resize(row * height);
   for (std::size_t y = 0; y < height; ++y) {
-    for (std::size_t x = 0; x < row; ++x) result.pixels[y * row + x] = Mix(wide.pixels.data() + x, row, taps[y]);
+    for (std::size_t x = 0; x < row; ++x)
+      result.pixels[y * row + x] = Mix(wide.pixels.data() + x, row, taps[y]);
   }
   return result;
 }

@@ -20,8 +20,9 @@ StatusOr<LabelledFeatures> FeaturesFromNpy(ByteSpan features, ByteSpan labels) {
   auto numbers = ParseNpy(labels);
   if (!numbers.ok()) return std::move(numbers).status().WithContext("labels");
   if (rows->shape.size() < 2 || rows->count == 0) {
-    return Corrupt("features: an array of N x F numbers with no side of 0 is needed, a row for each sample; found " +
-                   std::to_string(rows->shape.size()) + " dimensions and " + std::to_string(rows->count) + " values");
+    return Corrupt(
+        "features: an array of N x F numbers with no side of 0 is needed, a row for each sample; found " +
+        std::to_string(rows->shape.size()) + " dimensions and " + std::to_string(rows->count) + " values");
   }
   LabelledFeatures made;
   auto read = LabelsFromNpy(*numbers);
@@ -29,8 +30,9 @@ StatusOr<LabelledFeatures> FeaturesFromNpy(ByteSpan features, ByteSpan labels) {
   made.labels = *std::move(read);
   made.dimensions = rows->count / rows->shape[0];
   if (rows->shape[0] != made.labels.size()) {
-    return InvalidArgument("there are features of " + std::to_string(rows->shape[0]) + " samples and labels of " +
-                           std::to_string(made.labels.size()) + "; each sample needs one row and one label");
+    return InvalidArgument("there are features of " + std::to_string(rows->shape[0]) +
+                           " samples and labels of " + std::to_string(made.labels.size()) +
+                           "; each sample needs one row and one label");
   }
   made.values = NpyToFloats(*rows);
   TRIBUTARY_RETURN_IF_ERROR(CheckFeatures(made.features(), made.labels.size()));
@@ -38,7 +40,8 @@ StatusOr<LabelledFeatures> FeaturesFromNpy(ByteSpan features, ByteSpan labels) {
   return made;
 }
 
-StatusOr<LabelledFeatures> ReadFeatureFiles(const std::filesystem::path& features, const std::filesystem::path& labels) {
+StatusOr<LabelledFeatures> ReadFeatureFiles(const std::filesystem::path& features,
+                                            const std::filesystem::path& labels) {
   TRIBUTARY_ASSIGN_OR_RETURN(const std::vector<std::byte> rows, ReadFile(features, kLargestFeatureFile));
   TRIBUTARY_ASSIGN_OR_RETURN(const std::vector<std::byte> numbers, ReadFile(labels, kLargestFeatureFile));
   auto made = FeaturesFromNpy(rows, numbers);
@@ -52,7 +55,8 @@ StatusOr<FeatureChoice> ParseFeatureChoice(std::string_view text) {
   if (text.starts_with(kPca)) {
     const std::string_view number = text.substr(kPca.size());
     FeatureChoice choice;
-    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), choice.components);
+    const auto [end, error] =
+        std::from_chars(number.data(), number.data() + number.size(), choice.components);
     if (error == std::errc() && end == number.data() + number.size() && choice.components >= 1 &&
         choice.components <= 512) {
       return choice;
@@ -62,8 +66,8 @@ StatusOr<FeatureChoice> ParseFeatureChoice(std::string_view text) {
                          "' of a data set are not known; they are 'pixels', or 'pca:K' with K from 1 to 512");
 }
 
-StatusOr<LabelledFeatures> FeaturesOfDataset(const Dataset& dataset, const FeatureChoice& choice, std::uint64_t seed,
-                                             const ParallelFor& parallel) {
+StatusOr<LabelledFeatures> FeaturesOfDataset(const Dataset& dataset, const FeatureChoice& choice,
+                                             std::uint64_t seed, const ParallelFor& parallel) {
   const auto values = static_cast<std::size_t>(dataset.shape().elements());
   if (choice.components > values) {
     return InvalidArgument(std::to_string(choice.components) + " components are asked for, and a sample of " +
@@ -83,7 +87,8 @@ StatusOr<LabelledFeatures> FeaturesOfDataset(const Dataset& dataset, const Featu
   }
   made.dimensions = values;
   made.values.resize(dataset.size() * values);
-  for (std::size_t i = 0; i < dataset.size(); ++i) dataset.Read(i, std::span(made.values).subspan(i * values, values));
+  for (std::size_t i = 0; i < dataset.size(); ++i)
+    dataset.Read(i, std::span(made.values).subspan(i * values, values));
   return made;
 }
 

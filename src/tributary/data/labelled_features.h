@@ -29,7 +29,8 @@ struct LabelledFeatures {
 // each (see LabelsFromNpy); there are as many classes as the largest label and one. Refused where rows and labels differ
 // in number, or a value is not finite.
 StatusOr<LabelledFeatures> FeaturesFromNpy(ByteSpan features, ByteSpan labels);
-StatusOr<LabelledFeatures> ReadFeatureFiles(const std::filesystem::path& features, const std::filesystem::path& labels);
+StatusOr<LabelledFeatures> ReadFeatureFiles(const std::filesystem::path& features,
+                                            const std::filesystem::path& labels);
 
 // Which numbers of a data set's samples are its features: "pixels", all of them as they are normalised for training, or
 // "pca:K", their places along the K directions in which they vary most.
@@ -40,7 +41,7 @@ struct FeatureChoice {
 StatusOr<FeatureChoice> ParseFeatureChoice(std::string_view text);
 
 // Of all samples of the data set. Refused where more components are asked for than samples have values.
-StatusOr<LabelledFeatures> FeaturesOfDataset(const Dataset& dataset, const FeatureChoice& choice, std::uint64_t seed,
-                                             const ParallelFor& parallel = RunInOrder);
+StatusOr<LabelledFeatures> FeaturesOfDataset(const Dataset& dataset, const FeatureChoice& choice,
+                                             std::uint64_t seed, const ParallelFor& parallel = RunInOrder);
 
 }  // namespace tributary

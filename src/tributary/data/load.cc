@@ -119,7 +119,8 @@ StatusOr<TrainTest> LoadHar(const DataOptions& options) {
   // The folder inside the published archive.
   if (std::filesystem::is_directory(folder / "DATA", ignored)) folder /= "DATA";
   if (!IsSensorFolder(folder)) {
-    return NotFound(folder.string() + " holds no folders with .csv recordings. " + HowToGiveTheFolder(options) +
+    return NotFound(folder.string() + " holds no folders with .csv recordings. " +
+                    HowToGiveTheFolder(options) +
                     ". The recordings are published with Matey-Sanz et al., Data in Brief 2023, "
                     "https://doi.org/10.1016/j.dib.2023.109809");
   }
@@ -129,7 +130,8 @@ StatusOr<TrainTest> LoadHar(const DataOptions& options) {
 }
 
 constexpr std::string_view kFolders =
-    "a folder with X.npy and y.npy, with a folder of pictures for each class, with a folder of .csv recordings for each "
+    "a folder with X.npy and y.npy, with a folder of pictures for each class, with a folder of .csv "
+    "recordings for each "
     "person, or with files as MNIST and CIFAR have them";
 
 // Samples of one's own in the form of a published set: as many classes as there are, normalised by what they are.
@@ -156,16 +158,24 @@ StatusOr<TrainTest> LoadOwnFiles(const DataOptions& options, const Load& load) {
 StatusOr<TrainTest> LoadFolder(const DataOptions& options) {
   const path folder = options.name;
   switch (KindOfFolder(folder)) {
-    case FolderKind::kArrays: return LoadNpyFolder(folder, options.seed);
-    case FolderKind::kImages: return LoadImageFolder(folder, options.classes, options.images, options.seed);
+    case FolderKind::kArrays:
+      return LoadNpyFolder(folder, options.seed);
+    case FolderKind::kImages:
+      return LoadImageFolder(folder, options.classes, options.images, options.seed);
     case FolderKind::kRecordings: {
       const path trimmed = folder.has_filename() ? folder : folder.parent_path();
-      return LoadSensorFolder(folder, {.name = trimmed.filename().string(), .labels = options.classes, .settings = options.sensors});
+      return LoadSensorFolder(
+          folder,
+          {.name = trimmed.filename().string(), .labels = options.classes, .settings = options.sensors});
     }
-    case FolderKind::kIdx: return LoadOwnFiles(options, [](const DataOptions& files) { return LoadIdx(files, 256, {}); });
-    case FolderKind::kCifar10: return LoadOwnFiles(options, LoadCifar10);
-    case FolderKind::kCifar100: return LoadOwnFiles(options, LoadCifar100);
-    case FolderKind::kNone: break;
+    case FolderKind::kIdx:
+      return LoadOwnFiles(options, [](const DataOptions& files) { return LoadIdx(files, 256, {}); });
+    case FolderKind::kCifar10:
+      return LoadOwnFiles(options, LoadCifar10);
+    case FolderKind::kCifar100:
+      return LoadOwnFiles(options, LoadCifar100);
+    case FolderKind::kNone:
+      break;
   }
   std::error_code error;
   if (!std::filesystem::is_directory(folder, error)) return NotFound("there is no folder " + folder.string());
@@ -193,8 +203,8 @@ StatusOr<TrainTest> LoadWhole(const DataOptions& options) {
   if (std::filesystem::is_directory(name, ignored) || name.find('/') != std::string::npos) {
     return LoadFolder(options);
   }
-  return InvalidArgument(UnknownName("data set", name, DatasetNames()).message() +
-                         ", or the path of " + std::string(kFolders));
+  return InvalidArgument(UnknownName("data set", name, DatasetNames()).message() + ", or the path of " +
+                         std::string(kFolders));
 }
 
 Dataset Limit(Dataset dataset, std::optional<std::size_t> limit, std::uint64_t seed,
@@ -234,7 +244,8 @@ FolderKind KindOfFolder(const path& folder) {
     if (std::filesystem::exists(folder / array, ignored)) return FolderKind::kArrays;
   }
   const auto holds = [&](const std::string& name) {
-    return std::filesystem::exists(folder / name, ignored) || std::filesystem::exists(folder / (name + ".gz"), ignored);
+    return std::filesystem::exists(folder / name, ignored) ||
+           std::filesystem::exists(folder / (name + ".gz"), ignored);
   };
   if (holds("train-images-idx3-ubyte")) return FolderKind::kIdx;
   if (holds("data_batch_1.bin") || holds("cifar-10-batches-bin")) return FolderKind::kCifar10;
@@ -245,13 +256,19 @@ FolderKind KindOfFolder(const path& folder) {
 
 std::string_view NameOf(FolderKind kind) {
   switch (kind) {
-    case FolderKind::kNone: break;
-    case FolderKind::kArrays: return "arrays";
-    case FolderKind::kImages: return "pictures";
-    case FolderKind::kRecordings: return "recordings";
-    case FolderKind::kIdx: return "IDX files";
+    case FolderKind::kNone:
+      break;
+    case FolderKind::kArrays:
+      return "arrays";
+    case FolderKind::kImages:
+      return "pictures";
+    case FolderKind::kRecordings:
+      return "recordings";
+    case FolderKind::kIdx:
+      return "IDX files";
     case FolderKind::kCifar10:
-    case FolderKind::kCifar100: return "CIFAR files";
+    case FolderKind::kCifar100:
+      return "CIFAR files";
   }
   return "nothing";
 }

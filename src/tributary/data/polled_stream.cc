@@ -38,7 +38,8 @@ std::int64_t PolledStream::Arrived(TimePoint time) {
     PollOnce(time, kAtOnce);
     if (news_.empty()) break;
   }
-  const auto end = std::ranges::upper_bound(held_, time, {}, [](const StreamSample& sample) { return TimePoint(sample.produced); });
+  const auto end = std::ranges::upper_bound(
+      held_, time, {}, [](const StreamSample& sample) { return TimePoint(sample.produced); });
   return forgotten_ + (end - held_.begin());
 }
 
@@ -52,15 +53,19 @@ std::optional<TimePoint> PolledStream::TimeOf(std::int64_t count) {
       PollOnce(look, std::min(kAtOnce, static_cast<std::size_t>(missing)));
       if (news_.empty()) break;
     }
-    if (!status_.ok() || look >= kLongestLook || stream_->state().phase == StreamPhase::kStopped) return std::nullopt;
+    if (!status_.ok() || look >= kLongestLook || stream_->state().phase == StreamPhase::kStopped)
+      return std::nullopt;
   }
 }
 
-StatusOr<Dataset> PolledStream::Samples(std::int64_t first, std::size_t count, const Normalisation& normalisation) const {
-  TRIBUTARY_CHECK(first >= forgotten_ && static_cast<std::size_t>(first - forgotten_) + count <= held_.size());
+StatusOr<Dataset> PolledStream::Samples(std::int64_t first, std::size_t count,
+                                        const Normalisation& normalisation) const {
+  TRIBUTARY_CHECK(first >= forgotten_ &&
+                  static_cast<std::size_t>(first - forgotten_) + count <= held_.size());
   const auto begin = held_.begin() + static_cast<std::ptrdiff_t>(first - forgotten_);
   const std::vector<StreamSample> samples(begin, begin + static_cast<std::ptrdiff_t>(count));
-  return DatasetOfSamples({"stream", format_.shape, format_.classes, normalisation}, format_.element, samples);
+  return DatasetOfSamples({"stream", format_.shape, format_.classes, normalisation}, format_.element,
+                          samples);
 }
 
 void PolledStream::Forget(std::int64_t below) {

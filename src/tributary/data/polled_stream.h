@@ -40,8 +40,8 @@ class PolledStream : public ArrivalTimes {
   TimePoint polled_{0};
   std::deque<StreamSample> held_;  // `produced` is when they arrive
   Bytes held_bytes_{0};
-  std::int64_t forgotten_ = 0;     // how many came before those
-  TimePoint newest_{0};            // when the last one arrives
+  std::int64_t forgotten_ = 0;  // how many came before those
+  TimePoint newest_{0};         // when the last one arrives
   std::vector<StreamSample> news_;
 };
 

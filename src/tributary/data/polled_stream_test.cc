@@ -22,7 +22,8 @@ std::shared_ptr<const Dataset> Numbered(int samples) {
 }
 
 std::unique_ptr<Stream> At(const RateProgramme& programme, std::int64_t total = 0) {
-  return MakeReplayStream(Numbered(7), {0, 1, 2, 3, 4, 5, 6}, PlayAtRate(programme, 7, 1, DeviceId{0}), {.total = total});
+  return MakeReplayStream(Numbered(7), {0, 1, 2, 3, 4, 5, 6}, PlayAtRate(programme, 7, 1, DeviceId{0}),
+                          {.total = total});
 }
 
 // Whatever is asked in whatever order, the answers are those of the programme that the stream plays.
@@ -66,7 +67,8 @@ TEST(PolledStream, HoldsWhatIsNotForgottenAndNoMoreThanAsked) {
   PolledStream stream(At(RateProgramme::Make({1000}).value()), format, Bytes{8000});  // of four bytes each
   EXPECT_LT(stream.Arrived(1000s), 2000 + 1024);
   const std::int64_t waits = stream.Arrived(1000s);
-  EXPECT_EQ(stream.TimeOf(50'000), RateProgramme::Make({1000})->TimeOf(50'000));  // Somebody waits for them: they are brought.
+  EXPECT_EQ(stream.TimeOf(50'000),
+            RateProgramme::Make({1000})->TimeOf(50'000));  // Somebody waits for them: they are brought.
   stream.Forget(49'000);
   EXPECT_EQ(stream.Samples(49'000, 1000, {})->size(), 1000U);
   EXPECT_GT(stream.Arrived(1000s), 50'000);

@@ -17,7 +17,8 @@ constexpr Duration kShortest = 1ms;
 RecordedTimes::RecordedTimes(std::vector<Duration> times, double speed) : times_(std::move(times)) {
   TRIBUTARY_CHECK(!times_.empty() && speed > 0);
   TRIBUTARY_CHECK(times_.front() >= Duration(0) && std::is_sorted(times_.begin(), times_.end()));
-  for (Duration& time : times_) time = FromSeconds(std::min(ToSeconds(time) / speed, ToSeconds(kLongestTime)));
+  for (Duration& time : times_)
+    time = FromSeconds(std::min(ToSeconds(time) / speed, ToSeconds(kLongestTime)));
   length_ = std::max(times_.back(), kShortest);
 }
 

@@ -18,7 +18,8 @@ std::string TextOf(std::span<const std::byte> bytes) {
 class ReplayStreamTest : public testing::Test {
  protected:
   std::unique_ptr<Stream> Make(double rate, std::int64_t total = 0, TimePoint start = 0s) {
-    return MakeReplayStream(data_, part_, PlayAtRate(*RateProgramme::Make({rate}), part_.size(), 3, DeviceId{2}),
+    return MakeReplayStream(data_, part_,
+                            PlayAtRate(*RateProgramme::Make({rate}), part_.size(), 3, DeviceId{2}),
                             {.start = start, .total = total});
   }
 

@@ -13,9 +13,12 @@ constexpr const char* kKey = "tributary";
 
 std::string StemName(Stem stem) {
   switch (stem) {
-    case Stem::kAuto: return "auto";
-    case Stem::kCifar: return "cifar";
-    case Stem::kImageNet: return "imagenet";
+    case Stem::kAuto:
+      return "auto";
+    case Stem::kCifar:
+      return "cifar";
+    case Stem::kImageNet:
+      return "imagenet";
   }
   return "auto";
 }
@@ -23,7 +26,8 @@ std::string StemName(Stem stem) {
 StatusOr<std::vector<float>> Numbers(const nlohmann::json& list) {
   std::vector<float> numbers;
   for (const auto& item : list) {
-    if (!item.is_number() || !std::isfinite(item.get<float>())) return Corrupt("the normalisation is not a list of numbers");
+    if (!item.is_number() || !std::isfinite(item.get<float>()))
+      return Corrupt("the normalisation is not a list of numbers");
     numbers.push_back(item.get<float>());
   }
   return numbers;
@@ -33,12 +37,12 @@ StatusOr<std::vector<float>> Numbers(const nlohmann::json& list) {
 
 Metadata ToMetadata(const SavedNetwork& network) {
   nlohmann::ordered_json description = {{"model", network.zoo.name},
-                                              {"input", FormatShape(network.zoo.input.value())},
-                                              {"classes", network.zoo.classes.value()},
-                                              {"stem", StemName(network.zoo.stem)},
-                                              {"data", network.data},
-                                              {"mean", network.normalisation.mean},
-                                              {"deviation", network.normalisation.deviation}};
+                                        {"input", FormatShape(network.zoo.input.value())},
+                                        {"classes", network.zoo.classes.value()},
+                                        {"stem", StemName(network.zoo.stem)},
+                                        {"data", network.data},
+                                        {"mean", network.normalisation.mean},
+                                        {"deviation", network.normalisation.deviation}};
   if (!network.class_names.empty()) description["class_names"] = network.class_names;
   if (!network.zoo.cut.empty()) description["cut"] = network.zoo.cut;
   if (!network.zoo.tail.empty()) description["tail"] = network.zoo.tail;
@@ -54,7 +58,8 @@ StatusOr<std::optional<SavedNetwork>> FromMetadata(const Metadata& metadata) {
   if (entry == metadata.end()) return std::optional<SavedNetwork>();
   const auto json = nlohmann::json::parse(entry->second, nullptr, /*allow_exceptions=*/false);
   const auto text = [&](const char* key) {
-    return json.is_object() && json.contains(key) && json[key].is_string() ? json[key].get<std::string>() : std::string();
+    return json.is_object() && json.contains(key) && json[key].is_string() ? json[key].get<std::string>()
+                                                                           : std::string();
   };
   const bool complete = json.is_object() && json.contains("classes") && json["classes"].is_number_integer() &&
                         json.contains("mean") && json["mean"].is_array() && json.contains("deviation") &&
@@ -73,7 +78,8 @@ StatusOr<std::optional<SavedNetwork>> FromMetadata(const Metadata& metadata) {
   network.data = text("data");
   if (json.contains("class_names") && json["class_names"].is_array()) {
     for (const auto& name : json["class_names"]) {
-      if (!name.is_string()) return Corrupt("its metadata '" + std::string(kKey) + "' has names of classes that are no text");
+      if (!name.is_string())
+        return Corrupt("its metadata '" + std::string(kKey) + "' has names of classes that are no text");
       network.class_names.push_back(name.get<std::string>());
     }
   }

@@ -15,8 +15,8 @@ namespace tributary {
 // numbers it was trained on.
 struct SavedNetwork {
   ZooOptions zoo;
-  std::string data;             // the data set it was trained on
-  Normalisation normalisation;  // of its inputs
+  std::string data;                        // the data set it was trained on
+  Normalisation normalisation;             // of its inputs
   std::vector<std::string> class_names{};  // of its outputs, in their order; empty where they have none
 };
 

@@ -35,7 +35,8 @@ TEST(SavedNetwork, BringsTheGraphOfANetworkThatIsNotOfTheZoo) {
   EXPECT_EQ(graph->node(2).name, "head");
   // Of other samples or more classes it says so.
   (*read)->zoo.input = Shape{1, 8, 8};
-  EXPECT_EQ(BuildZooGraph((*read)->zoo).status().message(), "mine takes samples of 3x8x8, and these are 1x8x8");
+  EXPECT_EQ(BuildZooGraph((*read)->zoo).status().message(),
+            "mine takes samples of 3x8x8, and these are 1x8x8");
   (*read)->zoo.input.reset();
   (*read)->zoo.classes = 5;
   EXPECT_EQ(BuildZooGraph((*read)->zoo).status().message(), "mine knows 4 classes, and there are 5");
@@ -53,7 +54,9 @@ TEST(SavedNetwork, RemembersWhereItWasCut) {
   EXPECT_EQ((*both)->zoo.cut, "layer1.0.relu");
   EXPECT_EQ((*both)->zoo.tail, "layer2.0.relu");
   // Its norms are those of a network that was cut: group norms at both ends, which have no running statistics.
-  const auto statistics = [](const ZooOptions& zoo) { return Model(BuildZooGraph(zoo).value()).statistics.size; };
+  const auto statistics = [](const ZooOptions& zoo) {
+    return Model(BuildZooGraph(zoo).value()).statistics.size;
+  };
   EXPECT_GT(statistics((*both)->zoo), 0U);
   network.zoo.tail.clear();
   const auto front = FromMetadata(ToMetadata(network));
@@ -85,9 +88,10 @@ TEST(SavedNetwork, RemembersHowNarrowItIs) {
 
 TEST(SavedNetwork, OthersFilesAreNotOursAndBrokenOnesAreRefused) {
   EXPECT_FALSE(FromMetadata({{"format", "pt"}})->has_value());
-  for (const char* bad : {"", "{", "[]", "{}", R"({"classes": 1e99, "mean": [], "deviation": []})",
-                          R"({"classes": 10, "mean": ["x"], "deviation": [], "input": "3x2x2", "stem": "auto"})",
-                          R"({"classes": 10, "mean": [], "deviation": [], "input": "3x2", "stem": "auto"})"}) {
+  for (const char* bad :
+       {"", "{", "[]", "{}", R"({"classes": 1e99, "mean": [], "deviation": []})",
+        R"({"classes": 10, "mean": ["x"], "deviation": [], "input": "3x2x2", "stem": "auto"})",
+        R"({"classes": 10, "mean": [], "deviation": [], "input": "3x2", "stem": "auto"})"}) {
     EXPECT_FALSE(FromMetadata({{"tributary", bad}}).ok()) << bad;
   }
 }

@@ -18,7 +18,6 @@ constexpr std::size_t kMostLabels = 1'000;
 constexpr std::size_t kLongestLabel = 64;
 constexpr double kLatest = 9e18;  // Nanoseconds: the year 2255, and within 64 bits.
 
-
 // What a file said, short enough for a message and without what would garble a terminal.
 std::string Shown(std::string_view field) {
   constexpr std::size_t kLongest = 40;
@@ -110,13 +109,14 @@ class Reader {
       if (heading == time || heading == label) continue;
       if (options_.columns.empty()) recording_.columns.push_back(heading);
     }
-    if (recording_.columns.empty()) return Fail("names no column with values, only " + time + " and " + label);
+    if (recording_.columns.empty())
+      return Fail("names no column with values, only " + time + " and " + label);
     for (const std::string& heading : headings_) {
       const auto place = std::ranges::find(recording_.columns, heading);
       const bool value = place != recording_.columns.end();
       if (!value && heading != time && heading != label && !options_.others) {
-        return Fail("names a column " + Shown(heading) + "; expected " + Joined(recording_.columns) + ", " + time + ", " +
-                    label);
+        return Fail("names a column " + Shown(heading) + "; expected " + Joined(recording_.columns) + ", " +
+                    time + ", " + label);
       }
       purposes_.push_back(heading == time    ? kIsTime
                           : heading == label ? kIsLabel
@@ -125,8 +125,8 @@ class Reader {
     }
     for (const std::string& column : recording_.columns) {
       if (std::ranges::find(headings_, column) != headings_.end()) continue;
-      return Fail("has no column " + Shown(column) + "; expected " + Joined(recording_.columns) + ", " + time + ", " +
-                  label);
+      return Fail("has no column " + Shown(column) + "; expected " + Joined(recording_.columns) + ", " +
+                  time + ", " + label);
     }
     return OkStatus();
   }

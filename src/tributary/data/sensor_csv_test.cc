@@ -98,20 +98,23 @@ TEST(SensorCsv, IsBounded) {
 }
 
 TEST(ParseSensorCsv, TakesTheColumnsThatAreAskedForUnderTheirNames) {
-  const auto recording =
-      ParseSensorCsv("t,note,x,what,y\n0.5,?,1,sit,2\n0.75,,3,walk,4\n", {.columns = {"y"},
-                                                                          .others = true,
-                                                                          .time_column = "t",
-                                                                          .label_column = "what",
-                                                                          .time_unit = std::chrono::seconds(1)});
+  const auto recording = ParseSensorCsv("t,note,x,what,y\n0.5,?,1,sit,2\n0.75,,3,walk,4\n",
+                                        {.columns = {"y"},
+                                         .others = true,
+                                         .time_column = "t",
+                                         .label_column = "what",
+                                         .time_unit = std::chrono::seconds(1)});
   ASSERT_TRUE(recording.ok()) << recording.status();
   EXPECT_EQ(recording->values, (std::vector<float>{2, 4}));
-  EXPECT_EQ(recording->times, (std::vector<TimePoint>{std::chrono::milliseconds(500), std::chrono::milliseconds(750)}));
+  EXPECT_EQ(recording->times,
+            (std::vector<TimePoint>{std::chrono::milliseconds(500), std::chrono::milliseconds(750)}));
   EXPECT_EQ(recording->labels, (std::vector<std::string>{"sit", "walk"}));
-  EXPECT_EQ(Refusal("t,x,what\n1e10,1,a\n", {.time_column = "t", .label_column = "what", .time_unit = std::chrono::seconds(1)}),
+  EXPECT_EQ(Refusal("t,x,what\n1e10,1,a\n",
+                    {.time_column = "t", .label_column = "what", .time_unit = std::chrono::seconds(1)}),
             "line 2: t is '1e10'; allowed: 0 to 9e+09, in units of 1.0 s");
   EXPECT_EQ(Refusal("x,timestamp,label\n1,2,a\n", {.label_column = "what"}),
-            "line 1: has no column 'what'; found 'x, timestamp, label'. The first line names the columns: timestamp, what and "
+            "line 1: has no column 'what'; found 'x, timestamp, label'. The first line names the columns: "
+            "timestamp, what and "
             "those with values");
 }
 

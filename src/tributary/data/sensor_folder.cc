@@ -143,7 +143,8 @@ StatusOr<Dataset> MakePart(const DatasetInfo& info, Samples samples, const std::
   if (samples.labels.empty()) {
     return InvalidArgument("no window of " + std::to_string(info.shape.width) +
                            " rows without a gap fits into the " + what +
-                           " recordings; they are too short, or their labels change too often. Choose a shorter window, or allow longer"
+                           " recordings; they are too short, or their labels change too often. Choose a "
+                           "shorter window, or allow longer"
                            " gaps");
   }
   TRIBUTARY_ASSIGN_OR_RETURN(Dataset dataset,
@@ -185,8 +186,9 @@ StatusOr<TrainTest> LoadSensorFolder(const path& folder, const SensorFolderOptio
   for (const File& file : files) windows += file.windows.size();
   const std::size_t length = options.settings.windows.length, columns = files[0].recording.columns.size();
   if (windows > kMostValues / columns / length) {
-    return ResourceExhausted("the recordings in " + folder.string() + " make " + std::to_string(windows) + " windows of " +
-                             std::to_string(length) + " rows and " + std::to_string(columns) + " columns, more than the " +
+    return ResourceExhausted("the recordings in " + folder.string() + " make " + std::to_string(windows) +
+                             " windows of " + std::to_string(length) + " rows and " +
+                             std::to_string(columns) + " columns, more than the " +
                              std::to_string(kMostValues) + " values that are held; choose a larger hop");
   }
   std::ranges::stable_sort(files, {}, [](const File& file) { return std::pair(file.kind, file.folder); });
@@ -231,16 +233,18 @@ std::vector<SensorProblem> FindSensorProblems(const path& folder, const SensorFo
     }
     for (const path& name : *names) {
       const auto bytes = ReadFile(name, kLargestRecording);
-      auto recording = bytes.ok() ? ParseSensorCsv({reinterpret_cast<const char*>(bytes->data()), bytes->size()}, csv)
-                                  : StatusOr<SensorRecording>(bytes.status());
+      auto recording =
+          bytes.ok() ? ParseSensorCsv({reinterpret_cast<const char*>(bytes->data()), bytes->size()}, csv)
+                     : StatusOr<SensorRecording>(bytes.status());
       if (!recording.ok()) {
         problems.push_back({name, false, recording.status().message()});
         continue;
       }
       csv.columns = recording->columns;
       if (CutWindows(*recording, options.settings.windows).empty()) {
-        problems.push_back({name, true, "no window of " + std::to_string(options.settings.windows.length) +
-                                            " rows fits into its " + std::to_string(recording->rows())});
+        problems.push_back({name, true,
+                            "no window of " + std::to_string(options.settings.windows.length) +
+                                " rows fits into its " + std::to_string(recording->rows())});
       }
     }
   }

@@ -41,6 +41,7 @@ struct SensorProblem {
   std::string what;
 };
 // Of all files, not only the first. Columns are held against those of the first that can be read.
-std::vector<SensorProblem> FindSensorProblems(const std::filesystem::path& folder, const SensorFolderOptions& options);
+std::vector<SensorProblem> FindSensorProblems(const std::filesystem::path& folder,
+                                              const SensorFolderOptions& options);
 
 }  // namespace tributary

@@ -19,7 +19,8 @@ std::vector<SensorWindow> CutWindows(const SensorRecording& recording, const Win
     std::ranges::fill(counts, 0);
     std::size_t counted = begin, left = begin;  // Of the rows before, those from the second on are counted.
     for (std::size_t first = begin; first + options.length <= end; first += options.hop) {
-      for (; left < std::min(first, counted); ++left) --counts[static_cast<std::size_t>(recording.label_of_row[left])];
+      for (; left < std::min(first, counted); ++left)
+        --counts[static_cast<std::size_t>(recording.label_of_row[left])];
       left = first;
       for (counted = std::max(counted, first); counted < first + options.length; ++counted) {
         ++counts[static_cast<std::size_t>(recording.label_of_row[counted])];

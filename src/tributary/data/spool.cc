@@ -222,10 +222,10 @@ Status Spool::Append(const SpoolEntry& entry) {
   TRIBUTARY_RETURN_IF_ERROR(MakeRoom(size));
   auto& [segment, end] = *segments_.rbegin();
   SpoolHeading heading = {.checksum = 0,
-                     .bytes = static_cast<std::uint32_t>(entry.bytes.size()),
-                     .position = entry.position,
-                     .predecessor = entry.predecessor,
-                     .tally = entry.tally};
+                          .bytes = static_cast<std::uint32_t>(entry.bytes.size()),
+                          .position = entry.position,
+                          .predecessor = entry.predecessor,
+                          .tally = entry.tally};
   heading.checksum = ChecksumOf(heading, entry.bytes);
   std::vector<std::byte> frame(static_cast<std::size_t>(size));
   std::memcpy(frame.data(), &heading, sizeof heading);

@@ -80,7 +80,8 @@ void StreamSource::Pump(std::stop_token stop) {
   }
 }
 
-StatusOr<std::vector<StreamSample>> StreamSource::Take(std::size_t count, const std::function<bool()>& give_up) {
+StatusOr<std::vector<StreamSample>> StreamSource::Take(std::size_t count,
+                                                       const std::function<bool()>& give_up) {
   std::unique_lock lock(mutex_);
   capacity_ = std::max<std::size_t>(1, count);
   if (truncating_ != nullptr) truncating_->SetCapacity(capacity_);

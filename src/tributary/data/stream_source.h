@@ -24,7 +24,8 @@ struct StreamSourceOptions {
   std::size_t newest = 64;
   // What was taken and may be asked for again is held up to this; beyond it, it is read from the stream again.
   Bytes hand{64'000'000};
-  std::function<void(const std::string&)> say = [](const std::string&) {};  // for people; on a thread of its own
+  std::function<void(const std::string&)> say = [](const std::string&) {
+  };  // for people; on a thread of its own
 };
 
 // What is known of a stream and its buffer.
@@ -74,9 +75,9 @@ class StreamSource {
   std::condition_variable_any changed_;
   // Guarded by mutex_.
   const std::unique_ptr<Stream> stream_;
-  std::unique_ptr<StreamBuffer> buffer_;        // none before the first Seek
-  TruncatingBuffer* truncating_ = nullptr;      // the same, where it is one
-  std::size_t capacity_;                        // of such a one
+  std::unique_ptr<StreamBuffer> buffer_;    // none before the first Seek
+  TruncatingBuffer* truncating_ = nullptr;  // the same, where it is one
+  std::size_t capacity_;                    // of such a one
   std::optional<StreamFeed> feed_;
   std::optional<RateEstimate> rate_;
   TimePoint observed_{0};

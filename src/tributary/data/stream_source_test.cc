@@ -28,7 +28,8 @@ class ScriptedStream : public Stream {
   void Poll(TimePoint, const PollLimits& limits, std::vector<StreamSample>& out) override {
     for (std::size_t i = 0; i < limits.samples && next_ < script_->end; ++next_) {
       if (script_->hole(next_)) continue;
-      out.push_back({.position = next_, .label = static_cast<std::int32_t>(next_ % 10), .payload = {std::byte{1}}});
+      out.push_back(
+          {.position = next_, .label = static_cast<std::int32_t>(next_ % 10), .payload = {std::byte{1}}});
       ++i;
     }
   }
@@ -38,7 +39,9 @@ class ScriptedStream : public Stream {
     ++script_->seeks;
     return OkStatus();
   }
-  void Commit(std::int64_t position) override { script_->committed = std::max(position, script_->committed.load()); }
+  void Commit(std::int64_t position) override {
+    script_->committed = std::max(position, script_->committed.load());
+  }
   StreamState state() const override { return {StreamPhase::kConnected, ""}; }
   std::optional<std::string> TakeNews() override { return std::nullopt; }
   StreamCounts counts() const override { return {}; }
@@ -58,10 +61,12 @@ class StreamSourceTest : public testing::Test {
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
-  std::unique_ptr<StreamSource> Make(bool persist = true, std::int64_t hand = 64'000'000, std::int64_t memory = 1000) {
+  std::unique_ptr<StreamSource> Make(bool persist = true, std::int64_t hand = 64'000'000,
+                                     std::int64_t memory = 1000) {
     StreamSourceOptions options{.hand = Bytes{hand}};
     if (persist) options.persist = PersistOptions{.memory = Bytes{memory}, .folder = folder_ / "waiting"};
-    return std::make_unique<StreamSource>(std::move(options), std::make_unique<ScriptedStream>(script_), *clock_);
+    return std::make_unique<StreamSource>(std::move(options), std::make_unique<ScriptedStream>(script_),
+                                          *clock_);
   }
   static std::vector<std::int64_t> Positions(const StatusOr<std::vector<StreamSample>>& samples) {
     std::vector<std::int64_t> positions;

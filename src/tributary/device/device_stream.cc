@@ -12,7 +12,8 @@ namespace {
 constexpr std::string_view kReplay = "replay:";
 constexpr std::string_view kRecorded = "recorded:";
 
-StatusOr<std::unique_ptr<Stream>> Open(const TopicPlace& place, const DeviceStreamOptions& options, const Clock&) {
+StatusOr<std::unique_ptr<Stream>> Open(const TopicPlace& place, const DeviceStreamOptions& options,
+                                       const Clock&) {
   BrokerStreamOptions broker{.address = place.address,
                              .topic = place.topic,
                              .format = options.format,
@@ -22,7 +23,8 @@ StatusOr<std::unique_ptr<Stream>> Open(const TopicPlace& place, const DeviceStre
   return OpenBrokerStream(broker);
 }
 
-StatusOr<std::unique_ptr<Stream>> Replay(Playback playback, const DeviceStreamOptions& options, const Clock& clock) {
+StatusOr<std::unique_ptr<Stream>> Replay(Playback playback, const DeviceStreamOptions& options,
+                                         const Clock& clock) {
   const auto due = playback.arrivals.TimeOf(options.from);
   if (!due) return InvalidArgument("the stream never reaches its sample " + std::to_string(options.from));
   return MakeReplayStream(options.dataset, options.part, std::move(playback), {.start = clock.Now() - *due});
@@ -35,20 +37,23 @@ Status CheckSome(const DeviceStreamOptions& options) {
 StatusOr<std::unique_ptr<Stream>> Open(const ReplayPlace& place, const DeviceStreamOptions& options,
                                        const Clock& clock) {
   TRIBUTARY_RETURN_IF_ERROR(CheckSome(options));
-  return Replay(PlayAtRate(place.programme, options.part.size(), options.seed, options.device), options, clock);
+  return Replay(PlayAtRate(place.programme, options.part.size(), options.seed, options.device), options,
+                clock);
 }
 
 StatusOr<std::unique_ptr<Stream>> Open(const RecordedPlace& place, const DeviceStreamOptions& options,
                                        const Clock& clock) {
   TRIBUTARY_RETURN_IF_ERROR(CheckSome(options));
   if (options.dataset->origins() == nullptr) {
-    return InvalidArgument("the samples of " + options.dataset->name() + " do not say when they were recorded; use"
+    return InvalidArgument("the samples of " + options.dataset->name() +
+                           " do not say when they were recorded; use"
                            " --stream replay:RATE, or recordings");
   }
   return Replay(PlayAsRecorded(*options.dataset, options.part, place.speed), options, clock);
 }
 
-StatusOr<std::unique_ptr<Stream>> Open(const OwnPlace& place, const DeviceStreamOptions& options, const Clock& clock) {
+StatusOr<std::unique_ptr<Stream>> Open(const OwnPlace& place, const DeviceStreamOptions& options,
+                                       const Clock& clock) {
   if (place.samples) TRIBUTARY_RETURN_IF_ERROR(CheckSome(options));
   const std::string name = "stream '" + place.stream.kind + "'";
   auto stream = place.stream.maker({.device = options.device,
@@ -70,13 +75,14 @@ StatusOr<StreamPlace> ParseStreamPlace(std::string_view text, const Extensions& 
   std::string own;
   for (const std::string& name : extensions.StreamNames()) own += ", " + name + "[:ARGUMENT]";
   const auto refuse = [&](const std::string& why) {
-    return InvalidArgument("--stream '" + std::string(text) + "': " + why +
-                           "; allowed: kafka://HOST[:PORT]/TOPIC, mqtt://HOST[:PORT]/TOPIC, replay:RATE, recorded:SPEED" + own);
+    return InvalidArgument(
+        "--stream '" + std::string(text) + "': " + why +
+        "; allowed: kafka://HOST[:PORT]/TOPIC, mqtt://HOST[:PORT]/TOPIC, replay:RATE, recorded:SPEED" + own);
   };
   const std::size_t colon = std::min(text.find(':'), text.size());
   if (const StreamMaker* maker = extensions.FindStream(text.substr(0, colon))) {
-    return StreamPlace(
-        OwnPlace{{std::string(text), *maker, std::string(text.substr(std::min(colon + 1, text.size())))}, false, {}});
+    return StreamPlace(OwnPlace{
+        {std::string(text), *maker, std::string(text.substr(std::min(colon + 1, text.size())))}, false, {}});
   }
   if (text.starts_with(kRecorded)) {
     const std::string_view number = text.substr(kRecorded.size());
@@ -104,13 +110,15 @@ StatusOr<StreamPlace> ParseStreamPlace(std::string_view text, const Extensions& 
   return StreamPlace(TopicPlace{std::move(*address), std::string(topic)});
 }
 
-StatusOr<std::unique_ptr<StreamSource>> OpenDeviceStream(const StreamPlace& place, const DeviceStreamOptions& options,
+StatusOr<std::unique_ptr<StreamSource>> OpenDeviceStream(const StreamPlace& place,
+                                                         const DeviceStreamOptions& options,
                                                          const Clock& clock) {
-  TRIBUTARY_ASSIGN_OR_RETURN(
-      auto stream, std::visit([&](const auto& kind) { return Open(kind, options, clock); }, place));
+  TRIBUTARY_ASSIGN_OR_RETURN(auto stream,
+                             std::visit([&](const auto& kind) { return Open(kind, options, clock); }, place));
   StreamSourceOptions source{.newest = options.batch, .say = options.say};
   if (options.buffer == BufferPolicy::kPersist) {
-    source.persist = PersistOptions{.memory = options.memory, .folder = options.folder / "waiting", .disk = options.disk};
+    source.persist =
+        PersistOptions{.memory = options.memory, .folder = options.folder / "waiting", .disk = options.disk};
   }
   return std::make_unique<StreamSource>(std::move(source), std::move(stream), clock);
 }

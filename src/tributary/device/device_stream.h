@@ -63,7 +63,8 @@ struct DeviceStreamOptions {
   std::function<void(const std::string&)> say = [](const std::string&) {};
 };
 
-StatusOr<std::unique_ptr<StreamSource>> OpenDeviceStream(const StreamPlace& place, const DeviceStreamOptions& options,
+StatusOr<std::unique_ptr<StreamSource>> OpenDeviceStream(const StreamPlace& place,
+                                                         const DeviceStreamOptions& options,
                                                          const Clock& clock);
 
 }  // namespace tributary

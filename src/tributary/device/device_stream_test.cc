@@ -23,8 +23,9 @@ TEST(DeviceStream, PlacesAreWhatTheirOwnersWrite) {
 }
 
 TEST(DeviceStream, OtherPlacesAreRefusedWithWhatIsAllowed) {
-  for (const char* text : {"", "kafka", "kafka://host", "kafka://host/", "kafka:///topic", "mqtt://host/a#b", "mqtt://host/a/+",
-                           "http://host/topic", "replay:", "replay:0", "replay:-1", "replay:fast", "recorded:", "recorded:0", "recorded:x", "kafka://host/a b"}) {
+  for (const char* text : {"", "kafka", "kafka://host", "kafka://host/", "kafka:///topic", "mqtt://host/a#b",
+                           "mqtt://host/a/+", "http://host/topic", "replay:", "replay:0", "replay:-1",
+                           "replay:fast", "recorded:", "recorded:0", "recorded:x", "kafka://host/a b"}) {
     const auto place = ParseStreamPlace(text);
     ASSERT_FALSE(place.ok()) << text;
     EXPECT_NE(place.status().message().find("replay:RATE"), std::string::npos) << place.status();
@@ -39,7 +40,8 @@ TEST(DeviceStream, AReplayGoesOnWhereItWas) {
   for (int i = 0; i < 10; ++i) labels[static_cast<std::size_t>(i)] = i;
   auto dataset = Dataset::Make(info, values, labels);
   ASSERT_TRUE(dataset.ok());
-  DeviceStreamOptions options{.format = FormatOf(*dataset), .buffer = BufferPolicy::kTruncate, .part = {3, 4, 5}, .seed = 5};
+  DeviceStreamOptions options{
+      .format = FormatOf(*dataset), .buffer = BufferPolicy::kTruncate, .part = {3, 4, 5}, .seed = 5};
   options.dataset = std::make_shared<const Dataset>(std::move(*dataset));
   options.from = 1'000'000;
   const auto clock = MakeRealClock();

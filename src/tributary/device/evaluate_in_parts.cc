@@ -7,8 +7,8 @@
 
 namespace tributary {
 
-StatusOr<EvaluationTotals> EvaluateInParts(WorkerPool& pool, std::span<Worker> workers, const Dataset& dataset,
-                                           const SharedWeights& weights) {
+StatusOr<EvaluationTotals> EvaluateInParts(WorkerPool& pool, std::span<Worker> workers,
+                                           const Dataset& dataset, const SharedWeights& weights) {
   TRIBUTARY_CHECK(workers.size() >= pool.threads());
   constexpr std::size_t kPart = 250;
   const std::size_t parts = (dataset.size() + kPart - 1) / kPart;

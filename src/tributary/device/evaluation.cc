@@ -14,7 +14,8 @@ StatusOr<Evaluation> Evaluate(Executor& executor, const Dataset& dataset,
   return Evaluate(executor, dataset, indices, done);
 }
 
-StatusOr<Evaluation> Evaluate(Executor& executor, const Dataset& dataset, std::span<const std::uint32_t> indices,
+StatusOr<Evaluation> Evaluate(Executor& executor, const Dataset& dataset,
+                              std::span<const std::uint32_t> indices,
                               const std::function<bool(std::size_t)>& done) {
   constexpr std::size_t kBatch = 250;
   Batch batch;

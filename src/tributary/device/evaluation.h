@@ -19,7 +19,8 @@ struct Evaluation {
 // Runs a network over these samples of a data set without learning. `done`, if given, is called after each batch with the number
 // of samples so far; it may say false to give up, which is reported as cancelled. The result does not depend on how
 // the samples are batched, up to rounding.
-StatusOr<Evaluation> Evaluate(Executor& executor, const Dataset& dataset, std::span<const std::uint32_t> indices,
+StatusOr<Evaluation> Evaluate(Executor& executor, const Dataset& dataset,
+                              std::span<const std::uint32_t> indices,
                               const std::function<bool(std::size_t)>& done = {});
 // The same over all of them.
 StatusOr<Evaluation> Evaluate(Executor& executor, const Dataset& dataset,

@@ -53,7 +53,8 @@ bool GossipModel::Begin(RoundId round, RoundId from, const SharedWeights& start)
     found = false;
     std::ranges::copy(start.parameters, before_.parameters.data());
     std::ranges::copy(start.statistics, before_.statistics.data());
-    for (const Optimiser::StateArray& array : before_.optimiser->State()) std::ranges::fill(array.values, 0.0F);
+    for (const Optimiser::StateArray& array : before_.optimiser->State())
+      std::ranges::fill(array.values, 0.0F);
     before_.optimiser->set_steps(0);
     before_.round = from;
   }
@@ -63,12 +64,12 @@ bool GossipModel::Begin(RoundId round, RoundId from, const SharedWeights& start)
   return found;
 }
 
-StatusOr<Worker::Trained> GossipModel::Train(Worker& worker, const TrainAssignment& assignment, DeviceId device,
-                                             const LocalData& data, TrainHooks hooks) {
+StatusOr<Worker::Trained> GossipModel::Train(Worker& worker, const TrainAssignment& assignment,
+                                             DeviceId device, const LocalData& data, TrainHooks hooks) {
   hooks.optimiser = after_.optimiser.get();
-  TRIBUTARY_ASSIGN_OR_RETURN(Worker::Trained trained,
-                             worker.Train(assignment, {before_.parameters.span(), before_.statistics.span()}, device,
-                                          data, hooks));
+  TRIBUTARY_ASSIGN_OR_RETURN(
+      Worker::Trained trained,
+      worker.Train(assignment, {before_.parameters.span(), before_.statistics.span()}, device, data, hooks));
   std::ranges::copy(trained.update.parameters, offered_parameters_.data());
   std::ranges::copy(trained.update.statistics, offered_statistics_.data());
   return trained;
@@ -113,7 +114,8 @@ Status GossipModel::Load(const std::filesystem::path& folder, RoundId round) {
   if (!parsed.ok()) return std::move(parsed).status().WithContext(path.string());
   for (const auto& [name, values] : arrays) {
     const auto tensor = std::ranges::find(parsed->tensors, name, &SafetensorsView::Tensor::name);
-    if (tensor == parsed->tensors.end() || tensor->dtype != "F32" || tensor->bytes.size() != values.size_bytes()) {
+    if (tensor == parsed->tensors.end() || tensor->dtype != "F32" ||
+        tensor->bytes.size() != values.size_bytes()) {
       return Corrupt(path.string() + " does not hold '" + name + "' of this network");
     }
     if (!values.empty()) std::memcpy(values.data(), tensor->bytes.data(), tensor->bytes.size());

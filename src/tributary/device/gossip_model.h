@@ -29,7 +29,9 @@ class GossipModel {
   GossipModel(std::shared_ptr<const Model> model, const OptimiserOptions& optimiser);
 
   // Whether it has the model after this round.
-  bool Has(RoundId round) const { return round.value != 0 && (before_.round == round || after_.round == round); }
+  bool Has(RoundId round) const {
+    return round.value != 0 && (before_.round == round || after_.round == round);
+  }
   // For `round`, from the model after round `from`. Where it does not have that one, from `start` as a new device, and
   // false is returned.
   bool Begin(RoundId round, RoundId from, const SharedWeights& start);

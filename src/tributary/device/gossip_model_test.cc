@@ -30,7 +30,8 @@ class TemporaryFolder {
 class GossipModelTest : public ::testing::Test {
  protected:
   GossipModelTest()
-      : model_(std::make_shared<const Model>(BuildZooGraph({"resnet8", Shape{3, 16, 16}, 4, Stem::kAuto}).value())),
+      : model_(std::make_shared<const Model>(
+            BuildZooGraph({"resnet8", Shape{3, 16, 16}, 4, Stem::kAuto}).value())),
         parameters_(model_->parameters.size),
         statistics_(model_->statistics.size),
         dataset_(Samples()),
@@ -55,7 +56,9 @@ class GossipModelTest : public ::testing::Test {
     for (float& value : values) value = static_cast<float>(Normal(rng));
     std::vector<std::int32_t> labels(24);
     for (auto& label : labels) label = static_cast<std::int32_t>(rng.Below(4));
-    return Dataset::Make({.name = "noise", .shape = {3, 16, 16}, .classes = 4}, std::move(values), std::move(labels)).value();
+    return Dataset::Make({.name = "noise", .shape = {3, 16, 16}, .classes = 4}, std::move(values),
+                         std::move(labels))
+        .value();
   }
 
   SharedWeights start() const { return {parameters_.span(), statistics_.span()}; }
@@ -134,7 +137,8 @@ TEST_F(GossipModelTest, IsTheAlgorithmWrittenOut) {
     for (std::size_t d = 0; d < 2; ++d) {
       const SharedWeights after = models[d]->After(RoundId{round});
       for (std::size_t i = 0; i < after.parameters.size(); ++i) {
-        ASSERT_NEAR(static_cast<double>(after.parameters[i]), static_cast<double>(plain[d].parameters[i]), 2e-5)
+        ASSERT_NEAR(static_cast<double>(after.parameters[i]), static_cast<double>(plain[d].parameters[i]),
+                    2e-5)
             << "round " << round << " device " << d << " element " << i;
       }
     }
@@ -182,7 +186,8 @@ TEST_F(GossipModelTest, GoesOnFromItsFiles) {
   EXPECT_EQ(All(again.After(RoundId{4})), fourth);
   ASSERT_TRUE(again.Save(folder.path() / "a", RoundId{3}).ok());
   std::vector<std::string> left;
-  for (const auto& entry : std::filesystem::directory_iterator(folder.path() / "a")) left.push_back(entry.path().filename());
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path() / "a"))
+    left.push_back(entry.path().filename());
   std::ranges::sort(left);
   EXPECT_EQ(left, (std::vector<std::string>{"gossip-3.safetensors", "gossip-4.safetensors"}));
   EXPECT_EQ(GossipModel::Saved(folder.path() / "a"), (std::vector<RoundId>{RoundId{4}, RoundId{3}}));
@@ -195,7 +200,8 @@ TEST_F(GossipModelTest, GoesOnFromItsFiles) {
   EXPECT_EQ(fresh.Load(folder.path() / "a", RoundId{4}).code(), StatusCode::kCorrupt);
   EXPECT_FALSE(fresh.Has(RoundId{4}));
   GossipModel wrong(model_, {.name = "adam"});
-  EXPECT_NE(wrong.Load(folder.path() / "a", RoundId{3}).message().find("does not hold 'optimiser."), std::string::npos);
+  EXPECT_NE(wrong.Load(folder.path() / "a", RoundId{3}).message().find("does not hold 'optimiser."),
+            std::string::npos);
 }
 
 }  // namespace

@@ -42,7 +42,8 @@ void LayerStopwatch::GradientReady(std::size_t unit) {
 
 StatusOr<LayerTimes> MeasureLayers(const std::shared_ptr<const Model>& model, std::size_t batch, int repeats,
                                    const Clock& clock) {
-  FlatBuffer parameters(model->parameters.size), statistics(model->statistics.size), gradients(model->parameters.size);
+  FlatBuffer parameters(model->parameters.size), statistics(model->statistics.size),
+      gradients(model->parameters.size);
   InitialiseWeights(*model, 1, parameters.span(), statistics.span());
   Executor executor(model, {parameters.span(), statistics.span(), gradients.span()});
   const Shape& input = model->graph.input_shape();

@@ -37,7 +37,8 @@ TEST(LayerStopwatch, DividesTheWholeStepAmongItsUnits) {
 TEST(MeasureLayers, AddsUpToAStepAndSeesWhichLayerIsLarge) {
   SetComputeThreads(1);
   const auto clock = MakeRealClock();
-  const auto model = std::make_shared<const Model>(BuildZooGraph({"resnet8", Shape{3, 32, 32}, 10, Stem::kAuto}).value());
+  const auto model =
+      std::make_shared<const Model>(BuildZooGraph({"resnet8", Shape{3, 32, 32}, 10, Stem::kAuto}).value());
   const auto times = MeasureLayers(model, 8, 5, *clock);
   ASSERT_TRUE(times.ok()) << times.status();
   ASSERT_EQ(times->forward.size(), model->units.size());

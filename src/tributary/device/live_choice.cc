@@ -13,7 +13,8 @@ LiveChoice::LiveChoice(Options options, const Clock& clock)
       cost_(options_.known),
       share_(std::max(1e-3, options_.processors)) {}
 
-void LiveChoice::Begin(const ChoiceKey& key, std::vector<std::size_t> samples, std::optional<TimePoint> until) {
+void LiveChoice::Begin(const ChoiceKey& key, std::vector<std::size_t> samples,
+                       std::optional<TimePoint> until) {
   choice_.emplace(*options_.menu, key);
   samples_ = std::move(samples);
   until_ = until;

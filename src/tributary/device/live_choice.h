@@ -19,8 +19,8 @@ class LiveChoice {
  public:
   struct Options {
     std::shared_ptr<const DropoutMenu> menu;
-    CostModel known;         // processor seconds of a step, by the features of the batch: at first
-    double processors = 1;   // that it got when that was measured
+    CostModel known;        // processor seconds of a step, by the features of the batch: at first
+    double processors = 1;  // that it got when that was measured
     // If given, what it has of its processors over time, counted from when this was made: instead of what is measured.
     std::optional<Availability> availability;
   };
@@ -60,8 +60,8 @@ class LiveChoice {
   std::optional<RoundChoice> choice_;
   std::vector<std::size_t> samples_;
   std::optional<TimePoint> until_;  // its last step should be over then
-  TimePoint began_{0};  // the step that is under way
-  double used_ = 0;     // when it began
+  TimePoint began_{0};              // the step that is under way
+  double used_ = 0;                 // when it began
   std::optional<double> allowed_;
 };
 

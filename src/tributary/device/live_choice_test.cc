@@ -9,7 +9,8 @@ namespace tributary {
 namespace {
 
 constexpr std::size_t kBatch = 10;
-constexpr double kWhole = 100;  // processor seconds of a step of the whole network: long against the time a test takes
+constexpr double kWhole =
+    100;  // processor seconds of a step of the whole network: long against the time a test takes
 constexpr double kTime = 50;
 
 class LiveChoiceTest : public ::testing::Test {

@@ -28,9 +28,9 @@ std::uint64_t StepsPerEpoch(const LocalData& data, std::size_t size) {
 }
 
 StepRange StepsOf(const TrainAssignment& assignment, const LocalData& data) {
-  const std::uint64_t count = assignment.epochs > 0
-                                  ? static_cast<std::uint64_t>(assignment.epochs) * StepsPerEpoch(data, assignment.batch)
-                                  : static_cast<std::uint64_t>(assignment.steps);
+  const std::uint64_t count = assignment.epochs > 0 ? static_cast<std::uint64_t>(assignment.epochs) *
+                                                          StepsPerEpoch(data, assignment.batch)
+                                                    : static_cast<std::uint64_t>(assignment.steps);
   return {(assignment.round.value - 1) * count, count};
 }
 
@@ -39,7 +39,8 @@ SampleCounts SamplesOf(const TrainAssignment& assignment, const LocalData& data)
   if (data.training.empty()) return samples;
   const StepRange steps = StepsOf(assignment, data);
   for (std::uint64_t i = 0; i < steps.count; ++i) {
-    samples.last = static_cast<std::int64_t>(SamplesAt(assignment, static_cast<std::int64_t>(data.training.size()), i));
+    samples.last =
+        static_cast<std::int64_t>(SamplesAt(assignment, static_cast<std::int64_t>(data.training.size()), i));
     if (i == 0) samples.first = samples.last;
     samples.all += samples.last;
   }
@@ -48,7 +49,8 @@ SampleCounts SamplesOf(const TrainAssignment& assignment, const LocalData& data)
 
 std::vector<std::uint32_t> BatchSamples(const LocalData& data, std::size_t size, const BatchKey& key) {
   const BatchPlace place = PlaceOf(data, size, key.step);
-  const std::vector<std::uint32_t> order = EpochOrder(data.training.size(), key.seed, key.device, place.epoch);
+  const std::vector<std::uint32_t> order =
+      EpochOrder(data.training.size(), key.seed, key.device, place.epoch);
   std::vector<std::uint32_t> indices;
   for (std::size_t i = 0; i < place.count; ++i) indices.push_back(data.training[order[place.begin + i]]);
   return indices;
@@ -68,8 +70,8 @@ std::vector<std::uint32_t> StreamSamples(const LocalData& data, ReplayOrder& ord
   return indices;
 }
 
-void ReadStream(const LocalData& data, ReplayOrder& order, std::int64_t first, std::size_t count, const BatchKey& key,
-                const AugmentOptions& augment, Batch& batch) {
+void ReadStream(const LocalData& data, ReplayOrder& order, std::int64_t first, std::size_t count,
+                const BatchKey& key, const AugmentOptions& augment, Batch& batch) {
   GatherBatch(*data.dataset, StreamSamples(data, order, first, count), augment, key, batch);
 }
 

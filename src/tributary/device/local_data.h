@@ -44,13 +44,14 @@ SampleCounts SamplesOf(const TrainAssignment& assignment, const LocalData& data)
 // training samples.
 std::vector<std::uint32_t> BatchSamples(const LocalData& data, std::size_t size, const BatchKey& key);
 // Fills `batch` with them.
-void ReadBatch(const LocalData& data, std::size_t size, const BatchKey& key, const AugmentOptions& augment, Batch& batch);
+void ReadBatch(const LocalData& data, std::size_t size, const BatchKey& key, const AugmentOptions& augment,
+               Batch& batch);
 
 // The same from a stream of the device's training samples (data/replay_stream.h): those at positions first … first +
 // count − 1. `order` is that of the device's training samples.
 std::vector<std::uint32_t> StreamSamples(const LocalData& data, ReplayOrder& order, std::int64_t first,
                                          std::size_t count);
-void ReadStream(const LocalData& data, ReplayOrder& order, std::int64_t first, std::size_t count, const BatchKey& key,
-                const AugmentOptions& augment, Batch& batch);
+void ReadStream(const LocalData& data, ReplayOrder& order, std::int64_t first, std::size_t count,
+                const BatchKey& key, const AugmentOptions& augment, Batch& batch);
 
 }  // namespace tributary

@@ -14,7 +14,9 @@ const Dataset& Numbers() {
   static const Dataset dataset = [] {
     std::vector<float> values(40);
     for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i);
-    return Dataset::Make({"numbers", Shape{1, 1, 1}, 1, {}}, std::move(values), std::vector<std::int32_t>(40, 0)).value();
+    return Dataset::Make({"numbers", Shape{1, 1, 1}, 1, {}}, std::move(values),
+                         std::vector<std::int32_t>(40, 0))
+        .value();
   }();
   return dataset;
 }

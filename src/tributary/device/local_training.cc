@@ -21,10 +21,10 @@ Status Diverged(std::uint64_t step) {
 
 }  // namespace
 
-StatusOr<LocalTrainingResult> TrainLocally(const LocalTrainingOptions& options, std::shared_ptr<const Model> model,
-                                           const TrainTest& data, std::span<float> parameters,
-                                           std::span<float> statistics, const Clock& clock,
-                                           const LocalTrainingObserver& observer) {
+StatusOr<LocalTrainingResult> TrainLocally(const LocalTrainingOptions& options,
+                                           std::shared_ptr<const Model> model, const TrainTest& data,
+                                           std::span<float> parameters, std::span<float> statistics,
+                                           const Clock& clock, const LocalTrainingObserver& observer) {
   if (options.epochs < 1) return InvalidArgument("training needs at least one epoch");
   if (options.batch < 1) return InvalidArgument("a batch has at least one sample");
   if (!(options.label_smoothing >= 0 && options.label_smoothing < 1)) {
@@ -50,9 +50,12 @@ StatusOr<LocalTrainingResult> TrainLocally(const LocalTrainingOptions& options, 
         EpochOrder(samples, options.seed, kThisMachine, static_cast<std::uint64_t>(epoch));
     EpochSummary summary{.epoch = epoch + 1};
     const TimePoint start = clock.Now();
-    const auto indices_at = [&](std::size_t at) { return std::span(order).subspan(at, std::min(options.batch, samples - at)); };
+    const auto indices_at = [&](std::size_t at) {
+      return std::span(order).subspan(at, std::min(options.batch, samples - at));
+    };
     const auto gather = [&](std::size_t at, std::uint64_t step) {
-      GatherBatch(data.train, indices_at(at), options.augment, {options.seed, kThisMachine, step}, batches[step % 2]);
+      GatherBatch(data.train, indices_at(at), options.augment, {options.seed, kThisMachine, step},
+                  batches[step % 2]);
     };
     std::future<void> next;  // The next batch is read while another device computes.
     for (std::size_t at = 0; at < samples; at += options.batch) {

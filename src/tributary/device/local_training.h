@@ -31,7 +31,7 @@ struct LocalTrainingOptions {
 };
 
 struct EpochSummary {
-  int epoch = 0;  // from 1
+  int epoch = 0;             // from 1
   double learning_rate = 0;  // of its last step
   double train_loss = 0;
   double train_accuracy = 0;
@@ -57,9 +57,9 @@ struct LocalTrainingObserver {
 // the same again gives the same bits.
 //
 // Fails if options make no sense for each other, or if the loss stops being a number, which is said with the step.
-StatusOr<LocalTrainingResult> TrainLocally(const LocalTrainingOptions& options, std::shared_ptr<const Model> model,
-                                           const TrainTest& data, std::span<float> parameters,
-                                           std::span<float> statistics, const Clock& clock,
-                                           const LocalTrainingObserver& observer = {});
+StatusOr<LocalTrainingResult> TrainLocally(const LocalTrainingOptions& options,
+                                           std::shared_ptr<const Model> model, const TrainTest& data,
+                                           std::span<float> parameters, std::span<float> statistics,
+                                           const Clock& clock, const LocalTrainingObserver& observer = {});
 
 }  // namespace tributary

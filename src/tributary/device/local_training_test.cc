@@ -30,8 +30,11 @@ Dataset Stripes(std::size_t samples, std::uint64_t seed) {
 }
 
 struct TrainingRun {
-  TrainingRun() : model(std::make_shared<const Model>(BuildZooGraph({"cnn", Shape{1, 12, 12}, 3, Stem::kAuto}).value())),
-          parameters(model->parameters.size), statistics(model->statistics.size) {
+  TrainingRun()
+      : model(
+            std::make_shared<const Model>(BuildZooGraph({"cnn", Shape{1, 12, 12}, 3, Stem::kAuto}).value())),
+        parameters(model->parameters.size),
+        statistics(model->statistics.size) {
     InitialiseWeights(*model, 1, parameters.span(), statistics.span());
     options.batch = 16;
     options.optimiser.momentum = 0.9;
@@ -92,8 +95,9 @@ TEST(TrainLocally, SaysWhenItDiverges) {
 
 TEST(TrainLocally, RefusesNonsense) {
   for (const auto& spoil : std::vector<std::function<void(LocalTrainingOptions&)>>{
-           [](auto& o) { o.epochs = 0; }, [](auto& o) { o.batch = 0; }, [](auto& o) { o.label_smoothing = 1; },
-           [](auto& o) { o.optimiser.name = "sdg"; }, [](auto& o) { o.schedule.name = "cosin"; }}) {
+           [](auto& o) { o.epochs = 0; }, [](auto& o) { o.batch = 0; },
+           [](auto& o) { o.label_smoothing = 1; }, [](auto& o) { o.optimiser.name = "sdg"; },
+           [](auto& o) { o.schedule.name = "cosin"; }}) {
     TrainingRun run;
     spoil(run.options);
     EXPECT_EQ(run.Train().status().code(), StatusCode::kInvalidArgument);

@@ -10,7 +10,8 @@ namespace tributary {
 namespace {
 
 Status CheckSize(const SharedWeights& weights, const WeightedSum& parameters, const WeightedSum& statistics) {
-  if (weights.parameters.size() == parameters.size() && weights.statistics.size() == statistics.size()) return OkStatus();
+  if (weights.parameters.size() == parameters.size() && weights.statistics.size() == statistics.size())
+    return OkStatus();
   return InvalidArgument("a model of " + std::to_string(weights.parameters.size()) + " parameters and " +
                          std::to_string(weights.statistics.size()) + " statistics, expected " +
                          std::to_string(parameters.size()) + " and " + std::to_string(statistics.size()));
@@ -34,7 +35,8 @@ Status ModelMix::Add(double weight, const SharedWeights& neighbour) {
   TRIBUTARY_RETURN_IF_ERROR(CheckSize(neighbour, parameters_, statistics_));
   const std::int64_t units = weight > 0 && weight <= kMostWeight ? std::llrint(weight * kUnit) : 0;
   if (units == 0 || units > room_) {
-    return InvalidArgument("a neighbour's weight is " + std::to_string(weight) + "; allowed: above 0, and no more than " +
+    return InvalidArgument("a neighbour's weight is " + std::to_string(weight) +
+                           "; allowed: above 0, and no more than " +
                            std::to_string(static_cast<double>(room_) / kUnit) + ", what others have left");
   }
   TRIBUTARY_RETURN_IF_ERROR(WeightedSum::Check(neighbour.parameters));

@@ -26,8 +26,10 @@ struct Weights {
 Weights Random(const Model& model, std::uint64_t seed) {
   Rng rng(seed);
   Weights weights;
-  for (std::size_t i = 0; i < model.parameters.size; ++i) weights.parameters.push_back(static_cast<float>(rng.Uniform() - 0.5));
-  for (std::size_t i = 0; i < model.statistics.size; ++i) weights.statistics.push_back(static_cast<float>(rng.Uniform()));
+  for (std::size_t i = 0; i < model.parameters.size; ++i)
+    weights.parameters.push_back(static_cast<float>(rng.Uniform() - 0.5));
+  for (std::size_t i = 0; i < model.statistics.size; ++i)
+    weights.statistics.push_back(static_cast<float>(rng.Uniform()));
   return weights;
 }
 
@@ -40,12 +42,15 @@ TEST(ModelMix, IsTheWeightedSumAndFreeOfOrder) {
   do {
     ModelMix mix(model);
     mix.Begin(0.3 + 1.0 / 3 + 0.1);
-    for (const std::size_t i : order) ASSERT_TRUE(mix.Add(neighbours[i].first, neighbours[i].second->view()).ok());
+    for (const std::size_t i : order)
+      ASSERT_TRUE(mix.Add(neighbours[i].first, neighbours[i].second->view()).ok());
     Weights mixed = own;
     ASSERT_TRUE(mix.Finish(mixed.view(), mixed.parameters, mixed.statistics).ok());
     for (std::size_t i = 0; i < mixed.parameters.size(); ++i) {
-      const double expected = (1 - 0.3 - 1.0 / 3 - 0.1) * static_cast<double>(own.parameters[i]) + 0.3 * static_cast<double>(a.parameters[i]) +
-                              1.0 / 3 * static_cast<double>(b.parameters[i]) + 0.1 * static_cast<double>(c.parameters[i]);
+      const double expected = (1 - 0.3 - 1.0 / 3 - 0.1) * static_cast<double>(own.parameters[i]) +
+                              0.3 * static_cast<double>(a.parameters[i]) +
+                              1.0 / 3 * static_cast<double>(b.parameters[i]) +
+                              0.1 * static_cast<double>(c.parameters[i]);
       ASSERT_NEAR(static_cast<double>(mixed.parameters[i]), expected, 1e-7);
     }
     mixed.parameters.insert(mixed.parameters.end(), mixed.statistics.begin(), mixed.statistics.end());
@@ -78,7 +83,9 @@ TEST(ModelMix, NeighboursMayWeighMoreThanOne) {
   Weights mixed = own;
   ASSERT_TRUE(mix.Finish(mixed.view(), mixed.parameters, mixed.statistics).ok());
   for (std::size_t i = 0; i < mixed.parameters.size(); ++i) {
-    const double expected = 0.7 * static_cast<double>(a.parameters[i]) + 0.7 * static_cast<double>(b.parameters[i]) - 0.4 * static_cast<double>(own.parameters[i]);
+    const double expected = 0.7 * static_cast<double>(a.parameters[i]) +
+                            0.7 * static_cast<double>(b.parameters[i]) -
+                            0.4 * static_cast<double>(own.parameters[i]);
     ASSERT_NEAR(static_cast<double>(mixed.parameters[i]), expected, 1e-7);
   }
 }
@@ -98,13 +105,15 @@ TEST(ModelMix, RefusesWithoutATrace) {
   EXPECT_EQ(mix.Add(0.25, worse.view()).code(), StatusCode::kCorrupt);
   EXPECT_FALSE(mix.Add(0.25, shorter.view()).ok());
   EXPECT_FALSE(mix.Add(0.6, good.view()).ok());
-  for (const double weight : {0.0, -0.1, std::nan("")}) EXPECT_FALSE(mix.Add(weight, good.view()).ok()) << weight;
+  for (const double weight : {0.0, -0.1, std::nan("")})
+    EXPECT_FALSE(mix.Add(weight, good.view()).ok()) << weight;
   EXPECT_TRUE(mix.Add(0.5, good.view()).ok());
   EXPECT_FALSE(mix.Add(0.1, good.view()).ok());  // nothing of the 0.5 is left
   Weights mixed = own;
   ASSERT_TRUE(mix.Finish(mixed.view(), mixed.parameters, mixed.statistics).ok());
   for (std::size_t i = 0; i < mixed.parameters.size(); ++i) {
-    ASSERT_NEAR(static_cast<double>(mixed.parameters[i]), (static_cast<double>(own.parameters[i]) + static_cast<double>(good.parameters[i])) / 2, 1e-7);
+    ASSERT_NEAR(static_cast<double>(mixed.parameters[i]),
+                (static_cast<double>(own.parameters[i]) + static_cast<double>(good.parameters[i])) / 2, 1e-7);
   }
 }
 

@@ -76,7 +76,9 @@ ProcessorMeter::~ProcessorMeter() {
 }
 
 void ProcessorMeter::Look(const std::filesystem::path& folder) {
-  const auto descriptor = [&](const char* name) { return open((folder / name).c_str(), O_RDONLY | O_CLOEXEC); };
+  const auto descriptor = [&](const char* name) {
+    return open((folder / name).c_str(), O_RDONLY | O_CLOEXEC);
+  };
   Limit limit{descriptor("cpu.max"), -1};
   if (limit.quota < 0) {
     limit = {descriptor("cpu.cfs_quota_us"), descriptor("cpu.cfs_period_us")};

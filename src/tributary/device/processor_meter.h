@@ -26,7 +26,7 @@ class ProcessorMeter {
  private:
   // The limits of one control group: version 2 has both numbers in one file, version 1 has two.
   struct Limit {
-    int quota = -1;   // descriptors; −1 for none
+    int quota = -1;  // descriptors; −1 for none
     int period = -1;
   };
   void Look(const std::filesystem::path& folder);

@@ -20,7 +20,9 @@ class ProcessorMeterTest : public ::testing::Test {
     std::filesystem::create_directories((root_ / path).parent_path());
     std::ofstream(root_ / path) << text;
   }
-  std::optional<double> Allowed() const { return ProcessorMeter(root_ / "fs", root_ / "membership").Allowed(); }
+  std::optional<double> Allowed() const {
+    return ProcessorMeter(root_ / "fs", root_ / "membership").Allowed();
+  }
 
   const std::filesystem::path root_;
 };

@@ -19,9 +19,11 @@ bool ParseAll(std::string_view text, Number& out) {
 
 // The round that a file of this name is of.
 std::optional<RoundId> RoundOfFile(std::string_view prefix, std::string_view name) {
-  if (!name.starts_with(prefix) || !name.ends_with(kSuffix) || name.size() < prefix.size() + kSuffix.size()) return {};
+  if (!name.starts_with(prefix) || !name.ends_with(kSuffix) || name.size() < prefix.size() + kSuffix.size())
+    return {};
   RoundId round;
-  if (!ParseAll(name.substr(prefix.size(), name.size() - prefix.size() - kSuffix.size()), round.value)) return {};
+  if (!ParseAll(name.substr(prefix.size(), name.size() - prefix.size() - kSuffix.size()), round.value))
+    return {};
   return round;
 }
 
@@ -47,7 +49,8 @@ std::vector<RoundId> RoundFiles::Rounds(const std::filesystem::path& folder) con
   return rounds;
 }
 
-void RoundFiles::RemoveAllBut(const std::filesystem::path& folder, std::initializer_list<RoundId> kept) const {
+void RoundFiles::RemoveAllBut(const std::filesystem::path& folder,
+                              std::initializer_list<RoundId> kept) const {
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
     const auto round = RoundOfFile(prefix, entry.path().filename().string());
@@ -55,8 +58,8 @@ void RoundFiles::RemoveAllBut(const std::filesystem::path& folder, std::initiali
   }
 }
 
-StatusOr<std::uint64_t> NumberIn(const std::filesystem::path& path, const std::map<std::string, std::string>& metadata,
-                                 const std::string& key) {
+StatusOr<std::uint64_t> NumberIn(const std::filesystem::path& path,
+                                 const std::map<std::string, std::string>& metadata, const std::string& key) {
   const auto found = metadata.find(key);
   std::uint64_t number = 0;
   if (found != metadata.end() && ParseAll(found->second, number)) return number;

@@ -26,7 +26,7 @@ struct RoundFiles {
 };
 
 // A whole number among a file's metadata; Corrupt if there is none.
-StatusOr<std::uint64_t> NumberIn(const std::filesystem::path& path, const std::map<std::string, std::string>& metadata,
-                                 const std::string& key);
+StatusOr<std::uint64_t> NumberIn(const std::filesystem::path& path,
+                                 const std::map<std::string, std::string>& metadata, const std::string& key);
 
 }  // namespace tributary

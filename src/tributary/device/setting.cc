@@ -25,7 +25,8 @@ StatusOr<TrainTest> LoadExperimentData(const Experiment& experiment, const std::
                                                        .images = experiment.data.images,
                                                        .sensors = experiment.data.sensors}));
   if (experiment.data.evaluate == MeasuredOn::kTest) return data;
-  std::vector<std::uint32_t> first(std::min(data.train.size(), experiment.data.test_limit.value_or(data.train.size())));
+  std::vector<std::uint32_t> first(
+      std::min(data.train.size(), experiment.data.test_limit.value_or(data.train.size())));
   std::iota(first.begin(), first.end(), 0U);
   Dataset measured = data.train.Select(first);
   return TrainTest{std::move(data.train), std::move(measured)};
@@ -56,19 +57,23 @@ Status FitNetworkToData(Experiment& experiment, const Shape& shape, int classes)
   return OkStatus();
 }
 
-StatusOr<StartingPoint> StartFrom(const Experiment& experiment, std::shared_ptr<const Model> whole, const std::string& weights) {
+StatusOr<StartingPoint> StartFrom(const Experiment& experiment, std::shared_ptr<const Model> whole,
+                                  const std::string& weights) {
   FlatWeights all{FlatBuffer(whole->parameters.size), FlatBuffer(whole->statistics.size)};
   InitialiseWeights(*whole, experiment.goal.seed, all.parameters.span(), all.statistics.span());
   if (!weights.empty()) {
-    TRIBUTARY_ASSIGN_OR_RETURN(const NetworkFile file, ReadNetworkFile(weights, {experiment.model.name, whole->graph.input_shape()}));
-    const WeightsFile::Fit fit{.new_head = experiment.model.new_head, .other_norms = experiment.train.method == Method::kSplit};
+    TRIBUTARY_ASSIGN_OR_RETURN(const NetworkFile file,
+                               ReadNetworkFile(weights, {experiment.model.name, whole->graph.input_shape()}));
+    const WeightsFile::Fit fit{.new_head = experiment.model.new_head,
+                               .other_norms = experiment.train.method == Method::kSplit};
     auto copied = file.weights.CopyTo(*whole, all.parameters.span(), all.statistics.span(), fit);
     if (!copied.ok()) return std::move(copied).WithContext("[model] weights");
   }
   if (experiment.model.freeze.empty()) return StartingPoint{std::move(whole), std::move(all)};
   auto nodes = FrozenNodes(whole->graph, experiment.model.freeze);
   if (!nodes.ok()) return std::move(nodes).status().WithContext("[model] freeze");
-  const auto model = std::make_shared<const Model>(Freeze(*whole, std::move(nodes).value(), all.parameters.span(), all.statistics.span()));
+  const auto model = std::make_shared<const Model>(
+      Freeze(*whole, std::move(nodes).value(), all.parameters.span(), all.statistics.span()));
   FlatWeights trained{FlatBuffer(model->parameters.size), FlatBuffer(model->statistics.size)};
   CopyTrained(whole->parameters, all.parameters.span(), model->parameters, trained.parameters.span());
   CopyTrained(whole->statistics, all.statistics.span(), model->statistics, trained.statistics.span());
@@ -79,8 +84,8 @@ LocalData HoldOut(const Experiment& experiment, DeviceId device, const Dataset& 
                   std::vector<std::uint32_t> samples) {
   Rng rng = Rng::ForStream(experiment.goal.seed, device, "hold-out");
   Shuffle(rng, std::span(samples));
-  const auto held = static_cast<std::ptrdiff_t>(
-      std::floor(experiment.data.hold_out * static_cast<double>(samples.size())));
+  const auto held =
+      static_cast<std::ptrdiff_t>(std::floor(experiment.data.hold_out * static_cast<double>(samples.size())));
   LocalData data{&dataset, {samples.begin(), samples.end() - held}, {samples.end() - held, samples.end()}};
   std::sort(data.training.begin(), data.training.end());
   std::sort(data.held_out.begin(), data.held_out.end());
@@ -99,7 +104,8 @@ StatusOr<Partition> DivideSamples(const Experiment& experiment, const Dataset& t
   split.speeds.assign(static_cast<std::size_t>(split.devices), 1.0);
   if (shards.by_speed) {
     TRIBUTARY_ASSIGN_OR_RETURN(const auto profiles, BuildFleet(experiment));
-    std::ranges::transform(profiles, split.speeds.begin(), [](const DeviceProfile& device) { return device.compute.value; });
+    std::ranges::transform(profiles, split.speeds.begin(),
+                           [](const DeviceProfile& device) { return device.compute.value; });
   }
   if (split.kind != "submodular") return MakeSplit(split, train.labels(), train.classes(), train.sources());
   FeatureChoice choice;

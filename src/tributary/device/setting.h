@@ -39,7 +39,8 @@ struct StartingPoint {
   FlatWeights weights;
 };
 // The experiment's network with the weights of this file, or with those of its seed where the name is empty.
-StatusOr<StartingPoint> StartFrom(const Experiment& experiment, std::shared_ptr<const Model> whole, const std::string& weights);
+StatusOr<StartingPoint> StartFrom(const Experiment& experiment, std::shared_ptr<const Model> whole,
+                                  const std::string& weights);
 
 // Sets aside what a device holds out of the samples it has: the last of them in an order that follows from the seed.
 LocalData HoldOut(const Experiment& experiment, DeviceId device, const Dataset& dataset,

@@ -12,7 +12,9 @@
 namespace tributary {
 namespace {
 
-double BytesPerValue(CutPrecision precision) { return static_cast<double>(CutBytes(precision, 1, 1000)) / 1000; }
+double BytesPerValue(CutPrecision precision) {
+  return static_cast<double>(CutBytes(precision, 1, 1000)) / 1000;
+}
 
 std::vector<CutOption> OptionsOf(const SplitChoice& split, const Model& model) {
   return CutOptionsOf(model, BytesPerValue(split.activations), BytesPerValue(split.gradients));
@@ -39,9 +41,11 @@ std::vector<SplitClient> ClientsOf(const Experiment& experiment, std::span<const
 Status ResolveCut(Experiment& experiment, const Shape& shape, int classes) {
   if (experiment.train.method != Method::kSplit) return OkStatus();
   SplitChoice& split = experiment.split;
-  TRIBUTARY_ASSIGN_OR_RETURN(
-      Graph graph, BuildZooGraph({.name = experiment.model.name, .input = shape, .classes = std::int64_t{classes},
-                                  .stem = experiment.model.stem, .imported = experiment.model.graph}));
+  TRIBUTARY_ASSIGN_OR_RETURN(Graph graph, BuildZooGraph({.name = experiment.model.name,
+                                                         .input = shape,
+                                                         .classes = std::int64_t{classes},
+                                                         .stem = experiment.model.stem,
+                                                         .imported = experiment.model.graph}));
   const Model model(std::move(graph));
   std::optional<NodeIndex> tail;
   if (split.tail) {
@@ -53,7 +57,8 @@ Status ResolveCut(Experiment& experiment, const Shape& shape, int classes) {
     TRIBUTARY_ASSIGN_OR_RETURN(const std::vector<DeviceProfile> devices, BuildFleet(experiment));
     std::vector<CutOption> options = OptionsOf(split, model);
     std::erase_if(options, [&](const CutOption& option) { return tail && option.node >= *tail; });
-    if (options.empty()) return InvalidArgument("[split] there is no cut before the tail '" + *split.tail + "'");
+    if (options.empty())
+      return InvalidArgument("[split] there is no cut before the tail '" + *split.tail + "'");
     auto choice = ChooseCut(options, ClientsOf(experiment, devices), split.server_compute.value);
     if (!choice.ok()) return std::move(choice).status().WithContext("[split] cut = \"auto\"");
     split.cut = model.graph.node(choice->node).name;
@@ -61,7 +66,8 @@ Status ResolveCut(Experiment& experiment, const Shape& shape, int classes) {
   auto cut = FindCut(model.graph, model.cuts, split.cut);
   if (!cut.ok()) return std::move(cut).status().WithContext("[split] cut");
   if (tail && *cut >= *tail) {
-    return InvalidArgument("[split] the tail begins after '" + *split.tail + "', which does not come after the cut '" + split.cut +
+    return InvalidArgument("[split] the tail begins after '" + *split.tail +
+                           "', which does not come after the cut '" + split.cut +
                            "'; choose a later layer for tail, or an earlier cut");
   }
   return OkStatus();
@@ -78,7 +84,8 @@ SplitNetwork CutNetwork(const Experiment& experiment, std::shared_ptr<const Mode
   network.cut = find(experiment.split.cut);
   if (experiment.split.tail) network.tail = find(*experiment.split.tail);
   const auto model = [](Graph part) { return std::make_shared<const Model>(std::move(part)); };
-  network.held = model(network.tail ? EndsOf(graph, network.cut, *network.tail) : PartOf(graph, 1, network.cut));
+  network.held =
+      model(network.tail ? EndsOf(graph, network.cut, *network.tail) : PartOf(graph, 1, network.cut));
   network.rest = model(PartOf(graph, network.cut + 1, network.tail.value_or(graph.size() - 1)));
   const auto values = [&](NodeIndex node) { return static_cast<std::size_t>(graph.shape(node).elements()); };
   network.wire = {values(network.cut), network.tail ? values(*network.tail) : 0, experiment.split.activations,
@@ -92,7 +99,8 @@ std::vector<double> StepDelays(const Experiment& experiment, const SplitNetwork&
   std::vector<double> delays;
   for (const CutOption& option : OptionsOf(experiment.split, *network.whole)) {
     if (option.node != network.cut) continue;
-    for (const SplitClient& client : ClientsOf(experiment, devices)) delays.push_back(ClientSeconds(option, client));
+    for (const SplitClient& client : ClientsOf(experiment, devices))
+      delays.push_back(ClientSeconds(option, client));
   }
   return delays;
 }

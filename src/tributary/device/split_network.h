@@ -18,8 +18,8 @@ struct SplitNetwork {
   std::shared_ptr<const Model> whole;
   std::shared_ptr<const Model> held;  // by devices: the front, and behind an input of its own the tail
   std::shared_ptr<const Model> rest;
-  NodeIndex cut = 0;                // the last node of the front, in the whole and in what devices hold
-  std::optional<NodeIndex> tail;    // the last node of the rest, in the whole, where devices have a tail
+  NodeIndex cut = 0;              // the last node of the front, in the whole and in what devices hold
+  std::optional<NodeIndex> tail;  // the last node of the rest, in the whole, where devices have a tail
   CutWire wire;
 };
 

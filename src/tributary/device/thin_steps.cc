@@ -24,7 +24,8 @@ Executor& ThinSteps::Begin(const KeptAtoms& kept) {
   return network_->executor();
 }
 
-void ThinSteps::Place(std::size_t unit, std::span<const float> parameters, std::span<const float> statistics) {
+void ThinSteps::Place(std::size_t unit, std::span<const float> parameters,
+                      std::span<const float> statistics) {
   network_->Gather(unit, parameters, statistics);
 }
 
@@ -59,13 +60,16 @@ void ThinSteps::Update(std::size_t unit, Optimiser& whole, double prox, std::spa
     origin_.resize(network_->parameters().size());
     map.Gather(kParameters, unit, origin, origin_);
     const auto towards = UnitOf(layout, unit, std::span(origin_));
-    for (std::size_t i = 0; i < mine.size(); ++i) gradients[i] += static_cast<float>(prox) * (mine[i] - towards[i]);
+    for (std::size_t i = 0; i < mine.size(); ++i)
+      gradients[i] += static_cast<float>(prox) * (mine[i] - towards[i]);
   }
   const auto of_whole = whole.State();
   const auto of_thin = optimiser_->State();
-  for (std::size_t i = 0; i < of_thin.size(); ++i) map.Gather(kParameters, unit, of_whole[i].values, of_thin[i].values);
+  for (std::size_t i = 0; i < of_thin.size(); ++i)
+    map.Gather(kParameters, unit, of_whole[i].values, of_thin[i].values);
   optimiser_->StepRange(layout.units[unit].offset, mine, gradients);
-  for (std::size_t i = 0; i < of_thin.size(); ++i) map.Scatter(kParameters, unit, of_thin[i].values, of_whole[i].values);
+  for (std::size_t i = 0; i < of_thin.size(); ++i)
+    map.Scatter(kParameters, unit, of_thin[i].values, of_whole[i].values);
   map.Scatter(kParameters, unit, network_->parameters(), parameters);
 }
 

@@ -43,7 +43,8 @@ bool UpdateCompressor::Begin(RoundId round, RoundId from) {
     Forget(before_, from);
     found = from.value == 0;
   }
-  if (after_.residual.size() != before_.residual.size()) after_.residual = FlatBuffer(before_.residual.size());
+  if (after_.residual.size() != before_.residual.size())
+    after_.residual = FlatBuffer(before_.residual.size());
   std::ranges::copy(before_.residual.span(), after_.residual.data());
   after_.adaptive = before_.adaptive;
   after_.round = RoundId{0};  // It is nothing until it is ended.
@@ -104,17 +105,20 @@ Status UpdateCompressor::Load(const std::filesystem::path& folder, RoundId round
   if (!std::filesystem::exists(path)) return OkStatus();
   constexpr std::int64_t kForTheRest = 1 << 20;
   const std::size_t size = NeedsResidual(options_) ? model_->parameters.size : 0;
-  TRIBUTARY_ASSIGN_OR_RETURN(const auto bytes,
-                             ReadFile(path, Bytes{static_cast<std::int64_t>(size * sizeof(float)) + kForTheRest}));
+  TRIBUTARY_ASSIGN_OR_RETURN(
+      const auto bytes, ReadFile(path, Bytes{static_cast<std::int64_t>(size * sizeof(float)) + kForTheRest}));
   auto parsed = ParseSafetensors(bytes);
   if (!parsed.ok()) return std::move(parsed).status().WithContext(path.string());
   Memory memory;
   TRIBUTARY_ASSIGN_OR_RETURN(memory.adaptive.steps, NumberIn(path, parsed->metadata, "tributary.steps"));
-  TRIBUTARY_ASSIGN_OR_RETURN(memory.adaptive.sparse_steps, NumberIn(path, parsed->metadata, "tributary.sparse_steps"));
-  TRIBUTARY_ASSIGN_OR_RETURN(const std::uint64_t lost_share, NumberIn(path, parsed->metadata, "tributary.lost_share"));
+  TRIBUTARY_ASSIGN_OR_RETURN(memory.adaptive.sparse_steps,
+                             NumberIn(path, parsed->metadata, "tributary.sparse_steps"));
+  TRIBUTARY_ASSIGN_OR_RETURN(const std::uint64_t lost_share,
+                             NumberIn(path, parsed->metadata, "tributary.lost_share"));
   memory.adaptive.lost_share = std::bit_cast<double>(lost_share);
   const auto tensor = std::ranges::find(parsed->tensors, kName, &SafetensorsView::Tensor::name);
-  const bool fits = tensor != parsed->tensors.end() && tensor->dtype == "F32" && tensor->bytes.size() == size * sizeof(float);
+  const bool fits = tensor != parsed->tensors.end() && tensor->dtype == "F32" &&
+                    tensor->bytes.size() == size * sizeof(float);
   if (fits) {
     memory.residual = FlatBuffer(size);
     if (size > 0) std::memcpy(memory.residual.data(), tensor->bytes.data(), tensor->bytes.size());

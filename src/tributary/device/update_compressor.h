@@ -27,7 +27,8 @@ namespace tributary {
 class UpdateCompressor {
  public:
   // Blocks are at most so long (encoded_blocks.h). Options must be valid.
-  UpdateCompressor(const CompressionOptions& options, std::shared_ptr<const Model> model, std::size_t longest_block);
+  UpdateCompressor(const CompressionOptions& options, std::shared_ptr<const Model> model,
+                   std::size_t longest_block);
 
   // For an update of `round`, from the memory after round `from`; 0 is that of a new device. Returns whether it has
   // that memory; if not, it starts as a new device.
@@ -55,7 +56,9 @@ class UpdateCompressor {
   };
   void Forget(Memory& memory, RoundId round) const;
   // Whether anything is remembered at all.
-  bool remembers() const { return NeedsResidual(options_) || options_.kind == CompressionKind::kAdaptiveTopK; }
+  bool remembers() const {
+    return NeedsResidual(options_) || options_.kind == CompressionKind::kAdaptiveTopK;
+  }
 
   const CompressionOptions options_;
   const std::shared_ptr<const Model> model_;

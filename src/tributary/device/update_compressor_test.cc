@@ -15,8 +15,7 @@ namespace {
 class UpdateCompressorTest : public testing::Test {
  protected:
   UpdateCompressorTest() : model_(std::make_shared<const Model>(BuildZooGraph({.name = "resnet8"}).value())) {
-    folder_ = std::filesystem::temp_directory_path() /
-              ("tributary-compressor-" + std::to_string(::getpid()));
+    folder_ = std::filesystem::temp_directory_path() / ("tributary-compressor-" + std::to_string(::getpid()));
   }
   ~UpdateCompressorTest() override { std::filesystem::remove_all(folder_); }
 
@@ -26,7 +25,9 @@ class UpdateCompressorTest : public testing::Test {
     for (float& value : values) value = static_cast<float>(Normal(rng));
     return values;
   }
-  UpdateCompressor New(CompressionKind kind) const { return UpdateCompressor({.kind = kind, .delta = 0.6}, model_, 1000); }
+  UpdateCompressor New(CompressionKind kind) const {
+    return UpdateCompressor({.kind = kind, .delta = 0.6}, model_, 1000);
+  }
 
   // What the coordinator sees of a round's update.
   std::vector<float> Seen(UpdateCompressor& compressor, std::uint64_t round, std::uint64_t from) const {
@@ -41,7 +42,8 @@ class UpdateCompressorTest : public testing::Test {
   std::filesystem::path folder_;
 };
 
-constexpr CompressionKind kKinds[] = {CompressionKind::kTopK, CompressionKind::kAdaptiveTopK, CompressionKind::kInt8};
+constexpr CompressionKind kKinds[] = {CompressionKind::kTopK, CompressionKind::kAdaptiveTopK,
+                                      CompressionKind::kInt8};
 
 TEST_F(UpdateCompressorTest, SendsByRunsWhatItSendsAtOnce) {
   for (const CompressionKind kind : kKinds) {
@@ -52,12 +54,16 @@ TEST_F(UpdateCompressorTest, SendsByRunsWhatItSendsAtOnce) {
       EXPECT_TRUE(cut.Begin(RoundId{round}, RoundId{round - 1}));
       EncodedBlocks blocks;
       const std::size_t units = model_->units.size();
-      for (const auto& [first, last] : {std::pair(units / 2, units - 1), std::pair(std::size_t{1}, units / 2 - 1), std::pair(std::size_t{0}, std::size_t{0})}) {
+      for (const auto& [first, last] :
+           {std::pair(units / 2, units - 1), std::pair(std::size_t{1}, units / 2 - 1),
+            std::pair(std::size_t{0}, std::size_t{0})}) {
         ASSERT_TRUE(cut.Encode(first, last, {gradient, {}, 1}, blocks).ok());
         for (const auto& block : blocks.blocks()) {
           EXPECT_LE(block.count, 1000U);
           auto bytes = blocks.bytes(block);
-          EncodedUnit::Parse(bytes, block.count).value().CopyTo(std::span(seen).subspan(block.offset, block.count));
+          EncodedUnit::Parse(bytes, block.count)
+              .value()
+              .CopyTo(std::span(seen).subspan(block.offset, block.count));
         }
       }
       cut.End();
@@ -121,7 +127,8 @@ TEST_F(UpdateCompressorTest, KeepsOnlyWhatMayBeAskedFor) {
     ASSERT_TRUE(compressor.Save(folder_, RoundId{3}).ok());
   }
   std::size_t files = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(folder_)) files += entry.is_regular_file() ? 1 : 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder_))
+    files += entry.is_regular_file() ? 1 : 0;
   EXPECT_EQ(files, 3U);  // of rounds 3, 7 and 8
 }
 

@@ -10,7 +10,9 @@
 namespace tributary {
 namespace {
 
-std::span<float> Part(std::span<float> all, const Segment& segment) { return all.subspan(segment.offset, segment.count); }
+std::span<float> Part(std::span<float> all, const Segment& segment) {
+  return all.subspan(segment.offset, segment.count);
+}
 std::span<const float> Part(std::span<const float> all, const Segment& segment) {
   return all.subspan(segment.offset, segment.count);
 }
@@ -33,7 +35,8 @@ Worker::Worker(std::shared_ptr<const Model> model, ExecutorOptions options)
 Executor& Worker::OnShared(const SharedWeights& weights) {
   if (!on_shared_ || shared_at_ != weights.parameters.data()) {
     // An executor takes memory it may write, but only reads parameters during a pass.
-    const std::span<float> parameters(const_cast<float*>(weights.parameters.data()), weights.parameters.size());
+    const std::span<float> parameters(const_cast<float*>(weights.parameters.data()),
+                                      weights.parameters.size());
     on_shared_.emplace(model_, NetworkMemory{parameters, statistics_.span(), gradients_.span()}, options_);
     tail_.reset();
     shared_at_ = weights.parameters.data();
@@ -43,7 +46,8 @@ Executor& Worker::OnShared(const SharedWeights& weights) {
 
 Executor& Worker::TailOnShared(const SharedWeights& weights) {
   if (!tail_) {
-    const std::span<float> parameters(const_cast<float*>(weights.parameters.data()), weights.parameters.size());
+    const std::span<float> parameters(const_cast<float*>(weights.parameters.data()),
+                                      weights.parameters.size());
     tail_.emplace(model_, NetworkMemory{parameters, statistics_.span(), gradients_.span()}, options_);
   }
   return *tail_;
@@ -92,15 +96,18 @@ class Worker::Training {
   StatusOr<Trained> Run() {
     optimiser_ = hooks_.optimiser;
     if (changes_ && optimiser_ == nullptr) {
-      TRIBUTARY_ASSIGN_OR_RETURN(worker_.optimiser_, MakeOptimiser(assignment_.optimiser, worker_.copy_.size()));
+      TRIBUTARY_ASSIGN_OR_RETURN(worker_.optimiser_,
+                                 MakeOptimiser(assignment_.optimiser, worker_.copy_.size()));
       optimiser_ = worker_.optimiser_.get();
     }
     // Where passes run on another device, weights stay there for all steps of the assignment.
     held_ = changes_ && executor_.elsewhere() && thin_ == nullptr && !hooks_.cross;
     Trained trained{.update = update_};
-    const StepRange steps = hooks_.read || assignment_.first ? StepRange{(assignment_.round.value - 1) * static_cast<std::uint64_t>(assignment_.steps),
-                                                    static_cast<std::uint64_t>(assignment_.steps)}
-                                        : StepsOf(assignment_, data_);
+    const StepRange steps =
+        hooks_.read || assignment_.first
+            ? StepRange{(assignment_.round.value - 1) * static_cast<std::uint64_t>(assignment_.steps),
+                        static_cast<std::uint64_t>(assignment_.steps)}
+            : StepsOf(assignment_, data_);
     if (steps.count == 0) return InvalidArgument("an assignment to train without steps");
     TrainingMetrics& metrics = trained.metrics;
     if (held_) TRIBUTARY_RETURN_IF_ERROR(HoldWeights());
@@ -129,9 +136,11 @@ class Worker::Training {
     if (assignment_.first) {
       ReplayOrder order(data_.training.size(), assignment_.seed, device_);
       const BatchKey key{assignment_.seed, device_, static_cast<std::uint64_t>(*assignment_.first)};
-      ReadStream(data_, order, *assignment_.first, assignment_.batch, key, assignment_.augment, worker_.batch_);
+      ReadStream(data_, order, *assignment_.first, assignment_.batch, key, assignment_.augment,
+                 worker_.batch_);
     } else if (!hooks_.read) {
-      ReadBatch(data_, assignment_.batch, {assignment_.seed, device_, step}, assignment_.augment, worker_.batch_);
+      ReadBatch(data_, assignment_.batch, {assignment_.seed, device_, step}, assignment_.augment,
+                worker_.batch_);
     }
     Rng dropout = Rng::ForStream(assignment_.seed, device_, "dropout", step);
     PassOptions options;
@@ -149,12 +158,14 @@ class Worker::Training {
     options.hooks.forward_done = [this, first](double loss) { ForwardDone(loss, first); };
     if (last_ && !held_) options.hooks.gradient_ready = [this](std::size_t unit) { Finish(unit); };
     TRIBUTARY_ASSIGN_OR_RETURN(const PassResult result,
-                               hooks_.cross ? CutPass(options, i)
-                                            : executor.Train({worker_.batch_.inputs, worker_.batch_.labels}, options));
+                               hooks_.cross
+                                   ? CutPass(options, i)
+                                   : executor.Train({worker_.batch_.inputs, worker_.batch_.labels}, options));
     TRIBUTARY_RETURN_IF_ERROR(update_status_);
     if (!std::isfinite(result.loss)) {
-      return InvalidArgument("the loss of device " + std::to_string(device_.value) + " is no longer a number at step " +
-                             std::to_string(step) + "; lower the learning rate");
+      return InvalidArgument("the loss of device " + std::to_string(device_.value) +
+                             " is no longer a number at step " + std::to_string(step) +
+                             "; lower the learning rate");
     }
     if (held_) {
       TRIBUTARY_RETURN_IF_ERROR(executor_.StepHeld(assignment_.learning_rate));
@@ -200,7 +211,8 @@ class Worker::Training {
     const std::span<const std::int32_t> labels = batch.labels;
     const std::size_t given = values.size();
     const TimePoint left = hooks_.clock != nullptr ? hooks_.clock->Now() : TimePoint(0);
-    TRIBUTARY_ASSIGN_OR_RETURN(CutReply reply, hooks_.cross({crossing, values, tail ? labels.first(0) : labels}));
+    TRIBUTARY_ASSIGN_OR_RETURN(CutReply reply,
+                               hooks_.cross({crossing, values, tail ? labels.first(0) : labels}));
     if (hooks_.clock != nullptr && i > 0) elsewhere_ += hooks_.clock->Now() - left;
     PassResult result{reply.loss, reply.correct};
     if (tail) {
@@ -228,10 +240,12 @@ class Worker::Training {
     if (hooks_.await && !hooks_.await(unit)) return false;
     if (stopwatch_) stopwatch_->Go();
     const Segment& statistics = worker_.model_->statistics.units[unit];
-    std::ranges::copy(Part(weights_.statistics, statistics), Part(worker_.statistics_.span(), statistics).begin());
+    std::ranges::copy(Part(weights_.statistics, statistics),
+                      Part(worker_.statistics_.span(), statistics).begin());
     if (changes_) {
       const Segment& parameters = worker_.model_->parameters.units[unit];
-      std::ranges::copy(Part(weights_.parameters, parameters), Part(worker_.copy_.span(), parameters).begin());
+      std::ranges::copy(Part(weights_.parameters, parameters),
+                        Part(worker_.copy_.span(), parameters).begin());
     }
     return true;
   }
@@ -312,13 +326,13 @@ class Worker::Training {
   const bool changes_;  // does local steps; otherwise answers with a gradient
   Executor& executor_;
   Optimiser* optimiser_ = nullptr;  // of local steps
-  ThinSteps* const thin_;  // where only some channels are trained
-  Status update_status_;   // of making the update
+  ThinSteps* const thin_;           // where only some channels are trained
+  Status update_status_;            // of making the update
   std::optional<LayerStopwatch> stopwatch_;
   Update update_;
-  bool last_ = false;   // of the passes
-  bool held_ = false;   // weights stay where passes run
-  bool sound_ = false;  // its loss is a number
+  bool last_ = false;           // of the passes
+  bool held_ = false;           // weights stay where passes run
+  bool sound_ = false;          // its loss is a number
   std::vector<bool> finished_;  // units, in the last pass
   TimePoint forward_done_{0};
   Duration between_{0};
@@ -330,22 +344,26 @@ StatusOr<Worker::Trained> Worker::Train(const TrainAssignment& assignment, const
   TRIBUTARY_CHECK(weights.parameters.size() == model_->parameters.size &&
                   weights.statistics.size() == model_->statistics.size);
   if (assignment.first && assignment.batch > data.training.size() && !hooks.read) {
-    return InvalidArgument("an assignment asks for " + std::to_string(assignment.batch) + " samples where the device has " +
-                           std::to_string(data.training.size()));
+    return InvalidArgument("an assignment asks for " + std::to_string(assignment.batch) +
+                           " samples where the device has " + std::to_string(data.training.size()));
   }
   TRIBUTARY_CHECK(!hooks.cross || !hooks.keep);
-  if (hooks.cross && assignment.answer != TrainAssignment::Answer::kGradient && hooks.cut + 1 < model_->graph.size()) {
+  if (hooks.cross && assignment.answer != TrainAssignment::Answer::kGradient &&
+      hooks.cut + 1 < model_->graph.size()) {
     return InvalidArgument("an assignment asks for local steps where the network's last layers are here too");
   }
-  if (data.training.empty() && !hooks.read) return InvalidArgument("device " + std::to_string(device.value) + " has no training samples");
+  if (data.training.empty() && !hooks.read)
+    return InvalidArgument("device " + std::to_string(device.value) + " has no training samples");
   return Training(*this, assignment, weights, device, data, hooks).Run();
 }
 
 StatusOr<EvaluationTotals> Worker::Evaluate(const EvaluateAssignment&, const SharedWeights& weights,
                                             const LocalData& data) {
   Executor& executor = OnSharedWithStatistics(weights);
-  TRIBUTARY_ASSIGN_OR_RETURN(const Evaluation result, tributary::Evaluate(executor, *data.dataset, data.held_out));
-  return EvaluationTotals{static_cast<std::int64_t>(result.samples), result.loss * static_cast<double>(result.samples),
+  TRIBUTARY_ASSIGN_OR_RETURN(const Evaluation result,
+                             tributary::Evaluate(executor, *data.dataset, data.held_out));
+  return EvaluationTotals{static_cast<std::int64_t>(result.samples),
+                          result.loss * static_cast<double>(result.samples),
                           std::llround(result.accuracy * static_cast<double>(result.samples))};
 }
 

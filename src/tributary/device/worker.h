@@ -81,8 +81,8 @@ class Worker {
 
   StatusOr<EvaluationTotals> Evaluate(const EvaluateAssignment& assignment, const SharedWeights& weights,
                                       const LocalData& data);
-  StatusOr<Moments> Calibrate(const CalibrateAssignment& assignment, const SharedWeights& weights, DeviceId device,
-                              const LocalData& data);
+  StatusOr<Moments> Calibrate(const CalibrateAssignment& assignment, const SharedWeights& weights,
+                              DeviceId device, const LocalData& data);
 
  private:
   // Executors on the caller's weights are made once per place the weights lie in, not once per assignment.

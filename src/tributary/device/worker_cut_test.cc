@@ -203,7 +203,8 @@ TEST_F(WorkerCutTest, LocalStepsGoOverTheCutOneAfterTheOther) {
   int crossings = 0;
   hooks.cross = [&](const CutBatch& batch) -> StatusOr<CutReply> {
     EXPECT_EQ(batch.crossing, crossings++);
-    const auto pass = rest.executor->Train({batch.values, batch.labels}, {.first = cut + 1, .input_gradient = true});
+    const auto pass =
+        rest.executor->Train({batch.values, batch.labels}, {.first = cut + 1, .input_gradient = true});
     EXPECT_TRUE(pass.ok()) << pass.status();
     CutReply reply{Copy(rest.executor->input_gradient()), pass->loss, pass->correct};
     optimiser->Step(rest.parameters.span(), rest.gradients.span(), assignment.learning_rate);
@@ -395,7 +396,8 @@ TEST_F(WorkerReadingTest, HowTheRowIsCutIntoBatchesChangesNothing) {
   for (const std::size_t number : Read(kSamples, kSamples)) row.push_back(number);
   EXPECT_EQ(Read(18, 5), std::vector<std::size_t>(row.begin() + 18, row.begin() + 23));
   EXPECT_EQ(Read(39, 1), std::vector<std::size_t>(row.begin() + 39, row.begin() + 40));
-  EXPECT_NE(Read(kSamples, kSamples, 4), std::vector<std::size_t>(row.begin() + kSamples, row.end()));  // another device's
+  EXPECT_NE(Read(kSamples, kSamples, 4),
+            std::vector<std::size_t>(row.begin() + kSamples, row.end()));  // another device's
 }
 
 TEST_F(WorkerReadingTest, NoBatchIsLargerThanWhatTheDeviceHas) {

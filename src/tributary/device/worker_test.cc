@@ -18,7 +18,8 @@ namespace {
 class WorkerTest : public testing::Test {
  protected:
   WorkerTest()
-      : model_(std::make_shared<const Model>(BuildZooGraph({"resnet8", Shape{3, 16, 16}, 10, Stem::kAuto}).value())),
+      : model_(std::make_shared<const Model>(
+            BuildZooGraph({"resnet8", Shape{3, 16, 16}, 10, Stem::kAuto}).value())),
         parameters_(model_->parameters.size),
         statistics_(model_->statistics.size),
         dataset_(Samples()) {
@@ -35,7 +36,9 @@ class WorkerTest : public testing::Test {
     for (float& value : values) value = static_cast<float>(Normal(rng));
     std::vector<std::int32_t> labels(20);
     for (auto& label : labels) label = static_cast<std::int32_t>(rng.Below(10));
-    return Dataset::Make({.name = "noise", .shape = {3, 16, 16}, .classes = 10}, std::move(values), std::move(labels)).value();
+    return Dataset::Make({.name = "noise", .shape = {3, 16, 16}, .classes = 10}, std::move(values),
+                         std::move(labels))
+        .value();
   }
 
   SharedWeights weights() const { return {parameters_.span(), statistics_.span()}; }
@@ -51,17 +54,21 @@ class WorkerTest : public testing::Test {
     const StepRange steps = StepsOf(assignment, data_);
     Batch batch;
     for (std::uint64_t i = 0; i < steps.count; ++i) {
-      ReadBatch(data_, assignment.batch, {assignment.seed, DeviceId{3}, steps.first + i}, assignment.augment, batch);
+      ReadBatch(data_, assignment.batch, {assignment.seed, DeviceId{3}, steps.first + i}, assignment.augment,
+                batch);
       EXPECT_TRUE(executor.Train({batch.inputs, batch.labels}, {}).ok());
       if (!changes) continue;
       for (std::size_t j = 0; j < mine.size(); ++j) {
-        if (assignment.prox > 0) gradients.data()[j] += static_cast<float>(assignment.prox) * (mine.data()[j] - parameters_.data()[j]);
+        if (assignment.prox > 0)
+          gradients.data()[j] +=
+              static_cast<float>(assignment.prox) * (mine.data()[j] - parameters_.data()[j]);
       }
       optimiser->Step(mine.span(), gradients.span(), assignment.learning_rate);
     }
     for (std::size_t j = 0; j < mine.size(); ++j) mine.data()[j] -= parameters_.data()[j];
     const auto& update = changes ? mine : gradients;
-    return {{update.span().begin(), update.span().end()}, {statistics.span().begin(), statistics.span().end()}};
+    return {{update.span().begin(), update.span().end()},
+            {statistics.span().begin(), statistics.span().end()}};
   }
 
   std::shared_ptr<const Model> model_;
@@ -118,12 +125,14 @@ TEST_F(WorkerTest, WeightsUnitByUnitAndUpdatesUnitByUnitGiveTheSameBits) {
       ready.push_back(unit);
       EXPECT_EQ(part.weight, whole->update.weight);
       const Segment p = model_->parameters.units[unit], s = model_->statistics.units[unit];
-      std::ranges::copy(part.parameters.subspan(p.offset, p.count), got.begin() + static_cast<std::ptrdiff_t>(p.offset));
+      std::ranges::copy(part.parameters.subspan(p.offset, p.count),
+                        got.begin() + static_cast<std::ptrdiff_t>(p.offset));
       std::ranges::copy(part.statistics.subspan(s.offset, s.count),
                         got_statistics.begin() + static_cast<std::ptrdiff_t>(s.offset));
     };
     Worker other(model_);
-    const auto cut = other.Train(assignment, {late_parameters.span(), late_statistics.span()}, DeviceId{3}, data_, hooks);
+    const auto cut =
+        other.Train(assignment, {late_parameters.span(), late_statistics.span()}, DeviceId{3}, data_, hooks);
     ASSERT_TRUE(cut.ok()) << cut.status();
     EXPECT_EQ(got, update);
     EXPECT_EQ(got_statistics, statistics);
@@ -139,7 +148,8 @@ TEST_F(WorkerTest, GivesUpWhereAHookSaysSo) {
     TrainHooks hooks;
     hooks.await = [](std::size_t unit) { return unit < 4; };
     hooks.ready = [](const Update&, std::size_t) { ADD_FAILURE(); };
-    EXPECT_EQ(worker.Train(assignment, weights(), DeviceId{3}, data_, hooks).status().code(), StatusCode::kCancelled);
+    EXPECT_EQ(worker.Train(assignment, weights(), DeviceId{3}, data_, hooks).status().code(),
+              StatusCode::kCancelled);
   }
 }
 
@@ -150,7 +160,8 @@ TEST_F(WorkerTest, SendsNothingOfAPassWhoseLossIsNoNumber) {
     Worker worker(model_);
     TrainHooks hooks;
     hooks.ready = [](const Update&, std::size_t) { ADD_FAILURE(); };
-    const auto trained = worker.Train(assignment, {broken.span(), statistics_.span()}, DeviceId{3}, data_, hooks);
+    const auto trained =
+        worker.Train(assignment, {broken.span(), statistics_.span()}, DeviceId{3}, data_, hooks);
     EXPECT_EQ(trained.status().code(), StatusCode::kInvalidArgument);
   }
 }

@@ -34,7 +34,9 @@ class WorkerThinTest : public testing::Test {
     for (float& value : values) value = static_cast<float>(Normal(rng));
     std::vector<std::int32_t> labels(40);
     for (auto& label : labels) label = static_cast<std::int32_t>(rng.Below(10));
-    return Dataset::Make({.name = "noise", .shape = {3, 16, 16}, .classes = 10}, std::move(values), std::move(labels)).value();
+    return Dataset::Make({.name = "noise", .shape = {3, 16, 16}, .classes = 10}, std::move(values),
+                         std::move(labels))
+        .value();
   }
 
   // Half of the channels of each group, others at every step.
@@ -139,7 +141,8 @@ TEST_F(WorkerThinTest, MomentumDecayAndPullActOnWhatIsKept) {
         }
         ever[i] = true;
         const double weight = mine.data()[i];
-        const double slope = answer.update.parameters[i] + change.prox * (weight - parameters_.data()[i]) + 1e-2 * weight;
+        const double slope =
+            answer.update.parameters[i] + change.prox * (weight - parameters_.data()[i]) + 1e-2 * weight;
         momentum[i] = step == 0 && momentum[i] == 0 ? slope : 0.9 * momentum[i] + slope;
         mine.data()[i] = static_cast<float>(weight - change.learning_rate * momentum[i]);
       }
@@ -147,9 +150,11 @@ TEST_F(WorkerThinTest, MomentumDecayAndPullActOnWhatIsKept) {
     }
     double largest = 0, difference = 0;
     for (std::size_t i = 0; i < mine.size(); ++i) {
-      const double expected = static_cast<double>(mine.data()[i]) - static_cast<double>(parameters_.data()[i]);
+      const double expected =
+          static_cast<double>(mine.data()[i]) - static_cast<double>(parameters_.data()[i]);
       largest = std::max(largest, std::abs(expected));
-      difference = std::max(difference, std::abs(expected - static_cast<double>(trained.update.parameters[i])));
+      difference =
+          std::max(difference, std::abs(expected - static_cast<double>(trained.update.parameters[i])));
       if (!ever[i]) {
         EXPECT_EQ(trained.update.parameters[i], 0);
       }
@@ -171,9 +176,11 @@ TEST_F(WorkerThinTest, UnitsAreReadyWithWhatTheyWillBe) {
     hooks.ready = [&](const Update& update, std::size_t unit) {
       ++units;
       const Segment& part = model_->parameters.units[unit];
-      std::copy_n(update.parameters.begin() + static_cast<std::ptrdiff_t>(part.offset), part.count, sent.begin() + static_cast<std::ptrdiff_t>(part.offset));
+      std::copy_n(update.parameters.begin() + static_cast<std::ptrdiff_t>(part.offset), part.count,
+                  sent.begin() + static_cast<std::ptrdiff_t>(part.offset));
       const Segment& moments = model_->statistics.units[unit];
-      std::copy_n(update.statistics.begin() + static_cast<std::ptrdiff_t>(moments.offset), moments.count, tracked.begin() + static_cast<std::ptrdiff_t>(moments.offset));
+      std::copy_n(update.statistics.begin() + static_cast<std::ptrdiff_t>(moments.offset), moments.count,
+                  tracked.begin() + static_cast<std::ptrdiff_t>(moments.offset));
     };
     const auto trained = Train(worker, Change(steps), parameters_.span(), statistics_.span(), hooks);
     EXPECT_EQ(units, model_->units.size());

@@ -52,8 +52,8 @@ std::size_t OnBytes(char* bytes, std::size_t, std::size_t count, void* data) {
   Transfer& transfer = *static_cast<Transfer*>(data);
   if (!Begin(transfer)) return 0;
   if (transfer.written + static_cast<std::int64_t>(count) > transfer.options->most.value) {
-    transfer.problem = ResourceExhausted(transfer.options->url + " is larger than " + FormatBytes(transfer.options->most) +
-                                         ", the most that is taken");
+    transfer.problem = ResourceExhausted(transfer.options->url + " is larger than " +
+                                         FormatBytes(transfer.options->most) + ", the most that is taken");
     return 0;
   }
   for (std::size_t done = 0; done < count;) {
@@ -99,13 +99,17 @@ Status Failed(const Transfer& transfer, CURLcode code) {
     return answer == 404 || answer == 410 ? NotFound(text) : Unavailable(text);
   }
   if (code == CURLE_TOO_MANY_REDIRECTS) {
-    return Unavailable(url + " redirects more than " + std::to_string(transfer.options->redirects) + " times");
+    return Unavailable(url + " redirects more than " + std::to_string(transfer.options->redirects) +
+                       " times");
   }
   if (code == CURLE_FILESIZE_EXCEEDED) {
-    return ResourceExhausted(url + " is larger than " + FormatBytes(transfer.options->most) + ", the most that is taken");
+    return ResourceExhausted(url + " is larger than " + FormatBytes(transfer.options->most) +
+                             ", the most that is taken");
   }
   if (code == CURLE_UNSUPPORTED_PROTOCOL || code == CURLE_URL_MALFORMAT) {
-    return InvalidArgument(url + " is not got; allowed: addresses that begin with http:// or https://, also where it redirects to");
+    return InvalidArgument(
+        url +
+        " is not got; allowed: addresses that begin with http:// or https://, also where it redirects to");
   }
   return Unavailable("cannot get " + url + ": " + curl_easy_strerror(code) +
                      "; what has come is kept, and the next time goes on from there");
@@ -120,7 +124,8 @@ Status Fetch(const DownloadOptions& options, int file, std::int64_t from) {
   Transfer transfer{&options, curl, file, from, from, false, OkStatus()};
   curl_easy_setopt(curl, CURLOPT_URL, options.url.c_str());
   curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
-  curl_easy_setopt(curl, CURLOPT_REDIR_PROTOCOLS_STR, options.url.starts_with("https:") ? "https" : "http,https");
+  curl_easy_setopt(curl, CURLOPT_REDIR_PROTOCOLS_STR,
+                   options.url.starts_with("https:") ? "https" : "http,https");
   curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 1L);
   curl_easy_setopt(curl, CURLOPT_MAXREDIRS, static_cast<long>(options.redirects));
   curl_easy_setopt(curl, CURLOPT_FAILONERROR, 1L);
@@ -138,7 +143,8 @@ Status Fetch(const DownloadOptions& options, int file, std::int64_t from) {
   curl_easy_setopt(curl, CURLOPT_XFERINFODATA, &transfer);
   curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
   const CURLcode code = curl_easy_perform(curl);
-  if (code == CURLE_OK) return ::fsync(file) == 0 ? OkStatus() : SystemError("cannot write", options.file, errno);
+  if (code == CURLE_OK)
+    return ::fsync(file) == 0 ? OkStatus() : SystemError("cannot write", options.file, errno);
   long answer = 0;
   curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &answer);
   constexpr long kNoSuchRange = 416;
@@ -148,7 +154,8 @@ Status Fetch(const DownloadOptions& options, int file, std::int64_t from) {
 // What has come so far, kept from others while it is in hand.
 class PartFile {
  public:
-  explicit PartFile(fs::path path) : path_(std::move(path)), file_(::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {}
+  explicit PartFile(fs::path path)
+      : path_(std::move(path)), file_(::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {}
   ~PartFile() {
     if (file_ >= 0) ::close(file_);
   }
@@ -193,12 +200,13 @@ Status Download(const DownloadOptions& options) {
     if (there == 0) fs::remove(part, error);
     TRIBUTARY_ASSIGN_OR_RETURN(const bool right, HasSum(options.file, options.checksum));
     if (right) return OkStatus();
-    return Corrupt(options.file.string() + " is there, and its " + NameOf(options.checksum.kind) + " is not " +
-                   options.checksum.hex + "; take it away to get it again");
+    return Corrupt(options.file.string() + " is there, and its " + NameOf(options.checksum.kind) +
+                   " is not " + options.checksum.hex + "; take it away to get it again");
   }
   TRIBUTARY_RETURN_IF_ERROR(file.GoOn(options));
   TRIBUTARY_ASSIGN_OR_RETURN(bool right, HasSum(part, options.checksum));
-  if (!right && there > 0) {  // What was there may have been of something else: once more, from the beginning.
+  if (!right &&
+      there > 0) {  // What was there may have been of something else: once more, from the beginning.
     TRIBUTARY_RETURN_IF_ERROR(file.Empty());
     TRIBUTARY_RETURN_IF_ERROR(file.GoOn(options));
     TRIBUTARY_ASSIGN_OR_RETURN(right, HasSum(part, options.checksum));
@@ -206,8 +214,8 @@ Status Download(const DownloadOptions& options) {
   if (!right) {
     TRIBUTARY_ASSIGN_OR_RETURN(const Checksum found, ChecksumOfFile(part, options.checksum.kind));
     fs::remove(part, error);
-    return Corrupt("what came from " + options.url + " has the " + NameOf(options.checksum.kind) + " " + found.hex +
-                   ", and " + options.checksum.hex + " was published; nothing of it is kept");
+    return Corrupt("what came from " + options.url + " has the " + NameOf(options.checksum.kind) + " " +
+                   found.hex + ", and " + options.checksum.hex + " was published; nothing of it is kept");
   }
   fs::rename(part, options.file, error);
   if (error) return SystemError("cannot name", options.file, error.value());

@@ -11,7 +11,8 @@ namespace fs = std::filesystem;
 
 Checksum Md5(std::string hex) { return {Checksum::Kind::kMd5, std::move(hex)}; }
 
-std::vector<WantedEntry> CifarBatches(const std::string& folder, const std::vector<std::string>& files, Bytes size) {
+std::vector<WantedEntry> CifarBatches(const std::string& folder, const std::vector<std::string>& files,
+                                      Bytes size) {
   std::vector<WantedEntry> entries;
   for (const std::string& file : files) entries.push_back({folder + "/" + file, file, size});
   return entries;
@@ -53,13 +54,14 @@ const std::vector<PublishedSet>& PublishedSets() {
                     "https://www.cs.toronto.edu/~kriz/",
                     {{"cifar-10-binary.tar.gz", {170'052'171}, Md5("c32a1d4ab5d03f1284b67883e8d87530")}},
                     CifarBatches("cifar-10-batches-bin",
-                                 {"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin", "data_batch_4.bin",
-                                  "data_batch_5.bin", "test_batch.bin"},
+                                 {"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin",
+                                  "data_batch_4.bin", "data_batch_5.bin", "test_batch.bin"},
                                  {30'730'000})});
-    PublishedSet cifar100{"cifar100",
-                          "https://www.cs.toronto.edu/~kriz/",
-                          {{"cifar-100-binary.tar.gz", {168'513'733}, Md5("03b5dce01913d631647c71ecec9e9cb8")}},
-                          {}};
+    PublishedSet cifar100{
+        "cifar100",
+        "https://www.cs.toronto.edu/~kriz/",
+        {{"cifar-100-binary.tar.gz", {168'513'733}, Md5("03b5dce01913d631647c71ecec9e9cb8")}},
+        {}};
     cifar100.entries = {{"cifar-100-binary/train.bin", "train.bin", {153'700'000}},
                         {"cifar-100-binary/test.bin", "test.bin", {30'740'000}}};
     list.push_back(std::move(cifar100));
@@ -72,7 +74,8 @@ std::string HowToGet(const std::string& name) {
   if (name == "glyphs") return "glyphs are drawn by the program; there is nothing to get";
   if (name == "har") {
     return "the recordings of har are published with Matey-Sanz et al., Data in Brief 2023,"
-           " https://doi.org/10.1016/j.dib.2023.109809, without a check sum that this program knows; get the archive from there"
+           " https://doi.org/10.1016/j.dib.2023.109809, without a check sum that this program knows; get the "
+           "archive from there"
            " and unpack it so that har/DATA/s01/ is a folder (docs/har.md)";
   }
   return "";

@@ -19,14 +19,16 @@ Status ArchiveError(const std::filesystem::path& path, archive* reader) {
   return Corrupt(path.string() + " cannot be unpacked: " + (text == nullptr ? "it is no archive" : text));
 }
 
-StatusOr<std::string> ReadEntry(const std::filesystem::path& path, archive* reader, const WantedEntry& wanted) {
+StatusOr<std::string> ReadEntry(const std::filesystem::path& path, archive* reader,
+                                const WantedEntry& wanted) {
   std::string bytes;
   bytes.resize(static_cast<std::size_t>(wanted.size.value));
   std::size_t done = 0;
   char beyond = 0;
   while (true) {
     const bool full = done == bytes.size();
-    const la_ssize_t read = archive_read_data(reader, full ? &beyond : bytes.data() + done, full ? 1 : bytes.size() - done);
+    const la_ssize_t read =
+        archive_read_data(reader, full ? &beyond : bytes.data() + done, full ? 1 : bytes.size() - done);
     if (read < 0) return ArchiveError(path, reader);
     if (read == 0 && full) return bytes;
     if (read == 0 || full) {
@@ -45,10 +47,12 @@ Status Unpack(const std::filesystem::path& path, const std::vector<WantedEntry>&
   archive_read_support_filter_gzip(reader.get());
   archive_read_support_format_tar(reader.get());
   archive_read_support_format_zip(reader.get());
-  if (archive_read_open_filename(reader.get(), path.c_str(), 65536) != ARCHIVE_OK) return ArchiveError(path, reader.get());
+  if (archive_read_open_filename(reader.get(), path.c_str(), 65536) != ARCHIVE_OK)
+    return ArchiveError(path, reader.get());
   std::vector<bool> found(wanted.size(), false);
   for (std::size_t entries = 0;; ++entries) {
-    if (entries == kMostEntries) return ResourceExhausted(path.string() + " holds more files than are looked at");
+    if (entries == kMostEntries)
+      return ResourceExhausted(path.string() + " holds more files than are looked at");
     archive_entry* entry = nullptr;
     const int next = archive_read_next_header(reader.get(), &entry);
     if (next == ARCHIVE_EOF) break;

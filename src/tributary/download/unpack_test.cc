@@ -57,8 +57,10 @@ class UnpackTest : public ::testing::Test {
 };
 
 TEST_F(UnpackTest, TakesWhatIsWantedAndNothingElse) {
-  const fs::path packed = Pack({{"set/a.bin", "one"}, {"../evil", "two"}, {"/tmp/evil", "three"}, {"set/b.bin", "four"}});
-  const Status status = Unpack(packed, {{"set/b.bin", folder_ / "out/b", {4}}, {"set/a.bin", folder_ / "out/a", {3}}});
+  const fs::path packed =
+      Pack({{"set/a.bin", "one"}, {"../evil", "two"}, {"/tmp/evil", "three"}, {"set/b.bin", "four"}});
+  const Status status =
+      Unpack(packed, {{"set/b.bin", folder_ / "out/b", {4}}, {"set/a.bin", folder_ / "out/a", {3}}});
   EXPECT_TRUE(status.ok()) << status;
   EXPECT_EQ(Text("out/a"), "one");
   EXPECT_EQ(Text("out/b"), "four");
@@ -70,7 +72,8 @@ TEST_F(UnpackTest, RefusesWhatIsMissingOrOfAnotherSizeOrKind) {
   const fs::path packed = Pack({{"a", "one"}, {"link", ""}});
   const auto refusal = [&](const WantedEntry& entry) { return Unpack(packed, {entry}).message(); };
   EXPECT_NE(refusal({"b", folder_ / "b", {3}}).find("holds no b"), std::string::npos);
-  EXPECT_NE(refusal({"a", folder_ / "a", {2}}).find("has more than 2"), std::string::npos) << refusal({"a", folder_ / "a", {2}});
+  EXPECT_NE(refusal({"a", folder_ / "a", {2}}).find("has more than 2"), std::string::npos)
+      << refusal({"a", folder_ / "a", {2}});
   EXPECT_NE(refusal({"a", folder_ / "a", {4}}).find("has less than 4"), std::string::npos);
   EXPECT_NE(refusal({"link", folder_ / "a", {4}}).find("no plain file"), std::string::npos);
   EXPECT_FALSE(fs::exists(folder_ / "a"));

@@ -49,7 +49,8 @@ auto Guarded(const TorchQueue& queue, Run run) -> decltype(run()) {
 bool PreferChannelsLast(const Model& model) {
   constexpr std::int64_t kSmall = 2'000'000;
   const auto is_norm = [](const Node& node) {
-    return std::holds_alternative<BatchNorm>(node.operation) || std::holds_alternative<GroupNorm>(node.operation);
+    return std::holds_alternative<BatchNorm>(node.operation) ||
+           std::holds_alternative<GroupNorm>(node.operation);
   };
   return TotalParameters(model.costs) < kSmall || std::ranges::any_of(model.graph.nodes(), is_norm);
 }
@@ -84,7 +85,9 @@ class Executor::Torch {
   enum class Mode { kTrain, kEvaluate, kCalibrate };
 
   Torch(std::shared_ptr<const Model> model, NetworkMemory memory, ExecutorOptions options)
-      : queue_(options.device), in_use_(std::in_place, queue_), model_(std::move(model)),
+      : queue_(options.device),
+        in_use_(std::in_place, queue_),
+        model_(std::move(model)),
         channels_last_(options.format == MemoryFormat::kChannelsLast ||
                        (options.format == MemoryFormat::kAuto && PreferChannelsLast(*model_))),
         memory_(*model_, memory, options.device, channels_last_),
@@ -114,8 +117,8 @@ class Executor::Torch {
     const NodeIndex last = model_->graph.size() - 1;
     const at::Tensor scores = Run(batch.inputs, batch.labels.size(), options, last, Mode::kTrain);
     const at::Tensor labels = Labels(batch.labels).to(memory_.device());
-    const at::Tensor loss =
-        at::cross_entropy_loss(scores, labels, {}, at::Reduction::Mean, kNoIgnoredLabel, options.label_smoothing);
+    const at::Tensor loss = at::cross_entropy_loss(scores, labels, {}, at::Reduction::Mean, kNoIgnoredLabel,
+                                                   options.label_smoothing);
     const PassResult result = Summary(scores, labels, loss);
     GoBack(loss, {}, options.hooks, result.loss);
     return result;
@@ -130,13 +133,15 @@ class Executor::Torch {
     return Summary(scores, labels, at::cross_entropy_loss(scores, labels));
   }
 
-  StatusOr<std::span<const float>> Forward(std::span<const float> inputs, NodeIndex last, const PassOptions& options) {
+  StatusOr<std::span<const float>> Forward(std::span<const float> inputs, NodeIndex last,
+                                           const PassOptions& options) {
     TRIBUTARY_CHECK(trains_);
     tape_end_ = Run(inputs, CountSamples(inputs, options.first), options, last, Mode::kTrain);
     return Expose(tape_end_);
   }
 
-  StatusOr<std::span<const float>> Predict(std::span<const float> inputs, NodeIndex last, const PassOptions& options) {
+  StatusOr<std::span<const float>> Predict(std::span<const float> inputs, NodeIndex last,
+                                           const PassOptions& options) {
     const at::NoGradGuard no_gradients;
     return Expose(Run(inputs, CountSamples(inputs, options.first), options, last, Mode::kEvaluate));
   }
@@ -158,7 +163,8 @@ class Executor::Torch {
         at::from_blob(const_cast<float*>(output_gradient.data()), tape_end_.sizes(), at::kFloat);
     // In the order of the output it belongs to: the same kernels, and so the same bits, as in an uncut pass.
     const at::MemoryFormat format = tape_end_.suggest_memory_format();
-    GoBack(std::exchange(tape_end_, at::Tensor()), gradient.to(memory_.device()).contiguous(format), hooks, 0);
+    GoBack(std::exchange(tape_end_, at::Tensor()), gradient.to(memory_.device()).contiguous(format), hooks,
+           0);
     return OkStatus();
   }
 
@@ -210,7 +216,8 @@ class Executor::Torch {
   }
 
   static at::Tensor Labels(std::span<const std::int32_t> labels) {
-    return at::from_blob(const_cast<std::int32_t*>(labels.data()), {static_cast<std::int64_t>(labels.size())}, at::kInt)
+    return at::from_blob(const_cast<std::int32_t*>(labels.data()), {static_cast<std::int64_t>(labels.size())},
+                         at::kInt)
         .to(at::kLong);
   }
 
@@ -218,7 +225,8 @@ class Executor::Torch {
     const at::NoGradGuard no_gradients;
     const at::Tensor correct = scores.argmax(1).eq(labels).sum();
     if (!loss.is_cuda()) return {loss.item<double>(), correct.item<std::int64_t>()};
-    const at::Tensor both = at::stack({loss.to(at::kDouble), correct.to(at::kDouble)}).cpu();  // one wait, not two
+    const at::Tensor both =
+        at::stack({loss.to(at::kDouble), correct.to(at::kDouble)}).cpu();  // one wait, not two
     return {both[0].item<double>(), std::llround(both[1].item<double>())};
   }
 
@@ -247,24 +255,27 @@ class Executor::Torch {
     const Shape& shape = model_->graph.shape(0);
     const auto placed = at::TensorOptions(memory_.device());
     captured_.push_back({samples, label_smoothing, at::empty(SizesOf(shape, batch), placed.dtype(at::kFloat)),
-                         at::empty({batch}, placed.dtype(at::kLong)), at::empty({2}, placed.dtype(at::kDouble)), 0, nullptr});
+                         at::empty({batch}, placed.dtype(at::kLong)),
+                         at::empty({2}, placed.dtype(at::kDouble)), 0, nullptr});
     return &captured_.back();
   }
 
   StatusOr<PassResult> TrainCaptured(const BatchView& batch, const PassOptions& options) {
     const std::size_t samples = batch.labels.size();
-    TRIBUTARY_CHECK(samples > 0 && batch.inputs.size() == samples * static_cast<std::size_t>(model_->graph.shape(0).elements()));
+    TRIBUTARY_CHECK(samples > 0 && batch.inputs.size() ==
+                                       samples * static_cast<std::size_t>(model_->graph.shape(0).elements()));
     Captured& one = *FindCaptured(samples, options.label_smoothing);
     one.inputs.copy_(at::from_blob(const_cast<float*>(batch.inputs.data()), one.inputs.sizes(), at::kFloat));
     one.labels.copy_(Labels(batch.labels));
     const auto pass = [&] {
       input_ = one.inputs;
       const at::Tensor scores = RunFrom(one.inputs, {}, model_->graph.size() - 1, Mode::kTrain);
-      const at::Tensor loss = at::cross_entropy_loss(scores, one.labels, {}, at::Reduction::Mean, kNoIgnoredLabel,
-                                                     options.label_smoothing);
+      const at::Tensor loss = at::cross_entropy_loss(scores, one.labels, {}, at::Reduction::Mean,
+                                                     kNoIgnoredLabel, options.label_smoothing);
       {
         const at::NoGradGuard no_gradients;
-        one.result.copy_(at::stack({loss.to(at::kDouble), scores.argmax(1).eq(one.labels).sum().to(at::kDouble)}));
+        one.result.copy_(
+            at::stack({loss.to(at::kDouble), scores.argmax(1).eq(one.labels).sum().to(at::kDouble)}));
       }
       leaves_.BeginBackward(units_run_, {});
       loss.backward();
@@ -307,19 +318,20 @@ class Executor::Torch {
   }
 
   // The caller's samples as a tensor, without a copy unless the memory format asks for one.
-  at::Tensor InputTensor(std::span<const float> inputs, std::size_t samples, NodeIndex first, bool wants_gradient) {
+  at::Tensor InputTensor(std::span<const float> inputs, std::size_t samples, NodeIndex first,
+                         bool wants_gradient) {
     const Shape& shape = model_->graph.shape(first - 1);
     const auto batch = static_cast<std::int64_t>(samples);
     TRIBUTARY_CHECK(samples > 0 && static_cast<std::int64_t>(inputs.size()) == batch * shape.elements());
-    at::Tensor tensor =
-        at::from_blob(const_cast<float*>(inputs.data()), SizesOf(shape, batch), at::kFloat).to(memory_.device());
+    at::Tensor tensor = at::from_blob(const_cast<float*>(inputs.data()), SizesOf(shape, batch), at::kFloat)
+                            .to(memory_.device());
     if (wants_gradient) tensor.set_requires_grad(true);
     return tensor;
   }
 
   // Runs nodes options.first … last and returns the last one's output.
-  at::Tensor Run(std::span<const float> inputs, std::size_t samples, const PassOptions& options, NodeIndex last,
-                 Mode mode) {
+  at::Tensor Run(std::span<const float> inputs, std::size_t samples, const PassOptions& options,
+                 NodeIndex last, Mode mode) {
     const NodeIndex first = options.first;
     TRIBUTARY_CHECK(first >= 1 && first <= last && last < model_->graph.size());
     TRIBUTARY_CHECK(first == 1 || model_->cuts[first - 1]);
@@ -327,7 +339,8 @@ class Executor::Torch {
     exposed_ = at::Tensor();
     tape_end_ = at::Tensor();
     input_gradient_ = at::Tensor();
-    input_ = InputTensor(inputs, samples, first, mode == Mode::kTrain && (first > 1 || options.input_gradient));
+    input_ =
+        InputTensor(inputs, samples, first, mode == Mode::kTrain && (first > 1 || options.input_gradient));
     return RunFrom(input_, options, last, mode);
   }
 
@@ -337,14 +350,16 @@ class Executor::Torch {
     units_run_.assign(model_->units.size(), false);
 
     std::vector<at::Tensor> values(graph.size());
-    values[first - 1] = channels_last_ && input.dim() == 4 ? input.contiguous(at::MemoryFormat::ChannelsLast) : input;
+    values[first - 1] =
+        channels_last_ && input.dim() == 4 ? input.contiguous(at::MemoryFormat::ChannelsLast) : input;
     std::vector<at::Tensor> node_inputs;
     for (NodeIndex i = first; i <= last; ++i) {
       const Node& node = graph.node(i);
       if (const auto unit = first_node_of_unit_[i]) {
         if (options.hooks.before_forward && !options.hooks.before_forward(*unit)) throw GivenUp{};
       }
-      if (const auto unit = unit_of_node_[i]; unit && !units_run_[*unit]) {  // Also where the pass begins in the middle of it.
+      if (const auto unit = unit_of_node_[i];
+          unit && !units_run_[*unit]) {  // Also where the pass begins in the middle of it.
         units_run_[*unit] = true;
         if (!held_) memory_.BringUnit(*unit);
       }
@@ -354,7 +369,8 @@ class Executor::Torch {
       // The pass's own input is the caller's memory.
       const bool in_place = may_overwrite_input_[i] && node.inputs[0] >= first;
       const bool learns = mode != Mode::kEvaluate && !model_->frozen[i];
-      values[i] = Apply(node.operation, node_inputs, leaves_.node(i), {learns, mode == Mode::kTrain, in_place, options.rng});
+      values[i] = Apply(node.operation, node_inputs, leaves_.node(i),
+                        {learns, mode == Mode::kTrain, in_place, options.rng});
       for (const NodeIndex source : node.inputs) {
         if (graph.last_use(source) == i) values[source] = at::Tensor();
       }
@@ -365,11 +381,13 @@ class Executor::Torch {
   // Adds what a batch norm is about to read.
   void NoteMoments(NodeIndex node, const at::Tensor& input) {
     if (!std::holds_alternative<BatchNorm>(model_->graph.node(node).operation)) return;
-    const std::vector<std::int64_t> others = input.dim() == 4 ? std::vector<std::int64_t>{0, 2, 3} : std::vector<std::int64_t>{0};
+    const std::vector<std::int64_t> others =
+        input.dim() == 4 ? std::vector<std::int64_t>{0, 2, 3} : std::vector<std::int64_t>{0};
     for (const Layout::Slot& slot : model_->statistics.slots) {
       if (slot.node != node) continue;
       const bool mean = slot.tensor.role == NodeTensor::Role::kRunningMean;
-      const at::Tensor sum = (mean ? input : input * input).sum(others, /*keepdim=*/false, at::kDouble).contiguous().cpu();
+      const at::Tensor sum =
+          (mean ? input : input * input).sum(others, /*keepdim=*/false, at::kDouble).contiguous().cpu();
       const auto* values = sum.data_ptr<double>();
       for (std::size_t i = 0; i < slot.segment.count; ++i) {
         sums_[slot.segment.offset + i] += values[i];

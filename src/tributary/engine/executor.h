@@ -49,10 +49,10 @@ struct PassHooks {
 };
 
 struct PassOptions {
-  NodeIndex first = 1;           // start here instead of at the image: the node after a cut
-  double label_smoothing = 0;    // share of the target spread evenly over all classes
-  Rng* rng = nullptr;            // masks of dropout nodes; needed if the network has any and trains
-  bool input_gradient = false;   // keep the gradient of the input too, where it is not the image
+  NodeIndex first = 1;          // start here instead of at the image: the node after a cut
+  double label_smoothing = 0;   // share of the target spread evenly over all classes
+  Rng* rng = nullptr;           // masks of dropout nodes; needed if the network has any and trains
+  bool input_gradient = false;  // keep the gradient of the input too, where it is not the image
   PassHooks hooks;
 };
 
@@ -63,8 +63,8 @@ struct BatchView {
 };
 
 struct PassResult {
-  double loss = 0;            // mean over the batch
-  std::int64_t correct = 0;   // samples whose largest score is their label's
+  double loss = 0;           // mean over the batch
+  std::int64_t correct = 0;  // samples whose largest score is their label's
 };
 
 // Runs a model's graph, whole or from cut to cut, forward and backward, on memory it does not own. This is the only

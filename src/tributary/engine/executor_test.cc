@@ -18,7 +18,8 @@ namespace {
 
 // A model with its own memory and one random batch.
 struct Bench {
-  explicit Bench(StatusOr<Graph> graph, std::size_t samples = 6, ExecutorOptions options = {}, bool trains = true)
+  explicit Bench(StatusOr<Graph> graph, std::size_t samples = 6, ExecutorOptions options = {},
+                 bool trains = true)
       : model(std::make_shared<const Model>(std::move(graph).value())),
         parameters(model->parameters.size),
         statistics(model->statistics.size),
@@ -36,7 +37,8 @@ struct Bench {
     inputs.resize(samples * static_cast<std::size_t>(model->graph.input_shape().elements()));
     for (float& value : inputs) value = static_cast<float>(Normal(rng));
     for (std::size_t i = 0; i < samples; ++i) {
-      labels.push_back(static_cast<std::int32_t>(rng.Below(static_cast<std::uint64_t>(model->graph.classes()))));
+      labels.push_back(
+          static_cast<std::int32_t>(rng.Below(static_cast<std::uint64_t>(model->graph.classes()))));
     }
   }
   BatchView batch() const { return {inputs, labels}; }
@@ -69,14 +71,15 @@ std::span<const float> SpanOf(const torch::Tensor& tensor) {
   return {tensor.data_ptr<float>(), static_cast<std::size_t>(tensor.numel())};
 }
 
-void ExpectEqualsHandWritten(StatusOr<Graph> graph, std::shared_ptr<ReferenceNetwork> reference, MemoryFormat format,
-                             double tolerance = 1e-5) {
+void ExpectEqualsHandWritten(StatusOr<Graph> graph, std::shared_ptr<ReferenceNetwork> reference,
+                             MemoryFormat format, double tolerance = 1e-5) {
   SetComputeThreads(1);
   Bench bench(std::move(graph), 6, {format});
   LoadReference(*reference, *bench.model, bench.parameters.span(), bench.statistics.span());
   const Shape shape = bench.model->graph.input_shape();
   const torch::Tensor x =
-      torch::from_blob(bench.inputs.data(), {6, shape.channels, shape.height, shape.width}, torch::kFloat).clone();
+      torch::from_blob(bench.inputs.data(), {6, shape.channels, shape.height, shape.width}, torch::kFloat)
+          .clone();
   const torch::Tensor y = torch::from_blob(bench.labels.data(), {6}, torch::kInt).to(torch::kLong);
 
   // Evaluation first: it must not disturb anything.
@@ -124,7 +127,8 @@ TEST(Executor, EqualsTheSameNetworkWrittenByHand) {
 TEST(Executor, EqualsTheSameNetworkWrittenByHandInChannelsLast) {
   // The reference sums in the other order: a few more roundings.
   ExpectEqualsHandWritten(MakeEveryKindGraph(), MakeEveryKindReference(), MemoryFormat::kChannelsLast, 5e-5);
-  ExpectEqualsHandWritten(Zoo("resnet20"), MakeReferenceNetwork("resnet20"), MemoryFormat::kChannelsLast, 5e-5);
+  ExpectEqualsHandWritten(Zoo("resnet20"), MakeReferenceNetwork("resnet20"), MemoryFormat::kChannelsLast,
+                          5e-5);
 }
 
 TEST(Executor, AnnouncesUnitsForwardInOrderAndGradientsFromTheLastToTheFirst) {
@@ -140,7 +144,8 @@ TEST(Executor, AnnouncesUnitsForwardInOrderAndGradientsFromTheLastToTheFirst) {
   options.hooks.gradient_ready = [&](std::size_t unit) {
     backward.push_back(unit);
     const Segment& segment = bench.model->parameters.units[unit];
-    std::copy_n(bench.gradients.data() + segment.offset, segment.count, at_announcement.begin() + static_cast<std::ptrdiff_t>(segment.offset));
+    std::copy_n(bench.gradients.data() + segment.offset, segment.count,
+                at_announcement.begin() + static_cast<std::ptrdiff_t>(segment.offset));
   };
   ASSERT_TRUE(bench.executor.Train(bench.batch(), options).ok());
   std::vector<std::size_t> expected(bench.model->units.size());
@@ -153,7 +158,8 @@ TEST(Executor, AnnouncesUnitsForwardInOrderAndGradientsFromTheLastToTheFirst) {
   EXPECT_EQ(backward.back(), 0U);
   // What was announced was complete: nothing was added later.
   EXPECT_EQ(at_announcement, bench.Gradients());
-  EXPECT_GT(std::count_if(at_announcement.begin(), at_announcement.end(), [](float g) { return g != 0; }), 1000);
+  EXPECT_GT(std::count_if(at_announcement.begin(), at_announcement.end(), [](float g) { return g != 0; }),
+            1000);
 }
 
 TEST(Executor, ParametersMayArriveWhileTheForwardPassRuns) {
@@ -167,7 +173,8 @@ TEST(Executor, ParametersMayArriveWhileTheForwardPassRuns) {
   PassOptions options;
   options.hooks.before_forward = [&](std::size_t unit) {
     const Segment& segment = late.model->parameters.units[unit];
-    std::copy_n(source.begin() + static_cast<std::ptrdiff_t>(segment.offset), segment.count, late.parameters.data() + segment.offset);
+    std::copy_n(source.begin() + static_cast<std::ptrdiff_t>(segment.offset), segment.count,
+                late.parameters.data() + segment.offset);
     return true;
   };
   ASSERT_TRUE(late.executor.Train(late.batch(), options).ok());
@@ -234,7 +241,8 @@ TEST(Executor, CutAnywhereGivesTheSameBits) {
       std::vector<float> joined = front.Gradients();
       const std::vector<float> rest = back.Gradients();
       for (std::size_t i = 0; i < joined.size(); ++i) joined[i] += rest[i];  // one of them is zero everywhere
-      EXPECT_LE(Difference(joined, whole.gradients.span()), 0) << name << " cut after " << whole.model->graph.node(cut).name;
+      EXPECT_LE(Difference(joined, whole.gradients.span()), 0)
+          << name << " cut after " << whole.model->graph.node(cut).name;
     }
   }
 }
@@ -274,7 +282,8 @@ TEST(Executor, TwoPassesAreTheSameAsOne) {
 
 TEST(Executor, EveryZooNetworkTrainsForward) {
   for (const ZooEntry& entry : tributary::Zoo()) {
-    if (entry.name == "resnet152" || entry.name == "vgg19" || entry.name == "resnet50") continue;  // same code, slower
+    if (entry.name == "resnet152" || entry.name == "vgg19" || entry.name == "resnet50")
+      continue;  // same code, slower
     Bench bench(Zoo(entry.name), 2);
     Rng rng(1);
     PassOptions options;

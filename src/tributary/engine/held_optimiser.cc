@@ -4,7 +4,8 @@
 
 #include <cmath>
 
-#define TRIBUTARY_FUSED_SGD (TORCH_VERSION_MAJOR > 2 || (TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR >= 3))
+#define TRIBUTARY_FUSED_SGD \
+  (TORCH_VERSION_MAJOR > 2 || (TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR >= 3))
 
 namespace tributary {
 
@@ -21,8 +22,10 @@ HeldOptimiser::HeldOptimiser(const OptimiserOptions& options, const PlacedMemory
 void HeldOptimiser::Step(at::Tensor parameters, at::Tensor gradients, double learning_rate) {
   ++steps_;
 #if TRIBUTARY_FUSED_SGD
-  if (parameters.is_cuda() && options_.name == "sgd" && options_.momentum > 0) {  // one pass over memory instead of five
-    at::_fused_sgd_({parameters}, {gradients}, {arrays_[0]}, options_.weight_decay, options_.momentum, learning_rate,
+  if (parameters.is_cuda() && options_.name == "sgd" &&
+      options_.momentum > 0) {  // one pass over memory instead of five
+    at::_fused_sgd_({parameters}, {gradients}, {arrays_[0]}, options_.weight_decay, options_.momentum,
+                    learning_rate,
                     /*dampening=*/0, options_.nesterov, /*maximize=*/false, /*is_first_step=*/false);
     return;
   }
@@ -56,7 +59,8 @@ void HeldOptimiser::StepAdam(at::Tensor& parameters, at::Tensor& gradients, doub
   square.mul_(options_.beta2).addcmul_(gradients, gradients, 1 - options_.beta2);
   const double correction = std::sqrt(1 - std::pow(options_.beta2, static_cast<double>(steps_)));
   const at::Tensor scale = square.sqrt().div_(correction).add_(options_.epsilon);
-  parameters.addcdiv_(mean, scale, -learning_rate / (1 - std::pow(options_.beta1, static_cast<double>(steps_))));
+  parameters.addcdiv_(mean, scale,
+                      -learning_rate / (1 - std::pow(options_.beta1, static_cast<double>(steps_))));
 }
 
 void HeldOptimiser::Store() {

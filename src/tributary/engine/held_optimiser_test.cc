@@ -46,7 +46,9 @@ std::vector<OptimiserOptions> Optimisers() {
 
 class HeldSteps : public ::testing::Test {
  protected:
-  HeldSteps() : model_(std::make_shared<const Model>(BuildZooGraph({"cnn", Shape{1, 12, 12}, 4, Stem::kAuto}).value())) {
+  HeldSteps()
+      : model_(
+            std::make_shared<const Model>(BuildZooGraph({"cnn", Shape{1, 12, 12}, 4, Stem::kAuto}).value())) {
     SetComputeThreads(1);
     Rng rng(5);
     inputs_.resize(6 * 144);
@@ -61,7 +63,8 @@ class HeldSteps : public ::testing::Test {
 };
 
 TEST_F(HeldSteps, AreThoseOfTheOptimiser) {
-  at::globalContext().setAllowTF32CuDNN(false);  // Products of shortened numbers would hide what is looked for.
+  at::globalContext().setAllowTF32CuDNN(
+      false);  // Products of shortened numbers would hide what is looked for.
   for (const TorchDevice device : Devices()) {
     for (const OptimiserOptions& options : Optimisers()) {
       for (const double prox : {0.0, 0.1}) {
@@ -89,7 +92,8 @@ TEST_F(HeldSteps, AreThoseOfTheOptimiser) {
           EXPECT_EQ(state->steps(), optimiser->steps());
           const double close = device == TorchDevice::kCpu ? 1e-6 : 1e-4;
           for (std::size_t i = 0; i < start.size(); ++i) {
-            ASSERT_NEAR(static_cast<double>(held.parameters.data()[i]), static_cast<double>(plain.parameters.data()[i]), close)
+            ASSERT_NEAR(static_cast<double>(held.parameters.data()[i]),
+                        static_cast<double>(plain.parameters.data()[i]), close)
                 << options.name << " " << options.momentum << " prox " << prox << " element " << i;
           }
         }

@@ -26,7 +26,9 @@ class Leaves::Arrival : public torch::autograd::FunctionPostHook {
 };
 
 Leaves::Leaves(const Model& model, const PlacedMemory& memory)
-    : nodes_(model.graph.size()), tensors_of_unit_(model.units.size(), 0), missing_of_unit_(model.units.size(), 0) {
+    : nodes_(model.graph.size()),
+      tensors_of_unit_(model.units.size(), 0),
+      missing_of_unit_(model.units.size(), 0) {
   std::vector<std::size_t> unit_of(model.graph.size(), 0);
   for (std::size_t unit = 0; unit < model.units.size(); ++unit) {
     for (const NodeIndex node : model.units[unit].nodes) unit_of[node] = unit;
@@ -35,7 +37,8 @@ Leaves::Leaves(const Model& model, const PlacedMemory& memory)
   const bool trains = gradients_.defined();
   if (trains) {
     for (const Segment& unit : model.parameters.units) {
-      gradients_of_unit_.push_back(gradients_.narrow(0, static_cast<std::int64_t>(unit.offset), static_cast<std::int64_t>(unit.count)));
+      gradients_of_unit_.push_back(gradients_.narrow(0, static_cast<std::int64_t>(unit.offset),
+                                                     static_cast<std::int64_t>(unit.count)));
     }
   }
   for (const Layout::Slot& slot : model.parameters.slots) {
@@ -55,10 +58,18 @@ Leaves::Leaves(const Model& model, const PlacedMemory& memory)
     const at::Tensor view = memory.Constant(model, slot);
     NodeLeaves& node = nodes_[slot.node];
     switch (slot.tensor.role) {
-      case NodeTensor::Role::kWeight: node.weight = view; break;
-      case NodeTensor::Role::kBias: node.bias = view; break;
-      case NodeTensor::Role::kRunningMean: node.running_mean = view; break;
-      case NodeTensor::Role::kRunningVariance: node.running_variance = view; break;
+      case NodeTensor::Role::kWeight:
+        node.weight = view;
+        break;
+      case NodeTensor::Role::kBias:
+        node.bias = view;
+        break;
+      case NodeTensor::Role::kRunningMean:
+        node.running_mean = view;
+        break;
+      case NodeTensor::Role::kRunningVariance:
+        node.running_variance = view;
+        break;
     }
   }
   for (const Layout::Slot& slot : model.statistics.slots) {

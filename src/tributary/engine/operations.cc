@@ -32,10 +32,12 @@ class Application {
     return {};
   }
   at::Tensor operator()(const Conv& op) const {
-    return at::conv2d(x(), leaves_.weight, leaves_.bias, Of(op.stride), Of(op.padding), Of(op.dilation), op.groups);
+    return at::conv2d(x(), leaves_.weight, leaves_.bias, Of(op.stride), Of(op.padding), Of(op.dilation),
+                      op.groups);
   }
   at::Tensor operator()(const Pad& op) const {
-    const std::array<std::int64_t, 4> sides = {op.before.width, op.after.width, op.before.height, op.after.height};
+    const std::array<std::int64_t, 4> sides = {op.before.width, op.after.width, op.before.height,
+                                               op.after.height};
     return at::constant_pad_nd(x(), sides, 0);
   }
   at::Tensor operator()(const BatchNorm& op) const {

@@ -19,7 +19,8 @@ at::Tensor SlotHere(std::span<float> memory, const Layout::Slot& slot) {
 
 }  // namespace
 
-PlacedMemory::PlacedMemory(const Model& model, const NetworkMemory& memory, TorchDevice device, bool channels_last)
+PlacedMemory::PlacedMemory(const Model& model, const NetworkMemory& memory, TorchDevice device,
+                           bool channels_last)
     : layout_(model.parameters),
       statistics_layout_(model.statistics),
       slots_of_unit_(model.units.size()),
@@ -35,7 +36,9 @@ PlacedMemory::PlacedMemory(const Model& model, const NetworkMemory& memory, Torc
     while (slot.segment.offset >= layout_.units[unit].end()) ++unit;
     slots_of_unit_[unit].push_back(&slot);
   }
-  const auto placed = [&](std::span<float> here) { return elsewhere_ ? at::zeros_like(Here(here), device_) : Here(here); };
+  const auto placed = [&](std::span<float> here) {
+    return elsewhere_ ? at::zeros_like(Here(here), device_) : Here(here);
+  };
   parameters_ = placed(memory.parameters);
   statistics_ = placed(memory.statistics);
   if (!memory.gradients.empty()) gradients_ = placed(memory.gradients);
@@ -45,7 +48,8 @@ at::Tensor PlacedMemory::Slot(const at::Tensor& flat, const Layout::Slot& slot) 
   float* const data = flat.data_ptr<float>() + slot.segment.offset;
   const auto& shape = slot.tensor.shape;
   if (!channels_last_ || shape.size() != 4) return at::from_blob(data, shape, flat.options());
-  const std::vector<std::int64_t> strides = {shape[1] * shape[2] * shape[3], 1, shape[3] * shape[1], shape[1]};
+  const std::vector<std::int64_t> strides = {shape[1] * shape[2] * shape[3], 1, shape[3] * shape[1],
+                                             shape[1]};
   return at::from_blob(data, shape, strides, flat.options());
 }
 
@@ -54,10 +58,12 @@ at::Tensor PlacedMemory::Constant(const Model& model, const Layout::Slot& slot) 
   return SlotHere({const_cast<float*>(values.data()), values.size()}, slot).to(device_);
 }
 
-void PlacedMemory::CopyUnit(std::size_t unit, const at::Tensor& flat, std::span<float> here, bool bring) const {
+void PlacedMemory::CopyUnit(std::size_t unit, const at::Tensor& flat, std::span<float> here,
+                            bool bring) const {
   const auto copy = [&](at::Tensor there, at::Tensor mine) { bring ? there.copy_(mine) : mine.copy_(there); };
   if (!channels_last_) {
-    if (layout_.units[unit].count > 0) copy(Part(flat, layout_.units[unit]), Part(Here(here), layout_.units[unit]));
+    if (layout_.units[unit].count > 0)
+      copy(Part(flat, layout_.units[unit]), Part(Here(here), layout_.units[unit]));
     return;
   }
   for (const Layout::Slot* slot : slots_of_unit_[unit]) copy(Slot(flat, *slot), SlotHere(here, *slot));

@@ -12,12 +12,14 @@ ThinNetwork::ThinNetwork(std::shared_ptr<const Model> whole, const KeptAtoms& ke
       scaled_(scales() ? model_->parameters.size : 0),
       statistics_(model_->statistics.size),
       gradients_(model_->parameters.size),
-      executor_(model_, {scales() ? scaled_.span() : parameters_.span(), statistics_.span(), gradients_.span()},
+      executor_(model_,
+                {scales() ? scaled_.span() : parameters_.span(), statistics_.span(), gradients_.span()},
                 options) {
   map_.Keep(kept);
 }
 
-void ThinNetwork::Gather(std::size_t unit, std::span<const float> parameters, std::span<const float> statistics) {
+void ThinNetwork::Gather(std::size_t unit, std::span<const float> parameters,
+                         std::span<const float> statistics) {
   map_.Gather(ThinMap::Part::kParameters, unit, parameters, parameters_.span());
   map_.Gather(ThinMap::Part::kStatistics, unit, statistics, statistics_.span());
   if (!scales()) return;

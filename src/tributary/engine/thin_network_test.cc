@@ -47,7 +47,8 @@ struct Whole {
     inputs.resize(kSamples * static_cast<std::size_t>(model->graph.input_shape().elements()));
     for (float& value : inputs) value = static_cast<float>(Normal(rng));
     for (std::size_t i = 0; i < kSamples; ++i) {
-      labels.push_back(static_cast<std::int32_t>(rng.Below(static_cast<std::uint64_t>(model->graph.classes()))));
+      labels.push_back(
+          static_cast<std::int32_t>(rng.Below(static_cast<std::uint64_t>(model->graph.classes()))));
     }
   }
 
@@ -63,7 +64,8 @@ KeptAtoms SomeAtoms(const ChannelGroups& groups, double least, std::uint64_t see
   KeptAtoms kept = AllAtoms(groups);
   for (auto& atoms : kept) {
     Shuffle(rng, std::span(atoms));
-    const auto fewest = std::max<std::size_t>(1, static_cast<std::size_t>(least * static_cast<double>(atoms.size())));
+    const auto fewest =
+        std::max<std::size_t>(1, static_cast<std::size_t>(least * static_cast<double>(atoms.size())));
     atoms.resize(fewest + static_cast<std::size_t>(rng.Below(atoms.size() - fewest + 1)));
     std::ranges::sort(atoms);
   }
@@ -104,13 +106,16 @@ Masked RunMasked(Whole& whole, const KeptAtoms& kept, FilterScaling scaling, boo
   const Graph& graph = model.graph;
   std::vector<at::Tensor> values(graph.size());
   const Shape& shape = graph.input_shape();
-  values[0] = at::from_blob(whole.inputs.data(), {static_cast<std::int64_t>(kSamples), shape.channels, shape.height, shape.width}, at::kFloat);
+  values[0] = at::from_blob(whole.inputs.data(),
+                            {static_cast<std::int64_t>(kSamples), shape.channels, shape.height, shape.width},
+                            at::kFloat);
   for (NodeIndex i = 1; i < graph.size(); ++i) {
     const Operation& operation = graph.node(i).operation;
     std::vector<at::Tensor> inputs;
     for (const NodeIndex source : graph.node(i).inputs) inputs.push_back(values[source]);
     const auto* conv = std::get_if<Conv>(&operation);
-    if (scaling == FilterScaling::kInverse && ((conv != nullptr && conv->groups == 1) || std::holds_alternative<Linear>(operation))) {
+    if (scaling == FilterScaling::kInverse &&
+        ((conv != nullptr && conv->groups == 1) || std::holds_alternative<Linear>(operation))) {
       inputs[0] = compensated(inputs[0], graph.node(i).inputs[0]);
     }
     // Without the network's own dropout nodes, whose chance is another one with other sizes.
@@ -142,7 +147,8 @@ double Difference(std::span<const float> a, std::span<const float> b) {
 std::vector<float> Copy(std::span<const float> values) { return {values.begin(), values.end()}; }
 
 bool HasDropout(const Graph& graph) {
-  return std::ranges::any_of(graph.nodes(), [](const Node& node) { return std::holds_alternative<Dropout>(node.operation); });
+  return std::ranges::any_of(
+      graph.nodes(), [](const Node& node) { return std::holds_alternative<Dropout>(node.operation); });
 }
 
 void GatherAll(ThinNetwork& thin, const Whole& whole) {
@@ -195,7 +201,8 @@ void ExpectMasked(StatusOr<Graph> graph, FilterScaling scaling, std::uint64_t se
   }
   // What is left out has no gradient at all.
   std::size_t untouched = 0;
-  for (std::size_t i = 0; i < gradients.size(); ++i) untouched += gradients.data()[i] == 0 && expected[i] != 0;
+  for (std::size_t i = 0; i < gradients.size(); ++i)
+    untouched += gradients.data()[i] == 0 && expected[i] != 0;
   EXPECT_EQ(untouched, 0U) << name;
 }
 
@@ -216,14 +223,16 @@ TEST(ThinNetwork, EqualsTheWholeOneWithMaskedChannelsForEveryNetwork) {
 TEST(ThinNetwork, CompensatesForWhatIsLeftOut) {
   for (const std::uint64_t seed : {11, 12, 13}) {
     for (const std::string name : {"cnn", "resnet8", "googlenet"}) {
-      ExpectMasked(BuildZooGraph({name, Shape{3, 32, 32}, 10, Stem::kAuto, {}, {}}), FilterScaling::kInverse, seed);
+      ExpectMasked(BuildZooGraph({name, Shape{3, 32, 32}, 10, Stem::kAuto, {}, {}}), FilterScaling::kInverse,
+                   seed);
     }
     ExpectMasked(MakeEveryKindGraph(), FilterScaling::kInverse, seed);
   }
 }
 
 TEST(ThinNetwork, KeepsEveryKindOfNode) {
-  for (std::uint64_t seed = 1; seed <= 10; ++seed) ExpectMasked(MakeEveryKindGraph(), FilterScaling::kNone, seed);
+  for (std::uint64_t seed = 1; seed <= 10; ++seed)
+    ExpectMasked(MakeEveryKindGraph(), FilterScaling::kNone, seed);
 }
 
 TEST(ThinNetwork, KeepingEverythingIsTheWholeNetworkToTheBit) {
@@ -244,7 +253,8 @@ TEST(ThinNetwork, IsMadeOncePerSize) {
     KeptAtoms kept = AllAtoms(whole.model->channels);
     for (auto& atoms : kept) {
       const auto half = static_cast<std::ptrdiff_t>(atoms.size() / 2);
-      upper ? atoms.erase(atoms.begin(), atoms.begin() + half) : atoms.erase(atoms.begin() + half, atoms.end());
+      upper ? atoms.erase(atoms.begin(), atoms.begin() + half)
+            : atoms.erase(atoms.begin() + half, atoms.end());
     }
     return kept;
   };

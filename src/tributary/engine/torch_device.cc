@@ -18,13 +18,15 @@ std::string_view NameOf(TorchDevice device) { return device == TorchDevice::kCud
 
 StatusOr<TorchDevice> FindTorchDevice(std::string_view name) {
   if (name == "cpu") return TorchDevice::kCpu;
-  if (name != "cuda") return UnknownName("torch device", std::string(name), std::vector<std::string>{"cpu", "cuda"});
+  if (name != "cuda")
+    return UnknownName("torch device", std::string(name), std::vector<std::string>{"cpu", "cuda"});
   if (at::hasCUDA()) {
     at::globalContext().setBenchmarkCuDNN(true);  // Convolutions try once which way is fastest.
     return TorchDevice::kCuda;
   }
   return InvalidArgument("torch device 'cuda': torch " TORCH_VERSION
-                         " finds none here; it takes a torch that was built with CUDA, a driver, and a GPU. 'cpu' is always there");
+                         " finds none here; it takes a torch that was built with CUDA, a driver, and a GPU. "
+                         "'cpu' is always there");
 }
 
 struct TorchQueue::Stream {

@@ -19,7 +19,8 @@ std::vector<std::string> Join(const MethodChoice& method, const std::vector<std:
   settings.insert(settings.end(), chosen.begin(), chosen.end());
   const bool epochs = std::ranges::find(settings, "train.local-epochs", KeyOf) != settings.end();
   std::vector<std::string> all = method.settings;
-  if (epochs) std::erase_if(all, [](const std::string& setting) { return KeyOf(setting) == "train.local-steps"; });
+  if (epochs)
+    std::erase_if(all, [](const std::string& setting) { return KeyOf(setting) == "train.local-steps"; });
   all.insert(all.end(), settings.begin(), settings.end());
   return all;
 }
@@ -86,8 +87,8 @@ std::vector<std::string> SettingsWithout(const MethodChoice& method, const Decis
 }
 
 StatusOr<Experiment> ReadPair(std::span<const std::string> settings) {
-  auto read = ReadExperimentText(PairExperiment(), {std::string(kPairName), std::filesystem::path(".")}, settings,
-                                 PairExtensions());
+  auto read = ReadExperimentText(PairExperiment(), {std::string(kPairName), std::filesystem::path(".")},
+                                 settings, PairExtensions());
   if (read.ok()) return read;
   return Status(read.status().code(), WithoutPlace(read.status().message(), settings));
 }
@@ -95,16 +96,21 @@ StatusOr<Experiment> ReadPair(std::span<const std::string> settings) {
 std::string FormatCompatibility() {
   std::string text =
       "# What goes with what\n\n"
-      "Every decision works with every method where it has a meaning, and is refused in words where it has none. This page is\n"
-      "what `tributary compatibility` prints: it asks the reader of experiments, which decides, about every pair. `no (1)` is\n"
-      "refused in the words of note 1 below the table. Settings are those of `--set`; *with* names what a decision needs to\n"
-      "mean anything. `model.compute-as` and `disturbance` are for simulated devices: a coordinator of real ones refuses them.\n"
+      "Every decision works with every method where it has a meaning, and is refused in words where it has "
+      "none. This page is\n"
+      "what `tributary compatibility` prints: it asks the reader of experiments, which decides, about every "
+      "pair. `no (1)` is\n"
+      "refused in the words of note 1 below the table. Settings are those of `--set`; *with* names what a "
+      "decision needs to\n"
+      "mean anything. `model.compute-as` and `disturbance` are for simulated devices: a coordinator of real "
+      "ones refuses them.\n"
       "The methods:\n\n";
   for (const MethodChoice& method : MethodChoices()) {
     text += "- **" + std::string(method.name) + "**: " + Code(method.settings) + "\n";
   }
   text +=
-      "\nA test runs every allowed pair for three rounds, and holds that it differs from the run without the decision\n"
+      "\nA test runs every allowed pair for three rounds, and holds that it differs from the run without the "
+      "decision\n"
       "(`coordinator/compatibility_test.cc`); another runs one pair of each method on a real fleet\n"
       "(`tests/integration/fleet_compatibility_test.sh`).\n";
   const std::span<const Decision> all = Decisions();

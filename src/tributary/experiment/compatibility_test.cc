@@ -17,13 +17,17 @@ bool IsChosen(const std::string& key, const std::string& word) {
     return setting == key + "=" + word ||
            (setting.starts_with(key + "=") && setting.find("kind=\"" + word + "\"") != std::string::npos);
   };
-  return std::ranges::any_of(Decisions(), [&](const Decision& decision) { return std::ranges::any_of(decision.settings, chooses); }) ||
-         std::ranges::any_of(MethodChoices(), [&](const MethodChoice& method) { return std::ranges::any_of(method.settings, chooses); });
+  return std::ranges::any_of(
+             Decisions(),
+             [&](const Decision& decision) { return std::ranges::any_of(decision.settings, chooses); }) ||
+         std::ranges::any_of(MethodChoices(), [&](const MethodChoice& method) {
+           return std::ranges::any_of(method.settings, chooses);
+         });
 }
 
 void ExpectChosen(const std::string& key, const std::string& word) {
-  EXPECT_TRUE(IsChosen(key, word))
-      << key << " = \"" << word << "\" is in no row of docs/compatibility.md; name it in decisions.cc";
+  EXPECT_TRUE(IsChosen(key, word)) << key << " = \"" << word
+                                   << "\" is in no row of docs/compatibility.md; name it in decisions.cc";
 }
 
 // Of the words that an experiment may have for `key`, all but the usual one, where that needs no row.
@@ -77,8 +81,10 @@ TEST(Compatibility, SettingsOfAPairAreThoseOfItsParts) {
   const Decision decision{"", "", {"a.b=1", "a.c=2"}, {"d=3"}, {"a.b=0"}};
   using Settings = std::vector<std::string>;
   EXPECT_EQ(decision.key(), "a.b");
-  EXPECT_EQ(PairSettings(method, decision), (Settings{"train.method=federated", "train.local-steps=2", "d=3", "a.b=1", "a.c=2"}));
-  EXPECT_EQ(SettingsWithout(method, decision), (Settings{"train.method=federated", "train.local-steps=2", "d=3", "a.b=0"}));
+  EXPECT_EQ(PairSettings(method, decision),
+            (Settings{"train.method=federated", "train.local-steps=2", "d=3", "a.b=1", "a.c=2"}));
+  EXPECT_EQ(SettingsWithout(method, decision),
+            (Settings{"train.method=federated", "train.local-steps=2", "d=3", "a.b=0"}));
   const Decision epochs{"", "", {"train.local-epochs=1"}};
   EXPECT_EQ(PairSettings(method, epochs), (Settings{"train.method=federated", "train.local-epochs=1"}));
   EXPECT_EQ(SettingsWithout(method, epochs), method.settings);
@@ -86,9 +92,11 @@ TEST(Compatibility, SettingsOfAPairAreThoseOfItsParts) {
 
 TEST(Compatibility, RefusalsSayWhyAndNotWhere) {
   const auto words = [](std::vector<std::string> settings) { return ReadPair(settings).status().message(); };
-  EXPECT_EQ(words({"train.method=sync-sgd", "train.prox=0.1"}), "train.prox has a meaning only with method = \"federated\"");
+  EXPECT_EQ(words({"train.method=sync-sgd", "train.prox=0.1"}),
+            "train.prox has a meaning only with method = \"federated\"");
   // Where a setting is too long for a message, and where it is the file that is wrong.
-  EXPECT_EQ(words({"train.method=sync-sgd", "gossip.topology={kind=\"edges\", edges=[" + std::string(200, ' ') + "[0, 1]]}"}),
+  EXPECT_EQ(words({"train.method=sync-sgd",
+                   "gossip.topology={kind=\"edges\", edges=[" + std::string(200, ' ') + "[0, 1]]}"}),
             "gossip.topology has a meaning only with train.method = \"gossip\"");
   EXPECT_EQ(words({}), "train.method is missing");
 }

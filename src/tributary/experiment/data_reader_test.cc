@@ -21,7 +21,8 @@ TEST(DataReader, PicturesHaveASizeAndAColour) {
   const auto square = Read("set = \"./photos\"\nimage-size = 64");
   ASSERT_TRUE(square.ok()) << square.status();
   EXPECT_EQ(square->data.images, (ImageSettings{64, 64, ImageColour::kAuto}));
-  const auto all = Read("set = \"./photos\"\nimage-size = \"48x64\"\ncolour = \"grey\"\nclasses = [\"dog\", \"cat\"]");
+  const auto all =
+      Read("set = \"./photos\"\nimage-size = \"48x64\"\ncolour = \"grey\"\nclasses = [\"dog\", \"cat\"]");
   ASSERT_TRUE(all.ok()) << all.status();
   EXPECT_EQ(all->data.images, (ImageSettings{48, 64, ImageColour::kGrey}));
   EXPECT_EQ(all->data.classes, (std::vector<std::string>{"dog", "cat"}));
@@ -29,7 +30,8 @@ TEST(DataReader, PicturesHaveASizeAndAColour) {
 
 TEST(DataReader, RecordingsHaveWindowsAndColumns) {
   const auto read = Read(
-      "set = \"har\"\nwindow = 200\nhop = 10\nlongest-gap = \"1s\"\nmajority = 0.9\ncolumns = [\"x\", \"y\"]\n"
+      "set = \"har\"\nwindow = 200\nhop = 10\nlongest-gap = \"1s\"\nmajority = 0.9\ncolumns = [\"x\", "
+      "\"y\"]\n"
       "time-column = \"t\"\nlabel-column = \"what\"\ntime-unit = \"1s\"");
   ASSERT_TRUE(read.ok()) << read.status();
   using namespace std::chrono_literals;
@@ -57,7 +59,8 @@ TEST(DataReader, SaysWhatIsAllowed) {
     const std::string message = Refusal(lines);
     EXPECT_NE(message.find(why), std::string::npos) << message;
   };
-  refused("set = \"./a\"\nimage-size = 0", "allowed: a side, like 64, or height and width, like 48x64, each from 1 to 4096");
+  refused("set = \"./a\"\nimage-size = 0",
+          "allowed: a side, like 64, or height and width, like 48x64, each from 1 to 4096");
   refused("set = \"./a\"\nimage-size = \"64x\"", "allowed: a side");
   refused("set = \"./a\"\nimage-size = \"4x5x6\"", "allowed: a side");
   refused("set = \"./a\"\nimage-size = true", "allowed: a side");
@@ -73,7 +76,8 @@ TEST(DataReader, SaysWhatIsAllowed) {
 
 TEST(ParseImageSize, LeavesTheSettingsWhenItRefuses) {
   ImageSettings settings;
-  for (const char* text : {"", "x", "64 ", "+64", "-1", "5000", "64X64", "64x", "x64", "99999999999999999999"}) {
+  for (const char* text :
+       {"", "x", "64 ", "+64", "-1", "5000", "64X64", "64x", "x64", "99999999999999999999"}) {
     EXPECT_FALSE(ParseImageSize(text, settings).ok()) << text;
   }
   EXPECT_EQ(settings, ImageSettings());

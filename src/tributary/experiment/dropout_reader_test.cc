@@ -58,8 +58,9 @@ TEST(DropoutReader, ComesBackFromItsOwnText) {
   const std::filesystem::path folder = ::testing::TempDir();
   ASSERT_TRUE(WriteFileAtomically(folder / "dropout_reader_test.json", FormatFront(*CnnFront())).ok());
   const DropoutOptions pareto = there_and_back(
-      WithDropout("method = \"pareto\"\nfront = \"dropout_reader_test.json\"\ncost = \"time\"\nchannels = \"first\"\n"
-                  "mean = \"trained\""),
+      WithDropout(
+          "method = \"pareto\"\nfront = \"dropout_reader_test.json\"\ncost = \"time\"\nchannels = \"first\"\n"
+          "mean = \"trained\""),
       folder);
   std::filesystem::remove(folder / "dropout_reader_test.json");
   ASSERT_NE(pareto.front, nullptr);
@@ -78,7 +79,8 @@ TEST(DropoutReader, TakesTheChannelsOfTheFront) {
   ParetoFront front = *CnnFront();
   const auto channels = [&](ChannelChoice explored, std::string_view said) {
     front.channels = explored;
-    const auto read = ReadIt(WithDropout("method = \"pareto\"\nfront = '" + FormatFrontOnALine(front) + "'\n" + std::string(said)));
+    const auto read = ReadIt(WithDropout("method = \"pareto\"\nfront = '" + FormatFrontOnALine(front) +
+                                         "'\n" + std::string(said)));
     EXPECT_TRUE(read.ok()) << read.status();
     return read->dropout.channels;
   };
@@ -101,7 +103,8 @@ TEST(DropoutReader, SaysWhatIsWrong) {
   ExpectRefusal(WithDropout("method = \"fjord\"\ncost = \"time\""), "dropout.front is missing");
   ExpectRefusal(WithDropout("scaling = \"none\""), "whose devices choose");
   ExpectRefusal(WithDropout("method = \"fjord\"\nchannels = \"first\""), "only with method = \"pareto\"");
-  ExpectRefusal(WithDropout("method = \"heterofl\"\nmean = \"all\""), "only with method = \"fjord\" or \"pareto\"");
+  ExpectRefusal(WithDropout("method = \"heterofl\"\nmean = \"all\""),
+                "only with method = \"fjord\" or \"pareto\"");
   ExpectRefusal(WithDropout("method = \"pareto\"\nfront = \"front.json\""), "may not name files");
   ExpectRefusal(WithDropout("method = \"pareto\"\nfront = \"resnet9\""), "did you mean 'resnet8'?");
   ExpectRefusal(WithDropout("method = \"pareto\"\nfront = \"{}\""), "it has no 'model'");
@@ -110,7 +113,8 @@ TEST(DropoutReader, SaysWhatIsWrong) {
   ASSERT_NE(at, std::string::npos);
   rate.replace(at, 4, "1.25");
   ExpectRefusal(WithDropout("method = \"pareto\"\nfront = '" + rate + "'"), "1.25");
-  const auto missing = ReadIt(WithDropout("method = \"pareto\"\nfront = \"no-such.json\""), ::testing::TempDir());
+  const auto missing =
+      ReadIt(WithDropout("method = \"pareto\"\nfront = \"no-such.json\""), ::testing::TempDir());
   EXPECT_EQ(missing.status().code(), StatusCode::kNotFound) << missing.status();
 }
 

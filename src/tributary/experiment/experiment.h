@@ -129,8 +129,8 @@ struct Group {
   Distribution round_trip = Distribution::Constant(0);  // seconds
   Distribution setup = Distribution::Constant(0);       // seconds, for every message
   Distribution stream_rate =
-      Distribution::Constant(0);        // samples per second; 0: the data are there from the start
-  std::string stream_programme;         // what becomes of the rate over time (programme_text.h); empty: nothing
+      Distribution::Constant(0);  // samples per second; 0: the data are there from the start
+  std::string stream_programme;   // what becomes of the rate over time (programme_text.h); empty: nothing
   AvailabilityKind availability = 1.0;  // of the compute rate, over time
 };
 

@@ -16,7 +16,8 @@ Status CheckExtension(const std::string& what, const std::string& name, bool tak
   if (!IsPlainName(name)) {
     return InvalidArgument(what + " '" + name + "': allowed in its name: " + std::string(kPlainName));
   }
-  return taken ? InvalidArgument("there is a " + what + " '" + name + "' already; give this one another name") : OkStatus();
+  return taken ? InvalidArgument("there is a " + what + " '" + name + "' already; give this one another name")
+               : OkStatus();
 }
 
 template <typename Value>

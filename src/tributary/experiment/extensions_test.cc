@@ -106,20 +106,26 @@ TEST(Extensions, AreUnknownToAProgramWithoutThem) {
   };
   EXPECT_NE(message(kSplit, {}, {}).find("unknown sampling method 'turns'"), std::string::npos);
   EXPECT_NE(message(kStreams, {}, {}).find("this program has no streams of its own"), std::string::npos);
-  EXPECT_NE(message(kStreams, {"stream.kind=rush-hours"}, Two()).find("did you mean 'rush-hour'?"), std::string::npos);
+  EXPECT_NE(message(kStreams, {"stream.kind=rush-hours"}, Two()).find("did you mean 'rush-hour'?"),
+            std::string::npos);
 }
 
 TEST(Extensions, AStreamOfOnesOwnLeavesNoRoomForOthers) {
   const auto message = [](std::string_view text, std::vector<std::string> set) {
     return ReadExperimentText(text, {"e.toml", {}}, set, Two()).status().message();
   };
-  EXPECT_NE(message(kSplit, {"stream.kind=rush-hour"}).find("leave out stream-rate, stream-programme and [stream]"), std::string::npos);
+  EXPECT_NE(
+      message(kSplit, {"stream.kind=rush-hour"}).find("leave out stream-rate, stream-programme and [stream]"),
+      std::string::npos);
   EXPECT_NE(message(kStreams, {"stream.recorded-speed=2"}).find("recorded-speed"), std::string::npos);
-  EXPECT_NE(message(kStreams, {"train.method=federated", "train.local-epochs=1"}).find("no epochs"), std::string::npos);
-  EXPECT_NE(message(kStreams, {"injection.devices=0.5", "injection.share=0.5"}).find("stream.kind"), std::string::npos);
-  EXPECT_NE(message(kStreams, {"fleet.group.g.stream-rate=5/s", "fleet.group.g.stream-programme=stop:1s,repeat"})
-                .find("leave out stream-programme"),
+  EXPECT_NE(message(kStreams, {"train.method=federated", "train.local-epochs=1"}).find("no epochs"),
             std::string::npos);
+  EXPECT_NE(message(kStreams, {"injection.devices=0.5", "injection.share=0.5"}).find("stream.kind"),
+            std::string::npos);
+  EXPECT_NE(
+      message(kStreams, {"fleet.group.g.stream-rate=5/s", "fleet.group.g.stream-programme=stop:1s,repeat"})
+          .find("leave out stream-programme"),
+      std::string::npos);
 }
 
 }  // namespace

@@ -111,7 +111,8 @@ void WriteData(const DataChoice& data, Writer& out) {
   }
   if (split.kind == "submodular") {
     if (!shards.features.empty()) fields += ", features = " + Quoted(shards.features);
-    fields += ", objective = " + Quoted(NameOf(shards.objective)) + ", choice = " + Quoted(NameOf(shards.choice));
+    fields +=
+        ", objective = " + Quoted(NameOf(shards.objective)) + ", choice = " + Quoted(NameOf(shards.choice));
     if (shards.width) fields += ", width = " + FormatNumber(*shards.width);
   }
   out.Raw("split", "{ " + fields + " }");
@@ -300,7 +301,8 @@ void WriteDropout(const DropoutOptions& dropout, Writer& out) {
   if (dropout.method == DropoutMethod::kSmall) out.Put("width", dropout.width);
   if (ChoosesWidths(dropout.method)) out.Raw("widths", "[" + Join(dropout.widths, FormatNumber) + "]");
   if (!Chooses(dropout.method)) return;
-  if (dropout.method == DropoutMethod::kPareto) out.Put("channels", NameOf(kChannelChoices, dropout.channels));
+  if (dropout.method == DropoutMethod::kPareto)
+    out.Put("channels", NameOf(kChannelChoices, dropout.channels));
   if (!IsFixedInRound(dropout.method)) out.Put("mean", NameOf(kMeansOver, dropout.mean));
   if (dropout.front) out.Put("front", FormatFrontOnALine(*dropout.front));
   out.Put("cost", NameOf(kFrontCosts, dropout.cost));

@@ -91,9 +91,10 @@ TEST(Format, EveryAlternativeComesBack) {
         "train.augment=standard", "train.server-optimiser={ kind = \"momentum\", momentum = 0.5 }",
         "train.server-optimiser=adam", "data.split={ kind = \"dirichlet\", alpha = 0.1 }",
         "data.split={ kind = \"shards\", shards-per-device = 3 }",
-        "data.split={ kind = \"classes-per-device\", classes-per-device = 3 }", "fleet.participation=2", "data.split=source",
-        "fleet.quorum=0.5", "data.set=./folder with \"quotes\"", "experiment.time-budget=1e-9",
-        "experiment.time-budget=123456789012ns", "fleet.group.0.round-trip=0.1234567891234",
+        "data.split={ kind = \"classes-per-device\", classes-per-device = 3 }", "fleet.participation=2",
+        "data.split=source", "fleet.quorum=0.5", "data.set=./folder with \"quotes\"",
+        "experiment.time-budget=1e-9", "experiment.time-budget=123456789012ns",
+        "fleet.group.0.round-trip=0.1234567891234",
         "fleet.group.0.availability={ trace = [[0, 0.5], [\"3ns\", 0.1]], after = \"hold\" }"}) {
     SCOPED_TRACE(setting);
     ExpectRoundTrip(Read(kLeast, {setting}));

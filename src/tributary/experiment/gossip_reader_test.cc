@@ -41,17 +41,20 @@ Experiment ThereAndBack(std::string_view text, std::optional<std::filesystem::pa
 
 TEST(GossipReader, ComesBackFromItsOwnText) {
   EXPECT_EQ(ThereAndBack(WithGossip("")).gossip.mixing, MixingOptions{});
-  const GossipChoice matcha = ThereAndBack(WithGossip("algorithm = \"matcha\"\nbudget = 0.3\ntopology = \"complete\"\n"
-                                                      "batches = \"speed\""))
-                                  .gossip;
+  const GossipChoice matcha =
+      ThereAndBack(WithGossip("algorithm = \"matcha\"\nbudget = 0.3\ntopology = \"complete\"\n"
+                              "batches = \"speed\""))
+          .gossip;
   EXPECT_EQ(matcha.mixing.rule, MixingRule::kMatcha);
   EXPECT_EQ(matcha.mixing.budget, 0.3);
   EXPECT_EQ(matcha.mixing.topology.kind, TopologyKind::kComplete);
   EXPECT_EQ(matcha.batches, BatchSizes::kSpeed);
-  const auto random = ThereAndBack(WithGossip("topology = { kind = \"erdos-renyi\", probability = 0.9 }")).gossip.mixing;
+  const auto random =
+      ThereAndBack(WithGossip("topology = { kind = \"erdos-renyi\", probability = 0.9 }")).gossip.mixing;
   EXPECT_EQ(random.topology.probability, 0.9);
   using Edges = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
-  const auto edges = ThereAndBack(WithGossip("topology = { kind = \"edges\", edges = [[0, 1], [1, 2], [2, 3]] }"));
+  const auto edges =
+      ThereAndBack(WithGossip("topology = { kind = \"edges\", edges = [[0, 1], [1, 2], [2, 3]] }"));
   EXPECT_EQ(edges.gossip.mixing.topology.edges, (Edges{{0, 1}, {1, 2}, {2, 3}}));
   const std::filesystem::path folder = ::testing::TempDir();
   ASSERT_TRUE(WriteFileAtomically(folder / "gossip_reader_test.txt", "# a star\n0 1\n0 2\n0 3\n").ok());
@@ -64,11 +67,14 @@ TEST(GossipReader, ReadsShards) {
   const Experiment plain = ThereAndBack(WithGossip("", "split = \"submodular\"\nevaluate = \"train\"\n"));
   EXPECT_EQ(plain.data.shards, ShardChoice{});
   EXPECT_EQ(plain.data.evaluate, MeasuredOn::kTrain);
-  const auto all = ThereAndBack(WithGossip("", "split = { kind = \"submodular\", sizes = \"equal\", features = \"pca:8\","
-                                               " objective = \"graph-cut\", choice = \"raw\", width = 2.5 }\n"))
-                       .data.shards;
+  const auto all =
+      ThereAndBack(WithGossip("",
+                              "split = { kind = \"submodular\", sizes = \"equal\", features = \"pca:8\","
+                              " objective = \"graph-cut\", choice = \"raw\", width = 2.5 }\n"))
+          .data.shards;
   EXPECT_EQ(all, (ShardChoice{false, "pca:8", PartitionObjective::kGraphCut, BlockChoice::kRaw, 2.5}));
-  EXPECT_FALSE(ThereAndBack(WithGossip("", "split = { kind = \"stratified\", sizes = \"equal\" }\n")).data.shards.by_speed);
+  EXPECT_FALSE(ThereAndBack(WithGossip("", "split = { kind = \"stratified\", sizes = \"equal\" }\n"))
+                   .data.shards.by_speed);
 }
 
 TEST(GossipReader, RefusesWhatMakesNoSense) {
@@ -76,12 +82,15 @@ TEST(GossipReader, RefusesWhatMakesNoSense) {
   ExpectGossipRefusal(WithGossip("budget = 0.3"), "algorithm = \"matcha\"");
   ExpectGossipRefusal(WithGossip("algorithm = \"matcha\"\nbudget = 0"), "budget");
   ExpectGossipRefusal(WithGossip("topology = { kind = \"ring\", probability = 0.5 }"), "erdos-renyi");
-  ExpectGossipRefusal(WithGossip("topology = { kind = \"edges\", edges = [[0, 1], [2, 3]] }"), "gossip.topology");
+  ExpectGossipRefusal(WithGossip("topology = { kind = \"edges\", edges = [[0, 1], [2, 3]] }"),
+                      "gossip.topology");
   ExpectGossipRefusal(WithGossip("topology = { kind = \"edges\", edges = [[0, 9], [1, 2], [2, 3]] }"), "9");
-  ExpectGossipRefusal(WithGossip("topology = { kind = \"edges\", edges = [[0, -1]] }"), "pairs of device numbers");
+  ExpectGossipRefusal(WithGossip("topology = { kind = \"edges\", edges = [[0, -1]] }"),
+                      "pairs of device numbers");
   ExpectGossipRefusal(WithGossip("topology = { kind = \"edges\", edges = \"a.txt\" }"), "may not name files");
   ExpectGossipRefusal(WithGossip("topology = { kind = \"edges\" }"), "who may meet whom");
-  ExpectGossipRefusal(std::string(kLeast) + "[gossip]\nalgorithm = \"d-psgd\"\n", "train.method = \"gossip\"");
+  ExpectGossipRefusal(std::string(kLeast) + "[gossip]\nalgorithm = \"d-psgd\"\n",
+                      "train.method = \"gossip\"");
   ExpectGossipRefusal(WithGossip("", "split = { kind = \"iid\", sizes = \"speed\" }\n"), "stratified");
   ExpectGossipRefusal(WithGossip("", "split = { kind = \"submodular\", features = \"pca\" }\n"), "features");
   ExpectGossipRefusal(WithGossip("", "split = { kind = \"stratified\", choice = \"raw\" }\n"), "submodular");
@@ -94,7 +103,8 @@ TEST(GossipReader, RefusesDecisionsThatHaveNoMeaningThere) {
   ExpectGossipRefusal(WithGossip("", "", "[transfers]\nstrategy = \"optimal\"\n"), "leave out [transfers]");
   // Not that it needs a deadline, which would be refused next.
   ExpectGossipRefusal(WithGossip("", "", "[dropout]\nmethod = \"fjord\"\n"), "leave out [dropout]");
-  ExpectGossipRefusal(WithGossip("", "[fleet]\ndeadline = \"5s\"\n", "[dropout]\nmethod = \"fjord\"\n"), "leave out [dropout]");
+  ExpectGossipRefusal(WithGossip("", "[fleet]\ndeadline = \"5s\"\n", "[dropout]\nmethod = \"fjord\"\n"),
+                      "leave out [dropout]");
   ExpectGossipRefusal(WithGossip("", "", "prox = 0.1\n"), "method = \"federated\"");
   ExpectGossipRefusal(WithGossip("", "", "server-optimiser = \"adam\"\n"), "method = \"federated\"");
   ExpectGossipRefusal(WithGossip("", "", "[stream]\nbatch = \"stream-rate\"\n"), "method = \"sync-sgd\"");

@@ -8,7 +8,7 @@
 
 namespace tributary {
 
-inline constexpr std::size_t kLargestImageSide = 4096;  // that pictures are brought to
+inline constexpr std::size_t kLargestImageSide = 4096;    // that pictures are brought to
 inline constexpr std::size_t kLongestWindow = 1'000'000;  // rows
 inline constexpr std::size_t kMostSensorColumns = 256;
 inline constexpr std::size_t kMostFolderClasses = 100'000;

@@ -18,7 +18,8 @@ std::size_t LengthOfQuoted(std::string_view rest) {
 
 // Whether a value or a bare key may end with it, so that nothing can begin directly behind it.
 bool EndsAWord(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 || std::string_view("_-+:\"'").find(c) != std::string_view::npos;
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+         std::string_view("_-+:\"'").find(c) != std::string_view::npos;
 }
 
 }  // namespace

@@ -120,7 +120,8 @@ Status TakeOut(Value& root, const std::vector<std::string>& path, TakingOut taki
   if (holder != nullptr) {
     holder->erase(FindNamed(*holder, path.back()));
   } else if (taking_out == TakingOut::kStrict) {
-    return InvalidArgument("a setting without a value takes its key out of the experiment, and that is not in it");
+    return InvalidArgument(
+        "a setting without a value takes its key out of the experiment, and that is not in it");
   }
   return OkStatus();
 }

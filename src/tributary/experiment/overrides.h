@@ -17,6 +17,7 @@ namespace tributary {
 // Tables that are not there are made; whether the key means anything is for the reader to say. Errors name the setting.
 // What is to be taken out must be there, unless the settings are `lenient`.
 enum class TakingOut { kStrict, kLenient };
-Status ApplyOverrides(Document& document, std::span<const std::string> settings, TakingOut taking_out = TakingOut::kStrict);
+Status ApplyOverrides(Document& document, std::span<const std::string> settings,
+                      TakingOut taking_out = TakingOut::kStrict);
 
 }  // namespace tributary

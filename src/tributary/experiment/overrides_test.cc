@@ -73,11 +73,14 @@ TEST(Overrides, MistakesNameTheSetting) {
                   .starts_with("--set trian.batch=3: unknown section 'trian'; did you mean 'train'?"))
       << Refusal("trian.batch=3");
   EXPECT_EQ(Refusal("train.method=quarrel"),
-            "--set train.method=quarrel: train.method: unknown method 'quarrel'. Known: sync-sgd, federated, split, gossip");
+            "--set train.method=quarrel: train.method: unknown method 'quarrel'. Known: sync-sgd, federated, "
+            "split, gossip");
   EXPECT_EQ(Refusal("train.batch"), "--set train.batch: a setting is KEY=VALUE, like train.batch=32");
   EXPECT_EQ(Refusal("train.bach="),
-            "--set train.bach=: a setting without a value takes its key out of the experiment, and that is not in it");
-  EXPECT_TRUE(Refusal("experiment.name=").ends_with("experiment.name is missing")) << Refusal("experiment.name=");
+            "--set train.bach=: a setting without a value takes its key out of the experiment, and that is "
+            "not in it");
+  EXPECT_TRUE(Refusal("experiment.name=").ends_with("experiment.name is missing"))
+      << Refusal("experiment.name=");
   EXPECT_EQ(Refusal("train..batch=3"),
             "--set train..batch=3: a key is names with dots between them, like train.batch=32");
   EXPECT_EQ(Refusal("train.milestones=[3"),

@@ -63,19 +63,27 @@ TEST(ReadExperimentPair, ChangesBothByOverridesAndTakesOutWhatTheyLeft) {
 
 TEST(ReadExperimentPair, SaysWhatIsWrongWithTheOther) {
   const auto refusal = [](const std::string& section) { return Pair(section).status().message(); };
-  EXPECT_NE(refusal("[against]\nset = [\"train.batch=1\"]").find("against.name is missing"), std::string::npos);
-  EXPECT_NE(refusal("[against]\nname = \"a\"").find("against.set is missing; it says what is different"), std::string::npos);
-  EXPECT_NE(refusal("[against]\nname = \"a/b\"\nset = [\"train.batch=1\"]").find("allowed: letters"), std::string::npos);
-  const std::string long_name(60, 'a');  // Alone it may have so many letters.
-  EXPECT_NE(refusal("[against]\nname = \"" + long_name + "\"\nset = [\"train.batch=1\"]").find("the other's name would be"),
+  EXPECT_NE(refusal("[against]\nset = [\"train.batch=1\"]").find("against.name is missing"),
             std::string::npos);
-  EXPECT_NE(refusal("[against]\nname = \"a\"\nset = 3").find("allowed: a list of settings"), std::string::npos);
-  EXPECT_NE(refusal("[against]\nname = \"a\"\nset = [\"\"]").find("allowed: a list of settings"), std::string::npos);
+  EXPECT_NE(refusal("[against]\nname = \"a\"").find("against.set is missing; it says what is different"),
+            std::string::npos);
+  EXPECT_NE(refusal("[against]\nname = \"a/b\"\nset = [\"train.batch=1\"]").find("allowed: letters"),
+            std::string::npos);
+  const std::string long_name(60, 'a');  // Alone it may have so many letters.
+  EXPECT_NE(refusal("[against]\nname = \"" + long_name + "\"\nset = [\"train.batch=1\"]")
+                .find("the other's name would be"),
+            std::string::npos);
+  EXPECT_NE(refusal("[against]\nname = \"a\"\nset = 3").find("allowed: a list of settings"),
+            std::string::npos);
+  EXPECT_NE(refusal("[against]\nname = \"a\"\nset = [\"\"]").find("allowed: a list of settings"),
+            std::string::npos);
   EXPECT_NE(refusal("[against]\nname = \"a\"\nsets = []").find("did you mean 'set'"), std::string::npos);
-  EXPECT_EQ(refusal("[against]\nname = \"a\"\nset = [\"train.batch=0\"]"),
-            "e.toml: [against]: --set train.batch=0: train.batch is 0; allowed: a whole number from 1 to 1000000");
+  EXPECT_EQ(
+      refusal("[against]\nname = \"a\"\nset = [\"train.batch=0\"]"),
+      "e.toml: [against]: --set train.batch=0: train.batch is 0; allowed: a whole number from 1 to 1000000");
   // Whoever wants the experiment alone is told too.
-  EXPECT_FALSE(ReadExperimentText(std::string(kLeast) + "\n[against]\nname = \"a\"", {"e.toml", std::nullopt}).ok());
+  EXPECT_FALSE(
+      ReadExperimentText(std::string(kLeast) + "\n[against]\nname = \"a\"", {"e.toml", std::nullopt}).ok());
 }
 
 }  // namespace

@@ -33,7 +33,8 @@ const std::vector<Preset>& ListPresets() {
 
 StatusOr<ExperimentPair> FindExperimentPair(const std::string& name, std::span<const std::string> overrides,
                                             const Extensions& extensions) {
-  if (name.find('/') != std::string::npos || name.ends_with(".toml")) return ReadExperimentPair(name, overrides, extensions);
+  if (name.find('/') != std::string::npos || name.ends_with(".toml"))
+    return ReadExperimentPair(name, overrides, extensions);
   std::vector<std::string> known;
   for (const Preset& preset : ListPresets()) {
     known.push_back(preset.name);

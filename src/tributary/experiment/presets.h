@@ -30,7 +30,8 @@ StatusOr<Experiment> FindExperiment(const std::string& name, std::span<const std
                                     const Extensions& extensions = {});
 
 // Likewise, with what it is compared with.
-StatusOr<ExperimentPair> FindExperimentPair(const std::string& name, std::span<const std::string> overrides = {},
+StatusOr<ExperimentPair> FindExperimentPair(const std::string& name,
+                                            std::span<const std::string> overrides = {},
                                             const Extensions& extensions = {});
 
 }  // namespace tributary

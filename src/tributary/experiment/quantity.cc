@@ -24,7 +24,8 @@ constexpr std::array<Suffix, 8> kBytes = {{{"TB", 1e12},
                                            {"KiB", 1024.0},
                                            {"kB", 1e3},
                                            {"B", 1}}};
-constexpr std::array<Suffix, 4> kRateSuffixes = {{{"Gbit/s", 1e9}, {"Mbit/s", 1e6}, {"kbit/s", 1e3}, {"bit/s", 1}}};
+constexpr std::array<Suffix, 4> kRateSuffixes = {
+    {{"Gbit/s", 1e9}, {"Mbit/s", 1e6}, {"kbit/s", 1e3}, {"bit/s", 1}}};
 constexpr std::array<Suffix, 10> kCompute = {{{"T", 1e12},
                                               {"G", 1e9},
                                               {"M", 1e6},

@@ -19,10 +19,13 @@ Status ReadCompression(Section section, CompressionOptions& compression) {
   section.Read("error-feedback", compression.error_feedback);
   const bool adaptive = compression.kind == CompressionKind::kAdaptiveTopK;
   const bool top_k = adaptive || compression.kind == CompressionKind::kTopK;
-  for (const auto key : {"ratio", "scope"}) section.OnlyWith(key, top_k, "kind = \"top-k\" or \"adaptive-top-k\"");
+  for (const auto key : {"ratio", "scope"})
+    section.OnlyWith(key, top_k, "kind = \"top-k\" or \"adaptive-top-k\"");
   for (const auto key : {"delta", "ewma"}) section.OnlyWith(key, adaptive, "kind = \"adaptive-top-k\"");
-  section.OnlyWith("error-feedback", compression.kind != CompressionKind::kDense, "a kind other than \"dense\"");
-  if (const Status status = Validate(compression); !status.ok()) section.Fail("kind", ": " + status.message());
+  section.OnlyWith("error-feedback", compression.kind != CompressionKind::kDense,
+                   "a kind other than \"dense\"");
+  if (const Status status = Validate(compression); !status.ok())
+    section.Fail("kind", ": " + status.message());
   return section.Finish();
 }
 

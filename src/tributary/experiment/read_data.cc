@@ -77,7 +77,10 @@ void ReadFolder(Section& section, DataChoice& data) {
   if (const Value* value = section.Take("image-size")) {
     const auto* number = std::get_if<std::int64_t>(&value->content);
     const auto* text = std::get_if<std::string>(&value->content);
-    const Status read = ParseImageSize(number != nullptr ? std::to_string(*number) : text != nullptr ? *text : "", data.images);
+    const Status read = ParseImageSize(number != nullptr ? std::to_string(*number)
+                                       : text != nullptr ? *text
+                                                         : "",
+                                       data.images);
     if (!read.ok()) section.Fail(*value, "image-size", " is " + Describe(*value) + "; " + read.message());
   }
   section.ReadWord("colour", kImageColours, data.images.colour);
@@ -91,8 +94,10 @@ void ReadFolder(Section& section, DataChoice& data) {
   section.Read("label-column", sensors.label_column);
   section.Read("time-unit", sensors.time_unit, Range{.high = 3600, .above_low = true});
   const bool folder = data.set.find('/') != std::string::npos;
-  for (const auto key : {"classes", "image-size", "colour"}) section.OnlyWith(key, folder, "a folder of one's own as set");
-  for (const auto key : {"window", "hop", "longest-gap", "majority", "columns", "time-column", "label-column", "time-unit"}) {
+  for (const auto key : {"classes", "image-size", "colour"})
+    section.OnlyWith(key, folder, "a folder of one's own as set");
+  for (const auto key :
+       {"window", "hop", "longest-gap", "majority", "columns", "time-column", "label-column", "time-unit"}) {
     section.OnlyWith(key, folder || data.set == "har", "recordings as set: har, or a folder");
   }
 }
@@ -106,12 +111,14 @@ Status ReadData(Section section, DataChoice& data) {
   const bool folder = data.set.find('/') != std::string::npos;
   if (!data.set.empty() && !folder && std::find(known.begin(), known.end(), data.set) == known.end()) {
     section.Fail("set", ": " + UnknownName("data set", data.set, known).message() +
-                            ", or the path of a folder with X.npy and y.npy, with pictures or with recordings, with a slash in it: ./" +
+                            ", or the path of a folder with X.npy and y.npy, with pictures or with "
+                            "recordings, with a slash in it: ./" +
                             data.set.substr(0, 64));
   }
   if (const Value* split = section.Take("split")) {
     const Value table = AsTable(*split);
-    section.Fail(ReadSplit(Section(section.document(), table, section.PathOf("split")), data.split, data.shards));
+    section.Fail(
+        ReadSplit(Section(section.document(), table, section.PathOf("split")), data.split, data.shards));
   }
   ReadLimit(section, "train-limit", data.train_limit);
   ReadLimit(section, "test-limit", data.test_limit);

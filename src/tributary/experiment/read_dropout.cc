@@ -15,7 +15,8 @@ void ReadWidths(Section& section, std::vector<double>& widths) {
   section.Read("widths", widths, kPositiveShare, kMostWidths);
   for (std::size_t i = 1; i < widths.size(); ++i) {
     if (widths[i] > widths[i - 1]) continue;
-    section.Fail("widths", " must rise, and " + FormatNumber(widths[i]) + " follows " + FormatNumber(widths[i - 1]));
+    section.Fail("widths",
+                 " must rise, and " + FormatNumber(widths[i]) + " follows " + FormatNumber(widths[i - 1]));
     return;
   }
 }
@@ -24,13 +25,16 @@ void ReadWidths(Section& section, std::vector<double>& widths) {
 StatusOr<ParetoFront> FindFront(const Value& value, const std::optional<std::filesystem::path>& folder) {
   const auto* text = std::get_if<std::string>(&value.content);
   if (text == nullptr || text->empty() || text->find('\0') != std::string::npos) {
-    return InvalidArgument("found " + Describe(value) + "; allowed: a file that `tributary explore` wrote, like \"front.json\", or the network of a front that is"
+    return InvalidArgument("found " + Describe(value) +
+                           "; allowed: a file that `tributary explore` wrote, like \"front.json\", or the "
+                           "network of a front that is"
                            " built in, like \"resnet8\"");
   }
   if (text->front() == '{') return ParseFront(*text);
   if (text->find_first_of("./") == std::string::npos) return BuiltInFront(*text);
   if (!folder) {
-    return InvalidArgument("this experiment may not name files; write what is in the file into it, between quotes");
+    return InvalidArgument(
+        "this experiment may not name files; write what is in the file into it, between quotes");
   }
   return ReadFront(*folder / *text);
 }
@@ -43,7 +47,8 @@ void ReadFrontKey(Section& section, const std::optional<std::filesystem::path>& 
   if (!front.ok()) {
     // A missing file keeps its code: it is not the experiment that is wrong.
     section.Fail(Status(front.status().code(), Prefix(section.document().name, value->place) +
-                                                   section.PathOf("front") + ": " + front.status().message()));
+                                                   section.PathOf("front") + ": " +
+                                                   front.status().message()));
     return;
   }
   out = std::make_shared<const ParetoFront>(std::move(front).value());
@@ -53,19 +58,23 @@ void ReadFrontKey(Section& section, const std::optional<std::filesystem::path>& 
 void CheckRoomForDropout(Section& section, const Experiment& rest, const DropoutOptions& dropout) {
   if (dropout.method == DropoutMethod::kFull) return;
   if (rest.train.method == Method::kSplit) {
-    section.Fail("method", ": under method = \"split\" devices have a part of the network already; leave out [dropout], or"
-                           " use \"federated\" or \"sync-sgd\"");
+    section.Fail(
+        "method",
+        ": under method = \"split\" devices have a part of the network already; leave out [dropout], or"
+        " use \"federated\" or \"sync-sgd\"");
   }
   // Where devices meet each other there is no deadline to give, and ReadGossip says so.
   if (Chooses(dropout.method) && !rest.fleet.deadline && rest.train.method != Method::kGossip) {
-    section.Fail("method", ": a device trains what it can until the round's end, and there is none; give fleet.deadline");
+    section.Fail(
+        "method",
+        ": a device trains what it can until the round's end, and there is none; give fleet.deadline");
   }
 }
 
 }  // namespace
 
-Status ReadDropout(Section section, const Experiment& rest, const std::optional<std::filesystem::path>& folder,
-                   DropoutOptions& dropout) {
+Status ReadDropout(Section section, const Experiment& rest,
+                   const std::optional<std::filesystem::path>& folder, DropoutOptions& dropout) {
   section.ReadWord("method", kDropoutMethods, dropout.method);
   section.Read("width", dropout.width, kPositiveShare);
   ReadWidths(section, dropout.widths);

@@ -15,9 +15,10 @@ using Edges = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
 
 // [[0, 1], [1, 2]], or the name of a file with a pair a line.
 StatusOr<Edges> FindEdges(const Value& value, const std::optional<std::filesystem::path>& folder) {
-  const Status wrong = InvalidArgument("found " + Describe(value) +
-                                       "; allowed: pairs of device numbers, like [[0, 1], [1, 2]], or a file with such a"
-                                       " pair on each line, like \"edges.txt\"");
+  const Status wrong =
+      InvalidArgument("found " + Describe(value) +
+                      "; allowed: pairs of device numbers, like [[0, 1], [1, 2]], or a file with such a"
+                      " pair on each line, like \"edges.txt\"");
   if (const auto* name = std::get_if<std::string>(&value.content)) {
     if (name->empty() || name->find('\0') != std::string::npos) return wrong;
     if (!folder) return InvalidArgument("this experiment may not name files; write the pairs into it");
@@ -43,7 +44,8 @@ StatusOr<Edges> FindEdges(const Value& value, const std::optional<std::filesyste
   return edges;
 }
 
-Status ReadTopology(Section section, const std::optional<std::filesystem::path>& folder, TopologyOptions& topology) {
+Status ReadTopology(Section section, const std::optional<std::filesystem::path>& folder,
+                    TopologyOptions& topology) {
   section.Require("kind");
   section.ReadWord("kind", kTopologyWords, topology.kind);
   section.Read("probability", topology.probability, kPositiveShare);
@@ -58,7 +60,8 @@ Status ReadTopology(Section section, const std::optional<std::filesystem::path>&
     } else {
       // A missing file keeps its code: it is not the experiment that is wrong.
       section.Fail(Status(found.status().code(), Prefix(section.document().name, value->place) +
-                                                     section.PathOf("edges") + ": " + found.status().message()));
+                                                     section.PathOf("edges") + ": " +
+                                                     found.status().message()));
     }
   }
   return section.Finish();
@@ -70,16 +73,21 @@ void CheckRoomForGossip(Section& section, const Experiment& rest) {
     if (given) section.Fail("algorithm", ": under train.method = \"gossip\" " + std::string(what));
   };
   const std::int64_t devices = TotalDevices(rest.fleet);
-  refuse(rest.fleet.participation.Of(devices) < devices, "all devices take part in every round, and `algorithm` says who meets whom; leave out fleet.participation");
+  refuse(rest.fleet.participation.Of(devices) < devices,
+         "all devices take part in every round, and `algorithm` says who meets whom; leave out "
+         "fleet.participation");
   refuse(rest.compression.kind != CompressionKind::kDense,
          "models are exchanged, not updates, and they travel whole; leave out [compression]");
   refuse(rest.transfers.strategy != TransferStrategy::kSequential || rest.transfers.largest_segment,
-         "a model is averaged when all of it has come, so there is nothing to hide transfers behind; leave out [transfers]");
+         "a model is averaged when all of it has come, so there is nothing to hide transfers behind; leave "
+         "out [transfers]");
   // Before the deadline, which it needs elsewhere.
   refuse(rest.dropout.method != DropoutMethod::kFull && rest.dropout.method != DropoutMethod::kSmall,
-         "a device that trains a part would have to meet the others with the whole, and there is no deadline to choose by;"
+         "a device that trains a part would have to meet the others with the whole, and there is no deadline "
+         "to choose by;"
          " leave out [dropout], or use \"small\"");
-  refuse(rest.fleet.deadline.has_value(), "a device waits for the neighbours that are there; leave out fleet.deadline");
+  refuse(rest.fleet.deadline.has_value(),
+         "a device waits for the neighbours that are there; leave out fleet.deadline");
   refuse(rest.stream.scaling.rule != RateScaling::kNone,
          "nobody sees the batches of all devices; leave out stream.scaling");
 }
@@ -92,7 +100,8 @@ Status ReadGossip(Section section, const Experiment& rest, const std::optional<s
   section.ReadWord("algorithm", kMixingWords, mixing.rule);
   if (const Value* topology = section.Take("topology")) {
     const Value table = AsTable(*topology);
-    section.Fail(ReadTopology(Section(section.document(), table, section.PathOf("topology")), folder, mixing.topology));
+    section.Fail(ReadTopology(Section(section.document(), table, section.PathOf("topology")), folder,
+                              mixing.topology));
   }
   section.Read("budget", mixing.budget, kPositiveShare);
   section.OnlyWith("budget", mixing.rule == MixingRule::kMatcha, "algorithm = \"matcha\"");

@@ -23,7 +23,8 @@ void CheckRates(Section& section, const Group& group) {
   if (rates.kind != Distribution::Kind::kList) return;
   const auto given = static_cast<std::int64_t>(rates.numbers.size());
   if (given == group.count) return;
-  section.Fail("stream-rate", " has " + std::to_string(given) + " rates for the " + std::to_string(group.count) +
+  section.Fail("stream-rate", " has " + std::to_string(given) + " rates for the " +
+                                  std::to_string(group.count) +
                                   " devices of the group; give one for each device, or one for all");
 }
 

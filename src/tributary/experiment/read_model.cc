@@ -8,7 +8,8 @@ namespace tributary {
 namespace {
 
 constexpr std::size_t kMostFrozen = 1000;
-constexpr std::string_view kNoFiles = "this experiment may not name files; write the network into it, as graph";
+constexpr std::string_view kNoFiles =
+    "this experiment may not name files; write the network into it, as graph";
 
 bool IsFileName(const Value& value) {
   const auto* text = std::get_if<std::string>(&value.content);
@@ -25,7 +26,8 @@ std::string Resolved(const std::filesystem::path& folder, const std::string& nam
 
 StatusOr<Graph> BroughtGraph(const Value& value, const std::optional<std::filesystem::path>& folder,
                              const OnnxImportOptions& options, ModelChoice& model) {
-  if (!IsFileName(value)) return InvalidArgument("found " + Describe(value) + "; allowed: an ONNX file, like \"network.onnx\"");
+  if (!IsFileName(value))
+    return InvalidArgument("found " + Describe(value) + "; allowed: an ONNX file, like \"network.onnx\"");
   if (!folder) return InvalidArgument(std::string(kNoFiles));
   model.weights = Resolved(*folder, std::get<std::string>(value.content));
   TRIBUTARY_ASSIGN_OR_RETURN(OnnxNetwork network, ReadOnnxNetwork(model.weights, options));
@@ -38,15 +40,17 @@ StatusOr<Graph> WrittenGraph(const Value& value) {
   return ParseGraph(*text);
 }
 
-void KeepGraph(Section& section, std::string_view key, const Value& value, StatusOr<Graph> graph, ModelChoice& model) {
+void KeepGraph(Section& section, std::string_view key, const Value& value, StatusOr<Graph> graph,
+               ModelChoice& model) {
   if (!graph.ok()) {
     // A missing file keeps its code: it is not the experiment that is wrong.
-    section.Fail(Status(graph.status().code(), Prefix(section.document().name, value.place) + section.PathOf(key) + ": " +
-                                                   graph.status().message()));
+    section.Fail(Status(graph.status().code(), Prefix(section.document().name, value.place) +
+                                                   section.PathOf(key) + ": " + graph.status().message()));
     return;
   }
   if (!model.name.empty() && model.name != graph->name()) {
-    section.Fail("name", " is \"" + model.name + "\", and the network in graph is called \"" + graph->name() + "\"");
+    section.Fail("name",
+                 " is \"" + model.name + "\", and the network in graph is called \"" + graph->name() + "\"");
     return;
   }
   model.name = graph->name();
@@ -76,16 +80,19 @@ Status ReadModel(Section section, const std::optional<std::filesystem::path>& fo
       section.Fail("input", ": " + shape.status().message());
     }
   }
-  if (const Value* file = section.Take("onnx")) KeepGraph(section, "onnx", *file, BroughtGraph(*file, folder, options, model), model);
+  if (const Value* file = section.Take("onnx"))
+    KeepGraph(section, "onnx", *file, BroughtGraph(*file, folder, options, model), model);
   section.OnlyWith("graph", !section.Has("onnx"), "no onnx");
-  if (const Value* text = section.Take("graph")) KeepGraph(section, "graph", *text, WrittenGraph(*text), model);
+  if (const Value* text = section.Take("graph"))
+    KeepGraph(section, "graph", *text, WrittenGraph(*text), model);
   if (const Value* weights = section.Take("weights")) {
     if (IsFileName(*weights)) {
       const std::string& name = std::get<std::string>(weights->content);
       // Only whoever may name files opens it (device/setting.h); to others it is what the file is called.
       model.weights = folder ? Resolved(*folder, name) : name;
     } else {
-      section.Fail(*weights, "weights", " is " + Describe(*weights) + "; allowed: a file, like \"resnet18.safetensors\"");
+      section.Fail(*weights, "weights",
+                   " is " + Describe(*weights) + "; allowed: a file, like \"resnet18.safetensors\"");
     }
   }
   section.Read("new-head", model.new_head);

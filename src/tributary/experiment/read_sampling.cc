@@ -2,8 +2,8 @@
 
 namespace tributary {
 
-Status ReadSampling(Section section, const Training& train, const SplitChoice& split, const Extensions& extensions,
-                    SamplingOptions& sampling) {
+Status ReadSampling(Section section, const Training& train, const SplitChoice& split,
+                    const Extensions& extensions, SamplingOptions& sampling) {
   const auto names = [](const auto& all) {
     std::vector<std::string> list;
     for (const auto one : all) list.emplace_back(NameOf(one));
@@ -33,7 +33,8 @@ Status ReadSampling(Section section, const Training& train, const SplitChoice& s
     section.OnlyWith(key, samples, "method = \"split\"");
     section.OnlyWith(key, !samples || !split.averages(), "split.variant = \"parallel\"");
   }
-  for (const auto key : {"delta", "concentration", "draw"}) section.OnlyWith(key, dirichlet, "method = \"lds\"");
+  for (const auto key : {"delta", "concentration", "draw"})
+    section.OnlyWith(key, dirichlet, "method = \"lds\"");
   section.OnlyWith("order", dirichlet || deadline, "method = \"lds\" or \"deadline\"");
   section.OnlyWith("max-deviation", deadline, "method = \"deadline\"");
   return section.Finish();

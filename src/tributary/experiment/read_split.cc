@@ -18,22 +18,26 @@ void ReadPrecision(Section& section, std::string_view key, CutPrecision& out) {
 // What leaves no room for a network that is cut, in sections that have been read for themselves.
 void CheckOthers(Section& section, const Experiment& rest, const SplitChoice& split) {
   if (rest.data.hold_out > 0) {
-    section.Fail("cut", ": devices have only a part of the network and cannot evaluate it; leave out data.hold-out");
+    section.Fail("cut",
+                 ": devices have only a part of the network and cannot evaluate it; leave out data.hold-out");
   }
   if (rest.model.compute_as) {
-    section.Fail("cut", ": the network that is trained is cut, and another in its place would be cut elsewhere; leave out"
-                        " model.compute-as");
+    section.Fail(
+        "cut",
+        ": the network that is trained is cut, and another in its place would be cut elsewhere; leave out"
+        " model.compute-as");
   }
   if (!rest.model.freeze.empty()) {
-    section.Fail("cut", ": devices have the network's first layers in order to train them; leave out model.freeze, or use"
-                        " method = \"federated\" or \"sync-sgd\"");
+    section.Fail(
+        "cut",
+        ": devices have the network's first layers in order to train them; leave out model.freeze, or use"
+        " method = \"federated\" or \"sync-sgd\"");
   }
   if (!split.averages() && rest.fleet.participation != Portion::Share(1.0)) {
     section.Fail("cut", ": who takes part in a step is drawn by [sampling]; leave out fleet.participation");
   }
-  const bool streams = std::ranges::any_of(rest.fleet.groups, [](const Group& group) {
-    return group.stream_rate != Distribution::Constant(0);
-  });
+  const bool streams = std::ranges::any_of(
+      rest.fleet.groups, [](const Group& group) { return group.stream_rate != Distribution::Constant(0); });
   const StreamChoice& stream = rest.stream;
   if (streams || stream.own || stream.recorded_speed || stream.batch.rule != BatchRule::kFixed ||
       stream.buffer != BufferPolicy::kPersist) {
@@ -43,12 +47,16 @@ void CheckOthers(Section& section, const Experiment& rest, const SplitChoice& sp
                             "; leave out stream-rate, stream-programme and [stream]");
   }
   if (split.tail && split.averages()) {
-    section.Fail("tail", ": fronts are averaged, and a tail would have to be too; leave it out, or use"
-                         " variant = \"parallel\"");
+    section.Fail("tail",
+                 ": fronts are averaged, and a tail would have to be too; leave it out, or use"
+                 " variant = \"parallel\"");
   }
-  if (split.tail && (rest.transfers.strategy != TransferStrategy::kSequential || rest.transfers.largest_segment)) {
-    section.Fail("tail", ": its layers are at both ends of the network, whose weights then travel in one piece; leave out"
-                         " transfers.strategy and transfers.largest-segment");
+  if (split.tail &&
+      (rest.transfers.strategy != TransferStrategy::kSequential || rest.transfers.largest_segment)) {
+    section.Fail(
+        "tail",
+        ": its layers are at both ends of the network, whose weights then travel in one piece; leave out"
+        " transfers.strategy and transfers.largest-segment");
   }
 }
 

@@ -15,19 +15,22 @@ void ReadOwn(Section& section, const Experiment& rest, const Extensions& extensi
   const StreamMaker* const maker = extensions.FindStream(name);
   if (maker == nullptr) {
     const std::vector<std::string> known = extensions.StreamNames();
-    section.Fail("kind", known.empty() ? " is '" + name + "'; this program has no streams of its own (docs/library.md)"
-                                       : ": " + UnknownName("stream", name, known).message());
+    section.Fail("kind", known.empty()
+                             ? " is '" + name + "'; this program has no streams of its own (docs/library.md)"
+                             : ": " + UnknownName("stream", name, known).message());
     return;
   }
   stream.own = {*kind, *maker, colon < kind->size() ? kind->substr(colon + 1) : ""};
-  if (std::ranges::any_of(rest.fleet.groups, [](const Group& group) { return !group.stream_programme.empty(); })) {
+  if (std::ranges::any_of(rest.fleet.groups,
+                          [](const Group& group) { return !group.stream_programme.empty(); })) {
     section.Fail("kind", ": the stream decides when samples come; leave out stream-programme");
   }
 }
 
 }  // namespace
 
-Status ReadStream(Section section, const Experiment& rest, const Extensions& extensions, StreamChoice& stream) {
+Status ReadStream(Section section, const Experiment& rest, const Extensions& extensions,
+                  StreamChoice& stream) {
   const Training& train = rest.train;
   const auto names = [](const auto& all) {
     std::vector<std::string> list;
@@ -55,12 +58,12 @@ Status ReadStream(Section section, const Experiment& rest, const Extensions& ext
   section.Read("largest-factor", stream.scaling.most, Range{.high = 1e6, .above_low = true});
   stream.base_batch = train.batch;
   section.Read("base-batch", stream.base_batch, 1, 1'000'000);
-  const bool arrives = std::ranges::any_of(rest.fleet.groups, [](const Group& group) {
-    return group.stream_rate != Distribution::Constant(0);
-  });
+  const bool arrives = std::ranges::any_of(
+      rest.fleet.groups, [](const Group& group) { return group.stream_rate != Distribution::Constant(0); });
   if (train.local_epochs && (arrives || stream.own || stream.recorded_speed)) {
-    section.Fail("kind", ": samples that arrive over time have no epochs; leave out train.local-epochs, and use"
-                         " train.local-steps");
+    section.Fail("kind",
+                 ": samples that arrive over time have no epochs; leave out train.local-epochs, and use"
+                 " train.local-steps");
   }
   const bool follows = batch.rule == BatchRule::kStreamRate;
   const bool scales = stream.scaling.rule != RateScaling::kNone;
@@ -74,8 +77,8 @@ Status ReadStream(Section section, const Experiment& rest, const Extensions& ext
     section.OnlyWith(key, train.method == Method::kSyncSgd || (!follows && !scales), "method = \"sync-sgd\"");
   }
   if (follows && batch.smallest > batch.largest) {
-    section.Fail("smallest-batch", " is " + std::to_string(batch.smallest) + ", above largest-batch, which is " +
-                                       std::to_string(batch.largest));
+    section.Fail("smallest-batch", " is " + std::to_string(batch.smallest) +
+                                       ", above largest-batch, which is " + std::to_string(batch.largest));
   }
   return section.Finish();
 }

@@ -6,7 +6,8 @@ namespace {
 
 constexpr std::string_view kFederatedOnly = "method = \"federated\"";
 constexpr std::string_view kLocalOnly =
-    "method = \"federated\" or \"gossip\", or \"split\" with a split.variant that averages (splitfed-v1, splitfed-v2)";
+    "method = \"federated\" or \"gossip\", or \"split\" with a split.variant that averages (splitfed-v1, "
+    "splitfed-v2)";
 constexpr std::string_view kAveragingOnly =
     "method = \"federated\", or \"split\" with a split.variant that averages (splitfed-v1, splitfed-v2)";
 
@@ -18,13 +19,15 @@ void ReadLocalWork(Section& section, bool splitfed, Training& train) {
   const bool gossip = train.method == Method::kGossip;
   section.OnlyWith("local-steps", federated || splitfed || gossip, kLocalOnly);
   if (splitfed && train.local_steps.value_or(1) > kMostCutSteps) {
-    section.Fail("local-steps", " is " + std::to_string(*train.local_steps) + "; allowed where a network is cut: 1 to " +
+    section.Fail("local-steps", " is " + std::to_string(*train.local_steps) +
+                                    "; allowed where a network is cut: 1 to " +
                                     std::to_string(kMostCutSteps) +
                                     ", since what went over the cut is kept until the round is over");
   }
   if (splitfed && train.local_epochs) {
-    section.Fail("local-epochs", ": devices with more samples would go over the cut more often than the others; use"
-                                 " local-steps");
+    section.Fail("local-epochs",
+                 ": devices with more samples would go over the cut more often than the others; use"
+                 " local-steps");
   }
   section.OnlyWith("local-epochs", federated || splitfed || gossip, "method = \"federated\" or \"gossip\"");
   if (train.local_steps && train.local_epochs) {
@@ -126,7 +129,8 @@ void ReadAugment(Section& section, const std::string& set, AugmentOptions& augme
 
 }  // namespace
 
-Status ReadTraining(Section section, const Goal& goal, const DataChoice& data, SplitVariant variant, Training& train) {
+Status ReadTraining(Section section, const Goal& goal, const DataChoice& data, SplitVariant variant,
+                    Training& train) {
   section.Require("method");
   section.ReadWord("method", kMethods, train.method);
   const bool splitfed = train.method == Method::kSplit && variant != SplitVariant::kParallel;
@@ -140,7 +144,8 @@ Status ReadTraining(Section section, const Goal& goal, const DataChoice& data, S
     const std::string path = section.PathOf("server-optimiser");
     section.Fail(ReadServerOptimiser(Section(section.document(), table, path), train.server_optimiser));
     const bool none = train.server_optimiser.kind == ServerOptimiserKind::kNone;
-    section.OnlyWith("server-optimiser", none || splitfed || train.method == Method::kFederated, kAveragingOnly);
+    section.OnlyWith("server-optimiser", none || splitfed || train.method == Method::kFederated,
+                     kAveragingOnly);
   }
   // What is left for the makers to say: they know their options best.
   if (auto made = MakeOptimiser(train.optimiser, 0); !made.ok())

@@ -12,7 +12,9 @@ Status ReadTransfers(Section section, TransferOptions& transfers) {
   section.Read("largest-segment", largest);
   if (largest) transfers.largest_segment = largest->value;
   section.Read("drift", transfers.drift, Range{.high = 10, .above_low = true});
-  section.OnlyWith("drift", FollowsMeasurements(transfers.strategy) || transfers.drift == TransferOptions{}.drift, "strategy = \"ibatch\" or \"optimal\"");
+  section.OnlyWith("drift",
+                   FollowsMeasurements(transfers.strategy) || transfers.drift == TransferOptions{}.drift,
+                   "strategy = \"ibatch\" or \"optimal\"");
   return section.Finish();
 }
 

@@ -52,8 +52,8 @@ StatusOr<Experiment> Read(const Document& document, const std::optional<std::fil
     return Section(document, value == nullptr ? nothing : *value, std::string(name));
   };
   std::vector<Section> sections;
-  for (const auto name : {"experiment", "model", "data", "fleet", "train", "transfers", "compression", "stream",
-                          "injection", "split", "sampling", "dropout", "gossip"}) {
+  for (const auto name : {"experiment", "model", "data", "fleet", "train", "transfers", "compression",
+                          "stream", "injection", "split", "sampling", "dropout", "gossip"}) {
     sections.push_back(inner(name));
   }
   root.TakeTables("disturbance");
@@ -64,8 +64,8 @@ StatusOr<Experiment> Read(const Document& document, const std::optional<std::fil
   TRIBUTARY_RETURN_IF_ERROR(ReadModel(sections[1], folder, experiment.model));
   TRIBUTARY_RETURN_IF_ERROR(ReadData(sections[2], experiment.data));
   TRIBUTARY_RETURN_IF_ERROR(ReadFleet(sections[3], {experiment.goal, folder}, experiment.fleet));
-  TRIBUTARY_RETURN_IF_ERROR(ReadTraining(sections[4], experiment.goal, experiment.data, VariantOf(sections[9]),
-                                         experiment.train));
+  TRIBUTARY_RETURN_IF_ERROR(
+      ReadTraining(sections[4], experiment.goal, experiment.data, VariantOf(sections[9]), experiment.train));
   TRIBUTARY_RETURN_IF_ERROR(ReadTransfers(sections[5], experiment.transfers));
   TRIBUTARY_RETURN_IF_ERROR(ReadCompression(sections[6], experiment.compression));
   TRIBUTARY_RETURN_IF_ERROR(ReadStream(sections[7], experiment, extensions, experiment.stream));
@@ -101,7 +101,8 @@ Status ReadAgainst(Section section, Against& against) {
   section.Require("name");
   section.Read("name", against.name);
   section.Require("set", "; it says what is different");
-  section.Read("set", against.settings, "settings, like [\"compression=\", \"train.batch=64\"]", kMostSettings);
+  section.Read("set", against.settings, "settings, like [\"compression=\", \"train.batch=64\"]",
+               kMostSettings);
   if (!against.name.empty() && !IsPlainName(against.name)) {
     section.Fail("name", " is \"" + against.name + "\"; allowed: " + std::string(kPlainName));
   }
@@ -111,7 +112,8 @@ Status ReadAgainst(Section section, Against& against) {
 // The section [against], which is then no longer part of the document.
 StatusOr<std::optional<Against>> TakeAgainst(Document& document) {
   Table& root = std::get<Table>(document.root.content);
-  const auto member = std::find_if(root.begin(), root.end(), [](const Member& one) { return one.key == "against"; });
+  const auto member =
+      std::find_if(root.begin(), root.end(), [](const Member& one) { return one.key == "against"; });
   if (member == root.end()) return std::optional<Against>();
   std::optional<Against> against(std::in_place);
   TRIBUTARY_RETURN_IF_ERROR(ReadAgainst(Section(document, member->value, "against"), *against));
@@ -122,7 +124,8 @@ StatusOr<std::optional<Against>> TakeAgainst(Document& document) {
 }  // namespace
 
 StatusOr<ExperimentPair> ReadExperimentPairText(std::string_view text, const TextSource& source,
-                                                std::span<const std::string> overrides, const Extensions& extensions) {
+                                                std::span<const std::string> overrides,
+                                                const Extensions& extensions) {
   TRIBUTARY_ASSIGN_OR_RETURN(Document document, ParseDocument(text, source.name));
   TRIBUTARY_RETURN_IF_ERROR(ApplyOverrides(document, overrides));
   TRIBUTARY_RETURN_IF_ERROR(CheckSchema(document));
@@ -137,13 +140,15 @@ StatusOr<ExperimentPair> ReadExperimentPairText(std::string_view text, const Tex
   if (!other.ok()) return Status(other.status()).WithContext(context);
   other->goal.name += "-" + against->name;
   if (!IsPlainName(other->goal.name)) {
-    return InvalidArgument(context + ": the other's name would be \"" + other->goal.name + "\"; allowed: " + std::string(kPlainName));
+    return InvalidArgument(context + ": the other's name would be \"" + other->goal.name +
+                           "\"; allowed: " + std::string(kPlainName));
   }
   pair.against = std::move(*other);
   return pair;
 }
 
-StatusOr<ExperimentPair> ReadExperimentPair(const std::filesystem::path& path, std::span<const std::string> overrides,
+StatusOr<ExperimentPair> ReadExperimentPair(const std::filesystem::path& path,
+                                            std::span<const std::string> overrides,
                                             const Extensions& extensions) {
   TRIBUTARY_ASSIGN_OR_RETURN(const auto bytes, ReadFile(path, kLargestDocument));
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
@@ -151,8 +156,10 @@ StatusOr<ExperimentPair> ReadExperimentPair(const std::filesystem::path& path, s
 }
 
 StatusOr<Experiment> ReadExperimentText(std::string_view text, const TextSource& source,
-                                        std::span<const std::string> overrides, const Extensions& extensions) {
-  TRIBUTARY_ASSIGN_OR_RETURN(ExperimentPair pair, ReadExperimentPairText(text, source, overrides, extensions));
+                                        std::span<const std::string> overrides,
+                                        const Extensions& extensions) {
+  TRIBUTARY_ASSIGN_OR_RETURN(ExperimentPair pair,
+                             ReadExperimentPairText(text, source, overrides, extensions));
   return std::move(pair.experiment);
 }
 

@@ -21,7 +21,8 @@ namespace tributary {
 // or one it names, are NotFound. Larger ones than kLargestDocument, also once everything is spelled out (format.h), are
 // ResourceExhausted: every experiment that is read can be written and read again. `extensions` are known by their names.
 StatusOr<Experiment> ReadExperiment(const std::filesystem::path& path,
-                                    std::span<const std::string> overrides = {}, const Extensions& extensions = {});
+                                    std::span<const std::string> overrides = {},
+                                    const Extensions& extensions = {});
 
 // Where a text comes from.
 struct TextSource {
@@ -46,7 +47,8 @@ struct ExperimentPair {
   std::optional<Experiment> against;  // None if there is no such section.
 };
 // The functions above give the first of both, and refuse what is wrong with the second.
-StatusOr<ExperimentPair> ReadExperimentPair(const std::filesystem::path& path, std::span<const std::string> overrides = {},
+StatusOr<ExperimentPair> ReadExperimentPair(const std::filesystem::path& path,
+                                            std::span<const std::string> overrides = {},
                                             const Extensions& extensions = {});
 StatusOr<ExperimentPair> ReadExperimentPairText(std::string_view text, const TextSource& source,
                                                 std::span<const std::string> overrides = {},

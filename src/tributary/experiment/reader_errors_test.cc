@@ -46,19 +46,23 @@ TEST(ReaderErrors, UnknownKeysAreAnsweredWithTheNearest) {
 }
 
 TEST(ReaderErrors, UnknownSectionsAreAnsweredWithTheNearest) {
-  EXPECT_EQ(RefusalOf("[train]", "[trian]"),
-            "e.toml:13: unknown section 'trian'; did you mean 'train'? Known: schema, experiment, model, "
-            "data, fleet, "
-            "train, transfers, compression, stream, injection, split, sampling, dropout, gossip, disturbance");
+  EXPECT_EQ(
+      RefusalOf("[train]", "[trian]"),
+      "e.toml:13: unknown section 'trian'; did you mean 'train'? Known: schema, experiment, model, "
+      "data, fleet, "
+      "train, transfers, compression, stream, injection, split, sampling, dropout, gossip, disturbance");
   EXPECT_EQ(RefusalOfTrain("[squeeze]\nkind = \"top-k\""),
             "e.toml:16: unknown section 'squeeze'. Known: schema, experiment, model, data, fleet, train, "
             "transfers, compression, stream, injection, split, sampling, dropout, gossip, disturbance");
 }
 
 TEST(ReaderErrors, RatesInAListAreOneForEachDevice) {
-  const auto with = [](const char* lines) { return RefusalOf("uplink = ", std::string(lines) + "\nuplink = "); };
+  const auto with = [](const char* lines) {
+    return RefusalOf("uplink = ", std::string(lines) + "\nuplink = ");
+  };
   EXPECT_EQ(with("stream-rate = [1, 2, 3]"),
-            "e.toml:12: fleet.group.0.stream-rate has 3 rates for the 4 devices of the group; give one for each device, "
+            "e.toml:12: fleet.group.0.stream-rate has 3 rates for the 4 devices of the group; give one for "
+            "each device, "
             "or one for all");
   EXPECT_NE(with("stream-rate = [1, 2, 3, 4, 5]").find("5 rates for the 4 devices"), std::string::npos);
   const std::string right = Replaced(kLeast, "uplink = ", "stream-rate = [1, 2, 3, 4]\nuplink = ");
@@ -66,35 +70,50 @@ TEST(ReaderErrors, RatesInAListAreOneForEachDevice) {
 }
 
 TEST(ReaderErrors, AProgrammeNeedsAStreamAndSteps) {
-  const auto with = [](const char* lines) { return RefusalOf("uplink = ", std::string(lines) + "\nuplink = "); };
+  const auto with = [](const char* lines) {
+    return RefusalOf("uplink = ", std::string(lines) + "\nuplink = ");
+  };
   EXPECT_NE(with("stream-programme = \"stop:1s\"").find("a stream-rate"), std::string::npos);
-  EXPECT_EQ(with("stream-rate = 5\nstream-programme = \"brust:2:1s:2s\""),
-            "e.toml:13: fleet.group.0.stream-programme: unknown step of a programme 'brust'; did you mean 'burst'? "
-            "Known: hold, stop, drift, sine, burst");
+  EXPECT_EQ(
+      with("stream-rate = 5\nstream-programme = \"brust:2:1s:2s\""),
+      "e.toml:13: fleet.group.0.stream-programme: unknown step of a programme 'brust'; did you mean 'burst'? "
+      "Known: hold, stop, drift, sine, burst");
 }
 
 TEST(ReaderErrors, InjectionIsForSyncSgdAndNeedsBothNumbers) {
-  EXPECT_NE(RefusalOfTrain("[injection]\ndevices = 0.2\nshare = 0.1").find("method = \"sync-sgd\""), std::string::npos);
-  const std::string sync = Replaced(Replaced(kLeast, "\"federated\"", "\"sync-sgd\""), "local-steps = 5\n", "");
-  EXPECT_NE(Refusal(sync + "[injection]\ndevices = 0.2\n").find("injection.share is missing"), std::string::npos);
+  EXPECT_NE(RefusalOfTrain("[injection]\ndevices = 0.2\nshare = 0.1").find("method = \"sync-sgd\""),
+            std::string::npos);
+  const std::string sync =
+      Replaced(Replaced(kLeast, "\"federated\"", "\"sync-sgd\""), "local-steps = 5\n", "");
+  EXPECT_NE(Refusal(sync + "[injection]\ndevices = 0.2\n").find("injection.share is missing"),
+            std::string::npos);
   EXPECT_NE(Refusal(sync + "[injection]\nshare = 0.2\n").find("devices above 0"), std::string::npos);
-  EXPECT_NE(Refusal(sync + "[injection]\ndevices = 1.5\nshare = 0.1\n").find("injection.devices"), std::string::npos);
-  EXPECT_NE(Refusal(sync + "[injection]\ndevices = 0.5\nshare = 0\n").find("injection.share"), std::string::npos);
+  EXPECT_NE(Refusal(sync + "[injection]\ndevices = 1.5\nshare = 0.1\n").find("injection.devices"),
+            std::string::npos);
+  EXPECT_NE(Refusal(sync + "[injection]\ndevices = 0.5\nshare = 0\n").find("injection.share"),
+            std::string::npos);
 }
 
 TEST(ReaderErrors, SettingsWithoutEffectAreRefused) {
-  const std::string sync = Replaced(Replaced(kLeast, "\"federated\"", "\"sync-sgd\""), "local-steps = 5\n", "");
-  EXPECT_NE(RefusalOfTrain("[stream]\nbatch = \"stream-rate\"").find("method = \"sync-sgd\""), std::string::npos);
+  const std::string sync =
+      Replaced(Replaced(kLeast, "\"federated\"", "\"sync-sgd\""), "local-steps = 5\n", "");
+  EXPECT_NE(RefusalOfTrain("[stream]\nbatch = \"stream-rate\"").find("method = \"sync-sgd\""),
+            std::string::npos);
   EXPECT_EQ(RefusalOfTrain("[stream]\nrecorded-speed = 0"),
             "e.toml:17: stream.recorded-speed is 0; allowed: a number above 0 and at most 1000000");
   EXPECT_EQ(RefusalOfTrain("[stream]\nrecorded-sped = 2").substr(0, 83),
             "e.toml:17: unknown key in [stream] 'recorded-sped'; did you mean 'recorded-speed'? ");
-  EXPECT_TRUE(ReadExperimentText(sync + "[stream]\nbatch = \"stream-rate\"\nrecorded-speed = 2\n", {"e.toml", {}}).ok());
-  EXPECT_NE(RefusalOfTrain("[stream]\nscaling = \"linear\"").find("method = \"sync-sgd\""), std::string::npos);
-  EXPECT_NE(RefusalOfTrain("[compression]\nratio = 0.1").find("top-k"), std::string::npos);
-  EXPECT_NE(RefusalOfTrain("[transfers]\ndrift = 0.2").find("transfers.drift has a meaning only with strategy = \"ibatch\""),
+  EXPECT_TRUE(
+      ReadExperimentText(sync + "[stream]\nbatch = \"stream-rate\"\nrecorded-speed = 2\n", {"e.toml", {}})
+          .ok());
+  EXPECT_NE(RefusalOfTrain("[stream]\nscaling = \"linear\"").find("method = \"sync-sgd\""),
             std::string::npos);
-  EXPECT_NE(RefusalOfTrain("[transfers]\nstrategy = \"optimum\"").find("did you mean 'optimal'"), std::string::npos);
+  EXPECT_NE(RefusalOfTrain("[compression]\nratio = 0.1").find("top-k"), std::string::npos);
+  EXPECT_NE(RefusalOfTrain("[transfers]\ndrift = 0.2")
+                .find("transfers.drift has a meaning only with strategy = \"ibatch\""),
+            std::string::npos);
+  EXPECT_NE(RefusalOfTrain("[transfers]\nstrategy = \"optimum\"").find("did you mean 'optimal'"),
+            std::string::npos);
 }
 
 TEST(ReaderErrors, UnknownValuesAreAnsweredWithTheNearest) {
@@ -103,19 +122,20 @@ TEST(ReaderErrors, UnknownValuesAreAnsweredWithTheNearest) {
             "federated, split, gossip");
   EXPECT_EQ(
       RefusalOf("\"cnn\"", "\"resnet81\""),
-      "e.toml:6: model.name: unknown model 'resnet81'; did you mean 'resnet8'? Known: mlp, har-cnn, lenet5, cnn, "
+      "e.toml:6: model.name: unknown model 'resnet81'; did you mean 'resnet8'? Known: mlp, har-cnn, lenet5, "
+      "cnn, "
       "resnet8, resnet20, densenet-40, mobilenet-v2, googlenet, densenet-100, resnet18, resnet34, resnet50, "
       "inception-v4, resnet152, vgg11, vgg16, vgg19");
-  EXPECT_EQ(
-      RefusalOf("\"glyphs\"", "\"glyps\""),
-      "e.toml:8: data.set: unknown data set 'glyps'; did you mean 'glyphs'? Known: glyphs, mnist, "
-      "fashion-mnist, cifar10, cifar100, har, or the path of a folder with X.npy and y.npy, with pictures or with recordings, with a "
-      "slash in it: "
-      "./glyps");
-  EXPECT_EQ(
-      RefusalWith("split = \"dirichlt\"", "[[fleet.group]]"),
-      "e.toml:9: data.split.kind: unknown split 'dirichlt'; did you mean 'dirichlet'? Known: iid, stratified, dirichlet, "
-      "classes-per-device, extended-dirichlet, shards, source, submodular");
+  EXPECT_EQ(RefusalOf("\"glyphs\"", "\"glyps\""),
+            "e.toml:8: data.set: unknown data set 'glyps'; did you mean 'glyphs'? Known: glyphs, mnist, "
+            "fashion-mnist, cifar10, cifar100, har, or the path of a folder with X.npy and y.npy, with "
+            "pictures or with recordings, with a "
+            "slash in it: "
+            "./glyps");
+  EXPECT_EQ(RefusalWith("split = \"dirichlt\"", "[[fleet.group]]"),
+            "e.toml:9: data.split.kind: unknown split 'dirichlt'; did you mean 'dirichlet'? Known: iid, "
+            "stratified, dirichlet, "
+            "classes-per-device, extended-dirichlet, shards, source, submodular");
   EXPECT_EQ(
       RefusalOfTrain("[[disturbance]]\nkind = \"vanish\"\ndevices = \"group:group-1\""),
       "e.toml:18: disturbance.0.devices: unknown group 'group-1'; did you mean 'group-0'? Known: group-0");
@@ -275,7 +295,8 @@ TEST(ReaderErrors, WhatIsNeededIsMissed) {
 
 TEST(ReaderErrors, ContradictionsAreSaid) {
   EXPECT_EQ(RefusalOf("\"federated\"", "\"sync-sgd\""),
-            "e.toml:15: train.local-steps has a meaning only with method = \"federated\" or \"gossip\", or \"split\" with a split.variant "
+            "e.toml:15: train.local-steps has a meaning only with method = \"federated\" or \"gossip\", or "
+            "\"split\" with a split.variant "
             "that averages (splitfed-v1, splitfed-v2)");
   EXPECT_EQ(
       RefusalOfTrain("local-epochs = 2"),
@@ -283,7 +304,8 @@ TEST(ReaderErrors, ContradictionsAreSaid) {
   const std::string epochs = Replaced(kLeast, "local-steps = 5", "local-epochs = 1");
   EXPECT_TRUE(ReadExperimentText(epochs, {"e.toml", std::nullopt}).ok());
   EXPECT_EQ(Refusal(Replaced(epochs, "uplink", "stream-rate = 5\nuplink")),
-            "e.toml:1: stream.kind: samples that arrive over time have no epochs; leave out train.local-epochs, and use"
+            "e.toml:1: stream.kind: samples that arrive over time have no epochs; leave out "
+            "train.local-epochs, and use"
             " train.local-steps");
   EXPECT_EQ(RefusalOfTrain("milestones = [1]"),
             "e.toml:16: train.milestones has a meaning only with schedule = \"step\"");

@@ -212,7 +212,8 @@ share = 0.1
   const auto streams = ReadExperimentText(text, {"e.toml", std::nullopt});
   ASSERT_TRUE(streams.ok()) << streams.status();
   const StreamChoice& stream = streams->stream;
-  EXPECT_EQ(stream.batch, (StreamBatchOptions{BatchRule::kStreamRate, std::chrono::milliseconds(450), 4, 500}));
+  EXPECT_EQ(stream.batch,
+            (StreamBatchOptions{BatchRule::kStreamRate, std::chrono::milliseconds(450), 4, 500}));
   EXPECT_EQ(stream.scaling, (RateScalingOptions{RateScaling::kSquareRoot, 3}));
   EXPECT_EQ(streams->injection, (InjectionOptions{0.25, 0.1}));
   EXPECT_EQ(stream.base_batch, 24);  // that of [train], where nothing else is said

@@ -212,7 +212,9 @@ void Section::Read(std::string_view key, BitsPerSecond& out) {
   ReadRate(key, Unit::kBitsPerSecond, "100Mbit/s", out.value);
 }
 
-void Section::Read(std::string_view key, MacsPerSecond& out) { ReadRate(key, Unit::kMacsPerSecond, "10G", out.value); }
+void Section::Read(std::string_view key, MacsPerSecond& out) {
+  ReadRate(key, Unit::kMacsPerSecond, "10G", out.value);
+}
 
 void Section::Read(std::string_view key, Bytes& out) {
   const Value* value = Take(key);
@@ -244,7 +246,8 @@ void Section::Read(std::string_view key, Portion& out) {
   }
 }
 
-void Section::Read(std::string_view key, std::vector<std::string>& out, std::string_view what, std::size_t most) {
+void Section::Read(std::string_view key, std::vector<std::string>& out, std::string_view what,
+                   std::size_t most) {
   const Value* value = Take(key);
   if (value == nullptr) return;
   const auto* list = std::get_if<List>(&value->content);
@@ -253,7 +256,9 @@ void Section::Read(std::string_view key, std::vector<std::string>& out, std::str
     return text != nullptr && !text->empty() && text->size() <= 200;
   };
   if (list == nullptr || list->size() > most || !std::all_of(list->begin(), list->end(), says_something)) {
-    Fail(*value, key, " is " + Describe(*value) + "; allowed: a list of " + std::string(what) + ", at most " + std::to_string(most));
+    Fail(*value, key,
+         " is " + Describe(*value) + "; allowed: a list of " + std::string(what) + ", at most " +
+             std::to_string(most));
     return;
   }
   out.clear();

@@ -30,19 +30,21 @@ void ReadAvailability(Section& section, std::string_view key, const FleetContext
 // What `section`, [split], says of itself to those that are read before it. An unknown word is taken for one that
 // averages: ReadSplit will say what is wrong with it.
 SplitVariant VariantOf(Section section);
-Status ReadTraining(Section section, const Goal& goal, const DataChoice& data, SplitVariant variant, Training& train);
+Status ReadTraining(Section section, const Goal& goal, const DataChoice& data, SplitVariant variant,
+                    Training& train);
 Status ReadTransfers(Section section, TransferOptions& transfers);
 Status ReadCompression(Section section, CompressionOptions& compression);
 // `rest` has been read up to here: what a stream's options fall back on.
-Status ReadStream(Section section, const Experiment& rest, const Extensions& extensions, StreamChoice& stream);
+Status ReadStream(Section section, const Experiment& rest, const Extensions& extensions,
+                  StreamChoice& stream);
 Status ReadInjection(Section section, const Experiment& rest, InjectionOptions& injection);
 // `rest` has been read up to here.
 Status ReadSplit(Section section, const Experiment& rest, SplitChoice& split);
-Status ReadSampling(Section section, const Training& train, const SplitChoice& split, const Extensions& extensions,
-                    SamplingOptions& sampling);
+Status ReadSampling(Section section, const Training& train, const SplitChoice& split,
+                    const Extensions& extensions, SamplingOptions& sampling);
 // `folder` is where the file that it may name lies; likewise.
-Status ReadDropout(Section section, const Experiment& rest, const std::optional<std::filesystem::path>& folder,
-                   DropoutOptions& dropout);
+Status ReadDropout(Section section, const Experiment& rest,
+                   const std::optional<std::filesystem::path>& folder, DropoutOptions& dropout);
 // Likewise.
 Status ReadGossip(Section section, const Experiment& rest, const std::optional<std::filesystem::path>& folder,
                   GossipChoice& gossip);

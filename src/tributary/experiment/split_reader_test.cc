@@ -24,14 +24,17 @@ std::string Refusal(std::string_view text, std::vector<std::string> overrides = 
   EXPECT_FALSE(read.ok());
   return read.ok() ? "" : read.status().message();
 }
-std::string RefusalOf(std::string_view from, std::string_view to) { return Refusal(Replaced(kSplitEverything, from, to)); }
+std::string RefusalOf(std::string_view from, std::string_view to) {
+  return Refusal(Replaced(kSplitEverything, from, to));
+}
 
 // The least experiment with nothing but the method; and with lines at its end.
 std::string Plain(std::string_view lines = "") {
   return Replaced(Replaced(kLeast, "\"federated\"", "\"split\""), "local-steps = 5\n", lines);
 }
 
-std::string SplitFed(const std::string& variant, const std::string& lines = "", const std::string& split = "") {
+std::string SplitFed(const std::string& variant, const std::string& lines = "",
+                     const std::string& split = "") {
   return Plain(lines + "[split]\n" + split + "variant = \"" + variant + "\"\n");
 }
 
@@ -56,7 +59,8 @@ TEST(SplitReader, ReadsEveryKey) {
   EXPECT_EQ(e.sampling.batch, 48);
   EXPECT_EQ(e.sampling.seed, 9U);
 
-  const Experiment deadline = Read(Plain("[sampling]\nmethod = \"deadline\"\norder = \"early\"\nmax-deviation = 0.2\n"));
+  const Experiment deadline =
+      Read(Plain("[sampling]\nmethod = \"deadline\"\norder = \"early\"\nmax-deviation = 0.2\n"));
   EXPECT_EQ(deadline.sampling.method, SamplingMethod::kDeadline);
   EXPECT_EQ(deadline.sampling.order, StepOrder::kEarly);
   EXPECT_EQ(deadline.sampling.max_deviation, 0.2);
@@ -78,7 +82,9 @@ TEST(SplitReader, DefaultsWithoutEitherSection) {
 }
 
 TEST(SplitReader, EveryWordOfEachKey) {
-  for (const auto& [word, meaning] : {std::pair("fp32", CutPrecision::kFloat32), {"fp16", CutPrecision::kFloat16}, {"int8", CutPrecision::kInt8}}) {
+  for (const auto& [word, meaning] : {std::pair("fp32", CutPrecision::kFloat32),
+                                      {"fp16", CutPrecision::kFloat16},
+                                      {"int8", CutPrecision::kInt8}}) {
     const Experiment e = Read(Plain("[split]\nactivations = \"" + std::string(word) + "\"\n"));
     EXPECT_EQ(e.split.activations, meaning);
     EXPECT_EQ(e.split.gradients, CutPrecision::kFloat32);
@@ -102,7 +108,8 @@ TEST(SplitReader, EveryWordOfEachKey) {
 }
 
 TEST(SplitReader, OverridesReachBothSections) {
-  const Experiment e = Read(Plain(), {"split.cut=conv2", "split.server-compute=5G", "sampling.method=lds", "sampling.delta=-1"});
+  const Experiment e = Read(
+      Plain(), {"split.cut=conv2", "split.server-compute=5G", "sampling.method=lds", "sampling.delta=-1"});
   EXPECT_EQ(e.split.cut, "conv2");
   EXPECT_EQ(e.split.server_compute.value, 5e9);
   EXPECT_EQ(e.sampling.method, SamplingMethod::kLatentDirichlet);
@@ -115,7 +122,8 @@ void ExpectComesBack(const Experiment& e) {
   const Experiment back = Read(text);
   EXPECT_EQ(FormatExperiment(back), text);
   EXPECT_EQ(std::tie(e.split.cut, e.split.tail, e.split.activations, e.split.gradients, e.split.variant),
-            std::tie(back.split.cut, back.split.tail, back.split.activations, back.split.gradients, back.split.variant));
+            std::tie(back.split.cut, back.split.tail, back.split.activations, back.split.gradients,
+                     back.split.variant));
   EXPECT_EQ(std::tie(e.train.local_steps, e.train.server_optimiser, e.fleet.participation),
             std::tie(back.train.local_steps, back.train.server_optimiser, back.fleet.participation));
   EXPECT_EQ(e.split.server_compute.value, back.split.server_compute.value);
@@ -151,10 +159,15 @@ TEST(SplitReader, KeysNeedTheMethod) {
     EXPECT_EQ(Refusal(std::string(kLeast) + "[split]\n" + line + "\n"),
               "e.toml:17: split." + std::string(key) + " has a meaning only with method = \"split\"");
   }
-  for (const auto& [key, value] : {std::pair("method", "\"ugs\""), {"delta", "1"}, {"concentration", "1"}, {"draw", "\"pi\""}, {"order", "\"early\""}, {"max-deviation", "1"}}) {
+  for (const auto& [key, value] : {std::pair("method", "\"ugs\""),
+                                   {"delta", "1"},
+                                   {"concentration", "1"},
+                                   {"draw", "\"pi\""},
+                                   {"order", "\"early\""},
+                                   {"max-deviation", "1"}}) {
     const std::string lines = "[sampling]\n" + std::string(key) + " = " + value + "\n";
-    EXPECT_EQ(Refusal(std::string(kLeast) + lines), "e.toml:17: sampling." + std::string(key) +
-                                                        " has a meaning only with method = \"split\"");
+    EXPECT_EQ(Refusal(std::string(kLeast) + lines),
+              "e.toml:17: sampling." + std::string(key) + " has a meaning only with method = \"split\"");
   }
 }
 
@@ -163,15 +176,19 @@ TEST(SplitReader, UnknownNamesAreAnsweredWithTheNearest) {
             "e.toml:18: unknown key in [split] 'cutt'; did you mean 'cut'? Known: cut, tail, activations, "
             "gradients, server-compute, variant");
   EXPECT_EQ(RefusalOf("delta =", "dleta ="),
-            "e.toml:26: unknown key in [sampling] 'dleta'; did you mean 'delta'? Known: method, delta, concentration, "
+            "e.toml:26: unknown key in [sampling] 'dleta'; did you mean 'delta'? Known: method, delta, "
+            "concentration, "
             "draw, order, max-deviation");
-  EXPECT_EQ(RefusalOf("\"fp16\"", "\"fp61\""),
-            "e.toml:20: split.activations: unknown precision 'fp61'; did you mean 'fp16'? Known: fp32, fp16, int8");
-  EXPECT_TRUE(Contains(RefusalOf("\"lds\"", "\"lsd\""), "did you mean 'lds'? Known: fls, fpls, ugs, lds, deadline, sequential"));
+  EXPECT_EQ(
+      RefusalOf("\"fp16\"", "\"fp61\""),
+      "e.toml:20: split.activations: unknown precision 'fp61'; did you mean 'fp16'? Known: fp32, fp16, int8");
+  EXPECT_TRUE(Contains(RefusalOf("\"lds\"", "\"lsd\""),
+                       "did you mean 'lds'? Known: fls, fpls, ugs, lds, deadline, sequential"));
   EXPECT_TRUE(Contains(RefusalOf("\"pi\"", "\"p\""), "Known: weighted, pi"));
-  EXPECT_EQ(RefusalOf("\"parallel\"", "\"parallell\""),
-            "e.toml:23: split.variant: unknown variant 'parallell'; did you mean 'parallel'? Known: parallel, "
-            "splitfed-v1, splitfed-v2");
+  EXPECT_EQ(
+      RefusalOf("\"parallel\"", "\"parallell\""),
+      "e.toml:23: split.variant: unknown variant 'parallell'; did you mean 'parallel'? Known: parallel, "
+      "splitfed-v1, splitfed-v2");
   // Not with what would be wrong if the word were another.
   EXPECT_TRUE(Contains(Refusal(SplitFed("splitfed-v3", "local-steps = 3\n")),
                        "e.toml:17: split.variant: unknown variant 'splitfed-v3'"));
@@ -199,7 +216,8 @@ TEST(SplitReader, ValuesHaveTheirBounds) {
 TEST(SplitReader, SamplingKeysNeedTheMethodThatUsesThem) {
   for (const char* const line : {"delta = 1", "concentration = 1", "draw = \"pi\""}) {
     for (const char* const method : {"fls", "fpls", "ugs", "deadline", "sequential"}) {
-      const std::string refusal = Refusal(Plain("[sampling]\nmethod = \"" + std::string(method) + "\"\n" + line + "\n"));
+      const std::string refusal =
+          Refusal(Plain("[sampling]\nmethod = \"" + std::string(method) + "\"\n" + line + "\n"));
       EXPECT_TRUE(Contains(refusal, "e.toml:17: sampling.")) << refusal;
       EXPECT_TRUE(Contains(refusal, " has a meaning only with method = \"lds\"")) << refusal;
     }
@@ -211,38 +229,45 @@ TEST(SplitReader, SamplingKeysNeedTheMethodThatUsesThem) {
 }
 
 TEST(SplitReader, DevicesTakeOneStepAtATime) {
-  EXPECT_TRUE(Contains(Refusal(Plain("local-steps = 5\n")), "e.toml:15: train.local-steps has a meaning only with method = \"federated\""));
+  EXPECT_TRUE(Contains(Refusal(Plain("local-steps = 5\n")),
+                       "e.toml:15: train.local-steps has a meaning only with method = \"federated\""));
   EXPECT_TRUE(Contains(Refusal(Plain("local-epochs = 1\n")), "train.local-epochs"));
 }
 
 TEST(SplitReader, SeveralStepsWhereFrontsAreAveraged) {
   for (const char* const variant : {"splitfed-v1", "splitfed-v2"}) {
-    const Experiment e = Read(SplitFed(variant, "local-steps = 4\nserver-optimiser = \"adam\"\n"), {"fleet.participation=2"});
+    const Experiment e =
+        Read(SplitFed(variant, "local-steps = 4\nserver-optimiser = \"adam\"\n"), {"fleet.participation=2"});
     EXPECT_EQ(e.train.local_steps, 4);
     EXPECT_EQ(e.train.server_optimiser.kind, ServerOptimiserKind::kAdam);
     EXPECT_EQ(e.fleet.participation, Portion::Count(2));
     EXPECT_FALSE(e.global_batch());
     EXPECT_EQ(Refusal(SplitFed(variant, "local-epochs = 1\n")),
-              "e.toml:15: train.local-epochs: devices with more samples would go over the cut more often than the others; "
+              "e.toml:15: train.local-epochs: devices with more samples would go over the cut more often "
+              "than the others; "
               "use local-steps");
     EXPECT_EQ(Refusal(SplitFed(variant, "local-steps = 1001\n")),
-              "e.toml:15: train.local-steps is 1001; allowed where a network is cut: 1 to 1000, since what went over the "
+              "e.toml:15: train.local-steps is 1001; allowed where a network is cut: 1 to 1000, since what "
+              "went over the "
               "cut is kept until the round is over");
     EXPECT_EQ(Refusal(SplitFed(variant, "prox = 0.1\n")),
               "e.toml:15: train.prox has a meaning only with method = \"federated\"");
-    EXPECT_EQ(Refusal(SplitFed(variant, "", "tail = \"conv2\"\n")),
-              "e.toml:16: split.tail: fronts are averaged, and a tail would have to be too; leave it out, or use"
-              " variant = \"parallel\"");
+    EXPECT_EQ(
+        Refusal(SplitFed(variant, "", "tail = \"conv2\"\n")),
+        "e.toml:16: split.tail: fronts are averaged, and a tail would have to be too; leave it out, or use"
+        " variant = \"parallel\"");
     for (const char* const line : {"method = \"ugs\"", "method = \"lds\"\ndelta = 1", "order = \"early\""}) {
       const std::string refusal = Refusal(SplitFed(variant) + "[sampling]\n" + line + "\n");
       EXPECT_TRUE(Contains(refusal, "has a meaning only with split.variant = \"parallel\"")) << refusal;
     }
-    EXPECT_TRUE(Contains(Refusal(Replaced(SplitFed(variant), "[[fleet", "hold-out = 0.1\n[[fleet")), "data.hold-out"));
+    EXPECT_TRUE(Contains(Refusal(Replaced(SplitFed(variant), "[[fleet", "hold-out = 0.1\n[[fleet")),
+                         "data.hold-out"));
     EXPECT_TRUE(Contains(Refusal(SplitFed(variant, "calibrate = 2\n")), "train.calibrate"));
     EXPECT_TRUE(Contains(Refusal(SplitFed(variant) + "[stream]\nrecorded-speed = 2\n"),
                          "must know a step's samples on both sides of the cut"));
   }
-  EXPECT_TRUE(Contains(Refusal(Plain("server-optimiser = \"adam\"\n")), "train.server-optimiser has a meaning only with"));
+  EXPECT_TRUE(Contains(Refusal(Plain("server-optimiser = \"adam\"\n")),
+                       "train.server-optimiser has a meaning only with"));
 }
 
 TEST(SplitReader, WhatAPartOfANetworkCannotDoIsRefused) {
@@ -261,15 +286,17 @@ TEST(SplitReader, WhoTakesPartIsForTheSamplerToSay) {
 
 TEST(SplitReader, EpochsArePlannedOverWhatIsThere) {
   EXPECT_TRUE(Contains(Refusal(Replaced(Plain(), "uplink", "stream-rate = 5\nuplink")), "stream-rate"));
-  EXPECT_TRUE(Contains(Refusal(Plain("[stream]\nrecorded-speed = 2\n")), "leave out stream-rate, stream-programme and [stream]"));
+  EXPECT_TRUE(Contains(Refusal(Plain("[stream]\nrecorded-speed = 2\n")),
+                       "leave out stream-rate, stream-programme and [stream]"));
   EXPECT_FALSE(Refusal(Plain("[stream]\nbatch = \"stream-rate\"\n")).empty());
   EXPECT_TRUE(Contains(Refusal(Plain("[stream]\nbuffer = \"truncate\"\n")), "and [stream]"));
 }
 
 TEST(SplitReader, WithATailWeightsTravelInOnePiece) {
   const std::string optimal = std::string(kSplitEverything) + "[transfers]\nstrategy = \"optimal\"\n";
-  EXPECT_EQ(Refusal(optimal), "e.toml:19: split.tail: its layers are at both ends of the network, whose weights then travel in"
-                              " one piece; leave out transfers.strategy and transfers.largest-segment");
+  EXPECT_EQ(Refusal(optimal),
+            "e.toml:19: split.tail: its layers are at both ends of the network, whose weights then travel in"
+            " one piece; leave out transfers.strategy and transfers.largest-segment");
   Read(Plain("[split]\ncut = \"conv1\"\n[transfers]\nstrategy = \"optimal\"\n"));
 }
 

@@ -26,12 +26,13 @@ inline constexpr std::array<Word<Method>, 4> kMethods = {{{"sync-sgd", Method::k
                                                           {"gossip", Method::kGossip}}};
 inline constexpr std::array<Word<MixingRule>, 2> kMixingWords = {
     {{"d-psgd", MixingRule::kMetropolis}, {"matcha", MixingRule::kMatcha}}};
-inline constexpr std::array<Word<TopologyKind>, 6> kTopologyWords = {{{"ring", TopologyKind::kRing},
-                                                                   {"torus", TopologyKind::kTorus},
-                                                                   {"complete", TopologyKind::kComplete},
-                                                                   {"erdos-renyi", TopologyKind::kErdosRenyi},
-                                                                   {"hypercube", TopologyKind::kHypercube},
-                                                                   {"edges", TopologyKind::kEdges}}};
+inline constexpr std::array<Word<TopologyKind>, 6> kTopologyWords = {
+    {{"ring", TopologyKind::kRing},
+     {"torus", TopologyKind::kTorus},
+     {"complete", TopologyKind::kComplete},
+     {"erdos-renyi", TopologyKind::kErdosRenyi},
+     {"hypercube", TopologyKind::kHypercube},
+     {"edges", TopologyKind::kEdges}}};
 inline constexpr std::array<Word<BatchSizes>, 2> kBatchSizes = {
     {{"equal", BatchSizes::kEqual}, {"speed", BatchSizes::kSpeed}}};
 inline constexpr std::array<Word<bool>, 2> kShardSizes = {{{"speed", true}, {"equal", false}}};
@@ -39,9 +40,10 @@ inline constexpr std::array<Word<ImageColour>, 3> kImageColours = {
     {{"auto", ImageColour::kAuto}, {"grey", ImageColour::kGrey}, {"colour", ImageColour::kColour}}};
 inline constexpr std::array<Word<MeasuredOn>, 2> kMeasuredOn = {
     {{"test", MeasuredOn::kTest}, {"train", MeasuredOn::kTrain}}};
-inline constexpr std::array<Word<SplitVariant>, 3> kSplitVariants = {{{"parallel", SplitVariant::kParallel},
-                                                                      {"splitfed-v1", SplitVariant::kSplitFed1},
-                                                                      {"splitfed-v2", SplitVariant::kSplitFed2}}};
+inline constexpr std::array<Word<SplitVariant>, 3> kSplitVariants = {
+    {{"parallel", SplitVariant::kParallel},
+     {"splitfed-v1", SplitVariant::kSplitFed1},
+     {"splitfed-v2", SplitVariant::kSplitFed2}}};
 inline constexpr std::array<Word<Stem>, 3> kStems = {
     {{"auto", Stem::kAuto}, {"cifar", Stem::kCifar}, {"imagenet", Stem::kImageNet}}};
 inline constexpr std::array<Word<ServerOptimiserKind>, 4> kServerOptimisers = {
@@ -57,17 +59,20 @@ inline constexpr std::array<Word<DisturbanceKind>, 5> kDisturbances = {
      {"slow", DisturbanceKind::kSlow}}};
 inline constexpr std::array<Word<BufferPolicy>, 2> kBufferPolicies = {
     {{"persist", BufferPolicy::kPersist}, {"truncate", BufferPolicy::kTruncate}}};
-inline constexpr std::array<Word<DropoutMethod>, 7> kDropoutMethods = {{{"full", DropoutMethod::kFull},
-                                                                        {"small", DropoutMethod::kSmall},
-                                                                        {"uniform", DropoutMethod::kUniform},
-                                                                        {"heterofl", DropoutMethod::kHeteroFl},
-                                                                        {"fjord", DropoutMethod::kFjord},
-                                                                        {"fedrolex", DropoutMethod::kFedRolex},
-                                                                        {"pareto", DropoutMethod::kPareto}}};
+inline constexpr std::array<Word<DropoutMethod>, 7> kDropoutMethods = {
+    {{"full", DropoutMethod::kFull},
+     {"small", DropoutMethod::kSmall},
+     {"uniform", DropoutMethod::kUniform},
+     {"heterofl", DropoutMethod::kHeteroFl},
+     {"fjord", DropoutMethod::kFjord},
+     {"fedrolex", DropoutMethod::kFedRolex},
+     {"pareto", DropoutMethod::kPareto}}};
 inline constexpr std::array<Word<ChannelChoice>, 2> kChannelChoices = {
     {{"random", ChannelChoice::kRandom}, {"first", ChannelChoice::kFirst}}};
-inline constexpr std::array<Word<MeanOver>, 2> kMeansOver = {{{"all", MeanOver::kAll}, {"trained", MeanOver::kTrained}}};
-inline constexpr std::array<Word<FrontCost>, 2> kFrontCosts = {{{"macs", FrontCost::kMacs}, {"time", FrontCost::kTime}}};
+inline constexpr std::array<Word<MeanOver>, 2> kMeansOver = {
+    {{"all", MeanOver::kAll}, {"trained", MeanOver::kTrained}}};
+inline constexpr std::array<Word<FrontCost>, 2> kFrontCosts = {
+    {{"macs", FrontCost::kMacs}, {"time", FrontCost::kTime}}};
 inline constexpr std::array<Word<ScalingChoice>, 3> kScalings = {
     {{"auto", ScalingChoice::kAuto}, {"none", ScalingChoice::kNone}, {"inverse", ScalingChoice::kInverse}}};
 inline constexpr std::array<Word<Trace::After>, 2> kAfters = {

@@ -19,14 +19,15 @@ constexpr std::size_t kOffspringPerPlace = 2;
 constexpr std::uint64_t kMostBarrenGenerations = 50;
 
 // All that changes what is found, as it stands in the state file.
-std::map<std::string, std::string> SetupOf(const ExploreOptions& options, std::map<std::string, std::string> names) {
+std::map<std::string, std::string> SetupOf(const ExploreOptions& options,
+                                           std::map<std::string, std::string> names) {
   names["population"] = std::to_string(options.population);
   names["seed"] = std::to_string(options.seed);
   names["cost"] = NameOf(options.cost);
   names["profile"] = "none";
   if (const auto& profile = options.profile) {
-    names["profile"] = "fixed " + NumberText(profile->fixed) + " s, " + NumberText(profile->per_mac) + " s/MAC, " +
-                       NumberText(profile->per_byte) + " s/byte";
+    names["profile"] = "fixed " + NumberText(profile->fixed) + " s, " + NumberText(profile->per_mac) +
+                       " s/MAC, " + NumberText(profile->per_byte) + " s/byte";
   }
   names["channels"] = NameOf(options.channels);
   names["scaling"] = options.scale_filters ? "inverse" : "none";
@@ -45,8 +46,8 @@ double UniformRate(std::size_t which) { return static_cast<double>(which) / (kUn
 
 }  // namespace
 
-Exploration::Exploration(const ExploreOptions& options, std::shared_ptr<const Model> model, ExplorationData data,
-                         const Clock& clock)
+Exploration::Exploration(const ExploreOptions& options, std::shared_ptr<const Model> model,
+                         ExplorationData data, const Clock& clock)
     : options_(options),
       model_(std::move(model)),
       data_(std::move(data)),
@@ -55,8 +56,10 @@ Exploration::Exploration(const ExploreOptions& options, std::shared_ptr<const Mo
       candidates_([this](const Kept& kept) { return CostOf(kept); }) {}
 
 StatusOr<std::unique_ptr<Exploration>> Exploration::Make(const ExploreOptions& options,
-                                                         std::shared_ptr<const Model> model, const Dataset& train,
-                                                         std::map<std::string, std::string> names, const Clock& clock) {
+                                                         std::shared_ptr<const Model> model,
+                                                         const Dataset& train,
+                                                         std::map<std::string, std::string> names,
+                                                         const Clock& clock) {
   TRIBUTARY_RETURN_IF_ERROR(CheckExploreOptions(options));
   if (model->channels.groups.empty()) {
     return InvalidArgument("the network " + model->graph.name() + " has no channels that could be dropped");
@@ -64,7 +67,8 @@ StatusOr<std::unique_ptr<Exploration>> Exploration::Make(const ExploreOptions& o
   TRIBUTARY_ASSIGN_OR_RETURN(ExplorationData data,
                              ExplorationData::Divide(train, options.samples, options.batch, options.seed));
   names["training samples"] = std::to_string(train.size());
-  std::unique_ptr<Exploration> exploration(new Exploration(options, std::move(model), std::move(data), clock));
+  std::unique_ptr<Exploration> exploration(
+      new Exploration(options, std::move(model), std::move(data), clock));
   exploration->setup_ = SetupOf(options, std::move(names));
   return exploration;
 }
@@ -133,10 +137,11 @@ Status Exploration::Prepare(const Watch& watch) {
 // No step is a training too, and the one that others have to beat.
 Status Exploration::LookAtSnapshots(const Watch& watch) {
   std::vector<Trial> trials;
-  for (std::size_t snapshot = 0; snapshot < kSnapshots; ++snapshot) trials.push_back({KeptAt(0), snapshot, 0, 0});
+  for (std::size_t snapshot = 0; snapshot < kSnapshots; ++snapshot)
+    trials.push_back({KeptAt(0), snapshot, 0, 0});
   std::vector<double> losses(kSnapshots);
-  TRIBUTARY_RETURN_IF_ERROR(
-      trials_->Run(trials, {watch.should_stop, [&](std::size_t trial, double loss) { losses[trial] = loss; }}));
+  TRIBUTARY_RETURN_IF_ERROR(trials_->Run(
+      trials, {watch.should_stop, [&](std::size_t trial, double loss) { losses[trial] = loss; }}));
   untrained_ = std::accumulate(losses.begin(), losses.end(), 0.0) / static_cast<double>(kSnapshots);
   return OkStatus();
 }
@@ -187,7 +192,8 @@ StatusOr<bool> Exploration::Advance(const Watch& watch) {
 Status Exploration::Screen(const std::vector<Kept>& those, const Watch& watch) {
   std::vector<Trial> trials;
   for (const Kept& kept : those) {
-    if (candidates_.Find(kept) == nullptr) trials.push_back({kept, kScreeningSnapshot, options_.screening_steps, 0});
+    if (candidates_.Find(kept) == nullptr)
+      trials.push_back({kept, kScreeningSnapshot, options_.screening_steps, 0});
   }
   return trials_->Run(trials, {watch.should_stop, [&](std::size_t trial, double loss) {
                                  const Kept& kept = trials[trial].kept;
@@ -292,14 +298,15 @@ std::optional<ParetoFront> Exploration::Front() const {
   }
   ParetoFront front;
   front.model = model_->graph.name();
-  for (const ChannelGroups::Group& group : model_->channels.groups) front.groups.push_back({group.name, group.channels});
+  for (const ChannelGroups::Group& group : model_->channels.groups)
+    front.groups.push_back({group.name, group.channels});
   front.cost = options_.cost;
   front.channels = options_.channels;
   front.batch = options_.batch;
   front.cost_model = *cost_model_;
   front.untrained = untrained_;
-  front.points = FrontOf(std::move(all), PointOf(full->kept, candidates_.Convergence(*full, generation)), options_.cost,
-                         untrained_);
+  front.points = FrontOf(std::move(all), PointOf(full->kept, candidates_.Convergence(*full, generation)),
+                         options_.cost, untrained_);
   return front;
 }
 
@@ -328,7 +335,8 @@ Exploration::Standing Exploration::standing() const {
     standing.confirmed += candidate.confirmed ? 1 : 0;
   }
   if (standing.screened > 0) {
-    const double screening = static_cast<double>(options_.screening_steps) / static_cast<double>(kSnapshots * options_.steps);
+    const double screening =
+        static_cast<double>(options_.screening_steps) / static_cast<double>(kSnapshots * options_.steps);
     const double evaluated = static_cast<double>(standing.evaluated) / static_cast<double>(standing.screened);
     standing.saved = std::max(0.0, 1 - screening - evaluated);
   }
@@ -340,7 +348,8 @@ Exploration::Standing Exploration::standing() const {
   const double full_gain = *untrained_ - *standing.full_loss;
   std::vector<Objectives> shares;
   for (const FrontPoint& point : front->points) {
-    shares.push_back({point.Cost(options_.cost) / full_cost, (point.convergence - *standing.full_loss) / full_gain});
+    shares.push_back(
+        {point.Cost(options_.cost) / full_cost, (point.convergence - *standing.full_loss) / full_gain});
   }
   if (full_gain > 0) standing.hypervolume = Hypervolume2D(shares, Objectives{1, 1});
   if (const FrontPoint* half = front->BestFit(full_cost / 2)) standing.loss_at_half_cost = half->convergence;

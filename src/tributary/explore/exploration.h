@@ -34,8 +34,9 @@ namespace tributary {
 class Exploration {
  public:
   // `names` say what network and data are, for the state file; data and clock must outlive it.
-  static StatusOr<std::unique_ptr<Exploration>> Make(const ExploreOptions& options, std::shared_ptr<const Model> model,
-                                                     const Dataset& train, std::map<std::string, std::string> names,
+  static StatusOr<std::unique_ptr<Exploration>> Make(const ExploreOptions& options,
+                                                     std::shared_ptr<const Model> model, const Dataset& train,
+                                                     std::map<std::string, std::string> names,
                                                      const Clock& clock);
 
   Status Resume(const std::filesystem::path& path);
@@ -73,11 +74,13 @@ class Exploration {
   std::vector<FrontPoint> Uniform() const;
   // The losses that vectors come to with chance (mini-batches, channels) that had no part in the search, other for each
   // `repeat` from 1.
-  StatusOr<std::vector<double>> Repeat(const std::vector<FrontPoint>& points, std::uint64_t repeat, const Watch& watch);
+  StatusOr<std::vector<double>> Repeat(const std::vector<FrontPoint>& points, std::uint64_t repeat,
+                                       const Watch& watch);
 
  private:
   using Kept = Candidates::Kept;
-  Exploration(const ExploreOptions& options, std::shared_ptr<const Model> model, ExplorationData data, const Clock& clock);
+  Exploration(const ExploreOptions& options, std::shared_ptr<const Model> model, ExplorationData data,
+              const Clock& clock);
 
   Status StartSearch();
   Status LookAtSnapshots(const Watch& watch);
@@ -86,8 +89,8 @@ class Exploration {
   Status Confirm(const Watch& watch);
   // Trains each from all snapshots with `repeats` chances from the first on; says what the mean loss of one is when it is
   // known.
-  Status TrainAll(const std::vector<Kept>& those, std::uint64_t first, std::size_t repeats, const Watch& watch,
-                  const std::function<void(std::size_t, double)>& on_mean);
+  Status TrainAll(const std::vector<Kept>& those, std::uint64_t first, std::size_t repeats,
+                  const Watch& watch, const std::function<void(std::size_t, double)>& on_mean);
   std::uint64_t Barren() const;
 
   FrontPoint PointOf(const Kept& kept, double convergence) const;

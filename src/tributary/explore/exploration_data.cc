@@ -13,8 +13,8 @@ constexpr DeviceId kDivision{~std::uint64_t{0}};
 
 }  // namespace
 
-StatusOr<ExplorationData> ExplorationData::Divide(const Dataset& dataset, std::size_t samples, std::size_t batch,
-                                                  std::uint64_t seed) {
+StatusOr<ExplorationData> ExplorationData::Divide(const Dataset& dataset, std::size_t samples,
+                                                  std::size_t batch, std::uint64_t seed) {
   const std::size_t all = dataset.size();
   const std::size_t judged = std::min(samples, all / 4);
   const std::size_t calibrated = std::min(kCalibrationSamples, all / 4);
@@ -34,7 +34,8 @@ StatusOr<ExplorationData> ExplorationData::Divide(const Dataset& dataset, std::s
 }
 
 std::vector<std::vector<std::uint32_t>> ExplorationData::DrawBatches(std::size_t count, std::size_t batch,
-                                                                     std::uint64_t seed, std::uint64_t stream) const {
+                                                                     std::uint64_t seed,
+                                                                     std::uint64_t stream) const {
   std::vector<std::vector<std::uint32_t>> batches;
   for (std::uint64_t epoch = 0; batches.size() < count; ++epoch) {
     const std::vector<std::uint32_t> order = EpochOrder(training.size(), seed, DeviceId{stream}, epoch);

@@ -22,8 +22,8 @@ struct ExplorationData {
                                           std::uint64_t seed);
 
   // `count` mini-batches for training, without repeats until all have been used; other streams are other orders.
-  std::vector<std::vector<std::uint32_t>> DrawBatches(std::size_t count, std::size_t batch, std::uint64_t seed,
-                                                      std::uint64_t stream) const;
+  std::vector<std::vector<std::uint32_t>> DrawBatches(std::size_t count, std::size_t batch,
+                                                      std::uint64_t seed, std::uint64_t stream) const;
 };
 
 }  // namespace tributary

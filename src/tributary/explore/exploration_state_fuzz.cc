@@ -14,6 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return 0;
   }
   const auto again = ParseExplorationState(FormatExplorationState(*state));
-  TRIBUTARY_CHECK(again.ok() && again->candidates == state->candidates && again->setup.size() == state->setup.size());
+  TRIBUTARY_CHECK(again.ok() && again->candidates == state->candidates &&
+                  again->setup.size() == state->setup.size());
   return 0;
 }

@@ -80,7 +80,8 @@ TEST_F(ExplorationTest, NoTrainingIsTheLossOfTheSnapshots) {
   const auto exploration = Make(options, "mlp");
   ASSERT_TRUE(exploration->Prepare({}).ok());
   const auto model = SmallNetwork("mlp");
-  const ExplorationData divided = ExplorationData::Divide(data, options.samples, options.batch, options.seed).value();
+  const ExplorationData divided =
+      ExplorationData::Divide(data, options.samples, options.batch, options.seed).value();
   std::vector<Snapshot> snapshots;
   double sum = 0;
   while (snapshots.size() < kSnapshots) {
@@ -150,7 +151,8 @@ TEST_F(ExplorationTest, InterruptedAndResumedIsAsUninterrupted) {
     std::atomic<int> asked = 0;
     const Exploration::Watch watch{[&] { return ++asked > 100; }, {}};
     Status status = exploration->Prepare(watch);
-    while (status.ok() && exploration->standing().generation < 3) status = exploration->Advance(watch).status();
+    while (status.ok() && exploration->standing().generation < 3)
+      status = exploration->Advance(watch).status();
     if (status.ok()) break;
     ASSERT_EQ(status.code(), StatusCode::kCancelled) << status;
     ASSERT_LT(++interruptions, 100);
@@ -183,7 +185,8 @@ TEST_F(ExplorationTest, ExploresWithTheChannelsThatDevicesWillKeep) {
   EXPECT_NE(first->Uniform()[0].convergence, random->Uniform()[0].convergence);
   ASSERT_TRUE(random->Save(path).ok());
   const Status status = Make(options)->Resume(path);
-  EXPECT_NE(status.message().find("its channels is random, and first was asked for"), std::string::npos) << status;
+  EXPECT_NE(status.message().find("its channels is random, and first was asked for"), std::string::npos)
+      << status;
 }
 
 TEST_F(ExplorationTest, EndsWhereThereIsNothingNew) {

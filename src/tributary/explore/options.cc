@@ -21,11 +21,12 @@ Status CheckExploreOptions(const ExploreOptions& options) {
         {"steps to the last snapshot", options.snapshot_steps, kSnapshots, 10'000'000},
         {"threads", options.threads, 1, 1024}}) {
     if (value >= least && value <= most) continue;
-    return InvalidArgument(std::string("the number of ") + what + " lies between " + std::to_string(least) + " and " +
-                           std::to_string(most) + ", found " + std::to_string(value));
+    return InvalidArgument(std::string("the number of ") + what + " lies between " + std::to_string(least) +
+                           " and " + std::to_string(most) + ", found " + std::to_string(value));
   }
   if (!(options.learning_rate > 0 && options.learning_rate <= 1000)) {
-    return InvalidArgument("the learning rate is above 0 and at most 1000, found " + NumberText(options.learning_rate));
+    return InvalidArgument("the learning rate is above 0 and at most 1000, found " +
+                           NumberText(options.learning_rate));
   }
   if (!(options.momentum >= 0 && options.momentum < 1)) {
     return InvalidArgument("the momentum is at least 0 and below 1, found " + NumberText(options.momentum));

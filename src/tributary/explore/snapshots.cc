@@ -38,17 +38,20 @@ StatusOr<Snapshot> NextSnapshot(const ExploreOptions& options, const std::shared
     training.Begin(done.back());
   }
   const std::uint64_t stream = done.size();
-  const auto batches = data.DrawBatches(StepsToSnapshot(options, done.size()), options.batch, options.seed, stream);
+  const auto batches =
+      data.DrawBatches(StepsToSnapshot(options, done.size()), options.batch, options.seed, stream);
   Batch batch;
   for (std::size_t step = 0; step < batches.size(); ++step) {
     if (should_stop && should_stop(step)) return Cancelled("the training of the snapshots was interrupted");
     GatherBatch(*data.dataset, batches[step], {}, {}, batch);
     Rng chance = Rng::ForStream(options.seed, DeviceId{stream}, "snapshot", step);
-    training.Keep(KeptCounts(model->channels, RatesAroundALevel(model->channels.groups.size(), kHighestLevel, chance)));
+    training.Keep(
+        KeptCounts(model->channels, RatesAroundALevel(model->channels.groups.size(), kHighestLevel, chance)));
     TRIBUTARY_ASSIGN_OR_RETURN(const double loss, training.Step({batch.inputs, batch.labels}, chance));
     if (!std::isfinite(loss)) {
-      return InvalidArgument("the loss is no longer a number at step " + std::to_string(step + 1) + " to snapshot " +
-                             std::to_string(stream + 1) + "; lower the learning rate (--lr)");
+      return InvalidArgument("the loss is no longer a number at step " + std::to_string(step + 1) +
+                             " to snapshot " + std::to_string(stream + 1) +
+                             "; lower the learning rate (--lr)");
     }
   }
   Snapshot next(*model);

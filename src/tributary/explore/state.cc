@@ -12,8 +12,8 @@ constexpr std::uint64_t kStateSchema = 2;
 constexpr std::int64_t kMostStateParts = 50'000'000;
 constexpr std::uint64_t kMostGenerations = std::uint64_t{1} << 60;
 
-StatusOr<const StateJson*> StateField(const StateJson& object, const char* key, bool (StateJson::*is)() const noexcept,
-                                      const char* wanted) {
+StatusOr<const StateJson*> StateField(const StateJson& object, const char* key,
+                                      bool (StateJson::*is)() const noexcept, const char* wanted) {
   const auto found = object.find(key);
   if (found == object.end()) return Corrupt(std::string("it has no '") + key + "'");
   if (!((*found).*is)()) return Corrupt(std::string("its '") + key + "' is not " + wanted);
@@ -21,16 +21,19 @@ StatusOr<const StateJson*> StateField(const StateJson& object, const char* key, 
 }
 
 StatusOr<std::uint64_t> StateCount(const StateJson& object, const char* key) {
-  TRIBUTARY_ASSIGN_OR_RETURN(const StateJson* value,
-                             StateField(object, key, &StateJson::is_number_unsigned, "a whole number from 0"));
-  if (value->get<std::uint64_t>() > kMostGenerations) return Corrupt(std::string("its '") + key + "' is too large");
+  TRIBUTARY_ASSIGN_OR_RETURN(const StateJson* value, StateField(object, key, &StateJson::is_number_unsigned,
+                                                                "a whole number from 0"));
+  if (value->get<std::uint64_t>() > kMostGenerations)
+    return Corrupt(std::string("its '") + key + "' is too large");
   return value->get<std::uint64_t>();
 }
 
 StatusOr<double> StateNumber(const StateJson& object, const char* key) {
-  TRIBUTARY_ASSIGN_OR_RETURN(const StateJson* value, StateField(object, key, &StateJson::is_number, "a number"));
+  TRIBUTARY_ASSIGN_OR_RETURN(const StateJson* value,
+                             StateField(object, key, &StateJson::is_number, "a number"));
   const auto number = value->get<double>();
-  if (!(std::isfinite(number) && number >= 0)) return Corrupt(std::string("its '") + key + "' is not a number from 0");
+  if (!(std::isfinite(number) && number >= 0))
+    return Corrupt(std::string("its '") + key + "' is not a number from 0");
   return number;
 }
 
@@ -47,8 +50,10 @@ StatusOr<std::vector<T>> StateNumbers(const StateJson& object, const char* key) 
   return numbers;
 }
 
-StatusOr<CandidateRecord::Judged> ReadJudged(const StateJson& json, const char* key, std::uint64_t generations) {
-  TRIBUTARY_ASSIGN_OR_RETURN(const StateJson* object, StateField(json, key, &StateJson::is_object, "an object"));
+StatusOr<CandidateRecord::Judged> ReadJudged(const StateJson& json, const char* key,
+                                             std::uint64_t generations) {
+  TRIBUTARY_ASSIGN_OR_RETURN(const StateJson* object,
+                             StateField(json, key, &StateJson::is_object, "an object"));
   CandidateRecord::Judged judged;
   TRIBUTARY_ASSIGN_OR_RETURN(judged.convergence, StateNumber(*object, "convergence"));
   TRIBUTARY_ASSIGN_OR_RETURN(judged.generation, StateCount(*object, "generation"));
@@ -87,29 +92,35 @@ StatusOr<CostModel> ReadCostModel(const StateJson& json) {
 StatusOr<ExplorationState> ReadState(const StateJson& root) {
   if (!root.is_object()) return Corrupt("it is not a JSON object");
   TRIBUTARY_ASSIGN_OR_RETURN(const std::uint64_t schema, StateCount(root, "schema"));
-  if (schema != kStateSchema) return Corrupt("its schema is " + std::to_string(schema) + "; this program reads " + std::to_string(kStateSchema));
+  if (schema != kStateSchema)
+    return Corrupt("its schema is " + std::to_string(schema) + "; this program reads " +
+                   std::to_string(kStateSchema));
   ExplorationState state;
-  TRIBUTARY_ASSIGN_OR_RETURN(const StateJson* setup, StateField(root, "setup", &StateJson::is_object, "an object"));
+  TRIBUTARY_ASSIGN_OR_RETURN(const StateJson* setup,
+                             StateField(root, "setup", &StateJson::is_object, "an object"));
   for (const auto& item : setup->items()) {
     if (!item.value().is_string()) return Corrupt("its 'setup' has something in it that is not a text");
     state.setup[item.key()] = item.value().get<std::string>();
   }
   if (root.contains("cost_model")) {
-    TRIBUTARY_ASSIGN_OR_RETURN(const StateJson* model, StateField(root, "cost_model", &StateJson::is_object, "an object"));
+    TRIBUTARY_ASSIGN_OR_RETURN(const StateJson* model,
+                               StateField(root, "cost_model", &StateJson::is_object, "an object"));
     TRIBUTARY_ASSIGN_OR_RETURN(state.cost_model, ReadCostModel(*model));
   }
   if (root.contains("untrained")) {
     TRIBUTARY_ASSIGN_OR_RETURN(state.untrained, StateNumber(root, "untrained"));
   }
   TRIBUTARY_ASSIGN_OR_RETURN(state.search.generation, StateCount(root, "generation"));
-  TRIBUTARY_ASSIGN_OR_RETURN(const StateJson* population, StateField(root, "population", &StateJson::is_array, "a list"));
+  TRIBUTARY_ASSIGN_OR_RETURN(const StateJson* population,
+                             StateField(root, "population", &StateJson::is_array, "a list"));
   for (const StateJson& item : *population) {
     if (!item.is_object()) return Corrupt("one of its 'population' is not an object");
     Individual& individual = state.search.population.emplace_back();
     TRIBUTARY_ASSIGN_OR_RETURN(individual.genome, StateNumbers<double>(item, "genome"));
     TRIBUTARY_ASSIGN_OR_RETURN(individual.objectives, StateNumbers<double>(item, "objectives"));
   }
-  TRIBUTARY_ASSIGN_OR_RETURN(const StateJson* candidates, StateField(root, "candidates", &StateJson::is_array, "a list"));
+  TRIBUTARY_ASSIGN_OR_RETURN(const StateJson* candidates,
+                             StateField(root, "candidates", &StateJson::is_array, "a list"));
   for (const StateJson& item : *candidates) {
     if (!item.is_object()) return Corrupt("one of its 'candidates' is not an object");
     TRIBUTARY_ASSIGN_OR_RETURN(CandidateRecord candidate, ReadCandidate(item, state.search.generation));
@@ -152,12 +163,14 @@ StatusOr<ExplorationState> ParseExplorationState(std::string_view text) {
     return !too_large;
   };
   const StateJson root = StateJson::parse(text.begin(), text.end(), watch, /*allow_exceptions=*/false);
-  if (too_large) return Corrupt("it has more levels of brackets, or more parts, than the state of an exploration");
+  if (too_large)
+    return Corrupt("it has more levels of brackets, or more parts, than the state of an exploration");
   if (root.is_discarded()) return Corrupt("it is not valid JSON");
   return ReadState(root);
 }
 
-Status CheckSameSetup(const std::map<std::string, std::string>& saved, const std::map<std::string, std::string>& now) {
+Status CheckSameSetup(const std::map<std::string, std::string>& saved,
+                      const std::map<std::string, std::string>& now) {
   for (const auto& [name, value] : now) {
     const auto found = saved.find(name);
     if (found != saved.end() && found->second == value) continue;

@@ -22,8 +22,9 @@ struct CandidateRecord {
     std::uint64_t generation = 0;  // in which this was found out
     friend bool operator==(const Judged&, const Judged&) = default;
   };
-  std::optional<Judged> full;       // nothing while it was not worth it
-  std::optional<Judged> confirmed;  // the mean over that and more chances, of those that were about to be on the front
+  std::optional<Judged> full;  // nothing while it was not worth it
+  std::optional<Judged>
+      confirmed;  // the mean over that and more chances, of those that were about to be on the front
   friend bool operator==(const CandidateRecord&, const CandidateRecord&) = default;
 };
 
@@ -44,6 +45,7 @@ std::string FormatExplorationState(const ExplorationState& state);
 StatusOr<ExplorationState> ParseExplorationState(std::string_view text);
 
 // Names the first thing in which `saved` differs from what is asked for now.
-Status CheckSameSetup(const std::map<std::string, std::string>& saved, const std::map<std::string, std::string>& now);
+Status CheckSameSetup(const std::map<std::string, std::string>& saved,
+                      const std::map<std::string, std::string>& now);
 
 }  // namespace tributary

@@ -56,13 +56,15 @@ Status CheckCandidates(const ExplorationState& state, const Model& model) {
     const std::vector<std::int64_t>& kept = state.candidates[i].kept;
     bool fits = kept.size() == groups.size();
     for (std::size_t g = 0; fits && g < groups.size(); ++g) fits = kept[g] >= 1 && kept[g] <= groups[g].atoms;
-    if (!fits) return Corrupt("its candidate " + std::to_string(i) + " is not a sub-network of " + model.graph.name());
+    if (!fits)
+      return Corrupt("its candidate " + std::to_string(i) + " is not a sub-network of " + model.graph.name());
     if (!seen.insert(kept).second) return Corrupt("its candidate " + std::to_string(i) + " was there before");
   }
   return OkStatus();
 }
 
-StatusOr<SavedExploration> ReadSaved(ByteSpan bytes, const Model& model, const std::map<std::string, std::string>& setup) {
+StatusOr<SavedExploration> ReadSaved(ByteSpan bytes, const Model& model,
+                                     const std::map<std::string, std::string>& setup) {
   TRIBUTARY_ASSIGN_OR_RETURN(const SafetensorsView view, ParseSafetensors(bytes));
   TRIBUTARY_ASSIGN_OR_RETURN(const std::string text, StateText(view));
   SavedExploration saved;
@@ -71,7 +73,8 @@ StatusOr<SavedExploration> ReadSaved(ByteSpan bytes, const Model& model, const s
   TRIBUTARY_RETURN_IF_ERROR(CheckCandidates(saved.state, model));
   const std::size_t arrays = model.statistics.size > 0 ? 2 : 1;
   if (view.tensors.size() % arrays != 0 || view.tensors.size() > arrays * kSnapshots) {
-    return Corrupt("it has " + std::to_string(view.tensors.size()) + " arrays, which is not a number of snapshots");
+    return Corrupt("it has " + std::to_string(view.tensors.size()) +
+                   " arrays, which is not a number of snapshots");
   }
   for (std::size_t i = 0; i < view.tensors.size() / arrays; ++i) {
     Snapshot& snapshot = saved.snapshots.emplace_back(model);
@@ -79,7 +82,8 @@ StatusOr<SavedExploration> ReadSaved(ByteSpan bytes, const Model& model, const s
     TRIBUTARY_RETURN_IF_ERROR(CopyArray(view, ArrayName(i, "statistics"), snapshot.statistics.span()));
   }
   const bool searched = saved.state.search.generation > 0 || !saved.state.candidates.empty();
-  if (searched && (!saved.state.cost_model || !saved.state.untrained || saved.snapshots.size() < kSnapshots)) {
+  if (searched &&
+      (!saved.state.cost_model || !saved.state.untrained || saved.snapshots.size() < kSnapshots)) {
     return Corrupt("it has candidates, and not what they were evaluated with");
   }
   return saved;

@@ -24,8 +24,10 @@ StatusOr<CostModel> MeasureStepTimes(const ExploreOptions& options, const std::s
                                      const Clock& clock, const std::function<bool()>& should_stop) {
   Rng rng = Rng::ForStream(options.seed, DeviceId{}, "step times");
   const std::size_t groups = model->channels.groups.size();
-  std::vector<std::vector<std::int64_t>> those = {KeptCounts(model->channels, std::vector<double>(groups, 0))};
-  while (those.size() < kMeasured) those.push_back(KeptCounts(model->channels, RatesAroundALevel(groups, kHighestRate, rng)));
+  std::vector<std::vector<std::int64_t>> those = {
+      KeptCounts(model->channels, std::vector<double>(groups, 0))};
+  while (those.size() < kMeasured)
+    those.push_back(KeptCounts(model->channels, RatesAroundALevel(groups, kHighestRate, rng)));
 
   const Shape& shape = model->graph.input_shape();
   std::vector<float> inputs(options.batch * static_cast<std::size_t>(shape.elements()));
@@ -55,7 +57,8 @@ StatusOr<CostModel> MeasureStepTimes(const ExploreOptions& options, const std::s
   std::vector<CostMeasurement> measurements;
   for (std::size_t i = 0; i < those.size(); ++i) {
     std::ranges::sort(seconds[i]);
-    measurements.push_back({FeaturesOfBatch(costs.FeaturesOf(those[i]), options.batch), seconds[i][seconds[i].size() / 2]});
+    measurements.push_back(
+        {FeaturesOfBatch(costs.FeaturesOf(those[i]), options.batch), seconds[i][seconds[i].size() / 2]});
   }
   return FitCostModel(measurements);
 }

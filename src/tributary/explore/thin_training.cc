@@ -18,12 +18,14 @@ void ThinTraining::Begin(const Snapshot& from) {
 void ThinTraining::Keep(std::span<const std::int64_t> kept) {
   if (std::ranges::equal(kept_, kept)) return;
   kept_.assign(kept.begin(), kept.end());
-  thin_ = std::make_unique<ThinNetwork>(model_, FirstAtoms(model_->channels, kept_),
-                                        options_.scale_filters ? FilterScaling::kInverse : FilterScaling::kNone);
+  thin_ =
+      std::make_unique<ThinNetwork>(model_, FirstAtoms(model_->channels, kept_),
+                                    options_.scale_filters ? FilterScaling::kInverse : FilterScaling::kNone);
   OptimiserOptions how;
   how.momentum = options_.momentum;
   optimiser_ = MakeOptimiser(how, thin_->parameters().size()).value();
-  while (optimiser_state_.size() < optimiser_->State().size()) optimiser_state_.emplace_back(model_->parameters.size);
+  while (optimiser_state_.size() < optimiser_->State().size())
+    optimiser_state_.emplace_back(model_->parameters.size);
 }
 
 StatusOr<double> ThinTraining::Step(const BatchView& batch, Rng& chance) {

@@ -13,7 +13,8 @@ namespace tributary {
 
 // A network at some moment of its training.
 struct Snapshot {
-  explicit Snapshot(const Model& model) : parameters(model.parameters.size), statistics(model.statistics.size) {}
+  explicit Snapshot(const Model& model)
+      : parameters(model.parameters.size), statistics(model.statistics.size) {}
   FlatBuffer parameters, statistics;
 };
 

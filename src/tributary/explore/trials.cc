@@ -40,8 +40,8 @@ Status Calibrate(Executor& executor, const ExplorationData& data, std::span<floa
 
 }  // namespace
 
-TrialRunner::TrialRunner(const ExploreOptions& options, std::shared_ptr<const Model> model, const ExplorationData& data,
-                         const std::vector<Snapshot>& snapshots)
+TrialRunner::TrialRunner(const ExploreOptions& options, std::shared_ptr<const Model> model,
+                         const ExplorationData& data, const std::vector<Snapshot>& snapshots)
     : options_(options),
       model_(std::move(model)),
       data_(data),
@@ -62,7 +62,8 @@ Status TrialRunner::Run(std::span<const Trial> trials, const Watch& watch) {
   });
 }
 
-StatusOr<double> TrialRunner::RunOne(Worker& worker, const Trial& trial, const std::function<bool()>& should_stop) const {
+StatusOr<double> TrialRunner::RunOne(Worker& worker, const Trial& trial,
+                                     const std::function<bool()>& should_stop) const {
   auto& [training, mean] = worker;
   training.Begin(snapshots_[trial.snapshot]);
   training.Keep(trial.kept);
@@ -82,7 +83,8 @@ StatusOr<double> TrialRunner::RunOne(Worker& worker, const Trial& trial, const s
   }
   Executor executor(model_, {mean.parameters.span(), mean.statistics.span(), {}});
   TRIBUTARY_RETURN_IF_ERROR(Calibrate(executor, data_, mean.statistics.span()));
-  TRIBUTARY_ASSIGN_OR_RETURN(const Evaluation evaluation, Evaluate(executor, *data_.dataset, data_.evaluation));
+  TRIBUTARY_ASSIGN_OR_RETURN(const Evaluation evaluation,
+                             Evaluate(executor, *data_.dataset, data_.evaluation));
   return std::isfinite(evaluation.loss) ? std::min(evaluation.loss, kWorstLoss) : kWorstLoss;
 }
 

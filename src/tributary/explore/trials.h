@@ -37,7 +37,7 @@ class TrialRunner {
               const std::vector<Snapshot>& snapshots);
 
   struct Watch {
-    std::function<bool()> should_stop;    // asked on any thread, between steps
+    std::function<bool()> should_stop;                            // asked on any thread, between steps
     std::function<void(std::size_t trial, double loss)> on_done;  // called by one thread at a time
   };
   // Cancelled where somebody said so; then some are done and others not.

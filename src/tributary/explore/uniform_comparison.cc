@@ -20,7 +20,8 @@ Spread SpreadOf(const std::vector<double>& values) {
   Spread spread;
   for (const double value : values) spread.mean += value / static_cast<double>(values.size());
   for (const double value : values) spread.deviation += (value - spread.mean) * (value - spread.mean);
-  spread.deviation = values.size() < 2 ? 0 : std::sqrt(spread.deviation / static_cast<double>(values.size() - 1));
+  spread.deviation =
+      values.size() < 2 ? 0 : std::sqrt(spread.deviation / static_cast<double>(values.size() - 1));
   return spread;
 }
 
@@ -47,7 +48,8 @@ const Retrained* Costliest(const std::vector<Retrained>& all, FrontCost cost, do
 
 }  // namespace
 
-StatusOr<std::optional<FrontExtras::Comparison>> CompareWithUniform(Exploration& exploration, std::size_t repeats,
+StatusOr<std::optional<FrontExtras::Comparison>> CompareWithUniform(Exploration& exploration,
+                                                                    std::size_t repeats,
                                                                     const Exploration::Watch& watch) {
   const std::optional<ParetoFront> front = exploration.Front();
   TRIBUTARY_CHECK(front.has_value());
@@ -75,13 +77,15 @@ StatusOr<std::optional<FrontExtras::Comparison>> CompareWithUniform(Exploration&
       for (Retrained* one : who[i]) one->losses.push_back((*losses)[i]);
     }
   }
-  if (comparison.uniform.empty() || comparison.front.front().losses.empty()) return std::optional<FrontExtras::Comparison>();
+  if (comparison.uniform.empty() || comparison.front.front().losses.empty())
+    return std::optional<FrontExtras::Comparison>();
   return std::optional(std::move(comparison));
 }
 
 std::vector<double> ComparedCosts::Gains() const {
   std::vector<double> gains;
-  for (std::size_t i = 0; i < front->losses.size(); ++i) gains.push_back(uniform->losses[i] - front->losses[i]);
+  for (std::size_t i = 0; i < front->losses.size(); ++i)
+    gains.push_back(uniform->losses[i] - front->losses[i]);
   return gains;
 }
 
@@ -113,7 +117,8 @@ ComparisonTally TallyOf(const FrontExtras::Comparison& comparison, FrontCost cos
 }
 
 std::string DescribeComparison(const FrontExtras::Comparison& comparison, FrontCost cost) {
-  TextTable table({"from cost", "uniform at", "loss", "front at", "loss", "front gains"}, TextTable::Right::kAllButFirst);
+  TextTable table({"from cost", "uniform at", "loss", "front at", "loss", "front gains"},
+                  TextTable::Right::kAllButFirst);
   const double full = comparison.front.back().point.Cost(cost);
   for (const ComparedCosts& part : CompareAtAllCosts(comparison, cost)) {
     table.AddRow({ShareText(part.from / full), ShareText(part.uniform->point.Cost(cost) / full),

@@ -12,7 +12,8 @@ namespace tributary {
 // Whether the search was worth it: the front against uniform vectors (one rate for all groups, as in Federated Dropout).
 // Those on the front were chosen for the losses they had, so all of both are trained again with chance that had no part in
 // the choice: `repeats` times, or as often as there was time before somebody said stop. Nothing if that was not once.
-StatusOr<std::optional<FrontExtras::Comparison>> CompareWithUniform(Exploration& exploration, std::size_t repeats,
+StatusOr<std::optional<FrontExtras::Comparison>> CompareWithUniform(Exploration& exploration,
+                                                                    std::size_t repeats,
                                                                     const Exploration::Watch& watch);
 
 // Part of the range of costs, from the cheapest uniform vector to the full network, in which the costliest vectors that can
@@ -31,7 +32,8 @@ std::vector<ComparedCosts> CompareAtAllCosts(const FrontExtras::Comparison& comp
 // Over which share of that range the front's mean loss is below the uniform one's, it is the same vector, or neither.
 struct ComparisonTally {
   double better = 0, same = 0, worse = 0;
-  double clearly_better = 0, clearly_worse = 0;  // by more than the deviation of what it gains, over the repeats
+  double clearly_better = 0,
+         clearly_worse = 0;  // by more than the deviation of what it gains, over the repeats
 };
 ComparisonTally TallyOf(const FrontExtras::Comparison& comparison, FrontCost cost);
 

@@ -11,8 +11,8 @@ TEST(ComparisonTally, ReadsBothAtAllCosts) {
   };
   const FrontExtras::Comparison comparison = {
       {point(0.9, 20, {2.0, 3.0}), point(0.5, 50, {1.0, 1.0}), point(0.2, 80, {0.9, 0.7})},
-      {point(0.8, 10, {2.0, 2.0}), point(0.6, 40, {1.5, 1.0}), point(0.5, 50, {1.0, 1.0}), point(0.3, 70, {0.6, 0.9}),
-       point(0.0, 100, {0.5, 0.5})}};
+      {point(0.8, 10, {2.0, 2.0}), point(0.6, 40, {1.5, 1.0}), point(0.5, 50, {1.0, 1.0}),
+       point(0.3, 70, {0.6, 0.9}), point(0.0, 100, {0.5, 0.5})}};
   //  20 to  40: 0.9 against 0.8, gains 0 and 1: better, by 0.5, deviation 0.71
   //  40 to  50: 0.9 against 0.6, gains 0.5 and 2: better, by 1.25, deviation 1.06
   //  50 to  70: the same vector

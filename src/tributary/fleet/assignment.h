@@ -31,10 +31,11 @@ struct TrainAssignment {
   };
 
   Answer answer = Answer::kGradient;
-  RoundId round{1};         // from 1; says where in its data a device reads and keys its chance, whether or not it was there before
-  int steps = 1;            // always 1 for a gradient
-  int epochs = 0;           // if not 0, instead of steps: passes over the device's own data
-  std::size_t batch = 64;   // samples per step; a device with fewer uses what it has
+  RoundId round{
+      1};  // from 1; says where in its data a device reads and keys its chance, whether or not it was there before
+  int steps = 1;           // always 1 for a gradient
+  int epochs = 0;          // if not 0, instead of steps: passes over the device's own data
+  std::size_t batch = 64;  // samples per step; a device with fewer uses what it has
   // If given, the one batch is what lies here in the endless row of the device's samples, each epoch of which is in a
   // new random order: whoever asks says where the last one ended, and every sample comes once an epoch.
   std::optional<std::int64_t> first;

@@ -33,7 +33,8 @@ struct CutWire {
     return crossing % crossings() == 0 ? Form{activations, cut_values} : Form{gradients, tail_values};
   }
   Form Down(int crossing) const {
-    return crossing % crossings() + 1 < crossings() ? Form{activations, tail_values} : Form{gradients, cut_values};
+    return crossing % crossings() + 1 < crossings() ? Form{activations, tail_values}
+                                                    : Form{gradients, cut_values};
   }
   // What a batch takes to the coordinator, with its labels if they travel: four bytes each.
   std::size_t BytesUp(int crossing, std::size_t samples) const {

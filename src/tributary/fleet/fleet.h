@@ -78,7 +78,9 @@ struct RoundRequest : Inquiry {
   // number, and only participants. Who meets whom is mutual. One that does not come is left out, and its weight is the
   // device's own.
   std::vector<std::vector<Meeting>> meetings;
-  std::size_t BatchOf(std::size_t participant) const { return batches.empty() ? assignment.batch : batches[participant]; }
+  std::size_t BatchOf(std::size_t participant) const {
+    return batches.empty() ? assignment.batch : batches[participant];
+  }
 };
 
 // The one seam between real and simulated: a number of devices that can be given work. Both kinds run the same device
@@ -118,7 +120,8 @@ class Fleet {
   virtual void Counted(RoundId) {}
 
   // Sums over the samples that these devices hold out; one whose answer does not come adds nothing.
-  virtual StatusOr<EvaluationTotals> Evaluate(const EvaluateAssignment& assignment, const Inquiry& inquiry) = 0;
+  virtual StatusOr<EvaluationTotals> Evaluate(const EvaluateAssignment& assignment,
+                                              const Inquiry& inquiry) = 0;
   virtual StatusOr<Moments> Calibrate(const CalibrateAssignment& assignment, const Inquiry& inquiry) = 0;
 };
 

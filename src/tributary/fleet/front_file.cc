@@ -20,8 +20,8 @@ std::string ShownInFront(const FrontJson& value) {
   return text.size() > kLongest ? text.substr(0, kLongest) + "…" : text;
 }
 
-StatusOr<const FrontJson*> FrontField(const FrontJson& object, const char* key, bool (FrontJson::*is)() const noexcept,
-                                      const char* wanted) {
+StatusOr<const FrontJson*> FrontField(const FrontJson& object, const char* key,
+                                      bool (FrontJson::*is)() const noexcept, const char* wanted) {
   const auto found = object.find(key);
   if (found == object.end()) return InvalidArgument(std::string("it has no '") + key + "'");
   if (!((*found).*is)()) {
@@ -31,20 +31,24 @@ StatusOr<const FrontJson*> FrontField(const FrontJson& object, const char* key, 
 }
 
 StatusOr<double> FrontNumber(const FrontJson& object, const char* key) {
-  TRIBUTARY_ASSIGN_OR_RETURN(const FrontJson* value, FrontField(object, key, &FrontJson::is_number, "a number"));
+  TRIBUTARY_ASSIGN_OR_RETURN(const FrontJson* value,
+                             FrontField(object, key, &FrontJson::is_number, "a number"));
   return value->get<double>();
 }
 
 StatusOr<ParetoFront::Group> ReadFrontGroup(const FrontJson& object) {
   if (!object.is_object()) return InvalidArgument("it is " + ShownInFront(object) + ", not an object");
   ParetoFront::Group group;
-  TRIBUTARY_ASSIGN_OR_RETURN(const FrontJson* name, FrontField(object, "name", &FrontJson::is_string, "a text"));
+  TRIBUTARY_ASSIGN_OR_RETURN(const FrontJson* name,
+                             FrontField(object, "name", &FrontJson::is_string, "a text"));
   group.name = name->get<std::string>();
-  TRIBUTARY_ASSIGN_OR_RETURN(const FrontJson* channels,
-                             FrontField(object, "channels", &FrontJson::is_number_unsigned, "a whole number"));
+  TRIBUTARY_ASSIGN_OR_RETURN(
+      const FrontJson* channels,
+      FrontField(object, "channels", &FrontJson::is_number_unsigned, "a whole number"));
   const auto count = channels->get<std::uint64_t>();
   if (count < 1 || count > static_cast<std::uint64_t>(kMostChannels)) {
-    return InvalidArgument("its 'channels' is " + ShownInFront(*channels) + "; a group has from 1 to a thousand million");
+    return InvalidArgument("its 'channels' is " + ShownInFront(*channels) +
+                           "; a group has from 1 to a thousand million");
   }
   group.channels = static_cast<std::int64_t>(count);
   return group;
@@ -53,9 +57,11 @@ StatusOr<ParetoFront::Group> ReadFrontGroup(const FrontJson& object) {
 StatusOr<FrontPoint> ReadFrontPoint(const FrontJson& object) {
   if (!object.is_object()) return InvalidArgument("it is " + ShownInFront(object) + ", not an object");
   FrontPoint point;
-  TRIBUTARY_ASSIGN_OR_RETURN(const FrontJson* dropout, FrontField(object, "dropout", &FrontJson::is_array, "a list"));
+  TRIBUTARY_ASSIGN_OR_RETURN(const FrontJson* dropout,
+                             FrontField(object, "dropout", &FrontJson::is_array, "a list"));
   for (const FrontJson& rate : *dropout) {
-    if (!rate.is_number()) return InvalidArgument("its 'dropout' has " + ShownInFront(rate) + " in it, not a number");
+    if (!rate.is_number())
+      return InvalidArgument("its 'dropout' has " + ShownInFront(rate) + " in it, not a number");
     point.dropout.push_back(rate.get<double>());
   }
   TRIBUTARY_ASSIGN_OR_RETURN(point.macs, FrontNumber(object, "macs"));
@@ -65,16 +71,18 @@ StatusOr<FrontPoint> ReadFrontPoint(const FrontJson& object) {
 }
 
 template <typename Item, typename Read>
-StatusOr<std::vector<Item>> ReadFrontList(const FrontJson& root, const char* key, std::size_t most, const Read& read) {
+StatusOr<std::vector<Item>> ReadFrontList(const FrontJson& root, const char* key, std::size_t most,
+                                          const Read& read) {
   TRIBUTARY_ASSIGN_OR_RETURN(const FrontJson* list, FrontField(root, key, &FrontJson::is_array, "a list"));
   if (list->size() > most) {
-    return ResourceExhausted(std::string("its '") + key + "' has " + std::to_string(list->size()) + " entries; at most " +
-                             std::to_string(most) + " are read");
+    return ResourceExhausted(std::string("its '") + key + "' has " + std::to_string(list->size()) +
+                             " entries; at most " + std::to_string(most) + " are read");
   }
   std::vector<Item> items;
   for (std::size_t i = 0; i < list->size(); ++i) {
     auto item = read((*list)[i]);
-    if (!item.ok()) return std::move(item).status().WithContext("entry " + std::to_string(i) + " of '" + key + "'");
+    if (!item.ok())
+      return std::move(item).status().WithContext("entry " + std::to_string(i) + " of '" + key + "'");
     items.push_back(std::move(item).value());
   }
   return items;
@@ -82,11 +90,13 @@ StatusOr<std::vector<Item>> ReadFrontList(const FrontJson& root, const char* key
 
 Status ReadFrontCosts(const FrontJson& root, ParetoFront& front) {
   if (root.contains("cost")) {
-    TRIBUTARY_ASSIGN_OR_RETURN(const FrontJson* cost, FrontField(root, "cost", &FrontJson::is_string, "a text"));
+    TRIBUTARY_ASSIGN_OR_RETURN(const FrontJson* cost,
+                               FrontField(root, "cost", &FrontJson::is_string, "a text"));
     TRIBUTARY_ASSIGN_OR_RETURN(front.cost, ParseFrontCost(cost->get_ref<const std::string&>()));
   }
   if (root.contains("channels")) {
-    TRIBUTARY_ASSIGN_OR_RETURN(const FrontJson* channels, FrontField(root, "channels", &FrontJson::is_string, "a text"));
+    TRIBUTARY_ASSIGN_OR_RETURN(const FrontJson* channels,
+                               FrontField(root, "channels", &FrontJson::is_string, "a text"));
     TRIBUTARY_ASSIGN_OR_RETURN(front.channels, ParseChannelChoice(channels->get_ref<const std::string&>()));
   }
   if (root.contains("batch")) {
@@ -98,14 +108,15 @@ Status ReadFrontCosts(const FrontJson& root, ParetoFront& front) {
     TRIBUTARY_ASSIGN_OR_RETURN(front.untrained, FrontNumber(root, "untrained"));
   }
   if (!root.contains("cost_model")) return OkStatus();
-  TRIBUTARY_ASSIGN_OR_RETURN(const FrontJson* model, FrontField(root, "cost_model", &FrontJson::is_object, "an object"));
+  TRIBUTARY_ASSIGN_OR_RETURN(const FrontJson* model,
+                             FrontField(root, "cost_model", &FrontJson::is_object, "an object"));
   for (const auto& [key, term] : {std::pair{"fixed_s", &front.cost_model.fixed},
                                   {"per_mac_s", &front.cost_model.per_mac},
                                   {"per_byte_s", &front.cost_model.per_byte}}) {
     TRIBUTARY_ASSIGN_OR_RETURN(*term, FrontNumber(*model, key));
     if (!(*term >= 0 && *term <= 1e9)) {
-      return InvalidArgument(std::string("'") + key + "' of its cost model is " + ShownInFront((*model)[key]) +
-                             "; terms are seconds from 0 on");
+      return InvalidArgument(std::string("'") + key + "' of its cost model is " +
+                             ShownInFront((*model)[key]) + "; terms are seconds from 0 on");
     }
   }
   return OkStatus();
@@ -138,14 +149,17 @@ StatusOr<ParetoFront> ParseFront(std::string_view text) {
   const FrontJson root = FrontJson::parse(text.begin(), text.end(), watch, /*allow_exceptions=*/false);
   if (too_large) return ResourceExhausted("it has more levels of brackets, or more parts, than a front");
   if (root.is_discarded()) return InvalidArgument("it is not JSON");
-  if (!root.is_object()) return InvalidArgument("it is " + ShownInFront(root) + ", not an object with 'groups' and 'front'");
+  if (!root.is_object())
+    return InvalidArgument("it is " + ShownInFront(root) + ", not an object with 'groups' and 'front'");
   ParetoFront front;
-  TRIBUTARY_ASSIGN_OR_RETURN(const FrontJson* model, FrontField(root, "model", &FrontJson::is_string, "a text"));
+  TRIBUTARY_ASSIGN_OR_RETURN(const FrontJson* model,
+                             FrontField(root, "model", &FrontJson::is_string, "a text"));
   front.model = model->get<std::string>();
   TRIBUTARY_RETURN_IF_ERROR(ReadFrontCosts(root, front));
-  TRIBUTARY_ASSIGN_OR_RETURN(front.groups,
-                             ReadFrontList<ParetoFront::Group>(root, "groups", kMostFrontGroups, ReadFrontGroup));
-  TRIBUTARY_ASSIGN_OR_RETURN(front.points, ReadFrontList<FrontPoint>(root, "front", kMostFrontPoints, ReadFrontPoint));
+  TRIBUTARY_ASSIGN_OR_RETURN(
+      front.groups, ReadFrontList<ParetoFront::Group>(root, "groups", kMostFrontGroups, ReadFrontGroup));
+  TRIBUTARY_ASSIGN_OR_RETURN(front.points,
+                             ReadFrontList<FrontPoint>(root, "front", kMostFrontPoints, ReadFrontPoint));
   TRIBUTARY_RETURN_IF_ERROR(CheckFront(front));
   return front;
 }
@@ -195,7 +209,8 @@ FrontJson FrontToJson(const ParetoFront& front, const FrontExtras& extras) {
       }
       return items;
     };
-    root["comparison"] = {{"uniform", list(extras.comparison->uniform)}, {"front", list(extras.comparison->front)}};
+    root["comparison"] = {{"uniform", list(extras.comparison->uniform)},
+                          {"front", list(extras.comparison->front)}};
   }
   return root;
 }

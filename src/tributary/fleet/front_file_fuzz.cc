@@ -13,8 +13,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     TRIBUTARY_CHECK(!front.status().message().empty());
     return 0;
   }
-  for (const FrontPoint& point : front->points) TRIBUTARY_CHECK(front->BestFit(point.Cost(front->cost)) == &point);
+  for (const FrontPoint& point : front->points)
+    TRIBUTARY_CHECK(front->BestFit(point.Cost(front->cost)) == &point);
   const auto again = ParseFront(FormatFront(*front));
-  TRIBUTARY_CHECK(again.ok() && again->points == front->points && again->groups.size() == front->groups.size());
+  TRIBUTARY_CHECK(again.ok() && again->points == front->points &&
+                  again->groups.size() == front->groups.size());
   return 0;
 }

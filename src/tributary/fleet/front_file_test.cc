@@ -64,7 +64,8 @@ TEST(FrontFile, SaysWhatIsWrongAndWhere) {
   expect(With("[0.5, 0.75]", "[0.5]"), "it has 1 dropout rates, and there are 2 channel groups");
   expect(With("[0.5, 0.75]", "[0.5, \"x\"]"), "entry 0 of 'front': its 'dropout' has \"x\"");
   expect(With("\"macs\": 1000", "\"macs\": 5000"), "sorted by ascending macs");
-  expect(With("\"convergence\": 1.5", "\"convergence\": null"), "entry 0 of 'front': its 'convergence' is null");
+  expect(With("\"convergence\": 1.5", "\"convergence\": null"),
+         "entry 0 of 'front': its 'convergence' is null");
   expect(With("\"channels\": 64", "\"channels\": -1"), "entry 1 of 'groups': its 'channels' is -1");
   expect(With("\"channels\": 64", "\"channels\": 0"), "a group has from 1");
   expect(With("\"cost\": \"macs\"", "\"cost\": \"mac\""), "did you mean 'macs'?");

@@ -41,7 +41,8 @@ void LinkEstimate::Solve() {
   const double bb = bytes_bytes_ + kThoughtBytes * kThoughtBytes;
   const double st = setups_seconds_ + kThoughtSetups * kThoughtSetups * thought_setup_;
   const double bt = bytes_seconds_ + kThoughtBytes * kThoughtBytes * per_byte_;
-  const double determinant = ss * bb - setups_bytes_ * setups_bytes_;  // Above 0: the added weights see to it.
+  const double determinant =
+      ss * bb - setups_bytes_ * setups_bytes_;  // Above 0: the added weights see to it.
   setup_ = (st * bb - bt * setups_bytes_) / determinant;
   per_byte_ = (ss * bt - setups_bytes_ * st) / determinant;
   // Neither can be negative; where noise makes one so, the other explains all.

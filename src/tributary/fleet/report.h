@@ -26,7 +26,7 @@ enum class UpdatePart { kParameters, kStatistics };
 // How training went on a device.
 struct TrainingMetrics {
   std::int64_t samples = 0;
-  double loss = 0;           // mean over the samples
+  double loss = 0;  // mean over the samples
   std::int64_t correct = 0;
 };
 
@@ -63,7 +63,7 @@ struct Moments {
 
 // How much of the network a device trained, where that is its choice.
 struct KeptShare {
-  double macs = 1;        // of a step, as a share of the whole network's: over its steps on average
+  double macs = 1;  // of a step, as a share of the whole network's: over its steps on average
   std::vector<std::uint32_t> entries;  // of the menu it chose from: of each step; one where all are the same
 };
 
@@ -77,10 +77,10 @@ struct DeviceReport {
   Duration pull{0};
   Duration compute{0};
   Duration push{0};
-  Duration wait{0};  // for its stream, and from its arrival or its absence to the round's end
-  Duration hidden{0};    // of transfers behind computation
+  Duration wait{0};                 // for its stream, and from its arrival or its absence to the round's end
+  Duration hidden{0};               // of transfers behind computation
   std::optional<Duration> planned;  // how long its part should have taken, where there was a plan
-  Duration hideable{0};  // what could be: all of a pass or all of its transfers, whichever is less
+  Duration hideable{0};             // what could be: all of a pass or all of its transfers, whichever is less
   Bytes down;
   Bytes up;
   Bytes injected;  // of both: samples that are shared
@@ -90,8 +90,8 @@ struct DeviceReport {
     std::int64_t buffered = 0;
     Duration oldest{0};  // how long the first of them has been there
     // Since the device was started:
-    std::int64_t dropped = 0;      // by its buffer, unused
-    std::int64_t missing = 0;      // positions that never came
+    std::int64_t dropped = 0;  // by its buffer, unused
+    std::int64_t missing = 0;  // positions that never came
     std::int64_t undecodable = 0;
     // What this update was learnt from, both included; none where there is none.
     std::int64_t first = 0;

@@ -27,7 +27,8 @@ StepPlanner::StepPlanner(TransferOptions options, std::shared_ptr<const std::vec
       costs_(first),
       down_(first.pull_setup, first.pull_per_byte),
       up_(first.push_setup, first.push_per_byte) {
-  TRIBUTARY_CHECK(first.forward.size() == unit_bytes_->size() && first.backward.size() == unit_bytes_->size());
+  TRIBUTARY_CHECK(first.forward.size() == unit_bytes_->size() &&
+                  first.backward.size() == unit_bytes_->size());
   Plan();
 }
 
@@ -50,9 +51,8 @@ void StepPlanner::Plan() {
   plan_.pull = PlanTransfers(options_.strategy, forward, bound);
   plan_.push = options_.whole_push ? TransferPlan{{0, unit_bytes_->size() - 1}}
                                    : PlanTransfers(options_.strategy, backward, bound);
-  plan_.predicted =
-      1e-3 * (FinishTime(forward, plan_.pull) + FinishTime(backward, plan_.push)) + costs_.between +
-      costs_.latency;
+  plan_.predicted = 1e-3 * (FinishTime(forward, plan_.pull) + FinishTime(backward, plan_.push)) +
+                    costs_.between + costs_.latency;
 }
 
 bool StepPlanner::Observe(const StepObservation& seen) {

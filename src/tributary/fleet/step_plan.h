@@ -24,7 +24,8 @@ struct StepCosts {
   double latency = 0;                     // before the first byte and after the last
   double pull_setup = 0, push_setup = 0;  // per segment
   double pull_per_byte = 0, push_per_byte = 0;
-  double push_ratio = 1;  // bytes that are sent for a byte of the update: less than one where it is compressed
+  double push_ratio =
+      1;  // bytes that are sent for a byte of the update: less than one where it is compressed
 };
 
 // What was seen of a step. Transfers are as LinkEstimate::Observe wants them; nothing where nothing could be seen.

@@ -25,7 +25,8 @@ StepCosts Costs(double setup, double per_byte) {
 // How long a plan takes when these are the true costs.
 double Takes(const StepPlan& plan, const StepCosts& costs) {
   const TransferProfile profile = StepPlanner({}, Bytes(), costs).Profile();
-  return 1e-3 * (FinishTime(profile.Forward(), plan.pull) + FinishTime(profile.Backward(), plan.push)) + costs.between;
+  return 1e-3 * (FinishTime(profile.Forward(), plan.pull) + FinishTime(profile.Backward(), plan.push)) +
+         costs.between;
 }
 
 // What a device would see of a step, with some noise on every transfer.
@@ -35,7 +36,8 @@ StepObservation Step(const StepPlan& plan, const StepCosts& costs, Rng& rng) {
   const auto moves = [&](const TransferPlan& segments, double setup, double per_byte, auto& out) {
     for (const LayerRun& run : segments) {
       double size = 0;
-      for (std::size_t unit = run.first; unit <= run.last; ++unit) size += static_cast<double>((*bytes)[unit]);
+      for (std::size_t unit = run.first; unit <= run.last; ++unit)
+        size += static_cast<double>((*bytes)[unit]);
       out.push_back({1, size, (setup + size * per_byte) * (1 + 0.02 * Normal(rng))});
     }
   };
@@ -104,7 +106,8 @@ TEST(StepPlanner, PlansAnewWhenTheLinkChanges) {
   const StepPlanner knowing({.strategy = TransferStrategy::kOptimal}, Bytes(), costs);
   EXPECT_GT(Takes(planner.plan(), costs), 1.03 * knowing.plan().predicted) << "the test shows nothing";
   int replanned = 0;
-  for (int step = 0; step < 10; ++step) replanned += planner.Observe(Step(planner.plan(), costs, rng)) ? 1 : 0;
+  for (int step = 0; step < 10; ++step)
+    replanned += planner.Observe(Step(planner.plan(), costs, rng)) ? 1 : 0;
   EXPECT_GE(replanned, 1);
   EXPECT_LE(Takes(planner.plan(), costs), 1.01 * knowing.plan().predicted);
   EXPECT_NEAR(planner.plan().predicted, knowing.plan().predicted, 0.05 * knowing.plan().predicted);
@@ -123,8 +126,8 @@ TEST(StepPlanner, FollowsTheProcessorToo) {
 }
 
 TEST(StepPlanner, KeepsTheBound) {
-  const StepPlanner planner({.strategy = TransferStrategy::kSequential, .largest_segment = 1'000'000}, Bytes(),
-                            Costs(0.002, 2e-8));
+  const StepPlanner planner({.strategy = TransferStrategy::kSequential, .largest_segment = 1'000'000},
+                            Bytes(), Costs(0.002, 2e-8));
   EXPECT_GT(planner.plan().pull.size(), 1);
   for (const LayerRun& run : planner.plan().pull) {
     std::int64_t bytes = 0;

@@ -15,7 +15,8 @@ constexpr std::size_t kLongestName = 1000;
 // Sums of a million of them stay exact enough and far from overflow.
 constexpr double kLongestMs = 1e12;
 
-const std::vector<std::string> kLayerKeys = {"name", "pull_ms", "forward_ms", "backward_ms", "push_ms", "bytes"};
+const std::vector<std::string> kLayerKeys = {"name",        "pull_ms", "forward_ms",
+                                             "backward_ms", "push_ms", "bytes"};
 const std::vector<std::string> kProfileKeys = {"setup_ms", "pull_setup_ms", "push_setup_ms", "layers"};
 
 Status CheckKeys(const Json& object, const std::vector<std::string>& known, const std::string& where) {
@@ -36,7 +37,8 @@ std::string Shown(const Json& value) {
 StatusOr<double> Milliseconds(const Json& object, const char* key, const std::string& where) {
   const auto found = object.find(key);
   if (found == object.end()) return InvalidArgument(where + " has no '" + key + "'");
-  if (!found->is_number()) return InvalidArgument(where + ": '" + key + "' is " + Shown(*found) + ", not a number");
+  if (!found->is_number())
+    return InvalidArgument(where + ": '" + key + "' is " + Shown(*found) + ", not a number");
   const auto value = found->get<double>();
   if (!(value >= 0 && value <= kLongestMs)) {
     return InvalidArgument(where + ": '" + key + "' is " + Shown(*found) +
@@ -98,7 +100,8 @@ SegmentBound TransferProfile::Bound(std::optional<std::int64_t> most_bytes) cons
 StatusOr<TransferProfile> ParseTransferProfile(std::string_view text) {
   const Json root = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (root.is_discarded()) return InvalidArgument("it is not JSON");
-  if (!root.is_object()) return InvalidArgument("it is " + Shown(root) + ", not an object with 'setup_ms' and 'layers'");
+  if (!root.is_object())
+    return InvalidArgument("it is " + Shown(root) + ", not an object with 'setup_ms' and 'layers'");
   TRIBUTARY_RETURN_IF_ERROR(CheckKeys(root, kProfileKeys, "the profile"));
   TransferProfile profile;
   const bool both = root.contains("pull_setup_ms") && root.contains("push_setup_ms");

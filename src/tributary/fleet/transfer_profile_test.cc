@@ -39,8 +39,8 @@ TEST(TransferProfile, SaysWhatIsWrongAndWhere) {
     EXPECT_NE(profile.status().message().find(said), std::string::npos) << profile.status();
   };
   const auto layer = [](const std::string& changed) {
-    return R"({"setup_ms": 1, "layers": [{"pull_ms": 1, "forward_ms": 1, "backward_ms": 1, "push_ms": 1}, )" + changed +
-           "]}";
+    return R"({"setup_ms": 1, "layers": [{"pull_ms": 1, "forward_ms": 1, "backward_ms": 1, "push_ms": 1}, )" +
+           changed + "]}";
   };
   expect("", "not JSON");
   expect("[1, 2]", "not an object");
@@ -51,7 +51,8 @@ TEST(TransferProfile, SaysWhatIsWrongAndWhere) {
   expect(R"({"setup_ms": 1, "layers": [1], "lairs": 2})", "layers");
   expect(layer("7"), "layer 1 is 7");
   expect(layer(R"({"pull_ms": 1, "forward_ms": 1, "backward_ms": 1})"), "layer 1 has no 'push_ms'");
-  expect(layer(R"({"pull_ms": "x", "forward_ms": 1, "backward_ms": 1, "push_ms": 1})"), "layer 1: 'pull_ms' is \"x\"");
+  expect(layer(R"({"pull_ms": "x", "forward_ms": 1, "backward_ms": 1, "push_ms": 1})"),
+         "layer 1: 'pull_ms' is \"x\"");
   expect(layer(R"({"pull_ms": -0.5, "forward_ms": 1, "backward_ms": 1, "push_ms": 1})"), "-0.5");
   expect(layer(R"({"pull_ms": 1e400, "forward_ms": 1, "backward_ms": 1, "push_ms": 1})"), "");
   expect(layer(R"({"pull_ms": NaN, "forward_ms": 1, "backward_ms": 1, "push_ms": 1})"), "not JSON");

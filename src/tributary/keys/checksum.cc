@@ -17,7 +17,8 @@ StatusOr<Checksum> ChecksumOfFile(const std::filesystem::path& path, Checksum::K
   if (!file) return SystemError("cannot read", path, errno);
   const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context(EVP_MD_CTX_new(), EVP_MD_CTX_free);
   const EVP_MD* const method = kind == Checksum::Kind::kMd5 ? EVP_md5() : EVP_sha256();
-  if (!context || EVP_DigestInit_ex(context.get(), method, nullptr) != 1) return OpenSslError("cannot begin a check sum");
+  if (!context || EVP_DigestInit_ex(context.get(), method, nullptr) != 1)
+    return OpenSslError("cannot begin a check sum");
   std::array<char, 65536> piece;
   while (file) {
     file.read(piece.data(), piece.size());
@@ -28,7 +29,8 @@ StatusOr<Checksum> ChecksumOfFile(const std::filesystem::path& path, Checksum::K
   if (file.bad()) return SystemError("cannot read", path, errno);
   std::array<unsigned char, EVP_MAX_MD_SIZE> sum;
   unsigned int size = 0;
-  if (EVP_DigestFinal_ex(context.get(), sum.data(), &size) != 1) return OpenSslError("cannot end a check sum");
+  if (EVP_DigestFinal_ex(context.get(), sum.data(), &size) != 1)
+    return OpenSslError("cannot end a check sum");
   Checksum result{kind, ""};
   for (unsigned int i = 0; i < size; ++i) {
     constexpr const char* kDigits = "0123456789abcdef";

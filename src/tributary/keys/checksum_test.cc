@@ -17,7 +17,8 @@ TEST(ChecksumOfFile, IsThatOfTheStandards) {
   };
   EXPECT_EQ(sum("", Checksum::Kind::kMd5), "d41d8cd98f00b204e9800998ecf8427e");
   EXPECT_EQ(sum("abc", Checksum::Kind::kMd5), "900150983cd24fb0d6963f7d28e17f72");
-  EXPECT_EQ(sum("abc", Checksum::Kind::kSha256), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  EXPECT_EQ(sum("abc", Checksum::Kind::kSha256),
+            "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
   EXPECT_EQ(sum(std::string(1'000'000, 'a'), Checksum::Kind::kSha256),
             "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
   std::filesystem::remove(path);

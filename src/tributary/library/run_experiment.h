@@ -32,7 +32,8 @@ struct RunResult {
   std::optional<double> accuracy;  // on the test set, of the final weights
   Duration time{0};                // on the fleet's virtual clock
   Bytes down{0}, up{0};
-  std::string digest;  // of every event and the final weights: the same for the same experiment, seed and extensions
+  std::string
+      digest;  // of every event and the final weights: the same for the same experiment, seed and extensions
 };
 
 // Runs an experiment on a simulated fleet, as `tributary run` does, without a word on standard output. Whatever is wrong with

@@ -44,8 +44,9 @@ TEST(CutPoints, LieBetweenTheBlocksOfAResNetNotInsideThem) {
   for (NodeIndex i = 0; i < model.graph.size(); ++i) {
     if (model.cuts[i]) names.push_back(model.graph.node(i).name);
   }
-  EXPECT_EQ(names, (std::vector<std::string>{"conv1", "bn1", "relu", "layer1.0.add", "layer1.0.relu", "layer2.0.add",
-                                             "layer2.0.relu", "layer3.0.add", "layer3.0.relu", "avgpool", "flatten"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"conv1", "bn1", "relu", "layer1.0.add", "layer1.0.relu",
+                                             "layer2.0.add", "layer2.0.relu", "layer3.0.add", "layer3.0.relu",
+                                             "avgpool", "flatten"}));
 }
 
 TEST(TransferUnits, AreALayerWithItsNorm) {

@@ -72,7 +72,8 @@ std::vector<Variables> TieChannels(const Graph& graph, Ties& ties) {
     if (const auto* conv = std::get_if<Conv>(&node.operation)) {
       make_all();
       if (conv->groups > 1) UniteBlocks(ties, {&input(0), &mine}, conv->groups);
-    } else if (std::holds_alternative<Input>(node.operation) || std::holds_alternative<Linear>(node.operation)) {
+    } else if (std::holds_alternative<Input>(node.operation) ||
+               std::holds_alternative<Linear>(node.operation)) {
       make_all();
     } else if (const auto* norm = std::get_if<GroupNorm>(&node.operation)) {
       mine = input(0);
@@ -83,7 +84,8 @@ std::vector<Variables> TieChannels(const Graph& graph, Ties& ties) {
         for (std::size_t c = 0; c < mine.size(); ++c) ties.Unite(mine[c], input(k)[c]);
       }
     } else if (std::holds_alternative<Concat>(node.operation)) {
-      for (std::size_t k = 0; k < node.inputs.size(); ++k) mine.insert(mine.end(), input(k).begin(), input(k).end());
+      for (std::size_t k = 0; k < node.inputs.size(); ++k)
+        mine.insert(mine.end(), input(k).begin(), input(k).end());
     } else if (std::holds_alternative<Flatten>(node.operation)) {
       const Shape& shape = graph.shape(node.inputs[0]);
       for (const std::int32_t variable : input(0)) {
@@ -110,7 +112,8 @@ ChannelGroups FindChannelGroups(const Graph& graph, const std::vector<bool>& fro
   for (NodeIndex node = 0; node < frozen.size(); ++node) {
     if (!frozen[node]) continue;
     for (const std::int32_t variable : variables[node]) fixed.insert(ties.Root(variable));
-    for (const std::int32_t variable : variables[graph.node(node).inputs[0]]) fixed.insert(ties.Root(variable));
+    for (const std::int32_t variable : variables[graph.node(node).inputs[0]])
+      fixed.insert(ties.Root(variable));
   }
 
   // Makers of each atom, then one group per distinct set of makers, in order of first appearance.
@@ -162,7 +165,8 @@ KeptAtoms AllAtoms(const ChannelGroups& groups) {
   return kept;
 }
 
-std::vector<std::vector<std::int32_t>> ChannelsThatRemain(const ChannelGroups& groups, const KeptAtoms& kept) {
+std::vector<std::vector<std::int32_t>> ChannelsThatRemain(const ChannelGroups& groups,
+                                                          const KeptAtoms& kept) {
   TRIBUTARY_CHECK(kept.size() == groups.groups.size());
   std::vector<std::vector<char>> remains;
   for (std::size_t group = 0; group < kept.size(); ++group) {
@@ -175,7 +179,8 @@ std::vector<std::vector<std::int32_t>> ChannelsThatRemain(const ChannelGroups& g
     const auto& of_node = groups.of_node[node];
     for (std::size_t i = 0; i < of_node.size(); ++i) {
       const auto [group, atom] = of_node[i];
-      if (group >= 0 && remains[static_cast<std::size_t>(group)][static_cast<std::size_t>(atom)] == 0) continue;
+      if (group >= 0 && remains[static_cast<std::size_t>(group)][static_cast<std::size_t>(atom)] == 0)
+        continue;
       channels[node].push_back(static_cast<std::int32_t>(i));
     }
   }

@@ -18,9 +18,9 @@ namespace tributary {
 // enters or leaves part of a network.
 struct ChannelGroups {
   struct Group {
-    std::string name;            // of the first layer that makes its channels; "#2" where one layer starts two groups
-    std::int64_t channels = 0;   // of that layer, in this group
-    std::int64_t atoms = 0;      // how many can be kept or dropped independently
+    std::string name;  // of the first layer that makes its channels; "#2" where one layer starts two groups
+    std::int64_t channels = 0;  // of that layer, in this group
+    std::int64_t atoms = 0;     // how many can be kept or dropped independently
   };
 
   // Where one channel belongs; group −1 for one that is never dropped.
@@ -30,8 +30,8 @@ struct ChannelGroups {
     friend bool operator==(const Channel&, const Channel&) = default;
   };
 
-  std::vector<Group> groups;                      // in execution order of their first layer
-  std::vector<std::vector<Channel>> of_node;      // per node, per channel (or column) of its output
+  std::vector<Group> groups;                  // in execution order of their first layer
+  std::vector<std::vector<Channel>> of_node;  // per node, per channel (or column) of its output
 };
 
 // Nor those that nodes which are frozen give and read: their weights stay as they are.

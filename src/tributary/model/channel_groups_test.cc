@@ -34,8 +34,8 @@ NodeIndex Pointwise(GraphBuilder& b, const std::string& name, NodeIndex x, std::
 TEST(ChannelGroups, AdditionsTieAStageOfAResNet) {
   const auto graph = BuildZooGraph({"resnet8", {}, {}, Stem::kAuto});
   EXPECT_EQ(Names(FindChannelGroups(*graph)),
-            (std::vector<std::string>{"conv1:16", "layer1.0.conv1:16", "layer2.0.conv1:32", "layer2.0.conv2:32",
-                                      "layer3.0.conv1:64", "layer3.0.conv2:64"}));
+            (std::vector<std::string>{"conv1:16", "layer1.0.conv1:16", "layer2.0.conv1:32",
+                                      "layer2.0.conv2:32", "layer3.0.conv1:64", "layer3.0.conv2:64"}));
 }
 
 TEST(ChannelGroups, DepthwiseConvolutionsFollowTheirInput) {
@@ -121,7 +121,8 @@ std::map<Vertex, int> NaiveComponents(const Graph& graph) {
     const Node& node = graph.node(i);
     const auto channels = static_cast<std::size_t>(graph.shape(i).channels);
     for (std::size_t c = 0; c < channels; ++c) edges[{i, c}];
-    if (std::holds_alternative<Input>(node.operation) || std::holds_alternative<Linear>(node.operation)) continue;
+    if (std::holds_alternative<Input>(node.operation) || std::holds_alternative<Linear>(node.operation))
+      continue;
     const auto in = static_cast<std::size_t>(graph.shape(node.inputs[0]).channels);
     if (const auto* conv = std::get_if<Conv>(&node.operation)) {
       const auto groups = static_cast<std::size_t>(conv->groups);
@@ -179,11 +180,24 @@ Graph RandomGraph(Rng& rng) {
     const std::int64_t channels = b.shape(x).channels;
     NodeIndex made = 0;
     switch (rng.Below(6)) {
-      case 0: made = b.Add(name, Conv{.out_channels = 2 + 2 * static_cast<std::int64_t>(rng.Below(4)), .kernel = {1, 1}}, {x}); break;
-      case 1: made = b.Add(name, Conv{.out_channels = 2 * channels, .kernel = {1, 1}, .groups = channels}, {x}); break;
-      case 2: made = b.Add(name, GroupNorm{channels % 2 == 0 ? 2 : 1}, {x}); break;
-      case 3: made = b.Add(name, Concat{}, {x, pick()}); break;
-      case 4: made = b.Add(name, Conv{.out_channels = 4, .kernel = {1, 1}, .groups = channels % 2 == 0 ? 2 : 1}, {x}); break;
+      case 0:
+        made = b.Add(name,
+                     Conv{.out_channels = 2 + 2 * static_cast<std::int64_t>(rng.Below(4)), .kernel = {1, 1}},
+                     {x});
+        break;
+      case 1:
+        made = b.Add(name, Conv{.out_channels = 2 * channels, .kernel = {1, 1}, .groups = channels}, {x});
+        break;
+      case 2:
+        made = b.Add(name, GroupNorm{channels % 2 == 0 ? 2 : 1}, {x});
+        break;
+      case 3:
+        made = b.Add(name, Concat{}, {x, pick()});
+        break;
+      case 4:
+        made =
+            b.Add(name, Conv{.out_channels = 4, .kernel = {1, 1}, .groups = channels % 2 == 0 ? 2 : 1}, {x});
+        break;
       default: {
         const NodeIndex other = Pointwise(b, name + "c", pick(), channels);
         made = b.Add(name, Add{}, {x, other});

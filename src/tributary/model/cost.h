@@ -9,9 +9,9 @@ namespace tributary {
 
 // What one node costs for one sample. Multiply by the batch for a batch; parameters do not multiply.
 struct NodeCost {
-  Macs macs;                     // multiply-accumulates of the forward pass: convolutions and linear layers, as published
-  std::int64_t parameters = 0;   // learnt values; running statistics are not counted
-  Bytes output;                  // the float32 output: what would cross a cut after this node
+  Macs macs;  // multiply-accumulates of the forward pass: convolutions and linear layers, as published
+  std::int64_t parameters = 0;  // learnt values; running statistics are not counted
+  Bytes output;                 // the float32 output: what would cross a cut after this node
 };
 
 std::vector<NodeCost> NodeCosts(const Graph& graph);

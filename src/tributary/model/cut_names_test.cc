@@ -57,7 +57,8 @@ TEST(FindCut, NamesTheNearestWhereThereAreMany) {
   EXPECT_EQ(
       ErrorFor(graph, "layer2.1.conv1"),
       "resnet50 cannot be cut after 'layer2.1.conv1': more than one tensor is needed beyond it. It can be "
-      "cut after 37 layers, the nearest: layer2.0.relu, layer2.1.add; `tributary models resnet50` lists them");
+      "cut after 37 layers, the nearest: layer2.0.relu, layer2.1.add; `tributary models resnet50` lists "
+      "them");
   const std::string unknown = ErrorFor(graph, "layer2.1.ad");
   EXPECT_EQ(
       unknown.find("resnet50 has no layer 'layer2.1.ad'; did you mean 'layer2.1.add'? It can be cut after 37 "

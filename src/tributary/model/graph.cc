@@ -70,7 +70,8 @@ StatusOr<Graph> GraphBuilder::BuildPart() && {
   std::unordered_set<std::string_view> names;
   for (NodeIndex i = 0; i < graph_.size(); ++i) {
     const Node& node = graph_.node(i);
-    if (node.name.empty()) return InvalidArgument("node " + std::to_string(i) + " of " + graph_.name_ + " has no name");
+    if (node.name.empty())
+      return InvalidArgument("node " + std::to_string(i) + " of " + graph_.name_ + " has no name");
     if (!names.insert(node.name).second) {
       return InvalidArgument("two nodes of " + graph_.name_ + " are named '" + node.name + "'");
     }

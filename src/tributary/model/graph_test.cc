@@ -8,7 +8,9 @@
 namespace tributary {
 namespace {
 
-std::string ErrorOf(const StatusOr<Graph>& graph) { return graph.ok() ? "no error" : graph.status().message(); }
+std::string ErrorOf(const StatusOr<Graph>& graph) {
+  return graph.ok() ? "no error" : graph.status().message();
+}
 
 // A builder with one image input, the rest in `add`, ended by flatten and linear.
 template <typename AddNodes>
@@ -23,16 +25,19 @@ StatusOr<Graph> Build(Shape input, AddNodes add) {
 TEST(Shape, ReadsAndWrites) {
   EXPECT_EQ(FormatShape(*ParseShape("3x32x16")), "3x32x16");
   EXPECT_EQ(FormatShape(Shape::Flat(512)), "512");
-  for (const char* bad : {"", "3", "3x32", "3x32x", "3x32x32x1", "0x3x3", "-1x3x3", "ax3x3", "3x99999999999999999999x3"}) {
+  for (const char* bad :
+       {"", "3", "3x32", "3x32x", "3x32x32x1", "0x3x3", "-1x3x3", "ax3x3", "3x99999999999999999999x3"}) {
     EXPECT_FALSE(ParseShape(bad).ok()) << bad;
   }
 }
 
 TEST(Graph, InfersShapesThroughEveryKind) {
   GraphBuilder b("net", {3, 33, 20});
-  const NodeIndex conv = b.Add("conv", Conv{.out_channels = 8, .kernel = {5, 3}, .stride = {2, 1}, .padding = {2, 0}}, {0});
+  const NodeIndex conv =
+      b.Add("conv", Conv{.out_channels = 8, .kernel = {5, 3}, .stride = {2, 1}, .padding = {2, 0}}, {0});
   EXPECT_EQ(b.shape(conv), (Shape{8, 17, 18}));
-  const NodeIndex dilated = b.Add("dilated", Conv{.out_channels = 8, .kernel = {3, 3}, .dilation = {2, 2}}, {conv});
+  const NodeIndex dilated =
+      b.Add("dilated", Conv{.out_channels = 8, .kernel = {3, 3}, .dilation = {2, 2}}, {conv});
   EXPECT_EQ(b.shape(dilated), (Shape{8, 13, 14}));
   const NodeIndex down = b.Add("pool", MaxPool{{3, 3}, {2, 2}}, {dilated});
   EXPECT_EQ(b.shape(down), (Shape{8, 6, 6}));
@@ -63,10 +68,17 @@ TEST(Graph, PoolingThatRoundsUpKeepsNoWindowOutsideTheImage) {
 }
 
 TEST(Graph, ErrorsNameTheNode) {
-  EXPECT_EQ(ErrorOf(Build({3, 4, 4}, [](GraphBuilder& b) { return b.Add("big", Conv{.out_channels = 4, .kernel = {7, 7}}, {0}); })),
-            "node 'big' (conv) of net: a window of 7x7 does not fit into its input 3x4x4 (padding 0x0); use a larger "
+  EXPECT_EQ(ErrorOf(Build({3, 4, 4},
+                          [](GraphBuilder& b) {
+                            return b.Add("big", Conv{.out_channels = 4, .kernel = {7, 7}}, {0});
+                          })),
+            "node 'big' (conv) of net: a window of 7x7 does not fit into its input 3x4x4 (padding 0x0); use "
+            "a larger "
             "--input or a network with fewer reductions");
-  EXPECT_EQ(ErrorOf(Build({3, 4, 4}, [](GraphBuilder& b) { return b.Add("g", Conv{.out_channels = 4, .kernel = {1, 1}, .groups = 2}, {0}); })),
+  EXPECT_EQ(ErrorOf(Build({3, 4, 4},
+                          [](GraphBuilder& b) {
+                            return b.Add("g", Conv{.out_channels = 4, .kernel = {1, 1}, .groups = 2}, {0});
+                          })),
             "node 'g' (conv) of net: 2 groups do not divide 3 input and 4 output channels");
   EXPECT_EQ(ErrorOf(Build({3, 4, 4},
                           [](GraphBuilder& b) {
@@ -92,7 +104,8 @@ TEST(Graph, ErrorsNameTheNode) {
             "node 'd' (dropout) of net: a dropout rate lies in [0, 1)");
   GraphBuilder open("net", {3, 4, 4});
   open.Add("r", Relu{}, {0});
-  EXPECT_NE(ErrorOf(std::move(open).Build()).find("must give one score per class, found 3x4x4"), std::string::npos);
+  EXPECT_NE(ErrorOf(std::move(open).Build()).find("must give one score per class, found 3x4x4"),
+            std::string::npos);
 }
 
 TEST(Graph, OnlyPartsHaveFurtherInputsAndEndInAnyShape) {
@@ -120,10 +133,14 @@ TEST(ShapeInference, AnswersAnyNumbers) {
   Rng rng(1);
   const auto number = [&]() -> std::int64_t {
     switch (rng.Below(4)) {
-      case 0: return static_cast<std::int64_t>(rng.Below(5));
-      case 1: return -static_cast<std::int64_t>(rng.Below(3));
-      case 2: return static_cast<std::int64_t>(rng.Next());
-      default: return static_cast<std::int64_t>(rng.Below(std::uint64_t{1} << 25));
+      case 0:
+        return static_cast<std::int64_t>(rng.Below(5));
+      case 1:
+        return -static_cast<std::int64_t>(rng.Below(3));
+      case 2:
+        return static_cast<std::int64_t>(rng.Next());
+      default:
+        return static_cast<std::int64_t>(rng.Below(std::uint64_t{1} << 25));
     }
   };
   const auto extent = [&] { return Extent{number(), number()}; };

@@ -40,7 +40,8 @@ void InitialiseWeights(const Model& model, std::uint64_t seed, std::span<float> 
     if (slot.tensor.shape.size() == 1) {
       std::fill(values.begin(), values.end(), 1.0F);
     } else {
-      FillUniform(Rng::ForStream(seed, DeviceId{0}, "weights", i), WeightDeviation(model.graph, slot), values);
+      FillUniform(Rng::ForStream(seed, DeviceId{0}, "weights", i), WeightDeviation(model.graph, slot),
+                  values);
     }
   }
   for (const Layout::Slot& slot : model.statistics.slots) {

@@ -7,14 +7,16 @@
 
 namespace tributary {
 
-std::vector<std::int64_t> KeptCounts(const ChannelGroups& groups, std::span<const double> rates, std::int64_t lanes) {
+std::vector<std::int64_t> KeptCounts(const ChannelGroups& groups, std::span<const double> rates,
+                                     std::int64_t lanes) {
   TRIBUTARY_CHECK(rates.size() == groups.groups.size() && lanes >= 1);
   std::vector<std::int64_t> kept;
   for (std::size_t i = 0; i < rates.size(); ++i) {
     TRIBUTARY_CHECK(rates[i] >= 0 && rates[i] < 1);
     const ChannelGroups::Group& group = groups.groups[i];
     // Where atoms are of several channels, a multiple of fewer of them fills the lanes.
-    const std::int64_t each = std::max<std::int64_t>(1, group.channels / std::max<std::int64_t>(1, group.atoms));
+    const std::int64_t each =
+        std::max<std::int64_t>(1, group.channels / std::max<std::int64_t>(1, group.atoms));
     const std::int64_t step = std::max<std::int64_t>(1, lanes / each);
     const double left = (1 - rates[i]) * static_cast<double>(group.atoms) / static_cast<double>(step);
     const std::int64_t steps = std::max<std::int64_t>(1, std::llround(left));

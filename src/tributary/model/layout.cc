@@ -7,7 +7,9 @@ namespace {
 
 constexpr std::size_t kFloatsPerLine = FlatBuffer::kAlignment / sizeof(float);
 
-std::size_t RoundUp(std::size_t floats) { return (floats + kFloatsPerLine - 1) / kFloatsPerLine * kFloatsPerLine; }
+std::size_t RoundUp(std::size_t floats) {
+  return (floats + kFloatsPerLine - 1) / kFloatsPerLine * kFloatsPerLine;
+}
 
 template <typename TensorsOf>
 Layout MakeLayout(const Graph& graph, const std::vector<TransferUnit>& units, TensorsOf tensors_of) {

@@ -30,9 +30,10 @@ struct Layout {
     Segment segment;
   };
 
-  std::vector<Slot> slots;       // in the order of the buffer
-  std::vector<Segment> units;    // per transfer unit, without gaps; empty segments where a unit has no such tensor
-  std::size_t size = 0;          // floats, padding included
+  std::vector<Slot> slots;  // in the order of the buffer
+  std::vector<Segment>
+      units;             // per transfer unit, without gaps; empty segments where a unit has no such tensor
+  std::size_t size = 0;  // floats, padding included
 
   // What these units have together, both ends included.
   Segment Run(std::size_t first, std::size_t last) const {

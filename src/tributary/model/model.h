@@ -24,10 +24,10 @@ struct Model {
   Model(Graph graph, std::vector<bool> frozen, std::shared_ptr<const FlatBuffer> values);
 
   Graph graph;
-  std::vector<NodeCost> costs;        // per node
-  std::vector<bool> cuts;             // per node: may be cut right after it
-  std::vector<bool> frozen;           // per node
-  std::vector<TransferUnit> units;    // those that are trained
+  std::vector<NodeCost> costs;      // per node
+  std::vector<bool> cuts;           // per node: may be cut right after it
+  std::vector<bool> frozen;         // per node
+  std::vector<TransferUnit> units;  // those that are trained
   ChannelGroups channels;
   Layout parameters;
   Layout statistics;

@@ -13,10 +13,14 @@ std::int64_t NodeTensor::elements() const {
 
 std::string_view NodeTensor::suffix() const {
   switch (role) {
-    case Role::kWeight: return "weight";
-    case Role::kBias: return "bias";
-    case Role::kRunningMean: return "running_mean";
-    case Role::kRunningVariance: return "running_var";
+    case Role::kWeight:
+      return "weight";
+    case Role::kBias:
+      return "bias";
+    case Role::kRunningMean:
+      return "running_mean";
+    case Role::kRunningVariance:
+      return "running_var";
   }
   return "";
 }
@@ -32,7 +36,8 @@ std::vector<NodeTensor> ParametersOf(const Graph& graph, NodeIndex index) {
   } else if (const auto* linear = std::get_if<Linear>(&node.operation)) {
     tensors.push_back({Role::kWeight, {out, graph.shape(node.inputs[0]).channels}});
     if (linear->bias) tensors.push_back({Role::kBias, {out}});
-  } else if (std::holds_alternative<BatchNorm>(node.operation) || std::holds_alternative<GroupNorm>(node.operation)) {
+  } else if (std::holds_alternative<BatchNorm>(node.operation) ||
+             std::holds_alternative<GroupNorm>(node.operation)) {
     tensors.push_back({Role::kWeight, {out}});
     tensors.push_back({Role::kBias, {out}});
   }

@@ -106,8 +106,8 @@ struct Dropout {
   static constexpr std::string_view kKind = "dropout";
 };
 
-using Operation = std::variant<Input, Conv, Pad, BatchNorm, GroupNorm, Relu, Relu6, MaxPool, AvgPool, GlobalAvgPool,
-                               Linear, Add, Concat, Flatten, Dropout>;
+using Operation = std::variant<Input, Conv, Pad, BatchNorm, GroupNorm, Relu, Relu6, MaxPool, AvgPool,
+                               GlobalAvgPool, Linear, Add, Concat, Flatten, Dropout>;
 
 inline std::string_view KindName(const Operation& operation) {
   return std::visit([](const auto& op) { return op.kKind; }, operation);

@@ -6,13 +6,15 @@ namespace tributary {
 
 std::string FormatShape(const Shape& shape) {
   if (shape.flat) return std::to_string(shape.channels);
-  return std::to_string(shape.channels) + "x" + std::to_string(shape.height) + "x" + std::to_string(shape.width);
+  return std::to_string(shape.channels) + "x" + std::to_string(shape.height) + "x" +
+         std::to_string(shape.width);
 }
 
 StatusOr<Shape> ParseShape(std::string_view text) {
   const auto fail = [&] {
-    return InvalidArgument("'" + std::string(text.substr(0, 64)) +
-                           "' is not a shape; write channels x height x width, e.g. 3x32x32, each from 1 to 65536");
+    return InvalidArgument(
+        "'" + std::string(text.substr(0, 64)) +
+        "' is not a shape; write channels x height x width, e.g. 3x32x32, each from 1 to 65536");
   };
   constexpr std::int64_t kLargest = 65536;
   std::int64_t parts[3] = {};

@@ -9,7 +9,9 @@ constexpr std::int64_t kLargestTensor = std::int64_t{1} << 40;  // elements of a
 constexpr std::int64_t kMostMacs = std::int64_t{1} << 50;       // of one node
 
 bool InRange(std::int64_t value, std::int64_t low = 1) { return value >= low && value <= kLargestSize; }
-bool InRange(const Extent& extent, std::int64_t low = 1) { return InRange(extent.height, low) && InRange(extent.width, low); }
+bool InRange(const Extent& extent, std::int64_t low = 1) {
+  return InRange(extent.height, low) && InRange(extent.width, low);
+}
 
 std::string Text(const Extent& extent) {
   return std::to_string(extent.height) + "x" + std::to_string(extent.width);
@@ -32,10 +34,12 @@ std::int64_t Slide(std::int64_t size, std::int64_t kernel, std::int64_t stride, 
 }
 
 StatusOr<Shape> SlideOver(const Shape& input, const Window& window, std::int64_t channels) {
-  if (!InRange(window.kernel) || !InRange(window.stride) || !InRange(window.padding, 0) || !InRange(window.dilation)) {
-    return InvalidArgument("kernel, stride and dilation must be at least 1 and padding at least 0; found kernel " +
-                           Text(window.kernel) + ", stride " + Text(window.stride) + ", padding " +
-                           Text(window.padding) + ", dilation " + Text(window.dilation));
+  if (!InRange(window.kernel) || !InRange(window.stride) || !InRange(window.padding, 0) ||
+      !InRange(window.dilation)) {
+    return InvalidArgument(
+        "kernel, stride and dilation must be at least 1 and padding at least 0; found kernel " +
+        Text(window.kernel) + ", stride " + Text(window.stride) + ", padding " + Text(window.padding) +
+        ", dilation " + Text(window.dilation));
   }
   const Shape output{channels,
                      Slide(input.height, window.kernel.height, window.stride.height, window.padding.height,
@@ -53,14 +57,16 @@ StatusOr<Shape> SlideOver(const Shape& input, const Window& window, std::int64_t
 StatusOr<Shape> Pool(const Shape& input, const Extent& kernel, const Extent& stride, const Extent& padding,
                      bool round_up) {
   if (InRange(kernel) && (padding.height > kernel.height / 2 || padding.width > kernel.width / 2)) {
-    return InvalidArgument("padding " + Text(padding) + " is more than half of the pooling window " + Text(kernel));
+    return InvalidArgument("padding " + Text(padding) + " is more than half of the pooling window " +
+                           Text(kernel));
   }
   return SlideOver(input, {kernel, stride, padding, {1, 1}, round_up}, input.channels);
 }
 
 Status NeedsImage(const Shape& input) {
   if (!input.flat) return OkStatus();
-  return InvalidArgument("needs channels x height x width, but its input is flat (" + FormatShape(input) + ")");
+  return InvalidArgument("needs channels x height x width, but its input is flat (" + FormatShape(input) +
+                         ")");
 }
 
 class Inference {
@@ -78,7 +84,8 @@ class Inference {
                              " input and " + std::to_string(op.out_channels) + " output channels");
     }
     TRIBUTARY_ASSIGN_OR_RETURN(
-        const Shape output, SlideOver(inputs_[0], {op.kernel, op.stride, op.padding, op.dilation, false}, op.out_channels));
+        const Shape output,
+        SlideOver(inputs_[0], {op.kernel, op.stride, op.padding, op.dilation, false}, op.out_channels));
     if (op.kernel.height * op.kernel.width > kLargestTensor / (in / op.groups) / op.out_channels) {
       return InvalidArgument("its weights would have more than 2^40 elements");
     }
@@ -91,7 +98,8 @@ class Inference {
   StatusOr<Shape> operator()(const Pad& op) const {
     TRIBUTARY_RETURN_IF_ERROR(NeedsImage(inputs_[0]));
     if (!InRange(op.before, 0) || !InRange(op.after, 0)) {
-      return InvalidArgument("adds " + Text(op.before) + " before and " + Text(op.after) + " after; at least 0 are needed");
+      return InvalidArgument("adds " + Text(op.before) + " before and " + Text(op.after) +
+                             " after; at least 0 are needed");
     }
     Shape output = inputs_[0];
     output.height += op.before.height + op.after.height;
@@ -135,7 +143,8 @@ class Inference {
 
   StatusOr<Shape> operator()(const Linear& op) const {
     if (!inputs_[0].flat) {
-      return InvalidArgument("needs a flat input, found " + FormatShape(inputs_[0]) + "; put a flatten before it");
+      return InvalidArgument("needs a flat input, found " + FormatShape(inputs_[0]) +
+                             "; put a flatten before it");
     }
     if (!InRange(op.out_features)) return InvalidArgument("needs at least one output feature");
     if (inputs_[0].channels > kLargestTensor / op.out_features) {
@@ -166,9 +175,7 @@ class Inference {
     return output;
   }
 
-  StatusOr<Shape> operator()(const Flatten&) const {
-    return Shape::Flat(inputs_[0].elements());
-  }
+  StatusOr<Shape> operator()(const Flatten&) const { return Shape::Flat(inputs_[0].elements()); }
 
   StatusOr<Shape> operator()(const Dropout& op) const {
     if (!(op.rate >= 0 && op.rate < 1)) return InvalidArgument("a dropout rate lies in [0, 1)");
@@ -183,7 +190,10 @@ Status CheckInputCount(const Operation& operation, std::size_t count) {
   const bool joins = std::holds_alternative<Add>(operation) || std::holds_alternative<Concat>(operation);
   const bool starts = std::holds_alternative<Input>(operation);
   if (joins ? count >= 1 : count == (starts ? 0U : 1U)) return OkStatus();
-  return InvalidArgument("takes " + std::string(joins ? "at least one input" : starts ? "no input" : "one input") +
+  return InvalidArgument("takes " +
+                         std::string(joins    ? "at least one input"
+                                     : starts ? "no input"
+                                              : "one input") +
                          ", found " + std::to_string(count));
 }
 
@@ -193,7 +203,8 @@ StatusOr<Shape> InferShape(const Operation& operation, std::span<const Shape> in
   TRIBUTARY_RETURN_IF_ERROR(CheckInputCount(operation, inputs.size()));
   TRIBUTARY_ASSIGN_OR_RETURN(const Shape output, std::visit(Inference(inputs), operation));
   const bool fits = output.channels >= 1 && output.height >= 1 && output.width >= 1 &&
-                    output.channels <= kLargestSize && output.height <= kLargestSize && output.width <= kLargestSize &&
+                    output.channels <= kLargestSize && output.height <= kLargestSize &&
+                    output.width <= kLargestSize &&
                     output.channels <= kLargestTensor / output.height / output.width;
   if (!fits) {
     return InvalidArgument("its output " + FormatShape(output) +

@@ -5,7 +5,9 @@
 namespace tributary {
 namespace {
 
-std::int64_t Size(const std::vector<std::int32_t>& channels) { return static_cast<std::int64_t>(channels.size()); }
+std::int64_t Size(const std::vector<std::int32_t>& channels) {
+  return static_cast<std::int64_t>(channels.size());
+}
 
 // A layer that works block by block keeps whole blocks, of as many channels as before.
 std::int64_t BlocksLeft(std::int64_t blocks, std::int64_t channels, std::int64_t left) {

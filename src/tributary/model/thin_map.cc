@@ -82,8 +82,8 @@ void ThinMap::ForStretches(const Layout::Slot& whole, const Layout::Slot& thin, 
     const std::size_t from = whole.segment.offset + static_cast<std::size_t>(rows[i]) * whole_row;
     const std::size_t to = thin.segment.offset + i * thin_row;
     for (const Run& run : runs_[input]) {
-      copy(from + static_cast<std::size_t>(run.whole) * column, to + static_cast<std::size_t>(run.thin) * column,
-           static_cast<std::size_t>(run.count) * column);
+      copy(from + static_cast<std::size_t>(run.whole) * column,
+           to + static_cast<std::size_t>(run.thin) * column, static_cast<std::size_t>(run.count) * column);
     }
   }
 }
@@ -103,7 +103,8 @@ void ThinMap::Gather(Part part, std::size_t unit, std::span<const float> whole, 
   });
 }
 
-void ThinMap::Scatter(Part part, std::size_t unit, std::span<const float> thin, std::span<float> whole) const {
+void ThinMap::Scatter(Part part, std::size_t unit, std::span<const float> thin,
+                      std::span<float> whole) const {
   ForUnit(part, unit, [&](std::size_t to, std::size_t from, std::size_t count) {
     std::copy_n(thin.data() + from, count, whole.data() + to);
   });

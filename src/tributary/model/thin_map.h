@@ -42,9 +42,10 @@ class ThinMap {
 
   const Model& whole_;
   const Model& thin_;
-  std::vector<std::pair<std::size_t, std::size_t>> slots_of_unit_[2];  // first and end, per unit, of each part
-  std::vector<std::vector<std::int32_t>> channels_;                   // that remain, per node
-  std::vector<std::vector<Run>> runs_;                                // the same as stretches without gaps
+  std::vector<std::pair<std::size_t, std::size_t>>
+      slots_of_unit_[2];                             // first and end, per unit, of each part
+  std::vector<std::vector<std::int32_t>> channels_;  // that remain, per node
+  std::vector<std::vector<Run>> runs_;               // the same as stretches without gaps
   std::vector<float> factor_of_group_;
 };
 

@@ -12,8 +12,8 @@ namespace tributary {
 // that reads it next. Units are runs of the nodes with parameters in the order of execution, and a norm that is not next to
 // its layer in that order is a unit of its own: so the units of what lies before a cut come before all others.
 struct TransferUnit {
-  std::string name;               // of the convolution or linear layer in it
-  std::vector<NodeIndex> nodes;   // the nodes with parameters, in execution order
+  std::string name;              // of the convolution or linear layer in it
+  std::vector<NodeIndex> nodes;  // the nodes with parameters, in execution order
 };
 
 std::vector<TransferUnit> TransferUnits(const Graph& graph);

@@ -21,7 +21,8 @@ std::vector<bool> GoneBackThrough(const Model& model) {
 
 UnitCosts CostsOfUnits(const Model& model) {
   const std::size_t units = model.units.size();
-  UnitCosts costs{std::vector<double>(units, 0), std::vector<double>(units, 0), std::vector<std::int64_t>(units, 0)};
+  UnitCosts costs{std::vector<double>(units, 0), std::vector<double>(units, 0),
+                  std::vector<std::int64_t>(units, 0)};
   if (units == 0) return costs;
   std::vector<std::optional<std::size_t>> begins(model.graph.size());
   for (std::size_t unit = 0; unit < units; ++unit) begins[model.units[unit].nodes.front()] = unit;

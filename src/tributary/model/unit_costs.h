@@ -11,7 +11,7 @@ namespace tributary {
 // from. Nodes without parameters count for the unit before them in the order of execution, those before the first for
 // the first; so the sums are those of the whole network.
 struct UnitCosts {
-  std::vector<double> macs;         // of the forward pass of one sample
+  std::vector<double> macs;  // of the forward pass of one sample
   // Going back through a layer takes its forward pass twice: for the gradient of its weights and for that of its input. A
   // frozen layer has only the second, and one before all that are trained neither.
   std::vector<double> backward;

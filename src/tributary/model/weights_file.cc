@@ -39,7 +39,8 @@ Status SaveWeights(const std::filesystem::path& path, const Model& model, std::s
                    std::span<const float> statistics, const Metadata& metadata) {
   std::vector<SafetensorsSource> sources;
   for (const Layout::Slot& slot : model.constants.slots) {
-    sources.push_back({slot.name, slot.tensor.shape, model.constant_values->span().subspan(slot.segment.offset, slot.segment.count)});
+    sources.push_back({slot.name, slot.tensor.shape,
+                       model.constant_values->span().subspan(slot.segment.offset, slot.segment.count)});
   }
   for (const auto& [slot, values] : SlotsWithMemory(model, parameters, statistics)) {
     sources.push_back({slot->name, slot->tensor.shape, values});
@@ -64,7 +65,8 @@ WeightsFile WeightsFile::Of(const std::filesystem::path& path, const Model& mode
   file.parameters_ = std::move(parameters);
   file.statistics_ = std::move(statistics);
   file.view_.metadata = std::move(metadata);
-  for (const auto& [slot, values] : SlotsWithMemory(model, file.parameters_.span(), file.statistics_.span())) {
+  for (const auto& [slot, values] :
+       SlotsWithMemory(model, file.parameters_.span(), file.statistics_.span())) {
     file.view_.tensors.push_back({slot->name, "F32", slot->tensor.shape, std::as_bytes(values)});
   }
   return file;
@@ -102,8 +104,8 @@ Status WeightsFile::CopyTo(const Model& model, std::span<float> parameters, std:
   }
   if (tensors.size() != slots.size()) {
     for (const auto& [slot, values] : slots) tensors.erase(slot->name);
-    return fail("it also holds " + std::to_string(tensors.size()) + " tensors that the network has not, like '" +
-                std::string(tensors.begin()->first) + "'");
+    return fail("it also holds " + std::to_string(tensors.size()) +
+                " tensors that the network has not, like '" + std::string(tensors.begin()->first) + "'");
   }
   for (const auto& [slot, values] : slots) {
     std::memcpy(values.data(), tensors.at(slot->name)->bytes.data(), values.size_bytes());

@@ -28,8 +28,8 @@ class WeightsFile {
   static StatusOr<WeightsFile> Read(const std::filesystem::path& path);
 
   // What another kind of file holds, as if it were one: `path` is that file, the weights are laid out for `model`.
-  static WeightsFile Of(const std::filesystem::path& path, const Model& model, FlatBuffer parameters, FlatBuffer statistics,
-                        Metadata metadata);
+  static WeightsFile Of(const std::filesystem::path& path, const Model& model, FlatBuffer parameters,
+                        FlatBuffer statistics, Metadata metadata);
 
   const std::filesystem::path& path() const { return path_; }
   const Metadata& metadata() const { return view_.metadata; }
@@ -45,7 +45,8 @@ class WeightsFile {
   // Copies the weights into flat memory laid out for `model`. The file must hold exactly its tensors, as F32 and of
   // the same shapes; otherwise the first that differs is named and nothing is written. PyTorch's counters of batches
   // ("num_batches_tracked") are passed over.
-  Status CopyTo(const Model& model, std::span<float> parameters, std::span<float> statistics, const Fit& fit) const;
+  Status CopyTo(const Model& model, std::span<float> parameters, std::span<float> statistics,
+                const Fit& fit) const;
   Status CopyTo(const Model& model, std::span<float> parameters, std::span<float> statistics) const {
     return CopyTo(model, parameters, statistics, Fit());
   }

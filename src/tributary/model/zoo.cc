@@ -45,7 +45,9 @@ Recipe ResNet(int depth, std::string description, Shape input, std::int64_t clas
 Recipe DenseNet(int depth) {
   const std::string number = std::to_string(depth);
   return {{"densenet-" + number, "DenseNet-" + number + " for small images, growth 12", kCifar, 10},
-          [depth](const Shape& input, std::int64_t classes, bool) { return zoo::DenseNet(depth, input, classes); }};
+          [depth](const Shape& input, std::int64_t classes, bool) {
+            return zoo::DenseNet(depth, input, classes);
+          }};
 }
 
 const std::vector<Recipe>& Recipes() {
@@ -79,8 +81,8 @@ const std::vector<Recipe>& Recipes() {
 StatusOr<Graph> BuildOwn(const ZooOptions& options) {
   std::vector<std::string> names;
   for (const ZooEntry& entry : Zoo()) names.push_back(entry.name);
-  const auto recipe =
-      std::find_if(Recipes().begin(), Recipes().end(), [&](const Recipe& r) { return r.entry.name == options.name; });
+  const auto recipe = std::find_if(Recipes().begin(), Recipes().end(),
+                                   [&](const Recipe& r) { return r.entry.name == options.name; });
   if (recipe == Recipes().end()) return UnknownName("model", options.name, names);
 
   const Shape input = options.input.value_or(recipe->entry.input);
@@ -89,8 +91,9 @@ StatusOr<Graph> BuildOwn(const ZooOptions& options) {
     return InvalidArgument("a network has from 1 to " + std::to_string(kMostClasses) + " classes, found " +
                            std::to_string(classes));
   }
-  const bool cifar_form = options.stem == Stem::kAuto ? std::max(input.height, input.width) <= kLargestCifarInput
-                                                      : options.stem == Stem::kCifar;
+  const bool cifar_form = options.stem == Stem::kAuto
+                              ? std::max(input.height, input.width) <= kLargestCifarInput
+                              : options.stem == Stem::kCifar;
   return recipe->build(input, classes, cifar_form);
 }
 
@@ -98,12 +101,12 @@ StatusOr<Graph> BuildOwn(const ZooOptions& options) {
 StatusOr<Graph> CheckImported(const ZooOptions& options) {
   const Graph& graph = *options.imported;
   if (options.input && *options.input != graph.input_shape()) {
-    return InvalidArgument(graph.name() + " takes samples of " + FormatShape(graph.input_shape()) + ", and these are " +
-                           FormatShape(*options.input));
+    return InvalidArgument(graph.name() + " takes samples of " + FormatShape(graph.input_shape()) +
+                           ", and these are " + FormatShape(*options.input));
   }
   if (options.classes && *options.classes > graph.classes()) {
-    return InvalidArgument(graph.name() + " knows " + std::to_string(graph.classes()) + " classes, and there are " +
-                           std::to_string(*options.classes));
+    return InvalidArgument(graph.name() + " knows " + std::to_string(graph.classes()) +
+                           " classes, and there are " + std::to_string(*options.classes));
   }
   return graph;
 }

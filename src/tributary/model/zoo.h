@@ -24,7 +24,7 @@ enum class Stem {
 
 struct ZooOptions {
   std::string name;
-  std::optional<Shape> input;          // the network's own default when not given: 3x224x224 or 3x32x32
+  std::optional<Shape> input;           // the network's own default when not given: 3x224x224 or 3x32x32
   std::optional<std::int64_t> classes;  // likewise: 1000 or 10
   Stem stem = Stem::kAuto;
   // The layers after which it is cut, if it is, as names: batch norms up to `cut` and after `tail` are group norms then,

@@ -22,15 +22,16 @@ struct Published {
 };
 
 TEST(Zoo, MatchesTheReferenceImplementationsOnImageNet) {
-  for (const Published& published : {Published{"vgg11", 132'863'336, 7.609}, Published{"vgg16", 138'357'544, 15.470},
-                                     Published{"vgg19", 143'667'240, 19.632}, Published{"resnet18", 11'689'512, 1.814},
-                                     Published{"resnet34", 21'797'672, 3.664}, Published{"resnet50", 25'557'032, 4.089},
-                                     Published{"resnet152", 60'192'808, 11.514},
-                                     Published{"mobilenet-v2", 3'504'872, 0.301},
-                                     Published{"googlenet", 6'624'904, 1.498}}) {
+  for (const Published& published :
+       {Published{"vgg11", 132'863'336, 7.609}, Published{"vgg16", 138'357'544, 15.470},
+        Published{"vgg19", 143'667'240, 19.632}, Published{"resnet18", 11'689'512, 1.814},
+        Published{"resnet34", 21'797'672, 3.664}, Published{"resnet50", 25'557'032, 4.089},
+        Published{"resnet152", 60'192'808, 11.514}, Published{"mobilenet-v2", 3'504'872, 0.301},
+        Published{"googlenet", 6'624'904, 1.498}}) {
     const Model model = Zoo(published.name);
     EXPECT_EQ(TotalParameters(model.costs), published.parameters) << published.name;
-    EXPECT_NEAR(static_cast<double>(TotalMacs(model.costs).value) / 1e9, published.giga_macs, 0.0005) << published.name;
+    EXPECT_NEAR(static_cast<double>(TotalMacs(model.costs).value) / 1e9, published.giga_macs, 0.0005)
+        << published.name;
   }
 }
 

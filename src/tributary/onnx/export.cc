@@ -4,8 +4,8 @@
 #include <deque>
 
 #include "tributary/base/file.h"
-#include "tributary/onnx/document.h"
 #include "tributary/base/wire_writer.h"
+#include "tributary/onnx/document.h"
 
 namespace tributary {
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "tributary/onnx/import.h"
 #include "tributary/base/wire_writer.h"
+#include "tributary/onnx/import.h"
 
 namespace tributary {
 

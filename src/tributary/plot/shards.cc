@@ -12,7 +12,8 @@
 namespace tributary {
 namespace {
 
-constexpr double kField = 220, kGap = 24, kTop = 44, kHead = 36, kBar = 14, kBarGap = 8, kMargin = 20, kLegend = 30;
+constexpr double kField = 220, kGap = 24, kTop = 44, kHead = 36, kBar = 14, kBarGap = 8, kMargin = 20,
+                 kLegend = 30;
 constexpr double kTextSize = 11, kEntry = 48;
 const std::string kPale = "#e2e2e2", kFrame = "#bbbbbb", kDark = "#222222";
 
@@ -63,7 +64,8 @@ class ShardsPicture {
   std::string Draw() const {
     const double width = 2 * kMargin + static_cast<double>(columns_) * (kField + kGap) - kGap;
     const double fields = static_cast<double>(rows_) * FieldHeight();
-    const auto per_row = std::max<std::size_t>(1, static_cast<std::size_t>((width - 2 * kMargin - kEntry) / kEntry));
+    const auto per_row =
+        std::max<std::size_t>(1, static_cast<std::size_t>((width - 2 * kMargin - kEntry) / kEntry));
     const auto legend_rows = static_cast<double>((classes_ + per_row - 1) / per_row);
     SvgWriter svg(std::max(width, 420.0), kTop + fields + kLegend + 18 * legend_rows);
     svg.Text({kMargin, 24}, chart_.title, {15, TextAnchor::kStart, kDark, true});
@@ -82,7 +84,8 @@ class ShardsPicture {
   void DrawShard(SvgWriter& svg, std::size_t worker, Point corner) const {
     const ShardsChart::Shard& shard = chart_.shards[worker];
     svg.OpenGroup("worker-" + std::to_string(worker));
-    svg.Text({corner.x, corner.y + 12}, "worker " + std::to_string(worker), {12, TextAnchor::kStart, kDark, true});
+    svg.Text({corner.x, corner.y + 12}, "worker " + std::to_string(worker),
+             {12, TextAnchor::kStart, kDark, true});
     svg.Text({corner.x, corner.y + 27}, shard.caption, {kTextSize, TextAnchor::kStart, kDark});
     DrawBar(svg, worker, {corner.x, corner.y + kHead});
     const Point field{corner.x, corner.y + kHead + kBar + kBarGap};
@@ -103,8 +106,10 @@ class ShardsPicture {
       if (counts[c] == 0) continue;
       const double left = scale(static_cast<double>(before));
       before += counts[c];
-      svg.Rect({corner.x + left, corner.y}, scale(static_cast<double>(before)) - left, kBar, CategoryColour(c), {},
-               "worker " + std::to_string(worker) + ", class " + std::to_string(c) + ": " + std::to_string(counts[c]));
+      svg.Rect({corner.x + left, corner.y}, scale(static_cast<double>(before)) - left, kBar,
+               CategoryColour(c), {},
+               "worker " + std::to_string(worker) + ", class " + std::to_string(c) + ": " +
+                   std::to_string(counts[c]));
     }
   }
 

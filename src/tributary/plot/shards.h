@@ -22,7 +22,7 @@ struct ShardsChart {
   };
 
   std::string title;
-  std::vector<Shard> shards;    // At least one.
+  std::vector<Shard> shards;     // At least one.
   std::vector<Sample> backdrop;  // Of everybody, drawn pale behind each shard.
 };
 

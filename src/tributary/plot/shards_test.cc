@@ -17,7 +17,8 @@ TEST(ShardsChart, HasAFieldForEachWorkerAndAPointForEachSample) {
   ShardsChart chart;
   chart.title = "a < b";
   chart.backdrop = {{{0, 0}, 0}, {{1, 1}, 1}};
-  chart.shards = {{"two", {1, 1}, {{{0, 0}, 0}, {{1, 1}, 1}}}, {"one", {0, 1}, {{{0.5, 0.5}, 1}}}, {"none", {0, 0}, {}}};
+  chart.shards = {
+      {"two", {1, 1}, {{{0, 0}, 0}, {{1, 1}, 1}}}, {"one", {0, 1}, {{{0.5, 0.5}, 1}}}, {"none", {0, 0}, {}}};
   const std::string svg = DrawShards(chart);
   EXPECT_EQ(Occurrences(svg, "<circle"), 3U * 2U + 3U);
   EXPECT_EQ(Occurrences(svg, "<rect"), 1U + 3U + 3U + 2U);  // Ground, segments, fields, legend.

@@ -69,7 +69,8 @@ std::string DrawTimeline(const Timeline& timeline) {
     y += kRowGap - 18;
   }
   for (std::size_t i = 0; i < ticks.at.size(); ++i) {
-    svg.Text({x(ticks.at[i]), height - kAxisHeight + 16}, ticks.labels[i], {.size = 11, .anchor = TextAnchor::kMiddle});
+    svg.Text({x(ticks.at[i]), height - kAxisHeight + 16}, ticks.labels[i],
+             {.size = 11, .anchor = TextAnchor::kMiddle});
   }
   svg.Text({kWidth - kRight, height - 10}, timeline.unit, {.size = 12, .anchor = TextAnchor::kEnd});
   return std::move(svg).Finish();

@@ -10,7 +10,7 @@ struct Timeline {
   struct Block {
     double begin = 0;
     double end = 0;
-    std::string label;  // shown where there is room, and when the pointer rests on it
+    std::string label;       // shown where there is room, and when the pointer rests on it
     std::size_t colour = 0;  // a category (palette.h)
   };
   struct Lane {
@@ -20,7 +20,7 @@ struct Timeline {
   struct Row {
     std::string title;  // "optimal: 412 ms"
     std::vector<Lane> lanes;
-    double end = 0;     // marked by a line
+    double end = 0;  // marked by a line
   };
 
   std::string title;

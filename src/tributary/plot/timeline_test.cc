@@ -14,7 +14,8 @@ TEST(Timeline, PlacesBlocksInProportionOnOneAxis) {
   const std::string svg = DrawTimeline(timeline);
   EXPECT_NE(svg.find("second &lt;2&gt;"), std::string::npos);
   // Widths of the coloured blocks: three halves of the widest row.
-  const std::regex block("<rect x=\"([0-9.]+)\" y=\"[0-9.]+\" width=\"([0-9.]+)\" height=\"26\" fill=\"#(?!f2f2f2)");
+  const std::regex block(
+      "<rect x=\"([0-9.]+)\" y=\"[0-9.]+\" width=\"([0-9.]+)\" height=\"26\" fill=\"#(?!f2f2f2)");
   std::vector<std::pair<double, double>> found;
   for (auto it = std::sregex_iterator(svg.begin(), svg.end(), block); it != std::sregex_iterator(); ++it) {
     found.emplace_back(std::stod((*it)[1]), std::stod((*it)[2]));
@@ -28,7 +29,8 @@ TEST(Timeline, PlacesBlocksInProportionOnOneAxis) {
 
 TEST(Timeline, DrawsNothingAtAllWithoutFailing) {
   EXPECT_NE(DrawTimeline({}).find("</svg>"), std::string::npos);
-  EXPECT_NE(DrawTimeline({"t", "ms", {{"r", {{"link", {{0, 0, "", 0}}}}, 0}}}).find("</svg>"), std::string::npos);
+  EXPECT_NE(DrawTimeline({"t", "ms", {{"r", {{"link", {{0, 0, "", 0}}}}, 0}}}).find("</svg>"),
+            std::string::npos);
 }
 
 }  // namespace

@@ -40,12 +40,14 @@ struct Profile {
 };
 
 StatusOr<Profile> Measure(const Network& network, Effort effort) {
-  TRIBUTARY_ASSIGN_OR_RETURN(Graph graph, BuildZooGraph({network.name, network.input, 1000, Stem::kImageNet}));
+  TRIBUTARY_ASSIGN_OR_RETURN(Graph graph,
+                             BuildZooGraph({network.name, network.input, 1000, Stem::kImageNet}));
   const auto model = std::make_shared<const Model>(std::move(graph));
   SetComputeThreads(1);
   const auto clock = MakeRealClock();
   const bool full = effort == Effort::kFull;
-  TRIBUTARY_ASSIGN_OR_RETURN(const LayerTimes times, MeasureLayers(model, full ? 4 : 2, full ? 5 : 3, *clock));
+  TRIBUTARY_ASSIGN_OR_RETURN(const LayerTimes times,
+                             MeasureLayers(model, full ? 4 : 2, full ? 5 : 3, *clock));
   Duration all{0};
   for (const auto& layers : {times.forward, times.backward}) {
     for (const Duration time : layers) all += time;
@@ -65,7 +67,8 @@ double IterationTime(const Profile& profile, TransferStrategy strategy, double r
   costs.pull_setup = costs.push_setup = kRoundTrip / 2;
   costs.pull_per_byte = costs.push_per_byte = 8 / rate;
   std::vector<StepPlanner> planners;
-  for (std::size_t i = 0; i < workers; ++i) planners.emplace_back(TransferOptions{.strategy = strategy, .drift = 0.01}, profile.unit_bytes, costs);
+  for (std::size_t i = 0; i < workers; ++i)
+    planners.emplace_back(TransferOptions{.strategy = strategy, .drift = 0.01}, profile.unit_bytes, costs);
   Bytes bytes{0};
   for (const std::int64_t unit : *profile.unit_bytes) bytes.value += unit;
   const auto servers = MakeEvenServers(kServers, bytes, {BitsPerSecond{rate}, BitsPerSecond{rate}});
@@ -76,10 +79,15 @@ double IterationTime(const Profile& profile, TransferStrategy strategy, double r
     std::vector<StepPlan> plans;
     for (std::size_t i = 0; i < workers; ++i) {
       plans.push_back(planners[i].plan());
-      DeviceTask task{.device = {i}, .start = now, .round_trip = FromSeconds(kRoundTrip),
-                      .up = BitsPerSecond{rate}, .down = BitsPerSecond{rate}};
+      DeviceTask task{.device = {i},
+                      .start = now,
+                      .round_trip = FromSeconds(kRoundTrip),
+                      .up = BitsPerSecond{rate},
+                      .down = BitsPerSecond{rate}};
       CutTask(plans.back(), *profile.unit_bytes, task);
-      task.compute = [parts = PartsOf(costs, plans.back())](std::size_t part, TimePoint begin) { return begin + parts[part]; };
+      task.compute = [parts = PartsOf(costs, plans.back())](std::size_t part, TimePoint begin) {
+        return begin + parts[part];
+      };
       tasks.push_back(std::move(task));
     }
     const RoundTimes round = SimulateRound(servers, tasks, now, std::nullopt, workers);
@@ -173,15 +181,19 @@ StatusOr<Study> MakeDynaCommStudy(Effort effort) {
   Reproduction& reproduction = study.reproduction;
   reproduction.name = "dynacomm";
   reproduction.about =
-      "DynaComm (Cai et al., JSAC 2022): an iteration of 8 workers that pull from and push to 4 parameter servers, round "
-      "trip 10 ms, all links of one rate. Transfers are cut by four strategies; a share saved is of the iteration's time.";
+      "DynaComm (Cai et al., JSAC 2022): an iteration of 8 workers that pull from and push to 4 parameter "
+      "servers, round "
+      "trip 10 ms, all links of one rate. Transfers are cut by four strategies; a share saved is of the "
+      "iteration's time.";
   const std::string fingerprint = effort == Effort::kFull ? "batch 4, 5 repeats" : "batch 2, 3 repeats";
   for (const Network& network : Networks()) {
     for (const double rate : kRates) {
       const std::string gbit = std::to_string(static_cast<int>(rate / 1e9));
-      reproduction.arms.push_back({network.arm + "-" + gbit, network.name + ", " + gbit + " Gbit/s", fingerprint});
+      reproduction.arms.push_back(
+          {network.arm + "-" + gbit, network.name + ", " + gbit + " Gbit/s", fingerprint});
     }
-    reproduction.arms.push_back({network.arm + "-best", network.name + ", the best of each over all rates", fingerprint});
+    reproduction.arms.push_back(
+        {network.arm + "-best", network.name + ", the best of each over all rates", fingerprint});
   }
   const NumberFormat percent{.decimals = 1, .percent = true};
   reproduction.metrics = {
@@ -211,12 +223,17 @@ StatusOr<Study> MakeDynaCommStudy(Effort effort) {
                         .log_x = true,
                         .references = {}};
   reproduction.notes = {
-      "Layers were timed on this machine with one thread and scaled so that a step of batch 32 takes what 1.5 T "
-      "multiply-accumulates a second make of it; their shares are as measured. A seed is a measurement of its own. "
+      "Layers were timed on this machine with one thread and scaled so that a step of batch 32 takes what "
+      "1.5 T "
+      "multiply-accumulates a second make of it; their shares are as measured. A seed is a measurement of "
+      "its own. "
       "Published batch sizes, devices and set-up costs are not known.",
-      "All links, the servers' too, have the same rate: eight workers share what four servers can give, and plan from "
-      "what they see of it. Every segment costs half a round trip. The speed-up is 8 × the iteration time of one worker "
-      "alone, under the same strategy, over that of eight. Computing is the share of the iteration (under optimal) in which a worker computes; eight times it "
+      "All links, the servers' too, have the same rate: eight workers share what four servers can give, and "
+      "plan from "
+      "what they see of it. Every segment costs half a round trip. The speed-up is 8 × the iteration time of "
+      "one worker "
+      "alone, under the same strategy, over that of eight. Computing is the share of the iteration (under "
+      "optimal) in which a worker computes; eight times it "
       "is the speed-up over one worker that needs no servers.",
       "A network with branches is cut by its layers in the order of execution."};
   return study;

@@ -10,8 +10,10 @@ ArmSummary ArmAt(const std::string& name, double time, SeedSpread accuracy) {
 }
 
 TEST(FigureLines, JoinArmsInTheOrderOfTheLine) {
-  const ReproductionSummary summary{
-      {1, 2}, {ArmAt("a", 5, {2, 0.7, 0.1, 0.6, 0.8}), ArmAt("b", 3, {2, 0.6, 0.1, 0.5, 0.7}), {"unfinished", 0, {}}}};
+  const ReproductionSummary summary{{1, 2},
+                                    {ArmAt("a", 5, {2, 0.7, 0.1, 0.6, 0.8}),
+                                     ArmAt("b", 3, {2, 0.6, 0.1, 0.5, 0.7}),
+                                     {"unfinished", 0, {}}}};
   FigureChart chart;
   chart.x = "time";
   chart.y = "accuracy";

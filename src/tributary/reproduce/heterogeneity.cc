@@ -16,7 +16,8 @@ constexpr double kFastestLink = 1e8;     // bits per second
 // From the fastest down to `spread` times slower, in equal ratios.
 Distribution Spread(double fastest, double spread) {
   Distribution rates{Distribution::Kind::kList, {}};
-  for (int i = 0; i < kDevices; ++i) rates.numbers.push_back(fastest * std::pow(spread, -i / double{kDevices - 1}));
+  for (int i = 0; i < kDevices; ++i)
+    rates.numbers.push_back(fastest * std::pow(spread, -i / double{kDevices - 1}));
   return rates;
 }
 
@@ -50,17 +51,20 @@ Experiment Conventional(Effort effort, double compute_spread, double link_spread
 
 StatusOr<Study> MakeHeterogeneityStudy(Effort effort) {
   Study study;
-  study.seeds = effort == Effort::kFull ? std::vector<std::uint64_t>{1, 2, 3, 4, 5} : std::vector<std::uint64_t>{1, 2, 3};
+  study.seeds = effort == Effort::kFull ? std::vector<std::uint64_t>{1, 2, 3, 4, 5}
+                                        : std::vector<std::uint64_t>{1, 2, 3};
   study.target_accuracy = 0.6;
   Reproduction& reproduction = study.reproduction;
   reproduction.name = "heterogeneity";
   reproduction.about =
-      "Conventional training (synchronous SGD, batch 32) over eight devices of which the slowest is 1, 4 or 16 times "
+      "Conventional training (synchronous SGD, batch 32) over eight devices of which the slowest is 1, 4 or "
+      "16 times "
       "slower than the fastest, in compute, in its link, or in both. The fastest is the same everywhere.";
   AddArm(study, "equal", "eight equal devices", Conventional(effort, 1, 1));
   for (const int spread : {4, 16}) {
     const std::string times = std::to_string(spread);
-    AddArm(study, "compute-" + times, "compute spread over a factor of " + times, Conventional(effort, spread, 1));
+    AddArm(study, "compute-" + times, "compute spread over a factor of " + times,
+           Conventional(effort, spread, 1));
     AddArm(study, "link-" + times, "links spread over a factor of " + times, Conventional(effort, 1, spread));
     AddArm(study, "both-" + times, "compute and links spread over a factor of " + times,
            Conventional(effort, spread, spread));
@@ -69,14 +73,22 @@ StatusOr<Study> MakeHeterogeneityStudy(Effort effort) {
                           {"time to target", "s", Metric::Better::kLower, {.decimals = 1}},
                           {"waiting share", "", Metric::Better::kLower, {.decimals = 1, .percent = true}},
                           {"accuracy", "", Metric::Better::kHigher, {.decimals = 2, .percent = true}}};
-  reproduction.comparisons = {{"slow-down", "seconds per round", Comparison::Kind::kRatio,
-                               AgainstOne(reproduction.arms, "equal"), {.decimals = 2}}};
-  reproduction.chart = {"What slow devices do to conventional training", "virtual seconds", "test accuracy", /*log_x=*/true,
+  reproduction.comparisons = {{"slow-down",
+                               "seconds per round",
+                               Comparison::Kind::kRatio,
+                               AgainstOne(reproduction.arms, "equal"),
+                               {.decimals = 2}}};
+  reproduction.chart = {"What slow devices do to conventional training",
+                        "virtual seconds",
+                        "test accuracy",
+                        /*log_x=*/true,
                         {{study.target_accuracy, "target"}}};
   reproduction.notes = {
-      "Accuracy after a given round is the same in every arm: a slow device changes when a round ends, not what it "
+      "Accuracy after a given round is the same in every arm: a slow device changes when a round ends, not "
+      "what it "
       "computes. Time to target is the virtual time at which an evaluation first reached 60 %.",
-      "No published figure stands beside these: they are the baseline that the methods of the papers improve on."};
+      "No published figure stands beside these: they are the baseline that the methods of the papers improve "
+      "on."};
   return study;
 }
 

@@ -21,7 +21,8 @@ struct Delta {
   double value = 0;
   bool quick = false;
 };
-constexpr Delta kDeltas[] = {{0.25, false}, {0.5, true}, {1, true}, {1.5, false}, {kChosenDelta, true}, {3, true}};
+constexpr Delta kDeltas[] = {{0.25, false}, {0.5, true},          {1, true},
+                             {1.5, false},  {kChosenDelta, true}, {3, true}};
 const std::string kCentral = "central";
 const std::string kUniform = "k16-c2-ugs";  // which LDS is at δ = 0
 
@@ -120,14 +121,16 @@ class Builder {
   // Fixed batches, and global ones, where each of so many clients has so many classes.
   void AddSetting(std::int64_t clients, int classes, bool sequential) {
     const std::string setting = "k" + std::to_string(clients) + "-c" + std::to_string(classes) + "-";
-    const std::string called = std::to_string(clients) + " clients of " + std::to_string(classes) + " classes: ";
+    const std::string called =
+        std::to_string(clients) + " clients of " + std::to_string(classes) + " classes: ";
     Experiment experiment = base_;
     Deal(experiment, Stragglers(clients), classes);
     const auto add = [&](SamplingMethod method, const std::string& text) {
       const std::string name = setting + std::string(NameOf(method));
       experiment.sampling = Of(method);
       against_central_[name] = kCentral;
-      if (method != SamplingMethod::kEqual) above_equal_[name] = setting + std::string(NameOf(SamplingMethod::kEqual));
+      if (method != SamplingMethod::kEqual)
+        above_equal_[name] = setting + std::string(NameOf(SamplingMethod::kEqual));
       Add(name, called + text, experiment);
     };
     if (sequential) add(SamplingMethod::kSequential, "one client after the other");
@@ -161,16 +164,18 @@ class Builder {
     Deal(experiment, Stragglers(16), 2);
     experiment.sampling = Dirichlet(delta, StepOrder::kEarly);
     AgainstUniform("lds-" + text + "-early");
-    Add("lds-" + text + "-early", "LDS, δ = " + text + ", slow clients' steps first, as in the paper", experiment);
+    Add("lds-" + text + "-early", "LDS, δ = " + text + ", slow clients' steps first, as in the paper",
+        experiment);
     early_.push_back("lds-" + text + "-early");
   }
 
   // The samplers on clients with other delays. What UGS learns does not depend on these, so it is only timed.
-  void AddDelays(const std::string& name, const std::string& called, const std::vector<Group>& groups, bool trained) {
+  void AddDelays(const std::string& name, const std::string& called, const std::vector<Group>& groups,
+                 bool trained) {
     Experiment experiment = base_;
     Deal(experiment, groups, 2);
-    const auto add = [&](const std::string& arm, const std::string& text, const SamplingOptions& sampling, bool whole,
-                         std::optional<SamplingOptions> bound = {}) {
+    const auto add = [&](const std::string& arm, const std::string& text, const SamplingOptions& sampling,
+                         bool whole, std::optional<SamplingOptions> bound = {}) {
       experiment.sampling = sampling;
       Add(name + "-" + arm, called + ": " + text, experiment, whole ? epochs_ : 1, std::move(bound));
     };
@@ -178,8 +183,8 @@ class Builder {
     const SamplingOptions latent = Dirichlet(kChosenDelta);
     const std::string delta = FormatNumber(kChosenDelta);
     add("lds", "LDS, δ = " + delta + (trained ? "" : ", timed only"), latent, trained);
-    add("deadline", "the shortest epoch found within its deviation, timed only", Of(SamplingMethod::kDeadline), false,
-        latent);
+    add("deadline", "the shortest epoch found within its deviation, timed only",
+        Of(SamplingMethod::kDeadline), false, latent);
     for (const char* arm : {"-lds", "-deadline"}) saved_[name + arm] = name + "-ugs";
     of_latent_[name + "-deadline"] = name + "-lds";
     if (trained) against_uniform_[name + "-lds"] = kUniform;
@@ -192,20 +197,35 @@ class Builder {
         {"against central", "accuracy", Comparison::Kind::kDifference, against_central_, points},
         {"above fls", "accuracy", Comparison::Kind::kDifference, above_equal_, points},
         {"against ugs", "accuracy", Comparison::Kind::kDifference, against_uniform_, points},
-        {"time saved", "seconds per epoch", Comparison::Kind::kSaving, saved_, {.decimals = 1, .percent = true}},
+        {"time saved",
+         "seconds per epoch",
+         Comparison::Kind::kSaving,
+         saved_,
+         {.decimals = 1, .percent = true}},
         {"planned, of lds", "planned seconds", Comparison::Kind::kRatio, of_latent_, {.decimals = 3}}};
     const std::string seconds = "virtual seconds per epoch";
     reproduction.figure_charts = {
-        {"deviation", "What shorter epochs cost in batches unlike the whole", "planned seconds", "deviation",
-         "planned " + seconds, "mean deviation of a batch", {{"LDS over δ", latent_}, {"deadline", deadline_}}},
-        {"accuracy", "What shorter epochs cost in accuracy", "seconds per epoch", "accuracy", seconds, "test accuracy",
+        {"deviation",
+         "What shorter epochs cost in batches unlike the whole",
+         "planned seconds",
+         "deviation",
+         "planned " + seconds,
+         "mean deviation of a batch",
+         {{"LDS over δ", latent_}, {"deadline", deadline_}}},
+        {"accuracy",
+         "What shorter epochs cost in accuracy",
+         "seconds per epoch",
+         "accuracy",
+         seconds,
+         "test accuracy",
          {{"LDS over δ, shuffled", latent_}, {"LDS, slow clients first", early_}, {"deadline", deadline_}}}};
     study_.runner = [arms = std::move(arms_)](const SimulationOptions& options) -> ArmRunner {
-      return [arms, options, clock = std::shared_ptr<const Clock>(MakeRealClock())](const Arm& arm, std::uint64_t seed)
-                 -> StatusOr<Measurement> {
+      return [arms, options, clock = std::shared_ptr<const Clock>(MakeRealClock())](
+                 const Arm& arm, std::uint64_t seed) -> StatusOr<Measurement> {
         const auto found = arms.find(arm.name);
         if (found == arms.end()) return NotFound("no such arm: " + arm.name);
-        TRIBUTARY_ASSIGN_OR_RETURN(Measurement measurement, MeasureSplit(found->second, seed, *clock, options));
+        TRIBUTARY_ASSIGN_OR_RETURN(Measurement measurement,
+                                   MeasureSplit(found->second, seed, *clock, options));
         if (!IsDrawn(arm.name)) measurement.curve.clear();
         return measurement;
       };
@@ -218,8 +238,8 @@ class Builder {
  private:
   static bool IsDrawn(const std::string& arm) {
     const std::string chosen = FormatNumber(kChosenDelta);
-    return arm == "k16-c2-fls" || arm == kUniform || arm == "lds-" + chosen || arm == "lds-" + chosen + "-early" ||
-           arm == "deadline-ugs" || arm == "deadline-" + chosen;
+    return arm == "k16-c2-fls" || arm == kUniform || arm == "lds-" + chosen ||
+           arm == "lds-" + chosen + "-early" || arm == "deadline-ugs" || arm == "deadline-" + chosen;
   }
 
   void AddDeadline(const std::string& name, const std::string& called, const std::string& arm,
@@ -229,7 +249,8 @@ class Builder {
     experiment.sampling = Of(SamplingMethod::kDeadline);
     AgainstUniform(name);
     of_latent_[name] = arm;
-    Add(name, "the shortest epoch found within the deviation of " + called, experiment, trained ? epochs_ : 0, bound);
+    Add(name, "the shortest epoch found within the deviation of " + called, experiment, trained ? epochs_ : 0,
+        bound);
     deadline_.push_back(name);
   }
 
@@ -240,9 +261,10 @@ class Builder {
   }
   void Add(const std::string& name, std::string called, Experiment experiment, std::int64_t trained,
            std::optional<SamplingOptions> bound = {}) {
-    std::string fingerprint = FormatExperiment(experiment) + "# epochs " + std::to_string(epochs_) + ", trained " +
-                              std::to_string(trained);
-    if (bound) fingerprint += ", within " + std::string(NameOf(bound->method)) + " " + FormatNumber(bound->delta);
+    std::string fingerprint = FormatExperiment(experiment) + "# epochs " + std::to_string(epochs_) +
+                              ", trained " + std::to_string(trained);
+    if (bound)
+      fingerprint += ", within " + std::string(NameOf(bound->method)) + " " + FormatNumber(bound->delta);
     study_.reproduction.arms.push_back({name, std::move(called), std::move(fingerprint)});
     study_.experiments.emplace(name, experiment);
     arms_.emplace(name, SplitArm{std::move(experiment), epochs_, trained, std::move(bound)});
@@ -260,14 +282,10 @@ std::vector<Published> PublishedFigures() {
   const std::string severe = "CIFAR-10, ResNet-18, 128 clients of 2 classes";
   const std::string upto = "up to; the setting is not known";
   const std::string chosen = "lds-" + FormatNumber(kChosenDelta);
-  return {{"k32-c2-fls", "accuracy", 0.5888, severe},
-          {"k32-c2-fpls", "accuracy", 0.7005, severe},
-          {"k32-c2-ugs", "accuracy", 0.8431, severe},
-          {"k32-c2-fpls", "above fls", 0.1117, severe},
-          {"k32-c2-ugs", "above fls", 0.2543, severe},
-          {kUniform, "above fls", 0.341, upto},
-          {chosen, "time saved", 0.62, upto},
-          {chosen + "-early", "time saved", 0.62, upto}};
+  return {{"k32-c2-fls", "accuracy", 0.5888, severe},  {"k32-c2-fpls", "accuracy", 0.7005, severe},
+          {"k32-c2-ugs", "accuracy", 0.8431, severe},  {"k32-c2-fpls", "above fls", 0.1117, severe},
+          {"k32-c2-ugs", "above fls", 0.2543, severe}, {kUniform, "above fls", 0.341, upto},
+          {chosen, "time saved", 0.62, upto},          {chosen + "-early", "time saved", 0.62, upto}};
 }
 
 }  // namespace
@@ -293,11 +311,16 @@ StatusOr<Study> MakePslStudy(Effort effort, const std::filesystem::path& data_di
   builder.study().seeds = {1, 2, 3};
   Reproduction& reproduction = builder.study().reproduction;
   reproduction.name = "psl";
-  const std::string amount = full ? "all of its samples" : std::to_string(*length.train_limit) + " of its samples";
+  const std::string amount =
+      full ? "all of its samples" : std::to_string(*length.train_limit) + " of its samples";
   reproduction.about =
-      "Parallel split learning with global sampling (Kohankhaki et al., arXiv 2407.15738): a small CNN, cut after its "
-      "first pooling, learns " + set + " (" + amount + ", " + std::to_string(length.epochs) + " epochs) in global batches "
-      "of 128, by SGD at a rate of 0.05. Clients have 2 or 5 classes each; one in eight answers ten times more slowly.";
+      "Parallel split learning with global sampling (Kohankhaki et al., arXiv 2407.15738): a small CNN, cut "
+      "after its "
+      "first pooling, learns " +
+      set + " (" + amount + ", " + std::to_string(length.epochs) +
+      " epochs) in global batches "
+      "of 128, by SGD at a rate of 0.05. Clients have 2 or 5 classes each; one in eight answers ten times "
+      "more slowly.";
   reproduction.metrics = {{"accuracy", "", Metric::Better::kHigher, {.decimals = 2, .percent = true}},
                           {"seconds per epoch", "s", Metric::Better::kLower, {.decimals = 1}},
                           {"planned seconds", "s", Metric::Better::kLower, {.decimals = 1}},
@@ -311,22 +334,34 @@ StatusOr<Study> MakePslStudy(Effort effort, const std::filesystem::path& data_di
                         .log_x = false,
                         .references = {}};
   reproduction.notes = {
-      "Accuracy is the mean over the last three epochs, evaluated at their ends. An epoch uses every sample once; that of "
-      "FLS and FPLS lasts until the client with most has none left, so it has more steps, the last of them of few clients.",
-      "Seconds are virtual. A step waits for its slowest client: 4 messages of 50 ms, or of 500 ms for one client in "
-      "eight, whatever its samples; with exponential delays, 50 ms times the quantiles (i - 1/2)/16. Planned seconds are "
-      "what the sampler took the epoch to last; where they differ from those of the run, sending and computing add to it.",
-      "With stragglers that compute slowly, a client's time is in proportion to its samples, all of which it must go "
-      "through in any order: putting them into fewer steps can save little. Published times are of a model in which it "
+      "Accuracy is the mean over the last three epochs, evaluated at their ends. An epoch uses every sample "
+      "once; that of "
+      "FLS and FPLS lasts until the client with most has none left, so it has more steps, the last of them "
+      "of few clients.",
+      "Seconds are virtual. A step waits for its slowest client: 4 messages of 50 ms, or of 500 ms for one "
+      "client in "
+      "eight, whatever its samples; with exponential delays, 50 ms times the quantiles (i - 1/2)/16. Planned "
+      "seconds are "
+      "what the sampler took the epoch to last; where they differ from those of the run, sending and "
+      "computing add to it.",
+      "With stragglers that compute slowly, a client's time is in proportion to its samples, all of which it "
+      "must go "
+      "through in any order: putting them into fewer steps can save little. Published times are of a model "
+      "in which it "
       "is the same for any number.",
-      "Deviation is the L1 distance of a batch's expected class shares to those of all samples, the mean over steps. "
-      "Arms of deadline keep within that of LDS at the same δ, or of UGS, which is δ = 0; planned, of lds is their time "
+      "Deviation is the L1 distance of a batch's expected class shares to those of all samples, the mean "
+      "over steps. "
+      "Arms of deadline keep within that of LDS at the same δ, or of UGS, which is δ = 0; planned, of lds is "
+      "their time "
       "over that of LDS. Arms without an accuracy are planned only, or timed over one epoch.",
-      "Planning share is what planning a run's epochs took of the run's real time on this machine, on one core."};
+      "Planning share is what planning a run's epochs took of the run's real time on this machine, on one "
+      "core."};
   if (!full) {
     reproduction.notes.push_back(
-        "Runs this short end while accuracy still rises, and it goes up and down by a point or two from epoch to epoch: "
-        "differences of a point between means of three seeds are within chance. On glyphs, which are learnt more slowly, "
+        "Runs this short end while accuracy still rises, and it goes up and down by a point or two from "
+        "epoch to epoch: "
+        "differences of a point between means of three seeds are within chance. On glyphs, which are learnt "
+        "more slowly, "
         "they end further from what can be reached.");
   }
   return std::move(builder).Finish();

@@ -16,7 +16,8 @@ const double kTargetLoss = std::exp(-1.0);
 // Every second one is so many times slower than the others; all fleets compute as much together.
 Group Workers(double spread) {
   std::vector<double> speeds;
-  for (std::int64_t i = 0; i < kWorkers; ++i) speeds.push_back(50e9 * (i % 2 == 0 ? spread : 1) * 2 / (spread + 1));
+  for (std::int64_t i = 0; i < kWorkers; ++i)
+    speeds.push_back(50e9 * (i % 2 == 0 ? spread : 1) * 2 / (spread + 1));
   Group group;
   group.name = "workers";
   group.count = kWorkers;
@@ -92,7 +93,8 @@ StatusOr<Study> MakeRcdSgdStudy(Effort effort, const std::filesystem::path& data
         experiment.goal.rounds = std::llround(kSteps / static_cast<double>(side.steps));
         experiment.goal.evaluate_every = std::llround(10.0 / static_cast<double>(side.steps));
         const std::string speeds = std::to_string(std::lround(spread)) + ":1";
-        AddArm(study, setting + side.name, (rule == MixingRule::kMatcha ? "MATCHA, " : "D-PSGD, ") + speeds + ": " + side.text,
+        AddArm(study, setting + side.name,
+               (rule == MixingRule::kMatcha ? "MATCHA, " : "D-PSGD, ") + speeds + ": " + side.text,
                std::move(experiment));
         if (side.name != "equal") against_equal[setting + side.name] = setting + "equal";
         if (side.split == "submodular") against_stratified[setting + side.name] = setting + "stratified-f2";
@@ -100,16 +102,23 @@ StatusOr<Study> MakeRcdSgdStudy(Effort effort, const std::filesystem::path& data
     }
   }
   reproduction.name = "rcd-sgd";
-  reproduction.about =
-      "RCD-SGD (He & Dube, ICCV workshops 2023): eight workers train decentralised on " + set +
-      ", with time and bytes of a ResNet-18. Every second worker is as fast as the others, half or a quarter as fast.";
+  reproduction.about = "RCD-SGD (He & Dube, ICCV workshops 2023): eight workers train decentralised on " +
+                       set +
+                       ", with time and bytes of a ResNet-18. Every second worker is as fast as the others, "
+                       "half or a quarter as fast.";
   reproduction.metrics = {{"time to target", "s", Metric::Better::kLower, {.decimals = 1}},
                           {"final loss", "", Metric::Better::kLower, {.decimals = 3}},
                           {"seconds per round", "s", Metric::Better::kLower, {.decimals = 3}},
                           {"waiting share", "", Metric::Better::kLower, {.decimals = 1, .percent = true}}};
-  reproduction.comparisons = {{"saved against equal shards", "time to target", Comparison::Kind::kSaving, against_equal,
+  reproduction.comparisons = {{"saved against equal shards",
+                               "time to target",
+                               Comparison::Kind::kSaving,
+                               against_equal,
                                {.decimals = 1, .percent = true}},
-                              {"saved by likeness", "time to target", Comparison::Kind::kSaving, against_stratified,
+                              {"saved by likeness",
+                               "time to target",
+                               Comparison::Kind::kSaving,
+                               against_stratified,
                                {.decimals = 1, .percent = true}}};
   // At which speeds, the paper does not say; its figures stand beside the middle ones.
   for (const auto& [arm, value] : std::map<std::string, double>{{"d-psgd-2to1-facility-f2", 0.32},
@@ -118,15 +127,23 @@ StatusOr<Study> MakeRcdSgdStudy(Effort effort, const std::filesystem::path& data
                                                                 {"matcha-2to1-cut-f2", 0.12}}) {
     reproduction.published.push_back({arm, "saved against equal shards", value, "abstract and section 4"});
   }
-  reproduction.chart = {"Loss of the mean model on training samples", "virtual seconds", "loss", false,
+  reproduction.chart = {"Loss of the mean model on training samples",
+                        "virtual seconds",
+                        "loss",
+                        false,
                         {{kTargetLoss, "log(loss) = −1"}}};
   reproduction.notes = {
-      "Time to target is when the mean of the workers' models has a loss of 1/e on a fixed part of the training set. The paper's "
-      "figures mix three things: batches that fit the speeds, averages after every second step (F = 2) instead of every "
-      "one, and shards that look alike. 'saved by likeness' is what the last alone buys, against stratified random shards "
+      "Time to target is when the mean of the workers' models has a loss of 1/e on a fixed part of the "
+      "training set. The paper's "
+      "figures mix three things: batches that fit the speeds, averages after every second step (F = 2) "
+      "instead of every "
+      "one, and shards that look alike. 'saved by likeness' is what the last alone buys, against stratified "
+      "random shards "
       "with the same batches and F.",
-      "Model, number of workers, speeds and feature space are not published. Here: a perceptron that is charged as a ResNet-18, a "
-      "random graph in which every second pair is joined, links of 1 Gbit/s, shards by the first 64 principal components of "
+      "Model, number of workers, speeds and feature space are not published. Here: a perceptron that is "
+      "charged as a ResNet-18, a "
+      "random graph in which every second pair is joined, links of 1 Gbit/s, shards by the first 64 "
+      "principal components of "
       "the pixels."};
   return study;
 }

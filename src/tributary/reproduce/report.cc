@@ -162,9 +162,9 @@ Status WriteReport(const Reproduction& reproduction, std::span<const RunResult> 
                   reproduction.chart.references, reproduction.chart.log_x};
   TRIBUTARY_RETURN_IF_ERROR(WritePicture(std::move(chart), out / "curves.svg"));
   for (const FigureChart& figures : reproduction.figure_charts) {
-    TRIBUTARY_RETURN_IF_ERROR(
-        WritePicture({figures.title, figures.x_title, figures.y_title, FigureLines(figures, summary), {}, false},
-                     out / (figures.file + ".svg")));
+    TRIBUTARY_RETURN_IF_ERROR(WritePicture(
+        {figures.title, figures.x_title, figures.y_title, FigureLines(figures, summary), {}, false},
+        out / (figures.file + ".svg")));
   }
   return OkStatus();
 }

@@ -133,7 +133,8 @@ TEST_F(WriteReportTest, GivesTheSameBytesForTheSameResults) {
 
 TEST_F(WriteReportTest, DrawsFigures) {
   Reproduction reproduction = Example();
-  reproduction.figure_charts = {{"trade-off", "Time", "time", "accuracy", "s", "share", {{"line", {"base", "new"}}}}};
+  reproduction.figure_charts = {
+      {"trade-off", "Time", "time", "accuracy", "s", "share", {{"line", {"base", "new"}}}}};
   ASSERT_TRUE(WriteReport(reproduction, Results(), folder_).ok());
   EXPECT_NE(Text("trade-off.svg").find(">share, mean and range over seeds</text>"), std::string::npos);
   ASSERT_TRUE(WriteReport(reproduction, {}, folder_).ok());

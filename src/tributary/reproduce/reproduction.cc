@@ -49,8 +49,7 @@ Status CheckArms(const std::vector<Arm>& all, std::vector<std::string>& names) {
   if (all.empty()) return InvalidArgument("there are no arms; at least one is needed");
   for (const Arm& arm : all) {
     if (!IsFileName(arm.name)) {
-      return InvalidArgument("the arm '" + arm.name +
-                             "' cannot be part of a file's name; " + kFileNames);
+      return InvalidArgument("the arm '" + arm.name + "' cannot be part of a file's name; " + kFileNames);
     }
     TRIBUTARY_RETURN_IF_ERROR(CheckNew("arm", arm.name, names));
     if (arm.fingerprint.size() > kLongestFingerprint) {

@@ -95,7 +95,7 @@ struct Reproduction {
   std::vector<Published> published;  // At most one for an arm and a figure; there may be none.
   CurveChart chart;
   std::vector<FigureChart> figure_charts;  // There may be none.
-  std::vector<std::string> notes;  // Under the table, a paragraph each: what differs from the paper.
+  std::vector<std::string> notes;          // Under the table, a paragraph each: what differs from the paper.
 };
 
 // `arms`, each compared with `baseline`, which is left out of them.

@@ -83,7 +83,8 @@ double WaitingShare(const std::vector<DeviceTotals>& devices) {
 
 }  // namespace
 
-StatusOr<Measurement> MeasureRun(const Experiment& experiment, const Target& target, SimulationOptions options) {
+StatusOr<Measurement> MeasureRun(const Experiment& experiment, const Target& target,
+                                 SimulationOptions options) {
   RunNotes notes(options.watcher, target);
   options.watcher = &notes;
   const auto run = Simulate(experiment, options);
@@ -98,7 +99,8 @@ StatusOr<Measurement> MeasureRun(const Experiment& experiment, const Target& tar
   const double seconds = ToSeconds(result.time);
   if (result.run.accuracy) measurement.numbers["accuracy"] = *result.run.accuracy;
   measurement.numbers["virtual seconds"] = seconds;
-  measurement.numbers["seconds per round"] = seconds / static_cast<double>(std::max<std::uint64_t>(1, result.run.rounds));
+  measurement.numbers["seconds per round"] =
+      seconds / static_cast<double>(std::max<std::uint64_t>(1, result.run.rounds));
   measurement.numbers["waiting share"] = WaitingShare(result.devices);
   measurement.numbers["megabytes up"] = static_cast<double>(result.up.value) / 1e6;
   measurement.numbers["megabytes"] = static_cast<double>(result.down.value + result.up.value) / 1e6;

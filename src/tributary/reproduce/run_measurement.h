@@ -33,6 +33,7 @@ struct Target {
 //
 // The curve is accuracy over virtual seconds. Of a run that diverged, so that no update could be used any more, only what
 // it came to until then: the last five, and the target if it was reached.
-StatusOr<Measurement> MeasureRun(const Experiment& experiment, const Target& target, SimulationOptions options);
+StatusOr<Measurement> MeasureRun(const Experiment& experiment, const Target& target,
+                                 SimulationOptions options);
 
 }  // namespace tributary

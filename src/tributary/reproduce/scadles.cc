@@ -26,7 +26,8 @@ struct Task {
   double target = 0;
   double samples = 0;  // to learn from in a run; fewer where they are larger
 };
-const Task kTasks[] = {{"fashion-mnist", 0.86, 400'000}, {"cifar10", 0.42, 200'000}, {"glyphs", 0.65, 200'000}};
+const Task kTasks[] = {
+    {"fashion-mnist", 0.86, 400'000}, {"cifar10", 0.42, 200'000}, {"glyphs", 0.65, 200'000}};
 
 Task TaskFor(const std::filesystem::path& data_dir) {
   for (const Task& task : kTasks) {
@@ -112,7 +113,8 @@ struct Claims {
   double speed_up = 0;
   double accuracy = 0;  // of the whole system less that of conventional training; top-5
 };
-const Claims kClaims[] = {{"s1", 1.89, -0.0006}, {"s2", 1.15, -0.0032}, {"s1p", 3.29, -0.0013}, {"s2p", 1.42, -0.0021}};
+const Claims kClaims[] = {
+    {"s1", 1.89, -0.0006}, {"s2", 1.15, -0.0032}, {"s1p", 3.29, -0.0013}, {"s2p", 1.42, -0.0021}};
 
 // Gathers the arms and how they are compared.
 class Builder {
@@ -122,8 +124,8 @@ class Builder {
         full_(effort == Effort::kFull),
         samples_(full_ ? 2.5 * task.samples : task.samples),
         target_(target),
-        how_("target " + FormatNumber(target.accuracy) + " over " + std::to_string(target.evaluations) + " evaluations") {
-  }
+        how_("target " + FormatNumber(target.accuracy) + " over " + std::to_string(target.evaluations) +
+             " evaluations") {}
 
   using Change = std::function<void(Experiment&)>;
 
@@ -141,7 +143,9 @@ class Builder {
 
   // Conventional training and the steps to the whole system, at one setting of rates.
   void AddSetting(const RateSetting& setting, const std::string& called) {
-    const auto rates = [&](Experiment& experiment) { SetRates(experiment, QuantileRates(setting, kDevices)); };
+    const auto rates = [&](Experiment& experiment) {
+      SetRates(experiment, QuantileRates(setting, kDevices));
+    };
     const std::string& name = setting.name;
     const bool drawn = name == "s1p" || name == "s2";
     AddOne(name + "-ddl", called + ": conventional", {rates}, {}, drawn);
@@ -152,16 +156,19 @@ class Builder {
     AddOne(name + "-paper", called + ": + compression, which is the paper's system",
            {rates, FollowStreams, Truncate, compress}, name + "-ddl", drawn);
     AddOne(name + "-ours", called + ": our policy", {rates, UseOurPolicy}, name + "-ddl");
-    AddOne(name + "-best", called + ": our policy with transfers in segments", {rates, UseBestPolicy}, name + "-ddl",
-           drawn);
+    AddOne(name + "-best", called + ": our policy with transfers in segments", {rates, UseBestPolicy},
+           name + "-ddl", drawn);
     fewer_buffered_[name + "-truncate"] = name + "-weights";
   }
 
   // Our policy against conventional training where rates are others: with a lower clip, or drawn anew for each seed.
   void AddOtherRates(RateSetting setting, const std::string& name, const std::string& called, bool drawn) {
-    const auto rates = [&](Experiment& experiment) { SetRates(experiment, QuantileRates(setting, kDevices)); };
+    const auto rates = [&](Experiment& experiment) {
+      SetRates(experiment, QuantileRates(setting, kDevices));
+    };
     AddOne(name + "-ddl", called + ": conventional", {rates}, {});
-    AddOne(name + "-best", called + ": our policy with transfers in segments", {rates, UseBestPolicy}, name + "-ddl");
+    AddOne(name + "-best", called + ": our policy with transfers in segments", {rates, UseBestPolicy},
+           name + "-ddl");
     if (!drawn) return;
     for (const char* side : {"-ddl", "-best"}) {
       arms_.at(name + side).vary = [setting, samples = samples_](Experiment& experiment, std::uint64_t seed) {
@@ -185,11 +192,13 @@ class Builder {
     const std::string text = FormatNumber(ratio) + "-" + FormatNumber(delta);
     Add("top-k-" + text, "S1: ratio " + FormatNumber(ratio) + ", delta " + FormatNumber(delta),
         {std::move(experiment), TunedArm::Rate::kOwn, {}, /*curve=*/false, /*once=*/!full_});
-    study_.reproduction.published.push_back({"top-k-" + text, "compressed steps", published, "its table of CNC"});
+    study_.reproduction.published.push_back(
+        {"top-k-" + text, "compressed steps", published, "its table of CNC"});
   }
 
   // Ten devices of one label each; a network with batch norms, which is where one label hurts.
-  void AddSkewed(const std::string& name, const std::string& called, const InjectionOptions& injection, double samples) {
+  void AddSkewed(const std::string& name, const std::string& called, const InjectionOptions& injection,
+                 double samples) {
     Experiment experiment = base_;
     experiment.model.name = "resnet8";
     experiment.data.split.kind = "classes-per-device";
@@ -208,12 +217,20 @@ class Builder {
   Study Finish() && {
     study_.reproduction.comparisons = {
         {"speed-up", "time to target", Comparison::Kind::kSpeedUp, against_, {.decimals = 2}},
-        {"accuracy gained", "final accuracy", Comparison::Kind::kDifference, against_, {.decimals = 2, .percent = true}},
-        {"times fewer buffered", "buffered samples", Comparison::Kind::kSpeedUp, fewer_buffered_, {.decimals = 1}}};
-    study_.runner = [arms = std::move(arms_), target = target_](const SimulationOptions& options) -> ArmRunner {
-      return [runner = std::make_shared<TunedRunner>(arms, target, options)](const Arm& arm, std::uint64_t seed) {
-        return runner->Run(arm.name, seed);
-      };
+        {"accuracy gained",
+         "final accuracy",
+         Comparison::Kind::kDifference,
+         against_,
+         {.decimals = 2, .percent = true}},
+        {"times fewer buffered",
+         "buffered samples",
+         Comparison::Kind::kSpeedUp,
+         fewer_buffered_,
+         {.decimals = 1}}};
+    study_.runner = [arms = std::move(arms_),
+                     target = target_](const SimulationOptions& options) -> ArmRunner {
+      return [runner = std::make_shared<TunedRunner>(arms, target, options)](
+                 const Arm& arm, std::uint64_t seed) { return runner->Run(arm.name, seed); };
     };
     return std::move(study_);
   }
@@ -279,16 +296,22 @@ StatusOr<Study> MakeScadlesStudy(Effort effort, const std::filesystem::path& dat
 
   for (const Claims& claims : kClaims) {
     for (const char* side : {"-paper", "-ours", "-best"}) {
-      reproduction.published.push_back({claims.rates + side, "speed-up", claims.speed_up, "ResNet-152, whole system"});
-      reproduction.published.push_back({claims.rates + side, "accuracy gained", claims.accuracy, "likewise, top-5"});
+      reproduction.published.push_back(
+          {claims.rates + side, "speed-up", claims.speed_up, "ResNet-152, whole system"});
+      reproduction.published.push_back(
+          {claims.rates + side, "accuracy gained", claims.accuracy, "likewise, top-5"});
     }
   }
-  reproduction.published.push_back({"s1-weights", "speed-up", 3.33, "ResNet-152, weighted aggregation alone"});
+  reproduction.published.push_back(
+      {"s1-weights", "speed-up", 3.33, "ResNet-152, weighted aggregation alone"});
   reproduction.published.push_back({"s1p-weights", "speed-up", 3.6, "likewise, about"});
   reproduction.name = "scadles";
   reproduction.about =
-      "ScaDLES (Tyagi & Swany, IEEE BigData 2022): 16 devices whose samples arrive at unequal rates, against conventional "
-      "training with 64 samples of each. A perceptron learns " + task.set + "; time and bytes are those of ResNet-152 over "
+      "ScaDLES (Tyagi & Swany, IEEE BigData 2022): 16 devices whose samples arrive at unequal rates, against "
+      "conventional "
+      "training with 64 samples of each. A perceptron learns " +
+      task.set +
+      "; time and bytes are those of ResNet-152 over "
       "links of 5 Gbit/s, where a conventional step takes about 1.2 s, four fifths of it exchange.";
   reproduction.metrics = {{"time to target", "s", Metric::Better::kLower, {.decimals = 0}},
                           {"seconds per round", "s", Metric::Better::kLower, {.decimals = 2}},
@@ -304,18 +327,28 @@ StatusOr<Study> MakeScadlesStudy(Effort effort, const std::filesystem::path& dat
                         .log_x = true,
                         .references = {{task.target, "target"}}};
   reproduction.notes = {
-      "Rates are the quantiles (i - 1/2)/16 of the published distributions, S1 clipped at 12. Every arm of a setting learns "
-      "from about as many samples. Time to target is when the mean of five evaluations in a row first reached " + percent +
-          " %; final accuracy is the mean over the last fifth of the evaluations. Both are top-1, the paper's top-5.",
-      "The learning rate is the best of 0.02, 0.05, 0.1 and 0.2 for conventional training at its own batch, by time to "
-      "target with the first seed; all other arms scale that one. Conventional training takes the same steps on the same "
+      "Rates are the quantiles (i - 1/2)/16 of the published distributions, S1 clipped at 12. Every arm of a "
+      "setting learns "
+      "from about as many samples. Time to target is when the mean of five evaluations in a row first "
+      "reached " +
+          percent +
+          " %; final accuracy is the mean over the last fifth of the evaluations. Both are top-1, the "
+          "paper's top-5.",
+      "The learning rate is the best of 0.02, 0.05, 0.1 and 0.2 for conventional training at its own batch, "
+      "by time to "
+      "target with the first seed; all other arms scale that one. Conventional training takes the same steps "
+      "on the same "
       "batches whatever the rates, so one grid, at S2', is that of all settings.",
-      "Compressed steps are those that sent less than half the bytes of the weights; bytes are those on the wire, places "
+      "Compressed steps are those that sent less than half the bytes of the weights; bytes are those on the "
+      "wire, places "
       "included. Weights go to devices whole, so compression can save no more than half of an exchange.",
-      "The perceptron's gradients are spread more evenly than those of ResNet-152: a tenth of them holds less of their "
-      "norm, which is why the published ratio and delta compress less often here, and cost steps where they do. The table "
+      "The perceptron's gradients are spread more evenly than those of ResNet-152: a tenth of them holds "
+      "less of their "
+      "norm, which is why the published ratio and delta compress less often here, and cost steps where they "
+      "do. The table "
       "of ratios and deltas is of a small CNN, as are its bytes a share of ResNet-152's.",
-      "The devices of one label train ResNet-8 at a rate of 0.1; injected bytes are both ways, of all devices, per round."};
+      "The devices of one label train ResNet-8 at a rate of 0.1; injected bytes are both ways, of all "
+      "devices, per round."};
   return std::move(builder).Finish();
 }
 

@@ -20,14 +20,16 @@ StatusOr<SamplingProblem> ProblemOf(Experiment& experiment, const std::filesyste
   const Shape& shape = data.train.shape();
   const int classes = data.train.classes();
   TRIBUTARY_RETURN_IF_ERROR(ResolveCut(experiment, shape, classes));
-  TRIBUTARY_ASSIGN_OR_RETURN(const auto model, BuildNetwork(experiment.model.name, experiment, shape, classes));
+  TRIBUTARY_ASSIGN_OR_RETURN(const auto model,
+                             BuildNetwork(experiment.model.name, experiment, shape, classes));
   TRIBUTARY_ASSIGN_OR_RETURN(const auto profiles, BuildFleet(experiment));
   TRIBUTARY_ASSIGN_OR_RETURN(const std::vector<LocalData> devices, DealOut(experiment, data.train));
   SamplingProblem problem;
   for (const LocalData& device : devices) {
     problem.sizes.push_back(static_cast<std::int64_t>(device.training.size()));
     auto& counts = problem.label_counts.emplace_back(static_cast<std::size_t>(classes), 0);
-    for (const std::uint32_t sample : device.training) ++counts[static_cast<std::size_t>(data.train.labels()[sample])];
+    for (const std::uint32_t sample : device.training)
+      ++counts[static_cast<std::size_t>(data.train.labels()[sample])];
   }
   problem.delays = StepDelays(experiment, CutNetwork(experiment, model), profiles);
   TRIBUTARY_RETURN_IF_ERROR(CheckSamplingProblem(problem));

@@ -22,10 +22,10 @@ enum class Effort { kQuick, kFull };
 // A reproduction together with the experiment behind each of its arms.
 struct Study {
   Reproduction reproduction;
-  std::map<std::string, Experiment> experiments;  // by the arm's name
-  std::vector<std::uint64_t> seeds;               // where the person names none
-  double target_accuracy = 0;                     // of the number "time to target"
-  std::optional<double> target_loss;              // likewise, instead
+  std::map<std::string, Experiment> experiments;       // by the arm's name
+  std::vector<std::uint64_t> seeds;                    // where the person names none
+  double target_accuracy = 0;                          // of the number "time to target"
+  std::optional<double> target_loss;                   // likewise, instead
   std::function<ArmRunner(SimulationOptions)> runner;  // where an arm is no experiment
 };
 

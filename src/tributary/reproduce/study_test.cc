@@ -22,7 +22,8 @@ TEST(Study, EveryOneInTheListIsWholeAndUnknownOnesAreNot) {
     }
   }
   EXPECT_EQ(MakeStudy("heterogenity", Effort::kQuick).status().message(),
-            "unknown reproduction 'heterogenity'; did you mean 'heterogeneity'? Known: heterogeneity, dynacomm, scadles, psl, distreal, rcd-sgd, showcase");
+            "unknown reproduction 'heterogenity'; did you mean 'heterogeneity'? Known: heterogeneity, "
+            "dynacomm, scadles, psl, distreal, rcd-sgd, showcase");
 }
 
 TEST(Study, ASlowDeviceCostsTimeAndNoAccuracy) {
@@ -57,7 +58,9 @@ TEST(Study, ScadlesAndItsPresetsHaveTheSameStreams) {
   const Study study = MakeStudy("scadles", Effort::kQuick).value();
   EXPECT_EQ(study.experiments.at("s1-ddl").data.set, "glyphs");  // where no folder has others
   for (const RateSetting& setting : RateSettings()) {
-    const auto rates = [](const Experiment& experiment) { return experiment.fleet.groups[0].stream_rate.numbers; };
+    const auto rates = [](const Experiment& experiment) {
+      return experiment.fleet.groups[0].stream_rate.numbers;
+    };
     const Experiment ours = FindExperiment("scadles-" + setting.name).value();
     const Experiment conventional = FindExperiment("ddl-" + setting.name).value();
     EXPECT_EQ(rates(ours), QuantileRates(setting, 16));

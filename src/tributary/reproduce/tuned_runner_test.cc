@@ -10,8 +10,9 @@ namespace {
 // A perceptron that learns a few shapes in seconds.
 Experiment Small(double rate) {
   Experiment experiment =
-      FindExperiment("ddl-s2p", std::vector<std::string>{"data.train-limit=1000", "data.test-limit=200",
-                                                         "experiment.rounds=8", "experiment.evaluate-every=1"})
+      FindExperiment("ddl-s2p",
+                     std::vector<std::string>{"data.train-limit=1000", "data.test-limit=200",
+                                              "experiment.rounds=8", "experiment.evaluate-every=1"})
           .value();
   experiment.train.schedule.learning_rate = rate;
   return experiment;
@@ -41,7 +42,8 @@ TEST(TunedRunner, TakesTheRateOfTheGridThatGetsThereFirst) {
 }
 
 TEST(TunedRunner, WhereNoneGetsThereTheFurthestIsTaken) {
-  TunedRunner runner(GridAnd({Small(1), TunedArm::Rate::kBest, {}, false, false}), {0.999, 1}, {.threads = 2});
+  TunedRunner runner(GridAnd({Small(1), TunedArm::Rate::kBest, {}, false, false}), {0.999, 1},
+                     {.threads = 2});
   EXPECT_EQ(*runner.BestRate(), 0.05);
 }
 
@@ -49,7 +51,8 @@ TEST(TunedRunner, LeavesAnArmItsOwnRateAndVariesItBySeed) {
   const auto vary = [](Experiment& experiment, std::uint64_t seed) {
     experiment.goal.rounds = static_cast<std::int64_t>(seed);
   };
-  TunedRunner runner(GridAnd({Small(1e-6), TunedArm::Rate::kOwn, vary, true, false}), {0.5, 1}, {.threads = 2});
+  TunedRunner runner(GridAnd({Small(1e-6), TunedArm::Rate::kOwn, vary, true, false}), {0.5, 1},
+                     {.threads = 2});
   const auto other = runner.Run("other", 3);
   ASSERT_TRUE(other.ok()) << other.status();
   ASSERT_EQ(other->curve.size(), 3U);
@@ -88,7 +91,8 @@ TEST(MeasureRun, SaysWhenTheMeanOfSeveralEvaluationsIsThere) {
   // which 64 are used in a step of 1.2 s.
   EXPECT_EQ(one.numbers.at("compressed steps"), 0);
   EXPECT_NEAR(one.numbers.at("megabytes per update"), 233, 1);
-  EXPECT_NEAR(one.numbers.at("buffered samples"), one.numbers.at("virtual seconds") * 256 * 16 - 8 * 1024, 100);
+  EXPECT_NEAR(one.numbers.at("buffered samples"), one.numbers.at("virtual seconds") * 256 * 16 - 8 * 1024,
+              100);
   EXPECT_EQ(one.numbers.at("kilobytes injected"), 0);
 }
 

@@ -6,13 +6,16 @@ namespace tributary {
 namespace {
 
 Status WithoutSqlite() {
-  return InvalidArgument("this program was built without SQLite and keeps no list of runs; build it with"
-                         " -DTRIBUTARY_SQLITE=ON, or name run folders ('tributary compare FOLDER FOLDER')");
+  return InvalidArgument(
+      "this program was built without SQLite and keeps no list of runs; build it with"
+      " -DTRIBUTARY_SQLITE=ON, or name run folders ('tributary compare FOLDER FOLDER')");
 }
 
 }  // namespace
 
-StatusOr<std::unique_ptr<RunStore>> RunStore::Open(const std::filesystem::path&, WallClock) { return WithoutSqlite(); }
+StatusOr<std::unique_ptr<RunStore>> RunStore::Open(const std::filesystem::path&, WallClock) {
+  return WithoutSqlite();
+}
 
 bool StoreSink::Available() { return false; }
 

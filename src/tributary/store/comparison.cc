@@ -10,9 +10,9 @@ namespace {
 
 // Those that count.
 std::vector<const EvaluationRecord*> Counting(const RunHistory& history) {
-  const bool central = std::any_of(history.evaluations.begin(), history.evaluations.end(), [](const auto& record) {
-    return record.evaluated.where == EvaluatedWhere::kCentral;
-  });
+  const bool central =
+      std::any_of(history.evaluations.begin(), history.evaluations.end(),
+                  [](const auto& record) { return record.evaluated.where == EvaluatedWhere::kCentral; });
   std::vector<const EvaluationRecord*> counting;
   for (const EvaluationRecord& record : history.evaluations) {
     if (central == (record.evaluated.where == EvaluatedWhere::kCentral)) counting.push_back(&record);
@@ -59,10 +59,10 @@ Comparison Compare(std::span<const RunHistory> runs, double target) {
     const auto& first = comparison.runs.empty() ? compared.reached : comparison.runs.front().reached;
     if (compared.reached && first) {
       compared.sooner = RatioOf(ToSeconds(first->time), ToSeconds(compared.reached->time));
-      compared.fewer_rounds =
-          RatioOf(static_cast<double>(first->round.value), static_cast<double>(compared.reached->round.value));
-      compared.fewer_bytes =
-          RatioOf(static_cast<double>(first->bytes.value), static_cast<double>(compared.reached->bytes.value));
+      compared.fewer_rounds = RatioOf(static_cast<double>(first->round.value),
+                                      static_cast<double>(compared.reached->round.value));
+      compared.fewer_bytes = RatioOf(static_cast<double>(first->bytes.value),
+                                     static_cast<double>(compared.reached->bytes.value));
     }
     comparison.runs.push_back(std::move(compared));
   }
@@ -80,7 +80,9 @@ std::string DrawComparison(std::span<const RunHistory> runs, double target) {
   const double unit = hours ? 3600 : minutes ? 60 : 1;
   LineChart chart;
   chart.title = "Accuracy over time";
-  chart.x_title = std::string(simulated ? "virtual " : "") + (hours ? "hours" : minutes ? "minutes" : "seconds");
+  chart.x_title = std::string(simulated ? "virtual " : "") + (hours     ? "hours"
+                                                              : minutes ? "minutes"
+                                                                        : "seconds");
   chart.y_title = "accuracy, %";
   for (const RunHistory& history : runs) {
     LineSeries series;

@@ -23,7 +23,8 @@ RunHistory WithAccuracies(const char* name, Duration pace, std::vector<double> a
 }
 
 TEST(CommonTarget, IsWhatAllHaveReachedInWholePercents) {
-  const std::vector<RunHistory> runs = {WithAccuracies("a", 1s, {0.2, 0.855, 0.8}), WithAccuracies("b", 1s, {0.9})};
+  const std::vector<RunHistory> runs = {WithAccuracies("a", 1s, {0.2, 0.855, 0.8}),
+                                        WithAccuracies("b", 1s, {0.9})};
   EXPECT_DOUBLE_EQ(CommonTarget(runs).value(), 0.85);
   EXPECT_DOUBLE_EQ(CommonTarget(std::vector{WithAccuracies("a", 1s, {0.29})}).value(), 0.29);
   EXPECT_DOUBLE_EQ(CommonTarget(std::vector{WithAccuracies("a", 1s, {0.004})}).value(), 0.004);
@@ -33,7 +34,8 @@ TEST(CommonTarget, IsWhatAllHaveReachedInWholePercents) {
 
 TEST(Compare, CountsUpToTheFirstTimeTheTargetIsReached) {
   const std::vector<RunHistory> runs = {WithAccuracies("slow", 10s, {0.1, 0.5, 0.8, 0.79}),
-                                        WithAccuracies("fast", 3s, {0.6, 0.81}), WithAccuracies("never", 1s, {0.7})};
+                                        WithAccuracies("fast", 3s, {0.6, 0.81}),
+                                        WithAccuracies("never", 1s, {0.7})};
   const Comparison comparison = Compare(runs, 0.8);
   ASSERT_EQ(comparison.runs.size(), 3U);
   const ComparedRun &slow = comparison.runs[0], &fast = comparison.runs[1], &never = comparison.runs[2];
@@ -51,14 +53,16 @@ TEST(Compare, CountsUpToTheFirstTimeTheTargetIsReached) {
 
 TEST(Compare, EvaluationsOnDevicesCountWhereThereAreNoOthers) {
   RunHistory both = WithAccuracies("both", 1s, {0.5});
-  both.evaluations.push_back({.time = 1s, .evaluated = {.round = {1}, .where = EvaluatedWhere::kDevices, .accuracy = 0.9}});
+  both.evaluations.push_back(
+      {.time = 1s, .evaluated = {.round = {1}, .where = EvaluatedWhere::kDevices, .accuracy = 0.9}});
   EXPECT_FALSE(Compare(std::vector{both}, 0.8).runs[0].reached);
   both.evaluations.erase(both.evaluations.begin());
   EXPECT_TRUE(Compare(std::vector{both}, 0.8).runs[0].reached);
 }
 
 TEST(DrawComparison, DrawsALineForEachRun) {
-  const std::vector<RunHistory> runs = {WithAccuracies("slow<", 100s, {0.1, 0.5}), WithAccuracies("fast", 3s, {0.6})};
+  const std::vector<RunHistory> runs = {WithAccuracies("slow<", 100s, {0.1, 0.5}),
+                                        WithAccuracies("fast", 3s, {0.6})};
   const std::string svg = DrawComparison(runs, 0.5);
   EXPECT_NE(svg.find("slow&lt; (federated)"), std::string::npos);
   EXPECT_NE(svg.find("fast (federated)"), std::string::npos);

@@ -21,7 +21,9 @@ Statement::Statement(Statement&& other) noexcept
 Statement::~Statement() { sqlite3_finalize(statement_); }
 
 // A parameter that does not exist is our bug; a value that is too large is cut by its writer.
-void Statement::BindNull(int parameter) { TRIBUTARY_CHECK(sqlite3_bind_null(statement_, parameter) == SQLITE_OK); }
+void Statement::BindNull(int parameter) {
+  TRIBUTARY_CHECK(sqlite3_bind_null(statement_, parameter) == SQLITE_OK);
+}
 
 void Statement::BindInteger(int parameter, std::int64_t value) {
   TRIBUTARY_CHECK(sqlite3_bind_int64(statement_, parameter, value) == SQLITE_OK);
@@ -33,12 +35,13 @@ void Statement::BindReal(int parameter, double value) {
 }
 
 void Statement::BindText(int parameter, std::string_view value) {
-  TRIBUTARY_CHECK(sqlite3_bind_text64(statement_, parameter, value.data(), value.size(), SQLITE_TRANSIENT, SQLITE_UTF8) ==
-                  SQLITE_OK);
+  TRIBUTARY_CHECK(sqlite3_bind_text64(statement_, parameter, value.data(), value.size(), SQLITE_TRANSIENT,
+                                      SQLITE_UTF8) == SQLITE_OK);
 }
 
 void Statement::BindBlob(int parameter, ByteSpan value) {
-  TRIBUTARY_CHECK(sqlite3_bind_blob64(statement_, parameter, value.data(), value.size(), SQLITE_TRANSIENT) == SQLITE_OK);
+  TRIBUTARY_CHECK(sqlite3_bind_blob64(statement_, parameter, value.data(), value.size(), SQLITE_TRANSIENT) ==
+                  SQLITE_OK);
 }
 
 StatusOr<bool> Statement::Step() {
@@ -96,8 +99,9 @@ StatusOr<std::unique_ptr<Database>> Database::Open(const std::filesystem::path& 
   }
   sqlite3* handle = nullptr;
   const int wanted = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
-  int code = sqlite3_open_v2(path.c_str(), &handle,
-                             wanted | SQLITE_OPEN_READWRITE | (access == Access::kCreate ? SQLITE_OPEN_CREATE : 0), nullptr);
+  int code = sqlite3_open_v2(
+      path.c_str(), &handle,
+      wanted | SQLITE_OPEN_READWRITE | (access == Access::kCreate ? SQLITE_OPEN_CREATE : 0), nullptr);
   if (code != SQLITE_OK && access == Access::kExisting) {
     sqlite3_close(handle);
     code = sqlite3_open_v2(path.c_str(), &handle, wanted | SQLITE_OPEN_READONLY, nullptr);
@@ -129,8 +133,8 @@ Status Database::Execute(const char* sql) {
 
 StatusOr<Statement> Database::Prepare(std::string_view sql) {
   sqlite3_stmt* statement = nullptr;
-  const int code = sqlite3_prepare_v3(handle_, sql.data(), static_cast<int>(sql.size()), SQLITE_PREPARE_PERSISTENT,
-                                      &statement, nullptr);
+  const int code = sqlite3_prepare_v3(handle_, sql.data(), static_cast<int>(sql.size()),
+                                      SQLITE_PREPARE_PERSISTENT, &statement, nullptr);
   if (code != SQLITE_OK) return ErrorOf(code);
   return Statement(*this, statement);
 }
@@ -150,10 +154,13 @@ Status Database::ErrorOf(int code) const {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
       return Unavailable(where + " is locked by another program; try again when that is done");
-    case SQLITE_FULL: return ResourceExhausted("cannot write " + where + ": the disk is full");
+    case SQLITE_FULL:
+      return ResourceExhausted("cannot write " + where + ": the disk is full");
     case SQLITE_READONLY:
-    case SQLITE_PERM: return InvalidArgument("cannot write " + where + ": " + reason);
-    case SQLITE_CANTOPEN: return InvalidArgument("cannot open " + where + ": " + reason);
+    case SQLITE_PERM:
+      return InvalidArgument("cannot write " + where + ": " + reason);
+    case SQLITE_CANTOPEN:
+      return InvalidArgument("cannot open " + where + ": " + reason);
     case SQLITE_NOTADB:
     case SQLITE_CORRUPT:
     case SQLITE_ERROR:
@@ -162,7 +169,8 @@ Status Database::ErrorOf(int code) const {
     case SQLITE_TOOBIG:
       return Corrupt(where + " is damaged, or is no run store (" + reason +
                      "); move it away, and take the run folders in again with 'tributary runs import'");
-    default: return IoError(where + ": " + reason);
+    default:
+      return IoError(where + ": " + reason);
   }
 }
 

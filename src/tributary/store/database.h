@@ -89,7 +89,7 @@ class Statement {
 class Database {
  public:
   enum class Access {
-    kCreate,  // Reads and writes; makes the file where it is missing.
+    kCreate,    // Reads and writes; makes the file where it is missing.
     kExisting,  // Reads and writes a file that exists; reads one that may not be written.
   };
 

@@ -25,7 +25,9 @@ TEST(Database, ValuesReadBackAsTheyWere) {
   auto insert = database->Prepare("INSERT INTO t VALUES (?, ?, ?, ?, ?, ?, ?)");
   ASSERT_TRUE(insert.ok());
   const std::vector<std::byte> bytes = {std::byte{0}, std::byte{255}};
-  ASSERT_TRUE(insert->Bind(INT64_MIN, ~std::uint64_t{0}, std::nan(""), INFINITY, "té\0xt", std::optional<int>(), ByteSpan(bytes))
+  ASSERT_TRUE(insert
+                  ->Bind(INT64_MIN, ~std::uint64_t{0}, std::nan(""), INFINITY, "té\0xt", std::optional<int>(),
+                         ByteSpan(bytes))
                   .Run()
                   .ok());
   auto row = database->Prepare("SELECT * FROM t");
@@ -53,8 +55,10 @@ TEST(Database, OneThatIsLockedIsUnavailable) {
 
 TEST(Database, SaysWhatItCannotOpen) {
   const TestFolder folder;
-  EXPECT_EQ(Database::Open(folder / "none", Database::Access::kExisting, 0ms).status().code(), StatusCode::kNotFound);
-  EXPECT_EQ(Database::Open("/no/such/folder/d", Database::Access::kCreate, 0ms).status().code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(Database::Open(folder / "none", Database::Access::kExisting, 0ms).status().code(),
+            StatusCode::kNotFound);
+  EXPECT_EQ(Database::Open("/no/such/folder/d", Database::Access::kCreate, 0ms).status().code(),
+            StatusCode::kInvalidArgument);
 }
 
 TEST(Schema, OtherFilesAreRefusedInWords) {
@@ -72,7 +76,9 @@ TEST(Schema, OtherFilesAreRefusedInWords) {
   ASSERT_TRUE(Opened(folder / "new")->Execute("PRAGMA user_version = 9").ok());
   const Status newer = refused("new");
   EXPECT_EQ(newer.code(), StatusCode::kInvalidArgument);
-  EXPECT_NE(newer.message().find("is of version 9, and this program knows versions up to 1"), std::string::npos) << newer;
+  EXPECT_NE(newer.message().find("is of version 9, and this program knows versions up to 1"),
+            std::string::npos)
+      << newer;
   ASSERT_TRUE(Opened(folder / "new")->Execute("PRAGMA user_version = 1; DROP TABLE notes").ok());
   EXPECT_EQ(refused("new").code(), StatusCode::kCorrupt);
 }

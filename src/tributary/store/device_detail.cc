@@ -47,8 +47,8 @@ class WordReader {
 constexpr std::uint64_t kHasLoss = 1, kHasPlanned = 2, kHasRate = 4, kHasKept = 8, kAllPresent = 15;
 
 std::uint64_t PresentIn(const DeviceFinished& device) {
-  return (device.loss ? kHasLoss : 0U) | (device.planned ? kHasPlanned : 0U) | (device.stream_rate ? kHasRate : 0U) |
-         (device.kept ? kHasKept : 0U);
+  return (device.loss ? kHasLoss : 0U) | (device.planned ? kHasPlanned : 0U) |
+         (device.stream_rate ? kHasRate : 0U) | (device.kept ? kHasKept : 0U);
 }
 
 }  // namespace
@@ -64,8 +64,8 @@ std::vector<std::byte> EncodeDetail(std::span<const DeviceFinished> devices) {
     put(PresentIn(device));
     put(device.samples);
     put(device.loss.value_or(0));
-    for (const Duration time : {device.pull, device.compute, device.push, device.wait, device.hidden, device.hideable,
-                                device.planned.value_or(Duration(0)), device.oldest}) {
+    for (const Duration time : {device.pull, device.compute, device.push, device.wait, device.hidden,
+                                device.hideable, device.planned.value_or(Duration(0)), device.oldest}) {
       put(std::int64_t{time.count()});
     }
     put(device.bytes_down.value);
@@ -80,7 +80,8 @@ std::vector<std::byte> EncodeDetail(std::span<const DeviceFinished> devices) {
 
 StatusOr<std::vector<DeviceFinished>> DecodeDetail(RoundId round, ByteSpan bytes) {
   const auto damaged = [&](const char* what) {
-    return Corrupt("what devices did in round " + std::to_string(round.value) + " is damaged in the run store: " + what);
+    return Corrupt("what devices did in round " + std::to_string(round.value) +
+                   " is damaged in the run store: " + what);
   };
   if (bytes.size() < 16 || bytes.size() % 8 != 0) return damaged("it is cut off");
   WordReader reader(bytes);
@@ -103,8 +104,8 @@ StatusOr<std::vector<DeviceFinished>> DecodeDetail(RoundId round, ByteSpan bytes
     device.samples = reader.Take<std::uint64_t>();
     const auto loss = reader.Take<double>();
     if ((present & kHasLoss) != 0) device.loss = loss;
-    for (Duration* const time : {&device.pull, &device.compute, &device.push, &device.wait, &device.hidden,
-                                 &device.hideable}) {
+    for (Duration* const time :
+         {&device.pull, &device.compute, &device.push, &device.wait, &device.hidden, &device.hideable}) {
       *time = Duration(reader.Take<std::int64_t>());
     }
     const auto planned = reader.Take<std::int64_t>();

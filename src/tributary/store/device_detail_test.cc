@@ -11,9 +11,24 @@ using namespace std::chrono_literals;
 
 std::vector<DeviceFinished> SomeDevices() {
   std::vector<DeviceFinished> devices(3);
-  devices[0] = {.round = {4}, .device = {0}, .samples = 5, .loss = 0.5, .pull = 1ns, .compute = 2ns, .push = 3ns, .wait = 4ns,
-                .hidden = 5ns, .hideable = 6ns, .planned = 7ns, .bytes_down = {8}, .bytes_up = {9}, .stream_rate = 1.5,
-                .buffered = 10, .oldest = 11ns, .dropped = 12, .kept = 0.25};
+  devices[0] = {.round = {4},
+                .device = {0},
+                .samples = 5,
+                .loss = 0.5,
+                .pull = 1ns,
+                .compute = 2ns,
+                .push = 3ns,
+                .wait = 4ns,
+                .hidden = 5ns,
+                .hideable = 6ns,
+                .planned = 7ns,
+                .bytes_down = {8},
+                .bytes_up = {9},
+                .stream_rate = 1.5,
+                .buffered = 10,
+                .oldest = 11ns,
+                .dropped = 12,
+                .kept = 0.25};
   devices[1] = {.round = {4}, .device = {99'999}, .outcome = Outcome::kCrashed};
   devices[2] = {.round = {4}, .device = {7}, .outcome = Outcome::kLate, .planned = 0ns, .kept = 0.0};
   return devices;

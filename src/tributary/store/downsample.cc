@@ -66,7 +66,8 @@ std::vector<RoundPoint> RoundBuckets::Finish() && {
   return std::move(points_);
 }
 
-std::vector<std::size_t> LargestTriangles(std::span<const double> x, std::span<const double> y, std::size_t count) {
+std::vector<std::size_t> LargestTriangles(std::span<const double> x, std::span<const double> y,
+                                          std::size_t count) {
   TRIBUTARY_CHECK(x.size() == y.size() && count >= 2);
   std::vector<std::size_t> chosen;
   if (x.size() <= count) {
@@ -76,7 +77,9 @@ std::vector<std::size_t> LargestTriangles(std::span<const double> x, std::span<c
   const auto finite = [](double value) { return std::isfinite(value) ? value : 0.0; };
   // Between the first and the last, count − 2 stretches; the stretch after them is the last point.
   const std::size_t inner = x.size() - 2, stretches = count - 2;
-  const auto begin = [&](std::size_t stretch) { return 1 + stretch * inner / std::max<std::size_t>(1, stretches); };
+  const auto begin = [&](std::size_t stretch) {
+    return 1 + stretch * inner / std::max<std::size_t>(1, stretches);
+  };
   chosen.push_back(0);
   for (std::size_t stretch = 0; stretch < stretches; ++stretch) {
     const std::size_t next = begin(stretch + 1);

@@ -73,6 +73,7 @@ class RoundBuckets {
 // Which `count` (at least 2) of a curve's points show its form: the first, the last, and of each of as many stretches the
 // one that makes the largest triangle with the one chosen before and the mean of the next (Steinarsson 2013). All if there
 // are no more. `x` never falls; points that are not finite count as 0.
-std::vector<std::size_t> LargestTriangles(std::span<const double> x, std::span<const double> y, std::size_t count);
+std::vector<std::size_t> LargestTriangles(std::span<const double> x, std::span<const double> y,
+                                          std::size_t count);
 
 }  // namespace tributary

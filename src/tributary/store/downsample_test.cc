@@ -17,7 +17,11 @@ std::vector<RoundRecord> SomeRounds(std::uint64_t count) {
   for (std::uint64_t i = 1; i <= count; ++i) {
     RoundRecord round;
     round.end = Duration(1s) * static_cast<std::int64_t>(i);
-    round.finished = {.round = {i}, .duration = 1s, .applied = i, .buffered = i, .bytes_down = {static_cast<std::int64_t>(10 * i)}};
+    round.finished = {.round = {i},
+                      .duration = 1s,
+                      .applied = i,
+                      .buffered = i,
+                      .bytes_down = {static_cast<std::int64_t>(10 * i)}};
     if (i % 3 != 0) round.finished.train_loss = 1.0 / static_cast<double>(i);
     if (i == 5) round.finished.train_loss = std::numeric_limits<double>::quiet_NaN();
     round.waiting = 0.5;

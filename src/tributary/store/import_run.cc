@@ -7,12 +7,14 @@ namespace tributary {
 namespace {
 
 // Refused before anything is written: who records a run that goes on would find its rows gone.
-Status CheckNotRunning(const std::filesystem::path& path, const std::filesystem::path& folder, const WallClock& wall_clock) {
+Status CheckNotRunning(const std::filesystem::path& path, const std::filesystem::path& folder,
+                       const WallClock& wall_clock) {
   const auto store = RunStore::Open(path, wall_clock);
   if (!store.ok()) return store.status().code() == StatusCode::kNotFound ? OkStatus() : store.status();
   const auto run = (*store)->Find(folder.string());
   if (!run.ok() || run->state != RunState::kRunning) return OkStatus();
-  return InvalidArgument("the run in " + folder.string() + " goes on, and is recorded as run " + std::to_string(run->id));
+  return InvalidArgument("the run in " + folder.string() + " goes on, and is recorded as run " +
+                         std::to_string(run->id));
 }
 
 }  // namespace

@@ -57,7 +57,8 @@ bool IsGone(std::string_view process, WallTime last_heard, WallTime now) {
     if (end == std::string_view::npos) break;
     process.remove_prefix(end + 1);
   }
-  if (fields.size() != 4 || fields[2].empty() || fields[2].find_first_not_of("0123456789") != std::string::npos) {
+  if (fields.size() != 4 || fields[2].empty() ||
+      fields[2].find_first_not_of("0123456789") != std::string::npos) {
     return true;
   }
   if (fields[0] != HostName()) return now - last_heard > kSilence;

@@ -15,7 +15,8 @@ constexpr Bytes kLargestText{100'000'000};
 
 std::string TextOfFile(const std::filesystem::path& path) {
   const auto bytes = ReadFile(path, kLargestText);
-  return bytes.ok() ? std::string(reinterpret_cast<const char*>(bytes->data()), bytes->size()) : std::string();
+  return bytes.ok() ? std::string(reinterpret_cast<const char*>(bytes->data()), bytes->size())
+                    : std::string();
 }
 
 // The length of a log up to the end of its last whole line.
@@ -62,7 +63,8 @@ StatusOr<RunFolderFacts> ReadRunFolder(const std::filesystem::path& folder, Even
   const std::uint64_t size = std::filesystem::file_size(log, error);
   if (error) return NotFound(folder.string() + " is no run's folder: it has no events.jsonl");
   RunFolderFacts facts;
-  const std::filesystem::path absolute = std::filesystem::weakly_canonical(std::filesystem::absolute(folder, error), error);
+  const std::filesystem::path absolute =
+      std::filesystem::weakly_canonical(std::filesystem::absolute(folder, error), error);
   facts.folder = absolute.string();
   facts.name = absolute.filename().string();
   facts.experiment = TextOfFile(folder / "experiment.toml");

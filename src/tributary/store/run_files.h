@@ -12,8 +12,8 @@ namespace tributary {
 
 // What a run's folder says beside its events. Files in it may be missing or anything.
 struct RunFolderFacts {
-  std::string name;    // The folder's.
-  std::string folder;  // Absolute.
+  std::string name;                 // The folder's.
+  std::string folder;               // Absolute.
   std::string experiment;           // The text of experiment.toml; empty where there is none.
   std::vector<std::string> groups;  // Of devices, by their numbers; empty where nobody says.
   bool simulated = true;

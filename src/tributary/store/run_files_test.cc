@@ -12,7 +12,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-std::filesystem::path MakeRunFolder(const TestFolder& folder, const std::vector<Event>& events, const std::string& rest = "") {
+std::filesystem::path MakeRunFolder(const TestFolder& folder, const std::vector<Event>& events,
+                                    const std::string& rest = "") {
   const std::filesystem::path path = folder / "some-run";
   std::filesystem::create_directories(path);
   std::ofstream log(path / "events.jsonl");
@@ -25,7 +26,8 @@ std::filesystem::path MakeRunFolder(const TestFolder& folder, const std::vector<
 TEST(HistoryOfFolder, ReadsWhatARunHasLeft) {
   const TestFolder folder;
   const auto path = MakeRunFolder(folder, TestRun(5, 2));
-  std::ofstream(path / "summary.json") << R"({"virtual_seconds": 1, "devices": [{"group": "a"}, {"group": "b"}]})";
+  std::ofstream(path / "summary.json")
+      << R"({"virtual_seconds": 1, "devices": [{"group": "a"}, {"group": "b"}]})";
   const auto history = HistoryOfFolder(path);
   ASSERT_TRUE(history.ok()) << history.status();
   EXPECT_EQ(history->run.name, "some-run");

@@ -11,10 +11,14 @@ std::string Bounded(const std::string& text) { return text.substr(0, RunFollower
 
 const char* EndName(RunEnd reason) {
   switch (reason) {
-    case RunEnd::kRounds: return "rounds";
-    case RunEnd::kTime: return "time";
-    case RunEnd::kTarget: return "target";
-    case RunEnd::kInterrupted: return "interrupted";
+    case RunEnd::kRounds:
+      return "rounds";
+    case RunEnd::kTime:
+      return "time";
+    case RunEnd::kTarget:
+      return "target";
+    case RunEnd::kInterrupted:
+      return "interrupted";
   }
   return "";
 }
@@ -46,10 +50,15 @@ void RunFollower::set_groups(std::vector<std::string> groups) {
 }
 
 void RunFollower::On(TimePoint time, const RunStarted& run) {
-  run_ = {.id = run_.id, .name = run_.name, .folder = run_.folder, .what = run, .simulated = run_.simulated,
-          .started = run_.started, .time = time};
-  for (std::string* const text : {&run_.what.experiment, &run_.what.method, &run_.what.model, &run_.what.compute_as,
-                                  &run_.what.data}) {
+  run_ = {.id = run_.id,
+          .name = run_.name,
+          .folder = run_.folder,
+          .what = run,
+          .simulated = run_.simulated,
+          .started = run_.started,
+          .time = time};
+  for (std::string* const text :
+       {&run_.what.experiment, &run_.what.method, &run_.what.model, &run_.what.compute_as, &run_.what.data}) {
     *text = Bounded(*text);
   }
   started_ = true;
@@ -96,8 +105,12 @@ void RunFollower::On(TimePoint, const DeviceFinished& finished) {
 
 void RunFollower::On(TimePoint time, const RoundFinished& round) {
   const RoundShares shares = tally_.Finish(round);
-  changes_.rounds.push_back({.end = time, .finished = round, .participants = shares.participants,
-                             .samples = shares.samples, .waiting = shares.waiting, .kept = shares.kept});
+  changes_.rounds.push_back({.end = time,
+                             .finished = round,
+                             .participants = shares.participants,
+                             .samples = shares.samples,
+                             .waiting = shares.waiting,
+                             .kept = shares.kept});
   run_.rounds = std::max(run_.rounds, round.round.value);
   run_.down = SaturatingAdd(run_.down, round.bytes_down);
   run_.up = SaturatingAdd(run_.up, round.bytes_up);

@@ -28,7 +28,8 @@ class RunFollower : public EventSink {
     std::vector<DeviceFinished> devices;
   };
   struct Changes {
-    bool restarted = false;  // A run began: whatever was taken before is of another, or of one that starts over.
+    bool restarted =
+        false;  // A run began: whatever was taken before is of another, or of one that starts over.
     std::vector<RoundRecord> rounds;
     std::vector<EvaluationRecord> evaluations;
     std::vector<NoteRecord> notes;

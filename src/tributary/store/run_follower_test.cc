@@ -82,9 +82,13 @@ TEST(RunFollower, HostileEventsTakeNoMemoryAndOverflowNothing) {
   follower.Write({TimePoint::max(), RunStarted{.experiment = std::string(1 << 20, 'x')}});
   EXPECT_EQ(follower.run().what.experiment.size(), RunFollower::kLongestText);
   for (int i = 0; i < 3; ++i) {
-    follower.Write({TimePoint::min(), DeviceFinished{.device = {~std::uint64_t{0}}, .wait = Duration::max()}});
-    follower.Write({TimePoint::min(), DeviceFinished{.device = {5}, .compute = Duration::max(), .bytes_up = {INT64_MAX}}});
-    follower.Write({TimePoint::min(), RoundFinished{.round = {~std::uint64_t{0}}, .duration = Duration::max(), .bytes_up = {INT64_MAX}}});
+    follower.Write(
+        {TimePoint::min(), DeviceFinished{.device = {~std::uint64_t{0}}, .wait = Duration::max()}});
+    follower.Write({TimePoint::min(),
+                    DeviceFinished{.device = {5}, .compute = Duration::max(), .bytes_up = {INT64_MAX}}});
+    follower.Write(
+        {TimePoint::min(),
+         RoundFinished{.round = {~std::uint64_t{0}}, .duration = Duration::max(), .bytes_up = {INT64_MAX}}});
   }
   for (std::size_t i = 0; i < 2 * RunFollower::kMostNotes; ++i) follower.Write({0s, Note{"n"}});
   EXPECT_EQ(follower.changes().notes.size(), RunFollower::kMostNotes);

@@ -6,11 +6,16 @@ namespace tributary {
 
 std::string_view NameOf(RunState state) {
   switch (state) {
-    case RunState::kRunning: return "running";
-    case RunState::kFinished: return "finished";
-    case RunState::kInterrupted: return "interrupted";
-    case RunState::kFailed: return "failed";
-    case RunState::kDied: return "died";
+    case RunState::kRunning:
+      return "running";
+    case RunState::kFinished:
+      return "finished";
+    case RunState::kInterrupted:
+      return "interrupted";
+    case RunState::kFailed:
+      return "failed";
+    case RunState::kDied:
+      return "died";
   }
   return "";
 }

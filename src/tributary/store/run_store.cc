@@ -24,15 +24,19 @@ constexpr std::size_t kLongestPath = 4096;
 constexpr std::size_t kMostNames = 10'000;  // That are looked through.
 
 constexpr const char* kRunColumns =
-    "SELECT id, name, folder, experiment, seed, method, model, compute_as, data, devices, parameters, planned_rounds, "
-    "simulated, process, started_ms, heartbeat_ms, finished_ms, state, ended_by, rounds, accuracy, best_accuracy, loss, "
+    "SELECT id, name, folder, experiment, seed, method, model, compute_as, data, devices, parameters, "
+    "planned_rounds, "
+    "simulated, process, started_ms, heartbeat_ms, finished_ms, state, ended_by, rounds, accuracy, "
+    "best_accuracy, loss, "
     "time_ns, bytes_down, bytes_up, bytes_injected, waited_ns, present_ns, missed_events FROM runs ";
 
 WallTime WallTimeOf(std::int64_t milliseconds) {
   return WallTime(SaturatingMultiply(milliseconds, std::int64_t{1'000'000}));
 }
 
-Duration DurationOf(const Statement& row, int column) { return Duration(std::max<std::int64_t>(0, row.Integer(column))); }
+Duration DurationOf(const Statement& row, int column) {
+  return Duration(std::max<std::int64_t>(0, row.Integer(column)));
+}
 Bytes BytesOf(const Statement& row, int column) { return {std::max<std::int64_t>(0, row.Integer(column))}; }
 
 // Accuracies and shares lie between 0 and 1; what does not is no accuracy.
@@ -42,7 +46,8 @@ std::optional<double> ShareOf(const Statement& row, int column) {
 }
 
 RunState StateOf(std::string_view name) {
-  for (const RunState state : {RunState::kRunning, RunState::kFinished, RunState::kInterrupted, RunState::kFailed}) {
+  for (const RunState state :
+       {RunState::kRunning, RunState::kFinished, RunState::kInterrupted, RunState::kFailed}) {
     if (NameOf(state) == name) return state;
   }
   return RunState::kDied;
@@ -116,8 +121,8 @@ DeviceRecord DeviceOf(const Statement& row) {
   device.applied = row.Count(2);
   device.missed = row.Count(3);
   device.last_round = {row.Count(4)};
-  device.last_outcome = static_cast<Outcome>(
-      std::min(row.Count(5), static_cast<std::uint64_t>(Outcome::kCrashed)));
+  device.last_outcome =
+      static_cast<Outcome>(std::min(row.Count(5), static_cast<std::uint64_t>(Outcome::kCrashed)));
   device.reason = row.Text(6, kLongest);
   device.compute = DurationOf(row, 7);
   device.transfer = DurationOf(row, 8);
@@ -133,7 +138,8 @@ DeviceRecord DeviceOf(const Statement& row) {
 }
 
 // The evaluations of one place as the points that show their form.
-std::vector<EvaluationRecord> Thinned(const std::vector<EvaluationRecord>& all, EvaluatedWhere where, std::size_t points) {
+std::vector<EvaluationRecord> Thinned(const std::vector<EvaluationRecord>& all, EvaluatedWhere where,
+                                      std::size_t points) {
   std::vector<const EvaluationRecord*> here;
   std::vector<double> times, accuracies;
   for (const EvaluationRecord& record : all) {
@@ -169,12 +175,15 @@ class SqliteRunStore : public RunStore {
       TRIBUTARY_ASSIGN_OR_RETURN(auto runs, Matching("WHERE id = ?1", number));
       if (!runs.empty()) return std::move(runs.front());
     }
-    TRIBUTARY_ASSIGN_OR_RETURN(auto named, Matching("WHERE name = ?1 ORDER BY id DESC LIMIT 1", std::string(which)));
+    TRIBUTARY_ASSIGN_OR_RETURN(auto named,
+                               Matching("WHERE name = ?1 ORDER BY id DESC LIMIT 1", std::string(which)));
     if (!named.empty()) return std::move(named.front());
     std::error_code ignored;
-    const auto folder = std::filesystem::weakly_canonical(std::filesystem::absolute(std::filesystem::path(which), ignored), ignored);
+    const auto folder = std::filesystem::weakly_canonical(
+        std::filesystem::absolute(std::filesystem::path(which), ignored), ignored);
     if (!which.empty() && !folder.empty()) {
-      TRIBUTARY_ASSIGN_OR_RETURN(auto there, Matching("WHERE folder = ?1 ORDER BY id DESC LIMIT 1", folder.string()));
+      TRIBUTARY_ASSIGN_OR_RETURN(auto there,
+                                 Matching("WHERE folder = ?1 ORDER BY id DESC LIMIT 1", folder.string()));
       if (!there.empty()) return std::move(there.front());
     }
     return ByBeginning(which);
@@ -186,15 +195,19 @@ class SqliteRunStore : public RunStore {
     return row ? statement.Text(0, kLongestToml) : std::string();
   }
 
-  StatusOr<std::vector<RoundPoint>> Rounds(std::int64_t run, std::size_t points, std::uint64_t after) override {
-    TRIBUTARY_ASSIGN_OR_RETURN(Statement count, database_->Prepare("SELECT count(*) FROM rounds WHERE run = ? AND round > ?"));
+  StatusOr<std::vector<RoundPoint>> Rounds(std::int64_t run, std::size_t points,
+                                           std::uint64_t after) override {
+    TRIBUTARY_ASSIGN_OR_RETURN(Statement count,
+                               database_->Prepare("SELECT count(*) FROM rounds WHERE run = ? AND round > ?"));
     TRIBUTARY_ASSIGN_OR_RETURN(bool row, count.Bind(run, after).Step());
     RoundBuckets buckets(std::max<std::uint64_t>(1, count.Count(0)), std::max<std::size_t>(1, points));
     TRIBUTARY_ASSIGN_OR_RETURN(
         Statement statement,
-        database_->Prepare("SELECT round, end_ns, duration_ns, participants, applied, late, lost, refused, crashed, samples, "
-                           "train_loss, slowest, buffered, overlap, bytes_down, bytes_up, bytes_injected, waiting, kept "
-                           "FROM rounds WHERE run = ? AND round > ? ORDER BY round LIMIT ?"));
+        database_->Prepare(
+            "SELECT round, end_ns, duration_ns, participants, applied, late, lost, refused, crashed, "
+            "samples, "
+            "train_loss, slowest, buffered, overlap, bytes_down, bytes_up, bytes_injected, waiting, kept "
+            "FROM rounds WHERE run = ? AND round > ? ORDER BY round LIMIT ?"));
     statement.Bind(run, after, count.Count(0));
     while (true) {
       TRIBUTARY_ASSIGN_OR_RETURN(row, statement.Step());
@@ -233,7 +246,8 @@ class SqliteRunStore : public RunStore {
 
   StatusOr<std::vector<DeviceRecord>> Devices(std::int64_t run) override {
     return Rows<DeviceRecord>(
-        "SELECT device, group_name, applied, missed, last_round, last_outcome, reason, compute_ns, transfer_ns, hidden_ns, "
+        "SELECT device, group_name, applied, missed, last_round, last_outcome, reason, compute_ns, "
+        "transfer_ns, hidden_ns, "
         "waiting_ns, bytes_down, bytes_up, kept, stream_rate, buffered, dropped FROM devices WHERE run = ?1 "
         "ORDER BY device LIMIT 100000",
         run, DeviceOf);
@@ -245,8 +259,9 @@ class SqliteRunStore : public RunStore {
   }
 
   StatusOr<std::vector<DeviceFinished>> DevicesIn(std::int64_t run, RoundId round) override {
-    TRIBUTARY_ASSIGN_OR_RETURN(Statement statement,
-                               database_->Prepare("SELECT detail FROM recent_rounds WHERE run = ? AND round = ?"));
+    TRIBUTARY_ASSIGN_OR_RETURN(
+        Statement statement,
+        database_->Prepare("SELECT detail FROM recent_rounds WHERE run = ? AND round = ?"));
     TRIBUTARY_ASSIGN_OR_RETURN(const bool row, statement.Bind(run, round.value).Step());
     if (!row) return NotFound("what devices did in round " + std::to_string(round.value) + " is not kept");
     return DecodeDetail(round, statement.Blob(0));
@@ -254,14 +269,17 @@ class SqliteRunStore : public RunStore {
 
   StatusOr<std::vector<NoteRecord>> Notes(std::int64_t run) override {
     return Rows<NoteRecord>("SELECT time_ns, text FROM notes WHERE run = ?1 ORDER BY number LIMIT 1000", run,
-                            [](const Statement& row) { return NoteRecord{DurationOf(row, 0), row.Text(1, kLongest)}; });
+                            [](const Statement& row) {
+                              return NoteRecord{DurationOf(row, 0), row.Text(1, kLongest)};
+                            });
   }
 
   Status Remove(std::int64_t run) override {
     TRIBUTARY_ASSIGN_OR_RETURN(const auto found, Matching("WHERE id = ?1", run));
     if (found.empty()) return NotFound("there is no run " + std::to_string(run));
     if (found.front().state == RunState::kRunning) {
-      return InvalidArgument("run " + std::to_string(run) + " (" + found.front().name + ") goes on; stop it first");
+      return InvalidArgument("run " + std::to_string(run) + " (" + found.front().name +
+                             ") goes on; stop it first");
     }
     TRIBUTARY_RETURN_IF_ERROR(database_->Execute("BEGIN IMMEDIATE"));
     Status status = DeleteRun(*database_, run);
@@ -302,8 +320,9 @@ class SqliteRunStore : public RunStore {
     }
     if (fitting.size() == 1) return *found;
     if (fitting.size() > 1) {
-      return InvalidArgument("several runs begin with '" + std::string(which) + "': " + fitting[0] + ", " + fitting[1] +
-                             (fitting.size() > 2 ? " and others" : "") + "; say which ('tributary runs' lists them)");
+      return InvalidArgument("several runs begin with '" + std::string(which) + "': " + fitting[0] + ", " +
+                             fitting[1] + (fitting.size() > 2 ? " and others" : "") +
+                             "; say which ('tributary runs' lists them)");
     }
     constexpr std::size_t kMostNamed = 20;
     if (const std::string_view nearest = NearestName(which, names); !nearest.empty()) {
@@ -322,7 +341,8 @@ class SqliteRunStore : public RunStore {
 }  // namespace
 
 StatusOr<std::unique_ptr<RunStore>> RunStore::Open(const std::filesystem::path& path, WallClock wall_clock) {
-  TRIBUTARY_ASSIGN_OR_RETURN(auto database, Database::Open(path, Database::Access::kExisting, std::chrono::seconds(5)));
+  TRIBUTARY_ASSIGN_OR_RETURN(auto database,
+                             Database::Open(path, Database::Access::kExisting, std::chrono::seconds(5)));
   TRIBUTARY_RETURN_IF_ERROR(CheckSchema(*database, path));
   return std::unique_ptr<RunStore>(new SqliteRunStore(path, std::move(database), std::move(wall_clock)));
 }

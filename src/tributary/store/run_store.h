@@ -35,7 +35,8 @@ class RunStore {
   // The experiment as text; empty where it was not kept.
   virtual StatusOr<std::string> Experiment(std::int64_t run) = 0;
   // Those after round `after`, as at most `points` points.
-  virtual StatusOr<std::vector<RoundPoint>> Rounds(std::int64_t run, std::size_t points, std::uint64_t after = 0) = 0;
+  virtual StatusOr<std::vector<RoundPoint>> Rounds(std::int64_t run, std::size_t points,
+                                                   std::uint64_t after = 0) = 0;
   // At most `points` (2 or more) that show the form of the curve of accuracy over time; of those on devices as many again.
   virtual StatusOr<std::vector<EvaluationRecord>> Evaluations(std::int64_t run, std::size_t points) = 0;
   virtual StatusOr<std::vector<DeviceRecord>> Devices(std::int64_t run) = 0;

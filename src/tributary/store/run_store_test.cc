@@ -19,8 +19,8 @@ namespace {
 using namespace std::chrono_literals;
 
 // Writes events as a run of this name into the store; returns its number.
-std::int64_t Record(const std::filesystem::path& store, RunWriter::Origin origin, const std::vector<Event>& events,
-                    WallTime now = 1000s) {
+std::int64_t Record(const std::filesystem::path& store, RunWriter::Origin origin,
+                    const std::vector<Event>& events, WallTime now = 1000s) {
   RunFollower follower({"slow", "fast"});
   auto writer = RunWriter::Open(store, std::move(origin), 1s);
   EXPECT_TRUE(writer.ok()) << writer.status();
@@ -38,7 +38,8 @@ std::unique_ptr<RunStore> OpenedStore(const std::filesystem::path& path, WallTim
 
 TEST(RunStore, WhatWasRecordedReadsBack) {
   const TestFolder folder;
-  const std::int64_t id = Record(folder / "s", {.name = "test-7", .folder = "/runs/test-7", .toml = "x = 1"}, TestRun(5, 3));
+  const std::int64_t id =
+      Record(folder / "s", {.name = "test-7", .folder = "/runs/test-7", .toml = "x = 1"}, TestRun(5, 3));
   const auto store = OpenedStore(folder / "s");
   const auto runs = store->Runs(10);
   ASSERT_TRUE(runs.ok()) << runs.status();
@@ -113,7 +114,8 @@ TEST(RunStore, NumbersThatAreNoneAreKept) {
 
 TEST(RunStore, RunsAreFoundByWhatPeopleCallThem) {
   const TestFolder folder;
-  const std::int64_t first = Record(folder / "s", {.name = "default-1", .folder = (folder / "default-1").string()}, TestRun(1, 1));
+  const std::int64_t first =
+      Record(folder / "s", {.name = "default-1", .folder = (folder / "default-1").string()}, TestRun(1, 1));
   const std::int64_t second = Record(folder / "s", {.name = "default-2"}, TestRun(1, 1));
   const std::int64_t third = Record(folder / "s", {.name = "other"}, TestRun(1, 1));
   const std::int64_t again = Record(folder / "s", {.name = "other"}, TestRun(1, 1));
@@ -126,7 +128,8 @@ TEST(RunStore, RunsAreFoundByWhatPeopleCallThem) {
   EXPECT_EQ(store->Find((folder / "default-1").string())->id, first);
   EXPECT_EQ(store->Find("default").status().code(), StatusCode::kInvalidArgument);
   const auto unknown = store->Find("defualt-1");
-  EXPECT_NE(unknown.status().message().find("did you mean 'default-1'"), std::string::npos) << unknown.status();
+  EXPECT_NE(unknown.status().message().find("did you mean 'default-1'"), std::string::npos)
+      << unknown.status();
   EXPECT_EQ(store->Find("").status().code(), StatusCode::kNotFound);
   EXPECT_EQ(store->Find("999").status().code(), StatusCode::kNotFound);
   EXPECT_TRUE(store->Remove(second).ok());
@@ -148,7 +151,8 @@ TEST(RunStore, ARunWhoseProcessIsGoneHasDied) {
 TEST(RunStore, AResumedRunStaysTheSameAndANewOneInItsPlaceDoesNot) {
   const TestFolder folder;
   const std::int64_t first = Record(folder / "s", {.name = "r", .folder = "/r"}, TestRun(3, 1, false), 1000s);
-  EXPECT_EQ(Record(folder / "s", {.name = "r", .folder = "/r", .resumed = true}, TestRun(2, 1), 5000s), first);
+  EXPECT_EQ(Record(folder / "s", {.name = "r", .folder = "/r", .resumed = true}, TestRun(2, 1), 5000s),
+            first);
   auto store = OpenedStore(folder / "s");
   EXPECT_EQ(store->Find("r")->started, 1000s);
   EXPECT_EQ(store->Rounds(first, 10).value().size(), 2U);
@@ -184,7 +188,8 @@ TEST(ImportRun, LeavesARunThatGoesOnAlone) {
     std::ofstream log(run / "events.jsonl");
     for (const Event& event : TestRun(4, 2, false)) log << EventToJson(event) << "\n";
   }
-  Record(folder / "s", {.name = "some-run", .folder = run.string(), .process = ThisProcess()}, TestRun(3, 1, false));
+  Record(folder / "s", {.name = "some-run", .folder = run.string(), .process = ThisProcess()},
+         TestRun(3, 1, false));
   EXPECT_EQ(ImportRun(folder / "s", run).status().code(), StatusCode::kInvalidArgument);
 }
 

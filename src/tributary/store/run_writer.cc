@@ -35,7 +35,8 @@ StatusOr<std::unique_ptr<RunWriter>> RunWriter::Open(const std::filesystem::path
   std::error_code error;
   if (store.has_parent_path()) std::filesystem::create_directories(store.parent_path(), error);
   if (error) return SystemError("cannot make the folder of the run store", store, error.value());
-  TRIBUTARY_ASSIGN_OR_RETURN(auto database, Database::Open(store, Database::Access::kCreate, std::chrono::seconds(5)));
+  TRIBUTARY_ASSIGN_OR_RETURN(auto database,
+                             Database::Open(store, Database::Access::kCreate, std::chrono::seconds(5)));
   TRIBUTARY_RETURN_IF_ERROR(PrepareSchema(*database, store));
   TRIBUTARY_RETURN_IF_ERROR(database->Execute("PRAGMA synchronous = NORMAL"));
   database->set_patience(patience);
@@ -95,7 +96,8 @@ StatusOr<std::int64_t> RunWriter::BeginRun(RunRecord& run, WallTime now) {
     }
     earlier.Reset();
     // A run in a folder of the same name that was removed since.
-    TRIBUTARY_ASSIGN_OR_RETURN(Statement gone, database_->Prepare("UPDATE runs SET folder = '' WHERE folder = ? AND id <> ?"));
+    TRIBUTARY_ASSIGN_OR_RETURN(
+        Statement gone, database_->Prepare("UPDATE runs SET folder = '' WHERE folder = ? AND id <> ?"));
     TRIBUTARY_RETURN_IF_ERROR(gone.Bind(origin_.folder, found).Run());
   }
   const RunStarted& what = run.what;
@@ -104,46 +106,50 @@ StatusOr<std::int64_t> RunWriter::BeginRun(RunRecord& run, WallTime now) {
   }
   TRIBUTARY_ASSIGN_OR_RETURN(
       Statement insert,
-      database_->Prepare("INSERT INTO runs VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, "
-                         "?16, NULL, 'running', '', 0, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0)"));
-  TRIBUTARY_RETURN_IF_ERROR(
-      insert
-          .Bind(found != 0 ? std::optional(found) : std::nullopt, origin_.name, origin_.folder, what.experiment,
-                std::bit_cast<std::int64_t>(what.seed), what.method, what.model, what.compute_as, what.data, what.devices,
-                what.parameters, what.rounds, origin_.simulated ? 1 : 0, origin_.toml, origin_.process, started)
-          .Run());
+      database_->Prepare(
+          "INSERT INTO runs VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, "
+          "?16, NULL, 'running', '', 0, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0)"));
+  TRIBUTARY_RETURN_IF_ERROR(insert
+                                .Bind(found != 0 ? std::optional(found) : std::nullopt, origin_.name,
+                                      origin_.folder, what.experiment, std::bit_cast<std::int64_t>(what.seed),
+                                      what.method, what.model, what.compute_as, what.data, what.devices,
+                                      what.parameters, what.rounds, origin_.simulated ? 1 : 0, origin_.toml,
+                                      origin_.process, started)
+                                .Run());
   return found != 0 ? found : database_->last_row();
 }
 
 Status RunWriter::WriteRun(const RunRecord& run, WallTime now) {
   TRIBUTARY_ASSIGN_OR_RETURN(
       Statement update,
-      database_->Prepare("UPDATE runs SET heartbeat_ms = ?, finished_ms = ?, state = ?, ended_by = ?, rounds = ?, "
-                         "accuracy = ?, best_accuracy = ?, loss = ?, time_ns = ?, bytes_down = ?, bytes_up = ?, "
-                         "bytes_injected = ?, waited_ns = ?, present_ns = ?, missed_events = ? WHERE id = ?"));
+      database_->Prepare(
+          "UPDATE runs SET heartbeat_ms = ?, finished_ms = ?, state = ?, ended_by = ?, rounds = ?, "
+          "accuracy = ?, best_accuracy = ?, loss = ?, time_ns = ?, bytes_down = ?, bytes_up = ?, "
+          "bytes_injected = ?, waited_ns = ?, present_ns = ?, missed_events = ? WHERE id = ?"));
   std::optional<std::int64_t> finished;
   if (run.state != RunState::kRunning) finished = ToMilliseconds(run.finished.value_or(now));
   return update
-      .Bind(ToMilliseconds(now), finished, NameOf(run.state), run.ended_by, run.rounds, run.accuracy, run.best_accuracy,
-            run.loss, run.time, run.down, run.up, run.injected, run.waited, run.present, run.missed_events, run_)
+      .Bind(ToMilliseconds(now), finished, NameOf(run.state), run.ended_by, run.rounds, run.accuracy,
+            run.best_accuracy, run.loss, run.time, run.down, run.up, run.injected, run.waited, run.present,
+            run.missed_events, run_)
       .Run();
 }
 
 Status RunWriter::WriteRounds(const RunFollower::Changes& changes) {
   if (changes.rounds.empty()) return OkStatus();
-  TRIBUTARY_ASSIGN_OR_RETURN(
-      Statement insert,
-      database_->Prepare("INSERT OR REPLACE INTO rounds VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"));
+  TRIBUTARY_ASSIGN_OR_RETURN(Statement insert,
+                             database_->Prepare("INSERT OR REPLACE INTO rounds VALUES (?, ?, ?, ?, ?, ?, ?, "
+                                                "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"));
   for (const RoundRecord& round : changes.rounds) {
     const RoundFinished& finished = round.finished;
     std::optional<std::uint64_t> slowest;
     if (finished.slowest) slowest = finished.slowest->value;
     TRIBUTARY_RETURN_IF_ERROR(
         insert
-            .Bind(run_, finished.round.value, round.end, finished.duration, round.participants, finished.applied,
-                  finished.late, finished.lost, finished.refused, finished.crashed, round.samples, finished.train_loss,
-                  slowest, finished.buffered, finished.overlap, finished.bytes_down, finished.bytes_up,
-                  finished.bytes_injected, round.waiting, round.kept)
+            .Bind(run_, finished.round.value, round.end, finished.duration, round.participants,
+                  finished.applied, finished.late, finished.lost, finished.refused, finished.crashed,
+                  round.samples, finished.train_loss, slowest, finished.buffered, finished.overlap,
+                  finished.bytes_down, finished.bytes_up, finished.bytes_injected, round.waiting, round.kept)
             .Run());
   }
   return OkStatus();
@@ -152,17 +158,20 @@ Status RunWriter::WriteRounds(const RunFollower::Changes& changes) {
 Status RunWriter::WriteEvaluations(const RunFollower::Changes& changes) {
   if (!changes.evaluations.empty()) {
     TRIBUTARY_ASSIGN_OR_RETURN(
-        Statement insert, database_->Prepare("INSERT OR REPLACE INTO evaluations VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"));
+        Statement insert,
+        database_->Prepare("INSERT OR REPLACE INTO evaluations VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"));
     for (const EvaluationRecord& record : changes.evaluations) {
       const Evaluated& evaluated = record.evaluated;
       TRIBUTARY_RETURN_IF_ERROR(insert
-                                    .Bind(run_, evaluated.round.value, static_cast<int>(evaluated.where), record.time,
-                                          evaluated.accuracy, evaluated.loss, evaluated.samples, record.down, record.up)
+                                    .Bind(run_, evaluated.round.value, static_cast<int>(evaluated.where),
+                                          record.time, evaluated.accuracy, evaluated.loss, evaluated.samples,
+                                          record.down, record.up)
                                     .Run());
     }
   }
   if (changes.notes.empty()) return OkStatus();
-  TRIBUTARY_ASSIGN_OR_RETURN(Statement insert, database_->Prepare("INSERT OR REPLACE INTO notes VALUES (?, ?, ?, ?)"));
+  TRIBUTARY_ASSIGN_OR_RETURN(Statement insert,
+                             database_->Prepare("INSERT OR REPLACE INTO notes VALUES (?, ?, ?, ?)"));
   for (const NoteRecord& note : changes.notes) {
     TRIBUTARY_RETURN_IF_ERROR(insert.Bind(run_, notes_++, note.time, note.text).Run());
   }
@@ -171,13 +180,16 @@ Status RunWriter::WriteEvaluations(const RunFollower::Changes& changes) {
 
 Status RunWriter::WriteDetails(const RunFollower::Changes& changes) {
   if (changes.details.empty()) return OkStatus();
-  TRIBUTARY_ASSIGN_OR_RETURN(Statement insert, database_->Prepare("INSERT OR REPLACE INTO recent_rounds VALUES (?, ?, ?, ?)"));
+  TRIBUTARY_ASSIGN_OR_RETURN(Statement insert,
+                             database_->Prepare("INSERT OR REPLACE INTO recent_rounds VALUES (?, ?, ?, ?)"));
   // Those that would be replaced in the same breath are not written.
-  const std::size_t skipped = changes.details.size() > kRecentRounds ? changes.details.size() - kRecentRounds : 0;
+  const std::size_t skipped =
+      changes.details.size() > kRecentRounds ? changes.details.size() - kRecentRounds : 0;
   for (std::size_t i = skipped; i < changes.details.size(); ++i) {
     const RunFollower::DetailedRound& round = changes.details[i];
     const std::vector<std::byte> bytes = EncodeDetail(round.devices);
-    TRIBUTARY_RETURN_IF_ERROR(insert.Bind(run_, details_++ % kRecentRounds, round.round.value, ByteSpan(bytes)).Run());
+    TRIBUTARY_RETURN_IF_ERROR(
+        insert.Bind(run_, details_++ % kRecentRounds, round.round.value, ByteSpan(bytes)).Run());
   }
   return OkStatus();
 }
@@ -186,21 +198,24 @@ Status RunWriter::WriteDevices(const RunFollower& follower) {
   if (follower.changes().devices.empty()) return OkStatus();
   TRIBUTARY_ASSIGN_OR_RETURN(
       Statement insert,
-      database_->Prepare("INSERT OR REPLACE INTO devices VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"));
+      database_->Prepare(
+          "INSERT OR REPLACE INTO devices VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"));
   for (const std::size_t place : follower.changes().devices) {
     const DeviceRecord& device = follower.devices()[place];
     TRIBUTARY_RETURN_IF_ERROR(
         insert
-            .Bind(run_, device.device.value, device.group, device.applied, device.missed, device.last_round.value,
-                  static_cast<int>(device.last_outcome), device.reason, device.compute, device.transfer, device.hidden,
-                  device.waiting, device.down, device.up, device.kept, device.stream_rate, device.buffered, device.dropped)
+            .Bind(run_, device.device.value, device.group, device.applied, device.missed,
+                  device.last_round.value, static_cast<int>(device.last_outcome), device.reason,
+                  device.compute, device.transfer, device.hidden, device.waiting, device.down, device.up,
+                  device.kept, device.stream_rate, device.buffered, device.dropped)
             .Run());
   }
   return OkStatus();
 }
 
 Status RunWriter::Beat(WallTime now) {
-  TRIBUTARY_ASSIGN_OR_RETURN(Statement update, database_->Prepare("UPDATE runs SET heartbeat_ms = ? WHERE id = ?"));
+  TRIBUTARY_ASSIGN_OR_RETURN(Statement update,
+                             database_->Prepare("UPDATE runs SET heartbeat_ms = ? WHERE id = ?"));
   return update.Bind(ToMilliseconds(now), run_).Run();
 }
 

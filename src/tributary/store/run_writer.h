@@ -22,7 +22,8 @@ class RunWriter {
     std::string toml;     // The experiment; empty where it is too large to keep.
     std::string process;  // process_identity.h
     bool simulated = true;
-    bool resumed = false;  // Goes on with the run of that folder, if there is one. Otherwise this is another run.
+    bool resumed =
+        false;  // Goes on with the run of that folder, if there is one. Otherwise this is another run.
   };
 
   static StatusOr<std::unique_ptr<RunWriter>> Open(const std::filesystem::path& store, Origin origin,

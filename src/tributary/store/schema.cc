@@ -116,14 +116,16 @@ CREATE TABLE notes (
 StatusOr<std::string> TextOfSchema(Database& database) {
   TRIBUTARY_ASSIGN_OR_RETURN(
       Statement statement,
-      database.Prepare("SELECT type, name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\' "
-                       "ORDER BY type, name LIMIT 100"));
+      database.Prepare(
+          "SELECT type, name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\' "
+          "ORDER BY type, name LIMIT 100"));
   std::string text;
   while (true) {
     TRIBUTARY_ASSIGN_OR_RETURN(const bool row, statement.Step());
     if (!row) return text;
     constexpr std::size_t kLongest = 10'000;
-    text += statement.Text(0, kLongest) + " " + statement.Text(1, kLongest) + " " + statement.Text(2, kLongest) + "\n";
+    text += statement.Text(0, kLongest) + " " + statement.Text(1, kLongest) + " " +
+            statement.Text(2, kLongest) + "\n";
   }
 }
 
@@ -142,7 +144,8 @@ Status CreateSchema(Database& database) {
     status = database.Execute(kTables);
     if (status.ok()) {
       status = database.Execute(("PRAGMA application_id = " + std::to_string(kApplicationId) +
-                                 "; PRAGMA user_version = " + std::to_string(kSchemaVersion) + ";").c_str());
+                                 "; PRAGMA user_version = " + std::to_string(kSchemaVersion) + ";")
+                                    .c_str());
     }
   }
   if (status.ok()) status = database.Execute("COMMIT");
@@ -154,10 +157,12 @@ Status CreateSchema(Database& database) {
 
 Status CheckSchema(Database& database, const std::filesystem::path& path) {
   TRIBUTARY_ASSIGN_OR_RETURN(const std::int64_t entries, database.Ask("SELECT count(*) FROM sqlite_schema"));
-  if (entries == 0) return NotFound("the run store " + path.string() + " is empty: nothing was recorded in it yet");
+  if (entries == 0)
+    return NotFound("the run store " + path.string() + " is empty: nothing was recorded in it yet");
   TRIBUTARY_ASSIGN_OR_RETURN(const std::int64_t application, database.Ask("PRAGMA application_id"));
   if (application != kApplicationId) {
-    return Corrupt(path.string() + " is an SQLite file of another program, not a run store; name another with --store");
+    return Corrupt(path.string() +
+                   " is an SQLite file of another program, not a run store; name another with --store");
   }
   TRIBUTARY_ASSIGN_OR_RETURN(const std::int64_t version, database.Ask("PRAGMA user_version"));
   if (version > kSchemaVersion) {
@@ -168,9 +173,10 @@ Status CheckSchema(Database& database, const std::filesystem::path& path) {
   TRIBUTARY_ASSIGN_OR_RETURN(const std::string ours, OurSchema());
   TRIBUTARY_ASSIGN_OR_RETURN(const std::string theirs, TextOfSchema(database));
   if (version != kSchemaVersion || theirs != ours) {
-    return Corrupt("the run store " + path.string() +
-                   " has other tables than it should; move it away, and take the run folders in again with 'tributary"
-                   " runs import'");
+    return Corrupt(
+        "the run store " + path.string() +
+        " has other tables than it should; move it away, and take the run folders in again with 'tributary"
+        " runs import'");
   }
   return OkStatus();
 }

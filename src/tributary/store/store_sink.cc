@@ -15,16 +15,19 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kBatch = 250ms;          // Between transactions.
-constexpr Duration kDevices = 1s;       // Between writings of devices' totals.
-constexpr Duration kHeartbeat = 5s;     // Between signs of life where nothing happens.
-constexpr auto kPatience = 100ms;       // With others that write, while the run goes on,
+constexpr auto kBatch = 250ms;           // Between transactions.
+constexpr Duration kDevices = 1s;        // Between writings of devices' totals.
+constexpr Duration kHeartbeat = 5s;      // Between signs of life where nothing happens.
+constexpr auto kPatience = 100ms;        // With others that write, while the run goes on,
 constexpr auto kLastPatience = 5'000ms;  // and at its end.
 
 class SqliteStoreSink : public StoreSink {
  public:
   SqliteStoreSink(StoreSinkOptions options, std::unique_ptr<RunWriter> writer)
-      : options_(std::move(options)), writer_(std::move(writer)), follower_(options_.groups), clock_(MakeRealClock()) {
+      : options_(std::move(options)),
+        writer_(std::move(writer)),
+        follower_(options_.groups),
+        clock_(MakeRealClock()) {
     thread_ = std::thread([this] { Work(); });
   }
 
@@ -100,7 +103,8 @@ class SqliteStoreSink : public StoreSink {
       changed_ = true;
     }
     Status status;
-    const bool devices = last || follower_.run().state != RunState::kRunning || now - devices_written_ >= kDevices;
+    const bool devices =
+        last || follower_.run().state != RunState::kRunning || now - devices_written_ >= kDevices;
     if (changed_) {
       status = writer_->Write(follower_, options_.wall_clock(), devices);
     } else if (writer_->run() != 0 && now - beat_ >= kHeartbeat) {
@@ -149,7 +153,8 @@ bool StoreSink::Available() { return true; }
 StatusOr<std::unique_ptr<StoreSink>> StoreSink::Create(StoreSinkOptions options) {
   std::error_code error;
   if (!options.folder.empty()) {
-    options.folder = std::filesystem::weakly_canonical(std::filesystem::absolute(options.folder, error), error);
+    options.folder =
+        std::filesystem::weakly_canonical(std::filesystem::absolute(options.folder, error), error);
   }
   RunWriter::Origin origin{.name = options.name,
                            .folder = options.folder.string(),

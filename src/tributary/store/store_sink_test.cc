@@ -84,7 +84,8 @@ TEST(StoreSink, AStoreThatIsLockedForAWhileCostsNothing) {
 TEST(StoreSink, AFailureIsToldAtTheEndAndStopsNothing) {
   const TestFolder folder;
   const auto sink = Opened(folder / "s");
-  ASSERT_TRUE(Database::Open(folder / "s", Database::Access::kCreate, 1s).value()->Execute("DROP TABLE rounds").ok());
+  ASSERT_TRUE(
+      Database::Open(folder / "s", Database::Access::kCreate, 1s).value()->Execute("DROP TABLE rounds").ok());
   WriteAll(*sink, TestRun(300, 3));
   EXPECT_EQ(sink->Close().code(), StatusCode::kCorrupt);
 }

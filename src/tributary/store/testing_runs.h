@@ -32,25 +32,46 @@ class TestFolder {
 // down and 10 B up, the loss is 1/r and the accuracy r/100.
 inline std::vector<Event> TestRun(std::uint64_t rounds, std::uint64_t devices, bool finished = true) {
   using namespace std::chrono_literals;
-  std::vector<Event> events = {{0s, RunStarted{.experiment = "test", .seed = 7, .method = "federated", .model = "cnn",
-                                               .data = "glyphs", .devices = devices, .parameters = 1000, .rounds = rounds}}};
+  std::vector<Event> events = {{0s, RunStarted{.experiment = "test",
+                                               .seed = 7,
+                                               .method = "federated",
+                                               .model = "cnn",
+                                               .data = "glyphs",
+                                               .devices = devices,
+                                               .parameters = 1000,
+                                               .rounds = rounds}}};
   for (std::uint64_t round = 1; round <= rounds; ++round) {
     const TimePoint end = Duration(10s) * static_cast<std::int64_t>(round);
     events.push_back({end - 10s, RoundStarted{{round}, devices}});
     for (std::uint64_t device = 0; device < devices; ++device) {
-      events.push_back({end, DeviceFinished{.round = {round}, .device = {device},
+      events.push_back({end, DeviceFinished{.round = {round},
+                                            .device = {device},
                                             .outcome = device == 1 ? Outcome::kLate : Outcome::kApplied,
-                                            .reason = device == 1 ? "slow" : "", .samples = 3, .pull = 1s, .compute = 2s,
-                                            .push = 1s, .wait = Duration(1s) * static_cast<std::int64_t>(device),
-                                            .bytes_down = {100}, .bytes_up = {10}}});
+                                            .reason = device == 1 ? "slow" : "",
+                                            .samples = 3,
+                                            .pull = 1s,
+                                            .compute = 2s,
+                                            .push = 1s,
+                                            .wait = Duration(1s) * static_cast<std::int64_t>(device),
+                                            .bytes_down = {100},
+                                            .bytes_up = {10}}});
     }
     const auto count = static_cast<std::int64_t>(devices);
-    events.push_back({end, RoundFinished{.round = {round}, .duration = 10s, .applied = devices, .late = 0,
-                                         .train_loss = 1.0 / static_cast<double>(round), .bytes_down = {100 * count},
+    events.push_back({end, RoundFinished{.round = {round},
+                                         .duration = 10s,
+                                         .applied = devices,
+                                         .late = 0,
+                                         .train_loss = 1.0 / static_cast<double>(round),
+                                         .bytes_down = {100 * count},
                                          .bytes_up = {10 * count}}});
-    events.push_back({end, Evaluated{.round = {round}, .accuracy = static_cast<double>(round) / 100, .loss = 0.5, .samples = 9}});
+    events.push_back(
+        {end,
+         Evaluated{
+             .round = {round}, .accuracy = static_cast<double>(round) / 100, .loss = 0.5, .samples = 9}});
   }
-  if (finished) events.push_back({Duration(10s) * static_cast<std::int64_t>(rounds), RunFinished{rounds, RunEnd::kRounds, static_cast<double>(rounds) / 100}});
+  if (finished)
+    events.push_back({Duration(10s) * static_cast<std::int64_t>(rounds),
+                      RunFinished{rounds, RunEnd::kRounds, static_cast<double>(rounds) / 100}});
   return events;
 }
 

@@ -67,13 +67,27 @@ Event RandomEvent(Rng& rng) {
       event.what = RoundStarted{round, Count(rng)};
       break;
     case 2:
-      event.what = DeviceFinished{round,           {Count(rng)},  static_cast<Outcome>(rng.Below(5)),
-                                  RandomText(rng), Count(rng),    PerhapsNumber(rng),
-                                  Time(rng),       Time(rng),     Time(rng),
-                                  Time(rng),       Time(rng),     Time(rng),
-                                  std::nullopt,    {Signed(rng)}, {Signed(rng)},
-                                  PerhapsNumber(rng), Count(rng), Time(rng),
-                                  Count(rng),      Count(rng),    Count(rng)};
+      event.what = DeviceFinished{round,
+                                  {Count(rng)},
+                                  static_cast<Outcome>(rng.Below(5)),
+                                  RandomText(rng),
+                                  Count(rng),
+                                  PerhapsNumber(rng),
+                                  Time(rng),
+                                  Time(rng),
+                                  Time(rng),
+                                  Time(rng),
+                                  Time(rng),
+                                  Time(rng),
+                                  std::nullopt,
+                                  {Signed(rng)},
+                                  {Signed(rng)},
+                                  PerhapsNumber(rng),
+                                  Count(rng),
+                                  Time(rng),
+                                  Count(rng),
+                                  Count(rng),
+                                  Count(rng)};
       if (rng.Below(2) == 0) std::get<DeviceFinished>(event.what).planned = Time(rng);
       if (rng.Below(2) == 0) std::get<DeviceFinished>(event.what).stream_first = Count(rng);
       if (rng.Below(2) == 0) std::get<DeviceFinished>(event.what).stream_last = Count(rng);
@@ -82,10 +96,10 @@ Event RandomEvent(Rng& rng) {
       std::get<DeviceFinished>(event.what).bytes_relayed = {Signed(rng)};
       break;
     case 3: {
-      RoundFinished finished{round,        Time(rng),     Count(rng),   Count(rng),
-                             Count(rng),   Count(rng),    Count(rng),   PerhapsNumber(rng),
-                             std::nullopt, Count(rng), PerhapsNumber(rng), {Signed(rng)}, {Signed(rng)},
-                             {Signed(rng)}};
+      RoundFinished finished{round,         Time(rng),    Count(rng),         Count(rng),
+                             Count(rng),    Count(rng),   Count(rng),         PerhapsNumber(rng),
+                             std::nullopt,  Count(rng),   PerhapsNumber(rng), {Signed(rng)},
+                             {Signed(rng)}, {Signed(rng)}};
       if (rng.Below(2) == 0) finished.slowest = DeviceId{Count(rng)};
       event.what = finished;
       break;
@@ -126,17 +140,26 @@ TEST(EventJson, BytesAreFixed) {
       R"("model":"resnet8","compute_as":"","data":"glyphs","devices":8,"parameters":78042,"rounds":100})");
   EXPECT_EQ(line(RoundStarted{{3}, 8}),
             R"({"type":"round-started","time_ns":1500000000,"round":3,"participants":8})");
-  EXPECT_EQ(line(DeviceFinished{
-                {3}, {5}, Outcome::kRefused, "a \"b\"\n", 64, std::nan(""), 1ms, 2ms, 3ms, 4ms, 5ms, 6ms, 7ms, {10}, {20}, 2.5, 30, 8ms, 40, 50, 60, 70, 80, 0.25, 3, {90}}),
-            R"({"type":"device-finished","time_ns":1500000000,"round":3,"device":5,"outcome":"refused",)"
-            R"("reason":"a \"b\"\n","samples":64,"loss":"nan","pull_ns":1000000,"compute_ns":2000000,)"
-            R"("push_ns":3000000,"wait_ns":4000000,"hidden_ns":5000000,"hideable_ns":6000000,"planned_ns":7000000,)"
-            R"("bytes_down":10,"bytes_up":20,"stream_rate":2.5,"buffered":30,"oldest_ns":8000000,"dropped":40,)"
-            R"("missing":50,"undecodable":60,"stream_first":70,"stream_last":80,"kept":0.25,"met":3,"bytes_relayed":90})");
-  EXPECT_EQ(line(RoundFinished{{3}, 1s, 5, 1, 2, 3, 4, 0.1, DeviceId{5}, 7, 0.5, {10}, {20}, {5}}),
-            R"({"type":"round-finished","time_ns":1500000000,"round":3,"duration_ns":1000000000,"applied":5,)"
-            R"("late":1,"lost":2,"refused":3,"crashed":4,"train_loss":0.1,"slowest":5,"buffered":7,"overlap":0.5,"bytes_down":10,)"
-            R"("bytes_up":20,"bytes_injected":5})");
+  EXPECT_EQ(
+      line(DeviceFinished{{3},         {5},  Outcome::kRefused,
+                          "a \"b\"\n", 64,   std::nan(""),
+                          1ms,         2ms,  3ms,
+                          4ms,         5ms,  6ms,
+                          7ms,         {10}, {20},
+                          2.5,         30,   8ms,
+                          40,          50,   60,
+                          70,          80,   0.25,
+                          3,           {90}}),
+      R"({"type":"device-finished","time_ns":1500000000,"round":3,"device":5,"outcome":"refused",)"
+      R"("reason":"a \"b\"\n","samples":64,"loss":"nan","pull_ns":1000000,"compute_ns":2000000,)"
+      R"("push_ns":3000000,"wait_ns":4000000,"hidden_ns":5000000,"hideable_ns":6000000,"planned_ns":7000000,)"
+      R"("bytes_down":10,"bytes_up":20,"stream_rate":2.5,"buffered":30,"oldest_ns":8000000,"dropped":40,)"
+      R"("missing":50,"undecodable":60,"stream_first":70,"stream_last":80,"kept":0.25,"met":3,"bytes_relayed":90})");
+  EXPECT_EQ(
+      line(RoundFinished{{3}, 1s, 5, 1, 2, 3, 4, 0.1, DeviceId{5}, 7, 0.5, {10}, {20}, {5}}),
+      R"({"type":"round-finished","time_ns":1500000000,"round":3,"duration_ns":1000000000,"applied":5,)"
+      R"("late":1,"lost":2,"refused":3,"crashed":4,"train_loss":0.1,"slowest":5,"buffered":7,"overlap":0.5,"bytes_down":10,)"
+      R"("bytes_up":20,"bytes_injected":5})");
   EXPECT_EQ(
       line(Evaluated{{3}, EvaluatedWhere::kDevices, 1, -0.0, 100}),
       R"({"type":"evaluated","time_ns":1500000000,"round":3,"where":"devices","accuracy":1,"loss":-0.0,)"

@@ -38,7 +38,8 @@ std::string EscapedLabel(std::string_view text) {
 
 void Exposition::Family(std::string_view name, std::string_view type, std::string_view help) {
   name_ = name;
-  heading_ = "# HELP " + name_ + " " + std::string(help) + "\n# TYPE " + name_ + " " + std::string(type) + "\n";
+  heading_ =
+      "# HELP " + name_ + " " + std::string(help) + "\n# TYPE " + name_ + " " + std::string(type) + "\n";
 }
 
 void Exposition::Sample(double value, Labels labels) {

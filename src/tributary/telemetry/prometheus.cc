@@ -62,8 +62,8 @@ void PrometheusSink::Write(const Event& event) {
   } else if (const auto* round = std::get_if<RoundFinished>(&event.what)) {
     On(*round);
   } else if (const auto* evaluated = std::get_if<Evaluated>(&event.what)) {
-    (evaluated->where == EvaluatedWhere::kCentral ? state_.central : state_.on_devices) = {evaluated->accuracy,
-                                                                                           evaluated->loss};
+    (evaluated->where == EvaluatedWhere::kCentral ? state_.central : state_.on_devices) = {
+        evaluated->accuracy, evaluated->loss};
   } else if (std::holds_alternative<RunFinished>(event.what)) {
     state_.running = false;
   }
@@ -79,14 +79,19 @@ std::string PrometheusSink::Text() const {
   out.Family("tributary_run_info", "gauge", "What is run; always 1.");
   if (state.run) {
     const std::string seed = std::to_string(state.run->seed);
-    out.Sample(1, {{"experiment", state.run->experiment}, {"seed", seed}, {"method", state.run->method},
-                   {"model", state.run->model}, {"data", state.run->data}});
+    out.Sample(1, {{"experiment", state.run->experiment},
+                   {"seed", seed},
+                   {"method", state.run->method},
+                   {"model", state.run->model},
+                   {"data", state.run->data}});
     Gauge(out, "tributary_devices", Count(state.run->devices), "Devices of the experiment.");
     Gauge(out, "tributary_parameters", Count(state.run->parameters), "Parameters of the network.");
-    Gauge(out, "tributary_rounds_planned", Count(state.run->rounds), "Rounds planned; 0 where something else ends the run.");
+    Gauge(out, "tributary_rounds_planned", Count(state.run->rounds),
+          "Rounds planned; 0 where something else ends the run.");
   }
   Gauge(out, "tributary_running", state.running ? 1 : 0, "1 while the run goes on.");
-  Gauge(out, "tributary_run_seconds", ToSeconds(state.time), "The run's own clock, virtual or real, at its last event.");
+  Gauge(out, "tributary_run_seconds", ToSeconds(state.time),
+        "The run's own clock, virtual or real, at its last event.");
   out.Family("tributary_rounds_total", "counter", "Rounds finished.");
   out.Sample(Count(state.rounds));
   out.Family("tributary_contributions_total", "counter", "What became of what devices were asked for.");
@@ -112,7 +117,8 @@ std::string PrometheusSink::Text() const {
     Gauge(out, "tributary_buffered_samples", Count(state.last->buffered), "Samples in all devices' buffers.");
     Gauge(out, "tributary_overlap", state.last->overlap,
           "Of the transfers of the last round that could hide behind computation, the share that did.");
-    Gauge(out, "tributary_participants", Count(state.shares->participants), "Devices asked in the last round.");
+    Gauge(out, "tributary_participants", Count(state.shares->participants),
+          "Devices asked in the last round.");
     Gauge(out, "tributary_waiting_share", state.shares->waiting,
           "Of the participants' time in the last round, the share in which they waited for others.");
     Gauge(out, "tributary_kept_share", state.shares->kept,
@@ -125,18 +131,22 @@ std::string PrometheusSink::Text() const {
     out.Family(name, "counter", help);
     for (const auto& [device, sums] : devices) sample(device, *sums);
   };
-  each("tributary_device_rounds_total", "Rounds in which a device was asked.", [&](const auto& device, const auto& sums) {
-    out.Sample(Count(sums.applied), {{"device", device}, {"outcome", "applied"}});
-    out.Sample(Count(sums.missed), {{"device", device}, {"outcome", "missed"}});
-  });
+  each("tributary_device_rounds_total", "Rounds in which a device was asked.",
+       [&](const auto& device, const auto& sums) {
+         out.Sample(Count(sums.applied), {{"device", device}, {"outcome", "applied"}});
+         out.Sample(Count(sums.missed), {{"device", device}, {"outcome", "missed"}});
+       });
   each("tributary_device_seconds_total", "Where a device's time went; transfers overlap with computation.",
        [&](const auto& device, const auto& sums) {
          out.Sample(ToSeconds(sums.compute), {{"device", device}, {"activity", "compute"}});
          out.Sample(ToSeconds(sums.transfer), {{"device", device}, {"activity", "transfer"}});
          out.Sample(ToSeconds(sums.waiting), {{"device", device}, {"activity", "waiting"}});
        });
-  each("tributary_device_hidden_seconds_total", "Of a device's transfers, what was hidden behind computation.",
-       [&](const auto& device, const auto& sums) { out.Sample(ToSeconds(sums.hidden), {{"device", device}}); });
+  each("tributary_device_hidden_seconds_total",
+       "Of a device's transfers, what was hidden behind computation.",
+       [&](const auto& device, const auto& sums) {
+         out.Sample(ToSeconds(sums.hidden), {{"device", device}});
+       });
   each("tributary_device_bytes_total", "Bytes to a device (down) and from it (up).",
        [&](const auto& device, const auto& sums) {
          out.Sample(Count(sums.down), {{"device", device}, {"direction", "down"}});
@@ -151,7 +161,9 @@ std::string PrometheusSink::Text() const {
   level("tributary_device_stream_rate", "Samples that arrive at a device per second, as measured.",
         [](const DeviceSums& sums) { return sums.stream_rate; });
   level("tributary_device_buffered_samples", "Samples that have arrived at a device and are not used yet.",
-        [](const DeviceSums& sums) { return sums.buffered ? std::optional(Count(*sums.buffered)) : std::nullopt; });
+        [](const DeviceSums& sums) {
+          return sums.buffered ? std::optional(Count(*sums.buffered)) : std::nullopt;
+        });
   level("tributary_device_kept_share", "Of the network, what a device that chooses has trained last.",
         [](const DeviceSums& sums) { return sums.kept; });
   return std::move(out).Finish();

@@ -33,20 +33,37 @@ void WriteRound(PrometheusSink& sink, std::uint64_t round, std::uint64_t devices
                                    .buffered = 7,
                                    .kept = 0.5}});
   }
-  sink.Write({2s, RoundFinished{.round = {round}, .duration = 10s, .applied = devices - 1, .late = 1, .train_loss = 0.25,
-                                .buffered = 21, .overlap = 0.75, .bytes_down = {30}, .bytes_up = {60}}});
+  sink.Write({2s, RoundFinished{.round = {round},
+                                .duration = 10s,
+                                .applied = devices - 1,
+                                .late = 1,
+                                .train_loss = 0.25,
+                                .buffered = 21,
+                                .overlap = 0.75,
+                                .bytes_down = {30},
+                                .bytes_up = {60}}});
 }
 
 TEST(PrometheusSink, SaysWhatTheEventsAddUpTo) {
   PrometheusSink sink;
-  sink.Write({0s, RunStarted{.experiment = "first", .seed = 3, .method = "federated", .model = "cnn", .data = "glyphs",
-                             .devices = 3, .parameters = 1000, .rounds = 9}});
+  sink.Write({0s, RunStarted{.experiment = "first",
+                             .seed = 3,
+                             .method = "federated",
+                             .model = "cnn",
+                             .data = "glyphs",
+                             .devices = 3,
+                             .parameters = 1000,
+                             .rounds = 9}});
   WriteRound(sink, 1, 3);
   WriteRound(sink, 2, 3);
   sink.Write({5s, Evaluated{.round = {2}, .accuracy = 0.5, .loss = 1.5}});
   const StrictExposition found = Strictly(sink);
-  const auto at = [&](const char* series) { return found.samples.contains(series) ? found.samples.at(series) : NAN; };
-  EXPECT_EQ(at(R"(tributary_run_info{experiment="first",seed="3",method="federated",model="cnn",data="glyphs"})"), 1);
+  const auto at = [&](const char* series) {
+    return found.samples.contains(series) ? found.samples.at(series) : NAN;
+  };
+  EXPECT_EQ(
+      at(R"(tributary_run_info{experiment="first",seed="3",method="federated",model="cnn",data="glyphs"})"),
+      1);
   EXPECT_EQ(at("tributary_running"), 1);
   EXPECT_EQ(at("tributary_rounds_total"), 2);
   EXPECT_EQ(at("tributary_rounds_planned"), 9);
@@ -72,7 +89,8 @@ TEST(PrometheusSink, NamesSoManyDevicesAndSumsUpTheRest) {
   WriteRound(sink, 1, 1000);
   const StrictExposition found = Strictly(sink);
   std::size_t of_bytes = 0;
-  for (const auto& [series, value] : found.samples) of_bytes += series.starts_with("tributary_device_bytes_total") ? 1 : 0;
+  for (const auto& [series, value] : found.samples)
+    of_bytes += series.starts_with("tributary_device_bytes_total") ? 1 : 0;
   EXPECT_EQ(of_bytes, 2 * (4U + 1));
   EXPECT_EQ(found.samples.at(R"(tributary_device_bytes_total{device="3",direction="up"})"), 20);
   EXPECT_EQ(found.samples.at(R"(tributary_device_bytes_total{device="other",direction="up"})"), 20.0 * 996);

@@ -34,8 +34,9 @@ Status ReplayEvents(const std::filesystem::path& path, std::uint64_t bytes, Even
       line += static_cast<char>(letter);
     }
     if (letter != '\n' || line.size() >= bytes) {
-      return Corrupt(where() + (line.size() == kLongestLine ? ": the line is too long for an event"
-                                                          : ": the log should end with a line here and does not"));
+      return Corrupt(where() + (line.size() == kLongestLine
+                                    ? ": the line is too long for an event"
+                                    : ": the log should end with a line here and does not"));
     }
     auto event = EventFromJson(line);
     if (!event.ok()) return std::move(event).status().WithContext(where());

@@ -21,7 +21,8 @@ void RoundTally::Add(const DeviceFinished& device) {
 
 RoundShares RoundTally::Finish(const RoundFinished& round) {
   RoundShares result = std::exchange(sums_, {});
-  result.present = Duration(SaturatingMultiply(round.duration.count(), static_cast<Duration::rep>(result.participants)));
+  result.present =
+      Duration(SaturatingMultiply(round.duration.count(), static_cast<Duration::rep>(result.participants)));
   if (result.present > Duration(0)) {
     // Events may come from a log that anybody could have written.
     result.waiting = std::clamp(ToSeconds(result.waited) / ToSeconds(result.present), 0.0, 1.0);

@@ -8,8 +8,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::size_t kMostDevices = 1'000'000, kMostClasses = 1'000, kMostCounts = 10'000'000, kMostPoints = 10'000,
-                      kMostMechanisms = 100, kMostLetters = 1'000;
+constexpr std::size_t kMostDevices = 1'000'000, kMostClasses = 1'000, kMostCounts = 10'000'000,
+                      kMostPoints = 10'000, kMostMechanisms = 100, kMostLetters = 1'000;
 constexpr double kLongest = 1e9;  // seconds
 
 // The value of a key, or nothing where it is null or missing.
@@ -33,7 +33,8 @@ StatusOr<double> Number(const Json* value, const std::string& key, double low, d
 StatusOr<std::string> Text(const Json* value, const std::string& key) {
   if (value == nullptr || !value->is_string()) return Wrong(key, "a text");
   auto text = value->get<std::string>();
-  if (text.size() > kMostLetters) return Wrong(key, "a text of at most " + std::to_string(kMostLetters) + " bytes");
+  if (text.size() > kMostLetters)
+    return Wrong(key, "a text of at most " + std::to_string(kMostLetters) + " bytes");
   return text;
 }
 
@@ -51,7 +52,8 @@ StatusOr<RunFacts::Device> ReadDevice(const Json& object, std::size_t& counts) {
   TRIBUTARY_ASSIGN_OR_RETURN(device.group, Text(Find(object, "group"), "group"));
   TRIBUTARY_ASSIGN_OR_RETURN(const Json* list, List(object, "class_counts", kMostClasses));
   counts += list->size();
-  if (counts > kMostCounts) return Wrong("class_counts", "at most " + std::to_string(kMostCounts) + " of all devices");
+  if (counts > kMostCounts)
+    return Wrong("class_counts", "at most " + std::to_string(kMostCounts) + " of all devices");
   for (const Json& count : *list) {
     TRIBUTARY_ASSIGN_OR_RETURN(const double number, Number(&count, "class_counts", 0, 1e15));
     device.class_counts.push_back(static_cast<std::int64_t>(number));
@@ -65,7 +67,8 @@ std::string FormatFacts(const RunFacts& facts) {
   nlohmann::ordered_json json;
   json["simulated"] = facts.simulated;
   json["target"] = facts.target ? nlohmann::ordered_json(*facts.target) : nlohmann::ordered_json();
-  json["deadline_s"] = facts.deadline ? nlohmann::ordered_json(ToSeconds(*facts.deadline)) : nlohmann::ordered_json();
+  json["deadline_s"] =
+      facts.deadline ? nlohmann::ordered_json(ToSeconds(*facts.deadline)) : nlohmann::ordered_json();
   json["dense_update"] = facts.dense_update.value;
   json["mechanisms"] = facts.mechanisms;
   json["front"] = nlohmann::ordered_json::array();
@@ -74,7 +77,8 @@ std::string FormatFacts(const RunFacts& facts) {
   }
   json["devices"] = nlohmann::ordered_json::array();
   for (const RunFacts::Device& device : facts.devices) {
-    json["devices"].push_back({{"name", device.name}, {"group", device.group}, {"class_counts", device.class_counts}});
+    json["devices"].push_back(
+        {{"name", device.name}, {"group", device.group}, {"class_counts", device.class_counts}});
   }
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
@@ -104,7 +108,8 @@ StatusOr<RunFacts> ParseFacts(std::string_view text) {
   for (const Json& point : *front) {
     RunFacts::Choice choice;
     TRIBUTARY_ASSIGN_OR_RETURN(choice.cost, Number(Find(point, "cost"), "cost", 0, 1));
-    TRIBUTARY_ASSIGN_OR_RETURN(choice.convergence, Number(Find(point, "convergence"), "convergence", -1e9, 1e9));
+    TRIBUTARY_ASSIGN_OR_RETURN(choice.convergence,
+                               Number(Find(point, "convergence"), "convergence", -1e9, 1e9));
     facts.front.push_back(choice);
   }
   TRIBUTARY_ASSIGN_OR_RETURN(const Json* devices, List(json, "devices", kMostDevices));

@@ -31,8 +31,9 @@ struct RunFacts {
   bool simulated = true;
   std::optional<double> target;  // accuracy that ends the run
   std::optional<Duration> deadline;
-  Bytes dense_update;                   // of one device, uncompressed
-  std::vector<std::string> mechanisms;  // in use: streams, dropout, compression, transfers, partition, split, gossip
+  Bytes dense_update;  // of one device, uncompressed
+  std::vector<std::string>
+      mechanisms;  // in use: streams, dropout, compression, transfers, partition, split, gossip
   std::vector<Choice> front;
   std::vector<Device> devices;  // by number
   friend bool operator==(const RunFacts&, const RunFacts&) = default;

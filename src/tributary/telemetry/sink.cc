@@ -53,8 +53,8 @@ StatusOr<std::unique_ptr<JsonLinesSink>> JsonLinesSink::Append(const std::filesy
   if (std::fseek(file, 0, SEEK_END) != 0) return WriteError(path, LastError());
   const auto found = static_cast<std::uint64_t>(::ftello(file));
   if (found < keep) {
-    return Corrupt("the event log " + path.string() + " has " + std::to_string(found) + " bytes, fewer than the " +
-                   std::to_string(keep) + " it should begin with");
+    return Corrupt("the event log " + path.string() + " has " + std::to_string(found) +
+                   " bytes, fewer than the " + std::to_string(keep) + " it should begin with");
   }
   const auto end = static_cast<off_t>(keep);  // not above the length found, which is one
   if (::ftruncate(::fileno(file), end) != 0 || ::fseeko(file, end, SEEK_SET) != 0) {

@@ -32,7 +32,8 @@ class JsonLinesSink : public EventSink {
   static StatusOr<std::unique_ptr<JsonLinesSink>> Create(const std::filesystem::path& path);
   // Goes on with the log at `path` after its first `keep` bytes, and drops what comes after them. Corrupt, and the file
   // left as it is, if it has fewer.
-  static StatusOr<std::unique_ptr<JsonLinesSink>> Append(const std::filesystem::path& path, std::uint64_t keep);
+  static StatusOr<std::unique_ptr<JsonLinesSink>> Append(const std::filesystem::path& path,
+                                                         std::uint64_t keep);
   ~JsonLinesSink() override;
   JsonLinesSink(const JsonLinesSink&) = delete;
   JsonLinesSink& operator=(const JsonLinesSink&) = delete;

@@ -42,7 +42,8 @@ std::uint32_t MaskedCrc(std::string_view bytes) {
 
 WireWriter EventAt(std::int64_t step, WallTime time) {
   WireWriter event;
-  event.Double(event_field::kWallTime, static_cast<double>(time.count()) * 1e-9).Number(event_field::kStep, step);
+  event.Double(event_field::kWallTime, static_cast<double>(time.count()) * 1e-9)
+      .Number(event_field::kStep, step);
   return event;
 }
 
@@ -50,7 +51,8 @@ int FileError() { return errno != 0 ? errno : EIO; }
 
 }  // namespace
 
-StatusOr<std::unique_ptr<TensorBoardFile>> TensorBoardFile::Create(const std::filesystem::path& folder, WallTime now) {
+StatusOr<std::unique_ptr<TensorBoardFile>> TensorBoardFile::Create(const std::filesystem::path& folder,
+                                                                   WallTime now) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) return SystemError("cannot make the folder for TensorBoard", folder, error.value());
@@ -86,7 +88,8 @@ void TensorBoardFile::Scalars(std::int64_t step, WallTime time, std::span<const 
   WireWriter summary;
   for (const TensorBoardScalar& scalar : scalars) {
     WireWriter value;
-    value.Text(value_field::kTag, scalar.tag).Real(value_field::kSimpleValue, static_cast<float>(scalar.value));
+    value.Text(value_field::kTag, scalar.tag)
+        .Real(value_field::kSimpleValue, static_cast<float>(scalar.value));
     summary.Message(kSummaryValue, value);
   }
   WireWriter event = EventAt(step, time);
@@ -101,7 +104,9 @@ void TensorBoardFile::Text(std::int64_t step, WallTime time, std::string_view ta
   dimension.Number(1, 1);
   shape.Message(2, dimension);
   tensor.Number(1, kTensorOfStrings).Message(2, shape).Text(8, text);
-  value.Text(value_field::kTag, tag).Message(value_field::kTensor, tensor).Message(value_field::kMetadata, metadata);
+  value.Text(value_field::kTag, tag)
+      .Message(value_field::kTensor, tensor)
+      .Message(value_field::kMetadata, metadata);
   summary.Message(kSummaryValue, value);
   WireWriter event = EventAt(step, time);
   event.Message(event_field::kSummary, summary);

@@ -20,11 +20,13 @@ std::string AsCode(std::string_view text) {
 
 }  // namespace
 
-StatusOr<std::unique_ptr<TensorBoardSink>> TensorBoardSink::Create(const std::filesystem::path& folder, Options options) {
+StatusOr<std::unique_ptr<TensorBoardSink>> TensorBoardSink::Create(const std::filesystem::path& folder,
+                                                                   Options options) {
   TRIBUTARY_ASSIGN_OR_RETURN(auto real, TensorBoardFile::Create(folder, options.wall_clock()));
   std::unique_ptr<TensorBoardFile> virtual_time;
   if (options.virtual_time) {
-    TRIBUTARY_ASSIGN_OR_RETURN(virtual_time, TensorBoardFile::Create(folder / "virtual-time", options.wall_clock()));
+    TRIBUTARY_ASSIGN_OR_RETURN(virtual_time,
+                               TensorBoardFile::Create(folder / "virtual-time", options.wall_clock()));
   }
   return std::unique_ptr<TensorBoardSink>(
       new TensorBoardSink(std::move(options), std::move(real), std::move(virtual_time)));
@@ -55,8 +57,9 @@ void TensorBoardSink::On(const Event& event, const RoundFinished& round) {
 
 void TensorBoardSink::On(const Event& event, const Evaluated& evaluated) {
   const bool central = evaluated.where == EvaluatedWhere::kCentral;
-  const std::vector<TensorBoardScalar> scalars = {{central ? "accuracy" : "accuracy_on_devices", evaluated.accuracy},
-                                                  {central ? "loss" : "loss_on_devices", evaluated.loss}};
+  const std::vector<TensorBoardScalar> scalars = {
+      {central ? "accuracy" : "accuracy_on_devices", evaluated.accuracy},
+      {central ? "loss" : "loss_on_devices", evaluated.loss}};
   Scalars(event, evaluated.round, scalars);
 }
 

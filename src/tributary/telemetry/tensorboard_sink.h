@@ -28,15 +28,19 @@ class TensorBoardSink : public EventSink {
     bool virtual_time = false;
   };
 
-  static StatusOr<std::unique_ptr<TensorBoardSink>> Create(const std::filesystem::path& folder, Options options);
+  static StatusOr<std::unique_ptr<TensorBoardSink>> Create(const std::filesystem::path& folder,
+                                                           Options options);
 
   void Write(const Event& event) override;
   // The first failure since Create, if there was one. Nothing may be written afterwards.
   Status Close();
 
  private:
-  TensorBoardSink(Options options, std::unique_ptr<TensorBoardFile> real, std::unique_ptr<TensorBoardFile> virtual_time)
-      : options_(std::move(options)), started_(options_.wall_clock()), real_(std::move(real)),
+  TensorBoardSink(Options options, std::unique_ptr<TensorBoardFile> real,
+                  std::unique_ptr<TensorBoardFile> virtual_time)
+      : options_(std::move(options)),
+        started_(options_.wall_clock()),
+        real_(std::move(real)),
         virtual_(std::move(virtual_time)) {}
 
   void Scalars(const Event& event, RoundId round, std::span<const TensorBoardScalar> scalars);

@@ -52,13 +52,14 @@ TEST_F(TensorBoardSinkTest, WritesBytesThatWereWorkedOutByHand) {
   EXPECT_EQ(records[0], std::string("\x09\0\0\0\0\0\0\xf8\x3f\x10\0\x1a\x0d", 13) + "brain.Event:2");
   // wall_time 2, step 300, summary { value { tag "a", simple_value 1 } }.
   EXPECT_EQ(records[1], std::string("\x09\0\0\0\0\0\0\0\x40\x10\xac\x02\x2a\x0a\x0a\x08\x0a\x01"
-                                    "a\x15\0\0\x80\x3f", 24));
+                                    "a\x15\0\0\x80\x3f",
+                                    24));
 }
 
 TEST_F(TensorBoardSinkTest, RunsOnAVirtualClockAreWrittenTwice) {
-  auto sink = TensorBoardSink::Create(folder_ / "run", {.wall_clock = [] { return WallTime(100s); },
-                                                        .experiment = "x = 1\n",
-                                                        .virtual_time = true});
+  auto sink = TensorBoardSink::Create(
+      folder_ / "run",
+      {.wall_clock = [] { return WallTime(100s); }, .experiment = "x = 1\n", .virtual_time = true});
   ASSERT_TRUE(sink.ok()) << sink.status();
   (*sink)->Write({0s, RunStarted{}});
   (*sink)->Write({1s, DeviceFinished{.round = {1}, .wait = 1s}});

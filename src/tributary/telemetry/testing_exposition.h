@@ -37,7 +37,8 @@ class StrictExposition {
   static bool IsName(std::string_view name) {
     if (name.empty() || (name[0] >= '0' && name[0] <= '9')) return false;
     for (const char c : name) {
-      if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_')) return false;
+      if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'))
+        return false;
     }
     return true;
   }
@@ -80,7 +81,8 @@ class StrictExposition {
         while (!rest.starts_with("\"")) {
           if (rest.empty()) return "a label without end";
           if (rest[0] == '\\') {
-            if (rest.size() < 2 || (rest[1] != '\\' && rest[1] != '"' && rest[1] != 'n')) return "a bad escape";
+            if (rest.size() < 2 || (rest[1] != '\\' && rest[1] != '"' && rest[1] != 'n'))
+              return "a bad escape";
             series += rest[1] == 'n' ? '\n' : rest[1];
             rest.remove_prefix(2);
           } else {
@@ -101,7 +103,8 @@ class StrictExposition {
     if (rest == "NaN") {
       value = std::numeric_limits<double>::quiet_NaN();
     } else if (rest == "+Inf" || rest == "-Inf") {
-      value = rest[0] == '-' ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity();
+      value =
+          rest[0] == '-' ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity();
     } else {
       const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), value);
       if (error != std::errc() || end != rest.data() + rest.size()) return "a bad value";

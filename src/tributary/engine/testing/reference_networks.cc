@@ -99,11 +99,13 @@ class Vgg11 : public ReferenceNetwork {
 class EveryKind : public ReferenceNetwork {
  public:
   EveryKind()
-      : stem_(register_module("stem", nn::Conv2d(nn::Conv2dOptions(3, 8, 5).stride(2).padding(2).bias(false)))),
+      : stem_(
+            register_module("stem", nn::Conv2d(nn::Conv2dOptions(3, 8, 5).stride(2).padding(2).bias(false)))),
         bn_(register_module("bn", nn::BatchNorm2d(8))),
         depthwise_(register_module("depthwise", nn::Conv2d(nn::Conv2dOptions(8, 8, 3).padding(1).groups(8)))),
         gn_(register_module("gn", nn::GroupNorm(nn::GroupNormOptions(2, 8)))),
-        grouped_(register_module("grouped", nn::Conv2d(nn::Conv2dOptions(16, 8, {1, 3}).padding({0, 1}).groups(4).bias(false)))),
+        grouped_(register_module(
+            "grouped", nn::Conv2d(nn::Conv2dOptions(16, 8, {1, 3}).padding({0, 1}).groups(4).bias(false)))),
         dilated_(register_module("dilated", nn::Conv2d(nn::Conv2dOptions(8, 6, 3).dilation(2)))),
         hidden_(register_module("hidden", nn::Linear(24, 20))),
         fc_(register_module("fc", nn::Linear(nn::LinearOptions(20, 5).bias(false)))) {}
@@ -146,7 +148,9 @@ std::shared_ptr<ReferenceNetwork> MakeEveryKindReference() { return std::make_sh
 StatusOr<Graph> MakeEveryKindGraph() {
   GraphBuilder b("every-kind", {3, 32, 32});
   // Without bias: before a batch norm its gradient is zero up to rounding, and compares with nothing.
-  NodeIndex x = b.Add("stem", Conv{.out_channels = 8, .kernel = {5, 5}, .stride = {2, 2}, .padding = {2, 2}, .bias = false}, {0});
+  NodeIndex x = b.Add(
+      "stem", Conv{.out_channels = 8, .kernel = {5, 5}, .stride = {2, 2}, .padding = {2, 2}, .bias = false},
+      {0});
   x = b.Add("bn", BatchNorm{}, {x});
   const NodeIndex a = b.Add("relu1", Relu{}, {x});
   x = b.Add("depthwise", Conv{.out_channels = 8, .kernel = {3, 3}, .padding = {1, 1}, .groups = 8}, {a});
@@ -154,7 +158,8 @@ StatusOr<Graph> MakeEveryKindGraph() {
   const NodeIndex left = b.Add("relu6", Relu6{}, {x});
   const NodeIndex sum = b.Add("sum", Add{}, {a, left});
   x = b.Add("cat", Concat{}, {sum, left});
-  x = b.Add("grouped", Conv{.out_channels = 8, .kernel = {1, 3}, .padding = {0, 1}, .groups = 4, .bias = false}, {x});
+  x = b.Add("grouped",
+            Conv{.out_channels = 8, .kernel = {1, 3}, .padding = {0, 1}, .groups = 4, .bias = false}, {x});
   x = b.Add("sum2", Add{}, {x, a});
   x = b.Add("maxpool", MaxPool{{3, 3}, {2, 2}, {1, 1}}, {x});
   x = b.Add("dilated", Conv{.out_channels = 6, .kernel = {3, 3}, .dilation = {2, 2}}, {x});

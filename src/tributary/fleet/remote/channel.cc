@@ -32,7 +32,8 @@ std::shared_ptr<grpc::Channel> Dial(const std::string& address, const std::optio
                                    ClientArguments(credentials.has_value(), coordinator));
 }
 
-std::shared_ptr<grpc::Channel> DialPeer(const std::string& address, const std::optional<Credentials>& credentials,
+std::shared_ptr<grpc::Channel> DialPeer(const std::string& address,
+                                        const std::optional<Credentials>& credentials,
                                         const std::string& name) {
   constexpr int kTryForMs = 3'000;
   constexpr int kSoonestAgainMs = 1'000;
@@ -53,7 +54,8 @@ Status AwaitPeer(grpc::Channel& channel, const std::function<bool()>& stop) {
   return Unavailable("nobody that can be trusted answers there");
 }
 
-Status AwaitConnection(grpc::Channel& channel, const std::string& address, const std::function<bool()>& stop) {
+Status AwaitConnection(grpc::Channel& channel, const std::string& address,
+                       const std::function<bool()>& stop) {
   constexpr int kLooks = 200;
   TRIBUTARY_ASSIGN_OR_RETURN(const bool connected, Connect(channel, kLooks, stop));
   if (connected) return OkStatus();

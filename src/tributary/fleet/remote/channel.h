@@ -18,7 +18,8 @@ std::shared_ptr<grpc::Channel> Dial(const std::string& address, const std::optio
                                     const std::string& coordinator);
 
 // The same to a neighbour, HOST:PORT.
-std::shared_ptr<grpc::Channel> DialPeer(const std::string& address, const std::optional<Credentials>& credentials,
+std::shared_ptr<grpc::Channel> DialPeer(const std::string& address,
+                                        const std::optional<Credentials>& credentials,
                                         const std::string& name);
 
 // Waits until it is made, a few seconds at most.

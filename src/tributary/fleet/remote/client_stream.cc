@@ -17,8 +17,8 @@ constexpr Bytes kBurst{4096};
 
 }  // namespace
 
-ClientStream::ClientStream(const std::shared_ptr<grpc::Channel>& channel, Receiver receiver, const Clock& clock,
-                           std::optional<LinkRate> rate)
+ClientStream::ClientStream(const std::shared_ptr<grpc::Channel>& channel, Receiver receiver,
+                           const Clock& clock, std::optional<LinkRate> rate)
     : receiver_(std::move(receiver)), clock_(clock) {
   if (rate) {
     up_.emplace(rate->up, kBurst);
@@ -51,7 +51,8 @@ Status ClientStream::Send(const FromDevice& message, ByteSpan values) {
   return status;
 }
 
-void ClientStream::Pace(std::unique_lock<std::mutex>& lock, std::optional<TokenBucket>& link, std::size_t bytes) {
+void ClientStream::Pace(std::unique_lock<std::mutex>& lock, std::optional<TokenBucket>& link,
+                        std::size_t bytes) {
   if (!link) return;
   const TimePoint now = clock_.Now();
   const TimePoint until = link->Pass(Bytes{static_cast<std::int64_t>(bytes)}, now);

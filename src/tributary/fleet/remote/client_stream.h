@@ -67,7 +67,8 @@ class ClientStream : private grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::Byt
   std::optional<TokenBucket> up_, down_;
   bool writing_ = false;
   bool broken_ = false;
-  bool hold_ = true;  // keeps gRPC from ending the call, so that messages may be sent from outside its callbacks
+  bool hold_ =
+      true;  // keeps gRPC from ending the call, so that messages may be sent from outside its callbacks
   std::optional<Status> failure_;  // ours, which explains more than what gRPC makes of it
   std::optional<Status> done_;
 };

@@ -13,7 +13,8 @@ namespace {
 TEST(PieceGrid, CutsTheArrayIntoFullPieces) {
   EXPECT_EQ(PieceGrid(10, 4).Pieces({0, 10}), (std::vector<Segment>{{0, 4}, {4, 4}, {8, 2}}));
   EXPECT_EQ(PieceGrid(8, 4).Pieces({0, 8}), (std::vector<Segment>{{0, 4}, {4, 4}}));
-  EXPECT_EQ(PieceGrid(20, 4, {{0, 3}, {3, 6}, {9, 11}}).Pieces({3, 6}), (std::vector<Segment>{{3, 1}, {4, 4}, {8, 1}}));
+  EXPECT_EQ(PieceGrid(20, 4, {{0, 3}, {3, 6}, {9, 11}}).Pieces({3, 6}),
+            (std::vector<Segment>{{3, 1}, {4, 4}, {8, 1}}));
   EXPECT_TRUE(PieceGrid(0, 4).Pieces({0, 0}).empty());
 }
 
@@ -40,7 +41,8 @@ TEST(Coverage, SaysWhatIsWrong) {
   ASSERT_TRUE(coverage.Take(4, 4).ok());
   EXPECT_EQ(coverage.Take(0, 0), Corrupt("a piece has no values"));
   EXPECT_EQ(coverage.Take(8, 4), Corrupt("a piece has 4 values from 8 on, but the array has 10"));
-  EXPECT_EQ(coverage.Take(0, 3), Corrupt("a piece goes from 0 to 3, which is not where pieces may begin and end"));
+  EXPECT_EQ(coverage.Take(0, 3),
+            Corrupt("a piece goes from 0 to 3, which is not where pieces may begin and end"));
   EXPECT_EQ(coverage.Take(0, 8), Corrupt("a piece goes from 0 to 8, of which some came before"));
   EXPECT_EQ(coverage.Take(4, 6), Corrupt("a piece goes from 4 to 10, of which some came before"));
 }

@@ -4,7 +4,8 @@
 
 namespace tributary::remote {
 
-std::shared_ptr<grpc::ServerCredentials> MakeServerCredentials(const std::optional<Credentials>& credentials) {
+std::shared_ptr<grpc::ServerCredentials> MakeServerCredentials(
+    const std::optional<Credentials>& credentials) {
   if (!credentials) return grpc::InsecureServerCredentials();
   grpc::SslServerCredentialsOptions options(GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
   options.pem_root_certs = credentials->authority_pem;
@@ -12,9 +13,11 @@ std::shared_ptr<grpc::ServerCredentials> MakeServerCredentials(const std::option
   return grpc::SslServerCredentials(options);
 }
 
-std::shared_ptr<grpc::ChannelCredentials> MakeChannelCredentials(const std::optional<Credentials>& credentials) {
+std::shared_ptr<grpc::ChannelCredentials> MakeChannelCredentials(
+    const std::optional<Credentials>& credentials) {
   if (!credentials) return grpc::InsecureChannelCredentials();
-  return grpc::SslCredentials({credentials->authority_pem, credentials->key_pem, credentials->certificate_pem});
+  return grpc::SslCredentials(
+      {credentials->authority_pem, credentials->key_pem, credentials->certificate_pem});
 }
 
 std::string PeerCertificate(const grpc::AuthContext& context) {

@@ -13,7 +13,8 @@ namespace tributary::remote {
 
 // Mutual TLS from a party's bundle; nothing at all without one.
 std::shared_ptr<grpc::ServerCredentials> MakeServerCredentials(const std::optional<Credentials>& credentials);
-std::shared_ptr<grpc::ChannelCredentials> MakeChannelCredentials(const std::optional<Credentials>& credentials);
+std::shared_ptr<grpc::ChannelCredentials> MakeChannelCredentials(
+    const std::optional<Credentials>& credentials);
 
 // The certificate that the peer of a call has shown; empty without TLS.
 std::string PeerCertificate(const grpc::AuthContext& context);

@@ -20,13 +20,13 @@ struct AgentOptions {
   std::string join;                        // HOST:PORT of the coordinator
   std::optional<Credentials> credentials;  // without them neither side knows whom it talks to
   std::string coordinator = std::string(kCoordinatorName);  // who must answer there
-  std::string name;                        // who this is, where there are no credentials
+  std::string name;                                         // who this is, where there are no credentials
   std::string build;
   std::vector<std::string> allowed;  // what may leave the device besides updates: see --allow
   bool once = false;                 // one round, then leave; give up if nobody answers within a minute
   bool leave_when_done = false;      // leave when the run is over; otherwise wait for the next
   Duration longest_wait = std::chrono::seconds(30);  // between two attempts
-  std::uint64_t seed = 1;            // of the jitter; different on every device
+  std::uint64_t seed = 1;                            // of the jitter; different on every device
   std::optional<LinkRate> link_rate;
   std::optional<PeerAddress> advertise;  // where other devices reach this one; without it they do not
   std::string listen;                    // where it listens for them (peer_server.h)

@@ -43,7 +43,9 @@ struct Job {
   Job(const Job&) = delete;
   Job& operator=(const Job&) = delete;
 
-  bool complete() const { return assignment.without_weights || (parameters.complete() && statistics.complete()); }
+  bool complete() const {
+    return assignment.without_weights || (parameters.complete() && statistics.complete());
+  }
 
   // A plan must be one for this network.
   Status Plan(const DeviceWork& work) {
@@ -77,8 +79,8 @@ class Session : public Transfers {
                .say = options.say},
               clock),
         stream_(
-            channel, [this](const ToDevice& message, ByteSpan values) { return Receive(message, values); }, clock,
-            options.link_rate) {}
+            channel, [this](const ToDevice& message, ByteSpan values) { return Receive(message, values); },
+            clock, options.link_rate) {}
 
   SessionEnd Live() {
     const Status status = Talk();
@@ -90,7 +92,8 @@ class Session : public Transfers {
     room_.Close();
     end_.reason = stream_.Finish();
     // Where we end it ourselves, our reason tells more than the cancelled stream.
-    if (!status.ok() && (end_.reason.ok() || end_.reason.code() == StatusCode::kCancelled)) end_.reason = status;
+    if (!status.ok() && (end_.reason.ok() || end_.reason.code() == StatusCode::kCancelled))
+      end_.reason = status;
     return end_;
   }
 
@@ -114,8 +117,8 @@ class Session : public Transfers {
 
   void UnitReady(const Update& update, std::size_t unit) override {
     if (!current_->sender) {
-      current_->sender.emplace(current_->push,
-                               [this](const LayerRun& run, const Update& part) { return PushRun(run, part); });
+      current_->sender.emplace(
+          current_->push, [this](const LayerRun& run, const Update& part) { return PushRun(run, part); });
     }
     current_->sender->Ready(update, unit);
   }
@@ -175,8 +178,9 @@ class Session : public Transfers {
   }
 
   StatusOr<std::vector<Met>> Meet(const TakeModel& take) override {
-    return room_.Collect([&](const MeetingPeer& peer, const SharedWeights& model) { return take(peer.weight, model); },
-                         [this] { return over(); });
+    return room_.Collect(
+        [&](const MeetingPeer& peer, const SharedWeights& model) { return take(peer.weight, model); },
+        [this] { return over(); });
   }
 
   bool over() const override {
@@ -206,7 +210,8 @@ class Session : public Transfers {
       TRIBUTARY_RETURN_IF_ERROR(work_.Encode(run, update, encoded_));
       for (const EncodedBlocks::Block& block : encoded_.blocks()) {
         if (over()) return Cancelled("the assignment is over");
-        const Piece piece{current_->assignment.ticket, Array::kParameters, block.offset, update.weight, block.count};
+        const Piece piece{current_->assignment.ticket, Array::kParameters, block.offset, update.weight,
+                          block.count};
         TRIBUTARY_RETURN_IF_ERROR(Send(piece, encoded_.bytes(block)));
       }
     }
@@ -241,17 +246,22 @@ class Session : public Transfers {
     }
     for (const std::string& need : welcome_->needs) {
       if (std::ranges::find(options_.allowed, need) == options_.allowed.end()) {
-        return InvalidArgument("the experiment takes " + need + " from devices, and this one has not been allowed to"
-                               " give them; start it with --allow " + need + " if its owner agrees");
+        return InvalidArgument("the experiment takes " + need +
+                               " from devices, and this one has not been allowed to"
+                               " give them; start it with --allow " +
+                               need + " if its owner agrees");
       }
     }
     TRIBUTARY_ASSIGN_OR_RETURN(Ready ready, work_.Prepare(*welcome_));
     if (ready.layout != welcome_->layout) {
-      return InvalidArgument("this device lays the network out in another way than the coordinator (" + ready.layout +
-                             " instead of " + welcome_->layout + "); install the same version on both, and where layers are frozen give the same --weights");
+      return InvalidArgument(
+          "this device lays the network out in another way than the coordinator (" + ready.layout +
+          " instead of " + welcome_->layout +
+          "); install the same version on both, and where layers are frozen give the same --weights");
     }
     Advertise(ready);
-    TRIBUTARY_RETURN_IF_ERROR(MeasureLink([this](std::size_t up, std::size_t down) { return Probe(up, down); }, ready));
+    TRIBUTARY_RETURN_IF_ERROR(
+        MeasureLink([this](std::size_t up, std::size_t down) { return Probe(up, down); }, ready));
     {
       const std::lock_guard lock(mutex_);
       ready_ = true;
@@ -261,8 +271,9 @@ class Session : public Transfers {
     options_.say("joined as device " + std::to_string(welcome_->device.value) + ": " +
                  (ready.streams ? "samples as they arrive" : std::to_string(ready.samples) + " samples") +
                  ", computes " + FormatCount(ready.macs_per_second) + " MACs/s, link " +
-                 FormatCount(ready.up_bits_per_second) + "bit/s up and " + FormatCount(ready.down_bits_per_second) +
-                 "bit/s down, round trip " + FormatDuration(FromSeconds(ready.round_trip_seconds)));
+                 FormatCount(ready.up_bits_per_second) + "bit/s up and " +
+                 FormatCount(ready.down_bits_per_second) + "bit/s down, round trip " +
+                 FormatDuration(FromSeconds(ready.round_trip_seconds)));
     return WorkOn();
   }
 
@@ -271,8 +282,10 @@ class Session : public Transfers {
     if (work_.meets()) {
       ready.address = options_.advertised;
       if (ready.address.empty()) {
-        options_.say("other devices cannot reach this one, so its models go by way of the coordinator; --advertise says where"
-                     " they can");
+        options_.say(
+            "other devices cannot reach this one, so its models go by way of the coordinator; --advertise "
+            "says where"
+            " they can");
       }
     } else if (!options_.advertised.empty()) {
       options_.say("the devices of this run do not meet each other; nobody will dial " + options_.advertised);
@@ -344,7 +357,8 @@ class Session : public Transfers {
     const bool trained = std::holds_alternative<TrainAssignment>(job.assignment.work);
     if (!job.arrivals || !trained || job.assignment.meeting) return;
     answer.first_piece_seconds = since(job.arrivals->first().value_or(job.begun));
-    for (const auto& arrival : job.arrivals->all()) answer.arrival_seconds.push_back(std::max(0.0, since(arrival.last)));
+    for (const auto& arrival : job.arrivals->all())
+      answer.arrival_seconds.push_back(std::max(0.0, since(arrival.last)));
     if (job.sender) answer.queued = job.sender->queued();
   }
 
@@ -358,10 +372,11 @@ class Session : public Transfers {
               FormatDuration(FromSeconds(answer->compute_seconds)) + "; all weights were there after " +
               FormatDuration(FromSeconds(answer->pull_seconds));
       if (const auto& meeting = current_->assignment.meeting) {
-        text += "; met " + std::to_string(answer->met.size()) + " of " + std::to_string(meeting->peers.size()) +
-                " neighbours";
+        text += "; met " + std::to_string(answer->met.size()) + " of " +
+                std::to_string(meeting->peers.size()) + " neighbours";
       }
-      if (answer->stream) text += ", its samples after " + FormatDuration(FromSeconds(answer->stream->wait_seconds));
+      if (answer->stream)
+        text += ", its samples after " + FormatDuration(FromSeconds(answer->stream->wait_seconds));
     }
     if (verdict_ && verdict_->outcome == Verdict::Outcome::kLate) text += "; too late: " + verdict_->reason;
     options_.say(text);
@@ -390,7 +405,8 @@ class Session : public Transfers {
     } else if (const auto* pong = std::get_if<Pong>(&message)) {
       pong_ = pong->nonce;
     } else if (const auto* assignment = std::get_if<Assignment>(&message)) {
-      if (!ready_ || next_ || (current_ && !verdict_ && !failed_)) return InvalidArgument("the coordinator gives work out of turn");
+      if (!ready_ || next_ || (current_ && !verdict_ && !failed_))
+        return InvalidArgument("the coordinator gives work out of turn");
       next_ = std::make_unique<Job>(*assignment, work_, welcome_->piece_floats);
       next_->begun = next_->complete_at = clock_.Now();
       TRIBUTARY_RETURN_IF_ERROR(next_->Plan(work_));
@@ -398,7 +414,7 @@ class Session : public Transfers {
     } else if (const auto* piece = std::get_if<Piece>(&message)) {
       Job* const job = JobOf(piece->ticket);
       if (job == nullptr) return ClientStream::Next::kGoOn;  // It was ended while its weights came.
-      if (job == next_.get() && current_) {  // Weights are in use.
+      if (job == next_.get() && current_) {                  // Weights are in use.
         holding_ = true;
         return ClientStream::Next::kHold;
       }
@@ -452,15 +468,17 @@ class Session : public Transfers {
     if (piece.array != Array::kParameters && piece.array != Array::kStatistics) {
       return InvalidArgument("the coordinator sends an array that devices do not take");
     }
-    if (job.assignment.without_weights) return InvalidArgument("the coordinator sends weights that it did not promise");
+    if (job.assignment.without_weights)
+      return InvalidArgument("the coordinator sends weights that it did not promise");
     const std::size_t count = values.size() / sizeof(float);
     if (values.size() % sizeof(float) != 0) return InvalidArgument("the coordinator sends part of a number");
     const bool parameters = piece.array == Array::kParameters;
     TRIBUTARY_RETURN_IF_ERROR((parameters ? job.parameters : job.statistics).Take(piece.offset, count));
     work_.Place(piece.array, piece.offset, values);
     const TimePoint now = clock_.Now();
-    const bool segment = job.arrivals && job.arrivals->Take(parameters ? UpdatePart::kParameters : UpdatePart::kStatistics,
-                                                            piece.offset, count, values.size(), now);
+    const bool segment =
+        job.arrivals && job.arrivals->Take(parameters ? UpdatePart::kParameters : UpdatePart::kStatistics,
+                                           piece.offset, count, values.size(), now);
     if (job.complete()) job.complete_at = now;
     return segment || job.complete();
   }
@@ -488,10 +506,10 @@ class Session : public Transfers {
   bool ready_ = false;
   std::optional<Farewell> farewell_;
   std::optional<std::uint64_t> pong_;
-  std::unique_ptr<Job> next_;     // the next assignment
-  std::unique_ptr<Job> current_;  // the one being worked on; set by the working thread only
+  std::unique_ptr<Job> next_;       // the next assignment
+  std::unique_ptr<Job> current_;    // the one being worked on; set by the working thread only
   std::optional<Verdict> verdict_;  // on that one
-  bool failed_ = false;           // at that one, and has said so: no verdict will come
+  bool failed_ = false;             // at that one, and has said so: no verdict will come
   bool holding_ = false;
 
   std::mutex send_mutex_;
@@ -501,8 +519,8 @@ class Session : public Transfers {
 
 }  // namespace
 
-SessionEnd RunSession(const std::shared_ptr<grpc::Channel>& channel, const SessionOptions& options, DeviceWork& work,
-                      const Clock& clock) {
+SessionEnd RunSession(const std::shared_ptr<grpc::Channel>& channel, const SessionOptions& options,
+                      DeviceWork& work, const Clock& clock) {
   return Session(channel, options, work, clock).Live();
 }
 

@@ -24,9 +24,9 @@ struct SessionOptions {
   std::vector<std::string> allowed;  // what may leave the device besides updates
   bool once = false;                 // leave after one round of training
   std::optional<LinkRate> link_rate;
-  std::string advertised;       // HOST:PORT where other devices reach what this one offers; empty if they cannot
+  std::string advertised;  // HOST:PORT where other devices reach what this one offers; empty if they cannot
   PeerClient* peers = nullptr;  // to dial others with; without it their models come by way of the coordinator
-  std::function<bool()> stop;        // asked a few times a second
+  std::function<bool()> stop;   // asked a few times a second
   std::function<void(const std::string&)> say = [](const std::string&) {};  // for people
 };
 
@@ -38,7 +38,7 @@ struct SessionEnd {
 };
 
 // One connection of a device, from greeting to its end; the calling thread does the work.
-SessionEnd RunSession(const std::shared_ptr<grpc::Channel>& channel, const SessionOptions& options, DeviceWork& work,
-                      const Clock& clock);
+SessionEnd RunSession(const std::shared_ptr<grpc::Channel>& channel, const SessionOptions& options,
+                      DeviceWork& work, const Clock& clock);
 
 }  // namespace tributary::remote

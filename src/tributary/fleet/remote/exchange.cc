@@ -24,8 +24,10 @@ bool HasSamples(const Member& member) { return member.streams || member.profile.
 Exchange::Exchange(ExchangeOptions options, const Clock& clock)
     : options_(std::move(options)),
       clock_(clock),
-      parameters_(options_.model->parameters.size, options_.welcome.piece_floats, options_.model->parameters.units),
-      statistics_(options_.model->statistics.size, options_.welcome.piece_floats, options_.model->statistics.units),
+      parameters_(options_.model->parameters.size, options_.welcome.piece_floats,
+                  options_.model->parameters.units),
+      statistics_(options_.model->statistics.size, options_.welcome.piece_floats,
+                  options_.model->statistics.units),
       moments_(options_.model->statistics.size, options_.welcome.piece_floats),
       macs_per_sample_(static_cast<double>(TotalMacs(options_.model->costs).value)),
       plans_(options_.transfers, *options_.model) {}
@@ -33,10 +35,12 @@ Exchange::Exchange(ExchangeOptions options, const Clock& clock)
 Exchange::~Exchange() = default;
 
 StatusOr<std::shared_ptr<Exchange::Session>> Exchange::Open(std::shared_ptr<Connection> connection,
-                                                            std::optional<std::string> identity, std::string address) {
+                                                            std::optional<std::string> identity,
+                                                            std::string address) {
   const std::lock_guard lock(mutex_);
   if (over_) return Unavailable("the coordinator is going away");
-  if (sessions_.size() >= options_.most_sessions) return ResourceExhausted("the coordinator has too many connections");
+  if (sessions_.size() >= options_.most_sessions)
+    return ResourceExhausted("the coordinator has too many connections");
   auto session = std::make_shared<Session>();
   session->connection = std::move(connection);
   session->identity = std::move(identity);
@@ -54,7 +58,8 @@ Status Exchange::Receive(Session& session, const FromDevice& message, ByteSpan v
   }
   Status status = CheckPace(session, message);
   if (status.ok()) {
-    status = std::visit([&](const auto& alternative) { return Handle(session, alternative, values); }, message);
+    status =
+        std::visit([&](const auto& alternative) { return Handle(session, alternative, values); }, message);
   }
   return status.ok() ? status : Refuse(session, std::move(status));
 }
@@ -104,7 +109,8 @@ Status Exchange::Handle(Session& session, const Greeting& greeting, ByteSpan) {
   const std::string name = session.identity.value_or(greeting.name);
   TRIBUTARY_RETURN_IF_ERROR(CheckDeviceName(name));
   if (!greeting.name.empty() && greeting.name != name) {
-    return InvalidArgument("the device calls itself '" + greeting.name + "' but its certificate is that of '" + name + "'");
+    return InvalidArgument("the device calls itself '" + greeting.name +
+                           "' but its certificate is that of '" + name + "'");
   }
   Errands errands;
   Lock lock(mutex_);
@@ -136,11 +142,14 @@ Status Exchange::Handle(Session& session, const Ping& ping, ByteSpan values) {
   Errands errands;
   const std::lock_guard lock(mutex_);
   if (!session.member) return WrongOrder("the device pings before it greets");
-  if (values.size() > kLargestProbe) return InvalidArgument("a ping of " + std::to_string(values.size()) + " bytes");
+  if (values.size() > kLargestProbe)
+    return InvalidArgument("a ping of " + std::to_string(values.size()) + " bytes");
   session.probed += values.size() + ping.answer_bytes;
-  if (session.ready && (ping.answer_bytes > 0 || !values.empty())) return WrongOrder("the device measures its link at work");
+  if (session.ready && (ping.answer_bytes > 0 || !values.empty()))
+    return WrongOrder("the device measures its link at work");
   if (session.probed > kMostProbeBytes) return ResourceExhausted("the device measures its link without end");
-  if (session.outbox.size() >= kLongestOutbox) return ResourceExhausted("the device does not read its answers");
+  if (session.outbox.size() >= kLongestOutbox)
+    return ResourceExhausted("the device does not read its answers");
   Send(session, Pong{ping.nonce}, ping.answer_bytes, errands);
   return OkStatus();
 }
@@ -151,18 +160,24 @@ Status Exchange::Handle(Session& session, const Ready& ready, ByteSpan) {
   if (!session.member) return WrongOrder("the device is ready before it greets");
   if (session.ready) return WrongOrder("the device is ready a second time");
   if (ready.layout != options_.welcome.layout) {
-    return InvalidArgument("the device has laid out another network (" + ready.layout + " instead of " +
-                           options_.welcome.layout + "); install the same version on both sides, and where layers are frozen give the same --weights");
+    return InvalidArgument(
+        "the device has laid out another network (" + ready.layout + " instead of " +
+        options_.welcome.layout +
+        "); install the same version on both sides, and where layers are frozen give the same --weights");
   }
   if (ready.samples > options_.most_samples) {
-    return InvalidArgument("the device says it has " + std::to_string(ready.samples) + " samples, and at most " +
-                           std::to_string(options_.most_samples) + " are believed");
+    return InvalidArgument("the device says it has " + std::to_string(ready.samples) +
+                           " samples, and at most " + std::to_string(options_.most_samples) +
+                           " are believed");
   }
-  const std::int64_t labelled = std::accumulate(ready.label_counts.begin(), ready.label_counts.end(), std::int64_t{0});
+  const std::int64_t labelled =
+      std::accumulate(ready.label_counts.begin(), ready.label_counts.end(), std::int64_t{0});
   if (!ready.label_counts.empty() &&
-      (labelled != ready.samples || ready.label_counts.size() != static_cast<std::size_t>(options_.welcome.classes))) {
-    return InvalidArgument("the device says that it has " + std::to_string(ready.samples) + " samples, and counts " +
-                           std::to_string(labelled) + " of " + std::to_string(ready.label_counts.size()) + " classes");
+      (labelled != ready.samples ||
+       ready.label_counts.size() != static_cast<std::size_t>(options_.welcome.classes))) {
+    return InvalidArgument("the device says that it has " + std::to_string(ready.samples) +
+                           " samples, and counts " + std::to_string(labelled) + " of " +
+                           std::to_string(ready.label_counts.size()) + " classes");
   }
   session.ready = true;
   session.held_out = ready.held_out;
@@ -194,7 +209,8 @@ bool Exchange::Next(Session& session, const std::function<void(const ToDevice&, 
   Task& task = *session.task;
   if (task.reply) {
     const auto reply = task.reply;
-    const auto some = ByteSpan(*reply).subspan(task.replied, std::min(kMostCrossingBytes, reply->size() - task.replied));
+    const auto some =
+        ByteSpan(*reply).subspan(task.replied, std::min(kMostCrossingBytes, reply->size() - task.replied));
     task.replied += some.size();
     task.down += Bytes{static_cast<std::int64_t>(some.size())};
     const Crossing crossing{task.ticket, task.crossing};
@@ -214,7 +230,8 @@ bool Exchange::Next(Session& session, const std::function<void(const ToDevice&, 
     const auto records = task.samples[task.samples_at];
     const std::size_t size = RecordBytes(*options_.shared);
     const std::size_t offset = task.samples_offset;
-    const std::size_t bytes = std::min(records->size() - offset, std::max<std::size_t>(1, kMostSampleBytes / size) * size);
+    const std::size_t bytes =
+        std::min(records->size() - offset, std::max<std::size_t>(1, kMostSampleBytes / size) * size);
     task.samples_offset += bytes;
     if (task.samples_offset == records->size()) {
       ++task.samples_at;
@@ -304,7 +321,8 @@ void Exchange::Restore(std::span<const FleetMember> known) {
     members_[*index].applied_position = members_[*index].durable_position = member.applied_position;
     // A checkpoint may be of another experiment, or older than what travels now.
     std::vector<StreamSample> samples;
-    if (options_.shared && !member.shared.empty() && ReadRecords(*options_.shared, member.shared, samples).ok()) {
+    if (options_.shared && !member.shared.empty() &&
+        ReadRecords(*options_.shared, member.shared, samples).ok()) {
       members_[*index].shared = std::make_shared<const std::vector<std::byte>>(member.shared);
     }
   }

@@ -31,9 +31,11 @@ struct ExchangeOptions {
   // How weights and updates are cut on their way.
   TransferOptions transfers;
   bool compressed = false;  // whether updates may come as encoded blocks
-  std::size_t menu = 0;     // from how many parts of the network a device chooses what it trains; 0 where it has no choice
+  std::size_t menu =
+      0;  // from how many parts of the network a device chooses what it trains; 0 where it has no choice
   std::optional<SampleFormat> shared;  // of samples that travel; none where none may
-  std::optional<CutWire> cut;          // what goes over the cut of a network that has one; `model` is what devices have
+  std::optional<CutWire>
+      cut;  // what goes over the cut of a network that has one; `model` is what devices have
   // What every device is told on joining, but for its number. `layout` and `piece_floats` are what both sides go by.
   Welcome welcome;
   // How long a device that has gone is still waited for, where the round could end without it. Longer forgives longer
@@ -72,8 +74,8 @@ class Exchange {
   // Carriers of connections:
 
   // A connection has come. `identity` is whom its certificate names; without one the device may say any name.
-  StatusOr<std::shared_ptr<Session>> Open(std::shared_ptr<Connection> connection, std::optional<std::string> identity,
-                                          std::string address);
+  StatusOr<std::shared_ptr<Session>> Open(std::shared_ptr<Connection> connection,
+                                          std::optional<std::string> identity, std::string address);
   // A message has come; one at a time for each session. A Status is the reason to close the connection: the session
   // counts no more, and what the device was working on has been refused.
   Status Receive(Session& session, const FromDevice& message, ByteSpan values);
@@ -129,7 +131,8 @@ class Exchange {
     std::span<const std::vector<Meeting>> meetings;  // whom each meets (RoundRequest::meetings)
   };
   StatusOr<Results> Ask(const Inquiry& inquiry, const Work& work, const Portions& portions,
-                        std::span<const DeviceProfile> devices, UpdateSink* sink, const std::function<bool()>& stop);
+                        std::span<const DeviceProfile> devices, UpdateSink* sink,
+                        const std::function<bool()>& stop);
 
   // Tells everybody that it is over, or (not `finished`) that the coordinator goes away; no more are let in.
   void SayFarewell(bool finished);

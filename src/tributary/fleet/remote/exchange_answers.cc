@@ -24,21 +24,25 @@ std::pair<double, double> Total(std::span<const StepObservation::Move> moves) {
   return total;
 }
 
-bool IsUpdate(const Piece& piece) { return piece.array == Array::kParameters || piece.array == Array::kStatistics; }
+bool IsUpdate(const Piece& piece) {
+  return piece.array == Array::kParameters || piece.array == Array::kStatistics;
+}
 UpdatePart PartOf(const Piece& piece) {
   return piece.array == Array::kParameters ? UpdatePart::kParameters : UpdatePart::kStatistics;
 }
 
 // A device's word on its stream is its own loss if it is wrong, but what follows from it must be possible.
 Status CheckStream(const Answer& answer, std::int64_t received, const Member& member) {
-  if (answer.stream.has_value() != member.streams) return InvalidArgument("the device changes its mind about its stream");
+  if (answer.stream.has_value() != member.streams)
+    return InvalidArgument("the device changes its mind about its stream");
   if (!answer.stream) return OkStatus();
   const StreamUse& use = *answer.stream;
-  const std::int64_t own = std::max<std::int64_t>(0, answer.samples - received);  // of other devices' it has no positions
+  const std::int64_t own =
+      std::max<std::int64_t>(0, answer.samples - received);  // of other devices' it has no positions
   if (use.first < member.applied_position || use.last - use.first + 1 < own) {
     return InvalidArgument("the device has learnt from " + std::to_string(own) + " samples at positions " +
-                           std::to_string(use.first) + " to " + std::to_string(use.last) + ", asked for were those from " +
-                           std::to_string(member.applied_position) + " on");
+                           std::to_string(use.first) + " to " + std::to_string(use.last) +
+                           ", asked for were those from " + std::to_string(member.applied_position) + " on");
   }
   return OkStatus();
 }
@@ -46,14 +50,16 @@ Status CheckStream(const Answer& answer, std::int64_t received, const Member& me
 // Whoever has no choice has made none, and the others one that there is.
 Status CheckKept(const Answer& answer, std::size_t menu) {
   if (answer.kept.has_value() != (menu > 0)) {
-    return InvalidArgument(menu > 0 ? "the device does not say how much of the network it has trained"
-                                    : "the device has trained a part of the network, and was asked for all of it");
+    return InvalidArgument(menu > 0
+                               ? "the device does not say how much of the network it has trained"
+                               : "the device has trained a part of the network, and was asked for all of it");
   }
   if (!answer.kept) return OkStatus();
   if (answer.kept->entries.empty()) return InvalidArgument("the device does not say what it has chosen");
   const std::uint32_t most = *std::ranges::max_element(answer.kept->entries);
   if (most < menu) return OkStatus();
-  return InvalidArgument("the device has trained choice " + std::to_string(most) + " of " + std::to_string(menu));
+  return InvalidArgument("the device has trained choice " + std::to_string(most) + " of " +
+                         std::to_string(menu));
 }
 
 DeviceReport::Stream StandingOf(const StreamUse& use) {
@@ -86,7 +92,8 @@ Status Exchange::CheckWorking(const Session& session, std::uint64_t ticket) cons
   if (!session.task || session.task->ticket != ticket) {
     return WrongOrder("the device answers assignment " + std::to_string(ticket) + ", which it does not have");
   }
-  if (session.task->pulled < session.task->outgoing.size()) return WrongOrder("the device answers before it has been sent all weights");
+  if (session.task->pulled < session.task->outgoing.size())
+    return WrongOrder("the device answers before it has been sent all weights");
   return OkStatus();
 }
 
@@ -95,8 +102,8 @@ Status Exchange::CheckPiece(Session& session, const Piece& piece, ByteSpan value
   const Task& task = *session.task;
   const double most_weight = SlotOf(session).most_weight;
   const bool update = IsUpdate(piece);
-  const bool updates =
-      question_->collects() || (std::holds_alternative<TrainAssignment>(question_->work) && !question_->meets);
+  const bool updates = question_->collects() ||
+                       (std::holds_alternative<TrainAssignment>(question_->work) && !question_->meets);
   if (update ? !updates : !std::holds_alternative<CalibrateAssignment>(question_->work)) {
     return InvalidArgument("the device sends an array that it was not asked for");
   }
@@ -131,10 +138,12 @@ Status Exchange::Handle(Session& session, const Piece& piece, ByteSpan values) {
   Errands errands;
   Lock lock(mutex_);
   if (session.left || IsLate(session, piece.ticket, values.size(), /*last=*/false)) return OkStatus();
-  if (session.task && session.task->ticket == piece.ticket && !question_->open) return OkStatus();  // Ends this moment.
+  if (session.task && session.task->ticket == piece.ticket && !question_->open)
+    return OkStatus();  // Ends this moment.
   TRIBUTARY_RETURN_IF_ERROR(CheckPiece(session, piece, values));
   Task& task = *session.task;
-  const std::size_t count = piece.encoded_count > 0 ? piece.encoded_count : values.size() / BytesPerValue(piece.array);
+  const std::size_t count =
+      piece.encoded_count > 0 ? piece.encoded_count : values.size() / BytesPerValue(piece.array);
   Coverage& coverage = piece.array == Array::kParameters   ? task.parameters
                        : piece.array == Array::kStatistics ? task.statistics
                        : piece.array == Array::kMomentSums ? task.sums
@@ -152,7 +161,8 @@ Status Exchange::Handle(Session& session, const Piece& piece, ByteSpan values) {
   session.busy = false;
   Unpin(*question_);
   if (!session.left) return status;
-  Abandon(lock, session, errands);  // It was replaced meanwhile, and nobody could take its share back before now.
+  Abandon(lock, session,
+          errands);  // It was replaced meanwhile, and nobody could take its share back before now.
   return OkStatus();
 }
 
@@ -163,10 +173,12 @@ Status Exchange::Store(Task& task, DeviceId device, const Piece& piece, ByteSpan
     std::memcpy(moments.data() + piece.offset, values.data(), values.size());
     const auto came = std::span(moments).subspan(piece.offset, count);
     const double least = piece.array == Array::kMomentSums ? -kLargestMoment : 0;
-    const bool sound = std::ranges::all_of(came, [&](double value) { return value >= least && value <= kLargestMoment; });
+    const bool sound =
+        std::ranges::all_of(came, [&](double value) { return value >= least && value <= kLargestMoment; });
     return sound ? OkStatus() : Corrupt("the moments of the device are not all numbers that moments can be");
   }
-  UpdatePiece update{PartOf(piece), piece.offset,
+  UpdatePiece update{PartOf(piece),
+                     piece.offset,
                      {reinterpret_cast<const float*>(values.data()), values.size() / sizeof(float)}};
   std::vector<float> decoded;
   if (piece.encoded_count > 0) {
@@ -197,7 +209,8 @@ Status Exchange::Handle(Session& session, const Samples& samples, ByteSpan value
   std::vector<StreamSample> checked;
   TRIBUTARY_RETURN_IF_ERROR(ReadRecords(*options_.shared, values, checked));
   if (CountOf(task.shared) + checked.size() > share) {
-    return InvalidArgument("the device sends more than the " + std::to_string(share) + " samples that it was asked for");
+    return InvalidArgument("the device sends more than the " + std::to_string(share) +
+                           " samples that it was asked for");
   }
   task.shared.insert(task.shared.end(), values.begin(), values.end());
   task.up += Bytes{static_cast<std::int64_t>(values.size())};
@@ -222,11 +235,13 @@ Status Exchange::Handle(Session& session, const Answer& answer, ByteSpan) {
     return WrongOrder("the device ends its answer before all of it has come");
   }
   if (train ? static_cast<double>(answer.samples) > slot.most_weight : answer.samples > session.held_out) {
-    return InvalidArgument("the device counts " + std::to_string(answer.samples) + " samples, more than it has");
+    return InvalidArgument("the device counts " + std::to_string(answer.samples) +
+                           " samples, more than it has");
   }
   std::int64_t received = 0;
   for (const auto& records : task.samples) received += static_cast<std::int64_t>(CountOf(*records));
-  if (train && task.shared.size() > 0) slot.shared = std::make_shared<const std::vector<std::byte>>(std::move(task.shared));
+  if (train && task.shared.size() > 0)
+    slot.shared = std::make_shared<const std::vector<std::byte>>(std::move(task.shared));
   if (train) TRIBUTARY_RETURN_IF_ERROR(CheckStream(answer, received, members_[*session.member]));
   if (train) TRIBUTARY_RETURN_IF_ERROR(CheckKept(answer, options_.menu));
   TRIBUTARY_RETURN_IF_ERROR(CheckMet(slot, answer));
@@ -248,7 +263,8 @@ Status Exchange::Handle(Session& session, const Answer& answer, ByteSpan) {
   if (!question_->meets) members_.SeeDown(member, task.down, report.pull);
   if (train) {
     const double kept = answer.kept ? answer.kept->macs : 1;
-    members_.SeeCompute(member, 3 * kept * macs_per_sample_ * static_cast<double>(answer.samples), report.compute);
+    members_.SeeCompute(member, 3 * kept * macs_per_sample_ * static_cast<double>(answer.samples),
+                        report.compute);
     // How long the first piece took, nobody here knows, and some of the next had come with it: few tell nothing.
     const auto [up, up_time] = Total(seen.pushes);
     if (2 * up >= static_cast<double>(task.up.value)) {
@@ -275,14 +291,16 @@ Status Exchange::Handle(Session& session, const Answer& answer, ByteSpan) {
   return OkStatus();
 }
 
-StepObservation Exchange::Describe(const Task& task, const Answer& answer, TimePoint now, DeviceReport& report) const {
+StepObservation Exchange::Describe(const Task& task, const Answer& answer, TimePoint now,
+                                   DeviceReport& report) const {
   Duration all = now - task.begun;
   const auto within = [&](double seconds) { return std::min(all, FromSeconds(std::min(seconds, 1e8))); };
   report.pull = within(answer.pull_seconds);
   if (answer.stream) {
     report.stream = StandingOf(*answer.stream);
     // Weights come in meanwhile. Whatever time nothing but samples was waited for is not part of the step.
-    const double begun = answer.arrival_seconds.empty() ? answer.pull_seconds : answer.arrival_seconds.front();
+    const double begun =
+        answer.arrival_seconds.empty() ? answer.pull_seconds : answer.arrival_seconds.front();
     report.wait = within(std::max(0.0, answer.stream->wait_seconds - begun));
     all -= report.wait;
     report.pull = std::min(report.pull, all);
@@ -324,7 +342,8 @@ Status Exchange::Handle(Session& session, const Failure& failure, ByteSpan) {
   Lock lock(mutex_);
   if (session.left || IsLate(session, failure.ticket, 0, /*last=*/true)) return OkStatus();
   if (!session.task || session.task->ticket != failure.ticket) {
-    return WrongOrder("the device fails at assignment " + std::to_string(failure.ticket) + ", which it does not have");
+    return WrongOrder("the device fails at assignment " + std::to_string(failure.ticket) +
+                      ", which it does not have");
   }
   if (!question_->open) return OkStatus();
   session.models.clear();  // It may have failed for want of one.

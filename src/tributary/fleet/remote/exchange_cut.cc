@@ -132,7 +132,8 @@ void Exchange::GiveReply(Slot& slot, int crossing, Errands& errands) {
     visit.reply = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
   }
   Session* const session = slot.session;
-  if (session == nullptr || !session->task || !session->task->at_cut || session->task->crossing != crossing) return;
+  if (session == nullptr || !session->task || !session->task->at_cut || session->task->crossing != crossing)
+    return;
   session->task->reply = visit.reply;
   if (!session->pending) session->pending = clock_.Now();
   errands.Wake(*session);
@@ -141,12 +142,15 @@ void Exchange::GiveReply(Slot& slot, int crossing, Errands& errands) {
 bool Exchange::MayClose(TimePoint now) const {
   const Question& question = *question_;
   if (!question.server->waits() || question.closed == question.crossings) return false;
-  const auto taken = [at = static_cast<std::size_t>(question.closed)](const Slot& slot) { return slot.visits[at].taken; };
+  const auto taken = [at = static_cast<std::size_t>(question.closed)](const Slot& slot) {
+    return slot.visits[at].taken;
+  };
   const auto here = [&](const Slot& slot) { return !slot.settled && taken(slot); };
   const auto count = static_cast<std::size_t>(std::ranges::count_if(question.slots, here));
   if (count == 0) return false;
   const bool enough = count >= question.inquiry->quorum;
-  const bool too_long = question.inquiry->deadline && now - question.patient_from >= *question.inquiry->deadline;
+  const bool too_long =
+      question.inquiry->deadline && now - question.patient_from >= *question.inquiry->deadline;
   return std::ranges::all_of(question.slots, [&](const Slot& slot) {
     const Member& member = members_.all()[slot.result.report.device.value];
     const bool gone = member.doing == Doing::kGone && now - member.since >= options_.grace;
@@ -157,11 +161,16 @@ bool Exchange::MayClose(TimePoint now) const {
 Status Exchange::CloseCrossing(Lock& lock, Errands& errands) {
   Question& question = *question_;
   const int crossing = question.closed++;
-  const auto taken = [crossing](const Slot& slot) { return slot.visits[static_cast<std::size_t>(crossing)].taken; };
+  const auto taken = [crossing](const Slot& slot) {
+    return slot.visits[static_cast<std::size_t>(crossing)].taken;
+  };
   for (Slot& slot : question.slots) {
     if (slot.settled || taken(slot)) continue;
     const bool there = slot.session != nullptr;
-    Dismiss(slot, there ? Outcome::kLate : slot.begun ? Outcome::kCrashed : Outcome::kLost,
+    Dismiss(slot,
+            there        ? Outcome::kLate
+            : slot.begun ? Outcome::kCrashed
+                         : Outcome::kLost,
             "the others went on without it", errands);
   }
   lock.unlock();

@@ -69,7 +69,8 @@ class CutExchangeTest : public ExchangeTest {
     options_.cut = wire;
     exchange_ = std::make_unique<Exchange>(options_, clock_);
   }
-  void AskSplit(std::vector<DeviceId> participants, std::optional<Duration> deadline = {}, std::size_t quorum = 0) {
+  void AskSplit(std::vector<DeviceId> participants, std::optional<Duration> deadline = {},
+                std::size_t quorum = 0) {
     batches_.assign(participants.size(), kSamples);
     first_.assign(participants.size(), 70);
     portions_ = {.batches = batches_, .first = first_, .server = server_.get()};
@@ -79,16 +80,19 @@ class CutExchangeTest : public ExchangeTest {
   static std::vector<float> ValuesOf(DeviceId device, int crossing = 0) {
     std::vector<float> values;
     for (std::size_t i = 0; i < kSamples * kValues; ++i) {
-      values.push_back(static_cast<float>(100 * device.value + 1000 * static_cast<std::uint64_t>(crossing) + i));
+      values.push_back(
+          static_cast<float>(100 * device.value + 1000 * static_cast<std::uint64_t>(crossing) + i));
     }
     return values;
   }
   std::vector<std::byte> BytesUp(DeviceId device, int crossing = 0) const {
     const auto values = ValuesOf(device, crossing);
-    std::vector<std::byte> bytes(std::as_bytes(std::span(values)).begin(), std::as_bytes(std::span(values)).end());
+    std::vector<std::byte> bytes(std::as_bytes(std::span(values)).begin(),
+                                 std::as_bytes(std::span(values)).end());
     if (!options_.cut->labels_travel()) return bytes;
     const std::vector<std::int32_t> labels = {1, 2, 3};
-    bytes.insert(bytes.end(), std::as_bytes(std::span(labels)).begin(), std::as_bytes(std::span(labels)).end());
+    bytes.insert(bytes.end(), std::as_bytes(std::span(labels)).begin(),
+                 std::as_bytes(std::span(labels)).end());
     return bytes;
   }
   Status GoUp(FakeDevice& device, const Assignment& work, int crossing = 0) const {
@@ -132,8 +136,10 @@ TEST_F(CutExchangeTest, TakesBatchesToTheServerAndRepliesBack) {
   for (const auto& device : results->devices) {
     EXPECT_EQ(device.report.outcome, Outcome::kApplied);
     EXPECT_EQ(device.report.metrics.loss, 0.25);  // which only the server knows
-    const auto weights = static_cast<std::int64_t>((model_->parameters.size + model_->statistics.size) * sizeof(float));
-    EXPECT_EQ(device.report.up.value, weights + static_cast<std::int64_t>(kDown + kSamples * sizeof(std::int32_t)));
+    const auto weights =
+        static_cast<std::int64_t>((model_->parameters.size + model_->statistics.size) * sizeof(float));
+    EXPECT_EQ(device.report.up.value,
+              weights + static_cast<std::int64_t>(kDown + kSamples * sizeof(std::int32_t)));
     EXPECT_EQ(device.report.down.value, weights + static_cast<std::int64_t>(kDown));
   }
 }
@@ -238,8 +244,8 @@ class StepsExchangeTest : public CutExchangeTest {
  protected:
   void AskSteps(std::vector<DeviceId> participants, std::size_t quorum = 0) {
     portions_ = {.server = server_.get()};
-    Ask(std::move(participants), TrainAssignment{.answer = TrainAssignment::Answer::kChange, .steps = 3, .batch = 4}, {},
-        quorum);
+    Ask(std::move(participants),
+        TrainAssignment{.answer = TrainAssignment::Answer::kChange, .steps = 3, .batch = 4}, {}, quorum);
   }
   static std::size_t SamplesOf(int step) { return step < 2 ? 4 : 2; }
   static std::vector<float> ValuesOf(DeviceId device, int step) {
@@ -252,8 +258,10 @@ class StepsExchangeTest : public CutExchangeTest {
   static Status GoUp(FakeDevice& device, const Assignment& work, int step) {
     const std::vector<float> values = ValuesOf(device.number(), step);
     const std::vector<std::int32_t> labels(SamplesOf(step), step);
-    std::vector<std::byte> bytes(std::as_bytes(std::span(values)).begin(), std::as_bytes(std::span(values)).end());
-    bytes.insert(bytes.end(), std::as_bytes(std::span(labels)).begin(), std::as_bytes(std::span(labels)).end());
+    std::vector<std::byte> bytes(std::as_bytes(std::span(values)).begin(),
+                                 std::as_bytes(std::span(values)).end());
+    bytes.insert(bytes.end(), std::as_bytes(std::span(labels)).begin(),
+                 std::as_bytes(std::span(labels)).end());
     return device.Send(Crossing{work.ticket, step}, bytes);
   }
   static bool ComesBack(FakeDevice& device, int step) {
@@ -364,13 +372,20 @@ TEST_F(CutExchangeTest, ClosesConnectionsThatBreakTheRules) {
   const std::vector<std::pair<std::string, Act>> cases = {
       {"an update too early",
        [&](FakeDevice& device, const Assignment& work) { return device.AnswerTraining(work); }},
-      {"an answer too early", [&](FakeDevice& device, const Assignment& work) { return device.Finish(work.ticket); }},
+      {"an answer too early",
+       [&](FakeDevice& device, const Assignment& work) { return device.Finish(work.ticket); }},
       {"another crossing",
-       [&](FakeDevice& device, const Assignment& work) { return device.Send(Crossing{work.ticket, 1}, bytes); }},
+       [&](FakeDevice& device, const Assignment& work) {
+         return device.Send(Crossing{work.ticket, 1}, bytes);
+       }},
       {"another assignment",
-       [&](FakeDevice& device, const Assignment& work) { return device.Send(Crossing{work.ticket + 1, 0}, bytes); }},
+       [&](FakeDevice& device, const Assignment& work) {
+         return device.Send(Crossing{work.ticket + 1, 0}, bytes);
+       }},
       {"nothing at all",
-       [&](FakeDevice& device, const Assignment& work) { return device.Send(Crossing{work.ticket, 0}, {}); }},
+       [&](FakeDevice& device, const Assignment& work) {
+         return device.Send(Crossing{work.ticket, 0}, {});
+       }},
       {"too much",
        [&](FakeDevice& device, const Assignment& work) {
          EXPECT_TRUE(device.Send(Crossing{work.ticket, 0}, ByteSpan(bytes).first(10)).ok());
@@ -461,8 +476,8 @@ TEST_F(CutExchangeTest, BelievesLabelCountsThatAddUp) {
   const auto join = [&](const std::string& name, std::vector<std::int64_t> counts) {
     FakeDevice device(*exchange_, *model_, name);
     EXPECT_TRUE(device.Open().ok() && device.Greet().ok());
-    const Status status =
-        device.Send(Ready{.layout = "layout", .samples = 10, .macs_per_second = 1, .label_counts = std::move(counts)});
+    const Status status = device.Send(
+        Ready{.layout = "layout", .samples = 10, .macs_per_second = 1, .label_counts = std::move(counts)});
     device.HangUp();
     return status;
   };

@@ -64,7 +64,10 @@ constexpr std::size_t kSamples = 3;
 class EchoServer : public CutServer {
  public:
   EchoServer(bool waits, int steps)
-      : waits_(waits), steps_(steps), came_(kDevices, 0), replies_(kDevices, std::vector<std::optional<CutReply>>(2)) {}
+      : waits_(waits),
+        steps_(steps),
+        came_(kDevices, 0),
+        replies_(kDevices, std::vector<std::optional<CutReply>>(2)) {}
   bool waits() const override { return waits_; }
   Status Take(std::size_t participant, const CutBatch& batch) override {
     const std::lock_guard lock(mutex_);
@@ -157,8 +160,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       train.answer = TrainAssignment::Answer::kMeeting;
     }
     std::thread asking([&] {
-      auto answers = exchange.Ask(inquiry, train, portions, profiles, &sink,
-                                  [&] { return stop.load(); });
+      auto answers = exchange.Ask(inquiry, train, portions, profiles, &sink, [&] { return stop.load(); });
       if (answers.ok()) results = *std::move(answers);
     });
     for (bool more = true; more && choices.any();) {
@@ -176,14 +178,23 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       const std::vector<Piece> pieces = device.Pieces(peer.ticket, update.weight);
       Status status;
       switch (act) {
-        case 0: status = device.Greet(); break;
-        case 1: status = device.SayReady(10, /*streams=*/choices.Next() % 4 == 0); break;
-        case 2: status = device.Send(Ping{choices.Next(), choices.Next()}); break;
-        case 3: case 4: case 5:
+        case 0:
+          status = device.Greet();
+          break;
+        case 1:
+          status = device.SayReady(10, /*streams=*/choices.Next() % 4 == 0);
+          break;
+        case 2:
+          status = device.Send(Ping{choices.Next(), choices.Next()});
+          break;
+        case 3:
+        case 4:
+        case 5:
           (void)exchange.Next(device.session(),
                               [&](const ToDevice& message, ByteSpan values) { peer.Take(message, values); });
           break;
-        case 6: case 7: {
+        case 6:
+        case 7: {
           const Piece& piece = pieces[choices.Next() % pieces.size()];
           status = device.Send(piece, FakeDevice::ValuesOf(piece, update));
           break;
@@ -225,7 +236,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         }
         case 16: {  // Over the cut, whether there is one or not.
           std::vector<std::byte> bytes = crossing;
-          if (choices.Next() % 4 == 0) bytes[choices.Next() % bytes.size()] = static_cast<std::byte>(choices.Next());
+          if (choices.Next() % 4 == 0)
+            bytes[choices.Next() % bytes.size()] = static_cast<std::byte>(choices.Next());
           if (choices.Next() % 4 == 0) bytes.resize(choices.Next() % 32);
           const int which = choices.Next() % 8 == 0 ? steps : static_cast<int>(choices.Next()) % steps;
           status = device.Send(Crossing{peer.ticket, which}, bytes);
@@ -242,7 +254,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
           }
           answer.pull_seconds = seconds();
           for (std::uint64_t i = choices.Next() % 4 == 0 ? 0 : 3; i < 3; ++i) {
-            if (choices.Next() % 2 == 0) answer.met.push_back({DeviceId{i}, static_cast<std::int64_t>(choices.Next())});
+            if (choices.Next() % 2 == 0)
+              answer.met.push_back({DeviceId{i}, static_cast<std::int64_t>(choices.Next())});
           }
           if (choices.Next() % 4 == 0) {
             const auto first = static_cast<std::int64_t>(choices.Next() % 16);
@@ -255,7 +268,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
           break;
         }
         case 11: {
-          update.parameters[choices.Next() % update.parameters.size()] = std::numeric_limits<float>::infinity();
+          update.parameters[choices.Next() % update.parameters.size()] =
+              std::numeric_limits<float>::infinity();
           Piece piece = pieces[choices.Next() % pieces.size()];
           piece.offset += choices.Next() % 3 == 0 ? 1 : 0;
           piece.ticket -= choices.Next() % 3;
@@ -269,15 +283,17 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         case 15: {  // Samples, or what is none.
           std::vector<std::byte> records;
           for (std::size_t i = choices.Next() % 4; i > 0; --i) {
-            AppendRecord({.label = static_cast<std::int32_t>(choices.Next() % 3), .payload = {std::byte{1}}}, records);
+            AppendRecord({.label = static_cast<std::int32_t>(choices.Next() % 3), .payload = {std::byte{1}}},
+                         records);
           }
-          if (!records.empty() && choices.Next() % 4 == 0) records[choices.Next() % records.size()] ^= std::byte{1};
+          if (!records.empty() && choices.Next() % 4 == 0)
+            records[choices.Next() % records.size()] ^= std::byte{1};
           status = device.Send(Samples{peer.ticket}, records);
           break;
         }
         case 18: {  // Something of a neighbour's model.
-          const Relay relay{peer.meeting - choices.Next() / 128, DeviceId{choices.Next() % 4}, 4 * choices.Next(),
-                            4 * (1 + choices.Next())};
+          const Relay relay{peer.meeting - choices.Next() / 128, DeviceId{choices.Next() % 4},
+                            4 * choices.Next(), 4 * (1 + choices.Next())};
           status = device.Send(relay);
           if (status.ok()) peer.wanted[relay.device].insert(relay.bytes);
           break;
@@ -293,13 +309,19 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
           status = device.Send(Relayed{wish.meeting, wish.device, wish.offset, choices.Next()}, bytes);
           break;
         }
-        case 12: status = device.Send(Failure{peer.ticket, "no"}); break;
-        case 13: status = exchange.Refuse(device.session(), Corrupt("garbage")); break;
+        case 12:
+          status = device.Send(Failure{peer.ticket, "no"});
+          break;
+        case 13:
+          status = exchange.Refuse(device.session(), Corrupt("garbage"));
+          break;
         case 14:
           clock.Advance(std::chrono::seconds(1 + choices.Next()));
           exchange.Tick();
           break;
-        default: more = choices.Next() % 4 != 0; break;
+        default:
+          more = choices.Next() % 4 != 0;
+          break;
       }
       if (!status.ok() || device.connection().closed()) peer = {};  // As the carrier does.
     }

@@ -11,12 +11,14 @@ class KeptExchangeTest : public ExchangeTest {
     exchange_ = std::make_unique<Exchange>(options_, clock_);
   }
   // A round of one device that says so; what becomes of what it says, and of it.
-  Status Round(const std::string& name, std::optional<KeptShare> kept, std::optional<Duration> deadline = {}) {
+  Status Round(const std::string& name, std::optional<KeptShare> kept,
+               std::optional<Duration> deadline = {}) {
     const auto device = NewDevice(name);
     Ask({device->number()}, TrainAssignment{}, deadline);
     work_ = device->AwaitWork();
     EXPECT_TRUE(device->Push(work_.ticket, UpdateOf(*model_, device->number(), work_.round.value)).ok());
-    const Status status = device->Send(Answer{.ticket = work_.ticket, .samples = 3, .loss = 1, .kept = std::move(kept)});
+    const Status status =
+        device->Send(Answer{.ticket = work_.ticket, .samples = 3, .loss = 1, .kept = std::move(kept)});
     const auto results = Answers();
     EXPECT_TRUE(results.ok()) << results.status();
     report_ = results->devices[0].report;

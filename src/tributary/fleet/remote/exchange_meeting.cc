@@ -112,7 +112,8 @@ void Exchange::ForwardRelays(const Slot& slot, Errands& errands) {
     if (wanted == other.session->task->wanted.end() || wanted->second.from != nullptr) continue;
     wanted->second.from = session;
     ++session->owed;
-    Send(*session, Relay{question_->meeting, meeting.peer, wanted->second.offset, wanted->second.bytes}, 0, errands);
+    Send(*session, Relay{question_->meeting, meeting.peer, wanted->second.offset, wanted->second.bytes}, 0,
+         errands);
   }
 }
 
@@ -130,7 +131,8 @@ Status Exchange::Handle(Session& session, const Relay& relay, ByteSpan) {
   const Lock lock(mutex_);
   if (session.left) return OkStatus();
   // What a round that is over has left on its way is nobody's fault, but there is little of it.
-  if (!session.task || !question_->open || !question_->meets || question_->meeting != relay.meeting) return Pace(session);
+  if (!session.task || !question_->open || !question_->meets || question_->meeting != relay.meeting)
+    return Pace(session);
   const Slot& slot = SlotOf(session);
   if (std::ranges::find(slot.meets, relay.device, &Meeting::peer) == slot.meets.end()) {
     return InvalidArgument("the device wants the model of device " + std::to_string(relay.device.value) +
@@ -163,16 +165,20 @@ Status Exchange::Handle(Session& session, const Relayed& relayed, ByteSpan value
   if (session.left) return OkStatus();
   if (session.owed == 0) return WrongOrder("the device relays what nobody has asked for");
   --session.owed;
-  if (values.size() > kMostRelayBytes) return InvalidArgument("the device relays " + std::to_string(values.size()) + " bytes");
-  if (!question_ || !question_->open || !question_->meets || question_->meeting != relayed.meeting) return OkStatus();
+  if (values.size() > kMostRelayBytes)
+    return InvalidArgument("the device relays " + std::to_string(values.size()) + " bytes");
+  if (!question_ || !question_->open || !question_->meets || question_->meeting != relayed.meeting)
+    return OkStatus();
   const auto place = question_->slot_of.find(relayed.device);
-  if (place == question_->slot_of.end()) return InvalidArgument("the device relays for one that is not there");
+  if (place == question_->slot_of.end())
+    return InvalidArgument("the device relays for one that is not there");
   Session* const asker = question_->slots[place->second].session;
   if (asker == nullptr || !asker->task) return OkStatus();
   const DeviceId device{*session.member};
   const auto found = asker->task->wanted.find(device);
   // The one that asked may have come anew since.
-  if (found == asker->task->wanted.end() || found->second.from != &session || found->second.offset != relayed.offset) {
+  if (found == asker->task->wanted.end() || found->second.from != &session ||
+      found->second.offset != relayed.offset) {
     return OkStatus();
   }
   Slot& slot = question_->slots[question_->slot_of.at(device)];

@@ -43,7 +43,8 @@ class MeetingTest : public ExchangeTest {
     return met;
   }
   Status AnswerMeeting(std::size_t i, std::vector<Met> met) {
-    return devices_[i]->Send(Answer{.ticket = work_[i].ticket, .samples = 3, .loss = 1, .met = std::move(met)});
+    return devices_[i]->Send(
+        Answer{.ticket = work_[i].ticket, .samples = 3, .loss = 1, .met = std::move(met)});
   }
   void AnswerAll() {
     for (std::size_t i = 0; i < 4; ++i) {
@@ -118,9 +119,10 @@ TEST_F(MeetingTest, BringsWeightsOnlyToThoseWithoutAModel) {
   }
   AnswerAll();
   const auto first = Answers();
-  for (const auto& device : first->devices) EXPECT_EQ(device.report.down.value, static_cast<std::int64_t>(ModelBytes()));
+  for (const auto& device : first->devices)
+    EXPECT_EQ(device.report.down.value, static_cast<std::int64_t>(ModelBytes()));
   exchange_->Counted(RoundId{1});
-  Rejoin(1, {RoundId{1}});            // has been started anew, with what it saved
+  Rejoin(1, {RoundId{1}});              // has been started anew, with what it saved
   Rejoin(2, {RoundId{7}, RoundId{3}});  // lost it
   AskMeeting();
   AwaitAll();
@@ -174,7 +176,9 @@ TEST_F(MeetingTest, RefusesAnswersThatCannotBe) {
   const TestUpdate update = UpdateOf(*model_, DeviceId{0}, 1);
   EXPECT_NE(devices_[0]->Push(work_[0].ticket, update).message().find("not asked for"), std::string::npos);
   EXPECT_NE(AnswerMeeting(1, {{DeviceId{3}, 0}}).message().find("was not to meet"), std::string::npos);
-  EXPECT_NE(AnswerMeeting(2, {{DeviceId{1}, 5 * static_cast<std::int64_t>(ModelBytes())}}).message().find("has fetched"),
+  EXPECT_NE(AnswerMeeting(2, {{DeviceId{1}, 5 * static_cast<std::int64_t>(ModelBytes())}})
+                .message()
+                .find("has fetched"),
             std::string::npos);
   ASSERT_TRUE(AnswerMeeting(3, {}).ok());
   for (std::size_t i = 0; i < 3; ++i) devices_[i]->HangUp();
@@ -351,7 +355,7 @@ TEST_F(MeetingTest, AsksOneAgainThatWentAfterItsAnswer) {
   EXPECT_EQ(exchange_->members()[1].applied, 1U);
   const DeviceReport& report = results->devices[1].report;
   EXPECT_EQ(report.outcome, Outcome::kApplied);
-  EXPECT_EQ(report.met, 1);                     // in the model that it has now
+  EXPECT_EQ(report.met, 1);                          // in the model that it has now
   EXPECT_EQ(report.down, Bytes{(2 + 2 + 1) * all});  // weights twice, and three models of neighbours
 }
 
@@ -380,7 +384,9 @@ TEST_F(MeetingTest, EndsWithoutTheAnswerOfOneThatWasAskedAgain) {
   ASSERT_TRUE(verdict);
   EXPECT_EQ(verdict->ticket, third.ticket);
   EXPECT_EQ(verdict->outcome, Verdict::Outcome::kLate);
-  EXPECT_TRUE(devices_[1]->Send(Answer{.ticket = third.ticket, .samples = 3}).ok());  // which it had sent before it knew
+  EXPECT_TRUE(devices_[1]
+                  ->Send(Answer{.ticket = third.ticket, .samples = 3})
+                  .ok());  // which it had sent before it knew
 }
 
 // One that was asked again and fails, breaks the rules or has nothing to give is left out; that it has answered stays.
@@ -449,11 +455,15 @@ TEST_F(MeetingTest, RefusesWhatNobodyAskedToBeRelayed) {
   AskMeeting();
   AwaitAll();
   const std::uint64_t id = work_[0].meeting->id;
-  EXPECT_NE(devices_[1]->Send(Relayed{id, DeviceId{0}, 0, 1}, Some(8, 1)).message().find("nobody has asked for"),
-            std::string::npos);
+  EXPECT_NE(
+      devices_[1]->Send(Relayed{id, DeviceId{0}, 0, 1}, Some(8, 1)).message().find("nobody has asked for"),
+      std::string::npos);
   ASSERT_TRUE(devices_[0]->Send(Relay{id, DeviceId{3}, 0, 8}).ok());
   ASSERT_TRUE(devices_[3]->Expect<Relay>());
-  EXPECT_NE(devices_[3]->Send(Relayed{id, DeviceId{0}, 0, 1}, Some(12, 1)).message().find("relays 12 bytes, where 8"),
+  EXPECT_NE(devices_[3]
+                ->Send(Relayed{id, DeviceId{0}, 0, 1}, Some(12, 1))
+                .message()
+                .find("relays 12 bytes, where 8"),
             std::string::npos);
   devices_[1]->HangUp();
   devices_[3]->HangUp();

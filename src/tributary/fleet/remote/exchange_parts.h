@@ -15,7 +15,9 @@ namespace tributary::remote {
 // How many messages that carry no work a device may send at once.
 inline constexpr double kMostAtOnce = 200;
 
-inline Status WrongOrder(const std::string& what) { return InvalidArgument(what + ", which is against the protocol"); }
+inline Status WrongOrder(const std::string& what) {
+  return InvalidArgument(what + ", which is against the protocol");
+}
 
 // What a session does for the question under way.
 struct Exchange::Task {
@@ -23,7 +25,8 @@ struct Exchange::Task {
       : ticket(ticket),
         plan(std::move(cut)),
         outgoing(weights ? exchange.Outgoing(plan.pull) : std::vector<std::pair<Array, Segment>>()),
-        arrivals(exchange.options_.model->parameters.units, exchange.options_.model->statistics.units, plan.push),
+        arrivals(exchange.options_.model->parameters.units, exchange.options_.model->statistics.units,
+                 plan.push),
         parameters(exchange.parameters_),
         statistics(exchange.statistics_),
         sums(exchange.moments_),
@@ -38,7 +41,7 @@ struct Exchange::Task {
   std::vector<std::shared_ptr<const std::vector<std::byte>>> samples;
   std::size_t samples_at = 0, samples_offset = 0;
   std::vector<std::byte> shared;  // records of those that it sends itself
-  SegmentArrivals arrivals;                               // of an update
+  SegmentArrivals arrivals;       // of an update
   Coverage parameters, statistics, sums, counts;
   UpdateJournal journal;
   std::optional<double> weight;
@@ -71,7 +74,7 @@ struct Exchange::Session {
   std::optional<std::size_t> member;
   bool ready = false;
   std::int64_t held_out = 0;  // samples, as it said
-  bool left = false;  // it does not count any more; only its carrier still knows it
+  bool left = false;          // it does not count any more; only its carrier still knows it
   TimePoint left_at{0};
   bool busy = false;  // a piece of its is being stored, outside the lock
   std::unique_ptr<Task> task;
@@ -98,7 +101,7 @@ struct Exchange::Slot {
   Result result;
   Work work;
   double most_weight = 0;
-  std::size_t share = 0;                                  // samples that it is to send
+  std::size_t share = 0;                                 // samples that it is to send
   std::shared_ptr<const std::vector<std::byte>> shared;  // and has sent, with an answer that was taken
   // Of a cut network, per crossing: whether its server has taken what came, and what it replied.
   struct Visit {
@@ -108,7 +111,7 @@ struct Exchange::Slot {
   std::vector<Visit> visits;
   std::int64_t samples = 0;  // that the device has for training
   std::vector<Meeting> meets;
-  bool absent = false;  // and the others have been told
+  bool absent = false;         // and the others have been told
   Session* session = nullptr;  // that is at work on it
   bool begun = false;
   bool settled = false;
@@ -145,7 +148,9 @@ class Exchange::Errands {
     for (const auto& [connection, reason] : close_) connection->Close(reason);
   }
   void Wake(const Session& session) { wake_.push_back(session.connection); }
-  void Close(const Session& session, Status reason) { close_.emplace_back(session.connection, std::move(reason)); }
+  void Close(const Session& session, Status reason) {
+    close_.emplace_back(session.connection, std::move(reason));
+  }
 
  private:
   std::vector<std::shared_ptr<Connection>> wake_;

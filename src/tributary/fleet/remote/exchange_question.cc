@@ -65,12 +65,22 @@ void Exchange::Begin(Session& session, Errands& errands) {
     session.task->samples = SharedWith(*session.member);
     for (const auto& records : session.task->samples) received += CountOf(*records);
   }
-  if (std::holds_alternative<CalibrateAssignment>(question_->work)) session.task->moments = Moments(statistics_.size());
+  if (std::holds_alternative<CalibrateAssignment>(question_->work))
+    session.task->moments = Moments(statistics_.size());
   members_.Set(*session.member, weights ? Doing::kPulling : Doing::kComputing, clock_.Now());
   const Member& member = members_[*session.member];
-  Assignment assignment{session.task->ticket, question_->inquiry->round, slot.work, EndsOf(session.task->plan.pull),
-                        EndsOf(session.task->plan.push), RoundId{member.applied_round}, RoundId{member.durable_round},
-                        member.applied_position, member.durable_position, slot.share, received, TimeLeft(*question_)};
+  Assignment assignment{session.task->ticket,
+                        question_->inquiry->round,
+                        slot.work,
+                        EndsOf(session.task->plan.pull),
+                        EndsOf(session.task->plan.push),
+                        RoundId{member.applied_round},
+                        RoundId{member.durable_round},
+                        member.applied_position,
+                        member.durable_position,
+                        slot.share,
+                        received,
+                        TimeLeft(*question_)};
   assignment.without_weights = !weights;
   if (question_->meets) assignment.meeting = PlanOfMeeting(slot);
   Send(session, std::move(assignment), 0, errands);
@@ -152,9 +162,8 @@ bool Exchange::Over(TimePoint now) const {
   });
 }
 
-StatusOr<Exchange::Results> Exchange::Ask(const Inquiry& inquiry, const Work& work,
-                                          const Portions& portions, std::span<const DeviceProfile> devices,
-                                          UpdateSink* sink,
+StatusOr<Exchange::Results> Exchange::Ask(const Inquiry& inquiry, const Work& work, const Portions& portions,
+                                          std::span<const DeviceProfile> devices, UpdateSink* sink,
                                           const std::function<bool()>& stop) {
   constexpr auto kBetweenLooks = std::chrono::milliseconds(50);
   {
@@ -174,8 +183,8 @@ StatusOr<Exchange::Results> Exchange::Ask(const Inquiry& inquiry, const Work& wo
     if (*served || TellAbsent(lock)) continue;
     Duration wait = kBetweenLooks;
     if (inquiry.deadline) {
-      wait = std::clamp<Duration>(question.patient_from + *inquiry.deadline - clock_.Now(), std::chrono::milliseconds(1),
-                                  wait);
+      wait = std::clamp<Duration>(question.patient_from + *inquiry.deadline - clock_.Now(),
+                                  std::chrono::milliseconds(1), wait);
     }
     changed_.wait_for(lock, wait);
   }
@@ -190,7 +199,8 @@ StatusOr<Exchange::Results> Exchange::Ask(const Inquiry& inquiry, const Work& wo
   }
   lock.lock();
   if (std::holds_alternative<TrainAssignment>(work)) {
-    for (std::size_t i = 0; i < members_.all().size(); ++i) members_[i].shared = nullptr;  // also of who was not asked
+    for (std::size_t i = 0; i < members_.all().size(); ++i)
+      members_[i].shared = nullptr;  // also of who was not asked
   }
   for (Slot& slot : question.slots) {
     DeviceReport& report = slot.result.report;
@@ -227,7 +237,8 @@ void Exchange::Pose(const Inquiry& inquiry, const Work& work, const Portions& po
     question_->meets = true;
     question_->meeting = Rng::ForStream(options_.life, DeviceId{0}, "meeting", inquiry.round.value).Next();
   }
-  if (portions.server != nullptr) question_->crossings = options_.cut->crossings() * std::get<TrainAssignment>(work).steps;
+  if (portions.server != nullptr)
+    question_->crossings = options_.cut->crossings() * std::get<TrainAssignment>(work).steps;
   for (const DeviceId device : inquiry.participants) {
     TRIBUTARY_CHECK(device.value < session_of_.size() && device.value < devices.size());
     question_->slot_of.emplace(device, question_->slots.size());
@@ -243,7 +254,8 @@ void Exchange::Pose(const Inquiry& inquiry, const Work& work, const Portions& po
       slot.samples = devices[device.value].samples;
       slot.visits.resize(static_cast<std::size_t>(question_->crossings));
       slot.most_weight = MostWeight(*train, slot.samples);
-      for (const auto& records : SharedWith(device.value)) slot.most_weight += static_cast<double>(CountOf(*records));
+      for (const auto& records : SharedWith(device.value))
+        slot.most_weight += static_cast<double>(CountOf(*records));
     }
     if (question_->collects()) slot.most_weight = 1;
     question_->slots.push_back(std::move(slot));
@@ -255,8 +267,8 @@ void Exchange::Pose(const Inquiry& inquiry, const Work& work, const Portions& po
 
 std::unique_ptr<Exchange::Task> Exchange::EndTask(Slot& slot, const std::string& reason, Errands& errands) {
   const std::size_t sample_bytes = options_.shared ? RecordBytes(*options_.shared) : 0;
-  std::size_t answer_bytes = (parameters_.size() + statistics_.size()) * sizeof(float) +
-                             2 * moments_.size() * sizeof(double);
+  std::size_t answer_bytes =
+      (parameters_.size() + statistics_.size()) * sizeof(float) + 2 * moments_.size() * sizeof(double);
   for (int i = 0; i < question_->crossings; ++i) answer_bytes += BytesUp(slot, i);
   Session& session = *std::exchange(slot.session, nullptr);
   std::unique_ptr<Task> task = std::move(session.task);
@@ -275,7 +287,8 @@ std::vector<std::unique_ptr<Exchange::Task>> Exchange::EndTasks(Errands& errands
   for (Slot& slot : question_->slots) {
     tasks.emplace_back();
     if (slot.settled) {
-      if (question_->meets && slot.session != nullptr) tasks.back() = EndTask(slot, "nobody needs its model any more", errands);
+      if (question_->meets && slot.session != nullptr)
+        tasks.back() = EndTask(slot, "nobody needs its model any more", errands);
       continue;
     }
     DeviceReport& report = slot.result.report;

@@ -14,11 +14,13 @@ class StreamingExchangeTest : public ExchangeTest {
     return device;
   }
   // A round of one device that uses these positions. What it was asked for, and what became of it.
-  std::pair<Assignment, Status> Round(FakeDevice& device, std::int64_t first, std::int64_t last, bool counts = true) {
+  std::pair<Assignment, Status> Round(FakeDevice& device, std::int64_t first, std::int64_t last,
+                                      bool counts = true) {
     Ask({device.number()});
     const Assignment work = device.AwaitWork();
     EXPECT_TRUE(device.Push(work.ticket, UpdateOf(*model_, device.number(), work.round.value)).ok());
-    const Status status = device.Finish(work.ticket, 3, StreamUse{.first = first, .last = last, .samples_per_second = 7});
+    const Status status =
+        device.Finish(work.ticket, 3, StreamUse{.first = first, .last = last, .samples_per_second = 7});
     EXPECT_EQ(End(), Outcomes{status.ok() ? Outcome::kApplied : Outcome::kRefused});
     if (status.ok() && counts) exchange_->Counted(RoundId{round_});
     return {work, status};
@@ -96,7 +98,8 @@ class SharingExchangeTest : public ExchangeTest {
   }
   static std::vector<std::byte> RecordsOf(const std::vector<int>& values) {
     std::vector<std::byte> records;
-    for (const int value : values) AppendRecord({.label = value % 2, .payload = {static_cast<std::byte>(value)}}, records);
+    for (const int value : values)
+      AppendRecord({.label = value % 2, .payload = {static_cast<std::byte>(value)}}, records);
     return records;
   }
   static std::vector<int> ValuesOf(ByteSpan records) {
@@ -147,7 +150,8 @@ TEST_F(SharingExchangeTest, WhatOneSharesComesToAllOthersInTheNextRound) {
   EXPECT_EQ(ValuesOf(a->samples()), (std::vector<int>{3}));
   EXPECT_EQ(ValuesOf(b->samples()), (std::vector<int>{1, 2}));
   EXPECT_EQ(ValuesOf(c->samples()), (std::vector<int>{1, 2, 3}));
-  for (const auto& [device, work] : {std::pair(a.get(), of_a), std::pair(b.get(), of_b), std::pair(c.get(), of_c)}) {
+  for (const auto& [device, work] :
+       {std::pair(a.get(), of_a), std::pair(b.get(), of_b), std::pair(c.get(), of_c)}) {
     EXPECT_TRUE(Answer(*device, work, {}).ok());
   }
   results = Answers();
@@ -195,7 +199,8 @@ TEST_F(SharingExchangeTest, RefusesSamplesThatWereNotAskedForOrAreNone) {
 }
 
 TEST_F(SharingExchangeTest, ACheckpointKeepsWhatWasShared) {
-  exchange_->Restore(std::vector<FleetMember>{{"a", 10, 0, 0, RecordsOf({5, 6})}, {"b", 10, 0, 0, {std::byte{1}}}});
+  exchange_->Restore(
+      std::vector<FleetMember>{{"a", 10, 0, 0, RecordsOf({5, 6})}, {"b", 10, 0, 0, {std::byte{1}}}});
   const auto c = NewDevice("c");
   AskToShare({c->number()}, {});
   const Assignment work = c->AwaitWork();

@@ -70,7 +70,8 @@ TEST_F(ExchangeTest, ChargesTimeAsTheDeviceAndItsOwnClockSay) {
   const Assignment work = a->AwaitWork();
   clock_.Advance(seconds(10));
   ASSERT_TRUE(a->Push(work.ticket, UpdateOf(*model_, a->number(), 1)).ok());
-  ASSERT_TRUE(a->Send(Answer{.ticket = work.ticket, .samples = 3, .pull_seconds = 2, .compute_seconds = 1e300}).ok());
+  ASSERT_TRUE(
+      a->Send(Answer{.ticket = work.ticket, .samples = 3, .pull_seconds = 2, .compute_seconds = 1e300}).ok());
   const auto results = Answers();
   EXPECT_EQ(results->devices[0].report.pull, seconds(2));
   EXPECT_EQ(results->devices[0].report.compute, seconds(8));
@@ -162,7 +163,8 @@ TEST_F(PlannedExchangeTest, PlansAnewWhenStepsTakeLongerThanPlanned) {
     Answer answer{.ticket = work.ticket, .samples = 3, .pull_seconds = 4, .compute_seconds = 6};
     answer.forward_seconds = answer.backward_seconds = {1, 2};
     answer.first_piece_seconds = 1;
-    for (std::size_t i = 0; i < work.pull_ends.size(); ++i) answer.arrival_seconds.push_back(3 + static_cast<double>(i));
+    for (std::size_t i = 0; i < work.pull_ends.size(); ++i)
+      answer.arrival_seconds.push_back(3 + static_cast<double>(i));
     ASSERT_TRUE(a->Send(answer).ok());
     EXPECT_EQ(End(), Outcomes{Outcome::kApplied});
     EXPECT_TRUE(SumIsOf({a->number()}));
@@ -238,15 +240,17 @@ TEST_F(ExchangeTest, BringsTheMomentsOfCalibration) {
 }
 
 TEST_F(ExchangeTest, RefusesMomentsThatNoneCanBe) {
-  for (const auto& [array, value] : {std::pair(Array::kMomentSums, std::numeric_limits<double>::quiet_NaN()),
-                                     std::pair(Array::kMomentSums, 1e308), std::pair(Array::kMomentSums, -1e308),
-                                     std::pair(Array::kMomentCounts, -1.0),
-                                     std::pair(Array::kMomentCounts, std::numeric_limits<double>::infinity())}) {
+  for (const auto& [array, value] :
+       {std::pair(Array::kMomentSums, std::numeric_limits<double>::quiet_NaN()),
+        std::pair(Array::kMomentSums, 1e308), std::pair(Array::kMomentSums, -1e308),
+        std::pair(Array::kMomentCounts, -1.0),
+        std::pair(Array::kMomentCounts, std::numeric_limits<double>::infinity())}) {
     const auto a = NewDevice("a");
     Ask({a->number()}, CalibrateAssignment{});
     const Assignment work = a->AwaitWork();
     const std::vector<double> values(FakeDevice::kPiece, value);
-    EXPECT_EQ(a->Send(Piece{work.ticket, array, 0, 0}, std::as_bytes(std::span(values))).code(), StatusCode::kCorrupt);
+    EXPECT_EQ(a->Send(Piece{work.ticket, array, 0, 0}, std::as_bytes(std::span(values))).code(),
+              StatusCode::kCorrupt);
     EXPECT_EQ(End(), Outcomes{Outcome::kRefused});
   }
 }
@@ -280,7 +284,8 @@ TEST_F(LargeExchangeTest, TakesBackFromDiskWhatABrokenConnectionLeft) {
 }
 
 TEST_F(ExchangeTest, TakesBackWhatCameBeforeABadValue) {
-  for (const float bad : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(), 0x1.1p24F}) {
+  for (const float bad :
+       {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(), 0x1.1p24F}) {
     const auto a = NewDevice("a"), b = NewDevice("b");
     Ask({a->number(), b->number()});
     ASSERT_TRUE(a->AnswerTraining(a->AwaitWork()).ok());
@@ -297,7 +302,8 @@ TEST_F(ExchangeTest, TakesBackWhatIsLate) {
   const auto a = NewDevice("a"), b = NewDevice("b"), c = NewDevice("c");
   Ask({a->number(), b->number(), c->number()}, TrainAssignment{}, seconds(5));
   ASSERT_TRUE(a->AnswerTraining(a->AwaitWork()).ok());
-  ASSERT_TRUE(b->Push(b->AwaitWork().ticket, UpdateOf(*model_, b->number(), 1)).ok());  // All but the last word.
+  ASSERT_TRUE(
+      b->Push(b->AwaitWork().ticket, UpdateOf(*model_, b->number(), 1)).ok());  // All but the last word.
   ASSERT_TRUE(c->Push(c->AwaitWork().ticket, UpdateOf(*model_, c->number(), 1), 0, 2).ok());
   clock_.Advance(seconds(5));
   EXPECT_EQ(End(), (Outcomes{Outcome::kApplied, Outcome::kLate, Outcome::kLate}));
@@ -515,7 +521,8 @@ TEST_F(ExchangeTest, BearsLateAnswersToSeveralAssignments) {
   }
   Ask({a->number()});
   const Assignment work = a->AwaitWork();
-  EXPECT_TRUE(a->Push(tickets[0], UpdateOf(*model_, a->number(), 1)).ok());  // A slow link brings it only now.
+  EXPECT_TRUE(
+      a->Push(tickets[0], UpdateOf(*model_, a->number(), 1)).ok());  // A slow link brings it only now.
   EXPECT_TRUE(a->Send(Failure{tickets[2], "out of time"}).ok());
   ASSERT_TRUE(a->AnswerTraining(work).ok());
   EXPECT_EQ(End(), Outcomes{Outcome::kApplied});
@@ -541,12 +548,14 @@ TEST_F(ExchangeTest, RefusesAReplayOfAnAnswerThatWasTaken) {
   Ask({a->number(), b->number()});
   const Assignment work = a->AwaitWork(), other = b->AwaitWork();
   ASSERT_TRUE(a->AnswerTraining(work).ok());
-  EXPECT_EQ(a->AnswerTraining(work).message(), "the device answers assignment " + std::to_string(work.ticket) +
+  EXPECT_EQ(a->AnswerTraining(work).message(), "the device answers assignment " +
+                                                   std::to_string(work.ticket) +
                                                    ", which it does not have, which is against the protocol");
   for (const bool answer : {true, false}) {
     a->HangUp();
     ASSERT_TRUE(a->Join().ok());
-    EXPECT_FALSE((answer ? a->Finish(work.ticket) : a->Push(other.ticket, UpdateOf(*model_, a->number(), 1))).ok());
+    EXPECT_FALSE(
+        (answer ? a->Finish(work.ticket) : a->Push(other.ticket, UpdateOf(*model_, a->number(), 1))).ok());
   }
   ASSERT_TRUE(b->AnswerTraining(other).ok());
   EXPECT_EQ(End(), (Outcomes{Outcome::kApplied, Outcome::kApplied}));
@@ -559,16 +568,39 @@ TEST_F(ExchangeTest, RefusesWhatIsWrongInTheMiddleOfAnUpdate) {
   const auto bytes = std::as_bytes(std::span(values));
   using Say = std::function<FromDevice(std::uint64_t)>;
   const std::vector<std::pair<std::string, Say>> lies = {
-      {"of which some came before", [](auto ticket) { return Piece{ticket, Array::kParameters, 0, 3}; }},
-      {"different weights", [](auto ticket) { return Piece{ticket, Array::kStatistics, 0, 2}; }},
-      {"an update that weighs 65", [](auto ticket) { return Piece{ticket, Array::kStatistics, 0, 65}; }},
-      {"an array that it was not asked for", [](auto ticket) { return Piece{ticket, Array::kMomentSums, 0, 3}; }},
-      {"but the array has", [](auto ticket) { return Piece{ticket, Array::kParameters, 1 << 20, 3}; }},
-      {"not where pieces may begin", [](auto ticket) { return Piece{ticket, Array::kParameters, 17, 3}; }},
-      {"which it does not have", [](auto ticket) { return Piece{ticket + 1, Array::kStatistics, 0, 3}; }},
+      {"of which some came before",
+       [](auto ticket) {
+         return Piece{ticket, Array::kParameters, 0, 3};
+       }},
+      {"different weights",
+       [](auto ticket) {
+         return Piece{ticket, Array::kStatistics, 0, 2};
+       }},
+      {"an update that weighs 65",
+       [](auto ticket) {
+         return Piece{ticket, Array::kStatistics, 0, 65};
+       }},
+      {"an array that it was not asked for",
+       [](auto ticket) {
+         return Piece{ticket, Array::kMomentSums, 0, 3};
+       }},
+      {"but the array has",
+       [](auto ticket) {
+         return Piece{ticket, Array::kParameters, 1 << 20, 3};
+       }},
+      {"not where pieces may begin",
+       [](auto ticket) {
+         return Piece{ticket, Array::kParameters, 17, 3};
+       }},
+      {"which it does not have",
+       [](auto ticket) {
+         return Piece{ticket + 1, Array::kStatistics, 0, 3};
+       }},
       {"before all of it has come", [](auto ticket) { return Answer{.ticket = ticket, .samples = 3}; }},
       {"ready a second time", [](auto) { return Ready{.layout = "layout"}; }},
-      {"greets a second time", [](auto) { return Greeting{kProtocol, "", "liar"}; }}};
+      {"greets a second time", [](auto) {
+         return Greeting{kProtocol, "", "liar"};
+       }}};
   for (const auto& [words, lie] : lies) {
     FakeDevice liar(*exchange_, *model_, "liar");
     ASSERT_TRUE(liar.Join().ok());
@@ -603,7 +635,8 @@ TEST_F(ExchangeTest, LetsNoUpdateWeighMoreThanTheAskerExpected) {
   a->HangUp();
   ASSERT_TRUE(a->Join(1'000'000).ok());  // It says it has more than when the round was planned.
   NewSink();
-  asking_ = std::async(std::launch::async, [&] { return exchange_->Ask(inquiry_, epochs, {}, profiles_, sink_.get(), {}); });
+  asking_ = std::async(std::launch::async,
+                       [&] { return exchange_->Ask(inquiry_, epochs, {}, profiles_, sink_.get(), {}); });
   const Assignment work = a->AwaitWork();
   EXPECT_EQ(a->Push(work.ticket, UpdateOf(*model_, a->number(), 1, 999)).message(),
             "an update that weighs 999.000000, where 10.000000 samples were asked for at most");
@@ -634,10 +667,12 @@ TEST_F(ExchangeTest, RefusesWhoComesInTheWrongWay) {
     device.HangUp();
     return status.message();
   };
-  EXPECT_EQ(refusal(Ready{.layout = "layout"}), "the device is ready before it greets, which is against the protocol");
+  EXPECT_EQ(refusal(Ready{.layout = "layout"}),
+            "the device is ready before it greets, which is against the protocol");
   EXPECT_EQ(refusal(Ping{}), "the device pings before it greets, which is against the protocol");
   EXPECT_EQ(refusal(Greeting{2, "new", "a"}),
-            "the device (build new) speaks protocol 2 and the coordinator (build test) protocol 1; install the same "
+            "the device (build new) speaks protocol 2 and the coordinator (build test) protocol 1; install "
+            "the same "
             "version on both");
   EXPECT_NE(refusal(Greeting{1, "", ""}), "");
   EXPECT_NE(refusal(Greeting{1, "", "coordinator"}), "");
@@ -651,7 +686,8 @@ TEST_F(ExchangeTest, RefusesWhoComesInTheWrongWay) {
     EXPECT_TRUE(device.Greet().ok());
     return device;
   };
-  EXPECT_NE(greeted().Send(Ready{.layout = "another"}).message().find("laid out another network"), std::string::npos);
+  EXPECT_NE(greeted().Send(Ready{.layout = "another"}).message().find("laid out another network"),
+            std::string::npos);
   EXPECT_NE(greeted().SayReady(100'000'001).message().find("are believed"), std::string::npos);
   EXPECT_TRUE(greeted().SayReady().ok());
 }
@@ -832,12 +868,14 @@ class CompressedExchangeTest : public ExchangeTest {
     AppendDense(values, bytes);
     return bytes;
   }
-  Status Push(FakeDevice& device, std::uint64_t ticket, const TestUpdate& update, std::size_t count = SIZE_MAX) {
+  Status Push(FakeDevice& device, std::uint64_t ticket, const TestUpdate& update,
+              std::size_t count = SIZE_MAX) {
     for (Piece piece : device.Pieces(ticket, update.weight)) {
       if (count-- == 0) break;
       const ByteSpan raw = FakeDevice::ValuesOf(piece, update);
       if (piece.array == Array::kParameters) piece.encoded_count = raw.size() / sizeof(float);
-      const auto bytes = piece.encoded_count > 0 ? Encoded(piece, update) : std::vector<std::byte>(raw.begin(), raw.end());
+      const auto bytes =
+          piece.encoded_count > 0 ? Encoded(piece, update) : std::vector<std::byte>(raw.begin(), raw.end());
       TRIBUTARY_RETURN_IF_ERROR(device.Send(piece, bytes));
     }
     return OkStatus();
@@ -882,7 +920,8 @@ TEST_F(CompressedExchangeTest, RefusesBlocksThatAreNone) {
     return status.message();
   };
   EXPECT_NE(refusal([](Piece&, auto& bytes) { bytes.pop_back(); }), "");
-  EXPECT_EQ(refusal([](Piece&, auto& bytes) { bytes.push_back(std::byte{1}); }), "an encoded block with something behind it");
+  EXPECT_EQ(refusal([](Piece&, auto& bytes) { bytes.push_back(std::byte{1}); }),
+            "an encoded block with something behind it");
   EXPECT_NE(refusal([](Piece&, auto& bytes) { bytes.clear(); }), "");
   EXPECT_NE(refusal([](Piece& piece, auto&) { piece.encoded_count = FakeDevice::kPiece - 1; }), "");
   EXPECT_EQ(refusal([](Piece& piece, auto&) { piece.encoded_count = FakeDevice::kPiece + 1; }),
@@ -927,7 +966,8 @@ TEST(ExchangeStress, KeepsTheSumsExact) {
 
   const auto live = [&](int number) {
     Rng rng = Rng::ForStream(7, DeviceId{static_cast<std::uint64_t>(number)}, "life");
-    auto device = std::make_unique<FakeDevice>(exchange, *model, names[static_cast<std::size_t>(number)].name);
+    auto device =
+        std::make_unique<FakeDevice>(exchange, *model, names[static_cast<std::size_t>(number)].name);
     bool joined = false;
     while (!over) {
       if (!joined && !device->Join().ok()) break;
@@ -961,7 +1001,8 @@ TEST(ExchangeStress, KeepsTheSumsExact) {
         case 3: {  // Comes back while the old connection still brings pieces.
           auto old = std::move(device);
           std::thread pushing([&] { (void)old->Push(ticket, update); });
-          device = std::make_unique<FakeDevice>(exchange, *model, names[static_cast<std::size_t>(number)].name);
+          device =
+              std::make_unique<FakeDevice>(exchange, *model, names[static_cast<std::size_t>(number)].name);
           joined = device->Join().ok();
           pushing.join();
           break;

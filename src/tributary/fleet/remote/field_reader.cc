@@ -12,9 +12,10 @@ std::size_t PrintableLength(std::string_view text) {
     if ((byte(i) & 0xc0) != 0x80) return 0;
   }
   const std::uint32_t lead = (byte(0) << 8) | byte(1);
-  if (lead < 0xc2a0 || lead > 0xf48f) return 0;                           // overlong, controls, beyond Unicode
-  if ((lead >= 0xe000 && lead < 0xe0a0) || (lead >= 0xeda0 && lead < 0xee00)) return 0;  // overlong, surrogates
-  if (lead >= 0xf000 && lead < 0xf090) return 0;                          // overlong
+  if (lead < 0xc2a0 || lead > 0xf48f) return 0;  // overlong, controls, beyond Unicode
+  if ((lead >= 0xe000 && lead < 0xe0a0) || (lead >= 0xeda0 && lead < 0xee00))
+    return 0;                                     // overlong, surrogates
+  if (lead >= 0xf000 && lead < 0xf090) return 0;  // overlong
   return length;
 }
 

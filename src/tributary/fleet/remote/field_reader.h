@@ -24,7 +24,8 @@ std::string Clean(std::string_view text, std::size_t longest);
 class FieldReader {
  public:
   double Amount(double value, const char* field) {
-    if (!(std::isfinite(value) && value >= 0)) Refuse(field, std::to_string(value), "a finite number that is not negative");
+    if (!(std::isfinite(value) && value >= 0))
+      Refuse(field, std::to_string(value), "a finite number that is not negative");
     return value;
   }
   std::int64_t Within(std::int64_t value, std::int64_t low, std::int64_t high, const char* field) {
@@ -44,7 +45,8 @@ class FieldReader {
     if (value.size() > longest) {
       Refuse(field, std::to_string(value.size()) + " bytes", "at most " + std::to_string(longest));
     } else if (Clean(value, longest) != value) {
-      Refuse(field, "a text with control characters", "plain text");  // They could write anywhere on a terminal.
+      Refuse(field, "a text with control characters",
+             "plain text");  // They could write anywhere on a terminal.
     }
     return value;
   }
@@ -61,8 +63,10 @@ class FieldReader {
   // Where the segments of a plan end.
   template <typename Repeated>
   std::vector<std::uint32_t> Ends(const Repeated& values, const char* field) {
-    if (values.size() > kMostUnits || std::ranges::adjacent_find(values, std::greater_equal<>()) != values.end()) {
-      Refuse(field, "a list of " + std::to_string(values.size()), "at most " + std::to_string(kMostUnits) + " that rise");
+    if (values.size() > kMostUnits ||
+        std::ranges::adjacent_find(values, std::greater_equal<>()) != values.end()) {
+      Refuse(field, "a list of " + std::to_string(values.size()),
+             "at most " + std::to_string(kMostUnits) + " that rise");
       return {};
     }
     return {values.begin(), values.end()};

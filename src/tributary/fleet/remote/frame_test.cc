@@ -108,12 +108,12 @@ TEST(Frame, RefusesValuesThatAreNotLast) {
 
 TEST(Frame, RefusesLengthsThatAreLies) {
   Frame frame;
-  for (const std::string_view heading : {
-           std::string_view("\x7a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"),  // 2⁶⁴ − 1 values
-           std::string_view("\x7a\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"),  // a number without end
-           std::string_view("\x0a\xff\xff\xff\xff\x7f"),
-           std::string_view("\x08\x01", 2),  // a field that is a number
-           std::string_view("\x80", 1)}) {
+  for (const std::string_view heading :
+       {std::string_view("\x7a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"),      // 2⁶⁴ − 1 values
+        std::string_view("\x7a\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"),  // a number without end
+        std::string_view("\x0a\xff\xff\xff\xff\x7f"),
+        std::string_view("\x08\x01", 2),  // a field that is a number
+        std::string_view("\x80", 1)}) {
     EXPECT_EQ(Split(heading, frame).code(), StatusCode::kCorrupt);
   }
 }
@@ -122,7 +122,8 @@ TEST(Frame, RefusesMoreThanAMegabyteOfFields) {
   v1::FromDevice message;
   message.mutable_failure()->set_reason(std::string((1 << 20) + 1, 'x'));
   Frame frame;
-  EXPECT_EQ(Split(message.SerializeAsString(), frame).message(), "the message has more than 1 MiB besides its values");
+  EXPECT_EQ(Split(message.SerializeAsString(), frame).message(),
+            "the message has more than 1 MiB besides its values");
   EXPECT_LE(frame.fields.size(), 1U << 20);
 }
 

@@ -56,34 +56,57 @@ grpc::ChannelArguments ClientArguments(bool secure, const std::string& coordinat
 void QuietenGrpc() {
   if (std::getenv("GRPC_VERBOSITY") != nullptr) return;
   gpr_set_log_function([](gpr_log_func_args*) {});
-  google::protobuf::SetLogHandler(nullptr);  // It complains of texts that are no UTF-8, which are refused anyway.
+  google::protobuf::SetLogHandler(
+      nullptr);  // It complains of texts that are no UTF-8, which are refused anyway.
 }
 
 grpc::Status ToGrpc(const Status& status) {
   grpc::StatusCode code = grpc::StatusCode::INTERNAL;
   switch (status.code()) {
-    case StatusCode::kOk: return grpc::Status::OK;
-    case StatusCode::kInvalidArgument: code = grpc::StatusCode::INVALID_ARGUMENT; break;
-    case StatusCode::kNotFound: code = grpc::StatusCode::NOT_FOUND; break;
-    case StatusCode::kCorrupt: code = grpc::StatusCode::DATA_LOSS; break;
-    case StatusCode::kResourceExhausted: code = grpc::StatusCode::RESOURCE_EXHAUSTED; break;
-    case StatusCode::kUnavailable: code = grpc::StatusCode::UNAVAILABLE; break;
-    case StatusCode::kCancelled: code = grpc::StatusCode::CANCELLED; break;
-    case StatusCode::kIoError: code = grpc::StatusCode::INTERNAL; break;
+    case StatusCode::kOk:
+      return grpc::Status::OK;
+    case StatusCode::kInvalidArgument:
+      code = grpc::StatusCode::INVALID_ARGUMENT;
+      break;
+    case StatusCode::kNotFound:
+      code = grpc::StatusCode::NOT_FOUND;
+      break;
+    case StatusCode::kCorrupt:
+      code = grpc::StatusCode::DATA_LOSS;
+      break;
+    case StatusCode::kResourceExhausted:
+      code = grpc::StatusCode::RESOURCE_EXHAUSTED;
+      break;
+    case StatusCode::kUnavailable:
+      code = grpc::StatusCode::UNAVAILABLE;
+      break;
+    case StatusCode::kCancelled:
+      code = grpc::StatusCode::CANCELLED;
+      break;
+    case StatusCode::kIoError:
+      code = grpc::StatusCode::INTERNAL;
+      break;
   }
   return {code, status.message()};
 }
 
 Status FromGrpc(const grpc::Status& status) {
-  const std::string message = status.error_message().empty() ? "the connection was closed" : status.error_message();
+  const std::string message =
+      status.error_message().empty() ? "the connection was closed" : status.error_message();
   switch (status.error_code()) {
-    case grpc::StatusCode::OK: return OkStatus();
+    case grpc::StatusCode::OK:
+      return OkStatus();
     case grpc::StatusCode::INVALID_ARGUMENT:
-    case grpc::StatusCode::PERMISSION_DENIED: return InvalidArgument(message);
-    case grpc::StatusCode::DATA_LOSS: return Corrupt(message);
-    case grpc::StatusCode::RESOURCE_EXHAUSTED: return ResourceExhausted(message);
-    case grpc::StatusCode::CANCELLED: return Cancelled(message);
-    default: return Unavailable(message);
+    case grpc::StatusCode::PERMISSION_DENIED:
+      return InvalidArgument(message);
+    case grpc::StatusCode::DATA_LOSS:
+      return Corrupt(message);
+    case grpc::StatusCode::RESOURCE_EXHAUSTED:
+      return ResourceExhausted(message);
+    case grpc::StatusCode::CANCELLED:
+      return Cancelled(message);
+    default:
+      return Unavailable(message);
   }
 }
 

@@ -292,7 +292,8 @@ TEST_F(HostileDeviceTest, IsRefusedForSpeakingOutOfTurn) {
   ExpectRefused({Failure{1, "no"}}, "which it does not have");
   ExpectRefused({kHello, kHello}, "greets a second time");
   ExpectRefused({kHello, Piece{1}}, "which it does not have");
-  ExpectRefused({kHello, Ready{.layout = site_->layout}, Ready{.layout = site_->layout}}, "ready a second time");
+  ExpectRefused({kHello, Ready{.layout = site_->layout}, Ready{.layout = site_->layout}},
+                "ready a second time");
   ExpectRefused({kHello, Ready{.layout = site_->layout}, Answer{1}}, "which it does not have");
   site_->ExpectRound();
 }
@@ -302,21 +303,23 @@ TEST_F(HostileDeviceTest, IsRefusedForWhatItSaysOfItself) {
   ExpectRefused({Greeting{1, "raw", "coordinator"}}, "coordinator");
   ExpectRefused({Greeting{1, "raw", "A B"}}, "A B");
   ExpectRefused({kHello, Ready{.layout = "other"}}, "laid out another network (other instead of");
-  ExpectRefused({kHello, Ready{.layout = site_->layout, .samples = 100'000'001}}, "at most 100000000 are believed");
+  ExpectRefused({kHello, Ready{.layout = site_->layout, .samples = 100'000'001}},
+                "at most 100000000 are believed");
   ExpectRefused({kHello, Ready{.layout = site_->layout, .samples = -1}}, "ready.samples is -1");
-  ExpectRefused({kHello, Ready{.layout = site_->layout,
-                               .macs_per_second = std::numeric_limits<double>::quiet_NaN()}},
-                "ready.macs_per_second is nan");
+  ExpectRefused(
+      {kHello, Ready{.layout = site_->layout, .macs_per_second = std::numeric_limits<double>::quiet_NaN()}},
+      "ready.macs_per_second is nan");
   site_->ExpectRound();
 }
 
 TEST_F(HostileDeviceTest, IsRefusedForBytesThatAreNoMessage) {
   for (const std::string& bytes :
-       {std::string("garbage"), std::string(1000, '\xff'), Format(FromDevice(kHello)).substr(0, 5), std::string("\x7a\xff\x7f"),
-        std::string()}) {
+       {std::string("garbage"), std::string(1000, '\xff'), Format(FromDevice(kHello)).substr(0, 5),
+        std::string("\x7a\xff\x7f"), std::string()}) {
     RawClient client(port());
     client.Write(bytes);
-    ExpectEnd(client, bytes.empty() ? "of a kind that this protocol does not have" : "is no message of this protocol");
+    ExpectEnd(client, bytes.empty() ? "of a kind that this protocol does not have"
+                                    : "is no message of this protocol");
   }
   RawClient values_first(port());
   values_first.Write(ValuesHeading(1) + "x" + Format(FromDevice(kHello)));
@@ -341,7 +344,8 @@ TEST_F(HostileDeviceTest, IsRefusedForAMessageThatIsTooLarge) {
 }
 
 TEST_F(HostileDeviceTest, IsRefusedForValuesThatAreNone) {
-  for (const float bad : {std::numeric_limits<float>::quiet_NaN(), -std::numeric_limits<float>::infinity(), 0x1.1p24F}) {
+  for (const float bad :
+       {std::numeric_limits<float>::quiet_NaN(), -std::numeric_limits<float>::infinity(), 0x1.1p24F}) {
     ExpectRefusedAtWork("value", [&](RawClient& client, const Assignment& work) {
       client.Send(Parameters(work), site_->update.parameters);
       std::vector<float> statistics = site_->update.statistics;
@@ -356,15 +360,18 @@ TEST_F(HostileDeviceTest, IsRefusedForShapesAndWeightsThatDoNotFit) {
   std::vector<float> more = parameters;
   more.resize(more.size() + 16);
   const std::vector<float> fewer(parameters.begin(), parameters.end() - 1);
-  ExpectRefusedAtWork("but the array has", [&](auto& client, const auto& work) { client.Send(Parameters(work), more); });
+  ExpectRefusedAtWork("but the array has",
+                      [&](auto& client, const auto& work) { client.Send(Parameters(work), more); });
   ExpectRefusedAtWork("not where pieces may begin and end",
                       [&](auto& client, const auto& work) { client.Send(Parameters(work), fewer); });
-  ExpectRefusedAtWork("has no values", [&](auto& client, const auto& work) { client.Send(Parameters(work)); });
+  ExpectRefusedAtWork("has no values",
+                      [&](auto& client, const auto& work) { client.Send(Parameters(work)); });
   ExpectRefusedAtWork("a piece of 3 bytes", [&](auto& client, const auto& work) {
     client.Send(Parameters(work), std::as_bytes(std::span(fewer)).first(3));
   });
   ExpectRefusedAtWork("but the array has", [&](auto& client, const auto& work) {
-    client.Send(Piece{work.ticket, Array::kParameters, std::numeric_limits<std::size_t>::max() - 3, 1}, fewer);
+    client.Send(Piece{work.ticket, Array::kParameters, std::numeric_limits<std::size_t>::max() - 3, 1},
+                fewer);
   });
   ExpectRefusedAtWork("not asked for", [&](auto& client, const auto& work) {
     client.Send(Piece{work.ticket, Array::kMomentSums, 0, 1}, std::vector<float>(16));
@@ -374,9 +381,8 @@ TEST_F(HostileDeviceTest, IsRefusedForShapesAndWeightsThatDoNotFit) {
       client.Send(Parameters(work, weight), parameters);
     });
   }
-  ExpectRefusedAtWork("piece.weight is -1", [&](auto& client, const auto& work) {
-    client.Send(Parameters(work, -1), parameters);
-  });
+  ExpectRefusedAtWork("piece.weight is -1",
+                      [&](auto& client, const auto& work) { client.Send(Parameters(work, -1), parameters); });
   ExpectRefusedAtWork("different weights", [&](auto& client, const auto& work) {
     client.Send(Parameters(work, 1), parameters);
     client.Send(Statistics(work, 2), site_->update.statistics);
@@ -492,7 +498,8 @@ TEST_F(HostileDeviceTest, MayWatchWithoutTls) {
 class TlsTest : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
-    folder_ = std::filesystem::path(::testing::TempDir()) / ("tributary_hostile_" + std::to_string(::getpid()));
+    folder_ =
+        std::filesystem::path(::testing::TempDir()) / ("tributary_hostile_" + std::to_string(::getpid()));
     std::filesystem::create_directories(folder_);
     for (const char* authority : {"keys", "other"}) {
       TRIBUTARY_CHECK(InitAuthority(folder_ / authority, {.now = std::time(nullptr)}).ok());
@@ -520,7 +527,8 @@ class TlsTest : public ::testing::Test {
   }
   static int port() { return site_->fleet->port(); }
   static bool Known(const std::string& name) {
-    return std::ranges::any_of(site_->fleet->members(), [&](const auto& member) { return member.name == name; });
+    return std::ranges::any_of(site_->fleet->members(),
+                               [&](const auto& member) { return member.name == name; });
   }
 
   static std::filesystem::path folder_;
@@ -533,7 +541,8 @@ TEST_F(TlsTest, LetsDevicesWithCertificatesWork) { site_->ExpectRound(); }
 
 TEST_F(TlsTest, RefusesACertificateOfAnotherAuthority) {
   Credentials stranger = Issue("other", "stranger");
-  stranger.authority_pem = Bundle("keys", "coordinator").authority_pem;  // It trusts the coordinator all the same.
+  stranger.authority_pem =
+      Bundle("keys", "coordinator").authority_pem;  // It trusts the coordinator all the same.
   RawClient client(port(), stranger);
   client.Send(Greeting{kProtocol, "raw", "stranger"});
   EXPECT_EQ(client.End().error_code(), grpc::StatusCode::UNAVAILABLE);
@@ -591,7 +600,8 @@ TEST_F(TlsTest, DoesNotTakeADeviceForTheCoordinator) {
   const std::string address = Address(impostor.fleet->port());
   const auto channel = Dial(address, Bundle("keys", "devices/honest-0"), std::string(kCoordinatorName));
   const Status status = AwaitConnection(*channel, address, {});
-  EXPECT_NE(status.message().find("no coordinator that can be trusted answers at " + address), std::string::npos);
+  EXPECT_NE(status.message().find("no coordinator that can be trusted answers at " + address),
+            std::string::npos);
   const auto knowing = Dial(address, Bundle("keys", "devices/honest-0"), "pi-5");
   EXPECT_TRUE(AwaitConnection(*knowing, address, {}).ok());
 }
@@ -682,9 +692,16 @@ class HostileCoordinatorTest : public ::testing::Test {
   }
 
   static Welcome SomeWelcome() {
-    return {.build = "evil", .experiment = "", .input = {1, 4, 4}, .classes = 10, .layout = "layout", .piece_floats = 1024};
+    return {.build = "evil",
+            .experiment = "",
+            .input = {1, 4, 4},
+            .classes = 10,
+            .layout = "layout",
+            .piece_floats = 1024};
   }
-  static std::vector<std::byte> Floats(std::size_t count) { return std::vector<std::byte>(count * sizeof(float)); }
+  static std::vector<std::byte> Floats(std::size_t count) {
+    return std::vector<std::byte>(count * sizeof(float));
+  }
   static Replies Work(std::uint64_t ticket) {
     return {{Assignment{ticket, RoundId{1}, TrainAssignment{}}, {}},
             {Piece{ticket, Array::kParameters, 0, 0}, Floats(1024)},
@@ -710,7 +727,8 @@ class HostileCoordinatorTest : public ::testing::Test {
     LoadWork work(load_);
     const auto clock = MakeRealClock();
     const TimePoint begun = clock->Now();
-    return RunSession(channel, {.name = "a", .stop = [&] { return clock->Now() - begun > seconds(20); }}, work, *clock);
+    return RunSession(channel, {.name = "a", .stop = [&] { return clock->Now() - begun > seconds(20); }},
+                      work, *clock);
   }
   void ExpectEnd(const SessionEnd& end, const std::string& words) {
     EXPECT_FALSE(end.stopped);
@@ -723,7 +741,8 @@ class HostileCoordinatorTest : public ::testing::Test {
 TEST_F(HostileCoordinatorTest, IsLeftForAWelcomeThatDoesNotFit) {
   Welcome welcome = SomeWelcome();
   welcome.layout = "other";
-  ExpectEnd(Meet(welcome, {}), "lays the network out in another way than the coordinator (layout instead of other)");
+  ExpectEnd(Meet(welcome, {}),
+            "lays the network out in another way than the coordinator (layout instead of other)");
   welcome = SomeWelcome();
   welcome.protocol = 2;
   ExpectEnd(Meet(welcome, {}), "the coordinator (build evil) speaks protocol 2 and this device protocol 1");
@@ -785,8 +804,8 @@ TEST_F(HostileCoordinatorTest, SaysNothingAtAllAndIsLeftWhenToldTo) {
   LoadWork work(load_);
   const auto clock = MakeRealClock();
   const TimePoint begun = clock->Now();
-  const SessionEnd end =
-      RunSession(channel, {.name = "a", .stop = [&] { return clock->Now() - begun > milliseconds(100); }}, work, *clock);
+  const SessionEnd end = RunSession(
+      channel, {.name = "a", .stop = [&] { return clock->Now() - begun > milliseconds(100); }}, work, *clock);
   EXPECT_TRUE(end.stopped);
   EXPECT_FALSE(end.joined);
 }

@@ -15,7 +15,8 @@ namespace tributary::remote {
 // at a time, but for `came`.
 class IncomingModel {
  public:
-  IncomingModel(std::size_t parameters, std::size_t statistics) : parameters_(parameters), statistics_(statistics) {}
+  IncomingModel(std::size_t parameters, std::size_t statistics)
+      : parameters_(parameters), statistics_(statistics) {}
 
   std::size_t bytes() const { return (parameters_.size() + statistics_.size()) * sizeof(float); }
   std::size_t filled() const { return filled_; }

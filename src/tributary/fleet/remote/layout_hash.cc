@@ -6,7 +6,9 @@ namespace tributary::remote {
 
 std::string LayoutHash(const Model& model) {
   Digest digest;
-  const auto add = [&](const std::string& text) { digest.Add(std::as_bytes(std::span(text.c_str(), text.size() + 1))); };
+  const auto add = [&](const std::string& text) {
+    digest.Add(std::as_bytes(std::span(text.c_str(), text.size() + 1)));
+  };
   for (const Layout* layout : {&model.parameters, &model.statistics}) {
     add(std::to_string(layout->size));
     for (const Layout::Slot& slot : layout->slots) {

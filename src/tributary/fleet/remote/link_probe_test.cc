@@ -15,7 +15,8 @@ struct Link {
     return [this](std::size_t bytes_up, std::size_t bytes_down) -> StatusOr<Duration> {
       EXPECT_LE(std::max(bytes_up, bytes_down), kLargestProbe);
       sent += bytes_up + bytes_down;
-      return round_trip + FromSeconds(static_cast<double>(bytes_up) / up + static_cast<double>(bytes_down) / down);
+      return round_trip +
+             FromSeconds(static_cast<double>(bytes_up) / up + static_cast<double>(bytes_down) / down);
     };
   }
 };

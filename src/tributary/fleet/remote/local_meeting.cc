@@ -8,7 +8,8 @@ Status LocalWork::RecallOwn(const Assignment& assignment) {
   const RoundId from = assignment.state_round;
   if (const Status status = gossip_->Load(state_, from); !status.ok()) options_.say(status.message());
   if (gossip_->Has(from)) return OkStatus();
-  return NotFound("the device's own model after round " + std::to_string(from.value) + " is not here any more");
+  return NotFound("the device's own model after round " + std::to_string(from.value) +
+                  " is not here any more");
 }
 
 StatusOr<Worker::Trained> LocalWork::TrainOwn(const TrainAssignment& train, const Assignment& assignment,
@@ -23,8 +24,8 @@ StatusOr<Worker::Trained> LocalWork::TrainOwn(const TrainAssignment& train, cons
     }
   }
   (void)gossip_->Begin(assignment.round, assignment.state_round, weights());
-  TRIBUTARY_ASSIGN_OR_RETURN(Worker::Trained trained,
-                             gossip_->Train(*worker_, train, welcome_->device, samples_.data, std::move(hooks)));
+  TRIBUTARY_ASSIGN_OR_RETURN(Worker::Trained trained, gossip_->Train(*worker_, train, welcome_->device,
+                                                                     samples_.data, std::move(hooks)));
   TRIBUTARY_RETURN_IF_ERROR(transfers.Offer(gossip_->offered()));
   return trained;
 }

@@ -27,13 +27,13 @@ StatusOr<LocalSamples> LoadOwn(const std::filesystem::path& folder, const Welcom
   options.images.colour = welcome.input.channels == 1 ? ImageColour::kGrey : ImageColour::kColour;
   TRIBUTARY_ASSIGN_OR_RETURN(TrainTest own, LoadData(options));
   if (own.train.shape() != welcome.input || own.train.classes() > welcome.classes) {
-    return InvalidArgument("the samples in " + folder.string() + " have shape " + FormatShape(own.train.shape()) +
-                           " and " + std::to_string(own.train.classes()) + " classes; the experiment needs " +
-                           FormatShape(welcome.input) + " and at most " + std::to_string(welcome.classes));
+    return InvalidArgument("the samples in " + folder.string() + " have shape " +
+                           FormatShape(own.train.shape()) + " and " + std::to_string(own.train.classes()) +
+                           " classes; the experiment needs " + FormatShape(welcome.input) + " and at most " +
+                           std::to_string(welcome.classes));
   }
-  auto dataset = std::make_shared<const Dataset>(std::move(own.train)
-                                                     .WithClasses(welcome.classes)
-                                                     .WithNormalisation({welcome.mean, welcome.deviation}));
+  auto dataset = std::make_shared<const Dataset>(
+      std::move(own.train).WithClasses(welcome.classes).WithNormalisation({welcome.mean, welcome.deviation}));
   LocalData data = HoldOut(experiment, welcome.device, *dataset, Numbers(0, dataset->size()));
   return LocalSamples{std::move(dataset), std::move(data)};
 }
@@ -42,17 +42,20 @@ StatusOr<LocalSamples> LoadPart(const Welcome& welcome, const Experiment& experi
                                 const std::filesystem::path& data_dir) {
   const auto devices = static_cast<std::uint64_t>(TotalDevices(experiment.fleet));
   if (experiment.data.set.find('/') != std::string::npos) {
-    return InvalidArgument("the experiment's data lie in a folder of the coordinator's (" + experiment.data.set +
-                           "); give this device data of its own with --data");
+    return InvalidArgument("the experiment's data lie in a folder of the coordinator's (" +
+                           experiment.data.set + "); give this device data of its own with --data");
   }
   if (welcome.device.value >= devices) {
-    return InvalidArgument("the experiment divides its data among " + std::to_string(devices) + " devices and this is"
-                           " number " + std::to_string(welcome.device.value + 1) +
+    return InvalidArgument("the experiment divides its data among " + std::to_string(devices) +
+                           " devices and this is"
+                           " number " +
+                           std::to_string(welcome.device.value + 1) +
                            "; give it data of its own with --data");
   }
   TRIBUTARY_ASSIGN_OR_RETURN(TrainTest data, LoadExperimentData(experiment, data_dir));
   if (data.train.shape() != welcome.input || data.train.classes() != welcome.classes) {
-    return InvalidArgument("the data set '" + experiment.data.set + "' is another here than at the coordinator");
+    return InvalidArgument("the data set '" + experiment.data.set +
+                           "' is another here than at the coordinator");
   }
   TRIBUTARY_ASSIGN_OR_RETURN(std::vector<LocalData> dealt, DealOut(experiment, data.train));
   LocalData& mine = dealt[welcome.device.value];
@@ -60,7 +63,8 @@ StatusOr<LocalSamples> LoadPart(const Welcome& welcome, const Experiment& experi
   std::vector<std::uint32_t> kept = mine.training;
   kept.insert(kept.end(), mine.held_out.begin(), mine.held_out.end());
   auto dataset = std::make_shared<const Dataset>(data.train.Select(kept));
-  LocalData local{dataset.get(), Numbers(0, mine.training.size()), Numbers(mine.training.size(), mine.held_out.size())};
+  LocalData local{dataset.get(), Numbers(0, mine.training.size()),
+                  Numbers(mine.training.size(), mine.held_out.size())};
   return LocalSamples{std::move(dataset), std::move(local)};
 }
 
@@ -73,7 +77,8 @@ StatusOr<LocalSamples> LoadSamples(const Welcome& welcome, const Experiment& exp
 }
 
 SampleFormat FormatFor(const Welcome& welcome) {
-  return {welcome.input, welcome.float_samples ? SampleElement::kFloat : SampleElement::kByte, welcome.classes};
+  return {welcome.input, welcome.float_samples ? SampleElement::kFloat : SampleElement::kByte,
+          welcome.classes};
 }
 
 StatusOr<LocalSamples> SamplesOfStream(const Welcome& welcome, std::span<const StreamSample> samples) {

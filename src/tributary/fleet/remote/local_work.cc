@@ -30,7 +30,8 @@ std::vector<double> Seconds(const std::vector<Duration>& durations) {
 
 }  // namespace
 
-LocalWork::LocalWork(LocalWorkOptions options, const Clock& clock) : options_(std::move(options)), clock_(clock) {}
+LocalWork::LocalWork(LocalWorkOptions options, const Clock& clock)
+    : options_(std::move(options)), clock_(clock) {}
 LocalWork::~LocalWork() = default;
 
 std::size_t LocalWork::size(Array array) const {
@@ -42,7 +43,8 @@ std::span<const Segment> LocalWork::units(Array array) const {
 }
 
 void LocalWork::Place(Array array, std::size_t offset, ByteSpan values) {
-  std::memcpy((array == Array::kParameters ? parameters_ : statistics_).data() + offset, values.data(), values.size());
+  std::memcpy((array == Array::kParameters ? parameters_ : statistics_).data() + offset, values.data(),
+              values.size());
 }
 
 StatusOr<std::optional<StreamPlace>> LocalWork::PlaceOfStream(const Welcome& welcome,
@@ -65,17 +67,20 @@ StatusOr<std::optional<StreamPlace>> LocalWork::PlaceOfStream(const Welcome& wel
     }
   }
   if (experiment.stream.own) return std::optional<StreamPlace>(OwnPlace{*experiment.stream.own, true, rate});
-  if (experiment.stream.recorded_speed) return std::optional<StreamPlace>(RecordedPlace{*experiment.stream.recorded_speed});
+  if (experiment.stream.recorded_speed)
+    return std::optional<StreamPlace>(RecordedPlace{*experiment.stream.recorded_speed});
   if (experiment.stream.batch.rule == BatchRule::kStreamRate) {
-    return InvalidArgument("the experiment's batches follow the devices' streams, and this device has none; say with"
-                           " --stream where its samples come from");
+    return InvalidArgument(
+        "the experiment's batches follow the devices' streams, and this device has none; say with"
+        " --stream where its samples come from");
   }
   return std::optional<StreamPlace>();
 }
 
 Status LocalWork::OpenStream(const StreamPlace& place, const Welcome& welcome, const Experiment& experiment) {
   if (experiment.train.local_epochs) {
-    return InvalidArgument("the experiment asks for local-epochs, and a stream has no epochs; use local-steps");
+    return InvalidArgument(
+        "the experiment asks for local-epochs, and a stream has no epochs; use local-steps");
   }
   own_samples_ = IsOwn(place);
   DeviceStreamOptions stream{.format = FormatFor(welcome),
@@ -100,17 +105,21 @@ Status LocalWork::Build(const Welcome& welcome) {
   offers_.Withdraw();  // Its model goes.
   source_.reset();
   own_samples_ = true;
-  TRIBUTARY_ASSIGN_OR_RETURN(const Experiment experiment,
-                             ReadExperimentText(welcome.experiment, {"the coordinator's experiment", std::nullopt}, {},
-                                                options_.extensions));
-  TRIBUTARY_ASSIGN_OR_RETURN(model_, BuildNetwork(experiment.model.name, experiment, welcome.input, welcome.classes));
+  TRIBUTARY_ASSIGN_OR_RETURN(
+      const Experiment experiment,
+      ReadExperimentText(welcome.experiment, {"the coordinator's experiment", std::nullopt}, {},
+                         options_.extensions));
+  TRIBUTARY_ASSIGN_OR_RETURN(model_,
+                             BuildNetwork(experiment.model.name, experiment, welcome.input, welcome.classes));
   if (!experiment.model.freeze.empty()) {
     if (!experiment.model.weights.empty() && options_.weights.empty()) {
       return InvalidArgument("the experiment freezes layers at the weights of '" +
                              std::filesystem::path(experiment.model.weights).filename().string() +
                              "', which are not sent; say with --weights where this device has that file");
     }
-    TRIBUTARY_ASSIGN_OR_RETURN(StartingPoint start, StartFrom(experiment, model_, experiment.model.weights.empty() ? "" : options_.weights));
+    TRIBUTARY_ASSIGN_OR_RETURN(
+        StartingPoint start,
+        StartFrom(experiment, model_, experiment.model.weights.empty() ? "" : options_.weights));
     model_ = std::move(start.model);
   }
   cut_.reset();
@@ -172,7 +181,8 @@ Status LocalWork::Build(const Welcome& welcome) {
   return OkStatus();
 }
 
-StatusOr<LocalWork::Processing> LocalWork::MeasureCompute(const LocalData& data, std::size_t batch, Ready& ready) {
+StatusOr<LocalWork::Processing> LocalWork::MeasureCompute(const LocalData& data, std::size_t batch,
+                                                          Ready& ready) {
   constexpr Duration kLongEnough = std::chrono::milliseconds(200);
   constexpr int kMost = 20;
   TrainAssignment assignment;
@@ -222,7 +232,8 @@ Status LocalWork::PrepareChoice(const Experiment& experiment, std::size_t batch,
   if (experiment.dropout.front) options.known = experiment.dropout.front->cost_model;
   if (!(options.known.Seconds(features) > 0)) options.known = {0, 1, 0};
   const double factor = most.macs * measured.seconds / options.known.Seconds(features);
-  options.known = {options.known.fixed * factor, options.known.per_mac * factor, options.known.per_byte * factor};
+  options.known = {options.known.fixed * factor, options.known.per_mac * factor,
+                   options.known.per_byte * factor};
   options.menu = std::make_shared<const DropoutMenu>(std::move(menu));
   choice_ = std::make_unique<LiveChoice>(std::move(options), clock_);
   return OkStatus();
@@ -232,21 +243,25 @@ void LocalWork::BeginChoice(const TrainAssignment& train, const Assignment& assi
                             TrainHooks& hooks) {
   std::vector<std::size_t> samples;
   const auto all = static_cast<std::int64_t>(samples_.data.training.size());
-  const std::uint64_t steps = hooks.read ? static_cast<std::uint64_t>(train.steps) : StepsOf(train, samples_.data).count;
+  const std::uint64_t steps =
+      hooks.read ? static_cast<std::uint64_t>(train.steps) : StepsOf(train, samples_.data).count;
   for (std::uint64_t i = 0; i < steps; ++i) {
-    samples.push_back(hooks.read ? static_cast<std::size_t>(hooks.samples) / steps : SamplesAt(train, all, i));
+    samples.push_back(hooks.read ? static_cast<std::size_t>(hooks.samples) / steps
+                                 : SamplesAt(train, all, i));
   }
   std::optional<TimePoint> until;
-  if (assignment.time_left_seconds > 0) until = begun + FromSeconds(std::min(assignment.time_left_seconds, 1e8));
+  if (assignment.time_left_seconds > 0)
+    until = begun + FromSeconds(std::min(assignment.time_left_seconds, 1e8));
   choice_->Begin({train.seed, welcome_->device, train.round}, std::move(samples), until);
   hooks.keep = [this](std::uint64_t) { return choice_->Next(); };
   hooks.scaling = scaling_;
 }
 
 StatusOr<Ready> LocalWork::Prepare(const Welcome& welcome) {
-  const bool same = welcome_ && welcome_->experiment == welcome.experiment && welcome_->device == welcome.device &&
-                    welcome_->input == welcome.input && welcome_->classes == welcome.classes &&
-                    welcome_->mean == welcome.mean && welcome_->deviation == welcome.deviation;
+  const bool same = welcome_ && welcome_->experiment == welcome.experiment &&
+                    welcome_->device == welcome.device && welcome_->input == welcome.input &&
+                    welcome_->classes == welcome.classes && welcome_->mean == welcome.mean &&
+                    welcome_->deviation == welcome.deviation;
   if (!same) TRIBUTARY_RETURN_IF_ERROR(Build(welcome));
   if (source_) {
     TRIBUTARY_RETURN_IF_ERROR(source_->Seek(welcome.stream_from));
@@ -269,7 +284,8 @@ void LocalWork::Remember(const Assignment& assignment) {
   }
 }
 
-StatusOr<std::vector<StreamSample>> LocalWork::TakeFromStream(const TrainAssignment& train, const Assignment& assignment,
+StatusOr<std::vector<StreamSample>> LocalWork::TakeFromStream(const TrainAssignment& train,
+                                                              const Assignment& assignment,
                                                               const Transfers& transfers, StreamUse& use) {
   if (train.epochs > 0) return InvalidArgument("a stream has no epochs");
   const TimePoint begun = clock_.Now();
@@ -306,7 +322,8 @@ std::vector<StreamSample> LocalWork::TakeOwn(const TrainAssignment& train) const
 StatusOr<std::vector<std::byte>> LocalWork::Share(const Assignment& assignment, Transfers& transfers,
                                                   std::vector<StreamSample>& samples) const {
   std::vector<std::byte> records;
-  for (std::size_t i = 0; i < std::min(assignment.share, samples.size()); ++i) AppendRecord(samples[i], records);
+  for (std::size_t i = 0; i < std::min(assignment.share, samples.size()); ++i)
+    AppendRecord(samples[i], records);
   if (assignment.received > 0) {
     TRIBUTARY_ASSIGN_OR_RETURN(const std::vector<std::byte> received, transfers.AwaitSamples());
     if (received.size() != assignment.received * record_bytes_) {
@@ -331,10 +348,12 @@ StatusOr<CutReply> LocalWork::Cross(const CutBatch& batch, Transfers& transfers)
   return reply;
 }
 
-StatusOr<Answer> LocalWork::Train(const TrainAssignment& train, const Assignment& assignment, Transfers& transfers) {
+StatusOr<Answer> LocalWork::Train(const TrainAssignment& train, const Assignment& assignment,
+                                  Transfers& transfers) {
   const TimePoint begun = clock_.Now();
   const bool meeting = train.answer == TrainAssignment::Answer::kMeeting;
-  if (meeting != meets()) return InvalidArgument("the assignment is of another way to train than the experiment");
+  if (meeting != meets())
+    return InvalidArgument("the assignment is of another way to train than the experiment");
   TrainHooks hooks;
   hooks.should_stop = [&] { return transfers.over(); };
   hooks.clock = &clock_;
@@ -354,7 +373,8 @@ StatusOr<Answer> LocalWork::Train(const TrainAssignment& train, const Assignment
     // Weights come in meanwhile.
     std::vector<StreamSample> samples;
     if (source_) {
-      TRIBUTARY_ASSIGN_OR_RETURN(samples, TakeFromStream(train, assignment, transfers, answer.stream.emplace()));
+      TRIBUTARY_ASSIGN_OR_RETURN(samples,
+                                 TakeFromStream(train, assignment, transfers, answer.stream.emplace()));
     } else {
       samples = TakeOwn(train);
     }
@@ -377,11 +397,13 @@ StatusOr<Answer> LocalWork::Train(const TrainAssignment& train, const Assignment
   }
   if (cut_) {
     if (train.epochs > 0 || train.steps > kMostCutSteps) {
-      return InvalidArgument("an assignment of more than " + std::to_string(kMostCutSteps) + " steps over a cut");
+      return InvalidArgument("an assignment of more than " + std::to_string(kMostCutSteps) +
+                             " steps over a cut");
     }
     if (source_ && !train.first) {
-      return InvalidArgument("the other side of the cut must know how many samples a step has, and this device's come in"
-                             " a stream; start it without --stream");
+      return InvalidArgument(
+          "the other side of the cut must know how many samples a step has, and this device's come in"
+          " a stream; start it without --stream");
     }
     hooks.cut = cut_->node;
     hooks.cross = [&](const CutBatch& batch) -> StatusOr<CutReply> {
@@ -394,8 +416,9 @@ StatusOr<Answer> LocalWork::Train(const TrainAssignment& train, const Assignment
   if (compressor_) Remember(assignment);
   if (choice_) BeginChoice(train, assignment, begun, hooks);
   TRIBUTARY_ASSIGN_OR_RETURN(const Worker::Trained trained,
-                             meeting ? TrainOwn(train, assignment, transfers, hooks)
-                                     : worker_->Train(train, weights(), welcome_->device, samples_.data, hooks));
+                             meeting
+                                 ? TrainOwn(train, assignment, transfers, hooks)
+                                 : worker_->Train(train, weights(), welcome_->device, samples_.data, hooks));
   const TimePoint trained_at = clock_.Now();
   if (choice_) choice_->End(trained.times.Total());
   TRIBUTARY_RETURN_IF_ERROR(transfers.Finish());
@@ -418,13 +441,15 @@ StatusOr<Answer> LocalWork::Train(const TrainAssignment& train, const Assignment
     const RoundChoice& choice = choice_->choice();
     answer.kept = KeptShare{MeanMacs(choice.menu(), choice.chosen()), choice.chosen()};
   }
-  if (!own_samples_) samples_ = std::move(read);  // Of a broker's stream, the last batch is all there is to look at.
+  if (!own_samples_)
+    samples_ = std::move(read);  // Of a broker's stream, the last batch is all there is to look at.
   return answer;
 }
 
 StatusOr<Answer> LocalWork::Do(const Assignment& assignment, Transfers& transfers) {
   const DeviceId device = welcome_->device;
-  if (const auto* train = std::get_if<TrainAssignment>(&assignment.work)) return Train(*train, assignment, transfers);
+  if (const auto* train = std::get_if<TrainAssignment>(&assignment.work))
+    return Train(*train, assignment, transfers);
   if (std::holds_alternative<CollectAssignment>(assignment.work)) {
     TRIBUTARY_RETURN_IF_ERROR(PushOwn(assignment, transfers));
     return Answer{};
@@ -434,17 +459,20 @@ StatusOr<Answer> LocalWork::Do(const Assignment& assignment, Transfers& transfer
   Answer answer;
   if (const auto* evaluate = std::get_if<EvaluateAssignment>(&assignment.work)) {
     if (samples_.data.held_out.empty()) return answer;
-    TRIBUTARY_ASSIGN_OR_RETURN(const EvaluationTotals totals, worker_->Evaluate(*evaluate, weights(), samples_.data));
+    TRIBUTARY_ASSIGN_OR_RETURN(const EvaluationTotals totals,
+                               worker_->Evaluate(*evaluate, weights(), samples_.data));
     answer.samples = totals.samples;
     answer.loss = totals.loss;
     answer.correct = totals.correct;
     answer.compute_seconds = ToSeconds(clock_.Now() - begun);
   } else {
     const auto& calibrate = std::get<CalibrateAssignment>(assignment.work);
-    TRIBUTARY_ASSIGN_OR_RETURN(const Moments moments, worker_->Calibrate(calibrate, weights(), device, samples_.data));
+    TRIBUTARY_ASSIGN_OR_RETURN(const Moments moments,
+                               worker_->Calibrate(calibrate, weights(), device, samples_.data));
     answer.compute_seconds = ToSeconds(clock_.Now() - begun);
     TRIBUTARY_RETURN_IF_ERROR(transfers.Push(Array::kMomentSums, std::as_bytes(std::span(moments.sums)), 0));
-    TRIBUTARY_RETURN_IF_ERROR(transfers.Push(Array::kMomentCounts, std::as_bytes(std::span(moments.counts)), 0));
+    TRIBUTARY_RETURN_IF_ERROR(
+        transfers.Push(Array::kMomentCounts, std::as_bytes(std::span(moments.counts)), 0));
   }
   return answer;
 }

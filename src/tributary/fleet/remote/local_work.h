@@ -23,8 +23,8 @@ struct LocalWorkOptions {
   // The device's own data: a folder (data/load.h). Without it the device takes its part of the experiment's data
   // set, which must then be one that is known by name.
   std::optional<std::filesystem::path> data;
-  std::filesystem::path data_dir;  // where named data sets lie
-  int threads = 1;                 // to compute with; the same number gives the same bits
+  std::filesystem::path data_dir;          // where named data sets lie
+  int threads = 1;                         // to compute with; the same number gives the same bits
   TorchDevice device = TorchDevice::kCpu;  // what passes run on; the last bits depend on it
   // What must survive the process is kept here; made when it is needed.
   std::filesystem::path state = "tributary-state";
@@ -63,19 +63,20 @@ class LocalWork : public DeviceWork {
  private:
   Status Build(const Welcome& welcome);
   // Where the experiment or the owner says so.
-  StatusOr<std::optional<StreamPlace>> PlaceOfStream(const Welcome& welcome, const Experiment& experiment) const;
+  StatusOr<std::optional<StreamPlace>> PlaceOfStream(const Welcome& welcome,
+                                                     const Experiment& experiment) const;
   Status OpenStream(const StreamPlace& place, const Welcome& welcome, const Experiment& experiment);
   // Fills in how fast it computes, and what each unit takes.
   struct Processing {
-    double seconds = 0;    // of the processors, for a step
+    double seconds = 0;     // of the processors, for a step
     double processors = 1;  // that it got meanwhile
   };
   StatusOr<Processing> MeasureCompute(const LocalData& data, std::size_t batch, Ready& ready);
   StatusOr<Answer> Train(const TrainAssignment& train, const Assignment& assignment, Transfers& transfers);
   // Of a device with a model of its own: local steps from the one after the round that the assignment names, and then the
   // average with those of its neighbours, which is kept.
-  StatusOr<Worker::Trained> TrainOwn(const TrainAssignment& train, const Assignment& assignment, Transfers& transfers,
-                                     TrainHooks hooks);
+  StatusOr<Worker::Trained> TrainOwn(const TrainAssignment& train, const Assignment& assignment,
+                                     Transfers& transfers, TrainHooks hooks);
   Status Meet(const Assignment& assignment, Transfers& transfers, Answer& answer);
   // Whether it has the model that the assignment goes on from.
   Status RecallOwn(const Assignment& assignment);
@@ -83,11 +84,13 @@ class LocalWork : public DeviceWork {
   // Over the cut and back.
   StatusOr<CutReply> Cross(const CutBatch& batch, Transfers& transfers) const;
   // Waits for the samples of an assignment; `use` says which they are.
-  StatusOr<std::vector<StreamSample>> TakeFromStream(const TrainAssignment& train, const Assignment& assignment,
-                                                     const Transfers& transfers, StreamUse& use);
+  StatusOr<std::vector<StreamSample>> TakeFromStream(const TrainAssignment& train,
+                                                     const Assignment& assignment, const Transfers& transfers,
+                                                     StreamUse& use);
   // Where the experiment has devices choose what they train; knows how fast this one computes.
   Status PrepareChoice(const Experiment& experiment, std::size_t batch, const Processing& measured);
-  void BeginChoice(const TrainAssignment& train, const Assignment& assignment, TimePoint begun, TrainHooks& hooks);
+  void BeginChoice(const TrainAssignment& train, const Assignment& assignment, TimePoint begun,
+                   TrainHooks& hooks);
   // The one batch of an assignment, from the device's own data.
   std::vector<StreamSample> TakeOwn(const TrainAssignment& train) const;
   // Adds what other devices have sent; the first of these are what this one sends, as records.
@@ -117,8 +120,8 @@ class LocalWork : public DeviceWork {
   FilterScaling scaling_ = FilterScaling::kNone;
   std::unique_ptr<StreamSource> source_;  // of a device whose samples arrive over time
   bool own_samples_ = true;               // which are then not those of a broker
-  std::size_t record_bytes_ = 0;  // of samples that travel; 0 where none may
-  std::filesystem::path state_;  // of this experiment
+  std::size_t record_bytes_ = 0;          // of samples that travel; 0 where none may
+  std::filesystem::path state_;           // of this experiment
   Ready ready_;
 };
 

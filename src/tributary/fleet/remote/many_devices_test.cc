@@ -88,7 +88,8 @@ class ManyDevices : public testing::Test {
     for (std::size_t i = 0; i < kDevices; ++i) {
       const auto bundle = IssueDevice(keys_, NameOfDevice(i), {.now = std::time(nullptr)});
       ASSERT_TRUE(bundle.ok()) << bundle.status().message();
-      remote::AgentOptions options{.join = "127.0.0.1:" + std::to_string(port), .credentials = *LoadCredentials(*bundle)};
+      remote::AgentOptions options{.join = "127.0.0.1:" + std::to_string(port),
+                                   .credentials = *LoadCredentials(*bundle)};
       options.leave_when_done = true;
       options.seed = i;
       options.stop = [this] { return stop_.load(); };
@@ -140,7 +141,8 @@ TEST_F(ManyDevices, AreHeldForTwentyRoundsWithoutAnError) {
     const auto report = fleet.Train(request, sum);
     ASSERT_TRUE(report.ok()) << report.status().message();
     for (const DeviceReport& device : report->devices) {
-      ASSERT_EQ(device.outcome, Outcome::kApplied) << "device " << device.device.value << ": " << device.reason;
+      ASSERT_EQ(device.outcome, Outcome::kApplied)
+          << "device " << device.device.value << ": " << device.reason;
     }
     ASSERT_EQ(sum.retracted(), 0);
     ASSERT_TRUE(sum.sum().Mean(mean).ok());

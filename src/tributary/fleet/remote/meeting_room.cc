@@ -4,8 +4,9 @@ namespace tributary::remote {
 
 MeetingRoom::MeetingRoom(Options options, const Clock& clock) : options_(std::move(options)), clock_(clock) {
   if (options_.book == nullptr) return;
-  porter_ = std::make_unique<RelayPorter>(
-      *options_.book, [this](const Relayed& relayed, ByteSpan values) { return options_.send(relayed, values); });
+  porter_ = std::make_unique<RelayPorter>(*options_.book, [this](const Relayed& relayed, ByteSpan values) {
+    return options_.send(relayed, values);
+  });
 }
 
 MeetingRoom::~MeetingRoom() { Close(); }
@@ -28,7 +29,8 @@ Status MeetingRoom::Handle(const Absent& absent) {
 
 Status MeetingRoom::Handle(const Relay& relay) {
   const std::lock_guard lock(mutex_);
-  if (options_.book == nullptr) return InvalidArgument("the coordinator wants a model of a device that has none");
+  if (options_.book == nullptr)
+    return InvalidArgument("the coordinator wants a model of a device that has none");
   if (!porter_) return OkStatus();  // The session ends.
   return porter_->Carry(relay);
 }
@@ -40,13 +42,15 @@ Status MeetingRoom::Handle(const Relayed& relayed, ByteSpan values) {
 }
 
 void MeetingRoom::Begin(const MeetingPlan& meeting, std::size_t parameters, std::size_t statistics) {
-  auto desk = std::make_shared<RelayDesk>(meeting.id, [this](const Relay& relay) { return options_.send(relay, {}); });
+  auto desk = std::make_shared<RelayDesk>(meeting.id,
+                                          [this](const Relay& relay) { return options_.send(relay, {}); });
   PeerMeetingOptions options{.peers = meeting.peers, .parameters = parameters, .statistics = statistics};
   options.say = options_.say;
   options.relay = [desk](const MeetingPeer& peer, IncomingModel& model, const std::stop_token& stop) {
     return desk->Fetch(peer, model, stop);
   };
-  options.direct = [this, id = meeting.id](const MeetingPeer& peer, IncomingModel& model, const std::stop_token& stop) {
+  options.direct = [this, id = meeting.id](const MeetingPeer& peer, IncomingModel& model,
+                                           const std::stop_token& stop) {
     if (options_.client == nullptr) return Unavailable("nobody is dialled");
     return options_.client->Fetch(id, peer, model, stop);
   };
@@ -66,7 +70,8 @@ void MeetingRoom::Offer(const SharedWeights& model) {
   if (options_.book != nullptr) options_.book->Offer(under_way_, model);
 }
 
-StatusOr<std::vector<Met>> MeetingRoom::Collect(const PeerMeeting::Take& take, const std::function<bool()>& over) {
+StatusOr<std::vector<Met>> MeetingRoom::Collect(const PeerMeeting::Take& take,
+                                                const std::function<bool()>& over) {
   return meeting_->Collect(take, over);
 }
 

@@ -26,12 +26,18 @@ double Bits(Bytes bytes) { return 8 * static_cast<double>(bytes.value); }
 
 std::string_view NameOf(Doing doing) {
   switch (doing) {
-    case Doing::kGone: return "gone";
-    case Doing::kPreparing: return "preparing";
-    case Doing::kWaiting: return "waiting";
-    case Doing::kPulling: return "pulling";
-    case Doing::kComputing: return "computing";
-    case Doing::kPushing: return "pushing";
+    case Doing::kGone:
+      return "gone";
+    case Doing::kPreparing:
+      return "preparing";
+    case Doing::kWaiting:
+      return "waiting";
+    case Doing::kPulling:
+      return "pulling";
+    case Doing::kComputing:
+      return "computing";
+    case Doing::kPushing:
+      return "pushing";
   }
   return "";
 }

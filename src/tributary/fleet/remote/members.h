@@ -32,7 +32,7 @@ struct Member {
   std::uint64_t applied = 0;
   std::uint64_t answered_round = 0;  // the last whose answer was taken
   std::uint64_t applied_round = 0;   // and went into the model; 0 if none
-  std::uint64_t durable_round = 0;  // what that was in the last checkpoint
+  std::uint64_t durable_round = 0;   // what that was in the last checkpoint
   std::uint64_t missed = 0;
   // Of its stream, if it has one: the positions that follow what the last answer used, what is in the model, and what
   // the last checkpoint has.

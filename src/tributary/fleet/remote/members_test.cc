@@ -23,7 +23,8 @@ TEST(Members, KeepTheirNumbersInTheOrderOfComing) {
 TEST(Members, AreNotWithoutNumber) {
   Members members;
   Status status;
-  for (int i = 0; status.ok() && i < 200'000; ++i) status = members.Find(std::to_string(i), seconds(0)).status();
+  for (int i = 0; status.ok() && i < 200'000; ++i)
+    status = members.Find(std::to_string(i), seconds(0)).status();
   EXPECT_EQ(status.code(), StatusCode::kResourceExhausted);
   EXPECT_TRUE(members.Find("0", seconds(0)).ok());  // Who is known may still come.
 }

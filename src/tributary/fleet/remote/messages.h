@@ -118,7 +118,7 @@ struct Assignment {
   RoundId state_round{0}, durable_round{0};
   std::int64_t stream_from = 0, stream_kept = 0;
   std::size_t share = 0, received = 0;
-  double time_left_seconds = 0;  // finite, not negative
+  double time_left_seconds = 0;        // finite, not negative
   std::optional<MeetingPlan> meeting;  // of training that ends with one, and of no other work
   bool without_weights = false;
 };
@@ -205,8 +205,9 @@ struct Farewell {
   bool finished = false;
 };
 
-using FromDevice = std::variant<Greeting, Ping, Ready, Piece, Answer, Failure, Samples, Crossing, Relay, Relayed>;
-using ToDevice =
-    std::variant<Welcome, Pong, Assignment, Piece, Verdict, Farewell, Samples, Crossing, Absent, Relay, Relayed>;
+using FromDevice =
+    std::variant<Greeting, Ping, Ready, Piece, Answer, Failure, Samples, Crossing, Relay, Relayed>;
+using ToDevice = std::variant<Welcome, Pong, Assignment, Piece, Verdict, Farewell, Samples, Crossing, Absent,
+                              Relay, Relayed>;
 
 }  // namespace tributary::remote

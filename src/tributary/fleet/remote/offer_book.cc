@@ -102,7 +102,8 @@ std::size_t OfferBook::bytes() const {
   return model_ ? model_->parameters.size_bytes() + model_->statistics.size_bytes() : 0;
 }
 
-std::optional<std::uint64_t> OfferBook::Read(std::uint64_t meeting, std::size_t offset, std::span<std::byte> out) const {
+std::optional<std::uint64_t> OfferBook::Read(std::uint64_t meeting, std::size_t offset,
+                                             std::span<std::byte> out) const {
   const std::lock_guard lock(mutex_);
   if (Find(meeting) != Standing::kReady) return std::nullopt;
   ByteSpan parameters = std::as_bytes(model_->parameters), statistics = std::as_bytes(model_->statistics);

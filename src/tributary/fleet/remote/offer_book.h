@@ -47,7 +47,8 @@ class OfferBook {
 
   std::size_t bytes() const;
   // Copies what is offered from `offset` on, and returns its version; or nothing, if it is not (any more) or is shorter.
-  std::optional<std::uint64_t> Read(std::uint64_t meeting, std::size_t offset, std::span<std::byte> out) const;
+  std::optional<std::uint64_t> Read(std::uint64_t meeting, std::size_t offset,
+                                    std::span<std::byte> out) const;
 
   // Called, outside of any lock, after something has changed. None: nobody is told, and nobody is being told any more.
   void SetListener(std::function<void()> listener);

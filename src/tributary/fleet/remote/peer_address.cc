@@ -17,13 +17,15 @@ bool IsHost(std::string_view host, bool bracketed) {
     if (bracketed) return digit || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F') || c == ':' || c == '.';
     return digit || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' || c == '-' || c == '_';
   };
-  return !host.empty() && host.size() <= kLongestHost && host.front() != '-' && std::ranges::all_of(host, allowed);
+  return !host.empty() && host.size() <= kLongestHost && host.front() != '-' &&
+         std::ranges::all_of(host, allowed);
 }
 
 }  // namespace
 
 StatusOr<PeerAddress> ParsePeerAddress(std::string_view text) {
-  const Status wrong = InvalidArgument("'" + Clean(text, 80) + "' is no HOST:PORT; allowed: like pi-3.local:7071,"
+  const Status wrong = InvalidArgument("'" + Clean(text, 80) +
+                                       "' is no HOST:PORT; allowed: like pi-3.local:7071,"
                                        " 192.168.1.3:7071 or [fd00::3]:7071");
   const std::size_t colon = text.rfind(':');
   if (colon == std::string_view::npos) return wrong;

@@ -6,7 +6,8 @@ namespace tributary::remote {
 namespace {
 
 TEST(PeerAddress, IsReadAndWrittenBack) {
-  for (const std::string text : {"pi-3.local:7071", "192.168.1.3:1", "[fd00::3]:65535", "[::ffff:10.0.0.1]:7", "x_y:0"}) {
+  for (const std::string text :
+       {"pi-3.local:7071", "192.168.1.3:1", "[fd00::3]:65535", "[::ffff:10.0.0.1]:7", "x_y:0"}) {
     const auto address = ParsePeerAddress(text);
     ASSERT_TRUE(address.ok()) << address.status();
     EXPECT_EQ(Format(*address), text);
@@ -26,13 +27,28 @@ TEST(PeerAddress, KnowsThisMachine) {
 
 // Whatever a dialler might take for something else.
 TEST(PeerAddress, RefusesEverythingElse) {
-  for (const std::string& text :
-       {std::string(), std::string("host"), std::string(":7071"), std::string("host:"), std::string("host:65536"),
-        std::string("host:-1"), std::string("host:+1"), std::string("host:7x"), std::string("host:99999999999999999999"),
-        std::string("unix:/tmp/x"), std::string("unix:///tmp/x:1"), std::string("dns:///host:1"), std::string("a,b:1"),
-        std::string("a b:1"), std::string("fd00::3:1"), std::string("[fd00::3:1"), std::string("[]:1"),
-        std::string("[host]:1"), std::string("-host:1"), std::string("a\x1b:1"), std::string("a%25:1"),
-        std::string(254, 'x') + ":1"}) {
+  for (const std::string& text : {std::string(),
+                                  std::string("host"),
+                                  std::string(":7071"),
+                                  std::string("host:"),
+                                  std::string("host:65536"),
+                                  std::string("host:-1"),
+                                  std::string("host:+1"),
+                                  std::string("host:7x"),
+                                  std::string("host:99999999999999999999"),
+                                  std::string("unix:/tmp/x"),
+                                  std::string("unix:///tmp/x:1"),
+                                  std::string("dns:///host:1"),
+                                  std::string("a,b:1"),
+                                  std::string("a b:1"),
+                                  std::string("fd00::3:1"),
+                                  std::string("[fd00::3:1"),
+                                  std::string("[]:1"),
+                                  std::string("[host]:1"),
+                                  std::string("-host:1"),
+                                  std::string("a\x1b:1"),
+                                  std::string("a%25:1"),
+                                  std::string(254, 'x') + ":1"}) {
     const auto address = ParsePeerAddress(text);
     EXPECT_FALSE(address.ok()) << text;
     EXPECT_NE(address.status().message().find("is no HOST:PORT"), std::string::npos);

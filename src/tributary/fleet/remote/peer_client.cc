@@ -15,9 +15,11 @@ constexpr std::size_t kMostKept = 256;
 // TLS has seen to it that the certificate is one of the fleet's, in the neighbour's name. It must also be the one that the
 // coordinator has let in: not an older one that was revoked.
 Status CheckCertificate(const grpc::ClientContext& context, const MeetingPeer& peer) {
-  TRIBUTARY_ASSIGN_OR_RETURN(const std::string serial, SerialInCertificate(PeerCertificate(*context.auth_context())));
+  TRIBUTARY_ASSIGN_OR_RETURN(const std::string serial,
+                             SerialInCertificate(PeerCertificate(*context.auth_context())));
   if (serial == peer.certificate) return OkStatus();
-  return InvalidArgument("who answers there has another certificate of '" + peer.name + "' than the coordinator knows");
+  return InvalidArgument("who answers there has another certificate of '" + peer.name +
+                         "' than the coordinator knows");
 }
 
 }  // namespace

@@ -25,7 +25,8 @@ class PeerClient {
 
   // All of the neighbour's model of that meeting; waits until it has made it. With TLS, only from the certificate that the
   // coordinator has named, whoever else answers at that address. Fails within seconds where nobody answers.
-  Status Fetch(std::uint64_t meeting, const MeetingPeer& peer, IncomingModel& model, const std::stop_token& stop);
+  Status Fetch(std::uint64_t meeting, const MeetingPeer& peer, IncomingModel& model,
+               const std::stop_token& stop);
 
  private:
   using Place = std::pair<std::string, std::string>;  // name and address

@@ -4,7 +4,8 @@
 
 namespace tributary::remote {
 
-PeerMeeting::PeerMeeting(PeerMeetingOptions options, const Clock& clock) : options_(std::move(options)), clock_(clock) {
+PeerMeeting::PeerMeeting(PeerMeetingOptions options, const Clock& clock)
+    : options_(std::move(options)), clock_(clock) {
   for (const MeetingPeer& peer : options_.peers) {
     Entry& entry = entries_.emplace_back();
     entry.peer = peer;
@@ -122,7 +123,9 @@ StatusOr<std::vector<Met>> PeerMeeting::Collect(const Take& take, const std::fun
       changed_.notify_all();
       continue;
     }
-    const auto settled = [](const Entry& entry) { return entry.state == State::kMet || entry.state == State::kMissed; };
+    const auto settled = [](const Entry& entry) {
+      return entry.state == State::kMet || entry.state == State::kMissed;
+    };
     if (std::ranges::all_of(entries_, settled)) break;
     if (ended) return Cancelled("the assignment is over");
     StopStuck();

@@ -18,13 +18,14 @@
 namespace tributary::remote {
 
 // Brings all of a neighbour's model, or says why that is not possible; blocks. Ends soon after `stop` is asked for.
-using FetchModel = std::function<Status(const MeetingPeer& peer, IncomingModel& model, const std::stop_token& stop)>;
+using FetchModel =
+    std::function<Status(const MeetingPeer& peer, IncomingModel& model, const std::stop_token& stop)>;
 
 struct PeerMeetingOptions {
   std::vector<MeetingPeer> peers;
   std::size_t parameters = 0, statistics = 0;  // of a model
-  FetchModel direct;  // from a neighbour with an address
-  FetchModel relay;   // from any, where it cannot be had directly
+  FetchModel direct;                           // from a neighbour with an address
+  FetchModel relay;                            // from any, where it cannot be had directly
   // A neighbour that has begun to send and then sends nothing for so long is not asked directly any more.
   Duration stall = std::chrono::seconds(20);
   std::function<void(const std::string&)> say = [](const std::string&) {};  // for people

@@ -141,7 +141,9 @@ TEST_F(PeerMeetingTest, SkipsWhoeverItIsToldTo) {
     }
     return Bring(static_cast<float>(peer.device.value), model);
   };
-  options_.relay = [](const MeetingPeer&, IncomingModel&, const std::stop_token& stop) { return UntilStopped(stop); };
+  options_.relay = [](const MeetingPeer&, IncomingModel&, const std::stop_token& stop) {
+    return UntilStopped(stop);
+  };
   PeerMeeting meeting(options_, clock_);
   while (waiting < 1) std::this_thread::yield();
   meeting.Skip(DeviceId{0});   // which is being fetched
@@ -195,10 +197,13 @@ TEST_F(PeerMeetingTest, DoesNotCountWhatIsRefused) {
 
 TEST_F(PeerMeetingTest, EndsWhenTheAssignmentDoes) {
   options_.peers = Neighbours(9);
-  options_.direct = [](const MeetingPeer&, IncomingModel&, const std::stop_token& stop) { return UntilStopped(stop); };
+  options_.direct = [](const MeetingPeer&, IncomingModel&, const std::stop_token& stop) {
+    return UntilStopped(stop);
+  };
   options_.relay = options_.direct;
   PeerMeeting meeting(options_, clock_);
-  const auto met = meeting.Collect([](const MeetingPeer&, const SharedWeights&) { return OkStatus(); }, [] { return true; });
+  const auto met = meeting.Collect([](const MeetingPeer&, const SharedWeights&) { return OkStatus(); },
+                                   [] { return true; });
   EXPECT_EQ(met.status().code(), StatusCode::kCancelled);
 }
 
@@ -276,7 +281,8 @@ TEST_F(RelayTest, CarriesAModelInWindows) {
   });
   waiting = &desk;
   IncomingModel model(200'001, 3);
-  auto fetching = std::async(std::launch::async, [&] { return desk.Fetch({.device = DeviceId{3}}, model, {}); });
+  auto fetching =
+      std::async(std::launch::async, [&] { return desk.Fetch({.device = DeviceId{3}}, model, {}); });
   // It waits for what is in the making.
   while (asked_ == 0) std::this_thread::yield();
   EXPECT_EQ(fetching.wait_for(std::chrono::milliseconds(20)), std::future_status::timeout);
@@ -310,8 +316,8 @@ TEST_F(RelayTest, EndsWhileItWaits) {
   RelayDesk desk(5, [](const Relay&) { return OkStatus(); });
   IncomingModel model(4, 3);
   std::stop_source stop;
-  auto fetching =
-      std::async(std::launch::async, [&] { return desk.Fetch({.device = DeviceId{3}}, model, stop.get_token()); });
+  auto fetching = std::async(std::launch::async,
+                             [&] { return desk.Fetch({.device = DeviceId{3}}, model, stop.get_token()); });
   desk.Came({4, DeviceId{3}, 0, 1}, std::as_bytes(std::span(statistics_)));  // of another meeting
   desk.Came({5, DeviceId{2}, 0, 1}, std::as_bytes(std::span(statistics_)));  // of another neighbour
   stop.request_stop();

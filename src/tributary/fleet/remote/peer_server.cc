@@ -20,7 +20,8 @@ constexpr std::size_t kMostCalls = 256;
 constexpr int kLargestRequest = 4096;
 
 // One call. It lives until gRPC has finished with it and the service has let it go.
-class PeerCall : public grpc::ServerWriteReactor<v1::ModelPart>, public std::enable_shared_from_this<PeerCall> {
+class PeerCall : public grpc::ServerWriteReactor<v1::ModelPart>,
+                 public std::enable_shared_from_this<PeerCall> {
  public:
   PeerCall(const OfferBook& book, std::uint64_t meeting, std::string name, std::string certificate,
            std::function<void(PeerCall&)> done)
@@ -86,8 +87,10 @@ class PeerCall : public grpc::ServerWriteReactor<v1::ModelPart>, public std::ena
         if (!known_ && book_.announced() == begun_at_) return false;
         ending_ = grpc::Status(grpc::StatusCode::NOT_FOUND, "this device is not at that meeting");
         return true;
-      case OfferBook::Standing::kAwaited: return !Admit();
-      case OfferBook::Standing::kReady: break;
+      case OfferBook::Standing::kAwaited:
+        return !Admit();
+      case OfferBook::Standing::kReady:
+        break;
     }
     if (!Admit()) return true;
     const std::size_t all = book_.bytes();
@@ -185,7 +188,8 @@ class PeerServer::Service : public v1::Peers::WithCallbackMethod_Fetch<v1::Peers
       TRIBUTARY_ASSIGN_OR_RETURN(const std::string real, NameInCertificate(shown));
       TRIBUTARY_ASSIGN_OR_RETURN(certificate, SerialInCertificate(shown));
       if (!name.empty() && name != real) {
-        return InvalidArgument("who calls himself '" + Clean(name, 80) + "' has the certificate of '" + real + "'");
+        return InvalidArgument("who calls himself '" + Clean(name, 80) + "' has the certificate of '" + real +
+                               "'");
       }
       name = real;
     }

@@ -13,7 +13,8 @@ namespace tributary::remote {
 
 struct PeerServerOptions {
   PeerAddress advertise;  // where others reach it; of port 0, a free one is taken
-  std::string listen;     // HOST:PORT; empty: the advertised port of this machine, or of its loopback if that is advertised
+  std::string
+      listen;  // HOST:PORT; empty: the advertised port of this machine, or of its loopback if that is advertised
   std::optional<Credentials> credentials;  // without them, whoever names himself a neighbour is believed
 };
 

@@ -31,18 +31,21 @@ class PeersTest : public ::testing::Test {
   PeersTest() {
     for (std::size_t i = 0; i < parameters_.size(); ++i) parameters_[i] = static_cast<float>(i);
   }
-  static MeetingPeer Neighbour(const std::string& name, const std::string& address, const std::string& serial = "") {
+  static MeetingPeer Neighbour(const std::string& name, const std::string& address,
+                               const std::string& serial = "") {
     return {DeviceId{1}, name, address, serial, 0.5};
   }
   // A server that is at a meeting with these.
   void Serve(std::vector<MeetingPeer> guests, std::optional<Credentials> credentials = {}) {
-    auto started = PeerServer::Start({.advertise = {"127.0.0.1", 0}, .credentials = std::move(credentials)}, book_);
+    auto started =
+        PeerServer::Start({.advertise = {"127.0.0.1", 0}, .credentials = std::move(credentials)}, book_);
     ASSERT_TRUE(started.ok()) << started.status();
     server_ = std::move(*started);
     book_.Announce({.id = kMeeting, .peers = std::move(guests)});
   }
   void Offer() { book_.Offer(kMeeting, {parameters_, statistics_}); }
-  Status Fetch(PeerClient& client, const MeetingPeer& from, std::uint64_t meeting = kMeeting, std::stop_token stop = {}) {
+  Status Fetch(PeerClient& client, const MeetingPeer& from, std::uint64_t meeting = kMeeting,
+               std::stop_token stop = {}) {
     model_ = std::make_unique<IncomingModel>(kParameters, kStatistics);
     return client.Fetch(meeting, from, *model_, stop);
   }
@@ -74,7 +77,8 @@ TEST_F(PeersTest, BringsTheWholeModel) {
 TEST_F(PeersTest, WaitsUntilItIsMadeAndForTheMeetingToBeKnown) {
   Serve({Neighbour("a", "")});
   PeerClient client({}, "a");
-  auto fetching = std::async(std::launch::async, [&] { return Fetch(client, Neighbour("b", server_->address()), 12); });
+  auto fetching =
+      std::async(std::launch::async, [&] { return Fetch(client, Neighbour("b", server_->address()), 12); });
   EXPECT_EQ(fetching.wait_for(milliseconds(100)), std::future_status::timeout);
   book_.Announce({.id = 12, .peers = {Neighbour("a", "")}});
   EXPECT_EQ(fetching.wait_for(milliseconds(100)), std::future_status::timeout);
@@ -88,8 +92,8 @@ TEST_F(PeersTest, EndsWhenTheMeetingIsOver) {
   Serve({Neighbour("a", "")});
   PeerClient client({}, "a");
   for (const std::uint64_t meeting : {kMeeting, std::uint64_t{5}}) {  // this one, and one that nobody knows
-    auto fetching =
-        std::async(std::launch::async, [&] { return Fetch(client, Neighbour("b", server_->address()), meeting); });
+    auto fetching = std::async(std::launch::async,
+                               [&] { return Fetch(client, Neighbour("b", server_->address()), meeting); });
     EXPECT_EQ(fetching.wait_for(milliseconds(100)), std::future_status::timeout);
     book_.Announce({.id = 99, .peers = {Neighbour("a", "")}});
     EXPECT_NE(fetching.get().message().find("not at that meeting"), std::string::npos);
@@ -156,7 +160,8 @@ TEST_F(PeersTest, HoldsABoundedNumberOfCalls) {
     calls.back()->reader->WaitForInitialMetadata();
   }
   PeerClient client({}, "a");
-  EXPECT_NE(Fetch(client, Neighbour("b", server_->address())).message().find("too many ask at once"), std::string::npos);
+  EXPECT_NE(Fetch(client, Neighbour("b", server_->address())).message().find("too many ask at once"),
+            std::string::npos);
   // Those that hold them up are ended by the next meeting.
   book_.Announce({.id = kMeeting, .peers = {Neighbour("a", "")}});
   Offer();
@@ -194,14 +199,16 @@ TEST_F(PeersTest, ListensOnThePortThatItSays) {
 // A neighbour that sends whatever it likes.
 class WrongPeers : public v1::Peers::Service {
  public:
-  explicit WrongPeers(std::function<void(grpc::ServerWriter<v1::ModelPart>&)> script) : script_(std::move(script)) {
+  explicit WrongPeers(std::function<void(grpc::ServerWriter<v1::ModelPart>&)> script)
+      : script_(std::move(script)) {
     grpc::ServerBuilder builder;
     builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port_);
     builder.RegisterService(this);
     server_ = builder.BuildAndStart();
   }
   ~WrongPeers() override { server_->Shutdown(std::chrono::system_clock::now() + seconds(1)); }
-  grpc::Status Fetch(grpc::ServerContext*, const v1::FetchRequest*, grpc::ServerWriter<v1::ModelPart>* writer) override {
+  grpc::Status Fetch(grpc::ServerContext*, const v1::FetchRequest*,
+                     grpc::ServerWriter<v1::ModelPart>* writer) override {
     script_(*writer);
     return grpc::Status::OK;
   }
@@ -229,8 +236,10 @@ TEST_F(PeersTest, RefusesWhatIsNoModel) {
   EXPECT_NE(refusal([](auto&) {}).find("ends early"), std::string::npos);
   EXPECT_NE(refusal([](auto& w) { w.Write(Part(1, 1000)); }).find("ends early"), std::string::npos);
   EXPECT_NE(refusal([](auto& w) { w.Write(Part(1, 0)); }).find("a part of 0 bytes"), std::string::npos);
-  EXPECT_NE(refusal([](auto& w) { w.Write(Part(1, kMostPartBytes + 1)); }).find("a part of"), std::string::npos);
-  EXPECT_NE(refusal([](auto& w) { w.Write(Part(1, 4)), w.Write(Part(2, 4)); }).find("changes on the way"), std::string::npos);
+  EXPECT_NE(refusal([](auto& w) { w.Write(Part(1, kMostPartBytes + 1)); }).find("a part of"),
+            std::string::npos);
+  EXPECT_NE(refusal([](auto& w) { w.Write(Part(1, 4)), w.Write(Part(2, 4)); }).find("changes on the way"),
+            std::string::npos);
   EXPECT_NE(refusal([](auto& w) {
               while (w.Write(Part(1, kMostPartBytes))) {
               }
@@ -258,7 +267,9 @@ class PeersTlsTest : public PeersTest {
     TRIBUTARY_CHECK(credentials.ok());
     return *credentials;
   }
-  static std::string Serial(const Credentials& credentials) { return *SerialInCertificate(credentials.certificate_pem); }
+  static std::string Serial(const Credentials& credentials) {
+    return *SerialInCertificate(credentials.certificate_pem);
+  }
 
   static std::filesystem::path folder_;
 };
@@ -297,12 +308,15 @@ TEST_F(PeersTlsTest, RefusesAnOlderCertificateOfTheSameName) {
   Serve({Neighbour("a", "", "0123")}, Of("b"));
   Offer();
   PeerClient client(Of("a"), "");
-  EXPECT_NE(Fetch(client, Neighbour("b", server_->address(), Serial(Of("b")))).message().find("another certificate"),
+  EXPECT_NE(Fetch(client, Neighbour("b", server_->address(), Serial(Of("b"))))
+                .message()
+                .find("another certificate"),
             std::string::npos);
   book_.Announce({.id = kMeeting, .peers = {Neighbour("a", "", Serial(Of("a")))}});
   Offer();
   const Status status = Fetch(client, Neighbour("b", server_->address(), "0123"));
-  EXPECT_NE(status.message().find("another certificate of 'b' than the coordinator knows"), std::string::npos) << status;
+  EXPECT_NE(status.message().find("another certificate of 'b' than the coordinator knows"), std::string::npos)
+      << status;
   EXPECT_EQ(model_->filled(), 0U);
 }
 
@@ -311,7 +325,8 @@ TEST_F(PeersTlsTest, DoesNotTakeOneDeviceForAnother) {
   Serve({Neighbour("a", "", Serial(Of("a")))}, Of("c"));
   Offer();
   PeerClient client(Of("a"), "");
-  EXPECT_EQ(Fetch(client, Neighbour("b", server_->address(), Serial(Of("b")))).code(), StatusCode::kUnavailable);
+  EXPECT_EQ(Fetch(client, Neighbour("b", server_->address(), Serial(Of("b")))).code(),
+            StatusCode::kUnavailable);
   EXPECT_EQ(model_->filled(), 0U);
 }
 

@@ -20,7 +20,8 @@ double BytesIn(const LayerRun& run, std::span<const std::int64_t> unit_bytes) {
 }
 
 bool Sensible(const std::vector<double>& seconds, std::size_t size) {
-  return seconds.size() == size && std::ranges::all_of(seconds, [](double value) { return value <= kLongest; });
+  return seconds.size() == size &&
+         std::ranges::all_of(seconds, [](double value) { return value <= kLongest; });
 }
 
 }  // namespace
@@ -36,13 +37,16 @@ void PlanBook::Describe(std::size_t device, const Ready& ready) {
   entries_[device] = Entry{ready, nullptr, 0};
 }
 
-StepCosts PlanBook::FirstCosts(const Ready& ready, const TrainAssignment& assignment, std::int64_t samples) const {
+StepCosts PlanBook::FirstCosts(const Ready& ready, const TrainAssignment& assignment,
+                               std::int64_t samples) const {
   StepCosts costs;
-  if (Sensible(ready.forward_seconds, units_.macs.size()) && Sensible(ready.backward_seconds, units_.macs.size())) {
+  if (Sensible(ready.forward_seconds, units_.macs.size()) &&
+      Sensible(ready.backward_seconds, units_.macs.size())) {
     costs.forward = ready.forward_seconds;
     costs.backward = ready.backward_seconds;
   } else {
-    const double seconds = static_cast<double>(assignment.batch) / std::clamp(ready.macs_per_second, 1.0, 1e18);
+    const double seconds =
+        static_cast<double>(assignment.batch) / std::clamp(ready.macs_per_second, 1.0, 1e18);
     for (const double macs : units_.macs) {
       costs.forward.push_back(macs * seconds);
       costs.backward.push_back(2 * macs * seconds);
@@ -50,8 +54,9 @@ StepCosts PlanBook::FirstCosts(const Ready& ready, const TrainAssignment& assign
   }
   const double step = std::accumulate(costs.forward.begin(), costs.forward.end(), 0.0) +
                       std::accumulate(costs.backward.begin(), costs.backward.end(), 0.0);
-  const auto batches = static_cast<double>((samples + static_cast<std::int64_t>(assignment.batch) - 1) /
-                                           std::max<std::int64_t>(1, static_cast<std::int64_t>(assignment.batch)));
+  const auto batches =
+      static_cast<double>((samples + static_cast<std::int64_t>(assignment.batch) - 1) /
+                          std::max<std::int64_t>(1, static_cast<std::int64_t>(assignment.batch)));
   const double steps = assignment.epochs > 0 ? assignment.epochs * batches : assignment.steps;
   costs.between = std::max(0.0, steps - 1) * step;
   costs.latency = std::min(ready.round_trip_seconds, kLongest);
@@ -66,7 +71,8 @@ StepPlan PlanBook::PlanFor(std::size_t device, const TrainAssignment& assignment
   if (units_.macs.empty()) return {};
   Entry& entry = entries_[device];
   if (!entry.planner) {
-    entry.planner = std::make_unique<StepPlanner>(options_, unit_bytes_, FirstCosts(entry.ready, assignment, samples));
+    entry.planner =
+        std::make_unique<StepPlanner>(options_, unit_bytes_, FirstCosts(entry.ready, assignment, samples));
   }
   return entry.planner->plan();
 }
@@ -83,11 +89,13 @@ std::optional<PlanBook::State> PlanBook::Look(std::size_t device) const {
   return State{entries_[device].planner->plan(), entries_[device].replanned};
 }
 
-StepObservation ObservationOf(const Answer& answer, const StepPlan& plan, std::span<const std::int64_t> unit_bytes,
-                              double first_bytes, const SegmentArrivals& update, double seconds) {
+StepObservation ObservationOf(const Answer& answer, const StepPlan& plan,
+                              std::span<const std::int64_t> unit_bytes, double first_bytes,
+                              const SegmentArrivals& update, double seconds) {
   StepObservation seen;
   seen.seconds = seconds;
-  if (Sensible(answer.forward_seconds, unit_bytes.size()) && Sensible(answer.backward_seconds, unit_bytes.size())) {
+  if (Sensible(answer.forward_seconds, unit_bytes.size()) &&
+      Sensible(answer.backward_seconds, unit_bytes.size())) {
     seen.forward = answer.forward_seconds;
     seen.backward = answer.backward_seconds;
   }

@@ -55,7 +55,8 @@ class PlanBook {
 // What an answer shows of its step. `first_bytes` is the size of the first piece of the weights, `update` how the update
 // came in, and `seconds` the time from asking to the end of the answer. A device may say anything: what makes no sense
 // is left out.
-StepObservation ObservationOf(const Answer& answer, const StepPlan& plan, std::span<const std::int64_t> unit_bytes,
-                              double first_bytes, const SegmentArrivals& update, double seconds);
+StepObservation ObservationOf(const Answer& answer, const StepPlan& plan,
+                              std::span<const std::int64_t> unit_bytes, double first_bytes,
+                              const SegmentArrivals& update, double seconds);
 
 }  // namespace tributary::remote

@@ -5,7 +5,8 @@
 namespace tributary::remote {
 
 Status RelayDesk::Fetch(const MeetingPeer& peer, IncomingModel& model, const std::stop_token& stop) {
-  constexpr int kMostAnew = 2;  // More, and the coordinator takes it for a device that wants it again and again.
+  constexpr int kMostAnew =
+      2;  // More, and the coordinator takes it for a device that wants it again and again.
   int anew = 0;
   model.Clear();
   while (!model.complete()) {

@@ -16,7 +16,8 @@ RelayPorter::~RelayPorter() {
 
 Status RelayPorter::Carry(const Relay& relay) {
   const std::lock_guard lock(mutex_);
-  if (waiting_.size() >= kMostWaiting) return ResourceExhausted("the coordinator wants too much relayed at once");
+  if (waiting_.size() >= kMostWaiting)
+    return ResourceExhausted("the coordinator wants too much relayed at once");
   waiting_.push_back(relay);
   if (!thread_.joinable()) {
     thread_ = std::jthread([this](const std::stop_token& stop) { Run(stop); });

@@ -35,20 +35,27 @@ struct RemoteFleet::State {
   std::unique_ptr<remote::Server> server;
 };
 
-RemoteFleet::RemoteFleet(RemoteFleetOptions options) : options_(std::move(options)), clock_(MakeRealClock()) {}
+RemoteFleet::RemoteFleet(RemoteFleetOptions options)
+    : options_(std::move(options)), clock_(MakeRealClock()) {}
 
 RemoteFleet::~RemoteFleet() = default;
 
 StatusOr<std::unique_ptr<RemoteFleet>> RemoteFleet::Start(RemoteFleetOptions options) {
-  constexpr std::size_t kPieceFloats = 65536;  // 256 KiB: large against its heading, small against many devices
+  constexpr std::size_t kPieceFloats =
+      65536;  // 256 KiB: large against its heading, small against many devices
   std::unique_ptr<RemoteFleet> fleet(new RemoteFleet(std::move(options)));
   const RemoteFleetOptions& chosen = fleet->options_;
-  remote::ExchangeOptions exchange{.model = chosen.model, .transfers = chosen.experiment.transfers,
-                                   .compressed = chosen.experiment.compression.kind != CompressionKind::kDense, .grace = chosen.grace, .spool = chosen.spool};
+  remote::ExchangeOptions exchange{
+      .model = chosen.model,
+      .transfers = chosen.experiment.transfers,
+      .compressed = chosen.experiment.compression.kind != CompressionKind::kDense,
+      .grace = chosen.grace,
+      .spool = chosen.spool};
   exchange.cut = chosen.cut;
   exchange.life = chosen.life;
   if (Chooses(chosen.experiment.dropout.method)) {
-    TRIBUTARY_ASSIGN_OR_RETURN(const DropoutMenu menu, DropoutMenu::Make(*chosen.model, chosen.experiment.dropout));
+    TRIBUTARY_ASSIGN_OR_RETURN(const DropoutMenu menu,
+                               DropoutMenu::Make(*chosen.model, chosen.experiment.dropout));
     exchange.menu = menu.entries().size();
   }
   const bool shares = chosen.experiment.injection.on();
@@ -98,10 +105,12 @@ void RemoteFleet::Counted(RoundId round) { state_->exchange.Counted(round); }
 void RemoteFleet::MarkDurable(std::span<const FleetMember> saved) { state_->exchange.MarkDurable(saved); }
 
 Status RemoteFleet::Gather() {
-  TRIBUTARY_RETURN_IF_ERROR(state_->exchange.AwaitPresent(begun_ ? 1 : options_.wait_for, options_.should_stop));
+  TRIBUTARY_RETURN_IF_ERROR(
+      state_->exchange.AwaitPresent(begun_ ? 1 : options_.wait_for, options_.should_stop));
   // Whoever meets others must be there from the beginning.
   if (options_.experiment.train.method == Method::kGossip) {
-    TRIBUTARY_RETURN_IF_ERROR(state_->exchange.AwaitQuorum(options_.experiment.fleet.quorum, options_.should_stop));
+    TRIBUTARY_RETURN_IF_ERROR(
+        state_->exchange.AwaitQuorum(options_.experiment.fleet.quorum, options_.should_stop));
   }
   begun_ = true;
   profiles_.clear();
@@ -121,11 +130,11 @@ std::size_t RemoteFleet::Shared() const { return state_->exchange.Shared(); }
 
 StatusOr<RoundReport> RemoteFleet::Train(const RoundRequest& request, UpdateSink& sink) {
   state_->server->set_round(request.round.value);
-  TRIBUTARY_ASSIGN_OR_RETURN(Exchange::Results results,
-                             state_->exchange.Ask(request, request.assignment,
-                                                  {request.batches, request.share, request.first, request.server,
-                                                   request.meetings},
-                                                  profiles_, &sink, options_.should_stop));
+  TRIBUTARY_ASSIGN_OR_RETURN(
+      Exchange::Results results,
+      state_->exchange.Ask(request, request.assignment,
+                           {request.batches, request.share, request.first, request.server, request.meetings},
+                           profiles_, &sink, options_.should_stop));
   RoundReport report{results.start, results.end, {}};
   for (Exchange::Result& device : results.devices) report.devices.push_back(std::move(device.report));
   return report;
@@ -134,18 +143,22 @@ StatusOr<RoundReport> RemoteFleet::Train(const RoundRequest& request, UpdateSink
 StatusOr<std::size_t> RemoteFleet::Collect(const Inquiry& inquiry, UpdateSink& sink) {
   Inquiry those = inquiry;
   const std::vector<remote::Member> members = state_->exchange.members();
-  std::erase_if(those.participants, [&](DeviceId device) { return members[device.value].applied_round == 0; });
+  std::erase_if(those.participants,
+                [&](DeviceId device) { return members[device.value].applied_round == 0; });
   those.quorum = std::min(those.quorum, those.participants.size());
   TRIBUTARY_ASSIGN_OR_RETURN(
       const Exchange::Results results,
       state_->exchange.Ask(those, CollectAssignment{}, {}, profiles_, &sink, options_.should_stop));
-  return static_cast<std::size_t>(std::ranges::count_if(
-      results.devices, [](const Exchange::Result& device) { return device.report.outcome == Outcome::kApplied; }));
+  return static_cast<std::size_t>(std::ranges::count_if(results.devices, [](const Exchange::Result& device) {
+    return device.report.outcome == Outcome::kApplied;
+  }));
 }
 
-StatusOr<EvaluationTotals> RemoteFleet::Evaluate(const EvaluateAssignment& assignment, const Inquiry& inquiry) {
-  TRIBUTARY_ASSIGN_OR_RETURN(const Exchange::Results results,
-                             state_->exchange.Ask(inquiry, assignment, {}, profiles_, nullptr, options_.should_stop));
+StatusOr<EvaluationTotals> RemoteFleet::Evaluate(const EvaluateAssignment& assignment,
+                                                 const Inquiry& inquiry) {
+  TRIBUTARY_ASSIGN_OR_RETURN(
+      const Exchange::Results results,
+      state_->exchange.Ask(inquiry, assignment, {}, profiles_, nullptr, options_.should_stop));
   EvaluationTotals totals;
   for (const Exchange::Result& device : results.devices) {
     if (device.report.outcome == Outcome::kApplied) totals += device.totals;
@@ -154,8 +167,9 @@ StatusOr<EvaluationTotals> RemoteFleet::Evaluate(const EvaluateAssignment& assig
 }
 
 StatusOr<Moments> RemoteFleet::Calibrate(const CalibrateAssignment& assignment, const Inquiry& inquiry) {
-  TRIBUTARY_ASSIGN_OR_RETURN(const Exchange::Results results,
-                             state_->exchange.Ask(inquiry, assignment, {}, profiles_, nullptr, options_.should_stop));
+  TRIBUTARY_ASSIGN_OR_RETURN(
+      const Exchange::Results results,
+      state_->exchange.Ask(inquiry, assignment, {}, profiles_, nullptr, options_.should_stop));
   Moments totals(options_.model->statistics.size);
   for (const Exchange::Result& device : results.devices) {
     if (device.report.outcome == Outcome::kApplied) totals += *device.moments;
@@ -167,7 +181,8 @@ void RemoteFleet::SayFarewell(bool finished) {
   constexpr int kLooks = 40;
   constexpr auto kBetweenLooks = std::chrono::milliseconds(50);
   state_->exchange.SayFarewell(finished);
-  for (int i = 0; i < kLooks && state_->exchange.sessions() > 0; ++i) std::this_thread::sleep_for(kBetweenLooks);
+  for (int i = 0; i < kLooks && state_->exchange.sessions() > 0; ++i)
+    std::this_thread::sleep_for(kBetweenLooks);
 }
 
 }  // namespace tributary

@@ -20,10 +20,10 @@
 namespace tributary {
 
 struct RemoteFleetOptions {
-  std::shared_ptr<const Model> model;  // that devices have
-  std::optional<CutWire> cut;          // if that is not the whole: what goes over the cut
-  Experiment experiment;      // which devices are told
-  DatasetInfo samples;        // shape, classes and normalisation of what the network reads
+  std::shared_ptr<const Model> model;            // that devices have
+  std::optional<CutWire> cut;                    // if that is not the whole: what goes over the cut
+  Experiment experiment;                         // which devices are told
+  DatasetInfo samples;                           // shape, classes and normalisation of what the network reads
   SampleElement element = SampleElement::kByte;  // how those are held
   std::string build;
   std::string listen = "127.0.0.1:7070";
@@ -58,7 +58,9 @@ class RemoteFleet : public Fleet {
   Status Gather() override;
   std::span<const DeviceProfile> devices() const override { return profiles_; }
   bool Present(DeviceId device) const override;
-  std::optional<SamplesPerSecond> StreamRate(DeviceId device) const override { return stream_rates_[device.value]; }
+  std::optional<SamplesPerSecond> StreamRate(DeviceId device) const override {
+    return stream_rates_[device.value];
+  }
   const Clock& clock() const override { return *clock_; }
   std::size_t Shared() const override;
   StatusOr<RoundReport> Train(const RoundRequest& request, UpdateSink& sink) override;

@@ -23,13 +23,15 @@ SegmentArrivals::SegmentArrivals(std::span<const Segment> parameters, std::span<
   }
 }
 
-bool SegmentArrivals::Take(UpdatePart part, std::size_t offset, std::size_t count, std::size_t bytes, TimePoint now) {
+bool SegmentArrivals::Take(UpdatePart part, std::size_t offset, std::size_t count, std::size_t bytes,
+                           TimePoint now) {
   const auto& ends = part == UpdatePart::kParameters ? parameter_ends_ : statistic_ends_;
   if (!first_) first_ = now;
   bool completed = false;
   const std::size_t all = count;
   // A piece need not keep to the plan's borders.
-  for (auto i = static_cast<std::size_t>(std::ranges::upper_bound(ends, offset) - ends.begin()); count > 0; ++i) {
+  for (auto i = static_cast<std::size_t>(std::ranges::upper_bound(ends, offset) - ends.begin()); count > 0;
+       ++i) {
     TRIBUTARY_CHECK(i < ends.size());
     const std::size_t here = std::min(count, ends[i] - offset);
     if (here == 0) continue;

@@ -16,12 +16,12 @@ namespace tributary::remote {
 class SegmentArrivals {
  public:
   struct Arrival {
-    std::size_t missing = 0;  // floats
-    std::size_t floats = 0;   // in all
-    std::size_t bytes = 0;         // that came for them
-    std::size_t first_bytes = 0;   // of its first piece
-    TimePoint first{0};            // when that had come
-    TimePoint last{0};             // and the last
+    std::size_t missing = 0;      // floats
+    std::size_t floats = 0;       // in all
+    std::size_t bytes = 0;        // that came for them
+    std::size_t first_bytes = 0;  // of its first piece
+    TimePoint first{0};           // when that had come
+    TimePoint last{0};            // and the last
   };
 
   // Where each transfer unit lies in the two arrays; the plan's runs are over these units, in their order.

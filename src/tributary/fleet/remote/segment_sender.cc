@@ -5,7 +5,9 @@
 namespace tributary::remote {
 
 SegmentSender::SegmentSender(TransferPlan plan, Send send)
-    : plan_(std::move(plan)), send_(std::move(send)), segment_of_unit_(plan_.empty() ? 0 : plan_.back().last + 1, 0) {
+    : plan_(std::move(plan)),
+      send_(std::move(send)),
+      segment_of_unit_(plan_.empty() ? 0 : plan_.back().last + 1, 0) {
   for (std::size_t i = 0; i < plan_.size(); ++i) {
     missing_.push_back(plan_[i].last - plan_[i].first + 1);
     for (std::size_t unit = plan_[i].first; unit <= plan_[i].last; ++unit) segment_of_unit_[unit] = i;

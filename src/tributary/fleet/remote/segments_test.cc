@@ -82,8 +82,10 @@ TEST(SegmentArrivals, AgreesWithCountingElementByElement) {
       for (const LayerRun& run : plan) {
         bool all = true;
         for (std::size_t unit = run.first; unit <= run.last; ++unit) {
-          for (std::size_t at = kParameters[unit].offset; at < kParameters[unit].end(); ++at) all &= have_parameters[at];
-          for (std::size_t at = kStatistics[unit].offset; at < kStatistics[unit].end(); ++at) all &= have_statistics[at];
+          for (std::size_t at = kParameters[unit].offset; at < kParameters[unit].end(); ++at)
+            all &= have_parameters[at];
+          for (std::size_t at = kStatistics[unit].offset; at < kStatistics[unit].end(); ++at)
+            all &= have_statistics[at];
         }
         for (std::size_t unit = run.first; unit <= run.last; ++unit) ASSERT_EQ(arrivals.HasUnit(unit), all);
       }

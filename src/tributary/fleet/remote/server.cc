@@ -2,6 +2,7 @@
 
 #include <grpcpp/server.h>
 #include <grpcpp/server_builder.h>
+#include <tributary/v1/fleet.grpc.pb.h>
 
 #include <atomic>
 #include <condition_variable>
@@ -14,7 +15,6 @@
 #include "tributary/fleet/remote/wire.h"
 #include "tributary/keys/party_name.h"
 #include "tributary/keys/revocation_list.h"
-#include <tributary/v1/fleet.grpc.pb.h>
 
 namespace tributary::remote {
 namespace {
@@ -24,7 +24,8 @@ namespace pb = ::tributary::v1;
 // Who may do what: by certificate, and by the list of those revoked.
 class Gate {
  public:
-  Gate(bool secure, std::unique_ptr<RevocationList> revoked) : secure_(secure), revoked_(std::move(revoked)) {}
+  Gate(bool secure, std::unique_ptr<RevocationList> revoked)
+      : secure_(secure), revoked_(std::move(revoked)) {}
 
   // The name in the peer's certificate, nothing without TLS; or why it is not let in.
   StatusOr<std::optional<std::string>> Identify(const grpc::AuthContext& context) const {
@@ -42,7 +43,9 @@ class Gate {
   }
   // Looks for new revocations.
   Status Refresh() { return revoked_ ? revoked_->Refresh() : OkStatus(); }
-  Status Check(const std::string& certificate) const { return revoked_ ? revoked_->Check(certificate) : OkStatus(); }
+  Status Check(const std::string& certificate) const {
+    return revoked_ ? revoked_->Check(certificate) : OkStatus();
+  }
 
  private:
   const bool secure_;
@@ -55,7 +58,10 @@ class Stream : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer
                public std::enable_shared_from_this<Stream> {
  public:
   Stream(Exchange& exchange, const Gate& gate, grpc::CallbackServerContext* context)
-      : exchange_(exchange), gate_(gate), context_(context), certificate_(PeerCertificate(*context->auth_context())) {}
+      : exchange_(exchange),
+        gate_(gate),
+        context_(context),
+        certificate_(PeerCertificate(*context->auth_context())) {}
 
   void Begin() {
     self_ = shared_from_this();
@@ -104,7 +110,8 @@ class Stream : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer
   void Wake() override { WriteNext(); }
   Status StillAdmitted() const override { return gate_.Check(certificate_); }
   std::string certificate() const override {
-    auto serial = certificate_.empty() ? StatusOr<std::string>(std::string()) : SerialInCertificate(certificate_);
+    auto serial =
+        certificate_.empty() ? StatusOr<std::string>(std::string()) : SerialInCertificate(certificate_);
     return serial.ok() ? *std::move(serial) : std::string();
   }
   void Close(const Status& reason) override {
@@ -162,7 +169,8 @@ class Stream : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer
 
 }  // namespace
 
-class Server::Service : public pb::Fleet::WithRawCallbackMethod_Join<pb::Fleet::WithCallbackMethod_Watch<pb::Fleet::Service>> {
+class Server::Service
+    : public pb::Fleet::WithRawCallbackMethod_Join<pb::Fleet::WithCallbackMethod_Watch<pb::Fleet::Service>> {
  public:
   Service(const ServerOptions& options, Exchange& exchange, std::unique_ptr<RevocationList> revoked)
       : gate(options.credentials.has_value(), std::move(revoked)),
@@ -170,7 +178,8 @@ class Server::Service : public pb::Fleet::WithRawCallbackMethod_Join<pb::Fleet::
         experiment_(options.experiment),
         rounds_(options.rounds) {}
 
-  grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* Join(grpc::CallbackServerContext* context) override {
+  grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* Join(
+      grpc::CallbackServerContext* context) override {
     auto stream = std::make_shared<Stream>(exchange_, gate, context);
     stream->Begin();
     return stream.get();
@@ -185,8 +194,9 @@ class Server::Service : public pb::Fleet::WithRawCallbackMethod_Join<pb::Fleet::
       return reactor;
     }
     if (!gate.MayWatch(*identity)) {
-      reactor->Finish({grpc::StatusCode::PERMISSION_DENIED,
-                       "'" + **identity + "' may not look at the fleet; the operator and the coordinator may"});
+      reactor->Finish(
+          {grpc::StatusCode::PERMISSION_DENIED,
+           "'" + **identity + "' may not look at the fleet; the operator and the coordinator may"});
       return reactor;
     }
     state->set_experiment(experiment_);
@@ -271,7 +281,8 @@ StatusOr<std::unique_ptr<Server>> Server::Start(ServerOptions options, Exchange&
   QuietenGrpc();
   std::unique_ptr<RevocationList> revoked;
   if (options.credentials && !options.revoked.empty()) {
-    TRIBUTARY_ASSIGN_OR_RETURN(revoked, RevocationList::Load(options.revoked, options.credentials->authority_pem));
+    TRIBUTARY_ASSIGN_OR_RETURN(revoked,
+                               RevocationList::Load(options.revoked, options.credentials->authority_pem));
   }
   auto state = std::make_unique<State>();
   state->service = std::make_unique<Service>(options, exchange, std::move(revoked));

@@ -11,9 +11,10 @@
 namespace tributary::remote {
 
 struct ServerOptions {
-  std::string listen = "127.0.0.1:0";      // HOST:PORT; port 0 takes a free one
-  std::optional<Credentials> credentials;  // without them anybody may join: for loopback and trusted networks only
-  std::filesystem::path revoked;           // the authority's revocation list; empty for none
+  std::string listen = "127.0.0.1:0";  // HOST:PORT; port 0 takes a free one
+  std::optional<Credentials>
+      credentials;                // without them anybody may join: for loopback and trusted networks only
+  std::filesystem::path revoked;  // the authority's revocation list; empty for none
   // For Watch.
   std::string experiment;
   std::uint64_t rounds = 0;

@@ -64,7 +64,8 @@ inline TestUpdate UpdateOf(const Model& model, DeviceId device, std::uint64_t ro
 class ExactSink : public UpdateSink {
  public:
   ExactSink(const Model& model, double expected_weight)
-      : parameters_(model.parameters.size, expected_weight), statistics_(model.statistics.size, expected_weight) {}
+      : parameters_(model.parameters.size, expected_weight),
+        statistics_(model.statistics.size, expected_weight) {}
 
   Status Accept(DeviceId, const Update&) override { TRIBUTARY_CHECK(false); }
 
@@ -103,7 +104,8 @@ class ExactSink : public UpdateSink {
       }
       return std::ranges::equal(a.sums(), b.sums());
     };
-    return same(parameters_.sum(), other.parameters_.sum()) && same(statistics_.sum(), other.statistics_.sum());
+    return same(parameters_.sum(), other.parameters_.sum()) &&
+           same(statistics_.sum(), other.statistics_.sum());
   }
   std::size_t contributors() const {
     const std::lock_guard lock(mutex_);
@@ -152,7 +154,8 @@ class FakeConnection : public Connection {
   // Waits until there was another wake since it last returned, or a close; a while at most.
   bool Await() {
     std::unique_lock lock(mutex_);
-    const bool any = changed_.wait_for(lock, std::chrono::seconds(20), [&] { return wakes_ != seen_ || closed_; });
+    const bool any =
+        changed_.wait_for(lock, std::chrono::seconds(20), [&] { return wakes_ != seen_ || closed_; });
     seen_ = wakes_;
     return any;
   }
@@ -181,7 +184,8 @@ class FakeDevice {
   }
   Status Greet() { return Send(Greeting{kProtocol, "test", name_}); }
   Status SayReady(std::int64_t samples = 10, bool streams = false) {
-    Ready ready{.layout = "layout", .samples = samples, .held_out = 5, .macs_per_second = 1, .streams = streams};
+    Ready ready{
+        .layout = "layout", .samples = samples, .held_out = 5, .macs_per_second = 1, .streams = streams};
     ready.address = address;
     ready.models = models;
     return Send(ready);
@@ -200,7 +204,9 @@ class FakeDevice {
     session_.reset();
   }
 
-  Status Send(const FromDevice& message, ByteSpan values = {}) { return exchange_.Receive(*session_, message, values); }
+  Status Send(const FromDevice& message, ByteSpan values = {}) {
+    return exchange_.Receive(*session_, message, values);
+  }
 
   // Takes everything there is to take.
   void Pump() {
@@ -238,7 +244,8 @@ class FakeDevice {
   // Whether one of that kind has come, and was not taken.
   template <typename Kind>
   bool Has() const {
-    return std::ranges::any_of(inbox_, [](const ToDevice& message) { return std::holds_alternative<Kind>(message); });
+    return std::ranges::any_of(inbox_,
+                               [](const ToDevice& message) { return std::holds_alternative<Kind>(message); });
   }
   // The next assignment, with all its weights.
   Assignment AwaitWork() {
@@ -253,7 +260,8 @@ class FakeDevice {
   }
 
   // Sends some pieces of an update, from the first on; `count` of them or all.
-  Status Push(std::uint64_t ticket, const TestUpdate& update, std::size_t from = 0, std::size_t count = SIZE_MAX) {
+  Status Push(std::uint64_t ticket, const TestUpdate& update, std::size_t from = 0,
+              std::size_t count = SIZE_MAX) {
     const std::vector<Piece> pieces = Pieces(ticket, update.weight);
     for (std::size_t i = from; i < pieces.size() && i - from < count; ++i) {
       TRIBUTARY_RETURN_IF_ERROR(Send(pieces[i], ValuesOf(pieces[i], update)));
@@ -270,10 +278,12 @@ class FakeDevice {
   }
   static ByteSpan ValuesOf(const Piece& piece, const TestUpdate& update) {
     const auto& array = piece.array == Array::kParameters ? update.parameters : update.statistics;
-    return std::as_bytes(std::span(array).subspan(piece.offset, std::min(kPiece, array.size() - piece.offset)));
+    return std::as_bytes(
+        std::span(array).subspan(piece.offset, std::min(kPiece, array.size() - piece.offset)));
   }
   Status Finish(std::uint64_t ticket, double samples = 3, std::optional<StreamUse> stream = {}) {
-    return Send(Answer{.ticket = ticket, .samples = static_cast<std::int64_t>(samples), .loss = 1, .stream = stream});
+    return Send(
+        Answer{.ticket = ticket, .samples = static_cast<std::int64_t>(samples), .loss = 1, .stream = stream});
   }
   // The whole answer to an assignment to train.
   Status AnswerTraining(const Assignment& assignment) {

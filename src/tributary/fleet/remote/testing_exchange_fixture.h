@@ -39,7 +39,8 @@ class ExchangeTest : public testing::Test {
     profiles_.clear();
     for (const Member& member : exchange_->members()) profiles_.push_back(member.profile);
     asking_ = std::async(std::launch::async, [this, work] {
-      return exchange_->Ask(inquiry_, work, portions_, profiles_, sink_.get(), [this] { return stop_.load(); });
+      return exchange_->Ask(inquiry_, work, portions_, profiles_, sink_.get(),
+                            [this] { return stop_.load(); });
     });
   }
   void NewSink() {

@@ -54,7 +54,8 @@ TEST_F(UpdateJournalTest, HandsBackLittleFromMemory) {
 
 TEST_F(UpdateJournalTest, HandsBackMuchFromAFileWithoutAName) {
   UpdateJournal journal(folder_);
-  for (std::size_t i = 0; i < 10; ++i) ASSERT_TRUE(Append(journal, UpdatePart::kParameters, i * 65536, 65536).ok());
+  for (std::size_t i = 0; i < 10; ++i)
+    ASSERT_TRUE(Append(journal, UpdatePart::kParameters, i * 65536, 65536).ok());
   ASSERT_TRUE(Append(journal, UpdatePart::kStatistics, 0, 1).ok());
   EXPECT_TRUE(std::filesystem::is_empty(folder_));
   EXPECT_EQ(Drain(journal), expected_);

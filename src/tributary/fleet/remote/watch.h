@@ -16,7 +16,7 @@ namespace tributary::remote {
 struct WatchedDevice {
   DeviceProfile profile;
   std::string name;
-  std::string state;     // waiting, pulling, computing, pushing, preparing, gone
+  std::string state;       // waiting, pulling, computing, pushing, preparing, gone
   Duration state_time{0};  // for how long
   std::string address;
   std::string advertised;  // where other devices reach it; empty if they cannot

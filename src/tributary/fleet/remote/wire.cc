@@ -1,8 +1,8 @@
 #include "tributary/fleet/remote/wire.h"
 
-#include <cmath>
-
 #include <tributary/v1/fleet.pb.h>
+
+#include <cmath>
 
 #include "tributary/fleet/remote/field_reader.h"
 #include "tributary/fleet/remote/wire_meeting.h"
@@ -18,21 +18,31 @@ constexpr std::int64_t kMostSamples = 1'000'000'000'000;
 
 pb::Piece::Array ToProto(Array array) {
   switch (array) {
-    case Array::kParameters: return pb::Piece::PARAMETERS;
-    case Array::kStatistics: return pb::Piece::STATISTICS;
-    case Array::kMomentSums: return pb::Piece::MOMENT_SUMS;
-    case Array::kMomentCounts: return pb::Piece::MOMENT_COUNTS;
+    case Array::kParameters:
+      return pb::Piece::PARAMETERS;
+    case Array::kStatistics:
+      return pb::Piece::STATISTICS;
+    case Array::kMomentSums:
+      return pb::Piece::MOMENT_SUMS;
+    case Array::kMomentCounts:
+      return pb::Piece::MOMENT_COUNTS;
   }
   return pb::Piece::ARRAY_UNSPECIFIED;
 }
 
 Array FromProto(pb::Piece::Array array, FieldReader& reader) {
   switch (array) {
-    case pb::Piece::PARAMETERS: return Array::kParameters;
-    case pb::Piece::STATISTICS: return Array::kStatistics;
-    case pb::Piece::MOMENT_SUMS: return Array::kMomentSums;
-    case pb::Piece::MOMENT_COUNTS: return Array::kMomentCounts;
-    default: reader.Refuse("piece.array", std::to_string(static_cast<int>(array)), "1 to 4"); return {};
+    case pb::Piece::PARAMETERS:
+      return Array::kParameters;
+    case pb::Piece::STATISTICS:
+      return Array::kStatistics;
+    case pb::Piece::MOMENT_SUMS:
+      return Array::kMomentSums;
+    case pb::Piece::MOMENT_COUNTS:
+      return Array::kMomentCounts;
+    default:
+      reader.Refuse("piece.array", std::to_string(static_cast<int>(array)), "1 to 4");
+      return {};
   }
 }
 
@@ -54,7 +64,8 @@ void Put(const Ping& from, pb::FromDevice& to) {
 }
 
 Ping Take(const pb::Ping& from, FieldReader& reader) {
-  return {from.nonce(), static_cast<std::size_t>(reader.AtMost(from.answer_bytes(), kLargestProbe, "ping.answer_bytes"))};
+  return {from.nonce(),
+          static_cast<std::size_t>(reader.AtMost(from.answer_bytes(), kLargestProbe, "ping.answer_bytes"))};
 }
 
 void Put(const Ready& from, pb::FromDevice& to) {
@@ -71,7 +82,8 @@ void Put(const Ready& from, pb::FromDevice& to) {
   for (const double seconds : from.forward_seconds) ready.add_forward_seconds(seconds);
   for (const double seconds : from.backward_seconds) ready.add_backward_seconds(seconds);
   ready.set_streams(from.streams);
-  for (const std::int64_t count : from.label_counts) ready.add_label_counts(static_cast<std::uint64_t>(count));
+  for (const std::int64_t count : from.label_counts)
+    ready.add_label_counts(static_cast<std::uint64_t>(count));
   ready.set_address(from.address);
   for (const RoundId round : from.models) ready.add_models(round.value);
 }
@@ -119,9 +131,10 @@ void Put(const Piece& from, Message& to) {
 }
 
 Piece Take(const pb::Piece& from, FieldReader& reader) {
-  return {from.ticket(), FromProto(from.array(), reader), static_cast<std::size_t>(from.offset()),
-          reader.Amount(from.weight(), "piece.weight"),
-          static_cast<std::size_t>(reader.AtMost(from.encoded_count(), kLargestMessage, "piece.encoded_count"))};
+  return {
+      from.ticket(), FromProto(from.array(), reader), static_cast<std::size_t>(from.offset()),
+      reader.Amount(from.weight(), "piece.weight"),
+      static_cast<std::size_t>(reader.AtMost(from.encoded_count(), kLargestMessage, "piece.encoded_count"))};
 }
 
 void Put(const StreamUse& from, pb::StreamUse& to) {
@@ -180,16 +193,17 @@ void Put(const Answer& from, pb::FromDevice& to) {
 constexpr std::int64_t kMostKeptSteps = 500'000;  // of a device that chooses at each; what a message can hold
 
 Answer Take(const pb::Answer& from, FieldReader& reader) {
-  Answer answer{.ticket = from.ticket(),
-                .samples = reader.Within(from.samples(), 0, kMostSamples, "answer.samples"),
-                .loss = reader.Amount(from.loss(), "answer.loss"),
-                .pull_seconds = reader.Amount(from.pull_seconds(), "answer.pull_seconds"),
-                .compute_seconds = reader.Amount(from.compute_seconds(), "answer.compute_seconds"),
-                .forward_seconds = reader.Amounts(from.forward_seconds(), "answer.forward_seconds"),
-                .backward_seconds = reader.Amounts(from.backward_seconds(), "answer.backward_seconds"),
-                .between_seconds = reader.Amount(from.between_seconds(), "answer.between_seconds"),
-                .first_piece_seconds = reader.Amount(from.first_piece_seconds(), "answer.first_piece_seconds"),
-                .arrival_seconds = reader.Amounts(from.arrival_seconds(), "answer.arrival_seconds")};
+  Answer answer{
+      .ticket = from.ticket(),
+      .samples = reader.Within(from.samples(), 0, kMostSamples, "answer.samples"),
+      .loss = reader.Amount(from.loss(), "answer.loss"),
+      .pull_seconds = reader.Amount(from.pull_seconds(), "answer.pull_seconds"),
+      .compute_seconds = reader.Amount(from.compute_seconds(), "answer.compute_seconds"),
+      .forward_seconds = reader.Amounts(from.forward_seconds(), "answer.forward_seconds"),
+      .backward_seconds = reader.Amounts(from.backward_seconds(), "answer.backward_seconds"),
+      .between_seconds = reader.Amount(from.between_seconds(), "answer.between_seconds"),
+      .first_piece_seconds = reader.Amount(from.first_piece_seconds(), "answer.first_piece_seconds"),
+      .arrival_seconds = reader.Amounts(from.arrival_seconds(), "answer.arrival_seconds")};
   reader.Within(from.queued_size(), 0, kMostUnits, "the length of answer.queued");
   if (reader.status().ok()) answer.queued.assign(from.queued().begin(), from.queued().end());
   answer.correct = reader.Within(from.correct(), 0, answer.samples, "answer.correct");
@@ -199,7 +213,8 @@ Answer Take(const pb::Answer& from, FieldReader& reader) {
     reader.Within(from.kept().entries_size(), 1, kMostKeptSteps, "the length of kept.entries");
     answer.kept = KeptShare{reader.Amount(from.kept().macs(), "kept.macs"), {}};
     if (answer.kept->macs > 1) reader.Refuse("kept.macs", "above 1", "0 to 1");
-    if (reader.status().ok()) answer.kept->entries.assign(from.kept().entries().begin(), from.kept().entries().end());
+    if (reader.status().ok())
+      answer.kept->entries.assign(from.kept().entries().begin(), from.kept().entries().end());
   }
   answer.met = TakeMet(from, reader);
   answer.meet_seconds = reader.Amount(from.meet_seconds(), "answer.meet_seconds");
@@ -218,7 +233,8 @@ void Put(const Crossing& from, Message& to) {
   to.mutable_crossing()->set_crossing(static_cast<std::uint32_t>(from.crossing));
 }
 Crossing Take(const pb::Crossing& from, FieldReader& reader) {
-  return {from.ticket(), static_cast<int>(reader.AtMost(from.crossing(), kMostCutSteps - 1, "crossing.crossing"))};
+  return {from.ticket(),
+          static_cast<int>(reader.AtMost(from.crossing(), kMostCutSteps - 1, "crossing.crossing"))};
 }
 
 void Put(const Absent& from, pb::ToDevice& to) { PutAbsent(from, *to.mutable_absent()); }
@@ -288,11 +304,13 @@ Welcome Take(const pb::Welcome& from, FieldReader& reader) {
     if (!std::isfinite(value)) reader.Refuse("welcome.mean", std::to_string(value), "finite");
   }
   for (const float value : welcome.deviation) {
-    if (!std::isfinite(value) || value <= 0) reader.Refuse("welcome.deviation", std::to_string(value), "above 0");
+    if (!std::isfinite(value) || value <= 0)
+      reader.Refuse("welcome.deviation", std::to_string(value), "above 0");
   }
   welcome.piece_floats = static_cast<std::size_t>(
       reader.Within(from.piece_floats(), 1024, kLargestMessage / 8, "welcome.piece_floats"));
-  for (const auto& need : from.needs()) welcome.needs.push_back(reader.Text(need, kLongestName, "welcome.needs"));
+  for (const auto& need : from.needs())
+    welcome.needs.push_back(reader.Text(need, kLongestName, "welcome.needs"));
   welcome.float_samples = from.float_samples();
   welcome.stream_from = reader.Position(from.stream_from(), "welcome.stream_from");
   welcome.stream_kept = reader.Position(from.stream_kept(), "welcome.stream_kept");
@@ -305,9 +323,15 @@ Pong Take(const pb::Pong& from, FieldReader&) { return {from.nonce()}; }
 void PutWork(const TrainAssignment& from, pb::Assignment& to) {
   auto& train = *to.mutable_train();
   switch (from.answer) {
-    case TrainAssignment::Answer::kGradient: train.set_result(pb::Train::GRADIENT); break;
-    case TrainAssignment::Answer::kChange: train.set_result(pb::Train::CHANGE); break;
-    case TrainAssignment::Answer::kMeeting: train.set_result(pb::Train::MEETING); break;
+    case TrainAssignment::Answer::kGradient:
+      train.set_result(pb::Train::GRADIENT);
+      break;
+    case TrainAssignment::Answer::kChange:
+      train.set_result(pb::Train::CHANGE);
+      break;
+    case TrainAssignment::Answer::kMeeting:
+      train.set_result(pb::Train::MEETING);
+      break;
   }
   train.set_steps(from.steps);
   train.set_epochs(from.epochs);
@@ -364,10 +388,17 @@ TrainAssignment TakeTrain(const pb::Train& from, RoundId round, FieldReader& rea
   TrainAssignment train;
   train.round = round;
   switch (from.result()) {
-    case pb::Train::GRADIENT: train.answer = TrainAssignment::Answer::kGradient; break;
-    case pb::Train::CHANGE: train.answer = TrainAssignment::Answer::kChange; break;
-    case pb::Train::MEETING: train.answer = TrainAssignment::Answer::kMeeting; break;
-    default: reader.Refuse("train.result", std::to_string(static_cast<int>(from.result())), "1 to 3");
+    case pb::Train::GRADIENT:
+      train.answer = TrainAssignment::Answer::kGradient;
+      break;
+    case pb::Train::CHANGE:
+      train.answer = TrainAssignment::Answer::kChange;
+      break;
+    case pb::Train::MEETING:
+      train.answer = TrainAssignment::Answer::kMeeting;
+      break;
+    default:
+      reader.Refuse("train.result", std::to_string(static_cast<int>(from.result())), "1 to 3");
   }
   train.steps = static_cast<int>(reader.Within(from.steps(), 0, kMostSteps, "train.steps"));
   train.epochs = static_cast<int>(reader.Within(from.epochs(), 0, kMostSteps, "train.epochs"));
@@ -403,27 +434,38 @@ Assignment Take(const pb::Assignment& from, FieldReader& reader) {
   assignment.stream_from = reader.Position(from.stream_from(), "assignment.stream_from");
   assignment.stream_kept = reader.Position(from.stream_kept(), "assignment.stream_kept");
   assignment.share = static_cast<std::size_t>(reader.AtMost(from.share(), kMostShared, "assignment.share"));
-  assignment.received = static_cast<std::size_t>(reader.AtMost(from.received(), kMostShared, "assignment.received"));
+  assignment.received =
+      static_cast<std::size_t>(reader.AtMost(from.received(), kMostShared, "assignment.received"));
   assignment.push_ends = reader.Ends(from.push_ends(), "assignment.push_ends");
   assignment.time_left_seconds = reader.Amount(from.time_left_seconds(), "assignment.time_left_seconds");
   switch (from.work_case()) {
-    case pb::Assignment::kTrain: assignment.work = TakeTrain(from.train(), assignment.round, reader); break;
-    case pb::Assignment::kEvaluate: assignment.work = EvaluateAssignment{}; break;
+    case pb::Assignment::kTrain:
+      assignment.work = TakeTrain(from.train(), assignment.round, reader);
+      break;
+    case pb::Assignment::kEvaluate:
+      assignment.work = EvaluateAssignment{};
+      break;
     case pb::Assignment::kCalibrate: {
       CalibrateAssignment calibrate{.round = assignment.round, .seed = from.calibrate().seed()};
-      calibrate.steps = static_cast<int>(reader.Within(from.calibrate().steps(), 1, kMostSteps, "calibrate.steps"));
-      calibrate.batch = static_cast<std::size_t>(reader.AtMost(from.calibrate().batch(), kLargestBatch, "calibrate.batch"));
+      calibrate.steps =
+          static_cast<int>(reader.Within(from.calibrate().steps(), 1, kMostSteps, "calibrate.steps"));
+      calibrate.batch =
+          static_cast<std::size_t>(reader.AtMost(from.calibrate().batch(), kLargestBatch, "calibrate.batch"));
       if (calibrate.batch == 0) reader.Refuse("calibrate.batch", "0", "at least 1");
       assignment.work = calibrate;
       break;
     }
-    case pb::Assignment::kCollect: assignment.work = CollectAssignment{}; break;
-    default: reader.Refuse("assignment.work", "none that is known", "train, evaluate, calibrate or collect");
+    case pb::Assignment::kCollect:
+      assignment.work = CollectAssignment{};
+      break;
+    default:
+      reader.Refuse("assignment.work", "none that is known", "train, evaluate, calibrate or collect");
   }
   assignment.without_weights = from.without_weights();
   const auto* train = std::get_if<TrainAssignment>(&assignment.work);
   const bool meets = train != nullptr && train->answer == TrainAssignment::Answer::kMeeting;
-  if (meets != from.has_meeting()) reader.Refuse("assignment.meeting", meets ? "missing" : "given", "what train.result says");
+  if (meets != from.has_meeting())
+    reader.Refuse("assignment.meeting", meets ? "missing" : "given", "what train.result says");
   if (from.has_meeting()) assignment.meeting = TakeMeeting(from.meeting(), reader);
   const bool collects = std::holds_alternative<CollectAssignment>(assignment.work);
   if (collects != assignment.without_weights && !meets) {
@@ -440,11 +482,17 @@ void Put(const Verdict& from, pb::ToDevice& to) {
 }
 
 Verdict Take(const pb::Verdict& from, FieldReader& reader) {
-  Verdict verdict{.ticket = from.ticket(), .reason = reader.Text(from.reason(), kLongestReason, "verdict.reason")};
+  Verdict verdict{.ticket = from.ticket(),
+                  .reason = reader.Text(from.reason(), kLongestReason, "verdict.reason")};
   switch (from.outcome()) {
-    case pb::Verdict::TAKEN: verdict.outcome = Verdict::Outcome::kTaken; break;
-    case pb::Verdict::LATE: verdict.outcome = Verdict::Outcome::kLate; break;
-    default: reader.Refuse("verdict.outcome", std::to_string(static_cast<int>(from.outcome())), "1 or 2");
+    case pb::Verdict::TAKEN:
+      verdict.outcome = Verdict::Outcome::kTaken;
+      break;
+    case pb::Verdict::LATE:
+      verdict.outcome = Verdict::Outcome::kLate;
+      break;
+    default:
+      reader.Refuse("verdict.outcome", std::to_string(static_cast<int>(from.outcome())), "1 or 2");
   }
   return verdict;
 }
@@ -483,17 +531,28 @@ StatusOr<FromDevice> ParseFromDevice(std::string_view fields) {
   TRIBUTARY_ASSIGN_OR_RETURN(const pb::FromDevice proto, ParseAs<pb::FromDevice>(fields));
   FieldReader reader;
   switch (proto.message_case()) {
-    case pb::FromDevice::kGreeting: return Checked<FromDevice>(Take(proto.greeting(), reader), reader);
-    case pb::FromDevice::kPing: return Checked<FromDevice>(Take(proto.ping(), reader), reader);
-    case pb::FromDevice::kReady: return Checked<FromDevice>(Take(proto.ready(), reader), reader);
-    case pb::FromDevice::kPiece: return Checked<FromDevice>(Take(proto.piece(), reader), reader);
-    case pb::FromDevice::kAnswer: return Checked<FromDevice>(Take(proto.answer(), reader), reader);
-    case pb::FromDevice::kFailure: return Checked<FromDevice>(Take(proto.failure(), reader), reader);
-    case pb::FromDevice::kSamples: return Checked<FromDevice>(Take(proto.samples(), reader), reader);
-    case pb::FromDevice::kCrossing: return Checked<FromDevice>(Take(proto.crossing(), reader), reader);
-    case pb::FromDevice::kRelay: return Checked<FromDevice>(TakeRelay(proto.relay(), reader), reader);
-    case pb::FromDevice::kRelayed: return Checked<FromDevice>(TakeRelayed(proto.relayed(), reader), reader);
-    default: return Corrupt("the message is of a kind that this protocol does not have");
+    case pb::FromDevice::kGreeting:
+      return Checked<FromDevice>(Take(proto.greeting(), reader), reader);
+    case pb::FromDevice::kPing:
+      return Checked<FromDevice>(Take(proto.ping(), reader), reader);
+    case pb::FromDevice::kReady:
+      return Checked<FromDevice>(Take(proto.ready(), reader), reader);
+    case pb::FromDevice::kPiece:
+      return Checked<FromDevice>(Take(proto.piece(), reader), reader);
+    case pb::FromDevice::kAnswer:
+      return Checked<FromDevice>(Take(proto.answer(), reader), reader);
+    case pb::FromDevice::kFailure:
+      return Checked<FromDevice>(Take(proto.failure(), reader), reader);
+    case pb::FromDevice::kSamples:
+      return Checked<FromDevice>(Take(proto.samples(), reader), reader);
+    case pb::FromDevice::kCrossing:
+      return Checked<FromDevice>(Take(proto.crossing(), reader), reader);
+    case pb::FromDevice::kRelay:
+      return Checked<FromDevice>(TakeRelay(proto.relay(), reader), reader);
+    case pb::FromDevice::kRelayed:
+      return Checked<FromDevice>(TakeRelayed(proto.relayed(), reader), reader);
+    default:
+      return Corrupt("the message is of a kind that this protocol does not have");
   }
 }
 
@@ -501,18 +560,30 @@ StatusOr<ToDevice> ParseToDevice(std::string_view fields) {
   TRIBUTARY_ASSIGN_OR_RETURN(const pb::ToDevice proto, ParseAs<pb::ToDevice>(fields));
   FieldReader reader;
   switch (proto.message_case()) {
-    case pb::ToDevice::kWelcome: return Checked<ToDevice>(Take(proto.welcome(), reader), reader);
-    case pb::ToDevice::kPong: return Checked<ToDevice>(Take(proto.pong(), reader), reader);
-    case pb::ToDevice::kAssignment: return Checked<ToDevice>(Take(proto.assignment(), reader), reader);
-    case pb::ToDevice::kPiece: return Checked<ToDevice>(Take(proto.piece(), reader), reader);
-    case pb::ToDevice::kVerdict: return Checked<ToDevice>(Take(proto.verdict(), reader), reader);
-    case pb::ToDevice::kFarewell: return Checked<ToDevice>(Take(proto.farewell(), reader), reader);
-    case pb::ToDevice::kSamples: return Checked<ToDevice>(Take(proto.samples(), reader), reader);
-    case pb::ToDevice::kCrossing: return Checked<ToDevice>(Take(proto.crossing(), reader), reader);
-    case pb::ToDevice::kAbsent: return Checked<ToDevice>(TakeAbsent(proto.absent()), reader);
-    case pb::ToDevice::kRelay: return Checked<ToDevice>(TakeRelay(proto.relay(), reader), reader);
-    case pb::ToDevice::kRelayed: return Checked<ToDevice>(TakeRelayed(proto.relayed(), reader), reader);
-    default: return Corrupt("the message is of a kind that this protocol does not have");
+    case pb::ToDevice::kWelcome:
+      return Checked<ToDevice>(Take(proto.welcome(), reader), reader);
+    case pb::ToDevice::kPong:
+      return Checked<ToDevice>(Take(proto.pong(), reader), reader);
+    case pb::ToDevice::kAssignment:
+      return Checked<ToDevice>(Take(proto.assignment(), reader), reader);
+    case pb::ToDevice::kPiece:
+      return Checked<ToDevice>(Take(proto.piece(), reader), reader);
+    case pb::ToDevice::kVerdict:
+      return Checked<ToDevice>(Take(proto.verdict(), reader), reader);
+    case pb::ToDevice::kFarewell:
+      return Checked<ToDevice>(Take(proto.farewell(), reader), reader);
+    case pb::ToDevice::kSamples:
+      return Checked<ToDevice>(Take(proto.samples(), reader), reader);
+    case pb::ToDevice::kCrossing:
+      return Checked<ToDevice>(Take(proto.crossing(), reader), reader);
+    case pb::ToDevice::kAbsent:
+      return Checked<ToDevice>(TakeAbsent(proto.absent()), reader);
+    case pb::ToDevice::kRelay:
+      return Checked<ToDevice>(TakeRelay(proto.relay(), reader), reader);
+    case pb::ToDevice::kRelayed:
+      return Checked<ToDevice>(TakeRelayed(proto.relayed(), reader), reader);
+    default:
+      return Corrupt("the message is of a kind that this protocol does not have");
   }
 }
 

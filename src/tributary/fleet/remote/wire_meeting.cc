@@ -46,12 +46,14 @@ MeetingPlan TakeMeeting(const v1::Meeting& from, FieldReader& reader) {
   double weight = 0;
   for (const auto& neighbour : from.neighbours()) {
     if (!reader.status().ok()) break;
-    MeetingPeer peer{.device = DeviceId{neighbour.device()},
-                     .name = neighbour.name(),
-                     .address = TakeAddress(neighbour.address(), "neighbour.address", reader),
-                     .certificate = reader.Text(neighbour.certificate(), kLongestSerial, "neighbour.certificate"),
-                     .weight = reader.Amount(neighbour.weight(), "neighbour.weight")};
-    if (!CheckDeviceName(peer.name).ok()) reader.Refuse("neighbour.name", "'" + Clean(peer.name, 80) + "'", "a device's");
+    MeetingPeer peer{
+        .device = DeviceId{neighbour.device()},
+        .name = neighbour.name(),
+        .address = TakeAddress(neighbour.address(), "neighbour.address", reader),
+        .certificate = reader.Text(neighbour.certificate(), kLongestSerial, "neighbour.certificate"),
+        .weight = reader.Amount(neighbour.weight(), "neighbour.weight")};
+    if (!CheckDeviceName(peer.name).ok())
+      reader.Refuse("neighbour.name", "'" + Clean(peer.name, 80) + "'", "a device's");
     if (peer.weight == 0) reader.Refuse("neighbour.weight", "0", "above 0");
     if (!plan.peers.empty() && !(plan.peers.back().device < peer.device)) {
       reader.Refuse("neighbour.device", std::to_string(peer.device.value), "above the one before");
@@ -60,7 +62,8 @@ MeetingPlan TakeMeeting(const v1::Meeting& from, FieldReader& reader) {
     plan.peers.push_back(std::move(peer));
   }
   if (!(weight <= kMostMeetingWeight)) {
-    reader.Refuse("the sum of neighbour.weight", std::to_string(weight), "at most " + std::to_string(kMostMeetingWeight));
+    reader.Refuse("the sum of neighbour.weight", std::to_string(weight),
+                  "at most " + std::to_string(kMostMeetingWeight));
   }
   return plan;
 }
@@ -82,7 +85,8 @@ std::vector<Met> TakeMet(const v1::Answer& from, FieldReader& reader) {
     if (!met.empty() && !(met.back().device < device)) {
       reader.Refuse("met.device", std::to_string(device.value), "above the one before");
     }
-    met.push_back({device, static_cast<std::int64_t>(reader.AtMost(peer.bytes(), kLargestModel, "met.bytes"))});
+    met.push_back(
+        {device, static_cast<std::int64_t>(reader.AtMost(peer.bytes(), kLargestModel, "met.bytes"))});
   }
   return met;
 }
@@ -102,7 +106,8 @@ void PutRelay(const Relay& from, v1::Relay& to) {
 }
 
 Relay TakeRelay(const v1::Relay& from, FieldReader& reader) {
-  const Relay relay{from.meeting(), DeviceId{from.device()}, TakeOffset(from.offset(), "relay.offset", reader),
+  const Relay relay{from.meeting(), DeviceId{from.device()},
+                    TakeOffset(from.offset(), "relay.offset", reader),
                     static_cast<std::size_t>(reader.AtMost(from.bytes(), kMostRelayBytes, "relay.bytes"))};
   if (relay.bytes == 0 || relay.bytes % sizeof(float) != 0) {
     reader.Refuse("relay.bytes", std::to_string(relay.bytes), "a multiple of 4 above 0");
@@ -118,7 +123,8 @@ void PutRelayed(const Relayed& from, v1::Relayed& to) {
 }
 
 Relayed TakeRelayed(const v1::Relayed& from, FieldReader& reader) {
-  return {from.meeting(), DeviceId{from.device()}, TakeOffset(from.offset(), "relayed.offset", reader), from.version()};
+  return {from.meeting(), DeviceId{from.device()}, TakeOffset(from.offset(), "relayed.offset", reader),
+          from.version()};
 }
 
 }  // namespace tributary::remote

@@ -27,10 +27,12 @@ std::string Forgotten(const google::protobuf::Message& message) {
   std::string forgotten;
   for (int i = 0; i < message.GetDescriptor()->field_count(); ++i) {
     const auto* field = message.GetDescriptor()->field(i);
-    const bool set = field->is_repeated() ? reflection.FieldSize(message, field) > 0
-                                          : reflection.HasField(message, field);
-    if (!set && field->containing_oneof() == nullptr && field->name() != "values") forgotten += " " + field->full_name();
-    if (set && !field->is_repeated() && field->cpp_type() == google::protobuf::FieldDescriptor::CPPTYPE_MESSAGE) {
+    const bool set =
+        field->is_repeated() ? reflection.FieldSize(message, field) > 0 : reflection.HasField(message, field);
+    if (!set && field->containing_oneof() == nullptr && field->name() != "values")
+      forgotten += " " + field->full_name();
+    if (set && !field->is_repeated() &&
+        field->cpp_type() == google::protobuf::FieldDescriptor::CPPTYPE_MESSAGE) {
       forgotten += Forgotten(reflection.GetMessage(message, field));
     }
   }
@@ -108,7 +110,8 @@ TEST(Wire, CarriesReady) {
 }
 
 TEST(Wire, CarriesPieceBothWays) {
-  for (const Array array : {Array::kParameters, Array::kStatistics, Array::kMomentSums, Array::kMomentCounts}) {
+  for (const Array array :
+       {Array::kParameters, Array::kStatistics, Array::kMomentSums, Array::kMomentCounts}) {
     for (const Piece& got : {FromThereAndBack(Piece{kMost, array, kMost, kLargest, 4 << 20}),
                              ToThereAndBack(Piece{kMost, array, kMost, kLargest, 4 << 20})}) {
       EXPECT_EQ(got.ticket, kMost);
@@ -120,10 +123,24 @@ TEST(Wire, CarriesPieceBothWays) {
 }
 
 TEST(Wire, CarriesAnswer) {
-  const auto got = FromThereAndBack(
-      Answer{kMost, 10, kSmallest, 10, kLargest, 0.3, {1, 2}, {3, kSmallest}, 4, 5, {6, 7, 8}, {false, true},
-             StreamUse{kLast - 1, kLast, kLargest, kSmallest, 3, 4, 5, 6, 7, kLast}, 9,
-             KeptShare{0.25, {7, 4294967295U}}, {{DeviceId{2}, 0}, {DeviceId{kMost}, std::int64_t{1} << 50}}, 0.75});
+  const auto got =
+      FromThereAndBack(Answer{kMost,
+                              10,
+                              kSmallest,
+                              10,
+                              kLargest,
+                              0.3,
+                              {1, 2},
+                              {3, kSmallest},
+                              4,
+                              5,
+                              {6, 7, 8},
+                              {false, true},
+                              StreamUse{kLast - 1, kLast, kLargest, kSmallest, 3, 4, 5, 6, 7, kLast},
+                              9,
+                              KeptShare{0.25, {7, 4294967295U}},
+                              {{DeviceId{2}, 0}, {DeviceId{kMost}, std::int64_t{1} << 50}},
+                              0.75});
   ASSERT_EQ(got.met.size(), 2U);
   EXPECT_EQ(got.met[0].device, DeviceId{2});
   EXPECT_EQ(got.met[1].device, DeviceId{kMost});
@@ -242,7 +259,18 @@ TrainAssignment SomeTraining() {
 }
 
 TEST(Wire, CarriesAssignmentsToTrain) {
-  const auto got = ToThereAndBack(Assignment{kMost, RoundId{kMost}, SomeTraining(), {0, 3, 4294967295U}, {2, 9}, RoundId{5}, RoundId{kMost}, kLast, kLast - 1, 7, 10'000'000, kSmallest},
+  const auto got = ToThereAndBack(Assignment{kMost,
+                                             RoundId{kMost},
+                                             SomeTraining(),
+                                             {0, 3, 4294967295U},
+                                             {2, 9},
+                                             RoundId{5},
+                                             RoundId{kMost},
+                                             kLast,
+                                             kLast - 1,
+                                             7,
+                                             10'000'000,
+                                             kSmallest},
                                   kNoMeeting + kWithWeights);
   EXPECT_EQ(got.ticket, kMost);
   EXPECT_EQ(got.round, RoundId{kMost});
@@ -278,9 +306,23 @@ TEST(Wire, CarriesAssignmentsToTrain) {
 }
 
 TEST(Wire, CarriesAssignmentsToEvaluateAndCalibrate) {
-  const auto evaluate = ToThereAndBack(Assignment{1, RoundId{2}, EvaluateAssignment{}, {4}, {4}, RoundId{1}, RoundId{1}, 1, 1, 1, 1, 1}, kNoMeeting + kWithWeights);
+  const auto evaluate = ToThereAndBack(
+      Assignment{1, RoundId{2}, EvaluateAssignment{}, {4}, {4}, RoundId{1}, RoundId{1}, 1, 1, 1, 1, 1},
+      kNoMeeting + kWithWeights);
   EXPECT_TRUE(std::holds_alternative<EvaluateAssignment>(evaluate.work));
-  const auto got = ToThereAndBack(Assignment{1, RoundId{2}, CalibrateAssignment{RoundId{2}, 7, 64, kMost}, {4}, {4}, RoundId{1}, RoundId{1}, 1, 1, 1, 1, 1}, kNoMeeting + kWithWeights);
+  const auto got = ToThereAndBack(Assignment{1,
+                                             RoundId{2},
+                                             CalibrateAssignment{RoundId{2}, 7, 64, kMost},
+                                             {4},
+                                             {4},
+                                             RoundId{1},
+                                             RoundId{1},
+                                             1,
+                                             1,
+                                             1,
+                                             1,
+                                             1},
+                                  kNoMeeting + kWithWeights);
   const auto& calibrate = std::get<CalibrateAssignment>(got.work);
   EXPECT_EQ(calibrate.round, RoundId{2});
   EXPECT_EQ(calibrate.steps, 7);
@@ -289,9 +331,11 @@ TEST(Wire, CarriesAssignmentsToEvaluateAndCalibrate) {
 }
 
 Assignment SomeMeeting() {
-  Assignment assignment{kMost, RoundId{kMost}, SomeTraining(), {4}, {4}, RoundId{5}, RoundId{4}, 1, 1, 1, 1, 1};
+  Assignment assignment{kMost, RoundId{kMost}, SomeTraining(), {4}, {4}, RoundId{5}, RoundId{4}, 1, 1, 1, 1,
+                        1};
   std::get<TrainAssignment>(assignment.work).answer = TrainAssignment::Answer::kMeeting;
-  assignment.meeting = {kMost, {{DeviceId{3}, "pi-3", "pi-3.local:7071", "0A1B", 0.25}, {DeviceId{kMost}, "b", "", "", 63}}};
+  assignment.meeting = {
+      kMost, {{DeviceId{3}, "pi-3", "pi-3.local:7071", "0A1B", 0.25}, {DeviceId{kMost}, "b", "", "", 63}}};
   assignment.without_weights = true;
   return assignment;
 }
@@ -359,7 +403,8 @@ TEST(Wire, RefusesStreamsThatCannotBe) {
     return Refusal(FromDevice(Answer{.stream = StreamUse{3, 5}}),
                    [&](auto& m) { change(*m.mutable_answer()->mutable_stream()); });
   };
-  EXPECT_EQ(refusal([](auto& use) { use.set_first(6); }), "stream.first is 6, allowed is at most stream.last");
+  EXPECT_EQ(refusal([](auto& use) { use.set_first(6); }),
+            "stream.first is 6, allowed is at most stream.last");
   EXPECT_NE(refusal([](auto& use) { use.set_last(kMost); }), "taken");
   EXPECT_NE(refusal([](auto& use) { use.set_buffered(kMost); }), "taken");
   EXPECT_NE(refusal([](auto& use) { use.set_missing(kMost); }), "taken");
@@ -373,39 +418,48 @@ TEST(Wire, RefusesStreamsThatCannotBe) {
 TEST(Wire, RefusesNumbersOfDevicesThatAreNone) {
   using Set = void (*)(pb::FromDevice&, double);
   const std::vector<std::tuple<std::string, FromDevice, Set>> fields = {
-      {"ready.macs_per_second", Ready{}, [](pb::FromDevice& m, double v) { m.mutable_ready()->set_macs_per_second(v); }},
+      {"ready.macs_per_second", Ready{},
+       [](pb::FromDevice& m, double v) { m.mutable_ready()->set_macs_per_second(v); }},
       {"ready.up_bits_per_second", Ready{},
        [](pb::FromDevice& m, double v) { m.mutable_ready()->set_up_bits_per_second(v); }},
       {"ready.down_bits_per_second", Ready{},
        [](pb::FromDevice& m, double v) { m.mutable_ready()->set_down_bits_per_second(v); }},
       {"ready.round_trip_seconds", Ready{},
        [](pb::FromDevice& m, double v) { m.mutable_ready()->set_round_trip_seconds(v); }},
-      {"ready.memory_bytes", Ready{}, [](pb::FromDevice& m, double v) { m.mutable_ready()->set_memory_bytes(v); }},
+      {"ready.memory_bytes", Ready{},
+       [](pb::FromDevice& m, double v) { m.mutable_ready()->set_memory_bytes(v); }},
       {"piece.weight", Piece{}, [](pb::FromDevice& m, double v) { m.mutable_piece()->set_weight(v); }},
       {"answer.loss", Answer{}, [](pb::FromDevice& m, double v) { m.mutable_answer()->set_loss(v); }},
-      {"answer.pull_seconds", Answer{}, [](pb::FromDevice& m, double v) { m.mutable_answer()->set_pull_seconds(v); }},
+      {"answer.pull_seconds", Answer{},
+       [](pb::FromDevice& m, double v) { m.mutable_answer()->set_pull_seconds(v); }},
       {"answer.compute_seconds", Answer{},
        [](pb::FromDevice& m, double v) { m.mutable_answer()->set_compute_seconds(v); }}};
   for (const auto& [name, message, set] : fields) {
     for (const double value : {kNan, kInfinity, -kInfinity, -1e-300}) {
-      EXPECT_EQ(Refusal(message, [&](pb::FromDevice& m) { set(m, value); }).substr(0, name.size() + 4), name + " is ");
+      EXPECT_EQ(Refusal(message, [&](pb::FromDevice& m) { set(m, value); }).substr(0, name.size() + 4),
+                name + " is ");
     }
   }
 }
 
 TEST(Wire, RefusesCountsOutOfRange) {
   for (const std::int64_t absurd : {std::int64_t{-1}, std::int64_t{1'000'000'000'001}}) {
-    EXPECT_NE(Refusal(FromDevice(Ready{}), [&](auto& m) { m.mutable_ready()->set_samples(absurd); }), "taken");
-    EXPECT_NE(Refusal(FromDevice(Ready{}), [&](auto& m) { m.mutable_ready()->set_held_out(absurd); }), "taken");
-    EXPECT_NE(Refusal(FromDevice(Answer{}), [&](auto& m) { m.mutable_answer()->set_samples(absurd); }), "taken");
-    EXPECT_NE(Refusal(FromDevice(Answer{}), [&](auto& m) { m.mutable_answer()->set_correct(absurd); }), "taken");
+    EXPECT_NE(Refusal(FromDevice(Ready{}), [&](auto& m) { m.mutable_ready()->set_samples(absurd); }),
+              "taken");
+    EXPECT_NE(Refusal(FromDevice(Ready{}), [&](auto& m) { m.mutable_ready()->set_held_out(absurd); }),
+              "taken");
+    EXPECT_NE(Refusal(FromDevice(Answer{}), [&](auto& m) { m.mutable_answer()->set_samples(absurd); }),
+              "taken");
+    EXPECT_NE(Refusal(FromDevice(Answer{}), [&](auto& m) { m.mutable_answer()->set_correct(absurd); }),
+              "taken");
   }
   EXPECT_EQ(Refusal(FromDevice(Answer{.samples = 5}), [](auto& m) { m.mutable_answer()->set_correct(6); }),
             "answer.correct is 6, allowed is 0 to 5");
   EXPECT_EQ(Refusal(FromDevice(Ping{}), [](auto& m) { m.mutable_ping()->set_answer_bytes((1 << 20) + 1); }),
             "ping.answer_bytes is 1048577, allowed is at most 1048576");
-  EXPECT_EQ(Refusal(FromDevice(Crossing{}), [](auto& m) { m.mutable_crossing()->set_crossing(kMostCutSteps); }),
-            "crossing.crossing is 1000, allowed is at most 999");
+  EXPECT_EQ(
+      Refusal(FromDevice(Crossing{}), [](auto& m) { m.mutable_crossing()->set_crossing(kMostCutSteps); }),
+      "crossing.crossing is 1000, allowed is at most 999");
 }
 
 TEST(Wire, RefusesTimesAndPlansThatAreNone) {
@@ -426,21 +480,26 @@ TEST(Wire, RefusesTimesAndPlansThatAreNone) {
   EXPECT_EQ(plan({0, 1, 5}), "taken");
   EXPECT_EQ(plan({0, 5, 5}), "assignment.push_ends is a list of 3, allowed is at most 10000 that rise");
   EXPECT_NE(plan({5, 0}), "taken");
-  EXPECT_NE(Refusal(FromDevice(Answer{}), [](auto& m) {
-    for (int i = 0; i <= 10'000; ++i) m.mutable_answer()->add_queued(true);
-  }), "taken");
+  EXPECT_NE(Refusal(FromDevice(Answer{}),
+                    [](auto& m) {
+                      for (int i = 0; i <= 10'000; ++i) m.mutable_answer()->add_queued(true);
+                    }),
+            "taken");
 }
 
 TEST(Wire, RefusesBlocksThatNoMessageHolds) {
-  EXPECT_EQ(Refusal(FromDevice(Piece{}), [](auto& m) { m.mutable_piece()->set_encoded_count((4 << 20) + 1); }),
-            "piece.encoded_count is 4194305, allowed is at most 4194304");
+  EXPECT_EQ(
+      Refusal(FromDevice(Piece{}), [](auto& m) { m.mutable_piece()->set_encoded_count((4 << 20) + 1); }),
+      "piece.encoded_count is 4194305, allowed is at most 4194304");
 }
 
 TEST(Wire, RefusesUnknownArrays) {
   for (const int array : {0, 5, -1}) {
     const auto set = [&](auto& m) { m.mutable_piece()->set_array(static_cast<pb::Piece::Array>(array)); };
-    EXPECT_EQ(Refusal(FromDevice(Piece{}), set), "piece.array is " + std::to_string(array) + ", allowed is 1 to 4");
-    EXPECT_EQ(Refusal(ToDevice(Piece{}), set), "piece.array is " + std::to_string(array) + ", allowed is 1 to 4");
+    EXPECT_EQ(Refusal(FromDevice(Piece{}), set),
+              "piece.array is " + std::to_string(array) + ", allowed is 1 to 4");
+    EXPECT_EQ(Refusal(ToDevice(Piece{}), set),
+              "piece.array is " + std::to_string(array) + ", allowed is 1 to 4");
   }
 }
 
@@ -451,8 +510,8 @@ TEST(Wire, RefusesTextsThatAreTooLongOrSteerATerminal) {
       {Ready{}, [](auto& m, const auto& t) { m.mutable_ready()->set_layout(t); }},
       {Failure{}, [](auto& m, const auto& t) { m.mutable_failure()->set_reason(t); }}};
   for (const auto& [message, set] : texts) {
-    for (const std::string& text : {std::string(5000, 'x'), std::string("\x1b[2J"), std::string("a\nb"), std::string(1, '\0'),
-                                   std::string("\x7f"), std::string("\xc2\x9b")}) {
+    for (const std::string& text : {std::string(5000, 'x'), std::string("\x1b[2J"), std::string("a\nb"),
+                                    std::string(1, '\0'), std::string("\x7f"), std::string("\xc2\x9b")}) {
       EXPECT_NE(Refusal(message, [&](auto& m) { set(m, std::string(text)); }), "taken") << text;
     }
     for (const std::string_view text : {"", "ä€😀", "plain"}) {
@@ -469,8 +528,11 @@ TEST(Wire, MakesAnyReasonFitToSend) {
     return parsed.ok() ? std::get<Failure>(*parsed).reason : "";
   };
   EXPECT_EQ(carried("line\nline"), "line?line");
-  EXPECT_EQ(carried("\xff\xfe" "a\xc3"), "??a?");
-  EXPECT_EQ(carried("\xed\xa0\x80|\xc0\x80|\xf4\x90\x80\x80|\xf0\x80\x80\x80|\xe0\x80\x80"), "???|??|????|????|???");
+  EXPECT_EQ(carried("\xff\xfe"
+                    "a\xc3"),
+            "??a?");
+  EXPECT_EQ(carried("\xed\xa0\x80|\xc0\x80|\xf4\x90\x80\x80|\xf0\x80\x80\x80|\xe0\x80\x80"),
+            "???|??|????|????|???");
   std::string lengthy(4095, 'x');
   lengthy += "ä";  // Cut in its middle it would be no text.
   EXPECT_EQ(carried(lengthy), std::string(4095, 'x'));
@@ -484,9 +546,7 @@ TEST(Wire, RefusesSharesThatCannotBeKept) {
   };
   EXPECT_EQ(refusal([](auto&) {}), "taken");
   const std::vector<std::function<void(pb::Kept&)>> wrong = {
-      [](auto& k) { k.set_macs(1.01); },
-      [](auto& k) { k.set_macs(-0.1); },
-      [](auto& k) { k.set_macs(kNan); },
+      [](auto& k) { k.set_macs(1.01); }, [](auto& k) { k.set_macs(-0.1); }, [](auto& k) { k.set_macs(kNan); },
       [](auto& k) { k.clear_entries(); },
       [](auto& k) {
         for (int i = 0; i < 500'000; ++i) k.add_entries(0);
@@ -520,8 +580,12 @@ TEST(Wire, RefusesWelcomesThatMakeNoSense) {
       [](auto& w) { w.add_mean(0); },
       [](auto& w) { w.add_mean(0), w.add_deviation(1); },
       [](auto& w) { w.clear_deviation(); },
-      [](auto& w) { for (int i = 0; i < 5000; ++i) w.add_mean(0); },
-      [](auto& w) { for (int i = 0; i < 9; ++i) w.add_needs("x"); },
+      [](auto& w) {
+        for (int i = 0; i < 5000; ++i) w.add_mean(0);
+      },
+      [](auto& w) {
+        for (int i = 0; i < 9; ++i) w.add_needs("x");
+      },
       [](auto& w) { w.add_needs(std::string(300, 'x')); },
       [](auto& w) { w.set_build(std::string(300, 'x')); },
       [](auto& w) { w.set_layout("\x1b"); }};
@@ -577,7 +641,9 @@ TEST(Wire, RefusesMeetingsThatMakeNoSense) {
   EXPECT_EQ(refusal([](auto&) {}), "taken");
   EXPECT_EQ(refusal([](auto& a) { a.mutable_meeting()->clear_neighbours(); }), "taken");  // It trains alone.
   EXPECT_EQ(refusal([](auto& a) { a.set_without_weights(false); }), "taken");
-  const auto first = [](pb::Assignment& a) -> pb::Neighbour& { return *a.mutable_meeting()->mutable_neighbours(0); };
+  const auto first = [](pb::Assignment& a) -> pb::Neighbour& {
+    return *a.mutable_meeting()->mutable_neighbours(0);
+  };
   const std::vector<std::function<void(pb::Assignment&)>> wrong = {
       [](auto& a) { a.clear_meeting(); },
       [](auto& a) { a.mutable_train()->set_result(pb::Train::CHANGE); },
@@ -602,7 +668,9 @@ TEST(Wire, RefusesMeetingsThatMakeNoSense) {
   for (std::size_t i = 0; i < wrong.size(); ++i) EXPECT_NE(refusal(wrong[i]), "taken") << i;
   for (const bool without : {false, true}) {
     const ToDevice message = Assignment{1, RoundId{1}, EvaluateAssignment{}};
-    EXPECT_EQ(Refusal(message, [&](auto& m) { m.mutable_assignment()->set_without_weights(without); }) == "taken", !without);
+    EXPECT_EQ(
+        Refusal(message, [&](auto& m) { m.mutable_assignment()->set_without_weights(without); }) == "taken",
+        !without);
     EXPECT_EQ(Refusal(message,
                       [&](auto& m) {
                         m.mutable_assignment()->mutable_collect();
@@ -621,8 +689,9 @@ TEST(Wire, RefusesWhatDevicesCannotSayOfMeetings) {
   EXPECT_NE(ready([](auto& r) { r.set_address("dns:///pi:1"); }), "taken");
   EXPECT_NE(ready([](auto& r) { r.set_address(std::string(1000, 'x') + ":1"); }), "taken");
   EXPECT_NE(ready([](auto& r) {
-    for (std::uint64_t i = 0; i < 17; ++i) r.add_models(i);
-  }), "taken");
+              for (std::uint64_t i = 0; i < 17; ++i) r.add_models(i);
+            }),
+            "taken");
   const auto met = [](const std::function<void(pb::Answer&)>& change) {
     return Refusal(FromDevice(Answer{.met = {{DeviceId{1}, 4}, {DeviceId{2}, 4}}}),
                    [&](pb::FromDevice& m) { change(*m.mutable_answer()); });
@@ -632,10 +701,12 @@ TEST(Wire, RefusesWhatDevicesCannotSayOfMeetings) {
   EXPECT_NE(met([](auto& a) { a.mutable_met(0)->set_bytes(kMost); }), "taken");
   EXPECT_NE(met([](auto& a) { a.set_meet_seconds(kInfinity); }), "taken");
   EXPECT_NE(met([](auto& a) {
-    for (std::uint64_t i = 3; i < 5000; ++i) a.add_met()->set_device(i);
-  }), "taken");
+              for (std::uint64_t i = 3; i < 5000; ++i) a.add_met()->set_device(i);
+            }),
+            "taken");
   const auto relay = [](const std::function<void(pb::Relay&)>& change) {
-    return Refusal(FromDevice(Relay{1, DeviceId{1}, 0, 4}), [&](pb::FromDevice& m) { change(*m.mutable_relay()); });
+    return Refusal(FromDevice(Relay{1, DeviceId{1}, 0, 4}),
+                   [&](pb::FromDevice& m) { change(*m.mutable_relay()); });
   };
   EXPECT_EQ(relay([](auto&) {}), "taken");
   EXPECT_NE(relay([](auto& r) { r.set_bytes(0); }), "taken");
@@ -643,22 +714,27 @@ TEST(Wire, RefusesWhatDevicesCannotSayOfMeetings) {
   EXPECT_NE(relay([](auto& r) { r.set_bytes(kMostRelayBytes + 4); }), "taken");
   EXPECT_NE(relay([](auto& r) { r.set_offset(2); }), "taken");
   EXPECT_NE(relay([](auto& r) { r.set_offset(kMost - 3); }), "taken");
-  EXPECT_NE(Refusal(FromDevice(Relayed{1, DeviceId{1}, 0, 4}), [](auto& m) { m.mutable_relayed()->set_offset(3); }),
-            "taken");
+  EXPECT_NE(
+      Refusal(FromDevice(Relayed{1, DeviceId{1}, 0, 4}), [](auto& m) { m.mutable_relayed()->set_offset(3); }),
+      "taken");
 }
 
 TEST(Wire, RefusesVerdictsThatSayNothing) {
   for (const int outcome : {0, 4}) {
     EXPECT_NE(Refusal(ToDevice(Verdict{}),
-                      [&](auto& m) { m.mutable_verdict()->set_outcome(static_cast<pb::Verdict::Outcome>(outcome)); }),
+                      [&](auto& m) {
+                        m.mutable_verdict()->set_outcome(static_cast<pb::Verdict::Outcome>(outcome));
+                      }),
               "taken");
   }
-  EXPECT_NE(Refusal(ToDevice(Verdict{}), [](auto& m) { m.mutable_verdict()->set_reason("\x1b[2J"); }), "taken");
+  EXPECT_NE(Refusal(ToDevice(Verdict{}), [](auto& m) { m.mutable_verdict()->set_reason("\x1b[2J"); }),
+            "taken");
 }
 
 TEST(Wire, RefusesWhatIsNoMessage) {
-  for (const std::string_view bytes : {std::string_view(), std::string_view("\x0a"), std::string_view("garbage"),
-                                       std::string_view("\x0a\x03\x12\x01\xff")}) {
+  for (const std::string_view bytes :
+       {std::string_view(), std::string_view("\x0a"), std::string_view("garbage"),
+        std::string_view("\x0a\x03\x12\x01\xff")}) {
     EXPECT_EQ(ParseFromDevice(bytes).status().code(), StatusCode::kCorrupt);
     EXPECT_EQ(ParseToDevice(bytes).status().code(), StatusCode::kCorrupt);
   }

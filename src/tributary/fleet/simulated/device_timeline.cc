@@ -31,9 +31,14 @@ Bytes TotalOf(std::span<const TransferPart> parts) {
 // nobody is told to stop, and is worked out afterwards.
 class Round {
  public:
-  Round(std::span<const ServerShard> servers, std::span<const DeviceTask> tasks, TimePoint start, std::optional<Duration> deadline,
-        std::size_t quorum, const CutWork& cut)
-      : servers_(servers), patience_(deadline), quorum_(quorum), cut_(cut), queue_(clock_), links_(RatesOf(servers)) {
+  Round(std::span<const ServerShard> servers, std::span<const DeviceTask> tasks, TimePoint start,
+        std::optional<Duration> deadline, std::size_t quorum, const CutWork& cut)
+      : servers_(servers),
+        patience_(deadline),
+        quorum_(quorum),
+        cut_(cut),
+        queue_(clock_),
+        links_(RatesOf(servers)) {
     clock_.AdvanceTo(start);
     server_free_ = start;
     devices_.reserve(tasks.size());
@@ -120,10 +125,14 @@ class Round {
     if (flow == kNever) return;
     device.message = queue_.Schedule(flow, [this, &device, leg] {
       switch (leg) {
-        case Device::Leg::kPull: return Pull(device);
-        case Device::Leg::kUp: return Cross(device, Direction::kUp);
-        case Device::Leg::kDown: return Cross(device, Direction::kDown);
-        case Device::Leg::kPush: return Push(device);
+        case Device::Leg::kPull:
+          return Pull(device);
+        case Device::Leg::kUp:
+          return Cross(device, Direction::kUp);
+        case Device::Leg::kDown:
+          return Cross(device, Direction::kDown);
+        case Device::Leg::kPush:
+          return Push(device);
       }
     });
   }
@@ -131,7 +140,8 @@ class Round {
   // Its bytes may flow now.
   void Cross(Device& device, Direction direction) {
     const DeviceTask::Crossing& crossing = device.task.crossings[device.times.downs.size()];
-    Transfer(device, direction, SplitOverServers(servers_, direction == Direction::kUp ? crossing.up : crossing.down));
+    Transfer(device, direction,
+             SplitOverServers(servers_, direction == Direction::kUp ? crossing.up : crossing.down));
   }
 
   // The coordinator has what a device sent over the cut.
@@ -157,9 +167,8 @@ class Round {
   // If nobody is left to wait for, or it has been long enough, all that wait are replied to.
   void ReleaseIfAll() {
     if (!cut_.waits || waiting_.empty()) return;
-    const auto expected = std::ranges::count_if(devices_, [&](const Device& device) {
-      return !device.settled() && device.times.taken == closed_;
-    });
+    const auto expected = std::ranges::count_if(
+        devices_, [&](const Device& device) { return !device.settled() && device.times.taken == closed_; });
     const bool all = waiting_.size() == static_cast<std::size_t>(expected);
     const bool in_time = clock_.Now() < until_ || waiting_.size() < quorum_;
     if (all || !in_time) Release();
@@ -203,7 +212,8 @@ class Round {
 
   void Pull(Device& device) {
     if (!device.times.pull_begin) device.times.pull_begin = clock_.Now();
-    Transfer(device, Direction::kDown, SplitOverServers(servers_, device.task.pull[device.times.pulls.size()]));
+    Transfer(device, Direction::kDown,
+             SplitOverServers(servers_, device.task.pull[device.times.pulls.size()]));
   }
 
   void Push(Device& device) {
@@ -259,11 +269,13 @@ class Round {
   // The next segment begins if the link is free and there is one to send.
   void SendNext(Device& device) {
     if (device.sending) return;
-    if (device.times.pulls.size() < device.task.pull.size()) return Message(device, clock_.Now(), Device::Leg::kPull);
+    if (device.times.pulls.size() < device.task.pull.size())
+      return Message(device, clock_.Now(), Device::Leg::kPull);
     // One crossing is over before the next part of the work begins.
     const std::size_t crossed = device.times.ups.size();
     if (crossed < device.crossings()) {
-      if (device.times.parts.size() == device.task.pull.size() + crossed) Message(device, clock_.Now(), Device::Leg::kUp);
+      if (device.times.parts.size() == device.task.pull.size() + crossed)
+        Message(device, clock_.Now(), Device::Leg::kUp);
       return;
     }
     const std::size_t pushed = device.times.pushes.size();
@@ -274,10 +286,14 @@ class Round {
 
   std::vector<Busy>& LegOf(Device& device) {
     switch (device.leg) {
-      case Device::Leg::kPull: return device.times.pulls;
-      case Device::Leg::kUp: return device.times.ups;
-      case Device::Leg::kDown: return device.times.downs;
-      case Device::Leg::kPush: break;
+      case Device::Leg::kPull:
+        return device.times.pulls;
+      case Device::Leg::kUp:
+        return device.times.ups;
+      case Device::Leg::kDown:
+        return device.times.downs;
+      case Device::Leg::kPush:
+        break;
     }
     return device.times.pushes;
   }
@@ -300,12 +316,14 @@ class Round {
       const bool up = device.leg == Device::Leg::kUp;
       (up ? device.times.crossed_up : device.times.pulled) += device.transfer_bytes;
       if (up) return Arrived(device);
-      if (device.times.pulls.size() == device.task.pull.size() && !device.times.pull_end) device.times.pull_end = now;
+      if (device.times.pulls.size() == device.task.pull.size() && !device.times.pull_end)
+        device.times.pull_end = now;
       SendNext(device);
       Compute(device);
       return;
     }
-    const bool crashes = std::holds_alternative<CrashesInUpload>(device.task.fault) && UntilCrash(device) <= 1;
+    const bool crashes =
+        std::holds_alternative<CrashesInUpload>(device.task.fault) && UntilCrash(device) <= 1;
     device.times.pushed += device.transfer_bytes;
     device.times.pushes.push_back({device.message_begin, now});
     if (!crashes && device.times.pushes.size() < device.task.push.size()) return SendNext(device);
@@ -391,8 +409,9 @@ void DecideEnd(TimePoint deadline, std::size_t quorum, RoundTimes& round) {
 
 }  // namespace
 
-RoundTimes SimulateRound(std::span<const ServerShard> servers, std::span<const DeviceTask> tasks, TimePoint start,
-                         std::optional<Duration> deadline, std::size_t quorum, const CutWork& cut) {
+RoundTimes SimulateRound(std::span<const ServerShard> servers, std::span<const DeviceTask> tasks,
+                         TimePoint start, std::optional<Duration> deadline, std::size_t quorum,
+                         const CutWork& cut) {
   TRIBUTARY_CHECK(!servers.empty() && (!deadline || *deadline >= Duration(0)));
   Round play(servers, tasks, start, deadline, quorum, cut);
   RoundTimes round{.start = start, .devices = play.Play()};

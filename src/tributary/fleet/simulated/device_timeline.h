@@ -71,8 +71,8 @@ struct CutWork {
 };
 
 enum class DeviceOutcome {
-  kArrived,   // Its update is in the round.
-  kLate,      // Its update came after the round's end and is discarded; or a cut was closed before it came there.
+  kArrived,  // Its update is in the round.
+  kLate,  // Its update came after the round's end and is discarded; or a cut was closed before it came there.
   kAbsent,    // Took no part.
   kVanished,  // Gone on the way.
   kCrashed,   // Broke off in its upload.
@@ -139,7 +139,8 @@ struct RoundTimes {
 //
 // Late devices are played to their end, as a real one would go on until it is told: `settled` says when they are free
 // again. Their traffic after the round's end is not felt by any other round.
-RoundTimes SimulateRound(std::span<const ServerShard> servers, std::span<const DeviceTask> tasks, TimePoint start,
-                         std::optional<Duration> deadline, std::size_t quorum, const CutWork& cut = {});
+RoundTimes SimulateRound(std::span<const ServerShard> servers, std::span<const DeviceTask> tasks,
+                         TimePoint start, std::optional<Duration> deadline, std::size_t quorum,
+                         const CutWork& cut = {});
 
 }  // namespace tributary

@@ -17,7 +17,9 @@ TimePoint At(double seconds) { return FromSeconds(seconds); }
 
 // All of it before the first segment leaves.
 std::function<TimePoint(std::size_t, TimePoint)> Takes(double seconds) {
-  return [seconds](std::size_t part, TimePoint begin) { return part == 0 ? begin + FromSeconds(seconds) : begin; };
+  return [seconds](std::size_t part, TimePoint begin) {
+    return part == 0 ? begin + FromSeconds(seconds) : begin;
+  };
 }
 
 const std::vector<ServerShard> kUnlimitedServer = MakeEvenServers(1, Bytes{1000}, {});
@@ -181,7 +183,8 @@ TEST(DeviceTimeline, FaultsEndADeviceWhereTheyStrike) {
 }
 
 TEST(DeviceTimeline, AVanishedUploadLeavesItsShareToTheOthers) {
-  const std::vector<ServerShard> servers = MakeEvenServers(1, Bytes{1000}, {BytesEachSecond(100), kUnlimited});
+  const std::vector<ServerShard> servers =
+      MakeEvenServers(1, Bytes{1000}, {BytesEachSecond(100), kUnlimited});
   std::vector<DeviceTask> tasks(2, {.push = {Bytes{1000}}});
   tasks[0].fault = Vanishes{At(4)};
   const RoundTimes round = SimulateRound(servers, tasks, TimePoint(0), std::nullopt, 0);
@@ -225,8 +228,13 @@ Cut RandomCut(Rng& rng) {
     for (std::size_t layer = run.first; layer <= run.last; ++layer) sum += sizes[layer];
     return sum;
   };
-  cut.task = {.device = {1}, .setup = FromSeconds(setup / 2), .round_trip = FromSeconds(setup),
-              .up = BytesEachSecond(500), .down = BytesEachSecond(1000), .pull = {}, .push = {}};
+  cut.task = {.device = {1},
+              .setup = FromSeconds(setup / 2),
+              .round_trip = FromSeconds(setup),
+              .up = BytesEachSecond(500),
+              .down = BytesEachSecond(1000),
+              .pull = {},
+              .push = {}};
   std::vector<double> parts;
   const auto add = [&](const LayerRun& run, const PassProfile& pass) {
     parts.push_back(0);

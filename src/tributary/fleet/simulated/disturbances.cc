@@ -20,7 +20,8 @@ bool Names(const Disturbance& disturbance, const DeviceProfile& profile) {
 
 bool HappensIn(const Disturbance& disturbance, RoundId round) {
   if (!disturbance.rounds) return true;
-  return std::find(disturbance.rounds->begin(), disturbance.rounds->end(), round) != disturbance.rounds->end();
+  return std::find(disturbance.rounds->begin(), disturbance.rounds->end(), round) !=
+         disturbance.rounds->end();
 }
 
 void Disturb(const Disturbance& disturbance, Rng rng, TimePoint start, Trouble& trouble) {
@@ -35,14 +36,19 @@ void Disturb(const Disturbance& disturbance, Rng rng, TimePoint start, Trouble& 
     case DisturbanceKind::kLose:
       if (undecided) trouble.fault = LosesUpdate{};
       break;
-    case DisturbanceKind::kCorrupt: trouble.corrupt = true; break;
-    case DisturbanceKind::kSlow: trouble.slow *= disturbance.factor; break;
+    case DisturbanceKind::kCorrupt:
+      trouble.corrupt = true;
+      break;
+    case DisturbanceKind::kSlow:
+      trouble.slow *= disturbance.factor;
+      break;
   }
 }
 
 }  // namespace
 
-std::vector<Trouble> DrawTroubles(std::span<const Disturbance> disturbances, std::span<const DeviceProfile> profiles,
+std::vector<Trouble> DrawTroubles(std::span<const Disturbance> disturbances,
+                                  std::span<const DeviceProfile> profiles,
                                   std::span<const DeviceId> participants, std::uint64_t seed, RoundId round,
                                   TimePoint start) {
   std::vector<Trouble> troubles(participants.size());
@@ -54,10 +60,12 @@ std::vector<Trouble> DrawTroubles(std::span<const Disturbance> disturbances, std
     for (const DeviceId device : participants) {
       if (Names(disturbances[d], profiles[device.value])) named.push_back(device);
     }
-    const auto count = static_cast<std::size_t>(std::llround(disturbances[d].share * static_cast<double>(named.size())));
+    const auto count =
+        static_cast<std::size_t>(std::llround(disturbances[d].share * static_cast<double>(named.size())));
     const std::uint64_t key = Rng::ForStream(seed, DeviceId{d}, "disturbance").Next();
     for (const DeviceId device : ChooseParticipants(named, count, key, round)) {
-      Disturb(disturbances[d], Rng::ForStream(key, device, "disturbance", round.value), start, troubles[place[device]]);
+      Disturb(disturbances[d], Rng::ForStream(key, device, "disturbance", round.value), start,
+              troubles[place[device]]);
     }
   }
   return troubles;

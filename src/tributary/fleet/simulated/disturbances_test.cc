@@ -42,7 +42,8 @@ TEST(Disturbances, TakeTheShareTheyNameAnewEachRound) {
 }
 
 TEST(Disturbances, ReachOnlyWhomAndWhenTheyName) {
-  const Disturbance slow{.kind = DisturbanceKind::kSlow, .devices = std::string("pi"), .rounds = {{RoundId{2}}}, .factor = 100};
+  const Disturbance slow{
+      .kind = DisturbanceKind::kSlow, .devices = std::string("pi"), .rounds = {{RoundId{2}}}, .factor = 100};
   for (const Trouble& trouble : Draw(slow, RoundId{1})) EXPECT_EQ(trouble.slow, 1);
   const auto troubles = Draw(slow, RoundId{2});
   for (std::size_t i = 0; i < troubles.size(); ++i) EXPECT_EQ(troubles[i].slow, i < 4 ? 100 : 1);

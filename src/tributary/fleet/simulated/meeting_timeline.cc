@@ -15,7 +15,11 @@ namespace {
 class Meetings {
  public:
   Meetings(std::span<const MeetingTask> tasks, std::span<const MeetingFlow> flows, Bytes size)
-      : tasks_(tasks), flows_(flows), size_(static_cast<double>(size.value)), links_(2 * tasks.size()), state_(flows.size()) {
+      : tasks_(tasks),
+        flows_(flows),
+        size_(static_cast<double>(size.value)),
+        links_(2 * tasks.size()),
+        state_(flows.size()) {
     times_.begins.assign(flows.size(), kNever);
     times_.ends.assign(flows.size(), kNever);
   }
@@ -84,7 +88,8 @@ class Meetings {
     const double down = tasks_[flows_[flow].to].down.value / 8 / static_cast<double>(DownOf(flow).size());
     const double rate = std::min(up, down);
     if (rate == state.rate && state.version > 0) return;
-    if (state.rate > 0 && now > state.since) state.left = std::max(0.0, state.left - (now - state.since) * state.rate);
+    if (state.rate > 0 && now > state.since)
+      state.left = std::max(0.0, state.left - (now - state.since) * state.rate);
     state.since = now;
     state.rate = rate;
     ++state.version;
@@ -103,7 +108,8 @@ class Meetings {
 
 }  // namespace
 
-MeetingTimes SimulateMeetings(std::span<const MeetingTask> tasks, std::span<const MeetingFlow> flows, Bytes size) {
+MeetingTimes SimulateMeetings(std::span<const MeetingTask> tasks, std::span<const MeetingFlow> flows,
+                              Bytes size) {
   return Meetings(tasks, flows, size).Run();
 }
 

@@ -33,6 +33,7 @@ struct MeetingTimes {
 // it, and a flow moves at the lower of what its two ends give it; what it cannot use of the other end is not passed on.
 //
 // Deterministic, and exact to the nanosecond. Costs O(log flows) for each neighbour of a device at each beginning and end.
-MeetingTimes SimulateMeetings(std::span<const MeetingTask> tasks, std::span<const MeetingFlow> flows, Bytes size);
+MeetingTimes SimulateMeetings(std::span<const MeetingTask> tasks, std::span<const MeetingFlow> flows,
+                              Bytes size);
 
 }  // namespace tributary

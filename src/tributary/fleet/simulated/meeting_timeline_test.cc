@@ -24,7 +24,7 @@ TEST(Meetings, OneModelTakesItsBytesOverTheSlowerEnd) {
   const std::vector<MeetingFlow> flows = {{0, 1}, {1, 0}};
   const MeetingTimes times = SimulateMeetings(tasks, flows, Bytes{1'000'000});
   EXPECT_EQ(times.begins[0], seconds(1));
-  EXPECT_EQ(times.ends[0], seconds(3));           // 8 Mbit at 4 Mbit/s
+  EXPECT_EQ(times.ends[0], seconds(3));                    // 8 Mbit at 4 Mbit/s
   EXPECT_EQ(times.ends[1], seconds(5) + milliseconds(8));  // at 1 Gbit/s
 }
 
@@ -83,7 +83,8 @@ TEST(Meetings, UnlimitedLinksTakeNoTime) {
 
 // The same written down as it is said: at every change all rates are worked out anew, and the next change is looked for among
 // all flows.
-std::vector<double> Naive(std::span<const MeetingTask> tasks, std::span<const MeetingFlow> flows, double size) {
+std::vector<double> Naive(std::span<const MeetingTask> tasks, std::span<const MeetingFlow> flows,
+                          double size) {
   const std::size_t n = flows.size();
   std::vector<double> begin(n), left(n), ends(n, -1);
   std::set<std::size_t> waiting, moving;
@@ -133,8 +134,9 @@ TEST(Meetings, AgreeWithTheNaivePlayer) {
     const std::size_t count = 2 + rng.Below(8);
     std::vector<MeetingTask> tasks;
     for (std::size_t i = 0; i < count; ++i) {
-      MeetingTask task = Device(1e6 * (1 + static_cast<double>(rng.Below(50))), 1e6 * (1 + static_cast<double>(rng.Below(50))),
-                                milliseconds(rng.Below(4000)));
+      MeetingTask task =
+          Device(1e6 * (1 + static_cast<double>(rng.Below(50))),
+                 1e6 * (1 + static_cast<double>(rng.Below(50))), milliseconds(rng.Below(4000)));
       task.setup = milliseconds(rng.Below(5));
       task.round_trip = milliseconds(rng.Below(50));
       if (rng.Below(5) == 0) task.sends = 0.1 + 0.9 * rng.Uniform();

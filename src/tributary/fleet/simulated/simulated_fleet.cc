@@ -23,10 +23,13 @@ constexpr std::size_t kLongestBlock = 65536;
 // What compression should make of a byte of an update, before any has been seen: a place takes about a byte.
 double FirstRatio(const CompressionOptions& options) {
   switch (options.kind) {
-    case CompressionKind::kDense: return 1;
+    case CompressionKind::kDense:
+      return 1;
     case CompressionKind::kAdaptiveTopK:  // Its first step is sparse.
-    case CompressionKind::kTopK: return std::min(1.0, options.ratio * 5 / 4);
-    case CompressionKind::kInt8: return 0.25;
+    case CompressionKind::kTopK:
+      return std::min(1.0, options.ratio * 5 / 4);
+    case CompressionKind::kInt8:
+      return 0.25;
   }
   return 1;
 }
@@ -67,20 +70,22 @@ SimulatedFleet::SimulatedFleet(SimulatedFleetOptions options)
     const LocalData& data = options_.data[profile.id.value];
     if (!options_.own_streams.empty()) {
       const auto& own = options_.own_streams[profile.id.value];
-      streams_.back() = std::make_unique<DeviceStream>(DeviceStream{SimulatedStream(Arrivals(own), options_.buffer), {}, own});
+      streams_.back() = std::make_unique<DeviceStream>(
+          DeviceStream{SimulatedStream(Arrivals(own), options_.buffer), {}, own});
       continue;
     }
     std::optional<Playback> playback;
     if (profile.stream_rate.value > 0) {
       const RateSteps& steps = profile.stream_programme;
       auto programme = RateProgramme::Make(profile.stream_rate, steps.steps, steps.after);
-      playback.emplace(PlayAtRate(std::move(programme).value(), data.training.size(), options_.seed, profile.id));
+      playback.emplace(
+          PlayAtRate(std::move(programme).value(), data.training.size(), options_.seed, profile.id));
     } else if (options_.recorded_speed) {
       playback.emplace(PlayAsRecorded(*data.dataset, data.training, *options_.recorded_speed));
     }
     if (!playback) continue;
-    streams_.back() = std::make_unique<DeviceStream>(
-        DeviceStream{SimulatedStream(std::move(playback->arrivals), options_.buffer), std::move(playback->order), {}});
+    streams_.back() = std::make_unique<DeviceStream>(DeviceStream{
+        SimulatedStream(std::move(playback->arrivals), options_.buffer), std::move(playback->order), {}});
   }
   for (std::size_t i = 0; i < options_.threads; ++i) {
     workers_.emplace_back(options_.model, ExecutorOptions{.device = options_.device});
@@ -90,7 +95,8 @@ SimulatedFleet::SimulatedFleet(SimulatedFleetOptions options)
 }
 
 SimulatedFleet::Played SimulatedFleet::Play(const Inquiry& inquiry, std::span<const Trouble> troubles,
-                                            const std::function<Part(DeviceId)>& part_of, const CutWork& cut) const {
+                                            const std::function<Part(DeviceId)>& part_of,
+                                            const CutWork& cut) const {
   const std::span<const DeviceId> participants = inquiry.participants;
   Played played;
   played.stream_waits.assign(participants.size(), Duration(0));
@@ -100,7 +106,8 @@ SimulatedFleet::Played SimulatedFleet::Play(const Inquiry& inquiry, std::span<co
     part.work.slow = troubles[i].slow;
     // Nothing is taken for evaluations: held-out samples lie there.
     const DeviceStream* const stream = part.samples > 0 ? streams_[profile.id.value].get() : nullptr;
-    const TimePoint arrival = stream != nullptr ? stream->stream.Ready(part.samples).value_or(kNever) : TimePoint(0);
+    const TimePoint arrival =
+        stream != nullptr ? stream->stream.Ready(part.samples).value_or(kNever) : TimePoint(0);
     DeviceTask task;
     task.device = profile.id;
     task.start = clock_.Now();
@@ -111,7 +118,8 @@ SimulatedFleet::Played SimulatedFleet::Play(const Inquiry& inquiry, std::span<co
     CutTask(part.plan, *charge_.unit_bytes(), task);
     if (part.answer) task.push = {*part.answer};
     if (part.bare) task.pull = {Bytes{0}};
-    for (Bytes& bytes : task.push) bytes.value = std::llround(part.push_ratio * static_cast<double>(bytes.value));
+    for (Bytes& bytes : task.push)
+      bytes.value = std::llround(part.push_ratio * static_cast<double>(bytes.value));
     task.pull.front() += part.received;
     task.push.back() += part.shared;
     task.crossings = part.crossings;
@@ -168,13 +176,15 @@ void SimulatedFleet::Counted(RoundId round) {
   }
 }
 
-Status SimulatedFleet::Compress(Compression& compression, RoundId round, Update& update, std::vector<float>& seen) const {
+Status SimulatedFleet::Compress(Compression& compression, RoundId round, Update& update,
+                                std::vector<float>& seen) const {
   seen.resize(update.parameters.size());
   TRIBUTARY_ASSIGN_OR_RETURN(const std::int64_t bytes,
                              compression.compressor.Apply(round, compression.counted, update, seen));
   compression.answered = round;
-  compression.ratio = static_cast<double>(bytes + static_cast<std::int64_t>(update.statistics.size() * sizeof(float))) /
-                      static_cast<double>((update.parameters.size() + update.statistics.size()) * sizeof(float));
+  compression.ratio =
+      static_cast<double>(bytes + static_cast<std::int64_t>(update.statistics.size() * sizeof(float))) /
+      static_cast<double>((update.parameters.size() + update.statistics.size()) * sizeof(float));
   update.parameters = seen;
   return OkStatus();
 }
@@ -187,7 +197,8 @@ std::vector<std::uint32_t> SimulatedFleet::SharedWith(DeviceId device) const {
   return places;
 }
 
-void SimulatedFleet::ReadShared(const TrainAssignment& assignment, DeviceId device, Samples& samples, Batch& batch) {
+void SimulatedFleet::ReadShared(const TrainAssignment& assignment, DeviceId device, Samples& samples,
+                                Batch& batch) {
   const LocalData& data = options_.data[device.value];
   BatchKey key{assignment.seed, device, static_cast<std::uint64_t>(samples.first)};
   std::vector<std::uint32_t> places;
@@ -202,11 +213,13 @@ void SimulatedFleet::ReadShared(const TrainAssignment& assignment, DeviceId devi
   GatherBatch(*data.dataset, places, assignment.augment, key, batch);
 }
 
-void SimulatedFleet::ReadFromStream(const TrainAssignment& assignment, DeviceId device, std::int64_t first, Batch& batch) {
+void SimulatedFleet::ReadFromStream(const TrainAssignment& assignment, DeviceId device, std::int64_t first,
+                                    Batch& batch) {
   DeviceStream& stream = *streams_[device.value];
   const LocalData& data = options_.data[device.value];
   const BatchKey key{assignment.seed, device, static_cast<std::uint64_t>(first)};
-  if (stream.own == nullptr) return ReadStream(data, *stream.order, first, assignment.batch, key, assignment.augment, batch);
+  if (stream.own == nullptr)
+    return ReadStream(data, *stream.order, first, assignment.batch, key, assignment.augment, batch);
   const auto samples = stream.own->Samples(first, assignment.batch, data.dataset->normalisation());
   TRIBUTARY_CHECK(samples.ok());  // Each of them fits, or it would not have arrived.
   std::vector<std::uint32_t> all(assignment.batch);
@@ -224,7 +237,8 @@ TrainHooks SimulatedFleet::HooksOf(const TrainAssignment& assignment, DeviceId d
   } else if (streams_[device.value] != nullptr && assignment.epochs == 0) {
     hooks.samples = samples.count;
     hooks.read = [this, &assignment, device, &samples](std::uint64_t step, Batch& batch) {
-      ReadFromStream(assignment, device, samples.first + static_cast<std::int64_t>(step * assignment.batch), batch);
+      ReadFromStream(assignment, device, samples.first + static_cast<std::int64_t>(step * assignment.batch),
+                     batch);
     };
   }
   if (samples.choice != nullptr) {
@@ -238,8 +252,9 @@ TrainHooks SimulatedFleet::HooksOf(const TrainAssignment& assignment, DeviceId d
   return hooks;
 }
 
-Status SimulatedFleet::TrainOne(Worker& worker, const TrainAssignment& assignment, const SharedWeights& weights,
-                                Samples& samples, bool corrupt, DeviceReport& report, UpdateSink& sink) {
+Status SimulatedFleet::TrainOne(Worker& worker, const TrainAssignment& assignment,
+                                const SharedWeights& weights, Samples& samples, bool corrupt,
+                                DeviceReport& report, UpdateSink& sink) {
   const std::size_t index = report.device.value;
   const LocalData& data = options_.data[index];
   const Bytes shared_bytes{static_cast<std::int64_t>(samples.share * RecordBytes(FormatOf(*data.dataset)))};
@@ -261,7 +276,8 @@ Status SimulatedFleet::TrainOne(Worker& worker, const TrainAssignment& assignmen
     if (!compressions_.empty() && compressions_[index]) {
       refused = Compress(*compressions_[index], assignment.round, trained->update, changed);
       const double all = static_cast<double>(BytesOf(*options_.charged).value);
-      report.up.value = std::llround(compressions_[index]->ratio * all) + shared_bytes.value + samples.crossed.value;
+      report.up.value =
+          std::llround(compressions_[index]->ratio * all) + shared_bytes.value + samples.crossed.value;
     }
     if (refused.ok()) refused = sink.Accept(report.device, trained->update);
   }
@@ -284,8 +300,8 @@ Status SimulatedFleet::CheckStreams(std::span<const DeviceId> devices) const {
 StatusOr<RoundReport> SimulatedFleet::Train(const RoundRequest& request, UpdateSink& sink) {
   if (options_.gossip) return TrainMeetings(request);
   const std::vector<Trouble> troubles =
-      DrawTroubles(options_.disturbances, options_.profiles, request.participants, options_.seed, request.round,
-                   clock_.Now());
+      DrawTroubles(options_.disturbances, options_.profiles, request.participants, options_.seed,
+                   request.round, clock_.Now());
   std::vector<TrainAssignment> assignments;
   for (std::size_t i = 0; i < request.participants.size(); ++i) {
     assignments.push_back(request.assignment);
@@ -296,7 +312,8 @@ StatusOr<RoundReport> SimulatedFleet::Train(const RoundRequest& request, UpdateS
     const std::size_t place = next++;
     const TrainAssignment& assignment = assignments[place];
     SampleCounts samples = SamplesOf(assignment, options_.data[device.value]);
-    const auto sample = static_cast<std::int64_t>(RecordBytes(FormatOf(*options_.data[device.value].dataset)));
+    const auto sample =
+        static_cast<std::int64_t>(RecordBytes(FormatOf(*options_.data[device.value].dataset)));
     const auto received = static_cast<std::int64_t>(SharedWith(device).size());
     // A stream goes on where a data set would be at its end.
     const auto batch = static_cast<std::int64_t>(assignment.batch);
@@ -306,13 +323,21 @@ StatusOr<RoundReport> SimulatedFleet::Train(const RoundRequest& request, UpdateS
     std::vector<std::size_t> steps = StepSizes(assignment, device);
     if (steps.size() == 1) steps[0] += static_cast<std::size_t>(received);
     const auto of_work = [&](std::int64_t own) { return static_cast<double>(own + received); };
-    const StepWork work{of_work(samples.first), of_work(samples.last), kTrainingPasses * of_work(samples.all)};
+    const StepWork work{of_work(samples.first), of_work(samples.last),
+                        kTrainingPasses * of_work(samples.all)};
     const StepPlanner* planner = PlannerOf(device, work);
     const Compression* compression = CompressionOf(device);
-    return Part{work, samples.all, planner != nullptr ? planner->plan() : charge_.Whole(), {}, false,
-                compression != nullptr ? compression->ratio : 1, share, Bytes{received * sample},
+    return Part{work,
+                samples.all,
+                planner != nullptr ? planner->plan() : charge_.Whole(),
+                {},
+                false,
+                compression != nullptr ? compression->ratio : 1,
+                share,
+                Bytes{received * sample},
                 Bytes{static_cast<std::int64_t>(share) * sample},
-                CrossingsOf(assignment, device), std::move(steps)};
+                CrossingsOf(assignment, device),
+                std::move(steps)};
   };
   TRIBUTARY_CHECK(options_.cut.has_value() == (request.server != nullptr));
   const Played played = Play(request, troubles, part, CutWorkOf(request, assignments));
@@ -328,10 +353,12 @@ StatusOr<RoundReport> SimulatedFleet::Train(const RoundRequest& request, UpdateS
     const Duration between = walk != nullptr ? walk->between() : FromSeconds(costs.between);
     report.devices.push_back(ReportOf(times.devices[i], played.stream_waits[i], between, times));
     if (times.devices[i].pull_end) report.devices.back().injected += mine.received;
-    samples[i] = {0, mine.samples, SharedWith(device), mine.share, {}, {}, true, times.devices[i].crossed_up, {}};
+    samples[i] = {0,  mine.samples, SharedWith(device),          mine.share, {},
+                  {}, true,         times.devices[i].crossed_up, {}};
     if (walk != nullptr && !walk->choice().chosen().empty()) {
       samples[i].choice = &walk->choice();
-      report.devices.back().kept = {MeanMacs(walk->choice().menu(), walk->choice().chosen()), walk->choice().chosen()};
+      report.devices.back().kept = {MeanMacs(walk->choice().menu(), walk->choice().chosen()),
+                                    walk->choice().chosen()};
     }
     DeviceStream* const stream = streams_[device.value].get();
     if (stream != nullptr && times.devices[i].compute_end) {
@@ -350,8 +377,9 @@ StatusOr<RoundReport> SimulatedFleet::Train(const RoundRequest& request, UpdateS
     }
   }
 
-  const Status status = options_.cut ? TrainCut(request, assignments, played, troubles, samples, report, sink)
-                                     : TrainAll(request, assignments, played, troubles, samples, report, sink);
+  const Status status = options_.cut
+                            ? TrainCut(request, assignments, played, troubles, samples, report, sink)
+                            : TrainAll(request, assignments, played, troubles, samples, report, sink);
   clock_.AdvanceTo(times.end);
   if (!status.ok()) return status;
   shared_.clear();
@@ -360,14 +388,16 @@ StatusOr<RoundReport> SimulatedFleet::Train(const RoundRequest& request, UpdateS
     if (device.outcome != Outcome::kApplied) continue;
     for (const std::uint32_t sample : samples[place].shared) shared_.push_back({device.device, sample});
   }
-  for (std::size_t i = 0; i < report.devices.size(); ++i) ReportStream(times.end, samples[i], report.devices[i]);
+  for (std::size_t i = 0; i < report.devices.size(); ++i)
+    ReportStream(times.end, samples[i], report.devices[i]);
   return report;
 }
 
 void SimulatedFleet::ReportStream(TimePoint end, const Samples& samples, DeviceReport& report) {
   DeviceStream* const stream = streams_[report.device.value].get();
   if (stream == nullptr) return;
-  if (stream->own) stream->own->Forget(samples.first + (report.outcome == Outcome::kApplied ? samples.count : 0));
+  if (stream->own)
+    stream->own->Forget(samples.first + (report.outcome == Outcome::kApplied ? samples.count : 0));
   stream->stream.Observe(end);
   report.stream.emplace();
   report.stream->rate = stream->stream.rate();
@@ -379,16 +409,16 @@ void SimulatedFleet::ReportStream(TimePoint end, const Samples& samples, DeviceR
 }
 
 Status SimulatedFleet::TrainAll(const RoundRequest& request, std::span<const TrainAssignment> assignments,
-                                const Played& played, std::span<const Trouble> troubles, std::vector<Samples>& samples,
-                                RoundReport& report, UpdateSink& sink) {
+                                const Played& played, std::span<const Trouble> troubles,
+                                std::vector<Samples>& samples, RoundReport& report, UpdateSink& sink) {
   std::vector<std::size_t> arrived;
   for (std::size_t i = 0; i < assignments.size(); ++i) {
     if (played.times.devices[i].outcome == DeviceOutcome::kArrived) arrived.push_back(i);
   }
   return pool_.Run(arrived.size(), [&](std::size_t worker, std::size_t job) -> Status {
     const std::size_t place = arrived[job];
-    return TrainOne(workers_[worker], assignments[place], request.weights, samples[place], troubles[place].corrupt,
-                    report.devices[place], sink);
+    return TrainOne(workers_[worker], assignments[place], request.weights, samples[place],
+                    troubles[place].corrupt, report.devices[place], sink);
   });
 }
 
@@ -396,8 +426,9 @@ std::optional<SamplesPerSecond> SimulatedFleet::StreamRate(DeviceId device) cons
   return streams_[device.value] ? streams_[device.value]->stream.rate() : std::nullopt;
 }
 
-std::vector<DeviceId> SimulatedFleet::Answering(const Inquiry& inquiry, const std::function<double(DeviceId)>& passes,
-                                                Bytes answer, bool bare) {
+std::vector<DeviceId> SimulatedFleet::Answering(const Inquiry& inquiry,
+                                                const std::function<double(DeviceId)>& passes, Bytes answer,
+                                                bool bare) {
   const auto part = [&](DeviceId device) {
     const double all = passes(device);
     return Part{{.first = all, .passes = all}, 0, charge_.Whole(), answer, bare, 1};
@@ -411,7 +442,8 @@ std::vector<DeviceId> SimulatedFleet::Answering(const Inquiry& inquiry, const st
   return answering;
 }
 
-StatusOr<EvaluationTotals> SimulatedFleet::Evaluate(const EvaluateAssignment& assignment, const Inquiry& inquiry) {
+StatusOr<EvaluationTotals> SimulatedFleet::Evaluate(const EvaluateAssignment& assignment,
+                                                    const Inquiry& inquiry) {
   const auto passes = [&](DeviceId device) {
     return static_cast<double>(options_.data[device.value].held_out.size());
   };
@@ -441,7 +473,8 @@ StatusOr<Moments> SimulatedFleet::Calibrate(const CalibrateAssignment& assignmen
     std::vector<Moments> each(some.size());
     TRIBUTARY_RETURN_IF_ERROR(pool_.Run(some.size(), [&](std::size_t worker, std::size_t job) -> Status {
       const LocalData& data = options_.data[some[job].value];
-      TRIBUTARY_ASSIGN_OR_RETURN(each[job], workers_[worker].Calibrate(assignment, inquiry.weights, some[job], data));
+      TRIBUTARY_ASSIGN_OR_RETURN(each[job],
+                                 workers_[worker].Calibrate(assignment, inquiry.weights, some[job], data));
       return OkStatus();
     }));
     for (const Moments& device : each) totals += device;
@@ -449,7 +482,8 @@ StatusOr<Moments> SimulatedFleet::Calibrate(const CalibrateAssignment& assignmen
   return totals;
 }
 
-StatusOr<EvaluationTotals> SimulatedFleet::EvaluateCentrally(const Dataset& dataset, const SharedWeights& weights) {
+StatusOr<EvaluationTotals> SimulatedFleet::EvaluateCentrally(const Dataset& dataset,
+                                                             const SharedWeights& weights) {
   return EvaluateInParts(pool_, options_.cut ? testers_ : workers_, dataset, weights);
 }
 

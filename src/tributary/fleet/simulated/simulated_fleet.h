@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tributary/base/clock.h"
+#include "tributary/base/worker_pool.h"
 #include "tributary/data/polled_stream.h"
 #include "tributary/device/gossip_model.h"
 #include "tributary/device/local_data.h"
@@ -18,7 +19,6 @@
 #include "tributary/fleet/simulated/simulated_stream.h"
 #include "tributary/fleet/simulated/step_charge.h"
 #include "tributary/fleet/simulated/thin_walk.h"
-#include "tributary/base/worker_pool.h"
 
 namespace tributary {
 
@@ -27,7 +27,7 @@ struct SimulatedFleetOptions {
   std::shared_ptr<const Model> charged;  // whose time and bytes are charged: the same, or what it stands for
   std::vector<DeviceProfile> profiles;   // `samples` is filled in from the data
   std::vector<LocalData> data;           // one per profile
-  std::vector<Server> servers;  // rates; each holds an equal share of the bytes
+  std::vector<Server> servers;           // rates; each holds an equal share of the bytes
   std::vector<Disturbance> disturbances;
   TransferOptions transfers;
   CompressionOptions compression;
@@ -44,7 +44,8 @@ struct SimulatedFleetOptions {
     CutWire wire;
     std::shared_ptr<const Model> whole, rest;
     MacsPerSecond compute;
-    NodeIndex waits_from = 0;  // the first node of the rest that needs the whole batch; past its end if none does
+    NodeIndex waits_from =
+        0;  // the first node of the rest that needs the whole batch; past its end if none does
   };
   std::optional<Cut> cut;
   // Where devices choose how much of the network they train.
@@ -56,7 +57,7 @@ struct SimulatedFleetOptions {
   // Where devices have models of their own: how their local steps go.
   std::optional<OptimiserOptions> gossip;
   std::uint64_t seed = 1;
-  std::size_t threads = 1;  // of the pool; results do not depend on it
+  std::size_t threads = 1;                 // of the pool; results do not depend on it
   TorchDevice device = TorchDevice::kCpu;  // of all passes
 };
 
@@ -104,7 +105,7 @@ class SimulatedFleet : public Fleet {
   // A device's part in an inquiry.
   struct Part {
     StepWork work;
-    std::int64_t samples = 0;     // that it takes from its stream, if it has one
+    std::int64_t samples = 0;  // that it takes from its stream, if it has one
     StepPlan plan;
     std::optional<Bytes> answer;  // instead of an update
     bool bare = false;            // no weights go to it
@@ -118,7 +119,7 @@ class SimulatedFleet : public Fleet {
   struct Played {
     std::vector<Part> parts;  // per participant, as the others
     std::vector<DeviceTask> tasks;
-    std::vector<Duration> stream_waits;  // from its first weights to its work's beginning
+    std::vector<Duration> stream_waits;            // from its first weights to its work's beginning
     std::vector<std::unique_ptr<ThinWalk>> walks;  // where devices choose what they train; null where not
     RoundTimes times;
   };
@@ -138,8 +139,8 @@ class SimulatedFleet : public Fleet {
                                    const DeviceTask& task) const;
   Duration LongestPush(const DeviceTask& task, std::size_t participants) const;
   // Plays an inquiry that nothing disturbs, to its end, and says who answered in time. `passes`: forward, over samples.
-  std::vector<DeviceId> Answering(const Inquiry& inquiry, const std::function<double(DeviceId)>& passes, Bytes answer,
-                                  bool bare = false);
+  std::vector<DeviceId> Answering(const Inquiry& inquiry, const std::function<double(DeviceId)>& passes,
+                                  Bytes answer, bool bare = false);
   // What a device remembers of its compression, and how its updates come out of it.
   struct Compression {
     explicit Compression(const SimulatedFleetOptions& options);
@@ -160,7 +161,7 @@ class SimulatedFleet : public Fleet {
     // Of a cut network: how it goes on over the cut, and whether what the device answers arrives.
     std::function<StatusOr<CutReply>(const CutBatch&)> cross;
     bool arrives = true;
-    Bytes crossed{0};  // over the cut, to the coordinator
+    Bytes crossed{0};                     // over the cut, to the coordinator
     const RoundChoice* choice = nullptr;  // what its steps train, if not everything
   };
   // Of the samples that were shared in the last round, those that are not this device's own.
@@ -168,15 +169,15 @@ class SimulatedFleet : public Fleet {
   // How it reads those, and what it trains of the network. `samples` must outlive them.
   TrainHooks HooksOf(const TrainAssignment& assignment, DeviceId device, Samples& samples);
   // One device's training, and what becomes of its update: for any thread.
-  Status TrainOne(Worker& worker, const TrainAssignment& assignment, const SharedWeights& weights, Samples& samples,
-                  bool corrupt, DeviceReport& report, UpdateSink& sink);
+  Status TrainOne(Worker& worker, const TrainAssignment& assignment, const SharedWeights& weights,
+                  Samples& samples, bool corrupt, DeviceReport& report, UpdateSink& sink);
   // Trains those whose updates arrive; where the network is cut, with the coordinator's part of it.
-  Status TrainAll(const RoundRequest& request, std::span<const TrainAssignment> assignments, const Played& played,
-                  std::span<const Trouble> troubles, std::vector<Samples>& samples, RoundReport& report,
-                  UpdateSink& sink);
-  Status TrainCut(const RoundRequest& request, std::span<const TrainAssignment> assignments, const Played& played,
-                  std::span<const Trouble> troubles, std::vector<Samples>& samples, RoundReport& report,
-                  UpdateSink& sink);
+  Status TrainAll(const RoundRequest& request, std::span<const TrainAssignment> assignments,
+                  const Played& played, std::span<const Trouble> troubles, std::vector<Samples>& samples,
+                  RoundReport& report, UpdateSink& sink);
+  Status TrainCut(const RoundRequest& request, std::span<const TrainAssignment> assignments,
+                  const Played& played, std::span<const Trouble> troubles, std::vector<Samples>& samples,
+                  RoundReport& report, UpdateSink& sink);
   // What is wrong with a stream of their own.
   Status CheckStreams(std::span<const DeviceId> devices) const;
   // What there is to say of a device's stream at the end of a round, whose samples were these.
@@ -199,14 +200,14 @@ class SimulatedFleet : public Fleet {
   SimulatedFleetOptions options_;
   std::vector<ServerShard> shards_;
   StepCharge charge_;
-  std::vector<std::unique_ptr<StepPlanner>> planners_;       // per device, once it has been asked
+  std::vector<std::unique_ptr<StepPlanner>> planners_;      // per device, once it has been asked
   std::vector<std::unique_ptr<Compression>> compressions_;  // likewise
   std::vector<OwnModel> own_models_;                        // per device, where they have them
   std::vector<ModelMix> mixes_;                             // one per thread, likewise
   VirtualClock clock_;
   WorkerPool pool_;
-  std::vector<Worker> workers_;   // one per thread
-  std::vector<Worker> testers_;   // likewise on the whole network, where devices have a part of it
+  std::vector<Worker> workers_;  // one per thread
+  std::vector<Worker> testers_;  // likewise on the whole network, where devices have a part of it
   struct DeviceStream {
     SimulatedStream stream;
     std::optional<ReplayOrder> order;   // of the device's own samples; or
@@ -217,7 +218,8 @@ class SimulatedFleet : public Fleet {
     std::uint32_t place;  // in the data set
   };
   std::vector<SharedSample> shared_;  // in the last round
-  std::vector<std::unique_ptr<DeviceStream>> streams_;  // per device; null where data lie there from the start
+  std::vector<std::unique_ptr<DeviceStream>>
+      streams_;  // per device; null where data lie there from the start
 };
 
 }  // namespace tributary

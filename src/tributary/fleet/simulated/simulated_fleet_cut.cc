@@ -36,7 +36,8 @@ std::vector<std::size_t> SimulatedFleet::StepSizes(const TrainAssignment& assign
   return sizes;
 }
 
-std::vector<DeviceTask::Crossing> SimulatedFleet::CrossingsOf(const TrainAssignment& assignment, DeviceId device) const {
+std::vector<DeviceTask::Crossing> SimulatedFleet::CrossingsOf(const TrainAssignment& assignment,
+                                                              DeviceId device) const {
   std::vector<DeviceTask::Crossing> crossings;
   if (!options_.cut) return crossings;
   const CutWire& wire = options_.cut->wire;
@@ -76,10 +77,12 @@ std::vector<Duration> SimulatedFleet::LengthsOf(const DeviceProfile& profile, co
     }
     return FromSeconds(seconds);
   };
-  return {sum(costs.forward, false), sum(costs.forward, true) + sum(costs.backward, true), sum(costs.backward, false)};
+  return {sum(costs.forward, false), sum(costs.forward, true) + sum(costs.backward, true),
+          sum(costs.backward, false)};
 }
 
-CutWork SimulatedFleet::CutWorkOf(const RoundRequest& request, std::span<const TrainAssignment> assignments) const {
+CutWork SimulatedFleet::CutWorkOf(const RoundRequest& request,
+                                  std::span<const TrainAssignment> assignments) const {
   CutWork work;
   if (!options_.cut) return work;
   const SimulatedFleetOptions::Cut& cut = *options_.cut;
@@ -117,8 +120,8 @@ CutWork SimulatedFleet::CutWorkOf(const RoundRequest& request, std::span<const T
 // its pass, which would take a worker for each: it gives up there, and does its pass again, to the same bits, when there
 // is a reply for it. Of a round of many steps it does those before again too, with the replies it had.
 Status SimulatedFleet::TrainCut(const RoundRequest& request, std::span<const TrainAssignment> assignments,
-                                const Played& played, std::span<const Trouble> troubles, std::vector<Samples>& samples,
-                                RoundReport& report, UpdateSink& sink) {
+                                const Played& played, std::span<const Trouble> troubles,
+                                std::vector<Samples>& samples, RoundReport& report, UpdateSink& sink) {
   CutServer& server = *request.server;
   const CutWire& wire = options_.cut->wire;
   const int crossings = wire.crossings() * request.assignment.steps;
@@ -130,9 +133,11 @@ Status SimulatedFleet::TrainCut(const RoundRequest& request, std::span<const Tra
       const auto needed = static_cast<std::size_t>(std::min(run + 1, crossings));
       const bool refused = report.devices[i].outcome == Outcome::kRefused;
       samples[i].arrives = times.outcome == DeviceOutcome::kArrived;
-      if (!refused && (run + 1 == runs && runs > 1 ? samples[i].arrives : times.taken >= needed)) places.push_back(i);
+      if (!refused && (run + 1 == runs && runs > 1 ? samples[i].arrives : times.taken >= needed))
+        places.push_back(i);
       samples[i].cross = [&, i](const CutBatch& batch) -> StatusOr<CutReply> {
-        if (static_cast<std::size_t>(batch.crossing) >= played.times.devices[i].taken) return Cancelled("it is gone");
+        if (static_cast<std::size_t>(batch.crossing) >= played.times.devices[i].taken)
+          return Cancelled("it is gone");
         if (server.Reply(i, batch.crossing) == nullptr) {
           TRIBUTARY_ASSIGN_OR_RETURN(const auto values, Travelled(wire.Up(batch.crossing), batch.values));
           TRIBUTARY_RETURN_IF_ERROR(server.Take(i, {batch.crossing, values, batch.labels}));
@@ -145,8 +150,8 @@ Status SimulatedFleet::TrainCut(const RoundRequest& request, std::span<const Tra
     }
     TRIBUTARY_RETURN_IF_ERROR(pool_.Run(places.size(), [&](std::size_t worker, std::size_t job) -> Status {
       const std::size_t place = places[job];
-      return TrainOne(workers_[worker], assignments[place], request.weights, samples[place], troubles[place].corrupt,
-                      report.devices[place], sink);
+      return TrainOne(workers_[worker], assignments[place], request.weights, samples[place],
+                      troubles[place].corrupt, report.devices[place], sink);
     }));
     if (run + 1 == runs) break;
     const Status closed = server.Close(run);
@@ -154,7 +159,8 @@ Status SimulatedFleet::TrainCut(const RoundRequest& request, std::span<const Tra
     for (const std::size_t place : places) {
       if (server.Reply(place, run) != nullptr) continue;
       report.devices[place].outcome = Outcome::kRefused;
-      report.devices[place].reason = closed.ok() ? "what it sent over the cut cannot be learnt from" : closed.message();
+      report.devices[place].reason =
+          closed.ok() ? "what it sent over the cut cannot be learnt from" : closed.message();
     }
   }
   return OkStatus();

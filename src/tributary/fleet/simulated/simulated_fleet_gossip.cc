@@ -40,8 +40,8 @@ std::vector<SimulatedFleet::MeetingDevice> SimulatedFleet::PlayMeetings(const Ro
                                                                         RoundReport& report) {
   const TimePoint start = clock_.Now();
   const std::size_t count = request.participants.size();
-  const std::vector<Trouble> troubles =
-      DrawTroubles(options_.disturbances, options_.profiles, request.participants, options_.seed, request.round, start);
+  const std::vector<Trouble> troubles = DrawTroubles(
+      options_.disturbances, options_.profiles, request.participants, options_.seed, request.round, start);
   std::vector<MeetingDevice> devices(count);
   std::vector<MeetingTask> tasks(count);
   std::vector<Busy> computing(count);
@@ -66,7 +66,8 @@ std::vector<SimulatedFleet::MeetingDevice> SimulatedFleet::PlayMeetings(const Ro
     if (std::holds_alternative<Vanishes>(fault) || std::holds_alternative<Absent>(fault)) continue;
     // The coordinator's word to begin, and then the samples.
     const TimePoint told = start + profile.setup + profile.round_trip / 2;
-    const TimePoint arrival = stream != nullptr ? stream->stream.Ready(device.samples.count).value_or(kNever) : TimePoint(0);
+    const TimePoint arrival =
+        stream != nullptr ? stream->stream.Ready(device.samples.count).value_or(kNever) : TimePoint(0);
     const double seconds = kTrainingPasses * static_cast<double>(device.samples.count) * charge_.macs() *
                            troubles[i].slow / profile.compute.value;
     if (arrival == kNever || !(seconds < kLongestCompute)) continue;
@@ -135,7 +136,9 @@ StatusOr<RoundReport> SimulatedFleet::TrainMeetings(const RoundRequest& request)
   std::vector<MeetingDevice> devices = PlayMeetings(request, report);
   TRIBUTARY_RETURN_IF_ERROR(CheckStreams(request.participants));
   own_models_.resize(options_.profiles.size());
-  const auto own = [&](std::size_t place) -> OwnModel& { return own_models_[request.participants[place].value]; };
+  const auto own = [&](std::size_t place) -> OwnModel& {
+    return own_models_[request.participants[place].value];
+  };
   TRIBUTARY_RETURN_IF_ERROR(pool_.Run(devices.size(), [&](std::size_t worker, std::size_t i) -> Status {
     MeetingDevice& device = devices[i];
     if (!device.computes) return OkStatus();
@@ -188,7 +191,8 @@ StatusOr<RoundReport> SimulatedFleet::TrainMeetings(const RoundRequest& request)
     return OkStatus();
   }));
   clock_.AdvanceTo(report.end);
-  for (std::size_t i = 0; i < devices.size(); ++i) ReportStream(report.end, devices[i].samples, report.devices[i]);
+  for (std::size_t i = 0; i < devices.size(); ++i)
+    ReportStream(report.end, devices[i].samples, report.devices[i]);
   return report;
 }
 

@@ -23,26 +23,37 @@ double Sum(const std::vector<double>& values, const LayerRun& run) { return Sum(
 
 Outcome OutcomeOf(DeviceOutcome outcome) {
   switch (outcome) {
-    case DeviceOutcome::kArrived: return Outcome::kApplied;
-    case DeviceOutcome::kLate: return Outcome::kLate;
-    case DeviceOutcome::kCrashed: return Outcome::kCrashed;
+    case DeviceOutcome::kArrived:
+      return Outcome::kApplied;
+    case DeviceOutcome::kLate:
+      return Outcome::kLate;
+    case DeviceOutcome::kCrashed:
+      return Outcome::kCrashed;
     case DeviceOutcome::kAbsent:
     case DeviceOutcome::kVanished:
     case DeviceOutcome::kLost:
-    case DeviceOutcome::kStuck: return Outcome::kLost;
+    case DeviceOutcome::kStuck:
+      return Outcome::kLost;
   }
   return Outcome::kLost;
 }
 
 std::string ReasonOf(DeviceOutcome outcome) {
   switch (outcome) {
-    case DeviceOutcome::kArrived: return "";
-    case DeviceOutcome::kLate: return "it arrived after the round had ended";
-    case DeviceOutcome::kCrashed: return "it broke off in the middle of its upload";
-    case DeviceOutcome::kAbsent: return "it was not there";
-    case DeviceOutcome::kVanished: return "it vanished";
-    case DeviceOutcome::kLost: return "its update was lost on the way";
-    case DeviceOutcome::kStuck: return "it never finished";
+    case DeviceOutcome::kArrived:
+      return "";
+    case DeviceOutcome::kLate:
+      return "it arrived after the round had ended";
+    case DeviceOutcome::kCrashed:
+      return "it broke off in the middle of its upload";
+    case DeviceOutcome::kAbsent:
+      return "it was not there";
+    case DeviceOutcome::kVanished:
+      return "it vanished";
+    case DeviceOutcome::kLost:
+      return "its update was lost on the way";
+    case DeviceOutcome::kStuck:
+      return "it never finished";
   }
   return "";
 }
@@ -134,7 +145,8 @@ StepObservation ObservationOf(const DeviceTimes& times, Duration stream_wait, co
   const auto stretch = [&](const LayerRun& run, double extra, Duration taken, std::vector<double>& layers) {
     const double expected = Sum(layers, run) + extra;
     const double factor = expected > 0 ? ToSeconds(taken) / expected : 1;
-    for (std::size_t unit = run.first; unit <= run.last && unit < layers.size(); ++unit) layers[unit] *= factor;
+    for (std::size_t unit = run.first; unit <= run.last && unit < layers.size(); ++unit)
+      layers[unit] *= factor;
     return factor;
   };
   const auto taken = [&](std::size_t part) {
@@ -154,7 +166,8 @@ StepObservation ObservationOf(const DeviceTimes& times, Duration stream_wait, co
   return seen;
 }
 
-DeviceReport ReportOf(const DeviceTimes& times, Duration stream_wait, Duration between, const RoundTimes& round) {
+DeviceReport ReportOf(const DeviceTimes& times, Duration stream_wait, Duration between,
+                      const RoundTimes& round) {
   const auto until_end = [&](std::vector<Busy> intervals) {
     for (Busy& busy : intervals) {
       busy.begin = std::clamp(busy.begin, round.start, round.end);

@@ -51,6 +51,7 @@ StepObservation ObservationOf(const DeviceTimes& times, Duration stream_wait, co
 
 // A device's time from the round's start to its end, divided into what it did; what it would have done after the end
 // does not count. `between` is what it computes between its first pass forward and its last pass back.
-DeviceReport ReportOf(const DeviceTimes& times, Duration stream_wait, Duration between, const RoundTimes& round);
+DeviceReport ReportOf(const DeviceTimes& times, Duration stream_wait, Duration between,
+                      const RoundTimes& round);
 
 }  // namespace tributary

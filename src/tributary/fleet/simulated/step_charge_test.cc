@@ -36,7 +36,10 @@ class StepChargeTest : public testing::Test {
     Played played;
     played.costs = charge_.Costs(profile, work);
     played.plan = StepPlanner({.strategy = strategy}, charge_.unit_bytes(), played.costs).plan();
-    played.task = {.setup = profile.setup, .round_trip = profile.round_trip, .up = profile.uplink, .down = profile.downlink};
+    played.task = {.setup = profile.setup,
+                   .round_trip = profile.round_trip,
+                   .up = profile.uplink,
+                   .down = profile.downlink};
     CutTask(played.plan, *charge_.unit_bytes(), played.task);
     played.task.compute = [parts = PartsOf(played.costs, played.plan)](std::size_t part, TimePoint begin) {
       return begin + parts[part];
@@ -94,7 +97,8 @@ TEST_F(StepChargeTest, TimesAddUpLessWhatWasHidden) {
       // What the model of plans says is hidden: all transfers and all computing, less the time it takes.
       const TransferProfile costs = StepPlanner({}, charge_.unit_bytes(), played.costs).Profile();
       double busy = 0;
-      for (const auto& [pass, plan] : {std::pair(costs.Forward(), played.plan.pull), std::pair(costs.Backward(), played.plan.push)}) {
+      for (const auto& [pass, plan] :
+           {std::pair(costs.Forward(), played.plan.pull), std::pair(costs.Backward(), played.plan.push)}) {
         busy += pass.setup * static_cast<double>(plan.size()) - FinishTime(pass, plan);
         for (const double time : pass.transfer) busy += time;
         for (const double time : pass.compute) busy += time;

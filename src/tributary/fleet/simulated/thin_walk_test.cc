@@ -21,7 +21,8 @@ class ThinWalkTest : public ::testing::Test {
   static DropoutMenu MenuOf(DropoutMethod method) {
     const Model model(BuildZooGraph({.name = "resnet8"}).value());
     // The first method takes from the front, the second from widths.
-    return DropoutMenu::Make(model, {.method = method, .front = testing::FrontFor(model, {0.9, 0.7, 0.5, 0.3, 0.1})})
+    return DropoutMenu::Make(model,
+                             {.method = method, .front = testing::FrontFor(model, {0.9, 0.7, 0.5, 0.3, 0.1})})
         .value();
   }
 
@@ -36,7 +37,9 @@ class ThinWalkTest : public ::testing::Test {
     work.until = until;
     return work;
   }
-  static RoundChoice ChoiceFrom(const DropoutMenu& menu) { return RoundChoice(menu, {1, DeviceId{0}, RoundId{1}}); }
+  static RoundChoice ChoiceFrom(const DropoutMenu& menu) {
+    return RoundChoice(menu, {1, DeviceId{0}, RoundId{1}});
+  }
   RoundChoice Choice() const { return ChoiceFrom(menu_); }
   static TimePoint WalkAll(ThinWalk& walk, std::size_t parts, TimePoint begin) {
     for (std::size_t part = 0; part < parts; ++part) begin = walk.Part(part, begin);
@@ -52,8 +55,8 @@ struct Naive {
   TimePoint end{0};
   bool always_fitted = true;
 };
-Naive WalkNaively(const DropoutMenu& menu, const Availability& availability, const std::vector<double>& seconds,
-                  TimePoint begin, TimePoint until) {
+Naive WalkNaively(const DropoutMenu& menu, const Availability& availability,
+                  const std::vector<double>& seconds, TimePoint begin, TimePoint until) {
   Naive walk{{}, begin};
   for (std::size_t step = 0; step < seconds.size(); ++step) {
     const double slot = ToSeconds(until - walk.end) / static_cast<double>(seconds.size() - step);
@@ -78,7 +81,9 @@ TEST_F(ThinWalkTest, DecidesAsTheRuleHasItAndIsInTimeWheneverSomethingFits) {
   std::set<std::uint32_t> seen;
   for (int trial = 0; trial < 400; ++trial) {
     const Availability availability =
-        Availability::Make(RandomSteps{milliseconds(50 + rng.Below(1000)), 0.05, 1}, rng.Next(), DeviceId{trial % 7U}).value();
+        Availability::Make(RandomSteps{milliseconds(50 + rng.Below(1000)), 0.05, 1}, rng.Next(),
+                           DeviceId{trial % 7U})
+            .value();
     std::vector<double> seconds(1 + rng.Below(12));
     for (double& each : seconds) each = Uniform(rng, 0.05, 1);
     const TimePoint begin = FromSeconds(Uniform(rng, 0, 5));
@@ -121,7 +126,8 @@ TEST_F(ThinWalkTest, WithoutADeadlineEverythingIsTrainedAndWithoutAProcessorNoth
   const Availability all;
   ThinWalk walk(all, WorkOf({1, 1}, kNever, true), Choice());
   EXPECT_NEAR(ToSeconds(WalkAll(walk, 4, TimePoint(0))), 2, 1e-8);
-  EXPECT_EQ(walk.choice().chosen(), std::vector<std::uint32_t>(2, static_cast<std::uint32_t>(menu_.entries().size() - 1)));
+  EXPECT_EQ(walk.choice().chosen(),
+            std::vector<std::uint32_t>(2, static_cast<std::uint32_t>(menu_.entries().size() - 1)));
   EXPECT_NEAR(ToSeconds(walk.between()), 1, 1e-8);
 
   const auto trace = Trace::Make({{TimePoint(0), 1.0}, {FromSeconds(0.5), 0.0}}, Trace::After::kHold).value();

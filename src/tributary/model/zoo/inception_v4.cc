@@ -41,7 +41,8 @@ class Block {
   }
   NodeIndex Halved(const std::string& part) {
     const std::int64_t padding = small_ ? 1 : 0;
-    return b_.Add(name_ + "." + part, MaxPool{.kernel = {3, 3}, .stride = {2, 2}, .padding = {padding, padding}}, {input_});
+    return b_.Add(name_ + "." + part,
+                  MaxPool{.kernel = {3, 3}, .stride = {2, 2}, .padding = {padding, padding}}, {input_});
   }
   NodeIndex Averaged(const std::string& branch, std::int64_t channels) {
     const NodeIndex mean = b_.Add(
@@ -49,7 +50,9 @@ class Block {
         AvgPool{.kernel = {3, 3}, .stride = {1, 1}, .padding = {1, 1}, .count_padding = false}, {input_});
     return One(branch + ".1", mean, {channels, {1, 1}});
   }
-  NodeIndex Join(const std::vector<NodeIndex>& branches) { return b_.Add(name_ + ".concat", Concat{}, branches); }
+  NodeIndex Join(const std::vector<NodeIndex>& branches) {
+    return b_.Add(name_ + ".concat", Concat{}, branches);
+  }
 
  private:
   GraphBuilder& b_;
@@ -67,13 +70,15 @@ NodeIndex InceptionA(Block block) {
 
 NodeIndex ReductionA(Block block) {
   return block.Join({block.Branch("branch0", {{384, k3, 2, false}}),
-                     block.Branch("branch1", {{192, k1}, {224, k3}, {256, k3, 2, false}}), block.Halved("branch2")});
+                     block.Branch("branch1", {{192, k1}, {224, k3}, {256, k3, 2, false}}),
+                     block.Halved("branch2")});
 }
 
 NodeIndex InceptionB(Block block) {
-  return block.Join({block.Branch("branch0", {{384, k1}}), block.Branch("branch1", {{192, k1}, {224, kWide}, {256, kTall}}),
-                     block.Branch("branch2", {{192, k1}, {192, kTall}, {224, kWide}, {224, kTall}, {256, kWide}}),
-                     block.Averaged("branch3", 128)});
+  return block.Join(
+      {block.Branch("branch0", {{384, k1}}), block.Branch("branch1", {{192, k1}, {224, kWide}, {256, kTall}}),
+       block.Branch("branch2", {{192, k1}, {192, kTall}, {224, kWide}, {224, kTall}, {256, kWide}}),
+       block.Averaged("branch3", 128)});
 }
 
 NodeIndex ReductionB(Block block) {

@@ -18,13 +18,21 @@ struct Design {
 
 Design DesignOf(int depth) {
   switch (depth) {
-    case 8: return {{1, 1, 1}, 16, false};
-    case 20: return {{3, 3, 3}, 16, false};
-    case 18: return {{2, 2, 2, 2}, 64, false};
-    case 34: return {{3, 4, 6, 3}, 64, false};
-    case 50: return {{3, 4, 6, 3}, 64, true};
-    case 152: return {{3, 8, 36, 3}, 64, true};
-    default: TRIBUTARY_CHECK(false); return {};
+    case 8:
+      return {{1, 1, 1}, 16, false};
+    case 20:
+      return {{3, 3, 3}, 16, false};
+    case 18:
+      return {{2, 2, 2, 2}, 64, false};
+    case 34:
+      return {{3, 4, 6, 3}, 64, false};
+    case 50:
+      return {{3, 4, 6, 3}, 64, true};
+    case 152:
+      return {{3, 8, 36, 3}, 64, true};
+    default:
+      TRIBUTARY_CHECK(false);
+      return {};
   }
 }
 
@@ -42,8 +50,8 @@ NodeIndex ConvNorm(GraphBuilder& b, const std::string& conv, const std::string& 
   return b.Add(norm, BatchNorm{}, {x});
 }
 
-NodeIndex Block(GraphBuilder& b, const std::string& name, NodeIndex input, std::int64_t width, std::int64_t stride,
-                bool bottleneck) {
+NodeIndex Block(GraphBuilder& b, const std::string& name, NodeIndex input, std::int64_t width,
+                std::int64_t stride, bool bottleneck) {
   const std::int64_t out = bottleneck ? 4 * width : width;
   NodeIndex x = input;
   if (bottleneck) {

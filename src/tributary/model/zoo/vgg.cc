@@ -11,10 +11,15 @@ namespace {
 // Convolutions in each of the five stages.
 std::vector<int> StageDepths(int depth) {
   switch (depth) {
-    case 11: return {1, 1, 2, 2, 2};
-    case 16: return {2, 2, 3, 3, 3};
-    case 19: return {2, 2, 4, 4, 4};
-    default: TRIBUTARY_CHECK(false); return {};
+    case 11:
+      return {1, 1, 2, 2, 2};
+    case 16:
+      return {2, 2, 3, 3, 3};
+    case 19:
+      return {2, 2, 4, 4, 4};
+    default:
+      TRIBUTARY_CHECK(false);
+      return {};
   }
 }
 

@@ -150,7 +150,8 @@ void WeightedSum::AddValues(double weight, std::size_t offset, std::span<const f
 }
 
 void WeightedSum::CheckRoom(std::size_t offset, std::size_t count) const {
-  TRIBUTARY_CHECK(count == 0 || (weights_.Largest(offset, count) <= room_ && weights_.Smallest(offset, count) >= 0));
+  TRIBUTARY_CHECK(count == 0 ||
+                  (weights_.Largest(offset, count) <= room_ && weights_.Smallest(offset, count) >= 0));
 }
 
 }  // namespace tributary

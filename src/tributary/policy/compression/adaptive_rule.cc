@@ -6,7 +6,9 @@ namespace tributary {
 
 double Energy::LostShare() const { return total > 0 ? std::abs(total - kept) / total : 0; }
 
-bool SendsSparse(const AdaptiveState& state, double delta) { return state.steps == 0 || state.lost_share <= delta; }
+bool SendsSparse(const AdaptiveState& state, double delta) {
+  return state.steps == 0 || state.lost_share <= delta;
+}
 
 void Observe(AdaptiveState& state, bool sparse, Energy energy, double weight) {
   const double measured = energy.LostShare();

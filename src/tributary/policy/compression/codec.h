@@ -12,9 +12,9 @@ namespace tributary {
 // What is sent together: neighbouring transfer units of a flat buffer.
 struct UnitRun {
   std::size_t first_unit = 0;
-  std::size_t offset = 0;                  // of its first element in the whole buffer
-  std::span<const std::size_t> sizes;      // elements of each unit in it
-  std::span<float> values;                 // of all of them
+  std::size_t offset = 0;              // of its first element in the whole buffer
+  std::span<const std::size_t> sizes;  // elements of each unit in it
+  std::span<float> values;             // of all of them
 };
 
 // Turns gradients into blocks of bytes (encoded_blocks.h), in order. How the units are divided into runs, and into blocks,

@@ -27,16 +27,22 @@ Status Outside(std::string_view key, std::string_view allowed, double found) {
   return InvalidArgument(text.str());
 }
 
-bool Selects(CompressionKind kind) { return kind == CompressionKind::kTopK || kind == CompressionKind::kAdaptiveTopK; }
+bool Selects(CompressionKind kind) {
+  return kind == CompressionKind::kTopK || kind == CompressionKind::kAdaptiveTopK;
+}
 
 }  // namespace
 
 std::string_view NameOf(CompressionKind kind) {
   switch (kind) {
-    case CompressionKind::kDense: return "dense";
-    case CompressionKind::kTopK: return "top-k";
-    case CompressionKind::kAdaptiveTopK: return "adaptive-top-k";
-    case CompressionKind::kInt8: return "int8";
+    case CompressionKind::kDense:
+      return "dense";
+    case CompressionKind::kTopK:
+      return "top-k";
+    case CompressionKind::kAdaptiveTopK:
+      return "adaptive-top-k";
+    case CompressionKind::kInt8:
+      return "int8";
   }
   return "";
 }
@@ -47,8 +53,10 @@ StatusOr<CompressionKind> ParseCompressionKind(std::string_view name) {
 
 std::string_view NameOf(SelectionScope scope) {
   switch (scope) {
-    case SelectionScope::kUnit: return "unit";
-    case SelectionScope::kGlobal: return "global";
+    case SelectionScope::kUnit:
+      return "unit";
+    case SelectionScope::kGlobal:
+      return "global";
   }
   return "";
 }

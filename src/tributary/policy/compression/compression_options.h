@@ -13,8 +13,8 @@ enum class CompressionKind {
   kAdaptiveTopK,  // the largest where little is lost by it, all otherwise
   kInt8,          // every value as a byte
 };
-inline constexpr CompressionKind kCompressionKinds[] = {CompressionKind::kDense, CompressionKind::kTopK,
-                                                        CompressionKind::kAdaptiveTopK, CompressionKind::kInt8};
+inline constexpr CompressionKind kCompressionKinds[] = {
+    CompressionKind::kDense, CompressionKind::kTopK, CompressionKind::kAdaptiveTopK, CompressionKind::kInt8};
 std::string_view NameOf(CompressionKind kind);
 StatusOr<CompressionKind> ParseCompressionKind(std::string_view name);
 
@@ -30,8 +30,9 @@ StatusOr<SelectionScope> ParseSelectionScope(std::string_view name);
 struct CompressionOptions {
   CompressionKind kind = CompressionKind::kDense;
   double ratio = 0.1;  // top-k: the share of elements kept. Less is fewer bytes and a staler residual
-  double delta = 0.3;  // adaptive: the most that may be lost of the squared norm. More is sparse in more steps
-  double ewma = 0.1;   // adaptive: the weight of the newest measurement. More follows faster, noise too
+  double delta =
+      0.3;            // adaptive: the most that may be lost of the squared norm. More is sparse in more steps
+  double ewma = 0.1;  // adaptive: the weight of the newest measurement. More follows faster, noise too
   SelectionScope scope = SelectionScope::kUnit;  // top-k
   bool error_feedback = true;  // what is not sent is added to the next gradient; costs a float per parameter
 

@@ -8,8 +8,10 @@ namespace tributary {
 namespace {
 
 TEST(CompressionOptions, NamesComeBack) {
-  for (const CompressionKind kind : kCompressionKinds) EXPECT_EQ(ParseCompressionKind(NameOf(kind)).value(), kind);
-  for (const SelectionScope scope : kSelectionScopes) EXPECT_EQ(ParseSelectionScope(NameOf(scope)).value(), scope);
+  for (const CompressionKind kind : kCompressionKinds)
+    EXPECT_EQ(ParseCompressionKind(NameOf(kind)).value(), kind);
+  for (const SelectionScope scope : kSelectionScopes)
+    EXPECT_EQ(ParseSelectionScope(NameOf(scope)).value(), scope);
   EXPECT_NE(ParseCompressionKind("topk").status().message().find("did you mean 'top-k'"), std::string::npos);
   EXPECT_FALSE(ParseSelectionScope("layer").ok());
 }
@@ -17,7 +19,8 @@ TEST(CompressionOptions, NamesComeBack) {
 TEST(CompressionOptions, AreRefusedInWords) {
   EXPECT_TRUE(Validate({}).ok());
   const auto words = [](CompressionOptions options) { return Validate(options).message(); };
-  EXPECT_EQ(words({.ratio = 0}), "compression: ratio must be above 0 and at most 1 (1 keeps every element); found 0");
+  EXPECT_EQ(words({.ratio = 0}),
+            "compression: ratio must be above 0 and at most 1 (1 keeps every element); found 0");
   for (const double bad : {-0.1, 1.5, std::nan("")}) {
     EXPECT_NE(words({.ratio = bad}).find("ratio"), std::string::npos);
     EXPECT_NE(words({.delta = bad}).find("delta"), std::string::npos);

@@ -13,8 +13,8 @@ using ByteSpan = std::span<const std::byte>;
 static_assert(std::endian::native == std::endian::little, "values are read as they lie in memory");
 
 Status TooShort(std::size_t needed, std::size_t found) {
-  return Corrupt("an encoded unit needs " + std::to_string(needed) + " more bytes, and " + std::to_string(found) +
-                 " are there");
+  return Corrupt("an encoded unit needs " + std::to_string(needed) + " more bytes, and " +
+                 std::to_string(found) + " are there");
 }
 
 // Takes `count` values off the front.
@@ -43,7 +43,8 @@ Status CheckGaps(ByteSpan& bytes, std::size_t kept, std::size_t count) {
     } else if (const auto read = ReadVarint(bytes)) {
       gap = *read;
     } else {
-      return Corrupt("index " + std::to_string(i) + " of an encoded unit is cut off or not in its shortest form");
+      return Corrupt("index " + std::to_string(i) +
+                     " of an encoded unit is cut off or not in its shortest form");
     }
     next += gap + 1;
     if (next > count) {
@@ -67,8 +68,8 @@ Status CheckBitmap(ByteSpan& bytes, std::size_t kept, std::size_t count) {
     return Corrupt("the bitmap of an encoded unit has bits behind its last element");
   }
   if (bits != kept) {
-    return Corrupt("the bitmap of an encoded unit has " + std::to_string(bits) + " bits for " + std::to_string(kept) +
-                   " values");
+    return Corrupt("the bitmap of an encoded unit has " + std::to_string(bits) + " bits for " +
+                   std::to_string(kept) + " values");
   }
   bytes = bytes.subspan(size);
   return OkStatus();
@@ -89,11 +90,18 @@ StatusOr<EncodedUnit> EncodedUnit::Parse(ByteSpan& bytes, std::size_t count) {
   }
   unit.count_ = count;
   switch (unit.kind_) {
-    case EncodingKind::kDense: TRIBUTARY_RETURN_IF_ERROR(unit.ParseDense(rest)); break;
+    case EncodingKind::kDense:
+      TRIBUTARY_RETURN_IF_ERROR(unit.ParseDense(rest));
+      break;
     case EncodingKind::kGaps:
-    case EncodingKind::kBitmap: TRIBUTARY_RETURN_IF_ERROR(unit.ParseSparse(rest)); break;
-    case EncodingKind::kInt8: TRIBUTARY_RETURN_IF_ERROR(unit.ParseInt8(rest)); break;
-    default: return Corrupt("no encoded unit is of kind " + std::to_string(static_cast<int>(unit.kind_)));
+    case EncodingKind::kBitmap:
+      TRIBUTARY_RETURN_IF_ERROR(unit.ParseSparse(rest));
+      break;
+    case EncodingKind::kInt8:
+      TRIBUTARY_RETURN_IF_ERROR(unit.ParseInt8(rest));
+      break;
+    default:
+      return Corrupt("no encoded unit is of kind " + std::to_string(static_cast<int>(unit.kind_)));
   }
   bytes = rest;
   return unit;
@@ -134,7 +142,8 @@ Status EncodedUnit::ParseInt8(ByteSpan& bytes) {
     }
     for (std::size_t i = 0; i < length; ++i) {
       if (at[sizeof(scale) + i] == std::byte{0x80}) {
-        return Corrupt("element " + std::to_string(begin + i) + " of an encoded unit is −128; the least is −127");
+        return Corrupt("element " + std::to_string(begin + i) +
+                       " of an encoded unit is −128; the least is −127");
       }
     }
     at += sizeof(scale) + length;

@@ -56,7 +56,8 @@ std::size_t GapBytes(std::span<const std::uint32_t> indices, std::uint32_t base)
 SparseSize SizeFrom(std::size_t count, std::span<const std::uint32_t> indices, std::uint32_t base) {
   const std::size_t gaps = GapBytes(indices, base);
   const std::size_t bitmap = (count + 7) / 8;
-  const std::size_t rest = HeadingBytes(count) + VarintSize(Narrow(indices.size())) + sizeof(float) * indices.size();
+  const std::size_t rest =
+      HeadingBytes(count) + VarintSize(Narrow(indices.size())) + sizeof(float) * indices.size();
   if (gaps <= bitmap) return {EncodingKind::kGaps, rest + gaps};
   return {EncodingKind::kBitmap, rest + bitmap};
 }

@@ -80,8 +80,8 @@ TEST(Encoding, SparseUnitsComeBackExactlyInTheShorterOfBothForms) {
     (size.kind == EncodingKind::kGaps ? gaps : bitmaps) += 1;
     ASSERT_EQ(size.kind, of_gaps <= of_bitmap ? EncodingKind::kGaps : EncodingKind::kBitmap);
     const auto digits = [](std::size_t n) -> std::size_t { return n < 128 ? 1 : n < 16384 ? 2 : 3; };
-    ASSERT_EQ(bytes.size(), 1 + digits(sparse.count) + digits(sparse.indices.size()) + std::min(of_gaps, of_bitmap) +
-                                4 * sparse.indices.size());
+    ASSERT_EQ(bytes.size(), 1 + digits(sparse.count) + digits(sparse.indices.size()) +
+                                std::min(of_gaps, of_bitmap) + 4 * sparse.indices.size());
     ASSERT_TRUE(SameBits(Decode(bytes, sparse.count), Dense(sparse)));
   }
   EXPECT_GT(gaps, 100);
@@ -91,8 +91,8 @@ TEST(Encoding, SparseUnitsComeBackExactlyInTheShorterOfBothForms) {
 TEST(Encoding, GapsOfEveryLengthComeBack) {
   std::vector<std::uint32_t> indices;
   std::uint32_t next = 0;
-  for (const std::uint32_t gap : {0U, 1U, 126U, 127U, 128U, 129U, 16383U, 16384U, (1U << 21) - 1, 1U << 21,
-                                  (1U << 28) - 1, 1U << 28}) {
+  for (const std::uint32_t gap :
+       {0U, 1U, 126U, 127U, 128U, 129U, 16383U, 16384U, (1U << 21) - 1, 1U << 21, (1U << 28) - 1, 1U << 28}) {
     indices.push_back(next + gap);
     next += gap + 1;
   }
@@ -141,7 +141,8 @@ TEST(Encoding, Int8KeepsItsErrorBound) {
     for (std::size_t begin = 0; begin < count; begin += kInt8Block) {
       const std::size_t end = std::min(count, begin + kInt8Block);
       double largest = 0;
-      for (std::size_t j = begin; j < end; ++j) largest = std::max(largest, std::abs(static_cast<double>(values[j])));
+      for (std::size_t j = begin; j < end; ++j)
+        largest = std::max(largest, std::abs(static_cast<double>(values[j])));
       for (std::size_t j = begin; j < end; ++j) {
         if (largest < 0x1p-100) {
           ASSERT_EQ(found[j], 0);
@@ -208,7 +209,9 @@ std::string Refusal(const ByteVector& bytes, std::size_t count) {
 TEST(EncodedUnit, RefusesHostileBytes) {
   const float infinity = std::numeric_limits<float>::infinity();
   const float nan = std::numeric_limits<float>::quiet_NaN();
-  const auto has = [](const std::string& text, const char* part) { return text.find(part) != std::string::npos; };
+  const auto has = [](const std::string& text, const char* part) {
+    return text.find(part) != std::string::npos;
+  };
   EXPECT_TRUE(has(Refusal({}, 1), "missing"));
   EXPECT_TRUE(has(Refusal(Raw({9, 1}), 1), "kind 9"));
   EXPECT_TRUE(has(Refusal(Raw({0, 1}), 1), "kind 0"));
@@ -220,9 +223,10 @@ TEST(EncodedUnit, RefusesHostileBytes) {
   EXPECT_TRUE(has(Refusal(Raw({1, 2}, {1, infinity}), 2), "not finite"));
   EXPECT_TRUE(has(Refusal(Raw({1, 2}, {nan, 1}), 2), "not finite"));
   // A claim of four billion values in ten bytes.
-  EXPECT_TRUE(has(Refusal(Raw({1, 0xff, 0xff, 0xff, 0xff, 0x0f}, {1}), 0xffffffff), "needs 17179869180 more bytes"));
   EXPECT_TRUE(
-      has(Refusal(Raw({2, 0xff, 0xff, 0xff, 0xff, 0x0f, 0xff, 0xff, 0xff, 0xff, 0x0f}), 0xffffffff), "cut off"));
+      has(Refusal(Raw({1, 0xff, 0xff, 0xff, 0xff, 0x0f}, {1}), 0xffffffff), "needs 17179869180 more bytes"));
+  EXPECT_TRUE(has(Refusal(Raw({2, 0xff, 0xff, 0xff, 0xff, 0x0f, 0xff, 0xff, 0xff, 0xff, 0x0f}), 0xffffffff),
+                  "cut off"));
   // Gaps.
   EXPECT_TRUE(has(Refusal(Raw({2, 4, 5}), 4), "cannot hold 5 values"));
   EXPECT_TRUE(has(Refusal(Raw({2, 4}), 4), "unreadable"));

@@ -9,14 +9,17 @@
 namespace tributary {
 namespace {
 
-std::unique_ptr<Codec> MakeCodec(const CompressionOptions& options, std::size_t units, const AdaptiveState& state,
-                                 ParallelFor parallel) {
+std::unique_ptr<Codec> MakeCodec(const CompressionOptions& options, std::size_t units,
+                                 const AdaptiveState& state, ParallelFor parallel) {
   switch (options.kind) {
-    case CompressionKind::kDense: return std::make_unique<DenseCodec>();
-    case CompressionKind::kTopK: return std::make_unique<TopKCodec>(options, std::move(parallel));
+    case CompressionKind::kDense:
+      return std::make_unique<DenseCodec>();
+    case CompressionKind::kTopK:
+      return std::make_unique<TopKCodec>(options, std::move(parallel));
     case CompressionKind::kAdaptiveTopK:
       return std::make_unique<AdaptiveTopKCodec>(options, units, std::move(parallel), state);
-    case CompressionKind::kInt8: return std::make_unique<Int8Codec>();
+    case CompressionKind::kInt8:
+      return std::make_unique<Int8Codec>();
   }
   return nullptr;
 }
@@ -24,7 +27,8 @@ std::unique_ptr<Codec> MakeCodec(const CompressionOptions& options, std::size_t 
 }  // namespace
 
 GradientCompressor::GradientCompressor(const CompressionOptions& options, std::vector<std::size_t> unit_sizes,
-                                       std::span<float> residual, const AdaptiveState& state, ParallelFor parallel)
+                                       std::span<float> residual, const AdaptiveState& state,
+                                       ParallelFor parallel)
     : options_(options),
       sizes_(std::move(unit_sizes)),
       offsets_(1, 0),
@@ -55,8 +59,9 @@ Status GradientCompressor::Push(std::size_t first_unit, std::size_t last_unit, s
   TRIBUTARY_CHECK(gradient.size() == offsets_[last_unit + 1] - offsets_[first_unit]);
   const std::size_t units = last_unit - first_unit + 1;
   if (NeedsWholePush(options_) && units != sizes_.size()) {
-    return InvalidArgument("compression with scope 'global' selects among all units of a gradient, so they are pushed"
-                           " together: choose scope 'unit', or a transfer plan with one push segment (sequential)");
+    return InvalidArgument(
+        "compression with scope 'global' selects among all units of a gradient, so they are pushed"
+        " together: choose scope 'unit', or a transfer plan with one push segment (sequential)");
   }
   const UnitRun run{first_unit, offsets_[first_unit], std::span(sizes_).subspan(first_unit, units), gradient};
   for (std::size_t unit = first_unit; unit <= last_unit; ++unit) TRIBUTARY_CHECK(!pushed_[unit]);

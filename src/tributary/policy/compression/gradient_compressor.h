@@ -29,8 +29,9 @@ class GradientCompressor {
  public:
   // `unit_sizes`: elements per unit; they follow each other without gaps. `residual`: one float for each element, or
   // empty where NeedsResidual is false; it must outlive this. Options must be valid.
-  GradientCompressor(const CompressionOptions& options, std::vector<std::size_t> unit_sizes, std::span<float> residual,
-                     const AdaptiveState& state = {}, ParallelFor parallel = RunInOrder);
+  GradientCompressor(const CompressionOptions& options, std::vector<std::size_t> unit_sizes,
+                     std::span<float> residual, const AdaptiveState& state = {},
+                     ParallelFor parallel = RunInOrder);
   ~GradientCompressor();
 
   void BeginStep();

@@ -41,8 +41,8 @@ const Plan kWhole = {{0, 6}}, kEach = {{6, 6}, {5, 5}, {4, 4}, {3, 3}, {2, 2}, {
 
 struct Sent {
   bool sparse = false;
-  Floats values;                  // as the other side decodes them
-  std::vector<std::byte> bytes;   // unit after unit
+  Floats values;                 // as the other side decodes them
+  std::vector<std::byte> bytes;  // unit after unit
 };
 
 // One step, decoded from its bytes.
@@ -72,7 +72,8 @@ Sent Step(GradientCompressor& compressor, Floats gradient, const Plan& plan = kW
 
 std::uint32_t Bits(float value) { return std::bit_cast<std::uint32_t>(value); }
 
-CompressionOptions Options(CompressionKind kind, double ratio = 0.1, SelectionScope scope = SelectionScope::kUnit) {
+CompressionOptions Options(CompressionKind kind, double ratio = 0.1,
+                           SelectionScope scope = SelectionScope::kUnit) {
   CompressionOptions options;
   options.kind = kind;
   options.ratio = ratio;
@@ -150,7 +151,8 @@ TEST(GradientCompressor, WithoutFeedbackSendsTheGradientAlone) {
 TEST(GradientCompressor, GlobalScopeKeepsTheLargestOfAll) {
   Rng rng(4);
   Floats residual(Total());
-  GradientCompressor compressor(Options(CompressionKind::kTopK, 0.1, SelectionScope::kGlobal), kUnits, residual);
+  GradientCompressor compressor(Options(CompressionKind::kTopK, 0.1, SelectionScope::kGlobal), kUnits,
+                                residual);
   const Floats gradient = Gradient(rng, 0);
   const Sent sent = Step(compressor, gradient);
   Floats magnitudes;
@@ -189,7 +191,8 @@ struct NaiveAdaptive {
       });
       const auto k = static_cast<std::size_t>(std::ceil(ratio * static_cast<double>(size) - 1e-9));
       for (std::size_t j = 0; j < size; ++j) {
-        const auto square = static_cast<long double>(residual[order[j]]) * static_cast<long double>(residual[order[j]]);
+        const auto square =
+            static_cast<long double>(residual[order[j]]) * static_cast<long double>(residual[order[j]]);
         total += square;
         if (j < k) kept += square;
         if (j < k || !sparse) std::swap(sent[order[j]], residual[order[j]]);
@@ -323,7 +326,8 @@ TEST(GradientCompressor, BlocksChangeNoValueAndKeepToTheirLength) {
   for (const CompressionKind kind : kCompressionKinds) {
     for (const std::size_t longest : {7UL, 64UL, 100'000UL}) {
       const CompressionOptions options{.kind = kind};
-      std::vector<float> whole_residual(NeedsResidual(options) ? OffsetOf(kUnits.size()) : 0), residual = whole_residual;
+      std::vector<float> whole_residual(NeedsResidual(options) ? OffsetOf(kUnits.size()) : 0),
+          residual = whole_residual;
       GradientCompressor whole(options, kUnits, whole_residual), cut(options, kUnits, residual);
       for (int step = 0; step < 4; ++step) {
         std::vector<float> gradient(OffsetOf(kUnits.size()));

@@ -19,7 +19,8 @@ double SumOfPart(std::span<const float> values) {
       lanes[lane] += value * value;
     }
   }
-  for (; i < values.size(); ++i) lanes[i % kSums] += static_cast<double>(values[i]) * static_cast<double>(values[i]);
+  for (; i < values.size(); ++i)
+    lanes[i % kSums] += static_cast<double>(values[i]) * static_cast<double>(values[i]);
   double sum = 0;
   for (const double lane : lanes) sum += lane;
   return sum;

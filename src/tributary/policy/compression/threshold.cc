@@ -17,7 +17,8 @@ struct Level {
 };
 constexpr Level kLevels[] = {{20, 11}, {10, 10}, {0, 10}};
 constexpr std::size_t kSlots = 2049;
-constexpr std::size_t kLanes = 4;  // Neighbours often fall into the same slot: each has a table, so none waits.
+constexpr std::size_t kLanes =
+    4;  // Neighbours often fall into the same slot: each has a table, so none waits.
 
 using Counts = std::array<std::size_t, kSlots>;
 
@@ -42,7 +43,8 @@ void Count(std::span<const float> values, Level level, std::int32_t prefix, Coun
 
 }  // namespace
 
-Threshold FindThreshold(std::span<const std::span<const float>> parts, std::size_t k, const ParallelFor& parallel) {
+Threshold FindThreshold(std::span<const std::span<const float>> parts, std::size_t k,
+                        const ParallelFor& parallel) {
   TRIBUTARY_CHECK(k > 0);
   std::vector<Counts> counts(parts.size());
   Threshold found{0, k};

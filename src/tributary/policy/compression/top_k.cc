@@ -15,12 +15,13 @@
 namespace tributary {
 namespace {
 
-constexpr std::size_t kLine = 16;    // floats in a cache line: a sample takes whole ones
-constexpr std::size_t kOneIn = 64;   // lines
+constexpr std::size_t kLine = 16;   // floats in a cache line: a sample takes whole ones
+constexpr std::size_t kOneIn = 64;  // lines
 constexpr std::size_t kShort = 1 << 15;
 constexpr std::size_t kBitmapBlock = 64;
 
-static_assert(std::endian::native == std::endian::little, "eight bytes are read as one number, the first lowest");
+static_assert(std::endian::native == std::endian::little,
+              "eight bytes are read as one number, the first lowest");
 
 // Which of 64 values have at least this key, as bits. The comparisons vectorise to bytes of 0 or 1; the product
 // brings eight of them into its upper byte.
@@ -93,7 +94,8 @@ bool TopKSelector::GatherCandidates(std::span<const float> values, std::size_t k
     sample_.insert(sample_.end(), line, line + kLine);
   }
   // Neighbours may be alike, so the rank is far less sure than that of as many independent draws.
-  const double expected = static_cast<double>(sample_.size()) * static_cast<double>(k) / static_cast<double>(n);
+  const double expected =
+      static_cast<double>(sample_.size()) * static_cast<double>(k) / static_cast<double>(n);
   const auto rank = static_cast<std::size_t>(expected + 6 * std::sqrt(expected)) + kLine;
   if (rank > sample_.size() / 2) return false;
   const std::span<const float> sample(sample_);
@@ -112,7 +114,8 @@ bool TopKSelector::GatherCandidates(std::span<const float> values, std::size_t k
   return found >= k;
 }
 
-void TopKSelector::Filter(std::span<const float> values, std::uint32_t first, std::int32_t least, Candidates& out) {
+void TopKSelector::Filter(std::span<const float> values, std::uint32_t first, std::int32_t least,
+                          Candidates& out) {
   std::size_t count = 0;
   const auto keep = [&](std::size_t i) {
     out.indices[count] = first + static_cast<std::uint32_t>(i);
@@ -171,8 +174,10 @@ void TopKSelector::Emit(std::span<const Source> sources, std::size_t k, Selectio
     // Every element is written where the next one chosen belongs, and stays if it is chosen: no branch to foresee.
     for (std::size_t i = 0, n = 0; n < count; ++i) {
       const std::int32_t key = MagnitudeKey(source.values[i]);
-      const std::size_t tie = static_cast<std::size_t>(key == threshold.key) & static_cast<std::size_t>(ties_left != 0);
-      indices[n] = source.indices != nullptr ? source.indices[i] : source.first + static_cast<std::uint32_t>(i);
+      const std::size_t tie =
+          static_cast<std::size_t>(key == threshold.key) & static_cast<std::size_t>(ties_left != 0);
+      indices[n] =
+          source.indices != nullptr ? source.indices[i] : source.first + static_cast<std::uint32_t>(i);
       values[n] = source.values[i];
       ties_left -= tie;
       n += static_cast<std::size_t>(key > threshold.key) + tie;

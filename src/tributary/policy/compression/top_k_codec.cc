@@ -48,18 +48,20 @@ void TopKCodec::TakeTogether(const UnitRun& run, EncodedBlocks& out) {
 
 void TopKCodec::Send(const Choice& choice, EncodedBlocks& out) {
   std::size_t done = 0;  // of what was selected
-  out.Add(choice.offset, choice.values.size(), [&](std::size_t begin, std::size_t count, std::vector<std::byte>& bytes) {
-    const auto rest = choice.indices.subspan(done);
-    const auto base = static_cast<std::uint32_t>(choice.base + begin);
-    const auto here = static_cast<std::size_t>(std::lower_bound(rest.begin(), rest.end(), base + count) - rest.begin());
-    AppendSparse(count, rest.first(here), choice.kept.subspan(done, here), bytes, base);
-    done += here;
-  });
+  out.Add(choice.offset, choice.values.size(),
+          [&](std::size_t begin, std::size_t count, std::vector<std::byte>& bytes) {
+            const auto rest = choice.indices.subspan(done);
+            const auto base = static_cast<std::uint32_t>(choice.base + begin);
+            const auto here = static_cast<std::size_t>(
+                std::lower_bound(rest.begin(), rest.end(), base + count) - rest.begin());
+            AppendSparse(count, rest.first(here), choice.kept.subspan(done, here), bytes, base);
+            done += here;
+          });
   for (const std::uint32_t index : choice.indices) choice.values[index - choice.base] = 0;
 }
 
-AdaptiveTopKCodec::AdaptiveTopKCodec(const CompressionOptions& options, std::size_t units, ParallelFor parallel,
-                                     const AdaptiveState& state)
+AdaptiveTopKCodec::AdaptiveTopKCodec(const CompressionOptions& options, std::size_t units,
+                                     ParallelFor parallel, const AdaptiveState& state)
     : TopKCodec(options, std::move(parallel)), state_(state), energies_(units) {}
 
 void AdaptiveTopKCodec::BeginStep() { sparse_ = SendsSparse(state_, options_.delta); }
@@ -78,9 +80,10 @@ void AdaptiveTopKCodec::Send(const Choice& choice, EncodedBlocks& out) {
   if (sparse_) {
     TopKCodec::Send(choice, out);
   } else {
-    out.Add(choice.offset, choice.values.size(), [&](std::size_t begin, std::size_t count, std::vector<std::byte>& bytes) {
-      AppendDense(choice.values.subspan(begin, count), bytes);
-    });
+    out.Add(choice.offset, choice.values.size(),
+            [&](std::size_t begin, std::size_t count, std::vector<std::byte>& bytes) {
+              AppendDense(choice.values.subspan(begin, count), bytes);
+            });
     std::fill(choice.values.begin(), choice.values.end(), 0.0F);
   }
 }

@@ -23,12 +23,14 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity();
 std::vector<std::uint32_t> LargestFirst(std::span<const float> values) {
   std::vector<std::uint32_t> order(values.size());
   std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::uint32_t a, std::uint32_t b) { return std::abs(values[a]) > std::abs(values[b]); });
+  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return std::abs(values[a]) > std::abs(values[b]);
+  });
   return order;
 }
 
-void ExpectTopK(TopKSelector& selector, std::span<const float> values, std::initializer_list<std::size_t> ks) {
+void ExpectTopK(TopKSelector& selector, std::span<const float> values,
+                std::initializer_list<std::size_t> ks) {
   const std::vector<std::uint32_t> order = LargestFirst(values);
   for (const std::size_t k : ks) {
     std::vector<std::uint32_t> expected(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(k));
@@ -50,19 +52,29 @@ std::vector<float> AnyVector(Rng& rng, std::size_t count) {
   const auto scale = static_cast<float>(std::exp(3 * Normal(rng)));
   for (float& value : values) {
     switch (shape) {
-      case 0: value = scale * static_cast<float>(Normal(rng)); break;
-      case 1: value = static_cast<float>(static_cast<int>(rng.Below(7)) - 3); break;
-      case 2: value = rng.Below(20) == 0 ? static_cast<float>(Normal(rng)) : (rng.Below(2) == 0 ? 0.0F : -0.0F); break;
+      case 0:
+        value = scale * static_cast<float>(Normal(rng));
+        break;
+      case 1:
+        value = static_cast<float>(static_cast<int>(rng.Below(7)) - 3);
+        break;
+      case 2:
+        value = rng.Below(20) == 0 ? static_cast<float>(Normal(rng)) : (rng.Below(2) == 0 ? 0.0F : -0.0F);
+        break;
       case 3:
         value = std::bit_cast<float>(static_cast<std::uint32_t>(rng.Below(1U << 23) | (rng.Below(2) << 31)));
         break;
-      case 4: value = rng.Below(2) == 0 ? scale : -scale; break;
+      case 4:
+        value = rng.Below(2) == 0 ? scale : -scale;
+        break;
       case 5: {  // Any bits but NaN.
         do value = std::bit_cast<float>(static_cast<std::uint32_t>(rng.Next()));
         while (std::isnan(value));
         break;
       }
-      case 6: value = rng.Below(3) == 0 ? (rng.Below(2) == 0 ? kInfinity : -kInfinity) : scale; break;
+      case 6:
+        value = rng.Below(3) == 0 ? (rng.Below(2) == 0 ? kInfinity : -kInfinity) : scale;
+        break;
       default:  // The same but for the lowest bits.
         value = std::bit_cast<float>(0x3f800000U + static_cast<std::uint32_t>(rng.Below(50)));
     }
@@ -143,7 +155,12 @@ TEST(TopKSelector, DoesNotDependOnTheDivisionIntoParts) {
   };
   WorkerPool pool(3);
   const ParallelFor threads = [&pool](std::size_t parts, const std::function<void(std::size_t)>& body) {
-    ASSERT_TRUE(pool.Run(parts, [&body](std::size_t, std::size_t part) { body(part); return OkStatus(); }).ok());
+    ASSERT_TRUE(pool.Run(parts,
+                         [&body](std::size_t, std::size_t part) {
+                           body(part);
+                           return OkStatus();
+                         })
+                    .ok());
   };
   TopKSelector whole;
   std::vector<TopKSelector> others;
@@ -192,11 +209,12 @@ TEST(FindThreshold, AgreesWithNthElement) {
     const Threshold found = FindThreshold(parts, k);
     std::vector<float> magnitudes;
     for (const float value : values) magnitudes.push_back(std::abs(value));
-    std::nth_element(magnitudes.begin(), magnitudes.begin() + static_cast<std::ptrdiff_t>(k - 1), magnitudes.end(),
-                     std::greater<>());
+    std::nth_element(magnitudes.begin(), magnitudes.begin() + static_cast<std::ptrdiff_t>(k - 1),
+                     magnitudes.end(), std::greater<>());
     const float expected = magnitudes[k - 1];
     ASSERT_EQ(std::bit_cast<float>(found.key), expected);
-    const auto above = std::count_if(magnitudes.begin(), magnitudes.end(), [&](float m) { return m > expected; });
+    const auto above =
+        std::count_if(magnitudes.begin(), magnitudes.end(), [&](float m) { return m > expected; });
     ASSERT_EQ(found.ties, k - static_cast<std::size_t>(above));
   }
 }
@@ -210,7 +228,8 @@ TEST(SumOfSquares, IsRightAndTheSameForAnyDivision) {
   };
   EXPECT_EQ(SumOfSquares(values), SumOfSquares(values, backwards));
   long double expected = 0;
-  for (const float value : values) expected += static_cast<long double>(value) * static_cast<long double>(value);
+  for (const float value : values)
+    expected += static_cast<long double>(value) * static_cast<long double>(value);
   EXPECT_NEAR(SumOfSquares(values), static_cast<double>(expected), 1e-12 * static_cast<double>(expected));
   EXPECT_EQ(SumOfSquares({}), 0);
 }

@@ -10,7 +10,8 @@ namespace {
 
 // Calls choose(atoms of the group, how many to keep) for each group; it leaves those kept.
 template <typename Choose>
-KeptAtoms ForEachGroup(const ChannelGroups& groups, std::span<const std::int64_t> counts, const Choose& choose) {
+KeptAtoms ForEachGroup(const ChannelGroups& groups, std::span<const std::int64_t> counts,
+                       const Choose& choose) {
   TRIBUTARY_CHECK(counts.size() == groups.groups.size());
   KeptAtoms kept = AllAtoms(groups);
   for (std::size_t i = 0; i < kept.size(); ++i) {
@@ -34,12 +35,15 @@ KeptAtoms RandomAtoms(const ChannelGroups& groups, std::span<const std::int64_t>
 }
 
 KeptAtoms FirstAtoms(const ChannelGroups& groups, std::span<const std::int64_t> counts) {
-  return ForEachGroup(groups, counts, [](std::vector<std::int32_t>& atoms, std::size_t count) { atoms.resize(count); });
+  return ForEachGroup(groups, counts,
+                      [](std::vector<std::int32_t>& atoms, std::size_t count) { atoms.resize(count); });
 }
 
-KeptAtoms RollingAtoms(const ChannelGroups& groups, std::span<const std::int64_t> counts, std::uint64_t shift) {
+KeptAtoms RollingAtoms(const ChannelGroups& groups, std::span<const std::int64_t> counts,
+                       std::uint64_t shift) {
   return ForEachGroup(groups, counts, [&](std::vector<std::int32_t>& atoms, std::size_t count) {
-    std::rotate(atoms.begin(), atoms.begin() + static_cast<std::ptrdiff_t>(shift % atoms.size()), atoms.end());
+    std::rotate(atoms.begin(), atoms.begin() + static_cast<std::ptrdiff_t>(shift % atoms.size()),
+                atoms.end());
     atoms.resize(count);
     std::ranges::sort(atoms);
   });

@@ -17,6 +17,7 @@ KeptAtoms RandomAtoms(const ChannelGroups& groups, std::span<const std::int64_t>
 KeptAtoms FirstAtoms(const ChannelGroups& groups, std::span<const std::int64_t> counts);
 
 // Those from the `shift`-th on, and again from the first where there are no more: FedRolex, which shifts by one each round.
-KeptAtoms RollingAtoms(const ChannelGroups& groups, std::span<const std::int64_t> counts, std::uint64_t shift);
+KeptAtoms RollingAtoms(const ChannelGroups& groups, std::span<const std::int64_t> counts,
+                       std::uint64_t shift);
 
 }  // namespace tributary

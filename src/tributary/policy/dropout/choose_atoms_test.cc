@@ -6,10 +6,10 @@
 #include <numeric>
 #include <set>
 
+#include "tributary/model/kept_counts.h"
 #include "tributary/model/model.h"
 #include "tributary/model/thin_graph.h"
 #include "tributary/model/zoo.h"
-#include "tributary/model/kept_counts.h"
 #include "tributary/policy/dropout/thin_cost.h"
 
 namespace tributary {
@@ -72,7 +72,8 @@ TEST(ThinCosts, AreThoseOfTheThinNetwork) {
       const std::vector<NodeCost> expected = NodeCosts(thin);
       EXPECT_EQ(costs.MacsOf(kept), TotalMacs(expected).value) << name;
       double bytes = 0;
-      for (NodeIndex node = 1; node < thin.size(); ++node) bytes += static_cast<double>(expected[node].output.value);
+      for (NodeIndex node = 1; node < thin.size(); ++node)
+        bytes += static_cast<double>(expected[node].output.value);
       EXPECT_EQ(costs.FeaturesOf(kept).activations, bytes) << name;
       EXPECT_EQ(costs.FeaturesOf(kept).macs, 3 * static_cast<double>(TotalMacs(expected).value));
     }

@@ -15,7 +15,7 @@ enum class DropoutMethod {
   kHeteroFl,  // HeteroFL: likewise, but the first channels
   kFjord,     // FjORD: the first channels, at each step of a random width up to what the device can afford
   kFedRolex,  // FedRolex: a window of channels that moves on by one each round
-  kPareto,    // DISTREAL: random channels at each step, by the best explored vector that the device can afford then
+  kPareto,  // DISTREAL: random channels at each step, by the best explored vector that the device can afford then
 };
 
 // Which scaling of filters (model/filter_scaling.h).
@@ -48,13 +48,17 @@ struct DropoutOptions {
 
 // Whether devices choose from a menu (menu.h), by the time that they have.
 inline bool ChoosesWidths(DropoutMethod method) {
-  return method == DropoutMethod::kUniform || method == DropoutMethod::kHeteroFl || method == DropoutMethod::kFjord ||
-         method == DropoutMethod::kFedRolex;
+  return method == DropoutMethod::kUniform || method == DropoutMethod::kHeteroFl ||
+         method == DropoutMethod::kFjord || method == DropoutMethod::kFedRolex;
 }
-inline bool Chooses(DropoutMethod method) { return ChoosesWidths(method) || method == DropoutMethod::kPareto; }
+inline bool Chooses(DropoutMethod method) {
+  return ChoosesWidths(method) || method == DropoutMethod::kPareto;
+}
 
 // Whether a device trains the same channels in all steps of a round.
-inline bool IsFixedInRound(DropoutMethod method) { return ChoosesWidths(method) && method != DropoutMethod::kFjord; }
+inline bool IsFixedInRound(DropoutMethod method) {
+  return ChoosesWidths(method) && method != DropoutMethod::kFjord;
+}
 
 // Whether an element's mean is over those that trained it.
 inline bool CountsTrained(const DropoutOptions& options) {

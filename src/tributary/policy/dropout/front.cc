@@ -11,18 +11,19 @@ namespace {
 
 Status CheckFrontPoint(const FrontPoint& point, std::size_t groups) {
   if (point.dropout.size() != groups) {
-    return InvalidArgument("it has " + std::to_string(point.dropout.size()) + " dropout rates, and there are " +
-                           std::to_string(groups) + " channel groups");
+    return InvalidArgument("it has " + std::to_string(point.dropout.size()) +
+                           " dropout rates, and there are " + std::to_string(groups) + " channel groups");
   }
   for (std::size_t i = 0; i < groups; ++i) {
     if (point.dropout[i] >= 0 && point.dropout[i] < 1) continue;
-    return InvalidArgument("the dropout rate of group " + std::to_string(i) + " is " + NumberText(point.dropout[i]) +
-                           "; rates are at least 0 and below 1");
+    return InvalidArgument("the dropout rate of group " + std::to_string(i) + " is " +
+                           NumberText(point.dropout[i]) + "; rates are at least 0 and below 1");
   }
   for (const auto& [name, value] :
        {std::pair{"macs", point.macs}, {"time_ms", point.time_ms}, {"convergence", point.convergence}}) {
     if (std::isfinite(value) && value >= 0) continue;
-    return InvalidArgument(std::string("its '") + name + "' is " + NumberText(value) + ", not a finite number from 0");
+    return InvalidArgument(std::string("its '") + name + "' is " + NumberText(value) +
+                           ", not a finite number from 0");
   }
   return OkStatus();
 }
@@ -39,7 +40,9 @@ StatusOr<FrontCost> ParseFrontCost(std::string_view name) {
   return UnknownName("cost", name, known);
 }
 
-std::string_view NameOf(ChannelChoice channels) { return channels == ChannelChoice::kFirst ? "first" : "random"; }
+std::string_view NameOf(ChannelChoice channels) {
+  return channels == ChannelChoice::kFirst ? "first" : "random";
+}
 
 StatusOr<ChannelChoice> ParseChannelChoice(std::string_view name) {
   for (const ChannelChoice channels : {ChannelChoice::kRandom, ChannelChoice::kFirst}) {
@@ -57,9 +60,11 @@ const FrontPoint* ParetoFront::BestFit(double budget) const {
 }
 
 Status CheckFront(const ParetoFront& front) {
-  if (front.points.empty()) return InvalidArgument("the front has no points; the full network at least is one");
+  if (front.points.empty())
+    return InvalidArgument("the front has no points; the full network at least is one");
   if (front.untrained && !(std::isfinite(*front.untrained) && *front.untrained >= 0)) {
-    return InvalidArgument("the loss 'untrained' is " + NumberText(*front.untrained) + ", not a finite number from 0");
+    return InvalidArgument("the loss 'untrained' is " + NumberText(*front.untrained) +
+                           ", not a finite number from 0");
   }
   for (std::size_t i = 0; i < front.points.size(); ++i) {
     const FrontPoint& point = front.points[i];
@@ -72,18 +77,19 @@ Status CheckFront(const ParetoFront& front) {
     if (i == 0) continue;
     const FrontPoint& before = front.points[i - 1];
     if (!(point.Cost(front.cost) > before.Cost(front.cost))) {
-      return InvalidArgument(where + " costs " + NumberText(point.Cost(front.cost)) + " and the one before it " +
-                             NumberText(before.Cost(front.cost)) + "; points are sorted by ascending " +
-                             std::string(NameOf(front.cost)));
+      return InvalidArgument(where + " costs " + NumberText(point.Cost(front.cost)) +
+                             " and the one before it " + NumberText(before.Cost(front.cost)) +
+                             "; points are sorted by ascending " + std::string(NameOf(front.cost)));
     }
     if (!last && !(point.convergence < before.convergence)) {
       return InvalidArgument(where + " costs more than the one before it and does not converge better (" +
-                             NumberText(point.convergence) + " after " + NumberText(before.convergence) + ")");
+                             NumberText(point.convergence) + " after " + NumberText(before.convergence) +
+                             ")");
     }
     if (!last && front.untrained && !(point.convergence < *front.untrained)) {
       return InvalidArgument(where + " has a convergence of " + NumberText(point.convergence) +
-                             ", which is no better than that of no training, " + NumberText(*front.untrained) +
-                             "; only the cheapest point may be so");
+                             ", which is no better than that of no training, " +
+                             NumberText(*front.untrained) + "; only the cheapest point may be so");
     }
   }
   return OkStatus();
@@ -93,16 +99,18 @@ Status CheckFrontFits(const ParetoFront& front, const Model& model) {
   const auto& groups = model.channels.groups;
   const std::string asked = "the network " + model.graph.name();
   if (front.groups.size() != groups.size()) {
-    return InvalidArgument("the front was explored for " + front.model + " with " + std::to_string(front.groups.size()) +
-                           " channel groups; " + asked + " has " + std::to_string(groups.size()) +
+    return InvalidArgument("the front was explored for " + front.model + " with " +
+                           std::to_string(front.groups.size()) + " channel groups; " + asked + " has " +
+                           std::to_string(groups.size()) +
                            ". Explore this network, or name the one that the front is of");
   }
   for (std::size_t i = 0; i < groups.size(); ++i) {
     const ParetoFront::Group& found = front.groups[i];
     if (found.name == groups[i].name && found.channels == groups[i].channels) continue;
-    return InvalidArgument("the front was explored for " + front.model + ", whose channel group " + std::to_string(i) +
-                           " is " + found.name + " with " + std::to_string(found.channels) + " channels; in " + asked +
-                           " it is " + groups[i].name + " with " + std::to_string(groups[i].channels) +
+    return InvalidArgument("the front was explored for " + front.model + ", whose channel group " +
+                           std::to_string(i) + " is " + found.name + " with " +
+                           std::to_string(found.channels) + " channels; in " + asked + " it is " +
+                           groups[i].name + " with " + std::to_string(groups[i].channels) +
                            ". Explore this network, or name the one that the front is of");
   }
   return OkStatus();
@@ -117,7 +125,8 @@ std::vector<FrontPoint> FrontOf(std::vector<FrontPoint> all, const FrontPoint& f
   for (FrontPoint& point : all) {
     if (point.Cost(cost) >= full.Cost(cost)) break;
     const bool useful = !untrained || point.convergence < *untrained;
-    if (front.empty() || (useful && point.convergence < front.back().convergence)) front.push_back(std::move(point));
+    if (front.empty() || (useful && point.convergence < front.back().convergence))
+      front.push_back(std::move(point));
   }
   front.push_back(full);
   return front;

@@ -35,7 +35,8 @@ struct FrontPoint {
   std::vector<double> dropout;  // a rate for each channel group, at least 0 and below 1
   double macs = 0;
   double time_ms = 0;
-  double convergence = 0;  // loss of the full network after a short training with this dropout: smaller is better
+  double convergence =
+      0;  // loss of the full network after a short training with this dropout: smaller is better
 
   double Cost(FrontCost by) const { return by == FrontCost::kTime ? time_ms : macs; }
   friend bool operator==(const FrontPoint&, const FrontPoint&) = default;
@@ -52,8 +53,8 @@ struct ParetoFront {
   std::vector<Group> groups;  // of channels, as FindChannelGroups gives them
   FrontCost cost = FrontCost::kTime;
   ChannelChoice channels = ChannelChoice::kRandom;  // those that its vectors were trained with
-  std::size_t batch = 0;  // samples of the step that takes time_ms
-  CostModel cost_model;   // of such a step on the machine that explored, by the features of the whole batch
+  std::size_t batch = 0;                            // samples of the step that takes time_ms
+  CostModel cost_model;  // of such a step on the machine that explored, by the features of the whole batch
   // What the convergence of no training at all would be: who does not come below it has done harm. Not known of fronts
   // that do not say.
   std::optional<double> untrained;

@@ -64,8 +64,8 @@ TEST(ParetoFront, FitsNothingIntoABudgetThatIsNone) {
 // Points 2 and 3 are dominated by nobody, and still worse than leaving the network alone; the cheapest is for those who can
 // afford nothing else.
 TEST(ParetoFront, WhatDoesHarmIsNotOnItUnlessItIsTheCheapest) {
-  const std::vector<FrontPoint> all = {PointAt(3, 2.6), PointAt(1, 9), PointAt(6, 1.4), PointAt(2, 4), PointAt(4, 2.5),
-                                       PointAt(5, 1.5)};
+  const std::vector<FrontPoint> all = {PointAt(3, 2.6), PointAt(1, 9),   PointAt(6, 1.4),
+                                       PointAt(2, 4),   PointAt(4, 2.5), PointAt(5, 1.5)};
   const FrontPoint full = PointAt(8, 1, 0);
   EXPECT_EQ(FrontOf(all, full, FrontCost::kTime, 2.5),
             (std::vector<FrontPoint>{PointAt(1, 9), PointAt(5, 1.5), PointAt(6, 1.4), full}));
@@ -90,7 +90,8 @@ TEST(ParetoFront, IsWhatNoOtherPointDominatesAndTheFullNetwork) {
     for (const FrontPoint& point : all) {
       if (point.time_ms >= full.time_ms) continue;
       const bool dominated = std::ranges::any_of(all, [&](const FrontPoint& other) {
-        return Dominates(Objectives{other.time_ms, other.convergence}, Objectives{point.time_ms, point.convergence});
+        return Dominates(Objectives{other.time_ms, other.convergence},
+                         Objectives{point.time_ms, point.convergence});
       });
       EXPECT_EQ(std::ranges::find(front.points, point) == front.points.end(), dominated);
     }
@@ -106,17 +107,22 @@ TEST(ParetoFront, FaultsAreNamedWithTheirPoint) {
   using Points = std::vector<FrontPoint>;
   EXPECT_EQ(fault([](Points&) {}), "");
   EXPECT_NE(fault([](Points& p) { p.clear(); }).find("no points"), std::string::npos);
-  EXPECT_NE(fault([](Points& p) { p[1].dropout = {1}; }).find("point 1 of the front: the dropout rate of group 0 is 1;"),
+  EXPECT_NE(fault([](Points& p) {
+              p[1].dropout = {1};
+            }).find("point 1 of the front: the dropout rate of group 0 is 1;"),
             std::string::npos);
   EXPECT_NE(fault([](Points& p) { p[1].dropout = {-0.1}; }).find("below 1"), std::string::npos);
   EXPECT_NE(fault([](Points& p) { p[0].dropout = {}; }).find("0 dropout rates"), std::string::npos);
   EXPECT_NE(fault([](Points& p) { p[2].dropout = {0.1}; }).find("not the full network"), std::string::npos);
-  EXPECT_NE(fault([](Points& p) { std::swap(p[0], p[1]); }).find("sorted by ascending time"), std::string::npos);
-  EXPECT_NE(fault([](Points& p) { p[1].convergence = 3; }).find("does not converge better"), std::string::npos);
+  EXPECT_NE(fault([](Points& p) { std::swap(p[0], p[1]); }).find("sorted by ascending time"),
+            std::string::npos);
+  EXPECT_NE(fault([](Points& p) { p[1].convergence = 3; }).find("does not converge better"),
+            std::string::npos);
   EXPECT_NE(fault([](Points& p) { p[1].macs = -1; }).find("'macs'"), std::string::npos);
   ParetoFront harmful = ThreePoints();
   harmful.untrained = 2;
-  EXPECT_NE(CheckFront(harmful).message().find("point 1 of the front has a convergence of 2, which is no better than"),
+  EXPECT_NE(CheckFront(harmful).message().find(
+                "point 1 of the front has a convergence of 2, which is no better than"),
             std::string::npos);
   harmful.untrained = 2.5;
   EXPECT_TRUE(CheckFront(harmful).ok());

@@ -18,7 +18,9 @@ void LiveCost::Observe(const CostMeasurement& seen) {
 
 void LiveCost::Fit() {
   if (seen_.size() >= kEnough) {
-    const auto same = [&](const CostMeasurement& one) { return one.features.macs == seen_.front().features.macs; };
+    const auto same = [&](const CostMeasurement& one) {
+      return one.features.macs == seen_.front().features.macs;
+    };
     // Few that differ from the rest would be fitted to their noise.
     if (std::ranges::count_if(seen_, same) * 4 <= static_cast<std::ptrdiff_t>(3 * seen_.size())) {
       if (const auto fitted = FitCostModel(seen_); fitted.ok()) {

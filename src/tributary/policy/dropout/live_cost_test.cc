@@ -35,7 +35,9 @@ TEST(LiveCost, IsAtFirstWhatIsKnownInTheProportionOfWhatIsSeen) {
     const CostFeatures step = SomeStep(rng);
     cost.Observe({step, 3 * kElsewhere.Seconds(step)});
   }
-  EXPECT_LT(WorstError(cost.model(), {3 * kElsewhere.fixed, 3 * kElsewhere.per_mac, 3 * kElsewhere.per_byte}, rng), 1e-9);
+  EXPECT_LT(
+      WorstError(cost.model(), {3 * kElsewhere.fixed, 3 * kElsewhere.per_mac, 3 * kElsewhere.per_byte}, rng),
+      1e-9);
 }
 
 TEST(LiveCost, LearnsAModelOfItsOwnAndFollowsChanges) {
@@ -66,7 +68,8 @@ TEST(LiveCost, StepsThatAreAllAlikeTellTheProportionOnly) {
 
 TEST(LiveCost, PassesOverWhatMakesNoSense) {
   LiveCost cost(kElsewhere);
-  for (const double seconds : {0.0, -1.0, std::nan(""), std::numeric_limits<double>::infinity()}) cost.Observe({{1e8, 4e6}, seconds});
+  for (const double seconds : {0.0, -1.0, std::nan(""), std::numeric_limits<double>::infinity()})
+    cost.Observe({{1e8, 4e6}, seconds});
   EXPECT_EQ(cost.model().per_mac, kElsewhere.per_mac);
 }
 

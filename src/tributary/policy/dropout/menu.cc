@@ -25,7 +25,8 @@ StatusOr<DropoutMenu> DropoutMenu::Make(const Model& model, const DropoutOptions
   if (options.front) TRIBUTARY_RETURN_IF_ERROR(CheckFrontFits(*options.front, model));
   TRIBUTARY_CHECK(options.front || (!by_time && options.method != DropoutMethod::kPareto));
   const ThinCosts costs(model);
-  const std::vector<std::int64_t> all = KeptCounts(model.channels, std::vector<double>(model.channels.groups.size(), 0.0));
+  const std::vector<std::int64_t> all =
+      KeptCounts(model.channels, std::vector<double>(model.channels.groups.size(), 0.0));
   // Of a step with the batch that the front's cost model was fitted to.
   const auto seconds = [&](CostFeatures features) {
     features.macs *= static_cast<double>(options.front->batch);
@@ -34,8 +35,9 @@ StatusOr<DropoutMenu> DropoutMenu::Make(const Model& model, const DropoutOptions
   };
   const CostFeatures whole = costs.FeaturesOf(all);
   if (by_time && !(seconds(whole) > 0)) {
-    return InvalidArgument("the front has no cost model, so that cost = \"time\" has no meaning; explore it with"
-                           " this version, or use cost = \"macs\"");
+    return InvalidArgument(
+        "the front has no cost model, so that cost = \"time\" has no meaning; explore it with"
+        " this version, or use cost = \"macs\"");
   }
   DropoutMenu menu;
   menu.method_ = options.method;
@@ -61,9 +63,12 @@ std::size_t DropoutMenu::BestFit(const std::function<bool(const Entry&)>& fits) 
 
 FilterScaling ScalingOf(const DropoutOptions& options, const Graph& graph) {
   switch (options.scaling) {
-    case ScalingChoice::kAuto: return SuitableScaling(graph);
-    case ScalingChoice::kNone: return FilterScaling::kNone;
-    case ScalingChoice::kInverse: return FilterScaling::kInverse;
+    case ScalingChoice::kAuto:
+      return SuitableScaling(graph);
+    case ScalingChoice::kNone:
+      return FilterScaling::kNone;
+    case ScalingChoice::kInverse:
+      return FilterScaling::kInverse;
   }
   return FilterScaling::kNone;
 }

@@ -29,8 +29,8 @@ Status CheckOptions(const Nsga2Options& options) {
         {"eta of the crossover", options.crossover_eta, kLargestEta},
         {"eta of the mutation", options.mutation_eta, kLargestEta}}) {
     if (value >= 0 && value <= most) continue;
-    return InvalidArgument(std::string("the ") + name + " lies between 0 and " + NumberText(most) + ", found " +
-                           NumberText(value));
+    return InvalidArgument(std::string("the ") + name + " lies between 0 and " + NumberText(most) +
+                           ", found " + NumberText(value));
   }
   return OkStatus();
 }
@@ -43,7 +43,8 @@ Status CheckBounds(std::span<const VariableBounds> bounds) {
   for (std::size_t i = 0; i < bounds.size(); ++i) {
     if (bounds[i].low <= bounds[i].high && std::isfinite(bounds[i].high - bounds[i].low)) continue;
     return InvalidArgument("variable " + std::to_string(i) + " is bounded by " + NumberText(bounds[i].low) +
-                           " and " + NumberText(bounds[i].high) + "; bounds are finite, and the lower comes first");
+                           " and " + NumberText(bounds[i].high) +
+                           "; bounds are finite, and the lower comes first");
   }
   return OkStatus();
 }

@@ -16,12 +16,15 @@ KeptAtoms AtomsOf(const DropoutMenu& menu, const ChoiceKey& key, std::uint64_t s
   const std::vector<std::int64_t>& kept = menu.entries()[entry].kept;
   switch (menu.method()) {
     case DropoutMethod::kHeteroFl:
-    case DropoutMethod::kFjord: return FirstAtoms(menu.groups(), kept);
-    case DropoutMethod::kFedRolex: return RollingAtoms(menu.groups(), kept, key.round.value - 1);
+    case DropoutMethod::kFjord:
+      return FirstAtoms(menu.groups(), kept);
+    case DropoutMethod::kFedRolex:
+      return RollingAtoms(menu.groups(), kept, key.round.value - 1);
     case DropoutMethod::kPareto:
       if (menu.channels() == ChannelChoice::kFirst) return FirstAtoms(menu.groups(), kept);
       break;
-    default: break;
+    default:
+      break;
   }
   const std::uint64_t number = NumberOf(key.round, IsFixedInRound(menu.method()) ? 0 : step);
   Rng rng = Rng::ForStream(key.seed, key.device, "channels", number);

@@ -27,7 +27,8 @@ DropoutOptions ParetoOptions() {
 double MacsOf(const Model& model) { return static_cast<double>(TotalMacs(model.costs).value); }
 
 TEST(DropoutMenu, SharesAreThoseOfTheNetworksThatAreTrained) {
-  for (const DropoutOptions& options : {DropoutOptions{.method = DropoutMethod::kHeteroFl}, ParetoOptions()}) {
+  for (const DropoutOptions& options :
+       {DropoutOptions{.method = DropoutMethod::kHeteroFl}, ParetoOptions()}) {
     const DropoutMenu menu = MenuOf(options);
     ASSERT_GE(menu.entries().size(), 3U);
     for (std::size_t i = 0; i < menu.entries().size(); ++i) {
@@ -45,7 +46,8 @@ TEST(DropoutMenu, SharesAreThoseOfTheNetworksThatAreTrained) {
 
 TEST(DropoutMenu, WidthsThatComeToTheSameAreOne) {
   // Groups of 16 channels have 8 or 16, and those of 64 between 8 and 64.
-  EXPECT_EQ(MenuOf({.method = DropoutMethod::kUniform, .widths = {0.01, 0.02, 0.5, 0.51, 1}}).entries().size(), 3U);
+  EXPECT_EQ(
+      MenuOf({.method = DropoutMethod::kUniform, .widths = {0.01, 0.02, 0.5, 0.51, 1}}).entries().size(), 3U);
 }
 
 TEST(DropoutMenu, TimeIsWhatTheFrontsCostModelSays) {

@@ -60,10 +60,11 @@ Forecast FitForecast(std::span<const ScreenFeatures> features, std::span<const d
 
 }  // namespace
 
-std::vector<bool> WorthEvaluating(std::span<const FullyEvaluated> known, std::span<const ScreenedOnly> candidates,
-                                  const ScreeningOptions& options) {
+std::vector<bool> WorthEvaluating(std::span<const FullyEvaluated> known,
+                                  std::span<const ScreenedOnly> candidates, const ScreeningOptions& options) {
   TRIBUTARY_CHECK(options.share > 0 && options.share <= 1 && options.margin >= 0);
-  if (known.size() < kFewestToLearnFrom || candidates.empty()) return std::vector<bool>(candidates.size(), true);
+  if (known.size() < kFewestToLearnFrom || candidates.empty())
+    return std::vector<bool>(candidates.size(), true);
   double costliest = std::numeric_limits<double>::min();
   for (const FullyEvaluated& one : known) costliest = std::max(costliest, std::abs(one.cost));
   std::vector<ScreenFeatures> features;

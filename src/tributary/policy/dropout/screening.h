@@ -36,7 +36,8 @@ struct ScreeningOptions {
 //
 // So with a share of 1, and noise whose bound is below `margin` deviations, nobody is out who belongs on the front. With a
 // smaller one some may be, who are asked for again as long as they can be reached from what is on it.
-std::vector<bool> WorthEvaluating(std::span<const FullyEvaluated> known, std::span<const ScreenedOnly> candidates,
+std::vector<bool> WorthEvaluating(std::span<const FullyEvaluated> known,
+                                  std::span<const ScreenedOnly> candidates,
                                   const ScreeningOptions& options = {});
 
 }  // namespace tributary

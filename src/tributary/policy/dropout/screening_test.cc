@@ -31,7 +31,8 @@ struct Made {
 struct Asked : Made {
   Asked(std::uint64_t seed, double noise) : Made(seed, noise) {
     for (const FullyEvaluated& one : all) points.push_back({one.cost, one.value});
-    for (const FullyEvaluated& one : std::span(all).subspan(100)) candidates.push_back({one.cost, one.screened});
+    for (const FullyEvaluated& one : std::span(all).subspan(100))
+      candidates.push_back({one.cost, one.screened});
   }
   std::vector<bool> Worth(const ScreeningOptions& options) const {
     return WorthEvaluating(std::span(all).first(100), candidates, options);
@@ -96,7 +97,9 @@ TEST(WorthEvaluating, MakesASearchFindMoreForTheSameWork) {
       g = 1 + 3 * g;
       return Objectives{x[0], g * (1 - std::sqrt(x[0] / g))};
     };
-    Nsga2 nsga2 = Nsga2::Start({.population = 24, .offspring = 48, .seed = seed}, std::vector<VariableBounds>(8, {0, 1})).value();
+    Nsga2 nsga2 = Nsga2::Start({.population = 24, .offspring = 48, .seed = seed},
+                               std::vector<VariableBounds>(8, {0, 1}))
+                      .value();
     Rng rng(seed);
     std::vector<FullyEvaluated> known;
     for (double work = 0; work < 300;) {

@@ -15,11 +15,13 @@ std::vector<std::size_t> SharesOf(const InjectionOptions& options, std::span<con
   std::iota(places.begin(), places.end(), std::size_t{0});
   Rng rng = Rng::ForStream(seed, DeviceId{0}, "injection", round.value);
   Shuffle(rng, std::span(places));
-  const auto wanted = static_cast<std::size_t>(std::llround(options.devices * static_cast<double>(batches.size())));
+  const auto wanted =
+      static_cast<std::size_t>(std::llround(options.devices * static_cast<double>(batches.size())));
   places.resize(std::clamp<std::size_t>(wanted, 1, batches.size()));
   std::vector<std::size_t> shares(batches.size(), 0);
   for (const std::size_t place : places) {
-    const auto samples = static_cast<std::size_t>(std::llround(options.share * static_cast<double>(batches[place])));
+    const auto samples =
+        static_cast<std::size_t>(std::llround(options.share * static_cast<double>(batches[place])));
     shares[place] = std::min(samples, batches[place]);
   }
   return shares;

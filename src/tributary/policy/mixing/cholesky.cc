@@ -53,7 +53,8 @@ std::vector<double> Cholesky::Inverse() const {
   for (std::size_t i = size_; i-- > 0;) {
     double* const row = &inner[i * size_];
     row[i] = 1;
-    for (std::size_t k = i + 1; k < size_; ++k) SubtractRow(row, factor_[i * size_ + k], &inner[k * size_], k, size_);
+    for (std::size_t k = i + 1; k < size_; ++k)
+      SubtractRow(row, factor_[i * size_ + k], &inner[k * size_], k, size_);
     for (std::size_t k = i; k < size_; ++k) row[k] /= factor_[i * size_ + i];
   }
   std::vector<double> across(size_ * size_);  // Vᵀ, so that the products go over rows too.

@@ -54,7 +54,7 @@ class ConnectivityProgramme {
 
   // The derivatives at a point; those by the shares come first, that by the level is last.
   struct Derivatives {
-    std::vector<double> gradient;    // Without the pull on the level.
+    std::vector<double> gradient;  // Without the pull on the level.
     std::optional<Cholesky> hessian;
   };
   Derivatives DerivativesAt(const BarrierPoint& point, const Cholesky& factor) const {
@@ -65,10 +65,12 @@ class ConnectivityProgramme {
     std::vector<double> traces(count_, 0), across(nodes_);
     for (std::size_t j = 0; j < count_; ++j) {
       for (const auto& [a, b] : matchings_[j]) {
-        for (std::size_t i = 0; i < nodes_; ++i) across[i] = inverse[a * nodes_ + i] - inverse[b * nodes_ + i];
+        for (std::size_t i = 0; i < nodes_; ++i)
+          across[i] = inverse[a * nodes_ + i] - inverse[b * nodes_ + i];
         traces[j] += across[a] - across[b];
         for (const double entry : across) hessian[j * size + count_] -= entry * entry;
-        for (std::size_t k = j; k < count_; ++k) hessian[j * size + k] += SquaredDifferences(across, matchings_[k]);
+        for (std::size_t k = j; k < count_; ++k)
+          hessian[j * size + k] += SquaredDifferences(across, matchings_[k]);
       }
     }
     Derivatives at;
@@ -97,7 +99,8 @@ class ConnectivityProgramme {
     std::vector<double> traces;
     for (std::size_t j = 0; j < count_; ++j) {
       const double low = 1 / point.shares[j], high = 1 / (most_ - point.shares[j]);
-      traces.push_back(high - low + (high * high + low * low) * direction[j] + 1 / slack + sum / (slack * slack));
+      traces.push_back(high - low + (high * high + low * low) * direction[j] + 1 / slack +
+                       sum / (slack * slack));
     }
     std::ranges::sort(traces, std::greater<>());
     double left = static_cast<double>(count_), bound = 0;
@@ -172,7 +175,8 @@ void SpendAll(std::vector<double>& probabilities, double budget) {
 
 }  // namespace
 
-ConnectivityOptimum MaximiseConnectivity(std::span<const Matching> matchings, std::size_t nodes, double budget) {
+ConnectivityOptimum MaximiseConnectivity(std::span<const Matching> matchings, std::size_t nodes,
+                                         double budget) {
   const ConnectivityProgramme programme(matchings, nodes, 1 / budget);
   BarrierPoint point{std::vector<double>(matchings.size(), 0.9), 0};
   ConnectivityOptimum best{std::vector<double>(matchings.size(), 0), std::numeric_limits<double>::infinity()};
@@ -203,7 +207,8 @@ ConnectivityOptimum MaximiseConnectivity(std::span<const Matching> matchings, st
     factor = std::move(next);
     if (factor) point = std::move(moved);
   }
-  for (std::size_t j = 0; j < matchings.size(); ++j) best.probabilities[j] = std::min(1.0, budget * point.shares[j]);
+  for (std::size_t j = 0; j < matchings.size(); ++j)
+    best.probabilities[j] = std::min(1.0, budget * point.shares[j]);
   SpendAll(best.probabilities, budget);
   return best;
 }

@@ -24,6 +24,7 @@ struct ConnectivityOptimum {
 //
 // The matchings make up a connected graph, at least one of them; budget is above 0 and at most 1. Takes some tens of
 // steps of nodes³ + edges² operations each.
-ConnectivityOptimum MaximiseConnectivity(std::span<const Matching> matchings, std::size_t nodes, double budget);
+ConnectivityOptimum MaximiseConnectivity(std::span<const Matching> matchings, std::size_t nodes,
+                                         double budget);
 
 }  // namespace tributary

@@ -109,7 +109,8 @@ TEST(MaximiseConnectivity, ProvesItsBoundOnGraphsOfAllKinds) {
       const ConnectivityOptimum optimum = MaximiseConnectivity(matchings, graph.nodes, budget);
       ExpectFeasible(optimum, budget);
       const double found = ConnectivityOf(matchings, optimum.probabilities, graph.nodes);
-      EXPECT_GE(found, optimum.bound * (1 - 2e-5)) << graph.nodes << " nodes, " << graph.edges.size() << " edges";
+      EXPECT_GE(found, optimum.bound * (1 - 2e-5))
+          << graph.nodes << " nodes, " << graph.edges.size() << " edges";
       // Nothing is gained by giving all the same.
       EXPECT_GE(found * (1 + 2e-5),
                 ConnectivityOf(matchings, std::vector<double>(matchings.size(), budget), graph.nodes));

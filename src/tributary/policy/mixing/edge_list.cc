@@ -60,8 +60,10 @@ StatusOr<std::vector<Edge>> ParseEdgeList(std::string_view text) {
       node = *read;
       word = TakeWord(line);
     }
-    if (!word.empty()) return fail(ShownWord(word) + " follows two nodes; an edge is two of them, such as '0 1'");
-    if (nodes[0] == nodes[1]) return fail("joins node " + std::to_string(nodes[0]) + " to itself; leave it out");
+    if (!word.empty())
+      return fail(ShownWord(word) + " follows two nodes; an edge is two of them, such as '0 1'");
+    if (nodes[0] == nodes[1])
+      return fail("joins node " + std::to_string(nodes[0]) + " to itself; leave it out");
     if (edges.size() == kMostTopologyEdges) {
       return fail("has one edge too many; allowed: " + std::to_string(kMostTopologyEdges));
     }

@@ -10,7 +10,8 @@ namespace tributary {
 // x[j]).
 
 // out += weight · L · x.
-inline void AddLaplacian(std::span<const Edge> edges, double weight, std::span<const double> x, std::span<double> out) {
+inline void AddLaplacian(std::span<const Edge> edges, double weight, std::span<const double> x,
+                         std::span<double> out) {
   for (const auto& [a, b] : edges) {
     const double flow = weight * (x[a] - x[b]);
     out[a] += flow;
@@ -19,7 +20,8 @@ inline void AddLaplacian(std::span<const Edge> edges, double weight, std::span<c
 }
 
 // matrix += weight · L, row by row.
-inline void AddLaplacian(std::span<const Edge> edges, double weight, std::span<double> matrix, std::size_t nodes) {
+inline void AddLaplacian(std::span<const Edge> edges, double weight, std::span<double> matrix,
+                         std::size_t nodes) {
   for (const auto& [a, b] : edges) {
     matrix[a * nodes + a] += weight;
     matrix[b * nodes + b] += weight;

@@ -26,8 +26,8 @@ Status CheckMatcha(const Topology& topology, const MatchaOptions& options) {
                            ", for the sake of the time it takes to plan. Larger graphs mix by metropolis");
   }
   if (const auto apart = FindUnreachable(topology)) {
-    return InvalidArgument("matcha: there is no path between nodes " + std::to_string(apart->first) + " and " +
-                           std::to_string(apart->second) + "; the graph must be connected");
+    return InvalidArgument("matcha: there is no path between nodes " + std::to_string(apart->first) +
+                           " and " + std::to_string(apart->second) + "; the graph must be connected");
   }
   return OkStatus();
 }

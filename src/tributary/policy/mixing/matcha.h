@@ -31,7 +31,7 @@ struct MatchaPlan {
   // shrinks the squared distance of the models from their mean, expected. Models come together if and only if it is
   // below 1.
   double spectral = 0;
-  double connectivity = 0;        // The second smallest eigenvalue of the graph weighted by the probabilities.
+  double connectivity = 0;  // The second smallest eigenvalue of the graph weighted by the probabilities.
   double connectivity_bound = 0;  // No probabilities within the budget give more.
 };
 

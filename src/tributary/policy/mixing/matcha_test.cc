@@ -48,7 +48,8 @@ std::vector<Topology> SmallGraphs() {
       Graph(TopologyKind::kComplete, 5),
       Graph(TopologyKind::kTorus, 9),
   };
-  for (std::uint64_t seed = 0; seed < 4; ++seed) graphs.push_back(Graph(TopologyKind::kErdosRenyi, 8, 0.4, seed));
+  for (std::uint64_t seed = 0; seed < 4; ++seed)
+    graphs.push_back(Graph(TopologyKind::kErdosRenyi, 8, 0.4, seed));
   return graphs;
 }
 
@@ -58,8 +59,8 @@ TEST(PlanMatcha, KnowsTheNormOfTheExpectedMixing) {
       const MatchaPlan plan = Plan(graph, budget);
       EXPECT_NEAR(plan.spectral, NormWithoutMean(ExpectedProduct(plan, graph.nodes)), 1e-9);
       EXPECT_LT(plan.spectral, 1);
-      EXPECT_NEAR(plan.connectivity, SecondSmallest(DenseLaplacian(plan.matchings, plan.probabilities, graph.nodes)),
-                  1e-10);
+      EXPECT_NEAR(plan.connectivity,
+                  SecondSmallest(DenseLaplacian(plan.matchings, plan.probabilities, graph.nodes)), 1e-10);
       EXPECT_GE(plan.connectivity_bound, plan.connectivity);
       EXPECT_LE(plan.connectivity_bound, plan.connectivity * (1 + 2e-5));
     }
@@ -72,13 +73,15 @@ TEST(PlanMatcha, HasTheAlphaThatMixesFastest) {
     for (int k = 1; k <= 40; ++k) {
       MatchaPlan other = plan;
       other.alpha = plan.alpha * k / 20;
-      EXPECT_GE(NormWithoutMean(ExpectedProduct(other, graph.nodes)), plan.spectral - 1e-6 * (1 - plan.spectral));
+      EXPECT_GE(NormWithoutMean(ExpectedProduct(other, graph.nodes)),
+                plan.spectral - 1e-6 * (1 - plan.spectral));
     }
     // Near it, too.
     for (const double factor : {0.99, 1.01}) {
       MatchaPlan other = plan;
       other.alpha = plan.alpha * factor;
-      EXPECT_GE(NormWithoutMean(ExpectedProduct(other, graph.nodes)), plan.spectral - 1e-6 * (1 - plan.spectral));
+      EXPECT_GE(NormWithoutMean(ExpectedProduct(other, graph.nodes)),
+                plan.spectral - 1e-6 * (1 - plan.spectral));
     }
   }
 }
@@ -93,8 +96,9 @@ TEST(PlanMatcha, OfTwoNodesIsKnown) {
 }
 
 TEST(PlanMatcha, WithAllOfTheBudgetUsesAllEdgesAlways) {
-  for (const Topology& graph : {Graph(TopologyKind::kRing, 10), Graph(TopologyKind::kTorus, 12),
-                                Graph(TopologyKind::kErdosRenyi, 20, 0.3), Graph(TopologyKind::kTorus, 100)}) {
+  for (const Topology& graph :
+       {Graph(TopologyKind::kRing, 10), Graph(TopologyKind::kTorus, 12),
+        Graph(TopologyKind::kErdosRenyi, 20, 0.3), Graph(TopologyKind::kTorus, 100)}) {
     const MatchaPlan plan = Plan(graph, 1);
     EXPECT_EQ(plan.probabilities, std::vector<double>(plan.matchings.size(), 1));
     for (std::uint64_t round = 0; round < 50; ++round) EXPECT_EQ(ActiveEdges(plan, 1, round), graph.edges);
@@ -133,7 +137,8 @@ TEST(PlanMatcha, RefusesWhatItCannotPlan) {
             std::string::npos);
   EXPECT_NE(PlanMatcha(Graph(TopologyKind::kComplete, 201), {}).status().message().find("20100 edges"),
             std::string::npos);
-  EXPECT_NE(PlanMatcha(Topology{4, {{0, 1}, {2, 3}}}, {}).status().message().find("nodes 0 and 2"), std::string::npos);
+  EXPECT_NE(PlanMatcha(Topology{4, {{0, 1}, {2, 3}}}, {}).status().message().find("nodes 0 and 2"),
+            std::string::npos);
 }
 
 TEST(ActiveEdges, AreThoseOfMatchingsAsOftenAsPlanned) {

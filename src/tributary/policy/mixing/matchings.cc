@@ -69,10 +69,12 @@ class EdgeColouring {
   // Swaps the two colours along it: `first` is then free at `node`.
   void SwapPath(std::uint32_t node, std::size_t first, std::size_t second) {
     std::vector<std::uint32_t> path = {node};
-    for (std::size_t colour = first; !IsFree(path.back(), colour); colour = colour == first ? second : first) {
+    for (std::size_t colour = first; !IsFree(path.back(), colour);
+         colour = colour == first ? second : first) {
       path.push_back(at_[path.back() * colours_ + colour]);
     }
-    for (std::size_t i = 0; i + 1 < path.size(); ++i) Clear(path[i], path[i + 1], i % 2 == 0 ? first : second);
+    for (std::size_t i = 0; i + 1 < path.size(); ++i)
+      Clear(path[i], path[i + 1], i % 2 == 0 ? first : second);
     for (std::size_t i = 0; i + 1 < path.size(); ++i) Set(path[i], path[i + 1], i % 2 == 0 ? second : first);
   }
 

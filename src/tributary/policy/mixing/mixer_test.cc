@@ -52,7 +52,8 @@ TEST(Mixer, UsesTheActiveEdgesUnderMatcha) {
   const Mixer mixer = Make(MixingRule::kMatcha, TopologyKind::kHypercube, 8, 5);
   ASSERT_TRUE(mixer.matcha().has_value());
   for (std::uint64_t round = 0; round < 20; ++round) {
-    EXPECT_EQ(mixer.Weights(round), MatchaWeights(*mixer.matcha(), ActiveEdges(*mixer.matcha(), 5, round), 8));
+    EXPECT_EQ(mixer.Weights(round),
+              MatchaWeights(*mixer.matcha(), ActiveEdges(*mixer.matcha(), 5, round), 8));
   }
   // A function of its arguments.
   EXPECT_EQ(Make(MixingRule::kMatcha, TopologyKind::kErdosRenyi, 8, 5).Weights(3),

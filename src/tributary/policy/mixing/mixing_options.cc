@@ -4,8 +4,10 @@ namespace tributary {
 
 std::string_view NameOf(MixingRule rule) {
   switch (rule) {
-    case MixingRule::kMetropolis: return "metropolis";
-    case MixingRule::kMatcha: return "matcha";
+    case MixingRule::kMetropolis:
+      return "metropolis";
+    case MixingRule::kMatcha:
+      return "matcha";
   }
   return "";
 }

@@ -15,7 +15,8 @@ namespace tributary {
 
 using Dense = std::vector<std::vector<double>>;
 
-inline Topology Graph(TopologyKind kind, std::size_t nodes, double probability = 0.5, std::uint64_t seed = 1) {
+inline Topology Graph(TopologyKind kind, std::size_t nodes, double probability = 0.5,
+                      std::uint64_t seed = 1) {
   TopologyOptions options;
   options.kind = kind;
   options.probability = probability;

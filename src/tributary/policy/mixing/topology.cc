@@ -44,9 +44,11 @@ StatusOr<std::vector<Edge>> TorusEdges(std::size_t nodes) {
     if (nodes % d == 0) rows = d;
   }
   if (rows == 1) {
-    return InvalidArgument("topology torus: found " + std::to_string(nodes) +
-                           " nodes, which is a prime and would make a ring; allowed: a number with two factors"
-                           " above 1, such as " + std::to_string(nodes < 4 ? 4 : nodes + 1) + ". Or use ring");
+    return InvalidArgument(
+        "topology torus: found " + std::to_string(nodes) +
+        " nodes, which is a prime and would make a ring; allowed: a number with two factors"
+        " above 1, such as " +
+        std::to_string(nodes < 4 ? 4 : nodes + 1) + ". Or use ring");
   }
   const std::size_t columns = nodes / rows;
   std::vector<Edge> edges;
@@ -75,7 +77,8 @@ StatusOr<std::vector<Edge>> HypercubeEdges(std::size_t nodes) {
   if (!std::has_single_bit(nodes)) {
     return InvalidArgument("topology hypercube: found " + std::to_string(nodes) +
                            " nodes; allowed: a power of two, the nearest being " +
-                           std::to_string(std::bit_floor(nodes)) + " and " + std::to_string(std::bit_ceil(nodes)));
+                           std::to_string(std::bit_floor(nodes)) + " and " +
+                           std::to_string(std::bit_ceil(nodes)));
   }
   std::vector<Edge> edges;
   for (std::size_t a = 0; a < nodes; ++a) {
@@ -114,14 +117,16 @@ StatusOr<std::vector<Edge>> ErdosRenyiEdges(std::size_t nodes, double probabilit
     Topology drawn{nodes, DrawEdges(nodes, probability, rng)};
     if (drawn.edges.size() > kMostTopologyEdges) {
       return TooManyEdges("erdos-renyi with probability " + NumberText(probability) + " over " +
-                          std::to_string(nodes) + " nodes draws more than " + std::to_string(kMostTopologyEdges));
+                          std::to_string(nodes) + " nodes draws more than " +
+                          std::to_string(kMostTopologyEdges));
     }
     if (!FindUnreachable(drawn)) return std::move(drawn.edges);
   }
   const double enough = PortableLog(static_cast<double>(nodes)) / static_cast<double>(nodes);
   return InvalidArgument("topology erdos-renyi: none of " + std::to_string(kTries) + " graphs of " +
                          std::to_string(nodes) + " nodes with probability " + NumberText(probability) +
-                         " was connected. Raise it: graphs are mostly connected well above " + NumberText(enough));
+                         " was connected. Raise it: graphs are mostly connected well above " +
+                         NumberText(enough));
 }
 
 StatusOr<std::vector<Edge>> GivenEdges(const std::vector<Edge>& given, std::size_t nodes) {
@@ -129,12 +134,13 @@ StatusOr<std::vector<Edge>> GivenEdges(const std::vector<Edge>& given, std::size
   std::vector<Edge> edges;
   for (const Edge& edge : given) {
     if (edge.first == edge.second) {
-      return InvalidArgument("topology edges: " + EdgeText(edge) + " joins a node to itself; what a node keeps of its"
+      return InvalidArgument("topology edges: " + EdgeText(edge) +
+                             " joins a node to itself; what a node keeps of its"
                              " own needs no edge");
     }
     if (std::max(edge.first, edge.second) >= nodes) {
-      return InvalidArgument("topology edges: " + EdgeText(edge) + " names a node there is none of; allowed: 0 to " +
-                             std::to_string(nodes - 1));
+      return InvalidArgument("topology edges: " + EdgeText(edge) +
+                             " names a node there is none of; allowed: 0 to " + std::to_string(nodes - 1));
     }
     AddEdge(edges, edge.first, edge.second);
   }
@@ -143,16 +149,23 @@ StatusOr<std::vector<Edge>> GivenEdges(const std::vector<Edge>& given, std::size
 
 StatusOr<std::vector<Edge>> EdgesOf(const TopologyOptions& options, std::size_t nodes, std::uint64_t seed) {
   switch (options.kind) {
-    case TopologyKind::kEdges: return GivenEdges(options.edges, nodes);
-    case TopologyKind::kErdosRenyi: return ErdosRenyiEdges(nodes, options.probability, seed);
-    default: break;
+    case TopologyKind::kEdges:
+      return GivenEdges(options.edges, nodes);
+    case TopologyKind::kErdosRenyi:
+      return ErdosRenyiEdges(nodes, options.probability, seed);
+    default:
+      break;
   }
   if (nodes == 1) return std::vector<Edge>{};
   switch (options.kind) {
-    case TopologyKind::kRing: return RingEdges(nodes);
-    case TopologyKind::kTorus: return TorusEdges(nodes);
-    case TopologyKind::kComplete: return CompleteEdges(nodes);
-    default: return HypercubeEdges(nodes);
+    case TopologyKind::kRing:
+      return RingEdges(nodes);
+    case TopologyKind::kTorus:
+      return TorusEdges(nodes);
+    case TopologyKind::kComplete:
+      return CompleteEdges(nodes);
+    default:
+      return HypercubeEdges(nodes);
   }
 }
 
@@ -160,12 +173,18 @@ StatusOr<std::vector<Edge>> EdgesOf(const TopologyOptions& options, std::size_t 
 
 std::string_view NameOf(TopologyKind kind) {
   switch (kind) {
-    case TopologyKind::kRing: return "ring";
-    case TopologyKind::kTorus: return "torus";
-    case TopologyKind::kComplete: return "complete";
-    case TopologyKind::kErdosRenyi: return "erdos-renyi";
-    case TopologyKind::kHypercube: return "hypercube";
-    case TopologyKind::kEdges: return "edges";
+    case TopologyKind::kRing:
+      return "ring";
+    case TopologyKind::kTorus:
+      return "torus";
+    case TopologyKind::kComplete:
+      return "complete";
+    case TopologyKind::kErdosRenyi:
+      return "erdos-renyi";
+    case TopologyKind::kHypercube:
+      return "hypercube";
+    case TopologyKind::kEdges:
+      return "edges";
   }
   return "";
 }
@@ -178,8 +197,9 @@ StatusOr<Topology> MakeTopology(const TopologyOptions& options, std::size_t node
   TRIBUTARY_ASSIGN_OR_RETURN(std::vector<Edge> edges, EdgesOf(options, nodes, seed));
   Topology topology{nodes, SortedOnce(std::move(edges))};
   if (const auto apart = FindUnreachable(topology)) {
-    return InvalidArgument("topology " + std::string(NameOf(options.kind)) + ": there is no path between nodes " +
-                           std::to_string(apart->first) + " and " + std::to_string(apart->second) +
+    return InvalidArgument("topology " + std::string(NameOf(options.kind)) +
+                           ": there is no path between nodes " + std::to_string(apart->first) + " and " +
+                           std::to_string(apart->second) +
                            ", so their models would never agree. Add edges that connect all " +
                            std::to_string(nodes) + " nodes");
   }

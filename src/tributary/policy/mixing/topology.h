@@ -25,8 +25,8 @@ enum class TopologyKind {
   kHypercube,   // nodes whose numbers differ in one bit
   kEdges,       // those that are given
 };
-inline constexpr TopologyKind kTopologyKinds[] = {TopologyKind::kRing,       TopologyKind::kTorus,
-                                                  TopologyKind::kComplete,   TopologyKind::kErdosRenyi,
+inline constexpr TopologyKind kTopologyKinds[] = {TopologyKind::kRing,      TopologyKind::kTorus,
+                                                  TopologyKind::kComplete,  TopologyKind::kErdosRenyi,
                                                   TopologyKind::kHypercube, TopologyKind::kEdges};
 std::string_view NameOf(TopologyKind kind);
 

@@ -140,13 +140,15 @@ TEST(Topology, ErdosRenyiIsDrawnUntilItIsConnected) {
 }
 
 TEST(Topology, GivenEdgesAreSortedAndCountOnce) {
-  EXPECT_EQ(GraphOf(4, {{3, 1}, {0, 1}, {1, 0}, {2, 1}, {1, 2}}).edges, (std::vector<Edge>{{0, 1}, {1, 2}, {1, 3}}));
+  EXPECT_EQ(GraphOf(4, {{3, 1}, {0, 1}, {1, 0}, {2, 1}, {1, 2}}).edges,
+            (std::vector<Edge>{{0, 1}, {1, 2}, {1, 3}}));
 }
 
 TEST(Topology, RefusesWhatMakesNoGraph) {
   EXPECT_NE(Refusal(TopologyKind::kRing, 0).find("found 0 nodes"), std::string::npos);
   EXPECT_NE(Refusal(TopologyKind::kRing, 10'001).find("allowed: 1 to 10000"), std::string::npos);
-  EXPECT_NE(Refusal(TopologyKind::kComplete, 1415).find("1000405 edges; allowed: 1000000"), std::string::npos);
+  EXPECT_NE(Refusal(TopologyKind::kComplete, 1415).find("1000405 edges; allowed: 1000000"),
+            std::string::npos);
   for (const std::size_t prime : {2U, 3U, 7U, 9973U}) {
     EXPECT_NE(Refusal(TopologyKind::kTorus, prime).find("use ring"), std::string::npos);
   }
@@ -168,7 +170,8 @@ TEST(Topology, RefusesWhatMakesNoGraph) {
   TopologyOptions given;
   given.kind = TopologyKind::kEdges;
   given.edges = {{0, 1}, {1, 3}};
-  EXPECT_NE(Refusal(given, 3).find("(1, 3) names a node there is none of; allowed: 0 to 2"), std::string::npos);
+  EXPECT_NE(Refusal(given, 3).find("(1, 3) names a node there is none of; allowed: 0 to 2"),
+            std::string::npos);
   EXPECT_NE(Refusal(given, 4).find("no path between nodes 0 and 2"), std::string::npos);
   given.edges = {{0, 1}, {1, 1}};
   EXPECT_NE(Refusal(given, 2).find("(1, 1) joins a node to itself"), std::string::npos);

@@ -16,8 +16,8 @@ struct AdamFactors {
 
 // One pass over memory. Vectorises only where the root need not set errno (see the folder's CMakeLists.txt).
 template <bool kDecay>
-void AdamPass(AdamFactors factors, std::size_t count, float* __restrict parameters, const float* __restrict gradients,
-          float* __restrict mean, float* __restrict square) {
+void AdamPass(AdamFactors factors, std::size_t count, float* __restrict parameters,
+              const float* __restrict gradients, float* __restrict mean, float* __restrict square) {
   for (std::size_t i = 0; i < count; ++i) {
     float gradient = gradients[i];
     if constexpr (kDecay) gradient += factors.decay * parameters[i];
@@ -60,13 +60,13 @@ void Adam::Prepare(double learning_rate) {
 
 void Adam::Apply(std::size_t offset, std::span<float> parameters, std::span<const float> gradients) {
   const AdamFactors factors = {rate_,
-                           static_cast<float>(beta1_),
-                           static_cast<float>(1 - beta1_),
-                           static_cast<float>(beta2_),
-                           static_cast<float>(1 - beta2_),
-                           root_correction_,
-                           epsilon_,
-                           decay_};
+                               static_cast<float>(beta1_),
+                               static_cast<float>(1 - beta1_),
+                               static_cast<float>(beta2_),
+                               static_cast<float>(1 - beta2_),
+                               root_correction_,
+                               epsilon_,
+                               decay_};
   const auto pass = decay_ != 0 ? AdamPass<true> : AdamPass<false>;
   pass(factors, parameters.size(), parameters.data(), gradients.data(), mean_.data() + offset,
        square_.data() + offset);

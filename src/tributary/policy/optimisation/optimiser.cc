@@ -5,8 +5,8 @@
 #include <limits>
 
 #include "tributary/base/names.h"
-#include "tributary/policy/optimisation/adam.h"
 #include "tributary/base/number_text.h"
+#include "tributary/policy/optimisation/adam.h"
 #include "tributary/policy/optimisation/sgd.h"
 
 namespace tributary {
@@ -17,7 +17,8 @@ constexpr double kLargestFloat = std::numeric_limits<float>::max();
 // Comparisons are written so that NaN fails them.
 Status CheckFraction(std::string_view what, double value) {
   if (value >= 0 && value < 1) return OkStatus();
-  return InvalidArgument(std::string(what) + " must be at least 0 and less than 1, found " + NumberText(value));
+  return InvalidArgument(std::string(what) + " must be at least 0 and less than 1, found " +
+                         NumberText(value));
 }
 
 Status CheckSgd(const OptimiserOptions& options) {

@@ -51,8 +51,8 @@ Status Check(const ScheduleOptions& options) {
                            "'");
   }
   if (!(options.floor >= 0 && options.floor <= options.learning_rate)) {
-    return InvalidArgument("the floor must be from 0 to the learning rate, " + NumberText(options.learning_rate) +
-                           ", found " + NumberText(options.floor));
+    return InvalidArgument("the floor must be from 0 to the learning rate, " +
+                           NumberText(options.learning_rate) + ", found " + NumberText(options.floor));
   }
   if (options.floor != 0 && options.name != "cosine") {
     return InvalidArgument("a floor belongs to the cosine schedule and has no meaning for '" + options.name +

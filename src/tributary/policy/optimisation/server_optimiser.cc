@@ -21,8 +21,8 @@ struct ServerFactors {
 
 // One pass over memory. Vectorises only where the root need not set errno (see the folder's CMakeLists.txt).
 template <bool kYogi>
-void ServerPass(ServerFactors factors, std::size_t count, float* __restrict parameters, const float* __restrict gradients,
-          float* __restrict mean, float* __restrict square) {
+void ServerPass(ServerFactors factors, std::size_t count, float* __restrict parameters,
+                const float* __restrict gradients, float* __restrict mean, float* __restrict square) {
   for (std::size_t i = 0; i < count; ++i) {
     const float gradient = gradients[i];
     const float news = gradient * gradient;

@@ -13,8 +13,8 @@ struct SgdFactors {
 // that vectorises. The momentum of the first step is the direction itself without a special case: it starts
 // at zero.
 template <bool kDecay, bool kMomentum, bool kNesterov>
-void SgdPass(SgdFactors factors, std::size_t count, float* __restrict parameters, const float* __restrict gradients,
-          float* __restrict momentum) {
+void SgdPass(SgdFactors factors, std::size_t count, float* __restrict parameters,
+             const float* __restrict gradients, float* __restrict momentum) {
   for (std::size_t i = 0; i < count; ++i) {
     float direction = gradients[i];
     if constexpr (kDecay) direction += factors.decay * parameters[i];

@@ -7,8 +7,8 @@
 
 namespace tributary {
 
-std::vector<DeviceId> ChooseParticipants(const std::vector<DeviceId>& devices, std::size_t count, std::uint64_t seed,
-                                         RoundId round) {
+std::vector<DeviceId> ChooseParticipants(const std::vector<DeviceId>& devices, std::size_t count,
+                                         std::uint64_t seed, RoundId round) {
   std::vector<DeviceId> chosen = devices;
   if (count < chosen.size()) {
     Rng rng = Rng::ForStream(seed, DeviceId{0}, "participation", round.value);

@@ -4,8 +4,8 @@
 
 namespace tributary {
 
-std::size_t ChooseBlock(BlockChoice choice, std::span<const std::size_t> quotas, std::span<const std::size_t> held,
-                        std::span<const std::int64_t> worth) {
+std::size_t ChooseBlock(BlockChoice choice, std::span<const std::size_t> quotas,
+                        std::span<const std::size_t> held, std::span<const std::int64_t> worth) {
   std::size_t best = quotas.size();
   for (std::size_t j = 0; j < quotas.size(); ++j) {
     if (held[j] == quotas[j]) continue;

@@ -5,12 +5,13 @@
 
 namespace tributary {
 
-std::vector<std::vector<std::int64_t>> CountClasses(const Partition& partition, std::span<const std::int32_t> labels,
-                                                    int classes) {
-  std::vector<std::vector<std::int64_t>> counts(partition.size(),
-                                                std::vector<std::int64_t>(static_cast<std::size_t>(classes), 0));
+std::vector<std::vector<std::int64_t>> CountClasses(const Partition& partition,
+                                                    std::span<const std::int32_t> labels, int classes) {
+  std::vector<std::vector<std::int64_t>> counts(
+      partition.size(), std::vector<std::int64_t>(static_cast<std::size_t>(classes), 0));
   for (std::size_t device = 0; device < partition.size(); ++device) {
-    for (const std::uint32_t sample : partition[device]) ++counts[device][static_cast<std::size_t>(labels[sample])];
+    for (const std::uint32_t sample : partition[device])
+      ++counts[device][static_cast<std::size_t>(labels[sample])];
   }
   return counts;
 }

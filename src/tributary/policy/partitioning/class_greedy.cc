@@ -58,7 +58,8 @@ std::size_t GreedyBytesFor(std::size_t samples, std::size_t blocks, PartitionObj
   return samples * (blocks * each + 4 * sizeof(std::uint64_t));
 }
 
-std::int64_t CutWeight(PartitionObjective objective, std::int64_t row_sum, std::size_t quota, std::size_t samples) {
+std::int64_t CutWeight(PartitionObjective objective, std::int64_t row_sum, std::size_t quota,
+                       std::size_t samples) {
   if (objective == PartitionObjective::kGraphCut) return row_sum;
   // At most 4 · 2^(16 + 22) · 2^22, and rounded half up.
   const auto whole = static_cast<std::int64_t>(samples);

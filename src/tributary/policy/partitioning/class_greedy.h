@@ -45,6 +45,7 @@ std::size_t GreedyBytesFor(std::size_t samples, std::size_t blocks, PartitionObj
 
 // λ · row sum of matched-cut or graph-cut: what a sample of that row sum is worth to a block of `quota` before anything
 // is taken off for what it is like.
-std::int64_t CutWeight(PartitionObjective objective, std::int64_t row_sum, std::size_t quota, std::size_t samples);
+std::int64_t CutWeight(PartitionObjective objective, std::int64_t row_sum, std::size_t quota,
+                       std::size_t samples);
 
 }  // namespace tributary

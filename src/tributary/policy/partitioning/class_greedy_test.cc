@@ -12,13 +12,13 @@
 namespace tributary {
 namespace {
 
-constexpr PartitionObjective kObjectives[] = {PartitionObjective::kFacilityLocation, PartitionObjective::kGraphCut,
-                                              PartitionObjective::kMatchedCut};
+constexpr PartitionObjective kObjectives[] = {PartitionObjective::kFacilityLocation,
+                                              PartitionObjective::kGraphCut, PartitionObjective::kMatchedCut};
 constexpr BlockChoice kChoices[] = {BlockChoice::kRaw, BlockChoice::kFill};
 
 // A block's worth from its definition alone.
-std::int64_t WorthOf(const DenseSimilarities& similarities, const std::vector<std::size_t>& block, std::size_t quota,
-                     PartitionObjective objective) {
+std::int64_t WorthOf(const DenseSimilarities& similarities, const std::vector<std::size_t>& block,
+                     std::size_t quota, PartitionObjective objective) {
   std::int64_t worth = 0;
   const std::size_t samples = similarities.size();
   if (objective == PartitionObjective::kFacilityLocation) {
@@ -39,9 +39,10 @@ std::int64_t WorthOf(const DenseSimilarities& similarities, const std::vector<st
     std::int64_t to_all = 0;
     for (std::size_t v = 0; v < samples; ++v) to_all += similarities.Row(v)[a];
     // λ = 2 · quota / samples, rounded to a step for each sample.
-    worth += static_cast<std::int64_t>(static_cast<long double>(to_all) * 2 * static_cast<long double>(quota) /
-                                           static_cast<long double>(samples) +
-                                       0.5L);
+    worth +=
+        static_cast<std::int64_t>(static_cast<long double>(to_all) * 2 * static_cast<long double>(quota) /
+                                      static_cast<long double>(samples) +
+                                  0.5L);
     for (const std::size_t b : block) worth -= similarities.Row(a)[b];
   }
   return worth;
@@ -76,7 +77,8 @@ std::vector<Instance> Instances() {
       for (float& value : instance.samples.values) value = static_cast<float>(static_cast<int>(value / 4));
     }
     if (trial == 9) std::ranges::fill(instance.samples.values, 1.0F);
-    for (std::uint64_t j = 0; j < 1 + rng.Below(7); ++j) instance.speeds.push_back(trial % 2 == 0 ? 1 : 1 + 4 * rng.Uniform());
+    for (std::uint64_t j = 0; j < 1 + rng.Below(7); ++j)
+      instance.speeds.push_back(trial % 2 == 0 ? 1 : 1 + 4 * rng.Uniform());
     instances.push_back(std::move(instance));
   }
   return instances;
@@ -121,9 +123,11 @@ TEST(FillBlocks, OverAllNeighboursAreThoseOverRows) {
     const ComputedSimilarities computed(panels, instance.width);
     const auto quotas = QuotasFor(similarities.size(), instance.speeds);
     for (const BlockChoice choice : kChoices) {
-      const ClassBlocks rows = FillBlocks(similarities, quotas, PartitionObjective::kFacilityLocation, choice);
+      const ClassBlocks rows =
+          FillBlocks(similarities, quotas, PartitionObjective::kFacilityLocation, choice);
       EXPECT_EQ(FillBlocks(nearest, quotas, choice).holder, rows.holder);
-      EXPECT_EQ(FillBlocks(computed, quotas, PartitionObjective::kFacilityLocation, choice).holder, rows.holder);
+      EXPECT_EQ(FillBlocks(computed, quotas, PartitionObjective::kFacilityLocation, choice).holder,
+                rows.holder);
     }
   }
 }
@@ -132,8 +136,8 @@ TEST(FillBlocks, TakeTheLeastLossWhereEveryGainIsNegative) {
   // One block for all: a cut of everything against nothing is worth nothing, and the last steps lose.
   const ClusteredSamples made = MakeClusters(6, 40, 3, 1);
   const DenseSimilarities similarities = MakeSimilarities(made.features(), 5);
-  const ClassBlocks blocks =
-      FillBlocks(similarities, std::vector<std::size_t>{40}, PartitionObjective::kGraphCut, BlockChoice::kRaw);
+  const ClassBlocks blocks = FillBlocks(similarities, std::vector<std::size_t>{40},
+                                        PartitionObjective::kGraphCut, BlockChoice::kRaw);
   EXPECT_EQ(blocks.worth[0], 0);
   EXPECT_EQ(Members(blocks, 0).size(), 40U);
 }
@@ -143,7 +147,8 @@ TEST(FillBlocks, ByFillGoRoundWhereQuotasAreEqual) {
   const DenseSimilarities similarities = MakeSimilarities(made.features(), 5);
   // However little the others gain, no block is ever two ahead: so the first takes the best, and the second the next.
   for (const PartitionObjective objective : kObjectives) {
-    const ClassBlocks blocks = FillBlocks(similarities, std::vector<std::size_t>{4, 4, 4}, objective, BlockChoice::kFill);
+    const ClassBlocks blocks =
+        FillBlocks(similarities, std::vector<std::size_t>{4, 4, 4}, objective, BlockChoice::kFill);
     const std::vector<std::int64_t> sums = similarities.RowSums();
     const auto best = static_cast<std::size_t>(std::ranges::max_element(sums) - sums.begin());
     EXPECT_EQ(blocks.holder[best], 0U);
@@ -180,7 +185,8 @@ TEST(Objectives, AreSubmodularAndFacilityLocationNeverFalls) {
 std::int64_t BestPossible(const DenseSimilarities& similarities, const std::vector<std::size_t>& quotas,
                           PartitionObjective objective, bool least) {
   std::vector<std::uint32_t> holder;
-  for (std::size_t j = 0; j < quotas.size(); ++j) holder.insert(holder.end(), quotas[j], static_cast<std::uint32_t>(j));
+  for (std::size_t j = 0; j < quotas.size(); ++j)
+    holder.insert(holder.end(), quotas[j], static_cast<std::uint32_t>(j));
   std::int64_t best = std::numeric_limits<std::int64_t>::min();
   do {
     std::int64_t sum = 0, smallest = std::numeric_limits<std::int64_t>::max();
@@ -196,14 +202,15 @@ std::int64_t BestPossible(const DenseSimilarities& similarities, const std::vect
 
 TEST(FillBlocks, ComeNearTheBestOfAllWaysToFillTheQuotas) {
   constexpr int kTrials = 12;
-  for (const PartitionObjective objective : {PartitionObjective::kFacilityLocation, PartitionObjective::kGraphCut}) {
+  for (const PartitionObjective objective :
+       {PartitionObjective::kFacilityLocation, PartitionObjective::kGraphCut}) {
     for (const BlockChoice choice : kChoices) {
       double of_sum = 0, of_least = 0, worst = 1;
       for (std::uint64_t trial = 0; trial < kTrials; ++trial) {
         const ClusteredSamples made = MakeClusters(100 + trial, 9, 2, 1);
         const DenseSimilarities similarities = MakeSimilarities(made.features(), 3);
-        const std::vector<std::size_t> quotas = trial % 2 == 0 ? std::vector<std::size_t>{3, 3, 3}
-                                                               : std::vector<std::size_t>{5, 2, 2};
+        const std::vector<std::size_t> quotas =
+            trial % 2 == 0 ? std::vector<std::size_t>{3, 3, 3} : std::vector<std::size_t>{5, 2, 2};
         const ClassBlocks blocks = FillBlocks(similarities, quotas, objective, choice);
         const std::int64_t sum = std::accumulate(blocks.worth.begin(), blocks.worth.end(), std::int64_t{0});
         const double share = static_cast<double>(sum) /
@@ -214,7 +221,8 @@ TEST(FillBlocks, ComeNearTheBestOfAllWaysToFillTheQuotas) {
                     static_cast<double>(BestPossible(similarities, quotas, objective, true)) / kTrials;
       }
       std::printf("%s, %s: %.4f of the best sum on average (%.4f at worst), %.4f of the best least block\n",
-                  std::string(NameOf(objective)).c_str(), std::string(NameOf(choice)).c_str(), of_sum, worst, of_least);
+                  std::string(NameOf(objective)).c_str(), std::string(NameOf(choice)).c_str(), of_sum, worst,
+                  of_least);
       EXPECT_GT(of_sum, 0.95);
       EXPECT_GT(worst, 0.5);  // No instance may be bad, either.
       EXPECT_GT(of_least, 0.85);
@@ -259,8 +267,9 @@ TEST(FillBlocks, MatchedCutsComeNearTheLeastDiscrepancy) {
     best += least;
     chance += sum / ways;
   }
-  std::printf("matched-cut, fill: sum of squared discrepancies %.4f, the least possible %.4f, by chance %.4f\n",
-              found / kTrials, best / kTrials, chance / kTrials);
+  std::printf(
+      "matched-cut, fill: sum of squared discrepancies %.4f, the least possible %.4f, by chance %.4f\n",
+      found / kTrials, best / kTrials, chance / kTrials);
   EXPECT_GE(found, best - 1e-3);
   EXPECT_LT(found - best, 0.5 * (chance - best));
 }

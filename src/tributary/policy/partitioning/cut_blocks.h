@@ -15,7 +15,8 @@ namespace tributary {
 class CutBlocks {
  public:
   // `similarities` must outlive it.
-  CutBlocks(const Similarities& similarities, PartitionObjective objective, std::span<const std::size_t> quotas);
+  CutBlocks(const Similarities& similarities, PartitionObjective objective,
+            std::span<const std::size_t> quotas);
 
   // Adds to the block the sample that gains it most, of those that no block has, and returns it.
   std::size_t Take(std::size_t block);

@@ -6,7 +6,8 @@ namespace tributary {
 namespace {
 
 TRIBUTARY_WIDE_LOOPS
-std::uint64_t SumAbove(const Similarity* __restrict row, const Similarity* __restrict best, std::size_t count) {
+std::uint64_t SumAbove(const Similarity* __restrict row, const Similarity* __restrict best,
+                       std::size_t count) {
   constexpr std::size_t kPart = 65536;  // Sums of so many fit 32 bits.
   std::uint64_t sum = 0;
   for (std::size_t from = 0; from < count; from += kPart) {
@@ -39,7 +40,8 @@ void RowGains::Raise(std::size_t sample, std::span<Similarity> best) const {
 std::uint64_t NearestGains::Gain(std::size_t sample, std::span<const Similarity> best) const {
   std::uint64_t sum = 0;
   for (const auto& near : similarities_.NearTo(sample)) {
-    if (near.similarity > best[near.sample]) sum += static_cast<std::uint64_t>(near.similarity - best[near.sample]);
+    if (near.similarity > best[near.sample])
+      sum += static_cast<std::uint64_t>(near.similarity - best[near.sample]);
   }
   return sum;
 }

@@ -90,7 +90,9 @@ class FacilityBlocks {
   static std::uint64_t KeyOf(std::uint64_t gain, std::size_t sample) {
     return gain << kNumberBits | (kNumbers - sample);
   }
-  static std::size_t SampleOf(std::uint64_t key) { return static_cast<std::size_t>(kNumbers - (key & kNumbers)); }
+  static std::size_t SampleOf(std::uint64_t key) {
+    return static_cast<std::size_t>(kNumbers - (key & kNumbers));
+  }
 
   static std::uint64_t Second(const std::vector<std::uint64_t>& heap) {
     std::uint64_t second = heap.size() > 1 ? heap[1] : 0;
@@ -128,8 +130,8 @@ class FacilityBlocks {
 
   const Gains& gains_;
   std::vector<bool> taken_;
-  std::vector<std::vector<Similarity>> best_;      // Of each block, for each sample of the class. Empty: all 0.
-  std::vector<std::uint64_t> first_;               // Keys of an empty block, descending.
+  std::vector<std::vector<Similarity>> best_;  // Of each block, for each sample of the class. Empty: all 0.
+  std::vector<std::uint64_t> first_;           // Keys of an empty block, descending.
   std::vector<std::vector<std::uint64_t>> heaps_;  // Keys as they were when last computed.
   std::vector<std::int64_t> worth_;
   std::uint64_t evaluations_ = 0;

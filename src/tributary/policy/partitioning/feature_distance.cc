@@ -25,7 +25,8 @@ Partition DrawShare(const Partition& partition, std::size_t most, std::uint64_t 
     std::vector<std::uint32_t> shard = partition[j];
     Rng rng = Rng::ForStream(seed, DeviceId{j}, "feature distance");
     const auto share = static_cast<double>(most) / static_cast<double>(samples);
-    const auto kept = std::max<std::size_t>(1, static_cast<std::size_t>(share * static_cast<double>(shard.size())));
+    const auto kept =
+        std::max<std::size_t>(1, static_cast<std::size_t>(share * static_cast<double>(shard.size())));
     Shuffle(rng, std::span(shard));
     shard.resize(kept);
     std::ranges::sort(shard);
@@ -122,7 +123,8 @@ FeatureDistance MeasureFeatureDistance(const Features& features, const Partition
   for (std::size_t j = 0; j < drawn.size(); ++j) {
     const auto size = static_cast<double>(drawn[j].size());
     const double to_all = std::accumulate(sums[j].begin(), sums[j].end(), 0.0);
-    const double square = size == 0 ? 0 : sums[j][j] / (size * size) - 2 * to_all / (size * total) + whole / (total * total);
+    const double square =
+        size == 0 ? 0 : sums[j][j] / (size * size) - 2 * to_all / (size * total) + whole / (total * total);
     result.distance.push_back(std::sqrt(std::max(0.0, square)));
   }
   return result;

@@ -14,7 +14,8 @@ namespace {
 double DistanceBetween(const Features& features, std::size_t a, std::size_t b) {
   double sum = 0;
   for (std::size_t k = 0; k < features.dimensions; ++k) {
-    const double difference = static_cast<double>(features.Row(a)[k]) - static_cast<double>(features.Row(b)[k]);
+    const double difference =
+        static_cast<double>(features.Row(a)[k]) - static_cast<double>(features.Row(b)[k]);
     sum += difference * difference;
   }
   return std::sqrt(sum);
@@ -26,7 +27,8 @@ double DirectDistance(const Features& features, const std::vector<std::uint32_t>
   const auto mean = [&](const std::vector<std::uint32_t>& from, const std::vector<std::uint32_t>& to) {
     double sum = 0;
     for (const std::uint32_t a : from) {
-      for (const std::uint32_t b : to) sum += std::exp(-std::pow(DistanceBetween(features, a, b) / width, 2) / 2);
+      for (const std::uint32_t b : to)
+        sum += std::exp(-std::pow(DistanceBetween(features, a, b) / width, 2) / 2);
     }
     return sum / static_cast<double>(from.size() * to.size());
   };
@@ -43,7 +45,8 @@ TEST(MeasureFeatureDistance, IsTheBiasedDiscrepancyUnderTheMedianWidth) {
     std::ranges::sort(distances);
     const double median = (distances[distances.size() / 2] + distances[(distances.size() - 1) / 2]) / 2;
     Partition partition(3);
-    for (std::uint32_t i = 0; i < samples; ++i) partition[i < 3 ? i : (i % 7 == 0 ? 1 : (i % 3 == 0 ? 2 : 0))].push_back(i);
+    for (std::uint32_t i = 0; i < samples; ++i)
+      partition[i < 3 ? i : (i % 7 == 0 ? 1 : (i % 3 == 0 ? 2 : 0))].push_back(i);
     const FeatureDistance found = MeasureFeatureDistance(made.features(), partition, 0, 0);
     EXPECT_NEAR(found.width, median, 1e-5 * median);
     EXPECT_EQ(found.samples, samples);

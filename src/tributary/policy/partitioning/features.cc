@@ -16,8 +16,9 @@ Status CheckFeatures(const Features& features, std::size_t labels) {
                            std::to_string(features.dimensions));
   }
   if (features.samples() != labels) {
-    return InvalidArgument("there are features of " + std::to_string(features.samples()) + " samples and labels of " +
-                           std::to_string(labels) + "; each sample needs one row and one label");
+    return InvalidArgument("there are features of " + std::to_string(features.samples()) +
+                           " samples and labels of " + std::to_string(labels) +
+                           "; each sample needs one row and one label");
   }
   if (features.samples() > std::numeric_limits<std::uint32_t>::max()) {
     return InvalidArgument("found " + std::to_string(features.samples()) +
@@ -27,8 +28,8 @@ Status CheckFeatures(const Features& features, std::size_t labels) {
     const float value = features.values[i];
     if (std::isfinite(value) && std::abs(value) < kMost) continue;
     return InvalidArgument("row " + std::to_string(i / features.dimensions) + ", column " +
-                           std::to_string(i % features.dimensions) + " of the features is " + std::to_string(value) +
-                           "; features are finite numbers of a magnitude below 1e15");
+                           std::to_string(i % features.dimensions) + " of the features is " +
+                           std::to_string(value) + "; features are finite numbers of a magnitude below 1e15");
   }
   return OkStatus();
 }

@@ -15,7 +15,9 @@ struct Features {
   std::size_t dimensions = 0;
 
   std::size_t samples() const { return dimensions == 0 ? 0 : values.size() / dimensions; }
-  std::span<const float> Row(std::size_t sample) const { return values.subspan(sample * dimensions, dimensions); }
+  std::span<const float> Row(std::size_t sample) const {
+    return values.subspan(sample * dimensions, dimensions);
+  }
 };
 
 // Refuses features without samples or dimensions, values that are not finite or of a magnitude whose squares could not

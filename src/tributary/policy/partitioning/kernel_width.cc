@@ -41,7 +41,8 @@ double MedianRoot(std::span<float> squares) {
 
 }  // namespace
 
-double MedianDistance(const Features& features, std::span<const std::uint32_t> samples, std::size_t most, Rng rng) {
+double MedianDistance(const Features& features, std::span<const std::uint32_t> samples, std::size_t most,
+                      Rng rng) {
   if (samples.size() < 2) return 1;
   std::vector<std::uint32_t> some(samples.begin(), samples.end());
   if (some.size() > most) {
@@ -56,8 +57,9 @@ double MedianDistance(const Features& features, std::span<const std::uint32_t> s
   return squares.empty() ? 1 : MedianRoot(squares);
 }
 
-std::vector<double> ClassWidths(const Features& features, const SamplesByClass& classes, std::optional<double> width,
-                                std::uint64_t seed, const ParallelFor& parallel) {
+std::vector<double> ClassWidths(const Features& features, const SamplesByClass& classes,
+                                std::optional<double> width, std::uint64_t seed,
+                                const ParallelFor& parallel) {
   std::vector<double> widths(classes.size(), 0);
   parallel(classes.size(), [&](std::size_t c) {
     if (classes[c].empty()) return;

@@ -18,12 +18,14 @@ namespace tributary {
 // than half of the pairs are equals, the median of the other pairs; 1 where all are equal or there is but one sample.
 // Of more than `most` samples as many are drawn by the given stream: two thousand have two million pairs, whose median
 // differs from that of all by a few thousandths.
-double MedianDistance(const Features& features, std::span<const std::uint32_t> samples, std::size_t most, Rng rng);
+double MedianDistance(const Features& features, std::span<const std::uint32_t> samples, std::size_t most,
+                      Rng rng);
 
 // For each class the width that is given or, where none is, the median distance of its samples, 2,048 of them at most;
 // 0 for a class without samples.
-std::vector<double> ClassWidths(const Features& features, const SamplesByClass& classes, std::optional<double> width,
-                                std::uint64_t seed, const ParallelFor& parallel = RunInOrder);
+std::vector<double> ClassWidths(const Features& features, const SamplesByClass& classes,
+                                std::optional<double> width, std::uint64_t seed,
+                                const ParallelFor& parallel = RunInOrder);
 
 // What a squared distance is multiplied with in the exponent.
 float KernelFactor(double width);

@@ -8,7 +8,8 @@ namespace tributary {
 namespace {
 
 template <typename Enum>
-StatusOr<Enum> ParsePartitionName(std::string_view what, std::string_view name, const std::vector<std::string>& names) {
+StatusOr<Enum> ParsePartitionName(std::string_view what, std::string_view name,
+                                  const std::vector<std::string>& names) {
   const auto found = std::ranges::find(names, name);
   if (found == names.end()) return UnknownName(what, name, names);
   return static_cast<Enum>(found - names.begin());

@@ -12,7 +12,7 @@ namespace tributary {
 // the less the same sample adds.
 enum class PartitionObjective {
   kFacilityLocation,  // For every sample of V, how alike the block's most similar sample is. Never falls.
-  kGraphCut,          // The similarities between A and the rest of V. Falls once A holds more than half of it or so.
+  kGraphCut,  // The similarities between A and the rest of V. Falls once A holds more than half of it or so.
   // λ · (similarities between V and A) − (similarities within A, each with itself too), where λ is twice the share of
   // the class that the block is to hold. At its full size a block's worth is −MMD² to its class, up to constants.
   kMatchedCut,

@@ -44,7 +44,8 @@ void PanelSquares(const float* __restrict rows, const float* __restrict columns,
         const float* const row = rows + k * kPanel + first;
         Lanes column;
         __builtin_memcpy(&column, columns + k * kPanel, sizeof column);
-        const Lanes to_a = row[0] - column, to_b = row[1] - column, to_c = row[2] - column, to_d = row[3] - column;
+        const Lanes to_a = row[0] - column, to_b = row[1] - column, to_c = row[2] - column,
+                    to_d = row[3] - column;
         a += to_a * to_a;
         b += to_b * to_b;
         c += to_c * to_c;
@@ -59,8 +60,8 @@ void PanelSquares(const float* __restrict rows, const float* __restrict columns,
 }
 
 TRIBUTARY_WIDE_LOOPS
-void RowSquares(const float* __restrict rows, std::size_t row, const float* __restrict columns, std::size_t dimensions,
-                float* __restrict squares) {
+void RowSquares(const float* __restrict rows, std::size_t row, const float* __restrict columns,
+                std::size_t dimensions, float* __restrict squares) {
   float sums[kPanel] = {};
   for (std::size_t k = 0; k < dimensions; ++k) {
     const float value = rows[k * kPanel + row];

@@ -37,7 +37,8 @@ class Panels {
 void PanelSquares(const float* rows, const float* columns, std::size_t dimensions, float* squares);
 
 // Those of sample `row` of the first panel alone.
-void RowSquares(const float* rows, std::size_t row, const float* columns, std::size_t dimensions, float* squares);
+void RowSquares(const float* rows, std::size_t row, const float* columns, std::size_t dimensions,
+                float* squares);
 
 // values[i] becomes exp(−factor · values[i]), with a relative error below 3e-7 (and 0 where it is below 1e-37); the
 // same to the bit on every machine. Neither values nor factor are negative.

@@ -99,7 +99,8 @@ class SubspaceIteration {
     std::vector<std::vector<double>> sums(kSampleParts, std::vector<double>(reader_.dimensions, 0));
     parallel_(kSampleParts, [&](std::size_t part) {
       ForEachOfPart(part, [&](const float* rows, std::size_t, std::size_t count) {
-        for (std::size_t i = 0; i < count * mean_.size(); ++i) sums[part][i % mean_.size()] += static_cast<double>(rows[i]);
+        for (std::size_t i = 0; i < count * mean_.size(); ++i)
+          sums[part][i % mean_.size()] += static_cast<double>(rows[i]);
       });
     });
     for (std::size_t i = 0; i < mean_.size(); ++i) {
@@ -131,7 +132,8 @@ class SubspaceIteration {
     const std::size_t rows = reader_.dimensions;
     std::vector<double> columns(directions_.size());  // One after the other.
     for (std::size_t i = 0; i < rows; ++i) {
-      for (std::size_t k = 0; k < count_; ++k) columns[k * rows + i] = static_cast<double>(directions_[i * count_ + k]);
+      for (std::size_t k = 0; k < count_; ++k)
+        columns[k * rows + i] = static_cast<double>(directions_[i * count_ + k]);
     }
     for (std::size_t k = 0; k < count_; ++k) {
       double* const column = &columns[k * rows];
@@ -148,7 +150,8 @@ class SubspaceIteration {
       for (std::size_t i = 0; i < rows; ++i) column[i] *= scale;
     }
     for (std::size_t i = 0; i < rows; ++i) {
-      for (std::size_t k = 0; k < count_; ++k) directions_[i * count_ + k] = static_cast<float>(columns[k * rows + i]);
+      for (std::size_t k = 0; k < count_; ++k)
+        directions_[i * count_ + k] = static_cast<float>(columns[k * rows + i]);
     }
   }
 
@@ -177,7 +180,8 @@ class SubspaceIteration {
       std::vector<float> sums(kRowsTogether * count_);
       ForEachOfPart(part, [&](const float* rows, std::size_t first, std::size_t held) {
         Project(rows, reader_.dimensions, directions_.data(), count_, sums.data());
-        std::copy_n(sums.begin(), held * count_, within.begin() + static_cast<std::ptrdiff_t>(first * count_));
+        std::copy_n(sums.begin(), held * count_,
+                    within.begin() + static_cast<std::ptrdiff_t>(first * count_));
         for (std::size_t i = 0; i < held * reader_.dimensions; ++i) {
           totals[part] += static_cast<double>(rows[i]) * static_cast<double>(rows[i]);
         }
@@ -188,7 +192,8 @@ class SubspaceIteration {
     PrincipalComponents result;
     result.components = components_;
     for (std::size_t part = 0; part < kSampleParts; ++part) {
-      for (std::size_t i = 0; i < covariance.size(); ++i) covariance[i] += products[part][i] / static_cast<double>(samples);
+      for (std::size_t i = 0; i < covariance.size(); ++i)
+        covariance[i] += products[part][i] / static_cast<double>(samples);
       result.total_variance += totals[part] / static_cast<double>(samples);
     }
     const SymmetricEigen eigen = SolveSymmetricEigen(covariance, count_);
@@ -204,7 +209,8 @@ class SubspaceIteration {
       for (std::size_t s = part * samples / kSampleParts; s < (part + 1) * samples / kSampleParts; ++s) {
         for (std::size_t k = 0; k < components_; ++k) {
           double sum = 0;
-          for (std::size_t i = 0; i < count_; ++i) sum += static_cast<double>(within[s * count_ + i]) * turn[i * count_ + k];
+          for (std::size_t i = 0; i < count_; ++i)
+            sum += static_cast<double>(within[s * count_ + i]) * turn[i * count_ + k];
           result.projected[s * components_ + k] = static_cast<float>(sum);
         }
       }
@@ -217,7 +223,8 @@ class SubspaceIteration {
     double largest = 0;
     for (std::size_t d = 0; d < reader_.dimensions; ++d) {
       double entry = 0;
-      for (std::size_t i = 0; i < count_; ++i) entry += static_cast<double>(directions_[d * count_ + i]) * turn[i * count_ + k];
+      for (std::size_t i = 0; i < count_; ++i)
+        entry += static_cast<double>(directions_[d * count_ + i]) * turn[i * count_ + k];
       if (std::abs(entry) > std::abs(largest)) largest = entry;
     }
     return largest >= 0;
@@ -232,8 +239,8 @@ class SubspaceIteration {
 
 }  // namespace
 
-PrincipalComponents FindPrincipalComponents(const SampleReader& reader, std::size_t components, std::uint64_t seed,
-                                            const ParallelFor& parallel) {
+PrincipalComponents FindPrincipalComponents(const SampleReader& reader, std::size_t components,
+                                            std::uint64_t seed, const ParallelFor& parallel) {
   TRIBUTARY_CHECK(reader.samples > 0 && components >= 1 && components <= reader.dimensions);
   return SubspaceIteration(reader, components, seed, parallel).Run();
 }

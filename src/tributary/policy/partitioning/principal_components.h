@@ -19,7 +19,8 @@ struct SampleReader {
 };
 
 struct PrincipalComponents {
-  std::vector<float> projected;   // One row of `components` values for each sample: its place along each direction.
+  std::vector<float>
+      projected;  // One row of `components` values for each sample: its place along each direction.
   std::size_t components = 0;
   std::vector<double> variances;  // Of the samples along each direction, descending.
   double total_variance = 0;      // Of the samples along all directions there are.
@@ -33,7 +34,7 @@ struct PrincipalComponents {
 //
 // `components` is from 1 to the number of dimensions. The same to the bit however `parallel` runs things. Takes the
 // projections, and per part of the samples two matrices of dimensions times directions.
-PrincipalComponents FindPrincipalComponents(const SampleReader& reader, std::size_t components, std::uint64_t seed,
-                                            const ParallelFor& parallel = RunInOrder);
+PrincipalComponents FindPrincipalComponents(const SampleReader& reader, std::size_t components,
+                                            std::uint64_t seed, const ParallelFor& parallel = RunInOrder);
 
 }  // namespace tributary

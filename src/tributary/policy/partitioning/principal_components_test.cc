@@ -30,7 +30,8 @@ Rows MakeRows(std::size_t samples, std::size_t dimensions, double decay) {
   Rows rows{{}, samples, dimensions};
   std::vector<double> inner(dimensions);
   for (std::size_t s = 0; s < samples; ++s) {
-    for (std::size_t i = 0; i < dimensions; ++i) inner[i] = std::pow(decay, static_cast<double>(i)) * Normal(rng);
+    for (std::size_t i = 0; i < dimensions; ++i)
+      inner[i] = std::pow(decay, static_cast<double>(i)) * Normal(rng);
     for (std::size_t i = 0; i < dimensions; ++i) {
       double value = 3;
       for (std::size_t k = 0; k < dimensions; ++k) value += mix[i * dimensions + k] * inner[k];
@@ -45,7 +46,8 @@ SymmetricEigen DirectComponents(const Rows& rows, std::vector<double>& mean) {
   const std::size_t size = rows.dimensions;
   const auto samples = static_cast<double>(rows.samples);
   mean.assign(size, 0);
-  for (std::size_t i = 0; i < rows.values.size(); ++i) mean[i % size] += static_cast<double>(rows.values[i]) / samples;
+  for (std::size_t i = 0; i < rows.values.size(); ++i)
+    mean[i % size] += static_cast<double>(rows.values[i]) / samples;
   std::vector<double> covariance(size * size, 0);
   for (std::size_t s = 0; s < rows.samples; ++s) {
     for (std::size_t i = 0; i < size; ++i) {
@@ -76,7 +78,8 @@ TEST(FindPrincipalComponents, AreThoseOfTheCovariance) {
       for (std::size_t s = 0; s < rows.samples; ++s) {
         double place = 0;
         for (std::size_t i = 0; i < dimensions; ++i) {
-          place += (static_cast<double>(rows.values[s * dimensions + i]) - mean[i]) * direct.vectors[i * dimensions + k];
+          place += (static_cast<double>(rows.values[s * dimensions + i]) - mean[i]) *
+                   direct.vectors[i * dimensions + k];
         }
         EXPECT_NEAR(static_cast<double>(found.projected[s * 5 + k]), largest > 0 ? place : -place,
                     2e-3 * std::sqrt(direct.values[k]));

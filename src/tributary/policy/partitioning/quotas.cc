@@ -19,7 +19,8 @@ constexpr double kNothing = 1e-6;
 // whole, and at most one.
 class OddSamples {
  public:
-  OddSamples(std::span<const std::size_t> class_sizes, std::span<const double> speeds) : workers_(speeds.size()) {
+  OddSamples(std::span<const std::size_t> class_sizes, std::span<const double> speeds)
+      : workers_(speeds.size()) {
     const double sum = std::accumulate(speeds.begin(), speeds.end(), 0.0);
     for (const std::size_t size : class_sizes) {
       quotas_.push_back(DivideByShares(size, speeds));
@@ -93,8 +94,9 @@ Status CheckSpeeds(std::span<const double> speeds, std::size_t samples) {
                            "; speeds are finite numbers above 0, and only their ratios matter");
   }
   if (speeds.size() > samples) {
-    return InvalidArgument("there are " + std::to_string(speeds.size()) + " workers for " + std::to_string(samples) +
-                           (samples == 1 ? " sample" : " samples") + "; each needs at least one");
+    return InvalidArgument("there are " + std::to_string(speeds.size()) + " workers for " +
+                           std::to_string(samples) + (samples == 1 ? " sample" : " samples") +
+                           "; each needs at least one");
   }
   const std::vector<std::size_t> totals = DivideByShares(samples, speeds);
   for (std::size_t j = 0; j < speeds.size(); ++j) {

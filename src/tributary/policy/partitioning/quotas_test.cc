@@ -41,7 +41,8 @@ TEST(SpeedQuotas, AreRoundedSharesInEveryClassAndLargestRemaindersInTotal) {
     for (std::size_t& size : sizes) size = rng.Below(trial % 2 == 0 ? 12 : 3000);
     sizes[0] += 20;
     std::vector<double> speeds(1 + rng.Below(12));
-    for (double& speed : speeds) speed = trial % 3 == 0 ? 1.0 + static_cast<double>(rng.Below(4)) : 0.05 + rng.Uniform();
+    for (double& speed : speeds)
+      speed = trial % 3 == 0 ? 1.0 + static_cast<double>(rng.Below(4)) : 0.05 + rng.Uniform();
     const auto quotas = SpeedQuotas(sizes, speeds);
     const double sum = std::accumulate(speeds.begin(), speeds.end(), 0.0);
     for (std::size_t c = 0; c < sizes.size(); ++c) {
@@ -65,13 +66,17 @@ TEST(SpeedQuotas, LeaveSomeWorkersWithoutASmallClass) {
 
 TEST(CheckSpeeds, NamesTheFirstBadOne) {
   EXPECT_TRUE(CheckSpeeds(std::vector<double>{1, 0.5}, 2).ok());
-  EXPECT_NE(CheckSpeeds(std::vector<double>{1, 0}, 9).message().find("speed of worker 1 is 0"), std::string::npos);
-  EXPECT_NE(CheckSpeeds(std::vector<double>{-1, 0}, 9).message().find("speed of worker 0 is -1"), std::string::npos);
+  EXPECT_NE(CheckSpeeds(std::vector<double>{1, 0}, 9).message().find("speed of worker 1 is 0"),
+            std::string::npos);
+  EXPECT_NE(CheckSpeeds(std::vector<double>{-1, 0}, 9).message().find("speed of worker 0 is -1"),
+            std::string::npos);
   EXPECT_FALSE(CheckSpeeds(std::vector<double>{1, std::nan("")}, 9).ok());
   EXPECT_FALSE(CheckSpeeds(std::vector<double>{1, INFINITY}, 9).ok());
   EXPECT_FALSE(CheckSpeeds({}, 9).ok());
-  EXPECT_NE(CheckSpeeds(std::vector<double>{1, 1}, 1).message().find("2 workers for 1 sample;"), std::string::npos);
-  EXPECT_NE(CheckSpeeds(std::vector<double>{1000, 1}, 30).message().find("worker 1 of speed 1"), std::string::npos);
+  EXPECT_NE(CheckSpeeds(std::vector<double>{1, 1}, 1).message().find("2 workers for 1 sample;"),
+            std::string::npos);
+  EXPECT_NE(CheckSpeeds(std::vector<double>{1000, 1}, 30).message().find("worker 1 of speed 1"),
+            std::string::npos);
 }
 
 TEST(SplitStratified, DealsEveryClassByQuotaAtRandom) {

@@ -20,7 +20,8 @@ std::int64_t SumOfRow(const Similarity* row, std::size_t count) {
 }
 
 TRIBUTARY_WIDE_LOOPS
-void RoundToSimilarities(const float* __restrict values, std::size_t count, Similarity* __restrict similarities) {
+void RoundToSimilarities(const float* __restrict values, std::size_t count,
+                         Similarity* __restrict similarities) {
   for (std::size_t i = 0; i < count; ++i) {
     similarities[i] = static_cast<Similarity>(static_cast<std::int32_t>(values[i] * 65535.0F + 0.5F));
   }
@@ -78,7 +79,8 @@ std::vector<std::int64_t> DenseSimilarities::RowSums() const {
 ComputedSimilarities::ComputedSimilarities(const Panels& panels, double width)
     : panels_(panels), factor_(KernelFactor(width)) {}
 
-std::span<const Similarity> ComputedSimilarities::Row(std::size_t sample, std::span<Similarity> scratch) const {
+std::span<const Similarity> ComputedSimilarities::Row(std::size_t sample,
+                                                      std::span<Similarity> scratch) const {
   const float* const rows = panels_.panel(sample / kPanel);
   float squares[kPanel];
   for (std::size_t q = 0; q < panels_.panels(); ++q) {
@@ -139,7 +141,8 @@ NearestSimilarities::NearestSimilarities(const Panels& panels, double width, std
         if (a == self || b == self) return a == self && b != self;  // However many equals it has.
         return row[a] != row[b] ? row[a] > row[b] : a < b;
       };
-      if (kept < samples) std::ranges::nth_element(order, order.begin() + static_cast<std::ptrdiff_t>(kept), nearer);
+      if (kept < samples)
+        std::ranges::nth_element(order, order.begin() + static_cast<std::ptrdiff_t>(kept), nearer);
       for (std::size_t i = 0; i < kept; ++i) {
         nearest[self * kept + i] = {order[i], row[order[i]]};
         ++begins_[order[i] + 1];
@@ -156,7 +159,8 @@ NearestSimilarities::NearestSimilarities(const Panels& panels, double width, std
 }
 
 std::size_t NearestSimilarities::BytesFor(std::size_t samples, std::size_t neighbours) {
-  const std::size_t rows = kPanel * ScratchFor(samples) * sizeof(Similarity) + samples * sizeof(std::uint32_t);
+  const std::size_t rows =
+      kPanel * ScratchFor(samples) * sizeof(Similarity) + samples * sizeof(std::uint32_t);
   return 2 * samples * neighbours * sizeof(Near) + 2 * samples * sizeof(std::size_t) + rows;
 }
 

@@ -43,8 +43,12 @@ class DenseSimilarities : public Similarities {
   static std::size_t BytesFor(std::size_t samples);
 
   std::size_t size() const override { return samples_; }
-  std::span<const Similarity> Row(std::size_t sample, std::span<Similarity>) const override { return Row(sample); }
-  std::span<const Similarity> Row(std::size_t sample) const { return {values_.get() + sample * stride_, samples_}; }
+  std::span<const Similarity> Row(std::size_t sample, std::span<Similarity>) const override {
+    return Row(sample);
+  }
+  std::span<const Similarity> Row(std::size_t sample) const {
+    return {values_.get() + sample * stride_, samples_};
+  }
   std::vector<std::int64_t> RowSums() const override;
 
  private:

@@ -14,7 +14,8 @@ namespace {
 double SquaredDistance(const Features& features, std::size_t a, std::size_t b) {
   double sum = 0;
   for (std::size_t k = 0; k < features.dimensions; ++k) {
-    const double difference = static_cast<double>(features.Row(a)[k]) - static_cast<double>(features.Row(b)[k]);
+    const double difference =
+        static_cast<double>(features.Row(a)[k]) - static_cast<double>(features.Row(b)[k]);
     sum += difference * difference;
   }
   return sum;
@@ -102,7 +103,8 @@ TEST(NearestSimilarities, KeepTheMostAlikeOfEachSample) {
   }
   for (std::uint32_t u = 0; u < kSamples; ++u) {
     std::vector<std::uint32_t> order = AllOf(made.features());
-    std::ranges::stable_sort(order, [&](std::uint32_t a, std::uint32_t b) { return dense.Row(u)[a] > dense.Row(u)[b]; });
+    std::ranges::stable_sort(
+        order, [&](std::uint32_t a, std::uint32_t b) { return dense.Row(u)[a] > dense.Row(u)[b]; });
     std::erase(order, u);
     order.insert(order.begin(), u);
     order.resize(kKept);
@@ -116,11 +118,13 @@ TEST(MedianDistance, IsThatOfAllPairs) {
     const ClusteredSamples made = MakeClusters(samples, samples, 4, 1);
     std::vector<double> distances;
     for (std::size_t a = 0; a < samples; ++a) {
-      for (std::size_t b = 0; b < a; ++b) distances.push_back(std::sqrt(SquaredDistance(made.features(), a, b)));
+      for (std::size_t b = 0; b < a; ++b)
+        distances.push_back(std::sqrt(SquaredDistance(made.features(), a, b)));
     }
     std::ranges::sort(distances);
     const std::size_t half = distances.size() / 2;
-    const double exact = distances.size() % 2 == 1 ? distances[half] : (distances[half] + distances[half - 1]) / 2;
+    const double exact =
+        distances.size() % 2 == 1 ? distances[half] : (distances[half] + distances[half - 1]) / 2;
     EXPECT_NEAR(MedianDistance(made.features(), AllOf(made.features()), 100, Rng(1)), exact, 1e-5 * exact);
   }
 }

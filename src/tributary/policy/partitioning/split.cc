@@ -44,10 +44,12 @@ Status CheckShards(const SplitOptions& options, std::size_t samples) {
                          " devices, none of them empty); found " + std::to_string(options.shards_per_device));
 }
 
-StatusOr<Partition> MakeSplitBySource(std::span<const std::uint32_t> sources, std::size_t samples, std::size_t devices) {
+StatusOr<Partition> MakeSplitBySource(std::span<const std::uint32_t> sources, std::size_t samples,
+                                      std::size_t devices) {
   if (sources.size() != samples) {
     return InvalidArgument(
-        "the split 'source' keeps together what came from one person or sensor, and these data do not say where "
+        "the split 'source' keeps together what came from one person or sensor, and these data do not say "
+        "where "
         "samples come from; recordings do (har, or a folder of .csv files for each person)");
   }
   Partition partition = SplitBySource(sources, devices);
@@ -63,13 +65,13 @@ StatusOr<Partition> MakeSplitBySource(std::span<const std::uint32_t> sources, st
 }  // namespace
 
 const std::vector<std::string>& SplitKinds() {
-  static const std::vector<std::string> kinds = {"iid", "stratified", "dirichlet", "classes-per-device",
-                                                 "extended-dirichlet", "shards", "source"};
+  static const std::vector<std::string> kinds = {
+      "iid", "stratified", "dirichlet", "classes-per-device", "extended-dirichlet", "shards", "source"};
   return kinds;
 }
 
-StatusOr<Partition> MakeSplit(const SplitOptions& options, std::span<const std::int32_t> labels,
-                              int classes, std::span<const std::uint32_t> sources) {
+StatusOr<Partition> MakeSplit(const SplitOptions& options, std::span<const std::int32_t> labels, int classes,
+                              std::span<const std::uint32_t> sources) {
   const auto& kinds = SplitKinds();
   if (std::find(kinds.begin(), kinds.end(), options.kind) == kinds.end()) {
     return UnknownName("split", options.kind, kinds);
@@ -83,7 +85,8 @@ StatusOr<Partition> MakeSplit(const SplitOptions& options, std::span<const std::
   Rng rng = Rng::ForStream(options.seed, DeviceId{0}, "split");
   if (options.kind == "iid") return SplitIid(labels.size(), devices, rng);
   if (options.kind == "stratified") {
-    const std::vector<double> speeds = options.speeds.empty() ? std::vector<double>(devices, 1.0) : options.speeds;
+    const std::vector<double> speeds =
+        options.speeds.empty() ? std::vector<double>(devices, 1.0) : options.speeds;
     TRIBUTARY_CHECK(speeds.size() == devices);
     TRIBUTARY_RETURN_IF_ERROR(CheckSpeeds(speeds, labels.size()));
     return SplitStratified(groups, speeds, rng);

@@ -59,7 +59,8 @@ TEST(MakeSplit, PlacesEverySampleOnceForEveryKind) {
       options.shards_per_device = 1 + static_cast<int>(rng.Below(4));
       options.alpha = 0.05 + rng.Uniform();
       const auto labels = RandomLabels(1500 + rng.Below(1000), classes, seed);
-      const auto sources = RandomSources(labels.size(), options.devices + static_cast<int>(rng.Below(4)), seed);
+      const auto sources =
+          RandomSources(labels.size(), options.devices + static_cast<int>(rng.Below(4)), seed);
       const auto partition = MakeSplit(options, labels, classes, sources);
       ASSERT_TRUE(partition.ok()) << kind << ": " << partition.status();
       ASSERT_EQ(partition->size(), static_cast<std::size_t>(options.devices));
@@ -85,15 +86,19 @@ TEST(MakeSplit, IsAFunctionOfTheSeed) {
 TEST(MakeSplit, BySourceKeepsSourcesTogether) {
   const std::vector<std::int32_t> labels(7, 0);
   const std::vector<std::uint32_t> sources = {2, 2, 0, 1, 1, 0, 3};
-  const auto split = [&](int devices) { return MakeSplit({.kind = "source", .devices = devices}, labels, 1, sources); };
+  const auto split = [&](int devices) {
+    return MakeSplit({.kind = "source", .devices = devices}, labels, 1, sources);
+  };
   EXPECT_EQ(*split(4), (Partition{{2, 5}, {3, 4}, {0, 1}, {6}}));
   EXPECT_EQ(*split(3), (Partition{{2, 5, 6}, {3, 4}, {0, 1}}));
   EXPECT_EQ(*split(1), (Partition{{0, 1, 2, 3, 4, 5, 6}}));
   EXPECT_EQ(split(5).status().message(),
-            "the split 'source' gives each device whole sources; there are 4 sources for 5 devices, and device 4 would have "
+            "the split 'source' gives each device whole sources; there are 4 sources for 5 devices, and "
+            "device 4 would have "
             "no samples; ask for as many devices as there are sources, or fewer");
-  EXPECT_NE(MakeSplit({.kind = "source", .devices = 2}, labels, 1).status().message().find("do not say where"),
-            std::string::npos);
+  EXPECT_NE(
+      MakeSplit({.kind = "source", .devices = 2}, labels, 1).status().message().find("do not say where"),
+      std::string::npos);
 }
 
 TEST(MakeSplit, IidPartsAreEvenAndMixed) {

@@ -45,11 +45,11 @@ StatusOr<ClassPlan> PlanClass(std::size_t label, std::size_t samples, std::size_
   }
   plan.bytes = least;
   if (least <= limit) return plan;
-  return ResourceExhausted("dividing class " + std::to_string(label) + ", " + std::to_string(samples) +
-                           " samples of " + std::to_string(dimensions) + " numbers over " +
-                           std::to_string(options.speeds.size()) + " workers, takes at least " +
-                           FormatBytes({static_cast<std::int64_t>(least)}) + ", and " + FormatBytes(options.memory) +
-                           " are allowed; allow more memory, or take fewer dimensions");
+  return ResourceExhausted(
+      "dividing class " + std::to_string(label) + ", " + std::to_string(samples) + " samples of " +
+      std::to_string(dimensions) + " numbers over " + std::to_string(options.speeds.size()) +
+      " workers, takes at least " + FormatBytes({static_cast<std::int64_t>(least)}) + ", and " +
+      FormatBytes(options.memory) + " are allowed; allow more memory, or take fewer dimensions");
 }
 
 // A class while it is divided.
@@ -84,7 +84,8 @@ class Division {
     const auto limit = static_cast<std::size_t>(options_.memory.value);
     for (std::size_t first = 0; first < plans.size();) {
       std::size_t end = first, bytes = 0;
-      while (end < plans.size() && (end == first || bytes + plans[end].bytes <= limit)) bytes += plans[end++].bytes;
+      while (end < plans.size() && (end == first || bytes + plans[end].bytes <= limit))
+        bytes += plans[end++].bytes;
       DivideTogether(std::span(plans).subspan(first, end - first));
       first = end;
     }
@@ -125,18 +126,20 @@ class Division {
         work.dense.reset();
         return;
       case ClassPlan::Form::kComputed:
-        work.blocks =
-            FillBlocks(ComputedSimilarities(*work.panels, width), quotas, options_.objective, options_.choice);
+        work.blocks = FillBlocks(ComputedSimilarities(*work.panels, width), quotas, options_.objective,
+                                 options_.choice);
         return;
       case ClassPlan::Form::kNearest:
-        work.blocks = FillBlocks(NearestSimilarities(*work.panels, width, work.plan.neighbours), quotas, options_.choice);
+        work.blocks = FillBlocks(NearestSimilarities(*work.panels, width, work.plan.neighbours), quotas,
+                                 options_.choice);
         return;
     }
   }
 
   void Collect(const ClassWork& work) {
     const auto& samples = groups_[work.plan.label];
-    for (std::size_t i = 0; i < samples.size(); ++i) split_.partition[work.blocks.holder[i]].push_back(samples[i]);
+    for (std::size_t i = 0; i < samples.size(); ++i)
+      split_.partition[work.blocks.holder[i]].push_back(samples[i]);
     for (std::size_t j = 0; j < split_.objective.size(); ++j) {
       split_.objective[j] += static_cast<double>(work.blocks.worth[j]) / kAlike;
     }
@@ -145,7 +148,8 @@ class Division {
     split_.computed_classes += work.plan.form == ClassPlan::Form::kComputed ? 1 : 0;
     if (work.plan.form != ClassPlan::Form::kNearest) return;
     ++split_.nearest_classes;
-    split_.neighbours = split_.neighbours == 0 ? work.plan.neighbours : std::min(split_.neighbours, work.plan.neighbours);
+    split_.neighbours =
+        split_.neighbours == 0 ? work.plan.neighbours : std::min(split_.neighbours, work.plan.neighbours);
   }
 
   const Features& features_;
@@ -168,18 +172,21 @@ Status CheckSubmodular(const Features& features, std::span<const std::int32_t> l
                            "; it is a finite number above 0, a distance between samples");
   }
   if (options.memory.value < 1) {
-    return InvalidArgument("the memory allowed is " + std::to_string(options.memory.value) + " bytes; it is at least 1");
+    return InvalidArgument("the memory allowed is " + std::to_string(options.memory.value) +
+                           " bytes; it is at least 1");
   }
   std::vector<std::size_t> sizes(static_cast<std::size_t>(classes), 0);
   for (const std::int32_t label : labels) ++sizes[static_cast<std::size_t>(label)];
   const auto largest = std::ranges::max_element(sizes);
   if (*largest <= kMostOfClass) return OkStatus();
-  return ResourceExhausted("class " + std::to_string(largest - sizes.begin()) + " has " + std::to_string(*largest) +
-                           " samples; at most " + std::to_string(kMostOfClass) + " of a class are divided");
+  return ResourceExhausted("class " + std::to_string(largest - sizes.begin()) + " has " +
+                           std::to_string(*largest) + " samples; at most " + std::to_string(kMostOfClass) +
+                           " of a class are divided");
 }
 
-StatusOr<SubmodularSplit> SplitSubmodular(const Features& features, std::span<const std::int32_t> labels, int classes,
-                                          const SubmodularOptions& options, const ParallelFor& parallel) {
+StatusOr<SubmodularSplit> SplitSubmodular(const Features& features, std::span<const std::int32_t> labels,
+                                          int classes, const SubmodularOptions& options,
+                                          const ParallelFor& parallel) {
   TRIBUTARY_RETURN_IF_ERROR(CheckSubmodular(features, labels, classes, options));
   const SamplesByClass groups = GroupByClass(labels, classes);
   return Division(features, groups, options, parallel).Run();

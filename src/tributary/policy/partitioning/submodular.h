@@ -55,7 +55,8 @@ Status CheckSubmodular(const Features& features, std::span<const std::int32_t> l
 // approximation. Refused where even 16 do not fit.
 //
 // Depends on features, labels and options alone: not on how `parallel` runs things, and not on the machine.
-StatusOr<SubmodularSplit> SplitSubmodular(const Features& features, std::span<const std::int32_t> labels, int classes,
-                                          const SubmodularOptions& options, const ParallelFor& parallel = RunInOrder);
+StatusOr<SubmodularSplit> SplitSubmodular(const Features& features, std::span<const std::int32_t> labels,
+                                          int classes, const SubmodularOptions& options,
+                                          const ParallelFor& parallel = RunInOrder);
 
 }  // namespace tributary

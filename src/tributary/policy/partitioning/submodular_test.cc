@@ -17,10 +17,11 @@
 namespace tributary {
 namespace {
 
-constexpr PartitionObjective kAllObjectives[] = {PartitionObjective::kFacilityLocation, PartitionObjective::kGraphCut,
-                                                 PartitionObjective::kMatchedCut};
+constexpr PartitionObjective kAllObjectives[] = {
+    PartitionObjective::kFacilityLocation, PartitionObjective::kGraphCut, PartitionObjective::kMatchedCut};
 
-SubmodularOptions OptionsFor(std::vector<double> speeds, PartitionObjective objective = PartitionObjective::kMatchedCut,
+SubmodularOptions OptionsFor(std::vector<double> speeds,
+                             PartitionObjective objective = PartitionObjective::kMatchedCut,
                              BlockChoice choice = BlockChoice::kFill) {
   SubmodularOptions options;
   options.speeds = std::move(speeds);
@@ -90,13 +91,15 @@ TEST(SplitSubmodular, IsTheSameOnManyThreadsAndInAnyOrder) {
     EXPECT_EQ(Split(made, options, threads).partition, split.partition);
     EXPECT_EQ(Split(made, options, backwards).partition, split.partition);
     const FeatureDistance distance = MeasureFeatureDistance(made.features(), split.partition, 0, 0);
-    EXPECT_EQ(MeasureFeatureDistance(made.features(), split.partition, 0, 0, threads).distance, distance.distance);
+    EXPECT_EQ(MeasureFeatureDistance(made.features(), split.partition, 0, 0, threads).distance,
+              distance.distance);
   }
 }
 
 TEST(SplitSubmodular, OfCutsIsTheSameInLittleMemory) {
   const ClusteredSamples made = MakeClusters(4, 1500, 7, 3);
-  for (const PartitionObjective objective : {PartitionObjective::kGraphCut, PartitionObjective::kMatchedCut}) {
+  for (const PartitionObjective objective :
+       {PartitionObjective::kGraphCut, PartitionObjective::kMatchedCut}) {
     SubmodularOptions options = OptionsFor({3, 1, 1}, objective);
     const SubmodularSplit split = Split(made, options);
     EXPECT_EQ(split.dense_classes, 3);
@@ -121,7 +124,8 @@ TEST(SplitSubmodular, OfFacilityLocationKeepsTheNearestInLittleMemory) {
   EXPECT_EQ(nearest.nearest_classes, 3);
   EXPECT_GE(nearest.neighbours, 16U);
   EXPECT_LT(nearest.neighbours, 64U);
-  const auto worth = MeasureWorth(made.features(), made.labels, nearest.partition, options.objective, nearest.widths);
+  const auto worth =
+      MeasureWorth(made.features(), made.labels, nearest.partition, options.objective, nearest.widths);
   for (std::size_t j = 0; j < 3; ++j) EXPECT_GT(worth[j], 0.97 * split.objective[j]);
   options.memory = {100'000};
   EXPECT_NE(Refusal(made, options).find("allow more memory"), std::string::npos);
@@ -130,12 +134,14 @@ TEST(SplitSubmodular, OfFacilityLocationKeepsTheNearestInLittleMemory) {
 TEST(SplitSubmodular, IsNearerToTheWholeThanStratifiedShards) {
   const ClusteredSamples made = MakeClusters(6, 2000, 8, 5);
   const SamplesByClass groups = GroupByClass(made.labels, 5);
-  for (const std::vector<double>& speeds : {std::vector<double>{4, 2, 1, 1}, std::vector<double>{1, 1, 1, 1}}) {
+  for (const std::vector<double>& speeds :
+       {std::vector<double>{4, 2, 1, 1}, std::vector<double>{1, 1, 1, 1}}) {
     double stratified = 0;
     for (std::uint64_t seed = 0; seed < 5; ++seed) {
       Rng rng(seed);
       const Partition random = SplitStratified(groups, speeds, rng);
-      for (const double d : MeasureFeatureDistance(made.features(), random, 0, 0).distance) stratified += d / 5;
+      for (const double d : MeasureFeatureDistance(made.features(), random, 0, 0).distance)
+        stratified += d / 5;
     }
     const auto of = [&](PartitionObjective objective) {
       double sum = 0;
@@ -182,7 +188,8 @@ TEST(SplitSubmodular, RefusesWhatMakesNoSense) {
   EXPECT_NE(Refusal(made, OptionsFor({1, 1})).find("row 3, column 1"), std::string::npos);
   made.values[10] = 0;
   made.labels.pop_back();
-  EXPECT_NE(Refusal(made, OptionsFor({1, 1})).find("features of 30 samples and labels of 29"), std::string::npos);
+  EXPECT_NE(Refusal(made, OptionsFor({1, 1})).find("features of 30 samples and labels of 29"),
+            std::string::npos);
   made.values.clear();
   EXPECT_NE(Refusal(made, OptionsFor({1, 1})).find("no features"), std::string::npos);
 }

@@ -19,7 +19,8 @@ struct ClusteredSamples {
   Features features() const { return {values, dimensions}; }
 };
 
-inline ClusteredSamples MakeClusters(std::uint64_t seed, std::size_t samples, std::size_t dimensions, int classes) {
+inline ClusteredSamples MakeClusters(std::uint64_t seed, std::size_t samples, std::size_t dimensions,
+                                     int classes) {
   constexpr std::size_t kCentres = 4;
   Rng rng(seed);
   ClusteredSamples made;

@@ -11,7 +11,8 @@ ClientDraws::ClientDraws(std::span<const std::int64_t> sizes, Chance chance)
 
 double ClientDraws::ChanceOf(std::size_t client) const {
   if (left_[client] == 0) return 0;
-  return chance_ == Chance::kPerSample ? weights_[client] * static_cast<double>(left_[client]) : weights_[client];
+  return chance_ == Chance::kPerSample ? weights_[client] * static_cast<double>(left_[client])
+                                       : weights_[client];
 }
 
 void ClientDraws::SetWeights(std::vector<double> weights) {
@@ -58,7 +59,8 @@ std::uint32_t ClientDraws::Take(Rng& rng) {
     const double place = rng.Uniform() * static_cast<double>(slots_.size());
     const auto index = static_cast<std::size_t>(place);
     const Slot& slot = slots_[index];
-    const std::uint32_t client = place - static_cast<double>(index) < slot.threshold ? slot.client : slot.other;
+    const std::uint32_t client =
+        place - static_cast<double>(index) < slot.threshold ? slot.client : slot.other;
     const double chance = ChanceOf(client);
     if (chance != tabled_[client] && !(rng.Uniform() * tabled_[client] < chance)) continue;
     --left_[client];

@@ -25,9 +25,12 @@ std::vector<std::uint32_t> SlowestFirst(const SamplingProblem& problem) {
 class Search {
  public:
   Search(const SamplingProblem& problem, std::int64_t batch, double most_deviation, Rng& rng)
-      : problem_(problem), shares_(problem), slowest_first_(SlowestFirst(problem)),
+      : problem_(problem),
+        shares_(problem),
+        slowest_first_(SlowestFirst(problem)),
         step_sizes_(StepSizes(TotalSamples(problem), batch)),
-        most_deviation_(most_deviation), rng_(rng) {}
+        most_deviation_(most_deviation),
+        rng_(rng) {}
 
   std::size_t steps() const { return step_sizes_.size(); }
 
@@ -63,9 +66,10 @@ class Search {
     const double deviation = Mean(StepDeviations(plan, shares_));
     const double time = Mean(StepTimes(plan, problem_));
     const bool within = deviation <= most_deviation_;
-    const bool better = !best_ || (within && !within_) ||
-                        (within == within_ && (within ? time < time_ || (time == time_ && deviation < deviation_)
-                                                      : deviation < deviation_));
+    const bool better =
+        !best_ || (within && !within_) ||
+        (within == within_ &&
+         (within ? time < time_ || (time == time_ && deviation < deviation_) : deviation < deviation_));
     if (better) {
       best_ = std::move(plan);
       within_ = within;
@@ -133,7 +137,8 @@ SamplingPlan PlanDeadline(const SamplingProblem& problem, std::int64_t batch, do
   }
   // Where delays are many, a pull that falls off with them does better than an order. A little purity leaves no tails.
   for (const double purity : {0.05, 0.2, 0.5}) {
-    for (std::size_t longest = shortest_tier; longest < search.steps() && longest <= 4 * shortest_tier; longest *= 2) {
+    for (std::size_t longest = shortest_tier; longest < search.steps() && longest <= 4 * shortest_tier;
+         longest *= 2) {
       TierShape shape{purity, 0, longest, kStrongestPull};
       if (search.Try(shape)) continue;
       double low = 0, high = kStrongestPull;

@@ -44,8 +44,8 @@ TEST(Deadline, WithoutLabelsIsAsShortAsCanBe) {
     problem.label_counts.clear();
     SamplingOptions options;
     options.batch = 40;
-    EXPECT_NEAR(Total(StepTimes(Plan(problem, SamplingMethod::kDeadline, options), problem)), ShortestTime(problem, 40),
-                1e-9);
+    EXPECT_NEAR(Total(StepTimes(Plan(problem, SamplingMethod::kDeadline, options), problem)),
+                ShortestTime(problem, 40), 1e-9);
   }
 }
 
@@ -80,7 +80,8 @@ TEST(Deadline, IsOnOrBelowTheCurveOfLatentDirichletSampling) {
       bounded.max_deviation = Mean(StepDeviations(dirichlet, shares));
       const SamplingPlan plan = Plan(problem, SamplingMethod::kDeadline, bounded);
       const double time = Mean(StepTimes(plan, problem)), of_dirichlet = Mean(StepTimes(dirichlet, problem));
-      EXPECT_LE(Mean(StepDeviations(plan, shares)), *bounded.max_deviation + 1e-12) << i << ", delta " << delta;
+      EXPECT_LE(Mean(StepDeviations(plan, shares)), *bounded.max_deviation + 1e-12)
+          << i << ", delta " << delta;
       EXPECT_LE(time, of_dirichlet * (1 + 1e-9)) << i << ", delta " << delta;
       ratios += time / of_dirichlet;
       compared += 1;

@@ -13,7 +13,8 @@ LabelShares::LabelShares(const SamplingProblem& problem) {
     amounts.push_back(size);
     if (size > 0 && counts.empty()) shares_.push_back({0, 1.0});
     for (std::uint32_t label = 0; size > 0 && !counts.empty() && label < classes_; ++label) {
-      if (counts[client][label] > 0) shares_.push_back({label, static_cast<double>(counts[client][label]) / size});
+      if (counts[client][label] > 0)
+        shares_.push_back({label, static_cast<double>(counts[client][label]) / size});
     }
     ends_.push_back(shares_.size());
   }

@@ -19,7 +19,8 @@ class Fitter {
  public:
   Fitter(const SamplingProblem& problem, const LatentDirichletOptions& options)
       : options_(options), shares_(problem), pull_(StandardisedDelays(problem)) {
-    for (double& pull : pull_) pull = PortableExp(std::clamp(options.delta * pull, -kLargestPull, kLargestPull));
+    for (double& pull : pull_)
+      pull = PortableExp(std::clamp(options.delta * pull, -kLargestPull, kLargestPull));
   }
 
   // What a draw of each client weighs, given what all have left.
@@ -38,7 +39,8 @@ class Fitter {
     std::vector<double> weights = FitMixture(mixture, Start(share));
     fitted_ = weights;
     if (options_.chance == ClientDraws::Chance::kPerSample) {
-      for (std::size_t i = 0; i < weights.size(); ++i) weights[i] = share[i] > 0 ? weights[i] / share[i] : 0.0;
+      for (std::size_t i = 0; i < weights.size(); ++i)
+        weights[i] = share[i] > 0 ? weights[i] / share[i] : 0.0;
     }
     return weights;
   }

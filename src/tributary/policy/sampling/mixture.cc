@@ -11,7 +11,8 @@ std::vector<double> Composition(const MixtureProblem& problem, std::span<const d
   std::vector<double> mixture(problem.target.size(), 0.0);
   for (std::size_t client = 0; client < weights.size(); ++client) {
     if (!(problem.prior[client] > 0)) continue;
-    for (const auto& share : problem.shares->of(client)) mixture[share.label] += weights[client] * share.share;
+    for (const auto& share : problem.shares->of(client))
+      mixture[share.label] += weights[client] * share.share;
   }
   return mixture;
 }
@@ -22,7 +23,8 @@ double MixtureObjective(const MixtureProblem& problem, std::span<const double> w
   const std::vector<double> mixture = Composition(problem, weights);
   double objective = 0;
   for (std::size_t label = 0; label < mixture.size(); ++label) {
-    if (problem.target[label] > 0) objective += problem.labels * problem.target[label] * PortableLog(mixture[label]);
+    if (problem.target[label] > 0)
+      objective += problem.labels * problem.target[label] * PortableLog(mixture[label]);
   }
   for (std::size_t client = 0; client < weights.size(); ++client) {
     if (problem.prior[client] > 0) objective += problem.prior[client] * PortableLog(weights[client]);

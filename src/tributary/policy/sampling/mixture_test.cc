@@ -11,7 +11,8 @@ namespace {
 
 MixtureProblem RandomMixture(Rng& rng, const LabelShares& shares, const SamplingProblem& problem) {
   MixtureProblem mixture{&shares, shares.overall(), Uniform(rng, 1, 1000), {}};
-  for (const std::int64_t size : problem.sizes) mixture.prior.push_back(size > 0 ? Uniform(rng, 0.01, 50) : 0.0);
+  for (const std::int64_t size : problem.sizes)
+    mixture.prior.push_back(size > 0 ? Uniform(rng, 0.01, 50) : 0.0);
   return mixture;
 }
 
@@ -29,7 +30,8 @@ std::vector<double> RandomStart(Rng& rng, const MixtureProblem& mixture) {
 TEST(Mixture, ImprovingNeverLowersTheObjective) {
   Rng rng(2);
   for (int i = 0; i < 100; ++i) {
-    const SamplingProblem problem = RandomSamplingProblem(rng, 2 + rng.Below(30), 2 + rng.Below(8), 100, DelayKind::kLevels);
+    const SamplingProblem problem =
+        RandomSamplingProblem(rng, 2 + rng.Below(30), 2 + rng.Below(8), 100, DelayKind::kLevels);
     const LabelShares shares(problem);
     const MixtureProblem mixture = RandomMixture(rng, shares, problem);
     std::vector<double> weights = RandomStart(rng, mixture);
@@ -63,7 +65,8 @@ TEST(Mixture, MatchesASearchOverAGrid) {
     std::vector<double> best_weights;
     for (int a = 1; a < kCells; ++a) {
       for (int b = 1; a + b < kCells; ++b) {
-        const std::vector<double> weights = {a / double{kCells}, b / double{kCells}, (kCells - a - b) / double{kCells}};
+        const std::vector<double> weights = {a / double{kCells}, b / double{kCells},
+                                             (kCells - a - b) / double{kCells}};
         const double objective = MixtureObjective(mixture, weights);
         if (objective > best) {
           best = objective;
@@ -83,7 +86,8 @@ TEST(Mixture, APriorInProportionToSizesGivesTheSizes) {
   const LabelShares shares(problem);
   const auto total = static_cast<double>(TotalSamples(problem));
   MixtureProblem mixture{&shares, shares.overall(), 500, {}};
-  for (const std::int64_t size : problem.sizes) mixture.prior.push_back(400 * static_cast<double>(size) / total);
+  for (const std::int64_t size : problem.sizes)
+    mixture.prior.push_back(400 * static_cast<double>(size) / total);
   const std::vector<double> fitted = FitMixture(mixture, RandomStart(rng, mixture));
   for (std::size_t i = 0; i < fitted.size(); ++i) {
     EXPECT_NEAR(fitted[i], static_cast<double>(problem.sizes[i]) / total, 1e-7);

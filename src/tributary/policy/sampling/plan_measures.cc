@@ -31,14 +31,17 @@ std::vector<double> StepTimes(const SamplingPlan& plan, const SamplingProblem& p
   times.reserve(plan.steps());
   for (std::size_t step = 0; step < plan.steps(); ++step) {
     double slowest = 0;
-    for (const ClientBatch& batch : plan.step(step)) slowest = std::max(slowest, problem.DelayOf(batch.client));
+    for (const ClientBatch& batch : plan.step(step))
+      slowest = std::max(slowest, problem.DelayOf(batch.client));
     times.push_back(slowest);
   }
   return times;
 }
 
 double Mean(std::span<const double> values) {
-  return values.empty() ? 0.0 : std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+  return values.empty()
+             ? 0.0
+             : std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
 }  // namespace tributary

@@ -16,16 +16,18 @@ Status CheckSamplingPlan(const SamplingProblem& problem, const SamplingPlan& pla
     if (batches.empty()) return refuse("has no samples");
     for (std::size_t i = 0; i < batches.size(); ++i) {
       const std::string client = "client " + std::to_string(batches[i].client);
-      if (batches[i].client >= left.size()) return refuse("names " + client + " of " + std::to_string(left.size()));
-      if (batches[i].count == 0) return refuse("takes nothing from " + client + ", who is to be left out then");
+      if (batches[i].client >= left.size())
+        return refuse("names " + client + " of " + std::to_string(left.size()));
+      if (batches[i].count == 0)
+        return refuse("takes nothing from " + client + ", who is to be left out then");
       if (i > 0 && batches[i].client <= batches[i - 1].client) {
         return refuse("has " + client + " behind client " + std::to_string(batches[i - 1].client) +
                       "; clients are in ascending order, each once");
       }
       left[batches[i].client] -= batches[i].count;
       if (left[batches[i].client] < 0) {
-        return refuse("takes more from " + client + " than the " + std::to_string(problem.sizes[batches[i].client]) +
-                      " samples it has");
+        return refuse("takes more from " + client + " than the " +
+                      std::to_string(problem.sizes[batches[i].client]) + " samples it has");
       }
     }
   }

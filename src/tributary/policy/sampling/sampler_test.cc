@@ -33,7 +33,8 @@ TEST(CheckSamplingPlan, SaysWhatIsWrongAndWhere) {
       {{{{3, 1}}}, "names client 3 of 3"},
       {{{{2, 1}, {0, 1}}}, "has client 0 behind client 2"},
       {{{{0, 1}, {0, 1}}}, "has client 0 behind client 0"},
-      {{{{0, 2}}, {{0, 2}}}, "step 2 of the plan of an epoch takes more from client 0 than the 3 samples it has"},
+      {{{{0, 2}}, {{0, 2}}},
+       "step 2 of the plan of an epoch takes more from client 0 than the 3 samples it has"},
       {{{{1, 1}}}, "than the 0 samples"},
       {{{{0, UINT32_MAX}}}, "than the 3 samples"},
   };

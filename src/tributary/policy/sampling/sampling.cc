@@ -67,13 +67,20 @@ SamplingPlan Ordered(SamplingPlan plan, const SamplingOptions& options, std::uin
 
 std::string_view NameOf(SamplingMethod method) {
   switch (method) {
-    case SamplingMethod::kEqual: return "fls";
-    case SamplingMethod::kProportional: return "fpls";
-    case SamplingMethod::kUniformGlobal: return "ugs";
-    case SamplingMethod::kLatentDirichlet: return "lds";
-    case SamplingMethod::kDeadline: return "deadline";
-    case SamplingMethod::kSequential: return "sequential";
-    case SamplingMethod::kOwn: break;
+    case SamplingMethod::kEqual:
+      return "fls";
+    case SamplingMethod::kProportional:
+      return "fpls";
+    case SamplingMethod::kUniformGlobal:
+      return "ugs";
+    case SamplingMethod::kLatentDirichlet:
+      return "lds";
+    case SamplingMethod::kDeadline:
+      return "deadline";
+    case SamplingMethod::kSequential:
+      return "sequential";
+    case SamplingMethod::kOwn:
+      break;
   }
   return "";
 }
@@ -101,17 +108,22 @@ StatusOr<SamplingDraw> ParseSamplingDraw(std::string_view name) {
   return ParseChoice("draw", name, Named(kSamplingDraws));
 }
 
-StatusOr<StepOrder> ParseStepOrder(std::string_view name) { return ParseChoice("order", name, Named(kStepOrders)); }
+StatusOr<StepOrder> ParseStepOrder(std::string_view name) {
+  return ParseChoice("order", name, Named(kStepOrders));
+}
 
 Status CheckSamplingOptions(const SamplingOptions& options) {
   if (options.batch < 1 || options.batch > kLargestBatch) {
-    return InvalidArgument("the batch is " + std::to_string(options.batch) + "; it has at least 1 sample, and at most 1e12");
+    return InvalidArgument("the batch is " + std::to_string(options.batch) +
+                           "; it has at least 1 sample, and at most 1e12");
   }
   if (!(std::abs(options.delta) <= kLargestDelta)) {
-    return InvalidArgument("delta is " + NumberText(options.delta) + "; it lies between -1000 and 1000, and 0 ignores delays");
+    return InvalidArgument("delta is " + NumberText(options.delta) +
+                           "; it lies between -1000 and 1000, and 0 ignores delays");
   }
   if (!(options.concentration >= kLeastConcentration && options.concentration <= kMostConcentration)) {
-    return InvalidArgument("the concentration is " + NumberText(options.concentration) + "; it lies between 1e-6 and 1e6");
+    return InvalidArgument("the concentration is " + NumberText(options.concentration) +
+                           "; it lies between 1e-6 and 1e6");
   }
   if (options.max_deviation && !(*options.max_deviation >= 0 && *options.max_deviation <= 2)) {
     return InvalidArgument("the largest deviation is " + NumberText(*options.max_deviation) +
@@ -122,33 +134,45 @@ Status CheckSamplingOptions(const SamplingOptions& options) {
 
 std::int64_t EpochSteps(const SamplingProblem& problem, const SamplingOptions& options) {
   switch (options.method) {
-    case SamplingMethod::kEqual: return FixedSteps(problem, EqualBatches(problem, options.batch));
-    case SamplingMethod::kProportional: return FixedSteps(problem, ProportionalBatches(problem, options.batch));
-    case SamplingMethod::kSequential: return SequentialSteps(problem, options.batch);
-    case SamplingMethod::kOwn: return static_cast<std::int64_t>(PlanEpoch(problem, options, 1).steps());
-    default: return (TotalSamples(problem) - 1) / options.batch + 1;
+    case SamplingMethod::kEqual:
+      return FixedSteps(problem, EqualBatches(problem, options.batch));
+    case SamplingMethod::kProportional:
+      return FixedSteps(problem, ProportionalBatches(problem, options.batch));
+    case SamplingMethod::kSequential:
+      return SequentialSteps(problem, options.batch);
+    case SamplingMethod::kOwn:
+      return static_cast<std::int64_t>(PlanEpoch(problem, options, 1).steps());
+    default:
+      return (TotalSamples(problem) - 1) / options.batch + 1;
   }
 }
 
 SamplingPlan PlanEpoch(const SamplingProblem& problem, const SamplingOptions& options, std::uint64_t epoch) {
   switch (options.method) {
-    case SamplingMethod::kEqual: return PlanFixed(problem, EqualBatches(problem, options.batch));
-    case SamplingMethod::kProportional: return PlanFixed(problem, ProportionalBatches(problem, options.batch));
-    case SamplingMethod::kUniformGlobal: return Uniform(problem, options, epoch);
+    case SamplingMethod::kEqual:
+      return PlanFixed(problem, EqualBatches(problem, options.batch));
+    case SamplingMethod::kProportional:
+      return PlanFixed(problem, ProportionalBatches(problem, options.batch));
+    case SamplingMethod::kUniformGlobal:
+      return Uniform(problem, options, epoch);
     case SamplingMethod::kLatentDirichlet: {
       Rng rng = DirichletStream(options, epoch);
       const auto chance = options.draw == SamplingDraw::kWeighted ? ClientDraws::Chance::kPerSample
                                                                   : ClientDraws::Chance::kPerClient;
-      return Ordered(PlanLatentDirichlet(problem, options.batch, {options.delta, options.concentration, chance}, rng),
-                     options, epoch);
+      return Ordered(
+          PlanLatentDirichlet(problem, options.batch, {options.delta, options.concentration, chance}, rng),
+          options, epoch);
     }
     case SamplingMethod::kDeadline: {
       Rng rng = Rng::ForStream(options.seed, DeviceId{0}, "sampling-deadline", epoch);
       const double bound = DeviationBound(problem, options, epoch);
-      return Ordered(PlanDeadline(problem, options.batch, bound, rng, DirichletStream(options, epoch)), options, epoch);
+      return Ordered(PlanDeadline(problem, options.batch, bound, rng, DirichletStream(options, epoch)),
+                     options, epoch);
     }
-    case SamplingMethod::kSequential: return PlanSequential(problem, options.batch);
-    case SamplingMethod::kOwn: return options.own->Plan(problem, {options.batch, options.seed, epoch});
+    case SamplingMethod::kSequential:
+      return PlanSequential(problem, options.batch);
+    case SamplingMethod::kOwn:
+      return options.own->Plan(problem, {options.batch, options.seed, epoch});
   }
   return {};
 }

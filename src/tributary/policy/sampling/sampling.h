@@ -24,12 +24,11 @@ enum class SamplingMethod {
   kOwn,              // a sampler that the program was given, under its name
 };
 // Those that every program knows.
-inline constexpr SamplingMethod kSamplingMethods[] = {SamplingMethod::kEqual, SamplingMethod::kProportional,
-                                                      SamplingMethod::kUniformGlobal, SamplingMethod::kLatentDirichlet,
-                                                      SamplingMethod::kDeadline, SamplingMethod::kSequential};
+inline constexpr SamplingMethod kSamplingMethods[] = {
+    SamplingMethod::kEqual,           SamplingMethod::kProportional, SamplingMethod::kUniformGlobal,
+    SamplingMethod::kLatentDirichlet, SamplingMethod::kDeadline,     SamplingMethod::kSequential};
 std::string_view NameOf(SamplingMethod method);
 StatusOr<SamplingMethod> ParseSamplingMethod(std::string_view name);
-
 
 // How lds draws: sample by sample, or client by client as published.
 enum class SamplingDraw { kWeighted, kPi };

@@ -146,8 +146,9 @@ TEST(LatentDirichletSampling, PublishedDrawsHaveItsVarianceUntilAClientRunsOut) 
       }
     }
   }
-  std::printf("draws from pi, variance over that of ugs: %.3f until a client runs out, %.3f in the whole epoch\n",
-              before / before_expected, whole / whole_expected);
+  std::printf(
+      "draws from pi, variance over that of ugs: %.3f until a client runs out, %.3f in the whole epoch\n",
+      before / before_expected, whole / whole_expected);
   EXPECT_NEAR(before / before_expected, 1, 0.15);
   EXPECT_GT(whole / whole_expected, before / before_expected);
 }
@@ -163,7 +164,8 @@ TEST(LatentDirichletSampling, SpendsSlowClientsFirst) {
     options.delta = delta;
     const SamplingPlan plan = PlanEpoch(problem, options, 0);
     double slow_steps = 0;
-    for (std::size_t step = 0; step < plan.steps(); ++step) slow_steps += plan.step(step)[0].client < 2 ? 1 : 0;
+    for (std::size_t step = 0; step < plan.steps(); ++step)
+      slow_steps += plan.step(step)[0].client < 2 ? 1 : 0;
     EXPECT_LE(slow_steps, before) << delta;
     before = slow_steps;
   }

@@ -83,7 +83,8 @@ std::vector<std::int64_t> StepSizes(std::int64_t samples, std::int64_t batch) {
   if (samples == 0) return {};
   const std::int64_t steps = (samples - 1) / batch + 1;
   std::vector<std::int64_t> sizes;
-  for (const std::size_t size : DivideEvenly(static_cast<std::size_t>(samples), static_cast<std::size_t>(steps))) {
+  for (const std::size_t size :
+       DivideEvenly(static_cast<std::size_t>(samples), static_cast<std::size_t>(steps))) {
     sizes.push_back(static_cast<std::int64_t>(size));
   }
   return sizes;

@@ -39,8 +39,8 @@ class SamplingPlan {
   friend bool operator==(const SamplingPlan&, const SamplingPlan&) = default;
 
  private:
-  friend SamplingPlan PlanFromSteps(std::span<const std::int64_t> sizes, std::span<const std::uint32_t> step_of_sample,
-                                    std::size_t steps);
+  friend SamplingPlan PlanFromSteps(std::span<const std::int64_t> sizes,
+                                    std::span<const std::uint32_t> step_of_sample, std::size_t steps);
   std::vector<ClientBatch> batches_;
   std::vector<std::size_t> ends_;
 };

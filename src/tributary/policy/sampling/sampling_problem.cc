@@ -27,8 +27,9 @@ Status CheckSizes(const std::vector<std::int64_t>& sizes) {
                              "; a client has 0 samples or more");
     }
     if (sizes[i] > kMostPlannedSamples - total) {
-      return ResourceExhausted("the sizes up to " + Client(i) + " (" + std::to_string(sizes[i]) + ") come to more than " +
-                               std::to_string(kMostPlannedSamples) + " samples, the most that are planned at once");
+      return ResourceExhausted("the sizes up to " + Client(i) + " (" + std::to_string(sizes[i]) +
+                               ") come to more than " + std::to_string(kMostPlannedSamples) +
+                               " samples, the most that are planned at once");
     }
     total += sizes[i];
   }
@@ -39,21 +40,23 @@ Status CheckSizes(const std::vector<std::int64_t>& sizes) {
 Status CheckLabels(const SamplingProblem& problem) {
   const auto& counts = problem.label_counts;
   if (counts.size() != problem.sizes.size()) {
-    return InvalidArgument("there are label counts of " + std::to_string(counts.size()) + " clients and sizes of " +
-                           std::to_string(problem.sizes.size()) + "; each client needs both");
+    return InvalidArgument("there are label counts of " + std::to_string(counts.size()) +
+                           " clients and sizes of " + std::to_string(problem.sizes.size()) +
+                           "; each client needs both");
   }
   for (std::size_t i = 0; i < counts.size(); ++i) {
     if (counts[i].size() != counts[0].size() || counts[i].empty() || counts[i].size() > kMostPlannedClasses) {
       return InvalidArgument(Client(i) + " has label counts of " + std::to_string(counts[i].size()) +
                              " classes and client 1 of " + std::to_string(counts[0].size()) +
-                             "; all must count the same classes, from 1 to " + std::to_string(kMostPlannedClasses));
+                             "; all must count the same classes, from 1 to " +
+                             std::to_string(kMostPlannedClasses));
     }
     std::int64_t left = problem.sizes[i];
     for (std::size_t label = 0; label < counts[i].size(); ++label) {
       const std::int64_t count = counts[i][label];
       if (count < 0) {
-        return InvalidArgument(Client(i) + " has " + std::to_string(count) + " samples of class " + std::to_string(label) +
-                               "; counts are 0 or more");
+        return InvalidArgument(Client(i) + " has " + std::to_string(count) + " samples of class " +
+                               std::to_string(label) + "; counts are 0 or more");
       }
       if (count > left) left = -1;
       if (left < 0) break;

@@ -49,10 +49,11 @@ void ExpectGoodEpochs(const SamplingProblem& problem, SamplingOptions options) {
       const SamplingPlan plan = PlanEpoch(problem, options, 3);
       ExpectEverySampleOnce(problem, plan);
       EXPECT_EQ(static_cast<std::int64_t>(plan.steps()), EpochSteps(problem, options)) << NameOf(method);
-      const bool draws = method == SamplingMethod::kUniformGlobal || method == SamplingMethod::kLatentDirichlet ||
-                         method == SamplingMethod::kDeadline;
+      const bool draws = method == SamplingMethod::kUniformGlobal ||
+                         method == SamplingMethod::kLatentDirichlet || method == SamplingMethod::kDeadline;
       if (draws) ExpectNearEqualSteps(problem, options.batch, plan);
-      EXPECT_TRUE(plan == PlanEpoch(problem, options, 3)) << "not a function of its arguments: " << NameOf(method);
+      EXPECT_TRUE(plan == PlanEpoch(problem, options, 3))
+          << "not a function of its arguments: " << NameOf(method);
     }
   }
 }
@@ -61,11 +62,13 @@ TEST(Sampling, UsesEverySampleOnceUnderAnySizes) {
   Rng rng(1);
   for (int i = 0; i < 60; ++i) {
     const auto kind = static_cast<DelayKind>(rng.Below(3));
-    SamplingProblem problem = RandomSamplingProblem(rng, 1 + rng.Below(30), 1 + rng.Below(6), 1 + rng.Below(200), kind);
+    SamplingProblem problem =
+        RandomSamplingProblem(rng, 1 + rng.Below(30), 1 + rng.Below(6), 1 + rng.Below(200), kind);
     if (i % 3 == 0) problem.label_counts.clear();
     if (i % 5 == 0) problem.delays.clear();
     SamplingOptions options;
-    options.batch = static_cast<std::int64_t>(1 + rng.Below(1 + static_cast<std::uint64_t>(TotalSamples(problem)) / 3));
+    options.batch =
+        static_cast<std::int64_t>(1 + rng.Below(1 + static_cast<std::uint64_t>(TotalSamples(problem)) / 3));
     options.delta = i % 4 == 0 ? 0 : Uniform(rng, -3, 8);
     options.concentration = i % 7 == 0 ? 1e-6 : 1;
     if (!problem.label_counts.empty() && i % 2 == 0) options.max_deviation = Uniform(rng, 0, 1);
@@ -75,9 +78,8 @@ TEST(Sampling, UsesEverySampleOnceUnderAnySizes) {
 
 TEST(Sampling, UsesEverySampleOnceAtTheEdges) {
   SamplingOptions options;
-  const std::vector<std::vector<std::int64_t>> edges = {{1},         {2},         {1, 1},       {0, 7, 0},
-                                                        {1000},      {999, 1},    {1, 0, 2500}, {0, 0, 1},
-                                                        {1, 1, 1, 1}, {3, 5, 0, 8}};
+  const std::vector<std::vector<std::int64_t>> edges = {
+      {1}, {2}, {1, 1}, {0, 7, 0}, {1000}, {999, 1}, {1, 0, 2500}, {0, 0, 1}, {1, 1, 1, 1}, {3, 5, 0, 8}};
   for (const auto& sizes : edges) {
     for (const std::int64_t batch : {1, 2, 7, 128, 1'000'000}) {
       for (const double delta : {0.0, 1.0, 1000.0, -1000.0}) {
@@ -120,7 +122,8 @@ TEST(Sampling, SequentialGoesThroughOneClientAfterTheOther) {
   const SamplingPlan plan = PlanEpoch(problem, options, 1);
   ASSERT_EQ(plan.steps(), 6U);
   EXPECT_EQ(EpochSteps(problem, options), 6);
-  const std::vector<std::pair<std::uint32_t, std::uint32_t>> wanted = {{0, 2}, {0, 2}, {0, 1}, {2, 2}, {2, 2}, {3, 1}};
+  const std::vector<std::pair<std::uint32_t, std::uint32_t>> wanted = {{0, 2}, {0, 2}, {0, 1},
+                                                                       {2, 2}, {2, 2}, {3, 1}};
   for (std::size_t step = 0; step < plan.steps(); ++step) {
     ASSERT_EQ(plan.step(step).size(), 1U);
     EXPECT_EQ(plan.step(step)[0].client, wanted[step].first);
@@ -130,16 +133,19 @@ TEST(Sampling, SequentialGoesThroughOneClientAfterTheOther) {
 }
 
 TEST(Sampling, EveryWordIsParsedBack) {
-  for (const SamplingMethod method : kSamplingMethods) EXPECT_EQ(ParseSamplingMethod(NameOf(method)).value(), method);
+  for (const SamplingMethod method : kSamplingMethods)
+    EXPECT_EQ(ParseSamplingMethod(NameOf(method)).value(), method);
   for (const SamplingDraw draw : kSamplingDraws) EXPECT_EQ(ParseSamplingDraw(NameOf(draw)).value(), draw);
   for (const StepOrder order : kStepOrders) EXPECT_EQ(ParseStepOrder(NameOf(order)).value(), order);
   EXPECT_EQ(NameOf(SamplingMethod::kSequential), "sequential");
   EXPECT_EQ(NameOf(SamplingDraw::kPi), "pi");
   EXPECT_EQ(NameOf(StepOrder::kEarly), "early");
   EXPECT_EQ(ParseSamplingMethod("sequental").status().message(),
-            "unknown sampling method 'sequental'; did you mean 'sequential'? Known: fls, fpls, ugs, lds, deadline, sequential");
+            "unknown sampling method 'sequental'; did you mean 'sequential'? Known: fls, fpls, ugs, lds, "
+            "deadline, sequential");
   EXPECT_EQ(ParseSamplingDraw("").status().message(), "unknown draw ''. Known: weighted, pi");
-  EXPECT_EQ(ParseStepOrder("earl").status().message(), "unknown order 'earl'; did you mean 'early'? Known: shuffled, early");
+  EXPECT_EQ(ParseStepOrder("earl").status().message(),
+            "unknown order 'earl'; did you mean 'early'? Known: shuffled, early");
 }
 
 TEST(Sampling, LabelsAndDelaysAreForThoseThatWeighThem) {
@@ -215,7 +221,8 @@ TEST(SamplingOptions, RefusesWhatMakesNoSense) {
   options.max_deviation = -0.1;
   EXPECT_FALSE(CheckSamplingOptions(options).ok());
   EXPECT_NE(ParseSamplingMethod("usg").status().message().find("did you mean 'ugs'"), std::string::npos);
-  EXPECT_NE(ParseSamplingDraw("weigthed").status().message().find("did you mean 'weighted'"), std::string::npos);
+  EXPECT_NE(ParseSamplingDraw("weigthed").status().message().find("did you mean 'weighted'"),
+            std::string::npos);
   EXPECT_NE(ParseStepOrder("erly").status().message().find("did you mean 'early'"), std::string::npos);
 }
 

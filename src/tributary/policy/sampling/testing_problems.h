@@ -12,12 +12,13 @@ namespace tributary {
 enum class DelayKind { kFewSlow, kExponential, kLevels };
 
 // Clients with up to `most` samples, some with few or none, each of up to three of `classes` classes.
-inline SamplingProblem RandomSamplingProblem(Rng& rng, std::size_t clients, std::size_t classes, std::uint64_t most,
-                                             DelayKind delays) {
+inline SamplingProblem RandomSamplingProblem(Rng& rng, std::size_t clients, std::size_t classes,
+                                             std::uint64_t most, DelayKind delays) {
   SamplingProblem problem;
   const std::uint64_t parts = 1 + rng.Below(3);
   for (std::size_t client = 0; client < clients; ++client) {
-    const auto size = static_cast<std::int64_t>(rng.Below(3) == 0 ? rng.Below(most / 10 + 1) : rng.Below(most + 1));
+    const auto size =
+        static_cast<std::int64_t>(rng.Below(3) == 0 ? rng.Below(most / 10 + 1) : rng.Below(most + 1));
     std::vector<std::int64_t> counts(classes, 0);
     for (std::int64_t left = size; left > 0;) {
       const std::int64_t part = std::min(left, size / static_cast<std::int64_t>(parts) + 1);

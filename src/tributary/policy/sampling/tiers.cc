@@ -17,7 +17,8 @@ constexpr double kLargestTierPull = 50;  // exp(50) is past every trade-off, and
 
 // Scales amounts to `total` in all, none above what there is: what cannot come from one comes from the others in
 // proportion to what they still have.
-void HoldToTotal(std::vector<double>& amounts, std::span<const std::int64_t> have, double total, double available) {
+void HoldToTotal(std::vector<double>& amounts, std::span<const std::int64_t> have, double total,
+                 double available) {
   double sum = std::accumulate(amounts.begin(), amounts.end(), 0.0);
   const double scale = sum > 0 ? total / sum : 0.0;
   sum = 0;
@@ -27,14 +28,16 @@ void HoldToTotal(std::vector<double>& amounts, std::span<const std::int64_t> hav
   }
   if (!(available > sum)) return;
   const double fill = std::max(0.0, total - sum) / (available - sum);
-  for (std::size_t i = 0; i < have.size(); ++i) amounts[i] += fill * (static_cast<double>(have[i]) - amounts[i]);
+  for (std::size_t i = 0; i < have.size(); ++i)
+    amounts[i] += fill * (static_cast<double>(have[i]) - amounts[i]);
 }
 
 // Amounts of what clients have, `total` in all, that bring what is there, counted by class, nearest to the overall shares:
 // expectation-maximisation on the amounts, each held to what there is. `favour` is a prior, in proportion to what
 // clients have; all zero for none.
 std::vector<double> Complement(const LabelShares& shares, std::span<const std::int64_t> have,
-                               std::span<const double> favour, double total, const std::vector<double>& there) {
+                               std::span<const double> favour, double total,
+                               const std::vector<double>& there) {
   constexpr int kRounds = 25;
   const double size = std::accumulate(there.begin(), there.end(), total);
   const double available = static_cast<double>(std::accumulate(have.begin(), have.end(), std::int64_t{0}));
@@ -117,11 +120,12 @@ std::tuple<std::uint32_t, std::uint32_t, double> PlaceOf(const LabelShares& shar
 }  // namespace
 
 std::vector<Tier> MakeTiers(const SamplingProblem& problem, const LabelShares& shares,
-                            std::span<const std::uint32_t> slowest_first, std::span<const std::int64_t> step_sizes,
-                            const TierShape& shape) {
+                            std::span<const std::uint32_t> slowest_first,
+                            std::span<const std::int64_t> step_sizes, const TierShape& shape) {
   std::vector<double> favour = StandardisedDelays(problem);
   for (double& value : favour) {
-    value = shape.pull > 0 ? PortableExp(std::clamp(shape.pull * value, -kLargestTierPull, kLargestTierPull)) : 0.0;
+    value = shape.pull > 0 ? PortableExp(std::clamp(shape.pull * value, -kLargestTierPull, kLargestTierPull))
+                           : 0.0;
   }
   std::vector<std::int64_t> left = problem.sizes;
   std::vector<Tier> tiers;
@@ -136,7 +140,8 @@ std::vector<Tier> MakeTiers(const SamplingProblem& problem, const LabelShares& s
     Tier tier{0, std::vector<std::int64_t>(left.size(), 0)};
     std::int64_t room = 0;
     while (tier.steps < std::min(shape.longest, step_sizes.size()) &&
-           (tier.steps < shape.shortest || shape.purity * static_cast<double>(room) < static_cast<double>(in_band))) {
+           (tier.steps < shape.shortest ||
+            shape.purity * static_cast<double>(room) < static_cast<double>(in_band))) {
       room += step_sizes[tier.steps++];
     }
     step_sizes = step_sizes.subspan(tier.steps);
@@ -150,7 +155,8 @@ std::vector<Tier> MakeTiers(const SamplingProblem& problem, const LabelShares& s
       left[client] -= count;
       own -= count;
       more -= count;
-      for (const auto& share : shares.of(client)) there[share.label] += static_cast<double>(count) * share.share;
+      for (const auto& share : shares.of(client))
+        there[share.label] += static_cast<double>(count) * share.share;
       if (own == 0) break;
     }
     const std::vector<std::int64_t> rest =
@@ -175,11 +181,13 @@ double LeastDeviation(const std::vector<Tier>& tiers, const LabelShares& shares)
 
 SamplingPlan SpreadTiers(const std::vector<Tier>& tiers, const LabelShares& shares, Rng& rng) {
   std::vector<std::tuple<std::tuple<std::uint32_t, std::uint32_t, double>, std::uint32_t>> row;
-  for (std::uint32_t client = 0; client < shares.clients(); ++client) row.emplace_back(PlaceOf(shares, client), client);
+  for (std::uint32_t client = 0; client < shares.clients(); ++client)
+    row.emplace_back(PlaceOf(shares, client), client);
   SamplingPlan plan;
   for (const Tier& tier : tiers) {
     Shuffle(rng, std::span(row));
-    std::stable_sort(row.begin(), row.end(), [](const auto& a, const auto& b) { return std::get<0>(a) < std::get<0>(b); });
+    std::stable_sort(row.begin(), row.end(),
+                     [](const auto& a, const auto& b) { return std::get<0>(a) < std::get<0>(b); });
     std::vector<std::vector<std::uint32_t>> steps(tier.steps);
     std::size_t next = static_cast<std::size_t>(rng.Below(tier.steps));
     for (const auto& [place, client] : row) {

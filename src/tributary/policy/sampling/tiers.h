@@ -38,8 +38,8 @@ struct TierShape {
 // Tiers for an epoch of steps of the given sizes (the larger first), slowest first. `slowest_first` names each client
 // that has samples. Every sample once.
 std::vector<Tier> MakeTiers(const SamplingProblem& problem, const LabelShares& shares,
-                            std::span<const std::uint32_t> slowest_first, std::span<const std::int64_t> step_sizes,
-                            const TierShape& shape);
+                            std::span<const std::uint32_t> slowest_first,
+                            std::span<const std::int64_t> step_sizes, const TierShape& shape);
 
 // What no plan with these tiers is below: the mean over steps if every step were like its whole tier.
 double LeastDeviation(const std::vector<Tier>& tiers, const LabelShares& shares);

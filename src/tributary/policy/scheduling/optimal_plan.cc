@@ -34,7 +34,10 @@ std::size_t FirstThatIsNot(const Predicate& holds, std::size_t from, std::size_t
 class PlanSearch {
  public:
   PlanSearch(const PassProfile& profile, const SegmentBound& bound)
-      : setup_(profile.setup), layers_(profile.transfer.size()), arrived_(layers_ + 1), computed_(layers_ + 1) {
+      : setup_(profile.setup),
+        layers_(profile.transfer.size()),
+        arrived_(layers_ + 1),
+        computed_(layers_ + 1) {
     for (std::size_t i = 0; i < layers_; ++i) {
       arrived_[i + 1] = arrived_[i] + profile.transfer[i];
       computed_[i + 1] = computed_[i] + profile.compute[i];
@@ -58,7 +61,9 @@ class PlanSearch {
       setups += setup_;
       const std::size_t reach = reach_.empty() ? layers_ : reach_[first] + 1;
       const double released = computed_[first];
-      const auto in_time = [&](std::size_t layer) { return setups + arrived_[layer + 1] - released <= start; };
+      const auto in_time = [&](std::size_t layer) {
+        return setups + arrived_[layer + 1] - released <= start;
+      };
       const std::size_t end = FirstThatIsNot(in_time, first, reach);  // one past the segment's last layer
       if (end < reach) next = std::min(next, setups + arrived_[end + 1] - released);
       if (end == first) return {false, next};
@@ -74,7 +79,8 @@ class PlanSearch {
   // No plan can do better: every layer arrives with at least one set-up behind it.
   double LowerBound() const {
     double bound = 0;
-    for (std::size_t i = 0; i < layers_; ++i) bound = std::max(bound, setup_ + arrived_[i + 1] - computed_[i]);
+    for (std::size_t i = 0; i < layers_; ++i)
+      bound = std::max(bound, setup_ + arrived_[i + 1] - computed_[i]);
     return bound;
   }
   // As if each layer had its own segment and all of them were awaited.

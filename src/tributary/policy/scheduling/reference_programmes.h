@@ -47,7 +47,8 @@ inline double PublishedBackward(const PassProfile& profile) {
   for (std::size_t m = 1; m <= layers; ++m) {
     finish[m] = std::numeric_limits<double>::infinity();
     for (std::size_t k = 0; k < m; ++k) {
-      finish[m] = std::min(finish[m], std::max(finish[k], computed[m]) + profile.setup + pushed[m] - pushed[k]);
+      finish[m] =
+          std::min(finish[m], std::max(finish[k], computed[m]) + profile.setup + pushed[m] - pushed[k]);
     }
   }
   return finish[layers];

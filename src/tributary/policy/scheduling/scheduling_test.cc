@@ -165,7 +165,8 @@ TEST(PlanTransfers, KeepsTheBoundInEveryStrategy) {
 TEST(IBatch, SendsWhatReleasedComputationCovers) {
   // The first layer arrives at 2 and computes until 12: until then two more layers fit (2 + 1 + 4 + 4 = 11), a third not.
   const PassProfile profile{1, {1, 4, 4, 4, 1}, {10, 1, 1, 1, 1}};
-  EXPECT_EQ(PlanTransfers(TransferStrategy::kIBatch, profile), (TransferPlan{{0, 0}, {1, 2}, {3, 3}, {4, 4}}));
+  EXPECT_EQ(PlanTransfers(TransferStrategy::kIBatch, profile),
+            (TransferPlan{{0, 0}, {1, 2}, {3, 3}, {4, 4}}));
 }
 
 TEST(ParseTransferStrategy, NamesTheNearest) {

@@ -64,10 +64,14 @@ TransferPlan IBatch(const PassProfile& profile) {
 
 std::string_view NameOf(TransferStrategy strategy) {
   switch (strategy) {
-    case TransferStrategy::kSequential: return "sequential";
-    case TransferStrategy::kLayerwise: return "layerwise";
-    case TransferStrategy::kIBatch: return "ibatch";
-    case TransferStrategy::kOptimal: return "optimal";
+    case TransferStrategy::kSequential:
+      return "sequential";
+    case TransferStrategy::kLayerwise:
+      return "layerwise";
+    case TransferStrategy::kIBatch:
+      return "ibatch";
+    case TransferStrategy::kOptimal:
+      return "optimal";
   }
   return "";
 }
@@ -86,10 +90,14 @@ TransferPlan PlanTransfers(TransferStrategy strategy, const PassProfile& profile
   TRIBUTARY_CHECK(layers > 0 && profile.compute.size() == layers);
   TRIBUTARY_CHECK(bound.sizes.empty() || bound.sizes.size() == layers);
   switch (strategy) {
-    case TransferStrategy::kSequential: return Cut({{0, layers - 1}}, bound);
-    case TransferStrategy::kLayerwise: return Layerwise(layers);
-    case TransferStrategy::kIBatch: return Cut(IBatch(profile), bound);
-    case TransferStrategy::kOptimal: return OptimalPlan(profile, bound);
+    case TransferStrategy::kSequential:
+      return Cut({{0, layers - 1}}, bound);
+    case TransferStrategy::kLayerwise:
+      return Layerwise(layers);
+    case TransferStrategy::kIBatch:
+      return Cut(IBatch(profile), bound);
+    case TransferStrategy::kOptimal:
+      return OptimalPlan(profile, bound);
   }
   return {};
 }

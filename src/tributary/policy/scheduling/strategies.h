@@ -15,8 +15,9 @@ enum class TransferStrategy {
   kIBatch,      // each segment as long as computation already released covers its transfer
   kOptimal,     // no plan finishes earlier
 };
-inline constexpr TransferStrategy kTransferStrategies[] = {TransferStrategy::kSequential, TransferStrategy::kLayerwise,
-                                                           TransferStrategy::kIBatch, TransferStrategy::kOptimal};
+inline constexpr TransferStrategy kTransferStrategies[] = {
+    TransferStrategy::kSequential, TransferStrategy::kLayerwise, TransferStrategy::kIBatch,
+    TransferStrategy::kOptimal};
 
 std::string_view NameOf(TransferStrategy strategy);
 StatusOr<TransferStrategy> ParseTransferStrategy(std::string_view name);
@@ -44,7 +45,8 @@ struct SegmentBound {
 
 // The segments of one pass, which must have at least one layer. The bound holds for every strategy: a segment that is
 // too long is cut where it must be.
-TransferPlan PlanTransfers(TransferStrategy strategy, const PassProfile& profile, const SegmentBound& bound = {});
+TransferPlan PlanTransfers(TransferStrategy strategy, const PassProfile& profile,
+                           const SegmentBound& bound = {});
 
 // The exact optimum, in time near-linear in the layers. Let computation start at some time I and run without a gap; then
 // layer s starts at I plus the computation before it, and the k-th segment, if it begins with layer s, must have

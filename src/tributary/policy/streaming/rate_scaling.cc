@@ -12,9 +12,12 @@ namespace tributary {
 
 std::string_view NameOf(RateScaling scaling) {
   switch (scaling) {
-    case RateScaling::kNone: return "none";
-    case RateScaling::kLinear: return "linear";
-    case RateScaling::kSquareRoot: return "square-root";
+    case RateScaling::kNone:
+      return "none";
+    case RateScaling::kLinear:
+      return "linear";
+    case RateScaling::kSquareRoot:
+      return "square-root";
   }
   return "";
 }

@@ -13,7 +13,8 @@ enum class RateScaling {
   kLinear,      // in proportion: right for small changes, too bold when batches are very large
   kSquareRoot,  // by the root: the noise of a step stays as it was
 };
-inline constexpr RateScaling kRateScalings[] = {RateScaling::kNone, RateScaling::kLinear, RateScaling::kSquareRoot};
+inline constexpr RateScaling kRateScalings[] = {RateScaling::kNone, RateScaling::kLinear,
+                                                RateScaling::kSquareRoot};
 std::string_view NameOf(RateScaling scaling);
 StatusOr<RateScaling> ParseRateScaling(std::string_view name);
 

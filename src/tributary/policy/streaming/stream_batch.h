@@ -32,7 +32,8 @@ struct StreamBatchOptions {
 
 struct StreamBatch {
   std::size_t samples = 0;
-  Duration wait{0};  // until they are there, if none are now; the longest there is for a stream that stands still
+  Duration wait{
+      0};  // until they are there, if none are now; the longest there is for a stream that stands still
 };
 
 // The next batch of a device whose stream runs at this rate. Without a rate, which nobody knows before some samples have
