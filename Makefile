@@ -1,10 +1,12 @@
 # make demo   install what is needed, build, and train eight unequal devices twice: conventionally, and with all that helps
 # make test   the same set-up, and every test
+# make format format the sources as make test wants them
+# make docs   the documentation site: build/docs/site
 # make bench  the benchmarks behind docs/benchmarks.md
 # make build  the program alone: build/release/bin/tributary
 
 .DEFAULT_GOAL := build
-.PHONY: build demo test test-dev test-release test-tsan test-fuzz bench clean
+.PHONY: build demo docs format test test-format test-dev test-release test-tsan test-fuzz bench clean
 
 build/%/build.ninja:
 	cmake --preset $*
@@ -18,14 +20,32 @@ build:
 demo: build
 	build/release/bin/tributary run --threads 2
 
-test: test-dev test-release test-tsan test-fuzz
-	@echo "All tests passed: dev (sanitizers), release, tsan, fuzz."
+format:
+	@scripts/format
+
+docs:
+	@scripts/setup docs
+	scripts/docs
+
+test: test-format test-dev test-release test-tsan test-fuzz
+	@echo "All tests passed: format, dev (sanitizers), release, tsan, fuzz."
+
+# Needs clang-format 14; where it cannot be installed the check is skipped by name, but not in CI.
+test-format:
+	@if scripts/setup format; then \
+	  scripts/format check; \
+	elif [ "$$CI" = true ]; then \
+	  echo "FAILED: the check of the format needs clang-format-14, which could not be installed" >&2; exit 1; \
+	else \
+	  echo "SKIPPED: the check of the format (needs clang-format-14)"; \
+	fi
 
 # Brokers are for the tests of streams, Python's tools for those of imported networks and of TensorBoard's files; they are skipped by name where there
 # are none, but not in CI.
 test-dev test-release test-tsan: test-%:
 	@scripts/setup build
 	@scripts/web || echo "Without Node: the tests of the dashboard will be skipped."
+	@[ $* != dev ] || scripts/setup docs || echo "Without mkdocs: the test of the documentation site will be skipped."
 	@[ $* != release ] || scripts/setup browser || echo "Without a browser: the test of the dashboard's page will be skipped."
 	@{ scripts/setup brokers && scripts/kafka fetch; } || echo "Without brokers: the tests of streams will be skipped."
 	@[ $* != release ] || { scripts/setup python && scripts/python fetch; } || echo "Without Python's tools: the tests of imported networks and of TensorBoard's files will be skipped."

@@ -13,8 +13,8 @@ set(CMAKE_CXX_FLAGS_RELEASE "-O3 -DNDEBUG")
 
 find_program(CCACHE ccache)
 if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  # Precompiled headers are cached only with these allowances.
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
+  # Precompiled headers are cached only with these allowances. With a base folder, clones share what was compiled.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}
       CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${CCACHE})
 endif()
 
@@ -22,6 +22,8 @@ add_library(tributary_settings INTERFACE)
 target_include_directories(tributary_settings INTERFACE ${PROJECT_SOURCE_DIR}/src)
 target_compile_options(tributary_settings INTERFACE -Wall -Wextra -Wpedantic -Wconversion
     -Wno-missing-field-initializers  # Conv{.out_channels = 8} means the defaults for the rest.
+    # No path of the building machine in the program.
+    -ffile-prefix-map=${PROJECT_SOURCE_DIR}/=
     # The same bits on every processor: no fused multiply-add unless a file asks for it.
     -ffp-contract=off)
 if(TRIBUTARY_WERROR)

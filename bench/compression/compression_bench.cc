@@ -16,7 +16,7 @@
 #include "tributary/base/worker_pool.h"
 #include "tributary/engine/compute.h"
 #include "tributary/engine/testing/reference_top_k.h"
-#include "tributary/policy/compression/encoded_unit.h"
+#include "tributary/policy/compression/encoding.h"
 #include "tributary/policy/compression/gradient_compressor.h"
 #include "tributary/policy/compression/top_k.h"
 

@@ -67,9 +67,9 @@ struct Samples {
 };
 
 // The engine with weights that stay on the GPU.
-class Held {
+class Resident {
  public:
-  explicit Held(const std::shared_ptr<const Model>& model)
+  explicit Resident(const std::shared_ptr<const Model>& model)
       : parameters_(model->parameters.size),
         statistics_(model->statistics.size),
         gradients_(model->parameters.size),
@@ -80,7 +80,7 @@ class Held {
   }
   void Step(const BatchView& batch) {
     TRIBUTARY_CHECK(executor_.Train(batch).ok());
-    TRIBUTARY_CHECK(executor_.StepHeld(kLearningRate).ok());
+    TRIBUTARY_CHECK(executor_.StepResident(kLearningRate).ok());
   }
   const FlatBuffer& parameters() const { return parameters_; }
   const FlatBuffer& statistics() const { return statistics_; }
@@ -93,7 +93,7 @@ class Held {
 void CompareSteps(std::size_t count, int steps) {
   const auto model = BuildModel();
   Samples samples(count);
-  Held ours(model);
+  Resident ours(model);
   const auto batch_size = static_cast<std::int64_t>(count);
   const torch::Tensor host_x =
       torch::from_blob(samples.inputs.data(), {batch_size, 3, 32, 32}, torch::kFloat);
@@ -152,7 +152,7 @@ void CompareSteps(std::size_t count, int steps) {
 void CompareThroughput(std::size_t batch, std::size_t threads, int rounds) {
   const auto model = BuildModel();
   Samples together(batch * kDevices);
-  Held one(model);
+  Resident one(model);
   const Dataset dataset = together.dataset();
   std::vector<LocalData> data(kDevices);
   for (std::size_t device = 0; device < kDevices; ++device) {

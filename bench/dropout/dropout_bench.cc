@@ -18,12 +18,12 @@
 #include "tributary/base/flat_buffer.h"
 #include "tributary/device/live_choice.h"
 #include "tributary/engine/compute.h"
-#include "tributary/engine/thin_network.h"
+#include "tributary/engine/subnetwork.h"
+#include "tributary/model/channel_groups.h"
 #include "tributary/model/initialise.h"
-#include "tributary/model/kept_counts.h"
 #include "tributary/model/zoo.h"
-#include "tributary/policy/dropout/choose_atoms.h"
-#include "tributary/policy/dropout/thin_cost.h"
+#include "tributary/policy/dropout/cost_model.h"
+#include "tributary/policy/dropout/round_choice.h"
 #include "tributary/policy/optimisation/optimiser.h"
 
 namespace tributary {
@@ -56,22 +56,24 @@ class Subject {
 
   double Seconds(const std::vector<std::int64_t>& kept) {
     const auto start = std::chrono::steady_clock::now();
-    ThinNetwork& thin = networks_.Of(RandomAtoms(model->channels, kept, rng_));
+    Subnetwork& subnetwork = networks_.Of(RandomAtoms(model->channels, kept, rng_));
     for (std::size_t unit = 0; unit < model->units.size(); ++unit) {
-      thin.Gather(unit, parameters_.span(), statistics_.span());
+      subnetwork.Gather(unit, parameters_.span(), statistics_.span());
     }
     PassOptions options;
     options.rng = &rng_;
-    TRIBUTARY_CHECK(thin.executor().Train({inputs_, labels_}, options).ok());
-    auto& optimiser = optimisers_[thin.parameters().size()];
+    TRIBUTARY_CHECK(subnetwork.executor().Train({inputs_, labels_}, options).ok());
+    auto& optimiser = optimisers_[subnetwork.parameters().size()];
     if (!optimiser) {
       OptimiserOptions how;
       how.momentum = 0.9;
-      optimiser = MakeOptimiser(how, thin.parameters().size()).value();
+      optimiser = MakeOptimiser(how, subnetwork.parameters().size()).value();
     }
-    optimiser->Step(thin.parameters(), thin.gradients(), kLearningRate);
-    thin.map().ScatterAll(ThinMap::Part::kParameters, thin.parameters(), parameters_.span());
-    thin.map().ScatterAll(ThinMap::Part::kStatistics, thin.statistics(), statistics_.span());
+    optimiser->Step(subnetwork.parameters(), subnetwork.gradients(), kLearningRate);
+    subnetwork.map().ScatterAll(SubnetworkMap::Part::kParameters, subnetwork.parameters(),
+                                parameters_.span());
+    subnetwork.map().ScatterAll(SubnetworkMap::Part::kStatistics, subnetwork.statistics(),
+                                statistics_.span());
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   }
 
@@ -80,11 +82,11 @@ class Subject {
   }
 
   const std::shared_ptr<const Model> model;
-  const ThinCosts costs;
+  const SubnetworkCosts costs;
 
  private:
   FlatBuffer parameters_, statistics_;
-  ThinNetworks networks_;
+  Subnetworks networks_;
   std::map<std::size_t, std::unique_ptr<Optimiser>> optimisers_;
   Rng rng_{1};
   std::vector<float> inputs_;
@@ -159,7 +161,7 @@ void Run(const std::string& name, int repetitions) {
 // Two hundred vectors of resnet20, and a device that has time for about half of the network.
 void RunDecisions() {
   const Model model(BuildZooGraph({"resnet20", Shape{3, 32, 32}, 10, Stem::kAuto, {}, {}}).value());
-  const ThinCosts costs(model);
+  const SubnetworkCosts costs(model);
   auto front = std::make_shared<ParetoFront>();
   front->model = "resnet20";
   for (const auto& group : model.channels.groups) front->groups.push_back({group.name, group.channels});

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "role.h"
-#include "tributary/fleet/remote/credentials.h"
-#include "tributary/fleet/remote/grpc_settings.h"
+#include "tributary/fleet/grpc/credentials.h"
+#include "tributary/fleet/grpc/grpc_settings.h"
 #include "tributary/keys/party_name.h"
 
 namespace tributary::bench {
@@ -186,16 +186,16 @@ class DeviceStream : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::Byte
 
 Status RunBareServer(const Role& role) {
   const std::int64_t before = ProcessBytes("VmRSS:");
-  remote::QuietenGrpc();
+  QuietenGrpc();
   TRIBUTARY_ASSIGN_OR_RETURN(const Credentials credentials, LoadCredentials(role.keys / "coordinator"));
   const Payload payload(role.parameters);
   Gathering gathering(payload);
   Service service(gathering);
   int port = 0;
   grpc::ServerBuilder builder;
-  builder.AddListeningPort("127.0.0.1:0", remote::MakeServerCredentials(credentials), &port);
+  builder.AddListeningPort("127.0.0.1:0", MakeServerCredentials(credentials), &port);
   builder.RegisterCallbackGenericService(&service);
-  if (!role.grpc_defaults) remote::SetServerArguments(builder);
+  if (!role.grpc_defaults) SetServerArguments(builder);
   const auto server = builder.BuildAndStart();
   if (!server) return Unavailable("cannot listen on the loopback");
   std::printf("port %d\n", port);
@@ -215,24 +215,24 @@ Status RunBareServer(const Role& role) {
 }
 
 Status RunBareDevices(const Role& role) {
-  remote::QuietenGrpc();
+  QuietenGrpc();
   const Payload payload(role.parameters);
   std::vector<std::unique_ptr<DeviceStream>> streams;
   for (std::size_t i = 0; i < role.devices; ++i) {
     TRIBUTARY_ASSIGN_OR_RETURN(const Credentials credentials, DeviceKeys(role, i));
-    grpc::ChannelArguments arguments = remote::ClientArguments(true, std::string(kCoordinatorName));
+    grpc::ChannelArguments arguments = ClientArguments(true, std::string(kCoordinatorName));
     if (role.grpc_defaults) {
       arguments = grpc::ChannelArguments();
       arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // a connection each
       arguments.SetSslTargetNameOverride(CertificateHost(kCoordinatorName));
     }
     const auto channel =
-        grpc::CreateCustomChannel(role.address, remote::MakeChannelCredentials(credentials), arguments);
+        grpc::CreateCustomChannel(role.address, MakeChannelCredentials(credentials), arguments);
     streams.push_back(std::make_unique<DeviceStream>(channel, payload));
   }
   for (const auto& stream : streams) {
     const grpc::Status status = stream->Await();
-    if (!status.ok()) return remote::FromGrpc(status);
+    if (!status.ok()) return FromGrpc(status);
   }
   return OkStatus();
 }

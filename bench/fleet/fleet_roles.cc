@@ -7,10 +7,10 @@
 
 #include "role.h"
 #include "tributary/coordinator/coordinator.h"
-#include "tributary/fleet/remote/device_agent.h"
-#include "tributary/fleet/remote/layout_hash.h"
-#include "tributary/fleet/remote/load_work.h"
-#include "tributary/fleet/remote/remote_fleet.h"
+#include "tributary/fleet/grpc/device_agent.h"
+#include "tributary/fleet/grpc/remote_fleet.h"
+#include "tributary/fleet/layout_hash.h"
+#include "tributary/fleet/protocol/load_work.h"
 
 namespace tributary::bench {
 namespace {
@@ -89,10 +89,10 @@ Status RunCoordinator(const Role& role) {
 
 Status RunLoadDevices(const Role& role) {
   const auto model = BuildModel(role.parameters);
-  const auto shared = std::make_shared<remote::LoadWork::Shared>();
+  const auto shared = std::make_shared<LoadWork::Shared>();
   shared->parameters = FlatBuffer(model->parameters.size);
   shared->statistics = FlatBuffer(model->statistics.size);
-  shared->layout = remote::LayoutHash(*model);
+  shared->layout = LayoutHash(*model);
   for (std::size_t i = 0; i < shared->parameters.size(); ++i) {
     shared->parameters.data()[i] = 1e-6F * static_cast<float>(i % 1000);
   }
@@ -100,13 +100,13 @@ Status RunLoadDevices(const Role& role) {
   std::vector<std::thread> devices;
   for (std::size_t i = 0; i < role.devices; ++i) {
     TRIBUTARY_ASSIGN_OR_RETURN(Credentials credentials, DeviceKeys(role, i));
-    remote::AgentOptions options{.join = role.address, .credentials = std::move(credentials)};
+    AgentOptions options{.join = role.address, .credentials = std::move(credentials)};
     options.build = "bench";
     options.leave_when_done = true;
     options.seed = i;
     devices.emplace_back([&shared, &end = ends[i], options = std::move(options)] {
-      remote::LoadWork work(shared);
-      end = remote::RunDevice(options, work);
+      LoadWork work(shared);
+      end = RunDevice(options, work);
     });
   }
   for (std::thread& device : devices) device.join();

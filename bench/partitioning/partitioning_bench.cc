@@ -27,15 +27,14 @@
 #include "tributary/data/labelled_features.h"
 #include "tributary/data/load.h"
 #include "tributary/plot/line_chart.h"
-#include "tributary/policy/partitioning/choose_block.h"
 #include "tributary/policy/partitioning/class_greedy.h"
-#include "tributary/policy/partitioning/facility_blocks.h"
 #include "tributary/policy/partitioning/feature_distance.h"
-#include "tributary/policy/partitioning/kernel_width.h"
+#include "tributary/policy/partitioning/label_splits.h"
+#include "tributary/policy/partitioning/objective.h"
 #include "tributary/policy/partitioning/quotas.h"
-#include "tributary/policy/partitioning/reference_greedy.h"
-#include "tributary/policy/partitioning/stratified.h"
+#include "tributary/policy/partitioning/similarities.h"
 #include "tributary/policy/partitioning/submodular.h"
+#include "tributary/policy/partitioning/testing_greedy.h"
 
 namespace tributary {
 namespace {

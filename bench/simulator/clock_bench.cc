@@ -148,7 +148,7 @@ void ReportRounds(std::size_t devices, std::size_t kinds) {
   double end = 0;
   for (int i = 0; i < kRepeats; ++i) {
     seconds.push_back(
-        Seconds([&] { end = ToSeconds(SimulateRound(servers, tasks, TimePoint(0), std::nullopt, 0).end); }));
+        Seconds([&] { end = ToSeconds(PlayDevices(servers, tasks, TimePoint(0), std::nullopt, 0).idle); }));
   }
   std::printf("round of %5zu devices, %s: %9.3f ms, %8.1f rounds/s (%.1f s of virtual time)\n", devices,
               kinds == 0 ? "all links different" : "eight kinds of link", Median(seconds) * 1e3,

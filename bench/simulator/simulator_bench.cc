@@ -55,7 +55,7 @@ class FleetRun {
  public:
   FleetRun(std::shared_ptr<const Model> model, const Dataset& data, std::size_t devices)
       : model_(std::move(model)) {
-    SimulatedFleetOptions options{.model = model_, .charged = model_};
+    SimulatedFleetOptions options{.training = {.model = model_}, .charged = model_};
     options.data = Deal(data, devices);
     for (std::size_t i = 0; i < devices; ++i) {
       DeviceProfile profile;

@@ -18,13 +18,13 @@
 
 #include "tributary/base/distributions.h"
 #include "tributary/coordinator/serving.h"
+#include "tributary/device/device_runtime.h"
 #include "tributary/device/setting.h"
 #include "tributary/device/split_network.h"
 #include "tributary/engine/compute.h"
 #include "tributary/engine/executor.h"
 #include "tributary/experiment/reader.h"
-#include "tributary/fleet/remote/device_agent.h"
-#include "tributary/fleet/remote/local_work.h"
+#include "tributary/fleet/grpc/device_agent.h"
 #include "tributary/model/initialise.h"
 
 namespace tributary {
@@ -82,14 +82,13 @@ Status RunSplit(const Experiment& experiment, Rounds& rounds) {
   for (std::size_t i = 0; i < kDevices; ++i) {
     devices.emplace_back([&, i] {
       const auto clock = MakeRealClock();
-      remote::LocalWork work({}, *clock);
-      (void)remote::RunDevice({.join = join,
-                               .name = "device-" + std::to_string(i),
-                               .build = "bench",
-                               .allowed = {"activations", "labels"},
-                               .leave_when_done = true,
-                               .seed = i},
-                              work);
+      DeviceRuntime work({.consent = Consent::Parse({"activations", "labels"}).value()}, *clock);
+      (void)RunDevice({.join = join,
+                       .name = "device-" + std::to_string(i),
+                       .build = "bench",
+                       .leave_when_done = true,
+                       .seed = i},
+                      work);
     });
   }
   for (std::thread& device : devices) device.join();
@@ -125,7 +124,7 @@ int Compare(const std::string& name, const std::string& cut, const std::string& 
   const Experiment experiment = ExperimentOf(name, cut, precision);
   const TrainTest data = LoadExperimentData(experiment, {}).value();
   const auto whole = BuildNetwork(name, experiment, data.train.shape(), data.train.classes()).value();
-  const SplitNetwork network = CutNetwork(experiment, whole);
+  const SplitNetwork network = SplitNetworkAt(experiment, whole);
   Rounds split;
   std::vector<double> central;
   for (int run = 0; run < kRuns; ++run) {
@@ -139,7 +138,7 @@ int Compare(const std::string& name, const std::string& cut, const std::string& 
   const double front = static_cast<double>(network.held->parameters.size * sizeof(float) * 2 * kDevices);
   const double crossing =
       static_cast<double>(network.wire.BytesUp(0, kBatch) + network.wire.Down(0).BytesOf(kBatch));
-  const double activations = static_cast<double>(kBatch * network.wire.cut_values * sizeof(float));
+  const double activations = static_cast<double>(kBatch * network.wire.split_values * sizeof(float));
   const double step = Median(split.seconds), bytes = Median(split.bytes);
   std::printf("%s cut after %s, %s: a step of %zu devices %.1f ms, in one place %.1f ms, ratio %.2f\n",
               name.c_str(), cut.c_str(), precision.c_str(), kDevices, 1e3 * step, 1e3 * Median(central),

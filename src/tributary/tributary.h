@@ -7,8 +7,7 @@
 #include "tributary/base/rng.h"                 //   and its generator
 #include "tributary/cli/main.h"                 // the whole program, with extensions
 #include "tributary/data/replay_stream.h"       // a data set as a stream
-#include "tributary/data/stream_maker.h"        // what a stream is made for
-#include "tributary/data/stream_status.h"       // the state of a stream and what is told of it
+#include "tributary/data/stream.h"              // what a stream is, what it is made for, and its state
 #include "tributary/experiment/extensions.h"    // samplers and streams by their names
 #include "tributary/library/run_experiment.h"   // one run
 #include "tributary/policy/sampling/sampler.h"  // what a sampler is

@@ -1,10 +1,11 @@
 # `tributary data fetch`, against a server on this machine: resumed, redirected, checked, unpacked, refused.
 . "$(dirname "$0")/lib.sh"
 
+: >server.txt
 python3 "$SOURCE/tests/integration/fetch_server.py" serve >server.txt 2>server.log &
 server=$!
 trap 'kill $server 2>/dev/null || true; rm -rf "$work"' EXIT
-for i in {1..100}; do
+for i in {1..600}; do
   port=$(cat server.txt)
   [ -z "$port" ] || break
   sleep 0.1

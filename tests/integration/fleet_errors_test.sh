@@ -13,6 +13,10 @@ expect_error "the keys in keys/devices/pi-1 are those of 'pi-1', not of 'pi-2'" 
   --keys keys/devices/pi-1 --name pi-2
 expect_error "a device cannot be called 'PI'" device --join 127.0.0.1:1 --insecure --name PI
 expect_error 'without keys the device needs a --name' device --join 127.0.0.1:1 --insecure
+expect_error 'there is no revocation list keys/coordinator/revoked.pem' coordinator ./tiny.toml --keys keys/coordinator
+mv keys/revoked.pem .
+expect_error 'there is no revocation list keys/revoked.pem, so revoked devices could not be told apart' coordinator ./tiny.toml
+mv revoked.pem keys
 expect_error "unknown thing to allow 'lables'; did you mean 'labels'" device --join 127.0.0.1:1 --allow lables
 
 # In plain text on this machine only.
@@ -26,9 +30,9 @@ expect_error '--insecure-anywhere goes with --insecure' coordinator ./tiny.toml 
 # Experiments and folders.
 expect_error 'which experiment\?' coordinator --keys keys
 expect_error "unknown preset 'smoek'; did you mean 'smoke'\?" coordinator smoek
-expect_error '\[model\] compute-as has a meaning on simulated devices only' coordinator ./tiny.toml --set model.compute-as=resnet18
+expect_error '\[model\] compute-as is only valid on simulated devices' coordinator ./tiny.toml --set model.compute-as=resnet18
 { cat tiny.toml; printf '[[disturbance]]\nkind = "vanish"\ndevices = "all"\nshare = 0.5\n'; } >disturbed.toml
-expect_error '\[\[disturbance\]\] has a meaning on simulated devices only' coordinator ./disturbed.toml
+expect_error '\[\[disturbance\]\] is only valid on simulated devices' coordinator ./disturbed.toml
 expect_error "--stream 'kafka://here': it has no topic; allowed: kafka://HOST" device --join 127.0.0.1 --insecure --name pi-1 --stream kafka://here
 expect_error "nothing ever comes at a rate of 0" device --join 127.0.0.1 --insecure --name pi-1 --stream replay:0
 expect_error "--buffer-memory: 'much' is not a quantity" device --join 127.0.0.1 --insecure --name pi-1 --buffer-memory much
@@ -51,6 +55,13 @@ mkdir empty
 expect_error 'empty/experiment.toml' coordinator --resume empty
 expect_error "--checkpoint-every: 'soon' is not a quantity" coordinator ./tiny.toml --checkpoint-every soon
 [ ! -e runs ] || fail "a mistake has left a folder: $(ls runs)"
+
+# A simulated run is not a coordinator's to resume, and stays as it is.
+"$TRIBUTARY" run smoke --set experiment.rounds=1 --out simulated --quiet >/dev/null
+cp simulated/events.jsonl before.jsonl
+cp simulated/facts.json before.json
+expect_error 'the run in simulated is simulated, and a coordinator cannot resume it' coordinator --resume simulated --keys keys
+cmp simulated/events.jsonl before.jsonl && cmp simulated/facts.json before.json || fail "a refused --resume has changed the run"
 
 # A run of two devices with data of their own, the second of which has to be told.
 start_coordinator coordinator ./tiny.toml --out run --wait-for 2

@@ -60,11 +60,12 @@ expect_error "\-\-image-size: is '0'; allowed" data check ./squares --image-size
 
 # Real devices with pictures of their own, of other sizes, one of which has no green ones.
 if "$TRIBUTARY" coordinator --help >/dev/null 2>&1; then
+  : >coordinator.txt
   "$TRIBUTARY" coordinator squares.toml --insecure --listen 127.0.0.1:0 --wait-for 2 --out fleet >coordinator.txt 2>&1 &
   coordinator=$!
   trap 'kill $coordinator $devices 2>/dev/null || true; rm -rf "$work"' EXIT
   devices=
-  for i in {1..100}; do
+  for i in {1..600}; do
     port=$(sed -n 's/^listening on port //p' coordinator.txt)
     [ -z "$port" ] || break
     kill -0 $coordinator 2>/dev/null || fail "coordinator: $(cat coordinator.txt)"

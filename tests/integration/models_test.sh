@@ -49,5 +49,5 @@ expect_error 'text.onnx: ' evaluate text.onnx --data glyphs
 expect_error "net.onnx: its input 'input' has the shape \[\?, 3, 32, 32\], which samples of 1x28x28 do not fit" models import net.onnx --input 1x28x28
 expect_error "unknown layer of again 'layer11'; did you mean 'layer1'" train --model again.onnx --freeze layer11 --data glyphs
 expect_error 'brings weights of its own; leave out --from' train --model again.onnx --from net.onnx --data glyphs
-expect_error '--new-head has a meaning with weights to start from' train --model cnn --new-head --data glyphs
+expect_error '--new-head is only valid with weights to start from' train --model cnn --new-head --data glyphs
 expect_error "does not fit cnn: it has no tensor 'conv1.bias'|does not fit cnn: tensor 'conv1.weight'" train --model cnn --from net.onnx --data glyphs

@@ -36,21 +36,21 @@ struct Size {
 
 double Seconds(steady_clock::duration time) { return std::chrono::duration<double>(time).count(); }
 
-RunFacts FactsOfRun(std::uint64_t devices) {
-  RunFacts facts;
-  facts.target = 0.95;
-  facts.deadline = std::chrono::seconds(9);
-  facts.dense_update = {400'000};
-  facts.mechanisms = {"streams", "dropout", "compression", "transfers", "partition"};
-  for (int i = 1; i <= 12; ++i) facts.front.push_back({i / 12.0, 0.9 - 0.4 / i});
+RunMetadata MetadataOfRun(std::uint64_t devices) {
+  RunMetadata metadata;
+  metadata.target = 0.95;
+  metadata.deadline = std::chrono::seconds(9);
+  metadata.dense_update = {400'000};
+  metadata.mechanisms = {"streams", "dropout", "compression", "transfers", "partition"};
+  for (int i = 1; i <= 12; ++i) metadata.front.push_back({i / 12.0, 0.9 - 0.4 / i});
   for (std::uint64_t i = 0; i < devices; ++i) {
-    RunFacts::Device device;
+    RunMetadata::Device device;
     device.group = i % 3 == 0 ? "board" : i % 3 == 1 ? "phone" : "gateway";
     for (std::uint64_t c = 0; c < 10; ++c)
       device.class_counts.push_back(static_cast<std::int64_t>((i * 7 + c * 13) % 40));
-    facts.devices.push_back(std::move(device));
+    metadata.devices.push_back(std::move(device));
   }
-  return facts;
+  return metadata;
 }
 
 class MadeUpRun {
@@ -58,7 +58,7 @@ class MadeUpRun {
   explicit MadeUpRun(Size size) : size_(size) {}
 
   void Start(EventSink& sink) const {
-    sink.Describe(FactsOfRun(size_.devices));
+    sink.Describe(MetadataOfRun(size_.devices));
     sink.Write({Duration(0), RunStarted{.experiment = "made-up",
                                         .seed = 1,
                                         .method = "federated",
@@ -86,8 +86,8 @@ class MadeUpRun {
         default:
           ++ended.applied;
       }
-      ended.bytes_down.value += finished.bytes_down.value;
-      ended.bytes_up.value += finished.bytes_up.value;
+      ended.bytes_down.value += finished.down.value;
+      ended.bytes_up.value += finished.up.value;
       ended.buffered += finished.buffered;
       sink.Write({begin + finished.pull + finished.compute + finished.push, finished});
     }
@@ -123,11 +123,11 @@ class MadeUpRun {
     finished.hideable = seconds(1);
     finished.wait = seconds(10) - finished.pull - finished.compute - finished.push;
     finished.planned = seconds(6);
-    finished.bytes_down = {400'000};
-    finished.bytes_up = {40'000};
+    finished.down = {400'000};
+    finished.up = {40'000};
     finished.stream_rate = 10 + 30 * chance();
     finished.buffered = static_cast<std::uint64_t>(100 * chance());
-    finished.kept = 0.25 + 0.75 * chance();
+    finished.trained_share = 0.25 + 0.75 * chance();
     return finished;
   }
 
@@ -160,11 +160,11 @@ class Memory : public EventSink {
 
 int Record(const std::filesystem::path& folder, const std::filesystem::path& store, Size size) {
   std::filesystem::create_directories(folder);
-  const RunFacts facts = FactsOfRun(size.devices);
-  TRIBUTARY_CHECK(WriteFileAtomically(folder / "facts.json", FormatFacts(facts)).ok());
+  const RunMetadata metadata = MetadataOfRun(size.devices);
+  TRIBUTARY_CHECK(WriteFileAtomically(folder / "facts.json", FormatRunMetadata(metadata)).ok());
   const auto log = JsonLinesSink::Create(folder / "events.jsonl").value();
   std::vector<std::string> groups;
-  for (const RunFacts::Device& device : facts.devices) groups.push_back(device.group);
+  for (const RunMetadata::Device& device : metadata.devices) groups.push_back(device.group);
   auto stored = StoreSink::Create(
                     {.store = store, .name = folder.filename().string(), .folder = folder, .groups = groups})
                     .value();
@@ -178,7 +178,7 @@ int Record(const std::filesystem::path& folder, const std::filesystem::path& sto
   for (std::uint64_t round = 0; round <= size.rounds; ++round) {
     memory.events.clear();
     if (round == 0) {
-      board.Describe(facts);
+      board.Describe(metadata);
       run.Start(memory);
     } else {
       run.Play(memory, round);

@@ -88,4 +88,4 @@ expect_error "\[split\] cut: cnn has no layer 'polo1'; did you mean 'pool1'\? It
 expect_error "\[split\] cut: cnn cannot be cut after 'fc2': it is the last layer" run ./split.toml --set split.cut=fc2
 expect_error "\[split\] tail: cnn has no layer 'fc9'" run ./split.toml --set split.cut=conv1 --set split.tail=fc9
 expect_error "which does not come after the cut 'pool1'" run ./split.toml --set split.cut=pool1 --set split.tail=conv1
-expect_error "split.cut has a meaning only with method = \"split\"" run smoke --set split.cut=pool1
+expect_error "split.cut is only valid with method = \"split\"" run smoke --set split.cut=pool1

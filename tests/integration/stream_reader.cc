@@ -14,8 +14,8 @@
 #include <string>
 
 #include "tributary/data/broker.h"
-#include "tributary/data/persisting_buffer.h"
-#include "tributary/data/stream_feed.h"
+#include "tributary/data/stream_buffer.h"
+#include "tributary/data/stream_source.h"
 
 namespace tributary {
 namespace {

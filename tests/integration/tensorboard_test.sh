@@ -16,9 +16,10 @@ check metrics streams.prom streams
 "$TRIBUTARY" run smoke --quiet --threads 2 --out kept --tensorboard boards --set dropout.method=heterofl --set fleet.deadline=100ms >/dev/null
 check run boards/kept kept
 # As a server would collect it, from a run that goes on.
+: >served.log
 "$TRIBUTARY" run smoke --quiet --out served --dashboard --set experiment.rounds=100000 >served.log 2>&1 &
 run=$!
-for i in $(seq 100); do if grep -qE '^dashboard at|built without' served.log; then break; fi; sleep 0.1; done
+for i in $(seq 600); do if grep -qE '^dashboard at|built without' served.log; then break; fi; sleep 0.1; done
 if grep -q 'built without' served.log; then
   [ "${CI:-}" != true ] || fail "nothing may be skipped in CI: $(cat served.log)"
 else

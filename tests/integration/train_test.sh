@@ -31,4 +31,17 @@ done
 # Plain lines when not a terminal: no control characters.
 "$TRIBUTARY" train "${small[@]}" >log.txt 2>&1
 grep -q $'[\r\x1b]' log.txt && fail "control characters in a log"
-true
+
+# Threads wait passively, unless the user decides otherwise.
+waiting() {
+  env "$@" "$TRIBUTARY" train --model mlp --epochs 100000 >waiting.txt 2>&1 &
+  local process=$!
+  for i in {1..600}; do grep -q 'epoch' waiting.txt && break; sleep 0.1; done
+  tr '\0' '\n' <"/proc/$process/environ" | grep -E '^(OMP_WAIT_POLICY|GOMP_SPINCOUNT)=' || true
+  kill -KILL $process
+  wait $process 2>/dev/null || true
+}
+unset OMP_WAIT_POLICY GOMP_SPINCOUNT
+[ "$(waiting)" = OMP_WAIT_POLICY=passive ] || fail "threads do not wait passively: $(waiting)"
+[ "$(waiting OMP_WAIT_POLICY=active)" = OMP_WAIT_POLICY=active ] || fail "the user's policy is overruled"
+[ "$(waiting GOMP_SPINCOUNT=7)" = GOMP_SPINCOUNT=7 ] || fail "the user's spin count is overruled"

@@ -1,6 +1,8 @@
 // What the program tells of a run, and how it is read: nothing from outside reaches the page before it has passed here.
 // Lists are columns of equal length. What is missing or of another kind becomes null, 0 or "".
 
+import { deviceColumns, evaluationColumns, nowFields, roundColumns } from "./figures";
+
 export const mostPoints = 4000;
 const mostDevices = 1000;
 const mostNotes = 50;
@@ -9,63 +11,14 @@ const longestText = 400;
 
 type Kind = "number" | "optional" | "text";
 type Spec = Record<string, Kind>;
-type Column<K extends Kind> = K extends "number" ? number[] : K extends "optional" ? (number | null)[] : string[];
-export type Columns<S extends Spec> = { [Key in keyof S]: Column<S[Key]> };
+type Value<K extends Kind> = K extends "number" ? number : K extends "optional" ? number | null : string;
+type Values<S extends Spec> = { [Key in keyof S]: Value<S[Key]> };
+export type Columns<S extends Spec> = { [Key in keyof S]: Value<S[Key]>[] };
 
-export const roundColumns = {
-  round: "number",
-  time_s: "number",
-  bytes: "number",
-  duration_s: "number",
-  train_loss: "optional",
-  applied: "number",
-  participants: "number",
-  waiting_share: "optional",
-  buffered: "number",
-  overlap: "optional",
-  kept: "optional",
-  bytes_up: "number",
-  dense_bytes_up: "number",
-  deviation: "optional",
-} as const satisfies Spec;
 export type Rounds = Columns<typeof roundColumns>;
-
-export const evaluationColumns = {
-  round: "number",
-  time_s: "number",
-  bytes: "number",
-  accuracy: "optional",
-  loss: "optional",
-} as const satisfies Spec;
 export type Evaluations = Columns<typeof evaluationColumns>;
-
-const deviceColumns = {
-  id: "number",
-  name: "text",
-  group: "text",
-  state: "text",
-  outcome: "text",
-  reason: "text",
-  applied: "number",
-  missed: "number",
-  round: "number",
-  samples: "number",
-  loss: "optional",
-  pull_s: "number",
-  compute_s: "number",
-  push_s: "number",
-  wait_s: "number",
-  hidden_s: "number",
-  planned_s: "optional",
-  rate: "optional",
-  buffered: "number",
-  dropped: "number",
-  kept: "optional",
-  met: "optional",
-  bytes_down: "number",
-  bytes_up: "number",
-} as const satisfies Spec;
 export type Devices = Columns<typeof deviceColumns> & { left_out: number };
+export type Now = Values<typeof nowFields>;
 
 export interface Run {
   experiment: string;
@@ -80,28 +33,6 @@ export interface Run {
   target: number | null;
   deadline_s: number | null;
   simulated: boolean;
-}
-
-export interface Now {
-  round: number;
-  time_s: number;
-  participants: number;
-  back: number;
-  state: string;
-  ended_by: string;
-  accuracy: number | null;
-  loss: number | null;
-  bytes_down: number;
-  bytes_up: number;
-  bytes_relayed: number;
-  bytes_injected: number;
-  dense_bytes_up: number;
-  waiting_share: number | null;
-  applied: number;
-  late: number;
-  lost: number;
-  refused: number;
-  crashed: number;
 }
 
 export interface Note {
@@ -158,28 +89,10 @@ export function readDevices(value: unknown): Devices {
 }
 
 export function readNow(value: unknown): Now {
-  const now = fieldsOf(value);
-  return {
-    round: number(now.round),
-    time_s: number(now.time_s),
-    participants: number(now.participants),
-    back: number(now.back),
-    state: text(now.state) || "waiting",
-    ended_by: text(now.ended_by),
-    accuracy: optional(now.accuracy),
-    loss: optional(now.loss),
-    bytes_down: number(now.bytes_down),
-    bytes_up: number(now.bytes_up),
-    bytes_relayed: number(now.bytes_relayed),
-    bytes_injected: number(now.bytes_injected),
-    dense_bytes_up: number(now.dense_bytes_up),
-    waiting_share: optional(now.waiting_share),
-    applied: number(now.applied),
-    late: number(now.late),
-    lost: number(now.lost),
-    refused: number(now.refused),
-    crashed: number(now.crashed),
-  };
+  const fields = fieldsOf(value);
+  const entries = Object.entries(nowFields).map(([name, kind]) => [name, readers[kind](fields[name])] as const);
+  const now = Object.fromEntries(entries) as Now;
+  return { ...now, state: now.state || "waiting" };
 }
 
 export const readNotes = (value: unknown): Note[] =>

@@ -1,5 +1,4 @@
 import {
-  evaluationColumns,
   fieldsOf,
   mostPoints,
   optional,
@@ -9,9 +8,9 @@ import {
   readNotes,
   readNow,
   readRounds,
-  roundColumns,
   type Board,
 } from "./board";
+import { evaluationColumns, roundColumns } from "./figures";
 
 // The first `keep` points, and `more` after them: the program thins, and what was the newest need not stay. The oldest go where
 // there are more than `most`.

@@ -19,8 +19,9 @@ export async function loads(page, { devices } = {}) {
   await page.locator(by("device-row")).first().waitFor();
   assert.match(await text(page, "round"), /^[\d,]+( of [\d,]+)?$/);
   assert.match(await text(page, "accuracy"), /^(–|\d+\.\d\d %)$/);
+  // The time line is there once a device has ended a round.
   for (const id of ["chart-accuracy", "chart-loss", "fleet-map", "timeline", "device-table", "notes"])
-    assert.ok(await page.locator(by(id)).isVisible(), `${id} is not to be seen`);
+    await page.locator(by(id)).waitFor({ timeout: 30_000 }).catch(() => assert.fail(`${id} is not to be seen`));
   if (devices !== undefined) {
     assert.equal(await page.locator(`${by("fleet-map")} .cell`).count(), devices);
     let counted = 0;

@@ -6,7 +6,7 @@
 #include "tributary/base/text_table.h"
 #include "tributary/base/units.h"
 
-namespace tributary {
+namespace tributary::inline base {
 namespace {
 
 StatusOr<int> Half(int value) {
@@ -80,4 +80,4 @@ TEST(FormatThousands, PutsCommasBetweenGroupsOfThree) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline base

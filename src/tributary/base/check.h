@@ -5,11 +5,11 @@
 //
 // A failed check prints the expression and where it stands, and aborts. It is active in every build type.
 
-namespace tributary {
+namespace tributary::inline base {
 
 [[noreturn]] void CheckFailed(const char* expression, const char* file, int line);
 
-}  // namespace tributary
+}  // namespace tributary::inline base
 
 #define TRIBUTARY_CHECK(expression) \
   ((expression) ? static_cast<void>(0) : ::tributary::CheckFailed(#expression, __FILE__, __LINE__))

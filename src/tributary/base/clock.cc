@@ -4,7 +4,7 @@
 
 #include "tributary/base/check.h"
 
-namespace tributary {
+namespace tributary::inline base {
 namespace {
 
 class RealClock : public Clock {
@@ -28,4 +28,4 @@ double ToSeconds(Duration duration) { return static_cast<double>(duration.count(
 
 Duration FromSeconds(double seconds) { return Duration(std::llround(seconds * 1e9)); }
 
-}  // namespace tributary
+}  // namespace tributary::inline base

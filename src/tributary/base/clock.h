@@ -3,7 +3,7 @@
 #include <chrono>
 #include <memory>
 
-namespace tributary {
+namespace tributary::inline base {
 
 // Time since some fixed moment of the clock's own: its start for a real clock, zero for a virtual one.
 using Duration = std::chrono::nanoseconds;
@@ -37,4 +37,4 @@ class VirtualClock : public Clock {
 double ToSeconds(Duration duration);
 Duration FromSeconds(double seconds);
 
-}  // namespace tributary
+}  // namespace tributary::inline base

@@ -2,7 +2,7 @@
 
 #include <array>
 
-namespace tributary {
+namespace tributary::inline base {
 namespace {
 
 constexpr std::array<std::uint32_t, 256> MakeCrcTable() {
@@ -25,4 +25,4 @@ std::uint32_t Crc32c(std::string_view bytes) {
   return ~sum;
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline base

@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace tributary {
+namespace tributary::inline base {
 namespace {
 
 // The examples of RFC 3720, appendix B.4, and the usual check value.
@@ -23,4 +23,4 @@ TEST(Crc32c, AgreesWithThePublishedExamples) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline base

@@ -7,7 +7,7 @@
 #include "tributary/base/check.h"
 #include "tributary/base/portable_math.h"
 
-namespace tributary {
+namespace tributary::inline base {
 namespace {
 
 // Uniform in (0, 1]: safe under a logarithm.
@@ -159,4 +159,4 @@ std::vector<std::int64_t> MultivariateHypergeometric(Rng& rng, std::span<const s
   return taken;
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline base

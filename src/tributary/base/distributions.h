@@ -8,7 +8,7 @@
 
 #include "tributary/base/rng.h"
 
-namespace tributary {
+namespace tributary::inline base {
 
 // Distributions over an Rng, the same to the bit on every machine. All are exact (no normal approximations).
 // Arguments are checked: passing a negative shape or a draw of more than there is, is a bug of the caller.
@@ -40,4 +40,4 @@ void Shuffle(Rng& rng, std::span<T> items) {
   }
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline base

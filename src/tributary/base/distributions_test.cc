@@ -9,7 +9,7 @@
 
 #include "tributary/base/portable_math.h"
 
-namespace tributary {
+namespace tributary::inline base {
 namespace {
 
 // Mean and variance of n draws lie within five standard errors of the law's; the fourth moment of every law here is
@@ -157,4 +157,4 @@ TEST(Distributions, ShuffleReachesEveryOrderEquallyOften) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline base

@@ -10,7 +10,7 @@
 #include <cerrno>
 #include <cstring>
 
-namespace tributary {
+namespace tributary::inline base {
 namespace {
 
 class File {
@@ -179,4 +179,4 @@ Status CheckWritable(const std::filesystem::path& path) {
   return OkStatus();
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline base

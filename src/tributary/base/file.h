@@ -10,7 +10,7 @@
 #include "tributary/base/status.h"
 #include "tributary/base/units.h"
 
-namespace tributary {
+namespace tributary::inline base {
 
 using ByteSpan = std::span<const std::byte>;
 
@@ -40,4 +40,4 @@ std::string_view TargetOfTemporary(std::string_view name);
 // Whether a file could be written at `path` now. For refusing a long run before it starts, not a promise.
 Status CheckWritable(const std::filesystem::path& path);
 
-}  // namespace tributary
+}  // namespace tributary::inline base

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <utility>
 
-namespace tributary {
+namespace tributary::inline base {
 
 StatusOr<FileLock> FileLock::Acquire(const std::filesystem::path& path) {
   const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
@@ -35,4 +35,4 @@ FileLock::~FileLock() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline base

@@ -4,7 +4,7 @@
 
 #include "tributary/base/status.h"
 
-namespace tributary {
+namespace tributary::inline base {
 
 // Keeps a second process (or a second owner in this one) from doing the same thing at the same time. The lock is the
 // kernel's, on an empty file that stays: it ends with the object, and with the process however that dies.
@@ -23,4 +23,4 @@ class FileLock {
   int descriptor_;
 };
 
-}  // namespace tributary
+}  // namespace tributary::inline base

@@ -5,7 +5,7 @@
 
 #include <optional>
 
-namespace tributary {
+namespace tributary::inline base {
 namespace {
 
 TEST(FileLock, IsHeldByOneAtATimeUntilItsOwnerIsGone) {
@@ -26,4 +26,4 @@ TEST(FileLock, IsHeldByOneAtATimeUntilItsOwnerIsGone) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline base

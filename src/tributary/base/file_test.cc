@@ -9,7 +9,7 @@
 #include <csignal>
 #include <fstream>
 
-namespace tributary {
+namespace tributary::inline base {
 namespace {
 
 class FileTest : public testing::Test {
@@ -106,4 +106,4 @@ TEST_F(FileTest, ErrorsNameThePath) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline base

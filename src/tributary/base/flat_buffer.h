@@ -8,7 +8,7 @@
 
 #include "tributary/base/check.h"
 
-namespace tributary {
+namespace tributary::inline base {
 
 // A fixed number of floats on a 64-byte boundary, zero at first: the memory behind parameters, gradients and
 // optimiser state. It never moves, so views of it stay valid as long as it lives (moving the FlatBuffer object keeps
@@ -41,4 +41,4 @@ class FlatBuffer {
   std::size_t size_ = 0;
 };
 
-}  // namespace tributary
+}  // namespace tributary::inline base

@@ -3,7 +3,7 @@
 #include <compare>
 #include <cstdint>
 
-namespace tributary {
+namespace tributary::inline base {
 
 // Identities are types of their own, so that a device is never passed where a round is meant.
 template <typename Tag>
@@ -15,4 +15,4 @@ struct Id {
 using DeviceId = Id<struct DeviceTag>;
 using RoundId = Id<struct RoundTag>;
 
-}  // namespace tributary
+}  // namespace tributary::inline base

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace tributary {
+namespace tributary::inline base {
 namespace {
 
 // Optimal string alignment distance, over three rows.
@@ -54,4 +54,4 @@ Status UnknownName(std::string_view what, std::string_view found, std::span<cons
   return InvalidArgument(std::move(message));
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline base

@@ -3,7 +3,7 @@
 #include <sstream>
 #include <string>
 
-namespace tributary {
+namespace tributary::inline base {
 
 // A number as a message says it: in six digits, or fewer.
 inline std::string NumberText(double value) {
@@ -12,4 +12,4 @@ inline std::string NumberText(double value) {
   return text.str();
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline base

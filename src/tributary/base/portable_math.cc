@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-namespace tributary {
+namespace tributary::inline base {
 namespace {
 
 // ln 2 in two parts: the high one has trailing zeros, so that k · kLn2High is exact for every exponent k.
@@ -61,4 +61,4 @@ double PortableCosine(double turns) {
   return sign * (sine ? x * (1 + sum) : 1 + sum);
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline base

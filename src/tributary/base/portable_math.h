@@ -1,6 +1,6 @@
 #pragma once
 
-namespace tributary {
+namespace tributary::inline base {
 
 // Natural logarithm, exponential and cosine from basic arithmetic alone (which IEEE 754 fixes to the bit), so that random
 // draws built on them are the same with every C library. Relative error below 1e-15 · a few; not for hot loops.
@@ -9,4 +9,4 @@ double PortableExp(double x);  // 0 on underflow, infinity on overflow.
 double PortableCosine(
     double turns);  // cos(2π · turns), for any finite number of turns; absolute error below 1e-15.
 
-}  // namespace tributary
+}  // namespace tributary::inline base

@@ -4,7 +4,7 @@
 
 #include "tributary/base/check.h"
 
-namespace tributary {
+namespace tributary::inline base {
 namespace {
 
 // SplitMix64: a bijection on 64 bits whose outputs pass as independent.
@@ -62,4 +62,4 @@ std::uint64_t Rng::Below(std::uint64_t bound) {
   return static_cast<std::uint64_t>(product >> 64);
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline base

@@ -5,7 +5,7 @@
 
 #include "tributary/base/ids.h"
 
-namespace tributary {
+namespace tributary::inline base {
 
 // A random stream that gives the same numbers on every machine and library: xoshiro256++ seeded through SplitMix64.
 // Distributions over it are in distributions.h; the standard library's differ between implementations.
@@ -30,4 +30,4 @@ class Rng {
   std::uint64_t state_[4];
 };
 
-}  // namespace tributary
+}  // namespace tributary::inline base

@@ -5,7 +5,7 @@
 #include <array>
 #include <set>
 
-namespace tributary {
+namespace tributary::inline base {
 namespace {
 
 TEST(Rng, GivesTheSameNumbersEverywhere) {
@@ -54,4 +54,4 @@ TEST(Rng, UniformStaysBelowOne) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline base

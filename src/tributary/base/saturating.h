@@ -6,7 +6,7 @@
 
 #include "tributary/base/units.h"
 
-namespace tributary {
+namespace tributary::inline base {
 
 // Sums and products that stop at the end of their type instead of passing it: for adding up numbers that came from a file,
 // whose writer may have been anybody.
@@ -30,4 +30,4 @@ inline Duration SaturatingAdd(Duration a, Duration b) {
 }
 inline Bytes SaturatingAdd(Bytes a, Bytes b) { return {SaturatingAdd(a.value, b.value)}; }
 
-}  // namespace tributary
+}  // namespace tributary::inline base

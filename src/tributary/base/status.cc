@@ -1,6 +1,6 @@
 #include "tributary/base/status.h"
 
-namespace tributary {
+namespace tributary::inline base {
 
 Status Status::WithContext(std::string_view context) && {
   if (ok()) return Status();
@@ -43,4 +43,4 @@ std::ostream& operator<<(std::ostream& out, const Status& status) {
   return out;
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline base

@@ -8,7 +8,7 @@
 
 #include "tributary/base/check.h"
 
-namespace tributary {
+namespace tributary::inline base {
 
 // Why something did not work. The codes are few because only three things follow from them: whether to try again,
 // what the program's exit code is, and whether the fault lies with the caller's input or with the world.
@@ -91,7 +91,7 @@ class [[nodiscard]] StatusOr {
   std::optional<T> value_;
 };
 
-}  // namespace tributary
+}  // namespace tributary::inline base
 
 #define TRIBUTARY_CONCAT_INNER(a, b) a##b
 #define TRIBUTARY_CONCAT(a, b) TRIBUTARY_CONCAT_INNER(a, b)

@@ -6,7 +6,7 @@
 
 #include "tributary/base/check.h"
 
-namespace tributary {
+namespace tributary::inline base {
 namespace {
 
 // Turns two rows, or two columns, of which `step` is the way from one entry to the next.
@@ -63,4 +63,4 @@ SymmetricEigen SolveSymmetricEigen(std::vector<double> matrix, std::size_t size)
   return result;
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline base

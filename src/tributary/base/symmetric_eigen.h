@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace tributary {
+namespace tributary::inline base {
 
 struct SymmetricEigen {
   std::vector<double> values;  // Descending.
@@ -15,4 +15,4 @@ struct SymmetricEigen {
 // to a few hundred.
 SymmetricEigen SolveSymmetricEigen(std::vector<double> matrix, std::size_t size);
 
-}  // namespace tributary
+}  // namespace tributary::inline base

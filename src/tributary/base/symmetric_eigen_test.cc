@@ -4,7 +4,7 @@
 
 #include "tributary/base/distributions.h"
 
-namespace tributary {
+namespace tributary::inline base {
 namespace {
 
 std::vector<double> RandomSymmetric(Rng& rng, std::size_t size) {
@@ -38,4 +38,4 @@ TEST(SolveSymmetricEigen, GivesOrthonormalVectorsThatTheMatrixStretches) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline base

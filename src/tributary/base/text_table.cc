@@ -4,7 +4,7 @@
 
 #include "tributary/base/check.h"
 
-namespace tributary {
+namespace tributary::inline base {
 namespace {
 
 std::size_t Columns(const std::string& text) {
@@ -60,4 +60,4 @@ std::string FormatThousands(std::int64_t number) {
   return digits;
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline base

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace tributary {
+namespace tributary::inline base {
 
 // Text in columns for a person, the first row the heading. Widths count letters, not bytes.
 class TextTable {
@@ -27,4 +27,4 @@ class TextTable {
 // 11689512 as "11,689,512".
 std::string FormatThousands(std::int64_t number);
 
-}  // namespace tributary
+}  // namespace tributary::inline base

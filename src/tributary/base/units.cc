@@ -6,7 +6,7 @@
 #include <span>
 #include <string_view>
 
-namespace tributary {
+namespace tributary::inline base {
 namespace {
 
 std::string Scaled(double value, std::span<const std::string_view> units) {
@@ -55,4 +55,4 @@ std::string FormatDuration(Duration duration) {
   return buffer.data();
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline base

@@ -6,7 +6,7 @@
 
 #include "tributary/base/clock.h"
 
-namespace tributary {
+namespace tributary::inline base {
 
 // A number with its unit in the type. Same units add and compare; different ones do not mix.
 template <typename Tag, typename Number>
@@ -34,4 +34,4 @@ std::string FormatCount(double count);
 std::string FormatBytes(Bytes bytes);
 std::string FormatDuration(Duration duration);
 
-}  // namespace tributary
+}  // namespace tributary::inline base

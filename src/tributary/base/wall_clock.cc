@@ -1,6 +1,6 @@
 #include "tributary/base/wall_clock.h"
 
-namespace tributary {
+namespace tributary::inline base {
 
 WallClock SystemWallClock() {
   return [] {
@@ -8,4 +8,4 @@ WallClock SystemWallClock() {
   };
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline base

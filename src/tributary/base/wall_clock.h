@@ -3,7 +3,7 @@
 #include <chrono>
 #include <functional>
 
-namespace tributary {
+namespace tributary::inline base {
 
 // The time of day, since 1970 began in UTC: for dates that people read, never for measuring. It jumps when somebody sets
 // the machine's clock.
@@ -15,4 +15,4 @@ using WallClock = std::function<WallTime()>;
 // The machine's.
 WallClock SystemWallClock();
 
-}  // namespace tributary
+}  // namespace tributary::inline base

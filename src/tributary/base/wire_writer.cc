@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-namespace tributary {
+namespace tributary::inline base {
 
 void WireWriter::Varint(std::uint64_t value) {
   for (; value >= 0x80; value >>= 7) bytes_.push_back(static_cast<char>((value & 0x7f) | 0x80));
@@ -43,4 +43,4 @@ WireWriter& WireWriter::Text(std::uint32_t field, std::string_view text) {
   return *this;
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline base

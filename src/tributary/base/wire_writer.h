@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace tributary {
+namespace tributary::inline base {
 
 // Writes the fields of one message in protobuf's wire format, in the order they are given. Messages inside it are written
 // first, by writers of their own.
@@ -26,4 +26,4 @@ class WireWriter {
   std::string bytes_;
 };
 
-}  // namespace tributary
+}  // namespace tributary::inline base

@@ -1,17 +1,16 @@
 #pragma once
 
-#include <condition_variable>
 #include <cstddef>
 #include <functional>
-#include <mutex>
 #include <optional>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "tributary/base/mutex.h"
 #include "tributary/base/status.h"
 
-namespace tributary {
+namespace tributary::inline base {
 
 // A fixed number of threads that run numbered jobs: the training of a round's devices, one job each.
 //
@@ -43,18 +42,17 @@ class WorkerPool {
   void Work(std::size_t worker);
 
   const std::function<void(std::size_t)> initialise_;
-  std::mutex mutex_;
-  std::condition_variable work_or_stop_;
-  std::condition_variable all_done_;
-  // Guarded by mutex_.
-  const Job* job_ = nullptr;  // Set while a Run is under way.
-  std::size_t count_ = 0;
-  std::size_t next_ = 0;     // The lowest job not yet taken.
-  std::size_t running_ = 0;  // Jobs taken and not yet finished.
-  std::optional<std::pair<std::size_t, Status>> failure_;
-  bool stop_ = false;
+  Mutex mutex_;
+  Condition work_or_stop_;
+  Condition all_done_;
+  const Job* job_ TRIBUTARY_GUARDED_BY(mutex_) = nullptr;  // Set while a Run is under way.
+  std::size_t count_ TRIBUTARY_GUARDED_BY(mutex_) = 0;
+  std::size_t next_ TRIBUTARY_GUARDED_BY(mutex_) = 0;     // The lowest job not yet taken.
+  std::size_t running_ TRIBUTARY_GUARDED_BY(mutex_) = 0;  // Jobs taken and not yet finished.
+  std::optional<std::pair<std::size_t, Status>> failure_ TRIBUTARY_GUARDED_BY(mutex_);
+  bool stop_ TRIBUTARY_GUARDED_BY(mutex_) = false;
 
   std::vector<std::thread> threads_;
 };
 
-}  // namespace tributary
+}  // namespace tributary::inline base

@@ -7,7 +7,7 @@
 #include <set>
 #include <string>
 
-namespace tributary {
+namespace tributary::inline base {
 namespace {
 
 TEST(WorkerPool, RunsEveryJobOnceAndIsReusable) {
@@ -117,4 +117,4 @@ TEST(WorkerPool, InitialisesEachThreadOnceBeforeItsJobs) {
 TEST(WorkerPool, EndsWithoutEverHavingRun) { WorkerPool pool(2); }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline base

@@ -2,11 +2,12 @@
 
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <string>
 
 #include "tributary/base/status.h"
 #include "tributary/experiment/extensions.h"
 
-namespace tributary {
+namespace tributary::inline cli {
 
 // What to run once the arguments have been read.
 using Action = std::function<Status()>;
@@ -30,6 +31,8 @@ void AddProfileCommand(CLI::App& app, Action& action);
 void AddExploreCommand(CLI::App& app, Action& action);
 void AddSampleCommand(CLI::App& app, Action& action);
 void AddStreamCommand(CLI::App& app, Action& action);
+// `tributary data fetch`, only in a program built with libcurl:
+void AddDataFetch(CLI::App& data, Action& action);
 // Only in a program built with OpenSSL:
 void AddKeysCommand(CLI::App& app, Action& action);
 // Only in a program built with gRPC:
@@ -37,4 +40,7 @@ void AddCoordinatorCommand(CLI::App& app, Action& action, const Extensions& exte
 void AddDeviceCommand(CLI::App& app, Action& action, const Extensions& extensions);
 void AddFleetCommand(CLI::App& app, Action& action);
 
-}  // namespace tributary
+// Of this program: "0.1.0".
+std::string VersionNumber();
+
+}  // namespace tributary::inline cli

@@ -10,7 +10,7 @@
 #include "tributary/store/comparison.h"
 #include "tributary/telemetry/printing.h"
 
-namespace tributary {
+namespace tributary::inline cli {
 namespace {
 
 struct Arguments {
@@ -101,4 +101,4 @@ void AddCompareCommand(CLI::App& app, Action& action) {
   command->callback([arguments, &action] { action = [arguments] { return Run(*arguments); }; });
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline cli

@@ -5,7 +5,7 @@
 #include "tributary/cli/shared_options.h"
 #include "tributary/experiment/compatibility.h"
 
-namespace tributary {
+namespace tributary::inline cli {
 namespace {
 
 nlohmann::ordered_json PairsOf(const Decision& decision) {
@@ -48,4 +48,4 @@ void AddCompatibilityCommand(CLI::App& app, Action& action) {
   command->callback([json, &action] { action = [json] { return PrintCompatibility(*json); }; });
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline cli

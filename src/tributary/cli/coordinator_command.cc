@@ -3,49 +3,41 @@
 
 #include "tributary/cli/commands.h"
 #include "tributary/cli/fleet_options.h"
-#include "tributary/cli/free_folder.h"
 #include "tributary/cli/interrupt.h"
-#include "tributary/cli/run_report.h"
+#include "tributary/cli/run_options.h"
 #include "tributary/cli/shared_options.h"
-#include "tributary/cli/version.h"
 #include "tributary/cli/watch_options.h"
-#include "tributary/coordinator/run_summary.h"
+#include "tributary/coordinator/finished_run.h"
+#include "tributary/coordinator/run_folder.h"
 #include "tributary/coordinator/serving.h"
 #include "tributary/experiment/presets.h"
-#include "tributary/telemetry/live_view.h"
 
-namespace tributary {
+namespace tributary::inline cli {
 namespace {
 
 struct Arguments {
   std::string experiment;
-  std::vector<std::string> overrides;
-  std::optional<std::uint64_t> seed;
+  CommonRunOptions run;
   std::string listen;
   FleetOptions fleet;
   std::filesystem::path data_dir;
   int threads = 1;
-  std::string out;
   std::string resume;
   std::string checkpoint_every = "30s";
   std::size_t keep = 2;
   std::optional<std::size_t> wait_for;
   std::string grace = "10s";
   WatchOptions watch;
-  bool json = false;
-  bool quiet = false;
 };
 
-StatusOr<Experiment> Find(Arguments& arguments, const Extensions& extensions) {
+StatusOr<Experiment> Find(const Arguments& arguments, const Extensions& extensions) {
   if (arguments.resume.empty()) {
     if (arguments.experiment.empty()) {
       return InvalidArgument("which experiment? name a preset or a file, or --resume a run's folder");
     }
-    if (arguments.seed) arguments.overrides.push_back("experiment.seed=" + std::to_string(*arguments.seed));
-    return FindExperiment(arguments.experiment, arguments.overrides, extensions);
+    return FindExperiment(arguments.experiment, arguments.run.Overrides(), extensions);
   }
-  if (!arguments.experiment.empty() || !arguments.overrides.empty() || arguments.seed ||
-      !arguments.out.empty()) {
+  if (!arguments.experiment.empty() || !arguments.run.Overrides().empty() || !arguments.run.out.empty()) {
     return InvalidArgument(
         "--resume goes on with the experiment of that run as it is: leave out the experiment, --set,"
         " --seed and --out");
@@ -61,48 +53,46 @@ Status Run(Arguments arguments, const Extensions& extensions) {
   options.data_dir = arguments.data_dir;
   options.threads = static_cast<std::size_t>(arguments.threads);
   options.resume = !arguments.resume.empty();
-  options.folder = options.resume          ? std::filesystem::path(arguments.resume)
-                   : arguments.out.empty() ? FreeFolder(experiment.goal)
-                                           : std::filesystem::path(arguments.out);
+  options.folder =
+      options.resume ? std::filesystem::path(arguments.resume) : FolderOf(arguments.run, experiment.goal);
+  // Before anything opens the folder to add to it.
+  if (options.resume) TRIBUTARY_RETURN_IF_ERROR(RunFolder::CheckResumable(options.folder));
   TRIBUTARY_ASSIGN_OR_RETURN(options.checkpoints.time,
                              ReadTime("--checkpoint-every", arguments.checkpoint_every));
   options.checkpoints.keep = arguments.keep;
   TRIBUTARY_ASSIGN_OR_RETURN(options.grace, ReadTime("--grace", arguments.grace));
   TRIBUTARY_ASSIGN_OR_RETURN(options.credentials,
                              LoadParty(arguments.fleet, "coordinator", arguments.listen));
-  if (options.credentials) options.revoked = RevokedList(arguments.fleet);
+  if (options.credentials) {
+    TRIBUTARY_ASSIGN_OR_RETURN(options.revoked, RevokedList(arguments.fleet));
+  }
   options.listen = arguments.listen.starts_with(':') ? "[::]" + arguments.listen : arguments.listen;
   options.build = VersionNumber();
   options.wait_for = arguments.wait_for;
   std::random_device chance;
-  options.life = (std::uint64_t{chance()} << 32) | chance();
+  options.incarnation = (std::uint64_t{chance()} << 32) | chance();
 
-  const auto clock = MakeRealClock();
-  std::FILE* const view_out = arguments.json ? stderr : stdout;
-  LiveView view(*clock, view_out,
-                {.style = arguments.quiet ? ProgressStyle::kQuiet : ProgressStyleFor(view_out)});
-  TRIBUTARY_ASSIGN_OR_RETURN(const auto watchers,
-                             Watchers::Open(arguments.watch, experiment, options.folder,
-                                            /*simulated=*/false, options.resume, view, view_out));
+  TRIBUTARY_ASSIGN_OR_RETURN(const auto watchers, Watchers::Open(arguments.watch, experiment, options.folder,
+                                                                 /*simulated=*/false, options.resume));
   options.watcher = &watchers->sink();
   options.states = [&](std::function<std::vector<std::string>()> states) {
     watchers->page().SetStates(std::move(states));
   };
-  options.say = [&](const std::string& text) {
-    std::fprintf(view_out, "%s\n", text.c_str());
-    std::fflush(view_out);
+  options.say = [out = watchers->out()](const std::string& text) {
+    std::fprintf(out, "%s\n", text.c_str());
+    std::fflush(out);
   };
   const InterruptGuard interrupt;
   options.should_stop = [&] { return interrupt.interrupted(); };
   TRIBUTARY_ASSIGN_OR_RETURN(const FinishedRun result, Serve(experiment, options));
   watchers->Close(result);
   std::fflush(stdout);
-  if (arguments.json) {
+  if (arguments.watch.json) {
     std::fputs(FormatSummary(experiment, result).c_str(), stdout);
     watchers->Report(options.folder, stderr);
     return OkStatus();
   }
-  if (!arguments.quiet) PrintDevices(result);
+  if (!arguments.watch.quiet) PrintDevices(result);
   if (result.run.accuracy) std::printf("accuracy %.2f %%, ", 100 * *result.run.accuracy);
   std::printf("%llu rounds in %s, %s down and %s up\nrun folder %s\nweights %s\n",
               static_cast<unsigned long long>(result.run.rounds), FormatDuration(result.time).c_str(),
@@ -129,12 +119,7 @@ void AddCoordinatorCommand(CLI::App& app, Action& action, const Extensions& exte
       ->type_name("[HOST]:PORT")
       ->default_str(":7070");
   AddFleetOptions(*command, arguments->fleet);
-  command
-      ->add_option("--set", arguments->overrides,
-                   "Change a key of the experiment, e.g. train.batch=16; repeatable")
-      ->type_name("KEY=VALUE")
-      ->allow_extra_args(false);
-  command->add_option("--seed", arguments->seed, "Short for --set experiment.seed=N");
+  AddOverrideOptions(*command, arguments->run);
   command
       ->add_option("--wait-for", arguments->wait_for,
                    "Begin when so many devices are there; all of the experiment's when not given")
@@ -144,8 +129,7 @@ void AddCoordinatorCommand(CLI::App& app, Action& action, const Extensions& exte
                    "How long a device that has gone is waited for where the round could end without it")
       ->type_name("TIME")
       ->capture_default_str();
-  command->add_option("--out", arguments->out, "Folder for the run's files; without it runs/NAME-SEED")
-      ->type_name("DIR");
+  AddOutOption(*command, arguments->run);
   command
       ->add_option("--resume", arguments->resume,
                    "Go on with the run in this folder, from its last checkpoint")
@@ -161,8 +145,6 @@ void AddCoordinatorCommand(CLI::App& app, Action& action, const Extensions& exte
   AddDataDirOption(*command, arguments->data_dir);
   AddThreadsOption(*command, arguments->threads);
   AddWatchOptions(*command, arguments->watch);
-  AddJsonFlag(*command, arguments->json);
-  command->add_flag("--quiet", arguments->quiet, "Print the result only");
   command->footer(
       "Ctrl-C or SIGTERM leaves the round, writes a checkpoint and ends; nothing is lost. After a crash use "
       "--resume.\n"
@@ -176,4 +158,4 @@ void AddCoordinatorCommand(CLI::App& app, Action& action, const Extensions& exte
   });
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline cli

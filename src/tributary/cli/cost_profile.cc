@@ -5,7 +5,7 @@
 #include "tributary/experiment/quantity.h"
 #include "tributary/fleet/front_file.h"
 
-namespace tributary {
+namespace tributary::inline cli {
 
 StatusOr<CostModel> ReadCostProfile(const std::string& text) {
   if (!std::filesystem::exists(text)) {
@@ -27,4 +27,4 @@ StatusOr<CostModel> ReadCostProfile(const std::string& text) {
   return model;
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline cli

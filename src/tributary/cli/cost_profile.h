@@ -5,7 +5,7 @@
 #include "tributary/base/status.h"
 #include "tributary/policy/dropout/cost_model.h"
 
-namespace tributary {
+namespace tributary::inline cli {
 
 // What a training step takes on the device that `text` names, without measuring it here. Either
 //   a rate as in the `compute` of an experiment ("300M", "2GMAC/s"): a step takes its multiply-accumulates over the rate,
@@ -14,4 +14,4 @@ namespace tributary {
 // An error in words for what is neither.
 StatusOr<CostModel> ReadCostProfile(const std::string& text);
 
-}  // namespace tributary
+}  // namespace tributary::inline cli

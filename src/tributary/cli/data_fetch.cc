@@ -2,14 +2,14 @@
 #include <cstdio>
 
 #include "tributary/base/names.h"
-#include "tributary/cli/data_actions.h"
+#include "tributary/cli/commands.h"
 #include "tributary/cli/interrupt.h"
 #include "tributary/cli/shared_options.h"
 #include "tributary/data/load.h"
 #include "tributary/download/published_sets.h"
 #include "tributary/telemetry/progress.h"
 
-namespace tributary {
+namespace tributary::inline cli {
 namespace {
 
 struct FetchArguments {
@@ -75,4 +75,4 @@ void AddDataFetch(CLI::App& data, Action& action) {
   command->callback([arguments, &action] { action = [arguments] { return RunFetch(*arguments); }; });
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline cli

@@ -8,13 +8,12 @@
 #include "tributary/cli/interrupt.h"
 #include "tributary/cli/shared_options.h"
 #include "tributary/cli/stream_publish.h"
-#include "tributary/cli/version.h"
+#include "tributary/device/device_runtime.h"
 #include "tributary/experiment/quantity.h"
 #include "tributary/experiment/trace_file.h"
-#include "tributary/fleet/remote/device_agent.h"
-#include "tributary/fleet/remote/local_work.h"
+#include "tributary/fleet/grpc/device_agent.h"
 
-namespace tributary {
+namespace tributary::inline cli {
 namespace {
 
 struct Arguments {
@@ -51,7 +50,7 @@ StatusOr<BitsPerSecond> ParseRate(const std::string& text) {
 }
 
 Status ReadStreamOptions(const Arguments& arguments, const Extensions& extensions,
-                         remote::LocalWorkOptions& options) {
+                         DeviceRuntimeOptions& options) {
   options.extensions = extensions;
   if (!arguments.stream.empty()) {
     TRIBUTARY_ASSIGN_OR_RETURN(options.stream, ParseStreamPlace(arguments.stream, extensions));
@@ -80,16 +79,16 @@ Status ReadAvailabilityTrace(const std::string& path, std::optional<Availability
 }
 
 // Where other devices reach this one.
-Status ReadAdvertised(const Arguments& arguments, remote::AgentOptions& options) {
+Status ReadAdvertised(const Arguments& arguments, AgentOptions& options) {
   if (arguments.advertise.empty()) {
     if (arguments.listen.empty()) return OkStatus();
     return InvalidArgument(
         "--listen goes with --advertise, which tells other devices where to reach this one");
   }
-  auto advertise = remote::ParsePeerAddress(arguments.advertise);
+  auto advertise = ParsePeerAddress(arguments.advertise);
   if (!advertise.ok()) return std::move(advertise).status().WithContext("--advertise");
   if (!arguments.listen.empty()) {
-    auto listen = remote::ParsePeerAddress(arguments.listen);
+    auto listen = ParsePeerAddress(arguments.listen);
     if (!listen.ok()) return std::move(listen).status().WithContext("--listen");
     if (advertise->port == 0)
       return InvalidArgument("--advertise names the port where --listen is reached, not 0");
@@ -102,18 +101,11 @@ Status ReadAdvertised(const Arguments& arguments, remote::AgentOptions& options)
   return OkStatus();
 }
 
-const std::vector<std::string> kAllowable = {"activations", "labels", "label-counts", "samples"};
-
 Status Run(const Arguments& arguments, const Extensions& extensions) {
-  remote::AgentOptions options;
+  AgentOptions options;
   options.join = arguments.join.find(':') == std::string::npos ? arguments.join + ":7070" : arguments.join;
   options.coordinator = arguments.coordinator;
-  for (const std::string& what : arguments.allow) {
-    if (std::ranges::find(kAllowable, what) == kAllowable.end()) {
-      return UnknownName("thing to allow", what, kAllowable);
-    }
-  }
-  options.allowed = arguments.allow;
+  TRIBUTARY_ASSIGN_OR_RETURN(const Consent consent, Consent::Parse(arguments.allow));
   if (!arguments.name.empty()) TRIBUTARY_RETURN_IF_ERROR(CheckDeviceName(arguments.name));
   TRIBUTARY_ASSIGN_OR_RETURN(options.credentials,
                              LoadParty(arguments.fleet, "devices/" + arguments.name, options.join));
@@ -146,8 +138,8 @@ Status Run(const Arguments& arguments, const Extensions& extensions) {
     };
   }
   const auto clock = MakeRealClock();
-  remote::LocalWorkOptions work_options{
-      .data_dir = arguments.data_dir, .threads = arguments.threads, .say = options.say};
+  DeviceRuntimeOptions work_options{
+      .consent = consent, .data_dir = arguments.data_dir, .threads = arguments.threads, .say = options.say};
   const std::string name = options.credentials ? options.credentials->name : arguments.name;
   work_options.state =
       arguments.state.empty() ? std::filesystem::path("tributary-state") / name : arguments.state;
@@ -156,8 +148,8 @@ Status Run(const Arguments& arguments, const Extensions& extensions) {
   TRIBUTARY_ASSIGN_OR_RETURN(work_options.device, FindTorchDevice(arguments.device));
   TRIBUTARY_RETURN_IF_ERROR(ReadStreamOptions(arguments, extensions, work_options));
   TRIBUTARY_RETURN_IF_ERROR(ReadAvailabilityTrace(arguments.availability, work_options.availability));
-  remote::LocalWork work(std::move(work_options), *clock);
-  return remote::RunDevice(options, work);
+  DeviceRuntime work(std::move(work_options), *clock);
+  return RunDevice(options, work);
 }
 
 }  // namespace
@@ -268,4 +260,4 @@ void AddDeviceCommand(CLI::App& app, Action& action, const Extensions& extension
   });
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline cli

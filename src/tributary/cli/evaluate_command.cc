@@ -13,7 +13,7 @@
 #include "tributary/engine/compute.h"
 #include "tributary/telemetry/progress.h"
 
-namespace tributary {
+namespace tributary::inline cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -152,4 +152,4 @@ void AddEvaluateCommand(CLI::App& app, Action& action) {
   command->callback([arguments, &action] { action = [arguments] { return Run(*arguments); }; });
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline cli

@@ -11,13 +11,13 @@
 #include "tributary/explore/exploration.h"
 #include "tributary/explore/uniform_comparison.h"
 #include "tributary/model/adapt_graph.h"
-#include "tributary/model/filter_scaling.h"
+#include "tributary/model/subnetwork_graph.h"
 #include "tributary/model/zoo.h"
 #include "tributary/onnx/network_file.h"
 #include "tributary/plot/line_chart.h"
 #include "tributary/telemetry/progress.h"
 
-namespace tributary {
+namespace tributary::inline cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -385,4 +385,4 @@ void AddExploreCommand(CLI::App& app, Action& action) {
   command->callback([arguments, &action] { action = [arguments] { return Run(*arguments); }; });
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline cli

@@ -1,6 +1,6 @@
 #include "tributary/cli/fitted_network.h"
 
-namespace tributary {
+namespace tributary::inline cli {
 
 StatusOr<SavedNetwork> NetworkIn(const NetworkFile& file) {
   auto said = FromMetadata(file.weights.metadata());
@@ -39,4 +39,4 @@ StatusOr<FittedNetwork> FitNetwork(const std::string& path, const WeightsFile& f
   return FittedNetwork{std::move(model), std::move(parameters), std::move(statistics), std::move(data)};
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline cli

@@ -11,7 +11,7 @@
 #include "tributary/model/weights_file.h"
 #include "tributary/onnx/network_file.h"
 
-namespace tributary {
+namespace tributary::inline cli {
 
 // Saved weights together with a data set that the network can read.
 struct FittedNetwork {
@@ -30,4 +30,4 @@ StatusOr<SavedNetwork> NetworkIn(const NetworkFile& file);
 StatusOr<FittedNetwork> FitNetwork(const std::string& path, const WeightsFile& file, SavedNetwork network,
                                    const std::string& data_name, Dataset data);
 
-}  // namespace tributary
+}  // namespace tributary::inline cli

@@ -5,9 +5,9 @@
 #include "tributary/cli/commands.h"
 #include "tributary/cli/fleet_options.h"
 #include "tributary/cli/shared_options.h"
-#include "tributary/fleet/remote/watch.h"
+#include "tributary/fleet/grpc/watch.h"
 
-namespace tributary {
+namespace tributary::inline cli {
 namespace {
 
 struct Arguments {
@@ -19,14 +19,14 @@ struct Arguments {
 std::string Rate(double amount, const char* unit) { return amount > 0 ? FormatCount(amount) + unit : "?"; }
 
 // How many it has, or how fast they come.
-std::string SamplesOf(const remote::WatchedDevice& device) {
+std::string SamplesOf(const WatchedDevice& device) {
   if (!device.streams) return std::to_string(device.profile.samples);
   return Rate(device.samples_per_second, "/s");
 }
 
-void PrintAsJson(const remote::WatchedFleet& fleet) {
+void PrintAsJson(const WatchedFleet& fleet) {
   nlohmann::ordered_json devices = nlohmann::ordered_json::array();
-  for (const remote::WatchedDevice& device : fleet.devices) {
+  for (const WatchedDevice& device : fleet.devices) {
     devices.push_back({{"device", device.profile.id.value},
                        {"name", device.name},
                        {"state", device.state},
@@ -61,14 +61,14 @@ Status Run(const Arguments& arguments) {
   const std::string address =
       arguments.host.find(':') == std::string::npos ? arguments.host + ":7070" : arguments.host;
   TRIBUTARY_ASSIGN_OR_RETURN(const auto credentials, LoadParty(arguments.fleet, "operator", address));
-  TRIBUTARY_ASSIGN_OR_RETURN(const remote::WatchedFleet fleet, remote::WatchFleet(address, credentials));
+  TRIBUTARY_ASSIGN_OR_RETURN(const WatchedFleet fleet, WatchFleet(address, credentials));
   if (arguments.json) {
     PrintAsJson(fleet);
     return OkStatus();
   }
   TextTable table({"device", "name", "state", "for", "samples", "compute", "up", "down", "round trip",
                    "memory", "threads", "applied", "missed", "segments", "planned"});
-  for (const remote::WatchedDevice& device : fleet.devices) {
+  for (const WatchedDevice& device : fleet.devices) {
     const DeviceProfile& profile = device.profile;
     table.AddRow({std::to_string(profile.id.value), device.name, device.state,
                   FormatDuration(device.state_time), SamplesOf(device), Rate(profile.compute.value, "MAC/s"),
@@ -104,4 +104,4 @@ void AddFleetCommand(CLI::App& app, Action& action) {
   command->callback([arguments, &action] { action = [arguments] { return Run(*arguments); }; });
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline cli

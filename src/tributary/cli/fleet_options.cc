@@ -2,7 +2,7 @@
 
 #include "tributary/experiment/quantity.h"
 
-namespace tributary {
+namespace tributary::inline cli {
 namespace {
 
 // HOST of HOST:PORT, [HOST]:PORT, or "" of :PORT.
@@ -60,9 +60,12 @@ StatusOr<Duration> ReadTime(const std::string& option, const std::string& text) 
   return time;
 }
 
-std::filesystem::path RevokedList(const FleetOptions& options) {
-  const std::filesystem::path list = options.keys / "revoked.pem";
-  return std::filesystem::exists(list) ? list : std::filesystem::path();
+StatusOr<std::filesystem::path> RevokedList(const FleetOptions& options) {
+  std::filesystem::path list = options.keys / "revoked.pem";
+  if (std::filesystem::exists(list)) return list;
+  return NotFound("there is no revocation list " + list.string() +
+                  ", so revoked devices could not be told apart; copy revoked.pem there from the authority's "
+                  "folder, or name that folder with --keys");
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline cli

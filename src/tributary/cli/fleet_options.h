@@ -9,7 +9,7 @@
 #include "tributary/base/status.h"
 #include "tributary/keys/credentials.h"
 
-namespace tributary {
+namespace tributary::inline cli {
 
 // The flags by which the parties of a real fleet find and trust each other; the same for coordinator, device and fleet.
 struct FleetOptions {
@@ -28,7 +28,7 @@ StatusOr<std::optional<Credentials>> LoadParty(const FleetOptions& options, cons
 Status CheckInsecure(const FleetOptions& options, const std::string& address);
 // The time given with `option`, which the error names.
 StatusOr<Duration> ReadTime(const std::string& option, const std::string& text);
-// The revocation list that lies with the keys; empty if there is none.
-std::filesystem::path RevokedList(const FleetOptions& options);
+// The revocation list that lies with the keys. NotFound if there is none: a lost list must not let revoked devices in.
+StatusOr<std::filesystem::path> RevokedList(const FleetOptions& options);
 
-}  // namespace tributary
+}  // namespace tributary::inline cli

@@ -2,7 +2,7 @@
 
 #include <csignal>
 
-namespace tributary {
+namespace tributary::inline cli {
 namespace {
 
 volatile std::sig_atomic_t g_interrupted = 0;
@@ -27,4 +27,4 @@ InterruptGuard::~InterruptGuard() {
 
 bool InterruptGuard::interrupted() const { return g_interrupted != 0; }
 
-}  // namespace tributary
+}  // namespace tributary::inline cli

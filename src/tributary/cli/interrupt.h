@@ -1,6 +1,6 @@
 #pragma once
 
-namespace tributary {
+namespace tributary::inline cli {
 
 // While one lives, the first Ctrl-C (or SIGTERM) only sets a flag, so that the work can stop at a clean point and save;
 // a second one ends the program at once, as without it. One at a time.
@@ -14,4 +14,4 @@ class InterruptGuard {
   bool interrupted() const;
 };
 
-}  // namespace tributary
+}  // namespace tributary::inline cli

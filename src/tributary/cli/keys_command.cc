@@ -6,10 +6,10 @@
 #include "tributary/cli/commands.h"
 #include "tributary/cli/shared_options.h"
 #include "tributary/keys/authority.h"
+#include "tributary/keys/issued.h"
 #include "tributary/keys/party_name.h"
-#include "tributary/keys/utc_time.h"
 
-namespace tributary {
+namespace tributary::inline cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -174,4 +174,4 @@ void AddKeysCommand(CLI::App& app, Action& action) {
   list->footer("Example:\n  tributary keys list --json");
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline cli

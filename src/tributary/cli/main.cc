@@ -6,10 +6,9 @@
 
 #include "tributary/base/names.h"
 #include "tributary/cli/commands.h"
-#include "tributary/cli/version.h"
 #include "tributary/engine/compute.h"
 
-namespace tributary {
+namespace tributary::inline cli {
 namespace {
 
 constexpr int kDone = 0;
@@ -69,7 +68,16 @@ std::string UnknownArgument(const CLI::App& app) {
   return UnknownName(what, found, known).message() + "\nsee '" + name + " --help'";
 }
 
+// "tributary 0.1.0, libtorch 1.13.1, optional parts: OPENSSL".
+std::string VersionText() {
+  const std::string parts = TRIBUTARY_FEATURES;
+  return "tributary " + VersionNumber() + ", libtorch " + TorchVersion() +
+         ", optional parts: " + (parts.empty() ? "none" : parts);
+}
+
 }  // namespace
+
+std::string VersionNumber() { return TRIBUTARY_VERSION; }
 
 int Main(int argc, const char* const* argv, const Extensions& extensions) {
   CLI::App app(
@@ -132,4 +140,4 @@ int Main(int argc, const char* const* argv, const Extensions& extensions) {
   return ExitCode(status);
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline cli

@@ -2,7 +2,7 @@
 
 #include "tributary/experiment/extensions.h"
 
-namespace tributary {
+namespace tributary::inline cli {
 
 // The whole program: reads the arguments, runs one sub-command, returns the exit code.
 //   0  done (also when interrupted and saved)
@@ -11,4 +11,4 @@ namespace tributary {
 // The commands run, coordinator and device know the extensions by their names.
 int Main(int argc, const char* const* argv, const Extensions& extensions = {});
 
-}  // namespace tributary
+}  // namespace tributary::inline cli

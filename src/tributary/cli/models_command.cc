@@ -1,18 +1,189 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "tributary/base/file.h"
 #include "tributary/base/text_table.h"
 #include "tributary/cli/commands.h"
-#include "tributary/cli/model_report.h"
-#include "tributary/cli/models_files.h"
+#include "tributary/cli/fitted_network.h"
 #include "tributary/cli/shared_options.h"
 #include "tributary/model/model.h"
 #include "tributary/model/zoo.h"
 
-namespace tributary {
+namespace tributary::inline cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+Json ShapeJson(const Shape& shape) {
+  if (shape.flat) return Json::array({shape.channels});
+  return Json::array({shape.channels, shape.height, shape.width});
+}
+
+Json ModelJson(const Model& model) {
+  Json layers = Json::array();
+  for (NodeIndex i = 1; i < model.graph.size(); ++i) {
+    const Node& node = model.graph.node(i);
+    const NodeCost& cost = model.costs[i];
+    layers.push_back({{"name", node.name},
+                      {"kind", KindName(node.operation)},
+                      {"output", ShapeJson(model.graph.shape(i))},
+                      {"parameters", cost.parameters},
+                      {"macs", cost.macs.value},
+                      {"bytes", cost.output.value},
+                      {"cut", static_cast<bool>(model.cuts[i])}});
+  }
+  return {{"name", model.graph.name()},           {"input", ShapeJson(model.graph.input_shape())},
+          {"classes", model.graph.classes()},     {"parameters", TotalParameters(model.costs)},
+          {"macs", TotalMacs(model.costs).value}, {"layers", layers}};
+}
+
+void PrintModel(const Model& model) {
+  TextTable table({"layer", "kind", "output", "parameters", "MACs", "output bytes", "cut"});
+  int cuts = 0;
+  for (NodeIndex i = 1; i < model.graph.size(); ++i) {
+    const Node& node = model.graph.node(i);
+    const NodeCost& cost = model.costs[i];
+    table.AddRow({node.name, std::string(KindName(node.operation)), FormatShape(model.graph.shape(i)),
+                  cost.parameters > 0 ? FormatThousands(cost.parameters) : "",
+                  cost.macs.value > 0 ? FormatThousands(cost.macs.value) : "",
+                  FormatThousands(cost.output.value), model.cuts[i] ? "yes" : "."});
+    cuts += model.cuts[i] ? 1 : 0;
+  }
+  std::fputs(table.Format().c_str(), stdout);
+  std::printf(
+      "\n%s for %s and %lld classes: %s parameters (%s), %s MACs a sample,\n"
+      "%zu transfer units, %zu channel groups, %d places to cut\n",
+      model.graph.name().c_str(), FormatShape(model.graph.input_shape()).c_str(),
+      static_cast<long long>(model.graph.classes()), FormatThousands(TotalParameters(model.costs)).c_str(),
+      FormatBytes(Bytes{4 * TotalParameters(model.costs)}).c_str(),
+      FormatCount(static_cast<double>(TotalMacs(model.costs).value)).c_str(), model.units.size(),
+      model.channels.groups.size(), cuts);
+}
+
+// Networks from and to other programs' files.
+
+struct ImportArguments {
+  std::string file;
+  std::string name;
+  std::string input;
+  std::string save;
+  bool json = false;
+};
+
+Status Import(const ImportArguments& arguments) {
+  OnnxImportOptions options{arguments.name, {}};
+  if (!arguments.input.empty()) {
+    TRIBUTARY_ASSIGN_OR_RETURN(options.input, ParseShape(arguments.input));
+  }
+  if (!arguments.save.empty()) TRIBUTARY_RETURN_IF_ERROR(CheckWritable(arguments.save));
+  TRIBUTARY_ASSIGN_OR_RETURN(OnnxNetwork network, ReadOnnxNetwork(arguments.file, options));
+  const Model model(network.graph);
+  if (!arguments.save.empty()) {
+    SavedNetwork saved;
+    auto said = FromMetadata(network.metadata);
+    if (said.ok() && *said) saved = **said;  // It was exported here: its data and their normalisation.
+    const Graph& graph = model.graph;
+    saved.zoo = {.name = graph.name(), .input = graph.input_shape(), .classes = graph.classes()};
+    saved.zoo.imported = std::make_shared<const Graph>(graph);
+    TRIBUTARY_RETURN_IF_ERROR(WriteNetworkFile(arguments.save, model, network.parameters.span(),
+                                               network.statistics.span(), ToMetadata(saved)));
+  }
+  if (arguments.json) {
+    Json json = ModelJson(model);
+    json["units"] = model.units.size();
+    json["channel_groups"] = model.channels.groups.size();
+    json["notes"] = network.notes;
+    if (!arguments.save.empty()) json["saved"] = arguments.save;
+    PrintJson(json);
+    return OkStatus();
+  }
+  PrintModel(model);
+  for (const std::string& note : network.notes) std::printf("note: %s\n", note.c_str());
+  if (!arguments.save.empty()) std::printf("saved %s\n", arguments.save.c_str());
+  return OkStatus();
+}
+
+struct ExportArguments {
+  std::string file;
+  std::string to;
+  std::string model;
+  bool json = false;
+};
+
+// A file that says nothing of its network can hold the weights of one that is named.
+Status Export(const ExportArguments& arguments) {
+  if (!IsOnnxName(arguments.to)) {
+    return InvalidArgument("'" + arguments.to + "' must be a name that ends in .onnx");
+  }
+  TRIBUTARY_RETURN_IF_ERROR(CheckWritable(arguments.to));
+  TRIBUTARY_ASSIGN_OR_RETURN(const NetworkFile file, ReadNetworkFile(arguments.file));
+  TRIBUTARY_ASSIGN_OR_RETURN(SavedNetwork network, NetworkIn(file));
+  if (!arguments.model.empty()) network.zoo.name = arguments.model;
+  if (network.zoo.name.empty()) {
+    return InvalidArgument(arguments.file + " does not say which network it holds; name it with --model");
+  }
+  TRIBUTARY_ASSIGN_OR_RETURN(Graph graph, BuildZooGraph(network.zoo));
+  const Model model(std::move(graph));
+  FlatBuffer parameters(model.parameters.size), statistics(model.statistics.size);
+  TRIBUTARY_RETURN_IF_ERROR(file.weights.CopyTo(model, parameters.span(), statistics.span()));
+  network.zoo.input = model.graph.input_shape();
+  network.zoo.classes = model.graph.classes();
+  TRIBUTARY_RETURN_IF_ERROR(
+      WriteNetworkFile(arguments.to, model, parameters.span(), statistics.span(), ToMetadata(network)));
+  if (arguments.json) {
+    PrintJson({{"model", model.graph.name()},
+               {"parameters", TotalParameters(model.costs)},
+               {"input", ShapeJson(model.graph.input_shape())},
+               {"classes", model.graph.classes()},
+               {"saved", arguments.to}});
+  } else {
+    std::printf(
+        "%s: %s for samples of %s, normalised as the network was trained; scores of %lld classes, without "
+        "softmax\n",
+        arguments.to.c_str(), model.graph.name().c_str(), FormatShape(model.graph.input_shape()).c_str(),
+        static_cast<long long>(model.graph.classes()));
+  }
+  return OkStatus();
+}
+
+void AddModelsImport(CLI::App& models, Action& action) {
+  auto arguments = std::make_shared<ImportArguments>();
+  CLI::App* command =
+      models.add_subcommand("import", "Check an ONNX file, and show the network in it as it will be trained");
+  command->add_option("file", arguments->file, "A classifier as PyTorch or Keras (tf2onnx) exports it")
+      ->required()
+      ->type_name("FILE.onnx");
+  command->add_option("--name", arguments->name, "What to call the network; without it, as the file");
+  command->add_option("--input", arguments->input, "Shape of a sample, where the file leaves it open")
+      ->type_name("CxHxW");
+  command
+      ->add_option("--save", arguments->save,
+                   "Write it with its weights for 'train --from', 'evaluate', or PyTorch")
+      ->type_name("FILE.safetensors");
+  AddJsonFlag(*command, arguments->json);
+  command->footer(
+      "An experiment names the file itself: [model] onnx = \"FILE.onnx\" (docs/models.md).\n"
+      "Operators that are understood: " +
+      OnnxOperators() +
+      ".\n"
+      "Example:\n  tributary models import resnet18.onnx");
+  command->callback([arguments, &action] { action = [arguments] { return Import(*arguments); }; });
+}
+
+void AddModelsExport(CLI::App& models, Action& action) {
+  auto arguments = std::make_shared<ExportArguments>();
+  CLI::App* command = models.add_subcommand("export", "Write a trained network as an ONNX file");
+  command->add_option("file", arguments->file, "Weights written by 'tributary train --save' or a run")
+      ->required()
+      ->type_name("FILE.safetensors");
+  command->add_option("to", arguments->to, "The file to write")->required()->type_name("FILE.onnx");
+  command->add_option("--model", arguments->model, "Network in the file; without it, what the file says");
+  AddJsonFlag(*command, arguments->json);
+  command->footer(
+      "Its input is 'input', batch x channels x height x width; its output 'scores', batch x classes.\n"
+      "Example:\n  tributary models export runs/a/weights.safetensors a.onnx");
+  command->callback([arguments, &action] { action = [arguments] { return Export(*arguments); }; });
+}
 
 struct Arguments {
   std::string name;
@@ -94,4 +265,4 @@ void AddModelsCommand(CLI::App& app, Action& action) {
   AddModelsExport(*command, action);
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline cli

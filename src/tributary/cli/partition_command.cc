@@ -1,9 +1,9 @@
 #include <charconv>
 #include <cmath>
 #include <cstdio>
-#include <mutex>
 
 #include "tributary/base/file.h"
+#include "tributary/base/mutex.h"
 #include "tributary/base/names.h"
 #include "tributary/base/worker_pool.h"
 #include "tributary/cli/commands.h"
@@ -15,15 +15,14 @@
 #include "tributary/device/network_features.h"
 #include "tributary/engine/compute.h"
 #include "tributary/experiment/quantity.h"
-#include "tributary/policy/partitioning/block_worth.h"
-#include "tributary/policy/partitioning/class_counts.h"
-#include "tributary/policy/partitioning/kernel_width.h"
+#include "tributary/policy/partitioning/partition.h"
 #include "tributary/policy/partitioning/quotas.h"
+#include "tributary/policy/partitioning/similarities.h"
 #include "tributary/policy/partitioning/split.h"
 #include "tributary/policy/partitioning/submodular.h"
 #include "tributary/telemetry/progress.h"
 
-namespace tributary {
+namespace tributary::inline cli {
 namespace {
 
 struct Arguments {
@@ -51,15 +50,21 @@ class Workers {
 
   // What is done from now on, for the progress line.
   void Begin(std::string stage) { stage_ = std::move(stage); }
-  void Say(std::size_t done, std::string_view text) { progress_.Update(done, text); }
-  void Clear() { progress_.Clear(); }
+  void Say(std::size_t done, std::string_view text) {
+    const MutexLock lock(mutex_);
+    progress_.Update(done, text);
+  }
+  void Clear() {
+    const MutexLock lock(mutex_);
+    progress_.Clear();
+  }
 
   ParallelFor parallel() {
     return [this](std::size_t parts, const std::function<void(std::size_t)>& body) {
       std::size_t done = 0;
       const Status ran = pool_.Run(parts, [&](std::size_t, std::size_t part) {
         body(part);
-        const std::scoped_lock lock(mutex_);
+        const MutexLock lock(mutex_);
         ++done;
         progress_.Update(done, stage_ + ", part " + std::to_string(done) + " of " + std::to_string(parts));
         return OkStatus();
@@ -70,8 +75,8 @@ class Workers {
 
  private:
   WorkerPool pool_;
-  std::mutex mutex_;
-  Progress progress_;
+  Mutex mutex_;
+  Progress progress_ TRIBUTARY_GUARDED_BY(mutex_);
   std::string stage_;
 };
 
@@ -336,4 +341,4 @@ void AddPartitionCommand(CLI::App& app, Action& action) {
   command->callback([arguments, &action] { action = [arguments] { return Run(*arguments); }; });
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline cli

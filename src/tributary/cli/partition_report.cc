@@ -9,7 +9,7 @@
 #include "tributary/base/text_table.h"
 #include "tributary/policy/partitioning/principal_components.h"
 
-namespace tributary {
+namespace tributary::inline cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -131,4 +131,4 @@ void PrintPartition(const PartitionReport& report) {
   }
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline cli

@@ -10,7 +10,7 @@
 #include "tributary/policy/partitioning/feature_distance.h"
 #include "tributary/policy/partitioning/partition.h"
 
-namespace tributary {
+namespace tributary::inline cli {
 
 // What `tributary partition` found, for its file, its table and its picture.
 struct PartitionReport {
@@ -38,4 +38,4 @@ ShardsChart ChartOfShards(const PartitionReport& report, const LabelledFeatures&
 
 void PrintPartition(const PartitionReport& report);
 
-}  // namespace tributary
+}  // namespace tributary::inline cli

@@ -8,7 +8,7 @@
 #include "tributary/fleet/transfer_profile.h"
 #include "tributary/plot/timeline.h"
 
-namespace tributary {
+namespace tributary::inline cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -166,4 +166,4 @@ void AddPlanCommand(CLI::App& app, Action& action) {
   command->callback([arguments, &action] { action = [arguments] { return Run(*arguments); }; });
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline cli

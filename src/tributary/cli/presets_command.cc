@@ -7,7 +7,7 @@
 #include "tributary/cli/shared_options.h"
 #include "tributary/experiment/presets.h"
 
-namespace tributary {
+namespace tributary::inline cli {
 namespace {
 
 Status ListAll(bool json) {
@@ -53,4 +53,4 @@ void AddPresetsCommand(CLI::App& app, Action& action) {
   });
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline cli

@@ -10,7 +10,7 @@
 #include "tributary/fleet/transfer_profile.h"
 #include "tributary/model/zoo.h"
 
-namespace tributary {
+namespace tributary::inline cli {
 namespace {
 
 struct Arguments {
@@ -101,4 +101,4 @@ void AddProfileCommand(CLI::App& app, Action& action) {
   command->callback([arguments, &action] { action = [arguments] { return Run(*arguments); }; });
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline cli

@@ -10,7 +10,7 @@
 #include "tributary/telemetry/printing.h"
 #include "tributary/telemetry/progress.h"
 
-namespace tributary {
+namespace tributary::inline cli {
 namespace {
 
 struct Arguments {
@@ -68,4 +68,4 @@ void AddReportCommand(CLI::App& app, Action& action) {
   command->callback([arguments, &action] { action = [arguments] { return Report(*arguments); }; });
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline cli

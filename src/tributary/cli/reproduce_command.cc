@@ -12,7 +12,7 @@
 #include "tributary/reproduce/summary.h"
 #include "tributary/telemetry/live_view.h"
 
-namespace tributary {
+namespace tributary::inline cli {
 namespace {
 
 struct Arguments {
@@ -127,4 +127,4 @@ void AddReproduceCommand(CLI::App& app, Action& action) {
   command->callback([arguments, &action] { action = [arguments] { return Run(*arguments); }; });
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline cli

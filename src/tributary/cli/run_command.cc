@@ -1,33 +1,113 @@
+#include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
 
+#include "tributary/base/file.h"
+#include "tributary/base/status.h"
+#include "tributary/base/text_table.h"
 #include "tributary/cli/commands.h"
-#include "tributary/cli/free_folder.h"
 #include "tributary/cli/interrupt.h"
-#include "tributary/cli/pair_report.h"
-#include "tributary/cli/run_report.h"
+#include "tributary/cli/run_lists.h"
+#include "tributary/cli/run_options.h"
 #include "tributary/cli/shared_options.h"
 #include "tributary/cli/watch_options.h"
-#include "tributary/coordinator/run_summary.h"
+#include "tributary/coordinator/finished_run.h"
 #include "tributary/coordinator/simulation.h"
 #include "tributary/experiment/presets.h"
-#include "tributary/telemetry/live_view.h"
+#include "tributary/store/comparison.h"
+#include "tributary/store/run_files.h"
+#include "tributary/telemetry/printing.h"
 
-namespace tributary {
+namespace tributary::inline cli {
 namespace {
+
+// Two runs of one experiment side by side: what it is compared with ([against]), and itself.
+struct ComparedPair {
+  Comparison comparison;               // The first is what the other is compared with.
+  std::uint64_t buffered[2] = {0, 0};  // Samples in all devices' buffers at the end of a round, at most.
+};
+
+std::uint64_t MostBuffered(const RunHistory& history) {
+  std::uint64_t most = 0;
+  for (const RoundRecord& round : history.rounds) most = std::max(most, round.finished.buffered);
+  return most;
+}
+
+// "4.50× sooner", "1.20× later".
+std::string Times(std::optional<double> ratio, const char* better, const char* worse) {
+  if (!ratio) return "";
+  char text[48];
+  std::snprintf(text, sizeof text, "%.2f× %s", std::max(*ratio, 1 / *ratio), *ratio >= 1 ? better : worse);
+  return text;
+}
+
+std::string Reaching(const ComparedRun& run, std::string (*format)(const Reached&)) {
+  return run.reached ? format(*run.reached) : "never";
+}
+
+// From the runs' folders; also leaves against.svg in the second. `target` is the accuracy to compare at; without it the
+// highest whole percent that both have reached.
+StatusOr<ComparedPair> ComparePair(const std::filesystem::path& against, const std::filesystem::path& folder,
+                                   std::optional<double> target) {
+  std::vector<RunHistory> runs;
+  for (const std::filesystem::path& path : {against, folder}) {
+    TRIBUTARY_ASSIGN_OR_RETURN(runs.emplace_back(), HistoryOfFolder(path));
+  }
+  if (!target) target = CommonTarget(runs);
+  ComparedPair pair{.comparison = Compare(runs, target.value_or(0)),
+                    .buffered = {MostBuffered(runs[0]), MostBuffered(runs[1])}};
+  TRIBUTARY_RETURN_IF_ERROR(
+      WriteFileAtomically(folder / "against.svg", DrawComparison(runs, pair.comparison.target)));
+  return pair;
+}
+
+// For a person: what it took to get there, a line each.
+std::string FormatPair(const ComparedPair& pair) {
+  const ComparedRun &first = pair.comparison.runs[0], &second = pair.comparison.runs[1];
+  const std::string at = FormatShare(pair.comparison.target);
+  TextTable table({"", Printable(first.run.name), Printable(second.run.name), ""},
+                  TextTable::Right::kAllButFirst);
+  const auto reaching = [&](const std::string& what, std::string (*format)(const Reached&),
+                            const std::string& ratio) {
+    table.AddRow({what + " to " + at, Reaching(first, format), Reaching(second, format), ratio});
+  };
+  reaching(
+      "time", [](const Reached& reached) { return FormatDuration(reached.time); },
+      Times(second.sooner, "sooner", "later"));
+  reaching(
+      "rounds", [](const Reached& reached) { return std::to_string(reached.round.value); },
+      Times(second.fewer_rounds, "fewer", "more"));
+  reaching(
+      "bytes", [](const Reached& reached) { return FormatBytes(reached.bytes); },
+      Times(second.fewer_bytes, "fewer", "more"));
+  table.AddRow({"devices' time spent waiting", FormatShare(first.run.waiting_share()),
+                FormatShare(second.run.waiting_share()), ""});
+  if (pair.buffered[0] > 0 || pair.buffered[1] > 0) {  // There are streams.
+    table.AddRow({"samples in buffers, at most", FormatThousands(static_cast<std::int64_t>(pair.buffered[0])),
+                  FormatThousands(static_cast<std::int64_t>(pair.buffered[1])), ""});
+  }
+  table.AddRow({"final accuracy", FormatShare(first.run.accuracy), FormatShare(second.run.accuracy), ""});
+  return table.Format();
+}
+
+// As ComparisonJson, with "buffered" of each.
+nlohmann::ordered_json PairJson(const ComparedPair& pair) {
+  nlohmann::ordered_json json = ComparisonJson(pair.comparison);
+  for (std::size_t i = 0; i < 2; ++i) json["runs"][i]["buffered"] = pair.buffered[i];
+  return json;
+}
 
 struct Arguments {
   std::string experiment = "default";
-  std::vector<std::string> overrides;
-  std::optional<std::uint64_t> seed;
+  CommonRunOptions run;
   std::filesystem::path data_dir;
   int threads = 1;
   std::string device = "cpu";
-  std::string out;
   WatchOptions watch;
   bool alone = false;
-  bool json = false;
-  bool quiet = false;
 };
 
 // One run of an experiment, watched and reported.
@@ -37,18 +117,13 @@ class OneRun {
       : arguments_(arguments), experiment_(experiment), folder_(std::move(folder)) {}
 
   Status Run(TorchDevice device, const InterruptGuard& interrupt) {
-    clock_ = MakeRealClock();
     SimulationOptions options;
     options.data_dir = arguments_.data_dir;
     options.threads = static_cast<std::size_t>(arguments_.threads);
     options.device = device;
     options.folder = folder_;
-    std::FILE* const view_out = arguments_.json ? stderr : stdout;
-    LiveView view(*clock_, view_out,
-                  {.style = arguments_.quiet ? ProgressStyle::kQuiet : ProgressStyleFor(view_out)});
-    TRIBUTARY_ASSIGN_OR_RETURN(watchers_,
-                               Watchers::Open(arguments_.watch, experiment_, folder_, /*simulated=*/true,
-                                              /*resumed=*/false, view, view_out));
+    TRIBUTARY_ASSIGN_OR_RETURN(watchers_, Watchers::Open(arguments_.watch, experiment_, folder_,
+                                                         /*simulated=*/true, /*resumed=*/false));
     options.watcher = &watchers_->sink();
     options.should_stop = [&] { return interrupt.interrupted(); };
     TRIBUTARY_ASSIGN_OR_RETURN(result_, Simulate(experiment_, options));
@@ -59,7 +134,7 @@ class OneRun {
 
   // For a person, but for the report.
   void Print() const {
-    if (!arguments_.quiet) PrintDevices(result_);
+    if (!arguments_.watch.quiet) PrintDevices(result_);
     if (experiment_.model.compute_as) {
       std::printf("time and bytes are those of %s; %s was trained in its place\n",
                   experiment_.model.compute_as->c_str(), experiment_.model.name.c_str());
@@ -67,7 +142,7 @@ class OneRun {
     if (result_.run.accuracy) std::printf("accuracy %.2f %%, ", 100 * *result_.run.accuracy);
     std::printf("%llu rounds, %s of virtual time (%s of ours), %s down and %s up\n",
                 static_cast<unsigned long long>(result_.run.rounds), FormatDuration(result_.time).c_str(),
-                FormatDuration(clock_->Now()).c_str(), FormatBytes(result_.down).c_str(),
+                FormatDuration(watchers_->clock().Now()).c_str(), FormatBytes(result_.down).c_str(),
                 FormatBytes(result_.up).c_str());
     std::printf("run folder %s\ndigest %s\n", folder_.c_str(), result_.digest.c_str());
   }
@@ -82,17 +157,15 @@ class OneRun {
   const Arguments& arguments_;
   const Experiment& experiment_;
   const std::filesystem::path folder_;
-  std::unique_ptr<Clock> clock_;
   std::unique_ptr<Watchers> watchers_;
   FinishedRun result_;
 };
 
 Status RunAlone(const Arguments& arguments, const Experiment& experiment, TorchDevice device) {
-  OneRun run(arguments, experiment,
-             arguments.out.empty() ? FreeFolder(experiment.goal) : std::filesystem::path(arguments.out));
+  OneRun run(arguments, experiment, FolderOf(arguments.run, experiment.goal));
   const InterruptGuard interrupt;
   TRIBUTARY_RETURN_IF_ERROR(run.Run(device, interrupt));
-  if (arguments.json) {
+  if (arguments.watch.json) {
     std::fputs(run.Summary().c_str(), stdout);
     run.Report(stderr);
     return OkStatus();
@@ -104,17 +177,17 @@ Status RunAlone(const Arguments& arguments, const Experiment& experiment, TorchD
 
 Status RunBoth(const Arguments& arguments, const Experiment& experiment, const Experiment& against,
                TorchDevice device) {
-  std::filesystem::path folder = FreeFolder(experiment.goal), other = FreeFolder(against.goal);
-  if (!arguments.out.empty()) {
-    folder = arguments.out;
+  std::filesystem::path folder = FolderOf(arguments.run, experiment.goal),
+                        other = FolderOf(arguments.run, against.goal);
+  if (!arguments.run.out.empty()) {
     if (!folder.has_filename()) folder = folder.parent_path();
     other = folder.string() + against.goal.name.substr(experiment.goal.name.size());
   }
   const InterruptGuard interrupt;
   OneRun first(arguments, against, other), second(arguments, experiment, folder);
-  std::FILE* const out = arguments.json ? stderr : stdout;
+  std::FILE* const out = arguments.watch.json ? stderr : stdout;
   TRIBUTARY_RETURN_IF_ERROR(first.Run(device, interrupt));
-  if (!arguments.json) first.Print();
+  if (!arguments.watch.json) first.Print();
   first.Report(out);
   first.Leave();
   if (interrupt.interrupted()) {
@@ -123,10 +196,10 @@ Status RunBoth(const Arguments& arguments, const Experiment& experiment, const E
   }
   std::fprintf(out, "\n");
   TRIBUTARY_RETURN_IF_ERROR(second.Run(device, interrupt));
-  if (!arguments.json) second.Print();
+  if (!arguments.watch.json) second.Print();
   TRIBUTARY_ASSIGN_OR_RETURN(const ComparedPair pair,
                              ComparePair(first.folder(), second.folder(), experiment.goal.target_accuracy));
-  if (arguments.json) {
+  if (arguments.watch.json) {
     auto json = nlohmann::ordered_json::parse(second.Summary());
     json["against"] = nlohmann::ordered_json::parse(first.Summary());
     json["comparison"] = PairJson(pair);
@@ -139,10 +212,9 @@ Status RunBoth(const Arguments& arguments, const Experiment& experiment, const E
   return OkStatus();
 }
 
-Status Run(Arguments arguments, const Extensions& extensions) {
-  if (arguments.seed) arguments.overrides.push_back("experiment.seed=" + std::to_string(*arguments.seed));
+Status Run(const Arguments& arguments, const Extensions& extensions) {
   TRIBUTARY_ASSIGN_OR_RETURN(const ExperimentPair pair,
-                             FindExperimentPair(arguments.experiment, arguments.overrides, extensions));
+                             FindExperimentPair(arguments.experiment, arguments.run.Overrides(), extensions));
   TRIBUTARY_ASSIGN_OR_RETURN(const TorchDevice device, FindTorchDevice(arguments.device));
   if (!pair.against || arguments.alone) return RunAlone(arguments, pair.experiment, device);
   return RunBoth(arguments, pair.experiment, *pair.against, device);
@@ -157,22 +229,14 @@ void AddRunCommand(CLI::App& app, Action& action, const Extensions& extensions) 
       ->add_option("experiment", arguments->experiment,
                    "Preset (see 'tributary presets') or path of a TOML file")
       ->capture_default_str();
-  command
-      ->add_option("--set", arguments->overrides,
-                   "Change a key of the experiment, e.g. train.batch=16; repeatable")
-      ->type_name("KEY=VALUE")
-      ->allow_extra_args(false);
-  command->add_option("--seed", arguments->seed, "Short for --set experiment.seed=N");
+  AddOverrideOptions(*command, arguments->run);
   AddDataDirOption(*command, arguments->data_dir);
   AddThreadsOption(*command, arguments->threads);
   AddTorchDeviceOption(*command, arguments->device);
   command->add_flag("--alone", arguments->alone,
                     "Leave out the run that the experiment is compared with ([against] in its file)");
-  command->add_option("--out", arguments->out, "Folder for the run's files; without it runs/NAME-SEED")
-      ->type_name("DIR");
+  AddOutOption(*command, arguments->run);
   AddWatchOptions(*command, arguments->watch);
-  AddJsonFlag(*command, arguments->json);
-  command->add_flag("--quiet", arguments->quiet, "Print the result only");
   command->footer(
       "Ctrl-C ends the run after the current round and writes its folder.\n"
       "Examples:\n"
@@ -185,4 +249,4 @@ void AddRunCommand(CLI::App& app, Action& action, const Extensions& extensions) 
   });
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline cli

@@ -8,7 +8,7 @@
 #include "tributary/store/run_files.h"
 #include "tributary/store/run_store.h"
 
-namespace tributary {
+namespace tributary::inline cli {
 namespace {
 
 // JSON has no numbers that are not finite.
@@ -132,4 +132,4 @@ StatusOr<std::filesystem::path> FindRunFolder(const std::string& store, const st
   return std::filesystem::path(run.folder);
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline cli

@@ -10,7 +10,7 @@
 #include "tributary/store/comparison.h"
 #include "tributary/store/run_record.h"
 
-namespace tributary {
+namespace tributary::inline cli {
 
 // How recorded runs are shown.
 
@@ -28,4 +28,4 @@ StatusOr<RunHistory> FindRun(const std::string& store, const std::string& named)
 // The folder of such a run. One that is there goes before what the store knows by that name.
 StatusOr<std::filesystem::path> FindRunFolder(const std::string& store, const std::string& named);
 
-}  // namespace tributary
+}  // namespace tributary::inline cli

@@ -4,12 +4,13 @@
 #include "tributary/base/text_table.h"
 #include "tributary/cli/commands.h"
 #include "tributary/cli/run_lists.h"
+#include "tributary/cli/run_options.h"
 #include "tributary/cli/shared_options.h"
 #include "tributary/cli/watch_options.h"
 #include "tributary/store/run_store.h"
 #include "tributary/telemetry/printing.h"
 
-namespace tributary {
+namespace tributary::inline cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -105,18 +106,13 @@ Status ShowJson(RunStore& store, const RunRecord& run) {
   TRIBUTARY_ASSIGN_OR_RETURN(const auto devices, store.Devices(run.id));
   json["fleet"] = Json::array();
   for (const DeviceRecord& device : devices) {
-    json["fleet"].push_back({{"device", device.device.value},
-                             {"group", device.group},
-                             {"applied", device.applied},
-                             {"missed", device.missed},
-                             {"compute_seconds", ToSeconds(device.compute)},
-                             {"transfer_seconds", ToSeconds(device.transfer)},
-                             {"hidden_seconds", ToSeconds(device.hidden)},
-                             {"waiting_seconds", ToSeconds(device.waiting)},
-                             {"bytes_down", device.down.value},
-                             {"bytes_up", device.up.value}});
-    if (device.kept) json["fleet"].back()["kept"] = *device.kept;
-    if (device.stream_rate) json["fleet"].back()["stream_rate"] = *device.stream_rate;
+    Json& row = json["fleet"].emplace_back(Json{{"device", device.device.value},
+                                                {"group", device.group},
+                                                {"applied", device.applied},
+                                                {"missed", device.missed}});
+    PutDeviceTotals(device, [&](const std::string& key, auto value) { row[key] = value; });
+    if (device.trained_share) row["kept"] = *device.trained_share;
+    if (device.stream_rate) row["stream_rate"] = *device.stream_rate;
   }
   TRIBUTARY_ASSIGN_OR_RETURN(const auto notes, store.Notes(run.id));
   json["notes"] = Json::array();
@@ -129,14 +125,11 @@ Status ShowJson(RunStore& store, const RunRecord& run) {
 Status PrintFleet(RunStore& store, std::int64_t run) {
   TRIBUTARY_ASSIGN_OR_RETURN(const auto devices, store.Devices(run));
   constexpr std::size_t kMostRows = 32;
-  TextTable table(
-      {"device", "group", "applied", "missed", "compute", "transfer", "hidden", "waiting", "down", "up"});
+  TextTable table(WithTotals({"device", "group", "applied", "missed"}));
   for (const DeviceRecord& device : std::span(devices).first(std::min(devices.size(), kMostRows))) {
-    table.AddRow({std::to_string(device.device.value), Printable(device.group),
-                  std::to_string(device.applied), std::to_string(device.missed),
-                  FormatDuration(device.compute), FormatDuration(device.transfer),
-                  FormatDuration(device.hidden), FormatDuration(device.waiting), FormatBytes(device.down),
-                  FormatBytes(device.up)});
+    table.AddRow(WithTotals({std::to_string(device.device.value), Printable(device.group),
+                             std::to_string(device.applied), std::to_string(device.missed)},
+                            device));
   }
   std::printf("\n%s", table.Format().c_str());
   if (devices.size() > kMostRows) std::printf("and %zu more; --json has all\n", devices.size() - kMostRows);
@@ -229,4 +222,4 @@ void AddRunsCommand(CLI::App& app, Action& action) {
   });
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline cli

@@ -10,7 +10,7 @@
 #include "tributary/policy/sampling/plan_measures.h"
 #include "tributary/policy/sampling/sampling.h"
 
-namespace tributary {
+namespace tributary::inline cli {
 namespace {
 
 struct Arguments {
@@ -153,7 +153,7 @@ void PrintSteps(const SamplingPlan& plan, std::size_t clients, bool first) {
 
 void Measure(const SamplingPlan& plan, const SamplingProblem& problem, const LabelShares& shares,
              Measured& measured) {
-  const std::vector<double> times = StepTimes(plan, problem);
+  const std::vector<double> times = StepDurations(plan, problem);
   measured.times.insert(measured.times.end(), times.begin(), times.end());
   if (!problem.label_counts.empty()) {
     const std::vector<double> deviations = StepDeviations(plan, shares);
@@ -267,4 +267,4 @@ void AddSampleCommand(CLI::App& app, Action& action) {
   command->callback([arguments, &action] { action = [arguments] { return Run(*arguments); }; });
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline cli

@@ -4,11 +4,10 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "tributary/experiment/image_size.h"
 #include "tributary/experiment/quantity.h"
 #include "tributary/experiment/vocabulary.h"
 
-namespace tributary {
+namespace tributary::inline cli {
 
 void AddJsonFlag(CLI::App& command, bool& json) {
   command.add_flag("--json", json, "Print the result as JSON on standard output");
@@ -136,4 +135,4 @@ void PrintJson(const nlohmann::ordered_json& value) {
   std::printf("%s\n", text.c_str());
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline cli

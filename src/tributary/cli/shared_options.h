@@ -8,7 +8,7 @@
 #include "tributary/model/zoo.h"
 #include "tributary/policy/partitioning/split.h"
 
-namespace tributary {
+namespace tributary::inline cli {
 
 // Flags that several sub-commands have, so that they are called and explained the same everywhere.
 
@@ -34,4 +34,4 @@ void AddStemOption(CLI::App& command, std::string& stem);
 // Prints a JSON value on standard output, indented.
 void PrintJson(const nlohmann::ordered_json& value);
 
-}  // namespace tributary
+}  // namespace tributary::inline cli

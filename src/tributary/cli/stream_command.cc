@@ -1,10 +1,157 @@
-#include "tributary/cli/commands.h"
-#include "tributary/cli/shared_options.h"
-#include "tributary/cli/stream_inspect.h"
-#include "tributary/cli/stream_publish.h"
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
-namespace tributary {
+#include "tributary/base/status.h"
+#include "tributary/base/text_table.h"
+#include "tributary/cli/commands.h"
+#include "tributary/cli/interrupt.h"
+#include "tributary/cli/shared_options.h"
+#include "tributary/cli/stream_publish.h"
+#include "tributary/data/broker.h"
+#include "tributary/experiment/quantity.h"
+#include "tributary/telemetry/progress.h"
+
+namespace tributary::inline cli {
 namespace {
+
+using Json = nlohmann::ordered_json;
+using namespace std::chrono_literals;
+
+// What 'tributary stream inspect' was asked for.
+struct InspectArguments {
+  std::string from;
+  std::vector<std::string> settings;  // NAME=VALUE
+  std::string topic;
+  std::int64_t position = 0;
+  std::string listen = "5s";
+  bool json = false;
+};
+
+constexpr Duration kPatience = 10s;        // For a broker to say anything.
+constexpr std::size_t kMostLabels = 1000;  // Labels come from outside: each costs memory.
+
+// What was found, whatever it was.
+struct Findings {
+  StreamCounts counts;
+  std::optional<TopicRange> range;
+  std::int64_t first = -1, last = -1;  // Positions of samples.
+  std::chrono::nanoseconds produced_first{0}, produced_last{0};
+  std::map<std::int32_t, std::int64_t> labels;
+  std::int64_t other_labels = 0;
+  std::map<std::pair<SampleElement, std::size_t>, std::int64_t> kinds;  // Element and bytes.
+
+  void Add(const StreamSample& sample) {
+    if (first < 0) first = sample.position, produced_first = sample.produced;
+    last = sample.position;
+    produced_last = sample.produced;
+    if (labels.size() < kMostLabels || labels.contains(sample.label)) {
+      ++labels[sample.label];
+    } else {
+      ++other_labels;
+    }
+    if (kinds.size() < kMostLabels) ++kinds[{sample.element, sample.payload.size()}];
+  }
+  std::optional<double> PerSecond() const {
+    const double seconds = ToSeconds(produced_last - produced_first);
+    if (counts.delivered < 2 || !(seconds > 0)) return std::nullopt;
+    return static_cast<double>(counts.delivered - 1) / seconds;
+  }
+};
+
+std::string NameOf(SampleElement element) { return element == SampleElement::kByte ? "byte" : "float"; }
+
+void Print(const InspectArguments& arguments, const Findings& found) {
+  Json labels = Json::object(), kinds = Json::array();
+  TextTable table({"label", "samples"});
+  for (const auto& [label, count] : found.labels) {
+    labels[std::to_string(label)] = count;
+    table.AddRow({std::to_string(label), FormatThousands(count)});
+  }
+  if (found.other_labels > 0) table.AddRow({"others", FormatThousands(found.other_labels)});
+  std::string what;
+  for (const auto& [kind, count] : found.kinds) {
+    kinds.push_back({{"element", NameOf(kind.first)}, {"bytes", kind.second}, {"samples", count}});
+    const std::int64_t values = static_cast<std::int64_t>(kind.second) / SizeOf(kind.first);
+    what += (what.empty() ? "" : ", ") + FormatThousands(count) + " of " + FormatThousands(values) + " " +
+            NameOf(kind.first) + "s";
+  }
+  if (arguments.json) {
+    Json result = {{"topic", arguments.topic},
+                   {"samples", found.counts.delivered},
+                   {"undecodable", found.counts.undecodable},
+                   {"duplicates", found.counts.duplicates},
+                   {"missing", found.counts.missing},
+                   {"first", found.first},
+                   {"last", found.last},
+                   {"labels", labels},
+                   {"kinds", kinds}};
+    if (found.range) result["kept"] = {{"first", found.range->first}, {"end", found.range->end}};
+    if (const auto rate = found.PerSecond()) result["per_second"] = *rate;
+    PrintJson(result);
+    return;
+  }
+  std::printf("%s: %s samples, %s undecodable\n", arguments.topic.c_str(),
+              FormatThousands(found.counts.delivered).c_str(),
+              FormatThousands(found.counts.undecodable).c_str());
+  if (found.range) {
+    std::printf("the broker keeps offsets %lld to %lld\n", static_cast<long long>(found.range->first),
+                static_cast<long long>(found.range->end - 1));
+  }
+  if (found.first < 0) return;
+  std::printf("positions %lld to %lld, %s missing, %s twice\n%s\n", static_cast<long long>(found.first),
+              static_cast<long long>(found.last), FormatThousands(found.counts.missing).c_str(),
+              FormatThousands(found.counts.duplicates).c_str(), what.c_str());
+  if (const auto rate = found.PerSecond()) std::printf("produced at %.1f samples/s\n", *rate);
+  std::printf("\n%s", table.Format().c_str());
+}
+
+Status InspectStream(const InspectArguments& arguments) {
+  TRIBUTARY_ASSIGN_OR_RETURN(const BrokerAddress address, ParseBrokerAddress(arguments.from));
+  TRIBUTARY_ASSIGN_OR_RETURN(const BrokerSettings settings, ParseBrokerSettings(arguments.settings));
+  auto listen = ParseDuration(arguments.listen);
+  if (!listen.ok()) return std::move(listen).status().WithContext("--for");
+  const BrokerStreamOptions options = {.address = address, .topic = arguments.topic, .settings = settings};
+  Findings found;
+  TRIBUTARY_ASSIGN_OR_RETURN(found.range, QueryTopic(options, kPatience));
+  TRIBUTARY_ASSIGN_OR_RETURN(const auto stream, OpenBrokerStream(options));
+  const std::int64_t first = std::max(arguments.position, found.range ? found.range->first : 0);
+  if (found.range) TRIBUTARY_RETURN_IF_ERROR(stream->Seek(first));
+
+  const InterruptGuard interrupt;
+  const auto clock = MakeRealClock();
+  Progress progress(
+      *clock, stderr,
+      {.style = ProgressStyleFor(stderr),
+       .total =
+           found.range ? static_cast<std::uint64_t>(std::max<std::int64_t>(0, found.range->end - first)) : 0,
+       .unit = "records"});
+  std::vector<StreamSample> samples;
+  TimePoint last_news = clock->Now();
+  std::int64_t seen = 0;
+  while (!interrupt.interrupted()) {
+    const TimePoint now = clock->Now();
+    if (found.range ? seen >= found.range->end - first : now >= *listen) break;
+    samples.clear();
+    stream->Poll(now, {.wait = 100ms}, samples);
+    for (const StreamSample& sample : samples) found.Add(sample);
+    found.counts = stream->counts();
+    const std::int64_t before = std::exchange(seen, found.counts.delivered + found.counts.undecodable +
+                                                        found.counts.missing + found.counts.duplicates);
+    if (seen > before) last_news = now;
+    progress.Update(static_cast<std::uint64_t>(seen), arguments.topic);
+    const bool silent = stream->state().phase != StreamPhase::kConnected || found.range;
+    if (silent && now - last_news > kPatience)
+      return Unavailable(arguments.topic + ": " + stream->state().reason);
+  }
+  progress.Clear();
+  Print(arguments, found);
+  return OkStatus();
+}
 
 void AddBrokerSettings(CLI::App& command, std::vector<std::string>& settings) {
   command
@@ -109,4 +256,4 @@ void AddStreamCommand(CLI::App& app, Action& action) {
   AddInspect(*stream, action);
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline cli

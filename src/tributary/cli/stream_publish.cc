@@ -15,10 +15,10 @@
 #include "tributary/data/replay_stream.h"
 #include "tributary/experiment/programme_text.h"
 #include "tributary/experiment/quantity.h"
-#include "tributary/policy/partitioning/by_source.h"
+#include "tributary/policy/partitioning/label_splits.h"
 #include "tributary/telemetry/progress.h"
 
-namespace tributary {
+namespace tributary::inline cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -288,4 +288,4 @@ Status PublishStreams(const PublishArguments& arguments) {
   return OkStatus();
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline cli

@@ -10,7 +10,7 @@
 #include "tributary/data/load.h"
 #include "tributary/policy/partitioning/split.h"
 
-namespace tributary {
+namespace tributary::inline cli {
 
 // What 'tributary stream publish' was asked for.
 struct PublishArguments {
@@ -34,4 +34,4 @@ Status PublishStreams(const PublishArguments& arguments);
 // NAME=VALUE, each.
 StatusOr<BrokerSettings> ParseBrokerSettings(const std::vector<std::string>& texts);
 
-}  // namespace tributary
+}  // namespace tributary::inline cli

@@ -18,7 +18,7 @@
 #include "tributary/onnx/network_file.h"
 #include "tributary/telemetry/progress.h"
 
-namespace tributary {
+namespace tributary::inline cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -127,7 +127,7 @@ StatusOr<std::optional<NetworkFile>> ReadBrought(const Arguments& arguments) {
   const std::string& path = onnx ? arguments.model : arguments.from;
   if (path.empty() && arguments.new_head)
     return InvalidArgument(
-        "--new-head has a meaning with weights to start from: --from, or --model FILE.onnx");
+        "--new-head is only valid with weights to start from: --from, or --model FILE.onnx");
   if (path.empty()) return std::optional<NetworkFile>();
   TRIBUTARY_ASSIGN_OR_RETURN(NetworkFile file, ReadNetworkFile(path));
   return std::optional(std::move(file));
@@ -339,4 +339,4 @@ void AddTrainCommand(CLI::App& app, Action& action) {
   command->callback([arguments, &action] { action = [arguments] { return Run(*arguments); }; });
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline cli

@@ -2,9 +2,86 @@
 
 #include <cstdio>
 
+#include "tributary/cli/shared_options.h"
+#include "tributary/dashboard/page.h"
+#include "tributary/dashboard/report.h"
 #include "tributary/experiment/format.h"
 
-namespace tributary {
+#ifdef TRIBUTARY_DASHBOARD
+#include "tributary/dashboard/server.h"
+#else
+namespace tributary::inline dashboard {
+class DashboardServer {};  // Second definition: the first is in dashboard/server.h, which is left out.
+}  // namespace tributary::inline dashboard
+#endif
+
+namespace tributary::inline cli {
+namespace {
+
+constexpr char kHere[] = "127.0.0.1:0";
+
+// --dashboard, with or without an address.
+void AddDashboardOption(CLI::App& command, std::optional<std::string>& address) {
+  command
+      .add_option_function<std::vector<std::string>>(
+          "--dashboard",
+          [&address](const std::vector<std::string>& given) {
+            address = given.empty() || given.front().empty() ? kHere : given.front();
+          },
+          "Show the run in a browser while it lasts: here at a free port, or at HOST:PORT, with a token "
+          "where others can reach it")
+      ->type_name("[HOST:PORT]")
+      ->expected(0, 1);
+}
+
+}  // namespace
+
+StatusOr<std::unique_ptr<LivePage>> LivePage::Start(const std::optional<std::string>& address,
+                                                    std::function<std::string()> metrics, std::FILE* out) {
+  std::unique_ptr<LivePage> page(new LivePage());
+  if (!address) return page;
+#ifdef TRIBUTARY_DASHBOARD
+  DashboardOptions wanted;
+  wanted.address = *address;
+  wanted.metrics = std::move(metrics);
+  if (!OnlyHere(wanted.address)) wanted.token = MakeToken();
+  wanted.states = [page = page.get()] { return page->States(); };
+  TRIBUTARY_ASSIGN_OR_RETURN(page->server_, DashboardServer::Start(page->board_, std::move(wanted)));
+  std::fprintf(out, "dashboard at %s\n", page->server_->url().c_str());
+  std::fflush(out);
+  return page;
+#else
+  (void)metrics;
+  (void)out;
+  return InvalidArgument(
+      "this program was built without the dashboard; install libcpp-httplib-dev and configure with"
+      " -DTRIBUTARY_DASHBOARD=ON");
+#endif
+}
+
+LivePage::~LivePage() = default;
+
+void LivePage::SetStates(std::function<std::vector<std::string>()> states) {
+  const MutexLock lock(mutex_);
+  states_ = std::move(states);
+}
+
+std::vector<std::string> LivePage::States() {
+  const MutexLock lock(mutex_);  // Held while it looks: the fleet stays until then.
+  return states_ ? states_() : std::vector<std::string>{};
+}
+
+void LivePage::Report(const std::filesystem::path& folder, std::FILE* out) const {
+  if (DashboardPage().empty()) return;
+  const std::filesystem::path path = folder / "report.html";
+  const Status written = WriteReport(path, board_.Take());
+  if (written.ok()) {
+    std::fprintf(out, "report %s\n", path.c_str());
+  } else {
+    std::fprintf(out, "no report: %s\n", written.message().c_str());
+  }
+}
+
 namespace {
 
 constexpr const char* kUsualStore = "runs/runs.sqlite";
@@ -53,7 +130,10 @@ class Watchers::LateStore : public EventSink {
   std::unique_ptr<StoreSink> store_;
 };
 
-Watchers::Watchers() = default;
+Watchers::Watchers(const WatchOptions& options)
+    : out_(options.json ? stderr : stdout),
+      clock_(MakeRealClock()),
+      view_(*clock_, out_, {.style = options.quiet ? ProgressStyle::kQuiet : ProgressStyleFor(out_)}) {}
 Watchers::~Watchers() = default;
 
 CLI::Option* AddStoreOption(CLI::App& command, std::string& store) {
@@ -89,17 +169,19 @@ void AddWatchOptions(CLI::App& command, WatchOptions& options) {
                   "Keep the run's figures in this file, in Prometheus' text format")
       ->type_name("FILE.prom");
   AddDashboardOption(command, options.dashboard);
+  AddJsonFlag(command, options.json);
+  command.add_flag("--quiet", options.quiet, "Print the result only");
 }
 
 StatusOr<std::unique_ptr<Watchers>> Watchers::Open(const WatchOptions& options, const Experiment& experiment,
                                                    const std::filesystem::path& folder, bool simulated,
-                                                   bool resumed, EventSink& view, std::FILE* out) {
-  std::unique_ptr<Watchers> watchers(new Watchers());
+                                                   bool resumed) {
+  std::unique_ptr<Watchers> watchers(new Watchers(options));
   std::error_code error;
   const std::string name =
       std::filesystem::weakly_canonical(std::filesystem::absolute(folder, error), error).filename().string();
   const std::string text = FormatExperiment(experiment);
-  std::vector<EventSink*> sinks = {&view};
+  std::vector<EventSink*> sinks = {&watchers->view_};
   if (!options.tensorboard.empty()) {
     const std::filesystem::path place = resumed ? std::filesystem::path(options.tensorboard) / name
                                                 : FreeTensorBoardFolder(options.tensorboard, name);
@@ -113,8 +195,9 @@ StatusOr<std::unique_ptr<Watchers>> Watchers::Open(const WatchOptions& options, 
     sinks.push_back(watchers->metrics_.get());
   }
   TRIBUTARY_ASSIGN_OR_RETURN(
-      watchers->page_, LivePage::Start(
-                           options.dashboard, [served = &watchers->served_] { return served->Text(); }, out));
+      watchers->page_,
+      LivePage::Start(
+          options.dashboard, [served = &watchers->served_] { return served->Text(); }, watchers->out_));
   sinks.push_back(&watchers->page_->sink());
   if (options.dashboard) sinks.push_back(&watchers->served_);
   if (!options.no_store && (StoreSink::Available() || !options.store.empty())) {
@@ -143,4 +226,4 @@ void Watchers::Close(const FinishedRun& result) {
   if (metrics_) Warn("the metrics are not up to date", metrics_->Close());
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline cli

@@ -2,12 +2,187 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <set>
 
-#include "tributary/coordinator/checkpoint_json.h"
+#include "tributary/base/json_reader.h"
+#include "tributary/experiment/experiment.h"
 #include "tributary/model/safetensors_header.h"
 #include "tributary/telemetry/digest.h"
 
-namespace tributary {
+namespace tributary::inline coordinator {
+namespace {
+
+constexpr std::uint64_t kSchema = 1;
+constexpr std::uint64_t kLargestSigned = std::numeric_limits<std::int64_t>::max();
+
+// Numbers that an epoch may be planned from: of each device its size, its delay, and how many samples of each class.
+constexpr std::int64_t kMostEpochNumbers = 12 * kMostDevices;
+// More than the largest checkpoint allowed has brackets, keys and values.
+constexpr std::int64_t kMostParts = 13 * kMostDevices + kMostEpochNumbers;
+
+// What JSON's types do not say. One check for writing and for reading, so that nothing is written that is not read.
+std::string FaultOf(const Checkpoint& checkpoint) {
+  const auto& accuracy = checkpoint.progress.accuracy;
+  if (accuracy && !(*accuracy >= 0 && *accuracy <= 1)) return "its accuracy is not from 0 to 1";
+  if (checkpoint.progress.elapsed < Duration(0)) return "its time is before the start";
+  if (checkpoint.log_bytes > kLargestSigned) return "its log is longer than any file";
+  if (checkpoint.members.size() > static_cast<std::size_t>(kMostDevices)) {
+    return "it has more than " + std::to_string(kMostDevices) + " members";
+  }
+  const EpochState& epoch = checkpoint.progress.epoch;
+  if (epoch.number > 0) {
+    if (epoch.began > checkpoint.progress.round) return "its epoch begins after its last round";
+    if (epoch.number > epoch.began) return "it has begun more epochs than rounds";
+    const SamplingProblem& problem = epoch.problem;
+    std::size_t numbers = problem.sizes.size() + problem.delays.size();
+    for (const auto& counts : problem.label_counts) numbers += counts.size();
+    if (numbers > static_cast<std::size_t>(kMostEpochNumbers)) {
+      return "its epoch is planned from more than " + std::to_string(kMostEpochNumbers) + " numbers";
+    }
+    if (const Status status = CheckSamplingProblem(epoch.problem); !status.ok())
+      return "of its epoch, " + status.message();
+  }
+  std::set<std::string_view> names;
+  for (const FleetMember& member : checkpoint.members) {
+    if (member.samples < 0) return "a member has fewer than 0 samples";
+    if (member.applied_position < 0) return "a member is before the beginning of its stream";
+    if (!names.insert(member.name).second) return "two of its members have one name";
+  }
+  return "";
+}
+
+StatusOr<std::int64_t> SignedNumber(const JsonValue& object, const char* key) {
+  TRIBUTARY_ASSIGN_OR_RETURN(const std::uint64_t number, object.Count(key));
+  if (number > kLargestSigned) return Corrupt(std::string("its '") + key + "' does not fit in 63 bits");
+  return static_cast<std::int64_t>(number);
+}
+
+StatusOr<std::vector<FleetMember>> ReadMembers(const JsonValue& list, std::uint64_t shared_bytes) {
+  std::vector<FleetMember> members;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const JsonValue item = list[i];
+    if (!item.is_object()) return Corrupt("one of its 'members' is not an object");
+    FleetMember& member = members.emplace_back();
+    TRIBUTARY_ASSIGN_OR_RETURN(member.name, item.Text("name"));
+    TRIBUTARY_ASSIGN_OR_RETURN(member.samples, SignedNumber(item, "samples"));
+    TRIBUTARY_ASSIGN_OR_RETURN(member.applied_round, item.Count("applied_round"));
+    TRIBUTARY_ASSIGN_OR_RETURN(member.applied_position, SignedNumber(item, "applied_position"));
+    TRIBUTARY_ASSIGN_OR_RETURN(const std::uint64_t shared, item.Count("shared_bytes"));
+    if (shared > shared_bytes) return Corrupt("its members have shared more than it holds");
+    shared_bytes -= shared;
+    member.shared.resize(static_cast<std::size_t>(shared));
+  }
+  return members;
+}
+
+// Label counts stand one client behind the other.
+StatusOr<EpochState> ReadEpoch(const JsonValue& json) {
+  if (!json.is_object()) return Corrupt("its 'epoch' is not an object");
+  EpochState epoch;
+  TRIBUTARY_ASSIGN_OR_RETURN(epoch.number, json.Count("number"));
+  if (epoch.number == 0) return Corrupt("its epoch has the number 0, and they are counted from 1");
+  TRIBUTARY_ASSIGN_OR_RETURN(epoch.began, json.Count("began"));
+  TRIBUTARY_ASSIGN_OR_RETURN(epoch.problem.sizes, json.Integers("sizes"));
+  TRIBUTARY_ASSIGN_OR_RETURN(epoch.problem.delays, json.Numbers("delays"));
+  TRIBUTARY_ASSIGN_OR_RETURN(const auto counts, json.Integers("label_counts"));
+  const std::size_t clients = epoch.problem.sizes.size();
+  if (counts.empty()) return epoch;
+  if (clients == 0 || counts.size() % clients != 0)
+    return Corrupt("its epoch has label counts of half a device");
+  for (std::size_t i = 0; i < counts.size(); i += counts.size() / clients) {
+    epoch.problem.label_counts.emplace_back(
+        counts.begin() + static_cast<std::ptrdiff_t>(i),
+        counts.begin() + static_cast<std::ptrdiff_t>(i + counts.size() / clients));
+  }
+  return epoch;
+}
+
+StatusOr<RunProgress> ReadProgress(const JsonValue& root) {
+  RunProgress progress;
+  TRIBUTARY_ASSIGN_OR_RETURN(progress.round, root.Count("round"));
+  TRIBUTARY_ASSIGN_OR_RETURN(const std::int64_t elapsed, SignedNumber(root, "elapsed_ns"));
+  progress.elapsed = Duration(elapsed);
+  TRIBUTARY_ASSIGN_OR_RETURN(progress.fruitless_rounds, root.Count("fruitless_rounds"));
+  if (root.Has("unapplied_rounds")) {  // Checkpoints of versions before did not have it.
+    TRIBUTARY_ASSIGN_OR_RETURN(progress.unapplied_rounds, root.Count("unapplied_rounds"));
+  }
+  if (progress.unapplied_rounds > progress.round)
+    return Corrupt("it has more rounds that were not applied than rounds");
+  TRIBUTARY_ASSIGN_OR_RETURN(progress.optimiser_steps, root.Count("optimiser_steps"));
+  if (const auto epoch = root.Find("epoch")) {
+    TRIBUTARY_ASSIGN_OR_RETURN(progress.epoch, ReadEpoch(*epoch));
+  }
+  const auto accuracy = root.Find("accuracy");
+  if (!accuracy) return Corrupt("it has no 'accuracy'");
+  if (accuracy->is_null()) return progress;
+  if (!accuracy->is_number()) return Corrupt("its 'accuracy' is neither null nor a number");
+  progress.accuracy = accuracy->number();
+  return progress;
+}
+
+StatusOr<Checkpoint> ReadCheckpointJson(const JsonValue& root, std::uint64_t shared_bytes) {
+  TRIBUTARY_ASSIGN_OR_RETURN(const std::uint64_t schema, root.Count("schema"));
+  if (schema != kSchema) return Corrupt("its schema is " + std::to_string(schema) + "; this program reads 1");
+  Checkpoint checkpoint;
+  TRIBUTARY_ASSIGN_OR_RETURN(checkpoint.progress, ReadProgress(root));
+  TRIBUTARY_ASSIGN_OR_RETURN(checkpoint.log_bytes, root.Count("log_bytes"));
+  TRIBUTARY_ASSIGN_OR_RETURN(const JsonValue members, root.List("members"));
+  TRIBUTARY_ASSIGN_OR_RETURN(checkpoint.members, ReadMembers(members, shared_bytes));
+  TRIBUTARY_ASSIGN_OR_RETURN(checkpoint.experiment, root.Text("experiment"));
+  if (std::string fault = FaultOf(checkpoint); !fault.empty()) return Corrupt(std::move(fault));
+  return checkpoint;
+}
+
+}  // namespace
+
+StatusOr<std::string> FormatCheckpoint(const Checkpoint& checkpoint) {
+  const RunProgress& progress = checkpoint.progress;
+  if (std::string fault = FaultOf(checkpoint); !fault.empty())
+    return InvalidArgument("the checkpoint: " + fault);
+  using Json = nlohmann::ordered_json;
+  Json members = Json::array();
+  for (const FleetMember& member : checkpoint.members) {
+    members.push_back({{"name", member.name},
+                       {"samples", member.samples},
+                       {"applied_round", member.applied_round},
+                       {"applied_position", member.applied_position},
+                       {"shared_bytes", member.shared.size()}});
+  }
+  Json root = {{"schema", kSchema},
+               {"round", progress.round},
+               {"elapsed_ns", std::int64_t{progress.elapsed.count()}},
+               {"fruitless_rounds", progress.fruitless_rounds},
+               {"unapplied_rounds", progress.unapplied_rounds},
+               {"accuracy", nullptr},
+               {"optimiser_steps", progress.optimiser_steps},
+               {"log_bytes", checkpoint.log_bytes},
+               {"members", std::move(members)},
+               {"experiment", checkpoint.experiment}};
+  if (progress.accuracy) root["accuracy"] = *progress.accuracy;
+  if (const EpochState& epoch = progress.epoch; epoch.number > 0) {
+    std::vector<std::int64_t> counts;
+    for (const auto& each : epoch.problem.label_counts) counts.insert(counts.end(), each.begin(), each.end());
+    root["epoch"] = {{"number", epoch.number},
+                     {"began", epoch.began},
+                     {"sizes", epoch.problem.sizes},
+                     {"delays", epoch.problem.delays},
+                     {"label_counts", std::move(counts)}};
+  }
+  try {
+    return root.dump();
+  } catch (const nlohmann::json::exception&) {
+    return InvalidArgument("a member's name or the experiment is not valid UTF-8, which JSON requires");
+  }
+}
+
+StatusOr<Checkpoint> ParseCheckpoint(std::string_view json, std::uint64_t shared_bytes) {
+  TRIBUTARY_ASSIGN_OR_RETURN(const JsonValue root,
+                             ParseJson(json, {.what = "a checkpoint", .levels = 3, .parts = kMostParts}));
+  return ReadCheckpointJson(root, shared_bytes);
+}
+
 namespace {
 
 constexpr const char* kStateKey = "tributary.checkpoint";
@@ -128,4 +303,4 @@ Status CheckpointFile::CopyTo(std::span<const Target> targets) const {
   return OkStatus();
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline coordinator

@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tributary/base/clock.h"
@@ -13,7 +14,7 @@
 #include "tributary/fleet/member.h"
 #include "tributary/model/safetensors.h"
 
-namespace tributary {
+namespace tributary::inline coordinator {
 
 // A run between two rounds, as a file: everything that the rest of the run depends on. A run that goes on from it ends
 // with the bits of one that was never stopped.
@@ -27,6 +28,7 @@ struct RunProgress {
   std::uint64_t round = 0;             // rounds done
   Duration elapsed{0};                 // of the run's clock
   std::uint64_t fruitless_rounds = 0;  // in a row, up to now, without a usable result
+  std::uint64_t unapplied_rounds = 0;  // in all
   std::optional<double> accuracy;      // of these weights, from 0 to 1, where they were evaluated
   std::uint64_t optimiser_steps = 0;
   EpochState epoch;  // of a method that plans its samples
@@ -77,4 +79,13 @@ class CheckpointFile {
   Checkpoint checkpoint_;
 };
 
-}  // namespace tributary
+// What a checkpoint holds besides its arrays, as JSON. Every number reads back to the same bits. InvalidArgument if it
+// could not be read back: a text that is not UTF-8, members of the same name, numbers out of their range.
+StatusOr<std::string> FormatCheckpoint(const Checkpoint& checkpoint);
+
+// The reverse. Total on any bytes: Corrupt, saying what is missing or wrong. Keys that this version does not know are
+// skipped. What members have shared is not in the JSON, only how long it is: zeros in its place, `shared_bytes` of them
+// for all members at most.
+StatusOr<Checkpoint> ParseCheckpoint(std::string_view json, std::uint64_t shared_bytes = 0);
+
+}  // namespace tributary::inline coordinator

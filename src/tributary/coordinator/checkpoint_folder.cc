@@ -6,7 +6,7 @@
 
 #include "tributary/base/file.h"
 
-namespace tributary {
+namespace tributary::inline coordinator {
 namespace {
 
 constexpr std::string_view kPrefix = "round-";
@@ -105,4 +105,4 @@ StatusOr<NewestCheckpoint> LoadNewestCheckpoint(const std::filesystem::path& fol
   return newest;
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline coordinator

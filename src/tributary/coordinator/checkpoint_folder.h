@@ -10,7 +10,7 @@
 #include "tributary/base/status.h"
 #include "tributary/coordinator/checkpoint.h"
 
-namespace tributary {
+namespace tributary::inline coordinator {
 
 // The checkpoints of a run: files `round-00000012.checkpoint` in a folder of their own, of which the newest few are
 // kept. One process at a time (RunFolder sees to it).
@@ -30,4 +30,4 @@ struct NewestCheckpoint {
 // left are removed.
 StatusOr<NewestCheckpoint> LoadNewestCheckpoint(const std::filesystem::path& folder);
 
-}  // namespace tributary
+}  // namespace tributary::inline coordinator

@@ -9,7 +9,7 @@
 
 #include "tributary/base/file.h"
 
-namespace tributary {
+namespace tributary::inline coordinator {
 namespace {
 
 class CheckpointFolderTest : public testing::Test {
@@ -120,4 +120,4 @@ TEST_F(CheckpointFolderTest, AFullDiskLeavesTheOldOnes) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline coordinator

@@ -3,7 +3,6 @@
 
 #include "tributary/base/check.h"
 #include "tributary/coordinator/checkpoint.h"
-#include "tributary/coordinator/checkpoint_json.h"
 
 // Any bytes give a checkpoint or a reason, as a whole file and, since its checksum keeps nearly everything out, as what
 // stands behind the checksum. What is read comes back the same from a text of our own.

@@ -10,10 +10,9 @@
 #include <limits>
 
 #include "tributary/base/rng.h"
-#include "tributary/coordinator/checkpoint_json.h"
 #include "tributary/policy/optimisation/server_optimiser.h"
 
-namespace tributary {
+namespace tributary::inline coordinator {
 namespace {
 
 class CheckpointTest : public testing::Test {
@@ -32,7 +31,7 @@ class CheckpointTest : public testing::Test {
 
 Checkpoint Sample() {
   return {
-      .progress = {12, Duration(1'234'567'890'123), 3, 0.1 + 0.2, 9},
+      .progress = {12, Duration(1'234'567'890'123), 3, 4, 0.1 + 0.2, 9},
       .experiment = "schema = 1\n[experiment]\nname = \"é\"\n",
       .log_bytes = 4711,
       .members = {{"workshop", 100, 3, 1'700'000'000'000'000, {std::byte{1}, std::byte{2}, std::byte{255}}},
@@ -66,8 +65,11 @@ Checkpoint WithEpoch() {
 
 TEST_F(CheckpointTest, HoldsEveryNumberToTheBit) {
   Checkpoint extreme = Sample();
-  extreme.progress = {std::numeric_limits<std::uint64_t>::max(), Duration::max(),
-                      std::numeric_limits<std::uint64_t>::max() - 1, std::nextafter(1.0, 0.0),
+  extreme.progress = {std::numeric_limits<std::uint64_t>::max(),
+                      Duration::max(),
+                      std::numeric_limits<std::uint64_t>::max() - 1,
+                      std::numeric_limits<std::uint64_t>::max() - 3,
+                      std::nextafter(1.0, 0.0),
                       std::numeric_limits<std::uint64_t>::max() - 2};
   extreme.log_bytes = std::numeric_limits<std::int64_t>::max();
   extreme.members = {{"", std::numeric_limits<std::int64_t>::max()}};
@@ -285,4 +287,4 @@ TEST(ParseCheckpoint, SaysWhatIsWrongWithAnEpoch) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline coordinator

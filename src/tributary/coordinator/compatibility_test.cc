@@ -14,7 +14,7 @@
 #include "tributary/coordinator/simulation.h"
 #include "tributary/telemetry/event_json.h"
 
-namespace tributary {
+namespace tributary::inline coordinator {
 namespace {
 
 using std::filesystem::path;
@@ -35,8 +35,8 @@ struct Happenings : EventSink {
                  .compute = device->compute,
                  .push = device->push,
                  .wait = device->wait,
-                 .bytes_down = device->bytes_down,
-                 .bytes_up = device->bytes_up};
+                 .down = device->down,
+                 .up = device->up};
     }
     if (auto* round = std::get_if<RoundFinished>(&told.what)) {
       ++rounds;
@@ -178,7 +178,7 @@ TEST_F(Pairs, ThatAreNotAreRefusedInWordsThatNameTheKeyAndAWayOut) {
       const std::string& words = read.status().message();
       const auto has = [&](std::string_view part) { return words.find(part) != std::string::npos; };
       EXPECT_TRUE(std::ranges::any_of(names, has)) << words;
-      EXPECT_TRUE(has("only with") || has("leave out") || has("use ")) << words;
+      EXPECT_TRUE(has("only valid with") || has("leave out") || has("use ")) << words;
       EXPECT_FALSE(has("unknown") || has("missing")) << words;
       EXPECT_FALSE(words.starts_with("--set") || words.starts_with("pair.toml")) << words;
     }
@@ -187,4 +187,4 @@ TEST_F(Pairs, ThatAreNotAreRefusedInWordsThatNameTheKeyAndAWayOut) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline coordinator

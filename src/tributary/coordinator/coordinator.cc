@@ -6,10 +6,11 @@
 #include "tributary/coordinator/round_summary.h"
 #include "tributary/experiment/vocabulary.h"
 #include "tributary/fleet/calibration.h"
+#include "tributary/fleet/synchronous_round.h"
 #include "tributary/model/initialise.h"
 #include "tributary/policy/participation/participation.h"
 
-namespace tributary {
+namespace tributary::inline coordinator {
 namespace {
 
 constexpr std::uint64_t kMostFruitlessRounds = 100;
@@ -24,23 +25,24 @@ Coordinator::Coordinator(const Experiment& experiment, std::shared_ptr<const Mod
       events_(events),
       central_test_(std::move(central_test)),
       split_(std::move(split)),
-      parameters_(model_->parameters.size),
-      statistics_(model_->statistics.size),
+      versions_(*model_),
       aggregate_(*model_) {
-  InitialiseWeights(*model_, experiment_.goal.seed, parameters_.span(), statistics_.span());
+  WeightsVersion& first = **versions_.Advance();
+  InitialiseWeights(*model_, experiment_.goal.seed, first.parameters.span(), first.statistics.span());
 }
 
 void Coordinator::StartAt(const SharedWeights& weights) {
-  TRIBUTARY_CHECK(weights.parameters.size() == parameters_.size() &&
-                  weights.statistics.size() == statistics_.size());
-  std::ranges::copy(weights.parameters, parameters_.span().begin());
-  std::ranges::copy(weights.statistics, statistics_.span().begin());
+  WeightsVersion& next = **versions_.Advance();
+  TRIBUTARY_CHECK(weights.parameters.size() == next.parameters.size() &&
+                  weights.statistics.size() == next.statistics.size());
+  std::ranges::copy(weights.parameters, next.parameters.data());
+  std::ranges::copy(weights.statistics, next.statistics.data());
 }
 
-std::optional<RunEnd> Coordinator::Over(std::uint64_t rounds_done) const {
+std::optional<RunEnd> Coordinator::Over(std::uint64_t rounds) const {
   const Goal& goal = experiment_.goal;
   if (goal.target_accuracy && accuracy_ && *accuracy_ >= *goal.target_accuracy) return RunEnd::kTarget;
-  if (goal.rounds && rounds_done >= static_cast<std::uint64_t>(*goal.rounds)) return RunEnd::kRounds;
+  if (goal.rounds && rounds >= static_cast<std::uint64_t>(*goal.rounds)) return RunEnd::kRounds;
   if (goal.time_budget && Now() >= *goal.time_budget) return RunEnd::kTime;
   return std::nullopt;
 }
@@ -58,7 +60,7 @@ std::vector<DeviceId> Coordinator::ChooseFor(RoundId round) const {
   const auto all = static_cast<std::int64_t>(with_data_.size());
   const auto wanted = static_cast<std::size_t>(experiment_.fleet.participation.Of(all));
   // Whoever meets others must be there; elsewhere one that is not may come back in time.
-  if (wanted >= with_data_.size() && !method_->Collects()) return with_data_;
+  if (wanted >= with_data_.size() && !method_->devices_own_models()) return with_data_;
   // Where only some are asked, they are some of those that can be.
   std::vector<DeviceId> present;
   std::ranges::copy_if(with_data_, std::back_inserter(present),
@@ -67,11 +69,17 @@ std::vector<DeviceId> Coordinator::ChooseFor(RoundId round) const {
   return ChooseParticipants(present, wanted, experiment_.goal.seed, round);
 }
 
-Inquiry Coordinator::InquiryOf(RoundId round, std::vector<DeviceId> participants) const {
-  Inquiry inquiry{.round = round, .participants = std::move(participants), .weights = weights()};
-  inquiry.deadline = experiment_.fleet.deadline;
-  inquiry.quorum = QuorumOf(inquiry.participants.size());
-  return inquiry;
+WorkOrder Coordinator::OrderOf(RoundId round, Work work, std::vector<DeviceId> participants) const {
+  WorkOrder order{.round = round, .participants = std::move(participants), .weights = weights()};
+  order.work = std::move(work);
+  order.deadline = experiment_.fleet.deadline;
+  order.quorum = QuorumOf(order.participants.size());
+  return order;
+}
+
+StatusOr<RoundReport> Coordinator::CarryOut(WorkOrder order, UpdateSink* sink) {
+  order.lease = versions_.Lease();
+  return tributary::RunRound(fleet_, std::move(order), sink);
 }
 
 std::size_t Coordinator::QuorumOf(std::size_t asked) const {
@@ -80,7 +88,7 @@ std::size_t Coordinator::QuorumOf(std::size_t asked) const {
 
 Status Coordinator::MakeMethod() {
   if (method_ != nullptr) return OkStatus();
-  const std::size_t size = parameters_.size();
+  const std::size_t size = parameters().size();
   if (CountsTrained(experiment_.dropout)) {
     TRIBUTARY_ASSIGN_OR_RETURN(covered_, CoveredMean::Make(experiment_, *model_));
   }
@@ -107,23 +115,29 @@ Status Coordinator::MakeMethod() {
   return OkStatus();
 }
 
-std::vector<CheckpointFile::Target> Coordinator::Arrays() {
-  std::vector<CheckpointFile::Target> arrays = {{"parameters", parameters_.span()},
-                                                {"statistics", statistics_.span()}};
+template <typename Visit>
+void Coordinator::ForEachArray(auto& weights, const Visit& visit) {
+  visit("parameters", weights.parameters.span());
+  visit("statistics", weights.statistics.span());
   for (const Optimiser::StateArray& array : method_->optimiser().State()) {
-    arrays.push_back({"optimiser." + std::string(array.name), array.values});
+    visit("optimiser." + std::string(array.name), array.values);
   }
-  return arrays;
 }
 
 Status Coordinator::Restore(const CheckpointFile& file) {
   TRIBUTARY_RETURN_IF_ERROR(MakeMethod());
-  TRIBUTARY_RETURN_IF_ERROR(file.CopyTo(Arrays()));
+  std::vector<CheckpointFile::Target> targets;
+  TRIBUTARY_ASSIGN_OR_RETURN(WeightsVersion* const next, versions_.Advance());
+  ForEachArray(*next, [&](std::string name, std::span<float> values) {
+    targets.push_back({std::move(name), values});
+  });
+  TRIBUTARY_RETURN_IF_ERROR(file.CopyTo(targets));
   kept_ = file.checkpoint().progress;
   method_->optimiser().set_steps(kept_.optimiser_steps);
   TRIBUTARY_RETURN_IF_ERROR(method_->Restore(kept_.epoch));
   accuracy_ = kept_.accuracy;
   fruitless_rounds_ = kept_.fruitless_rounds;
+  unapplied_rounds_ = kept_.unapplied_rounds;
   resumed_ = true;
   return OkStatus();
 }
@@ -161,6 +175,10 @@ StatusOr<RunOutcome> Coordinator::Run(const std::function<bool()>& should_stop, 
   RunOutcome result;
   TRIBUTARY_ASSIGN_OR_RETURN(result.reason, RunRounds(should_stop, keeper));
   result.rounds = kept_.round;
+  if (result.reason != RunEnd::kInterrupted && unapplied_rounds_ > 0 && unapplied_rounds_ == kept_.round) {
+    return Unavailable("no update was applied in any of the run's " + std::to_string(kept_.round) +
+                       " rounds, so nothing was learnt; events.jsonl says what became of each");
+  }
   // Kept before it is evaluated once more: that may calibrate, which a run that goes on does not do here.
   if (!accuracy_ && result.rounds > 0) {
     const Status status = Evaluate(RoundId{result.rounds});
@@ -185,7 +203,12 @@ StatusOr<RunEnd> Coordinator::RunRounds(const std::function<bool()>& should_stop
     const bool last = Over(round.value).has_value();
     if (last || round.value % static_cast<std::uint64_t>(experiment_.goal.evaluate_every) == 0)
       status = Evaluate(round);
-    kept_ = {round.value, Now(), fruitless_rounds_, accuracy_, method_->optimiser().steps(), {}};
+    kept_ = {.round = round.value,
+             .elapsed = Now(),
+             .fruitless_rounds = fruitless_rounds_,
+             .unapplied_rounds = unapplied_rounds_,
+             .accuracy = accuracy_,
+             .optimiser_steps = method_->optimiser().steps()};
     if (const EpochState* epoch = method_->epoch()) kept_.epoch = *epoch;
     // Half evaluated is not a state to go on from: what was kept before stands, and this round will be done again.
     if (status.code() == StatusCode::kCancelled) return RunEnd::kInterrupted;
@@ -199,46 +222,50 @@ StatusOr<RunEnd> Coordinator::RunRounds(const std::function<bool()>& should_stop
 Status Coordinator::Keep(const Keeper& keeper, bool ending) {
   if (!keeper) return OkStatus();
   CoordinatorState state{kept_, {}, ending};
-  for (const CheckpointFile::Target& array : Arrays()) {
-    state.arrays.push_back({array.name, {static_cast<std::int64_t>(array.values.size())}, array.values});
-  }
+  ForEachArray(versions_.newest(), [&](std::string name, std::span<const float> values) {
+    state.arrays.push_back({std::move(name), {static_cast<std::int64_t>(values.size())}, values});
+  });
   return keeper(state);
 }
 
 Status Coordinator::RunRound(RoundId round) {
   TRIBUTARY_RETURN_IF_ERROR(GatherDevices());
-  RoundRequest request{InquiryOf(round, ChooseFor(round)), method_->Assign(round), {}, {}};
+  WorkOrder request = OrderOf(round, method_->Assign(round), ChooseFor(round));
   request.batches = BatchesFor(request);
-  request.share = method_->Share(request);
-  TRIBUTARY_RETURN_IF_ERROR(method_->Shape({fleet_.devices(), weights(), aggregate_}, request));
+  request.share = method_->SharedSamples(request);
+  TRIBUTARY_RETURN_IF_ERROR(method_->PrepareRequest(
+      {fleet_.devices(), weights(), aggregate_, [&](const std::string& text) { Say(Note{text}); }}, request));
   request.quorum = QuorumOf(request.participants.size());
   Say(RoundStarted{round, request.participants.size()});
 
   aggregate_.Begin(ExpectedWeight(request, fleet_.devices(), fleet_.Shared()));
-  TRIBUTARY_ASSIGN_OR_RETURN(const RoundReport report, fleet_.Train(request, method_->Through(aggregate_)));
+  TRIBUTARY_ASSIGN_OR_RETURN(const RoundReport report, CarryOut(request, &method_->WrapSink(aggregate_)));
   for (const DeviceReport& device : report.devices) Say(EventOf(round, device));
   const RoundFinished summary = Summarise(round, report);
   if (summary.applied > 0 && summary.applied >= request.quorum) {
-    TRIBUTARY_RETURN_IF_ERROR(method_->Conclude(report));
+    TRIBUTARY_RETURN_IF_ERROR(method_->OnRoundAccepted(report));
     if (covered_) covered_->Begin(round, report);
-    if (!method_->Collects()) TRIBUTARY_RETURN_IF_ERROR(Apply(round, RateFactorOf(report)));
-    fleet_.Counted(round);
+    if (!method_->devices_own_models()) TRIBUTARY_RETURN_IF_ERROR(Apply(round, RateFactorOf(report)));
+    fleet_.Commit(round);
     fruitless_rounds_ = 0;
-  } else if (++fruitless_rounds_ >= kMostFruitlessRounds) {
-    return Unavailable("no round of the last " + std::to_string(fruitless_rounds_) + " had the " +
-                       std::to_string(request.quorum) + " usable updates it needs; device " +
-                       FirstFailure(report));
+  } else {
+    ++unapplied_rounds_;
+    if (++fruitless_rounds_ >= kMostFruitlessRounds) {
+      return Unavailable("no round of the last " + std::to_string(fruitless_rounds_) + " had the " +
+                         std::to_string(request.quorum) + " usable updates it needs; device " +
+                         FirstFailure(report));
+    }
   }
   Say(summary);
   return OkStatus();
 }
 
-std::vector<std::size_t> Coordinator::BatchesFor(const RoundRequest& request) const {
+std::vector<std::size_t> Coordinator::BatchesFor(const WorkOrder& order) const {
   std::vector<std::size_t> batches;
   if (experiment_.stream.batch.rule == BatchRule::kFixed) return batches;
-  for (const DeviceId device : request.participants) {
+  for (const DeviceId device : order.participants) {
     const SamplesPerSecond rate = fleet_.StreamRate(device).value_or(SamplesPerSecond{0});
-    batches.push_back(NextBatch(experiment_.stream.batch, request.assignment.batch, rate).samples);
+    batches.push_back(NextBatch(experiment_.stream.batch, order.training().batch, rate).samples);
   }
   return batches;
 }
@@ -256,44 +283,45 @@ double Coordinator::RateFactorOf(const RoundReport& report) const {
 Status Coordinator::Apply(RoundId round, double rate_factor) {
   TRIBUTARY_RETURN_IF_ERROR(aggregate_.CheckComplete());
   method_->BeginStep(round, rate_factor);
+  TRIBUTARY_ASSIGN_OR_RETURN(WeightsVersion* const next, versions_.Advance());
+  const std::span<float> parameters = next->parameters.span();
   // A stretch at a time, while it is in the cache: the mean of the whole is never held.
   std::array<float, 16384> mean;
-  for (std::size_t offset = 0; offset < parameters_.size(); offset += mean.size()) {
-    const auto stretch =
-        parameters_.span().subspan(offset, std::min(mean.size(), parameters_.size() - offset));
+  for (std::size_t offset = 0; offset < parameters.size(); offset += mean.size()) {
+    const auto stretch = parameters.subspan(offset, std::min(mean.size(), parameters.size() - offset));
     const auto some = std::span(mean).first(stretch.size());
     TRIBUTARY_RETURN_IF_ERROR(aggregate_.Mean(UpdatePart::kParameters, offset, some));
     if (covered_) covered_->Apply(offset, some);
     method_->StepRange(offset, some, stretch);
   }
-  return aggregate_.Mean(UpdatePart::kStatistics, 0, statistics_.span());
+  return aggregate_.Mean(UpdatePart::kStatistics, 0, next->statistics.span());
 }
 
 Status Coordinator::CollectMean(RoundId round) {
   aggregate_.Begin(static_cast<double>(with_data_.size()));
-  TRIBUTARY_ASSIGN_OR_RETURN(const std::size_t collected,
-                             fleet_.Collect(InquiryOf(round, with_data_), aggregate_));
-  if (collected > 0) return Apply(round, 1);
+  TRIBUTARY_ASSIGN_OR_RETURN(const RoundReport report,
+                             CarryOut(OrderOf(round, CollectAssignment{}, with_data_), &aggregate_));
+  if (report.applied() > 0) return Apply(round, 1);
   Say(Note{"no device's model could be had after round " + std::to_string(round.value) +
            "; the mean is still the one before"});
   return OkStatus();
 }
 
 Status Coordinator::Evaluate(RoundId round) {
-  if (method_->Collects()) TRIBUTARY_RETURN_IF_ERROR(CollectMean(round));
-  if (experiment_.train.calibrate > 0 && statistics_.size() > 0) {
+  if (method_->devices_own_models()) TRIBUTARY_RETURN_IF_ERROR(CollectMean(round));
+  if (experiment_.train.calibrate > 0 && !statistics().empty()) {
     const CalibrateAssignment assignment{.round = round,
                                          .steps = static_cast<int>(experiment_.train.calibrate),
                                          .batch = static_cast<std::size_t>(experiment_.train.batch),
                                          .seed = experiment_.goal.seed};
-    TRIBUTARY_ASSIGN_OR_RETURN(const Moments moments,
-                               fleet_.Calibrate(assignment, InquiryOf(round, with_data_)));
-    EstimateStatistics(*model_, moments, statistics_.span());
+    TRIBUTARY_ASSIGN_OR_RETURN(const RoundReport report, CarryOut(OrderOf(round, assignment, with_data_)));
+    TRIBUTARY_ASSIGN_OR_RETURN(WeightsVersion* const next, versions_.Advance());
+    EstimateStatistics(*model_, report.moments, next->statistics.span());
   }
   if (experiment_.data.hold_out > 0) {
-    TRIBUTARY_ASSIGN_OR_RETURN(const EvaluationTotals totals,
-                               fleet_.Evaluate({}, InquiryOf(round, with_data_)));
-    Record(round, EvaluatedWhere::kDevices, totals);
+    TRIBUTARY_ASSIGN_OR_RETURN(const RoundReport report,
+                               CarryOut(OrderOf(round, EvaluateAssignment{}, with_data_)));
+    Record(round, EvaluatedWhere::kDevices, report.totals);
   }
   // Where there is a test set, its word counts.
   if (central_test_) {
@@ -310,4 +338,4 @@ void Coordinator::Record(RoundId round, EvaluatedWhere where, const EvaluationTo
   Say(Evaluated{round, where, *accuracy_, totals.loss / samples, static_cast<std::uint64_t>(totals.samples)});
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline coordinator

@@ -4,18 +4,18 @@
 #include <memory>
 #include <optional>
 
-#include "tributary/base/flat_buffer.h"
 #include "tributary/base/status.h"
 #include "tributary/coordinator/checkpoint.h"
 #include "tributary/coordinator/covered_mean.h"
 #include "tributary/coordinator/round_aggregate.h"
 #include "tributary/coordinator/round_method.h"
-#include "tributary/coordinator/split.h"
+#include "tributary/coordinator/server_part.h"
+#include "tributary/coordinator/weights_versions.h"
 #include "tributary/experiment/experiment.h"
 #include "tributary/fleet/fleet.h"
 #include "tributary/telemetry/sink.h"
 
-namespace tributary {
+namespace tributary::inline coordinator {
 
 struct RunOutcome {
   std::uint64_t rounds = 0;
@@ -23,7 +23,7 @@ struct RunOutcome {
   std::optional<double> accuracy;  // of the final weights
 };
 
-// A run between two rounds, lent to whoever keeps it: the arrays are the coordinator's own.
+// What a checkpoint stores. Spans point into the coordinator and are valid during the call.
 struct CoordinatorState {
   RunProgress progress;
   std::vector<SafetensorsSource> arrays;  // as a checkpoint holds them
@@ -57,21 +57,23 @@ class Coordinator {
 
   // Until the experiment's rounds, time or target are reached, or `should_stop` says so between two rounds, or a round is
   // abandoned because the fleet was told to stop (Cancelled), which leaves everything as it was before that round. Fails
-  // if the fleet fails, or if round after round nobody's update can be used.
+  // if the fleet fails, if round after round nobody's update can be used, or if no update was applied in any round.
   StatusOr<RunOutcome> Run(const std::function<bool()>& should_stop = {}, const Keeper& keeper = {});
 
-  std::span<const float> parameters() const { return parameters_.span(); }
-  std::span<const float> statistics() const { return statistics_.span(); }
+  std::span<const float> parameters() const { return weights().parameters; }
+  std::span<const float> statistics() const { return weights().statistics; }
 
  private:
   // Everybody who has something to train on, once the fleet has gathered.
   Status GatherDevices();
-  Inquiry InquiryOf(RoundId round, std::vector<DeviceId> participants) const;
+  WorkOrder OrderOf(RoundId round, Work work, std::vector<DeviceId> participants) const;
+  // Has the fleet carry the order out, as a synchronous round from the newest weights.
+  StatusOr<RoundReport> CarryOut(WorkOrder order, UpdateSink* sink = nullptr);
   std::size_t QuorumOf(std::size_t asked) const;
   std::vector<DeviceId> ChooseFor(RoundId round) const;
   Status RunRound(RoundId round);
   // How many samples each participant takes; none where it is the same for all.
-  std::vector<std::size_t> BatchesFor(const RoundRequest& request) const;
+  std::vector<std::size_t> BatchesFor(const WorkOrder& order) const;
   // What the learning rate is multiplied by for a step over what was applied.
   double RateFactorOf(const RoundReport& report) const;
   Status Apply(RoundId round, double rate_factor);
@@ -79,14 +81,16 @@ class Coordinator {
   Status CollectMean(RoundId round);
   Status Evaluate(RoundId round);
   void Record(RoundId round, EvaluatedWhere where, const EvaluationTotals& totals);
-  std::optional<RunEnd> Over(std::uint64_t rounds_done) const;
+  std::optional<RunEnd> Over(std::uint64_t rounds) const;
   StatusOr<RunEnd> RunRounds(const std::function<bool()>& should_stop, const Keeper& keeper);
   Status Keep(const Keeper& keeper, bool ending);
   Status MakeMethod();
-  std::vector<CheckpointFile::Target> Arrays();
+  // What a checkpoint holds, by name; `weights` is the version to read or to fill.
+  template <typename Visit>
+  void ForEachArray(auto& weights, const Visit& visit);
   // Of the run's clock: the fleet's, moved so that a resumed run goes on where it stood.
   TimePoint Now() const { return fleet_.clock().Now() + clock_offset_; }
-  SharedWeights weights() const { return {parameters_.span(), statistics_.span()}; }
+  SharedWeights weights() const { return versions_.newest().weights(); }
   void Say(decltype(Event::what) what) { events_.Write({Now(), std::move(what)}); }
 
   const Experiment experiment_;
@@ -96,15 +100,16 @@ class Coordinator {
   const CentralTest central_test_;
   const std::optional<SplitSetup> split_;
   std::vector<DeviceId> with_data_;
-  FlatBuffer parameters_, statistics_;
+  WeightsVersions versions_;
   RoundAggregate aggregate_;
   std::unique_ptr<RoundMethod> method_;
   std::unique_ptr<CoveredMean> covered_;  // where devices train a part of the network in a round
   std::optional<double> accuracy_;
-  std::uint64_t fruitless_rounds_ = 0;
-  RunProgress kept_;  // after the last round
+  std::uint64_t fruitless_rounds_ = 0;  // in a row
+  std::uint64_t unapplied_rounds_ = 0;  // in all
+  RunProgress kept_;                    // after the last round
   bool resumed_ = false;
   Duration clock_offset_{0};
 };
 
-}  // namespace tributary
+}  // namespace tributary::inline coordinator

@@ -11,7 +11,7 @@
 #include "tributary/fleet/simulated/simulated_fleet.h"
 #include "tributary/model/zoo.h"
 
-namespace tributary {
+namespace tributary::inline coordinator {
 namespace {
 
 // Noise with a weak hint of the class: enough for gradients that mean something.
@@ -45,7 +45,7 @@ std::vector<float> Train(const Experiment& experiment, const Setting& setting, S
   static const Dataset data = Samples(64);
   const auto model =
       std::make_shared<const Model>(BuildZooGraph({setting.model, data.shape(), 3, Stem::kAuto}).value());
-  SimulatedFleetOptions options{.model = model, .charged = model};
+  SimulatedFleetOptions options{.training = {.model = model}, .charged = model};
   std::uint32_t next = 0;
   for (std::size_t i = 0; i < setting.sizes.size(); ++i) {
     DeviceProfile profile;
@@ -374,4 +374,4 @@ TEST(Coordinator, TheLearningRateFollowsTheBatch) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline coordinator

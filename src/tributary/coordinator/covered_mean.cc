@@ -3,12 +3,10 @@
 #include <algorithm>
 
 #include "tributary/base/check.h"
-#include "tributary/model/thin_graph.h"
-#include "tributary/model/thin_map.h"
-#include "tributary/policy/dropout/choose_atoms.h"
+#include "tributary/model/subnetwork_graph.h"
 #include "tributary/policy/dropout/round_choice.h"
 
-namespace tributary {
+namespace tributary::inline coordinator {
 
 CoveredMean::CoveredMean(const Experiment& experiment, const Model& model, DropoutMenu menu)
     : model_(model), seed_(experiment.goal.seed), menu_(std::move(menu)), trained_(model.parameters.size) {}
@@ -18,31 +16,31 @@ StatusOr<std::unique_ptr<CoveredMean>> CoveredMean::Make(const Experiment& exper
   return std::unique_ptr<CoveredMean>(new CoveredMean(experiment, model, std::move(menu)));
 }
 
-const Model& CoveredMean::ThinOf(std::size_t entry) {
-  auto& thin = thin_[entry];
-  if (!thin) {
+const Model& CoveredMean::SubnetworkOf(std::size_t entry) {
+  auto& subnetwork = subnetwork_[entry];
+  if (!subnetwork) {
     const KeptAtoms first = FirstAtoms(model_.channels, menu_.entries()[entry].kept);
-    thin = std::make_unique<const Model>(ThinModel(model_, first));
+    subnetwork = std::make_unique<const Model>(SubnetworkModel(model_, first));
   }
-  return *thin;
+  return *subnetwork;
 }
 
 void CoveredMean::AddChannels(std::size_t entry, const KeptAtoms& kept, float weight) {
-  const Model& thin = ThinOf(entry);
-  ThinMap map(model_, thin);
+  const Model& subnetwork = SubnetworkOf(entry);
+  SubnetworkMap map(model_, subnetwork);
   map.Keep(kept);
-  std::vector<float> sums(thin.parameters.size);
-  map.GatherAll(ThinMap::Part::kParameters, trained_.span(), sums);
+  std::vector<float> sums(subnetwork.parameters.size);
+  map.GatherAll(SubnetworkMap::Part::kParameters, trained_.span(), sums);
   for (float& sum : sums) sum += weight;
-  map.ScatterAll(ThinMap::Part::kParameters, sums, trained_.span());
+  map.ScatterAll(SubnetworkMap::Part::kParameters, sums, trained_.span());
 }
 
 void CoveredMean::AddLikely(std::size_t entry, float weight) {
-  const Model& thin = ThinOf(entry);
+  const Model& subnetwork = SubnetworkOf(entry);
   for (std::size_t i = 0; i < model_.parameters.slots.size(); ++i) {
     const Segment& all = model_.parameters.slots[i].segment;
     const float likely =
-        static_cast<float>(thin.parameters.slots[i].segment.count) / static_cast<float>(all.count);
+        static_cast<float>(subnetwork.parameters.slots[i].segment.count) / static_cast<float>(all.count);
     for (float& sum : trained_.span().subspan(all.offset, all.count)) sum += likely * weight;
   }
 }
@@ -82,4 +80,4 @@ void CoveredMean::Apply(std::size_t offset, std::span<float> mean) const {
   }
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline coordinator

@@ -10,7 +10,7 @@
 #include "tributary/fleet/report.h"
 #include "tributary/policy/dropout/menu.h"
 
-namespace tributary {
+namespace tributary::inline coordinator {
 
 // Where devices train parts of the network: makes the mean over all devices, in which whoever did not train an element
 // counts with zero, the mean over those that trained it, each by the samples of the steps in which it did. What nobody
@@ -32,16 +32,16 @@ class CoveredMean {
   CoveredMean(const Experiment& experiment, const Model& model, DropoutMenu menu);
 
   // What it is like to keep as many channels as an entry of the menu does.
-  const Model& ThinOf(std::size_t entry);
+  const Model& SubnetworkOf(std::size_t entry);
   void AddChannels(std::size_t entry, const KeptAtoms& kept, float weight);
   void AddLikely(std::size_t entry, float weight);
 
   const Model& model_;
   const std::uint64_t seed_;
   const DropoutMenu menu_;
-  std::map<std::size_t, std::unique_ptr<const Model>> thin_;  // by entry
+  std::map<std::size_t, std::unique_ptr<const Model>> subnetwork_;  // by entry
   FlatBuffer trained_;  // for each parameter, what the updates weigh that trained it
   float all_ = 0;       // what all of them weigh
 };
 
-}  // namespace tributary
+}  // namespace tributary::inline coordinator

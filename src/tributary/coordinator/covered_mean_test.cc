@@ -3,13 +3,12 @@
 #include <gtest/gtest.h>
 
 #include "tributary/base/distributions.h"
-#include "tributary/model/thin_graph.h"
-#include "tributary/model/thin_map.h"
+#include "tributary/model/subnetwork_graph.h"
 #include "tributary/model/zoo.h"
 #include "tributary/policy/dropout/round_choice.h"
 #include "tributary/policy/dropout/testing_front.h"
 
-namespace tributary {
+namespace tributary::inline coordinator {
 namespace {
 
 // Against sums written out element by element, over devices that trained parts of their own.
@@ -34,17 +33,17 @@ TEST(CoveredMean, IsTheMeanOverThoseThatTrainedAnElement) {
         device.outcome = id == 2 ? Outcome::kLate : Outcome::kApplied;
         device.metrics.samples = static_cast<std::int64_t>(1 + rng.Below(50));
         // Nobody has everything.
-        device.kept = KeptShare{0, {static_cast<std::uint32_t>(rng.Below(menu.entries().size() - 1))}};
+        device.kept = TrainedShare{0, {static_cast<std::uint32_t>(rng.Below(menu.entries().size() - 1))}};
         report.devices.push_back(device);
         if (device.outcome != Outcome::kApplied) continue;
         const KeptAtoms kept = AtomsOf(menu, {11, device.device, RoundId{round}}, 0, device.kept->entries[0]);
-        const Model thin(ThinGraph(model, kept));
-        ThinMap map(model, thin);
+        const Model subnetwork(SubnetworkGraph(model, kept));
+        SubnetworkMap map(model, subnetwork);
         map.Keep(kept);
-        std::vector<float> update(size, 0), change(thin.parameters.size);
+        std::vector<float> update(size, 0), change(subnetwork.parameters.size);
         for (float& value : change)
           value = static_cast<float>(0.5 + Uniform(rng, 0, 1));  // so that none is zero
-        map.ScatterAll(ThinMap::Part::kParameters, change, update);
+        map.ScatterAll(SubnetworkMap::Part::kParameters, change, update);
         const auto weight = static_cast<double>(device.metrics.samples);
         all += weight;
         for (std::size_t i = 0; i < size; ++i) {
@@ -82,7 +81,7 @@ TEST(CoveredMean, CountsTheStepsThatTrainedAnElementWhereTheyDiffer) {
     ASSERT_TRUE(covered.ok()) << covered.status();
     const DropoutMenu menu = DropoutMenu::Make(model, experiment.dropout).value();
     RoundReport report;
-    std::map<std::uint32_t, std::unique_ptr<const Model>> thin_models;
+    std::map<std::uint32_t, std::unique_ptr<const Model>> subnetwork_models;
     const std::size_t size = model.parameters.size;
     std::vector<double> sums(size, 0);
     double all = 0;
@@ -98,13 +97,14 @@ TEST(CoveredMean, CountsTheStepsThatTrainedAnElementWhereTheyDiffer) {
         const auto entry = static_cast<std::uint32_t>((step * (id + 1)) % menu.entries().size());
         device.kept->entries.push_back(entry);
         const KeptAtoms kept = AtomsOf(menu, {1, device.device, RoundId{1}}, step, entry);
-        auto& thin_model = thin_models[entry];  // of as many channels, whichever they are
-        if (!thin_model) thin_model = std::make_unique<const Model>(ThinGraph(model, kept));
-        const Model& thin = *thin_model;
-        ThinMap map(model, thin);
+        auto& subnetwork_model = subnetwork_models[entry];  // of as many channels, whichever they are
+        if (!subnetwork_model) subnetwork_model = std::make_unique<const Model>(SubnetworkGraph(model, kept));
+        const Model& subnetwork = *subnetwork_model;
+        SubnetworkMap map(model, subnetwork);
         map.Keep(kept);
         std::vector<float> update(size, 0);
-        map.ScatterAll(ThinMap::Part::kParameters, std::vector<float>(thin.parameters.size, 1), update);
+        map.ScatterAll(SubnetworkMap::Part::kParameters, std::vector<float>(subnetwork.parameters.size, 1),
+                       update);
         // Each step moves what it trains by one, of which the whole round is the sum.
         for (std::size_t i = 0; i < size; ++i) {
           sums[i] += static_cast<double>(device.metrics.samples) * static_cast<double>(update[i]) /
@@ -127,4 +127,4 @@ TEST(CoveredMean, CountsTheStepsThatTrainedAnElementWhereTheyDiffer) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline coordinator

@@ -2,7 +2,7 @@
 
 #include "tributary/base/check.h"
 
-namespace tributary {
+namespace tributary::inline coordinator {
 
 Status Epochs::Restore(EpochState state) {
   state_ = std::move(state);
@@ -39,4 +39,4 @@ Epochs::Step Epochs::StepOf(std::uint64_t round) {
   return result;
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline coordinator

@@ -7,7 +7,7 @@
 #include "tributary/fleet/profile.h"
 #include "tributary/policy/sampling/sampling.h"
 
-namespace tributary {
+namespace tributary::inline coordinator {
 
 // Which epoch of global batches a run is in, and what it was planned from: enough to plan it again, to the same bits, when
 // the run goes on after a crash, though devices have come or are measured otherwise by then.
@@ -40,7 +40,7 @@ class Epochs {
     return state_.number == 0 || round - state_.began >= plan_.steps();
   }
   Status Begin(std::uint64_t round, SamplingProblem problem);
-  // Of a round of the epoch under way; none twice, unless the first one of them did not count.
+  // Of a round of the current epoch. Call once per round; again only to repeat a round that was not applied.
   Step StepOf(std::uint64_t round);
 
  private:
@@ -52,4 +52,4 @@ class Epochs {
   std::size_t walked_ = 0;
 };
 
-}  // namespace tributary
+}  // namespace tributary::inline coordinator

@@ -6,7 +6,7 @@
 #include <functional>
 #include <map>
 
-namespace tributary {
+namespace tributary::inline coordinator {
 namespace {
 
 // Devices of several sizes, among them one without samples, with labels and speeds that differ.
@@ -191,4 +191,4 @@ TEST(Epochs, AnImpossibleProblemIsRefusedAndChangesNothing) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline coordinator

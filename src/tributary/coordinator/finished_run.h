@@ -7,10 +7,11 @@
 #include "tributary/base/clock.h"
 #include "tributary/base/units.h"
 #include "tributary/coordinator/coordinator.h"
-#include "tributary/coordinator/device_totals.h"
+#include "tributary/experiment/experiment.h"
 #include "tributary/fleet/profile.h"
+#include "tributary/telemetry/run_totals.h"
 
-namespace tributary {
+namespace tributary::inline coordinator {
 
 // What a run came to, on a simulated or a real fleet.
 struct FinishedRun {
@@ -27,6 +28,10 @@ struct FinishedRun {
 };
 
 // Everything but `run`, `time` and the digest, from what the events added up to.
-FinishedRun MakeFinishedRun(std::span<const DeviceProfile> profiles, const DeviceTotalsSink& totals);
+FinishedRun MakeFinishedRun(std::span<const DeviceProfile> profiles, const RunTotals& totals);
 
-}  // namespace tributary
+// A finished run as JSON: what was run (and what it was charged as), how it ended, and where each device's time and
+// bytes went.
+std::string FormatSummary(const Experiment& experiment, const FinishedRun& result);
+
+}  // namespace tributary::inline coordinator

@@ -6,7 +6,7 @@
 #include "tributary/coordinator/coordinator.h"
 #include "tributary/coordinator/testing_fleet.h"
 
-namespace tributary {
+namespace tributary::inline coordinator {
 namespace {
 
 class Quiet : public EventSink {
@@ -39,8 +39,17 @@ class OneHotFleet : public Fleet {
   std::size_t Shared() const override {
     return std::accumulate(shared_.begin(), shared_.end(), std::size_t{0});
   }
-  StatusOr<RoundReport> Train(const RoundRequest& request, UpdateSink& sink) override {
-    RoundReport report{clock_.Now(), clock_.Now() + std::chrono::seconds(1), {}};
+  Status Dispatch(WorkOrder order, UpdateSink* sink) override {
+    order_ = std::move(order);
+    sink_ = sink;
+    return OkStatus();
+  }
+  StatusOr<FleetEvent> Next(std::optional<TimePoint>) override { return FleetEvent{clock_.Now()}; }
+  StatusOr<RoundReport> Close() override {
+    if (!std::holds_alternative<TrainAssignment>(order_.work)) return RoundReport{};
+    const WorkOrder request = std::exchange(order_, {});  // and its lease
+    UpdateSink& sink = *sink_;
+    RoundReport report{clock_.Now(), clock_.Now() + std::chrono::seconds(1), {}, {}, {}};
     weights.assign(devices_.size(), 0);
     std::vector<std::size_t> sharing(devices_.size(), 0);
     const std::size_t all = Shared();
@@ -63,10 +72,6 @@ class OneHotFleet : public Fleet {
     clock_.AdvanceTo(report.end);
     return report;
   }
-  StatusOr<EvaluationTotals> Evaluate(const EvaluateAssignment&, const Inquiry&) override {
-    return EvaluationTotals{};
-  }
-  StatusOr<Moments> Calibrate(const CalibrateAssignment&, const Inquiry&) override { return Moments(0); }
 
   std::vector<double> weights;  // of those that were applied in the last round, in samples
 
@@ -74,6 +79,8 @@ class OneHotFleet : public Fleet {
   const Model& model_;
   std::vector<DeviceProfile> devices_;
   mutable Rng rng_;
+  WorkOrder order_;
+  UpdateSink* sink_ = nullptr;
   VirtualClock clock_;
   std::vector<std::size_t> shared_;  // samples of each device, in the last round
 };
@@ -128,4 +135,4 @@ TEST(AggregationWeights, AddUpToOneWithSharedSamplesToo) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline coordinator

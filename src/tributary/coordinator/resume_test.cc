@@ -6,11 +6,11 @@
 #include <csignal>
 
 #include "tributary/base/file.h"
-#include "tributary/coordinator/checkpointer.h"
+#include "tributary/coordinator/run_folder.h"
 #include "tributary/coordinator/testing_fleet.h"
 #include "tributary/telemetry/event_json.h"
 
-namespace tributary {
+namespace tributary::inline coordinator {
 namespace {
 
 constexpr std::uint64_t kRounds = 6;
@@ -104,12 +104,11 @@ class ResumeTest : public testing::TestWithParam<Kind> {
     const auto outcome = coordinator.Run(
         life.should_stop, [&](const CoordinatorState& state) { return checkpointer.Write(state); });
     if (!outcome.ok()) return {outcome.status(), {}, {}, {}};
-    End end{folder->Finish(*model, coordinator.parameters(), coordinator.statistics(), {}, "{}"),
-            *outcome,
-            {},
-            {}};
+    End end{OkStatus(), *outcome, {}, {}};
     end.weights.assign(coordinator.parameters().begin(), coordinator.parameters().end());
     end.weights.insert(end.weights.end(), coordinator.statistics().begin(), coordinator.statistics().end());
+    if (outcome->reason == RunEnd::kInterrupted) return end;
+    end.status = folder->Finish(*model, coordinator.parameters(), coordinator.statistics(), {}, "{}");
     end.rounds = Text(path / "rounds.csv");
     return end;
   }
@@ -289,6 +288,33 @@ TEST_P(ResumeTest, TimeAndFruitlessRoundsAndTheTargetCountOn) {
   EXPECT_EQ(Live("target", {}).outcome.rounds, target.outcome.rounds);
 }
 
+TEST_P(ResumeTest, ARunInWhichNothingWasEverAppliedFails) {
+  const auto nobody = [](TestingFleet& fleet) { fleet.nobody_answers = [](RoundId) { return true; }; };
+  // Also where it was stopped in between.
+  ASSERT_TRUE(Live("run", {.should_stop = AfterRounds(2), .prepare = nobody}).status.ok());
+  const End end = Live("run", {.prepare = nobody});
+  EXPECT_EQ(end.status.code(), StatusCode::kUnavailable);
+  EXPECT_NE(end.status.message().find("no update was applied in any of the run's 6 rounds"),
+            std::string::npos)
+      << end.status;
+  const auto once = [](TestingFleet& fleet) {
+    fleet.nobody_answers = [](RoundId round) { return round.value != 2; };
+  };
+  EXPECT_TRUE(Live("other", {.prepare = once}).status.ok());
+}
+
+TEST(RoundAggregate, RefusesUpdatesThatWeighNothing) {
+  const auto model = TinyModel();
+  RoundAggregate aggregate(*model);
+  aggregate.Begin(30);
+  const std::vector<float> parameters(model->parameters.size, 1), statistics(model->statistics.size, 1);
+  EXPECT_EQ(aggregate.Accept(DeviceId{0}, {parameters, statistics, 0}).code(), StatusCode::kCorrupt);
+  EXPECT_EQ(aggregate.Add(DeviceId{0}, 0, {UpdatePart::kParameters, 0, parameters}).code(),
+            StatusCode::kCorrupt);
+  EXPECT_TRUE(aggregate.Accept(DeviceId{0}, {parameters, statistics, 10}).ok());
+  EXPECT_TRUE(aggregate.CheckComplete().ok());
+}
+
 TEST_P(ResumeTest, ACheckpointThatCannotBeWrittenEndsTheRun) {
   ASSERT_TRUE(Live("full", {.should_stop = AfterRounds(1)}).status.ok());
   std::signal(SIGXFSZ, SIG_IGN);
@@ -328,4 +354,4 @@ TEST_P(ResumeTest, ChecksInAtLeastAsOftenAsAsked) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline coordinator

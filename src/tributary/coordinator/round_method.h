@@ -1,21 +1,27 @@
 #pragma once
 
+#include <cstddef>
+#include <functional>
 #include <memory>
 #include <span>
+#include <string>
+#include <vector>
 
 #include "tributary/base/status.h"
 #include "tributary/experiment/experiment.h"
 #include "tributary/fleet/fleet.h"
 
-namespace tributary {
+namespace tributary::inline coordinator {
 
 struct EpochState;
+struct SplitSetup;
 
 // What a method that decides who takes part may look at, and where the coordinator's own part of the learning goes.
 struct RoundScene {
   std::span<const DeviceProfile> devices;
   SharedWeights weights;
   UpdateSink& sink;
+  std::function<void(const std::string&)> note;  // for the run's log
 };
 
 // A way of running a round: what the devices are asked, and what becomes of the mean of their answers. One file per
@@ -26,14 +32,14 @@ class RoundMethod {
   virtual ~RoundMethod() = default;
 
   virtual TrainAssignment Assign(RoundId round) const = 0;
-  // How many samples of its batch each participant is to share; empty for none. Batches have been decided.
-  virtual std::vector<std::size_t> Share(const RoundRequest&) const { return {}; }
-  // Changes what has been decided of a round: who takes part, with how much, and what of the weights they get.
-  virtual Status Shape(const RoundScene&, RoundRequest&) { return OkStatus(); }
-  // What updates go through on their way to the round's mean.
-  virtual UpdateSink& Through(UpdateSink& whole) { return whole; }
+  // How many samples of its batch each participant shares; empty for none. Batches have been decided.
+  virtual std::vector<std::size_t> SharedSamples(const WorkOrder&) const { return {}; }
+  // Changes the request before it is sent: who takes part, with which batch, and which weights they get.
+  virtual Status PrepareRequest(const RoundScene&, WorkOrder&) { return OkStatus(); }
+  // The sink that updates go to, which passes them on to `whole`, the round's mean.
+  virtual UpdateSink& WrapSink(UpdateSink& whole) { return whole; }
   // The round is over, and will change the model: what this method adds to its mean itself, knowing whose updates came.
-  virtual Status Conclude(const RoundReport&) { return OkStatus(); }
+  virtual Status OnRoundAccepted(const RoundReport&) { return OkStatus(); }
   // Moves the parameters by the weighted mean of the round's updates: BeginStep once, then every range once. `mean` and
   // `parameters` are the elements from `offset`; the mean may be overwritten. The round's learning rate is multiplied by
   // `rate_factor`.
@@ -42,14 +48,35 @@ class RoundMethod {
   // The one that moves them, whose state a checkpoint holds.
   virtual Optimiser& optimiser() = 0;
   // Whether devices have models of their own, whose mean is collected when it is needed; rounds then bring nothing to a mean.
-  virtual bool Collects() const { return false; }
+  virtual bool devices_own_models() const { return false; }
   // Where it stands in its samples, if it plans them; which a checkpoint holds too.
   virtual const EpochState* epoch() const { return nullptr; }
   virtual Status Restore(const EpochState&) { return OkStatus(); }
 };
 
-// What the experiment asks of a device whatever the method: which batches, and how they are read.
-TrainAssignment CommonAssignment(const Experiment& experiment, RoundId round);
+// A method with an optimiser and a schedule of learning rates. Unless it overrides them, BeginStep and StepRange take the
+// round's mean for a gradient, of which the optimiser makes one step at the round's rate.
+class ScheduledMethod : public RoundMethod {
+ public:
+  void BeginStep(RoundId round, double rate_factor) override;
+  void StepRange(std::size_t offset, std::span<float> mean, std::span<float> parameters) override;
+  Optimiser& optimiser() override { return *optimiser_; }
+
+ protected:
+  ScheduledMethod(const Experiment& experiment, std::unique_ptr<Optimiser> optimiser, Schedule schedule);
+
+  double LearningRate(RoundId round) const;
+  // What the experiment asks of a device whatever the method: which batches, and how they are read.
+  TrainAssignment CommonAssignment(RoundId round) const;
+  // The same for devices that make several steps with an optimiser each.
+  TrainAssignment LocalAssignment(RoundId round) const;
+
+  const Experiment experiment_;
+
+ private:
+  const std::unique_ptr<Optimiser> optimiser_;
+  const Schedule schedule_;
+};
 
 // sync-sgd: one gradient from each, weighted by batch, one step of the coordinator's optimiser.
 StatusOr<std::unique_ptr<RoundMethod>> MakeSyncSgd(const Experiment& experiment, std::size_t parameters);
@@ -57,5 +84,13 @@ StatusOr<std::unique_ptr<RoundMethod>> MakeSyncSgd(const Experiment& experiment,
 StatusOr<std::unique_ptr<RoundMethod>> MakeFederated(const Experiment& experiment, std::size_t parameters);
 // gossip: local steps on each, which then average with their neighbours.
 StatusOr<std::unique_ptr<RoundMethod>> MakeGossip(const Experiment& experiment, std::size_t parameters);
+// split: a global batch is drawn from the devices' samples (policy/sampling); devices run the front of the network on
+// their part of it, the coordinator the rest, and one step of the coordinator's optimiser moves both.
+StatusOr<std::unique_ptr<RoundMethod>> MakeSplitMethod(const Experiment& experiment, std::size_t parameters,
+                                                       SplitSetup setup);
+// split in a variant that averages: rounds of local steps on the devices' fronts, each of which goes over the cut, and the
+// weighted mean of their changes, as in federated; the coordinator's part adds its own.
+StatusOr<std::unique_ptr<RoundMethod>> MakeSplitFed(const Experiment& experiment, std::size_t parameters,
+                                                    SplitSetup setup);
 
-}  // namespace tributary
+}  // namespace tributary::inline coordinator

@@ -1,38 +1,26 @@
 #include "tributary/coordinator/round_summary.h"
 
-namespace tributary {
+#include <tuple>
+
+namespace tributary::inline coordinator {
 
 DeviceFinished EventOf(RoundId round, const DeviceReport& report) {
-  DeviceFinished event;
+  DeviceFinished event = report;
   event.round = round;
-  event.device = report.device;
-  event.outcome = report.outcome;
-  event.reason = report.reason;
   event.samples = static_cast<std::uint64_t>(report.metrics.samples);
   if (report.metrics.samples > 0) event.loss = report.metrics.loss;
-  event.pull = report.pull;
-  event.compute = report.compute;
-  event.push = report.push;
-  event.wait = report.wait;
-  event.hidden = report.hidden;
-  event.hideable = report.hideable;
-  event.planned = report.planned;
-  event.bytes_down = report.down;
-  event.bytes_up = report.up;
-  if (report.kept) event.kept = report.kept->macs;
-  if (report.met) event.met = static_cast<std::uint64_t>(*report.met);
-  event.bytes_relayed = report.relayed;
-  if (report.stream) {
-    if (report.stream->rate) event.stream_rate = report.stream->rate->value;
-    event.buffered = static_cast<std::uint64_t>(report.stream->buffered);
-    event.oldest = report.stream->oldest;
-    event.dropped = static_cast<std::uint64_t>(report.stream->dropped);
-    event.missing = static_cast<std::uint64_t>(report.stream->missing);
-    event.undecodable = static_cast<std::uint64_t>(report.stream->undecodable);
-    if (report.stream->last >= report.stream->first) {
-      event.stream_first = static_cast<std::uint64_t>(report.stream->first);
-      event.stream_last = static_cast<std::uint64_t>(report.stream->last);
-    }
+  if (report.kept) event.trained_share = report.kept->macs;
+  if (!report.stream) return event;
+  const DeviceReport::Stream& stream = *report.stream;
+  if (stream.rate) event.stream_rate = stream.rate->value;
+  event.buffered = static_cast<std::uint64_t>(stream.buffered);
+  event.oldest = stream.oldest;
+  event.dropped = static_cast<std::uint64_t>(stream.dropped);
+  event.missing = static_cast<std::uint64_t>(stream.missing);
+  event.undecodable = static_cast<std::uint64_t>(stream.undecodable);
+  if (stream.last >= stream.first) {
+    event.stream_first = static_cast<std::uint64_t>(stream.first);
+    event.stream_last = static_cast<std::uint64_t>(stream.last);
   }
   return event;
 }
@@ -41,6 +29,7 @@ RoundFinished Summarise(RoundId round, const RoundReport& report) {
   RoundFinished summary;
   summary.round = round;
   summary.duration = report.end - report.start;
+  OutcomeCounts outcomes{};
   double loss = 0;
   double samples = 0;
   Duration hidden{0}, hideable{0};
@@ -50,23 +39,7 @@ RoundFinished Summarise(RoundId round, const RoundReport& report) {
     summary.bytes_up += device.up;
     summary.bytes_injected += device.injected;
     if (device.stream) summary.buffered += static_cast<std::uint64_t>(device.stream->buffered);
-    switch (device.outcome) {
-      case Outcome::kApplied:
-        ++summary.applied;
-        break;
-      case Outcome::kLate:
-        ++summary.late;
-        break;
-      case Outcome::kLost:
-        ++summary.lost;
-        break;
-      case Outcome::kRefused:
-        ++summary.refused;
-        break;
-      case Outcome::kCrashed:
-        ++summary.crashed;
-        break;
-    }
+    ++outcomes[static_cast<std::size_t>(device.outcome)];
     if (device.outcome != Outcome::kApplied && device.outcome != Outcome::kLate) continue;
     // Whoever waits least is the one the others wait for.
     if (!shortest_wait || device.wait < *shortest_wait) {
@@ -79,6 +52,8 @@ RoundFinished Summarise(RoundId round, const RoundReport& report) {
     loss += device.metrics.loss * static_cast<double>(device.metrics.samples);
     samples += static_cast<double>(device.metrics.samples);
   }
+  std::tie(summary.applied, summary.late, summary.lost, summary.refused, summary.crashed) =
+      std::tuple_cat(outcomes);
   if (samples > 0) summary.train_loss = loss / samples;
   if (hideable > Duration(0)) summary.overlap = ToSeconds(hidden) / ToSeconds(hideable);
   return summary;
@@ -92,4 +67,4 @@ std::string FirstFailure(const RoundReport& report) {
   return "";
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline coordinator

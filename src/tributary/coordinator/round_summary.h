@@ -5,7 +5,7 @@
 #include "tributary/fleet/report.h"
 #include "tributary/telemetry/event.h"
 
-namespace tributary {
+namespace tributary::inline coordinator {
 
 // What a round's reports come to, as events.
 DeviceFinished EventOf(RoundId round, const DeviceReport& report);
@@ -14,4 +14,4 @@ RoundFinished Summarise(RoundId round, const RoundReport& report);
 // Why the first device that was not applied was not: "3: it vanished". Empty if all were.
 std::string FirstFailure(const RoundReport& report);
 
-}  // namespace tributary
+}  // namespace tributary::inline coordinator

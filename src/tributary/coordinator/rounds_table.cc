@@ -3,7 +3,7 @@
 #include <array>
 #include <charconv>
 
-namespace tributary {
+namespace tributary::inline coordinator {
 namespace {
 
 // The shortest text that reads back to the same number, in every locale.
@@ -25,13 +25,14 @@ void RoundsTable::Write(const Event& event) {
     lines_ = text();
     evaluated_ = ",";
     round_ = std::to_string(round->round.value) + "," + Number(ToSeconds(event.time)) + "," +
-             Number(ToSeconds(round->duration)) + "," + std::to_string(round->applied) + "," +
-             std::to_string(round->late) + "," + std::to_string(round->lost) + "," +
-             std::to_string(round->refused) + "," + std::to_string(round->crashed) + "," +
-             std::to_string(round->bytes_down.value) + "," + std::to_string(round->bytes_up.value) + "," +
-             std::to_string(round->bytes_injected.value) + "," + std::to_string(round->buffered) + "," +
-             (round->overlap ? Number(*round->overlap) : "") + "," +
-             (round->train_loss ? Number(*round->train_loss) : "");
+             Number(ToSeconds(round->duration));
+    for (const std::uint64_t count : round->outcomes()) round_ += "," + std::to_string(count);
+    for (const Bytes bytes : {round->bytes_down, round->bytes_up, round->bytes_injected}) {
+      round_ += "," + std::to_string(bytes.value);
+    }
+    round_ += "," + std::to_string(round->buffered);
+    for (const auto& value : {round->overlap, round->train_loss})
+      round_ += "," + (value ? Number(*value) : "");
   } else if (const auto* evaluated = std::get_if<Evaluated>(&event.what)) {
     evaluated_ = Number(evaluated->accuracy) + "," + Number(evaluated->loss);
   }
@@ -41,4 +42,4 @@ std::string RoundsTable::text() const {
   return round_.empty() ? lines_ : lines_ + round_ + "," + evaluated_ + "\n";
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline coordinator

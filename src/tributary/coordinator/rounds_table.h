@@ -4,7 +4,7 @@
 
 #include "tributary/telemetry/sink.h"
 
-namespace tributary {
+namespace tributary::inline coordinator {
 
 // A run's rounds as comma-separated values for spreadsheets and plotting scripts, one line per round: round, virtual or
 // real seconds since the start, duration, who was applied and who not, training loss, accuracy and loss where it was
@@ -22,4 +22,4 @@ class RoundsTable : public EventSink {
   std::string evaluated_;  // accuracy and loss, where known
 };
 
-}  // namespace tributary
+}  // namespace tributary::inline coordinator

@@ -7,11 +7,11 @@
 #include "tributary/experiment/format.h"
 #include "tributary/telemetry/replay.h"
 
-namespace tributary {
+namespace tributary::inline coordinator {
 namespace {
 
 constexpr const char* kExperiment = "experiment.toml";
-constexpr const char* kFacts = "facts.json";
+constexpr const char* kRunMetadata = "facts.json";
 constexpr const char* kEvents = "events.jsonl";
 constexpr const char* kRounds = "rounds.csv";
 constexpr const char* kWeights = "weights.safetensors";
@@ -32,7 +32,8 @@ bool IsUsed(const std::filesystem::path& path) {
 
 // What writes that were killed in the middle have left.
 void RemoveLeftovers(const std::filesystem::path& path) {
-  constexpr std::array<std::string_view, 5> kWritten = {kExperiment, kFacts, kRounds, kWeights, kSummary};
+  constexpr std::array<std::string_view, 5> kWritten = {kExperiment, kRunMetadata, kRounds, kWeights,
+                                                        kSummary};
   std::vector<std::filesystem::path> leftovers;
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(path, error)) {
@@ -78,7 +79,79 @@ Status CheckExperimentFile(const std::filesystem::path& path, const std::string&
                              {reinterpret_cast<const char*>(bytes->data()), bytes->size()});
 }
 
+// Moves a log that says anything out of the way of a new one.
+Status KeepOldLog(const std::filesystem::path& path) {
+  const std::filesystem::path log = path / kEvents;
+  std::error_code error;
+  if (const auto size = std::filesystem::file_size(log, error); error || size == 0) return OkStatus();
+  for (int number = 1;; ++number) {
+    const std::filesystem::path kept = path / ("events-" + std::to_string(number) + ".jsonl");
+    if (std::filesystem::exists(kept)) continue;
+    std::filesystem::rename(log, kept, error);
+    if (error)
+      return IoError("cannot rename " + log.string() + " to " + kept.string() + ": " + error.message());
+    return OkStatus();
+  }
+}
+
+std::vector<std::string> MechanismsOf(const Experiment& experiment) {
+  std::vector<std::string> names;
+  const auto streams = [](const Group& group) { return !(group.stream_rate == Distribution::Constant(0)); };
+  if (experiment.stream.recorded_speed || std::ranges::any_of(experiment.fleet.groups, streams))
+    names.push_back("streams");
+  if (experiment.dropout.method != DropoutMethod::kFull) names.push_back("dropout");
+  if (experiment.compression.kind != CompressionKind::kDense) names.push_back("compression");
+  if (experiment.transfers.strategy != TransferStrategy::kSequential) names.push_back("transfers");
+  if (experiment.data.split.kind != "iid") names.push_back("partition");
+  if (experiment.train.method == Method::kSplit) names.push_back("split");
+  if (experiment.train.method == Method::kGossip) names.push_back("gossip");
+  return names;
+}
+
 }  // namespace
+
+RunMetadata MetadataOf(const Experiment& experiment, const Model& held, bool simulated) {
+  RunMetadata metadata;
+  metadata.simulated = simulated;
+  metadata.target = experiment.goal.target_accuracy;
+  metadata.deadline = experiment.fleet.deadline;
+  metadata.dense_update = {static_cast<std::int64_t>(sizeof(float)) *
+                           static_cast<std::int64_t>(held.parameters.size + held.statistics.size)};
+  metadata.mechanisms = MechanismsOf(experiment);
+  if (const auto& front = experiment.dropout.front; front != nullptr && !front->points.empty()) {
+    const FrontCost by = front->cost;
+    const double full = front->points.back().Cost(by);
+    for (const FrontPoint& point : front->points) {
+      metadata.front.push_back({std::clamp(point.Cost(by) / full, 0.0, 1.0), point.convergence});
+    }
+  }
+  return metadata;
+}
+
+Status RunFolder::CheckResumable(const std::filesystem::path& path) {
+  constexpr Bytes kLargestRunMetadata{100'000'000};
+  if (const auto bytes = ReadFile(path / kRunMetadata, kLargestRunMetadata); bytes.ok()) {
+    const auto run_metadata = ParseRunMetadata({reinterpret_cast<const char*>(bytes->data()), bytes->size()});
+    if (run_metadata.ok() && run_metadata->simulated) {
+      return InvalidArgument(
+          "the run in " + path.string() +
+          " is simulated, and a coordinator cannot resume it; simulate it again with 'tributary"
+          " run " +
+          (path / kExperiment).string() + "'");
+    }
+  }
+  if (std::filesystem::exists(path / kSummary)) {
+    std::error_code error;
+    if (std::filesystem::is_empty(path / "checkpoints", error) || error) {
+      return InvalidArgument(
+          "the run in " + path.string() +
+          " is finished, and there is no checkpoint to resume it from; start a new run with"
+          " 'tributary coordinator " +
+          (path / kExperiment).string() + "'");
+    }
+  }
+  return OkStatus();
+}
 
 StatusOr<RunFolder> RunFolder::Create(const std::filesystem::path& path, const Experiment& experiment) {
   const Status used =
@@ -100,11 +173,13 @@ StatusOr<ResumedRun> RunFolder::Resume(const std::filesystem::path& path, const 
                                        std::span<EventSink* const> sinks) {
   const std::string text = FormatExperiment(experiment);
   TRIBUTARY_RETURN_IF_ERROR(CheckExperimentFile(path, text));
+  TRIBUTARY_RETURN_IF_ERROR(CheckResumable(path));
   TRIBUTARY_ASSIGN_OR_RETURN(FileLock lock, Lock(path));
   RemoveLeftovers(path);
   ResumedRun run{RunFolder(path, text, std::move(lock)), {}};
   TRIBUTARY_ASSIGN_OR_RETURN(run.checkpoint, LoadNewestCheckpoint(run.folder.checkpoints()));
   if (!run.checkpoint.file) {
+    TRIBUTARY_RETURN_IF_ERROR(KeepOldLog(path));
     TRIBUTARY_ASSIGN_OR_RETURN(run.folder.events_, JsonLinesSink::Create(path / kEvents));
     return run;
   }
@@ -121,13 +196,13 @@ StatusOr<ResumedRun> RunFolder::Resume(const std::filesystem::path& path, const 
 
 void RunFolder::Discard() && {
   std::error_code error;
-  for (const char* const name : {kEvents, kFacts, kExperiment, kLock})
+  for (const char* const name : {kEvents, kRunMetadata, kExperiment, kLock})
     std::filesystem::remove(path_ / name, error);
   std::filesystem::remove(path_, error);  // unless it holds anything else
 }
 
-Status RunFolder::Describe(const RunFacts& facts) const {
-  return WriteFileAtomically(path_ / kFacts, FormatFacts(facts));
+Status RunFolder::Describe(const RunMetadata& run_metadata) const {
+  return WriteFileAtomically(path_ / kRunMetadata, FormatRunMetadata(run_metadata));
 }
 
 Status RunFolder::Finish(const Model& model, std::span<const float> parameters,
@@ -139,4 +214,31 @@ Status RunFolder::Finish(const Model& model, std::span<const float> parameters,
   return WriteFileAtomically(path_ / kSummary, summary);
 }
 
-}  // namespace tributary
+Checkpointer::Checkpointer(RunFolder& folder, Members members, CheckpointerOptions options,
+                           const RunProgress& from, Saved saved)
+    : folder_(folder),
+      members_(std::move(members)),
+      on_saved_(std::move(saved)),
+      options_(options),
+      saved_(from) {}
+
+bool Checkpointer::IsDue(const CoordinatorState& state) const {
+  // The same round twice is the same state.
+  if (state.progress.round == saved_.round) return false;
+  return state.ending || state.progress.elapsed - saved_.elapsed >= options_.time ||
+         (options_.rounds && state.progress.round - saved_.round >= *options_.rounds);
+}
+
+Status Checkpointer::Write(const CoordinatorState& state) {
+  // At the end, a round that was begun and abandoned may already stand in the log.
+  if (!state.ending) log_bytes_ = folder_.events().bytes();
+  if (!IsDue(state)) return OkStatus();
+  TRIBUTARY_RETURN_IF_ERROR(folder_.events().Sync());
+  const Checkpoint checkpoint{state.progress, folder_.experiment(), log_bytes_, members_()};
+  TRIBUTARY_RETURN_IF_ERROR(SaveCheckpoint(folder_.checkpoints(), checkpoint, state.arrays, options_.keep));
+  saved_ = state.progress;
+  if (on_saved_) on_saved_(checkpoint.members);
+  return OkStatus();
+}
+
+}  // namespace tributary::inline coordinator

@@ -1,20 +1,31 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "tributary/base/clock.h"
 #include "tributary/base/file_lock.h"
 #include "tributary/base/status.h"
 #include "tributary/coordinator/checkpoint_folder.h"
+#include "tributary/coordinator/coordinator.h"
 #include "tributary/coordinator/rounds_table.h"
 #include "tributary/experiment/experiment.h"
 #include "tributary/model/weights_file.h"
+#include "tributary/telemetry/run_metadata.h"
 #include "tributary/telemetry/sink.h"
 
-namespace tributary {
+namespace tributary::inline coordinator {
+
+// What people who watch a run are told besides its events, but for who its devices are. `held` is the network that devices
+// hold.
+RunMetadata MetadataOf(const Experiment& experiment, const Model& held, bool simulated);
 
 struct ResumedRun;
 
@@ -26,10 +37,15 @@ class RunFolder {
   // The folder must not exist or be empty; its parents are made.
   static StatusOr<RunFolder> Create(const std::filesystem::path& path, const Experiment& experiment);
 
+  // Refuses, in words, a folder whose run cannot be resumed: a simulated run, or a finished run without a checkpoint.
+  // Changes nothing.
+  static Status CheckResumable(const std::filesystem::path& path);
+
   // Goes on with a run that was stopped or killed. The experiment must be the folder's, to the letter. The events up to
   // the newest checkpoint go to rounds() and to each of `sinks`, as if they happened again; what the log says after
-  // them is dropped. Without a checkpoint the log is emptied, and the run starts over. Refused without changing the log:
-  // another experiment, a log or checkpoints that cannot be read.
+  // them is dropped, since those rounds are run again. Without a checkpoint the run starts over, and a log that is not
+  // empty is kept as events-N.jsonl. Refused without changing the log: what CheckResumable refuses, another experiment,
+  // a log or checkpoints that cannot be read.
   static StatusOr<ResumedRun> Resume(const std::filesystem::path& path, const Experiment& experiment,
                                      std::span<EventSink* const> sinks = {});
 
@@ -41,7 +57,7 @@ class RunFolder {
   EventSink& rounds() { return rounds_; }
 
   // Keeps what people are told besides, as facts.json.
-  Status Describe(const RunFacts& facts) const;
+  Status Describe(const RunMetadata& run_metadata) const;
 
   // The text of experiment.toml.
   const std::string& experiment() const { return experiment_; }
@@ -68,4 +84,39 @@ struct ResumedRun {
   NewestCheckpoint checkpoint;
 };
 
-}  // namespace tributary
+struct CheckpointerOptions {
+  // After a round, a checkpoint is written when so much of the run's time has passed since the last: less loses less
+  // work in a crash and writes more.
+  Duration time = std::chrono::seconds(30);
+  // Where given, also after so many rounds, however short they were.
+  std::optional<std::uint64_t> rounds;
+  // So many are kept. One would do if disks never failed.
+  std::size_t keep = 2;
+};
+
+// Decides when a run is worth saving, and saves it into its folder: the log first, then the checkpoint that counts it.
+// The last state of a run is always saved, also when it was interrupted. Give Write to Coordinator::Run as its Keeper.
+class Checkpointer {
+ public:
+  using Members = std::function<std::vector<FleetMember>()>;
+  using Saved = std::function<void(std::span<const FleetMember>)>;
+
+  // `folder` must outlive it. `members` is asked at each checkpoint, and `saved` told of them when it is on disk. A
+  // resumed run starts `from` where its checkpoint was.
+  Checkpointer(RunFolder& folder, Members members, CheckpointerOptions options = {},
+               const RunProgress& from = {}, Saved saved = {});
+
+  Status Write(const CoordinatorState& state);
+
+ private:
+  bool IsDue(const CoordinatorState& state) const;
+
+  RunFolder& folder_;
+  const Members members_;
+  const Saved on_saved_;
+  const CheckpointerOptions options_;
+  RunProgress saved_;
+  std::uint64_t log_bytes_ = 0;  // after the last round: what is said after it is not part of its checkpoint
+};
+
+}  // namespace tributary::inline coordinator

@@ -4,10 +4,12 @@
 #include <unistd.h>
 
 #include "tributary/base/file.h"
-#include "tributary/coordinator/device_totals.h"
 #include "tributary/experiment/presets.h"
+#include "tributary/model/zoo.h"
+#include "tributary/telemetry/run_metadata.h"
+#include "tributary/telemetry/run_totals.h"
 
-namespace tributary {
+namespace tributary::inline coordinator {
 namespace {
 
 using namespace std::chrono_literals;
@@ -48,26 +50,54 @@ class RunFolderTest : public testing::Test {
 TEST_F(RunFolderTest, GoesOnWithWhatBelongsToTheCheckpoint) {
   LeaveARun();
   ASSERT_TRUE(WriteFileAtomically(path() / ".summary.json.AbCdEf", "half").ok());
-  DeviceTotalsSink totals;
+  RunTotals totals;
   EventSink* const sinks[] = {&totals};
   auto run = RunFolder::Resume(path(), experiment_, sinks);
   ASSERT_TRUE(run.ok()) << run.status();
   ASSERT_TRUE(run->checkpoint.file);
   EXPECT_EQ(run->checkpoint.file->checkpoint().members, (std::vector<FleetMember>{{"one", 8}}));
-  EXPECT_EQ(totals.totals(1)[0].applied, 1U);
-  EXPECT_EQ(totals.totals(1)[0].compute, 3ns);
+  EXPECT_EQ(totals.devices.at(0).applied, 1U);
+  EXPECT_EQ(totals.devices.at(0).compute, 3ns);
   EXPECT_EQ(run->folder.events().bytes(), run->checkpoint.file->checkpoint().log_bytes);
   EXPECT_EQ(Text("events.jsonl").size(), run->folder.events().bytes());
   EXPECT_FALSE(std::filesystem::exists(path() / ".summary.json.AbCdEf"));
 }
 
-TEST_F(RunFolderTest, WithoutACheckpointStartsOver) {
+TEST_F(RunFolderTest, RefusesASimulatedRunAndLeavesItAlone) {
   LeaveARun();
+  ASSERT_TRUE(WriteFileAtomically(path() / "facts.json", FormatRunMetadata({.simulated = true})).ok());
+  std::filesystem::remove_all(path() / "checkpoints");
+  const std::string log = Text("events.jsonl");
+  const Status status = RunFolder::Resume(path(), experiment_).status();
+  EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
+  EXPECT_NE(status.message().find("is simulated, and a coordinator cannot resume it"), std::string::npos)
+      << status;
+  EXPECT_EQ(Text("events.jsonl"), log);
+}
+
+TEST_F(RunFolderTest, RefusesAFinishedRunThatHasNoCheckpoint) {
+  LeaveARun();
+  ASSERT_TRUE(WriteFileAtomically(path() / "facts.json", FormatRunMetadata({.simulated = false})).ok());
+  ASSERT_TRUE(WriteFileAtomically(path() / "summary.json", "{}").ok());
+  EXPECT_TRUE(RunFolder::Resume(path(), experiment_).ok());
+  const std::string log = Text("events.jsonl");
+  for (const auto& entry : std::filesystem::directory_iterator(path() / "checkpoints"))
+    std::filesystem::remove(entry.path());
+  EXPECT_NE(RunFolder::Resume(path(), experiment_).status().message().find("is finished"), std::string::npos);
+  std::filesystem::remove(path() / "checkpoints");
+  EXPECT_NE(RunFolder::Resume(path(), experiment_).status().message().find("is finished"), std::string::npos);
+  EXPECT_EQ(Text("events.jsonl"), log);
+}
+
+TEST_F(RunFolderTest, WithoutACheckpointStartsOverAndKeepsTheOldLog) {
+  LeaveARun();
+  const std::string log = Text("events.jsonl");
   std::filesystem::remove_all(path() / "checkpoints");
   auto run = RunFolder::Resume(path(), experiment_);
   ASSERT_TRUE(run.ok()) << run.status();
   EXPECT_FALSE(run->checkpoint.file);
   EXPECT_EQ(Text("events.jsonl"), "");
+  EXPECT_EQ(Text("events-1.jsonl"), log);
 }
 
 TEST_F(RunFolderTest, RefusesAnotherExperimentAndNamesTheDifference) {
@@ -124,5 +154,35 @@ TEST_F(RunFolderTest, IsMadeOnceAndResumedOnlyWhereThereIsARun) {
             StatusCode::kInvalidArgument);
 }
 
+RunMetadata MetadataOfPreset(const std::string& preset) {
+  const Experiment experiment = FindExperiment(preset, {}).value();
+  const Model model(BuildZooGraph({"cnn", Shape{1, 28, 28}, 10, Stem::kAuto}).value());
+  return MetadataOf(experiment, model, true);
+}
+
+TEST(MetadataOf, NameTheMechanismsInUse) {
+  EXPECT_EQ(MetadataOfPreset("smoke").mechanisms, std::vector<std::string>{});
+  EXPECT_EQ(MetadataOfPreset("distreal").mechanisms, std::vector<std::string>{"dropout"});
+  EXPECT_EQ(MetadataOfPreset("rcd-sgd").mechanisms, (std::vector<std::string>{"partition", "gossip"}));
+  EXPECT_EQ(MetadataOfPreset("scadles-s1").mechanisms,
+            (std::vector<std::string>{"streams", "compression", "transfers"}));
+  EXPECT_EQ(MetadataOfPreset("psl-ugs").mechanisms, (std::vector<std::string>{"partition", "split"}));
+}
+
+TEST(MetadataOf, HaveTheFrontAsSharesOfTheWholeNetwork) {
+  const RunMetadata metadata = MetadataOfPreset("distreal");
+  ASSERT_GT(metadata.front.size(), 2u);
+  EXPECT_EQ(metadata.front.back().cost, 1);
+  EXPECT_GT(metadata.front.front().cost, 0);
+  EXPECT_LT(metadata.front.front().cost, 0.3);
+  EXPECT_EQ(metadata.deadline, std::chrono::seconds(6));
+}
+
+TEST(MetadataOf, KnowWhatAnUpdateTakesUncompressed) {
+  const Model model(BuildZooGraph({"cnn", Shape{1, 28, 28}, 10, Stem::kAuto}).value());
+  EXPECT_EQ(MetadataOfPreset("smoke").dense_update.value,
+            static_cast<std::int64_t>(4 * (model.parameters.size + model.statistics.size)));
+}
+
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline coordinator

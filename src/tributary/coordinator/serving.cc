@@ -1,25 +1,21 @@
 #include "tributary/coordinator/serving.h"
 
 #include "tributary/base/worker_pool.h"
-#include "tributary/coordinator/facts.h"
-#include "tributary/coordinator/run_folder.h"
-#include "tributary/coordinator/run_summary.h"
-#include "tributary/coordinator/split_setup.h"
-#include "tributary/data/sample_format.h"
+#include "tributary/coordinator/server_part.h"
+#include "tributary/data/record.h"
 #include "tributary/data/saved_network.h"
 #include "tributary/device/evaluate_in_parts.h"
 #include "tributary/device/setting.h"
 #include "tributary/engine/compute.h"
-#include "tributary/fleet/remote/remote_fleet.h"
+#include "tributary/fleet/grpc/remote_fleet.h"
 #include "tributary/telemetry/digest.h"
 
-namespace tributary {
+namespace tributary::inline coordinator {
 namespace {
 
 Status CheckReal(const Experiment& experiment) {
   const auto only = [](const std::string& what) {
-    return InvalidArgument(what +
-                           " has a meaning on simulated devices only; take it out, or use 'tributary run'");
+    return InvalidArgument(what + " is only valid on simulated devices; remove it, or use 'tributary run'");
   };
   if (experiment.model.compute_as) return only("[model] compute-as");
   if (!experiment.disturbances.empty()) return only("[[disturbance]]");
@@ -28,7 +24,7 @@ Status CheckReal(const Experiment& experiment) {
 
 // A new folder, or the one of a run that was interrupted, with the checkpoint to go on from.
 StatusOr<ResumedRun> OpenFolder(const Experiment& experiment, const ServingOptions& options,
-                                DeviceTotalsSink& totals) {
+                                RunTotals& totals) {
   if (!options.resume) {
     TRIBUTARY_ASSIGN_OR_RETURN(RunFolder folder, RunFolder::Create(options.folder, experiment));
     return ResumedRun{std::move(folder), {}};
@@ -46,26 +42,27 @@ StatusOr<ResumedRun> OpenFolder(const Experiment& experiment, const ServingOptio
 // Tells `others` and the folder who the devices are, whenever one has come that was never there.
 class DescribingSink : public EventSink {
  public:
-  DescribingSink(const RemoteFleet& fleet, RunFacts facts, const RunFolder& folder, EventSink& others)
-      : fleet_(fleet), facts_(std::move(facts)), folder_(folder), others_(others) {}
+  DescribingSink(const RemoteFleet& fleet, RunMetadata metadata, const RunFolder& folder, EventSink& others)
+      : fleet_(fleet), metadata_(std::move(metadata)), folder_(folder), others_(others) {}
 
   void Write(const Event& event) override {
-    if (std::holds_alternative<RoundStarted>(event.what) && fleet_.devices().size() != facts_.devices.size())
+    if (std::holds_alternative<RoundStarted>(event.what) &&
+        fleet_.devices().size() != metadata_.devices.size())
       Tell();
   }
   void Tell() {
     const std::vector<FleetMember> members = fleet_.members();
-    facts_.devices.clear();
+    metadata_.devices.clear();
     for (const DeviceProfile& profile : fleet_.devices()) {
-      facts_.devices.push_back({members[profile.id.value].name, profile.group, profile.label_counts});
+      metadata_.devices.push_back({members[profile.id.value].name, profile.group, profile.label_counts});
     }
-    (void)folder_.Describe(facts_).ok();  // Showing a run never stops it.
-    others_.Describe(facts_);
+    (void)folder_.Describe(metadata_).ok();  // Showing a run never stops it.
+    others_.Describe(metadata_);
   }
 
  private:
   const RemoteFleet& fleet_;
-  RunFacts facts_;
+  RunMetadata metadata_;
   const RunFolder& folder_;
   EventSink& others_;
 };
@@ -91,12 +88,12 @@ StatusOr<FinishedRun> Serve(const Experiment& asked, const ServingOptions& optio
   Experiment experiment = asked;
   if (experiment.data.set.find('/') != std::string::npos) experiment.data.classes = train.class_names();
   TRIBUTARY_RETURN_IF_ERROR(FitNetworkToData(experiment, train.shape(), train.classes()));
-  TRIBUTARY_RETURN_IF_ERROR(ResolveCut(experiment, train.shape(), train.classes()));
-  TRIBUTARY_ASSIGN_OR_RETURN(const auto whole,
-                             BuildNetwork(experiment.model.name, experiment, train.shape(), train.classes()));
-  TRIBUTARY_ASSIGN_OR_RETURN(StartingPoint start, StartFrom(experiment, whole, experiment.model.weights));
-  const auto model = start.model;
-  DeviceTotalsSink totals;
+  TRIBUTARY_ASSIGN_OR_RETURN(
+      ExperimentNetwork network,
+      BuildExperimentNetwork(experiment, train.shape(), train.classes(), experiment.model.weights));
+  FlatWeights& start = network.start.weights;
+  const auto model = network.start.model;
+  RunTotals totals;
   TRIBUTARY_ASSIGN_OR_RETURN(ResumedRun run, OpenFolder(experiment, options, totals));
   std::optional<CheckpointFile>& from = run.checkpoint.file;
 
@@ -112,7 +109,7 @@ StatusOr<FinishedRun> Serve(const Experiment& asked, const ServingOptions& optio
       .spool = options.folder,
       .wait_for = options.wait_for.value_or(static_cast<std::size_t>(TotalDevices(experiment.fleet))),
       .grace = options.grace,
-      .life = options.life,
+      .incarnation = options.incarnation,
       .should_stop = options.should_stop};
   if (from) {
     fleet_options.members = from->checkpoint().members;
@@ -122,16 +119,15 @@ StatusOr<FinishedRun> Serve(const Experiment& asked, const ServingOptions& optio
     // Those that are missing are waited for as in any other round; by a run that is over, nobody is.
     if (from->checkpoint().progress.round > 0) fleet_options.wait_for = 0;
   }
-  std::unique_ptr<SplitHalf> half;
+  std::unique_ptr<ServerPart> server_part;
   std::optional<SplitSetup> split;
-  if (experiment.train.method == Method::kSplit) {
-    const SplitNetwork network = CutNetwork(experiment, model);
-    half = MakeSplitHalf(experiment, network);
-    split = SetupOf(experiment, network, *half);
-    fleet_options.model = network.held;
-    fleet_options.cut = network.wire;
+  if (network.split) {
+    server_part = MakeServerPart(experiment, *network.split);
+    split = SetupOf(experiment, *network.split, *server_part);
+    fleet_options.model = network.device.model;
+    fleet_options.cut = network.device.cut->wire;
   }
-  RunFacts facts = FactsOf(experiment, *fleet_options.model, false);
+  RunMetadata metadata = MetadataOf(experiment, *fleet_options.model, false);
   auto started = RemoteFleet::Start(std::move(fleet_options));
   if (!started.ok()) {
     if (!options.resume) std::move(run.folder).Discard();
@@ -145,7 +141,7 @@ StatusOr<FinishedRun> Serve(const Experiment& asked, const ServingOptions& optio
   for (std::size_t i = 0; i < options.threads; ++i) workers.emplace_back(model);
   TeeSink watchers(options.watcher != nullptr ? std::vector<EventSink*>{options.watcher}
                                               : std::vector<EventSink*>{});
-  DescribingSink describing(*fleet, std::move(facts), run.folder, watchers);
+  DescribingSink describing(*fleet, std::move(metadata), run.folder, watchers);
   describing.Tell();
   TeeSink events({&totals, &run.folder.events(), &run.folder.rounds(), &describing, &watchers});
   options.states([fleet = fleet.get()] { return fleet->states(); });
@@ -154,8 +150,8 @@ StatusOr<FinishedRun> Serve(const Experiment& asked, const ServingOptions& optio
       experiment, model, *fleet, events,
       [&](const SharedWeights& weights) { return EvaluateInParts(pool, workers, data.test, weights); },
       std::move(split));
-  coordinator.StartAt({start.weights.parameters.span(), start.weights.statistics.span()});
-  start.weights = {};
+  coordinator.StartAt({start.parameters.span(), start.statistics.span()});
+  start = {};
   RunProgress progress;
   if (from) {
     TRIBUTARY_RETURN_IF_ERROR(coordinator.Restore(*from));
@@ -179,11 +175,11 @@ StatusOr<FinishedRun> Serve(const Experiment& asked, const ServingOptions& optio
   digest.Add(coordinator.statistics());
   result.digest = digest.Hex();
   if (outcome.reason == RunEnd::kInterrupted) return result;  // Its folder is for going on.
-  const SavedNetwork network{NetworkOf(experiment.model.name, experiment, train.shape(), train.classes()),
-                             experiment.data.set, train.normalisation(), train.class_names()};
+  const SavedNetwork saved{NetworkOf(experiment.model.name, experiment, train.shape(), train.classes()),
+                           experiment.data.set, train.normalisation(), train.class_names()};
   TRIBUTARY_RETURN_IF_ERROR(run.folder.Finish(*model, coordinator.parameters(), coordinator.statistics(),
-                                              ToMetadata(network), FormatSummary(experiment, result)));
+                                              ToMetadata(saved), FormatSummary(experiment, result)));
   return result;
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline coordinator

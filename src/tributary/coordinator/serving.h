@@ -7,13 +7,13 @@
 #include <vector>
 
 #include "tributary/base/status.h"
-#include "tributary/coordinator/checkpointer.h"
 #include "tributary/coordinator/finished_run.h"
+#include "tributary/coordinator/run_folder.h"
 #include "tributary/experiment/experiment.h"
 #include "tributary/keys/credentials.h"
 #include "tributary/telemetry/sink.h"
 
-namespace tributary {
+namespace tributary::inline coordinator {
 
 struct ServingOptions {
   std::filesystem::path data_dir;  // for data sets that are read from files
@@ -27,7 +27,7 @@ struct ServingOptions {
   std::string build;
   std::optional<std::size_t> wait_for;  // devices before the first round; without it all of the experiment's
   Duration grace = std::chrono::seconds(10);
-  std::uint64_t life = 0;  // another every time, by chance
+  std::uint64_t incarnation = 0;  // random per process
   EventSink* watcher = nullptr;
   std::function<bool()> should_stop;
   // Handed a way to look at what devices do now (as Board::SetState has it), from any thread, while the run lasts; and
@@ -40,4 +40,4 @@ struct ServingOptions {
 // `resume`. What has a meaning in simulation only is refused.
 StatusOr<FinishedRun> Serve(const Experiment& experiment, const ServingOptions& options);
 
-}  // namespace tributary
+}  // namespace tributary::inline coordinator

@@ -2,17 +2,15 @@
 
 #include <algorithm>
 
-#include "tributary/coordinator/facts.h"
 #include "tributary/coordinator/run_folder.h"
-#include "tributary/coordinator/run_summary.h"
-#include "tributary/coordinator/split_setup.h"
+#include "tributary/coordinator/server_part.h"
 #include "tributary/data/saved_network.h"
 #include "tributary/device/setting.h"
 #include "tributary/experiment/fleet_builder.h"
 #include "tributary/fleet/simulated/simulated_fleet.h"
 #include "tributary/telemetry/digest.h"
 
-namespace tributary {
+namespace tributary::inline coordinator {
 namespace {
 
 Status CheckMemory(const Model& charged, const Experiment& experiment,
@@ -42,7 +40,7 @@ Status CheckStreams(const StreamChoice& stream, std::span<const DeviceProfile> p
     return OkStatus();
   }
   return InvalidArgument(
-      "[stream] batch and buffer have a meaning on streams only, and no simulated device has one;"
+      "[stream] batch and buffer are only valid with streams, and no simulated device has one;"
       " give a [[fleet.group]] a stream-rate, or recorded-speed");
 }
 
@@ -84,23 +82,6 @@ StatusOr<std::vector<std::shared_ptr<PolledStream>>> OwnStreams(const Experiment
   return streams;
 }
 
-StatusOr<std::optional<SimulatedFleetOptions::Dropout>> DropoutOf(const Experiment& experiment,
-                                                                  const Model& model) {
-  std::optional<SimulatedFleetOptions::Dropout> dropout;
-  if (!Chooses(experiment.dropout.method)) return dropout;
-  TRIBUTARY_ASSIGN_OR_RETURN(DropoutMenu menu, DropoutMenu::Make(model, experiment.dropout));
-  dropout = {ScalingOf(experiment.dropout, model.graph),
-             std::make_shared<const DropoutMenu>(std::move(menu))};
-  return dropout;
-}
-
-std::vector<std::int64_t> ClassCounts(const LocalData& data) {
-  std::vector<std::int64_t> counts(static_cast<std::size_t>(data.dataset->classes()));
-  for (const std::uint32_t sample : data.training)
-    ++counts[static_cast<std::size_t>(data.dataset->label(sample))];
-  return counts;
-}
-
 }  // namespace
 
 StatusOr<FinishedRun> Simulate(const Experiment& asked, const SimulationOptions& options) {
@@ -110,27 +91,24 @@ StatusOr<FinishedRun> Simulate(const Experiment& asked, const SimulationOptions&
   const int classes = data.train.classes();
   Experiment experiment = asked;
   TRIBUTARY_RETURN_IF_ERROR(FitNetworkToData(experiment, shape, classes));
-  TRIBUTARY_RETURN_IF_ERROR(ResolveCut(experiment, shape, classes));
-  TRIBUTARY_ASSIGN_OR_RETURN(const auto whole,
-                             BuildNetwork(experiment.model.name, experiment, shape, classes));
-  TRIBUTARY_ASSIGN_OR_RETURN(StartingPoint start, StartFrom(experiment, whole, experiment.model.weights));
-  const auto model = start.model;
+  TRIBUTARY_ASSIGN_OR_RETURN(ExperimentNetwork network,
+                             BuildExperimentNetwork(experiment, shape, classes, experiment.model.weights));
+  FlatWeights& start = network.start.weights;
+  const auto model = network.start.model;
   auto charged = model;
   if (experiment.model.compute_as) {
     TRIBUTARY_ASSIGN_OR_RETURN(charged,
                                BuildNetwork(*experiment.model.compute_as, experiment, shape, classes));
   }
-  SimulatedFleetOptions fleet_options{.model = model, .charged = charged};
-  std::unique_ptr<SplitHalf> half;
+  SimulatedFleetOptions fleet_options{.training = network.device, .charged = charged};
+  std::unique_ptr<ServerPart> server_part;
   std::optional<SplitSetup> split;
-  if (experiment.train.method == Method::kSplit) {
-    const SplitNetwork network = CutNetwork(experiment, model);
-    half = MakeSplitHalf(experiment, network);
-    split = SetupOf(experiment, network, *half);
-    fleet_options.model = fleet_options.charged = network.held;
-    fleet_options.cut = {
-        network.cut,       network.wire, network.whole, network.rest, experiment.split.server_compute,
-        half->waits_from()};
+  if (network.split) {
+    const SplitNetwork& parts = *network.split;
+    server_part = MakeServerPart(experiment, parts);
+    split = SetupOf(experiment, parts, *server_part);
+    fleet_options.charged = parts.held;
+    fleet_options.cut = {parts.whole, parts.rest, experiment.split.server_compute, server_part->waits_from()};
   }
   fleet_options.transfers = experiment.transfers;
   fleet_options.compression = experiment.compression;
@@ -143,37 +121,36 @@ StatusOr<FinishedRun> Simulate(const Experiment& asked, const SimulationOptions&
   TRIBUTARY_ASSIGN_OR_RETURN(fleet_options.own_streams, OwnStreams(experiment, data.train, fleet_options));
   fleet_options.servers = experiment.fleet.servers;
   fleet_options.disturbances = experiment.disturbances;
-  TRIBUTARY_ASSIGN_OR_RETURN(fleet_options.dropout, DropoutOf(experiment, *model));
   if (experiment.train.method == Method::kGossip) fleet_options.gossip = experiment.train.optimiser;
   fleet_options.seed = experiment.goal.seed;
   fleet_options.threads = options.threads;
   fleet_options.device = options.device;
-  RunFacts facts = FactsOf(experiment, *fleet_options.model, true);
+  RunMetadata metadata = MetadataOf(experiment, *network.device.model, true);
   for (std::size_t i = 0; i < fleet_options.profiles.size(); ++i) {
-    facts.devices.push_back({"", fleet_options.profiles[i].group, ClassCounts(fleet_options.data[i])});
+    metadata.devices.push_back({"", fleet_options.profiles[i].group, ClassCounts(fleet_options.data[i])});
   }
   SimulatedFleet fleet(std::move(fleet_options));
 
   std::optional<RunFolder> folder;
   if (options.folder) {
     TRIBUTARY_ASSIGN_OR_RETURN(folder, RunFolder::Create(*options.folder, experiment));
-    TRIBUTARY_RETURN_IF_ERROR(folder->Describe(facts));
+    TRIBUTARY_RETURN_IF_ERROR(folder->Describe(metadata));
   }
   Digest digest;
   DigestSink digest_sink(digest);
-  DeviceTotalsSink totals;
+  RunTotals totals;
   std::vector<EventSink*> sinks = {&digest_sink, &totals};
   if (folder) sinks.insert(sinks.end(), {&folder->events(), &folder->rounds()});
   if (options.watcher != nullptr) sinks.push_back(options.watcher);
   TeeSink events(sinks);
-  events.Describe(facts);
+  events.Describe(metadata);
 
   Coordinator coordinator(
       experiment, model, fleet, events,
       [&](const SharedWeights& weights) { return fleet.EvaluateCentrally(data.test, weights); },
       std::move(split));
-  coordinator.StartAt({start.weights.parameters.span(), start.weights.statistics.span()});
-  start.weights = {};
+  coordinator.StartAt({start.parameters.span(), start.statistics.span()});
+  start = {};
   TRIBUTARY_ASSIGN_OR_RETURN(const RunOutcome outcome, coordinator.Run(options.should_stop));
   FinishedRun result = MakeFinishedRun(fleet.devices(), totals);
   result.run = outcome;
@@ -182,13 +159,13 @@ StatusOr<FinishedRun> Simulate(const Experiment& asked, const SimulationOptions&
   digest.Add(coordinator.statistics());
   result.digest = digest.Hex();
   if (folder) {
-    SavedNetwork network{
+    const SavedNetwork saved{
         NetworkOf(experiment.model.name, experiment, data.train.shape(), data.train.classes()),
         experiment.data.set, data.train.normalisation(), data.train.class_names()};
     TRIBUTARY_RETURN_IF_ERROR(folder->Finish(*model, coordinator.parameters(), coordinator.statistics(),
-                                             ToMetadata(network), FormatSummary(experiment, result)));
+                                             ToMetadata(saved), FormatSummary(experiment, result)));
   }
   return result;
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline coordinator

@@ -14,7 +14,7 @@
 #include "tributary/experiment/experiment.h"
 #include "tributary/telemetry/sink.h"
 
-namespace tributary {
+namespace tributary::inline coordinator {
 
 struct SimulationOptions {
   std::filesystem::path data_dir;          // for data sets that are read from files
@@ -31,4 +31,4 @@ struct SimulationOptions {
 // Coordinator run. Everything that the experiment asks for and this machine or its data cannot give is an error.
 StatusOr<FinishedRun> Simulate(const Experiment& experiment, const SimulationOptions& options);
 
-}  // namespace tributary
+}  // namespace tributary::inline coordinator

@@ -13,7 +13,7 @@
 #include "tributary/onnx/network_file.h"
 #include "tributary/policy/dropout/testing_front.h"
 
-namespace tributary {
+namespace tributary::inline coordinator {
 namespace {
 
 constexpr Shape kGlyphs{3, 32, 32};
@@ -140,4 +140,4 @@ TEST_F(SimulateBrought, SaysWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline coordinator

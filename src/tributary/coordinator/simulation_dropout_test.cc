@@ -8,7 +8,7 @@
 #include "tributary/policy/dropout/testing_front.h"
 #include "tributary/telemetry/sink.h"
 
-namespace tributary {
+namespace tributary::inline coordinator {
 namespace {
 
 class Collected : public EventSink {
@@ -59,7 +59,7 @@ TEST(SimulateDropout, WhereEverythingFitsEverythingIsTrainedAndTheResultIsThatOf
     Collected collected;
     const FinishedRun run = RunIt(Choosing(method, "10min"), &collected);
     EXPECT_EQ(run.run.accuracy, full.run.accuracy) << method;
-    for (const DeviceFinished& device : collected.devices) EXPECT_EQ(device.kept, 1.0) << method;
+    for (const DeviceFinished& device : collected.devices) EXPECT_EQ(device.trained_share, 1.0) << method;
     EXPECT_NEAR(ToSeconds(run.time), ToSeconds(full.time), 1e-6);
   }
 }
@@ -71,8 +71,8 @@ TEST(SimulateDropout, ParetoMissesNoDeadlineThatSomethingFitsIntoAndUsesTheTime)
   double slow_share = 0;  // of the deadline, in which slow devices computed
   for (const DeviceFinished& device : collected.devices) {
     EXPECT_EQ(device.outcome, Outcome::kApplied);
-    ASSERT_TRUE(device.kept);
-    partial += *device.kept < 1;
+    ASSERT_TRUE(device.trained_share);
+    partial += *device.trained_share < 1;
     if (device.device.value >= 4) slow_share += ToSeconds(device.compute) / 1.1 / 8;
   }
   EXPECT_GE(partial, 6U);  // most of the four slow ones in two rounds
@@ -93,7 +93,7 @@ TEST(SimulateDropout, EveryMethodLearnsTheSameOnEveryPoolAndTrainsParts) {
     const FinishedRun run = RunIt(experiment, &collected, 1);
     EXPECT_EQ(RunIt(experiment, nullptr, 3).digest, run.digest) << method;
     double kept = 0;
-    for (const DeviceFinished& device : collected.devices) kept += device.kept.value_or(1);
+    for (const DeviceFinished& device : collected.devices) kept += device.trained_share.value_or(1);
     EXPECT_LT(kept / static_cast<double>(collected.devices.size()), 0.95) << method;
   }
 }
@@ -125,4 +125,4 @@ TEST(SimulateDropout, AFrontOfAnotherNetworkIsRefusedInWords) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline coordinator

@@ -9,7 +9,7 @@
 #include "tributary/experiment/presets.h"
 #include "tributary/telemetry/sink.h"
 
-namespace tributary {
+namespace tributary::inline coordinator {
 namespace {
 
 class GossipEvents : public EventSink {
@@ -76,10 +76,10 @@ TEST(SimulateGossip, ModelsTravelBetweenNeighbours) {
   for (const DeviceFinished& device : events.devices) {
     EXPECT_EQ(device.outcome, Outcome::kApplied);
     EXPECT_EQ(device.met, 2U);
-    EXPECT_EQ(device.bytes_up, device.bytes_down);
-    EXPECT_EQ(device.bytes_relayed, Bytes{0});
+    EXPECT_EQ(device.up, device.down);
+    EXPECT_EQ(device.relayed, Bytes{0});
     // All compute as long and then send two models, both over one link, which is slower than that of those who take them.
-    EXPECT_NEAR(ToSeconds(device.push), static_cast<double>(device.bytes_up.value) * 8 / 8e6, 1e-6);
+    EXPECT_NEAR(ToSeconds(device.push), static_cast<double>(device.up.value) * 8 / 8e6, 1e-6);
     EXPECT_EQ(device.pull, Duration(0));
     EXPECT_NEAR(ToSeconds(device.compute + device.push + device.wait),
                 ToSeconds(events.rounds.front().duration), 1e-6);
@@ -97,7 +97,7 @@ TEST(SimulateGossip, OneThatVanishesIsLeftOutAndTakenBack) {
   EXPECT_EQ(rounds[2][0].met, 1U);  // the ring is 0 1 2 3
   EXPECT_EQ(rounds[2][2].met, 1U);
   EXPECT_EQ(rounds[2][3].met, 2U);
-  EXPECT_LT(rounds[2][0].bytes_up, rounds[1][0].bytes_up);
+  EXPECT_LT(rounds[2][0].up, rounds[1][0].up);
   for (std::uint64_t device = 0; device < 4; ++device) EXPECT_EQ(rounds[3][device].met, 2U) << device;
 }
 
@@ -178,4 +178,4 @@ TEST(SimulateGossip, MeasuresOnSamplesOfTheTrainingSetWhereAsked) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline coordinator

@@ -8,9 +8,9 @@
 #include "tributary/data/replay_stream.h"
 #include "tributary/experiment/presets.h"
 #include "tributary/experiment/reader.h"
-#include "tributary/policy/sampling/uniform_global.h"
+#include "tributary/policy/sampling/plans_by_size.h"
 
-namespace tributary {
+namespace tributary::inline coordinator {
 namespace {
 
 // What ugs does, in other words.
@@ -104,4 +104,4 @@ TEST(OwnStream, ThatCannotBeMadeEndsTheRunInWords) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline coordinator

@@ -13,7 +13,7 @@
 #include "tributary/experiment/reader.h"
 #include "tributary/telemetry/event.h"
 
-namespace tributary {
+namespace tributary::inline coordinator {
 namespace {
 
 // Four devices with 30 samples each; five steps an epoch.
@@ -113,7 +113,7 @@ TEST(SimulateSplit, TheTimeAndBytesOfAStepAreThoseOfItsParts) {
     const auto data = LoadExperimentData(experiment, {}).value();
     const auto whole =
         BuildNetwork(experiment.model.name, experiment, data.train.shape(), data.train.classes()).value();
-    const SplitNetwork parts = CutNetwork(experiment, whole);
+    const SplitNetwork parts = SplitNetworkAt(experiment, whole);
     const NodeIndex tail = parts.tail.value_or(whole->graph.size() - 1);
     double front = 0, middle = 0, end = 0;  // multiply-accumulates forward, for all samples
     for (NodeIndex node = 1; node < whole->graph.size(); ++node) {
@@ -124,11 +124,11 @@ TEST(SimulateSplit, TheTimeAndBytesOfAStepAreThoseOfItsParts) {
     const auto held = 4 * static_cast<std::int64_t>(
                               whole->parameters.From(parts.cut + 1) + whole->parameters.size -
                               (parts.tail ? whole->parameters.From(tail + 1) : whole->parameters.size));
-    const auto cut_bytes = 24 * 4 * whole->graph.shape(parts.cut).elements();
+    const auto split_bytes = 24 * 4 * whole->graph.shape(parts.cut).elements();
     const auto tail_bytes = parts.tail ? 24 * 4 * whole->graph.shape(tail).elements() : 0;
     const std::int64_t up =
-        held + cut_bytes + (parts.tail ? tail_bytes : 24 * 4);  // labels, or the tail's gradient
-    const std::int64_t down = held + cut_bytes + tail_bytes;
+        held + split_bytes + (parts.tail ? tail_bytes : 24 * 4);  // labels, or the tail's gradient
+    const std::int64_t down = held + split_bytes + tail_bytes;
     const FinishedRun run = Finish(experiment);
     EXPECT_EQ(run.up.value, up);
     EXPECT_EQ(run.down.value, down);
@@ -136,7 +136,7 @@ TEST(SimulateSplit, TheTimeAndBytesOfAStepAreThoseOfItsParts) {
         8 * static_cast<double>(up + down) / 1e7 + 3 * (front + end) / 1e9 + 3 * middle / 1e11;
     EXPECT_NEAR(ToSeconds(run.time), seconds, 1e-6);
     const DeviceTotals& device = run.devices.at(0);
-    EXPECT_EQ(device.compute + device.transfer + device.waiting, run.time);
+    EXPECT_EQ(device.compute + device.transfer() + device.wait, run.time);
     EXPECT_NEAR(ToSeconds(device.compute), 3 * (front + end) / 1e9, 1e-6);
   }
 }
@@ -153,7 +153,7 @@ TEST(SimulateSplit, SoAreThoseOfManySteps) {
       const auto data = LoadExperimentData(experiment, {}).value();
       const auto whole =
           BuildNetwork(experiment.model.name, experiment, data.train.shape(), data.train.classes()).value();
-      const SplitNetwork parts = CutNetwork(experiment, whole);
+      const SplitNetwork parts = SplitNetworkAt(experiment, whole);
       double front = 0, rest = 0;
       for (NodeIndex node = 1; node < whole->graph.size(); ++node) {
         (node <= parts.cut ? front : rest) += 30 * static_cast<double>(whole->costs[node].macs.value);
@@ -277,4 +277,4 @@ TEST(SimulateSplit, RefusesWhatCannotBeCut) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline coordinator

@@ -10,7 +10,7 @@
 #include "tributary/experiment/reader.h"
 #include "tributary/telemetry/event_json.h"
 
-namespace tributary {
+namespace tributary::inline coordinator {
 namespace {
 
 Experiment Smoke(const std::vector<std::string>& overrides = {}) {
@@ -81,7 +81,7 @@ TEST(Simulate, EveryDevicesTimeAddsUpToTheRunWhateverHappensToIt) {
     const FinishedRun result = Finish(Smoke(
         {disturbance, "fleet.deadline=\"6s\"", "fleet.group.fast.stream-rate=30", "experiment.rounds=5"}));
     for (const DeviceTotals& device : result.devices) {
-      EXPECT_EQ(device.compute + device.transfer + device.waiting, result.time) << kind;
+      EXPECT_EQ(device.compute + device.transfer() + device.wait, result.time) << kind;
       EXPECT_EQ(device.applied + device.missed, 5U);
     }
   }
@@ -180,4 +180,4 @@ TEST(Simulate, RefusesADeviceWithTooLittleMemory) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline coordinator

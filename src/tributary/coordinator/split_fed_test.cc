@@ -8,15 +8,14 @@
 #include <set>
 
 #include "tributary/coordinator/coordinator.h"
-#include "tributary/coordinator/rest_copies.h"
-#include "tributary/coordinator/rest_in_turn.h"
-#include "tributary/coordinator/split_setup.h"
+#include "tributary/coordinator/server_part.h"
+#include "tributary/coordinator/split_fed_server.h"
 #include "tributary/coordinator/testing_split.h"
 #include "tributary/engine/testing/plain_kernels.h"
 #include "tributary/fleet/simulated/simulated_fleet.h"
 #include "tributary/telemetry/event.h"
 
-namespace tributary {
+namespace tributary::inline coordinator {
 namespace {
 
 using testing::Distance;
@@ -81,16 +80,17 @@ struct Weights {
   std::vector<float> parameters, statistics;
 };
 
-Weights Learn(const Experiment& experiment, const std::shared_ptr<const Model>& whole) {
-  SimulatedFleetOptions options{.model = whole, .charged = whole};
-  std::unique_ptr<SplitHalf> half;
+Weights Learn(const Experiment& experiment, const std::shared_ptr<const Model>& whole, bool learns = true) {
+  SimulatedFleetOptions options{.training = {.model = whole}, .charged = whole};
+  std::unique_ptr<ServerPart> server_part;
   std::optional<SplitSetup> split;
   if (experiment.train.method == Method::kSplit) {
-    const SplitNetwork network = CutNetwork(experiment, whole);
-    half = MakeSplitHalf(experiment, network);
-    split = SetupOf(experiment, network, *half);
-    options.model = options.charged = network.held;
-    options.cut = {network.cut, network.wire, whole, network.rest, MacsPerSecond{1e11}, half->waits_from()};
+    const SplitNetwork network = SplitNetworkAt(experiment, whole);
+    server_part = MakeServerPart(experiment, network);
+    split = SetupOf(experiment, network, *server_part);
+    options.charged = network.held;
+    options.training = {network.held, {{network.cut, network.wire}}, {}};
+    options.cut = {whole, network.rest, MacsPerSecond{1e11}, server_part->waits_from()};
   }
   options.data = Devices();
   for (std::size_t i = 0; i < kSizes.size(); ++i) {
@@ -108,7 +108,7 @@ Weights Learn(const Experiment& experiment, const std::shared_ptr<const Model>& 
   Silent silent;
   Coordinator coordinator(experiment, whole, fleet, silent, {}, std::move(split));
   const auto result = coordinator.Run();
-  EXPECT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result.ok(), learns) << result.status();
   return {{coordinator.parameters().begin(), coordinator.parameters().end()},
           {coordinator.statistics().begin(), coordinator.statistics().end()}};
 }
@@ -177,7 +177,7 @@ TEST(SplitFed, WhoseFrontDoesNotComeHasNoPartInEitherHalfOfTheFirst) {
 // them in turn. The fronts of the clients in `lost` are not in the mean.
 Weights InTurn(const Experiment& experiment, const std::shared_ptr<const Model>& whole,
                const std::set<std::size_t>& lost) {
-  const SplitNetwork network = CutNetwork(experiment, whole);
+  const SplitNetwork network = SplitNetworkAt(experiment, whole);
   const std::size_t front = whole->parameters.From(network.cut + 1), all = whole->parameters.size;
   EXPECT_EQ(whole->statistics.From(network.cut + 1), 0U);  // A front has group norms.
   const std::vector<LocalData> devices = Devices();
@@ -200,7 +200,8 @@ Weights InTurn(const Experiment& experiment, const std::shared_ptr<const Model>&
     std::ranges::copy(weights.statistics, statistics.data());
     std::vector<double> samples(devices.size());
     for (int step = 0; step < kSteps; ++step) {
-      for (const std::size_t i : RestInTurn::Turns(5, RoundId{round}, step, assignment, devices.size())) {
+      for (const std::size_t i :
+           SplitFedV2Server::Turns(5, RoundId{round}, step, assignment, devices.size())) {
         Batch batch;
         ReadBatch(devices[i], 8, {5, DeviceId{i}, (round - 1) * kSteps + static_cast<std::uint64_t>(step)},
                   {}, batch);
@@ -250,7 +251,7 @@ TEST(SplitFed, ARoundWithoutAnyUpdateChangesNothing) {
     Experiment experiment = SplitFed(variant, "resnet8", "layer1.0.relu");
     const auto whole = WholeOf(experiment);
     experiment.disturbances = {Loses({DeviceId{0}, DeviceId{1}, DeviceId{2}})};
-    const Weights initial = Initial(experiment, *whole), after = Learn(experiment, whole);
+    const Weights initial = Initial(experiment, *whole), after = Learn(experiment, whole, /*learns=*/false);
     EXPECT_EQ(after.parameters, initial.parameters);
     EXPECT_EQ(after.statistics, initial.statistics);
   }
@@ -261,8 +262,8 @@ TEST(SplitFed, TurnsAreDrawnAnewAtEveryStep) {
   std::set<std::vector<std::size_t>> orders;
   for (std::uint64_t round = 1; round <= 5; ++round) {
     for (int step = 0; step < 10; ++step) {
-      auto order = RestInTurn::Turns(1, RoundId{round}, step, assignment, 4);
-      EXPECT_EQ(order, RestInTurn::Turns(1, RoundId{round}, step, assignment, 4));
+      auto order = SplitFedV2Server::Turns(1, RoundId{round}, step, assignment, 4);
+      EXPECT_EQ(order, SplitFedV2Server::Turns(1, RoundId{round}, step, assignment, 4));
       orders.insert(order);
       std::ranges::sort(order);
       EXPECT_EQ(order, (std::vector<std::size_t>{0, 1, 2, 3}));
@@ -279,14 +280,14 @@ class SplitFedHalfTest : public ::testing::Test {
   void Use(SplitVariant variant) {
     experiment_ = SplitFed(variant, "resnet8", "layer1.0.relu");
     whole_ = WholeOf(experiment_);
-    network_ = CutNetwork(experiment_, whole_);
-    half_ = MakeSplitHalf(experiment_, network_);
+    network_ = SplitNetworkAt(experiment_, whole_);
+    server_part_ = MakeServerPart(experiment_, network_);
     weights_ = Initial(experiment_, *whole_);
     aggregate_ = std::make_unique<RoundAggregate>(*whole_);
     request_ = {};
     request_.round = RoundId{1};
     request_.participants = {DeviceId{0}, DeviceId{1}};
-    request_.assignment = {
+    request_.training() = {
         .answer = TrainAssignment::Answer::kChange, .steps = 2, .batch = 4, .learning_rate = 0.05};
     devices_.assign(2, DeviceProfile());
     devices_[0].samples = 4;
@@ -295,19 +296,19 @@ class SplitFedHalfTest : public ::testing::Test {
   }
   void Begin() {
     aggregate_->Begin(100);
-    half_->Begin(request_, {devices_, {weights_.parameters, weights_.statistics}, *aggregate_});
+    server_part_->Begin(request_, {devices_, {weights_.parameters, weights_.statistics}, *aggregate_});
   }
 
   Status Send(std::size_t device, int step, float scale = 1) {
     Rng rng(100 * device + static_cast<std::uint64_t>(step));
     const std::size_t samples = device == 0 ? 4 : 3;
-    std::vector<float> values(samples * network_.wire.cut_values);
+    std::vector<float> values(samples * network_.wire.split_values);
     for (float& value : values) value = scale * static_cast<float>(Normal(rng));
     const std::vector<std::int32_t> labels(samples, step % kFewClasses);
-    return half_->Take(device, {step, values, labels});
+    return server_part_->Take(device, {step, values, labels});
   }
   std::vector<float> ReplyOf(std::size_t device, int step) const {
-    const CutReply* const reply = half_->Reply(device, step);
+    const SplitReply* const reply = server_part_->Reply(device, step);
     return reply != nullptr ? reply->values : std::vector<float>();
   }
   static RoundReport Report(std::vector<Outcome> outcomes) {
@@ -321,7 +322,7 @@ class SplitFedHalfTest : public ::testing::Test {
   }
   // What the rest has learnt.
   std::vector<float> Conclude(std::vector<Outcome> outcomes) {
-    const Status status = half_->Conclude(Report(std::move(outcomes)));
+    const Status status = server_part_->OnRoundAccepted(Report(std::move(outcomes)));
     EXPECT_TRUE(status.ok()) << status;
     const std::size_t at = whole_->parameters.From(network_.cut + 1);
     std::vector<float> mean(whole_->parameters.size - at);
@@ -332,10 +333,10 @@ class SplitFedHalfTest : public ::testing::Test {
   Experiment experiment_;
   std::shared_ptr<const Model> whole_;
   SplitNetwork network_;
-  std::unique_ptr<SplitHalf> half_;
+  std::unique_ptr<ServerPart> server_part_;
   Weights weights_;
   std::unique_ptr<RoundAggregate> aggregate_;
-  RoundRequest request_;
+  WorkOrder request_;
   std::vector<DeviceProfile> devices_;
 };
 
@@ -351,7 +352,7 @@ TEST_F(SplitFedHalfTest, WhatComesTwiceCountsOnce) {
           ASSERT_TRUE(Send(device, step).ok());
           ASSERT_TRUE(!twice || Send(device, step).ok());
         }
-        ASSERT_TRUE(half_->Close(step).ok());
+        ASSERT_TRUE(server_part_->Close(step).ok());
         if (!twice) continue;
         // One comes back, and begins with the first step.
         const std::vector<float> before = ReplyOf(0, 0);
@@ -375,7 +376,7 @@ TEST_F(SplitFedHalfTest, RoundsFollowEachOtherWithoutTraces) {
       for (int step = 0; step < 2; ++step) {
         ASSERT_TRUE(Send(0, step).ok());
         ASSERT_TRUE(Send(1, step).ok());
-        ASSERT_TRUE(half_->Close(step).ok());
+        ASSERT_TRUE(server_part_->Close(step).ok());
       }
       round = Conclude({kApplied, kApplied});
     }
@@ -390,8 +391,8 @@ TEST_F(SplitFedHalfTest, StepsComeInTheirOrder) {
     EXPECT_NE(Send(0, 2).message().find("crossing 2 of the cut; there are 2"), std::string::npos);
     EXPECT_FALSE(Send(0, -1).ok());
     ASSERT_TRUE(Send(0, 0).ok());
-    if (!half_->waits()) continue;
-    ASSERT_TRUE(half_->Close(0).ok());
+    if (!server_part_->waits()) continue;
+    ASSERT_TRUE(server_part_->Close(0).ok());
     // The others went on without it.
     EXPECT_NE(Send(1, 0).message().find("where all are at step 1"), std::string::npos);
   }
@@ -421,7 +422,7 @@ TEST_F(SplitFedHalfTest, WhatCannotBeLearntFromIsItsSendersLoss) {
     for (int step = 0; step < 2; ++step) {
       ASSERT_TRUE(Send(0, step).ok());
       ASSERT_TRUE(!spoilt || step > 0 || Send(1, 0, 1e30F).ok());
-      ASSERT_TRUE(half_->Close(step).ok());
+      ASSERT_TRUE(server_part_->Close(step).ok());
       EXPECT_FALSE(ReplyOf(0, step).empty());
       EXPECT_TRUE(ReplyOf(1, step).empty());
     }
@@ -432,14 +433,14 @@ TEST_F(SplitFedHalfTest, WhatCannotBeLearntFromIsItsSendersLoss) {
 
 TEST_F(SplitFedHalfTest, ARestThatIsNoNumberAnyMoreLetsNobodyGoOn) {
   Use(SplitVariant::kSplitFed2);
-  request_.assignment.learning_rate = 1e38;
+  request_.training().learning_rate = 1e38;
   Begin();
   ASSERT_TRUE(Send(0, 0).ok());
   ASSERT_TRUE(Send(1, 0).ok());
-  EXPECT_NE(half_->Close(0).message().find("lower the learning rate"), std::string::npos);
+  EXPECT_NE(server_part_->Close(0).message().find("lower the learning rate"), std::string::npos);
   EXPECT_TRUE(ReplyOf(0, 0).empty());
   EXPECT_TRUE(ReplyOf(1, 0).empty());
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline coordinator

@@ -3,12 +3,12 @@
 #include "tributary/coordinator/testing_split.h"
 #include "tributary/engine/testing/plain_kernels.h"
 
-namespace tributary {
+namespace tributary::inline coordinator {
 namespace {
 
 using testing::Batches;
-using testing::CutsOf;
 using testing::ExperimentOf;
+using testing::SplitPointsOf;
 
 // Where each pass takes long, some of the cuts will do: all are looked at without sanitizers.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -24,7 +24,7 @@ class SplitStep : public testing::SplitFixture {
 
 TEST_F(SplitStep, EqualsTheCentralisedStepForEveryCutOfResnet8) {
   const Batches batches({3, 1, 4});
-  const std::vector<std::string> cuts = CutsOf("resnet8");
+  const std::vector<std::string> cuts = SplitPointsOf("resnet8");
   EXPECT_GE(cuts.size(), 10U);
   for (const std::string& cut : cuts) {
     Use(ExperimentOf("resnet8", cut));
@@ -34,7 +34,7 @@ TEST_F(SplitStep, EqualsTheCentralisedStepForEveryCutOfResnet8) {
 
 TEST_F(SplitStep, EqualsTheCentralisedStepForEveryCutOfGooglenet) {
   const Batches batches({1, 2});
-  const std::vector<std::string> cuts = CutsOf("googlenet");
+  const std::vector<std::string> cuts = SplitPointsOf("googlenet");
   EXPECT_GE(cuts.size(), 15U);
   for (std::size_t i = 0; i < cuts.size(); i += kStride) {
     Use(ExperimentOf("googlenet", cuts[i]));
@@ -44,7 +44,7 @@ TEST_F(SplitStep, EqualsTheCentralisedStepForEveryCutOfGooglenet) {
 
 TEST_F(SplitStep, WithATailOnDevicesToo) {
   const Batches batches({3, 1, 4});
-  const std::vector<std::string> cuts = CutsOf("resnet8");
+  const std::vector<std::string> cuts = SplitPointsOf("resnet8");
   for (std::size_t i = 0; i + 1 < cuts.size(); i += 3) {
     for (std::size_t j = i + 1; j < cuts.size(); j += 4) {
       Use(ExperimentOf("resnet8", cuts[i], cuts[j]));
@@ -54,4 +54,4 @@ TEST_F(SplitStep, WithATailOnDevicesToo) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline coordinator

@@ -2,12 +2,13 @@
 
 #include <functional>
 #include <memory>
+#include <utility>
 
 #include "tributary/base/rng.h"
 #include "tributary/fleet/fleet.h"
 #include "tributary/model/model.h"
 
-namespace tributary {
+namespace tributary::inline coordinator {
 
 // A network of some thousand parameters that has running statistics.
 inline std::shared_ptr<const Model> TinyModel() {
@@ -43,14 +44,29 @@ class TestingFleet : public Fleet {
   bool Present(DeviceId) const override { return true; }
   const Clock& clock() const override { return clock_; }
 
-  StatusOr<RoundReport> Train(const RoundRequest& request, UpdateSink& sink) override {
-    RoundReport report{clock_.Now(), clock_.Now() + std::chrono::seconds(request.round.value), {}};
+  // Everything happens when the order is closed.
+  Status Dispatch(WorkOrder order, UpdateSink* sink) override {
+    TRIBUTARY_CHECK(!order_);
+    order_ = std::move(order);
+    sink_ = sink;
+    return OkStatus();
+  }
+  StatusOr<FleetEvent> Next(std::optional<TimePoint>) override { return FleetEvent{clock_.Now()}; }
+  StatusOr<RoundReport> Close() override {
+    const WorkOrder order = *std::exchange(order_, std::nullopt);
+    if (std::holds_alternative<TrainAssignment>(order.work)) return Train(order, *sink_);
+    return std::holds_alternative<EvaluateAssignment>(order.work) ? Evaluate(order) : Calibrate(order);
+  }
+
+ private:
+  StatusOr<RoundReport> Train(const WorkOrder& request, UpdateSink& sink) {
+    RoundReport report{clock_.Now(), clock_.Now() + std::chrono::seconds(request.round.value), {}, {}, {}};
     for (const DeviceId device : request.participants) {
       DeviceReport& answer = report.devices.emplace_back();
       answer.device = device;
       answer.reason = "it was not there";
       if (nobody_answers && nobody_answers(request.round)) continue;
-      Rng rng = Rng::ForStream(request.assignment.seed, device, "test", request.round.value);
+      Rng rng = Rng::ForStream(request.training().seed, device, "test", request.round.value);
       const std::vector<float> parameters = Moved(request.weights.parameters, rng);
       const std::vector<float> statistics = Moved(request.weights.statistics, rng);
       const auto weight = static_cast<double>(devices_[device.value].samples);
@@ -64,29 +80,32 @@ class TestingFleet : public Fleet {
     return report;
   }
 
-  StatusOr<EvaluationTotals> Evaluate(const EvaluateAssignment&, const Inquiry& inquiry) override {
-    const SharedWeights& weights = inquiry.weights;
+  StatusOr<RoundReport> Evaluate(const WorkOrder& order) {
+    const SharedWeights& weights = order.weights;
     if (interrupt_evaluation) TRIBUTARY_RETURN_IF_ERROR(interrupt_evaluation());
     clock_.AdvanceTo(clock_.Now() + std::chrono::milliseconds(7));
-    EvaluationTotals totals{1000, 0, 0};
+    RoundReport report;
+    EvaluationTotals& totals = report.totals;
+    totals.samples = 1000;
     for (const float weight : weights.parameters) totals.loss += static_cast<double>(weight);
     for (const float weight : weights.statistics) totals.loss += static_cast<double>(weight);
     totals.correct = static_cast<std::int64_t>(totals.loss * totals.loss * 1e6) % 300;
-    return totals;
+    return report;
   }
 
-  StatusOr<Moments> Calibrate(const CalibrateAssignment& assignment, const Inquiry& inquiry) override {
-    const SharedWeights& weights = inquiry.weights;
-    Moments moments(model_.statistics.size);
+  StatusOr<RoundReport> Calibrate(const WorkOrder& order) {
+    const SharedWeights& weights = order.weights;
+    const auto& assignment = std::get<CalibrateAssignment>(order.work);
+    RoundReport report;
+    Moments& moments = report.moments = Moments(model_.statistics.size);
     for (std::size_t i = 0; i < moments.sums.size(); ++i) {
       moments.counts[i] = 10;
       moments.sums[i] =
           static_cast<double>(weights.parameters[i]) + static_cast<double>(assignment.round.value + i);
     }
-    return moments;
+    return report;
   }
 
- private:
   static std::vector<float> Moved(std::span<const float> values, Rng& rng) {
     std::vector<float> moved;
     for (const float value : values) moved.push_back(0.3F * value + static_cast<float>(rng.Uniform()) - 0.5F);
@@ -96,6 +115,8 @@ class TestingFleet : public Fleet {
   const Model& model_;
   std::vector<DeviceProfile> devices_;
   VirtualClock clock_;
+  std::optional<WorkOrder> order_;
+  UpdateSink* sink_ = nullptr;
 };
 
-}  // namespace tributary
+}  // namespace tributary::inline coordinator

@@ -8,9 +8,9 @@
 #include <map>
 
 #include "tributary/base/distributions.h"
-#include "tributary/coordinator/rest_of_network.h"
+#include "tributary/coordinator/parallel_split_server.h"
 #include "tributary/coordinator/round_aggregate.h"
-#include "tributary/coordinator/split_setup.h"
+#include "tributary/coordinator/server_part.h"
 #include "tributary/device/setting.h"
 #include "tributary/device/worker.h"
 #include "tributary/engine/compute.h"
@@ -45,7 +45,7 @@ inline Experiment ExperimentOf(const std::string& model, const std::string& cut,
   return experiment;
 }
 
-inline std::vector<std::string> CutsOf(const std::string& name) {
+inline std::vector<std::string> SplitPointsOf(const std::string& name) {
   const Model model(*BuildZooGraph({name, kImages, kClasses}));
   std::vector<std::string> cuts;
   for (NodeIndex node = 0; node < model.graph.size(); ++node) {
@@ -136,8 +136,8 @@ class SplitFixture : public ::testing::Test {
 
   SharedWeights weights() const { return {parameters_.span(), statistics_.span()}; }
 
-  static RoundRequest RequestOf(const Batches& batches) {
-    RoundRequest request;
+  static WorkOrder RequestOf(const Batches& batches) {
+    WorkOrder request;
     for (std::size_t i = 0; i < batches.sizes.size(); ++i) request.participants.push_back(DeviceId{i});
     request.batches = batches.sizes;
     request.round = RoundId{1};
@@ -163,15 +163,15 @@ class SplitFixture : public ::testing::Test {
 
   // By devices that come to the cut.
   Step Cut(const Batches& batches, const Visit& visit) {
-    RestOfNetwork rest(CutNetwork(experiment_, whole_), 1, 0);
+    ParallelSplitServer rest(SplitNetworkAt(experiment_, whole_), 1, 0);
     return Cut(rest, batches, visit);
   }
-  Step Cut(RestOfNetwork& rest, const Batches& batches, const Visit& visit) {
+  Step Cut(ParallelSplitServer& rest, const Batches& batches, const Visit& visit) {
     const SplitSetup setup = SetupOf(experiment_, rest.network(), rest);
-    const RoundRequest request = RequestOf(batches);
+    const WorkOrder request = RequestOf(batches);
     RoundAggregate aggregate(*whole_);
     aggregate.Begin(static_cast<double>(batches.samples));
-    HeldSink sink(setup.parameters, setup.statistics);
+    ClientPartSink sink(setup.parameters, setup.statistics);
     sink.set_whole(aggregate);
     rest.Begin(request, {{}, weights(), aggregate});
 
@@ -191,7 +191,7 @@ class SplitFixture : public ::testing::Test {
         hooks.samples = static_cast<std::int64_t>(batches.sizes[device]);
         hooks.read = [&](std::uint64_t, Batch& batch) { batch = batches.Of(device); };
         hooks.cut = rest.network().cut;
-        hooks.cross = [&](const CutBatch& batch) -> StatusOr<CutReply> {
+        hooks.cross = [&](const SplitBatch& batch) -> StatusOr<SplitReply> {
           const bool leaves =
               batch.crossing + 1 == crossings && std::ranges::find(visit.gone, device) != visit.gone.end();
           if (leaves && batch.crossing > 0) return Cancelled("gone before it answers the second time");
@@ -201,7 +201,7 @@ class SplitFixture : public ::testing::Test {
             if (rest.Reply(device, batch.crossing) != nullptr && !visit.twice) break;
             TRIBUTARY_RETURN_IF_ERROR(rest.Take(device, {batch.crossing, values, batch.labels}));
           }
-          const CutReply* reply = rest.Reply(device, batch.crossing);
+          const SplitReply* reply = rest.Reply(device, batch.crossing);
           if (reply == nullptr || leaves) return Cancelled("waits");
           return *reply;
         };

@@ -5,7 +5,7 @@
 
 #include "tributary/base/saturating.h"
 
-namespace tributary {
+namespace tributary::inline dashboard {
 namespace {
 
 constexpr std::size_t kMostLetters = 500;  // of a note or a reason
@@ -20,12 +20,12 @@ void AddTo(Bytes& sum, Bytes more) { sum = SaturatingAdd(sum, more); }
 
 }  // namespace
 
-void Board::Describe(RunFacts described) {
-  facts = std::move(described);
-  devices.resize(std::max(devices.size(), std::min(facts.devices.size(), kMostShown)));
+void Board::Describe(RunMetadata described) {
+  metadata = std::move(described);
+  devices.resize(std::max(devices.size(), std::min(metadata.devices.size(), kMostShown)));
   shares_.clear();
   double all = 0;
-  for (const RunFacts::Device& device : facts.devices) {
+  for (const RunMetadata::Device& device : metadata.devices) {
     if (device.class_counts.size() > shares_.size()) shares_.resize(device.class_counts.size());
     for (std::size_t c = 0; c < device.class_counts.size(); ++c) {
       shares_[c] += static_cast<double>(device.class_counts[c]);
@@ -36,7 +36,8 @@ void Board::Describe(RunFacts described) {
 }
 
 void Board::Write(const Event& event) {
-  time = std::max(time, event.time);
+  has_test_set_ = totals.evaluated[static_cast<std::size_t>(EvaluatedWhere::kCentral)].has_value();
+  totals.Write(event);
   std::visit([this](const auto& what) { On(what); }, event.what);
 }
 
@@ -55,7 +56,6 @@ void Board::SetAll(std::string_view state) {
 }
 
 void Board::On(const RunStarted& started) {
-  run = started;
   devices.resize(std::max<std::size_t>(devices.size(), std::min<std::uint64_t>(started.devices, kMostShown)));
 }
 
@@ -71,11 +71,9 @@ void Board::On(const RoundStarted& started) {
 
 void Board::On(const DeviceFinished& device) {
   ++back;
-  running_.tally.Add(device);
-  AddTo(relayed, device.bytes_relayed);
   if (device.outcome == Outcome::kApplied) {
     ++running_.applied;
-    AddTo(running_.up, device.bytes_up);
+    AddTo(running_.up, device.up);
     AddClasses(device);
   }
   const std::size_t i = device.device.value;
@@ -84,9 +82,6 @@ void Board::On(const DeviceFinished& device) {
   Device& row = devices[i];
   row.last = device;
   row.last->reason = Shortened(device.reason);
-  ++(device.outcome == Outcome::kApplied ? row.applied : row.missed);
-  AddTo(row.down, device.bytes_down);
-  AddTo(row.up, device.bytes_up);
   if (!states_are_told) {
     row.state = device.outcome == Outcome::kLost || device.outcome == Outcome::kCrashed ? "gone" : "done";
   }
@@ -94,8 +89,8 @@ void Board::On(const DeviceFinished& device) {
 
 void Board::AddClasses(const DeviceFinished& device) {
   const std::size_t i = device.device.value;
-  if (i >= facts.devices.size()) return;
-  const std::vector<std::int64_t>& counts = facts.devices[i].class_counts;
+  if (i >= metadata.devices.size()) return;
+  const std::vector<std::int64_t>& counts = metadata.devices[i].class_counts;
   double all = 0;
   for (const std::int64_t count : counts) all += static_cast<double>(count);
   if (all <= 0 || counts.size() > running_.classes.size()) return;
@@ -115,37 +110,13 @@ std::optional<double> Board::Deviation() const {
 }
 
 void Board::On(const RoundFinished& ended) {
-  AddTo(down, ended.bytes_down);
-  AddTo(up, ended.bytes_up);
-  AddTo(injected, ended.bytes_injected);
-  applied += ended.applied;
-  late += ended.late;
-  lost += ended.lost;
-  refused += ended.refused;
-  crashed += ended.crashed;
-  const RoundShares shares = running_.tally.Finish(ended);
-  waited = SaturatingAdd(waited, shares.waited);
-  present = SaturatingAdd(present, shares.present);
   const Bytes dense{
-      SaturatingMultiply(facts.dense_update.value, static_cast<std::int64_t>(running_.applied))};
+      SaturatingMultiply(metadata.dense_update.value, static_cast<std::int64_t>(running_.applied))};
   AddTo(dense_up, dense);
 
-  Round point;
-  point.round = ended.round.value;
-  point.applied = ended.applied;
-  point.participants = shares.participants;
-  point.buffered = ended.buffered;
-  point.time = time;
-  point.duration = ended.duration;
-  point.bytes = SaturatingAdd(down, up);
-  point.up = running_.up;
-  point.dense_up = dense;
-  point.train_loss = ended.train_loss;
-  point.waiting_share = shares.waiting;
-  point.overlap = ended.overlap;
-  point.kept = shares.kept;
-  point.deviation = Deviation();
-  rounds.Add(point);
+  const RunSums& sums = totals.sums;
+  rounds.Add(
+      {ended, totals.shares, sums.time, SaturatingAdd(sums.down, sums.up), running_.up, dense, Deviation()});
   if (!states_are_told) {
     for (Device& device : devices) {
       if (device.state == "busy" || device.state == "done") device.state = "waiting";
@@ -155,28 +126,21 @@ void Board::On(const RoundFinished& ended) {
 
 void Board::On(const Evaluated& evaluated) {
   // What devices measure on samples that they hold out is shown only where the coordinator measures nothing.
-  if (evaluated.where == EvaluatedWhere::kDevices && central_) return;
-  if (evaluated.where == EvaluatedWhere::kCentral && !central_) {
-    central_ = true;
-    if (evaluations.seen() > 0) {
-      evaluations = Thinned<Evaluation>(kMostPoints);
-      ++replaced;
-    }
+  if (evaluated.where == EvaluatedWhere::kDevices && has_test_set_) return;
+  if (evaluated.where == EvaluatedWhere::kCentral && !has_test_set_ && evaluations.seen() > 0) {
+    evaluations = Downsampled<Evaluation>(kMostPoints);
+    ++replaced;
   }
-  accuracy = evaluated.accuracy;
-  loss = evaluated.loss;
-  evaluations.Add({evaluated.round.value, time, SaturatingAdd(down, up), evaluated.accuracy, evaluated.loss});
+  const RunSums& sums = totals.sums;
+  evaluations.Add({evaluated.round.value, sums.time, SaturatingAdd(sums.down, sums.up), evaluated.accuracy,
+                   evaluated.loss});
 }
 
-void Board::On(const RunFinished& ended) {
-  finished = ended;
-  if (ended.accuracy) accuracy = ended.accuracy;
-  SetAll("waiting");
-}
+void Board::On(const RunFinished&) { SetAll("waiting"); }
 
 void Board::On(const Note& note) {
-  notes.push_back({time, Shortened(note.text)});
+  notes.push_back({totals.sums.time, Shortened(note.text)});
   if (notes.size() > kMostNotes) notes.pop_front();
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline dashboard

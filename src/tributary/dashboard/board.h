@@ -7,12 +7,12 @@
 #include <string_view>
 #include <vector>
 
-#include "tributary/dashboard/thinned.h"
+#include "tributary/dashboard/downsampled.h"
 #include "tributary/telemetry/event.h"
-#include "tributary/telemetry/round_tally.h"
-#include "tributary/telemetry/run_facts.h"
+#include "tributary/telemetry/run_metadata.h"
+#include "tributary/telemetry/run_totals.h"
 
-namespace tributary {
+namespace tributary::inline dashboard {
 
 // What a page shows of a run, added up from its facts and events in memory that does not grow with its length: at most
 // kMostPoints rounds and evaluations and kMostShown devices. A plain value without locks; the same for a live run and for
@@ -21,12 +21,11 @@ struct Board {
   static constexpr std::size_t kMostPoints = 1'000, kMostShown = 1'000, kMostNotes = 50;
 
   struct Round {
-    std::uint64_t round = 0, applied = 0, participants = 0, buffered = 0;
+    RoundFinished finished;
+    RoundShares shares;
     TimePoint time{0};
-    Duration duration{0};
     Bytes bytes;         // down and up since the run began
     Bytes up, dense_up;  // of this round
-    std::optional<double> train_loss, waiting_share, overlap, kept;
     // Half the sum of differences between the shares of classes in the round's samples, as the devices' shards let expect
     // them, and in all data: 0 for the same, 1 for no class in common.
     std::optional<double> deviation;
@@ -40,31 +39,24 @@ struct Board {
   struct Device {
     std::string state = "waiting";
     std::optional<DeviceFinished> last;  // its last round
-    std::uint64_t applied = 0, missed = 0;
-    Bytes down, up;
   };
   struct Said {
     TimePoint time{0};
     std::string text;
   };
 
-  void Describe(RunFacts facts);
+  void Describe(RunMetadata metadata);
   void Write(const Event& event);
   // Of a real fleet, what a device does now: waiting, pulling, computing, pushing, preparing, gone.
   void SetState(std::size_t device, std::string_view state);
 
-  std::optional<RunStarted> run;
-  std::optional<RunFinished> finished;
-  RunFacts facts;
-  TimePoint time{0};
+  RunMetadata metadata;
+  RunTotals totals{kMostShown};
   std::uint64_t round = 0, participants = 0, back = 0;
-  std::optional<double> accuracy, loss;
-  Bytes down, up, dense_up, relayed, injected;
-  std::uint64_t applied = 0, late = 0, lost = 0, refused = 0, crashed = 0;
-  Duration waited{0}, present{0};  // of all devices in all rounds that they were in (RoundShares)
-  Thinned<Round> rounds{kMostPoints};
-  Thinned<Evaluation> evaluations{kMostPoints};
-  std::vector<Device> devices;  // the first ones
+  Bytes dense_up;
+  Downsampled<Round> rounds{kMostPoints};
+  Downsampled<Evaluation> evaluations{kMostPoints};
+  std::vector<Device> devices;  // the first ones; at least those of `totals`
   std::deque<Said> notes;
   bool states_are_told = false;  // by SetState
   // How often points that had been shown were taken back, beside thinning.
@@ -73,7 +65,6 @@ struct Board {
  private:
   // Of the round that is running.
   struct Running {
-    RoundTally tally;
     std::uint64_t applied = 0;
     Bytes up;
     std::vector<double> classes;
@@ -93,7 +84,7 @@ struct Board {
   void SetAll(std::string_view state);
 
   Running running_;
-  bool central_ = false;        // Evaluations are the coordinator's.
+  bool has_test_set_ = false;   // Before the event that is being written.
   std::vector<double> shares_;  // of the classes in all data
 };
 
@@ -106,4 +97,7 @@ std::string NotesJson(const Board& board);
 // since: with each series, how many of the points there that one keeps ("keep"), and what follows them.
 std::string PointsJson(const Board& board, std::uint64_t rounds, std::uint64_t evaluations);
 
-}  // namespace tributary
+// The keys of that JSON and what the page reads them as, in TypeScript: web/src/figures.ts.
+std::string BoardTypes();
+
+}  // namespace tributary::inline dashboard

@@ -1,16 +1,14 @@
-#include <array>
 #include <cmath>
+#include <functional>
 #include <nlohmann/json.hpp>
+#include <type_traits>
 
 #include "tributary/dashboard/board.h"
 
-namespace tributary {
+namespace tributary::inline dashboard {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-constexpr std::array<const char*, 5> kOutcomes = {"applied", "late", "lost", "refused", "crashed"};
-constexpr std::array<const char*, 4> kEnds = {"rounds", "time", "target", "interrupted"};
 
 // JSON has no other numbers; a loss that is none is shown as unknown.
 Json Number(double value) { return std::isfinite(value) ? Json(value) : Json(); }
@@ -18,16 +16,17 @@ Json Number(const std::optional<double>& value) { return value ? Number(*value) 
 
 std::string Dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
-// A column of `points` from the `from`-th on.
-template <typename Points, typename Get>
-Json Column(const Points& points, std::size_t from, Get get) {
-  Json column = Json::array();
-  for (std::size_t i = from; i < points.size(); ++i) column.push_back(get(points[i]));
-  return column;
-}
+// Something that the page knows by name: what it is read as there (board.ts), and what it is of a row.
+template <typename Row>
+struct Named {
+  std::string name;
+  const char* kind;
+  std::function<Json(const Row&)> get;
+};
+constexpr const char *kNumber = "number", *kOptional = "optional", *kText = "text";
 
 Json RunPart(const Board& board) {
-  const RunStarted run = board.run.value_or(RunStarted{});
+  const RunStarted run = board.totals.run.value_or(RunStarted{});
   Json json;
   json["experiment"] = run.experiment;
   json["seed"] = run.seed;
@@ -38,130 +37,161 @@ Json RunPart(const Board& board) {
   json["devices"] = run.devices;
   json["parameters"] = run.parameters;
   json["rounds"] = run.rounds;
-  json["target"] = Number(board.facts.target);
-  json["deadline_s"] = board.facts.deadline ? Json(ToSeconds(*board.facts.deadline)) : Json();
-  json["simulated"] = board.facts.simulated;
+  json["target"] = Number(board.metadata.target);
+  json["deadline_s"] = board.metadata.deadline ? Json(ToSeconds(*board.metadata.deadline)) : Json();
+  json["simulated"] = board.metadata.simulated;
   return json;
+}
+
+std::vector<Named<Board>> NowFields() {
+  std::vector<Named<Board>> fields = {
+      {"round", kNumber, [](const Board& b) { return b.round; }},
+      {"time_s", kNumber, [](const Board& b) { return ToSeconds(b.totals.sums.time); }},
+      {"participants", kNumber, [](const Board& b) { return b.participants; }},
+      {"back", kNumber, [](const Board& b) { return b.back; }},
+      {"state", kText,
+       [](const Board& b) { return b.totals.finished ? "finished"
+                                   : b.round > 0     ? "running"
+                                                     : "waiting"; }},
+      {"ended_by", kText,
+       [](const Board& b) { return b.totals.finished ? Json(NameOf(b.totals.finished->reason)) : Json(); }},
+      {"accuracy", kOptional, [](const Board& b) { return Number(b.totals.sums.accuracy); }},
+      {"loss", kOptional, [](const Board& b) { return Number(b.totals.sums.loss); }},
+      {"bytes_down", kNumber, [](const Board& b) { return b.totals.sums.down.value; }},
+      {"bytes_up", kNumber, [](const Board& b) { return b.totals.sums.up.value; }},
+      {"bytes_relayed", kNumber, [](const Board& b) { return b.totals.relayed.value; }},
+      {"bytes_injected", kNumber, [](const Board& b) { return b.totals.sums.injected.value; }},
+      {"dense_bytes_up", kNumber, [](const Board& b) { return b.dense_up.value; }},
+      {"waiting_share", kOptional, [](const Board& b) { return Number(b.totals.sums.waiting_share()); }}};
+  for (std::size_t i = 0; i < kOutcomeNames.size(); ++i) {
+    fields.push_back(
+        {std::string(kOutcomeNames[i]), kNumber, [i](const Board& b) { return b.totals.outcomes[i]; }});
+  }
+  return fields;
+}
+
+std::vector<Named<Board::Round>> RoundColumns() {
+  using Point = Board::Round;
+  return {{"round", kNumber, [](const Point& p) { return p.finished.round.value; }},
+          {"time_s", kNumber, [](const Point& p) { return ToSeconds(p.time); }},
+          {"bytes", kNumber, [](const Point& p) { return p.bytes.value; }},
+          {"duration_s", kNumber, [](const Point& p) { return ToSeconds(p.finished.duration); }},
+          {"train_loss", kOptional, [](const Point& p) { return Number(p.finished.train_loss); }},
+          {"applied", kNumber, [](const Point& p) { return p.finished.applied; }},
+          {"participants", kNumber, [](const Point& p) { return p.shares.participants; }},
+          {"waiting_share", kOptional, [](const Point& p) { return Number(p.shares.waiting); }},
+          {"buffered", kNumber, [](const Point& p) { return p.finished.buffered; }},
+          {"overlap", kOptional, [](const Point& p) { return Number(p.finished.overlap); }},
+          {"kept", kOptional, [](const Point& p) { return Number(p.shares.kept); }},
+          {"bytes_up", kNumber, [](const Point& p) { return p.up.value; }},
+          {"dense_bytes_up", kNumber, [](const Point& p) { return p.dense_up.value; }},
+          {"deviation", kOptional, [](const Point& p) { return Number(p.deviation); }}};
+}
+
+std::vector<Named<Board::Evaluation>> EvaluationColumns() {
+  using Point = Board::Evaluation;
+  return {{"round", kNumber, [](const Point& p) { return p.round; }},
+          {"time_s", kNumber, [](const Point& p) { return ToSeconds(p.time); }},
+          {"bytes", kNumber, [](const Point& p) { return p.bytes.value; }},
+          {"accuracy", kOptional, [](const Point& p) { return Number(p.accuracy); }},
+          {"loss", kOptional, [](const Point& p) { return Number(p.loss); }}};
+}
+
+struct DeviceRow {
+  const Board& board;
+  std::size_t place;
+
+  const std::optional<DeviceFinished>& last() const { return board.devices[place].last; }
+  const RunMetadata::Device& metadata() const {
+    static const RunMetadata::Device kUnknown;
+    return place < board.metadata.devices.size() ? board.metadata.devices[place] : kUnknown;
+  }
+  const DeviceTotals& totals() const {
+    static const DeviceTotals kNone;
+    return place < board.totals.devices.size() ? board.totals.devices[place] : kNone;
+  }
+};
+
+// A figure as the page has it: times in seconds.
+Json PageValue(std::uint64_t value) { return value; }
+Json PageValue(double value) { return Number(value); }
+Json PageValue(Duration value) { return ToSeconds(value); }
+Json PageValue(Bytes value) { return value.value; }
+template <typename Value>
+Json PageValue(const std::optional<Value>& value) {
+  return value ? PageValue(*value) : Json();
+}
+
+// Of a device's last round, with `none` before the first; and of all its rounds.
+std::vector<Named<DeviceRow>> DeviceColumns() {
+  std::vector<Named<DeviceRow>> columns = {
+      {"id", kNumber, [](const DeviceRow& d) { return d.place; }},
+      {"name", kText, [](const DeviceRow& d) { return d.metadata().name; }},
+      {"group", kText, [](const DeviceRow& d) { return d.metadata().group; }},
+      {"state", kText, [](const DeviceRow& d) { return d.board.devices[d.place].state; }},
+      {"outcome", kText, [](const DeviceRow& d) { return d.last() ? NameOf(d.last()->outcome) : ""; }},
+      {"reason", kText, [](const DeviceRow& d) { return d.last() ? d.last()->reason : ""; }},
+      {"applied", kNumber, [](const DeviceRow& d) { return d.totals().applied; }},
+      {"missed", kNumber, [](const DeviceRow& d) { return d.totals().missed; }},
+      {"round", kNumber, [](const DeviceRow& d) { return d.last() ? d.last()->round.value : 0; }}};
+  VisitDeviceFigures([&]<typename Value>(const DeviceFigure& figure, Value DeviceFinished::*member) {
+    if constexpr (requires(const Value& value) { PageValue(value); }) {
+      if (figure.page == nullptr) return;
+      const bool optional = requires(const Value& value) { value.has_value(); };
+      columns.push_back({figure.page, optional ? kOptional : kNumber, [=](const DeviceRow& d) {
+                           if (!d.last()) return optional ? Json() : Json(0);
+                           return PageValue((*d.last()).*member);
+                         }});
+    }
+  });
+  for (const DeviceBytes& bytes : kDeviceBytes) {
+    columns.push_back({"bytes_" + std::string(bytes.name), kNumber,
+                       [part = bytes.part](const DeviceRow& d) { return (d.totals().*part).value; }});
+  }
+  return columns;
 }
 
 Json NowPart(const Board& board) {
   Json json;
-  json["round"] = board.round;
-  json["time_s"] = ToSeconds(board.time);
-  json["participants"] = board.participants;
-  json["back"] = board.back;
-  json["state"] = board.finished ? "finished" : board.round > 0 ? "running" : "waiting";
-  json["ended_by"] = board.finished ? Json(kEnds[static_cast<std::size_t>(board.finished->reason)]) : Json();
-  json["accuracy"] = Number(board.accuracy);
-  json["loss"] = Number(board.loss);
-  json["bytes_down"] = board.down.value;
-  json["bytes_up"] = board.up.value;
-  json["bytes_relayed"] = board.relayed.value;
-  json["bytes_injected"] = board.injected.value;
-  json["dense_bytes_up"] = board.dense_up.value;
-  json["waiting_share"] =
-      board.present > Duration{0} ? Number(ToSeconds(board.waited) / ToSeconds(board.present)) : Json();
-  json["applied"] = board.applied;
-  json["late"] = board.late;
-  json["lost"] = board.lost;
-  json["refused"] = board.refused;
-  json["crashed"] = board.crashed;
+  for (const auto& field : NowFields()) json[field.name] = field.get(board);
   return json;
 }
 
-Json RoundsPart(const std::vector<Board::Round>& points, std::size_t from) {
-  using Point = Board::Round;
-  const auto column = [&](auto get) { return Column(points, from, get); };
+// The columns of `points` from the `from`-th on.
+template <typename Point>
+Json ColumnsPart(const std::vector<Named<Point>>& columns, const std::vector<Point>& points,
+                 std::size_t from) {
   Json json;
-  json["round"] = column([](const Point& p) { return p.round; });
-  json["time_s"] = column([](const Point& p) { return ToSeconds(p.time); });
-  json["bytes"] = column([](const Point& p) { return p.bytes.value; });
-  json["duration_s"] = column([](const Point& p) { return ToSeconds(p.duration); });
-  json["train_loss"] = column([](const Point& p) { return Number(p.train_loss); });
-  json["applied"] = column([](const Point& p) { return p.applied; });
-  json["participants"] = column([](const Point& p) { return p.participants; });
-  json["waiting_share"] = column([](const Point& p) { return Number(p.waiting_share); });
-  json["buffered"] = column([](const Point& p) { return p.buffered; });
-  json["overlap"] = column([](const Point& p) { return Number(p.overlap); });
-  json["kept"] = column([](const Point& p) { return Number(p.kept); });
-  json["bytes_up"] = column([](const Point& p) { return p.up.value; });
-  json["dense_bytes_up"] = column([](const Point& p) { return p.dense_up.value; });
-  json["deviation"] = column([](const Point& p) { return Number(p.deviation); });
-  return json;
-}
-
-Json EvaluationsPart(const std::vector<Board::Evaluation>& points, std::size_t from) {
-  using Point = Board::Evaluation;
-  const auto column = [&](auto get) { return Column(points, from, get); };
-  Json json;
-  json["round"] = column([](const Point& p) { return p.round; });
-  json["time_s"] = column([](const Point& p) { return ToSeconds(p.time); });
-  json["bytes"] = column([](const Point& p) { return p.bytes.value; });
-  json["accuracy"] = column([](const Point& p) { return Number(p.accuracy); });
-  json["loss"] = column([](const Point& p) { return Number(p.loss); });
+  for (const auto& column : columns) {
+    Json& values = json[column.name] = Json::array();
+    for (std::size_t i = from; i < points.size(); ++i) values.push_back(column.get(points[i]));
+  }
   return json;
 }
 
 Json DevicesPart(const Board& board) {
-  const auto& rows = board.devices;
-  const auto each = [&](auto get) {
-    Json column = Json::array();
-    for (std::size_t i = 0; i < rows.size(); ++i) column.push_back(get(i));
-    return column;
-  };
-  // Of a device's last round; `none` before its first.
-  const auto last = [&](Json none, auto get) {
-    return each([&, none](std::size_t i) { return rows[i].last ? Json(get(*rows[i].last)) : none; });
-  };
-  const auto fact = [&](auto get) {
-    return each([&](std::size_t i) {
-      return i < board.facts.devices.size() ? get(board.facts.devices[i]) : std::string();
-    });
-  };
-  const std::uint64_t all = std::max<std::uint64_t>(board.run ? board.run->devices : 0, rows.size());
+  const std::size_t shown = board.devices.size();
   Json json;
-  json["left_out"] = all - rows.size();
-  json["id"] = each([](std::size_t i) { return i; });
-  json["name"] = fact([](const RunFacts::Device& device) { return device.name; });
-  json["group"] = fact([](const RunFacts::Device& device) { return device.group; });
-  json["state"] = each([&](std::size_t i) { return rows[i].state; });
-  json["outcome"] =
-      last("", [](const DeviceFinished& d) { return kOutcomes[static_cast<std::size_t>(d.outcome)]; });
-  json["reason"] = last("", [](const DeviceFinished& d) { return d.reason; });
-  json["applied"] = each([&](std::size_t i) { return rows[i].applied; });
-  json["missed"] = each([&](std::size_t i) { return rows[i].missed; });
-  json["round"] = last(0, [](const DeviceFinished& d) { return d.round.value; });
-  json["samples"] = last(0, [](const DeviceFinished& d) { return d.samples; });
-  json["loss"] = last(nullptr, [](const DeviceFinished& d) { return Number(d.loss); });
-  json["pull_s"] = last(0, [](const DeviceFinished& d) { return ToSeconds(d.pull); });
-  json["compute_s"] = last(0, [](const DeviceFinished& d) { return ToSeconds(d.compute); });
-  json["push_s"] = last(0, [](const DeviceFinished& d) { return ToSeconds(d.push); });
-  json["wait_s"] = last(0, [](const DeviceFinished& d) { return ToSeconds(d.wait); });
-  json["hidden_s"] = last(0, [](const DeviceFinished& d) { return ToSeconds(d.hidden); });
-  json["planned_s"] =
-      last(nullptr, [](const DeviceFinished& d) { return d.planned ? Json(ToSeconds(*d.planned)) : Json(); });
-  json["rate"] = last(nullptr, [](const DeviceFinished& d) { return Number(d.stream_rate); });
-  json["buffered"] = last(0, [](const DeviceFinished& d) { return d.buffered; });
-  json["dropped"] = last(0, [](const DeviceFinished& d) { return d.dropped; });
-  json["kept"] = last(nullptr, [](const DeviceFinished& d) { return Number(d.kept); });
-  json["met"] = last(nullptr, [](const DeviceFinished& d) { return d.met ? Json(*d.met) : Json(); });
-  json["bytes_down"] = each([&](std::size_t i) { return rows[i].down.value; });
-  json["bytes_up"] = each([&](std::size_t i) { return rows[i].up.value; });
+  json["left_out"] = std::max<std::uint64_t>(board.totals.run ? board.totals.run->devices : 0, shown) - shown;
+  for (const auto& column : DeviceColumns()) {
+    Json& values = json[column.name] = Json::array();
+    for (std::size_t i = 0; i < shown; ++i) values.push_back(column.get({board, i}));
+  }
   return json;
 }
 
 Json ClassesPart(const Board& board) {
   std::size_t classes = 0;
-  const std::size_t shown = std::min(board.facts.devices.size(), Board::kMostShown);
+  const std::size_t shown = std::min(board.metadata.devices.size(), Board::kMostShown);
   for (std::size_t i = 0; i < shown; ++i)
-    classes = std::max(classes, board.facts.devices[i].class_counts.size());
+    classes = std::max(classes, board.metadata.devices[i].class_counts.size());
   if (classes == 0) return {};
   Json json;
   json["names"] = Json::array();
   for (std::size_t c = 0; c < classes; ++c) json["names"].push_back(std::to_string(c));
   json["counts"] = Json::array();
   for (std::size_t i = 0; i < shown; ++i) {
-    std::vector<std::int64_t> counts = board.facts.devices[i].class_counts;
+    std::vector<std::int64_t> counts = board.metadata.devices[i].class_counts;
     counts.resize(classes);
     json["counts"].push_back(counts);
   }
@@ -175,26 +205,47 @@ Json NotesPart(const Board& board) {
   return json;
 }
 
+template <typename Row>
+std::string SpecText(const char* name, const std::vector<Named<Row>>& columns) {
+  std::string text = "\nexport const " + std::string(name) + " = {\n";
+  for (const auto& column : columns) text += "  " + column.name + ": \"" + column.kind + "\",\n";
+  return text + "} as const;\n";
+}
+
 }  // namespace
+
+std::string BoardTypes() {
+  std::string times;
+  VisitDeviceFigures([&]<typename Value>(const DeviceFigure& figure, Value DeviceFinished::*) {
+    if (!std::is_same_v<Value, Duration> || figure.page == nullptr) return;
+    times += (times.empty() ? "\"" : ", \"") + std::string(figure.page) + "\"";
+  });
+  return "// Generated from the program's figures; a test compares. Write it anew with\n"
+         "//   TRIBUTARY_WRITE_TYPES=1 dashboard_test --gtest_filter='BoardTypes.*'\n" +
+         SpecText("nowFields", NowFields()) + SpecText("roundColumns", RoundColumns()) +
+         SpecText("evaluationColumns", EvaluationColumns()) + SpecText("deviceColumns", DeviceColumns()) +
+         "\n// Where the time of a device's last round went.\nexport const deviceTimes = [" + times +
+         "] as const;\n";
+}
 
 std::string BoardJson(const Board& board) {
   Json json;
   json["schema"] = 1;
   json["run"] = RunPart(board);
   json["now"] = NowPart(board);
-  json["rounds"] = RoundsPart(board.rounds.points(), 0);
-  json["evaluations"] = EvaluationsPart(board.evaluations.points(), 0);
+  json["rounds"] = ColumnsPart(RoundColumns(), board.rounds.points(), 0);
+  json["evaluations"] = ColumnsPart(EvaluationColumns(), board.evaluations.points(), 0);
   json["devices"] = DevicesPart(board);
   json["classes"] = ClassesPart(board);
   json["front"] = nullptr;
-  if (!board.facts.front.empty()) {
+  if (!board.metadata.front.empty()) {
     json["front"] = Json::array();
-    for (const RunFacts::Choice& choice : board.facts.front) {
+    for (const RunMetadata::Choice& choice : board.metadata.front) {
       json["front"].push_back({{"cost", Number(choice.cost)}, {"convergence", Number(choice.convergence)}});
     }
   }
   json["notes"] = NotesPart(board);
-  json["panels"] = board.facts.mechanisms;
+  json["panels"] = board.metadata.mechanisms;
   return Dump(json);
 }
 
@@ -206,11 +257,11 @@ std::string PointsJson(const Board& board, std::uint64_t rounds, std::uint64_t e
   Json json;
   const std::size_t old_rounds = board.rounds.Settled(rounds),
                     old_evaluations = board.evaluations.Settled(evaluations);
-  json["rounds"] = RoundsPart(board.rounds.points(), old_rounds);
+  json["rounds"] = ColumnsPart(RoundColumns(), board.rounds.points(), old_rounds);
   json["rounds"]["keep"] = old_rounds;
-  json["evaluations"] = EvaluationsPart(board.evaluations.points(), old_evaluations);
+  json["evaluations"] = ColumnsPart(EvaluationColumns(), board.evaluations.points(), old_evaluations);
   json["evaluations"]["keep"] = old_evaluations;
   return Dump(json);
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline dashboard

@@ -2,23 +2,27 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "tributary/dashboard/testing_events.h"
 
-namespace tributary {
+namespace tributary::inline dashboard {
 namespace {
 
 using Json = nlohmann::json;
 
-RunFacts TwoDevices() {
-  RunFacts facts;
-  facts.dense_update = {400};
-  facts.target = 0.9;
-  facts.mechanisms = {"compression"};
-  facts.front = {{0.5, 1.5}};
-  facts.devices = {{"pi", "weak", {30, 10}}, {"", "strong", {0, 40}}};
-  return facts;
+RunMetadata TwoDevices() {
+  RunMetadata metadata;
+  metadata.dense_update = {400};
+  metadata.target = 0.9;
+  metadata.mechanisms = {"compression"};
+  metadata.front = {{0.5, 1.5}};
+  metadata.devices = {{"pi", "weak", {30, 10}}, {"", "strong", {0, 40}}};
+  return metadata;
 }
 
 TEST(Board, AddsUpARound) {
@@ -150,14 +154,14 @@ TEST(Board, ShowsWhatDevicesMeasureUntilTheCoordinatorDoes) {
 
 TEST(Board, TakesAnyNumbersThatALogMaySay) {
   Board board;
-  RunFacts facts = TwoDevices();
-  facts.dense_update = {std::numeric_limits<std::int64_t>::max()};
-  board.Describe(facts);
+  RunMetadata metadata = TwoDevices();
+  metadata.dense_update = {std::numeric_limits<std::int64_t>::max()};
+  board.Describe(metadata);
   board.Write(Started(2));
   for (std::uint64_t round = 1; round <= 2; ++round) {
     for (std::uint64_t i = 0; i < 2; ++i) {
       DeviceFinished device = Finished(round, i);
-      device.bytes_up = device.bytes_down = device.bytes_relayed = {std::numeric_limits<std::int64_t>::max()};
+      device.up = device.down = device.relayed = {std::numeric_limits<std::int64_t>::max()};
       device.wait = Duration::max();
       board.Write(At(1, device));
     }
@@ -181,5 +185,13 @@ TEST(Board, EndsWithTheRun) {
   EXPECT_EQ(now["accuracy"], 0.75);
 }
 
+TEST(BoardTypes, ThePageReadsWhatTheProgramWrites) {
+  const std::filesystem::path path = std::filesystem::path(TRIBUTARY_SOURCE_DIR) / "web/src/figures.ts";
+  if (std::getenv("TRIBUTARY_WRITE_TYPES") != nullptr) std::ofstream(path) << BoardTypes();
+  std::ifstream file(path);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_EQ(text, BoardTypes()) << "TRIBUTARY_WRITE_TYPES=1 writes it anew";
+}
+
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline dashboard

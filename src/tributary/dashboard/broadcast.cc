@@ -1,6 +1,56 @@
 #include "tributary/dashboard/broadcast.h"
 
-namespace tributary {
+namespace tributary::inline dashboard {
+namespace {
+
+// JSON on one line has no line ends that would end an event.
+std::string Message(const char* name, const std::string& json) {
+  return std::string("event: ") + name + "\ndata: " + json + "\n\n";
+}
+
+}  // namespace
+
+std::string EventStream::Next(const Board& board, std::uint64_t version, TimePoint now) {
+  const std::uint64_t downsamplings =
+      board.rounds.downsamplings() + board.evaluations.downsamplings() + board.replaced;
+  const bool whole =
+      !begun_ || downsamplings != downsamplings_ || board.metadata.devices.size() != described_;
+  const bool over = board.totals.finished.has_value();
+  std::string text;
+  if (whole) {
+    text = Message("board", BoardJson(board));
+    notes_ = NotesJson(board);
+    now_version_ = devices_version_ = version;
+    now_at_ = devices_at_ = now;
+  } else {
+    if (version != now_version_ && (over || now - now_at_ >= kNowEvery)) {
+      if (board.rounds.seen() != rounds_ || board.evaluations.seen() != evaluations_) {
+        text += Message("points", PointsJson(board, rounds_, evaluations_));
+      }
+      text += Message("now", NowJson(board));
+      if (std::string notes = NotesJson(board); notes != notes_) {
+        text += Message("notes", notes);
+        notes_ = std::move(notes);
+      }
+      now_version_ = version;
+      now_at_ = now;
+    }
+    if (version != devices_version_ && (over || now - devices_at_ >= kDevicesEvery)) {
+      text += Message("devices", DevicesJson(board));
+      devices_version_ = version;
+      devices_at_ = now;
+    }
+    if (text.empty()) return text;
+  }
+  if (whole || now_version_ == version) {
+    rounds_ = board.rounds.seen();
+    evaluations_ = board.evaluations.seen();
+  }
+  begun_ = true;
+  downsamplings_ = downsamplings;
+  described_ = board.metadata.devices.size();
+  return text;
+}
 
 void Broadcast::LookAgain() {
   const TimePoint now = clock_.Now();
@@ -18,7 +68,7 @@ void Broadcast::LookAgain() {
 }
 
 std::string Broadcast::Next(std::uint64_t& heard) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   LookAgain();
   const std::uint64_t behind = number_ - heard;
   const bool whole = heard == 0 || behind > texts_.size();
@@ -32,4 +82,4 @@ std::string Broadcast::Next(std::uint64_t& heard) {
   return text;
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline dashboard

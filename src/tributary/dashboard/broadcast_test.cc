@@ -8,7 +8,7 @@
 
 #include "tributary/dashboard/testing_events.h"
 
-namespace tributary {
+namespace tributary::inline dashboard {
 namespace {
 
 using Json = nlohmann::json;
@@ -114,4 +114,4 @@ TEST(Broadcast, TellsTheEndAtOnceWhenTheBoardIsClosed) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline dashboard

@@ -6,12 +6,12 @@ endif()
 file(WRITE ${OUTPUT} "// Made from the built page by embed_page.cmake.
 #include \"tributary/dashboard/page.h\"
 
-namespace tributary {
+namespace tributary::inline dashboard {
 
 std::string_view DashboardPage() {
   static constexpr char kPage[] = R\"tributary_page(${page})tributary_page\";
   return {kPage, sizeof(kPage) - 1};
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline dashboard
 ")

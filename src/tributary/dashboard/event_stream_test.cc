@@ -1,13 +1,12 @@
-#include "tributary/dashboard/event_stream.h"
-
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "tributary/dashboard/broadcast.h"
 #include "tributary/dashboard/testing_events.h"
 
-namespace tributary {
+namespace tributary::inline dashboard {
 namespace {
 
 using Json = nlohmann::json;
@@ -78,15 +77,16 @@ TEST(EventStream, TellsAllAgainAfterAThinningAndWithNewDevices) {
       }
     }
     std::vector<int> whole;
-    for (const Board::Round& point : board.rounds.points()) whole.push_back(static_cast<int>(point.round));
+    for (const Board::Round& point : board.rounds.points())
+      whole.push_back(static_cast<int>(point.finished.round.value));
     ASSERT_EQ(followed, whole);
   }
   EXPECT_EQ(wholes, 2);
-  RunFacts facts;
-  facts.devices.resize(2);
-  board.Describe(facts);
+  RunMetadata metadata;
+  metadata.devices.resize(2);
+  board.Describe(metadata);
   EXPECT_EQ(Names(stream.Next(board, ++version, FromSeconds(time))), std::vector<std::string>{"board"});
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline dashboard

@@ -2,7 +2,7 @@
 
 #include "tributary/base/check.h"
 
-namespace tributary {
+namespace tributary::inline dashboard {
 namespace {
 
 constexpr std::string_view kPlace = "<script id=\"board\" type=\"application/json\"></script>";
@@ -24,4 +24,4 @@ std::string PageWithBoard(std::string_view page, std::string_view board) {
   return text.append(page.substr(place + kPlace.size() - kEnd.size()));
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline dashboard

@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-namespace tributary {
+namespace tributary::inline dashboard {
 
 // The page that was built in, one file that needs nothing else. Empty in a program that was built without Node.
 std::string_view DashboardPage();
@@ -12,4 +12,4 @@ std::string_view DashboardPage();
 // written in another way.
 std::string PageWithBoard(std::string_view page, std::string_view board);
 
-}  // namespace tributary
+}  // namespace tributary::inline dashboard

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tributary {
+namespace tributary::inline dashboard {
 namespace {
 
 TEST(Page, TakesABoardThatCannotEndItsScript) {
@@ -13,4 +13,4 @@ TEST(Page, TakesABoardThatCannotEndItsScript) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline dashboard

@@ -4,10 +4,10 @@
 #include "tributary/dashboard/page.h"
 #include "tributary/telemetry/replay.h"
 
-namespace tributary {
+namespace tributary::inline dashboard {
 namespace {
 
-constexpr Bytes kLargestFacts{1'000'000'000};
+constexpr Bytes kLargestRunMetadata{1'000'000'000};
 
 class BoardSink : public EventSink {
  public:
@@ -41,13 +41,14 @@ StatusOr<Board> ReadBoard(const std::filesystem::path& folder, const ReadProgres
   Board board;
   const std::filesystem::path log = folder / "events.jsonl";
   TRIBUTARY_ASSIGN_OR_RETURN(const std::uint64_t bytes, WholeLines(log));
-  auto facts = ReadFile(folder / "facts.json", kLargestFacts);
-  if (facts.ok()) {
-    TRIBUTARY_ASSIGN_OR_RETURN(RunFacts read,
-                               ParseFacts({reinterpret_cast<const char*>(facts->data()), facts->size()}));
+  auto metadata = ReadFile(folder / "facts.json", kLargestRunMetadata);
+  if (metadata.ok()) {
+    TRIBUTARY_ASSIGN_OR_RETURN(
+        RunMetadata read,
+        ParseRunMetadata({reinterpret_cast<const char*>(metadata->data()), metadata->size()}));
     board.Describe(std::move(read));
-  } else if (facts.status().code() != StatusCode::kNotFound) {
-    return std::move(facts).status();
+  } else if (metadata.status().code() != StatusCode::kNotFound) {
+    return std::move(metadata).status();
   }
   BoardSink sink(board);
   std::function<void(std::uint64_t)> told;
@@ -66,4 +67,4 @@ Status WriteReport(const std::filesystem::path& path, const Board& board) {
   return WriteFileAtomically(path, PageWithBoard(DashboardPage(), BoardJson(board)));
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline dashboard

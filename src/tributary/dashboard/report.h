@@ -7,7 +7,7 @@
 #include "tributary/base/status.h"
 #include "tributary/dashboard/board.h"
 
-namespace tributary {
+namespace tributary::inline dashboard {
 
 // The board of a run that left its folder, finished or not: from facts.json, where there is one, and events.jsonl. Takes as
 // long as reading the log does, and little memory.
@@ -19,4 +19,4 @@ StatusOr<Board> ReadBoard(const std::filesystem::path& folder, const ReadProgres
 // without the page.
 Status WriteReport(const std::filesystem::path& path, const Board& board);
 
-}  // namespace tributary
+}  // namespace tributary::inline dashboard

@@ -10,7 +10,7 @@
 #include "tributary/dashboard/testing_events.h"
 #include "tributary/telemetry/sink.h"
 
-namespace tributary {
+namespace tributary::inline dashboard {
 namespace {
 
 class ReportTest : public ::testing::Test {
@@ -25,11 +25,11 @@ class ReportTest : public ::testing::Test {
 };
 
 TEST_F(ReportTest, ReadsWhatTheRunItselfHadAddedUp) {
-  RunFacts facts;
-  facts.devices = {{"a", "", {1, 2}}, {"b", "", {3, 4}}};
+  RunMetadata metadata;
+  metadata.devices = {{"a", "", {1, 2}}, {"b", "", {3, 4}}};
   Board live;
-  live.Describe(facts);
-  ASSERT_TRUE(WriteFileAtomically(folder_ / "facts.json", FormatFacts(facts)).ok());
+  live.Describe(metadata);
+  ASSERT_TRUE(WriteFileAtomically(folder_ / "facts.json", FormatRunMetadata(metadata)).ok());
   const auto log = JsonLinesSink::Create(folder_ / "events.jsonl").value();
   struct Both {
     Board& board;
@@ -74,4 +74,4 @@ TEST_F(ReportTest, WritesOneFile) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline dashboard

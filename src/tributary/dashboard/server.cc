@@ -8,10 +8,11 @@
 #include <random>
 #include <thread>
 
+#include "tributary/base/mutex.h"
 #include "tributary/dashboard/broadcast.h"
 #include "tributary/dashboard/page.h"
 
-namespace tributary {
+namespace tributary::inline dashboard {
 namespace {
 
 constexpr int kThreads = DashboardServer::kMostPages + 8;
@@ -111,8 +112,8 @@ struct DashboardServer::Parts {
   std::atomic<int> pages{0};
   std::unique_ptr<Clock> clock = MakeRealClock();
   Broadcast broadcast{board, *clock};
-  std::mutex looking;
-  TimePoint looked{-kLook};
+  Mutex looking;
+  TimePoint looked TRIBUTARY_GUARDED_BY(looking){-kLook};
   std::thread thread;
 
   Parts(SharedBoard& shared, DashboardOptions wanted) : board(shared), options(std::move(wanted)) {}
@@ -121,7 +122,7 @@ struct DashboardServer::Parts {
   void Look() {
     if (!options.states) return;
     {
-      const std::lock_guard lock(looking);
+      const MutexLock lock(looking);
       if (clock->Now() - looked < kLook) return;
       looked = clock->Now();
     }
@@ -300,4 +301,4 @@ std::string MakeToken() {
   return token;
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline dashboard

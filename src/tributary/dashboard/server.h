@@ -7,7 +7,7 @@
 #include "tributary/base/status.h"
 #include "tributary/dashboard/shared_board.h"
 
-namespace tributary {
+namespace tributary::inline dashboard {
 
 struct DashboardOptions {
   std::string address = "127.0.0.1:0";  // HOST:PORT; port 0 takes a free one
@@ -46,4 +46,4 @@ bool OnlyHere(const std::string& address);
 // 128 bits of chance in hexadecimal, from the system.
 std::string MakeToken();
 
-}  // namespace tributary
+}  // namespace tributary::inline dashboard

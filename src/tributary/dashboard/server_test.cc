@@ -13,7 +13,7 @@
 #include "tributary/dashboard/page.h"
 #include "tributary/dashboard/testing_events.h"
 
-namespace tributary {
+namespace tributary::inline dashboard {
 namespace {
 
 // A plain socket, to say what no library would.
@@ -204,4 +204,4 @@ TEST(DashboardToken, IsLongAndNewEachTime) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline dashboard

@@ -1,20 +1,19 @@
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
-#include <mutex>
 
+#include "tributary/base/mutex.h"
 #include "tributary/dashboard/board.h"
 #include "tributary/telemetry/sink.h"
 
-namespace tributary {
+namespace tributary::inline dashboard {
 
 // A board that one thread writes while others look at it. Writing never waits for anybody but a look, which is short: whoever
 // looks takes what it needs and turns it into text afterwards.
 class SharedBoard : public EventSink {
  public:
-  void Describe(const RunFacts& facts) override;
+  void Describe(const RunMetadata& metadata) override;
   void Write(const Event& event) override;
   // As Board::SetState, for the devices from the first on.
   void SetStates(const std::vector<std::string>& states);
@@ -31,11 +30,11 @@ class SharedBoard : public EventSink {
   bool closed() const;
 
  private:
-  mutable std::mutex mutex_;
-  mutable std::condition_variable changed_;
-  Board board_;
-  std::uint64_t version_ = 0;
-  bool closed_ = false;
+  mutable Mutex mutex_;
+  mutable Condition changed_;
+  Board board_ TRIBUTARY_GUARDED_BY(mutex_);
+  std::uint64_t version_ TRIBUTARY_GUARDED_BY(mutex_) = 0;
+  bool closed_ TRIBUTARY_GUARDED_BY(mutex_) = false;
 };
 
-}  // namespace tributary
+}  // namespace tributary::inline dashboard

@@ -2,7 +2,7 @@
 
 #include "tributary/telemetry/event.h"
 
-namespace tributary {
+namespace tributary::inline dashboard {
 
 // Events of a small run, for tests.
 
@@ -30,8 +30,8 @@ inline DeviceFinished Finished(std::uint64_t round, std::uint64_t device) {
   finished.compute = std::chrono::seconds(5);
   finished.push = std::chrono::seconds(2);
   finished.wait = std::chrono::seconds(2);
-  finished.bytes_down = {100};
-  finished.bytes_up = {40};
+  finished.down = {100};
+  finished.up = {40};
   return finished;
 }
 
@@ -50,4 +50,4 @@ void PlayRound(Sink& sink, std::uint64_t round, std::uint64_t devices, double se
   sink.Write(At(seconds, ended));
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline dashboard

@@ -6,10 +6,24 @@
 #include <vector>
 
 #include "tributary/base/ids.h"
-#include "tributary/data/augment.h"
+#include "tributary/base/rng.h"
 #include "tributary/data/dataset.h"
+#include "tributary/model/shape.h"
 
-namespace tributary {
+namespace tributary::inline data {
+
+// Random changes to a training sample that keep its class. None by default.
+struct AugmentOptions {
+  // Mirror left and right, one time in two.
+  bool flip = false;
+  // Move by up to this many pixels each way, every offset equally likely: the crop of an image padded by as
+  // much. What moves in from outside is zero after normalisation, that is, the mean colour. At least 0.
+  int padding = 0;
+};
+
+// Changes one normalised sample in place: mirrors first, then moves. What is drawn depends on the options
+// alone, so a stream stays in step whatever the samples are.
+void Augment(const AugmentOptions& options, const Shape& shape, Rng& rng, std::span<float> sample);
 
 // The order in which a device goes through its `samples` in one epoch: a random permutation of 0 … samples −
 // 1, a function of the arguments alone.
@@ -34,4 +48,4 @@ struct BatchKey {
 void GatherBatch(const Dataset& dataset, std::span<const std::uint32_t> indices,
                  const AugmentOptions& augment, const BatchKey& key, Batch& out);
 
-}  // namespace tributary
+}  // namespace tributary::inline data

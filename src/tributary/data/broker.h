@@ -1,18 +1,69 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
-#include "tributary/data/broker_address.h"
-#include "tributary/data/publisher.h"
-#include "tributary/data/sample_format.h"
+#include "tributary/base/clock.h"
+#include "tributary/base/file.h"
+#include "tributary/base/status.h"
+#include "tributary/data/record.h"
 #include "tributary/data/stream.h"
 
-namespace tributary {
+namespace tributary::inline data {
+
+enum class BrokerKind { kKafka, kMqtt };
+
+// Where a broker is: "kafka://host:9092", "mqtt://host:1883". The port may be left out; Kafka takes several places,
+// "kafka://a:9092,b:9092".
+struct BrokerAddress {
+  BrokerKind kind = BrokerKind::kKafka;
+  std::string host;  // Of Kafka: all places with their ports, as its library reads them.
+  int port = 0;      // Of MQTT.
+
+  friend bool operator==(const BrokerAddress&, const BrokerAddress&) = default;
+};
+
+StatusOr<BrokerAddress> ParseBrokerAddress(std::string_view text);
+
+// The same again, whole.
+std::string FormatBrokerAddress(const BrokerAddress& address);
+
+// What both kinds of broker take as the name of a topic: letters, digits, '.', '_', '-'; MQTT also '/'. At most 249.
+Status CheckTopic(BrokerKind kind, std::string_view topic);
+
+// Hands records to a broker, which has each of them at least once when Flush has returned.
+//
+//   1. Prepare the topics.
+//   2. Publish. What is under way is bounded: when the broker does not keep up, or is gone, it takes no more.
+//   3. Flush.
+//
+// For one thread; the sending happens on others.
+class Publisher {
+ public:
+  virtual ~Publisher() = default;
+
+  // Makes the topics that are not there. Fails within some ten seconds if no broker answers.
+  virtual Status Prepare(std::span<const std::string> topics) = 0;
+
+  // False when too much is under way: try again a little later. An error is for good.
+  virtual StatusOr<bool> Publish(const std::string& topic, ByteSpan record) = 0;
+
+  // Waits until the broker has confirmed everything, or for so long: true if it has.
+  virtual StatusOr<bool> Flush(Duration patience) = 0;
+
+  // Records that the broker has confirmed.
+  virtual std::int64_t confirmed() const = 0;
+
+  // As of a stream: a sentence when the broker is gone, and one when it is back.
+  virtual std::optional<std::string> TakeNews() = 0;
+};
 
 // What a program can be told about a broker beside its address, by the names of the broker's own library:
 // {"security.protocol", "ssl"} for Kafka. MQTT knows "username", "password" and "cafile" (which turns on TLS).
@@ -54,4 +105,4 @@ struct TopicRange {
 // Unavailable if the broker does not answer in time.
 StatusOr<std::optional<TopicRange>> QueryTopic(const BrokerStreamOptions& options, Duration patience);
 
-}  // namespace tributary
+}  // namespace tributary::inline data

@@ -1,13 +1,208 @@
 #include "tributary/data/check.h"
 
+#include <xxhash.h>
+
 #include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <string>
 #include <unordered_map>
+#include <vector>
 
+#include "tributary/base/file.h"
 #include "tributary/base/text_table.h"
-#include "tributary/data/check_parts.h"
+#include "tributary/data/image_folder.h"
+#include "tributary/data/npy.h"
+#include "tributary/data/npy_folder.h"
+#include "tributary/data/sensor_folder.h"
 
-namespace tributary {
+namespace tributary::inline data {
 namespace {
+
+// Findings as they come, as many as are kept.
+class Findings {
+ public:
+  explicit Findings(std::size_t most) : most_(most) {}
+  void Error(std::string where, std::string what, std::string advice) {
+    Add(true, std::move(where), std::move(what), std::move(advice));
+  }
+  void Warn(std::string where, std::string what, std::string advice) {
+    Add(false, std::move(where), std::move(what), std::move(advice));
+  }
+  bool errors() const { return errors_; }
+  void MoveTo(DataCheck& check) && {
+    check.findings = std::move(error_list_);
+    std::ranges::move(warning_list_, std::back_inserter(check.findings));
+    check.left_out = left_out_;
+  }
+
+ private:
+  void Add(bool error, std::string where, std::string what, std::string advice) {
+    errors_ = errors_ || error;
+    auto& list = error ? error_list_ : warning_list_;
+    if (error_list_.size() + warning_list_.size() >= most_ && !(error && !warning_list_.empty())) {
+      ++left_out_;
+      return;
+    }
+    if (error_list_.size() + warning_list_.size() >= most_) {  // An error is worth more than a warning.
+      warning_list_.pop_back();
+      ++left_out_;
+    }
+    list.push_back({error, std::move(where), std::move(what), std::move(advice)});
+  }
+
+  const std::size_t most_;
+  bool errors_ = false;
+  std::vector<DataFinding> error_list_, warning_list_;
+  std::size_t left_out_ = 0;
+};
+
+struct SampleHash {
+  std::uint64_t low = 0, high = 0;
+  friend bool operator==(const SampleHash&, const SampleHash&) = default;
+  struct Of {
+    std::size_t operator()(const SampleHash& hash) const { return static_cast<std::size_t>(hash.low); }
+  };
+};
+SampleHash HashOf(ByteSpan bytes) {
+  const XXH128_hash_t hash = XXH3_128bits(bytes.data(), bytes.size());
+  return {hash.low64, hash.high64};
+}
+
+constexpr Bytes kLargestChecked{16'000'000'000};
+
+// The array of a file, if it is one; the bytes must outlive it.
+std::optional<NpyArray> ReadArray(const std::filesystem::path& file, std::vector<std::byte>& bytes,
+                                  Findings& findings) {
+  auto read = ReadFile(file, kLargestChecked);
+  if (!read.ok()) {
+    findings.Error(file.string(), read.status().message(), "save it with numpy.save");
+    return std::nullopt;
+  }
+  bytes = std::move(*read);
+  auto array = ParseNpy(bytes);
+  if (!array.ok()) {
+    findings.Error(file.string(), array.status().message(),
+                   "save it with numpy.save, without pickled objects");
+    return std::nullopt;
+  }
+  return *array;
+}
+
+void CheckFinite(const std::filesystem::path& file, const NpyArray& samples, Findings& findings) {
+  if (samples.type == NpyType::kUint8 || samples.shape.empty() || samples.shape[0] == 0) return;
+  const std::vector<float> values = NpyToFloats(samples);
+  const std::size_t each = values.size() / samples.shape[0];
+  std::size_t wrong = 0;
+  std::string where;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (std::isfinite(values[i])) continue;
+    if (wrong++ < 5) where += (where.empty() ? "" : ", ") + std::to_string(each == 0 ? 0 : i / each);
+  }
+  if (wrong > 0) {
+    findings.Error(file.string(),
+                   std::to_string(wrong) + " values are not finite numbers, in samples " + where +
+                       (wrong > 5 ? ", …" : ""),
+                   "leave those samples out, or fill the values in");
+  }
+}
+
+void CheckPair(const std::filesystem::path& folder, const std::string& x, const std::string& y,
+               Findings& findings) {
+  std::vector<std::byte> sample_bytes, label_bytes;
+  const auto samples = ReadArray(folder / x, sample_bytes, findings);
+  const auto labels = ReadArray(folder / y, label_bytes, findings);
+  if (samples) CheckFinite(folder / x, *samples, findings);
+  if (labels) {
+    if (const auto read = LabelsFromNpy(*labels); !read.ok()) {
+      findings.Error((folder / y).string(), read.status().message(), "labels are whole numbers from 0");
+    } else if (!read->empty()) {
+      std::vector<bool> seen(static_cast<std::size_t>(*std::ranges::max_element(*read)) + 1, false);
+      for (const std::int32_t label : *read) seen[static_cast<std::size_t>(label)] = true;
+      const auto missing = std::ranges::count(seen, false);
+      if (missing > 0) {
+        findings.Warn((folder / y).string(),
+                      std::to_string(missing) + " of the labels 0 to " + std::to_string(seen.size() - 1) +
+                          " do not occur",
+                      "number the classes without holes, from 0");
+      }
+    }
+  }
+  if (samples && labels && !samples->shape.empty() && !labels->shape.empty() &&
+      samples->shape[0] != labels->shape[0]) {
+    findings.Error(folder.string(),
+                   x + " has " + std::to_string(samples->shape[0]) + " samples and " + y + " " +
+                       std::to_string(labels->shape[0]) + " labels",
+                   "save one label for each sample");
+  }
+}
+
+// This and the next two: what is wrong with single files of a folder of its kind, beyond the first that would stop a run.
+void CheckArrays(const std::filesystem::path& folder, Findings& findings) {
+  CheckPair(folder, "X.npy", "y.npy", findings);
+  std::error_code ignored;
+  if (std::filesystem::exists(folder / "X_test.npy", ignored) ||
+      std::filesystem::exists(folder / "y_test.npy", ignored)) {
+    CheckPair(folder, "X_test.npy", "y_test.npy", findings);
+  }
+}
+
+constexpr std::size_t kMostSizesShown = 5;
+
+std::string WithoutName(const std::string& message, const std::filesystem::path& file) {
+  const std::string prefix = file.string() + ": ";
+  return message.starts_with(prefix) ? message.substr(prefix.size()) : message;
+}
+
+void CheckImages(const DataOptions& options, Findings& findings) {
+  if (!KnowsImages()) return;  // Loading says so.
+  const auto listing = ListImages(options.name, options.classes);
+  if (!listing.ok()) {
+    findings.Error("", listing.status().message(), "");
+    return;
+  }
+  std::map<std::pair<std::size_t, std::size_t>, std::pair<std::size_t, std::string>>
+      sizes;  // how many, and one of them
+  for (const auto* part : {&listing->train, &listing->test}) {
+    for (const ImageFile& file : *part) {
+      const auto image = ReadImage(file.path);
+      if (!image.ok()) {
+        findings.Error(file.path.string(), WithoutName(image.status().message(), file.path),
+                       "replace it or take it away");
+        continue;
+      }
+      auto& size = sizes[{image->height, image->width}];
+      if (size.first++ == 0) size.second = file.path.string();
+    }
+  }
+  if (sizes.size() < 2 || options.images.height > 0) return;
+  std::string found;
+  std::size_t shown = 0;
+  for (const auto& [size, files] : sizes) {
+    if (shown++ == kMostSizesShown) break;
+    found += (found.empty() ? "" : ", ") + std::to_string(size.first) + "x" + std::to_string(size.second) +
+             " (" + std::to_string(files.first) + ", e.g. " + files.second + ")";
+  }
+  if (sizes.size() > kMostSizesShown)
+    found += " and " + std::to_string(sizes.size() - kMostSizesShown) + " more";
+  findings.Error("", "pictures have " + std::to_string(sizes.size()) + " sizes (height x width): " + found,
+                 "say to which size they are to be brought: --image-size, or [data] image-size");
+}
+
+void CheckRecordings(const DataOptions& options, Findings& findings) {
+  for (SensorProblem& problem : FindSensorProblems(
+           options.name, {.name = "", .labels = options.classes, .settings = options.sensors})) {
+    if (problem.unused) {
+      findings.Warn(problem.file.string(), problem.what,
+                    "choose a shorter --window, or allow a longer --longest-gap");
+    } else {
+      findings.Error(problem.file.string(), problem.what, "correct it, or take the file away");
+    }
+  }
+}
 
 constexpr double kUneven = 10;  // So many times as large as the smallest, the largest class is worth a word.
 constexpr std::int64_t kFew = 10;  // Samples of a class.
@@ -116,26 +311,6 @@ void CheckCopies(const TrainTest& data, DataCheck& check, Findings& findings) {
 
 }  // namespace
 
-void Findings::Add(bool error, std::string where, std::string what, std::string advice) {
-  errors_ = errors_ || error;
-  auto& list = error ? error_list_ : warning_list_;
-  if (error_list_.size() + warning_list_.size() >= most_ && !(error && !warning_list_.empty())) {
-    ++left_out_;
-    return;
-  }
-  if (error_list_.size() + warning_list_.size() >= most_) {  // An error is worth more than a warning.
-    warning_list_.pop_back();
-    ++left_out_;
-  }
-  list.push_back({error, std::move(where), std::move(what), std::move(advice)});
-}
-
-void Findings::MoveTo(DataCheck& check) && {
-  check.findings = std::move(error_list_);
-  std::ranges::move(warning_list_, std::back_inserter(check.findings));
-  check.left_out = left_out_;
-}
-
 StatusOr<DataCheck> CheckData(const DataOptions& options, std::size_t most) {
   DataCheck check;
   Findings findings(most);
@@ -185,4 +360,4 @@ StatusOr<DataCheck> CheckData(const DataOptions& options, std::size_t most) {
   return check;
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline data

@@ -9,7 +9,7 @@
 #include "tributary/base/status.h"
 #include "tributary/data/load.h"
 
-namespace tributary {
+namespace tributary::inline data {
 
 // Something about data that a person should know before training on them.
 struct DataFinding {
@@ -43,4 +43,4 @@ struct DataCheck {
 // named cannot be found, or is nothing that is known: an error. At most `most` findings are kept.
 StatusOr<DataCheck> CheckData(const DataOptions& options, std::size_t most = 100);
 
-}  // namespace tributary
+}  // namespace tributary::inline data

@@ -3,7 +3,7 @@
 #include <cstring>
 #include <string>
 
-namespace tributary {
+namespace tributary::inline data {
 namespace {
 
 constexpr int kCoarseClasses = 20;
@@ -44,4 +44,4 @@ Status AppendCifar(ByteSpan bytes, CifarKind kind, CifarSamples& samples) {
   return OkStatus();
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline data

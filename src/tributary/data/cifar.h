@@ -7,7 +7,7 @@
 #include "tributary/base/file.h"
 #include "tributary/base/status.h"
 
-namespace tributary {
+namespace tributary::inline data {
 
 // The binary files of CIFAR: records of a fixed size, without a header. A record is the label and then
 // 3·32·32 bytes, channel by channel and row by row. CIFAR-100 has two labels, of which the second, finer one
@@ -27,4 +27,4 @@ int CifarClasses(CifarKind kind);
 // number of records, or a label out of range, with the byte where it stands.
 Status AppendCifar(ByteSpan bytes, CifarKind kind, CifarSamples& samples);
 
-}  // namespace tributary
+}  // namespace tributary::inline data

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tributary {
+namespace tributary::inline data {
 namespace {
 
 std::vector<std::byte> Record(std::initializer_list<int> labels, int pixel) {
@@ -62,4 +62,4 @@ TEST(CifarReader, RefusesAnythingButWholeRecords) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline data

@@ -2,10 +2,28 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "tributary/base/check.h"
 
-namespace tributary {
+namespace tributary::inline data {
+
+Origins Origins::Select(std::span<const std::uint32_t> indices) const {
+  Origins chosen{names, {}, {}};
+  for (const std::uint32_t index : indices) {
+    chosen.sources.push_back(sources[index]);
+    chosen.recorded.push_back(recorded[index]);
+  }
+  return chosen;
+}
+
+std::vector<std::uint32_t> RecordedOrder(const Origins& origins, std::span<const std::uint32_t> samples) {
+  std::vector<std::uint32_t> order(samples.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::ranges::stable_sort(order, {}, [&](std::uint32_t place) { return origins.recorded[samples[place]]; });
+  return order;
+}
+
 namespace {
 
 Status CheckShape(const Shape& shape) {
@@ -212,4 +230,4 @@ Normalisation MeasureNormalisation(const Dataset& dataset) {
   return result;
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline data

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-namespace tributary {
+namespace tributary::inline data {
 namespace {
 
 DatasetInfo Info(Shape shape, int classes, Normalisation normalisation = {}) {
@@ -94,4 +94,4 @@ TEST(MeasureNormalisation, IgnoresTheNormalisationThatIsSet) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline data

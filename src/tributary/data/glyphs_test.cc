@@ -5,9 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tributary/data/glyph_shapes.h"
-
-namespace tributary {
+namespace tributary::inline data {
 namespace {
 
 std::vector<float> Image(const Dataset& dataset, std::size_t index) {
@@ -169,4 +167,4 @@ TEST(GlyphShapes, StayInsideTheUnitCircle) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline data

@@ -6,7 +6,7 @@
 #include <limits>
 #include <string>
 
-namespace tributary {
+namespace tributary::inline data {
 namespace {
 
 // zlib's state, freed on every way out. zlib keeps a pointer back to the stream, so it must not move.
@@ -97,4 +97,4 @@ StatusOr<std::vector<std::byte>> ReadPlainOrGzip(const std::filesystem::path& pa
   return bytes;
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline data

@@ -7,7 +7,7 @@
 #include "tributary/base/file.h"
 #include "tributary/base/status.h"
 
-namespace tributary {
+namespace tributary::inline data {
 
 // The bytes that a gzip file (one or several members) holds. Refused as soon as they would be more than
 // `limit`, so a small file that unpacks to a huge one costs no more memory than that; and when the file is
@@ -18,4 +18,4 @@ StatusOr<std::vector<std::byte>> Gunzip(ByteSpan compressed, Bytes limit);
 // When there is neither, the error is kNotFound and names both.
 StatusOr<std::vector<std::byte>> ReadPlainOrGzip(const std::filesystem::path& path, Bytes limit);
 
-}  // namespace tributary
+}  // namespace tributary::inline data

@@ -6,7 +6,7 @@
 
 #include <string>
 
-namespace tributary {
+namespace tributary::inline data {
 namespace {
 
 std::string Gzip(std::string_view text) {
@@ -89,4 +89,4 @@ TEST(ReadPlainOrGzip, PrefersThePlainFileAndNamesBothWhenThereIsNone) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline data

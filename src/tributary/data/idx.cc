@@ -4,7 +4,7 @@
 #include <cstring>
 #include <string>
 
-namespace tributary {
+namespace tributary::inline data {
 namespace {
 
 constexpr std::size_t kMagicBytes = 4;
@@ -98,4 +98,4 @@ StatusOr<Dataset> DatasetFromIdx(DatasetInfo info, ByteSpan images_file, ByteSpa
   return Dataset::Make(std::move(info), std::move(values), std::move(classes));
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline data

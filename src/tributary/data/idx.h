@@ -6,7 +6,7 @@
 #include "tributary/base/status.h"
 #include "tributary/data/dataset.h"
 
-namespace tributary {
+namespace tributary::inline data {
 
 // The IDX format of MNIST and its relatives: two zero bytes, a type, a rank, the sides as big-endian 32-bit
 // numbers, then the values. Only unsigned bytes are read. Nothing is copied: what is returned views the bytes
@@ -27,4 +27,4 @@ StatusOr<ByteSpan> ParseIdxLabels(ByteSpan bytes);
 // A one-channel data set of an images file and its labels file. The shape in `info` is set from the images.
 StatusOr<Dataset> DatasetFromIdx(DatasetInfo info, ByteSpan images, ByteSpan labels);
 
-}  // namespace tributary
+}  // namespace tributary::inline data

@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace tributary {
+namespace tributary::inline data {
 namespace {
 
 using std::string_literals::operator""s;
@@ -104,4 +104,4 @@ TEST(IdxReader, RefusesLabelsThatDoNotFitTheImages) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline data

@@ -7,7 +7,7 @@
 #include "tributary/base/file.h"
 #include "tributary/base/status.h"
 
-namespace tributary {
+namespace tributary::inline data {
 
 // A picture: row by row, the channels of a pixel together. One channel is grey, three are red, green and blue.
 struct Image {
@@ -44,4 +44,4 @@ Image WithChannels(Image image, std::size_t channels);
 // over what a pixel stands for when it becomes smaller (the same numbers as Pillow's BILINEAR).
 Image Resized(const Image& image, std::size_t width, std::size_t height);
 
-}  // namespace tributary
+}  // namespace tributary::inline data

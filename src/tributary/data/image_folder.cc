@@ -9,7 +9,7 @@
 #include "tributary/base/distributions.h"
 #include "tributary/base/file.h"
 
-namespace tributary {
+namespace tributary::inline data {
 namespace {
 
 using std::filesystem::path;
@@ -26,31 +26,9 @@ bool IsImageName(const path& name) {
   return extension == ".png" || extension == ".jpg" || extension == ".jpeg";
 }
 
-// In the order of their bytes, so that nothing depends on the file system or the language.
-StatusOr<std::vector<path>> ListEntries(const path& folder, bool folders, std::size_t most) {
-  std::vector<path> found;
-  std::error_code error;
-  auto entry = std::filesystem::directory_iterator(folder, error);
-  for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
-    std::error_code ignored;
-    const path& name = entry->path();
-    const bool wanted =
-        folders ? entry->is_directory(ignored) : IsImageName(name) && entry->is_regular_file(ignored);
-    if (!wanted || name.filename().string().starts_with('.')) continue;
-    if (found.size() == most) {
-      return ResourceExhausted(folder.string() + " holds more than " + std::to_string(most) +
-                               (folders ? " folders" : " pictures") + ", the most that are read");
-    }
-    found.push_back(name);
-  }
-  if (error) return SystemError("cannot list", folder, error.value());
-  std::ranges::sort(found, {}, [](const path& name) { return name.filename().string(); });
-  return found;
-}
-
 // The folders that hold pictures.
 StatusOr<std::vector<path>> ClassFolders(const path& folder) {
-  TRIBUTARY_ASSIGN_OR_RETURN(std::vector<path> folders, ListEntries(folder, true, kMostImageClasses));
+  TRIBUTARY_ASSIGN_OR_RETURN(std::vector<path> folders, ListFolders(folder, kMostImageClasses));
   std::erase_if(folders, [](const path& inner) {
     std::error_code error;
     auto entry = std::filesystem::directory_iterator(inner, error);
@@ -76,7 +54,8 @@ std::optional<std::pair<path, path>> Division(const path& folder) {
 }
 
 Status AppendFolder(const path& folder, std::int32_t label, std::vector<ImageFile>& files) {
-  TRIBUTARY_ASSIGN_OR_RETURN(std::vector<path> names, ListEntries(folder, false, kMostImages - files.size()));
+  TRIBUTARY_ASSIGN_OR_RETURN(std::vector<path> names,
+                             ListFiles(folder, kMostImages - files.size(), "pictures", IsImageName));
   for (path& name : names) files.push_back({std::move(name), label});
   return OkStatus();
 }
@@ -275,4 +254,4 @@ StatusOr<TrainTest> LoadImageFolder(const path& folder, const std::vector<std::s
                    std::move(testing).WithNormalisation(normalisation)};
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline data

@@ -7,10 +7,10 @@
 
 #include "tributary/base/status.h"
 #include "tributary/data/dataset.h"
-#include "tributary/data/folder_options.h"
+#include "tributary/data/folder.h"
 #include "tributary/data/image.h"
 
-namespace tributary {
+namespace tributary::inline data {
 
 // A picture of a folder, and its class.
 struct ImageFile {
@@ -48,4 +48,4 @@ StatusOr<TrainTest> LoadImageFolder(const std::filesystem::path& folder,
                                     const std::vector<std::string>& classes, const ImageSettings& settings,
                                     std::uint64_t seed);
 
-}  // namespace tributary
+}  // namespace tributary::inline data

@@ -3,13 +3,14 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 #include <set>
 
 #include "tributary/data/load.h"
 #include "tributary/data/testing_images.h"
 
-namespace tributary {
+namespace tributary::inline data {
 namespace {
 
 using namespace testing;
@@ -165,4 +166,4 @@ TEST_F(ImageFolder, IsRecognisedAmongOtherFolders) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline data

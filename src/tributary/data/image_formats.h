@@ -2,7 +2,7 @@
 
 #include "tributary/data/image.h"
 
-namespace tributary {
+namespace tributary::inline data {
 
 // The decoders behind DecodeImage, each on the library of its format.
 StatusOr<Image> DecodePng(ByteSpan bytes, const ImageLimits& limits);
@@ -11,4 +11,4 @@ StatusOr<Image> DecodeJpeg(ByteSpan bytes, const ImageLimits& limits);
 // What a heading claims, before memory is taken for it.
 Status CheckImageSize(std::size_t width, std::size_t height, const ImageLimits& limits);
 
-}  // namespace tributary
+}  // namespace tributary::inline data

@@ -4,7 +4,7 @@
 
 #include "tributary/data/testing_images.h"
 
-namespace tributary {
+namespace tributary::inline data {
 namespace {
 
 using namespace testing;
@@ -102,4 +102,4 @@ TEST(Resized, KeepsWhatIsEverywhereTheSame) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline data

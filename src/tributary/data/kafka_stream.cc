@@ -1,13 +1,11 @@
-#include "tributary/data/kafka_stream.h"
-
 #include <algorithm>
 #include <array>
 
-#include "tributary/data/kafka_client.h"
+#include "tributary/data/kafka.h"
 #include "tributary/data/record.h"
-#include "tributary/data/stream_status.h"
+#include "tributary/data/stream.h"
 
-namespace tributary {
+namespace tributary::inline data {
 namespace {
 
 using kafka::At;
@@ -209,4 +207,4 @@ StatusOr<TopicRange> QueryKafkaTopic(const BrokerStreamOptions& options, Duratio
   }
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline data

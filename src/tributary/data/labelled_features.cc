@@ -7,7 +7,7 @@
 #include "tributary/data/npy_folder.h"
 #include "tributary/policy/partitioning/principal_components.h"
 
-namespace tributary {
+namespace tributary::inline data {
 namespace {
 
 constexpr Bytes kLargestFeatureFile{16'000'000'000};
@@ -92,4 +92,4 @@ StatusOr<LabelledFeatures> FeaturesOfDataset(const Dataset& dataset, const Featu
   return made;
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline data

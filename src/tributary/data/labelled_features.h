@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "tributary/base/file.h"
+#include "tributary/base/parallel_for.h"
 #include "tributary/base/status.h"
 #include "tributary/data/dataset.h"
-#include "tributary/policy/compression/parallel_for.h"
 #include "tributary/policy/partitioning/features.h"
 
-namespace tributary {
+namespace tributary::inline data {
 
 // What samples look like and which class each belongs to, as policy/partitioning divides them.
 struct LabelledFeatures {
@@ -44,4 +44,4 @@ StatusOr<FeatureChoice> ParseFeatureChoice(std::string_view text);
 StatusOr<LabelledFeatures> FeaturesOfDataset(const Dataset& dataset, const FeatureChoice& choice,
                                              std::uint64_t seed, const ParallelFor& parallel = RunInOrder);
 
-}  // namespace tributary
+}  // namespace tributary::inline data

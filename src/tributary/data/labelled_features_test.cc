@@ -6,7 +6,7 @@
 
 #include "tributary/data/npy.h"
 
-namespace tributary {
+namespace tributary::inline data {
 namespace {
 
 using Sides = std::vector<std::size_t>;
@@ -84,4 +84,4 @@ TEST(FeaturesOfDataset, AreItsValuesOrTheirComponents) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline data

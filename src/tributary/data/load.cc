@@ -13,7 +13,7 @@
 #include "tributary/data/npy_folder.h"
 #include "tributary/data/sensor_folder.h"
 
-namespace tributary {
+namespace tributary::inline data {
 namespace {
 
 using std::filesystem::path;
@@ -283,4 +283,4 @@ StatusOr<TrainTest> LoadData(const DataOptions& options) {
                    Limit(std::move(data.test), options.test_limit, options.seed, "limit-test")};
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline data

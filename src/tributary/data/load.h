@@ -10,9 +10,9 @@
 
 #include "tributary/base/status.h"
 #include "tributary/data/dataset.h"
-#include "tributary/data/folder_options.h"
+#include "tributary/data/folder.h"
 
-namespace tributary {
+namespace tributary::inline data {
 
 // Which data to train on.
 struct DataOptions {
@@ -58,4 +58,4 @@ std::vector<std::string> DatasetNames();
 // A missing file is reported with the place it was looked for and how to name another.
 StatusOr<TrainTest> LoadData(const DataOptions& options);
 
-}  // namespace tributary
+}  // namespace tributary::inline data

@@ -10,7 +10,7 @@
 #include "tributary/data/npy.h"
 #include "tributary/data/npy_folder.h"
 
-namespace tributary {
+namespace tributary::inline data {
 namespace {
 
 using std::string_literals::operator""s;
@@ -176,4 +176,4 @@ TEST_F(LoadTest, RefusesArraysThatAreNoDataSet) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline data

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace tributary {
+namespace tributary::inline data {
 namespace {
 
 constexpr Bytes kMostInMemory{16'000'000};
@@ -104,4 +104,4 @@ void MqttInbox::Commit(std::int64_t position) {
   if (spool_) (void)spool_->Release(position);
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline data

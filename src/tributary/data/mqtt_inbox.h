@@ -4,11 +4,10 @@
 #include <optional>
 
 #include "tributary/data/record.h"
-#include "tributary/data/sample_format.h"
 #include "tributary/data/spool.h"
 #include "tributary/data/stream.h"
 
-namespace tributary {
+namespace tributary::inline data {
 
 // What becomes of the messages of an MQTT topic: numbered, duplicates dropped, gaps counted, kept in the spool until they
 // are committed. Knows nothing of connections. For one thread; the stream guards it.
@@ -47,4 +46,4 @@ class MqttInbox {
   std::string why_full_;
 };
 
-}  // namespace tributary
+}  // namespace tributary::inline data

@@ -4,7 +4,7 @@
 
 #include <cstdlib>
 
-namespace tributary {
+namespace tributary::inline data {
 namespace {
 
 class MqttInboxTest : public testing::Test {
@@ -113,4 +113,4 @@ TEST_F(MqttInboxTest, WorksInMemoryAlone) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline data

@@ -2,14 +2,146 @@
 
 #include <array>
 #include <bit>
+#include <charconv>
+#include <cmath>
+#include <cstddef>
 #include <cstring>
+#include <limits>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "tributary/base/check.h"
-#include "tributary/data/npy_header.h"
+#include "tributary/base/status.h"
 
-namespace tributary {
+namespace tributary::inline data {
 namespace {
+
+constexpr std::size_t kNpyMostDimensions = 8;
+
+// What the text of a .npy header says: a Python dictionary with exactly these three keys, in any order.
+struct NpyHeader {
+  std::string type;  // "<f4", "|u1", …: not judged here.
+  bool fortran_order = false;
+  std::vector<std::size_t> shape;
+};
+
+// A reader for the small part of Python that NumPy writes. Every step moves forward or fails. `offset` is where the text
+// stands in its file; errors give bytes counted from there.
+class HeaderReader {
+ public:
+  HeaderReader(std::string_view text, std::size_t offset) : text_(text), offset_(offset) {}
+
+  StatusOr<NpyHeader> Read() {
+    NpyHeader header;
+    bool seen[3] = {};
+    TRIBUTARY_RETURN_IF_ERROR(Expect('{'));
+    while (!Accept('}')) {
+      TRIBUTARY_ASSIGN_OR_RETURN(const std::string key, String("a key"));
+      TRIBUTARY_RETURN_IF_ERROR(Expect(':'));
+      std::size_t which = 0;
+      if (key == "descr") {
+        if (Peek() == '[') return Fail("a plain type; arrays of structures are not read");
+        TRIBUTARY_ASSIGN_OR_RETURN(header.type, String("a type"));
+      } else if (key == "fortran_order") {
+        which = 1;
+        TRIBUTARY_ASSIGN_OR_RETURN(header.fortran_order, Boolean());
+      } else if (key == "shape") {
+        which = 2;
+        TRIBUTARY_ASSIGN_OR_RETURN(header.shape, Tuple());
+      } else {
+        return Fail("the value of 'descr', 'fortran_order' or 'shape', but the key before is '" + key + "'");
+      }
+      if (seen[which]) return Fail("each key once, but '" + key + "' is given twice");
+      seen[which] = true;
+      if (!Accept(',') && Peek() != '}') return Fail("',' or '}'");
+    }
+    if (!seen[0] || !seen[1] || !seen[2]) return Fail("'descr', 'fortran_order' and 'shape' before the end");
+    SkipSpace();
+    if (at_ != text_.size()) return Fail("nothing but spaces after '}'");
+    return header;
+  }
+
+ private:
+  static bool IsSpace(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
+  void SkipSpace() {
+    while (at_ < text_.size() && IsSpace(text_[at_])) ++at_;
+  }
+  // The next character after spaces, or 0 at the end.
+  char Peek() {
+    SkipSpace();
+    return at_ < text_.size() ? text_[at_] : '\0';
+  }
+  bool Accept(char c) {
+    if (at_ >= text_.size() || Peek() != c) return false;
+    ++at_;
+    return true;
+  }
+  Status Expect(char c) { return Accept(c) ? OkStatus() : Fail(std::string("'") + c + "'"); }
+
+  Status Fail(const std::string& expected) {
+    SkipSpace();
+    std::string found = at_ < text_.size() ? "'" : "the end of the header";
+    if (at_ < text_.size()) {
+      const char c = text_[at_];
+      found +=
+          c >= ' ' && c <= '~' ? std::string(1, c) : "\\" + std::to_string(static_cast<unsigned char>(c));
+      found += "'";
+    }
+    return Corrupt("the header at byte " + std::to_string(offset_ + at_) + " must have " + expected +
+                   "; found " + found);
+  }
+
+  StatusOr<std::string> String(const std::string& what) {
+    const char quote = Peek();
+    if (quote != '\'' && quote != '"') return Fail(what + " in quotes");
+    const std::size_t end = text_.find(quote, at_ + 1);
+    constexpr std::size_t kLongest = 64;
+    if (end == std::string_view::npos || end - at_ > kLongest) return Fail(what + " in quotes");
+    std::string content(text_.substr(at_ + 1, end - at_ - 1));
+    for (const char c : content) {
+      // Also keeps strange bytes out of later messages.
+      if (c < ' ' || c > '~' || c == '\\') return Fail(what + " of plain characters");
+    }
+    at_ = end + 1;
+    return content;
+  }
+
+  StatusOr<bool> Boolean() {
+    SkipSpace();
+    for (const bool value : {false, true}) {
+      const std::string_view word = value ? "True" : "False";
+      if (text_.substr(at_, word.size()) != word) continue;
+      at_ += word.size();
+      return value;
+    }
+    return Fail("True or False");
+  }
+
+  StatusOr<std::vector<std::size_t>> Tuple() {
+    std::vector<std::size_t> sides;
+    TRIBUTARY_RETURN_IF_ERROR(Expect('('));
+    while (!Accept(')')) {
+      if (sides.size() == kNpyMostDimensions) {
+        return Fail("at most " + std::to_string(kNpyMostDimensions) + " dimensions");
+      }
+      SkipSpace();
+      std::size_t side = 0;
+      const auto [rest, error] = std::from_chars(text_.data() + at_, text_.data() + text_.size(), side);
+      if (error != std::errc()) return Fail("a whole number below 2^64");
+      at_ = static_cast<std::size_t>(rest - text_.data());
+      sides.push_back(side);
+      // (5) is a number in Python, (5,) a tuple of one.
+      if (!Accept(',') && (Peek() != ')' || sides.size() == 1)) return Fail("','");
+    }
+    return sides;
+  }
+
+  std::string_view text_;
+  std::size_t offset_;
+  std::size_t at_ = 0;
+};
 
 constexpr std::string_view kMagic = "\x93NUMPY";
 
@@ -116,7 +248,7 @@ StatusOr<NpyArray> ParseNpy(ByteSpan bytes) {
   TRIBUTARY_ASSIGN_OR_RETURN(const auto located, LocateHeader(bytes));
   const auto [begin, length] = located;
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()) + begin, length);
-  TRIBUTARY_ASSIGN_OR_RETURN(NpyHeader header, ParseNpyHeader(text, begin));
+  TRIBUTARY_ASSIGN_OR_RETURN(NpyHeader header, HeaderReader(text, begin).Read());
   TRIBUTARY_ASSIGN_OR_RETURN(const TypeInfo info, FindType(header.type));
   if (header.fortran_order && header.shape.size() > 1) {
     return Corrupt("the values lie in Fortran order; save with numpy.ascontiguousarray first");
@@ -165,4 +297,115 @@ Status WriteNpy(const std::filesystem::path& path, std::span<const std::size_t> 
   return WriteFileAtomically(path, std::array<ByteSpan, 1>{bytes});
 }
 
-}  // namespace tributary
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "values are read as they lie in the file");
+
+// IEEE half precision: 1 sign, 5 exponent, 10 fraction bits. Every one is exact as a float.
+struct Half {
+  std::uint16_t bits = 0;
+
+  explicit operator double() const {
+    const double sign = (bits & 0x8000U) != 0 ? -1.0 : 1.0;
+    const int exponent = bits >> 10 & 0x1f, fraction = bits & 0x3ff;
+    if (exponent == 0x1f) {
+      return fraction == 0 ? sign * std::numeric_limits<double>::infinity()
+                           : std::numeric_limits<double>::quiet_NaN();
+    }
+    return sign * (exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(fraction + 1024, exponent - 25));
+  }
+};
+
+float ToFloat(double value) {
+  // A double too large for a float is undefined in the language, though not in IEEE 754.
+  constexpr double kMost = std::numeric_limits<float>::max();
+  if (std::abs(value) > kMost && std::isfinite(value)) {
+    return std::copysign(std::numeric_limits<float>::infinity(), static_cast<float>(value > 0 ? 1 : -1));
+  }
+  return static_cast<float>(value);
+}
+
+// Calls `function` with each value in turn, until it returns false.
+template <typename T, typename Function>
+void ForEachOf(const NpyArray& array, const Function& function) {
+  for (std::size_t i = 0; i < array.count; ++i) {
+    T value;  // The values may lie on any address.
+    std::memcpy(&value, array.bytes.data() + i * sizeof(T), sizeof(T));
+    if (!function(value)) return;
+  }
+}
+
+template <typename Function>
+void ForEach(const NpyArray& array, const Function& function) {
+  switch (array.type) {
+    case NpyType::kUint8:
+      return ForEachOf<std::uint8_t>(array, function);
+    case NpyType::kUint16:
+      return ForEachOf<std::uint16_t>(array, function);
+    case NpyType::kUint32:
+      return ForEachOf<std::uint32_t>(array, function);
+    case NpyType::kUint64:
+      return ForEachOf<std::uint64_t>(array, function);
+    case NpyType::kInt8:
+      return ForEachOf<std::int8_t>(array, function);
+    case NpyType::kInt16:
+      return ForEachOf<std::int16_t>(array, function);
+    case NpyType::kInt32:
+      return ForEachOf<std::int32_t>(array, function);
+    case NpyType::kInt64:
+      return ForEachOf<std::int64_t>(array, function);
+    case NpyType::kFloat16:
+      return ForEachOf<Half>(array, function);
+    case NpyType::kFloat32:
+      return ForEachOf<float>(array, function);
+    case NpyType::kFloat64:
+      return ForEachOf<double>(array, function);
+  }
+  TRIBUTARY_CHECK(false);
+}
+
+// Whether the value is a whole number of 64 bits, and if so which.
+template <typename T>
+bool ToInteger(T value, std::int64_t& integer) {
+  if constexpr (std::is_integral_v<T>) {
+    if (!std::in_range<std::int64_t>(value)) return false;
+    integer = static_cast<std::int64_t>(value);
+  } else {
+    const auto number = static_cast<double>(value);
+    // −2^63 is a double exactly and fits; 2^63 does not. NaN fails both.
+    if (!(number >= -0x1p63 && number < 0x1p63) || number != std::floor(number)) return false;
+    integer = static_cast<std::int64_t>(number);
+  }
+  return true;
+}
+
+}  // namespace
+
+std::vector<float> NpyToFloats(const NpyArray& array) {
+  std::vector<float> values;
+  values.reserve(array.count);
+  ForEach(array, [&](auto value) {
+    values.push_back(ToFloat(static_cast<double>(value)));
+    return true;
+  });
+  return values;
+}
+
+StatusOr<std::vector<std::int64_t>> NpyToIntegers(const NpyArray& array) {
+  std::vector<std::int64_t> values;
+  values.reserve(array.count);
+  ForEach(array, [&](auto value) {
+    std::int64_t integer = 0;
+    if (!ToInteger(value, integer)) return false;
+    values.push_back(integer);
+    return true;
+  });
+  if (values.size() != array.count) {
+    return Corrupt("value " + std::to_string(values.size()) + " of " + std::to_string(array.count) + " (" +
+                   std::string(NpyTypeName(array.type)) +
+                   ") is not a whole number between -2^63 and 2^63 - 1");
+  }
+  return values;
+}
+
+}  // namespace tributary::inline data

@@ -10,7 +10,7 @@
 #include "tributary/base/file.h"
 #include "tributary/base/status.h"
 
-namespace tributary {
+namespace tributary::inline data {
 
 // NumPy's .npy files: versions 1, 2 and 3 of the header; little-endian integers and floating-point numbers; C
 // order; at most eight dimensions. Anything else (objects, structures, Fortran order, big-endian) is refused
@@ -60,4 +60,4 @@ Status WriteNpy(const std::filesystem::path& path, std::span<const std::size_t> 
 Status WriteNpy(const std::filesystem::path& path, std::span<const std::size_t> shape,
                 std::span<const std::int64_t> values);
 
-}  // namespace tributary
+}  // namespace tributary::inline data

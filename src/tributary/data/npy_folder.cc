@@ -8,7 +8,7 @@
 #include "tributary/base/distributions.h"
 #include "tributary/data/npy.h"
 
-namespace tributary {
+namespace tributary::inline data {
 namespace {
 
 using std::filesystem::path;
@@ -137,4 +137,4 @@ StatusOr<TrainTest> LoadNpyFolder(const path& folder, std::uint64_t seed) {
   return TrainTest{finish(std::move(both->train)), finish(std::move(both->test))};
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline data

@@ -10,7 +10,7 @@
 #include "tributary/data/dataset.h"
 #include "tributary/data/npy.h"
 
-namespace tributary {
+namespace tributary::inline data {
 
 // A data set from one array of samples and one of labels, as .npy files.
 //
@@ -28,4 +28,4 @@ StatusOr<std::vector<std::int32_t>> LabelsFromNpy(const NpyArray& array);
 // part.
 StatusOr<TrainTest> LoadNpyFolder(const std::filesystem::path& folder, std::uint64_t seed);
 
-}  // namespace tributary
+}  // namespace tributary::inline data

@@ -7,7 +7,7 @@
 #include <limits>
 #include <string>
 
-namespace tributary {
+namespace tributary::inline data {
 namespace {
 
 using std::string_literals::operator""s;
@@ -182,4 +182,4 @@ TEST(NpyWriter, RoundTripsAndAlignsTheValues) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline data

@@ -4,7 +4,7 @@
 
 #include "tributary/base/check.h"
 
-namespace tributary {
+namespace tributary::inline data {
 namespace {
 
 constexpr std::size_t kAtOnce = 1024;
@@ -76,4 +76,4 @@ void PolledStream::Forget(std::int64_t below) {
   }
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline data

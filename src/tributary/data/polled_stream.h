@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "tributary/data/arrivals.h"
-#include "tributary/data/sample_format.h"
+#include "tributary/data/record.h"
 #include "tributary/data/stream.h"
 
-namespace tributary {
+namespace tributary::inline data {
 
 // A stream on a virtual clock, looked into ahead of time: when its samples will arrive, and what they are. They are counted
 // from 0, whatever their positions. A sample arrives when it says it was produced, but never before an earlier one.
@@ -45,4 +45,4 @@ class PolledStream : public ArrivalTimes {
   std::vector<StreamSample> news_;
 };
 
-}  // namespace tributary
+}  // namespace tributary::inline data

@@ -5,7 +5,7 @@
 #include "tributary/base/rng.h"
 #include "tributary/data/replay_stream.h"
 
-namespace tributary {
+namespace tributary::inline data {
 namespace {
 
 using namespace std::chrono_literals;
@@ -98,4 +98,4 @@ TEST(PolledStream, SaysWhichSampleDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline data

@@ -1,15 +1,66 @@
 #pragma once
 
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "tributary/base/file.h"
 #include "tributary/base/status.h"
 #include "tributary/base/units.h"
-#include "tributary/data/sample_format.h"
-#include "tributary/data/stream_sample.h"
+#include "tributary/data/dataset.h"
 
-namespace tributary {
+namespace tributary::inline data {
+
+// How one value of a sample is held: as in Dataset, a byte stands for 0 … 1 in steps of 1/255, a float for itself.
+enum class SampleElement : std::uint8_t { kByte = 0, kFloat = 1 };
+
+inline std::int64_t SizeOf(SampleElement element) {
+  return element == SampleElement::kByte ? 1 : static_cast<std::int64_t>(sizeof(float));
+}
+
+// One labelled sample that a stream has brought.
+struct StreamSample {
+  // Its place in the stream: an offset (Kafka), a sequence number (MQTT) or an index (replay). Strictly growing, with
+  // holes where something could not be decoded or was lost.
+  std::int64_t position = 0;
+  std::int32_t label = 0;
+  SampleElement element = SampleElement::kByte;
+  // When it was produced, by its producer's clock: since 1970 from a broker, on the stream's own clock from a replay.
+  std::chrono::nanoseconds produced{0};
+  // The values channel by channel and row by row, little-endian.
+  std::vector<std::byte> payload;
+
+  Bytes bytes() const { return {static_cast<std::int64_t>(payload.size())}; }
+  friend bool operator==(const StreamSample&, const StreamSample&) = default;
+};
+
+// What every sample of a stream must look like: what the network was built for. A sample that differs is not used.
+struct SampleFormat {
+  Shape shape;
+  SampleElement element = SampleElement::kByte;
+  int classes = 0;
+
+  Bytes bytes() const { return {shape.elements() * SizeOf(element)}; }
+  friend bool operator==(const SampleFormat&, const SampleFormat&) = default;
+};
+
+// How the samples of a data set travel: as they are held.
+SampleFormat FormatOf(const Dataset& dataset);
+
+// Whether a sample may be trained on: the right kind and number of values, all finite, and a label that the network has
+// an output for. The error says what was found and what is needed.
+Status CheckFits(const SampleFormat& format, const StreamSample& sample);
+
+// A sample of a data set, as it travels.
+StreamSample SampleOf(const Dataset& dataset, std::size_t index);
+
+// The samples as a data set, in this order, so that batches are gathered from a stream as from anything else. Refused
+// if one does not fit.
+StatusOr<Dataset> DatasetOfSamples(DatasetInfo info, SampleElement element,
+                                   std::span<const StreamSample> samples);
 
 // A sample as a broker carries it: a heading of 40 bytes and the values. Numbers are little-endian.
 //
@@ -44,4 +95,4 @@ void AppendRecord(const StreamSample& sample, std::vector<std::byte>& records);
 // Any bytes give samples that fit, appended, or an error; then some may have been appended.
 Status ReadRecords(const SampleFormat& format, ByteSpan records, std::vector<StreamSample>& samples);
 
-}  // namespace tributary
+}  // namespace tributary::inline data

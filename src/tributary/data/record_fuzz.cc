@@ -4,7 +4,6 @@
 
 #include "tributary/base/check.h"
 #include "tributary/data/record.h"
-#include "tributary/data/sample_format.h"
 
 // Whatever is read as a record is written back to the very same bytes, and what fits becomes a data set.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -5,9 +5,7 @@
 #include <cstring>
 #include <limits>
 
-#include "tributary/data/sample_format.h"
-
-namespace tributary {
+namespace tributary::inline data {
 namespace {
 
 std::vector<std::byte> BytesOf(std::vector<float> values) {
@@ -104,4 +102,4 @@ TEST(SampleFormat, MakesADataSetOfSamples) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline data

@@ -4,11 +4,11 @@
 
 #include "tributary/base/check.h"
 #include "tributary/data/batches.h"
-#include "tributary/data/origins.h"
-#include "tributary/data/sample_format.h"
-#include "tributary/data/stream_status.h"
+#include "tributary/data/dataset.h"
+#include "tributary/data/record.h"
+#include "tributary/data/stream.h"
 
-namespace tributary {
+namespace tributary::inline data {
 namespace {
 
 class ReplayStream : public Stream {
@@ -107,4 +107,4 @@ std::unique_ptr<Stream> MakeReplayStream(std::shared_ptr<const Dataset> dataset,
   return std::make_unique<ReplayStream>(std::move(dataset), std::move(part), std::move(playback), options);
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline data

@@ -9,7 +9,7 @@
 #include "tributary/data/dataset.h"
 #include "tributary/data/stream.h"
 
-namespace tributary {
+namespace tributary::inline data {
 
 // Which of `samples` samples the one at `position` of an endless stream over them is.
 class ReplayOrder {
@@ -52,4 +52,4 @@ std::unique_ptr<Stream> MakeReplayStream(std::shared_ptr<const Dataset> dataset,
                                          std::vector<std::uint32_t> part, Playback playback,
                                          const ReplayOptions& options = {});
 
-}  // namespace tributary
+}  // namespace tributary::inline data

@@ -6,7 +6,7 @@
 
 #include "tributary/data/glyphs.h"
 
-namespace tributary {
+namespace tributary::inline data {
 namespace {
 
 using namespace std::chrono_literals;
@@ -96,4 +96,4 @@ TEST_F(ReplayStreamTest, EndsAndSaysSoOnce) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline data

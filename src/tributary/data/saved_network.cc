@@ -5,7 +5,7 @@
 
 #include "tributary/model/graph_text.h"
 
-namespace tributary {
+namespace tributary::inline data {
 namespace {
 
 // All under one name, so that files with metadata of others' pass by unharmed.
@@ -91,4 +91,4 @@ StatusOr<std::optional<SavedNetwork>> FromMetadata(const Metadata& metadata) {
   return std::optional<SavedNetwork>(std::move(network));
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline data

@@ -9,7 +9,7 @@
 #include "tributary/model/weights_file.h"
 #include "tributary/model/zoo.h"
 
-namespace tributary {
+namespace tributary::inline data {
 
 // What a weights file says about the network in it, besides the weights: enough to build it again and to feed it the
 // numbers it was trained on.
@@ -25,4 +25,4 @@ Metadata ToMetadata(const SavedNetwork& network);
 // Reads it back. Nothing where the file was not written by this program; an error where it was, but makes no sense.
 StatusOr<std::optional<SavedNetwork>> FromMetadata(const Metadata& metadata);
 
-}  // namespace tributary
+}  // namespace tributary::inline data

@@ -4,7 +4,7 @@
 
 #include "tributary/model/model.h"
 
-namespace tributary {
+namespace tributary::inline data {
 namespace {
 
 TEST(SavedNetwork, ComesBackFromItsMetadata) {
@@ -97,4 +97,4 @@ TEST(SavedNetwork, OthersFilesAreNotOursAndBrokenOnesAreRefused) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline data

@@ -10,7 +10,7 @@
 #include "tributary/base/clock.h"
 #include "tributary/base/status.h"
 
-namespace tributary {
+namespace tributary::inline data {
 
 // What a file of readings must hold.
 struct SensorCsvOptions {
@@ -47,4 +47,28 @@ struct SensorRecording {
 // columns, 65,536 bytes a line, 1,000 labels of 64 bytes; the memory taken is bounded by the size of the text.
 StatusOr<SensorRecording> ParseSensorCsv(std::string_view text, const SensorCsvOptions& options = {});
 
-}  // namespace tributary
+// How a recording is cut into samples.
+struct WindowOptions {
+  // Rows in a window, and from the start of one to the start of the next. Rows are counted and not time: sensors read at
+  // a steady rate, but hand readings over in bunches that share a time stamp. Both at least 1.
+  std::size_t length = 100;
+  std::size_t hop = 25;
+  // Rows that lie further apart than this do not belong together: no window holds both.
+  Duration longest_gap = std::chrono::milliseconds(250);
+  // A window has the label that at least so large a share of its rows has; one without such a label is left out. Above a
+  // half, so that there is at most one, and at most 1.
+  double majority = 0.6;
+  friend bool operator==(const WindowOptions&, const WindowOptions&) = default;
+};
+
+struct SensorWindow {
+  std::size_t first = 0;   // row
+  std::int32_t label = 0;  // as in the recording
+  TimePoint complete{0};   // time of its last row
+  friend bool operator==(const SensorWindow&, const SensorWindow&) = default;
+};
+
+// The windows of a recording, in the order of time. They start at its first row, and anew after each gap.
+std::vector<SensorWindow> CutWindows(const SensorRecording& recording, const WindowOptions& options);
+
+}  // namespace tributary::inline data

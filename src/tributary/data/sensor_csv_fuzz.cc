@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "tributary/base/check.h"
-#include "tributary/data/sensor_windows.h"
+#include "tributary/data/sensor_csv.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace tributary;

@@ -7,7 +7,7 @@
 #include "tributary/base/check.h"
 #include "tributary/base/file.h"
 
-namespace tributary {
+namespace tributary::inline data {
 namespace {
 
 using std::filesystem::path;
@@ -19,26 +19,8 @@ constexpr Bytes kLargestTotal{4'000'000'000};
 constexpr std::size_t kMostClasses = 1'000;
 constexpr std::size_t kMostValues = 2'000'000'000;  // Floats: 8 GB.
 
-// In the order of their names, so that nothing depends on the file system.
-StatusOr<std::vector<path>> List(const path& folder, bool folders, std::size_t most) {
-  std::vector<path> found;
-  std::error_code error;
-  auto entry = std::filesystem::directory_iterator(folder, error);
-  for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
-    std::error_code ignored;
-    const path& name = entry->path();
-    const bool wanted = folders ? entry->is_directory(ignored)
-                                : name.extension() == ".csv" && entry->is_regular_file(ignored);
-    if (!wanted || name.filename().string().starts_with('.')) continue;
-    if (found.size() == most) {
-      return ResourceExhausted(folder.string() + " holds more than " + std::to_string(most) +
-                               (folders ? " folders" : " files") + ", the most that are read");
-    }
-    found.push_back(name);
-  }
-  if (error) return SystemError("cannot list", folder, error.value());
-  std::ranges::sort(found);
-  return found;
+StatusOr<std::vector<path>> ListRecordings(const path& folder, std::size_t most) {
+  return ListFiles(folder, most, "files", [](const path& name) { return name.extension() == ".csv"; });
 }
 
 // "sw" of s01_03_sw.csv; empty if the name does not end so.
@@ -74,7 +56,7 @@ StatusOr<std::vector<File>> ReadFiles(const std::vector<path>& folders, const Se
   Bytes total{0};
   SensorCsvOptions csv = CsvOptions(options);
   for (std::size_t i = 0; i < folders.size(); ++i) {
-    TRIBUTARY_ASSIGN_OR_RETURN(const auto names, List(folders[i], false, kMostFiles - files.size()));
+    TRIBUTARY_ASSIGN_OR_RETURN(const auto names, ListRecordings(folders[i], kMostFiles - files.size()));
     for (const path& name : names) {
       TRIBUTARY_ASSIGN_OR_RETURN(const auto bytes, ReadFile(name, kLargestRecording));
       total += Bytes{static_cast<std::int64_t>(bytes.size())};
@@ -155,19 +137,19 @@ StatusOr<Dataset> MakePart(const DatasetInfo& info, Samples samples, const std::
 }  // namespace
 
 bool IsSensorFolder(const path& folder) {
-  const auto folders = List(folder, true, kMostFolders);
+  const auto folders = ListFolders(folder, kMostFolders);
   if (!folders.ok()) return false;
   return std::ranges::any_of(*folders, [](const path& inner) {
-    const auto files = List(inner, false, kMostFiles);
+    const auto files = ListRecordings(inner, kMostFiles);
     return files.ok() && !files->empty();
   });
 }
 
 StatusOr<TrainTest> LoadSensorFolder(const path& folder, const SensorFolderOptions& options) {
   TRIBUTARY_CHECK(options.test_every > 1);
-  TRIBUTARY_ASSIGN_OR_RETURN(std::vector<path> folders, List(folder, true, kMostFolders));
+  TRIBUTARY_ASSIGN_OR_RETURN(std::vector<path> folders, ListFolders(folder, kMostFolders));
   std::erase_if(folders, [](const path& inner) {
-    const auto files = List(inner, false, kMostFiles);
+    const auto files = ListRecordings(inner, kMostFiles);
     return files.ok() && files->empty();
   });
   if (folders.size() < 2) {
@@ -222,11 +204,11 @@ StatusOr<TrainTest> LoadSensorFolder(const path& folder, const SensorFolderOptio
 
 std::vector<SensorProblem> FindSensorProblems(const path& folder, const SensorFolderOptions& options) {
   std::vector<SensorProblem> problems;
-  const auto folders = List(folder, true, kMostFolders);
+  const auto folders = ListFolders(folder, kMostFolders);
   if (!folders.ok()) return {{folder, false, folders.status().message()}};
   SensorCsvOptions csv = CsvOptions(options);
   for (const path& inner : *folders) {
-    const auto names = List(inner, false, kMostFiles);
+    const auto names = ListRecordings(inner, kMostFiles);
     if (!names.ok()) {
       problems.push_back({inner, false, names.status().message()});
       continue;
@@ -251,4 +233,4 @@ std::vector<SensorProblem> FindSensorProblems(const path& folder, const SensorFo
   return problems;
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline data

@@ -6,9 +6,9 @@
 
 #include "tributary/base/status.h"
 #include "tributary/data/dataset.h"
-#include "tributary/data/folder_options.h"
+#include "tributary/data/folder.h"
 
-namespace tributary {
+namespace tributary::inline data {
 
 struct SensorFolderOptions {
   std::string name;  // Of the data set.
@@ -44,4 +44,4 @@ struct SensorProblem {
 std::vector<SensorProblem> FindSensorProblems(const std::filesystem::path& folder,
                                               const SensorFolderOptions& options);
 
-}  // namespace tributary
+}  // namespace tributary::inline data

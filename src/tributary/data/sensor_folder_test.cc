@@ -7,7 +7,7 @@
 
 #include "tributary/data/load.h"
 
-namespace tributary {
+namespace tributary::inline data {
 namespace {
 
 using namespace std::chrono_literals;
@@ -135,4 +135,4 @@ TEST_F(SensorFolder, IsHarUnderItsNameAndOnesOwnUnderItsPath) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline data

@@ -13,7 +13,7 @@
 
 #include "tributary/base/check.h"
 
-namespace tributary {
+namespace tributary::inline data {
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "headings are written as they lie in memory");
@@ -294,4 +294,4 @@ void Spool::DeleteSegmentsBefore(std::int64_t segment) {
   }
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline data

@@ -13,7 +13,7 @@
 #include "tributary/base/status.h"
 #include "tributary/base/units.h"
 
-namespace tributary {
+namespace tributary::inline data {
 
 // One thing that is kept, with its place in a stream.
 struct SpoolEntry {
@@ -119,4 +119,4 @@ class Spool {
   std::string damage_;
 };
 
-}  // namespace tributary
+}  // namespace tributary::inline data

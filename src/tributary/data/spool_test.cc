@@ -7,7 +7,7 @@
 
 #include "tributary/base/rng.h"
 
-namespace tributary {
+namespace tributary::inline data {
 namespace {
 
 class SpoolTest : public testing::Test {
@@ -174,4 +174,4 @@ TEST_F(SpoolTest, BelongsToOneAtATime) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline data

@@ -1,15 +1,21 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "tributary/base/clock.h"
+#include "tributary/base/ids.h"
+#include "tributary/base/mutex.h"
 #include "tributary/base/status.h"
-#include "tributary/data/stream_sample.h"
+#include "tributary/base/units.h"
+#include "tributary/data/dataset.h"
+#include "tributary/data/record.h"
 
-namespace tributary {
+namespace tributary::inline data {
 
 enum class StreamPhase {
   kConnected,  // Samples come as they are produced.
@@ -75,4 +81,46 @@ class Stream {
   virtual void Close() = 0;
 };
 
-}  // namespace tributary
+// The state of a stream, and what of it has been told. Any thread may set it, any may ask.
+class StreamStatus {
+ public:
+  // `what` begins every sentence: "stream pi-1".
+  StreamStatus(std::string what, StreamState first);
+
+  // News is another phase: a broker that is down for ten reasons in turn is down once. Only what is waited for from the
+  // start has no reason yet, and the first one is news. A stopped stream stays stopped.
+  void Set(StreamPhase phase, std::string reason);
+
+  StreamState state() const;
+  std::optional<std::string> TakeNews();
+
+ private:
+  const std::string what_;
+  mutable Mutex mutex_;
+  StreamState state_ TRIBUTARY_GUARDED_BY(mutex_);
+  bool fresh_ TRIBUTARY_GUARDED_BY(mutex_);         // Waiting since the start, for no reason yet.
+  bool news_ TRIBUTARY_GUARDED_BY(mutex_) = false;  // The state was not told.
+};
+
+// What a stream of one's own is made for: one device.
+struct StreamScene {
+  DeviceId device;
+  std::uint64_t seed = 0;  // of the experiment
+  // What samples must be like; others are not used.
+  SampleFormat format;
+  // The device's own samples: these of the data set. A stream may bring them, or others.
+  std::shared_ptr<const Dataset> dataset;
+  std::vector<std::uint32_t> part;
+  SamplesPerSecond rate;  // the stream-rate of its group; 0 if it has none
+  TimePoint start{0};     // when its time begins, on the clock that Poll is given the time of
+  std::string argument;   // what stands behind the colon of NAME:ARGUMENT
+};
+
+// Makes a stream. Called once for each device, when a run begins, on one thread.
+//
+// In a simulated run Poll is given virtual times, never smaller ones than before, and StreamSample::produced is when the
+// sample arrives, on the same clock, in ascending order: a simulator asks for times ahead of its own. Such a stream is a
+// function of the scene and the time, and never waits. On a real device Poll is given real times.
+using StreamMaker = std::function<StatusOr<std::unique_ptr<Stream>>(const StreamScene&)>;
+
+}  // namespace tributary::inline data

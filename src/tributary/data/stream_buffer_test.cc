@@ -11,11 +11,9 @@
 #include <numeric>
 
 #include "tributary/base/rng.h"
-#include "tributary/data/persisting_buffer.h"
-#include "tributary/data/stream_feed.h"
-#include "tributary/data/truncating_buffer.h"
+#include "tributary/data/stream_source.h"
 
-namespace tributary {
+namespace tributary::inline data {
 namespace {
 
 using namespace std::chrono_literals;
@@ -323,4 +321,4 @@ TEST(StreamFeed, PollsNothingWhileTheBufferIsFull) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline data

@@ -2,7 +2,30 @@
 
 #include <algorithm>
 
-namespace tributary {
+namespace tributary::inline data {
+
+std::int64_t StreamFeed::Pump(TimePoint now, const PollLimits& limits) {
+  if (next_ == waiting_.size()) {
+    waiting_.clear();
+    next_ = 0;
+    stream_.Poll(now, limits, waiting_);
+  }
+  std::int64_t taken = 0;
+  for (; next_ < waiting_.size(); ++next_) {
+    const Pushed pushed = buffer_.Push(waiting_[next_], now);
+    if (pushed == Pushed::kFull) break;
+    if (pushed == Pushed::kTaken) ++taken;
+  }
+  return taken;
+}
+
+std::vector<std::string> StreamFeed::TakeNews() {
+  std::vector<std::string> news;
+  if (auto one = stream_.TakeNews()) news.push_back(std::move(*one));
+  if (auto one = buffer_.TakeNews()) news.push_back(std::move(*one));
+  return news;
+}
+
 namespace {
 
 using namespace std::chrono_literals;
@@ -19,10 +42,12 @@ StreamSource::StreamSource(StreamSourceOptions options, std::unique_ptr<Stream> 
     : options_(std::move(options)), clock_(clock), stream_(std::move(stream)), capacity_(options_.newest) {}
 
 StreamSource::~StreamSource() {
-  if (pump_.joinable()) {
-    pump_.request_stop();
-    pump_.join();
+  {
+    const MutexLock lock(mutex_);
+    stop_ = true;
   }
+  changed_.NotifyAll();
+  if (pump_.joinable()) pump_.join();
 }
 
 std::size_t StreamSource::PlaceOf(std::int64_t position) const {
@@ -32,11 +57,11 @@ std::size_t StreamSource::PlaceOf(std::int64_t position) const {
 
 Status StreamSource::Seek(std::int64_t position) {
   if (position < 0) return InvalidArgument("a stream has no position " + std::to_string(position));
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const std::int64_t behind = hand_.empty() ? hand_from_ : hand_.back().position + 1;
   if (!buffer_ || position < hand_from_ || position > behind) TRIBUTARY_RETURN_IF_ERROR(Restart(position));
   next_ = position;
-  if (!pump_.joinable()) pump_ = std::jthread([this](std::stop_token stop) { Pump(std::move(stop)); });
+  if (!pump_.joinable()) pump_ = std::thread([this] { Pump(); });
   return OkStatus();
 }
 
@@ -61,9 +86,9 @@ Status StreamSource::Restart(std::int64_t position) {
   return feed_->Start();
 }
 
-void StreamSource::Pump(std::stop_token stop) {
-  std::unique_lock lock(mutex_);
-  while (!stop.stop_requested()) {
+void StreamSource::Pump() {
+  MutexLock lock(mutex_);
+  while (!stop_) {
     std::vector<std::string> news;
     if (feed_) {
       const TimePoint now = clock_.Now();
@@ -71,18 +96,20 @@ void StreamSource::Pump(std::stop_token stop) {
       rate_->Observe(came, now - observed_);
       observed_ = now;
       news = feed_->TakeNews();
-      if (came > 0) changed_.notify_all();
+      if (came > 0) changed_.NotifyAll();
     }
-    lock.unlock();
+    lock.Unlock();
     for (const std::string& text : news) options_.say(text);
-    lock.lock();
-    changed_.wait_for(lock, stop, kBetweenPolls, [] { return false; });
+    lock.Lock();
+    const WaitDeadline deadline = DeadlineIn(kBetweenPolls);
+    while (!stop_ && changed_.WaitUntil(lock, deadline)) {
+    }
   }
 }
 
 StatusOr<std::vector<StreamSample>> StreamSource::Take(std::size_t count,
                                                        const std::function<bool()>& give_up) {
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   capacity_ = std::max<std::size_t>(1, count);
   if (truncating_ != nullptr) truncating_->SetCapacity(capacity_);
   const TimePoint begun = clock_.Now();
@@ -111,12 +138,12 @@ StatusOr<std::vector<StreamSample>> StreamSource::Take(std::size_t count,
     if (!told && clock_.Now() - begun > kQuietFor) {
       told = true;
       const std::string there = std::to_string(static_cast<std::int64_t>(count - missing) + metrics.samples);
-      lock.unlock();
+      lock.Unlock();
       options_.say("waiting for samples: " + there + " of " + std::to_string(count) + " have come");
-      lock.lock();
+      lock.Lock();
       continue;
     }
-    changed_.wait_for(lock, kBetweenLooks);
+    changed_.WaitFor(lock, kBetweenLooks);
   }
 }
 
@@ -129,7 +156,7 @@ void StreamSource::TrimHand() {
 }
 
 Status StreamSource::Forget(std::int64_t position) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!buffer_ || position <= 0) return OkStatus();
   while (!hand_.empty() && hand_.front().position < position) {
     hand_bytes_ = Bytes{hand_bytes_.value - hand_.front().bytes().value};
@@ -141,7 +168,7 @@ Status StreamSource::Forget(std::int64_t position) {
 }
 
 StreamStanding StreamSource::standing() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   StreamStanding standing;
   if (!buffer_) return standing;
   standing.rate = rate_->rate();
@@ -150,4 +177,4 @@ StreamStanding StreamSource::standing() const {
   return standing;
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline data

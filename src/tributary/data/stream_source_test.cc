@@ -9,7 +9,7 @@
 
 #include "tributary/base/rng.h"
 
-namespace tributary {
+namespace tributary::inline data {
 namespace {
 
 using namespace std::chrono_literals;
@@ -183,4 +183,4 @@ TEST_F(StreamSourceTest, CountsEverySampleOnceWhateverCrashes) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline data

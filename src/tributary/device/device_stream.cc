@@ -6,7 +6,7 @@
 #include "tributary/data/replay_stream.h"
 #include "tributary/experiment/quantity.h"
 
-namespace tributary {
+namespace tributary::inline device {
 namespace {
 
 constexpr std::string_view kReplay = "replay:";
@@ -123,4 +123,4 @@ StatusOr<std::unique_ptr<StreamSource>> OpenDeviceStream(const StreamPlace& plac
   return std::make_unique<StreamSource>(std::move(source), std::move(stream), clock);
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline device

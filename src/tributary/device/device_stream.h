@@ -10,14 +10,14 @@
 #include "tributary/base/clock.h"
 #include "tributary/base/ids.h"
 #include "tributary/base/status.h"
+#include "tributary/data/arrivals.h"
 #include "tributary/data/broker.h"
-#include "tributary/data/rate_programme.h"
 #include "tributary/data/stream_source.h"
 #include "tributary/device/local_data.h"
 #include "tributary/experiment/experiment.h"
 #include "tributary/experiment/extensions.h"
 
-namespace tributary {
+namespace tributary::inline device {
 
 // Where a device's samples come from when they arrive over time.
 struct TopicPlace {
@@ -67,4 +67,4 @@ StatusOr<std::unique_ptr<StreamSource>> OpenDeviceStream(const StreamPlace& plac
                                                          const DeviceStreamOptions& options,
                                                          const Clock& clock);
 
-}  // namespace tributary
+}  // namespace tributary::inline device

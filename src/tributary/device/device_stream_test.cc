@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tributary {
+namespace tributary::inline device {
 namespace {
 
 TEST(DeviceStream, PlacesAreWhatTheirOwnersWrite) {
@@ -61,4 +61,4 @@ TEST(DeviceStream, AReplayGoesOnWhereItWas) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline device

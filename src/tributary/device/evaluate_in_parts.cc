@@ -5,7 +5,7 @@
 
 #include "tributary/base/check.h"
 
-namespace tributary {
+namespace tributary::inline device {
 
 StatusOr<EvaluationTotals> EvaluateInParts(WorkerPool& pool, std::span<Worker> workers,
                                            const Dataset& dataset, const SharedWeights& weights) {
@@ -24,4 +24,4 @@ StatusOr<EvaluationTotals> EvaluateInParts(WorkerPool& pool, std::span<Worker> w
   return totals;
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline device

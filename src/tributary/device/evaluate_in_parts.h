@@ -7,11 +7,11 @@
 #include "tributary/data/dataset.h"
 #include "tributary/device/worker.h"
 
-namespace tributary {
+namespace tributary::inline device {
 
 // Measures weights on a whole data set, on all threads of a pool; one worker per thread. The parts are the same
 // whatever the number of threads, and so is the result.
 StatusOr<EvaluationTotals> EvaluateInParts(WorkerPool& pool, std::span<Worker> workers,
                                            const Dataset& dataset, const SharedWeights& weights);
 
-}  // namespace tributary
+}  // namespace tributary::inline device

@@ -5,7 +5,7 @@
 
 #include "tributary/data/batches.h"
 
-namespace tributary {
+namespace tributary::inline device {
 
 StatusOr<Evaluation> Evaluate(Executor& executor, const Dataset& dataset,
                               const std::function<bool(std::size_t)>& done) {
@@ -33,4 +33,4 @@ StatusOr<Evaluation> Evaluate(Executor& executor, const Dataset& dataset,
   return Evaluation{loss / samples, static_cast<double>(correct) / samples, indices.size()};
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline device

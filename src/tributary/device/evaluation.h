@@ -8,7 +8,7 @@
 #include "tributary/data/dataset.h"
 #include "tributary/engine/executor.h"
 
-namespace tributary {
+namespace tributary::inline device {
 
 struct Evaluation {
   double loss = 0;      // mean over the samples
@@ -26,4 +26,4 @@ StatusOr<Evaluation> Evaluate(Executor& executor, const Dataset& dataset,
 StatusOr<Evaluation> Evaluate(Executor& executor, const Dataset& dataset,
                               const std::function<bool(std::size_t)>& done = {});
 
-}  // namespace tributary
+}  // namespace tributary::inline device

@@ -11,7 +11,7 @@
 #include "tributary/model/safetensors.h"
 #include "tributary/policy/aggregation/weighted_sum.h"
 
-namespace tributary {
+namespace tributary::inline device {
 namespace {
 
 constexpr RoundFiles kFiles{"gossip-"};
@@ -75,7 +75,10 @@ StatusOr<Worker::Trained> GossipModel::Train(Worker& worker, const TrainAssignme
   return trained;
 }
 
-Status GossipModel::End(ModelMix& mix) {
+Status GossipModel::Average(ModelMix& mix, double most, const std::function<Status(const TakeModel&)>& meet) {
+  mix.Begin(most);
+  TRIBUTARY_RETURN_IF_ERROR(
+      meet([&](double weight, const SharedWeights& model) { return mix.Add(weight, model); }));
   TRIBUTARY_RETURN_IF_ERROR(mix.Finish(offered(), after_.parameters.span(), after_.statistics.span()));
   after_.round = making_;
   return OkStatus();
@@ -136,4 +139,4 @@ std::vector<RoundId> GossipModel::Saved(const std::filesystem::path& folder) {
   return rounds;
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline device

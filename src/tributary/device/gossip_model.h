@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -12,7 +13,7 @@
 #include "tributary/device/worker.h"
 #include "tributary/model/model.h"
 
-namespace tributary {
+namespace tributary::inline device {
 
 // The model of its own that a device of a decentralised run has, with its optimiser's memory, which is never averaged. The
 // model after a round belongs to that round. Whether the round counts only the coordinator knows, so each round begins by
@@ -20,7 +21,7 @@ namespace tributary {
 //
 //   1. Begin
 //   2. Train: local steps. From then on offered() is what neighbours are to get
-//   3. End, with the average; then, where it must survive the process, Save
+//   3. Average with the neighbours' models; then, where it must survive the process, Save
 //
 // For one thread at a time. Costs three times the network's values and twice its optimiser's state.
 class GossipModel {
@@ -39,8 +40,10 @@ class GossipModel {
   StatusOr<Worker::Trained> Train(Worker& worker, const TrainAssignment& assignment, DeviceId device,
                                   const LocalData& data, TrainHooks hooks = {});
   SharedWeights offered() const { return {offered_parameters_.span(), offered_statistics_.span()}; }
-  // `mix` has been given the neighbours' models.
-  Status End(ModelMix& mix);
+  // Ends the round with the average of what was trained and of the neighbours' models. `most` is what all neighbours weigh
+  // together. `meet` hands over the models that come; those that are refused count as not come.
+  using TakeModel = std::function<Status(double weight, const SharedWeights& model)>;
+  Status Average(ModelMix& mix, double most, const std::function<Status(const TakeModel&)>& meet);
   // After a round that it has.
   SharedWeights After(RoundId round) const {
     const State& state = after_.round == round ? after_ : before_;
@@ -50,10 +53,9 @@ class GossipModel {
   // What it has, in a folder: of the round ended last, while those of other rounds go, but for `keep` and the one it went on
   // from.
   Status Save(const std::filesystem::path& folder, RoundId keep) const;
-  // Looks for that of this round where Begin would find nothing. What is there but cannot be read is said, and is as if it
-  // were not.
+  // Looks for that of this round where Begin would find nothing. An unreadable file is reported and ignored.
   Status Load(const std::filesystem::path& folder, RoundId round);
-  // Of which rounds there are some, a few of the last at most, by falling number.
+  // Rounds with a saved model, newest first; at most the last few.
   static std::vector<RoundId> Saved(const std::filesystem::path& folder);
 
  private:
@@ -72,4 +74,4 @@ class GossipModel {
   RoundId making_{0};
 };
 
-}  // namespace tributary
+}  // namespace tributary::inline device

@@ -11,7 +11,7 @@
 #include "tributary/model/initialise.h"
 #include "tributary/model/zoo.h"
 
-namespace tributary {
+namespace tributary::inline device {
 namespace {
 
 class TemporaryFolder {
@@ -43,7 +43,7 @@ class GossipModelTest : public ::testing::Test {
       data_[i % 2].dataset = &dataset_;
       data_[i % 2].training.push_back(i);
     }
-    assignment_.answer = TrainAssignment::Answer::kMeeting;
+    assignment_.answer = TrainAssignment::Answer::kGossip;
     assignment_.steps = 2;
     assignment_.batch = 4;
     assignment_.learning_rate = 0.05;
@@ -71,9 +71,10 @@ class GossipModelTest : public ::testing::Test {
     ASSERT_TRUE(a.Train(worker_, assignment_, DeviceId{0}, data_[0]).ok());
     ASSERT_TRUE(b.Train(worker_, assignment_, DeviceId{1}, data_[1]).ok());
     for (auto* const pair : {&a, &b}) {
-      mix_.Begin(weight);
-      ASSERT_TRUE(mix_.Add(weight, (pair == &a ? b : a).offered()).ok());
-      ASSERT_TRUE(pair->End(mix_).ok());
+      const auto meet = [&](const GossipModel::TakeModel& take) {
+        return take(weight, (pair == &a ? b : a).offered());
+      };
+      ASSERT_TRUE(pair->Average(mix_, weight, meet).ok());
     }
   }
 
@@ -192,7 +193,7 @@ TEST_F(GossipModelTest, GoesOnFromItsFiles) {
   EXPECT_EQ(left, (std::vector<std::string>{"gossip-3.safetensors", "gossip-4.safetensors"}));
   EXPECT_EQ(GossipModel::Saved(folder.path() / "a"), (std::vector<RoundId>{RoundId{4}, RoundId{3}}));
   EXPECT_TRUE(GossipModel::Saved(folder.path() / "nowhere").empty());
-  // Nothing there is no mistake; what cannot be read is said, and is as if it were not.
+  // A missing file is no mistake; an unreadable file is reported and ignored.
   GossipModel fresh(model_, assignment_.optimiser);
   EXPECT_TRUE(fresh.Load(folder.path() / "a", RoundId{77}).ok());
   EXPECT_FALSE(fresh.Has(RoundId{77}));
@@ -205,4 +206,4 @@ TEST_F(GossipModelTest, GoesOnFromItsFiles) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline device

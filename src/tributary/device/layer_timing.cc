@@ -6,7 +6,7 @@
 #include "tributary/base/flat_buffer.h"
 #include "tributary/model/initialise.h"
 
-namespace tributary {
+namespace tributary::inline device {
 
 LayerStopwatch::LayerStopwatch(std::size_t units, const Clock& clock) : clock_(clock) {
   times_.forward.assign(units, Duration(0));
@@ -85,4 +85,4 @@ StatusOr<LayerTimes> MeasureLayers(const std::shared_ptr<const Model>& model, st
   return times;
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline device

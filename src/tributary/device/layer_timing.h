@@ -8,7 +8,7 @@
 #include "tributary/base/status.h"
 #include "tributary/engine/executor.h"
 
-namespace tributary {
+namespace tributary::inline device {
 
 // What each transfer unit of a network costs to compute, in the order of execution. Layers without parameters count for
 // the unit before them, those before the first unit for the first.
@@ -42,4 +42,4 @@ class LayerStopwatch {
   LayerTimes times_;
 };
 
-}  // namespace tributary
+}  // namespace tributary::inline device

@@ -5,7 +5,7 @@
 #include "tributary/engine/compute.h"
 #include "tributary/model/zoo.h"
 
-namespace tributary {
+namespace tributary::inline device {
 namespace {
 
 // Every look at it takes a second.
@@ -55,4 +55,4 @@ TEST(MeasureLayers, AddsUpToAStepAndSeesWhichLayerIsLarge) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline device

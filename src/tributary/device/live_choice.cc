@@ -2,9 +2,19 @@
 
 #include <algorithm>
 
-#include "tributary/policy/dropout/step_slot.h"
+#include "tributary/policy/dropout/round_choice.h"
 
-namespace tributary {
+namespace tributary::inline device {
+
+CostModel LiveChoice::CostHere(const DropoutMenu& menu, const CostModel& elsewhere, std::size_t batch,
+                               const ComputeSpeed& here) {
+  const DropoutMenu::Entry& most = menu.entries().back();
+  const auto samples = static_cast<double>(batch);
+  const CostFeatures features{most.features.macs * samples, most.features.activations * samples};
+  const CostModel known = elsewhere.Seconds(features) > 0 ? elsewhere : CostModel{0, 1, 0};
+  const double factor = most.macs * here.processor_seconds / known.Seconds(features);
+  return {known.fixed * factor, known.per_mac * factor, known.per_byte * factor};
+}
 
 LiveChoice::LiveChoice(Options options, const Clock& clock)
     : options_(std::move(options)),
@@ -62,4 +72,4 @@ void LiveChoice::End(Duration computing) {
 
 void LiveChoice::Sent(Duration after) { push_ = std::max(after, (push_ + after) / 2); }
 
-}  // namespace tributary
+}  // namespace tributary::inline device

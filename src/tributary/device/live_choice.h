@@ -5,13 +5,13 @@
 #include <optional>
 
 #include "tributary/base/clock.h"
+#include "tributary/device/compute_speed.h"
 #include "tributary/device/processor_meter.h"
 #include "tributary/fleet/availability.h"
 #include "tributary/policy/dropout/live_cost.h"
-#include "tributary/policy/dropout/processor_share.h"
 #include "tributary/policy/dropout/round_choice.h"
 
-namespace tributary {
+namespace tributary::inline device {
 
 // How a real device chooses what its steps train: by what they have cost up to now and what it gets of the processor. It
 // learns from each step, over all rounds. One thread at a time.
@@ -24,6 +24,10 @@ class LiveChoice {
     // If given, what it has of its processors over time, counted from when this was made: instead of what is measured.
     std::optional<Availability> availability;
   };
+  // What is known of the costs from elsewhere, if anything, in the proportion of what a step of the whole network takes
+  // here, on batches of this size.
+  static CostModel CostHere(const DropoutMenu& menu, const CostModel& elsewhere, std::size_t batch,
+                            const ComputeSpeed& here);
   // The clock must outlive it.
   LiveChoice(Options options, const Clock& clock);
 
@@ -65,4 +69,4 @@ class LiveChoice {
   std::optional<double> allowed_;
 };
 
-}  // namespace tributary
+}  // namespace tributary::inline device

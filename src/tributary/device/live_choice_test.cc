@@ -5,7 +5,7 @@
 #include "tributary/model/zoo.h"
 #include "tributary/policy/dropout/testing_front.h"
 
-namespace tributary {
+namespace tributary::inline device {
 namespace {
 
 constexpr std::size_t kBatch = 10;
@@ -86,4 +86,4 @@ TEST_F(LiveChoiceTest, LearnsWhatStepsCost) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline device

@@ -4,7 +4,7 @@
 
 #include "tributary/base/check.h"
 
-namespace tributary {
+namespace tributary::inline device {
 namespace {
 
 struct BatchPlace {
@@ -21,6 +21,13 @@ BatchPlace PlaceOf(const LocalData& data, std::size_t size, std::uint64_t step) 
 }
 
 }  // namespace
+
+std::vector<std::int64_t> ClassCounts(const LocalData& data) {
+  std::vector<std::int64_t> counts(static_cast<std::size_t>(data.dataset->classes()));
+  for (const std::uint32_t sample : data.training)
+    ++counts[static_cast<std::size_t>(data.dataset->label(sample))];
+  return counts;
+}
 
 std::uint64_t StepsPerEpoch(const LocalData& data, std::size_t size) {
   TRIBUTARY_CHECK(size > 0);
@@ -75,4 +82,4 @@ void ReadStream(const LocalData& data, ReplayOrder& order, std::int64_t first, s
   GatherBatch(*data.dataset, StreamSamples(data, order, first, count), augment, key, batch);
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline device

@@ -10,7 +10,7 @@
 #include "tributary/data/replay_stream.h"
 #include "tributary/fleet/assignment.h"
 
-namespace tributary {
+namespace tributary::inline device {
 
 // The samples that one device has: some for training, some held out to measure on. They are indices into a data set,
 // which simulated devices share and a real device has to itself.
@@ -19,6 +19,9 @@ struct LocalData {
   std::vector<std::uint32_t> training;
   std::vector<std::uint32_t> held_out;
 };
+
+// How many training samples it has of each class of its data set.
+std::vector<std::int64_t> ClassCounts(const LocalData& data);
 
 // How many batches of `size` make one pass over a device's training samples. The last may be shorter than the others.
 std::uint64_t StepsPerEpoch(const LocalData& data, std::size_t size);
@@ -54,4 +57,4 @@ std::vector<std::uint32_t> StreamSamples(const LocalData& data, ReplayOrder& ord
 void ReadStream(const LocalData& data, ReplayOrder& order, std::int64_t first, std::size_t count,
                 const BatchKey& key, const AugmentOptions& augment, Batch& batch);
 
-}  // namespace tributary
+}  // namespace tributary::inline device

@@ -6,7 +6,7 @@
 #include <map>
 #include <utility>
 
-namespace tributary {
+namespace tributary::inline device {
 namespace {
 
 // Samples that are their own number.
@@ -80,4 +80,4 @@ TEST(LocalData, BothSidesOfACutKnowHowManySamplesAStepHas) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline device

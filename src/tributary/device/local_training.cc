@@ -9,7 +9,7 @@
 #include "tributary/base/rng.h"
 #include "tributary/data/batches.h"
 
-namespace tributary {
+namespace tributary::inline device {
 namespace {
 
 constexpr DeviceId kThisMachine{0};
@@ -82,7 +82,7 @@ StatusOr<LocalTrainingResult> TrainLocally(const LocalTrainingOptions& options,
       if (!std::isfinite(step.loss)) return Diverged(result.steps);
       summary.learning_rate = schedule.LearningRate(result.steps, total_steps);
       if (executor.elsewhere()) {
-        TRIBUTARY_RETURN_IF_ERROR(executor.StepHeld(summary.learning_rate));
+        TRIBUTARY_RETURN_IF_ERROR(executor.StepResident(summary.learning_rate));
       } else {
         optimiser->Step(parameters, gradients.span(), summary.learning_rate);
       }
@@ -104,4 +104,4 @@ StatusOr<LocalTrainingResult> TrainLocally(const LocalTrainingOptions& options,
   return result;
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline device

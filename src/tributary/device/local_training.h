@@ -9,14 +9,14 @@
 
 #include "tributary/base/clock.h"
 #include "tributary/base/status.h"
-#include "tributary/data/augment.h"
+#include "tributary/data/batches.h"
 #include "tributary/data/dataset.h"
 #include "tributary/device/evaluation.h"
 #include "tributary/engine/executor.h"
 #include "tributary/policy/optimisation/optimiser.h"
 #include "tributary/policy/optimisation/schedule.h"
 
-namespace tributary {
+namespace tributary::inline device {
 
 struct LocalTrainingOptions {
   int epochs = 3;
@@ -62,4 +62,4 @@ StatusOr<LocalTrainingResult> TrainLocally(const LocalTrainingOptions& options,
                                            std::span<float> parameters, std::span<float> statistics,
                                            const Clock& clock, const LocalTrainingObserver& observer = {});
 
-}  // namespace tributary
+}  // namespace tributary::inline device

@@ -10,7 +10,7 @@
 #include "tributary/model/initialise.h"
 #include "tributary/model/zoo.h"
 
-namespace tributary {
+namespace tributary::inline device {
 namespace {
 
 // Three classes told apart by which third of the image is bright.
@@ -105,4 +105,4 @@ TEST(TrainLocally, RefusesNonsense) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline device

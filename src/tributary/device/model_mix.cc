@@ -6,7 +6,7 @@
 
 #include "tributary/base/check.h"
 
-namespace tributary {
+namespace tributary::inline device {
 namespace {
 
 Status CheckSize(const SharedWeights& weights, const WeightedSum& parameters, const WeightedSum& statistics) {
@@ -64,4 +64,4 @@ Status ModelMix::Finish(const SharedWeights& own, std::span<float> parameters, s
   return statistics_.Mean(statistics);
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline device

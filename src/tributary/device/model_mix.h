@@ -8,7 +8,7 @@
 #include "tributary/model/model.h"
 #include "tributary/policy/aggregation/weighted_sum.h"
 
-namespace tributary {
+namespace tributary::inline device {
 
 // The average of a device's model and its neighbours': any order of neighbours gives the same bits (weighted_sum.h), so
 // each can be added when it has come. Costs eight bytes for each value of the network, kept from one average to the next.
@@ -40,4 +40,4 @@ class ModelMix {
   std::int64_t room_ = 0, left_ = 0;
 };
 
-}  // namespace tributary
+}  // namespace tributary::inline device

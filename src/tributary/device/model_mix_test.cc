@@ -10,7 +10,7 @@
 #include "tributary/base/rng.h"
 #include "tributary/model/zoo.h"
 
-namespace tributary {
+namespace tributary::inline device {
 namespace {
 
 Model SmallModel() {
@@ -118,4 +118,4 @@ TEST(ModelMix, RefusesWithoutATrace) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline device

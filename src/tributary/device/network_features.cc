@@ -5,7 +5,7 @@
 
 #include "tributary/data/batches.h"
 
-namespace tributary {
+namespace tributary::inline device {
 
 NodeIndex PenultimateNode(const Graph& graph) { return graph.node(graph.size() - 1).inputs.front(); }
 
@@ -32,4 +32,4 @@ StatusOr<LabelledFeatures> FeaturesOfNetwork(Executor& executor, const Dataset& 
   return made;
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline device

@@ -8,7 +8,7 @@
 #include "tributary/data/labelled_features.h"
 #include "tributary/engine/executor.h"
 
-namespace tributary {
+namespace tributary::inline device {
 
 // The node whose output a network's last layer makes class scores of.
 NodeIndex PenultimateNode(const Graph& graph);
@@ -18,4 +18,4 @@ NodeIndex PenultimateNode(const Graph& graph);
 StatusOr<LabelledFeatures> FeaturesOfNetwork(Executor& executor, const Dataset& dataset,
                                              const std::function<bool(std::size_t)>& done = {});
 
-}  // namespace tributary
+}  // namespace tributary::inline device

@@ -8,7 +8,7 @@
 #include "tributary/model/initialise.h"
 #include "tributary/model/zoo.h"
 
-namespace tributary {
+namespace tributary::inline device {
 namespace {
 
 // The last layer over the features gives the very scores of the whole network.
@@ -52,4 +52,4 @@ TEST(FeaturesOfNetwork, AreWhatTheLastLayerScores) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline device

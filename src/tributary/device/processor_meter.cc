@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-namespace tributary {
+namespace tributary::inline device {
 namespace {
 
 // Numbers at the beginning of a file of the kernel's, one or two; "max" is none.
@@ -106,4 +106,4 @@ std::optional<double> ProcessorMeter::Allowed() const {
   return least;
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline device

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-namespace tributary {
+namespace tributary::inline device {
 
 // What this process gets of the machine's processors, from the operating system. Cheap enough to be asked at every step.
 class ProcessorMeter {
@@ -34,4 +34,4 @@ class ProcessorMeter {
   std::vector<Limit> limits_;
 };
 
-}  // namespace tributary
+}  // namespace tributary::inline device

@@ -5,7 +5,7 @@
 
 #include <fstream>
 
-namespace tributary {
+namespace tributary::inline device {
 namespace {
 
 class ProcessorMeterTest : public ::testing::Test {
@@ -79,4 +79,4 @@ TEST(ProcessorTime, GrowsWithWork) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline device

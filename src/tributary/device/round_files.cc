@@ -6,7 +6,7 @@
 
 #include "tributary/base/file.h"
 
-namespace tributary {
+namespace tributary::inline device {
 namespace {
 
 constexpr std::string_view kSuffix = ".safetensors";
@@ -66,4 +66,4 @@ StatusOr<std::uint64_t> NumberIn(const std::filesystem::path& path,
   return Corrupt(path.string() + ": '" + key + "' is no number");
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline device

@@ -11,7 +11,7 @@
 #include "tributary/base/ids.h"
 #include "tributary/base/status.h"
 
-namespace tributary {
+namespace tributary::inline device {
 
 // What a device remembers from round to round, as files of its state folder: one for each round, PREFIXround.safetensors.
 struct RoundFiles {
@@ -29,4 +29,4 @@ struct RoundFiles {
 StatusOr<std::uint64_t> NumberIn(const std::filesystem::path& path,
                                  const std::map<std::string, std::string>& metadata, const std::string& key);
 
-}  // namespace tributary
+}  // namespace tributary::inline device

@@ -14,7 +14,7 @@
 #include "tributary/onnx/network_file.h"
 #include "tributary/policy/partitioning/submodular.h"
 
-namespace tributary {
+namespace tributary::inline device {
 
 StatusOr<TrainTest> LoadExperimentData(const Experiment& experiment, const std::filesystem::path& data_dir) {
   TRIBUTARY_ASSIGN_OR_RETURN(TrainTest data, LoadData({.name = experiment.data.set,
@@ -51,10 +51,11 @@ ZooOptions NetworkOf(const std::string& name, const Experiment& experiment, cons
 
 Status FitNetworkToData(Experiment& experiment, const Shape& shape, int classes) {
   ModelChoice& model = experiment.model;
-  if (!model.graph) return OkStatus();
-  TRIBUTARY_ASSIGN_OR_RETURN(Graph fitted, FitToData(*model.graph, shape, classes, model.new_head));
-  model.graph = std::make_shared<const Graph>(std::move(fitted));
-  return OkStatus();
+  if (model.graph) {
+    TRIBUTARY_ASSIGN_OR_RETURN(Graph fitted, FitToData(*model.graph, shape, classes, model.new_head));
+    model.graph = std::make_shared<const Graph>(std::move(fitted));
+  }
+  return ResolveSplitPoint(experiment, shape, classes);
 }
 
 StatusOr<StartingPoint> StartFrom(const Experiment& experiment, std::shared_ptr<const Model> whole,
@@ -78,6 +79,30 @@ StatusOr<StartingPoint> StartFrom(const Experiment& experiment, std::shared_ptr<
   CopyTrained(whole->parameters, all.parameters.span(), model->parameters, trained.parameters.span());
   CopyTrained(whole->statistics, all.statistics.span(), model->statistics, trained.statistics.span());
   return StartingPoint{model, std::move(trained)};
+}
+
+StatusOr<ExperimentNetwork> BuildExperimentNetwork(const Experiment& experiment, const Shape& shape,
+                                                   int classes, const std::string& weights) {
+  TRIBUTARY_ASSIGN_OR_RETURN(const auto whole,
+                             BuildNetwork(experiment.model.name, experiment, shape, classes));
+  ExperimentNetwork network;
+  TRIBUTARY_ASSIGN_OR_RETURN(network.start, StartFrom(experiment, whole, weights));
+  network.device.model = network.start.model;
+  if (experiment.train.method == Method::kSplit) {
+    // A cut that another machine has resolved need not be one of this network.
+    Experiment resolved = experiment;
+    TRIBUTARY_RETURN_IF_ERROR(ResolveSplitPoint(resolved, shape, classes));
+    const SplitNetwork& split = network.split.emplace(SplitNetworkAt(resolved, network.start.model));
+    network.device.model = split.held;
+    network.device.cut = {split.cut, split.wire};
+  }
+  if (Chooses(experiment.dropout.method)) {
+    const Model& model = *network.device.model;
+    TRIBUTARY_ASSIGN_OR_RETURN(DropoutMenu menu, DropoutMenu::Make(model, experiment.dropout));
+    network.device.sub_networks = {ScalingOf(experiment.dropout, model.graph),
+                                   std::make_shared<const DropoutMenu>(std::move(menu))};
+  }
+  return network;
 }
 
 LocalData HoldOut(const Experiment& experiment, DeviceId device, const Dataset& dataset,
@@ -137,4 +162,4 @@ StatusOr<std::vector<LocalData>> DealOut(const Experiment& experiment, const Dat
   return devices;
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline device

@@ -4,20 +4,19 @@
 
 #include "tributary/base/check.h"
 #include "tributary/experiment/fleet_builder.h"
-#include "tributary/model/cut_names.h"
-#include "tributary/model/part.h"
+#include "tributary/model/split_points.h"
 #include "tributary/model/zoo.h"
-#include "tributary/policy/splitting/cut_choice.h"
+#include "tributary/policy/splitting/split_point_choice.h"
 
-namespace tributary {
+namespace tributary::inline device {
 namespace {
 
-double BytesPerValue(CutPrecision precision) {
-  return static_cast<double>(CutBytes(precision, 1, 1000)) / 1000;
+double BytesPerValue(SplitPrecision precision) {
+  return static_cast<double>(SplitBytes(precision, 1, 1000)) / 1000;
 }
 
-std::vector<CutOption> OptionsOf(const SplitChoice& split, const Model& model) {
-  return CutOptionsOf(model, BytesPerValue(split.activations), BytesPerValue(split.gradients));
+std::vector<SplitPointOption> OptionsOf(const SplitChoice& split, const Model& model) {
+  return SplitPointOptionsOf(model, BytesPerValue(split.activations), BytesPerValue(split.gradients));
 }
 
 std::vector<SplitClient> ClientsOf(const Experiment& experiment, std::span<const DeviceProfile> devices) {
@@ -38,7 +37,7 @@ std::vector<SplitClient> ClientsOf(const Experiment& experiment, std::span<const
 
 }  // namespace
 
-Status ResolveCut(Experiment& experiment, const Shape& shape, int classes) {
+Status ResolveSplitPoint(Experiment& experiment, const Shape& shape, int classes) {
   if (experiment.train.method != Method::kSplit) return OkStatus();
   SplitChoice& split = experiment.split;
   TRIBUTARY_ASSIGN_OR_RETURN(Graph graph, BuildZooGraph({.name = experiment.model.name,
@@ -49,21 +48,21 @@ Status ResolveCut(Experiment& experiment, const Shape& shape, int classes) {
   const Model model(std::move(graph));
   std::optional<NodeIndex> tail;
   if (split.tail) {
-    auto found = FindCut(model.graph, model.cuts, *split.tail);
+    auto found = FindSplitPoint(model.graph, model.cuts, *split.tail);
     if (!found.ok()) return std::move(found).status().WithContext("[split] tail");
     tail = *found;
   }
   if (split.cut == "auto") {
     TRIBUTARY_ASSIGN_OR_RETURN(const std::vector<DeviceProfile> devices, BuildFleet(experiment));
-    std::vector<CutOption> options = OptionsOf(split, model);
-    std::erase_if(options, [&](const CutOption& option) { return tail && option.node >= *tail; });
+    std::vector<SplitPointOption> options = OptionsOf(split, model);
+    std::erase_if(options, [&](const SplitPointOption& option) { return tail && option.node >= *tail; });
     if (options.empty())
       return InvalidArgument("[split] there is no cut before the tail '" + *split.tail + "'");
-    auto choice = ChooseCut(options, ClientsOf(experiment, devices), split.server_compute.value);
+    auto choice = ChooseSplitPoint(options, ClientsOf(experiment, devices), split.server_compute.value);
     if (!choice.ok()) return std::move(choice).status().WithContext("[split] cut = \"auto\"");
     split.cut = model.graph.node(choice->node).name;
   }
-  auto cut = FindCut(model.graph, model.cuts, split.cut);
+  auto cut = FindSplitPoint(model.graph, model.cuts, split.cut);
   if (!cut.ok()) return std::move(cut).status().WithContext("[split] cut");
   if (tail && *cut >= *tail) {
     return InvalidArgument("[split] the tail begins after '" + *split.tail +
@@ -73,11 +72,11 @@ Status ResolveCut(Experiment& experiment, const Shape& shape, int classes) {
   return OkStatus();
 }
 
-SplitNetwork CutNetwork(const Experiment& experiment, std::shared_ptr<const Model> whole) {
+SplitNetwork SplitNetworkAt(const Experiment& experiment, std::shared_ptr<const Model> whole) {
   SplitNetwork network;
   const Graph& graph = whole->graph;
   const auto find = [&](const std::string& layer) {
-    const auto found = FindCut(graph, whole->cuts, layer);
+    const auto found = FindSplitPoint(graph, whole->cuts, layer);
     TRIBUTARY_CHECK(found.ok());
     return *found;
   };
@@ -89,7 +88,7 @@ SplitNetwork CutNetwork(const Experiment& experiment, std::shared_ptr<const Mode
   network.rest = model(PartOf(graph, network.cut + 1, network.tail.value_or(graph.size() - 1)));
   const auto values = [&](NodeIndex node) { return static_cast<std::size_t>(graph.shape(node).elements()); };
   network.wire = {values(network.cut), network.tail ? values(*network.tail) : 0, experiment.split.activations,
-                  experiment.split.gradients};
+                  experiment.split.gradients, whole->parameters.From(network.cut + 1) == 0};
   network.whole = std::move(whole);
   return network;
 }
@@ -97,7 +96,7 @@ SplitNetwork CutNetwork(const Experiment& experiment, std::shared_ptr<const Mode
 std::vector<double> StepDelays(const Experiment& experiment, const SplitNetwork& network,
                                std::span<const DeviceProfile> devices) {
   std::vector<double> delays;
-  for (const CutOption& option : OptionsOf(experiment.split, *network.whole)) {
+  for (const SplitPointOption& option : OptionsOf(experiment.split, *network.whole)) {
     if (option.node != network.cut) continue;
     for (const SplitClient& client : ClientsOf(experiment, devices))
       delays.push_back(ClientSeconds(option, client));
@@ -105,4 +104,4 @@ std::vector<double> StepDelays(const Experiment& experiment, const SplitNetwork&
   return delays;
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline device

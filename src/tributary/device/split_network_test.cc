@@ -10,9 +10,9 @@
 #include "tributary/experiment/reader.h"
 #include "tributary/experiment/testing_texts.h"
 #include "tributary/model/zoo.h"
-#include "tributary/policy/splitting/cut_choice.h"
+#include "tributary/policy/splitting/split_point_choice.h"
 
-namespace tributary {
+namespace tributary::inline device {
 namespace {
 
 constexpr Shape kImages{3, 32, 32};
@@ -28,35 +28,35 @@ Experiment Read(std::vector<std::string> settings) {
 
 std::string Chosen(const std::vector<std::string>& settings) {
   Experiment experiment = Read(settings);
-  const Status status = ResolveCut(experiment, kImages, 10);
+  const Status status = ResolveSplitPoint(experiment, kImages, 10);
   EXPECT_TRUE(status.ok()) << status;
   return experiment.split.cut;
 }
 
 std::string Refusal(const std::vector<std::string>& settings) {
   Experiment experiment = Read(settings);
-  const Status status = ResolveCut(experiment, kImages, 10);
+  const Status status = ResolveSplitPoint(experiment, kImages, 10);
   EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
   return status.message();
 }
 
 bool Contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
-TEST(ResolveCut, LeavesACutThatIsGiven) {
+TEST(ResolveSplitPoint, LeavesACutThatIsGiven) {
   EXPECT_EQ(Chosen({"split.cut=relu2"}), "relu2");
   EXPECT_EQ(Chosen({"model.name=resnet8", "split.cut=layer1.0.relu", "split.tail=avgpool"}), "layer1.0.relu");
 }
 
-TEST(ResolveCut, LeavesOtherMethodsAlone) {
+TEST(ResolveSplitPoint, LeavesOtherMethodsAlone) {
   Experiment experiment;
   experiment.model.name = "no such network";
   experiment.split.cut = "no such layer";
-  EXPECT_TRUE(ResolveCut(experiment, kImages, 10).ok());
+  EXPECT_TRUE(ResolveSplitPoint(experiment, kImages, 10).ok());
   EXPECT_EQ(experiment.split.cut, "no such layer");
 }
 
 // The shortest step of all cuts, worked out for what each device would send and compute.
-TEST(ResolveCut, AutoIsTheCutWithTheShortestStep) {
+TEST(ResolveSplitPoint, AutoIsTheCutWithTheShortestStep) {
   struct Case {
     double compute, link, server;
     int up_bytes, down_bytes;
@@ -101,7 +101,7 @@ TEST(ResolveCut, AutoIsTheCutWithTheShortestStep) {
   EXPECT_GE(seen.size(), 3U);  // otherwise the cases show little
 }
 
-TEST(ResolveCut, AutoKeepsBeforeTheTail) {
+TEST(ResolveSplitPoint, AutoKeepsBeforeTheTail) {
   const std::vector<std::string> slow_link = {"fleet.group.0.compute=1T",
                                               "fleet.group.0.uplink=\"100kbit/s\""};
   const Model network(*BuildZooGraph({"cnn", kImages, 10}));
@@ -112,12 +112,12 @@ TEST(ResolveCut, AutoKeepsBeforeTheTail) {
   EXPECT_EQ(Refusal(with_tail), "[split] there is no cut before the tail 'conv1'");
 }
 
-TEST(ResolveCut, AutoKeepsToWhatFitsInMemory) {
+TEST(ResolveSplitPoint, AutoKeepsToWhatFitsInMemory) {
   EXPECT_TRUE(Contains(Refusal({"fleet.group.0.memory=1kB"}), "[split] cut = \"auto\": "))
       << Refusal({"fleet.group.0.memory=1kB"});
 }
 
-TEST(ResolveCut, LayersThatAreNoCutsAreAnsweredWithTheCuts) {
+TEST(ResolveSplitPoint, LayersThatAreNoCutsAreAnsweredWithTheCuts) {
   EXPECT_EQ(Refusal({"split.cut=polo1"}),
             "[split] cut: cnn has no layer 'polo1'; did you mean 'pool1'? It can be cut after: conv1, relu1, "
             "pool1, conv2,"
@@ -134,7 +134,7 @@ TEST(ResolveCut, LayersThatAreNoCutsAreAnsweredWithTheCuts) {
       << Refusal({"split.cut=input"});
 }
 
-TEST(ResolveCut, ATailComesAfterTheCut) {
+TEST(ResolveSplitPoint, ATailComesAfterTheCut) {
   for (const char* const tail : {"conv1", "relu1", "pool1"}) {
     EXPECT_EQ(Refusal({"split.cut=pool1", std::string("split.tail=") + tail}),
               "[split] the tail begins after '" + std::string(tail) +
@@ -144,17 +144,17 @@ TEST(ResolveCut, ATailComesAfterTheCut) {
   EXPECT_EQ(Chosen({"split.cut=pool1", "split.tail=conv2"}), "pool1");
 }
 
-SplitNetwork CutOf(Experiment experiment) {
-  EXPECT_TRUE(ResolveCut(experiment, kImages, 10).ok());
-  return CutNetwork(experiment, BuildNetwork(experiment.model.name, experiment, kImages, 10).value());
+SplitNetwork SplitOf(Experiment experiment) {
+  EXPECT_TRUE(ResolveSplitPoint(experiment, kImages, 10).ok());
+  return SplitNetworkAt(experiment, BuildNetwork(experiment.model.name, experiment, kImages, 10).value());
 }
 
-TEST(CutNetwork, DividesTheWholeBetweenDevicesAndCoordinator) {
+TEST(SplitNetworkAt, DividesTheWholeBetweenDevicesAndCoordinator) {
   for (const bool tail : {false, true}) {
     std::vector<std::string> settings = {"model.name=resnet8", "split.cut=layer1.0.relu",
                                          "split.activations=fp16", "split.gradients=int8"};
     if (tail) settings.emplace_back("split.tail=layer2.0.relu");
-    const SplitNetwork network = CutOf(Read(settings));
+    const SplitNetwork network = SplitOf(Read(settings));
     EXPECT_EQ(network.whole->graph.node(network.cut).name, "layer1.0.relu");
     EXPECT_EQ(network.held->graph.node(network.cut).name, "layer1.0.relu");
     EXPECT_EQ(network.tail.has_value(), tail);
@@ -162,7 +162,7 @@ TEST(CutNetwork, DividesTheWholeBetweenDevicesAndCoordinator) {
     EXPECT_EQ(network.held->statistics.size, 0U);  // devices have no batch norms
     EXPECT_EQ(network.rest->statistics.size, network.whole->statistics.size);
     EXPECT_GT(network.rest->statistics.size, 0U);
-    EXPECT_EQ(network.wire.cut_values, 16U * 32 * 32);
+    EXPECT_EQ(network.wire.split_values, 16U * 32 * 32);
     EXPECT_EQ(network.wire.tail_values, tail ? 32U * 16 * 16 : 0U);
     EXPECT_EQ(network.wire.crossings(), tail ? 2 : 1);
     EXPECT_EQ(network.wire.labels_travel(), !tail);
@@ -176,7 +176,7 @@ TEST(CutNetwork, DividesTheWholeBetweenDevicesAndCoordinator) {
 
 TEST(StepDelays, AreThoseOfAnEqualShareOfTheBatch) {
   const Experiment experiment = Read({"split.cut=pool1"});
-  const SplitNetwork network = CutOf(experiment);
+  const SplitNetwork network = SplitOf(experiment);
   std::vector<DeviceProfile> devices = BuildFleet(experiment).value();
   devices[1].compute.value /= 10;
   devices[2].uplink.value /= 10;
@@ -194,4 +194,4 @@ TEST(StepDelays, AreThoseOfAnEqualShareOfTheBatch) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline device

@@ -9,9 +9,9 @@
 #include "tributary/base/file.h"
 #include "tributary/device/round_files.h"
 #include "tributary/model/safetensors.h"
-#include "tributary/policy/compression/encoded_unit.h"
+#include "tributary/policy/compression/encoding.h"
 
-namespace tributary {
+namespace tributary::inline device {
 namespace {
 
 constexpr RoundFiles kRoundFiles{"compression-"};
@@ -132,4 +132,4 @@ Status UpdateCompressor::Load(const std::filesystem::path& folder, RoundId round
   return OkStatus();
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline device

@@ -12,7 +12,7 @@
 #include "tributary/model/model.h"
 #include "tributary/policy/compression/gradient_compressor.h"
 
-namespace tributary {
+namespace tributary::inline device {
 
 // A device's compression, which remembers from round to round: what it has not sent yet, and how much that was. The
 // memory after a round belongs to that round. Whether the round's update went into the model only the coordinator
@@ -26,7 +26,7 @@ namespace tributary {
 // For one thread at a time. Costs two floats per parameter where anything is remembered, none otherwise.
 class UpdateCompressor {
  public:
-  // Blocks are at most so long (encoded_blocks.h). Options must be valid.
+  // Blocks are at most so long (EncodedBlocks). Options must be valid.
   UpdateCompressor(const CompressionOptions& options, std::shared_ptr<const Model> model,
                    std::size_t longest_block);
 
@@ -44,8 +44,7 @@ class UpdateCompressor {
   // What it remembers, in a folder: of the round ended last, while those of other rounds go, but for `keep` and the one
   // it went on from.
   Status Save(const std::filesystem::path& folder, RoundId keep) const;
-  // Looks for that of this round where Begin would find nothing. What is there but cannot be read is said, and is as if
-  // it were not.
+  // Looks for that of this round where Begin would find nothing. An unreadable file is reported and ignored.
   Status Load(const std::filesystem::path& folder, RoundId round);
 
  private:
@@ -69,4 +68,4 @@ class UpdateCompressor {
   std::optional<GradientCompressor> compressor_;
 };
 
-}  // namespace tributary
+}  // namespace tributary::inline device

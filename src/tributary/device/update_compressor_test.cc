@@ -7,9 +7,9 @@
 
 #include "tributary/base/distributions.h"
 #include "tributary/model/zoo.h"
-#include "tributary/policy/compression/encoded_unit.h"
+#include "tributary/policy/compression/encoding.h"
 
-namespace tributary {
+namespace tributary::inline device {
 namespace {
 
 class UpdateCompressorTest : public testing::Test {
@@ -154,4 +154,4 @@ TEST_F(UpdateCompressorTest, WhatIsLostOrBrokenIsSaidAndForgotten) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline device

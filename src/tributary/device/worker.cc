@@ -7,7 +7,7 @@
 #include "tributary/device/evaluation.h"
 #include "tributary/policy/optimisation/optimiser.h"
 
-namespace tributary {
+namespace tributary::inline device {
 namespace {
 
 std::span<float> Part(std::span<float> all, const Segment& segment) {
@@ -66,9 +66,9 @@ Executor& Worker::OnCopy() {
   return *on_copy_;
 }
 
-ThinSteps& Worker::Thin(FilterScaling scaling) {
-  if (!thin_ || thin_->scaling() != scaling) thin_.emplace(model_, scaling, options_);
-  return *thin_;
+SubnetworkSteps& Worker::SubnetworkStepsFor(FilterScaling scaling) {
+  if (!subnetwork_ || subnetwork_->scaling() != scaling) subnetwork_.emplace(model_, scaling, options_);
+  return *subnetwork_;
 }
 
 // One assignment, pass by pass. In the first pass the weights are put in place unit by unit; in the last one each unit's
@@ -86,7 +86,7 @@ class Worker::Training {
         hooks_(hooks),
         changes_(assignment.answer != TrainAssignment::Answer::kGradient),
         executor_(changes_ ? worker.OnCopy() : worker.OnShared(weights)),
-        thin_(hooks.keep ? &worker.Thin(hooks.scaling) : nullptr) {
+        subnetwork_(hooks.keep ? &worker.SubnetworkStepsFor(hooks.scaling) : nullptr) {
     finished_.assign(worker.model_->units.size(), false);
     if (hooks.clock != nullptr) stopwatch_.emplace(worker.model_->units.size(), *hooks.clock);
     update_ = {changes_ ? worker.copy_.span() : worker.gradients_.span(), worker.statistics_.span(),
@@ -101,7 +101,7 @@ class Worker::Training {
       optimiser_ = worker_.optimiser_.get();
     }
     // Where passes run on another device, weights stay there for all steps of the assignment.
-    held_ = changes_ && executor_.elsewhere() && thin_ == nullptr && !hooks_.cross;
+    held_ = changes_ && executor_.elsewhere() && subnetwork_ == nullptr && !hooks_.cross;
     Trained trained{.update = update_};
     const StepRange steps =
         hooks_.read || assignment_.first
@@ -146,12 +146,12 @@ class Worker::Training {
     PassOptions options;
     options.label_smoothing = assignment_.label_smoothing;
     options.rng = &dropout;
-    Executor& executor = thin_ != nullptr ? thin_->Begin(hooks_.keep(i)) : executor_;
+    Executor& executor = subnetwork_ != nullptr ? subnetwork_->Begin(hooks_.keep(i)) : executor_;
     if (first && stopwatch_) stopwatch_->Begin();
-    if ((first && !held_) || thin_ != nullptr) {
+    if ((first && !held_) || subnetwork_ != nullptr) {
       options.hooks.before_forward = [this, first](std::size_t unit) {
         if (first && !Place(unit)) return false;
-        if (thin_ != nullptr) thin_->Place(unit, mine(), worker_.statistics_.span());
+        if (subnetwork_ != nullptr) subnetwork_->Place(unit, mine(), worker_.statistics_.span());
         return true;
       };
     }
@@ -159,7 +159,7 @@ class Worker::Training {
     if (last_ && !held_) options.hooks.gradient_ready = [this](std::size_t unit) { Finish(unit); };
     TRIBUTARY_ASSIGN_OR_RETURN(const PassResult result,
                                hooks_.cross
-                                   ? CutPass(options, i)
+                                   ? SplitPass(options, i)
                                    : executor.Train({worker_.batch_.inputs, worker_.batch_.labels}, options));
     TRIBUTARY_RETURN_IF_ERROR(update_status_);
     if (!std::isfinite(result.loss)) {
@@ -168,7 +168,7 @@ class Worker::Training {
                              "; lower the learning rate");
     }
     if (held_) {
-      TRIBUTARY_RETURN_IF_ERROR(executor_.StepHeld(assignment_.learning_rate));
+      TRIBUTARY_RETURN_IF_ERROR(executor_.StepResident(assignment_.learning_rate));
     } else if (last_) {
       // A unit that nothing goes back through has no gradient to announce: it is zero.
       for (std::size_t unit = 0; unit < finished_.size(); ++unit) {
@@ -202,7 +202,7 @@ class Worker::Training {
   }
 
   // A pass whose middle, or all behind the front, is elsewhere.
-  StatusOr<PassResult> CutPass(PassOptions options, std::uint64_t i) {
+  StatusOr<PassResult> SplitPass(PassOptions options, std::uint64_t i) {
     const Batch& batch = worker_.batch_;
     const bool tail = hooks_.cut + 1 < worker_.model_->graph.size();
     const auto crossing = static_cast<int>(i) * (tail ? 2 : 1);
@@ -211,7 +211,7 @@ class Worker::Training {
     const std::span<const std::int32_t> labels = batch.labels;
     const std::size_t given = values.size();
     const TimePoint left = hooks_.clock != nullptr ? hooks_.clock->Now() : TimePoint(0);
-    TRIBUTARY_ASSIGN_OR_RETURN(CutReply reply,
+    TRIBUTARY_ASSIGN_OR_RETURN(SplitReply reply,
                                hooks_.cross({crossing, values, tail ? labels.first(0) : labels}));
     if (hooks_.clock != nullptr && i > 0) elsewhere_ += hooks_.clock->Now() - left;
     PassResult result{reply.loss, reply.correct};
@@ -229,7 +229,7 @@ class Worker::Training {
     return result;
   }
 
-  static Status CheckReply(const CutReply& reply, std::size_t values) {
+  static Status CheckReply(const SplitReply& reply, std::size_t values) {
     if (reply.values.size() == values) return OkStatus();
     return InvalidArgument("what comes back over the cut has " + std::to_string(reply.values.size()) +
                            " values, expected " + std::to_string(values));
@@ -256,7 +256,7 @@ class Worker::Training {
       forward_done_ = hooks_.clock->Now();
     }
     sound_ = std::isfinite(loss);
-    if (thin_ != nullptr) thin_->PutStatistics(worker_.statistics_.span());
+    if (subnetwork_ != nullptr) subnetwork_->PutStatistics(worker_.statistics_.span());
     if (!last_) return;
     if (changes_ && !held_) BeginUpdate();
     if (stopwatch_) {
@@ -271,8 +271,8 @@ class Worker::Training {
     if (changes_ && sound_ && update_status_.ok()) {
       const std::span<float> mine = Part(worker_.copy_.span(), segment);
       const auto origin = Part(weights_.parameters, segment);
-      if (thin_ != nullptr) {
-        UpdateThin(unit);
+      if (subnetwork_ != nullptr) {
+        UpdateSubnetwork(unit);
       } else {
         const std::span<float> gradients = Part(worker_.gradients_.span(), segment);
         if (assignment_.prox > 0) AddProximalTerm(assignment_.prox, mine, origin, gradients);
@@ -281,8 +281,8 @@ class Worker::Training {
       if (assignment_.answer == TrainAssignment::Answer::kChange) {
         for (std::size_t i = 0; i < mine.size(); ++i) mine[i] -= origin[i];
       }
-    } else if (!changes_ && thin_ != nullptr) {
-      thin_->PutGradient(unit, worker_.gradients_.span());
+    } else if (!changes_ && subnetwork_ != nullptr) {
+      subnetwork_->PutGradient(unit, worker_.gradients_.span());
     }
     if (stopwatch_) stopwatch_->GradientReady(unit);
     if (sound_ && update_status_.ok() && hooks_.ready) hooks_.ready(update_, unit);
@@ -292,22 +292,23 @@ class Worker::Training {
   std::span<const float> mine() const { return changes_ ? worker_.copy_.span() : weights_.parameters; }
 
   void BeginUpdate() {
-    if (thin_ == nullptr) {
+    if (subnetwork_ == nullptr) {
       optimiser_->BeginStep(assignment_.learning_rate);
     } else {
-      update_status_ = thin_->BeginUpdate(assignment_.optimiser, *optimiser_, assignment_.learning_rate);
+      update_status_ =
+          subnetwork_->BeginUpdate(assignment_.optimiser, *optimiser_, assignment_.learning_rate);
     }
   }
 
-  void UpdateThin(std::size_t unit) {
-    thin_->Update(unit, *optimiser_, assignment_.prox, weights_.parameters, worker_.copy_.span());
+  void UpdateSubnetwork(std::size_t unit) {
+    subnetwork_->Update(unit, *optimiser_, assignment_.prox, weights_.parameters, worker_.copy_.span());
   }
 
   Status StepAll() {
-    if (thin_ != nullptr) {
+    if (subnetwork_ != nullptr) {
       BeginUpdate();
       TRIBUTARY_RETURN_IF_ERROR(update_status_);
-      for (std::size_t unit = 0; unit < worker_.model_->units.size(); ++unit) UpdateThin(unit);
+      for (std::size_t unit = 0; unit < worker_.model_->units.size(); ++unit) UpdateSubnetwork(unit);
       return OkStatus();
     }
     const std::span<float> mine = worker_.copy_.span();
@@ -325,9 +326,9 @@ class Worker::Training {
   const TrainHooks& hooks_;
   const bool changes_;  // does local steps; otherwise answers with a gradient
   Executor& executor_;
-  Optimiser* optimiser_ = nullptr;  // of local steps
-  ThinSteps* const thin_;           // where only some channels are trained
-  Status update_status_;            // of making the update
+  Optimiser* optimiser_ = nullptr;     // of local steps
+  SubnetworkSteps* const subnetwork_;  // where only some channels are trained
+  Status update_status_;               // of making the update
   std::optional<LayerStopwatch> stopwatch_;
   Update update_;
   bool last_ = false;           // of the passes
@@ -381,4 +382,4 @@ StatusOr<Moments> Worker::Calibrate(const CalibrateAssignment& assignment, const
   return moments;
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline device

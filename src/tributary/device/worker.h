@@ -10,13 +10,13 @@
 #include "tributary/data/batches.h"
 #include "tributary/device/layer_timing.h"
 #include "tributary/device/local_data.h"
-#include "tributary/device/thin_steps.h"
+#include "tributary/device/subnetwork_steps.h"
 #include "tributary/engine/executor.h"
 #include "tributary/fleet/assignment.h"
-#include "tributary/fleet/cut_server.h"
 #include "tributary/fleet/report.h"
+#include "tributary/fleet/split_server.h"
 
-namespace tributary {
+namespace tributary::inline device {
 
 // Where training meets the transfer of weights and updates. Called on the thread that trains; empty ones are skipped.
 struct TrainHooks {
@@ -33,10 +33,10 @@ struct TrainHooks {
   std::function<void(std::uint64_t i, Batch& batch)> read;
   std::int64_t samples = 0;
   // Where the network is cut: the last node of the front, and how what it gives goes over the cut and comes back, at every
-  // step. If nodes follow it, they are the network's tail, behind an input of their own (model/part.h); then for gradients
+  // step. If nodes follow it, they are the network's tail, behind an input of their own (model/split_points.h); then for gradients
   // only.
   NodeIndex cut = 0;
-  std::function<StatusOr<CutReply>(const CutBatch&)> cross;
+  std::function<StatusOr<SplitReply>(const SplitBatch&)> cross;
   // Which channels the i-th step, from 0, trains; asked when it begins. Without it, all. Not over a cut.
   std::function<KeptAtoms(std::uint64_t i)> keep;
   FilterScaling scaling = FilterScaling::kNone;
@@ -90,7 +90,7 @@ class Worker {
   Executor& TailOnShared(const SharedWeights& weights);
   Executor& OnSharedWithStatistics(const SharedWeights& weights);
   Executor& OnCopy();
-  ThinSteps& Thin(FilterScaling scaling);
+  SubnetworkSteps& SubnetworkStepsFor(FilterScaling scaling);
   // Everything for an assignment whose weights come unit by unit.
   class Training;
 
@@ -103,8 +103,8 @@ class Worker {
   std::optional<Executor> on_shared_, on_copy_;
   std::optional<Executor> tail_;  // likewise on the caller's weights, with a pass of its own under way
   std::unique_ptr<Optimiser> optimiser_;
-  std::optional<ThinSteps> thin_;  // where only some channels are trained
+  std::optional<SubnetworkSteps> subnetwork_;  // where only some channels are trained
   Batch batch_;
 };
 
-}  // namespace tributary
+}  // namespace tributary::inline device

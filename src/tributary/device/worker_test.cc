@@ -11,7 +11,7 @@
 #include "tributary/model/initialise.h"
 #include "tributary/model/zoo.h"
 
-namespace tributary {
+namespace tributary::inline device {
 namespace {
 
 // A network with norms and branches, its weights, and a device with some samples.
@@ -188,4 +188,4 @@ TEST_F(WorkerTest, TimesPassesWithoutTheWaiting) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline device

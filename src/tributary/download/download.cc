@@ -10,7 +10,7 @@
 
 #include "tributary/base/file.h"
 
-namespace tributary {
+namespace tributary::inline download {
 namespace {
 
 namespace fs = std::filesystem;
@@ -222,4 +222,4 @@ Status Download(const DownloadOptions& options) {
   return SyncFolder(folder);
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline download

@@ -8,7 +8,7 @@
 #include "tributary/base/units.h"
 #include "tributary/keys/checksum.h"
 
-namespace tributary {
+namespace tributary::inline download {
 
 struct DownloadOptions {
   std::string url;  // http or https, and so is whatever it redirects to
@@ -25,4 +25,4 @@ struct DownloadOptions {
 // another sum is an error. Cancelled when `progress` says so.
 Status Download(const DownloadOptions& options);
 
-}  // namespace tributary
+}  // namespace tributary::inline download

@@ -4,7 +4,7 @@
 
 #include "tributary/download/download.h"
 
-namespace tributary {
+namespace tributary::inline download {
 namespace {
 
 namespace fs = std::filesystem;
@@ -108,4 +108,4 @@ Status FetchSet(const PublishedSet& set, const FetchOptions& options) {
   return OkStatus();
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline download

@@ -11,7 +11,7 @@
 #include "tributary/download/unpack.h"
 #include "tributary/keys/checksum.h"
 
-namespace tributary {
+namespace tributary::inline download {
 
 struct PublishedFile {
   std::string name;  // also the last part of its address
@@ -46,4 +46,4 @@ struct FetchOptions {
 // Gets a set into a folder of its name under `data_dir`, or what is missing of it. Afterwards it can be loaded from there.
 Status FetchSet(const PublishedSet& set, const FetchOptions& options);
 
-}  // namespace tributary
+}  // namespace tributary::inline download

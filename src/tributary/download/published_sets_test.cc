@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace tributary {
+namespace tributary::inline download {
 namespace {
 
 TEST(PublishedSets, AreCompleteDescriptions) {
@@ -33,4 +33,4 @@ TEST(PublishedSets, AreCompleteDescriptions) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline download

@@ -8,7 +8,7 @@
 
 #include "tributary/base/file.h"
 
-namespace tributary {
+namespace tributary::inline download {
 namespace {
 
 constexpr std::size_t kMostEntries = 100'000;
@@ -77,4 +77,4 @@ Status Unpack(const std::filesystem::path& path, const std::vector<WantedEntry>&
   return OkStatus();
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline download

@@ -7,7 +7,7 @@
 #include "tributary/base/status.h"
 #include "tributary/base/units.h"
 
-namespace tributary {
+namespace tributary::inline download {
 
 // A file of an archive that is wanted.
 struct WantedEntry {
@@ -21,4 +21,4 @@ struct WantedEntry {
 // error.
 Status Unpack(const std::filesystem::path& archive, const std::vector<WantedEntry>& wanted);
 
-}  // namespace tributary
+}  // namespace tributary::inline download

@@ -8,7 +8,7 @@
 #include <fstream>
 #include <sstream>
 
-namespace tributary {
+namespace tributary::inline download {
 namespace {
 
 namespace fs = std::filesystem;
@@ -95,4 +95,4 @@ TEST_F(UnpackTest, RefusesWhatIsNoArchiveOrBroken) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline download

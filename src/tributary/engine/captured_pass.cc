@@ -4,7 +4,7 @@
 #include <ATen/cuda/CUDAGraph.h>
 #endif
 
-namespace tributary {
+namespace tributary::inline engine {
 
 #ifdef TRIBUTARY_CUDA
 namespace {
@@ -30,4 +30,4 @@ std::unique_ptr<CapturedPass> MakeCapturedPass() { return std::make_unique<CudaG
 std::unique_ptr<CapturedPass> MakeCapturedPass() { return nullptr; }
 #endif
 
-}  // namespace tributary
+}  // namespace tributary::inline engine

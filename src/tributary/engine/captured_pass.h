@@ -3,7 +3,7 @@
 #include <functional>
 #include <memory>
 
-namespace tributary {
+namespace tributary::inline engine {
 
 // A pass on a GPU that is recorded once and then asked for as a whole: small networks spend most of a step asking for one
 // operation after the other. What it reads and writes must lie at the same place each time.
@@ -18,4 +18,4 @@ class CapturedPass {
 // Null where torch has no CUDA.
 std::unique_ptr<CapturedPass> MakeCapturedPass();
 
-}  // namespace tributary
+}  // namespace tributary::inline engine

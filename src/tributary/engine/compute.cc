@@ -9,7 +9,7 @@
 
 #include "tributary/base/check.h"
 
-namespace tributary {
+namespace tributary::inline engine {
 namespace {
 
 // OpenBLAS comes in a variant with a thread pool of its own, which would fight with torch's for the cores (measured:
@@ -41,4 +41,4 @@ int ComputeThreads() { return at::get_num_threads(); }
 
 std::string TorchVersion() { return TORCH_VERSION; }
 
-}  // namespace tributary
+}  // namespace tributary::inline engine

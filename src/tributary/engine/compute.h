@@ -2,7 +2,7 @@
 
 #include <string>
 
-namespace tributary {
+namespace tributary::inline engine {
 
 // Once at the start of a program that computes: lets the process keep the memory that a step frees for the next step,
 // instead of giving it back and faulting it in again (about an eighth of a step's time on small networks). Peak memory
@@ -17,4 +17,4 @@ int ComputeThreads();
 // The version of the torch library in use.
 std::string TorchVersion();
 
-}  // namespace tributary
+}  // namespace tributary::inline engine

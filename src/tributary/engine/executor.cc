@@ -12,11 +12,11 @@
 
 #include "tributary/base/check.h"
 #include "tributary/engine/captured_pass.h"
-#include "tributary/engine/held_optimiser.h"
 #include "tributary/engine/leaves.h"
 #include "tributary/engine/operations.h"
+#include "tributary/engine/resident_optimiser.h"
 
-namespace tributary {
+namespace tributary::inline engine {
 namespace {
 
 // Ends a pass that its hooks want no more.
@@ -24,8 +24,14 @@ struct GivenUp {};
 
 // A pass is recorded while no other thread asks the device for anything new: libraries that try which way is fastest wait for
 // the whole device, which would break the recording off. Replaying needs no lock.
-std::shared_mutex& RecordingMutex() {
-  static std::shared_mutex mutex;
+//
+// The lock guards the device, not data, and passes on the processor do not take it: annotations cannot express that.
+using RecordingMutex = std::shared_mutex;               // Unchecked lock: see above.
+using Recording = std::unique_lock<RecordingMutex>;     // Unchecked lock: see above.
+using NotRecording = std::shared_lock<RecordingMutex>;  // Unchecked lock: see above.
+
+RecordingMutex& MutexOfRecordings() {
+  static RecordingMutex mutex;
   return mutex;
 }
 
@@ -113,7 +119,7 @@ class Executor::Torch {
   StatusOr<PassResult> Train(const BatchView& batch, const PassOptions& options) {
     TRIBUTARY_CHECK(trains_);
     if (MayCapture(options)) return TrainCaptured(batch, options);
-    const std::shared_lock lock = WhileNothingIsRecorded();
+    const NotRecording lock = WhileNothingIsRecorded();
     const NodeIndex last = model_->graph.size() - 1;
     const at::Tensor scores = Run(batch.inputs, batch.labels.size(), options, last, Mode::kTrain);
     const at::Tensor labels = Labels(batch.labels).to(memory_.device());
@@ -125,7 +131,7 @@ class Executor::Torch {
   }
 
   StatusOr<PassResult> Evaluate(const BatchView& batch, const PassOptions& options) {
-    const std::shared_lock lock = WhileNothingIsRecorded();
+    const NotRecording lock = WhileNothingIsRecorded();
     const at::NoGradGuard no_gradients;
     const at::Tensor scores =
         Run(batch.inputs, batch.labels.size(), options, model_->graph.size() - 1, Mode::kEvaluate);
@@ -180,7 +186,7 @@ class Executor::Torch {
     return OkStatus();
   }
 
-  Status StepHeld(double learning_rate) {
+  Status StepResident(double learning_rate) {
     TRIBUTARY_CHECK(held_.has_value());
     const at::NoGradGuard no_gradients;
     at::Tensor gradients = memory_.gradients();
@@ -283,14 +289,14 @@ class Executor::Torch {
       input_ = at::Tensor();
     };
     if (one.pass == nullptr && one.seen == kWarmUp) {
-      const std::unique_lock lock(RecordingMutex());
+      const Recording lock(MutexOfRecordings());
       one.pass = MakeCapturedPass();
       if (one.pass != nullptr) one.pass->Capture(pass);
     }
     if (one.pass != nullptr) {
       one.pass->Replay();
     } else {
-      const std::shared_lock lock(RecordingMutex());
+      const NotRecording lock(MutexOfRecordings());
       pass();
       if (one.seen < kWarmUp) ++one.seen;
     }
@@ -300,8 +306,8 @@ class Executor::Torch {
     return PassResult{loss, std::llround(result[1].item<double>())};
   }
 
-  std::shared_lock<std::shared_mutex> WhileNothingIsRecorded() const {
-    std::shared_lock lock(RecordingMutex(), std::defer_lock);
+  NotRecording WhileNothingIsRecorded() const {
+    NotRecording lock(MutexOfRecordings(), std::defer_lock);
     if (memory_.elsewhere()) lock.lock();
     return lock;
   }
@@ -435,7 +441,7 @@ class Executor::Torch {
   std::span<double> sums_, counts_;  // while calibrating
 
   // While weights are held.
-  std::optional<HeldOptimiser> held_;
+  std::optional<ResidentOptimiser> held_;
   double prox_ = 0;
   at::Tensor origin_;
   bool draws_masks_ = false;  // has dropout nodes: their masks are drawn on the processor
@@ -471,8 +477,8 @@ Status Executor::Backward(std::span<const float> output_gradient, const PassHook
 Status Executor::Hold(const OptimiserOptions& optimiser, double prox, Optimiser* state) {
   return Guarded(torch_->queue(), [&] { return torch_->Hold(optimiser, prox, state); });
 }
-Status Executor::StepHeld(double learning_rate) {
-  return Guarded(torch_->queue(), [&] { return torch_->StepHeld(learning_rate); });
+Status Executor::StepResident(double learning_rate) {
+  return Guarded(torch_->queue(), [&] { return torch_->StepResident(learning_rate); });
 }
 Status Executor::Release() {
   return Guarded(torch_->queue(), [&] { return torch_->Release(); });
@@ -481,4 +487,4 @@ bool Executor::elsewhere() const { return torch_->elsewhere(); }
 std::span<const float> Executor::input_gradient() const { return torch_->input_gradient(); }
 const Model& Executor::model() const { return torch_->model(); }
 
-}  // namespace tributary
+}  // namespace tributary::inline engine

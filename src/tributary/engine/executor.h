@@ -11,7 +11,7 @@
 #include "tributary/model/model.h"
 #include "tributary/policy/optimisation/optimiser.h"
 
-namespace tributary {
+namespace tributary::inline engine {
 
 // Order of the elements of images inside the engine; the flat buffers do not change with it.
 enum class MemoryFormat {
@@ -81,7 +81,7 @@ struct PassResult {
 // gradient back when it is there, so that hooks see what they see on the processor. Steps in which nobody else has to do with
 // weights and gradients need not copy them:
 //   1. Hold(): the weights as they are now;
-//   2. Train(), each followed by StepHeld(); Evaluate() and Predict() at any time;
+//   2. Train(), each followed by StepResident(); Evaluate() and Predict() at any time;
 //   3. Release(): parameters and statistics are in the caller's memory again.
 // In between that memory is neither read nor written. On the processor this is the same, with no copies to be saved.
 class Executor {
@@ -120,7 +120,7 @@ class Executor {
   // Local steps with an optimiser of these options, which goes on from `state` and leaves its own there, if one is given;
   // with a pull towards the weights held (FedProx). See above. Hold again starts over.
   Status Hold(const OptimiserOptions& optimiser, double prox = 0, Optimiser* state = nullptr);
-  Status StepHeld(double learning_rate);
+  Status StepResident(double learning_rate);
   Status Release();
 
   // Whether passes run elsewhere than on the processor.
@@ -132,4 +132,4 @@ class Executor {
   std::unique_ptr<Torch> torch_;
 };
 
-}  // namespace tributary
+}  // namespace tributary::inline engine

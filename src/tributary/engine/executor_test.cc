@@ -13,7 +13,7 @@
 #include "tributary/model/initialise.h"
 #include "tributary/model/zoo.h"
 
-namespace tributary {
+namespace tributary::inline engine {
 namespace {
 
 // A model with its own memory and one random batch.
@@ -364,4 +364,4 @@ TEST(Executor, MomentsOfTwoBatchesAreThoseOfWhatTheFirstNormReads) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline engine

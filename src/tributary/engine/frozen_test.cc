@@ -13,7 +13,7 @@
 #include "tributary/model/initialise.h"
 #include "tributary/model/zoo.h"
 
-namespace tributary {
+namespace tributary::inline engine {
 namespace {
 
 // A network whole and with layers frozen, at the same weights, and a batch.
@@ -110,4 +110,4 @@ TEST(PadNode, PutsZerosAroundAnImage) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline engine

@@ -7,7 +7,7 @@
 
 #include "tributary/base/check.h"
 
-namespace tributary {
+namespace tributary::inline engine {
 // Fires after a parameter's gradient is in the buffer (a tensor hook would fire before).
 class Leaves::Arrival : public torch::autograd::FunctionPostHook {
  public:
@@ -90,4 +90,4 @@ void Leaves::BeginBackward(const std::vector<bool>& units, std::function<void(st
   }
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline engine

@@ -10,7 +10,7 @@
 #include "tributary/engine/operations.h"
 #include "tributary/engine/placed_memory.h"
 
-namespace tributary {
+namespace tributary::inline engine {
 
 // A model's persistent tensors as views of flat memory, where passes run: parameters as leaves of the autograd graph,
 // their gradients preset as views of the flat gradients, running statistics beside them.
@@ -43,4 +43,4 @@ class Leaves {
   std::function<void(std::size_t)> ready_;
 };
 
-}  // namespace tributary
+}  // namespace tributary::inline engine

@@ -5,7 +5,7 @@
 
 #include "tributary/base/check.h"
 
-namespace tributary {
+namespace tributary::inline engine {
 namespace {
 
 using Pair = std::array<std::int64_t, 2>;
@@ -91,4 +91,4 @@ at::Tensor Apply(const Operation& operation, std::span<const at::Tensor> inputs,
   return std::visit(Application(inputs, leaves, context), operation);
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline engine

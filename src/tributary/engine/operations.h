@@ -7,7 +7,7 @@
 #include "tributary/base/rng.h"
 #include "tributary/model/operation.h"
 
-namespace tributary {
+namespace tributary::inline engine {
 
 // The persistent tensors of one node; undefined where its kind has none.
 struct NodeLeaves {
@@ -28,4 +28,4 @@ struct OperationContext {
 at::Tensor Apply(const Operation& operation, std::span<const at::Tensor> inputs, const NodeLeaves& leaves,
                  const OperationContext& context);
 
-}  // namespace tributary
+}  // namespace tributary::inline engine

@@ -2,7 +2,7 @@
 
 #include "tributary/base/check.h"
 
-namespace tributary {
+namespace tributary::inline engine {
 namespace {
 
 at::Tensor Here(std::span<float> memory) {
@@ -103,4 +103,4 @@ void PlacedMemory::FetchParameters() {
   if (elsewhere_) Fetch(parameters_, memory_.parameters);
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline engine

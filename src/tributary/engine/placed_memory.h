@@ -6,7 +6,7 @@
 
 #include "tributary/engine/executor.h"
 
-namespace tributary {
+namespace tributary::inline engine {
 
 // A network's flat memory where its passes run: the caller's own on the processor; on another device copies of it, which are
 // brought up to date unit by unit. Those have the same slots, but inside a slot the weights of a convolution may be in the
@@ -52,4 +52,4 @@ class PlacedMemory {
   at::Tensor parameters_, statistics_, gradients_;
 };
 
-}  // namespace tributary
+}  // namespace tributary::inline engine

@@ -12,7 +12,7 @@
 
 #include "tributary/base/names.h"
 
-namespace tributary {
+namespace tributary::inline engine {
 
 std::string_view NameOf(TorchDevice device) { return device == TorchDevice::kCuda ? "cuda" : "cpu"; }
 
@@ -64,4 +64,4 @@ TorchQueue::InUse::~InUse() {
 #endif
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline engine

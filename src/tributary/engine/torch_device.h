@@ -5,7 +5,7 @@
 
 #include "tributary/base/status.h"
 
-namespace tributary {
+namespace tributary::inline engine {
 
 // What passes run on.
 enum class TorchDevice { kCpu, kCuda };
@@ -38,4 +38,4 @@ class TorchQueue {
   std::shared_ptr<const Stream> stream_;
 };
 
-}  // namespace tributary
+}  // namespace tributary::inline engine

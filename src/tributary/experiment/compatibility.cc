@@ -5,7 +5,7 @@
 
 #include "tributary/experiment/reader.h"
 
-namespace tributary {
+namespace tributary::inline experiment {
 namespace {
 
 constexpr std::string_view kPairName = "pair.toml";
@@ -45,7 +45,7 @@ std::string Code(const std::vector<std::string>& settings) {
 
 // The table of decisions that follow each other, and below it why some of its pairs are refused.
 std::string FormatTopic(std::span<const Decision> decisions) {
-  std::string text = "\n## " + std::string(decisions.front().topic) + "\n\n| decision | setting |";
+  std::string text = "\n## " + std::string(decisions.front().topic) + "\n\n| option | setting |";
   std::string rule = "|---|---|";
   for (const MethodChoice& method : MethodChoices()) {
     text += " " + std::string(method.name) + " |";
@@ -95,23 +95,21 @@ StatusOr<Experiment> ReadPair(std::span<const std::string> settings) {
 
 std::string FormatCompatibility() {
   std::string text =
-      "# What goes with what\n\n"
-      "Every decision works with every method where it has a meaning, and is refused in words where it has "
-      "none. This page is\n"
-      "what `tributary compatibility` prints: it asks the reader of experiments, which decides, about every "
-      "pair. `no (1)` is\n"
-      "refused in the words of note 1 below the table. Settings are those of `--set`; *with* names what a "
-      "decision needs to\n"
-      "mean anything. `model.compute-as` and `disturbance` are for simulated devices: a coordinator of real "
-      "ones refuses them.\n"
+      "# Compatibility of methods and options\n\n"
+      "The tables show which options work with which training methods. `no (1)` means that the combination "
+      "is\n"
+      "refused with the error message of note 1 below the table. Options are given as for `--set`; *with* "
+      "names\n"
+      "the settings that an option needs. `model.compute-as` and `disturbance` are for simulated devices "
+      "only.\n"
+      "`tributary compatibility` prints this page from the reader of experiment files, which decides.\n"
       "The methods:\n\n";
   for (const MethodChoice& method : MethodChoices()) {
     text += "- **" + std::string(method.name) + "**: " + Code(method.settings) + "\n";
   }
   text +=
-      "\nA test runs every allowed pair for three rounds, and holds that it differs from the run without the "
-      "decision\n"
-      "(`coordinator/compatibility_test.cc`); another runs one pair of each method on a real fleet\n"
+      "\nA test runs every allowed combination for three rounds and checks that the option has an effect\n"
+      "(`coordinator/compatibility_test.cc`). Another test runs one combination per method on a real fleet\n"
       "(`tests/integration/fleet_compatibility_test.sh`).\n";
   const std::span<const Decision> all = Decisions();
   for (std::size_t begin = 0, end = 0; begin < all.size(); begin = end) {
@@ -121,4 +119,4 @@ std::string FormatCompatibility() {
   return text;
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline experiment

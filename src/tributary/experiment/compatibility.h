@@ -9,7 +9,7 @@
 #include "tributary/experiment/experiment.h"
 #include "tributary/experiment/extensions.h"
 
-namespace tributary {
+namespace tributary::inline experiment {
 
 // Which decisions go with which methods. The rules are the reader's (reader.h) and stand nowhere else: a pair is allowed if
 // the reader takes an experiment that has both, and else refused in the reader's words.
@@ -52,4 +52,4 @@ StatusOr<Experiment> ReadPair(std::span<const std::string> settings);
 // docs/compatibility.md.
 std::string FormatCompatibility();
 
-}  // namespace tributary
+}  // namespace tributary::inline experiment

@@ -8,7 +8,7 @@
 
 #include "tributary/experiment/vocabulary.h"
 
-namespace tributary {
+namespace tributary::inline experiment {
 namespace {
 
 // Whether some decision or method sets `key` to this word, or to something that has it as its kind.
@@ -69,8 +69,8 @@ TEST(Compatibility, HasARowOrColumnForEveryChoice) {
   ExpectNames("sampling.method", kSamplingMethods);
   ExpectNames("sampling.draw", kSamplingDraws, usual.sampling.draw);
   ExpectNames("sampling.order", kStepOrders, usual.sampling.order);
-  ExpectNames("split.activations", kCutPrecisions, usual.split.activations);
-  ExpectNames("split.gradients", kCutPrecisions, usual.split.gradients);
+  ExpectNames("split.activations", kSplitPrecisions, usual.split.activations);
+  ExpectNames("split.gradients", kSplitPrecisions, usual.split.gradients);
   for (const std::string& kind : SplitKinds()) {
     if (kind != usual.data.split.kind) ExpectChosen("data.split", kind);
   }
@@ -93,13 +93,13 @@ TEST(Compatibility, SettingsOfAPairAreThoseOfItsParts) {
 TEST(Compatibility, RefusalsSayWhyAndNotWhere) {
   const auto words = [](std::vector<std::string> settings) { return ReadPair(settings).status().message(); };
   EXPECT_EQ(words({"train.method=sync-sgd", "train.prox=0.1"}),
-            "train.prox has a meaning only with method = \"federated\"");
+            "train.prox is only valid with method = \"federated\"");
   // Where a setting is too long for a message, and where it is the file that is wrong.
   EXPECT_EQ(words({"train.method=sync-sgd",
                    "gossip.topology={kind=\"edges\", edges=[" + std::string(200, ' ') + "[0, 1]]}"}),
-            "gossip.topology has a meaning only with train.method = \"gossip\"");
+            "gossip.topology is only valid with train.method = \"gossip\"");
   EXPECT_EQ(words({}), "train.method is missing");
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline experiment

@@ -3,11 +3,11 @@
 #include <gtest/gtest.h>
 
 #include "tributary/experiment/format.h"
-#include "tributary/experiment/image_size.h"
+#include "tributary/experiment/quantity.h"
 #include "tributary/experiment/reader.h"
 #include "tributary/experiment/testing_texts.h"
 
-namespace tributary {
+namespace tributary::inline experiment {
 namespace {
 
 StatusOr<Experiment> Read(const std::string& lines) {
@@ -86,4 +86,4 @@ TEST(ParseImageSize, LeavesTheSettingsWhenItRefuses) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline experiment

@@ -3,9 +3,9 @@
 #include "tributary/base/check.h"
 #include "tributary/data/replay_stream.h"
 #include "tributary/experiment/compatibility.h"
-#include "tributary/policy/sampling/uniform_global.h"
+#include "tributary/policy/sampling/plans_by_size.h"
 
-namespace tributary {
+namespace tributary::inline experiment {
 namespace {
 
 using Settings = std::vector<std::string>;
@@ -53,175 +53,169 @@ std::vector<Decision> MakeDecisions() {
       all.push_back(std::move(decision));
     }
   };
-  topic("Who holds which samples",
+  topic("Data distribution",
         {
-            {"", "each class in shares drawn at random", {"data.split={kind=\"dirichlet\", alpha=0.3}"}},
+            {"", "Dirichlet label skew", {"data.split={kind=\"dirichlet\", alpha=0.3}"}},
             {"",
-             "few classes on each device",
+             "limited classes per device",
              {"data.split={kind=\"classes-per-device\", classes-per-device=3}"}},
             {"",
-             "few classes, in shares drawn at random",
+             "extended Dirichlet: limited classes with Dirichlet proportions",
              {"data.split={kind=\"extended-dirichlet\", alpha=3, classes-per-device=4}"}},
-            {"", "runs of samples sorted by class", {"data.split={kind=\"shards\", shards-per-device=2}"}},
-            {"", "as much of each class, in proportion to speed", {"data.split=stratified"}},
+            {"", "shards of class-sorted samples", {"data.split={kind=\"shards\", shards-per-device=2}"}},
+            {"", "stratified, sizes in proportion to speed", {"data.split=stratified"}},
             {"",
-             "shards that stand for the whole, in proportion to speed",
+             "submodular shards, sizes in proportion to speed",
              {"data.split={kind=\"submodular\", features=\"pixels\"}"}},
-            {"", "what one person's sensor recorded", {"data.split=source"}, kRecordings},
-            {"", "samples that devices keep to evaluate on", {"data.hold-out=0.25"}},
-            {"", "measure on training samples", {"data.evaluate=train"}},
+            {"", "one recording source per device", {"data.split=source"}, kRecordings},
+            {"", "hold-out samples on devices", {"data.hold-out=0.25"}},
+            {"", "evaluation on training samples", {"data.evaluate=train"}},
         });
-  topic("The network", {
-                           {"", "layers that keep their weights", {"model.freeze=[\"conv1\"]"}},
-                           {"", "start from weights in a file", {"model.weights=./start.safetensors"}},
-                           {"",
-                            "a new last layer on weights from a file",
-                            {"model.new-head=true"},
-                            {"model.weights=./start.safetensors"}},
-                           {"", "charge the time and bytes of another network", {"model.compute-as=cnn"}},
-                           {"", "the form for large images", {"model.stem=imagenet"}, kNorms},
-                       });
-  topic("The fleet and its rounds",
+  topic("Network", {
+                       {"", "frozen layers", {"model.freeze=[\"conv1\"]"}},
+                       {"", "pre-trained weights", {"model.weights=./start.safetensors"}},
+                       {"",
+                        "pre-trained weights with a new last layer",
+                        {"model.new-head=true"},
+                        {"model.weights=./start.safetensors"}},
+                       {"", "time and bytes of another network", {"model.compute-as=cnn"}},
+                       {"", "ImageNet stem", {"model.stem=imagenet"}, kNorms},
+                   });
+  topic(
+      "Fleet and rounds",
+      {
+          {"", "partial participation", {"fleet.participation=2"}},
+          {"",
+           "round deadline",
+           {"fleet.deadline=300ms"},
+           {"disturbance=[{kind=\"slow\", devices=[1], factor=200}]"}},
+          {"", "quorum", {"fleet.quorum=1.0"}, {Trouble("vanish")}},
+          {"", "several parameter servers", {"fleet.servers={count=2, up=\"50Mbit/s\", down=\"50Mbit/s\"}"}},
+          {"", "varying processor availability", kSteps},
+          {"", "link latency", {"fleet.group.all.round-trip=20ms"}},
+          {"", "per-message set-up time", {"fleet.group.all.setup=5ms"}},
+          {"", "time budget", {"experiment.time-budget=1ms"}},
+          {"", "target accuracy", {"experiment.target-accuracy=0.001"}},
+          {"", "evaluation interval", {"experiment.evaluate-every=2"}},
+      });
+  topic("Training", {
+                        {"", "local steps", {"train.local-steps=3"}},
+                        {"", "local epochs", {"train.local-epochs=1"}},
+                        {"", "Adam", {"train.optimiser=adam"}},
+                        {"", "momentum", {"train.momentum=0.9"}},
+                        {"", "Nesterov momentum", {"train.nesterov=true"}, {"train.momentum=0.9"}},
+                        {"", "weight decay", {"train.weight-decay=0.01"}},
+                        {"", "step learning-rate schedule", {"train.schedule=step", "train.milestones=[1]"}},
+                        {"", "cosine learning-rate schedule", {"train.schedule=cosine"}},
+                        {"", "learning-rate warm-up", {"train.warmup=2"}},
+                        {"", "label smoothing", {"train.label-smoothing=0.1"}},
+                        {"", "data augmentation", {"train.augment=standard"}},
+                        {"", "FedProx proximal term", {"train.prox=1.0"}},
+                        {"", "server momentum (FedAvgM)", {"train.server-optimiser=momentum"}},
+                        {"", "server Adam (FedAdam)", {"train.server-optimiser=adam"}},
+                        {"", "server Yogi (FedYogi)", {"train.server-optimiser=yogi"}},
+                        {"", "batch-norm calibration before evaluation", {"train.calibrate=1"}, kNorms},
+                    });
+  topic("Transfer scheduling",
         {
-            {"", "some devices in each round", {"fleet.participation=2"}},
-            {"",
-             "a round's longest time",
-             {"fleet.deadline=300ms"},
-             {"disturbance=[{kind=\"slow\", devices=[1], factor=200}]"}},
-            {"", "how many must answer", {"fleet.quorum=1.0"}, {Trouble("vanish")}},
-            {"", "several servers", {"fleet.servers={count=2, up=\"50Mbit/s\", down=\"50Mbit/s\"}"}},
-            {"", "devices that are busy with other things", kSteps},
-            {"", "links with a delay", {"fleet.group.all.round-trip=20ms"}},
-            {"", "messages that cost time", {"fleet.group.all.setup=5ms"}},
-            {"", "the end by time", {"experiment.time-budget=1ms"}},
-            {"", "the end by accuracy", {"experiment.target-accuracy=0.001"}},
-            {"", "fewer evaluations", {"experiment.evaluate-every=2"}},
+            {"", "one segment per layer", {"transfers.strategy=layerwise"}},
+            {"", "iBatch", {"transfers.strategy=ibatch"}},
+            {"", "optimal plan (DynaComm)", {"transfers.strategy=optimal"}},
+            {"", "largest segment", {"transfers.largest-segment=1kB"}, kOptimal},
+            {"", "re-planning threshold", {"transfers.drift=10"}, {kOptimal[0], kOptimal[1], kSteps[0]}},
         });
-  topic("Training",
-        {
-            {"", "steps between two exchanges", {"train.local-steps=3"}},
-            {"", "epochs between two exchanges", {"train.local-epochs=1"}},
-            {"", "Adam instead of SGD", {"train.optimiser=adam"}},
-            {"", "momentum", {"train.momentum=0.9"}},
-            {"", "momentum that looks ahead", {"train.nesterov=true"}, {"train.momentum=0.9"}},
-            {"", "smaller weights", {"train.weight-decay=0.01"}},
-            {"", "a rate that falls in steps", {"train.schedule=step", "train.milestones=[1]"}},
-            {"", "a rate that falls along a cosine", {"train.schedule=cosine"}},
-            {"", "a rate that rises first", {"train.warmup=2"}},
-            {"", "softer labels", {"train.label-smoothing=0.1"}},
-            {"", "mirrored and moved images", {"train.augment=standard"}},
-            {"", "FedProx: devices are held near the common weights", {"train.prox=1.0"}},
-            {"", "the mean of changes with momentum", {"train.server-optimiser=momentum"}},
-            {"", "Adam on the mean of changes", {"train.server-optimiser=adam"}},
-            {"", "Yogi on the mean of changes", {"train.server-optimiser=yogi"}},
-            {"", "statistics of batch norms measured anew for evaluations", {"train.calibrate=1"}, kNorms},
-        });
-  topic("Where transfers are cut",
-        {
-            {"", "a segment per layer", {"transfers.strategy=layerwise"}},
-            {"", "segments that computation covers", {"transfers.strategy=ibatch"}},
-            {"", "the plan that ends first", {"transfers.strategy=optimal"}},
-            {"", "a bound on a segment", {"transfers.largest-segment=1kB"}, kOptimal},
-            {"", "when plans are made anew", {"transfers.drift=10"}, {kOptimal[0], kOptimal[1], kSteps[0]}},
-        });
-  topic("Which bytes of an update are sent",
-        {
-            {"", "the largest entries", {"compression.kind=top-k", "compression.ratio=0.05"}},
-            {"", "the largest entries, when they say enough", {"compression.kind=adaptive-top-k"}},
-            {"", "eight bits for each entry", {"compression.kind=int8"}},
-            {"", "chosen over all layers together", {"compression.scope=global"}, kTopK},
-            {"", "what is left out is forgotten", {"compression.error-feedback=false"}, kTopK},
-            {"", "how much must be in what is sent", {"compression.delta=0.9"}, kAdaptive},
-        });
+  topic("Update compression", {
+                                  {"", "top-k", {"compression.kind=top-k", "compression.ratio=0.05"}},
+                                  {"", "adaptive top-k (ScaDLES)", {"compression.kind=adaptive-top-k"}},
+                                  {"", "8-bit quantisation", {"compression.kind=int8"}},
+                                  {"", "global top-k over all layers", {"compression.scope=global"}, kTopK},
+                                  {"", "no error feedback", {"compression.error-feedback=false"}, kTopK},
+                                  {"", "threshold of adaptive top-k", {"compression.delta=0.9"}, kAdaptive},
+                              });
   topic("Streams",
         {
-            {"", "samples that arrive over time", kStream},
+            {"", "streamed samples", kStream},
             {"",
-             "rates that change",
+             "varying stream rates",
              {"fleet.group.all.stream-programme=drift:1:4:500ms,stop:100ms,repeat"},
              kStream},
-            {"", "samples when they were recorded", {"stream.recorded-speed=4"}, kRecordings},
+            {"", "recorded arrival times", {"stream.recorded-speed=4"}, kRecordings},
             {"",
-             "batches that follow the stream",
+             "stream-sized batches (ScaDLES)",
              {"stream.batch=stream-rate", "stream.window=4s"},
              {"fleet.group.all.stream-rate=4"}},
-            {"", "a stream of one's own", {"stream.kind=mine"}},
-            {"", "only the newest samples are kept", {"stream.buffer=truncate"}, kStream},
-            {"", "a learning rate that follows the batch", {"stream.scaling=linear", "stream.base-batch=2"}},
-            {"",
-             "a learning rate that follows its root",
-             {"stream.scaling=square-root", "stream.base-batch=2"}},
-            {"", "samples that devices share", {"injection.devices=0.5", "injection.share=0.5"}},
+            {"", "custom stream", {"stream.kind=mine"}},
+            {"", "truncated buffer", {"stream.buffer=truncate"}, kStream},
+            {"", "linear learning-rate scaling", {"stream.scaling=linear", "stream.base-batch=2"}},
+            {"", "square-root learning-rate scaling", {"stream.scaling=square-root", "stream.base-batch=2"}},
+            {"", "data injection (ScaDLES)", {"injection.devices=0.5", "injection.share=0.5"}},
         });
-  topic("How many samples each client gives to the global batch",
+  topic("Sampling of global batches",
         {
-            {"", "uniform global sampling", {"sampling.method=ugs"}, {}, {"sampling.method=fls"}},
-            {"", "latent Dirichlet sampling", {"sampling.method=lds"}, kDirichlet},
-            {"", "how strong its prior is", {"sampling.concentration=0.1"}, kLatent},
-            {"", "how much that favours slow clients", {"sampling.delta=5"}, kLatent},
-            {"", "clients drawn as published", {"sampling.draw=pi"}, kLatent},
-            {"", "slow clients' steps first, as published", {"sampling.order=early"}, kLatent},
-            {"", "slow clients together, in few steps", {"sampling.method=deadline"}, kDirichlet},
+            {"", "uniform global sampling (UGS)", {"sampling.method=ugs"}, {}, {"sampling.method=fls"}},
+            {"", "latent Dirichlet sampling (LDS)", {"sampling.method=lds"}, kDirichlet},
+            {"", "LDS concentration", {"sampling.concentration=0.1"}, kLatent},
+            {"", "LDS preference for slow clients", {"sampling.delta=5"}, kLatent},
+            {"", "LDS draw as published", {"sampling.draw=pi"}, kLatent},
+            {"", "LDS order as published", {"sampling.order=early"}, kLatent},
+            {"", "deadline sampling", {"sampling.method=deadline"}, kDirichlet},
             {"",
-             "how far its steps' labels may be from those of all",
+             "deadline sampling: largest label deviation",
              {"sampling.max-deviation=0"},
              {kDirichlet[0], "sampling.method=deadline"}},
-            {"", "equal shares", {"sampling.method=fls"}, kDirichlet},
-            {"", "in proportion to what they have", {"sampling.method=fpls"}, kDirichlet},
-            {"", "one client after the other", {"sampling.method=sequential"}},
-            {"", "a sampler of one's own", {"sampling.method=mine"}},
+            {"", "fixed equal shares (FLS)", {"sampling.method=fls"}, kDirichlet},
+            {"", "fixed proportional shares (FPLS)", {"sampling.method=fpls"}, kDirichlet},
+            {"", "sequential clients", {"sampling.method=sequential"}},
+            {"", "custom sampler", {"sampling.method=mine"}},
         });
-  topic(
-      "How much of the network a device trains",
-      {
-          {"", "a small network for all", {"dropout.method=small", "dropout.width=0.5"}},
-          {"", "every layer as wide as can be afforded", {"dropout.method=uniform"}, kTight},
-          {"", "which widths there are", {"dropout.widths=[0.25, 1]"}, {kTight[0], "dropout.method=uniform"}},
-          {"", "HeteroFL: a width for each device", {"dropout.method=heterofl"}, kTight},
-          {"", "FjORD: widths that change in a round", {"dropout.method=fjord"}, kTight},
-          {"", "FedRolex: another window of channels each round", {"dropout.method=fedrolex"}, kTight},
-          {"",
-           "DISTREAL: the best that can be afforded",
-           {"dropout.method=pareto", "dropout.front=resnet8"},
-           {kPareto[0], kPareto[1]}},
-          {"", "the mean of those who trained it", {"dropout.mean=trained"}, kFjord},
-          {"",
-           "the first channels instead of random ones",
-           {"dropout.channels=first"},
-           kPareto,
-           {"dropout.channels=random"}},
-          {"", "what sub-networks cost by the clock", {"dropout.cost=time"}, kPareto},
-          {"", "how what is left is scaled", {"dropout.scaling=inverse"}, kPareto},
-      });
-  topic("Networks that are cut", {
-                                     {"", "where", {"split.cut=pool2"}, {}, {"split.cut=conv1"}},
-                                     {"", "the last layers, and labels, on devices", {"split.tail=relu3"}},
-                                     {"", "activations in 16 bits", {"split.activations=fp16"}},
-                                     {"", "activations in 8 bits", {"split.activations=int8"}},
-                                     {"", "gradients in 16 bits", {"split.gradients=fp16"}},
-                                     {"", "gradients in 8 bits", {"split.gradients=int8"}},
-                                     {"", "how fast the coordinator computes", {"split.server-compute=1G"}},
-                                 });
-  topic(
-      "Who meets whom",
-      {
-          {"", "a circle", {"gossip.topology=ring"}, {}, {"gossip.topology=complete"}},
-          {"", "a grid without edges", {"gossip.topology=torus"}, kEight},
-          {"", "all with all", {"gossip.topology=complete"}},
-          {"", "a cube", {"gossip.topology=hypercube"}, kEight},
-          {"", "at random", {"gossip.topology={kind=\"erdos-renyi\", probability=0.6}"}, kEight},
-          {"", "pairs that are listed", {"gossip.topology={kind=\"edges\", edges=[[0, 1], [1, 2], [2, 3]]}"}},
-          {"", "how often", {"gossip.budget=0.2"}},
-          {"", "larger batches on faster devices", {"gossip.batches=speed"}},
-      });
-  topic("What goes wrong",
+  topic("Sub-networks",
         {
-            {"", "devices that do not answer", {Trouble("vanish")}},
-            {"", "devices that are gone while they send", {Trouble("crash-in-upload")}},
-            {"", "results that never arrive", {Trouble("lose")}},
-            {"", "results with wrong bytes", {Trouble("corrupt")}},
-            {"", "devices that are slow", {"disturbance=[{kind=\"slow\", devices=[1, 2], factor=20}]"}},
+            {"", "one small network for all devices", {"dropout.method=small", "dropout.width=0.5"}},
+            {"", "uniform width that fits the deadline", {"dropout.method=uniform"}, kTight},
+            {"", "choice of widths", {"dropout.widths=[0.25, 1]"}, {kTight[0], "dropout.method=uniform"}},
+            {"", "HeteroFL: fixed width per device", {"dropout.method=heterofl"}, kTight},
+            {"", "FjORD: ordered dropout within a round", {"dropout.method=fjord"}, kTight},
+            {"", "FedRolex: rolling window of channels", {"dropout.method=fedrolex"}, kTight},
+            {"",
+             "DISTREAL: Pareto-optimal sub-network at run time",
+             {"dropout.method=pareto", "dropout.front=resnet8"},
+             {kPareto[0], kPareto[1]}},
+            {"", "mean over devices that trained an element", {"dropout.mean=trained"}, kFjord},
+            {"",
+             "first channels instead of random channels",
+             {"dropout.channels=first"},
+             kPareto,
+             {"dropout.channels=random"}},
+            {"", "measured sub-network cost", {"dropout.cost=time"}, kPareto},
+            {"", "inverse scaling of kept filters", {"dropout.scaling=inverse"}, kPareto},
         });
+  topic("Split learning", {
+                              {"", "cut layer", {"split.cut=pool2"}, {}, {"split.cut=conv1"}},
+                              {"", "U-shaped split: last layers and labels on devices", {"split.tail=relu3"}},
+                              {"", "16-bit activations", {"split.activations=fp16"}},
+                              {"", "8-bit activations", {"split.activations=int8"}},
+                              {"", "16-bit gradients", {"split.gradients=fp16"}},
+                              {"", "8-bit gradients", {"split.gradients=int8"}},
+                              {"", "compute rate of the coordinator", {"split.server-compute=1G"}},
+                          });
+  topic("Gossip topology",
+        {
+            {"", "ring", {"gossip.topology=ring"}, {}, {"gossip.topology=complete"}},
+            {"", "torus", {"gossip.topology=torus"}, kEight},
+            {"", "complete graph", {"gossip.topology=complete"}},
+            {"", "hypercube", {"gossip.topology=hypercube"}, kEight},
+            {"", "Erdős–Rényi graph", {"gossip.topology={kind=\"erdos-renyi\", probability=0.6}"}, kEight},
+            {"", "explicit edges", {"gossip.topology={kind=\"edges\", edges=[[0, 1], [1, 2], [2, 3]]}"}},
+            {"", "communication budget (MATCHA)", {"gossip.budget=0.2"}},
+            {"", "batch size in proportion to speed", {"gossip.batches=speed"}},
+        });
+  topic("Faults", {
+                      {"", "devices that vanish", {Trouble("vanish")}},
+                      {"", "crashes during upload", {Trouble("crash-in-upload")}},
+                      {"", "lost updates", {Trouble("lose")}},
+                      {"", "corrupted updates", {Trouble("corrupt")}},
+                      {"", "slow devices", {"disturbance=[{kind=\"slow\", devices=[1, 2], factor=20}]"}},
+                  });
   return all;
 }
 
@@ -281,4 +275,4 @@ learning-rate = 0.05
 )toml";
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline experiment

@@ -9,7 +9,7 @@
 #include "tributary/base/status.h"
 #include "tributary/base/units.h"
 
-namespace tributary {
+namespace tributary::inline experiment {
 
 // Where a value was written: a line of the file, or a setting of the command line that replaced it.
 struct Place {
@@ -18,9 +18,9 @@ struct Place {
 };
 
 struct Value;
-struct Member;
+struct KeyValue;
 using List = std::vector<Value>;
-using Table = std::vector<Member>;  // in the order of their lines
+using Table = std::vector<KeyValue>;  // in the order of their lines
 
 // A value of a TOML file as plain data, so that the TOML library is needed in one source file only and values from the
 // command line can take the place of others.
@@ -31,7 +31,7 @@ struct Value {
   Place place;
 };
 
-struct Member {
+struct KeyValue {
   std::string key;
   Value value;
 };
@@ -56,4 +56,16 @@ const Value* FindMember(const Table& table, std::string_view key);
 // "run.toml:12: " or "--set train.batch=0: ".
 std::string Prefix(const std::string& document, const Place& place);
 
-}  // namespace tributary
+// Refuses, with the line, what the TOML library (toml++ 3.3) does not survive or takes without a limit:
+//   - characters beyond ASCII outside of texts and comments: it runs into undefined behaviour on many of them, and no
+//     valid file has any there;
+//   - control characters outside of texts, texts that do not end, and quotes or brackets directly behind a value, by
+//     which such characters get past the above;
+//   - texts over several lines, where the same may happen, and which no experiment needs;
+//   - dotted keys of more than kMostKeyParts parts: each is a table within a table, made and unmade by recursion.
+// What is wrong in other ways is left for the library to say.
+Status CheckLexically(std::string_view text, const std::string& name);
+
+inline constexpr int kMostKeyParts = 16;
+
+}  // namespace tributary::inline experiment

@@ -3,7 +3,7 @@
 #include "tributary/base/distributions.h"
 #include "tributary/base/rng.h"
 
-namespace tributary {
+namespace tributary::inline experiment {
 namespace {
 
 constexpr int kMostDraws = 1000;
@@ -114,4 +114,4 @@ StatusOr<double> Draw(const Distribution& distribution, const Range& allowed, co
                          "; make its deviation smaller");
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline experiment

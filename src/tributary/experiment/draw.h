@@ -10,9 +10,8 @@
 #include "tributary/base/status.h"
 #include "tributary/experiment/document.h"
 #include "tributary/experiment/quantity.h"
-#include "tributary/experiment/range.h"
 
-namespace tributary {
+namespace tributary::inline experiment {
 
 // A number of a group of devices, which may differ from device to device. In the base of its key's unit.
 //
@@ -48,4 +47,4 @@ struct DrawKey {
 // The number of this device. Fails only if a normal missed `allowed` a thousand times in a row.
 StatusOr<double> Draw(const Distribution& distribution, const Range& allowed, const DrawKey& key);
 
-}  // namespace tributary
+}  // namespace tributary::inline experiment

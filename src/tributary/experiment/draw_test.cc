@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace tributary {
+namespace tributary::inline experiment {
 namespace {
 
 constexpr Range kPositiveRates{.low = 0, .high = 1e18, .above_low = true};
@@ -114,4 +114,4 @@ TEST(Draw, RefusesWhatCannotBeDrawn) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline experiment

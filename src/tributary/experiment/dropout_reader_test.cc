@@ -10,7 +10,7 @@
 #include "tributary/model/zoo.h"
 #include "tributary/policy/dropout/testing_front.h"
 
-namespace tributary {
+namespace tributary::inline experiment {
 namespace {
 
 using testing::kLeast;
@@ -95,16 +95,17 @@ TEST(DropoutReader, SaysWhatIsWrong) {
   ExpectRefusal(WithDropout("method = \"heterofl\"", ""), "give fleet.deadline");
   ExpectRefusal(WithDropout("method = \"small\""), "dropout.width is missing");
   ExpectRefusal(WithDropout("method = \"small\"\nwidth = 0"), "dropout.width is 0");
-  ExpectRefusal(WithDropout("width = 0.5"), "has a meaning only with method = \"small\"");
+  ExpectRefusal(WithDropout("width = 0.5"), "is only valid with method = \"small\"");
   ExpectRefusal(WithDropout("method = \"pareto\""), "`tributary explore cnn` makes one");
   ExpectRefusal(WithDropout("method = \"fjord\"\nwidths = [0.5, 0.5]"), "must rise");
   ExpectRefusal(WithDropout("method = \"fjord\"\nwidths = [0.5, 1.5]"), "dropout.widths is 1.5");
   ExpectRefusal(WithDropout("method = \"fjord\"\nwidths = []"), "a list of 1 to 64 numbers");
   ExpectRefusal(WithDropout("method = \"fjord\"\ncost = \"time\""), "dropout.front is missing");
   ExpectRefusal(WithDropout("scaling = \"none\""), "whose devices choose");
-  ExpectRefusal(WithDropout("method = \"fjord\"\nchannels = \"first\""), "only with method = \"pareto\"");
+  ExpectRefusal(WithDropout("method = \"fjord\"\nchannels = \"first\""),
+                "only valid with method = \"pareto\"");
   ExpectRefusal(WithDropout("method = \"heterofl\"\nmean = \"all\""),
-                "only with method = \"fjord\" or \"pareto\"");
+                "only valid with method = \"fjord\" or \"pareto\"");
   ExpectRefusal(WithDropout("method = \"pareto\"\nfront = \"front.json\""), "may not name files");
   ExpectRefusal(WithDropout("method = \"pareto\"\nfront = \"resnet9\""), "did you mean 'resnet8'?");
   ExpectRefusal(WithDropout("method = \"pareto\"\nfront = \"{}\""), "it has no 'model'");
@@ -119,4 +120,4 @@ TEST(DropoutReader, SaysWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline experiment

@@ -13,9 +13,9 @@ function(entries_of pattern out)
 endfunction()
 entries_of(${FOLDER}/*.toml presets)
 entries_of(${FOLDER}/fronts/*.json fronts)
-file(WRITE ${OUTPUT} "#include \"tributary/experiment/embedded_presets.h\"
+file(WRITE ${OUTPUT} "#include \"tributary/experiment/presets.h\"
 
-namespace tributary {
+namespace tributary::inline experiment {
 namespace {
 
 constexpr EmbeddedPreset kPresets[] = {
@@ -28,5 +28,5 @@ ${fronts}};
 std::span<const EmbeddedPreset> EmbeddedPresets() { return kPresets; }
 std::span<const EmbeddedPreset> EmbeddedFronts() { return kFronts; }
 
-}  // namespace tributary
+}  // namespace tributary::inline experiment
 ")

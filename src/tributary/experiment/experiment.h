@@ -10,28 +10,27 @@
 #include "tributary/base/clock.h"
 #include "tributary/base/ids.h"
 #include "tributary/base/units.h"
-#include "tributary/data/augment.h"
-#include "tributary/data/folder_options.h"
-#include "tributary/data/stream_maker.h"
+#include "tributary/data/batches.h"
+#include "tributary/data/folder.h"
+#include "tributary/data/stream.h"
 #include "tributary/experiment/draw.h"
-#include "tributary/experiment/portion.h"
+#include "tributary/experiment/quantity.h"
 #include "tributary/fleet/availability.h"
 #include "tributary/model/zoo.h"
 #include "tributary/policy/compression/compression_options.h"
-#include "tributary/policy/compression/cut_codec.h"
+#include "tributary/policy/compression/split_codec.h"
 #include "tributary/policy/dropout/dropout_options.h"
 #include "tributary/policy/injection/injection.h"
-#include "tributary/policy/mixing/mixing_options.h"
+#include "tributary/policy/mixing/mixer.h"
 #include "tributary/policy/optimisation/optimiser.h"
 #include "tributary/policy/optimisation/schedule.h"
 #include "tributary/policy/partitioning/objective.h"
 #include "tributary/policy/partitioning/split.h"
 #include "tributary/policy/sampling/sampling.h"
 #include "tributary/policy/scheduling/strategies.h"
-#include "tributary/policy/streaming/rate_scaling.h"
 #include "tributary/policy/streaming/stream_batch.h"
 
-namespace tributary {
+namespace tributary::inline experiment {
 
 // An experiment as data: one struct per section of its file, one field per key (`time-budget` is time_budget). Made by
 // reader.h, which has checked every value and that they fit each other, and written back by format.h.
@@ -171,7 +170,7 @@ struct Training {
   // apart. Steps also where `split` averages; there and under gossip one by default.
   std::optional<std::int64_t> local_steps;
   std::optional<std::int64_t> local_epochs;
-  // Of the devices under `federated` and `gossip`, of the coordinator under `sync-sgd` and `split`, of both where that averages.
+  // Used by devices (federated, gossip), by the coordinator (sync-sgd, split), or both (SplitFed).
   OptimiserOptions optimiser;
   // Its steps are rounds: milestones, warm-up and the end of the cosine count them.
   ScheduleOptions schedule;
@@ -247,8 +246,8 @@ struct SplitChoice {
   // Where given, layers after this one are on the devices too, and labels stay there.
   std::optional<std::string> tail;
   // How values travel: fewer bytes make a step shorter and less exact.
-  CutPrecision activations = CutPrecision::kFloat32;
-  CutPrecision gradients = CutPrecision::kFloat32;
+  SplitPrecision activations = SplitPrecision::kFloat32;
+  SplitPrecision gradients = SplitPrecision::kFloat32;
   // How fast the coordinator is taken to compute: in virtual time, and to choose a cut.
   MacsPerSecond server_compute{1e11};
   SplitVariant variant = SplitVariant::kParallel;
@@ -290,4 +289,4 @@ inline constexpr std::int64_t kMostDevices = 1'000'000;
 
 std::int64_t TotalDevices(const FleetChoice& fleet);
 
-}  // namespace tributary
+}  // namespace tributary::inline experiment

@@ -6,7 +6,7 @@
 #include "tributary/experiment/sections.h"
 #include "tributary/policy/sampling/sampling.h"
 
-namespace tributary {
+namespace tributary::inline experiment {
 namespace {
 
 // What --stream understands already.
@@ -58,4 +58,4 @@ const StreamMaker* Extensions::FindStream(std::string_view name) const {
 std::vector<std::string> Extensions::SamplerNames() const { return KeysOf(samplers_); }
 std::vector<std::string> Extensions::StreamNames() const { return KeysOf(streams_); }
 
-}  // namespace tributary
+}  // namespace tributary::inline experiment

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "tributary/base/status.h"
-#include "tributary/data/stream_maker.h"
+#include "tributary/data/stream.h"
 #include "tributary/policy/sampling/sampler.h"
 
-namespace tributary {
+namespace tributary::inline experiment {
 
 // What a program has beside what every tributary has, under the names that experiments call it by. A value: filled first,
 // then handed to whoever reads experiments, and not changed any more.
@@ -34,4 +34,4 @@ class Extensions {
   std::map<std::string, StreamMaker, std::less<>> streams_;
 };
 
-}  // namespace tributary
+}  // namespace tributary::inline experiment

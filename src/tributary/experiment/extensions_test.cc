@@ -6,7 +6,7 @@
 #include "tributary/experiment/reader.h"
 #include "tributary/experiment/testing_texts.h"
 
-namespace tributary {
+namespace tributary::inline experiment {
 namespace {
 
 class Nobody : public Sampler {
@@ -129,4 +129,4 @@ TEST(Extensions, AStreamOfOnesOwnLeavesNoRoomForOthers) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline experiment

@@ -5,7 +5,7 @@
 #include "tributary/experiment/programme_text.h"
 #include "tributary/experiment/vocabulary.h"
 
-namespace tributary {
+namespace tributary::inline experiment {
 namespace {
 
 // In the order of kGroupFields.
@@ -48,4 +48,4 @@ StatusOr<std::vector<DeviceProfile>> BuildFleet(const Experiment& experiment) {
   return devices;
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline experiment

@@ -7,7 +7,7 @@
 #include "tributary/experiment/reader.h"
 #include "tributary/experiment/testing_texts.h"
 
-namespace tributary {
+namespace tributary::inline experiment {
 namespace {
 
 using testing::kEverything;
@@ -77,4 +77,4 @@ TEST(FleetBuilder, ThousandsShareTheirTrace) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline experiment

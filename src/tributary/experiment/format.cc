@@ -2,13 +2,12 @@
 
 #include <algorithm>
 
-#include "tributary/experiment/image_size.h"
 #include "tributary/experiment/quantity.h"
 #include "tributary/experiment/vocabulary.h"
 #include "tributary/fleet/front_file.h"
 #include "tributary/model/graph_text.h"
 
-namespace tributary {
+namespace tributary::inline experiment {
 namespace {
 
 // One key a line. Which keys are written follows the readers' OnlyWith: one without a meaning would be refused.
@@ -368,4 +367,4 @@ std::string FormatExperiment(const Experiment& experiment) {
   return out.text();
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline experiment

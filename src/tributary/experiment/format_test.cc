@@ -6,7 +6,7 @@
 #include "tributary/experiment/reader.h"
 #include "tributary/experiment/testing_texts.h"
 
-namespace tributary {
+namespace tributary::inline experiment {
 namespace {
 
 using testing::kEverything;
@@ -125,4 +125,4 @@ TEST(Format, IsWrittenForPeople) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline experiment

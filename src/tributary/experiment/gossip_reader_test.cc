@@ -7,7 +7,7 @@
 #include "tributary/experiment/reader.h"
 #include "tributary/experiment/testing_texts.h"
 
-namespace tributary {
+namespace tributary::inline experiment {
 namespace {
 
 using testing::kLeast;
@@ -111,4 +111,4 @@ TEST(GossipReader, RefusesDecisionsThatHaveNoMeaningThere) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline experiment

@@ -11,7 +11,7 @@
 #include "tributary/model/initialise.h"
 #include "tributary/onnx/export.h"
 
-namespace tributary {
+namespace tributary::inline experiment {
 namespace {
 
 std::string WithModel(const std::string& lines) {
@@ -95,4 +95,4 @@ TEST_F(ModelReaderTest, SaysWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline experiment

@@ -7,7 +7,7 @@
 #include "tributary/base/names.h"
 #include "tributary/experiment/quantity.h"
 
-namespace tributary {
+namespace tributary::inline experiment {
 namespace {
 
 constexpr std::size_t kLongestSetting = 10'000;
@@ -17,7 +17,7 @@ void Mark(Value& value, const std::string& setting) {
   if (auto* list = std::get_if<List>(&value.content)) {
     for (Value& item : *list) Mark(item, setting);
   } else if (auto* table = std::get_if<Table>(&value.content)) {
-    for (Member& member : *table) Mark(member.value, setting);
+    for (KeyValue& member : *table) Mark(member.value, setting);
   }
 }
 
@@ -73,7 +73,7 @@ StatusOr<Value*> FindInList(List& list, const std::string& name) {
 }
 
 Table::iterator FindNamed(Table& table, const std::string& name) {
-  return std::find_if(table.begin(), table.end(), [&](const Member& member) { return member.key == name; });
+  return std::find_if(table.begin(), table.end(), [&](const KeyValue& member) { return member.key == name; });
 }
 
 // The place where a value of this path stands, made if need be.
@@ -148,4 +148,4 @@ Status ApplyOverrides(Document& document, std::span<const std::string> settings,
   return OkStatus();
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline experiment

@@ -6,7 +6,7 @@
 #include "tributary/base/status.h"
 #include "tributary/experiment/document.h"
 
-namespace tributary {
+namespace tributary::inline experiment {
 
 // Changes a document by settings of the command line, in their order: "train.batch=32". A key is a path of names with
 // dots; an element of a list is named by its number from 0, and a group of the fleet also by its name:
@@ -20,4 +20,4 @@ enum class TakingOut { kStrict, kLenient };
 Status ApplyOverrides(Document& document, std::span<const std::string> settings,
                       TakingOut taking_out = TakingOut::kStrict);
 
-}  // namespace tributary
+}  // namespace tributary::inline experiment

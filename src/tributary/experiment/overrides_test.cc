@@ -5,7 +5,7 @@
 #include "tributary/experiment/reader.h"
 #include "tributary/experiment/testing_texts.h"
 
-namespace tributary {
+namespace tributary::inline experiment {
 namespace {
 
 using testing::kEverything;
@@ -100,4 +100,4 @@ TEST(Overrides, MistakesNameTheSetting) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline experiment

@@ -4,7 +4,7 @@
 #include "tributary/experiment/reader.h"
 #include "tributary/experiment/testing_texts.h"
 
-namespace tributary {
+namespace tributary::inline experiment {
 namespace {
 
 using testing::kLeast;
@@ -87,4 +87,4 @@ TEST(ReadExperimentPair, SaysWhatIsWrongWithTheOther) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline experiment

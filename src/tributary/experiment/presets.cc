@@ -4,9 +4,9 @@
 
 #include "tributary/base/names.h"
 #include "tributary/experiment/document.h"
-#include "tributary/experiment/embedded_presets.h"
+#include "tributary/fleet/front_file.h"
 
-namespace tributary {
+namespace tributary::inline experiment {
 namespace {
 
 std::string AboutOf(std::string_view name, std::string_view text) {
@@ -52,4 +52,13 @@ StatusOr<Experiment> FindExperiment(const std::string& name, std::span<const std
   return std::move(pair.experiment);
 }
 
-}  // namespace tributary
+StatusOr<ParetoFront> BuiltInFront(const std::string& network) {
+  std::vector<std::string> names;
+  for (const EmbeddedPreset& front : EmbeddedFronts()) {
+    if (front.name == network) return ParseFront(front.text);
+    names.emplace_back(front.name);
+  }
+  return UnknownName("built-in front", network, names);
+}
+
+}  // namespace tributary::inline experiment

@@ -9,8 +9,9 @@
 #include "tributary/experiment/experiment.h"
 #include "tributary/experiment/extensions.h"
 #include "tributary/experiment/reader.h"
+#include "tributary/policy/dropout/front.h"
 
-namespace tributary {
+namespace tributary::inline experiment {
 
 // The experiments that come with the program: the files of presets/ in the source tree, which the build puts into the
 // binary, so that they are found from wherever it is installed.
@@ -29,9 +30,20 @@ const std::vector<Preset>& ListPresets();
 StatusOr<Experiment> FindExperiment(const std::string& name, std::span<const std::string> overrides = {},
                                     const Extensions& extensions = {});
 
-// Likewise, with what it is compared with.
+// Finds an experiment by the same rules, together with the one that it is compared with.
 StatusOr<ExperimentPair> FindExperimentPair(const std::string& name,
                                             std::span<const std::string> overrides = {},
                                             const Extensions& extensions = {});
 
-}  // namespace tributary
+// The fronts that are built in (presets/fronts), by the network they are of. An unknown name is answered with the nearest.
+StatusOr<ParetoFront> BuiltInFront(const std::string& network);
+
+// What is behind these. Defined in a source file that the build writes from presets/*.toml and presets/fronts/*.json (embed_presets.cmake).
+struct EmbeddedPreset {
+  std::string_view name;
+  std::string_view text;
+};
+std::span<const EmbeddedPreset> EmbeddedPresets();
+std::span<const EmbeddedPreset> EmbeddedFronts();
+
+}  // namespace tributary::inline experiment

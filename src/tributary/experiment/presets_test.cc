@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace tributary {
+namespace tributary::inline experiment {
 namespace {
 
 TEST(Presets, AllAreReadAndSayWhatTheyAre) {
@@ -69,4 +69,4 @@ TEST(Presets, APathIsAFile) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline experiment

@@ -8,7 +8,7 @@
 #include "tributary/base/names.h"
 #include "tributary/experiment/quantity.h"
 
-namespace tributary {
+namespace tributary::inline experiment {
 namespace {
 
 std::vector<std::string> Split(std::string_view text, char by) {
@@ -101,4 +101,4 @@ StatusOr<RateSteps> ParseRateSteps(std::string_view text) {
   return result;
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline experiment

@@ -3,9 +3,9 @@
 #include <string_view>
 
 #include "tributary/base/status.h"
-#include "tributary/data/rate_programme.h"
+#include "tributary/data/arrivals.h"
 
-namespace tributary {
+namespace tributary::inline experiment {
 
 // How a stream's rate changes, as a person writes it: steps with commas between them, "repeat" at the end to begin again.
 //
@@ -18,4 +18,4 @@ namespace tributary {
 // The last T may be left out where the step goes on for ever (not of a drift). After the last step the rate is itself.
 StatusOr<RateSteps> ParseRateSteps(std::string_view text);
 
-}  // namespace tributary
+}  // namespace tributary::inline experiment

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tributary {
+namespace tributary::inline experiment {
 namespace {
 
 using namespace std::chrono_literals;
@@ -47,4 +47,4 @@ TEST(ParseRateSteps, SaysWhatIsAllowed) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline experiment

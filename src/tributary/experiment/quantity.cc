@@ -1,13 +1,16 @@
 #include "tributary/experiment/quantity.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
 #include <span>
+#include <sstream>
 
+#include "tributary/base/check.h"
 #include "tributary/base/units.h"
 
-namespace tributary {
+namespace tributary::inline experiment {
 namespace {
 
 struct Suffix {
@@ -168,4 +171,49 @@ std::string Quoted(std::string_view text) {
   return quoted + "\"";
 }
 
-}  // namespace tributary
+std::string Describe(const Range& range) {
+  std::ostringstream text;
+  text.precision(15);
+  const bool open = range.high == std::numeric_limits<double>::max();
+  if (open) {
+    text << (range.above_low ? "above " : "at least ") << range.low;
+  } else if (!range.above_low && !range.below_high) {
+    text << "from " << range.low << " to " << range.high;
+  } else {
+    text << (range.above_low ? "above " : "at least ") << range.low << " and "
+         << (range.below_high ? "less than " : "at most ") << range.high;
+  }
+  return text.str();
+}
+
+std::int64_t Portion::Of(std::int64_t total) const {
+  TRIBUTARY_CHECK(total >= 1);
+  const auto* count = std::get_if<std::int64_t>(&amount);
+  const std::int64_t some =
+      count != nullptr ? *count : std::llround(std::get<double>(amount) * static_cast<double>(total));
+  return std::clamp<std::int64_t>(some, 1, total);
+}
+
+Status ParseImageSize(std::string_view text, ImageSettings& settings) {
+  const auto read = [](std::string_view part, std::size_t& out) {
+    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), out);
+    return error == std::errc() && end == part.data() + part.size() && out >= 1 && out <= kLargestImageSide;
+  };
+  const std::size_t cross = std::min(text.find('x'), text.size());
+  std::size_t height = 0, width = 0;
+  const bool first = read(text.substr(0, cross), height);
+  const bool second = cross == text.size() ? (width = height, true) : read(text.substr(cross + 1), width);
+  if (!first || !second) {
+    return InvalidArgument("allowed: a side, like 64, or height and width, like 48x64, each from 1 to " +
+                           std::to_string(kLargestImageSide));
+  }
+  settings.height = height;
+  settings.width = width;
+  return OkStatus();
+}
+
+std::string FormatImageSize(const ImageSettings& settings) {
+  return std::to_string(settings.height) + "x" + std::to_string(settings.width);
+}
+
+}  // namespace tributary::inline experiment

@@ -1,12 +1,16 @@
 #pragma once
 
+#include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
+#include <variant>
 
 #include "tributary/base/clock.h"
 #include "tributary/base/status.h"
+#include "tributary/data/folder.h"
 
-namespace tributary {
+namespace tributary::inline experiment {
 
 // What a number in an experiment file measures. A bare number is in the unit named here; a text carries its own.
 enum class Unit {
@@ -37,4 +41,47 @@ std::string Quoted(std::string_view text);
 // Times beyond this (some 30 years) are mistakes, and no sum of a few of them overflows.
 inline constexpr double kLongestSeconds = 1e9;
 
-}  // namespace tributary
+// The numbers a key may have. Comparisons are such that NaN is never among them; infinities are not either.
+struct Range {
+  double low = 0;
+  double high = std::numeric_limits<double>::max();
+  bool above_low = false;   // low itself is not allowed
+  bool below_high = false;  // high itself is not allowed
+
+  bool Holds(double number) const {
+    return (above_low ? number > low : number >= low) && (below_high ? number < high : number <= high);
+  }
+};
+
+inline constexpr Range kShare{.low = 0, .high = 1};
+inline constexpr Range kPositiveShare{.low = 0, .high = 1, .above_low = true};
+inline constexpr Range kBelowOne{.low = 0, .high = 1, .below_high = true};
+inline constexpr Range kNotNegative{};
+inline constexpr Range kPositive{.above_low = true};
+
+// "from 0 to 1", "above 0 and at most 1", "at least 0".
+std::string Describe(const Range& range);
+
+// Some of the devices: a share of them, or a number. In a file a whole number (10) counts devices, and a number with a
+// decimal point (0.5, 1.0) is a share: 1 is one device, 1.0 all of them.
+struct Portion {
+  std::variant<double, std::int64_t> amount = 1.0;
+
+  // How many that is of `total`: at least one, at most all; a share is rounded to the nearest number.
+  std::int64_t Of(std::int64_t total) const;
+
+  static Portion Share(double share) { return {share}; }
+  static Portion Count(std::int64_t count) { return {count}; }
+  friend bool operator==(const Portion&, const Portion&) = default;
+};
+
+inline constexpr std::size_t kLargestImageSide = 4096;    // that pictures are brought to
+inline constexpr std::size_t kLongestWindow = 1'000'000;  // rows
+inline constexpr std::size_t kMostSensorColumns = 256;
+inline constexpr std::size_t kMostFolderClasses = 100'000;
+
+// "64" or "48x64": height and width, as shapes have them.
+Status ParseImageSize(std::string_view text, ImageSettings& settings);
+std::string FormatImageSize(const ImageSettings& settings);
+
+}  // namespace tributary::inline experiment

@@ -5,7 +5,7 @@
 #include "tributary/base/distributions.h"
 #include "tributary/base/portable_math.h"
 
-namespace tributary {
+namespace tributary::inline experiment {
 namespace {
 
 TEST(Quantity, ReadsUnits) {
@@ -67,4 +67,4 @@ TEST(Quantity, NumbersKeepTheirPoint) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline experiment

@@ -1,7 +1,7 @@
 #include "tributary/experiment/sections.h"
 #include "tributary/experiment/trace_file.h"
 
-namespace tributary {
+namespace tributary::inline experiment {
 namespace {
 
 constexpr std::array<Word<int>, 2> kKinds = {{{"steps", 0}, {"trace", 1}}};
@@ -130,4 +130,4 @@ void ReadAvailability(Section& section, std::string_view key, const FleetContext
   out = share;
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline experiment

@@ -1,11 +1,11 @@
 #include <algorithm>
 
 #include "tributary/base/file.h"
-#include "tributary/experiment/fronts.h"
+#include "tributary/experiment/presets.h"
 #include "tributary/experiment/sections.h"
 #include "tributary/fleet/front_file.h"
 
-namespace tributary {
+namespace tributary::inline experiment {
 namespace {
 
 constexpr std::size_t kMostWidths = 64;
@@ -103,4 +103,4 @@ Status ReadDropout(Section section, const Experiment& rest,
   return section.Finish();
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline experiment

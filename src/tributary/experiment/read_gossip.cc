@@ -2,10 +2,10 @@
 
 #include "tributary/base/file.h"
 #include "tributary/experiment/sections.h"
-#include "tributary/policy/mixing/edge_list.h"
 #include "tributary/policy/mixing/mixer.h"
+#include "tributary/policy/mixing/topology.h"
 
-namespace tributary {
+namespace tributary::inline experiment {
 namespace {
 
 constexpr std::size_t kMostEdges = 100'000;  // as they are spelled out
@@ -120,4 +120,4 @@ Status ReadGossip(Section section, const Experiment& rest, const std::optional<s
   return section.Finish();
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline experiment

@@ -4,7 +4,7 @@
 #include "tributary/model/graph_text.h"
 #include "tributary/onnx/import.h"
 
-namespace tributary {
+namespace tributary::inline experiment {
 namespace {
 
 constexpr std::size_t kMostFrozen = 1000;
@@ -109,4 +109,4 @@ Status ReadModel(Section section, const std::optional<std::filesystem::path>& fo
   return section.Finish();
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline experiment

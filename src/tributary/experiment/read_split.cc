@@ -2,18 +2,10 @@
 
 #include "tributary/experiment/sections.h"
 
-namespace tributary {
+namespace tributary::inline experiment {
 namespace {
 
 constexpr std::string_view kSplitOnly = "method = \"split\"";
-
-void ReadPrecision(Section& section, std::string_view key, CutPrecision& out) {
-  std::vector<std::string> names;
-  for (const CutPrecision precision : kCutPrecisions) names.emplace_back(NameOf(precision));
-  std::string name(NameOf(out));
-  section.ReadName(key, "precision", names, name);
-  if (const auto parsed = ParseCutPrecision(name); parsed.ok()) out = *parsed;
-}
 
 // What leaves no room for a network that is cut, in sections that have been read for themselves.
 void CheckOthers(Section& section, const Experiment& rest, const SplitChoice& split) {
@@ -72,8 +64,8 @@ Status ReadSplit(Section section, const Experiment& rest, SplitChoice& split) {
   const Training& train = rest.train;
   section.Read("cut", split.cut);
   section.Read("tail", split.tail);
-  ReadPrecision(section, "activations", split.activations);
-  ReadPrecision(section, "gradients", split.gradients);
+  section.ReadName("activations", "precision", kSplitPrecisions, split.activations);
+  section.ReadName("gradients", "precision", kSplitPrecisions, split.gradients);
   section.Read("server-compute", split.server_compute);
   section.ReadWord("variant", kSplitVariants, split.variant);
   for (const auto key : {"cut", "tail", "activations", "gradients", "server-compute", "variant"}) {
@@ -83,4 +75,35 @@ Status ReadSplit(Section section, const Experiment& rest, SplitChoice& split) {
   return section.Finish();
 }
 
-}  // namespace tributary
+Status ReadSampling(Section section, const Training& train, const SplitChoice& split,
+                    const Extensions& extensions, SamplingOptions& sampling) {
+  std::string method(NameOf(sampling.method));
+  std::vector<std::string> methods = NamesOf(kSamplingMethods);
+  for (std::string& own : extensions.SamplerNames()) methods.push_back(std::move(own));
+  section.ReadName("method", "sampling method", methods, method);
+  if (const auto parsed = ParseSamplingMethod(method); parsed.ok()) sampling.method = *parsed;
+  if (auto own = extensions.FindSampler(method)) {
+    sampling.method = SamplingMethod::kOwn;
+    sampling.own = std::move(own);
+    sampling.own_name = method;
+  }
+  section.Read("delta", sampling.delta, Range{.low = -1000, .high = 1000});
+  section.Read("concentration", sampling.concentration, Range{.low = 1e-6, .high = 1e6});
+  section.ReadName("draw", "draw", kSamplingDraws, sampling.draw);
+  section.ReadName("order", "order", kStepOrders, sampling.order);
+  section.Read("max-deviation", sampling.max_deviation, Range{.high = 2});
+  const bool samples = train.method == Method::kSplit;
+  const bool dirichlet = sampling.method == SamplingMethod::kLatentDirichlet;
+  const bool deadline = sampling.method == SamplingMethod::kDeadline;
+  for (const auto key : {"method", "delta", "concentration", "draw", "order", "max-deviation"}) {
+    section.OnlyWith(key, samples, "method = \"split\"");
+    section.OnlyWith(key, !samples || !split.averages(), "split.variant = \"parallel\"");
+  }
+  for (const auto key : {"delta", "concentration", "draw"})
+    section.OnlyWith(key, dirichlet, "method = \"lds\"");
+  section.OnlyWith("order", dirichlet || deadline, "method = \"lds\" or \"deadline\"");
+  section.OnlyWith("max-deviation", deadline, "method = \"deadline\"");
+  return section.Finish();
+}
+
+}  // namespace tributary::inline experiment

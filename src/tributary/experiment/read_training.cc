@@ -1,7 +1,40 @@
-#include "tributary/experiment/sections.h"
-#include "tributary/fleet/cut_wire.h"
+#include <algorithm>
+#include <cctype>
+#include <limits>
 
-namespace tributary {
+#include "tributary/experiment/sections.h"
+#include "tributary/fleet/split_wire.h"
+
+namespace tributary::inline experiment {
+
+bool IsPlainName(std::string_view name) {
+  const auto plain = [](unsigned char c) { return std::isalnum(c) || c == '-' || c == '_'; };
+  const auto digit = [](unsigned char c) { return std::isdigit(c) != 0; };
+  return !name.empty() && name.size() <= 64 && std::all_of(name.begin(), name.end(), plain) &&
+         !std::all_of(name.begin(), name.end(), digit);
+}
+
+Status ReadGoal(Section section, Goal& goal) {
+  section.Require("name");
+  section.Read("name", goal.name);
+  section.Read("about", goal.about);
+  auto seed = static_cast<std::int64_t>(goal.seed);
+  section.Read("seed", seed, 0, std::numeric_limits<std::int64_t>::max());
+  goal.seed = static_cast<std::uint64_t>(seed);
+  section.Read("rounds", goal.rounds, 1, kMostRounds);
+  section.Read("time-budget", goal.time_budget, Range{.high = kLongestSeconds, .above_low = true});
+  section.Read("target-accuracy", goal.target_accuracy, kPositiveShare);
+  section.Read("evaluate-every", goal.evaluate_every, 1, kMostRounds);
+  if (!goal.name.empty() && !IsPlainName(goal.name)) {
+    section.Fail("name", " is \"" + goal.name + "\"; allowed: " + std::string(kPlainName));
+  }
+  if (!goal.rounds && !goal.time_budget && !goal.target_accuracy) {
+    section.Fail("rounds",
+                 " is missing; say when the run ends: rounds, time-budget, target-accuracy, or several");
+  }
+  return section.Finish();
+}
+
 namespace {
 
 constexpr std::string_view kFederatedOnly = "method = \"federated\"";
@@ -18,10 +51,10 @@ void ReadLocalWork(Section& section, bool splitfed, Training& train) {
   section.Read("local-epochs", train.local_epochs, 1, kMostRounds);
   const bool gossip = train.method == Method::kGossip;
   section.OnlyWith("local-steps", federated || splitfed || gossip, kLocalOnly);
-  if (splitfed && train.local_steps.value_or(1) > kMostCutSteps) {
+  if (splitfed && train.local_steps.value_or(1) > kMostSplitSteps) {
     section.Fail("local-steps", " is " + std::to_string(*train.local_steps) +
                                     "; allowed where a network is cut: 1 to " +
-                                    std::to_string(kMostCutSteps) +
+                                    std::to_string(kMostSplitSteps) +
                                     ", since what went over the cut is kept until the round is over");
   }
   if (splitfed && train.local_epochs) {
@@ -157,4 +190,35 @@ Status ReadTraining(Section section, const Goal& goal, const DataChoice& data, S
   return section.Finish();
 }
 
-}  // namespace tributary
+Status ReadTransfers(Section section, TransferOptions& transfers) {
+  section.ReadName("strategy", "strategy", kTransferStrategies, transfers.strategy);
+  std::optional<Bytes> largest;
+  section.Read("largest-segment", largest);
+  if (largest) transfers.largest_segment = largest->value;
+  section.Read("drift", transfers.drift, Range{.high = 10, .above_low = true});
+  section.OnlyWith("drift",
+                   FollowsMeasurements(transfers.strategy) || transfers.drift == TransferOptions{}.drift,
+                   "strategy = \"ibatch\" or \"optimal\"");
+  return section.Finish();
+}
+
+Status ReadCompression(Section section, CompressionOptions& compression) {
+  section.ReadName("kind", "compression", kCompressionKinds, compression.kind);
+  section.Read("ratio", compression.ratio, kPositiveShare);
+  section.Read("delta", compression.delta, Range{.high = 1});
+  section.Read("ewma", compression.ewma, kPositiveShare);
+  section.ReadName("scope", "scope", kSelectionScopes, compression.scope);
+  section.Read("error-feedback", compression.error_feedback);
+  const bool adaptive = compression.kind == CompressionKind::kAdaptiveTopK;
+  const bool top_k = adaptive || compression.kind == CompressionKind::kTopK;
+  for (const auto key : {"ratio", "scope"})
+    section.OnlyWith(key, top_k, "kind = \"top-k\" or \"adaptive-top-k\"");
+  for (const auto key : {"delta", "ewma"}) section.OnlyWith(key, adaptive, "kind = \"adaptive-top-k\"");
+  section.OnlyWith("error-feedback", compression.kind != CompressionKind::kDense,
+                   "a kind other than \"dense\"");
+  if (const Status status = Validate(compression); !status.ok())
+    section.Fail("kind", ": " + status.message());
+  return section.Finish();
+}
+
+}  // namespace tributary::inline experiment

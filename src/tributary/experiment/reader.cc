@@ -7,7 +7,7 @@
 #include "tributary/experiment/overrides.h"
 #include "tributary/experiment/sections.h"
 
-namespace tributary {
+namespace tributary::inline experiment {
 namespace {
 
 constexpr std::int64_t kSchema = 1;
@@ -113,7 +113,7 @@ Status ReadAgainst(Section section, Against& against) {
 StatusOr<std::optional<Against>> TakeAgainst(Document& document) {
   Table& root = std::get<Table>(document.root.content);
   const auto member =
-      std::find_if(root.begin(), root.end(), [](const Member& one) { return one.key == "against"; });
+      std::find_if(root.begin(), root.end(), [](const KeyValue& one) { return one.key == "against"; });
   if (member == root.end()) return std::optional<Against>();
   std::optional<Against> against(std::in_place);
   TRIBUTARY_RETURN_IF_ERROR(ReadAgainst(Section(document, member->value, "against"), *against));
@@ -169,4 +169,4 @@ StatusOr<Experiment> ReadExperiment(const std::filesystem::path& path, std::span
   return std::move(pair.experiment);
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline experiment

@@ -10,7 +10,7 @@
 #include "tributary/experiment/experiment.h"
 #include "tributary/experiment/extensions.h"
 
-namespace tributary {
+namespace tributary::inline experiment {
 
 // Reads an experiment file: TOML with kebab-case keys and `schema = 1`, changed by `overrides` (overrides.h) before it
 // is checked. What comes back is complete and consistent: every key that is not given has its default, every value lies
@@ -54,4 +54,4 @@ StatusOr<ExperimentPair> ReadExperimentPairText(std::string_view text, const Tex
                                                 std::span<const std::string> overrides = {},
                                                 const Extensions& extensions = {});
 
-}  // namespace tributary
+}  // namespace tributary::inline experiment

@@ -6,7 +6,7 @@
 #include "tributary/experiment/reader.h"
 #include "tributary/experiment/testing_texts.h"
 
-namespace tributary {
+namespace tributary::inline experiment {
 namespace {
 
 using testing::kEverything;
@@ -110,7 +110,7 @@ TEST(ReaderErrors, SettingsWithoutEffectAreRefused) {
             std::string::npos);
   EXPECT_NE(RefusalOfTrain("[compression]\nratio = 0.1").find("top-k"), std::string::npos);
   EXPECT_NE(RefusalOfTrain("[transfers]\ndrift = 0.2")
-                .find("transfers.drift has a meaning only with strategy = \"ibatch\""),
+                .find("transfers.drift is only valid with strategy = \"ibatch\""),
             std::string::npos);
   EXPECT_NE(RefusalOfTrain("[transfers]\nstrategy = \"optimum\"").find("did you mean 'optimal'"),
             std::string::npos);
@@ -295,7 +295,7 @@ TEST(ReaderErrors, WhatIsNeededIsMissed) {
 
 TEST(ReaderErrors, ContradictionsAreSaid) {
   EXPECT_EQ(RefusalOf("\"federated\"", "\"sync-sgd\""),
-            "e.toml:15: train.local-steps has a meaning only with method = \"federated\" or \"gossip\", or "
+            "e.toml:15: train.local-steps is only valid with method = \"federated\" or \"gossip\", or "
             "\"split\" with a split.variant "
             "that averages (splitfed-v1, splitfed-v2)");
   EXPECT_EQ(
@@ -308,7 +308,7 @@ TEST(ReaderErrors, ContradictionsAreSaid) {
             "train.local-epochs, and use"
             " train.local-steps");
   EXPECT_EQ(RefusalOfTrain("milestones = [1]"),
-            "e.toml:16: train.milestones has a meaning only with schedule = \"step\"");
+            "e.toml:16: train.milestones is only valid with schedule = \"step\"");
   EXPECT_EQ(RefusalOfTrain("schedule = \"step\""),
             "e.toml:13: train.milestones is missing; with schedule = \"step\" it lists the rounds at which "
             "the rate is "
@@ -316,7 +316,7 @@ TEST(ReaderErrors, ContradictionsAreSaid) {
   EXPECT_EQ(RefusalOfTrain("schedule = \"step\"\nmilestones = [5, 3]"),
             "e.toml:17: train.milestones: milestones must rise, found 5 before 3");
   EXPECT_EQ(RefusalOfTrain("optimiser = \"adam\"\nmomentum = 0.9"),
-            "e.toml:17: train.momentum has a meaning only with optimiser = \"sgd\"");
+            "e.toml:17: train.momentum is only valid with optimiser = \"sgd\"");
   EXPECT_EQ(RefusalOfTrain("nesterov = true"),
             "e.toml:16: train.nesterov looks ahead along the momentum, which is 0; set train.momentum, e.g. "
             "to 0.9");
@@ -328,10 +328,9 @@ TEST(ReaderErrors, ContradictionsAreSaid) {
       "how "
       "long that is");
   EXPECT_EQ(RefusalOfTrain("server-optimiser = { kind = \"momentum\", tau = 0.1 }"),
-            "e.toml:16: train.server-optimiser.tau has a meaning only with kind = \"adam\" or \"yogi\"");
-  EXPECT_EQ(
-      RefusalWith("split = { kind = \"iid\", alpha = 1.0 }", "[[fleet.group]]"),
-      "e.toml:9: data.split.alpha has a meaning only with kind = \"dirichlet\" or \"extended-dirichlet\"");
+            "e.toml:16: train.server-optimiser.tau is only valid with kind = \"adam\" or \"yogi\"");
+  EXPECT_EQ(RefusalWith("split = { kind = \"iid\", alpha = 1.0 }", "[[fleet.group]]"),
+            "e.toml:9: data.split.alpha is only valid with kind = \"dirichlet\" or \"extended-dirichlet\"");
   EXPECT_EQ(RefusalWith("[fleet]\nparticipation = 5", "[[fleet.group]]"),
             "e.toml:10: fleet.participation asks for 5 devices; the fleet has 4");
   EXPECT_EQ(RefusalWith("[fleet]\nparticipation = 0.5\nquorum = 3", "[[fleet.group]]"),
@@ -339,7 +338,7 @@ TEST(ReaderErrors, ContradictionsAreSaid) {
   EXPECT_EQ(RefusalOfTrain("[[disturbance]]\nkind = \"slow\""),
             "e.toml:16: disturbance.0.factor is missing; with kind = \"slow\" it says how many times slower");
   EXPECT_EQ(RefusalOfTrain("[[disturbance]]\nkind = \"lose\"\nfactor = 3"),
-            "e.toml:18: disturbance.0.factor has a meaning only with kind = \"slow\"");
+            "e.toml:18: disturbance.0.factor is only valid with kind = \"slow\"");
   EXPECT_EQ(RefusalOfTrain("[[disturbance]]\nkind = \"lose\"\ndevices = [4]"),
             "e.toml:18: disturbance.0.devices is 4; allowed: a whole number from 0 to 3");
 }
@@ -388,4 +387,4 @@ TEST(ReaderErrors, AMissingFileIsNotFound) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline experiment

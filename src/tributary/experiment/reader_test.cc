@@ -7,7 +7,7 @@
 #include "tributary/experiment/format.h"
 #include "tributary/experiment/testing_texts.h"
 
-namespace tributary {
+namespace tributary::inline experiment {
 namespace {
 
 using std::chrono::milliseconds;
@@ -226,4 +226,4 @@ share = 0.1
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline experiment

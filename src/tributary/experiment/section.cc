@@ -6,7 +6,7 @@
 
 #include "tributary/base/names.h"
 
-namespace tributary {
+namespace tributary::inline experiment {
 namespace {
 
 // What follows "train.batch is": an unnamed table or list in place of a number, say.
@@ -81,7 +81,7 @@ void Section::Require(std::string_view key, std::string_view why) {
 }
 
 void Section::OnlyWith(std::string_view key, bool meaningful, std::string_view with) {
-  if (Take(key) != nullptr && !meaningful) Fail(key, " has a meaning only with " + std::string(with));
+  if (Take(key) != nullptr && !meaningful) Fail(key, " is only valid with " + std::string(with));
 }
 
 const List& Section::TakeTables(std::string_view key) {
@@ -282,7 +282,7 @@ void Section::ReadName(std::string_view key, std::string_view what, std::span<co
 }
 
 Status Section::Finish() {
-  for (const Member& member : *table_) {
+  for (const KeyValue& member : *table_) {
     if (std::find(known_.begin(), known_.end(), member.key) != known_.end()) continue;
     const bool section = path_.empty() && !std::holds_alternative<std::string>(member.value.content);
     const std::string what = path_.empty() ? (section ? "section" : "key") : "key in [" + path_ + "]";
@@ -292,4 +292,4 @@ Status Section::Finish() {
   return first_;
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline experiment

@@ -5,17 +5,17 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "tributary/base/clock.h"
 #include "tributary/base/status.h"
 #include "tributary/base/units.h"
 #include "tributary/experiment/document.h"
-#include "tributary/experiment/portion.h"
-#include "tributary/experiment/range.h"
+#include "tributary/experiment/quantity.h"
 #include "tributary/experiment/vocabulary.h"
 
-namespace tributary {
+namespace tributary::inline experiment {
 
 // Reads one table of an experiment, key by key:
 //
@@ -55,6 +55,10 @@ class Section {
   // One of `names`; `what` is the kind of thing.
   void ReadName(std::string_view key, std::string_view what, std::span<const std::string> names,
                 std::string& out);
+  // One of `all`, by the names that NameOf gives them.
+  template <typename Enum, std::size_t n>
+  requires std::is_enum_v<Enum>
+  void ReadName(std::string_view key, std::string_view what, const Enum (&all)[n], Enum& out);
   template <typename Enum, std::size_t n>
   void ReadWord(std::string_view key, const std::array<Word<Enum>, n>& words, Enum& out);
   // As the others, into a field that is empty when the key is not there.
@@ -97,6 +101,23 @@ class Section {
 Value AsTable(const Value& value);
 
 template <typename Enum, std::size_t n>
+std::vector<std::string> NamesOf(const Enum (&all)[n]) {
+  std::vector<std::string> names;
+  for (const Enum one : all) names.emplace_back(NameOf(one));
+  return names;
+}
+
+template <typename Enum, std::size_t n>
+requires std::is_enum_v<Enum>
+void Section::ReadName(std::string_view key, std::string_view what, const Enum (&all)[n], Enum& out) {
+  std::string name(NameOf(out));
+  ReadName(key, what, NamesOf(all), name);
+  for (const Enum one : all) {
+    if (NameOf(one) == name) out = one;
+  }
+}
+
+template <typename Enum, std::size_t n>
 void Section::ReadWord(std::string_view key, const std::array<Word<Enum>, n>& words, Enum& out) {
   std::vector<std::string> names;
   for (const Word<Enum>& word : words) names.emplace_back(word.name);
@@ -114,4 +135,4 @@ void Section::Read(std::string_view key, std::optional<T>& out, const Limits&...
   if (Has(key)) out = std::move(value);
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline experiment

@@ -8,9 +8,9 @@
 #include "tributary/experiment/extensions.h"
 #include "tributary/experiment/section.h"
 
-namespace tributary {
+namespace tributary::inline experiment {
 
-// The readers of an experiment's sections, one source file each; reader.cc calls them in this order. Each fills its
+// The readers of an experiment's sections, in read_*.cc; reader.cc calls them in this order. Each fills its
 // struct, which holds the defaults, and checks its values against each other and against the sections before it.
 
 Status ReadGoal(Section section, Goal& goal);
@@ -42,10 +42,10 @@ Status ReadInjection(Section section, const Experiment& rest, InjectionOptions& 
 Status ReadSplit(Section section, const Experiment& rest, SplitChoice& split);
 Status ReadSampling(Section section, const Training& train, const SplitChoice& split,
                     const Extensions& extensions, SamplingOptions& sampling);
-// `folder` is where the file that it may name lies; likewise.
+// `folder` is where the file that it may name lies. `rest` has been read up to here.
 Status ReadDropout(Section section, const Experiment& rest,
                    const std::optional<std::filesystem::path>& folder, DropoutOptions& dropout);
-// Likewise.
+// `folder` is where the file that it may name lies. `rest` has been read up to here.
 Status ReadGossip(Section section, const Experiment& rest, const std::optional<std::filesystem::path>& folder,
                   GossipChoice& gossip);
 Status ReadDisturbance(Section section, const FleetChoice& fleet, Disturbance& disturbance);
@@ -58,4 +58,4 @@ inline constexpr std::string_view kPlainName = "letters, digits, '-' and '_', 64
 // No experiment lasts as many rounds.
 inline constexpr std::int64_t kMostRounds = 1'000'000'000;
 
-}  // namespace tributary
+}  // namespace tributary::inline experiment

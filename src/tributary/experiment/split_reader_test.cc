@@ -6,7 +6,7 @@
 #include "tributary/experiment/reader.h"
 #include "tributary/experiment/testing_texts.h"
 
-namespace tributary {
+namespace tributary::inline experiment {
 namespace {
 
 using testing::kLeast;
@@ -45,8 +45,8 @@ TEST(SplitReader, ReadsEveryKey) {
   EXPECT_EQ(e.train.method, Method::kSplit);
   EXPECT_EQ(e.split.cut, "stem.relu");
   EXPECT_EQ(e.split.tail, "block2.relu");
-  EXPECT_EQ(e.split.activations, CutPrecision::kFloat16);
-  EXPECT_EQ(e.split.gradients, CutPrecision::kInt8);
+  EXPECT_EQ(e.split.activations, SplitPrecision::kFloat16);
+  EXPECT_EQ(e.split.gradients, SplitPrecision::kInt8);
   EXPECT_EQ(e.split.server_compute.value, 2e10);
   EXPECT_EQ(e.split.variant, SplitVariant::kParallel);
   EXPECT_TRUE(e.global_batch());
@@ -70,8 +70,8 @@ TEST(SplitReader, DefaultsWithoutEitherSection) {
   const Experiment e = Read(Plain());
   EXPECT_EQ(e.split.cut, "auto");
   EXPECT_EQ(e.split.tail, std::nullopt);
-  EXPECT_EQ(e.split.activations, CutPrecision::kFloat32);
-  EXPECT_EQ(e.split.gradients, CutPrecision::kFloat32);
+  EXPECT_EQ(e.split.activations, SplitPrecision::kFloat32);
+  EXPECT_EQ(e.split.gradients, SplitPrecision::kFloat32);
   EXPECT_EQ(e.split.server_compute.value, 1e11);
   EXPECT_EQ(e.split.variant, SplitVariant::kParallel);
   EXPECT_EQ(e.sampling.method, SamplingMethod::kUniformGlobal);
@@ -82,12 +82,12 @@ TEST(SplitReader, DefaultsWithoutEitherSection) {
 }
 
 TEST(SplitReader, EveryWordOfEachKey) {
-  for (const auto& [word, meaning] : {std::pair("fp32", CutPrecision::kFloat32),
-                                      {"fp16", CutPrecision::kFloat16},
-                                      {"int8", CutPrecision::kInt8}}) {
+  for (const auto& [word, meaning] : {std::pair("fp32", SplitPrecision::kFloat32),
+                                      {"fp16", SplitPrecision::kFloat16},
+                                      {"int8", SplitPrecision::kInt8}}) {
     const Experiment e = Read(Plain("[split]\nactivations = \"" + std::string(word) + "\"\n"));
     EXPECT_EQ(e.split.activations, meaning);
-    EXPECT_EQ(e.split.gradients, CutPrecision::kFloat32);
+    EXPECT_EQ(e.split.gradients, SplitPrecision::kFloat32);
   }
   for (const auto& [word, meaning] : {std::pair("parallel", SplitVariant::kParallel),
                                       {"splitfed-v1", SplitVariant::kSplitFed1},
@@ -157,7 +157,7 @@ TEST(SplitReader, KeysNeedTheMethod) {
                                    {"variant", "\"splitfed-v1\""}}) {
     const std::string line = std::string(key) + " = " + value;
     EXPECT_EQ(Refusal(std::string(kLeast) + "[split]\n" + line + "\n"),
-              "e.toml:17: split." + std::string(key) + " has a meaning only with method = \"split\"");
+              "e.toml:17: split." + std::string(key) + " is only valid with method = \"split\"");
   }
   for (const auto& [key, value] : {std::pair("method", "\"ugs\""),
                                    {"delta", "1"},
@@ -167,7 +167,7 @@ TEST(SplitReader, KeysNeedTheMethod) {
                                    {"max-deviation", "1"}}) {
     const std::string lines = "[sampling]\n" + std::string(key) + " = " + value + "\n";
     EXPECT_EQ(Refusal(std::string(kLeast) + lines),
-              "e.toml:17: sampling." + std::string(key) + " has a meaning only with method = \"split\"");
+              "e.toml:17: sampling." + std::string(key) + " is only valid with method = \"split\"");
   }
 }
 
@@ -219,18 +219,18 @@ TEST(SplitReader, SamplingKeysNeedTheMethodThatUsesThem) {
       const std::string refusal =
           Refusal(Plain("[sampling]\nmethod = \"" + std::string(method) + "\"\n" + line + "\n"));
       EXPECT_TRUE(Contains(refusal, "e.toml:17: sampling.")) << refusal;
-      EXPECT_TRUE(Contains(refusal, " has a meaning only with method = \"lds\"")) << refusal;
+      EXPECT_TRUE(Contains(refusal, " is only valid with method = \"lds\"")) << refusal;
     }
   }
   EXPECT_TRUE(Contains(Refusal(Plain("[sampling]\norder = \"early\"\n")),
-                       "e.toml:16: sampling.order has a meaning only with method = \"lds\" or \"deadline\""));
+                       "e.toml:16: sampling.order is only valid with method = \"lds\" or \"deadline\""));
   EXPECT_TRUE(Contains(Refusal(Plain("[sampling]\nmethod = \"lds\"\nmax-deviation = 0.1\n")),
-                       "e.toml:17: sampling.max-deviation has a meaning only with method = \"deadline\""));
+                       "e.toml:17: sampling.max-deviation is only valid with method = \"deadline\""));
 }
 
 TEST(SplitReader, DevicesTakeOneStepAtATime) {
   EXPECT_TRUE(Contains(Refusal(Plain("local-steps = 5\n")),
-                       "e.toml:15: train.local-steps has a meaning only with method = \"federated\""));
+                       "e.toml:15: train.local-steps is only valid with method = \"federated\""));
   EXPECT_TRUE(Contains(Refusal(Plain("local-epochs = 1\n")), "train.local-epochs"));
 }
 
@@ -251,14 +251,14 @@ TEST(SplitReader, SeveralStepsWhereFrontsAreAveraged) {
               "went over the "
               "cut is kept until the round is over");
     EXPECT_EQ(Refusal(SplitFed(variant, "prox = 0.1\n")),
-              "e.toml:15: train.prox has a meaning only with method = \"federated\"");
+              "e.toml:15: train.prox is only valid with method = \"federated\"");
     EXPECT_EQ(
         Refusal(SplitFed(variant, "", "tail = \"conv2\"\n")),
         "e.toml:16: split.tail: fronts are averaged, and a tail would have to be too; leave it out, or use"
         " variant = \"parallel\"");
     for (const char* const line : {"method = \"ugs\"", "method = \"lds\"\ndelta = 1", "order = \"early\""}) {
       const std::string refusal = Refusal(SplitFed(variant) + "[sampling]\n" + line + "\n");
-      EXPECT_TRUE(Contains(refusal, "has a meaning only with split.variant = \"parallel\"")) << refusal;
+      EXPECT_TRUE(Contains(refusal, "is only valid with split.variant = \"parallel\"")) << refusal;
     }
     EXPECT_TRUE(Contains(Refusal(Replaced(SplitFed(variant), "[[fleet", "hold-out = 0.1\n[[fleet")),
                          "data.hold-out"));
@@ -266,8 +266,8 @@ TEST(SplitReader, SeveralStepsWhereFrontsAreAveraged) {
     EXPECT_TRUE(Contains(Refusal(SplitFed(variant) + "[stream]\nrecorded-speed = 2\n"),
                          "must know a step's samples on both sides of the cut"));
   }
-  EXPECT_TRUE(Contains(Refusal(Plain("server-optimiser = \"adam\"\n")),
-                       "train.server-optimiser has a meaning only with"));
+  EXPECT_TRUE(
+      Contains(Refusal(Plain("server-optimiser = \"adam\"\n")), "train.server-optimiser is only valid with"));
 }
 
 TEST(SplitReader, WhatAPartOfANetworkCannotDoIsRefused) {
@@ -301,4 +301,4 @@ TEST(SplitReader, WithATailWeightsTravelInOnePiece) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline experiment

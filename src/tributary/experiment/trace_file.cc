@@ -5,9 +5,8 @@
 
 #include "tributary/base/file.h"
 #include "tributary/experiment/quantity.h"
-#include "tributary/experiment/range.h"
 
-namespace tributary {
+namespace tributary::inline experiment {
 namespace {
 
 constexpr Bytes kLargestTrace{1'000'000};
@@ -86,4 +85,4 @@ StatusOr<std::vector<Trace::Step>> ReadTraceFile(const std::filesystem::path& pa
   return ParseTrace(text, path.string());
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline experiment

@@ -8,7 +8,7 @@
 #include "tributary/base/status.h"
 #include "tributary/fleet/trace.h"
 
-namespace tributary {
+namespace tributary::inline experiment {
 
 // A recording as text, one step a line: seconds from the start, a comma, the share from then on.
 //
@@ -27,4 +27,4 @@ StatusOr<std::vector<Trace::Step>> ReadTraceFile(const std::filesystem::path& pa
 // In all traces of an experiment together: they are written into the experiment as run, which must be read back.
 inline constexpr std::size_t kMostTraceSteps = 10'000;
 
-}  // namespace tributary
+}  // namespace tributary::inline experiment

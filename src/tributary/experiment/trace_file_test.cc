@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tributary {
+namespace tributary::inline experiment {
 namespace {
 
 using std::chrono::milliseconds;
@@ -41,4 +41,4 @@ TEST(TraceFile, IsBounded) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline experiment

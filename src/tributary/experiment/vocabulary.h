@@ -8,9 +8,8 @@
 
 #include "tributary/experiment/experiment.h"
 #include "tributary/experiment/quantity.h"
-#include "tributary/experiment/range.h"
 
-namespace tributary {
+namespace tributary::inline experiment {
 
 // The words and bounds of an experiment file that its reader and its writer share.
 
@@ -20,19 +19,20 @@ struct Word {
   Enum meaning;
 };
 
+// The words of an enum whose values have names already, by NameOf.
+template <typename Enum, std::size_t n>
+constexpr std::array<Word<Enum>, n> WordsOf(const Enum (&values)[n]) {
+  std::array<Word<Enum>, n> words{};
+  for (std::size_t i = 0; i < n; ++i) words[i] = {NameOf(values[i]), values[i]};
+  return words;
+}
+
 inline constexpr std::array<Word<Method>, 4> kMethods = {{{"sync-sgd", Method::kSyncSgd},
                                                           {"federated", Method::kFederated},
                                                           {"split", Method::kSplit},
                                                           {"gossip", Method::kGossip}}};
-inline constexpr std::array<Word<MixingRule>, 2> kMixingWords = {
-    {{"d-psgd", MixingRule::kMetropolis}, {"matcha", MixingRule::kMatcha}}};
-inline constexpr std::array<Word<TopologyKind>, 6> kTopologyWords = {
-    {{"ring", TopologyKind::kRing},
-     {"torus", TopologyKind::kTorus},
-     {"complete", TopologyKind::kComplete},
-     {"erdos-renyi", TopologyKind::kErdosRenyi},
-     {"hypercube", TopologyKind::kHypercube},
-     {"edges", TopologyKind::kEdges}}};
+inline constexpr auto kMixingWords = WordsOf(kMixingRules);
+inline constexpr auto kTopologyWords = WordsOf(kTopologyKinds);
 inline constexpr std::array<Word<BatchSizes>, 2> kBatchSizes = {
     {{"equal", BatchSizes::kEqual}, {"speed", BatchSizes::kSpeed}}};
 inline constexpr std::array<Word<bool>, 2> kShardSizes = {{{"speed", true}, {"equal", false}}};
@@ -67,12 +67,10 @@ inline constexpr std::array<Word<DropoutMethod>, 7> kDropoutMethods = {
      {"fjord", DropoutMethod::kFjord},
      {"fedrolex", DropoutMethod::kFedRolex},
      {"pareto", DropoutMethod::kPareto}}};
-inline constexpr std::array<Word<ChannelChoice>, 2> kChannelChoices = {
-    {{"random", ChannelChoice::kRandom}, {"first", ChannelChoice::kFirst}}};
+inline constexpr auto kChannelChoices = WordsOf({ChannelChoice::kRandom, ChannelChoice::kFirst});
 inline constexpr std::array<Word<MeanOver>, 2> kMeansOver = {
     {{"all", MeanOver::kAll}, {"trained", MeanOver::kTrained}}};
-inline constexpr std::array<Word<FrontCost>, 2> kFrontCosts = {
-    {{"macs", FrontCost::kMacs}, {"time", FrontCost::kTime}}};
+inline constexpr auto kFrontCosts = WordsOf({FrontCost::kMacs, FrontCost::kTime});
 inline constexpr std::array<Word<ScalingChoice>, 3> kScalings = {
     {{"auto", ScalingChoice::kAuto}, {"none", ScalingChoice::kNone}, {"inverse", ScalingChoice::kInverse}}};
 inline constexpr std::array<Word<Trace::After>, 2> kAfters = {
@@ -112,4 +110,4 @@ inline constexpr std::array<GroupField, 7> kGroupFields = {
      {"setup", Unit::kSeconds, kTimes, false, &Group::setup},
      {"stream-rate", Unit::kSamplesPerSecond, {.low = 0, .high = 1e12}, false, &Group::stream_rate}}};
 
-}  // namespace tributary
+}  // namespace tributary::inline experiment

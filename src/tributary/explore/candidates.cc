@@ -6,7 +6,7 @@
 #include "tributary/policy/dropout/pareto.h"
 #include "tributary/policy/dropout/screening.h"
 
-namespace tributary {
+namespace tributary::inline explore {
 namespace {
 
 bool ConfirmedUpTo(const CandidateRecord& candidate, std::uint64_t generation) {
@@ -85,4 +85,4 @@ std::vector<Candidates::Kept> Candidates::WorthConfirming(std::uint64_t generati
   return worth;
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline explore

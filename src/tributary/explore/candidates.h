@@ -9,7 +9,7 @@
 
 #include "tributary/explore/state.h"
 
-namespace tributary {
+namespace tributary::inline explore {
 
 // The sub-networks that an exploration has looked at, and who of them is to be looked at more closely. What it answers
 // about a generation depends on what was known when the generation, or its last step, began: whoever is interrupted
@@ -44,4 +44,4 @@ class Candidates {
   std::map<Kept, CandidateRecord> all_;
 };
 
-}  // namespace tributary
+}  // namespace tributary::inline explore

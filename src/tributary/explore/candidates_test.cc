@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tributary {
+namespace tributary::inline explore {
 namespace {
 
 using Judged = CandidateRecord::Judged;
@@ -70,4 +70,4 @@ TEST(Candidates, LearnWhomToEvaluateFromEarlierGenerationsOnly) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline explore

@@ -6,12 +6,12 @@
 
 #include "tributary/base/number_text.h"
 #include "tributary/engine/compute.h"
-#include "tributary/explore/snapshots.h"
 #include "tributary/explore/state_file.h"
-#include "tributary/explore/step_times.h"
-#include "tributary/model/kept_counts.h"
+#include "tributary/explore/subnetwork_training.h"
+#include "tributary/explore/trials.h"
+#include "tributary/model/channel_groups.h"
 
-namespace tributary {
+namespace tributary::inline explore {
 namespace {
 
 constexpr std::size_t kScreeningSnapshot = 1;  // neither the first steps nor the last
@@ -356,4 +356,4 @@ Exploration::Standing Exploration::standing() const {
   return standing;
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline explore

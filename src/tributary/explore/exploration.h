@@ -11,14 +11,13 @@
 
 #include "tributary/base/clock.h"
 #include "tributary/explore/candidates.h"
-#include "tributary/explore/exploration_data.h"
 #include "tributary/explore/state.h"
-#include "tributary/explore/thin_training.h"
+#include "tributary/explore/subnetwork_training.h"
 #include "tributary/explore/trials.h"
+#include "tributary/policy/dropout/cost_model.h"
 #include "tributary/policy/dropout/nsga2.h"
-#include "tributary/policy/dropout/thin_cost.h"
 
-namespace tributary {
+namespace tributary::inline explore {
 
 // Looks for the dropout vectors of a network that are worth their cost: NSGA-II over (cost, loss after a short training).
 // Successive halving: of those that a generation asks for, all are screened by a very short training, the promising ones
@@ -102,7 +101,7 @@ class Exploration {
   const std::shared_ptr<const Model> model_;
   const ExplorationData data_;
   const Clock& clock_;
-  const ThinCosts costs_;
+  const SubnetworkCosts costs_;
 
   std::map<std::string, std::string> setup_;
   std::optional<CostModel> cost_model_;
@@ -114,4 +113,4 @@ class Exploration {
   std::unique_ptr<TrialRunner> trials_;
 };
 
-}  // namespace tributary
+}  // namespace tributary::inline explore

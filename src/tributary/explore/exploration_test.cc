@@ -5,12 +5,12 @@
 #include <atomic>
 
 #include "tributary/device/evaluation.h"
-#include "tributary/explore/snapshots.h"
 #include "tributary/explore/testing_exploration.h"
+#include "tributary/explore/trials.h"
 #include "tributary/explore/uniform_comparison.h"
-#include "tributary/model/kept_counts.h"
+#include "tributary/model/channel_groups.h"
 
-namespace tributary {
+namespace tributary::inline explore {
 namespace {
 
 // A millisecond passes whenever somebody looks.
@@ -246,4 +246,4 @@ TEST_F(ExplorationTest, RefusesWhatCannotBeExplored) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline explore

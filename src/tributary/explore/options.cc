@@ -5,7 +5,7 @@
 
 #include "tributary/base/number_text.h"
 
-namespace tributary {
+namespace tributary::inline explore {
 
 Status CheckExploreOptions(const ExploreOptions& options) {
   struct Bound {
@@ -34,4 +34,4 @@ Status CheckExploreOptions(const ExploreOptions& options) {
   return OkStatus();
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline explore

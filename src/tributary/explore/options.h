@@ -6,7 +6,7 @@
 
 #include "tributary/policy/dropout/front.h"
 
-namespace tributary {
+namespace tributary::inline explore {
 
 // How the dropout vectors of a network are explored. Everything but `threads` changes what is found.
 struct ExploreOptions {
@@ -45,4 +45,4 @@ inline constexpr std::size_t kConfirmations = 2;
 // An error in words for what is out of its range.
 Status CheckExploreOptions(const ExploreOptions& options);
 
-}  // namespace tributary
+}  // namespace tributary::inline explore

@@ -11,7 +11,7 @@
 #include "tributary/policy/dropout/cost_model.h"
 #include "tributary/policy/dropout/nsga2.h"
 
-namespace tributary {
+namespace tributary::inline explore {
 
 // A sub-network that was looked at, by how many atoms of each group it keeps.
 struct CandidateRecord {
@@ -48,4 +48,4 @@ StatusOr<ExplorationState> ParseExplorationState(std::string_view text);
 Status CheckSameSetup(const std::map<std::string, std::string>& saved,
                       const std::map<std::string, std::string>& now);
 
-}  // namespace tributary
+}  // namespace tributary::inline explore

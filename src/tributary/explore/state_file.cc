@@ -8,7 +8,7 @@
 #include "tributary/model/safetensors.h"
 #include "tributary/telemetry/digest.h"
 
-namespace tributary {
+namespace tributary::inline explore {
 namespace {
 
 constexpr const char* kExplorationKey = "tributary.exploration";
@@ -116,4 +116,4 @@ StatusOr<SavedExploration> ReadExplorationState(const std::filesystem::path& pat
   return saved;
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline explore

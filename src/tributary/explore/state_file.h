@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "tributary/explore/state.h"
-#include "tributary/explore/thin_training.h"
+#include "tributary/explore/subnetwork_training.h"
 
-namespace tributary {
+namespace tributary::inline explore {
 
 // The state of an exploration and its snapshots in one safetensors file with a checksum.
 
@@ -24,4 +24,4 @@ struct SavedExploration {
 StatusOr<SavedExploration> ReadExplorationState(const std::filesystem::path& path, const Model& model,
                                                 const std::map<std::string, std::string>& setup);
 
-}  // namespace tributary
+}  // namespace tributary::inline explore

@@ -8,7 +8,7 @@
 #include "tributary/explore/testing_exploration.h"
 #include "tributary/model/initialise.h"
 
-namespace tributary {
+namespace tributary::inline explore {
 namespace {
 
 struct ExplorationStateFile : testing::Test {
@@ -76,4 +76,4 @@ TEST_F(ExplorationStateFile, IsRefusedWithItsNameAndTheReason) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline explore

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tributary {
+namespace tributary::inline explore {
 namespace {
 
 ExplorationState Example() {
@@ -63,4 +63,4 @@ TEST(ExplorationState, GoesOnWithTheSameSetupOnly) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline explore

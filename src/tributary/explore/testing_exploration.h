@@ -5,7 +5,7 @@
 #include "tributary/explore/options.h"
 #include "tributary/model/zoo.h"
 
-namespace tributary {
+namespace tributary::inline explore {
 
 // Small things to explore in tests.
 
@@ -41,4 +41,4 @@ inline ExploreOptions QuickExploration() {
   return options;
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline explore

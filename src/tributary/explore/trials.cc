@@ -2,14 +2,26 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 
+#include "tributary/base/mutex.h"
 #include "tributary/data/batches.h"
 #include "tributary/device/evaluation.h"
 #include "tributary/engine/compute.h"
 #include "tributary/fleet/calibration.h"
+#include "tributary/model/channel_groups.h"
+#include "tributary/model/initialise.h"
 
-namespace tributary {
+namespace tributary::inline explore {
 namespace {
+
+constexpr std::size_t kCalibrationSamples = 256;
+constexpr DeviceId kDivision{~std::uint64_t{0}};
+
+// Of the whole way: learning is fastest at first.
+constexpr double kMoments[kSnapshots] = {1.0 / 12, 1.0 / 3, 1};
+// Some steps are of nearly the whole network, and none of so little of it that it learns nothing.
+constexpr double kHighestLevel = 0.5;
 
 constexpr std::uint64_t kFirstTrialStream = 1000;  // before it those of the snapshots
 constexpr std::size_t kCalibrationBatch = 128;
@@ -40,6 +52,82 @@ Status Calibrate(Executor& executor, const ExplorationData& data, std::span<floa
 
 }  // namespace
 
+StatusOr<ExplorationData> ExplorationData::Divide(const Dataset& dataset, std::size_t samples,
+                                                  std::size_t batch, std::uint64_t seed) {
+  const std::size_t all = dataset.size();
+  const std::size_t judged = std::min(samples, all / 4);
+  const std::size_t calibrated = std::min(kCalibrationSamples, all / 4);
+  if (judged == 0 || all - judged - calibrated < batch) {
+    return InvalidArgument("the data set " + dataset.name() + " has " + std::to_string(all) +
+                           " training samples; to explore with mini-batches of " + std::to_string(batch) +
+                           " takes at least " + std::to_string(2 * batch + 4));
+  }
+  const std::vector<std::uint32_t> order = EpochOrder(all, seed, kDivision, 0);
+  const auto at = [&](std::size_t position) { return order.begin() + static_cast<std::ptrdiff_t>(position); };
+  ExplorationData data;
+  data.dataset = &dataset;
+  data.evaluation.assign(order.begin(), at(judged));
+  data.calibration.assign(at(judged), at(judged + calibrated));
+  data.training.assign(at(judged + calibrated), order.end());
+  return data;
+}
+
+std::vector<std::vector<std::uint32_t>> ExplorationData::DrawBatches(std::size_t count, std::size_t batch,
+                                                                     std::uint64_t seed,
+                                                                     std::uint64_t stream) const {
+  std::vector<std::vector<std::uint32_t>> batches;
+  for (std::uint64_t epoch = 0; batches.size() < count; ++epoch) {
+    const std::vector<std::uint32_t> order = EpochOrder(training.size(), seed, DeviceId{stream}, epoch);
+    for (std::size_t at = 0; at + batch <= order.size() && batches.size() < count; at += batch) {
+      std::vector<std::uint32_t>& one = batches.emplace_back();
+      for (std::size_t i = at; i < at + batch; ++i) one.push_back(training[order[i]]);
+    }
+  }
+  return batches;
+}
+
+std::size_t StepsToSnapshot(const ExploreOptions& options, std::size_t snapshot) {
+  const auto at = [&](std::size_t which) {
+    const double share = kMoments[which] * static_cast<double>(options.snapshot_steps);
+    return std::max(which + 1, static_cast<std::size_t>(std::llround(share)));
+  };
+  return snapshot == 0 ? at(0) : at(snapshot) - at(snapshot - 1);
+}
+
+StatusOr<Snapshot> NextSnapshot(const ExploreOptions& options, const std::shared_ptr<const Model>& model,
+                                const ExplorationData& data, const std::vector<Snapshot>& done,
+                                const std::function<bool(std::size_t steps)>& should_stop) {
+  SubnetworkTraining training(model, options);
+  if (done.empty()) {
+    Snapshot start(*model);
+    InitialiseWeights(*model, options.seed, start.parameters.span(), start.statistics.span());
+    training.Begin(start);
+  } else {
+    training.Begin(done.back());
+  }
+  const std::uint64_t stream = done.size();
+  const auto batches =
+      data.DrawBatches(StepsToSnapshot(options, done.size()), options.batch, options.seed, stream);
+  Batch batch;
+  for (std::size_t step = 0; step < batches.size(); ++step) {
+    if (should_stop && should_stop(step)) return Cancelled("the training of the snapshots was interrupted");
+    GatherBatch(*data.dataset, batches[step], {}, {}, batch);
+    Rng chance = Rng::ForStream(options.seed, DeviceId{stream}, "snapshot", step);
+    training.Keep(
+        KeptCounts(model->channels, RatesAroundALevel(model->channels.groups.size(), kHighestLevel, chance)));
+    TRIBUTARY_ASSIGN_OR_RETURN(const double loss, training.Step({batch.inputs, batch.labels}, chance));
+    if (!std::isfinite(loss)) {
+      return InvalidArgument("the loss is no longer a number at step " + std::to_string(step + 1) +
+                             " to snapshot " + std::to_string(stream + 1) +
+                             "; lower the learning rate (--lr)");
+    }
+  }
+  Snapshot next(*model);
+  std::ranges::copy(training.weights().parameters.span(), next.parameters.data());
+  std::ranges::copy(training.weights().statistics.span(), next.statistics.data());
+  return next;
+}
+
 TrialRunner::TrialRunner(const ExploreOptions& options, std::shared_ptr<const Model> model,
                          const ExplorationData& data, const std::vector<Snapshot>& snapshots)
     : options_(options),
@@ -50,13 +138,13 @@ TrialRunner::TrialRunner(const ExploreOptions& options, std::shared_ptr<const Mo
       pool_(options.threads, [](std::size_t) { SetComputeThreads(1); }) {}
 
 Status TrialRunner::Run(std::span<const Trial> trials, const Watch& watch) {
-  std::mutex one_at_a_time;
+  Mutex one_at_a_time;
   return pool_.Run(trials.size(), [&](std::size_t worker, std::size_t job) -> Status {
     if (!workers_[worker]) {
-      workers_[worker].reset(new Worker{ThinTraining(model_, options_), Snapshot(*model_)});
+      workers_[worker].reset(new Worker{SubnetworkTraining(model_, options_), Snapshot(*model_)});
     }
     TRIBUTARY_ASSIGN_OR_RETURN(const double loss, RunOne(*workers_[worker], trials[job], watch.should_stop));
-    const std::lock_guard lock(one_at_a_time);
+    const MutexLock lock(one_at_a_time);
     if (watch.on_done) watch.on_done(job, loss);
     return OkStatus();
   });
@@ -88,4 +176,4 @@ StatusOr<double> TrialRunner::RunOne(Worker& worker, const Trial& trial,
   return std::isfinite(evaluation.loss) ? std::min(evaluation.loss, kWorstLoss) : kWorstLoss;
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline explore

@@ -1,18 +1,50 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <vector>
 
+#include "tributary/base/status.h"
 #include "tributary/base/worker_pool.h"
-#include "tributary/explore/exploration_data.h"
-#include "tributary/explore/thin_training.h"
+#include "tributary/data/dataset.h"
+#include "tributary/explore/subnetwork_training.h"
 
-namespace tributary {
+namespace tributary::inline explore {
+
+// The training samples of a data set, divided once: candidates all learn from the same ones, and are judged by others.
+struct ExplorationData {
+  const Dataset* dataset = nullptr;
+  std::vector<std::uint32_t> evaluation;   // whose loss is the measure
+  std::vector<std::uint32_t> calibration;  // from which batch norms' statistics are estimated before that
+  std::vector<std::uint32_t> training;
+
+  // The data set must outlive it. Small ones give a quarter each to evaluation and calibration; refused where not even a
+  // mini-batch is left for training.
+  static StatusOr<ExplorationData> Divide(const Dataset& dataset, std::size_t samples, std::size_t batch,
+                                          std::uint64_t seed);
+
+  // `count` mini-batches for training, without repeats until all have been used; other streams are other orders.
+  std::vector<std::vector<std::uint32_t>> DrawBatches(std::size_t count, std::size_t batch,
+                                                      std::uint64_t seed, std::uint64_t stream) const;
+};
+
+// The moments from which candidates train: early, in the middle and late in a training. That training is of the kind that
+// they are for, steps of many devices each with another vector: of a network that was always trained whole, what is first
+// seen of any vector is the harm of taking apart what had grown together. Each is trained from the one before, with momentum
+// from zero, so that those which are there are all that going on takes.
+
+// How many steps lie between the snapshot before (or the start) and this one.
+std::size_t StepsToSnapshot(const ExploreOptions& options, std::size_t snapshot);
+
+// The next snapshot after `done`, on the calling thread, with as many compute threads as are set there. Cancelled if
+// `should_stop` says so between two steps; an error if the loss stops being a number.
+StatusOr<Snapshot> NextSnapshot(const ExploreOptions& options, const std::shared_ptr<const Model>& model,
+                                const ExplorationData& data, const std::vector<Snapshot>& done,
+                                const std::function<bool(std::size_t steps)>& should_stop);
 
 // A short training of the network with one dropout vector from one snapshot.
 struct Trial {
@@ -45,7 +77,7 @@ class TrialRunner {
 
  private:
   struct Worker {
-    ThinTraining training;
+    SubnetworkTraining training;
     Snapshot mean;
   };
   StatusOr<double> RunOne(Worker& worker, const Trial& trial, const std::function<bool()>& should_stop) const;
@@ -58,4 +90,4 @@ class TrialRunner {
   WorkerPool pool_;
 };
 
-}  // namespace tributary
+}  // namespace tributary::inline explore

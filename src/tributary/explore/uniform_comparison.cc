@@ -7,7 +7,7 @@
 
 #include "tributary/base/text_table.h"
 
-namespace tributary {
+namespace tributary::inline explore {
 namespace {
 
 using Retrained = FrontExtras::Retrained;
@@ -129,4 +129,4 @@ std::string DescribeComparison(const FrontExtras::Comparison& comparison, FrontC
   return table.Format();
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline explore

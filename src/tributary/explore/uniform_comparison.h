@@ -7,7 +7,7 @@
 #include "tributary/explore/exploration.h"
 #include "tributary/fleet/front_file.h"
 
-namespace tributary {
+namespace tributary::inline explore {
 
 // Whether the search was worth it: the front against uniform vectors (one rate for all groups, as in Federated Dropout).
 // Those on the front were chosen for the losses they had, so all of both are trained again with chance that had no part in
@@ -40,4 +40,4 @@ ComparisonTally TallyOf(const FrontExtras::Comparison& comparison, FrontCost cos
 // For people: a table with means, and deviations over the repeats. Costs are shares of the full network's.
 std::string DescribeComparison(const FrontExtras::Comparison& comparison, FrontCost cost);
 
-}  // namespace tributary
+}  // namespace tributary::inline explore

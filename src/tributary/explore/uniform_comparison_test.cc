@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tributary {
+namespace tributary::inline explore {
 namespace {
 
 TEST(ComparisonTally, ReadsBothAtAllCosts) {
@@ -43,4 +43,4 @@ TEST(ComparisonTally, ReadsBothAtAllCosts) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline explore

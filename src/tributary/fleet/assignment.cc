@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace tributary {
+namespace tributary::inline fleet {
 
 std::size_t SamplesAt(const TrainAssignment& assignment, std::int64_t samples, std::uint64_t step) {
   if (assignment.first) return assignment.batch;
@@ -20,4 +20,4 @@ double MostWeight(const TrainAssignment& assignment, std::int64_t samples) {
   return static_cast<double>(assignment.steps) * static_cast<double>(assignment.batch);
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline fleet

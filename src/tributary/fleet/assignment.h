@@ -4,12 +4,13 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <variant>
 
 #include "tributary/base/ids.h"
-#include "tributary/data/augment.h"
+#include "tributary/data/batches.h"
 #include "tributary/policy/optimisation/optimiser.h"
 
-namespace tributary {
+namespace tributary::inline fleet {
 
 // What a device can be asked to do. An assignment and a device's own data determine the answer to the bit: nothing
 // else may enter, so that a simulated and a real device, or the same device asked again, answer the same.
@@ -27,7 +28,7 @@ struct TrainAssignment {
     kChange,    // how the parameters differ after `steps` local steps of the optimiser below
     // Nothing: the device goes on from a model of its own by local steps, averages it with those of the devices it meets,
     // and keeps it. The weights given are for one that has none yet.
-    kMeeting,
+    kGossip,
   };
 
   Answer answer = Answer::kGradient;
@@ -36,8 +37,8 @@ struct TrainAssignment {
   int steps = 1;           // always 1 for a gradient
   int epochs = 0;          // if not 0, instead of steps: passes over the device's own data
   std::size_t batch = 64;  // samples per step; a device with fewer uses what it has
-  // If given, the one batch is what lies here in the endless row of the device's samples, each epoch of which is in a
-  // new random order: whoever asks says where the last one ended, and every sample comes once an epoch.
+  // Offset of the batch in the device's sample sequence, reshuffled every epoch. The caller continues where the last
+  // batch ended, so every sample comes once an epoch.
   std::optional<std::int64_t> first;
   double label_smoothing = 0;
   AugmentOptions augment;
@@ -71,4 +72,6 @@ struct CalibrateAssignment {
 // Hand over the model of its own that the device has, as an update that weighs one.
 struct CollectAssignment {};
 
-}  // namespace tributary
+using Work = std::variant<TrainAssignment, EvaluateAssignment, CalibrateAssignment, CollectAssignment>;
+
+}  // namespace tributary::inline fleet

@@ -6,7 +6,7 @@
 #include "tributary/base/rng.h"
 #include "tributary/fleet/moment.h"
 
-namespace tributary {
+namespace tributary::inline fleet {
 namespace {
 
 constexpr int kMostSteps = 1'000'000;
@@ -85,4 +85,4 @@ std::optional<TimePoint> Availability::FinishSteps(const RandomSteps& steps, Tim
   return now;
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline fleet

@@ -10,7 +10,7 @@
 #include "tributary/base/status.h"
 #include "tributary/fleet/trace.h"
 
-namespace tributary {
+namespace tributary::inline fleet {
 
 // Every `period` the device gets a new share, drawn evenly between `low` and `high`.
 struct RandomSteps {
@@ -53,4 +53,4 @@ class Availability {
   DeviceId device_;
 };
 
-}  // namespace tributary
+}  // namespace tributary::inline fleet

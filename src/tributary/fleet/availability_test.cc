@@ -8,7 +8,7 @@
 #include "tributary/base/distributions.h"
 #include "tributary/base/rng.h"
 
-namespace tributary {
+namespace tributary::inline fleet {
 namespace {
 
 using std::chrono::microseconds;
@@ -186,4 +186,4 @@ TEST(Trace, RefusesWhatIsNotInOrder) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline fleet

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace tributary {
+namespace tributary::inline fleet {
 
 void EstimateStatistics(const Model& model, const Moments& moments, std::span<float> statistics) {
   // The two slots of a norm follow each other: mean, then variance.
@@ -21,4 +21,4 @@ void EstimateStatistics(const Model& model, const Moments& moments, std::span<fl
   }
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline fleet

@@ -1,17 +1,19 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <span>
+#include <variant>
 #include <vector>
 
 #include "tributary/base/clock.h"
 #include "tributary/base/status.h"
 #include "tributary/fleet/assignment.h"
-#include "tributary/fleet/cut_server.h"
 #include "tributary/fleet/profile.h"
 #include "tributary/fleet/report.h"
+#include "tributary/fleet/split_server.h"
 
-namespace tributary {
+namespace tributary::inline fleet {
 
 // A contiguous piece of an update: some of its values, from `offset` on.
 struct UpdatePiece {
@@ -37,92 +39,116 @@ class UpdateSink {
   virtual void Retract(DeviceId device, double weight, const UpdatePiece& piece) = 0;
 };
 
-// Whom to ask, from which weights they start, and how long to wait for them.
-struct Inquiry {
-  RoundId round;
-  std::vector<DeviceId> participants;  // each once
-  SharedWeights weights;               // must stay as they are until the answers are in
-  // It ends when every participant has answered or is known to be gone; with a deadline, also then. But before `quorum`
-  // have answered (of real devices only answers that were taken count) it goes on, past the deadline and for those that
-  // are gone and may come back.
-  std::optional<Duration> deadline;
-  std::size_t quorum = 0;
-};
-
-// Whom a device averages its model with after its local steps, and how much that one's counts. What all of them leave of one
-// is its own.
-struct Meeting {
+// A neighbour with which a device averages its model after its local steps, and its weight in the average. The device's own
+// weight is 1 minus the sum.
+struct NeighbourWeight {
   DeviceId peer;
   double weight = 0;  // above 0
-  friend bool operator==(const Meeting&, const Meeting&) = default;
+  friend bool operator==(const NeighbourWeight&, const NeighbourWeight&) = default;
 };
 
-struct RoundRequest : Inquiry {
-  TrainAssignment assignment;
+// Work for some devices, dispatched together. What each device is to do is a function of the order and of the device.
+struct WorkOrder {
+  RoundId round;
+  std::vector<DeviceId> participants;  // each once
+  SharedWeights weights;               // that all start from
+  std::shared_ptr<const void> lease;   // keeps the weights as they are; null where the caller sees to it
+  Work work = TrainAssignment{};
+
+  // When the order is no longer worth waiting for. The caller decides when to close it (SynchronousRound); the fleet needs
+  // both values too: devices are told the time left, and where devices wait for each other at the cut of a network they
+  // wait until the deadline, and past it for a quorum.
+  std::optional<Duration> deadline;
+  std::size_t quorum = 0;
+
+  // The rest is for training.
+  const TrainAssignment& training() const { return std::get<TrainAssignment>(work); }
+  TrainAssignment& training() { return std::get<TrainAssignment>(work); }
+
   // Where devices' batches differ: how many samples each participant takes, instead of the assignment's batch.
   std::vector<std::size_t> batches;
+  std::size_t BatchOf(std::size_t participant) const {
+    return batches.empty() ? training().batch : batches[participant];
+  }
 
-  // Of its batch, how many samples each participant is to share: the first ones go to the coordinator with its update,
-  // and in the next round with the weights to everyone asked but their owner, who trains on them as if they were the
-  // last of its own batch. What comes with an update that did not arrive is not shared. Empty: none.
+  // How many samples of its batch each participant shares: the first ones go to the coordinator with its update, and in
+  // the next round with the weights to all participants but their owner, which train on them as if they were the last of
+  // their own batch. Samples of an update that did not arrive are not shared. Empty: none.
   std::vector<std::size_t> share;
   std::size_t ShareOf(std::size_t participant) const { return share.empty() ? 0 : share[participant]; }
 
   // Where the network is cut: the coordinator's part of it, and where each participant's batch begins
   // (TrainAssignment::first), or none if each reads on in its own data. Weights and updates are then those of what devices
   // have.
-  CutServer* server = nullptr;
+  SplitServer* server = nullptr;
   std::vector<std::int64_t> first;
 
   // Where devices have models of their own (TrainAssignment::Answer::kMeeting): whom each participant meets, by rising
-  // number, and only participants. Who meets whom is mutual. One that does not come is left out, and its weight is the
-  // device's own.
-  std::vector<std::vector<Meeting>> meetings;
-  std::size_t BatchOf(std::size_t participant) const {
-    return batches.empty() ? assignment.batch : batches[participant];
-  }
+  // number, and only participants. Who meets whom is mutual. A neighbour that does not come is left out, and its weight is
+  // the device's own.
+  std::vector<std::vector<NeighbourWeight>> neighbours;
+};
+
+// What happened to the order that is open.
+struct FleetEvent {
+  enum class Kind {
+    kCompleted,  // the device's answer was taken
+    kFailed,     // the device will not complete: it was refused, it gave up, or it is gone for good
+    kLost,       // the device has been gone for longer than is forgiven; it may return
+    kReturned,   // a lost device is back
+    kReleased,   // the devices that waited at the cut go on: the deadline counts anew from now
+    kTimer,      // the time that Next was given has come
+    kIdle,       // nothing will happen any more (simulated fleets alone can know)
+  };
+  TimePoint at{0};  // of the fleet's clock; not after now
+  Kind kind = Kind::kIdle;
+  DeviceId device = {};  // of the first four
 };
 
 // The one seam between real and simulated: a number of devices that can be given work. Both kinds run the same device
-// code; only who supplies time and transport differs. One caller at a time.
+// code; only time and transport differ. The seam speaks of work and of what becomes of it; rounds are a policy on top
+// (synchronous_round.h). One caller at a time.
+//
+//   1. Gather
+//   2. Dispatch an order
+//   3. Next, again and again
+//   4. Close the order, and if its answers were applied, Commit
 class Fleet {
  public:
   virtual ~Fleet() = default;
 
-  // Waits until there is somebody to ask, and brings devices() up to date. Cancelled if the run is to stop instead.
+  // Waits until there is a device that can be given work, and brings devices() up to date. Cancelled if the run is to stop
+  // instead.
   virtual Status Gather() = 0;
   // All that ever were there, as Gather found them.
   virtual std::span<const DeviceProfile> devices() const = 0;
-  // Whether that device can be asked now. One that cannot may still come back in time.
+  // Whether that device can be asked now. A device that cannot may still come back in time.
   virtual bool Present(DeviceId device) const = 0;
   // The time the fleet lives in, virtual or real.
   virtual const Clock& clock() const = 0;
 
-  // How fast this device's samples arrive, as measured; nothing if they do not, or nobody knows yet.
+  // How fast this device's samples arrive, as measured; nothing if they do not, or before it is known.
   virtual std::optional<SamplesPerSecond> StreamRate(DeviceId) const { return std::nullopt; }
 
-  // How many samples devices have shared in the last round (RoundRequest::share), for the next.
+  // How many samples devices have shared in the last round (WorkOrder::share), for the next.
   virtual std::size_t Shared() const { return 0; }
 
-  // Runs one round of training. Updates go to `sink` while it lasts; every participant has a report at the end.
-  // Fails only if the fleet itself fails, or with Cancelled if the run is to stop: what goes wrong on a device is its
-  // outcome.
-  virtual StatusOr<RoundReport> Train(const RoundRequest& request, UpdateSink& sink) = 0;
+  // Gives the participants their work. Updates of training, and models that are collected, go to `sink` between now and
+  // the end of Close; it is null for other work. The sink must live until then. One order is open at a time.
+  virtual Status Dispatch(WorkOrder order, UpdateSink* sink) = 0;
 
-  // Where devices have models of their own: hands each participant's to `sink`, with a weight of one, as it was after the last
-  // round that counts. Those that are not there, or have none, are left out; the number of the others is returned.
-  virtual StatusOr<std::size_t> Collect(const Inquiry&, UpdateSink&) {
-    return InvalidArgument("these devices have no models of their own");
-  }
+  // Waits for what happens next, at most until `timer`. A Status means that the fleet itself fails, or is Cancelled if the
+  // run is to stop: what goes wrong on a device is an event. The order must be closed all the same.
+  virtual StatusOr<FleetEvent> Next(std::optional<TimePoint> timer) = 0;
 
-  // What Train of this round brought is in the model: what devices remember of it stands, and would otherwise be as if
-  // it had never been.
-  virtual void Counted(RoundId) {}
+  // Cancels what is not completed by now, as if it had never begun, and says what became of every participant. An answer
+  // that is complete counts, whether or not Next has told of it. A simulated fleet may put off the devices' computation
+  // until here, to do it for all of them together; so an answer may be refused here that Next has called completed. With a
+  // Status the sink holds nothing that can be used.
+  virtual StatusOr<RoundReport> Close() = 0;
 
-  // Sums over the samples that these devices hold out; one whose answer does not come adds nothing.
-  virtual StatusOr<EvaluationTotals> Evaluate(const EvaluateAssignment& assignment,
-                                              const Inquiry& inquiry) = 0;
-  virtual StatusOr<Moments> Calibrate(const CalibrateAssignment& assignment, const Inquiry& inquiry) = 0;
+  // The answers of this round are in the model. What devices remember of a round that is never committed is rolled back.
+  virtual void Commit(RoundId) {}
 };
 
-}  // namespace tributary
+}  // namespace tributary::inline fleet

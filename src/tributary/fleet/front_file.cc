@@ -4,8 +4,9 @@
 #include <nlohmann/json.hpp>
 
 #include "tributary/base/file.h"
+#include "tributary/base/json_reader.h"
 
-namespace tributary {
+namespace tributary::inline fleet {
 namespace {
 
 using FrontJson = nlohmann::ordered_json;
@@ -14,73 +15,40 @@ constexpr Bytes kLargestFrontFile{256'000'000};
 constexpr std::int64_t kMostFrontParts = 4'000'000;
 constexpr std::int64_t kMostChannels = 1'000'000'000;
 
-std::string ShownInFront(const FrontJson& value) {
-  const std::string text = value.dump(-1, ' ', false, FrontJson::error_handler_t::replace);
-  constexpr std::size_t kLongest = 60;
-  return text.size() > kLongest ? text.substr(0, kLongest) + "…" : text;
-}
-
-StatusOr<const FrontJson*> FrontField(const FrontJson& object, const char* key,
-                                      bool (FrontJson::*is)() const noexcept, const char* wanted) {
-  const auto found = object.find(key);
-  if (found == object.end()) return InvalidArgument(std::string("it has no '") + key + "'");
-  if (!((*found).*is)()) {
-    return InvalidArgument(std::string("its '") + key + "' is " + ShownInFront(*found) + ", not " + wanted);
-  }
-  return &*found;
-}
-
-StatusOr<double> FrontNumber(const FrontJson& object, const char* key) {
-  TRIBUTARY_ASSIGN_OR_RETURN(const FrontJson* value,
-                             FrontField(object, key, &FrontJson::is_number, "a number"));
-  return value->get<double>();
-}
-
-StatusOr<ParetoFront::Group> ReadFrontGroup(const FrontJson& object) {
-  if (!object.is_object()) return InvalidArgument("it is " + ShownInFront(object) + ", not an object");
+StatusOr<ParetoFront::Group> ReadFrontGroup(const JsonValue& object) {
+  if (!object.is_object()) return InvalidArgument("it is " + object.Shown() + ", not an object");
   ParetoFront::Group group;
-  TRIBUTARY_ASSIGN_OR_RETURN(const FrontJson* name,
-                             FrontField(object, "name", &FrontJson::is_string, "a text"));
-  group.name = name->get<std::string>();
-  TRIBUTARY_ASSIGN_OR_RETURN(
-      const FrontJson* channels,
-      FrontField(object, "channels", &FrontJson::is_number_unsigned, "a whole number"));
-  const auto count = channels->get<std::uint64_t>();
+  TRIBUTARY_ASSIGN_OR_RETURN(group.name, object.Text("name"));
+  TRIBUTARY_ASSIGN_OR_RETURN(const std::uint64_t count, object.Count("channels", "a whole number"));
   if (count < 1 || count > static_cast<std::uint64_t>(kMostChannels)) {
-    return InvalidArgument("its 'channels' is " + ShownInFront(*channels) +
+    return InvalidArgument("its 'channels' is " + std::to_string(count) +
                            "; a group has from 1 to a thousand million");
   }
   group.channels = static_cast<std::int64_t>(count);
   return group;
 }
 
-StatusOr<FrontPoint> ReadFrontPoint(const FrontJson& object) {
-  if (!object.is_object()) return InvalidArgument("it is " + ShownInFront(object) + ", not an object");
+StatusOr<FrontPoint> ReadFrontPoint(const JsonValue& object) {
+  if (!object.is_object()) return InvalidArgument("it is " + object.Shown() + ", not an object");
   FrontPoint point;
-  TRIBUTARY_ASSIGN_OR_RETURN(const FrontJson* dropout,
-                             FrontField(object, "dropout", &FrontJson::is_array, "a list"));
-  for (const FrontJson& rate : *dropout) {
-    if (!rate.is_number())
-      return InvalidArgument("its 'dropout' has " + ShownInFront(rate) + " in it, not a number");
-    point.dropout.push_back(rate.get<double>());
-  }
-  TRIBUTARY_ASSIGN_OR_RETURN(point.macs, FrontNumber(object, "macs"));
-  TRIBUTARY_ASSIGN_OR_RETURN(point.time_ms, FrontNumber(object, "time_ms"));
-  TRIBUTARY_ASSIGN_OR_RETURN(point.convergence, FrontNumber(object, "convergence"));
+  TRIBUTARY_ASSIGN_OR_RETURN(point.dropout, object.Numbers("dropout"));
+  TRIBUTARY_ASSIGN_OR_RETURN(point.macs, object.Number("macs"));
+  TRIBUTARY_ASSIGN_OR_RETURN(point.time_ms, object.Number("time_ms"));
+  TRIBUTARY_ASSIGN_OR_RETURN(point.convergence, object.Number("convergence"));
   return point;
 }
 
 template <typename Item, typename Read>
-StatusOr<std::vector<Item>> ReadFrontList(const FrontJson& root, const char* key, std::size_t most,
+StatusOr<std::vector<Item>> ReadFrontList(const JsonValue& root, const char* key, std::size_t most,
                                           const Read& read) {
-  TRIBUTARY_ASSIGN_OR_RETURN(const FrontJson* list, FrontField(root, key, &FrontJson::is_array, "a list"));
-  if (list->size() > most) {
-    return ResourceExhausted(std::string("its '") + key + "' has " + std::to_string(list->size()) +
+  TRIBUTARY_ASSIGN_OR_RETURN(const JsonValue list, root.List(key));
+  if (list.size() > most) {
+    return ResourceExhausted(std::string("its '") + key + "' has " + std::to_string(list.size()) +
                              " entries; at most " + std::to_string(most) + " are read");
   }
   std::vector<Item> items;
-  for (std::size_t i = 0; i < list->size(); ++i) {
-    auto item = read((*list)[i]);
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    auto item = read(list[i]);
     if (!item.ok())
       return std::move(item).status().WithContext("entry " + std::to_string(i) + " of '" + key + "'");
     items.push_back(std::move(item).value());
@@ -88,35 +56,30 @@ StatusOr<std::vector<Item>> ReadFrontList(const FrontJson& root, const char* key
   return items;
 }
 
-Status ReadFrontCosts(const FrontJson& root, ParetoFront& front) {
-  if (root.contains("cost")) {
-    TRIBUTARY_ASSIGN_OR_RETURN(const FrontJson* cost,
-                               FrontField(root, "cost", &FrontJson::is_string, "a text"));
-    TRIBUTARY_ASSIGN_OR_RETURN(front.cost, ParseFrontCost(cost->get_ref<const std::string&>()));
+Status ReadFrontCosts(const JsonValue& root, ParetoFront& front) {
+  if (root.Has("cost")) {
+    TRIBUTARY_ASSIGN_OR_RETURN(const std::string cost, root.Text("cost"));
+    TRIBUTARY_ASSIGN_OR_RETURN(front.cost, ParseFrontCost(cost));
   }
-  if (root.contains("channels")) {
-    TRIBUTARY_ASSIGN_OR_RETURN(const FrontJson* channels,
-                               FrontField(root, "channels", &FrontJson::is_string, "a text"));
-    TRIBUTARY_ASSIGN_OR_RETURN(front.channels, ParseChannelChoice(channels->get_ref<const std::string&>()));
+  if (root.Has("channels")) {
+    TRIBUTARY_ASSIGN_OR_RETURN(const std::string channels, root.Text("channels"));
+    TRIBUTARY_ASSIGN_OR_RETURN(front.channels, ParseChannelChoice(channels));
   }
-  if (root.contains("batch")) {
-    TRIBUTARY_ASSIGN_OR_RETURN(const FrontJson* batch,
-                               FrontField(root, "batch", &FrontJson::is_number_unsigned, "a whole number"));
-    front.batch = batch->get<std::size_t>();
+  if (root.Has("batch")) {
+    TRIBUTARY_ASSIGN_OR_RETURN(front.batch, root.Count("batch", "a whole number"));
   }
-  if (root.contains("untrained")) {
-    TRIBUTARY_ASSIGN_OR_RETURN(front.untrained, FrontNumber(root, "untrained"));
+  if (root.Has("untrained")) {
+    TRIBUTARY_ASSIGN_OR_RETURN(front.untrained, root.Number("untrained"));
   }
-  if (!root.contains("cost_model")) return OkStatus();
-  TRIBUTARY_ASSIGN_OR_RETURN(const FrontJson* model,
-                             FrontField(root, "cost_model", &FrontJson::is_object, "an object"));
+  if (!root.Has("cost_model")) return OkStatus();
+  TRIBUTARY_ASSIGN_OR_RETURN(const JsonValue model, root.Object("cost_model"));
   for (const auto& [key, term] : {std::pair{"fixed_s", &front.cost_model.fixed},
                                   {"per_mac_s", &front.cost_model.per_mac},
                                   {"per_byte_s", &front.cost_model.per_byte}}) {
-    TRIBUTARY_ASSIGN_OR_RETURN(*term, FrontNumber(*model, key));
+    TRIBUTARY_ASSIGN_OR_RETURN(*term, model.Number(key));
     if (!(*term >= 0 && *term <= 1e9)) {
-      return InvalidArgument(std::string("'") + key + "' of its cost model is " +
-                             ShownInFront((*model)[key]) + "; terms are seconds from 0 on");
+      return InvalidArgument(std::string("'") + key + "' of its cost model is " + model.Find(key)->Shown() +
+                             "; terms are seconds from 0 on");
     }
   }
   return OkStatus();
@@ -139,22 +102,13 @@ FrontJson PointJson(const FrontPoint& point) {
 }  // namespace
 
 StatusOr<ParetoFront> ParseFront(std::string_view text) {
-  // Refused while it is read: the tree of a hostile text would take many times its memory.
-  bool too_large = false;
-  std::int64_t parts = 0;
-  const auto watch = [&](int depth, FrontJson::parse_event_t, FrontJson&) {
-    if (depth > 8 || ++parts > kMostFrontParts) too_large = true;
-    return !too_large;
-  };
-  const FrontJson root = FrontJson::parse(text.begin(), text.end(), watch, /*allow_exceptions=*/false);
-  if (too_large) return ResourceExhausted("it has more levels of brackets, or more parts, than a front");
-  if (root.is_discarded()) return InvalidArgument("it is not JSON");
+  TRIBUTARY_ASSIGN_OR_RETURN(
+      const JsonValue root,
+      ParseJson(text, {.what = "a front", .levels = 9, .parts = kMostFrontParts, .by_people = true}));
   if (!root.is_object())
-    return InvalidArgument("it is " + ShownInFront(root) + ", not an object with 'groups' and 'front'");
+    return InvalidArgument("it is " + root.Shown() + ", not an object with 'groups' and 'front'");
   ParetoFront front;
-  TRIBUTARY_ASSIGN_OR_RETURN(const FrontJson* model,
-                             FrontField(root, "model", &FrontJson::is_string, "a text"));
-  front.model = model->get<std::string>();
+  TRIBUTARY_ASSIGN_OR_RETURN(front.model, root.Text("model"));
   TRIBUTARY_RETURN_IF_ERROR(ReadFrontCosts(root, front));
   TRIBUTARY_ASSIGN_OR_RETURN(
       front.groups, ReadFrontList<ParetoFront::Group>(root, "groups", kMostFrontGroups, ReadFrontGroup));
@@ -225,4 +179,4 @@ std::string FormatFrontOnALine(const ParetoFront& front) {
   return FrontToJson(front, {}).dump(-1, ' ', false, FrontJson::error_handler_t::replace);
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline fleet

@@ -8,7 +8,7 @@
 
 #include "tributary/policy/dropout/front.h"
 
-namespace tributary {
+namespace tributary::inline fleet {
 
 // A front as a file, which `tributary explore` writes and devices read:
 //
@@ -54,4 +54,4 @@ std::string FormatFront(const ParetoFront& front, const FrontExtras& extras = {}
 // The same without extras and on one line, to stand in another text.
 std::string FormatFrontOnALine(const ParetoFront& front);
 
-}  // namespace tributary
+}  // namespace tributary::inline fleet

@@ -5,7 +5,7 @@
 #include "tributary/base/file.h"
 #include "tributary/model/zoo.h"
 
-namespace tributary {
+namespace tributary::inline fleet {
 namespace {
 
 const char* const kTwo = R"({
@@ -102,4 +102,4 @@ TEST(FrontFile, IsReadForItsOwnNetworkOnly) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline fleet

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace tributary {
+namespace tributary::inline fleet {
 namespace {
 
 // What is left of an observation's weight after each step: less follows changes faster and is noisier.
@@ -63,4 +63,4 @@ void LinkEstimate::Solve() {
   setup_ = std::max(0.0, setup_ - error);
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline fleet

@@ -1,6 +1,6 @@
 #pragma once
 
-namespace tributary {
+namespace tributary::inline fleet {
 
 // What it costs to send segments over a link in one direction, learnt from what was seen: a set-up time for each and a
 // time for each byte, by least squares over observations that fade. Seconds and bytes. Of the set-up only what stands out
@@ -29,4 +29,4 @@ class LinkEstimate {
   double setup_, per_byte_;
 };
 
-}  // namespace tributary
+}  // namespace tributary::inline fleet

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace tributary {
+namespace tributary::inline fleet {
 
 // A device that has joined a run, as a checkpoint remembers it. Its DeviceId is its place in the list.
 struct FleetMember {
@@ -21,4 +21,4 @@ struct FleetMember {
   friend bool operator==(const FleetMember&, const FleetMember&) = default;
 };
 
-}  // namespace tributary
+}  // namespace tributary::inline fleet

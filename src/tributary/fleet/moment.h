@@ -6,7 +6,7 @@
 
 #include "tributary/base/clock.h"
 
-namespace tributary {
+namespace tributary::inline fleet {
 
 // A moment computed in nanoseconds, never before `start` by a rounding; nothing when it lies further away than a
 // TimePoint can hold (some 290 years), which for any run is never.
@@ -16,4 +16,4 @@ inline std::optional<TimePoint> ToMoment(double nanoseconds, TimePoint start) {
   return std::max(start, TimePoint(std::llround(nanoseconds)));
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline fleet

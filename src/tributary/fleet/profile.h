@@ -8,10 +8,10 @@
 #include "tributary/base/clock.h"
 #include "tributary/base/ids.h"
 #include "tributary/base/units.h"
-#include "tributary/data/rate_programme.h"
+#include "tributary/data/arrivals.h"
 #include "tributary/fleet/availability.h"
 
-namespace tributary {
+namespace tributary::inline fleet {
 
 // What a device is: everything that time is charged from and decisions are made from. A plain value, the same for a
 // simulated device (drawn from an experiment) and for a real one (measured).
@@ -44,4 +44,4 @@ struct DeviceProfile {
   static constexpr Bytes kUnlimitedMemory{std::numeric_limits<std::int64_t>::max()};
 };
 
-}  // namespace tributary
+}  // namespace tributary::inline fleet

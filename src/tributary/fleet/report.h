@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -9,9 +10,9 @@
 #include "tributary/base/clock.h"
 #include "tributary/base/ids.h"
 #include "tributary/base/units.h"
-#include "tributary/telemetry/event.h"
+#include "tributary/telemetry/device_round.h"
 
-namespace tributary {
+namespace tributary::inline fleet {
 
 // What a device answers to a TrainAssignment. The spans belong to the device and are valid only during the call that
 // hands them over.
@@ -50,7 +51,8 @@ struct Moments {
   std::vector<double> sums;
   std::vector<double> counts;  // same layout
 
-  explicit Moments(std::size_t size = 0) : sums(size, 0), counts(size, 0) {}
+  Moments() = default;
+  explicit Moments(std::size_t size) : sums(size, 0), counts(size, 0) {}
   // Of the same size.
   Moments& operator+=(const Moments& other) {
     for (std::size_t i = 0; i < sums.size(); ++i) {
@@ -62,28 +64,19 @@ struct Moments {
 };
 
 // How much of the network a device trained, where that is its choice.
-struct KeptShare {
+struct TrainedShare {
   double macs = 1;  // of a step, as a share of the whole network's: over its steps on average
   std::vector<std::uint32_t> entries;  // of the menu it chose from: of each step; one where all are the same
 };
 
-// One device's part in a round. Times add up to the round's duration, less what was hidden, which counts twice; what is
-// not known is zero.
-struct DeviceReport {
-  DeviceId device;
-  Outcome outcome = Outcome::kLost;
-  std::string reason;  // for people, where it was not applied
+// One device's part in a round, as events say it (telemetry/device_round.h) but for the round, and what the coordinator
+// needs beside: the event's samples, loss, stream and share follow from `metrics`, `stream` and `kept`. Times add up to
+// the round's duration, less what was hidden, which counts twice; what is not known is zero.
+struct DeviceReport : DeviceFinished {
+  DeviceReport() { outcome = Outcome::kLost; }
+
   TrainingMetrics metrics;
-  Duration pull{0};
-  Duration compute{0};
-  Duration push{0};
-  Duration wait{0};                 // for its stream, and from its arrival or its absence to the round's end
-  Duration hidden{0};               // of transfers behind computation
-  std::optional<Duration> planned;  // how long its part should have taken, where there was a plan
-  Duration hideable{0};             // what could be: all of a pass or all of its transfers, whichever is less
-  Bytes down;
-  Bytes up;
-  Bytes injected;  // of both: samples that are shared
+  Bytes injected;  // of `down` and `up`: samples that are shared
   // Of a device whose samples arrive over time.
   struct Stream {
     std::optional<SamplesPerSecond> rate;  // as measured; nothing before some have come
@@ -98,17 +91,21 @@ struct DeviceReport {
     std::int64_t last = -1;
   };
   std::optional<Stream> stream;
-  std::optional<KeptShare> kept;
-  // Of one that averages with others: with how many it did. `down` and `up` are then what models took between devices, and
-  // what the coordinator sent to one without a model.
-  std::optional<std::int64_t> met;
-  Bytes relayed;  // of those, what went by way of the coordinator
+  std::optional<TrainedShare> kept;
 };
 
+// What became of an order. An answer that counts has the outcome kApplied.
 struct RoundReport {
   TimePoint start{0};
   TimePoint end{0};
   std::vector<DeviceReport> devices;  // in the order of the participants
+  EvaluationTotals totals;            // of an evaluation: of all answers that count
+  Moments moments;                    // likewise of a calibration
+
+  std::size_t applied() const {
+    return static_cast<std::size_t>(std::ranges::count(
+        devices, Outcome::kApplied, [](const DeviceReport& device) { return device.outcome; }));
+  }
 };
 
-}  // namespace tributary
+}  // namespace tributary::inline fleet

@@ -5,7 +5,7 @@
 
 #include "tributary/base/check.h"
 
-namespace tributary {
+namespace tributary::inline fleet {
 namespace {
 
 // The share of the latest observation in an estimate: more follows changes faster and is noisier.
@@ -75,4 +75,4 @@ bool StepPlanner::Observe(const StepObservation& seen) {
   return true;
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline fleet

@@ -8,7 +8,7 @@
 #include "tributary/fleet/transfer_profile.h"
 #include "tributary/policy/scheduling/strategies.h"
 
-namespace tributary {
+namespace tributary::inline fleet {
 
 // How a device's transfers are cut in one step of training: pulled in forward order, and pushed from the last segment
 // to the first.
@@ -66,4 +66,4 @@ class StepPlanner {
   StepPlan plan_;
 };
 
-}  // namespace tributary
+}  // namespace tributary::inline fleet

@@ -5,7 +5,7 @@
 #include "tributary/base/distributions.h"
 #include "tributary/base/rng.h"
 
-namespace tributary {
+namespace tributary::inline fleet {
 namespace {
 
 std::shared_ptr<const std::vector<std::int64_t>> Bytes() {
@@ -137,4 +137,4 @@ TEST(StepPlanner, KeepsTheBound) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline fleet

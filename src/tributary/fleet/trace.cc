@@ -6,7 +6,7 @@
 
 #include "tributary/fleet/moment.h"
 
-namespace tributary {
+namespace tributary::inline fleet {
 namespace {
 
 double Nanoseconds(Duration duration) { return static_cast<double>(duration.count()); }
@@ -100,4 +100,4 @@ double Trace::MomentOf(double done) const {
   return Nanoseconds(steps_[i - 1].from) + (done - done_[i - 1]) / steps_[i - 1].share;
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline fleet

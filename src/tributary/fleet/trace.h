@@ -8,7 +8,7 @@
 #include "tributary/base/clock.h"
 #include "tributary/base/status.h"
 
-namespace tributary {
+namespace tributary::inline fleet {
 
 // A recorded share of a device's compute rate, piecewise constant. Immutable, and shared by all devices of a group.
 //
@@ -53,4 +53,4 @@ class Trace {
   After after_;
 };
 
-}  // namespace tributary
+}  // namespace tributary::inline fleet

@@ -4,14 +4,16 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "tributary/base/json_reader.h"
 #include "tributary/base/names.h"
 
-namespace tributary {
+namespace tributary::inline fleet {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kLongestName = 1000;
+constexpr std::uint64_t kMostLayerBytes = std::uint64_t{1} << 50;
 // Sums of a million of them stay exact enough and far from overflow.
 constexpr double kLongestMs = 1e12;
 
@@ -19,53 +21,43 @@ const std::vector<std::string> kLayerKeys = {"name",        "pull_ms", "forward_
                                              "backward_ms", "push_ms", "bytes"};
 const std::vector<std::string> kProfileKeys = {"setup_ms", "pull_setup_ms", "push_setup_ms", "layers"};
 
-Status CheckKeys(const Json& object, const std::vector<std::string>& known, const std::string& where) {
-  for (const auto& item : object.items()) {
-    if (std::ranges::find(known, item.key()) == known.end()) {
-      return InvalidArgument(where + ": " + UnknownName("key", item.key(), known).message());
+Status CheckKeys(const JsonValue& object, const std::vector<std::string>& known, const std::string& where) {
+  for (const auto& [key, value] : object.members()) {
+    if (std::ranges::find(known, key) == known.end()) {
+      return InvalidArgument(where + ": " + UnknownName("key", key, known).message());
     }
   }
   return OkStatus();
 }
 
-std::string Shown(const Json& value) {
-  std::string text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
-  constexpr std::size_t kLongest = 60;
-  return text.size() > kLongest ? text.substr(0, kLongest) + "…" : text;
-}
-
-StatusOr<double> Milliseconds(const Json& object, const char* key, const std::string& where) {
-  const auto found = object.find(key);
-  if (found == object.end()) return InvalidArgument(where + " has no '" + key + "'");
-  if (!found->is_number())
-    return InvalidArgument(where + ": '" + key + "' is " + Shown(*found) + ", not a number");
-  const auto value = found->get<double>();
+StatusOr<double> Milliseconds(const JsonValue& object, const char* key, const std::string& where) {
+  TRIBUTARY_ASSIGN_OR_RETURN(const double value, object.Called(where).Number(key));
   if (!(value >= 0 && value <= kLongestMs)) {
-    return InvalidArgument(where + ": '" + key + "' is " + Shown(*found) +
+    return InvalidArgument(where + ": '" + key + "' is " + object.Find(key)->Shown() +
                            "; times are finite milliseconds from 0 to 1e12");
   }
   return value;
 }
 
-StatusOr<TransferProfile::Layer> ReadLayer(const Json& object, std::size_t index) {
+StatusOr<TransferProfile::Layer> ReadLayer(const JsonValue& object, std::size_t index) {
   const std::string where = "layer " + std::to_string(index);
-  if (!object.is_object()) return InvalidArgument(where + " is " + Shown(object) + ", not an object");
+  if (!object.is_object()) return InvalidArgument(where + " is " + object.Shown() + ", not an object");
   TRIBUTARY_RETURN_IF_ERROR(CheckKeys(object, kLayerKeys, where));
   TransferProfile::Layer layer;
   layer.name = std::to_string(index);
-  if (const auto name = object.find("name"); name != object.end()) {
-    if (!name->is_string()) return InvalidArgument(where + ": 'name' is " + Shown(*name) + ", not a text");
-    layer.name = name->get<std::string>().substr(0, kLongestName);
+  if (object.Has("name")) {
+    TRIBUTARY_ASSIGN_OR_RETURN(layer.name, object.Called(where).Text("name"));
+    layer.name.resize(std::min(layer.name.size(), kLongestName));
   }
   TRIBUTARY_ASSIGN_OR_RETURN(layer.pull_ms, Milliseconds(object, "pull_ms", where));
   TRIBUTARY_ASSIGN_OR_RETURN(layer.forward_ms, Milliseconds(object, "forward_ms", where));
   TRIBUTARY_ASSIGN_OR_RETURN(layer.backward_ms, Milliseconds(object, "backward_ms", where));
   TRIBUTARY_ASSIGN_OR_RETURN(layer.push_ms, Milliseconds(object, "push_ms", where));
-  if (const auto bytes = object.find("bytes"); bytes != object.end()) {
-    if (!bytes->is_number_unsigned() || bytes->get<std::uint64_t>() > (std::uint64_t{1} << 50)) {
-      return InvalidArgument(where + ": 'bytes' is " + Shown(*bytes) + ", not a whole number of bytes");
-    }
-    layer.bytes = bytes->get<std::int64_t>();
+  if (const auto bytes = object.Find("bytes")) {
+    const std::uint64_t count = bytes->count().value_or(kMostLayerBytes + 1);
+    if (count > kMostLayerBytes)
+      return InvalidArgument(where + ": 'bytes' is " + bytes->Shown() + ", not a whole number of bytes");
+    layer.bytes = static_cast<std::int64_t>(count);
   }
   return layer;
 }
@@ -98,26 +90,26 @@ SegmentBound TransferProfile::Bound(std::optional<std::int64_t> most_bytes) cons
 }
 
 StatusOr<TransferProfile> ParseTransferProfile(std::string_view text) {
-  const Json root = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (root.is_discarded()) return InvalidArgument("it is not JSON");
+  TRIBUTARY_ASSIGN_OR_RETURN(const JsonValue root,
+                             ParseJson(text, {.what = "a profile", .levels = 0, .by_people = true}));
   if (!root.is_object())
-    return InvalidArgument("it is " + Shown(root) + ", not an object with 'setup_ms' and 'layers'");
+    return InvalidArgument("it is " + root.Shown() + ", not an object with 'setup_ms' and 'layers'");
   TRIBUTARY_RETURN_IF_ERROR(CheckKeys(root, kProfileKeys, "the profile"));
   TransferProfile profile;
-  const bool both = root.contains("pull_setup_ms") && root.contains("push_setup_ms");
-  if (root.contains("setup_ms") || !both) {
+  const bool both = root.Has("pull_setup_ms") && root.Has("push_setup_ms");
+  if (root.Has("setup_ms") || !both) {
     TRIBUTARY_ASSIGN_OR_RETURN(profile.pull_setup_ms, Milliseconds(root, "setup_ms", "the profile"));
     profile.push_setup_ms = profile.pull_setup_ms;
   }
-  if (root.contains("pull_setup_ms")) {
+  if (root.Has("pull_setup_ms")) {
     TRIBUTARY_ASSIGN_OR_RETURN(profile.pull_setup_ms, Milliseconds(root, "pull_setup_ms", "the profile"));
   }
-  if (root.contains("push_setup_ms")) {
+  if (root.Has("push_setup_ms")) {
     TRIBUTARY_ASSIGN_OR_RETURN(profile.push_setup_ms, Milliseconds(root, "push_setup_ms", "the profile"));
   }
-  const auto layers = root.find("layers");
-  if (layers == root.end() || !layers->is_array()) return InvalidArgument("the profile has no list 'layers'");
-  if (layers->empty()) return InvalidArgument("the profile has no layers; there is nothing to plan");
+  const auto layers = root.Find("layers");
+  if (!layers || !layers->is_list()) return InvalidArgument("the profile has no list 'layers'");
+  if (layers->size() == 0) return InvalidArgument("the profile has no layers; there is nothing to plan");
   if (layers->size() > kMostProfileLayers) {
     return ResourceExhausted("the profile has " + std::to_string(layers->size()) + " layers; at most " +
                              std::to_string(kMostProfileLayers) + " are planned");
@@ -152,4 +144,4 @@ std::string FormatTransferProfile(const TransferProfile& profile) {
   return root.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline fleet

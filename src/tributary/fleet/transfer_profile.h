@@ -9,7 +9,7 @@
 #include "tributary/base/status.h"
 #include "tributary/policy/scheduling/strategies.h"
 
-namespace tributary {
+namespace tributary::inline fleet {
 
 // What one training step costs a device, layer by layer: what plans of transfers are made from. Milliseconds, finite and
 // not negative. Layers in forward order; a layer is a transfer unit, and on a network with branches the order is that of
@@ -43,4 +43,4 @@ inline constexpr std::size_t kMostProfileLayers = 1'000'000;
 StatusOr<TransferProfile> ParseTransferProfile(std::string_view text);
 std::string FormatTransferProfile(const TransferProfile& profile);
 
-}  // namespace tributary
+}  // namespace tributary::inline fleet

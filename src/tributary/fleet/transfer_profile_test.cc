@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tributary {
+namespace tributary::inline fleet {
 namespace {
 
 constexpr char kTwoLayers[] = R"({"setup_ms": 2, "layers": [
@@ -61,4 +61,4 @@ TEST(TransferProfile, SaysWhatIsWrongAndWhere) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline fleet

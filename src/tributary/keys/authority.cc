@@ -2,10 +2,10 @@
 
 #include "tributary/base/file.h"
 #include "tributary/keys/authority_folder.h"
+#include "tributary/keys/issued.h"
 #include "tributary/keys/party_name.h"
-#include "tributary/keys/utc_time.h"
 
-namespace tributary {
+namespace tributary::inline keys {
 namespace {
 
 namespace fs = std::filesystem;
@@ -97,4 +97,4 @@ StatusOr<std::vector<IssuedCertificate>> ListIssued(const fs::path& dir) {
   return ReadIssued(WithoutTrailingSlash(dir));
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline keys

@@ -9,7 +9,7 @@
 #include "tributary/base/status.h"
 #include "tributary/keys/issued.h"
 
-namespace tributary {
+namespace tributary::inline keys {
 
 // The authority of one fleet: a folder that makes, remembers and revokes the certificates by which coordinator,
 // operator and devices know each other.
@@ -52,4 +52,4 @@ Status Revoke(const std::filesystem::path& dir, std::string_view name, std::time
 // Oldest first.
 StatusOr<std::vector<IssuedCertificate>> ListIssued(const std::filesystem::path& dir);
 
-}  // namespace tributary
+}  // namespace tributary::inline keys

@@ -8,7 +8,7 @@
 #include "tributary/base/names.h"
 #include "tributary/keys/party_name.h"
 
-namespace tributary {
+namespace tributary::inline keys {
 namespace {
 
 namespace fs = std::filesystem;
@@ -121,4 +121,4 @@ Status WriteBundle(const fs::path& folder, const X509& authority, const KeyPair&
   return WriteFileAtomically(folder / "cert.pem", certificate_pem);
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline keys

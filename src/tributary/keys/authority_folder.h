@@ -8,7 +8,7 @@
 #include "tributary/keys/private_files.h"
 #include "tributary/keys/signing.h"
 
-namespace tributary {
+namespace tributary::inline keys {
 
 // The folder that authority.h describes, opened for a change: it is locked, has been read whole, and every change is
 // on disk when the call returns.
@@ -55,4 +55,4 @@ Status WriteRevoked(const std::filesystem::path& dir, const KeyPair& authority,
 // The three files of a bundle, into a folder that is there.
 Status WriteBundle(const std::filesystem::path& folder, const X509& authority, const KeyPair& party);
 
-}  // namespace tributary
+}  // namespace tributary::inline keys

@@ -4,11 +4,11 @@
 
 #include <set>
 
+#include "tributary/keys/issued.h"
 #include "tributary/keys/keys_fixture.h"
-#include "tributary/keys/utc_time.h"
 #include "tributary/keys/x509.h"
 
-namespace tributary {
+namespace tributary::inline keys {
 namespace {
 
 class AuthorityTest : public KeysFixture {
@@ -216,4 +216,4 @@ TEST(IssuedText, ReadsWhatItWrites) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline keys

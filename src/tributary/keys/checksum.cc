@@ -10,7 +10,7 @@
 #include "tributary/base/file.h"
 #include "tributary/keys/x509.h"
 
-namespace tributary {
+namespace tributary::inline keys {
 
 StatusOr<Checksum> ChecksumOfFile(const std::filesystem::path& path, Checksum::Kind kind) {
   std::ifstream file(path, std::ios::binary);
@@ -40,4 +40,4 @@ StatusOr<Checksum> ChecksumOfFile(const std::filesystem::path& path, Checksum::K
   return result;
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline keys

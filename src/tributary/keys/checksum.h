@@ -5,7 +5,7 @@
 
 #include "tributary/base/status.h"
 
-namespace tributary {
+namespace tributary::inline keys {
 
 // A sum that whoever publishes a file gives with it.
 struct Checksum {
@@ -19,4 +19,4 @@ struct Checksum {
 // That of a file, read piece by piece.
 StatusOr<Checksum> ChecksumOfFile(const std::filesystem::path& path, Checksum::Kind kind);
 
-}  // namespace tributary
+}  // namespace tributary::inline keys

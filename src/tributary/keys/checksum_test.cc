@@ -5,7 +5,7 @@
 
 #include <fstream>
 
-namespace tributary {
+namespace tributary::inline keys {
 namespace {
 
 // The examples of RFC 1321 and FIPS 180-2.
@@ -26,4 +26,4 @@ TEST(ChecksumOfFile, IsThatOfTheStandards) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline keys

@@ -3,11 +3,11 @@
 #include <openssl/err.h>
 #include <openssl/x509_vfy.h>
 
+#include "tributary/keys/issued.h"
 #include "tributary/keys/private_files.h"
-#include "tributary/keys/utc_time.h"
 #include "tributary/keys/x509.h"
 
-namespace tributary {
+namespace tributary::inline keys {
 namespace {
 
 Status Explain(int error, X509& certificate, const std::string& whose, const std::string& remedy) {
@@ -85,4 +85,4 @@ StatusOr<std::string> SerialInCertificate(std::string_view certificate_pem) {
   return SerialText(*X509_get0_serialNumber(certificate.get()));
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline keys

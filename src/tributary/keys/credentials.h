@@ -7,7 +7,7 @@
 
 #include "tributary/base/status.h"
 
-namespace tributary {
+namespace tributary::inline keys {
 
 // What one party presents and trusts, as PEM text: the ends of a connection with mutual TLS are made of it.
 // `key_pem` is a secret, not to be logged or sent.
@@ -32,4 +32,4 @@ StatusOr<std::string> NameInCertificate(std::string_view certificate_pem);
 // Which of an authority's certificates it is: its serial number, in hexadecimal digits, no two of which are alike.
 StatusOr<std::string> SerialInCertificate(std::string_view certificate_pem);
 
-}  // namespace tributary
+}  // namespace tributary::inline keys

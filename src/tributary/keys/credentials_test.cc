@@ -2,10 +2,12 @@
 
 #include <openssl/x509v3.h>
 
+#include <algorithm>
+
 #include "tributary/keys/keys_fixture.h"
 #include "tributary/keys/x509.h"
 
-namespace tributary {
+namespace tributary::inline keys {
 namespace {
 
 class CredentialsTest : public KeysFixture {
@@ -137,4 +139,4 @@ TEST_F(CredentialsTest, AreRefusedWhenTheyAreSomethingElse) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline keys

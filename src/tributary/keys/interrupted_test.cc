@@ -23,7 +23,7 @@ extern "C" int rename(const char* from, const char* to) noexcept {
   return ::renameat(AT_FDCWD, from, AT_FDCWD, to);
 }
 
-namespace tributary {
+namespace tributary::inline keys {
 namespace {
 
 namespace fs = std::filesystem;
@@ -154,4 +154,4 @@ TEST_F(InterruptedTest, AFullDiskLeavesWhatWasThere) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline keys

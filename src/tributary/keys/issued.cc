@@ -1,11 +1,11 @@
 #include "tributary/keys/issued.h"
 
 #include <algorithm>
+#include <array>
 
 #include "tributary/keys/party_name.h"
-#include "tributary/keys/utc_time.h"
 
-namespace tributary {
+namespace tributary::inline keys {
 namespace {
 
 constexpr std::size_t kLongestSerial = 40;  // 20 bytes, the most that a certificate may have
@@ -27,6 +27,24 @@ std::optional<IssuedCertificate> ParseLine(std::string_view line) {
 }
 
 }  // namespace
+
+std::string FormatUtc(std::time_t time) {
+  std::tm parts{};
+  ::gmtime_r(&time, &parts);
+  std::array<char, 40> text{};
+  return {text.data(), std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts)};
+}
+
+std::optional<std::time_t> ParseUtc(std::string_view text) {
+  std::tm parts{};
+  const std::string copy(text);
+  const char* end = ::strptime(copy.c_str(), "%Y-%m-%dT%H:%M:%SZ", &parts);
+  if (end == nullptr) return std::nullopt;
+  const std::time_t time = ::timegm(&parts);
+  // Spaces, short fields and the 31st of February are read too, but do not come out as they went in.
+  if (FormatUtc(time) != text) return std::nullopt;
+  return time;
+}
 
 std::string FormatIssued(std::span<const IssuedCertificate> issued) {
   std::string text;
@@ -51,4 +69,4 @@ StatusOr<std::vector<IssuedCertificate>> ParseIssued(std::string_view text) {
   return issued;
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline keys

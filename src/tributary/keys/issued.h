@@ -1,6 +1,7 @@
 #pragma once
 
 #include <ctime>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -8,7 +9,11 @@
 
 #include "tributary/base/status.h"
 
-namespace tributary {
+namespace tributary::inline keys {
+
+// A moment as "2026-05-17T08:30:00Z", and back; nothing for text that is not exactly that.
+std::string FormatUtc(std::time_t time);
+std::optional<std::time_t> ParseUtc(std::string_view text);
 
 // A certificate that an authority has made. The serial number is in hexadecimal, as OpenSSL prints it.
 struct IssuedCertificate {
@@ -26,4 +31,4 @@ struct IssuedCertificate {
 std::string FormatIssued(std::span<const IssuedCertificate> issued);
 StatusOr<std::vector<IssuedCertificate>> ParseIssued(std::string_view text);
 
-}  // namespace tributary
+}  // namespace tributary::inline keys

@@ -12,7 +12,7 @@
 #include "tributary/keys/credentials.h"
 #include "tributary/keys/private_files.h"
 
-namespace tributary {
+namespace tributary::inline keys {
 
 // A temporary folder with an authority in it, at a fixed moment. For the tests of keys/.
 class KeysFixture : public testing::Test {
@@ -64,4 +64,4 @@ class KeysFixture : public testing::Test {
   const std::filesystem::path dir_ = folder_ / "keys";
 };
 
-}  // namespace tributary
+}  // namespace tributary::inline keys

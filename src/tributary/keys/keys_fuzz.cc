@@ -10,7 +10,7 @@
 #include "tributary/keys/party_name.h"
 #include "tributary/keys/x509.h"
 
-namespace tributary {
+namespace tributary::inline keys {
 namespace {
 
 // So that chance need not find the way through base64.
@@ -39,7 +39,7 @@ void TryList(const std::string& pem) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline keys
 
 // The first byte says what the rest is.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace tributary {
+namespace tributary::inline keys {
 namespace {
 
 constexpr std::string_view kDomain = ".tributary";
@@ -43,4 +43,4 @@ Status CheckDeviceName(std::string_view name) {
   return OkStatus();
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline keys

@@ -6,7 +6,7 @@
 
 #include "tributary/base/status.h"
 
-namespace tributary {
+namespace tributary::inline keys {
 
 // Every party of a fleet has a name, and its certificate is made out to the host "NAME.tributary": a name in a domain
 // of our own, whatever addresses the machines have. A peer is known by its certificate and by nothing else.
@@ -25,4 +25,4 @@ std::optional<std::string> NameFromHost(std::string_view host);
 // safe as the name of a folder. The reserved names are refused.
 Status CheckDeviceName(std::string_view name);
 
-}  // namespace tributary
+}  // namespace tributary::inline keys

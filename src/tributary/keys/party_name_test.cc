@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tributary {
+namespace tributary::inline keys {
 namespace {
 
 TEST(PartyName, GoesIntoAHostAndBack) {
@@ -50,4 +50,4 @@ TEST(DeviceName, IsShownWithoutBytesThatATerminalActsOn) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline keys

@@ -12,7 +12,7 @@
 
 #include "tributary/base/file.h"
 
-namespace tributary {
+namespace tributary::inline keys {
 namespace {
 
 constexpr Bytes kLongestText{16 << 20};  // A revocation list of some hundred thousand devices.
@@ -98,4 +98,4 @@ Status MakePrivateFolder(const std::filesystem::path& path) {
   return ::mkdir(path.c_str(), 0700) == 0 ? OkStatus() : SystemError("cannot make", path, errno);
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline keys

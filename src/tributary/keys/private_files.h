@@ -5,7 +5,7 @@
 
 #include "tributary/base/status.h"
 
-namespace tributary {
+namespace tributary::inline keys {
 
 // The files of keys on disk: small texts, secrets that only their owner may read, and folders that appear whole.
 
@@ -57,4 +57,4 @@ class StagedFolder {
 
 Status MakePrivateFolder(const std::filesystem::path& path);
 
-}  // namespace tributary
+}  // namespace tributary::inline keys

@@ -8,7 +8,7 @@
 #include "tributary/keys/private_files.h"
 #include "tributary/keys/x509.h"
 
-namespace tributary {
+namespace tributary::inline keys {
 namespace {
 
 std::int64_t Nanoseconds(const timespec& time) {
@@ -46,13 +46,13 @@ Status RevocationList::Check(std::string_view certificate_pem) const {
     return InvalidArgument("the certificate of '" + name + "' was not signed by the authority of this fleet");
   }
   const std::string serial = SerialText(*X509_get0_serialNumber(certificate.get()));
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   if (serials_.contains(serial)) return InvalidArgument("the certificate of '" + name + "' has been revoked");
   return OkStatus();
 }
 
 Status RevocationList::Refresh() {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   // Looked at before it is read: a change in between is seen again the next time.
   TRIBUTARY_ASSIGN_OR_RETURN(const Stamp stamp, Look());
   if (stamp == stamp_) return OkStatus();
@@ -79,4 +79,4 @@ StatusOr<RevocationList::Stamp> RevocationList::Look() const {
                .changed_ns = Nanoseconds(info.st_ctim)};
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline keys

@@ -3,14 +3,14 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
-#include <mutex>
 #include <set>
 #include <string>
 #include <string_view>
 
+#include "tributary/base/mutex.h"
 #include "tributary/base/status.h"
 
-namespace tributary {
+namespace tributary::inline keys {
 
 // The certificates that an authority has taken back, as a running coordinator sees them: read from revoked.pem, and
 // read again when the file has changed.
@@ -47,10 +47,10 @@ class RevocationList {
 
   const std::filesystem::path path_;
   const std::string authority_pem_;
-  mutable std::mutex mutex_;  // guards all below
-  Stamp stamp_;
-  std::uint64_t number_ = 0;
-  std::set<std::string, std::less<>> serials_;
+  mutable Mutex mutex_;
+  Stamp stamp_ TRIBUTARY_GUARDED_BY(mutex_);
+  std::uint64_t number_ TRIBUTARY_GUARDED_BY(mutex_) = 0;
+  std::set<std::string, std::less<>> serials_ TRIBUTARY_GUARDED_BY(mutex_);
 };
 
-}  // namespace tributary
+}  // namespace tributary::inline keys

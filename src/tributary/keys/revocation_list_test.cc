@@ -6,7 +6,7 @@
 #include "tributary/keys/keys_fixture.h"
 #include "tributary/keys/x509.h"
 
-namespace tributary {
+namespace tributary::inline keys {
 namespace {
 
 class RevocationListTest : public KeysFixture {
@@ -125,4 +125,4 @@ TEST_F(RevocationListTest, IsReadAndRefreshedByManyThreads) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline keys

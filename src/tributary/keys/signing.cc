@@ -6,10 +6,10 @@
 
 #include <algorithm>
 
+#include "tributary/keys/issued.h"
 #include "tributary/keys/party_name.h"
-#include "tributary/keys/utc_time.h"
 
-namespace tributary {
+namespace tributary::inline keys {
 namespace {
 
 using BignumPtr = std::unique_ptr<BIGNUM, FreedBy<BN_free>>;
@@ -140,4 +140,4 @@ StatusOr<CrlPtr> SignRevocations(const KeyPair& authority, const Revocations& re
   return crl;
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline keys

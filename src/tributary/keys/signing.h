@@ -6,7 +6,7 @@
 
 #include "tributary/keys/x509.h"
 
-namespace tributary {
+namespace tributary::inline keys {
 
 // The signatures of an authority: what is in a certificate is decided here. Keys are ECDSA over P-256; serial numbers
 // are 128 random bits. Everything becomes valid some minutes before `now`, because clocks differ between machines.
@@ -27,4 +27,4 @@ StatusOr<KeyPair> MakeParty(const KeyPair& authority, std::string_view name, std
 // It says that the next list comes when the authority ends: a list stays in force until there is a newer one.
 StatusOr<CrlPtr> SignRevocations(const KeyPair& authority, const Revocations& revocations, std::time_t now);
 
-}  // namespace tributary
+}  // namespace tributary::inline keys

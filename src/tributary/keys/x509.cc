@@ -6,7 +6,7 @@
 
 #include "tributary/keys/party_name.h"
 
-namespace tributary {
+namespace tributary::inline keys {
 namespace {
 
 // The default asks at the terminal.
@@ -142,4 +142,4 @@ bool SignedBy(X509_CRL& crl, X509& authority) {
   return by;
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline keys

@@ -17,7 +17,7 @@
 // include speak of PEM text. Every function leaves OpenSSL's queue of errors empty, so that nobody else in the
 // process finds our failures there.
 
-namespace tributary {
+namespace tributary::inline keys {
 
 template <auto kFree>
 struct FreedBy {
@@ -61,4 +61,4 @@ StatusOr<Revocations> ReadRevocations(X509_CRL& crl);
 bool SignedBy(X509& certificate, X509& authority);
 bool SignedBy(X509_CRL& crl, X509& authority);
 
-}  // namespace tributary
+}  // namespace tributary::inline keys

@@ -3,7 +3,7 @@
 #include "tributary/coordinator/simulation.h"
 #include "tributary/experiment/presets.h"
 
-namespace tributary {
+namespace tributary::inline library {
 
 StatusOr<RunResult> RunExperiment(const RunOptions& options, const Extensions& extensions) {
   if (options.threads == 0) return InvalidArgument("a run needs at least one thread");
@@ -18,4 +18,4 @@ StatusOr<RunResult> RunExperiment(const RunOptions& options, const Extensions& e
   return RunResult{run.run.rounds, run.run.accuracy, run.time, run.down, run.up, run.digest};
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline library

@@ -12,7 +12,7 @@
 #include "tributary/base/units.h"
 #include "tributary/experiment/extensions.h"
 
-namespace tributary {
+namespace tributary::inline library {
 
 struct RunOptions {
   // The path of a TOML file, or a preset.
@@ -40,4 +40,4 @@ struct RunResult {
 // the experiment, or cannot be had on this machine, is an error.
 StatusOr<RunResult> RunExperiment(const RunOptions& options, const Extensions& extensions = {});
 
-}  // namespace tributary
+}  // namespace tributary::inline library

@@ -1,4 +1,4 @@
-// Cut points, transfer units, layouts and initial weights.
+// Split points, transfer units, layouts and initial weights.
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include "tributary/model/model.h"
 #include "tributary/model/zoo.h"
 
-namespace tributary {
+namespace tributary::inline model {
 namespace {
 
 Model Zoo(const std::string& name, std::optional<Shape> input = {}) {
@@ -19,7 +19,7 @@ Model Zoo(const std::string& name, std::optional<Shape> input = {}) {
   return Model(std::move(graph).value());
 }
 
-TEST(CutPoints, AreWhereExactlyOneTensorCrosses) {
+TEST(SplitPoints, AreWhereExactlyOneTensorCrosses) {
   // Against the definition: count, for every place, the tensors made before and read after it.
   for (const ZooEntry& entry : tributary::Zoo()) {
     const Model model = Zoo(entry.name, Shape{3, 32, 32});
@@ -38,7 +38,7 @@ TEST(CutPoints, AreWhereExactlyOneTensorCrosses) {
   }
 }
 
-TEST(CutPoints, LieBetweenTheBlocksOfAResNetNotInsideThem) {
+TEST(SplitPoints, LieBetweenTheBlocksOfAResNetNotInsideThem) {
   const Model model = Zoo("resnet8");
   std::vector<std::string> names;
   for (NodeIndex i = 0; i < model.graph.size(); ++i) {
@@ -147,4 +147,4 @@ TEST(InitialiseWeights, FollowsItsLawsAndLeavesThePaddingZero) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline model

@@ -9,7 +9,7 @@
 #include "tributary/base/rng.h"
 #include "tributary/model/zoo.h"
 
-namespace tributary {
+namespace tributary::inline model {
 namespace {
 
 std::vector<std::string> Names(const ChannelGroups& channels) {
@@ -240,4 +240,4 @@ TEST(ChannelGroups, EqualNaiveFloodingOnRandomGraphs) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline model

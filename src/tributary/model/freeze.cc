@@ -6,7 +6,7 @@
 #include "tributary/base/check.h"
 #include "tributary/base/names.h"
 
-namespace tributary {
+namespace tributary::inline model {
 namespace {
 
 bool IsIn(std::string_view layer, std::string_view module) {
@@ -86,4 +86,4 @@ void CopyTrained(const Layout& whole, std::span<const float> from, const Layout&
   CopySlots(ByName(whole), from, trained, to);
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline model

@@ -7,7 +7,7 @@
 
 #include "tributary/model/model.h"
 
-namespace tributary {
+namespace tributary::inline model {
 
 // Layers that keep their weights while the rest is trained: fine-tuning. They are run as in evaluation (a frozen batch norm
 // uses and keeps its running statistics), are never transferred, and nothing goes back through them further than to the
@@ -25,4 +25,4 @@ Model Freeze(const Model& whole, std::vector<bool> nodes, std::span<const float>
 void CopyTrained(const Layout& whole, std::span<const float> from, const Layout& trained,
                  std::span<float> to);
 
-}  // namespace tributary
+}  // namespace tributary::inline model

@@ -5,10 +5,9 @@
 #include <numeric>
 
 #include "tributary/model/initialise.h"
-#include "tributary/model/unit_costs.h"
 #include "tributary/model/zoo.h"
 
-namespace tributary {
+namespace tributary::inline model {
 namespace {
 
 Graph Resnet8() { return BuildZooGraph({"resnet8", Shape{3, 32, 32}, 10}).value(); }
@@ -118,4 +117,4 @@ TEST(Freeze, NamesWhatItDoesNotFind) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline model

@@ -9,7 +9,7 @@
 #include "tributary/model/operation.h"
 #include "tributary/model/shape.h"
 
-namespace tributary {
+namespace tributary::inline model {
 
 using NodeIndex = std::size_t;
 
@@ -21,7 +21,7 @@ struct Node {
 
 // A network as data: nodes in execution order, each reading the outputs of earlier ones. Node 0 is the input, the last
 // node gives the class scores. A Graph is valid and never changes: GraphBuilder refuses anything whose shapes do not
-// fit, so the analyses and the engine need no checks of their own. Part of a network (part.h) may end in any shape, and may
+// fit, so the analyses and the engine need no checks of their own. Part of a network (split_points.h) may end in any shape, and may
 // have a further input, before which a stretch of nodes ends that nothing behind it reads.
 class Graph {
  public:
@@ -74,4 +74,8 @@ class GraphBuilder {
   Status first_error_;
 };
 
-}  // namespace tributary
+// Whether a network that somebody else describes is of a size that can be analysed and held: at most 100,000 nodes, 2²²
+// channels and columns in all of them together, 2³⁰ parameters. The networks of the zoo are far below.
+Status CheckGraphLimits(const Graph& graph);
+
+}  // namespace tributary::inline model

@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "tributary/base/distributions.h"
-#include "tributary/model/shape_inference.h"
+#include "tributary/model/operation.h"
 
-namespace tributary {
+namespace tributary::inline model {
 namespace {
 
 std::string ErrorOf(const StatusOr<Graph>& graph) {
@@ -165,4 +165,4 @@ TEST(ShapeInference, AnswersAnyNumbers) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline model

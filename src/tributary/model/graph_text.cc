@@ -4,10 +4,10 @@
 #include <nlohmann/json.hpp>
 
 #include "tributary/base/names.h"
-#include "tributary/model/graph_limits.h"
+#include "tributary/model/graph.h"
 #include "tributary/model/safetensors_header.h"
 
-namespace tributary {
+namespace tributary::inline model {
 namespace {
 
 using GraphJson = nlohmann::ordered_json;
@@ -266,4 +266,4 @@ StatusOr<Graph> ParseGraph(std::string_view text) {
   return graph;
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline model

@@ -5,7 +5,7 @@
 
 #include "tributary/model/graph.h"
 
-namespace tributary {
+namespace tributary::inline model {
 
 // A network as text, on one line: what stands in experiments and weights files for a network that is not of the zoo, so
 // that whoever reads them (a device, a later version) can build it.
@@ -24,4 +24,4 @@ std::string FormatGraph(const Graph& graph);
 // Any text is answered with a network within CheckGraphLimits, or with what is wrong and where.
 StatusOr<Graph> ParseGraph(std::string_view text);
 
-}  // namespace tributary
+}  // namespace tributary::inline model

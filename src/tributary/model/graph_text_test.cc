@@ -5,7 +5,7 @@
 #include "tributary/model/layout.h"
 #include "tributary/model/zoo.h"
 
-namespace tributary {
+namespace tributary::inline model {
 namespace {
 
 void ExpectSame(const Graph& a, const Graph& b) {
@@ -100,4 +100,4 @@ TEST(GraphText, SaysWhatIsWrongAndWhere) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline model

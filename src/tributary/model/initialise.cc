@@ -6,7 +6,7 @@
 #include "tributary/base/check.h"
 #include "tributary/base/distributions.h"
 
-namespace tributary {
+namespace tributary::inline model {
 namespace {
 
 // Deviation of the weights of a convolution or linear layer.
@@ -51,4 +51,4 @@ void InitialiseWeights(const Model& model, std::uint64_t seed, std::span<float> 
   }
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline model

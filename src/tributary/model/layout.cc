@@ -1,9 +1,27 @@
 #include "tributary/model/layout.h"
 
+#include <functional>
+#include <numeric>
+#include <optional>
+
 #include "tributary/base/flat_buffer.h"
 
-namespace tributary {
+namespace tributary::inline model {
 namespace {
+
+bool IsLayer(const Operation& operation) {
+  return std::holds_alternative<Conv>(operation) || std::holds_alternative<Linear>(operation);
+}
+
+bool IsNorm(const Operation& operation) {
+  return std::holds_alternative<BatchNorm>(operation) || std::holds_alternative<GroupNorm>(operation);
+}
+
+// Nodes that hand on their input's channels one by one: a norm keeps its layer, or its next layer, across them.
+bool IsElementwise(const Operation& operation) {
+  return std::holds_alternative<Relu>(operation) || std::holds_alternative<Relu6>(operation) ||
+         std::holds_alternative<Dropout>(operation);
+}
 
 constexpr std::size_t kFloatsPerLine = FlatBuffer::kAlignment / sizeof(float);
 
@@ -31,6 +49,95 @@ Layout MakeLayout(const Graph& graph, const std::vector<TransferUnit>& units, Te
 
 }  // namespace
 
+using Role = NodeTensor::Role;
+
+std::int64_t NodeTensor::elements() const {
+  return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
+}
+
+std::string_view NodeTensor::suffix() const {
+  switch (role) {
+    case Role::kWeight:
+      return "weight";
+    case Role::kBias:
+      return "bias";
+    case Role::kRunningMean:
+      return "running_mean";
+    case Role::kRunningVariance:
+      return "running_var";
+  }
+  return "";
+}
+
+std::vector<NodeTensor> ParametersOf(const Graph& graph, NodeIndex index) {
+  const Node& node = graph.node(index);
+  const std::int64_t out = graph.shape(index).channels;
+  std::vector<NodeTensor> tensors;
+  if (const auto* conv = std::get_if<Conv>(&node.operation)) {
+    const std::int64_t in = graph.shape(node.inputs[0]).channels / conv->groups;
+    tensors.push_back({Role::kWeight, {out, in, conv->kernel.height, conv->kernel.width}});
+    if (conv->bias) tensors.push_back({Role::kBias, {out}});
+  } else if (const auto* linear = std::get_if<Linear>(&node.operation)) {
+    tensors.push_back({Role::kWeight, {out, graph.shape(node.inputs[0]).channels}});
+    if (linear->bias) tensors.push_back({Role::kBias, {out}});
+  } else if (std::holds_alternative<BatchNorm>(node.operation) ||
+             std::holds_alternative<GroupNorm>(node.operation)) {
+    tensors.push_back({Role::kWeight, {out}});
+    tensors.push_back({Role::kBias, {out}});
+  }
+  return tensors;
+}
+
+std::vector<NodeTensor> StatisticsOf(const Graph& graph, NodeIndex index) {
+  if (!std::holds_alternative<BatchNorm>(graph.node(index).operation)) return {};
+  const std::int64_t channels = graph.shape(index).channels;
+  return {{Role::kRunningMean, {channels}}, {Role::kRunningVariance, {channels}}};
+}
+
+std::vector<TransferUnit> TransferUnits(const Graph& graph) {
+  std::vector<TransferUnit> units;
+  std::vector<std::optional<std::size_t>> unit_of(graph.size());
+  // Per node, the unit of a norm that still waits for its layer, handed on through elementwise nodes.
+  std::vector<std::optional<std::size_t>> waiting(graph.size());
+
+  const auto join = [&](std::size_t unit, NodeIndex node) {
+    units[unit].nodes.push_back(node);
+    unit_of[node] = unit;
+  };
+  const auto start = [&](NodeIndex node) {
+    units.push_back({graph.node(node).name, {}});
+    join(units.size() - 1, node);
+  };
+
+  const auto is_last = [&](std::size_t unit) { return unit + 1 == units.size(); };
+
+  for (NodeIndex i = 1; i < graph.size(); ++i) {
+    const Node& node = graph.node(i);
+    if (std::holds_alternative<Input>(node.operation)) continue;
+    const NodeIndex source = node.inputs[0];
+    if (IsLayer(node.operation)) {
+      const auto norm = waiting[source];
+      const bool free = norm && is_last(*norm) && !IsLayer(graph.node(units[*norm].nodes.back()).operation);
+      if (free) {
+        units[*norm].name = node.name;
+        join(*norm, i);
+      } else {
+        start(i);
+      }
+    } else if (IsNorm(node.operation)) {
+      if (IsLayer(graph.node(source).operation) && is_last(*unit_of[source])) {
+        join(*unit_of[source], i);
+      } else {
+        start(i);
+        waiting[i] = unit_of[i];
+      }
+    } else if (IsElementwise(node.operation)) {
+      waiting[i] = waiting[source];
+    }
+  }
+  return units;
+}
+
 std::size_t Layout::From(NodeIndex node) const {
   for (const Slot& slot : slots) {
     if (slot.node >= node) return slot.segment.offset;
@@ -54,4 +161,4 @@ Layout WholeLayout(const Graph& graph, const std::vector<TransferUnit>& units) {
   });
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline model

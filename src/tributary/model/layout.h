@@ -1,14 +1,44 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tributary/model/graph.h"
-#include "tributary/model/node_tensors.h"
-#include "tributary/model/transfer_units.h"
 
-namespace tributary {
+namespace tributary::inline model {
+
+// A tensor that belongs to a node and persists between steps: a weight, or a running statistic.
+struct NodeTensor {
+  enum class Role { kWeight, kBias, kRunningMean, kRunningVariance };
+
+  Role role;
+  std::vector<std::int64_t> shape;
+
+  std::int64_t elements() const;
+  // PyTorch's word for it: "weight", "bias", "running_mean", "running_var".
+  std::string_view suffix() const;
+};
+
+// What a node learns: of a convolution its weight as out × in/groups × height × width and its bias, of a norm its
+// scale and shift, of a linear layer out × in and bias; of other kinds nothing.
+std::vector<NodeTensor> ParametersOf(const Graph& graph, NodeIndex index);
+
+// What a node tracks without learning it: the running mean and variance of a batch norm.
+std::vector<NodeTensor> StatisticsOf(const Graph& graph, NodeIndex index);
+
+// What is sent and received together: a convolution or linear layer with the norms that belong to it. A norm belongs
+// to the layer whose output it reads; where it reads something else (a concatenation, as in a DenseNet), to the layer
+// that reads it next. Units are runs of the nodes with parameters in the order of execution, and a norm that is not next to
+// its layer in that order is a unit of its own: so the units of what lies before a cut come before all others.
+struct TransferUnit {
+  std::string name;              // of the convolution or linear layer in it
+  std::vector<NodeIndex> nodes;  // the nodes with parameters, in execution order
+};
+
+std::vector<TransferUnit> TransferUnits(const Graph& graph);
 
 // A run of floats in a flat buffer.
 struct Segment {
@@ -48,4 +78,4 @@ Layout StatisticsLayout(const Graph& graph, const std::vector<TransferUnit>& uni
 // Both kinds in one buffer, node by node.
 Layout WholeLayout(const Graph& graph, const std::vector<TransferUnit>& units);
 
-}  // namespace tributary
+}  // namespace tributary::inline model

@@ -2,7 +2,7 @@
 
 #include "tributary/base/check.h"
 
-namespace tributary {
+namespace tributary::inline model {
 namespace {
 
 // Units are frozen whole.
@@ -19,7 +19,7 @@ Model::Model(Graph g) : Model(std::move(g), {}, nullptr) {}
 Model::Model(Graph g, std::vector<bool> frozen_nodes, std::shared_ptr<const FlatBuffer> values)
     : graph(std::move(g)),
       costs(NodeCosts(graph)),
-      cuts(CutPoints(graph)),
+      cuts(SplitPoints(graph)),
       frozen(frozen_nodes.empty() ? std::vector<bool>(graph.size(), false) : std::move(frozen_nodes)),
       units(UnitsThat(false, graph, frozen)),
       channels(FindChannelGroups(graph, frozen)),
@@ -31,4 +31,4 @@ Model::Model(Graph g, std::vector<bool> frozen_nodes, std::shared_ptr<const Flat
   TRIBUTARY_CHECK(constants.size == (constant_values ? constant_values->size() : 0));
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline model

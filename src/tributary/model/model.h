@@ -6,12 +6,11 @@
 #include "tributary/base/flat_buffer.h"
 #include "tributary/model/channel_groups.h"
 #include "tributary/model/cost.h"
-#include "tributary/model/cut_points.h"
 #include "tributary/model/graph.h"
 #include "tributary/model/layout.h"
-#include "tributary/model/transfer_units.h"
+#include "tributary/model/split_points.h"
 
-namespace tributary {
+namespace tributary::inline model {
 
 // A graph with everything that follows from it, computed once and shared by whoever costs, cuts, thins, transfers or
 // runs the network. Immutable; hand it around by reference or in a shared_ptr<const Model>.
@@ -35,4 +34,4 @@ struct Model {
   std::shared_ptr<const FlatBuffer> constant_values;  // null where nothing is frozen
 };
 
-}  // namespace tributary
+}  // namespace tributary::inline model

@@ -1,12 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <variant>
 
+#include "tributary/base/status.h"
 #include "tributary/model/shape.h"
 
-namespace tributary {
+namespace tributary::inline model {
 
 struct Extent {
   std::int64_t height = 1;
@@ -113,4 +115,8 @@ inline std::string_view KindName(const Operation& operation) {
   return std::visit([](const auto& op) { return op.kKind; }, operation);
 }
 
-}  // namespace tributary
+// The shape of an operation's output for inputs of these shapes, or why they do not fit it. Total: any numbers in the
+// operation are answered with a shape or a Status, never with an overflow.
+StatusOr<Shape> InferShape(const Operation& operation, std::span<const Shape> inputs);
+
+}  // namespace tributary::inline model

@@ -10,7 +10,7 @@
 #include "tributary/base/file.h"
 #include "tributary/base/status.h"
 
-namespace tributary {
+namespace tributary::inline model {
 
 // The safetensors format (github.com/huggingface/safetensors): eight bytes of header length, a JSON header
 // that gives each tensor's name, type, shape and place, and the tensors' bytes, all little-endian. Files pass
@@ -54,4 +54,4 @@ struct SafetensorsSource {
 Status WriteSafetensors(const std::filesystem::path& path, std::span<const SafetensorsSource> tensors,
                         const std::map<std::string, std::string>& metadata);
 
-}  // namespace tributary
+}  // namespace tributary::inline model

@@ -5,7 +5,7 @@
 #include <set>
 #include <utility>
 
-namespace tributary {
+namespace tributary::inline model {
 namespace {
 
 // More than any array library knows; keeps a hostile shape from growing with the header.
@@ -174,4 +174,4 @@ std::string QuoteName(std::string_view name) {
   return text + (length < name.size() ? "…'" : "'");
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline model

@@ -10,7 +10,7 @@
 
 #include "tributary/base/status.h"
 
-namespace tributary {
+namespace tributary::inline model {
 
 // The header of a safetensors file as it was written down: well-formed, but nothing in it is checked against
 // the data, nor one tensor against another. For safetensors.cc.
@@ -39,4 +39,4 @@ std::optional<std::uint64_t> ElementsOf(std::span<const std::uint64_t> shape);
 std::string DescribeShape(std::span<const std::uint64_t> shape);
 std::string QuoteName(std::string_view name);
 
-}  // namespace tributary
+}  // namespace tributary::inline model

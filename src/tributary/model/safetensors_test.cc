@@ -6,7 +6,7 @@
 #include <cstring>
 #include <limits>
 
-namespace tributary {
+namespace tributary::inline model {
 namespace {
 
 // A file by hand: the length of `header`, the header, and `data_bytes` bytes of data.
@@ -217,4 +217,4 @@ TEST(ParseSafetensors, DeepNestingEndsInARefusal) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline model

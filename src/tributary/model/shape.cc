@@ -2,7 +2,7 @@
 
 #include <charconv>
 
-namespace tributary {
+namespace tributary::inline model {
 
 std::string FormatShape(const Shape& shape) {
   if (shape.flat) return std::to_string(shape.channels);
@@ -30,4 +30,4 @@ StatusOr<Shape> ParseShape(std::string_view text) {
   return Shape{parts[0], parts[1], parts[2]};
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline model

@@ -6,7 +6,7 @@
 
 #include "tributary/base/status.h"
 
-namespace tributary {
+namespace tributary::inline model {
 
 // The shape of one sample's tensor, without the batch. A flat tensor (after flatten, and of every linear layer) has
 // its columns in `channels`. One-dimensional signals are images of height 1.
@@ -28,4 +28,4 @@ std::string FormatShape(const Shape& shape);
 // Reads "CxHxW" with every part in 1 … 65536.
 StatusOr<Shape> ParseShape(std::string_view text);
 
-}  // namespace tributary
+}  // namespace tributary::inline model

@@ -6,7 +6,7 @@
 #include "tributary/base/check.h"
 #include "tributary/base/file.h"
 
-namespace tributary {
+namespace tributary::inline model {
 namespace {
 
 constexpr Bytes kLargestFile{16'000'000'000};
@@ -113,4 +113,4 @@ Status WeightsFile::CopyTo(const Model& model, std::span<float> parameters, std:
   return OkStatus();
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline model

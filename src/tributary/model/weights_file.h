@@ -10,7 +10,7 @@
 #include "tributary/model/model.h"
 #include "tributary/model/safetensors.h"
 
-namespace tributary {
+namespace tributary::inline model {
 
 // The weights of a network as a safetensors file: every parameter and running statistic under its PyTorch name, and in
 // the metadata whatever lets a reader build the network again. The same weights give the same bytes.
@@ -60,4 +60,4 @@ class WeightsFile {
   SafetensorsView view_;
 };
 
-}  // namespace tributary
+}  // namespace tributary::inline model

@@ -9,7 +9,7 @@
 #include "tributary/model/initialise.h"
 #include "tributary/model/zoo.h"
 
-namespace tributary {
+namespace tributary::inline model {
 namespace {
 
 struct Weights {
@@ -122,4 +122,4 @@ TEST_F(WeightsFileTest, NeedsNoStatisticsWhereNormsAreOthers) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline model

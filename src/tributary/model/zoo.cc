@@ -5,13 +5,12 @@
 
 #include "tributary/base/names.h"
 #include "tributary/base/number_text.h"
-#include "tributary/model/cut_names.h"
-#include "tributary/model/cut_points.h"
-#include "tributary/model/narrow_graph.h"
-#include "tributary/model/norm_replacement.h"
+#include "tributary/model/adapt_graph.h"
+#include "tributary/model/split_points.h"
+#include "tributary/model/subnetwork_graph.h"
 #include "tributary/model/zoo/families.h"
 
-namespace tributary {
+namespace tributary::inline model {
 namespace {
 
 constexpr Shape kImageNet{3, 224, 224};
@@ -126,7 +125,7 @@ StatusOr<Graph> BuildZooGraph(const ZooOptions& options) {
   TRIBUTARY_ASSIGN_OR_RETURN(Graph graph, options.imported ? CheckImported(options) : BuildOwn(options));
   for (const std::string* layer : {&options.cut, &options.tail}) {
     if (layer->empty()) continue;
-    TRIBUTARY_ASSIGN_OR_RETURN(const NodeIndex node, FindCut(graph, CutPoints(graph), *layer));
+    TRIBUTARY_ASSIGN_OR_RETURN(const NodeIndex node, FindSplitPoint(graph, SplitPoints(graph), *layer));
     const bool front = layer == &options.cut;
     graph = WithGroupNorms(graph, front ? 1 : node + 1, front ? node : graph.size() - 1);
   }
@@ -143,4 +142,4 @@ StatusOr<Stem> ParseStem(std::string_view text) {
   return UnknownName("stem", text, std::vector<std::string>{"auto", "cifar", "imagenet"});
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline model

@@ -11,7 +11,7 @@
 #include "tributary/base/status.h"
 #include "tributary/model/graph.h"
 
-namespace tributary {
+namespace tributary::inline model {
 
 // Which form of a network to build. The ImageNet forms reduce the image early and, in VGG, end in three linear layers;
 // the CIFAR forms start at full resolution: ResNet with a 3×3 stem of stride 1 and no pooling, VGG with global pooling
@@ -28,9 +28,9 @@ struct ZooOptions {
   std::optional<std::int64_t> classes;  // likewise: 1000 or 10
   Stem stem = Stem::kAuto;
   // The layers after which it is cut, if it is, as names: batch norms up to `cut` and after `tail` are group norms then,
-  // since nobody there sees a whole batch (norm_replacement.h).
+  // since nobody there sees a whole batch (WithGroupNorms).
   std::string cut, tail;
-  // The share of every layer's channels that there are, above 0 and up to 1 (narrow_graph.h).
+  // The share of every layer's channels that there are, above 0 and up to 1 (NarrowGraph).
   double width = 1;
   // Where given, a network that somebody brought takes the place of the zoo's; `input` and `classes` must fit it, and
   // `name` is only what it is called.
@@ -53,4 +53,4 @@ StatusOr<Graph> BuildZooGraph(const ZooOptions& options);
 
 StatusOr<Stem> ParseStem(std::string_view text);
 
-}  // namespace tributary
+}  // namespace tributary::inline model

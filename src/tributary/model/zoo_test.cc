@@ -2,10 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include "tributary/model/filter_scaling.h"
 #include "tributary/model/model.h"
+#include "tributary/model/subnetwork_graph.h"
 
-namespace tributary {
+namespace tributary::inline model {
 namespace {
 
 Model Zoo(const std::string& name, std::optional<Shape> input = {}, std::optional<std::int64_t> classes = {},
@@ -152,4 +152,4 @@ TEST(SuitableScaling, IsInverseWhereThereAreNoNorms) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline model

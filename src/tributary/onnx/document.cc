@@ -4,7 +4,7 @@
 
 #include "tributary/onnx/wire_reader.h"
 
-namespace tributary {
+namespace tributary::inline onnx {
 namespace {
 
 constexpr std::size_t kMostNodes = 100'000;
@@ -279,4 +279,4 @@ StatusOr<OnnxDocument> ParseOnnx(ByteSpan file) {
   return document;
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline onnx

@@ -11,7 +11,7 @@
 #include "tributary/base/file.h"
 #include "tributary/base/status.h"
 
-namespace tributary {
+namespace tributary::inline onnx {
 
 // What of an ONNX file matters to a network, as it stands there (onnx.ai, onnx.proto; the numbers of its fields are part of
 // the public format). Nothing here is checked against anything else: import.h does that. All views look into the
@@ -72,4 +72,4 @@ struct OnnxDocument {
 // (100,000) and dimensions (64) there may be.
 StatusOr<OnnxDocument> ParseOnnx(ByteSpan file);
 
-}  // namespace tributary
+}  // namespace tributary::inline onnx

@@ -7,7 +7,7 @@
 #include "tributary/base/wire_writer.h"
 #include "tributary/onnx/document.h"
 
-namespace tributary {
+namespace tributary::inline onnx {
 namespace {
 
 constexpr std::int64_t kIrVersion = 7;
@@ -252,4 +252,4 @@ Status WriteOnnx(const std::filesystem::path& path, const Model& model, std::spa
   return WriteFileAtomically(path, pieces);
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline onnx

@@ -7,7 +7,7 @@
 #include "tributary/model/model.h"
 #include "tributary/model/weights_file.h"
 
-namespace tributary {
+namespace tributary::inline onnx {
 
 // Replaces `path` by the network as an ONNX file, for inference anywhere ONNX runs, or leaves it as it was. Its input is
 // called `input`, [batch, channels, height, width] with a batch of any size; its output `scores`, [batch, classes], without
@@ -18,4 +18,4 @@ namespace tributary {
 Status WriteOnnx(const std::filesystem::path& path, const Model& model, std::span<const float> parameters,
                  std::span<const float> statistics, const Metadata& metadata);
 
-}  // namespace tributary
+}  // namespace tributary::inline onnx

@@ -11,7 +11,7 @@
 #include "tributary/model/zoo.h"
 #include "tributary/onnx/import.h"
 
-namespace tributary {
+namespace tributary::inline onnx {
 namespace {
 
 void ExpectTheSameAfterwards(Graph graph) {
@@ -56,4 +56,4 @@ TEST(OnnxExport, KeepsEveryKindOfNode) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline onnx

@@ -4,12 +4,12 @@
 #include <cstring>
 #include <set>
 
-#include "tributary/model/graph_limits.h"
+#include "tributary/model/graph.h"
 #include "tributary/model/safetensors_header.h"
 #include "tributary/onnx/mapping.h"
 #include "tributary/onnx/node_names.h"
 
-namespace tributary {
+namespace tributary::inline onnx {
 namespace {
 
 constexpr Bytes kLargestOnnxFile{16'000'000'000};
@@ -201,4 +201,4 @@ StatusOr<OnnxNetwork> ReadOnnxNetwork(const std::filesystem::path& path, OnnxImp
   return network;
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline onnx

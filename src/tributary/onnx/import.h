@@ -9,7 +9,7 @@
 #include "tributary/model/graph.h"
 #include "tributary/model/weights_file.h"
 
-namespace tributary {
+namespace tributary::inline onnx {
 
 // A network out of an ONNX file, with its weights.
 struct OnnxNetwork {
@@ -40,4 +40,4 @@ StatusOr<OnnxNetwork> ReadOnnxNetwork(const std::filesystem::path& path, OnnxImp
 // The operators that are understood, for people: "Add, AveragePool, …".
 std::string OnnxOperators();
 
-}  // namespace tributary
+}  // namespace tributary::inline onnx

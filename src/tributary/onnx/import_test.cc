@@ -8,7 +8,7 @@
 #include "tributary/model/model.h"
 #include "tributary/onnx/testing_onnx.h"
 
-namespace tributary {
+namespace tributary::inline onnx {
 namespace {
 
 using A = TestOnnx::Attributes;
@@ -309,4 +309,4 @@ TEST(OnnxImport, SurvivesDamage) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline onnx

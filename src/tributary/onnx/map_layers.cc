@@ -7,7 +7,7 @@
 #include "tributary/base/number_text.h"
 #include "tributary/onnx/mapping.h"
 
-namespace tributary {
+namespace tributary::inline onnx {
 namespace {
 
 // rows × columns as columns × rows.
@@ -267,4 +267,4 @@ Status OnnxMapping::MapDropout() {
   return OkStatus();
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline onnx

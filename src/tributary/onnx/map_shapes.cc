@@ -5,7 +5,7 @@
 #include "tributary/model/safetensors_header.h"
 #include "tributary/onnx/mapping.h"
 
-namespace tributary {
+namespace tributary::inline onnx {
 namespace {
 
 std::string NumbersText(const OnnxShapeNumbers& numbers) {
@@ -250,4 +250,4 @@ Status OnnxMapping::MapUnsqueeze() {
   return OkStatus();
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline onnx

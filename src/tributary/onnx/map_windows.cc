@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "tributary/model/shape_inference.h"
+#include "tributary/model/operation.h"
 #include "tributary/onnx/mapping.h"
 #include "tributary/onnx/node_names.h"
 
-namespace tributary {
+namespace tributary::inline onnx {
 namespace {
 
 constexpr std::int64_t kLargestSide = std::int64_t{1} << 24;
@@ -77,9 +77,9 @@ bool OnnxMapping::FitsRoundedUp(NodeIndex input, const Extent& kernel, const Ext
          rounded->width == Windows(shape.width, padding.after.width, kernel.width, stride.width);
 }
 
-Status OnnxMapping::MapMaxPool() {
-  TRIBUTARY_ASSIGN_OR_RETURN(const NodeIndex input, NodeAt(0));
-  MaxPool pool;
+template <typename Pool>
+Status OnnxMapping::MapPooling(Pool pool, bool border_counts) {
+  TRIBUTARY_ASSIGN_OR_RETURN(NodeIndex input, NodeAt(0));
   TRIBUTARY_ASSIGN_OR_RETURN(pool.kernel, ExtentOf("kernel_shape", {1, 1}));
   TRIBUTARY_ASSIGN_OR_RETURN(pool.stride, ExtentOf("strides", {1, 1}));
   TRIBUTARY_ASSIGN_OR_RETURN(const Extent dilation, ExtentOf("dilations", {1, 1}));
@@ -88,6 +88,8 @@ Status OnnxMapping::MapMaxPool() {
   pool.round_up = Integer("ceil_mode", 0) != 0;
   if (padding.symmetric()) {
     pool.padding = padding.before;
+  } else if (border_counts && !pool.round_up) {
+    input = Add(Pad{padding.before, padding.after}, {input}, ".pad");
   } else if (!pool.round_up && FitsRoundedUp(input, pool.kernel, pool.stride, padding)) {
     pool.round_up = true;
   } else {
@@ -98,28 +100,12 @@ Status OnnxMapping::MapMaxPool() {
   return OkStatus();
 }
 
+Status OnnxMapping::MapMaxPool() { return MapPooling(MaxPool{}, /*border_counts=*/false); }
+
 Status OnnxMapping::MapAveragePool() {
-  TRIBUTARY_ASSIGN_OR_RETURN(NodeIndex input, NodeAt(0));
   AvgPool pool;
-  TRIBUTARY_ASSIGN_OR_RETURN(pool.kernel, ExtentOf("kernel_shape", {1, 1}));
-  TRIBUTARY_ASSIGN_OR_RETURN(pool.stride, ExtentOf("strides", {1, 1}));
-  TRIBUTARY_ASSIGN_OR_RETURN(const Extent dilation, ExtentOf("dilations", {1, 1}));
-  if (dilation != Extent{1, 1}) return RefuseAttribute("dilations", "more than 1", "1");
-  TRIBUTARY_ASSIGN_OR_RETURN(const Padding padding, PaddingOf(input, pool.kernel, pool.stride));
-  pool.round_up = Integer("ceil_mode", 0) != 0;
   pool.count_padding = Integer("count_include_pad", 0) != 0;
-  if (padding.symmetric()) {
-    pool.padding = padding.before;
-  } else if (pool.count_padding && !pool.round_up) {
-    input = Add(Pad{padding.before, padding.after}, {input}, ".pad");
-  } else if (!pool.round_up && FitsRoundedUp(input, pool.kernel, pool.stride, padding)) {
-    pool.round_up = true;
-  } else {
-    return RefuseAttribute("pads", "not the same on both sides",
-                           "the same on both sides, or less than a stride at the end alone");
-  }
-  Give(Add(pool, {input}));
-  return OkStatus();
+  return MapPooling(pool, pool.count_padding);
 }
 
 Status OnnxMapping::MapGlobalAveragePool() {
@@ -171,4 +157,4 @@ Status OnnxMapping::MapPad() {
   return OkStatus();
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline onnx

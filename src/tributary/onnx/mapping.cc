@@ -5,7 +5,7 @@
 #include "tributary/model/safetensors_header.h"
 #include "tributary/onnx/node_names.h"
 
-namespace tributary {
+namespace tributary::inline onnx {
 
 OnnxMapping::OnnxMapping(const OnnxDocument& document, OnnxTensorValues& values, std::string name,
                          Shape input)
@@ -206,4 +206,4 @@ NodeIndex OnnxMapping::Add(Operation operation, std::vector<NodeIndex> inputs, s
   return builder_.Add(layer_ + std::string(suffix), std::move(operation), std::move(inputs));
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline onnx

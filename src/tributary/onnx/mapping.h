@@ -13,7 +13,7 @@
 #include "tributary/onnx/document.h"
 #include "tributary/onnx/tensor_values.h"
 
-namespace tributary {
+namespace tributary::inline onnx {
 
 // Maps the nodes of an ONNX file onto those of a Graph, one after the other. For import.cc; the operators are in
 // map_layers.cc (with weights), map_windows.cc (pooling, padding) and map_shapes.cc (what only moves values).
@@ -126,6 +126,10 @@ class OnnxMapping {
   // From `pads`, or as `auto_pad` says for a window of this reach.
   StatusOr<Padding> PaddingOf(NodeIndex input, const Extent& reach, const Extent& stride) const;
 
+  // `pool` with what else the node says of it. Where the border counts it may become a node of its own.
+  template <typename Pool>
+  Status MapPooling(Pool pool, bool border_counts);
+
   // What the node gives.
   Status FlattenValue(OnnxActivation input);
   NodeIndex Add(Operation operation, std::vector<NodeIndex> inputs, std::string_view suffix = "");
@@ -154,4 +158,4 @@ class OnnxMapping {
   std::string layer_;
 };
 
-}  // namespace tributary
+}  // namespace tributary::inline onnx

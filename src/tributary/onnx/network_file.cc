@@ -3,7 +3,7 @@
 #include "tributary/model/model.h"
 #include "tributary/onnx/export.h"
 
-namespace tributary {
+namespace tributary::inline onnx {
 
 bool IsOnnxName(const std::filesystem::path& path) { return path.extension() == ".onnx"; }
 
@@ -26,4 +26,4 @@ Status WriteNetworkFile(const std::filesystem::path& path, const Model& model,
                           : SaveWeights(path, model, parameters, statistics, metadata);
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline onnx

@@ -8,7 +8,7 @@
 #include "tributary/model/weights_file.h"
 #include "tributary/onnx/import.h"
 
-namespace tributary {
+namespace tributary::inline onnx {
 
 // A file with weights of either kind that is read here: ONNX, which says what the network is, or safetensors, which may.
 struct NetworkFile {
@@ -28,4 +28,4 @@ Status WriteNetworkFile(const std::filesystem::path& path, const Model& model,
                         std::span<const float> parameters, std::span<const float> statistics,
                         const Metadata& metadata);
 
-}  // namespace tributary
+}  // namespace tributary::inline onnx

@@ -5,7 +5,7 @@
 #include <map>
 #include <set>
 
-namespace tributary {
+namespace tributary::inline onnx {
 namespace {
 
 constexpr std::size_t kLongestName = 120;
@@ -95,4 +95,4 @@ std::vector<std::string> NameOnnxNodes(const OnnxDocument& document) {
   return names;
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline onnx

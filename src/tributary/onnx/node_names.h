@@ -5,7 +5,7 @@
 
 #include "tributary/onnx/document.h"
 
-namespace tributary {
+namespace tributary::inline onnx {
 
 // A name for every node of the file that can become a layer, no two the same, made of letters, digits, '.', '_' and '-': what a person would call
 // the layer.
@@ -18,4 +18,4 @@ std::vector<std::string> NameOnnxNodes(const OnnxDocument& document);
 // The text with everything but those letters replaced by '_', at most 120 of them.
 std::string PlainLayerName(std::string_view text);
 
-}  // namespace tributary
+}  // namespace tributary::inline onnx

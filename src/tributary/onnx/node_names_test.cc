@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tributary {
+namespace tributary::inline onnx {
 namespace {
 
 OnnxNode Named(std::string_view name, std::string_view operation,
@@ -43,4 +43,4 @@ TEST(NodeNames, ArePlainAndDiffer) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline onnx

@@ -6,7 +6,7 @@
 
 #include "tributary/model/safetensors_header.h"
 
-namespace tributary {
+namespace tributary::inline onnx {
 namespace {
 
 constexpr Bytes kLargestSecondFile{16'000'000'000};
@@ -150,4 +150,4 @@ StatusOr<std::vector<std::int64_t>> OnnxTensorValues::Integers(const OnnxTensor&
                                            : FromBytes<std::int32_t, std::int64_t>(tensor, raw, *count);
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline onnx

@@ -7,7 +7,7 @@
 
 #include "tributary/onnx/document.h"
 
-namespace tributary {
+namespace tributary::inline onnx {
 
 // The values of an ONNX file's tensors, wherever they lie. PyTorch's newer exporter puts weights into a second file beside
 // the first.
@@ -19,7 +19,7 @@ class OnnxTensorValues {
   // As many as the tensor's sizes say, or an error that names the tensor: a type that is not float or double, too few or
   // too many values, a place outside the folder.
   StatusOr<std::vector<float>> Reals(const OnnxTensor& tensor);
-  // Likewise of int64 or int32. At most 4096.
+  // The same of a tensor of int64 or int32. At most 4096 values.
   StatusOr<std::vector<std::int64_t>> Integers(const OnnxTensor& tensor);
 
  private:
@@ -30,4 +30,4 @@ class OnnxTensorValues {
   std::map<std::string, std::vector<std::byte>> files_;
 };
 
-}  // namespace tributary
+}  // namespace tributary::inline onnx

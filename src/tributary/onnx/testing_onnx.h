@@ -9,7 +9,7 @@
 #include "tributary/base/wire_writer.h"
 #include "tributary/onnx/import.h"
 
-namespace tributary {
+namespace tributary::inline onnx {
 
 // ONNX files for tests, put together by hand: what exporters write, without them.
 class TestOnnx {
@@ -118,4 +118,4 @@ class TestOnnx {
   WireWriter inputs_;
 };
 
-}  // namespace tributary
+}  // namespace tributary::inline onnx

@@ -3,7 +3,7 @@
 #include <bit>
 #include <cstring>
 
-namespace tributary {
+namespace tributary::inline onnx {
 
 bool WireReader::Fail(std::string reason) {
   if (status_.ok()) status_ = Corrupt(std::move(reason));
@@ -72,4 +72,4 @@ bool WireReader::Next() {
   return true;
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline onnx

@@ -6,7 +6,7 @@
 #include "tributary/base/file.h"
 #include "tributary/base/status.h"
 
-namespace tributary {
+namespace tributary::inline onnx {
 
 // Reads the fields of one message in protobuf's wire format, in the order they stand, without copying or recursion:
 //
@@ -74,4 +74,4 @@ void WireReader::AppendReals(Numbers& out) {
   }
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline onnx

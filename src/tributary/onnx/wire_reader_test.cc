@@ -4,7 +4,7 @@
 
 #include "tributary/base/wire_writer.h"
 
-namespace tributary {
+namespace tributary::inline onnx {
 namespace {
 
 ByteSpan Span(const std::string& text) { return std::as_bytes(std::span(text)); }
@@ -58,4 +58,4 @@ TEST(WireReader, EndsWithAReasonWhereBytesAreNotInTheFormat) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline onnx

@@ -7,7 +7,7 @@
 
 #include "tributary/base/check.h"
 
-namespace tributary {
+namespace tributary::inline plot {
 namespace {
 
 // The number of the form 1, 2 or 5 times a power of ten that is nearest to `rough`, as a ratio.
@@ -96,4 +96,4 @@ double LinearScale::operator()(double value) const {
   return to_low + (value - low) / (high - low) * (to_high - to_low);
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline plot

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-namespace tributary {
+namespace tributary::inline plot {
 
 // Where the numbers of an axis stand: multiples of 1, 2 or 5 times a power of ten.
 struct Ticks {
@@ -36,4 +36,4 @@ struct LinearScale {
   double operator()(double value) const;
 };
 
-}  // namespace tributary
+}  // namespace tributary::inline plot

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace tributary {
+namespace tributary::inline plot {
 namespace {
 
 using Labels = std::vector<std::string>;
@@ -57,4 +57,4 @@ TEST(LinearScale, MapsEndsToEndsEvenUpsideDown) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline plot

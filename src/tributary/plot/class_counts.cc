@@ -9,7 +9,7 @@
 #include "tributary/plot/palette.h"
 #include "tributary/plot/svg.h"
 
-namespace tributary {
+namespace tributary::inline plot {
 namespace {
 
 constexpr double kPlotWidth = 640, kLeft = 64, kTop = 44, kRight = 24, kBottom = 48;
@@ -141,4 +141,4 @@ std::string DrawClassCounts(const ClassCounts& chart) {
   return std::move(svg).Finish();
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline plot

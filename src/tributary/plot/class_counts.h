@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace tributary {
+namespace tributary::inline plot {
 
 // "Who has what": how many samples of each class every device holds.
 struct ClassCounts {
@@ -20,4 +20,4 @@ struct ClassCounts {
 // some hundreds of devices; many make the bars thin and leave out most of their labels.
 std::string DrawClassCounts(const ClassCounts& chart);
 
-}  // namespace tributary
+}  // namespace tributary::inline plot

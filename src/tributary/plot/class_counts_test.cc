@@ -7,7 +7,7 @@
 
 #include "tributary/plot/palette.h"
 
-namespace tributary {
+namespace tributary::inline plot {
 namespace {
 
 std::size_t Count(const std::string& text, const std::string& part) {
@@ -95,4 +95,4 @@ TEST(Palette, ThirtyColoursDiffer) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline plot

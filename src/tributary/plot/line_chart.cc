@@ -11,7 +11,7 @@
 #include "tributary/plot/axes.h"
 #include "tributary/plot/palette.h"
 
-namespace tributary {
+namespace tributary::inline plot {
 namespace {
 
 constexpr double kPlotWidth = 680, kPlotHeight = 380, kTop = 62, kAxisHeight = 46, kMargin = 20;
@@ -251,4 +251,4 @@ std::string DrawLineChart(const LineChart& chart) {
   return std::move(svg).Finish();
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline plot

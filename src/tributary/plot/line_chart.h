@@ -5,7 +5,7 @@
 
 #include "tributary/plot/svg.h"
 
-namespace tributary {
+namespace tributary::inline plot {
 
 // One line: points in the order in which they are joined, and what they mean. Every number is finite and of a
 // magnitude below 1e18.
@@ -46,4 +46,4 @@ struct LineChart {
 // lines beside them, so that neither ever covers data. A chart without points says so.
 std::string DrawLineChart(const LineChart& chart);
 
-}  // namespace tributary
+}  // namespace tributary::inline plot

@@ -6,7 +6,7 @@
 
 #include "tributary/plot/palette.h"
 
-namespace tributary {
+namespace tributary::inline plot {
 namespace {
 
 std::size_t Count(const std::string& text, const std::string& part) {
@@ -123,4 +123,4 @@ TEST(Palette, LinesHaveThirtyColoursToo) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline plot

@@ -3,7 +3,7 @@
 #include <array>
 #include <cstdio>
 
-namespace tributary {
+namespace tributary::inline plot {
 namespace {
 
 struct Rgb {
@@ -52,4 +52,4 @@ std::string TextColourOn(std::size_t category) {
   return 0.299 * colour.red + 0.587 * colour.green + 0.114 * colour.blue > 140 ? "#000000" : "#ffffff";
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline plot

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <string>
 
-namespace tributary {
+namespace tributary::inline plot {
 
 // Colours for categories. The first ten differ in lightness as well as in hue, so that they stay apart for
 // people who do not see red or green, and in print. Further ones are the same ten made lighter and darker in
@@ -16,4 +16,4 @@ std::string LineColour(std::size_t line);
 // Black or white, whichever is easier to read on that category's colour.
 std::string TextColourOn(std::size_t category);
 
-}  // namespace tributary
+}  // namespace tributary::inline plot

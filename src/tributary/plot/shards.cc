@@ -9,7 +9,7 @@
 #include "tributary/plot/axes.h"
 #include "tributary/plot/palette.h"
 
-namespace tributary {
+namespace tributary::inline plot {
 namespace {
 
 constexpr double kField = 220, kGap = 24, kTop = 44, kHead = 36, kBar = 14, kBarGap = 8, kMargin = 20,
@@ -138,4 +138,4 @@ std::string DrawShards(const ShardsChart& chart) {
   return ShardsPicture(chart).Draw();
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline plot

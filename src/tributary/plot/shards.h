@@ -7,7 +7,7 @@
 
 #include "tributary/plot/svg.h"
 
-namespace tributary {
+namespace tributary::inline plot {
 
 // "Who holds what, and what it looks like": samples as points of a plane, and which worker has each.
 struct ShardsChart {
@@ -31,4 +31,4 @@ struct ShardsChart {
 // have one scale. Below them the classes and their colours.
 std::string DrawShards(const ShardsChart& chart);
 
-}  // namespace tributary
+}  // namespace tributary::inline plot

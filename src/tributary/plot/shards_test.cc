@@ -4,7 +4,7 @@
 
 #include "tributary/plot/palette.h"
 
-namespace tributary {
+namespace tributary::inline plot {
 namespace {
 
 std::size_t Occurrences(const std::string& text, const std::string& part) {
@@ -48,4 +48,4 @@ TEST(ShardsChart, DrawsOneWorkerWithoutSamplesAndManyClasses) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline plot

@@ -8,7 +8,7 @@
 
 #include "tributary/base/check.h"
 
-namespace tributary {
+namespace tributary::inline plot {
 namespace {
 
 constexpr std::string_view kReplacement = "\xef\xbf\xbd";
@@ -156,4 +156,4 @@ std::string SvgWriter::Finish() && {
   return std::move(out_);
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline plot

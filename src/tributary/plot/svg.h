@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-namespace tributary {
+namespace tributary::inline plot {
 
 struct Point {
   double x = 0;
@@ -68,4 +68,4 @@ std::string EscapeXml(std::string_view text);
 // At most two decimals, no trailing zeros: "3", "0.25", "-1.5".
 std::string FormatSvgNumber(double value);
 
-}  // namespace tributary
+}  // namespace tributary::inline plot

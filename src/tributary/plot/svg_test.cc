@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tributary {
+namespace tributary::inline plot {
 namespace {
 
 TEST(EscapeXml, ReplacesWhatMeansSomethingInXml) {
@@ -70,4 +70,4 @@ TEST(SvgWriter, WritesDashesOpacityAndHintsWhereAskedFor) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline plot

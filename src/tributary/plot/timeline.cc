@@ -6,7 +6,7 @@
 #include "tributary/plot/palette.h"
 #include "tributary/plot/svg.h"
 
-namespace tributary {
+namespace tributary::inline plot {
 namespace {
 
 constexpr double kWidth = 1000;
@@ -76,4 +76,4 @@ std::string DrawTimeline(const Timeline& timeline) {
   return std::move(svg).Finish();
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline plot

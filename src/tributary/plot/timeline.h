@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-namespace tributary {
+namespace tributary::inline plot {
 
 // "Who did what when": lanes of blocks over time, in rows that share one time axis so that they can be compared.
 struct Timeline {
@@ -31,4 +31,4 @@ struct Timeline {
 // An SVG picture. Thousands of blocks are fine; what is narrower than a pixel is drawn as a hair line.
 std::string DrawTimeline(const Timeline& timeline);
 
-}  // namespace tributary
+}  // namespace tributary::inline plot

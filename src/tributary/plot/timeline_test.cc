@@ -4,7 +4,7 @@
 
 #include <regex>
 
-namespace tributary {
+namespace tributary::inline plot {
 namespace {
 
 TEST(Timeline, PlacesBlocksInProportionOnOneAxis) {
@@ -34,4 +34,4 @@ TEST(Timeline, DrawsNothingAtAllWithoutFailing) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline plot

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-namespace tributary {
+namespace tributary::inline reproduce {
 namespace {
 
 // As fine as a screen shows; with fewer points of their own, curves are read at exactly those.
@@ -54,11 +54,11 @@ std::vector<double> CommonGrid(const std::vector<const std::vector<Point>*>& cur
 
 }  // namespace
 
-std::vector<LineSeries> MeanCurves(const Reproduction& reproduction, std::span<const RunResult> results) {
+std::vector<LineSeries> MeanCurves(const Reproduction& reproduction, std::span<const ArmResult> results) {
   std::vector<LineSeries> all;
   for (const Arm& arm : reproduction.arms) {
     std::map<std::uint64_t, const std::vector<Point>*> by_seed;
-    for (const RunResult& result : results) {
+    for (const ArmResult& result : results) {
       if (result.arm == arm.name && !result.measurement.curve.empty())
         by_seed.emplace(result.seed, &result.measurement.curve);
     }
@@ -88,4 +88,26 @@ std::vector<LineSeries> MeanCurves(const Reproduction& reproduction, std::span<c
   return all;
 }
 
-}  // namespace tributary
+std::vector<LineSeries> FigureLines(const FigureChart& chart, const ReproductionSummary& summary) {
+  std::vector<LineSeries> all;
+  for (const FigureChart::Line& line : chart.lines) {
+    LineSeries series;
+    series.name = line.name;
+    bool spread = false;
+    for (const std::string& name : line.arms) {
+      const auto arm = std::ranges::find(summary.arms, name, &ArmSummary::arm);
+      if (arm == summary.arms.end()) continue;
+      const auto x = arm->figures.find(chart.x), y = arm->figures.find(chart.y);
+      if (x == arm->figures.end() || y == arm->figures.end()) continue;
+      series.points.push_back({x->second.mean, y->second.mean});
+      series.band.push_back({y->second.low, y->second.high});
+      spread = spread || y->second.runs > 1;
+    }
+    if (series.points.empty()) continue;
+    if (!spread) series.band.clear();
+    all.push_back(std::move(series));
+  }
+  return all;
+}
+
+}  // namespace tributary::inline reproduce

@@ -1,10 +1,10 @@
 // Devices whose computation differs and changes within a round, and what they do about it: wait for each other, leave the
 // slow ones out, make the network small, or train as much of it as each can afford.
 
-#include "tributary/experiment/fronts.h"
+#include "tributary/experiment/presets.h"
 #include "tributary/reproduce/study.h"
 
-namespace tributary {
+namespace tributary::inline reproduce {
 namespace {
 
 // What is learned, and by devices of which speed: as fast that a strong one trains the whole network in two thirds of a round.
@@ -144,12 +144,12 @@ StatusOr<Study> MakeDistrealStudy(Effort effort, const std::filesystem::path& da
                           {"waiting share", "", Metric::Better::kLower, {.decimals = 1, .percent = true}}};
   reproduction.comparisons = {{"against full resources",
                                "final accuracy",
-                               Comparison::Kind::kDifference,
+                               BaselineComparison::Kind::kDifference,
                                AgainstOne(reproduction.arms, "full-resources"),
                                {.decimals = 2, .percent = true}},
                               {"sooner than heterofl",
                                "time to target",
-                               Comparison::Kind::kSpeedUp,
+                               BaselineComparison::Kind::kSpeedUp,
                                AgainstOne(reproduction.arms, "heterofl"),
                                {.decimals = 2}}};
   reproduction.chart = {"Accuracy of devices with changing resources",
@@ -166,4 +166,4 @@ StatusOr<Study> MakeDistrealStudy(Effort effort, const std::filesystem::path& da
   return study;
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline reproduce

@@ -11,7 +11,7 @@
 #include "tributary/model/zoo.h"
 #include "tributary/reproduce/study.h"
 
-namespace tributary {
+namespace tributary::inline reproduce {
 namespace {
 
 constexpr std::size_t kWorkers = 8;
@@ -84,18 +84,18 @@ double IterationTime(const Profile& profile, TransferStrategy strategy, double r
                       .round_trip = FromSeconds(kRoundTrip),
                       .up = BitsPerSecond{rate},
                       .down = BitsPerSecond{rate}};
-      CutTask(plans.back(), *profile.unit_bytes, task);
+      SegmentTask(plans.back(), *profile.unit_bytes, task);
       task.compute = [parts = PartsOf(costs, plans.back())](std::size_t part, TimePoint begin) {
         return begin + parts[part];
       };
       tasks.push_back(std::move(task));
     }
-    const RoundTimes round = SimulateRound(servers, tasks, now, std::nullopt, workers);
+    const OrderTimeline round = PlayDevices(servers, tasks, now, std::nullopt, workers);
     for (std::size_t i = 0; i < workers; ++i) {
       planners[i].Observe(ObservationOf(round.devices[i], Duration(0), plans[i], tasks[i], costs));
     }
-    if (iteration >= kIterations / 2) sum += ToSeconds(round.end - round.start);
-    now = round.end;
+    if (iteration >= kIterations / 2) sum += ToSeconds(round.idle - round.start);
+    now = round.idle;
   }
   return sum / (kIterations - kIterations / 2);
 }
@@ -239,4 +239,4 @@ StatusOr<Study> MakeDynaCommStudy(Effort effort) {
   return study;
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline reproduce

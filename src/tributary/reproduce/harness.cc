@@ -6,7 +6,7 @@
 
 #include "tributary/base/file.h"
 
-namespace tributary {
+namespace tributary::inline reproduce {
 namespace {
 
 // One pair of arm and seed, and its result once there is one.
@@ -14,7 +14,7 @@ struct Run {
   const Arm* arm = nullptr;
   std::uint64_t seed = 0;
   std::filesystem::path path;
-  std::optional<RunResult> result;
+  std::optional<ArmResult> result;
 };
 
 class Harness {
@@ -24,7 +24,7 @@ class Harness {
       : options_(options), clock_(clock), run_(run) {
     for (const std::uint64_t seed : options.seeds) {
       for (const Arm& arm : reproduction.arms) {
-        runs_.push_back({&arm, seed, RunResultPath(options.out, arm.name, seed), std::nullopt});
+        runs_.push_back({&arm, seed, ArmResultPath(options.out, arm.name, seed), std::nullopt});
       }
     }
   }
@@ -41,7 +41,7 @@ class Harness {
 
   void ReuseResults() {
     for (Run& run : runs_) {
-      auto found = ReadRunResult(run.path);
+      auto found = ReadArmResult(run.path);
       if (!found.ok()) {
         if (found.status().code() != StatusCode::kNotFound) {
           Notice("A result cannot be used, and its run is made again: " + found.status().message() + ".");
@@ -91,8 +91,8 @@ class Harness {
       Notice("In the run of '" + run.arm->name + "' with seed " + std::to_string(run.seed) + ", " + dropped +
              " came out infinite or as no number and counts as missing.");
     }
-    RunResult result{run.arm->name, run.seed, run.arm->fingerprint, took, std::move(measurement)};
-    TRIBUTARY_RETURN_IF_ERROR(WriteRunResult(run.path, result));
+    ArmResult result{run.arm->name, run.seed, run.arm->fingerprint, took, std::move(measurement)};
+    TRIBUTARY_RETURN_IF_ERROR(WriteArmResult(run.path, result));
     run.result = std::move(result);
     return OkStatus();
   }
@@ -153,4 +153,4 @@ StatusOr<HarnessOutcome> RunReproduction(const Reproduction& reproduction, const
   return harness.MakeTheRest();
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline reproduce

@@ -13,7 +13,7 @@
 #include "tributary/reproduce/reproduction.h"
 #include "tributary/reproduce/result_file.h"
 
-namespace tributary {
+namespace tributary::inline reproduce {
 
 // Makes one run. kCancelled means that it was asked to stop and gave up; any other failure ends the
 // reproduction.
@@ -47,7 +47,7 @@ struct HarnessOptions {
 };
 
 struct HarnessOutcome {
-  std::vector<RunResult> results;  // In the order of the runs; fewer than `total` when stopped.
+  std::vector<ArmResult> results;  // In the order of the runs; fewer than `total` when stopped.
   std::size_t total = 0;
   bool stopped = false;
 };
@@ -65,4 +65,4 @@ struct HarnessOutcome {
 StatusOr<HarnessOutcome> RunReproduction(const Reproduction& reproduction, const HarnessOptions& options,
                                          const Clock& clock, const ArmRunner& run);
 
-}  // namespace tributary
+}  // namespace tributary::inline reproduce

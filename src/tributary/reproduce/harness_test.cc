@@ -9,7 +9,7 @@
 
 #include "tributary/base/file.h"
 
-namespace tributary {
+namespace tributary::inline reproduce {
 namespace {
 
 Reproduction TwoArms() {
@@ -215,4 +215,4 @@ TEST_F(HarnessTest, RefusesWhatMakesNoSenseBeforeAnyRun) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline reproduce

@@ -6,7 +6,7 @@
 
 #include "tributary/reproduce/study.h"
 
-namespace tributary {
+namespace tributary::inline reproduce {
 namespace {
 
 constexpr int kDevices = 8;
@@ -75,7 +75,7 @@ StatusOr<Study> MakeHeterogeneityStudy(Effort effort) {
                           {"accuracy", "", Metric::Better::kHigher, {.decimals = 2, .percent = true}}};
   reproduction.comparisons = {{"slow-down",
                                "seconds per round",
-                               Comparison::Kind::kRatio,
+                               BaselineComparison::Kind::kRatio,
                                AgainstOne(reproduction.arms, "equal"),
                                {.decimals = 2}}};
   reproduction.chart = {"What slow devices do to conventional training",
@@ -92,4 +92,4 @@ StatusOr<Study> MakeHeterogeneityStudy(Effort effort) {
   return study;
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline reproduce

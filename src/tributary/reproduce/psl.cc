@@ -8,7 +8,7 @@
 #include "tributary/reproduce/split_measurement.h"
 #include "tributary/reproduce/study.h"
 
-namespace tributary {
+namespace tributary::inline reproduce {
 namespace {
 
 constexpr std::int64_t kBatch = 128;  // of all clients together
@@ -153,7 +153,7 @@ class Builder {
     AddDeadline("deadline-" + text, "LDS at δ = " + text, "lds-" + text, Dirichlet(delta), deadline_trained);
   }
 
-  // Likewise within that of UGS, which LDS is at δ = 0.
+  // The shortest epochs found within the deviation of UGS, which is LDS at δ = 0.
   void AddUniformDeadline() {
     AddDeadline("deadline-ugs", "UGS", kUniform, Of(SamplingMethod::kUniformGlobal), /*trained=*/true);
   }
@@ -194,15 +194,19 @@ class Builder {
     const NumberFormat points{.decimals = 2, .percent = true};
     Reproduction& reproduction = study_.reproduction;
     reproduction.comparisons = {
-        {"against central", "accuracy", Comparison::Kind::kDifference, against_central_, points},
-        {"above fls", "accuracy", Comparison::Kind::kDifference, above_equal_, points},
-        {"against ugs", "accuracy", Comparison::Kind::kDifference, against_uniform_, points},
+        {"against central", "accuracy", BaselineComparison::Kind::kDifference, against_central_, points},
+        {"above fls", "accuracy", BaselineComparison::Kind::kDifference, above_equal_, points},
+        {"against ugs", "accuracy", BaselineComparison::Kind::kDifference, against_uniform_, points},
         {"time saved",
          "seconds per epoch",
-         Comparison::Kind::kSaving,
+         BaselineComparison::Kind::kSaving,
          saved_,
          {.decimals = 1, .percent = true}},
-        {"planned, of lds", "planned seconds", Comparison::Kind::kRatio, of_latent_, {.decimals = 3}}};
+        {"planned, of lds",
+         "planned seconds",
+         BaselineComparison::Kind::kRatio,
+         of_latent_,
+         {.decimals = 3}}};
     const std::string seconds = "virtual seconds per epoch";
     reproduction.figure_charts = {
         {"deviation",
@@ -367,4 +371,4 @@ StatusOr<Study> MakePslStudy(Effort effort, const std::filesystem::path& data_di
   return std::move(builder).Finish();
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline reproduce

@@ -5,7 +5,7 @@
 
 #include "tributary/reproduce/study.h"
 
-namespace tributary {
+namespace tributary::inline reproduce {
 namespace {
 
 constexpr std::int64_t kWorkers = 8;
@@ -112,12 +112,12 @@ StatusOr<Study> MakeRcdSgdStudy(Effort effort, const std::filesystem::path& data
                           {"waiting share", "", Metric::Better::kLower, {.decimals = 1, .percent = true}}};
   reproduction.comparisons = {{"saved against equal shards",
                                "time to target",
-                               Comparison::Kind::kSaving,
+                               BaselineComparison::Kind::kSaving,
                                against_equal,
                                {.decimals = 1, .percent = true}},
                               {"saved by likeness",
                                "time to target",
-                               Comparison::Kind::kSaving,
+                               BaselineComparison::Kind::kSaving,
                                against_stratified,
                                {.decimals = 1, .percent = true}}};
   // At which speeds, the paper does not say; its figures stand beside the middle ones.
@@ -148,4 +148,4 @@ StatusOr<Study> MakeRcdSgdStudy(Effort effort, const std::filesystem::path& data
   return study;
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline reproduce

@@ -3,16 +3,39 @@
 #include <filesystem>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "tributary/base/status.h"
 #include "tributary/reproduce/reproduction.h"
 #include "tributary/reproduce/result_file.h"
 #include "tributary/reproduce/summary.h"
 
-namespace tributary {
+namespace tributary::inline reproduce {
 
 // What a reproduction leaves for people and for other programs. The same results give the same bytes,
 // whatever their order and however long they took.
+
+// A table as rows of texts, all as long as the heading. The first column names the row; the rest are figures.
+struct ReportTable {
+  std::vector<std::string> heading;
+  std::vector<std::vector<std::string>> rows;
+};
+
+// A row per arm; a column per metric and comparison with ours as "mean ± deviation (runs)", and where a paper
+// has a figure of it, the published one in the next column. "–" stands where there is none.
+ReportTable MakeReportTable(const Reproduction& reproduction, const ReproductionSummary& summary);
+
+// In columns for a terminal. Widths count letters, not bytes.
+std::string FormatAsText(const ReportTable& table);
+std::string FormatAsMarkdown(const ReportTable& table);
+
+// "91.25". Units are in the heading. `value` is usable (see IsUsableNumber).
+std::string FormatFigure(double value, const NumberFormat& format);
+// "91.25 ± 0.40 (3)", or "(2 of 3)" where not all of `runs` have it.
+std::string FormatSpread(const SeedSpread& spread, std::size_t runs, const NumberFormat& format);
+
+// A text with what would be taken for markup or the end of a table's cell made harmless.
+std::string EscapeMarkdown(const std::string& text);
 
 // For the terminal: the table, what its figures are, where the published ones come from, and the notes.
 std::string FormatTextReport(const Reproduction& reproduction, const ReproductionSummary& summary);
@@ -24,9 +47,9 @@ std::string FormatMarkdownReport(const Reproduction& reproduction, const Reprodu
 std::string FormatJsonReport(const Reproduction& reproduction, const ReproductionSummary& summary);
 
 // Writes OUT/summary.json, OUT/table.md and, when any run has a curve, OUT/curves.svg (see curves.h); without
-// curves an older picture is removed, as it shows something else. Likewise OUT/<file>.svg for each of the reproduction's
-// charts of figures (see figure_lines.h). OUT must exist.
-Status WriteReport(const Reproduction& reproduction, std::span<const RunResult> results,
+// curves an older picture is removed, as it shows something else. Also writes OUT/<file>.svg for each of the reproduction's
+// charts of figures (see curves.h). OUT must exist.
+Status WriteReport(const Reproduction& reproduction, std::span<const ArmResult> results,
                    const std::filesystem::path& out);
 
-}  // namespace tributary
+}  // namespace tributary::inline reproduce

@@ -7,9 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "tributary/base/file.h"
-#include "tributary/reproduce/report_table.h"
 
-namespace tributary {
+namespace tributary::inline reproduce {
 namespace {
 
 Reproduction Example() {
@@ -19,7 +18,7 @@ Reproduction Example() {
   reproduction.arms = {{"base", "the usual | way", ""}, {"new", "", ""}, {"never-run", "", ""}};
   reproduction.metrics = {{"accuracy", "", Metric::Better::kHigher, {1, true}},
                           {"time", "s", Metric::Better::kLower, {0, false}}};
-  reproduction.comparisons = {{"speed-up", "time", Comparison::Kind::kSpeedUp,
+  reproduction.comparisons = {{"speed-up", "time", BaselineComparison::Kind::kSpeedUp,
                                AgainstOne(reproduction.arms, "base"), NumberFormat{2, false}}};
   reproduction.published = {{"new", "speed-up", 1.89, "Table 2"},
                             {"base", "accuracy", 0.913, "Figure 5"},
@@ -29,10 +28,10 @@ Reproduction Example() {
   return reproduction;
 }
 
-std::vector<RunResult> Results() {
+std::vector<ArmResult> Results() {
   const auto result = [](const std::string& arm, std::uint64_t seed, double took, double accuracy,
                          std::optional<double> time) {
-    RunResult one{arm, seed, "", FromSeconds(took), {{{"accuracy", accuracy}}, {{0, 0.1}, {100, accuracy}}}};
+    ArmResult one{arm, seed, "", FromSeconds(took), {{{"accuracy", accuracy}}, {{0, 0.1}, {100, accuracy}}}};
     if (time.has_value()) one.measurement.numbers["time"] = *time;
     return one;
   };
@@ -117,14 +116,14 @@ class WriteReportTest : public testing::Test {
 };
 
 TEST_F(WriteReportTest, GivesTheSameBytesForTheSameResults) {
-  std::vector<RunResult> results = Results();
+  std::vector<ArmResult> results = Results();
   ASSERT_TRUE(WriteReport(Example(), results, folder_).ok());
   const std::string json = Text("summary.json"), table = Text("table.md"), curves = Text("curves.svg");
   EXPECT_NE(curves.find(">new (3 seeds)</text>"), std::string::npos);
   EXPECT_NE(curves.find(">accuracy, mean and range over seeds</text>"), std::string::npos);
   EXPECT_NE(curves.find(">target</text>"), std::string::npos);
   std::reverse(results.begin(), results.end());
-  for (RunResult& result : results) result.took *= 2;
+  for (ArmResult& result : results) result.took *= 2;
   ASSERT_TRUE(WriteReport(Example(), results, folder_).ok());
   EXPECT_EQ(Text("summary.json"), json);
   EXPECT_EQ(Text("table.md"), table);
@@ -142,13 +141,13 @@ TEST_F(WriteReportTest, DrawsFigures) {
 }
 
 TEST_F(WriteReportTest, RemovesAPictureOfOtherCurves) {
-  std::vector<RunResult> results = Results();
+  std::vector<ArmResult> results = Results();
   ASSERT_TRUE(WriteReport(Example(), results, folder_).ok());
-  for (RunResult& result : results) result.measurement.curve.clear();
+  for (ArmResult& result : results) result.measurement.curve.clear();
   ASSERT_TRUE(WriteReport(Example(), results, folder_).ok());
   EXPECT_FALSE(std::filesystem::exists(folder_ / "curves.svg"));
   EXPECT_FALSE(WriteReport(Example(), results, folder_ / "missing").ok());
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline reproduce

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "tributary/base/names.h"
-#include "tributary/reproduce/measurement.h"
+#include "tributary/reproduce/result_file.h"
 
-namespace tributary {
+namespace tributary::inline reproduce {
 namespace {
 
 const std::string kFileNames =
@@ -87,7 +87,7 @@ Status Check(const Reproduction& reproduction) {
     TRIBUTARY_RETURN_IF_ERROR(CheckFormat(metric.name, metric.format));
   }
   const std::vector<std::string> metrics = figures;
-  for (const Comparison& comparison : reproduction.comparisons) {
+  for (const BaselineComparison& comparison : reproduction.comparisons) {
     TRIBUTARY_RETURN_IF_ERROR(CheckNew("comparison", comparison.name, figures));
     TRIBUTARY_RETURN_IF_ERROR(CheckFormat(comparison.name, comparison.format));
     TRIBUTARY_RETURN_IF_ERROR(CheckKnown("metric", comparison.metric, metrics));
@@ -133,4 +133,4 @@ Status CheckReproduction(const Reproduction& reproduction) {
   return std::move(status).WithContext("reproduction '" + reproduction.name + "'");
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline reproduce

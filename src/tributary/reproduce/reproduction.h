@@ -7,7 +7,7 @@
 #include "tributary/base/status.h"
 #include "tributary/plot/line_chart.h"
 
-namespace tributary {
+namespace tributary::inline reproduce {
 
 // A published experiment as this program repeats it: what is compared, what is measured, and what the paper
 // found. All of it is data. How a run is made is known to whoever hands the harness a runner.
@@ -40,7 +40,7 @@ struct Metric {
 
 // How arms stand to others in one metric: taken between runs of the same seed, then averaged over seeds, so
 // that what a seed does to both sides does not count as spread.
-struct Comparison {
+struct BaselineComparison {
   enum class Kind {
     kRatio,       // arm / baseline
     kSpeedUp,     // baseline / arm
@@ -91,7 +91,7 @@ struct Reproduction {
   std::string about;  // A sentence or two: whose experiment this is and what it shows.
   std::vector<Arm> arms;
   std::vector<Metric> metrics;
-  std::vector<Comparison> comparisons;
+  std::vector<BaselineComparison> comparisons;
   std::vector<Published> published;  // At most one for an arm and a figure; there may be none.
   CurveChart chart;
   std::vector<FigureChart> figure_charts;  // There may be none.
@@ -104,4 +104,4 @@ std::map<std::string, std::string> AgainstOne(const std::vector<Arm>& arms, cons
 // Whether names are unique, can be part of a file's name where they are, and refer to what exists.
 Status CheckReproduction(const Reproduction& reproduction);
 
-}  // namespace tributary
+}  // namespace tributary::inline reproduce

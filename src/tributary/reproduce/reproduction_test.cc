@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace tributary {
+namespace tributary::inline reproduce {
 namespace {
 
 Reproduction Valid() {
@@ -13,7 +13,7 @@ Reproduction Valid() {
   reproduction.arms = {{"base", "", ""}, {"vgg19-optimal", "", ""}};
   reproduction.metrics = {{"time", "s", Metric::Better::kLower, {}}};
   reproduction.comparisons = {
-      {"saved", "time", Comparison::Kind::kSaving, AgainstOne(reproduction.arms, "base"), {1, true}}};
+      {"saved", "time", BaselineComparison::Kind::kSaving, AgainstOne(reproduction.arms, "base"), {1, true}}};
   reproduction.published = {{"vgg19-optimal", "saved", 0.411, "abstract"}};
   reproduction.figure_charts = {
       {"time", "Time saved", "time", "saved", "s", "share", {{"both", {"base", "vgg19-optimal"}}}}};
@@ -64,4 +64,4 @@ TEST(Reproduction, ChecksNamesAndReferences) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline reproduce

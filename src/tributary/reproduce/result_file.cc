@@ -1,63 +1,50 @@
 #include "tributary/reproduce/result_file.h"
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "tributary/base/file.h"
+#include "tributary/base/json_reader.h"
 
-namespace tributary {
+namespace tributary::inline reproduce {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kSchema = 1;
+constexpr std::uint64_t kSchema = 1;
 constexpr Bytes kLargestFile = {4 << 20};  // More than the largest measurement allowed takes.
 constexpr double kLongestRun = 1e6;        // Seconds; up to here they name a nanosecond exactly.
 
-// The value under `key`, if it is there and `is` agrees with its type.
-StatusOr<const Json*> Field(const Json& object, const char* key, bool (Json::*is)() const noexcept,
-                            const char* wanted) {
-  const auto found = object.find(key);
-  if (found == object.end()) return Corrupt(std::string("it has no '") + key + "'");
-  if (!((*found).*is)()) return Corrupt(std::string("its '") + key + "' is not " + wanted);
-  return &*found;
-}
-
-StatusOr<Measurement> ReadMeasurement(const Json& root) {
+StatusOr<Measurement> ReadMeasurement(const JsonValue& root) {
   Measurement measurement;
-  TRIBUTARY_ASSIGN_OR_RETURN(const Json* numbers, Field(root, "numbers", &Json::is_object, "an object"));
-  for (const auto& [name, value] : numbers->items()) {
+  TRIBUTARY_ASSIGN_OR_RETURN(const JsonValue numbers, root.Object("numbers"));
+  for (const auto& [name, value] : numbers.members()) {
     if (!value.is_number()) return Corrupt("one of its 'numbers' is not a number");
-    measurement.numbers.emplace(name, value.get<double>());
+    measurement.numbers.emplace(name, value.number());
   }
-  TRIBUTARY_ASSIGN_OR_RETURN(const Json* curve, Field(root, "curve", &Json::is_array, "a list"));
-  if (curve->size() > kMostCurvePoints) return Corrupt("its 'curve' has too many points");
-  measurement.curve.reserve(curve->size());
-  for (const Json& point : *curve) {
-    if (!point.is_array() || point.size() != 2 || !point[0].is_number() || !point[1].is_number()) {
+  TRIBUTARY_ASSIGN_OR_RETURN(const JsonValue curve, root.List("curve"));
+  if (curve.size() > kMostCurvePoints) return Corrupt("its 'curve' has too many points");
+  measurement.curve.reserve(curve.size());
+  for (std::size_t i = 0; i < curve.size(); ++i) {
+    const JsonValue point = curve[i];
+    if (!point.is_list() || point.size() != 2 || !point[0].is_number() || !point[1].is_number()) {
       return Corrupt("its 'curve' is not a list of pairs of numbers");
     }
-    measurement.curve.push_back({point[0].get<double>(), point[1].get<double>()});
+    measurement.curve.push_back({point[0].number(), point[1].number()});
   }
   if (const Status status = CheckMeasurement(measurement); !status.ok()) return Corrupt(status.message());
   return measurement;
 }
 
-StatusOr<RunResult> ReadRoot(const Json& root) {
-  if (!root.is_object()) return Corrupt("it is not a JSON object");
-  TRIBUTARY_ASSIGN_OR_RETURN(const Json* schema,
-                             Field(root, "schema", &Json::is_number_unsigned, "a whole number"));
-  if (*schema != kSchema) return Corrupt("its schema is " + schema->dump() + "; this program reads 1");
-  RunResult result;
-  TRIBUTARY_ASSIGN_OR_RETURN(const Json* arm, Field(root, "arm", &Json::is_string, "a text"));
-  result.arm = arm->get<std::string>();
-  TRIBUTARY_ASSIGN_OR_RETURN(const Json* seed,
-                             Field(root, "seed", &Json::is_number_unsigned, "a whole number from 0"));
-  result.seed = seed->get<std::uint64_t>();
-  TRIBUTARY_ASSIGN_OR_RETURN(const Json* fingerprint, Field(root, "fingerprint", &Json::is_string, "a text"));
-  result.fingerprint = fingerprint->get<std::string>();
-  TRIBUTARY_ASSIGN_OR_RETURN(const Json* took, Field(root, "took-seconds", &Json::is_number, "a number"));
-  const auto seconds = took->get<double>();
+StatusOr<ArmResult> ReadRoot(const JsonValue& root) {
+  TRIBUTARY_ASSIGN_OR_RETURN(const std::uint64_t schema, root.Count("schema", "a whole number"));
+  if (schema != kSchema) return Corrupt("its schema is " + std::to_string(schema) + "; this program reads 1");
+  ArmResult result;
+  TRIBUTARY_ASSIGN_OR_RETURN(result.arm, root.Text("arm"));
+  TRIBUTARY_ASSIGN_OR_RETURN(result.seed, root.Count("seed"));
+  TRIBUTARY_ASSIGN_OR_RETURN(result.fingerprint, root.Text("fingerprint"));
+  TRIBUTARY_ASSIGN_OR_RETURN(const double seconds, root.Number("took-seconds"));
   if (!(seconds >= 0 && seconds <= kLongestRun)) return Corrupt("its 'took-seconds' is not a possible time");
   result.took = FromSeconds(seconds);
   TRIBUTARY_ASSIGN_OR_RETURN(result.measurement, ReadMeasurement(root));
@@ -66,7 +53,55 @@ StatusOr<RunResult> ReadRoot(const Json& root) {
 
 }  // namespace
 
-StatusOr<std::string> FormatRunResult(const RunResult& result) {
+bool IsUsableNumber(double value) { return std::isfinite(value) && std::abs(value) <= kLargestNumber; }
+
+std::vector<std::string> DropUnusable(Measurement& measurement) {
+  std::vector<std::string> dropped;
+  for (auto it = measurement.numbers.begin(); it != measurement.numbers.end();) {
+    if (IsUsableNumber(it->second)) {
+      ++it;
+    } else {
+      dropped.push_back("'" + it->first + "'");
+      it = measurement.numbers.erase(it);
+    }
+  }
+  const std::size_t points = std::erase_if(measurement.curve, [](const Point& point) {
+    return !IsUsableNumber(point.x) || !IsUsableNumber(point.y);
+  });
+  if (points > 0) dropped.push_back(std::to_string(points) + " points of the curve");
+  return dropped;
+}
+
+Status CheckMeasurement(const Measurement& measurement) {
+  if (measurement.numbers.size() > kMostNumbers) {
+    return InvalidArgument("it has " + std::to_string(measurement.numbers.size()) + " numbers; at most " +
+                           std::to_string(kMostNumbers) + " are allowed");
+  }
+  for (const auto& [name, value] : measurement.numbers) {
+    if (name.empty() || name.size() > kLongestNumberName) {
+      return InvalidArgument("a number has a name of " + std::to_string(name.size()) + " letters; 1 to " +
+                             std::to_string(kLongestNumberName) + " are allowed");
+    }
+    if (!IsUsableNumber(value))
+      return InvalidArgument("the number '" + name + "' is not finite or too large");
+  }
+  if (measurement.curve.size() > kMostCurvePoints) {
+    return InvalidArgument("its curve has " + std::to_string(measurement.curve.size()) + " points; at most " +
+                           std::to_string(kMostCurvePoints) + " are allowed");
+  }
+  for (std::size_t i = 0; i < measurement.curve.size(); ++i) {
+    const Point& point = measurement.curve[i];
+    if (!IsUsableNumber(point.x) || !IsUsableNumber(point.y)) {
+      return InvalidArgument("point " + std::to_string(i) + " of its curve is not finite or too large");
+    }
+    if (i > 0 && point.x < measurement.curve[i - 1].x) {
+      return InvalidArgument("point " + std::to_string(i) + " of its curve lies before the one it follows");
+    }
+  }
+  return OkStatus();
+}
+
+StatusOr<std::string> FormatArmResult(const ArmResult& result) {
   TRIBUTARY_RETURN_IF_ERROR(CheckMeasurement(result.measurement));
   Json curve = Json::array();
   for (const Point& point : result.measurement.curve) curve.push_back(Json::array({point.x, point.y}));
@@ -86,41 +121,26 @@ StatusOr<std::string> FormatRunResult(const RunResult& result) {
   }
 }
 
-StatusOr<RunResult> ParseRunResult(std::string_view json) {
-  // Deeper levels than the format has are refused while they are read: a tree of brackets would take many
-  // times the memory of its text.
-  bool too_deep = false;
-  const auto watch = [&too_deep](int depth, Json::parse_event_t event, Json&) {
-    const bool opens =
-        event == Json::parse_event_t::array_start || event == Json::parse_event_t::object_start;
-    if (opens && depth > 2) too_deep = true;
-    return !too_deep;
-  };
-  try {
-    const Json root = Json::parse(json.begin(), json.end(), watch, /*allow_exceptions=*/false);
-    if (too_deep) return Corrupt("it has more levels of brackets than a result");
-    if (root.is_discarded()) return Corrupt("it is not valid JSON");
-    return ReadRoot(root);
-  } catch (const nlohmann::json::exception& error) {
-    return Corrupt(std::string("it is not valid JSON: ") + error.what());
-  }
+StatusOr<ArmResult> ParseArmResult(std::string_view json) {
+  TRIBUTARY_ASSIGN_OR_RETURN(const JsonValue root, ParseJson(json, {.what = "a result", .levels = 3}));
+  return ReadRoot(root);
 }
 
-std::filesystem::path RunResultPath(const std::filesystem::path& out, const std::string& arm,
+std::filesystem::path ArmResultPath(const std::filesystem::path& out, const std::string& arm,
                                     std::uint64_t seed) {
   return out / "results" / (arm + "-" + std::to_string(seed) + ".json");
 }
 
-StatusOr<RunResult> ReadRunResult(const std::filesystem::path& path) {
+StatusOr<ArmResult> ReadArmResult(const std::filesystem::path& path) {
   TRIBUTARY_ASSIGN_OR_RETURN(const std::vector<std::byte> bytes, ReadFile(path, kLargestFile));
-  auto result = ParseRunResult({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  auto result = ParseArmResult({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   if (!result.ok()) return std::move(result).status().WithContext(path.string());
   return result;
 }
 
-Status WriteRunResult(const std::filesystem::path& path, const RunResult& result) {
-  TRIBUTARY_ASSIGN_OR_RETURN(const std::string text, FormatRunResult(result));
+Status WriteArmResult(const std::filesystem::path& path, const ArmResult& result) {
+  TRIBUTARY_ASSIGN_OR_RETURN(const std::string text, FormatArmResult(result));
   return WriteFileAtomically(path, text);
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline reproduce

@@ -7,13 +7,13 @@
 // Whatever is read comes back the same from a text of our own.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace tributary;
-  const auto result = ParseRunResult({reinterpret_cast<const char*>(data), size});
+  const auto result = ParseArmResult({reinterpret_cast<const char*>(data), size});
   if (!result.ok()) return 0;
-  const auto text = FormatRunResult(*result);
+  const auto text = FormatArmResult(*result);
   TRIBUTARY_CHECK(text.ok());
-  const auto again = ParseRunResult(*text);
+  const auto again = ParseArmResult(*text);
   TRIBUTARY_CHECK(again.ok() && again->measurement.numbers == result->measurement.numbers);
   TRIBUTARY_CHECK(again->arm == result->arm && again->seed == result->seed);
-  TRIBUTARY_CHECK(FormatRunResult(*again).value() == *text);
+  TRIBUTARY_CHECK(FormatArmResult(*again).value() == *text);
   return 0;
 }

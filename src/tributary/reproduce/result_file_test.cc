@@ -2,10 +2,10 @@
 
 #include <gtest/gtest.h>
 
-namespace tributary {
+namespace tributary::inline reproduce {
 namespace {
 
-RunResult Example() {
+ArmResult Example() {
   return {
       "vgg19-optimal",
       18'446'744'073'709'551'615U,
@@ -24,11 +24,11 @@ std::string Replaced(const std::string& from, const std::string& to) {
   return text.replace(at, from.size(), to);
 }
 
-TEST(RunResultFile, ComesBackToTheBit) {
-  const RunResult before = Example();
-  const auto text = FormatRunResult(before);
+TEST(ArmResultFile, ComesBackToTheBit) {
+  const ArmResult before = Example();
+  const auto text = FormatArmResult(before);
   ASSERT_TRUE(text.ok()) << text.status();
-  const auto after = ParseRunResult(*text);
+  const auto after = ParseArmResult(*text);
   ASSERT_TRUE(after.ok()) << after.status();
   EXPECT_EQ(after->arm, before.arm);
   EXPECT_EQ(after->seed, before.seed);
@@ -38,27 +38,27 @@ TEST(RunResultFile, ComesBackToTheBit) {
   ASSERT_EQ(after->measurement.curve.size(), 3U);
   EXPECT_EQ(after->measurement.curve[2].x, before.measurement.curve[2].x);
   EXPECT_EQ(after->measurement.curve[2].y, before.measurement.curve[2].y);
-  EXPECT_EQ(*FormatRunResult(*after), *text);
+  EXPECT_EQ(*FormatArmResult(*after), *text);
 }
 
-TEST(RunResultFile, TheLargestMeasurementFitsTheFile) {
-  RunResult result = Example();
+TEST(ArmResultFile, TheLargestMeasurementFitsTheFile) {
+  ArmResult result = Example();
   result.took = std::chrono::hours(24 * 365);
   result.fingerprint = std::string(kLongestFingerprint, 'f');
   result.measurement.curve.assign(kMostCurvePoints, {-1.2345678901234567e-100, -1.2345678901234567e-100});
   const auto path = std::filesystem::path(testing::TempDir()) / "tributary_largest_result.json";
-  ASSERT_TRUE(WriteRunResult(path, result).ok());
-  const auto after = ReadRunResult(path);
+  ASSERT_TRUE(WriteArmResult(path, result).ok());
+  const auto after = ReadArmResult(path);
   std::filesystem::remove(path);
   ASSERT_TRUE(after.ok()) << after.status();
   EXPECT_EQ(after->measurement.curve.size(), kMostCurvePoints);
 }
 
-TEST(RunResultFile, RefusesWhatItDoesNotWrite) {
-  EXPECT_TRUE(ParseRunResult(kValid).ok());
-  EXPECT_TRUE(ParseRunResult(Replaced("\"schema\"", "\"more\":[1],\"schema\"")).ok());
+TEST(ArmResultFile, RefusesWhatItDoesNotWrite) {
+  EXPECT_TRUE(ParseArmResult(kValid).ok());
+  EXPECT_TRUE(ParseArmResult(Replaced("\"schema\"", "\"more\":[1],\"schema\"")).ok());
   const auto expect = [](const std::string& text, const std::string& part) {
-    const auto result = ParseRunResult(text);
+    const auto result = ParseArmResult(text);
     ASSERT_FALSE(result.ok()) << text;
     EXPECT_EQ(result.status().code(), StatusCode::kCorrupt);
     EXPECT_NE(result.status().message().find(part), std::string::npos) << result.status();
@@ -85,21 +85,21 @@ TEST(RunResultFile, RefusesWhatItDoesNotWrite) {
   expect(std::string(1 << 20, '['), "levels of brackets");
 }
 
-TEST(RunResultFile, DoesNotWriteWhatItWouldRefuse) {
-  RunResult result = Example();
+TEST(ArmResultFile, DoesNotWriteWhatItWouldRefuse) {
+  ArmResult result = Example();
   result.arm = "\xff";
-  EXPECT_FALSE(FormatRunResult(result).ok());
+  EXPECT_FALSE(FormatArmResult(result).ok());
   result = Example();
   result.measurement.numbers[""] = 1;
-  EXPECT_FALSE(FormatRunResult(result).ok());
+  EXPECT_FALSE(FormatArmResult(result).ok());
   result = Example();
   for (std::size_t i = 0; i < kMostNumbers; ++i) result.measurement.numbers[std::to_string(i)] = 1;
-  EXPECT_FALSE(FormatRunResult(result).ok());
+  EXPECT_FALSE(FormatArmResult(result).ok());
 }
 
-TEST(RunResultFile, IsNamedAfterArmAndSeed) {
-  EXPECT_EQ(RunResultPath("out", "a-1", 20), std::filesystem::path("out/results/a-1-20.json"));
+TEST(ArmResultFile, IsNamedAfterArmAndSeed) {
+  EXPECT_EQ(ArmResultPath("out", "a-1", 20), std::filesystem::path("out/results/a-1-20.json"));
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline reproduce

@@ -4,7 +4,7 @@
 #include <optional>
 #include <span>
 
-namespace tributary {
+namespace tributary::inline reproduce {
 namespace {
 
 // Notes what a run's events come to, and passes them on.
@@ -21,8 +21,8 @@ class RunNotes : public EventSink {
     } else if (const auto* device = std::get_if<DeviceFinished>(&event.what)) {
       if (device->outcome == Outcome::kApplied) {
         ++updates_;
-        compressed_ += 2 * device->bytes_up.value < device->bytes_down.value;
-        bytes_up_ += device->bytes_up;
+        compressed_ += 2 * device->up.value < device->down.value;
+        bytes_up_ += device->up;
       }
     } else if (const auto* round = std::get_if<RoundFinished>(&event.what)) {
       ++rounds_;
@@ -75,8 +75,8 @@ double WaitingShare(const std::vector<DeviceTotals>& devices) {
   double waiting = 0;
   double all = 0;
   for (const DeviceTotals& device : devices) {
-    waiting += ToSeconds(device.waiting);
-    all += ToSeconds(device.compute + device.transfer - device.hidden + device.waiting);
+    waiting += ToSeconds(device.wait);
+    all += ToSeconds(device.compute + device.transfer() - device.hidden + device.wait);
   }
   return all > 0 ? waiting / all : 0;
 }
@@ -108,4 +108,4 @@ StatusOr<Measurement> MeasureRun(const Experiment& experiment, const Target& tar
   return measurement;
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline reproduce

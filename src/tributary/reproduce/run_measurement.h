@@ -6,9 +6,9 @@
 #include "tributary/base/status.h"
 #include "tributary/coordinator/simulation.h"
 #include "tributary/experiment/experiment.h"
-#include "tributary/reproduce/measurement.h"
+#include "tributary/reproduce/result_file.h"
 
-namespace tributary {
+namespace tributary::inline reproduce {
 
 // When a run counts as having got somewhere.
 struct Target {
@@ -36,4 +36,4 @@ struct Target {
 StatusOr<Measurement> MeasureRun(const Experiment& experiment, const Target& target,
                                  SimulationOptions options);
 
-}  // namespace tributary
+}  // namespace tributary::inline reproduce

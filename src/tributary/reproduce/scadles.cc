@@ -12,7 +12,7 @@
 #include "tributary/reproduce/study.h"
 #include "tributary/reproduce/tuned_runner.h"
 
-namespace tributary {
+namespace tributary::inline reproduce {
 namespace {
 
 constexpr std::size_t kDevices = 16;
@@ -216,15 +216,15 @@ class Builder {
 
   Study Finish() && {
     study_.reproduction.comparisons = {
-        {"speed-up", "time to target", Comparison::Kind::kSpeedUp, against_, {.decimals = 2}},
+        {"speed-up", "time to target", BaselineComparison::Kind::kSpeedUp, against_, {.decimals = 2}},
         {"accuracy gained",
          "final accuracy",
-         Comparison::Kind::kDifference,
+         BaselineComparison::Kind::kDifference,
          against_,
          {.decimals = 2, .percent = true}},
         {"times fewer buffered",
          "buffered samples",
-         Comparison::Kind::kSpeedUp,
+         BaselineComparison::Kind::kSpeedUp,
          fewer_buffered_,
          {.decimals = 1}}};
     study_.runner = [arms = std::move(arms_),
@@ -352,4 +352,4 @@ StatusOr<Study> MakeScadlesStudy(Effort effort, const std::filesystem::path& dat
   return std::move(builder).Finish();
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline reproduce

@@ -4,7 +4,7 @@
 #include "tributary/experiment/presets.h"
 #include "tributary/reproduce/study.h"
 
-namespace tributary {
+namespace tributary::inline reproduce {
 namespace {
 
 struct LeftOut {
@@ -54,12 +54,12 @@ StatusOr<Study> MakeShowcaseStudy(Effort effort) {
                           {"buffered samples", "", Metric::Better::kLower, {.decimals = 0}}};
   reproduction.comparisons = {{"sooner than conventional",
                                "time to target",
-                               Comparison::Kind::kSpeedUp,
+                               BaselineComparison::Kind::kSpeedUp,
                                AgainstOne(reproduction.arms, "conventional"),
                                {.decimals = 2}},
                               {"times as long as with all",
                                "time to target",
-                               Comparison::Kind::kRatio,
+                               BaselineComparison::Kind::kRatio,
                                AgainstOne(without, "all"),
                                {.decimals = 2}}};
   reproduction.chart = {"A fleet trained conventionally, with all mechanisms, and with all but one",
@@ -75,4 +75,4 @@ StatusOr<Study> MakeShowcaseStudy(Effort effort) {
   return study;
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline reproduce

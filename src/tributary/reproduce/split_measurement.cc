@@ -8,7 +8,7 @@
 #include "tributary/policy/sampling/plan_measures.h"
 #include "tributary/reproduce/run_measurement.h"
 
-namespace tributary {
+namespace tributary::inline reproduce {
 namespace {
 
 constexpr std::size_t kLastEpochs = 3;
@@ -19,7 +19,7 @@ StatusOr<SamplingProblem> ProblemOf(Experiment& experiment, const std::filesyste
   TRIBUTARY_ASSIGN_OR_RETURN(const TrainTest data, LoadExperimentData(experiment, data_dir));
   const Shape& shape = data.train.shape();
   const int classes = data.train.classes();
-  TRIBUTARY_RETURN_IF_ERROR(ResolveCut(experiment, shape, classes));
+  TRIBUTARY_RETURN_IF_ERROR(ResolveSplitPoint(experiment, shape, classes));
   TRIBUTARY_ASSIGN_OR_RETURN(const auto model,
                              BuildNetwork(experiment.model.name, experiment, shape, classes));
   TRIBUTARY_ASSIGN_OR_RETURN(const auto profiles, BuildFleet(experiment));
@@ -31,7 +31,7 @@ StatusOr<SamplingProblem> ProblemOf(Experiment& experiment, const std::filesyste
     for (const std::uint32_t sample : device.training)
       ++counts[static_cast<std::size_t>(data.train.labels()[sample])];
   }
-  problem.delays = StepDelays(experiment, CutNetwork(experiment, model), profiles);
+  problem.delays = StepDelays(experiment, SplitNetworkAt(experiment, model), profiles);
   TRIBUTARY_RETURN_IF_ERROR(CheckSamplingProblem(problem));
   return problem;
 }
@@ -50,7 +50,7 @@ Planned PlanEpochs(const SamplingProblem& problem, const SamplingOptions& option
     const TimePoint start = clock.Now();
     const SamplingPlan plan = PlanEpoch(problem, options, static_cast<std::uint64_t>(epoch));
     planned.took += (clock.Now() - start) / epochs;
-    for (const double seconds : StepTimes(plan, problem)) planned.seconds += seconds / count;
+    for (const double seconds : StepDurations(plan, problem)) planned.seconds += seconds / count;
     planned.deviation += Mean(StepDeviations(plan, shares)) / count;
   }
   return planned;
@@ -99,4 +99,4 @@ StatusOr<Measurement> MeasureSplit(const SplitArm& arm, std::uint64_t seed, cons
   return measurement;
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline reproduce

@@ -8,9 +8,9 @@
 #include "tributary/coordinator/simulation.h"
 #include "tributary/experiment/experiment.h"
 #include "tributary/policy/sampling/sampling.h"
-#include "tributary/reproduce/measurement.h"
+#include "tributary/reproduce/result_file.h"
 
-namespace tributary {
+namespace tributary::inline reproduce {
 
 // An arm of a study of global batches: an experiment with the method `split` and how much of it is run. Its rounds and
 // evaluations follow from the samples that devices have, which are others with every seed.
@@ -39,4 +39,4 @@ struct SplitArm {
 StatusOr<Measurement> MeasureSplit(const SplitArm& arm, std::uint64_t seed, const Clock& clock,
                                    const SimulationOptions& options);
 
-}  // namespace tributary
+}  // namespace tributary::inline reproduce

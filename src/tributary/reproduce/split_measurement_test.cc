@@ -7,7 +7,7 @@
 
 #include "tributary/device/setting.h"
 
-namespace tributary {
+namespace tributary::inline reproduce {
 namespace {
 
 Group Devices(const std::string& name, std::int64_t count, double setup) {
@@ -113,4 +113,4 @@ TEST(SplitMeasurement, KeepsWithinTheDeviationOfAnother) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline reproduce

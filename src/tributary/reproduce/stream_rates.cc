@@ -5,7 +5,7 @@
 
 #include "tributary/base/rng.h"
 
-namespace tributary {
+namespace tributary::inline reproduce {
 namespace {
 
 // Where the standard normal distribution function has this value, in (0, 1).
@@ -54,4 +54,4 @@ std::vector<double> DrawnRates(const RateSetting& setting, std::size_t devices, 
   return rates;
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline reproduce

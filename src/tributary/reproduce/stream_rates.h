@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace tributary {
+namespace tributary::inline reproduce {
 
 // The stream rates of ScaDLES's settings: distributions of which the paper gives mean and standard deviation, and no
 // draw. A result on slow streams is about mean rate over slowest rate, so a draw decides it; that is why these are fixed.
@@ -27,4 +27,4 @@ std::vector<double> QuantileRates(const RateSetting& setting, std::size_t device
 // Drawn at random instead, a function of the seed.
 std::vector<double> DrawnRates(const RateSetting& setting, std::size_t devices, std::uint64_t seed);
 
-}  // namespace tributary
+}  // namespace tributary::inline reproduce

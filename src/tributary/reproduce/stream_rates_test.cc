@@ -6,7 +6,7 @@
 #include <cmath>
 #include <numeric>
 
-namespace tributary {
+namespace tributary::inline reproduce {
 namespace {
 
 RateSetting Setting(const std::string& name) {
@@ -56,4 +56,4 @@ TEST(StreamRates, DrawsHaveTheGivenMeanAndDeviation) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline reproduce

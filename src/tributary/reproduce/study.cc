@@ -6,7 +6,7 @@
 #include "tributary/experiment/format.h"
 #include "tributary/reproduce/run_measurement.h"
 
-namespace tributary {
+namespace tributary::inline reproduce {
 
 std::span<const StudyEntry> ListStudies() {
   static const std::array<StudyEntry, 7> studies = {
@@ -47,4 +47,4 @@ ArmRunner RunnerOf(const Study& study, SimulationOptions options) {
   };
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline reproduce

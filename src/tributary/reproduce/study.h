@@ -14,7 +14,7 @@
 #include "tributary/reproduce/harness.h"
 #include "tributary/reproduce/reproduction.h"
 
-namespace tributary {
+namespace tributary::inline reproduce {
 
 // How much is run: quick ends within twenty minutes on two cores, full is what the figures in the documents are from.
 enum class Effort { kQuick, kFull };
@@ -65,4 +65,4 @@ void AddArm(Study& study, std::string name, std::string description, Experiment 
 // are those of run_measurement.h.
 ArmRunner RunnerOf(const Study& study, SimulationOptions options);
 
-}  // namespace tributary
+}  // namespace tributary::inline reproduce

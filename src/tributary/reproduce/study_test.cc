@@ -7,7 +7,7 @@
 #include "tributary/reproduce/split_measurement.h"
 #include "tributary/reproduce/stream_rates.h"
 
-namespace tributary {
+namespace tributary::inline reproduce {
 namespace {
 
 TEST(Study, EveryOneInTheListIsWholeAndUnknownOnesAreNot) {
@@ -152,4 +152,4 @@ TEST(Study, PslPlansEpochsThatWaitLessForTheSlow) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline reproduce

@@ -4,15 +4,15 @@
 #include <cmath>
 #include <set>
 
-namespace tributary {
+namespace tributary::inline reproduce {
 namespace {
 
 using BySeed = std::map<std::uint64_t, double>;
 
 // The metric in every run of the arm that has it. Ordered by seed: sums of doubles depend on their order.
-BySeed ValuesOf(const std::string& arm, const std::string& metric, std::span<const RunResult> results) {
+BySeed ValuesOf(const std::string& arm, const std::string& metric, std::span<const ArmResult> results) {
   BySeed values;
-  for (const RunResult& result : results) {
+  for (const ArmResult& result : results) {
     if (result.arm != arm) continue;
     const auto number = result.measurement.numbers.find(metric);
     if (number != result.measurement.numbers.end()) values.emplace(result.seed, number->second);
@@ -20,22 +20,22 @@ BySeed ValuesOf(const std::string& arm, const std::string& metric, std::span<con
   return values;
 }
 
-double Compare(Comparison::Kind kind, double arm, double baseline) {
+double Compare(BaselineComparison::Kind kind, double arm, double baseline) {
   switch (kind) {
-    case Comparison::Kind::kRatio:
+    case BaselineComparison::Kind::kRatio:
       return arm / baseline;
-    case Comparison::Kind::kSpeedUp:
+    case BaselineComparison::Kind::kSpeedUp:
       return baseline / arm;
-    case Comparison::Kind::kSaving:
+    case BaselineComparison::Kind::kSaving:
       return 1 - arm / baseline;
-    case Comparison::Kind::kDifference:
+    case BaselineComparison::Kind::kDifference:
       break;
   }
   return arm - baseline;
 }
 
-BySeed CompareSeeds(const Comparison& comparison, const std::string& arm,
-                    std::span<const RunResult> results) {
+BySeed CompareSeeds(const BaselineComparison& comparison, const std::string& arm,
+                    std::span<const ArmResult> results) {
   BySeed values;
   const auto baseline = comparison.baselines.find(arm);
   if (baseline == comparison.baselines.end()) return values;
@@ -76,19 +76,19 @@ std::optional<SeedSpread> SpreadOf(std::span<const double> values) {
   return spread;
 }
 
-ReproductionSummary Summarise(const Reproduction& reproduction, std::span<const RunResult> results) {
+ReproductionSummary Summarise(const Reproduction& reproduction, std::span<const ArmResult> results) {
   ReproductionSummary summary;
   std::set<std::uint64_t> seeds;
   for (const Arm& arm : reproduction.arms) {
     ArmSummary one{arm.name, 0, {}};
-    for (const RunResult& result : results) {
+    for (const ArmResult& result : results) {
       if (result.arm != arm.name) continue;
       seeds.insert(result.seed);
       ++one.runs;
     }
     for (const Metric& metric : reproduction.metrics)
       Add(metric.name, ValuesOf(arm.name, metric.name, results), one);
-    for (const Comparison& comparison : reproduction.comparisons)
+    for (const BaselineComparison& comparison : reproduction.comparisons)
       Add(comparison.name, CompareSeeds(comparison, arm.name, results), one);
     summary.arms.push_back(std::move(one));
   }
@@ -96,4 +96,4 @@ ReproductionSummary Summarise(const Reproduction& reproduction, std::span<const 
   return summary;
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline reproduce

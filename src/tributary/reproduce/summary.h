@@ -11,7 +11,7 @@
 #include "tributary/reproduce/reproduction.h"
 #include "tributary/reproduce/result_file.h"
 
-namespace tributary {
+namespace tributary::inline reproduce {
 
 // A figure over seeds.
 struct SeedSpread {
@@ -40,6 +40,6 @@ struct ReproductionSummary {
 // A comparison counts the seeds for which both arms have the metric and the result is a number (a ratio to
 // zero is not). Results of arms that the reproduction does not have are passed over; the order of results has
 // no influence.
-ReproductionSummary Summarise(const Reproduction& reproduction, std::span<const RunResult> results);
+ReproductionSummary Summarise(const Reproduction& reproduction, std::span<const ArmResult> results);
 
-}  // namespace tributary
+}  // namespace tributary::inline reproduce

@@ -4,10 +4,10 @@
 
 #include <cmath>
 
-namespace tributary {
+namespace tributary::inline reproduce {
 namespace {
 
-RunResult Result(const std::string& arm, std::uint64_t seed, std::map<std::string, double> numbers) {
+ArmResult Result(const std::string& arm, std::uint64_t seed, std::map<std::string, double> numbers) {
   return {arm, seed, "", Duration{0}, {std::move(numbers), {}}};
 }
 
@@ -17,10 +17,10 @@ Reproduction Example() {
   reproduction.arms = {{"base", "", ""}, {"new", "", ""}, {"idle", "", ""}};
   reproduction.metrics = {{"time", "s", Metric::Better::kLower, {}}};
   const auto baselines = AgainstOne(reproduction.arms, "base");
-  reproduction.comparisons = {{"ratio", "time", Comparison::Kind::kRatio, baselines, {}},
-                              {"speed-up", "time", Comparison::Kind::kSpeedUp, baselines, {}},
-                              {"saving", "time", Comparison::Kind::kSaving, baselines, {}},
-                              {"difference", "time", Comparison::Kind::kDifference, baselines, {}}};
+  reproduction.comparisons = {{"ratio", "time", BaselineComparison::Kind::kRatio, baselines, {}},
+                              {"speed-up", "time", BaselineComparison::Kind::kSpeedUp, baselines, {}},
+                              {"saving", "time", BaselineComparison::Kind::kSaving, baselines, {}},
+                              {"difference", "time", BaselineComparison::Kind::kDifference, baselines, {}}};
   return reproduction;
 }
 
@@ -47,7 +47,7 @@ TEST(SpreadOf, HasNoDeviationForOneAndNothingForNone) {
 }
 
 TEST(Summarise, ComparesWithinSeedsBeforeAveraging) {
-  const std::vector<RunResult> results = {Result("new", 2, {{"time", 50}}), Result("base", 1, {{"time", 10}}),
+  const std::vector<ArmResult> results = {Result("new", 2, {{"time", 50}}), Result("base", 1, {{"time", 10}}),
                                           Result("base", 2, {{"time", 100}}), Result("new", 1, {{"time", 4}}),
                                           Result("stranger", 9, {{"time", 1}})};
   const ReproductionSummary summary = Summarise(Example(), results);
@@ -67,7 +67,7 @@ TEST(Summarise, ComparesWithinSeedsBeforeAveraging) {
 }
 
 TEST(Summarise, CountsOnlySeedsThatHaveTheFigure) {
-  const std::vector<RunResult> results = {Result("base", 1, {{"time", 10}}), Result("base", 2, {}),
+  const std::vector<ArmResult> results = {Result("base", 1, {{"time", 10}}), Result("base", 2, {}),
                                           Result("base", 3, {{"time", 0}}),  Result("new", 1, {{"time", 5}}),
                                           Result("new", 2, {{"time", 5}}),   Result("new", 3, {{"time", 5}})};
   const ReproductionSummary summary = Summarise(Example(), results);
@@ -80,4 +80,4 @@ TEST(Summarise, CountsOnlySeedsThatHaveTheFigure) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline reproduce

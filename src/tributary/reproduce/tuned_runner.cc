@@ -3,7 +3,7 @@
 #include "tributary/base/check.h"
 #include "tributary/experiment/format.h"
 
-namespace tributary {
+namespace tributary::inline reproduce {
 namespace {
 
 constexpr std::uint64_t kFirstSeed = 1;
@@ -56,4 +56,4 @@ StatusOr<double> TunedRunner::BestRate() {
   return *best_rate_;
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline reproduce

@@ -10,7 +10,7 @@
 #include "tributary/reproduce/harness.h"
 #include "tributary/reproduce/run_measurement.h"
 
-namespace tributary {
+namespace tributary::inline reproduce {
 
 // An arm of a study whose learning rate is the best of a grid.
 struct TunedArm {
@@ -51,4 +51,4 @@ class TunedRunner {
   std::optional<double> best_rate_;
 };
 
-}  // namespace tributary
+}  // namespace tributary::inline reproduce

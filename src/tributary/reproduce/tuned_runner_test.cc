@@ -4,7 +4,7 @@
 
 #include "tributary/experiment/presets.h"
 
-namespace tributary {
+namespace tributary::inline reproduce {
 namespace {
 
 // A perceptron that learns a few shapes in seconds.
@@ -97,4 +97,4 @@ TEST(MeasureRun, SaysWhenTheMeanOfSeveralEvaluationsIsThere) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline reproduce

@@ -2,7 +2,7 @@
 #include "tributary/store/run_store.h"
 #include "tributary/store/store_sink.h"
 
-namespace tributary {
+namespace tributary::inline store {
 namespace {
 
 Status WithoutSqlite() {
@@ -25,4 +25,4 @@ StatusOr<std::int64_t> ImportRun(const std::filesystem::path&, const std::filesy
   return WithoutSqlite();
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline store

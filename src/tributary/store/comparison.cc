@@ -5,7 +5,7 @@
 
 #include "tributary/base/saturating.h"
 
-namespace tributary {
+namespace tributary::inline store {
 namespace {
 
 // Those that count.
@@ -99,4 +99,4 @@ std::string DrawComparison(std::span<const RunHistory> runs, double target) {
   return DrawLineChart(chart);
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline store

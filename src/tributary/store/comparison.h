@@ -8,7 +8,7 @@
 #include "tributary/plot/line_chart.h"
 #include "tributary/store/run_record.h"
 
-namespace tributary {
+namespace tributary::inline store {
 
 // When a run first had an accuracy, and what it had spent by then.
 struct Reached {
@@ -40,4 +40,4 @@ Comparison Compare(std::span<const RunHistory> runs, double target);
 // Accuracy over time, a line for each run, and the target.
 std::string DrawComparison(std::span<const RunHistory> runs, double target);
 
-}  // namespace tributary
+}  // namespace tributary::inline store

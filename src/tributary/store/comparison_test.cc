@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tributary {
+namespace tributary::inline store {
 namespace {
 
 using namespace std::chrono_literals;
@@ -71,4 +71,4 @@ TEST(DrawComparison, DrawsALineForEachRun) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline store

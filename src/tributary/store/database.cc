@@ -7,7 +7,7 @@
 #include <limits>
 #include <utility>
 
-namespace tributary {
+namespace tributary::inline store {
 namespace {
 
 // Far more than any value of ours; keeps a damaged file from asking for gigabytes.
@@ -174,4 +174,4 @@ Status Database::ErrorOf(int code) const {
   }
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline store

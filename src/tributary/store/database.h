@@ -16,7 +16,7 @@
 struct sqlite3;
 struct sqlite3_stmt;
 
-namespace tributary {
+namespace tributary::inline store {
 
 // SQLite with our errors and our caution: a file may be anything, so values read from it are bounded and of any type. This
 // and its source are all that know the library. For one thread at a time.
@@ -44,6 +44,12 @@ class Statement {
     int parameter = 0;
     (BindValue(++parameter, values), ...);
     return *this;
+  }
+
+  // One of them.
+  template <typename Value>
+  void BindAt(int parameter, const Value& value) {
+    BindValue(parameter, value);
   }
 
   StatusOr<bool> Step();
@@ -119,4 +125,4 @@ class Database {
   sqlite3* const handle_;
 };
 
-}  // namespace tributary
+}  // namespace tributary::inline store

@@ -8,7 +8,7 @@
 #include "tributary/store/schema.h"
 #include "tributary/store/testing_runs.h"
 
-namespace tributary {
+namespace tributary::inline store {
 namespace {
 
 using namespace std::chrono_literals;
@@ -84,4 +84,4 @@ TEST(Schema, OtherFilesAreRefusedInWords) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline store

@@ -1,80 +1,91 @@
 #include "tributary/store/device_detail.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
+#include <type_traits>
 
 #include "tributary/store/run_follower.h"
 
-namespace tributary {
+namespace tributary::inline store {
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "details are written as they lie in memory");
 
-constexpr std::uint64_t kDetailVersion = 1;
-constexpr std::size_t kDetailWords = 19;  // Of eight bytes, for each device.
+// First the version and the number of devices, then of each device the words that its figures name: of eight bytes, as
+// many as the version has. One of them has a bit for each optional figure that is there, in the figures' order.
+constexpr std::size_t kPresentWord = 2;
+constexpr std::size_t WordsOf(std::uint64_t version) { return 18 + version; }
+constexpr std::uint64_t kDetailVersion = [] {
+  int last = 0;
+  VisitDeviceFigures([&](const DeviceFigure& figure, auto) { last = std::max(last, figure.word); });
+  return static_cast<std::uint64_t>(last) + 1 - WordsOf(0);
+}();
 
-// Words of eight bytes, in memory that has room for them.
-class WordWriter {
- public:
-  explicit WordWriter(std::vector<std::byte>& out) : at_(out.data()) {}
-  template <typename Value>
-  void operator()(Value value) {
-    static_assert(sizeof value == 8);
-    std::memcpy(at_, &value, sizeof value);
-    at_ += sizeof value;
-  }
-
- private:
-  std::byte* at_;
+template <typename Value>
+concept IsOptional = requires(Value value) {
+  value.has_value();
 };
 
-class WordReader {
- public:
-  explicit WordReader(ByteSpan bytes) : rest_(bytes) {}
-  template <typename Value>
-  Value Take() {
-    static_assert(sizeof(Value) == 8);
-    Value value{};
-    std::memcpy(&value, rest_.data(), sizeof value);
-    rest_ = rest_.subspan(sizeof value);
-    return value;
+template <typename Value>
+std::uint64_t WordOf(const Value& value) {
+  if constexpr (std::is_enum_v<Value>) return static_cast<std::uint64_t>(value);
+  if constexpr (sizeof value == 8) return std::bit_cast<std::uint64_t>(value);
+  return 0;  // Of what has no word.
+}
+
+template <typename Value>
+void FromWord(std::uint64_t word, Value& value) {
+  if constexpr (std::is_enum_v<Value>) {
+    value = static_cast<Value>(word);
+  } else if constexpr (sizeof value == 8) {
+    value = std::bit_cast<Value>(word);
   }
+}
 
- private:
-  ByteSpan rest_;
-};
-
-constexpr std::uint64_t kHasLoss = 1, kHasPlanned = 2, kHasRate = 4, kHasKept = 8, kAllPresent = 15;
-
-std::uint64_t PresentIn(const DeviceFinished& device) {
-  return (device.loss ? kHasLoss : 0U) | (device.planned ? kHasPlanned : 0U) |
-         (device.stream_rate ? kHasRate : 0U) | (device.kept ? kHasKept : 0U);
+// False for a device or an outcome that does not exist.
+bool ReadDevice(std::span<const std::uint64_t> words, DeviceFinished& device) {
+  bool exists = true;
+  std::uint64_t bit = 1;
+  VisitDeviceFigures([&]<typename Value>(const DeviceFigure& figure, Value DeviceFinished::*member) {
+    if (figure.word < 0 || static_cast<std::size_t>(figure.word) >= words.size()) return;
+    const std::uint64_t word = words[static_cast<std::size_t>(figure.word)];
+    if constexpr (IsOptional<Value>) {
+      if ((words[kPresentWord] & bit) != 0) FromWord(word, (device.*member).emplace());
+      bit <<= 1;
+    } else {
+      if constexpr (std::is_enum_v<Value>) exists = exists && word < kOutcomeNames.size();
+      FromWord(word, device.*member);
+    }
+  });
+  return exists && words[kPresentWord] < bit && device.device.value < RunFollower::kMostDevices;
 }
 
 }  // namespace
 
 std::vector<std::byte> EncodeDetail(std::span<const DeviceFinished> devices) {
-  std::vector<std::byte> bytes(8 * (2 + kDetailWords * devices.size()));
-  WordWriter put(bytes);
-  put(kDetailVersion);
-  put(std::uint64_t{devices.size()});
-  for (const DeviceFinished& device : devices) {
-    put(device.device.value);
-    put(static_cast<std::uint64_t>(device.outcome));
-    put(PresentIn(device));
-    put(device.samples);
-    put(device.loss.value_or(0));
-    for (const Duration time : {device.pull, device.compute, device.push, device.wait, device.hidden,
-                                device.hideable, device.planned.value_or(Duration(0)), device.oldest}) {
-      put(std::int64_t{time.count()});
-    }
-    put(device.bytes_down.value);
-    put(device.bytes_up.value);
-    put(device.stream_rate.value_or(0));
-    put(device.buffered);
-    put(device.dropped);
-    put(device.kept.value_or(0));
+  constexpr std::size_t kWords = WordsOf(kDetailVersion);
+  std::vector<std::uint64_t> all(2 + kWords * devices.size());
+  all[0] = kDetailVersion;
+  all[1] = devices.size();
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    const auto words = std::span(all).subspan(2 + kWords * i, kWords);
+    std::uint64_t bit = 1;
+    VisitDeviceFigures([&]<typename Value>(const DeviceFigure& figure, Value DeviceFinished::*member) {
+      if (figure.word < 0) return;
+      const Value& value = devices[i].*member;
+      std::uint64_t& word = words[static_cast<std::size_t>(figure.word)];
+      if constexpr (IsOptional<Value>) {
+        if (value) words[kPresentWord] |= bit;
+        if (value) word = WordOf(*value);
+        bit <<= 1;
+      } else {
+        word = WordOf(value);
+      }
+    });
   }
+  std::vector<std::byte> bytes(sizeof(std::uint64_t) * all.size());
+  std::memcpy(bytes.data(), all.data(), bytes.size());
   return bytes;
 }
 
@@ -84,43 +95,22 @@ StatusOr<std::vector<DeviceFinished>> DecodeDetail(RoundId round, ByteSpan bytes
                    " is damaged in the run store: " + what);
   };
   if (bytes.size() < 16 || bytes.size() % 8 != 0) return damaged("it is cut off");
-  WordReader reader(bytes);
-  if (reader.Take<std::uint64_t>() != kDetailVersion) return damaged("it is of an unknown version");
-  const auto count = reader.Take<std::uint64_t>();
-  if (count > RunFollower::kMostDevices || bytes.size() != 8 * (2 + kDetailWords * count)) {
+  std::vector<std::uint64_t> all(bytes.size() / sizeof(std::uint64_t));
+  std::memcpy(all.data(), bytes.data(), bytes.size());
+  const std::uint64_t version = all[0], count = all[1];
+  if (version < 1 || version > kDetailVersion) return damaged("it is of an unknown version");
+  const std::size_t words = WordsOf(version);
+  if (count > RunFollower::kMostDevices || all.size() != 2 + words * count) {
     return damaged("its length is not that of so many devices");
   }
   std::vector<DeviceFinished> devices(count);
-  for (DeviceFinished& device : devices) {
-    device.round = round;
-    device.device.value = reader.Take<std::uint64_t>();
-    const auto outcome = reader.Take<std::uint64_t>();
-    const auto present = reader.Take<std::uint64_t>();
-    if (device.device.value >= RunFollower::kMostDevices || present > kAllPresent ||
-        outcome > static_cast<std::uint64_t>(Outcome::kCrashed)) {
+  for (std::size_t i = 0; i < count; ++i) {
+    devices[i].round = round;
+    if (!ReadDevice(std::span(all).subspan(2 + words * i, words), devices[i])) {
       return damaged("a device or an outcome that does not exist");
     }
-    device.outcome = static_cast<Outcome>(outcome);
-    device.samples = reader.Take<std::uint64_t>();
-    const auto loss = reader.Take<double>();
-    if ((present & kHasLoss) != 0) device.loss = loss;
-    for (Duration* const time :
-         {&device.pull, &device.compute, &device.push, &device.wait, &device.hidden, &device.hideable}) {
-      *time = Duration(reader.Take<std::int64_t>());
-    }
-    const auto planned = reader.Take<std::int64_t>();
-    if ((present & kHasPlanned) != 0) device.planned = Duration(planned);
-    device.oldest = Duration(reader.Take<std::int64_t>());
-    device.bytes_down = {reader.Take<std::int64_t>()};
-    device.bytes_up = {reader.Take<std::int64_t>()};
-    const auto rate = reader.Take<double>();
-    if ((present & kHasRate) != 0) device.stream_rate = rate;
-    device.buffered = reader.Take<std::uint64_t>();
-    device.dropped = reader.Take<std::uint64_t>();
-    const auto kept = reader.Take<double>();
-    if ((present & kHasKept) != 0) device.kept = kept;
   }
   return devices;
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline store

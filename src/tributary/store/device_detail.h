@@ -8,7 +8,7 @@
 #include "tributary/base/status.h"
 #include "tributary/telemetry/event.h"
 
-namespace tributary {
+namespace tributary::inline store {
 
 // What each device did in one round, as bytes of a store: all but reasons, positions of streams and what is exchanged in
 // meetings.
@@ -17,4 +17,4 @@ std::vector<std::byte> EncodeDetail(std::span<const DeviceFinished> devices);
 // The reverse; total on any bytes. `round` is that of the events.
 StatusOr<std::vector<DeviceFinished>> DecodeDetail(RoundId round, ByteSpan bytes);
 
-}  // namespace tributary
+}  // namespace tributary::inline store

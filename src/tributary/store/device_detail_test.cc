@@ -4,7 +4,7 @@
 
 #include "tributary/base/rng.h"
 
-namespace tributary {
+namespace tributary::inline store {
 namespace {
 
 using namespace std::chrono_literals;
@@ -22,15 +22,15 @@ std::vector<DeviceFinished> SomeDevices() {
                 .hidden = 5ns,
                 .hideable = 6ns,
                 .planned = 7ns,
-                .bytes_down = {8},
-                .bytes_up = {9},
+                .down = {8},
+                .up = {9},
                 .stream_rate = 1.5,
                 .buffered = 10,
                 .oldest = 11ns,
                 .dropped = 12,
-                .kept = 0.25};
+                .trained_share = 0.25};
   devices[1] = {.round = {4}, .device = {99'999}, .outcome = Outcome::kCrashed};
-  devices[2] = {.round = {4}, .device = {7}, .outcome = Outcome::kLate, .planned = 0ns, .kept = 0.0};
+  devices[2] = {.round = {4}, .device = {7}, .outcome = Outcome::kLate, .planned = 0ns, .trained_share = 0.0};
   return devices;
 }
 
@@ -65,4 +65,4 @@ TEST(DeviceDetail, AnyBytesAreRefusedOrRead) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline store

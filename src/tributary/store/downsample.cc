@@ -7,7 +7,7 @@
 #include "tributary/base/check.h"
 #include "tributary/base/saturating.h"
 
-namespace tributary {
+namespace tributary::inline store {
 
 void RoundBuckets::Mean::Add(std::optional<double> value) {
   if (!value || !std::isfinite(*value)) return;
@@ -106,4 +106,4 @@ std::vector<std::size_t> LargestTriangles(std::span<const double> x, std::span<c
   return chosen;
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline store

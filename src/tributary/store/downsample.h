@@ -7,7 +7,7 @@
 
 #include "tributary/store/run_record.h"
 
-namespace tributary {
+namespace tributary::inline store {
 
 // So many points as a screen shows, of any number: pure functions of what they are given.
 
@@ -76,4 +76,4 @@ class RoundBuckets {
 std::vector<std::size_t> LargestTriangles(std::span<const double> x, std::span<const double> y,
                                           std::size_t count);
 
-}  // namespace tributary
+}  // namespace tributary::inline store

@@ -7,7 +7,7 @@
 
 #include "tributary/base/rng.h"
 
-namespace tributary {
+namespace tributary::inline store {
 namespace {
 
 using namespace std::chrono_literals;
@@ -113,4 +113,4 @@ TEST(LargestTriangles, WhatIsNotFiniteDoesNoHarm) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline store

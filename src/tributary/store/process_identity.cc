@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-namespace tributary {
+namespace tributary::inline store {
 namespace {
 
 constexpr WallTime kSilence = std::chrono::minutes(1);
@@ -65,4 +65,4 @@ bool IsGone(std::string_view process, WallTime last_heard, WallTime now) {
   return fields[1] != BootId() || StartOf(fields[2]) != fields[3];
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline store

@@ -5,7 +5,7 @@
 
 #include "tributary/base/wall_clock.h"
 
-namespace tributary {
+namespace tributary::inline store {
 
 // Which process this is, as text: its machine, since when that is up, its number and when it began. No other has the same.
 std::string ThisProcess();
@@ -14,4 +14,4 @@ std::string ThisProcess();
 // is believed when they have not been heard of for a minute. Text that is no process's is gone.
 bool IsGone(std::string_view process, WallTime last_heard, WallTime now);
 
-}  // namespace tributary
+}  // namespace tributary::inline store

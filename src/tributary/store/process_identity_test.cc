@@ -4,7 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-namespace tributary {
+namespace tributary::inline store {
 namespace {
 
 using namespace std::chrono_literals;
@@ -45,4 +45,4 @@ TEST(ProcessIdentity, TextThatIsNoProcessIsGone) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline store

@@ -8,7 +8,7 @@
 #include "tributary/store/run_follower.h"
 #include "tributary/telemetry/replay.h"
 
-namespace tributary {
+namespace tributary::inline store {
 namespace {
 
 constexpr Bytes kLargestText{100'000'000};
@@ -42,60 +42,60 @@ WallTime WrittenAt(const std::filesystem::path& path) {
   return std::chrono::duration_cast<WallTime>(std::chrono::file_clock::to_sys(time).time_since_epoch());
 }
 
-void ReadSummary(const std::string& text, RunFolderFacts& facts) {
+void ReadSummary(const std::string& text, RunFolderMetadata& metadata) {
   const auto summary = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!summary.is_object()) return;
-  facts.simulated = !summary.contains("seconds");
+  metadata.simulated = !summary.contains("seconds");
   const auto devices = summary.find("devices");
   if (devices == summary.end() || !devices->is_array()) return;
   for (const auto& device : *devices) {
-    if (facts.groups.size() == RunFollower::kMostDevices) return;
+    if (metadata.groups.size() == RunFollower::kMostDevices) return;
     const bool named = device.is_object() && device.contains("group") && device["group"].is_string();
-    facts.groups.push_back(named ? device["group"].get<std::string>() : "");
+    metadata.groups.push_back(named ? device["group"].get<std::string>() : "");
   }
 }
 
 }  // namespace
 
-StatusOr<RunFolderFacts> ReadRunFolder(const std::filesystem::path& folder, EventSink& sink) {
+StatusOr<RunFolderMetadata> ReadRunFolder(const std::filesystem::path& folder, EventSink& sink) {
   const std::filesystem::path log = folder / "events.jsonl";
   std::error_code error;
   const std::uint64_t size = std::filesystem::file_size(log, error);
   if (error) return NotFound(folder.string() + " is no run's folder: it has no events.jsonl");
-  RunFolderFacts facts;
+  RunFolderMetadata metadata;
   const std::filesystem::path absolute =
       std::filesystem::weakly_canonical(std::filesystem::absolute(folder, error), error);
-  facts.folder = absolute.string();
-  facts.name = absolute.filename().string();
-  facts.experiment = TextOfFile(folder / "experiment.toml");
-  ReadSummary(TextOfFile(folder / "summary.json"), facts);
-  facts.last_written = WrittenAt(log);
-  facts.started = std::min(WrittenAt(folder / "experiment.toml"), facts.last_written);
-  if (facts.started == WallTime(0)) facts.started = facts.last_written;
+  metadata.folder = absolute.string();
+  metadata.name = absolute.filename().string();
+  metadata.experiment = TextOfFile(folder / "experiment.toml");
+  ReadSummary(TextOfFile(folder / "summary.json"), metadata);
+  metadata.last_written = WrittenAt(log);
+  metadata.started = std::min(WrittenAt(folder / "experiment.toml"), metadata.last_written);
+  if (metadata.started == WallTime(0)) metadata.started = metadata.last_written;
   TRIBUTARY_RETURN_IF_ERROR(ReplayEvents(log, WholeLines(log, size), sink));
-  return facts;
+  return metadata;
 }
 
 StatusOr<RunHistory> HistoryOfFolder(const std::filesystem::path& folder) {
   RunFollower follower;
-  TRIBUTARY_ASSIGN_OR_RETURN(const RunFolderFacts facts, ReadRunFolder(folder, follower));
+  TRIBUTARY_ASSIGN_OR_RETURN(const RunFolderMetadata metadata, ReadRunFolder(folder, follower));
   if (!follower.started()) return Corrupt("the log of " + folder.string() + " has no run in it");
-  follower.set_groups(facts.groups);
+  follower.set_groups(metadata.groups);
   RunHistory history;
   history.run = follower.run();
-  history.run.name = facts.name;
-  history.run.folder = facts.folder;
-  history.run.simulated = facts.simulated;
-  history.run.started = facts.started;
+  history.run.name = metadata.name;
+  history.run.folder = metadata.folder;
+  history.run.simulated = metadata.simulated;
+  history.run.started = metadata.started;
   if (history.run.state == RunState::kRunning) {
     history.run.state = RunState::kDied;
   } else {
-    history.run.finished = facts.last_written;
+    history.run.finished = metadata.last_written;
   }
   history.rounds = follower.changes().rounds;
   history.evaluations = follower.changes().evaluations;
-  history.devices = follower.devices();
+  for (std::size_t i = 0; i < follower.device_count(); ++i) history.devices.push_back(follower.device(i));
   return history;
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline store

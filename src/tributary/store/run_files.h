@@ -8,10 +8,10 @@
 #include "tributary/store/run_record.h"
 #include "tributary/telemetry/sink.h"
 
-namespace tributary {
+namespace tributary::inline store {
 
 // What a run's folder says beside its events. Files in it may be missing or anything.
-struct RunFolderFacts {
+struct RunFolderMetadata {
   std::string name;                 // The folder's.
   std::string folder;               // Absolute.
   std::string experiment;           // The text of experiment.toml; empty where there is none.
@@ -23,9 +23,9 @@ struct RunFolderFacts {
 
 // Hands the events of the run in `folder` to `sink`. A last line that is cut off, as a killed process leaves it, does not
 // count. NotFound, saying what is missing, where it is no run's folder.
-StatusOr<RunFolderFacts> ReadRunFolder(const std::filesystem::path& folder, EventSink& sink);
+StatusOr<RunFolderMetadata> ReadRunFolder(const std::filesystem::path& folder, EventSink& sink);
 
 // The whole run in a folder.
 StatusOr<RunHistory> HistoryOfFolder(const std::filesystem::path& folder);
 
-}  // namespace tributary
+}  // namespace tributary::inline store

@@ -7,7 +7,7 @@
 #include "tributary/store/testing_runs.h"
 #include "tributary/telemetry/event_json.h"
 
-namespace tributary {
+namespace tributary::inline store {
 namespace {
 
 using namespace std::chrono_literals;
@@ -67,4 +67,4 @@ TEST(HistoryOfFolder, AnyOtherFileMayBeAnything) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline store

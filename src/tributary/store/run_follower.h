@@ -6,10 +6,9 @@
 #include <vector>
 
 #include "tributary/store/run_record.h"
-#include "tributary/telemetry/round_tally.h"
-#include "tributary/telemetry/sink.h"
+#include "tributary/telemetry/run_totals.h"
 
-namespace tributary {
+namespace tributary::inline store {
 
 // Adds up a run from its events, and keeps what has come since somebody last took it: what a store writes. Events may come
 // from a log that anybody could have written: whatever they say, memory stays in proportion to their number and to
@@ -33,7 +32,7 @@ class RunFollower : public EventSink {
     std::vector<RoundRecord> rounds;
     std::vector<EvaluationRecord> evaluations;
     std::vector<NoteRecord> notes;
-    std::set<std::size_t> devices;  // Places in devices() that changed.
+    std::set<std::size_t> devices;  // Numbers of those that changed.
     std::deque<DetailedRound> details;
   };
 
@@ -42,10 +41,12 @@ class RunFollower : public EventSink {
 
   void Write(const Event& event) override;
 
-  bool started() const { return started_; }
+  bool started() const { return totals_.run.has_value(); }
   const RunRecord& run() const { return run_; }
   RunRecord& run() { return run_; }
-  const std::vector<DeviceRecord>& devices() const { return devices_; }
+  // Of those before the last that was heard of.
+  std::size_t device_count() const { return totals_.devices.size(); }
+  DeviceRecord device(std::size_t number) const;
   // What has come since ClearChanges, which whoever has taken it calls.
   const Changes& changes() const { return changes_; }
   void ClearChanges();
@@ -64,15 +65,12 @@ class RunFollower : public EventSink {
   void On(TimePoint time, const Note& note);
 
   std::vector<std::string> groups_;
-  bool started_ = false;
+  RunTotals totals_{kMostDevices};
   RunRecord run_;
-  std::vector<DeviceRecord> devices_;
   Changes changes_;
-  RoundTally tally_;
   std::vector<DeviceFinished> round_;  // Of the round that runs.
   std::size_t detailed_ = 0;           // Devices in changes_.details.
   std::size_t notes_ = 0;
-  bool central_ = false;  // Whether there is a test set.
 };
 
-}  // namespace tributary
+}  // namespace tributary::inline store

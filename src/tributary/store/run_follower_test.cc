@@ -4,7 +4,7 @@
 
 #include "tributary/store/testing_runs.h"
 
-namespace tributary {
+namespace tributary::inline store {
 namespace {
 
 using namespace std::chrono_literals;
@@ -23,14 +23,14 @@ TEST(RunFollower, AddsUpARun) {
   EXPECT_EQ(run.down, Bytes{1200});
   EXPECT_EQ(run.up, Bytes{120});
   EXPECT_DOUBLE_EQ(run.waiting_share().value(), 0.1);  // 3 of 30 seconds
-  ASSERT_EQ(follower.devices().size(), 3U);
-  const DeviceRecord& late = follower.devices()[1];
+  ASSERT_EQ(follower.device_count(), 3U);
+  const DeviceRecord late = follower.device(1);
   EXPECT_EQ(late.group, "fast");
   EXPECT_EQ(late.missed, 4U);
   EXPECT_EQ(late.reason, "slow");
-  EXPECT_EQ(late.transfer, 8s);
-  EXPECT_EQ(late.waiting, 4s);
-  EXPECT_EQ(late.last_round, RoundId{4});
+  EXPECT_EQ(late.transfer(), 8s);
+  EXPECT_EQ(late.wait, 4s);
+  EXPECT_EQ(late.round, RoundId{4});
   EXPECT_EQ(follower.changes().rounds.size(), 4U);
   EXPECT_EQ(follower.changes().evaluations.back().down, Bytes{1200});
   EXPECT_EQ(follower.changes().details.size(), 4U);
@@ -61,7 +61,7 @@ TEST(RunFollower, StartsOverWithARun) {
   WriteAll(follower, TestRun(2, 1, /*finished=*/false));
   EXPECT_EQ(follower.run().state, RunState::kRunning);
   EXPECT_EQ(follower.run().rounds, 2U);
-  EXPECT_EQ(follower.devices().size(), 1U);
+  EXPECT_EQ(follower.device_count(), 1U);
   EXPECT_TRUE(follower.changes().restarted);
   EXPECT_EQ(follower.changes().rounds.size(), 2U);
 }
@@ -84,18 +84,18 @@ TEST(RunFollower, HostileEventsTakeNoMemoryAndOverflowNothing) {
   for (int i = 0; i < 3; ++i) {
     follower.Write(
         {TimePoint::min(), DeviceFinished{.device = {~std::uint64_t{0}}, .wait = Duration::max()}});
-    follower.Write({TimePoint::min(),
-                    DeviceFinished{.device = {5}, .compute = Duration::max(), .bytes_up = {INT64_MAX}}});
+    follower.Write(
+        {TimePoint::min(), DeviceFinished{.device = {5}, .compute = Duration::max(), .up = {INT64_MAX}}});
     follower.Write(
         {TimePoint::min(),
          RoundFinished{.round = {~std::uint64_t{0}}, .duration = Duration::max(), .bytes_up = {INT64_MAX}}});
   }
   for (std::size_t i = 0; i < 2 * RunFollower::kMostNotes; ++i) follower.Write({0s, Note{"n"}});
   EXPECT_EQ(follower.changes().notes.size(), RunFollower::kMostNotes);
-  EXPECT_EQ(follower.devices().size(), 6U);
-  EXPECT_EQ(follower.devices()[5].compute, Duration::max());
+  EXPECT_EQ(follower.device_count(), 6U);
+  EXPECT_EQ(follower.device(5).compute, Duration::max());
   EXPECT_EQ(follower.run().up, Bytes{INT64_MAX});
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline store

@@ -10,11 +10,12 @@
 #include "tributary/store/database.h"
 #include "tributary/store/device_detail.h"
 #include "tributary/store/process_identity.h"
+#include "tributary/store/run_files.h"
 #include "tributary/store/run_follower.h"
 #include "tributary/store/run_writer.h"
 #include "tributary/store/schema.h"
 
-namespace tributary {
+namespace tributary::inline store {
 namespace {
 
 constexpr std::size_t kMostRows = 2'000'000;
@@ -114,32 +115,29 @@ RoundRecord RoundOf(const Statement& row) {
   return round;
 }
 
+// The columns of kDeviceColumns, then the totals. A total of two parts is whole in the first.
 DeviceRecord DeviceOf(const Statement& row) {
   DeviceRecord device;
-  device.device = {row.Count(0)};
-  device.group = row.Text(1, kLongest);
-  device.applied = row.Count(2);
-  device.missed = row.Count(3);
-  device.last_round = {row.Count(4)};
-  device.last_outcome =
-      static_cast<Outcome>(std::min(row.Count(5), static_cast<std::uint64_t>(Outcome::kCrashed)));
-  device.reason = row.Text(6, kLongest);
-  device.compute = DurationOf(row, 7);
-  device.transfer = DurationOf(row, 8);
-  device.hidden = DurationOf(row, 9);
-  device.waiting = DurationOf(row, 10);
-  device.down = BytesOf(row, 11);
-  device.up = BytesOf(row, 12);
-  device.kept = row.Real(13);
-  device.stream_rate = row.Real(14);
-  device.buffered = row.Count(15);
-  device.dropped = row.Count(16);
+  device.device = {row.Count(1)};
+  device.group = row.Text(2, kLongest);
+  device.applied = row.Count(3);
+  device.missed = row.Count(4);
+  device.round = {row.Count(5)};
+  device.outcome = static_cast<Outcome>(std::min<std::uint64_t>(row.Count(6), kOutcomeNames.size() - 1));
+  device.reason = row.Text(7, kLongest);
+  device.trained_share = row.Real(8);
+  device.stream_rate = row.Real(9);
+  device.buffered = row.Count(10);
+  device.dropped = row.Count(11);
+  int column = kDeviceColumnCount;
+  for (const DeviceTime& time : kDeviceTimes) device.*time.part = DurationOf(row, column++);
+  for (const DeviceBytes& bytes : kDeviceBytes) device.*bytes.part = BytesOf(row, column++);
   return device;
 }
 
 // The evaluations of one place as the points that show their form.
-std::vector<EvaluationRecord> Thinned(const std::vector<EvaluationRecord>& all, EvaluatedWhere where,
-                                      std::size_t points) {
+std::vector<EvaluationRecord> Downsampled(const std::vector<EvaluationRecord>& all, EvaluatedWhere where,
+                                          std::size_t points) {
   std::vector<const EvaluationRecord*> here;
   std::vector<double> times, accuracies;
   for (const EvaluationRecord& record : all) {
@@ -148,9 +146,9 @@ std::vector<EvaluationRecord> Thinned(const std::vector<EvaluationRecord>& all, 
     times.push_back(ToSeconds(record.time));
     accuracies.push_back(record.evaluated.accuracy);
   }
-  std::vector<EvaluationRecord> thinned;
-  for (const std::size_t i : LargestTriangles(times, accuracies, points)) thinned.push_back(*here[i]);
-  return thinned;
+  std::vector<EvaluationRecord> downsampled;
+  for (const std::size_t i : LargestTriangles(times, accuracies, points)) downsampled.push_back(*here[i]);
+  return downsampled;
 }
 
 class SqliteRunStore : public RunStore {
@@ -235,8 +233,8 @@ class SqliteRunStore : public RunStore {
                                "FROM evaluations WHERE run = ?1 ORDER BY round, place LIMIT 2000000",
                                run, read));
     const std::size_t most = std::max<std::size_t>(2, points);
-    std::vector<EvaluationRecord> result = Thinned(all, EvaluatedWhere::kCentral, most);
-    const std::vector<EvaluationRecord> on_devices = Thinned(all, EvaluatedWhere::kDevices, most);
+    std::vector<EvaluationRecord> result = Downsampled(all, EvaluatedWhere::kCentral, most);
+    const std::vector<EvaluationRecord> on_devices = Downsampled(all, EvaluatedWhere::kDevices, most);
     result.insert(result.end(), on_devices.begin(), on_devices.end());
     std::stable_sort(result.begin(), result.end(), [](const EvaluationRecord& a, const EvaluationRecord& b) {
       return a.evaluated.round < b.evaluated.round;
@@ -245,12 +243,9 @@ class SqliteRunStore : public RunStore {
   }
 
   StatusOr<std::vector<DeviceRecord>> Devices(std::int64_t run) override {
-    return Rows<DeviceRecord>(
-        "SELECT device, group_name, applied, missed, last_round, last_outcome, reason, compute_ns, "
-        "transfer_ns, hidden_ns, "
-        "waiting_ns, bytes_down, bytes_up, kept, stream_rate, buffered, dropped FROM devices WHERE run = ?1 "
-        "ORDER BY device LIMIT 100000",
-        run, DeviceOf);
+    return Rows<DeviceRecord>("SELECT " + std::string(kDeviceColumns) + ", " + DeviceTotalColumns() +
+                                  " FROM devices WHERE run = ?1 ORDER BY device LIMIT 100000",
+                              run, DeviceOf);
   }
 
   StatusOr<std::vector<RoundId>> DetailedRounds(std::int64_t run) override {
@@ -338,6 +333,17 @@ class SqliteRunStore : public RunStore {
   const WallClock wall_clock_;
 };
 
+// Refused before anything is written: who records a run that goes on would find its rows gone.
+Status CheckNotRunning(const std::filesystem::path& path, const std::filesystem::path& folder,
+                       const WallClock& wall_clock) {
+  const auto store = RunStore::Open(path, wall_clock);
+  if (!store.ok()) return store.status().code() == StatusCode::kNotFound ? OkStatus() : store.status();
+  const auto run = (*store)->Find(folder.string());
+  if (!run.ok() || run->state != RunState::kRunning) return OkStatus();
+  return InvalidArgument("the run in " + folder.string() + " goes on, and is recorded as run " +
+                         std::to_string(run->id));
+}
+
 }  // namespace
 
 StatusOr<std::unique_ptr<RunStore>> RunStore::Open(const std::filesystem::path& path, WallClock wall_clock) {
@@ -347,4 +353,25 @@ StatusOr<std::unique_ptr<RunStore>> RunStore::Open(const std::filesystem::path& 
   return std::unique_ptr<RunStore>(new SqliteRunStore(path, std::move(database), std::move(wall_clock)));
 }
 
-}  // namespace tributary
+StatusOr<std::int64_t> ImportRun(const std::filesystem::path& store, const std::filesystem::path& folder,
+                                 WallClock wall_clock) {
+  RunFollower follower;
+  TRIBUTARY_ASSIGN_OR_RETURN(RunFolderMetadata metadata, ReadRunFolder(folder, follower));
+  if (!follower.started()) return Corrupt("the log of " + folder.string() + " has no run in it");
+  TRIBUTARY_RETURN_IF_ERROR(CheckNotRunning(store, metadata.folder, wall_clock));
+  follower.set_groups(std::move(metadata.groups));
+  follower.run().started = metadata.started;
+  if (follower.run().state == RunState::kRunning) follower.run().state = RunState::kDied;
+  follower.run().finished = metadata.last_written;
+  RunWriter::Origin origin{.name = metadata.name,
+                           .folder = metadata.folder,
+                           .toml = std::move(metadata.experiment),
+                           .process = "",
+                           .simulated = metadata.simulated,
+                           .resumed = true};
+  TRIBUTARY_ASSIGN_OR_RETURN(auto writer, RunWriter::Open(store, std::move(origin), std::chrono::seconds(5)));
+  TRIBUTARY_RETURN_IF_ERROR(writer->Write(follower, metadata.last_written, /*devices=*/true));
+  return writer->run();
+}
+
+}  // namespace tributary::inline store

@@ -12,7 +12,7 @@
 #include "tributary/store/downsample.h"
 #include "tributary/store/run_record.h"
 
-namespace tributary {
+namespace tributary::inline store {
 
 // The runs that were recorded in a file (StoreSink, ImportRun), while they go on and afterwards. The file is not trusted:
 // whatever stands in it, answers are bounded and errors say what to do. For one thread at a time; any number of processes
@@ -54,4 +54,4 @@ class RunStore {
 StatusOr<std::int64_t> ImportRun(const std::filesystem::path& store, const std::filesystem::path& folder,
                                  WallClock wall_clock = SystemWallClock());
 
-}  // namespace tributary
+}  // namespace tributary::inline store

@@ -13,7 +13,7 @@
 #include "tributary/store/testing_runs.h"
 #include "tributary/telemetry/event_json.h"
 
-namespace tributary {
+namespace tributary::inline store {
 namespace {
 
 using namespace std::chrono_literals;
@@ -75,9 +75,9 @@ TEST(RunStore, WhatWasRecordedReadsBack) {
   const auto devices = store->Devices(id).value();
   ASSERT_EQ(devices.size(), 3U);
   EXPECT_EQ(devices[1].group, "fast");
-  EXPECT_EQ(devices[1].last_outcome, Outcome::kLate);
+  EXPECT_EQ(devices[1].outcome, Outcome::kLate);
   EXPECT_EQ(devices[1].reason, "slow");
-  EXPECT_EQ(devices[2].waiting, 10s);
+  EXPECT_EQ(devices[2].wait, 10s);
   ASSERT_EQ(store->DetailedRounds(id).value().size(), 5U);
   const auto detail = store->DevicesIn(id, {5}).value();
   ASSERT_EQ(detail.size(), 3U);
@@ -255,4 +255,4 @@ TEST(RunStore, ADamagedFileIsRefusedOrRead) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline store

@@ -5,7 +5,7 @@
 #include "tributary/store/device_detail.h"
 #include "tributary/store/schema.h"
 
-namespace tributary {
+namespace tributary::inline store {
 namespace {
 
 // What hangs on a run, beside its own row.
@@ -196,19 +196,20 @@ Status RunWriter::WriteDetails(const RunFollower::Changes& changes) {
 
 Status RunWriter::WriteDevices(const RunFollower& follower) {
   if (follower.changes().devices.empty()) return OkStatus();
-  TRIBUTARY_ASSIGN_OR_RETURN(
-      Statement insert,
-      database_->Prepare(
-          "INSERT OR REPLACE INTO devices VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"));
-  for (const std::size_t place : follower.changes().devices) {
-    const DeviceRecord& device = follower.devices()[place];
-    TRIBUTARY_RETURN_IF_ERROR(
-        insert
-            .Bind(run_, device.device.value, device.group, device.applied, device.missed,
-                  device.last_round.value, static_cast<int>(device.last_outcome), device.reason,
-                  device.compute, device.transfer, device.hidden, device.waiting, device.down, device.up,
-                  device.kept, device.stream_rate, device.buffered, device.dropped)
-            .Run());
+  std::string sql = "INSERT OR REPLACE INTO devices (" + std::string(kDeviceColumns) + ", " +
+                    DeviceTotalColumns() + ") VALUES (?";
+  for (std::size_t i = 1; i < kDeviceColumnCount + kDeviceTimes.size() + kDeviceBytes.size(); ++i)
+    sql += ", ?";
+  TRIBUTARY_ASSIGN_OR_RETURN(Statement insert, database_->Prepare(sql + ")"));
+  for (const std::size_t number : follower.changes().devices) {
+    const DeviceRecord device = follower.device(number);
+    insert.Bind(run_, device.device.value, device.group, device.applied, device.missed, device.round.value,
+                static_cast<int>(device.outcome), device.reason, device.trained_share, device.stream_rate,
+                device.buffered, device.dropped);
+    int parameter = kDeviceColumnCount;
+    for (const DeviceTime& time : kDeviceTimes) insert.BindAt(++parameter, time.Of(device));
+    for (const DeviceBytes& bytes : kDeviceBytes) insert.BindAt(++parameter, device.*bytes.part);
+    TRIBUTARY_RETURN_IF_ERROR(insert.Run());
   }
   return OkStatus();
 }
@@ -219,4 +220,4 @@ Status RunWriter::Beat(WallTime now) {
   return update.Bind(ToMilliseconds(now), run_).Run();
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline store

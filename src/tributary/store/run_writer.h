@@ -10,7 +10,7 @@
 #include "tributary/store/database.h"
 #include "tributary/store/run_follower.h"
 
-namespace tributary {
+namespace tributary::inline store {
 
 // Writes what a RunFollower has into a store, a transaction at a time: all of it or, on a failure, nothing.
 class RunWriter {
@@ -63,4 +63,4 @@ std::int64_t ToMilliseconds(WallTime time);
 // Everything about one run.
 Status DeleteRun(Database& database, std::int64_t run);
 
-}  // namespace tributary
+}  // namespace tributary::inline store

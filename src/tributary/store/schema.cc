@@ -1,10 +1,13 @@
 #include "tributary/store/schema.h"
 
-namespace tributary {
+#include <vector>
+
+namespace tributary::inline store {
 namespace {
 
 constexpr std::int64_t kApplicationId = 0x54726962;  // "Trib"
 
+// All but `devices`.
 constexpr const char* kTables = R"(
 CREATE TABLE runs (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -75,27 +78,6 @@ CREATE TABLE evaluations (
   bytes_up INTEGER NOT NULL,
   PRIMARY KEY (run, round, place)
 ) STRICT, WITHOUT ROWID;
-CREATE TABLE devices (
-  run INTEGER NOT NULL,
-  device INTEGER NOT NULL,
-  group_name TEXT NOT NULL,
-  applied INTEGER NOT NULL,
-  missed INTEGER NOT NULL,
-  last_round INTEGER NOT NULL,
-  last_outcome INTEGER NOT NULL,
-  reason TEXT NOT NULL,
-  compute_ns INTEGER NOT NULL,
-  transfer_ns INTEGER NOT NULL,
-  hidden_ns INTEGER NOT NULL,
-  waiting_ns INTEGER NOT NULL,
-  bytes_down INTEGER NOT NULL,
-  bytes_up INTEGER NOT NULL,
-  kept ANY,
-  stream_rate ANY,
-  buffered INTEGER NOT NULL,
-  dropped INTEGER NOT NULL,
-  PRIMARY KEY (run, device)
-) STRICT, WITHOUT ROWID;
 CREATE TABLE recent_rounds (
   run INTEGER NOT NULL,
   slot INTEGER NOT NULL,
@@ -111,6 +93,43 @@ CREATE TABLE notes (
   PRIMARY KEY (run, number)
 ) STRICT, WITHOUT ROWID;
 )";
+
+struct TotalColumn {
+  std::string name;
+  int since;
+};
+std::vector<TotalColumn> TotalColumns() {
+  std::vector<TotalColumn> columns;
+  for (const DeviceTime& time : kDeviceTimes) columns.push_back({std::string(time.name) + "_ns", time.since});
+  for (const DeviceBytes& bytes : kDeviceBytes) columns.push_back({"bytes_" + std::string(bytes.name), 1});
+  return columns;
+}
+
+std::string DevicesTable(std::int64_t version) {
+  std::string totals;
+  for (const TotalColumn& column : TotalColumns()) {
+    if (column.since <= version) totals += "  " + column.name + " INTEGER NOT NULL,\n";
+  }
+  return R"(CREATE TABLE devices (
+  run INTEGER NOT NULL,
+  device INTEGER NOT NULL,
+  group_name TEXT NOT NULL,
+  applied INTEGER NOT NULL,
+  missed INTEGER NOT NULL,
+  last_round INTEGER NOT NULL,
+  last_outcome INTEGER NOT NULL,
+  reason TEXT NOT NULL,
+)" + totals +
+         R"(  kept ANY,
+  stream_rate ANY,
+  buffered INTEGER NOT NULL,
+  dropped INTEGER NOT NULL,
+  PRIMARY KEY (run, device)
+) STRICT, WITHOUT ROWID;
+)";
+}
+
+std::string SetVersion() { return "PRAGMA user_version = " + std::to_string(kSchemaVersion) + ";"; }
 
 // Every table, index, view and trigger of a file as text, in the order of their names.
 StatusOr<std::string> TextOfSchema(Database& database) {
@@ -129,31 +148,48 @@ StatusOr<std::string> TextOfSchema(Database& database) {
   }
 }
 
-StatusOr<std::string> OurSchema() {
+StatusOr<std::string> OurSchema(std::int64_t version) {
   TRIBUTARY_ASSIGN_OR_RETURN(auto empty, Database::Open(":memory:", Database::Access::kCreate, {}));
-  TRIBUTARY_RETURN_IF_ERROR(empty->Execute(kTables));
+  TRIBUTARY_RETURN_IF_ERROR(empty->Execute((kTables + DevicesTable(version)).c_str()));
   return TextOfSchema(*empty);
 }
 
-// One that somebody else makes at this moment is waited for.
-Status CreateSchema(Database& database) {
+// Makes a change, all of it or nothing, if the answer to this question is still that when nobody else writes.
+Status ChangeIf(Database& database, const char* question, std::int64_t answer, const std::string& change) {
   TRIBUTARY_RETURN_IF_ERROR(database.Execute("BEGIN IMMEDIATE"));
-  auto made = database.Ask("SELECT count(*) FROM sqlite_schema");
-  Status status = made.ok() ? OkStatus() : std::move(made).status();
-  if (status.ok() && *made == 0) {
-    status = database.Execute(kTables);
-    if (status.ok()) {
-      status = database.Execute(("PRAGMA application_id = " + std::to_string(kApplicationId) +
-                                 "; PRAGMA user_version = " + std::to_string(kSchemaVersion) + ";")
-                                    .c_str());
-    }
-  }
+  auto found = database.Ask(question);
+  Status status = found.ok() ? OkStatus() : std::move(found).status();
+  if (status.ok() && *found == answer) status = database.Execute(change.c_str());
   if (status.ok()) status = database.Execute("COMMIT");
   if (!status.ok()) (void)database.Execute("ROLLBACK");
   return status;
 }
 
+Status CreateSchema(Database& database) {
+  return ChangeIf(database, "SELECT count(*) FROM sqlite_schema", 0,
+                  kTables + DevicesTable(kSchemaVersion) +
+                      "PRAGMA application_id = " + std::to_string(kApplicationId) + ";" + SetVersion());
+}
+
+// Makes `devices` anew with the columns of this version; what was not measured yet is 0.
+Status UpgradeSchema(Database& database, std::int64_t version) {
+  const std::string others = kDeviceColumns;
+  std::string totals;
+  for (const TotalColumn& column : TotalColumns())
+    totals += ", " + (column.since <= version ? column.name : "0");
+  return ChangeIf(database, "PRAGMA user_version", version,
+                  "ALTER TABLE devices RENAME TO earlier_devices;" + DevicesTable(kSchemaVersion) +
+                      "INSERT INTO devices (" + others + ", " + DeviceTotalColumns() + ") SELECT " + others +
+                      totals + " FROM earlier_devices; DROP TABLE earlier_devices;" + SetVersion());
+}
+
 }  // namespace
+
+std::string DeviceTotalColumns() {
+  std::string columns;
+  for (const TotalColumn& column : TotalColumns()) columns += (columns.empty() ? "" : ", ") + column.name;
+  return columns;
+}
 
 Status CheckSchema(Database& database, const std::filesystem::path& path) {
   TRIBUTARY_ASSIGN_OR_RETURN(const std::int64_t entries, database.Ask("SELECT count(*) FROM sqlite_schema"));
@@ -170,15 +206,18 @@ Status CheckSchema(Database& database, const std::filesystem::path& path) {
                            ", and this program knows versions up to " + std::to_string(kSchemaVersion) +
                            "; use the newer program that wrote it, or name another with --store");
   }
-  TRIBUTARY_ASSIGN_OR_RETURN(const std::string ours, OurSchema());
+  TRIBUTARY_ASSIGN_OR_RETURN(const std::string ours, OurSchema(version));
   TRIBUTARY_ASSIGN_OR_RETURN(const std::string theirs, TextOfSchema(database));
-  if (version != kSchemaVersion || theirs != ours) {
+  if (version < 1 || theirs != ours) {
     return Corrupt(
         "the run store " + path.string() +
         " has other tables than it should; move it away, and take the run folders in again with 'tributary"
         " runs import'");
   }
-  return OkStatus();
+  if (version == kSchemaVersion) return OkStatus();
+  return UpgradeSchema(database, version)
+      .WithContext("the run store " + path.string() +
+                   " is of an earlier version, and cannot be brought to this one");
 }
 
 Status PrepareSchema(Database& database, const std::filesystem::path& path) {
@@ -192,4 +231,4 @@ Status PrepareSchema(Database& database, const std::filesystem::path& path) {
   return CheckSchema(database, path);
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline store

@@ -1,16 +1,15 @@
 #include "tributary/store/store_sink.h"
 
 #include <atomic>
-#include <condition_variable>
-#include <mutex>
 #include <optional>
 #include <thread>
 
 #include "tributary/base/clock.h"
+#include "tributary/base/mutex.h"
 #include "tributary/store/process_identity.h"
 #include "tributary/store/run_writer.h"
 
-namespace tributary {
+namespace tributary::inline store {
 namespace {
 
 using namespace std::chrono_literals;
@@ -38,7 +37,7 @@ class SqliteStoreSink : public StoreSink {
     const bool of_device = std::holds_alternative<DeviceFinished>(event.what);
     bool wake = false;
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       if (waiting_.size() >= (of_device ? kMostWaiting : 2 * kMostWaiting)) {
         ++missed_;
         return;
@@ -47,11 +46,11 @@ class SqliteStoreSink : public StoreSink {
       // Half full: it is taken before its time.
       wake = waiting_.size() == kMostWaiting / 2;
     }
-    if (wake) wake_.notify_one();
+    if (wake) wake_.NotifyOne();
   }
 
   void NameGroups(std::vector<std::string> groups) override {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     groups_ = std::move(groups);
   }
 
@@ -60,10 +59,10 @@ class SqliteStoreSink : public StoreSink {
   Status Close() override {
     if (thread_.joinable()) {
       {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         stop_ = true;
       }
-      wake_.notify_one();
+      wake_.NotifyOne();
       thread_.join();
     }
     return status_;
@@ -76,8 +75,10 @@ class SqliteStoreSink : public StoreSink {
     while (!last) {
       std::uint64_t missed = 0;
       {
-        std::unique_lock lock(mutex_);
-        wake_.wait_for(lock, kBatch, [&] { return stop_ || waiting_.size() >= kMostWaiting / 2; });
+        MutexLock lock(mutex_);
+        const WaitDeadline deadline = DeadlineIn(kBatch);
+        while (!stop_ && waiting_.size() < kMostWaiting / 2 && wake_.WaitUntil(lock, deadline)) {
+        }
         last = stop_;
         std::swap(taken, waiting_);
         missed = std::exchange(missed_, 0);
@@ -135,13 +136,12 @@ class SqliteStoreSink : public StoreSink {
 
   std::atomic<bool> quiet_ = false;
   std::atomic<std::int64_t> run_ = 0;
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  // Guarded by mutex_.
-  std::vector<Event> waiting_;
-  std::uint64_t missed_ = 0;
-  std::optional<std::vector<std::string>> groups_;
-  bool stop_ = false;
+  Mutex mutex_;
+  Condition wake_;
+  std::vector<Event> waiting_ TRIBUTARY_GUARDED_BY(mutex_);
+  std::uint64_t missed_ TRIBUTARY_GUARDED_BY(mutex_) = 0;
+  std::optional<std::vector<std::string>> groups_ TRIBUTARY_GUARDED_BY(mutex_);
+  bool stop_ TRIBUTARY_GUARDED_BY(mutex_) = false;
 
   std::thread thread_;
 };
@@ -166,4 +166,4 @@ StatusOr<std::unique_ptr<StoreSink>> StoreSink::Create(StoreSinkOptions options)
   return std::unique_ptr<StoreSink>(new SqliteStoreSink(std::move(options), std::move(writer)));
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline store

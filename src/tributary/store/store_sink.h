@@ -9,7 +9,7 @@
 #include "tributary/base/wall_clock.h"
 #include "tributary/telemetry/sink.h"
 
-namespace tributary {
+namespace tributary::inline store {
 
 // Where a run is recorded, and what its events do not say.
 struct StoreSinkOptions {
@@ -52,4 +52,4 @@ class StoreSink : public EventSink {
   virtual Status Close() = 0;
 };
 
-}  // namespace tributary
+}  // namespace tributary::inline store

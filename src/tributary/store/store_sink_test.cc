@@ -9,7 +9,7 @@
 #include "tributary/store/schema.h"
 #include "tributary/store/testing_runs.h"
 
-namespace tributary {
+namespace tributary::inline store {
 namespace {
 
 using namespace std::chrono_literals;
@@ -113,4 +113,4 @@ TEST(StoreSink, RoundsAreKeptWhenDevicesAreTooMany) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline store

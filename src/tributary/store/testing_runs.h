@@ -10,7 +10,7 @@
 #include "tributary/telemetry/event.h"
 #include "tributary/telemetry/sink.h"
 
-namespace tributary {
+namespace tributary::inline store {
 
 // A folder that goes with the test.
 class TestFolder {
@@ -53,8 +53,8 @@ inline std::vector<Event> TestRun(std::uint64_t rounds, std::uint64_t devices, b
                                             .compute = 2s,
                                             .push = 1s,
                                             .wait = Duration(1s) * static_cast<std::int64_t>(device),
-                                            .bytes_down = {100},
-                                            .bytes_up = {10}}});
+                                            .down = {100},
+                                            .up = {10}}});
     }
     const auto count = static_cast<std::int64_t>(devices);
     events.push_back({end, RoundFinished{.round = {round},
@@ -79,4 +79,4 @@ inline void WriteAll(EventSink& sink, const std::vector<Event>& events) {
   for (const Event& event : events) sink.Write(event);
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline store

@@ -4,7 +4,7 @@
 
 #include <bit>
 
-namespace tributary {
+namespace tributary::inline telemetry {
 
 static_assert(std::endian::native == std::endian::little, "digests of floats are over little-endian bytes");
 
@@ -38,4 +38,4 @@ std::string Digest::Hex() const {
   return hex;
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline telemetry

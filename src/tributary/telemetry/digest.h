@@ -6,7 +6,7 @@
 
 #include "tributary/base/file.h"
 
-namespace tributary {
+namespace tributary::inline telemetry {
 
 // 128 bits that stand for everything added so far: two runs that agree in them agreed in every byte. Only the
 // sequence of bytes counts, not how it was divided among the calls. Fast (XXH3, many gigabytes a second), the
@@ -30,4 +30,4 @@ class Digest {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace tributary
+}  // namespace tributary::inline telemetry

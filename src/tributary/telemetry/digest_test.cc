@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace tributary {
+namespace tributary::inline telemetry {
 namespace {
 
 std::string HexOf(std::string_view text) {
@@ -48,4 +48,4 @@ TEST(Digest, OneBitMatters) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline telemetry

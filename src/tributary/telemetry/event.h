@@ -1,15 +1,18 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 
 #include "tributary/base/clock.h"
 #include "tributary/base/ids.h"
 #include "tributary/base/units.h"
+#include "tributary/telemetry/device_round.h"
 
-namespace tributary {
+namespace tributary::inline telemetry {
 
 // Everything that happens in a run, as plain values: what the simulator, real coordinators, live views, logs,
 // reports and tests have in common. A run is
@@ -39,50 +42,8 @@ struct RoundStarted {
   friend bool operator==(const RoundStarted&, const RoundStarted&) = default;
 };
 
-enum class Outcome {
-  kApplied,  // Its contribution is in the result.
-  kLate,     // It came after the deadline or the quorum.
-  kLost,     // It never came: gone, or its messages were.
-  kRefused,  // It came and was not acceptable.
-  kCrashed,  // The device failed and said so, or its connection broke in the middle.
-};
-
-struct DeviceFinished {
-  RoundId round;
-  DeviceId device;
-  Outcome outcome = Outcome::kApplied;
-  std::string reason;  // Why it was not applied, for a person. May come from the device: any bytes.
-  std::uint64_t samples = 0;
-  std::optional<double> loss;
-  // Where its time went. They need not add up to the round: transfers hide behind computation.
-  Duration pull{0};
-  Duration compute{0};
-  Duration push{0};
-  Duration wait{0};
-  Duration hidden{0};               // Of its transfers behind computation.
-  Duration hideable{0};             // What could be hidden at most.
-  std::optional<Duration> planned;  // How long its part should have taken, where there was a plan.
-  Bytes bytes_down;
-  Bytes bytes_up;
-  // Of a device whose samples arrive over time: the rate as measured, what has arrived and is not used yet, for how long
-  // the first of it; what was dropped unused, never came or was no sample since the device was started; and the positions
-  // of the stream that its update was learnt from.
-  std::optional<double> stream_rate;
-  std::uint64_t buffered = 0;
-  Duration oldest{0};
-  std::uint64_t dropped = 0;
-  std::uint64_t missing = 0;
-  std::uint64_t undecodable = 0;
-  std::optional<std::uint64_t> stream_first;
-  std::optional<std::uint64_t> stream_last;
-  // Of a device that chooses how much of the network it trains: the share of its multiply-accumulates.
-  std::optional<double> kept;
-  // Of a device that averages its model with others': with how many it did, and what of the bytes went by way of the
-  // coordinator.
-  std::optional<std::uint64_t> met;
-  Bytes bytes_relayed;
-  friend bool operator==(const DeviceFinished&, const DeviceFinished&) = default;
-};
+// How many participants had each outcome.
+using OutcomeCounts = std::array<std::uint64_t, kOutcomeNames.size()>;
 
 struct RoundFinished {
   RoundId round;
@@ -100,6 +61,8 @@ struct RoundFinished {
   Bytes bytes_down;
   Bytes bytes_up;
   Bytes bytes_injected;  // Of both: samples that devices share.
+
+  OutcomeCounts outcomes() const { return {applied, late, lost, refused, crashed}; }
   friend bool operator==(const RoundFinished&, const RoundFinished&) = default;
 };
 
@@ -107,6 +70,10 @@ enum class EvaluatedWhere {
   kCentral,  // On the coordinator's test set.
   kDevices,  // On what the devices hold out, weighted by samples.
 };
+inline constexpr std::array<std::string_view, 2> kWhereNames = {"central", "devices"};
+constexpr std::string_view NameOf(EvaluatedWhere where) {
+  return kWhereNames[static_cast<std::size_t>(where)];
+}
 
 struct Evaluated {
   RoundId round;
@@ -123,6 +90,8 @@ enum class RunEnd {
   kTarget,       // The target accuracy was reached.
   kInterrupted,  // Somebody stopped it.
 };
+inline constexpr std::array<std::string_view, 4> kRunEndNames = {"rounds", "time", "target", "interrupted"};
+constexpr std::string_view NameOf(RunEnd end) { return kRunEndNames[static_cast<std::size_t>(end)]; }
 
 struct RunFinished {
   std::uint64_t rounds = 0;
@@ -143,4 +112,4 @@ struct Event {
   friend bool operator==(const Event&, const Event&) = default;
 };
 
-}  // namespace tributary
+}  // namespace tributary::inline telemetry

@@ -9,7 +9,7 @@
 #include <span>
 #include <utility>
 
-namespace tributary {
+namespace tributary::inline telemetry {
 namespace {
 
 using Json = nlohmann::json;
@@ -40,32 +40,8 @@ void Fields(E& event, Visit& visit) {
 
 template <Is<DeviceFinished> E, typename Visit>
 void Fields(E& event, Visit& visit) {
-  visit("round", event.round);
-  visit("device", event.device);
-  visit("outcome", event.outcome);
-  visit("reason", event.reason);
-  visit("samples", event.samples);
-  visit("loss", event.loss);
-  visit("pull_ns", event.pull);
-  visit("compute_ns", event.compute);
-  visit("push_ns", event.push);
-  visit("wait_ns", event.wait);
-  visit("hidden_ns", event.hidden);
-  visit("hideable_ns", event.hideable);
-  visit("planned_ns", event.planned);
-  visit("bytes_down", event.bytes_down);
-  visit("bytes_up", event.bytes_up);
-  visit("stream_rate", event.stream_rate);
-  visit("buffered", event.buffered);
-  visit("oldest_ns", event.oldest);
-  visit("dropped", event.dropped);
-  visit("missing", event.missing);
-  visit("undecodable", event.undecodable);
-  visit("stream_first", event.stream_first);
-  visit("stream_last", event.stream_last);
-  visit("kept", event.kept);
-  visit("met", event.met);
-  visit("bytes_relayed", event.bytes_relayed);
+  VisitDeviceFigures(
+      [&](const DeviceFigure& figure, auto member) { visit(figure.key, event.*member, figure.added); });
 }
 
 template <Is<RoundFinished> E, typename Visit>
@@ -112,12 +88,9 @@ using What = decltype(Event::what);
 constexpr std::array<std::string_view, std::variant_size_v<What>> kTypes = {
     "run-started", "round-started", "device-finished", "round-finished", "evaluated", "run-finished", "note"};
 
-constexpr std::array<std::string_view, 5> kOutcomes = {"applied", "late", "lost", "refused", "crashed"};
-constexpr std::array<std::string_view, 2> kWheres = {"central", "devices"};
-constexpr std::array<std::string_view, 4> kEnds = {"rounds", "time", "target", "interrupted"};
-constexpr std::span<const std::string_view> NamesOf(Outcome) { return kOutcomes; }
-constexpr std::span<const std::string_view> NamesOf(EvaluatedWhere) { return kWheres; }
-constexpr std::span<const std::string_view> NamesOf(RunEnd) { return kEnds; }
+constexpr std::span<const std::string_view> NamesOf(Outcome) { return kOutcomeNames; }
+constexpr std::span<const std::string_view> NamesOf(EvaluatedWhere) { return kWhereNames; }
+constexpr std::span<const std::string_view> NamesOf(RunEnd) { return kRunEndNames; }
 
 std::string Joined(std::span<const std::string_view> names) {
   std::string joined;
@@ -131,7 +104,7 @@ std::string Joined(std::span<const std::string_view> names) {
 class Writer {
  public:
   template <typename T>
-  void operator()(std::string_view key, const T& value) {
+  void operator()(std::string_view key, const T& value, bool /*may_lack*/ = false) {
     text_ += text_.empty() ? "{\"" : ",\"";
     text_ += key;
     text_ += "\":";
@@ -168,7 +141,7 @@ class Writer {
   void Put(Bytes bytes) { Put(bytes.value); }
   template <typename T>
   requires std::is_enum_v<T>
-  void Put(T value) { Put(NamesOf(value)[static_cast<std::size_t>(value)]); }
+  void Put(T value) { Put(NameOf(value)); }
 
   template <typename T>
   void PutNumber(T value) {
@@ -195,10 +168,11 @@ class Reader {
   explicit Reader(const Json& object) : object_(object) {}
 
   template <typename T>
-  void operator()(std::string_view key, T& value) {
+  void operator()(std::string_view key, T& value, bool may_lack = false) {
     if (!status_.ok()) return;
     const auto found = object_.find(key);
     if (found == object_.end()) {
+      if (may_lack) return;
       status_ = Corrupt("the key '" + std::string(key) + "' is missing");
     } else if (const std::string_view wanted = Get(*found, value); !wanted.empty()) {
       status_ = Corrupt("the key '" + std::string(key) + "' must be " + std::string(wanted) + ", found " +
@@ -329,4 +303,4 @@ StatusOr<std::vector<Event>> EventsFromJsonLines(std::string_view text) {
   return events;
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline telemetry

@@ -7,7 +7,7 @@
 #include "tributary/base/status.h"
 #include "tributary/telemetry/event.h"
 
-namespace tributary {
+namespace tributary::inline telemetry {
 
 // One event as one line of JSON, without its end:
 //
@@ -25,4 +25,4 @@ StatusOr<Event> EventFromJson(std::string_view line);
 // A whole log: one event per line, each line ended. Errors name the line, from 1.
 StatusOr<std::vector<Event>> EventsFromJsonLines(std::string_view text);
 
-}  // namespace tributary
+}  // namespace tributary::inline telemetry

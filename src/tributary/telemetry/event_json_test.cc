@@ -9,7 +9,7 @@
 
 #include "tributary/base/rng.h"
 
-namespace tributary {
+namespace tributary::inline telemetry {
 namespace {
 
 using namespace std::chrono_literals;
@@ -91,9 +91,9 @@ Event RandomEvent(Rng& rng) {
       if (rng.Below(2) == 0) std::get<DeviceFinished>(event.what).planned = Time(rng);
       if (rng.Below(2) == 0) std::get<DeviceFinished>(event.what).stream_first = Count(rng);
       if (rng.Below(2) == 0) std::get<DeviceFinished>(event.what).stream_last = Count(rng);
-      std::get<DeviceFinished>(event.what).kept = PerhapsNumber(rng);
+      std::get<DeviceFinished>(event.what).trained_share = PerhapsNumber(rng);
       if (rng.Below(2) == 0) std::get<DeviceFinished>(event.what).met = Count(rng);
-      std::get<DeviceFinished>(event.what).bytes_relayed = {Signed(rng)};
+      std::get<DeviceFinished>(event.what).relayed = {Signed(rng)};
       break;
     case 3: {
       RoundFinished finished{round,         Time(rng),    Count(rng),         Count(rng),
@@ -248,4 +248,4 @@ TEST(EventJson, ReadsWholeLogsAndNamesTheBadLine) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline telemetry

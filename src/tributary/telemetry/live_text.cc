@@ -8,7 +8,7 @@
 #include "tributary/base/units.h"
 #include "tributary/telemetry/printing.h"
 
-namespace tributary {
+namespace tributary::inline telemetry {
 namespace {
 
 constexpr std::uint64_t kMostLines = 200;
@@ -22,22 +22,6 @@ std::string Percent(double share) { return fmt::format("{:.1f} %", 100 * share);
 std::string AccuracyOf(const Evaluated& evaluated) {
   return fmt::format("accuracy {}{}", Percent(evaluated.accuracy),
                      evaluated.where == EvaluatedWhere::kDevices ? " on devices" : "");
-}
-
-std::string_view OutcomeName(Outcome outcome) {
-  switch (outcome) {
-    case Outcome::kApplied:
-      return "applied";
-    case Outcome::kLate:
-      return "late";
-    case Outcome::kLost:
-      return "lost";
-    case Outcome::kRefused:
-      return "refused";
-    case Outcome::kCrashed:
-      return "crashed";
-  }
-  return "unknown";
 }
 
 }  // namespace
@@ -60,7 +44,7 @@ std::string FormatRound(const RoundSummary& round) {
                                                                     {finished.refused, Outcome::kRefused},
                                                                     {finished.crashed, Outcome::kCrashed}}};
   for (const auto& [count, outcome] : others) {
-    if (count > 0) line += fmt::format(", {} {}", count, OutcomeName(outcome));
+    if (count > 0) line += fmt::format(", {} {}", count, NameOf(outcome));
   }
   if (finished.train_loss) line += fmt::format("  loss {:.4g}", *finished.train_loss);
   for (const auto& evaluated : {round.central, round.devices}) {
@@ -99,8 +83,8 @@ std::string FormatRunFinished(const RunFinished& run, TimePoint time) {
 }
 
 std::string FormatDevice(const DeviceFinished& device) {
-  std::string line = fmt::format("round {}: device {} {}", device.round.value, device.device.value,
-                                 OutcomeName(device.outcome));
+  std::string line =
+      fmt::format("round {}: device {} {}", device.round.value, device.device.value, NameOf(device.outcome));
   if (!device.reason.empty()) line += ": " + device.reason;
   return Printable(std::move(line));
 }
@@ -125,4 +109,4 @@ bool IsShown(std::uint64_t round, std::uint64_t rounds) {
   return round % step == 0;
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline telemetry

@@ -7,7 +7,7 @@
 #include "tributary/base/clock.h"
 #include "tributary/telemetry/event.h"
 
-namespace tributary {
+namespace tributary::inline telemetry {
 
 // What a live view says, as functions of events alone. None of the texts ends its line or holds a control
 // character.
@@ -52,4 +52,4 @@ std::string FormatLive(const LiveState& state);
 // tenfold.
 bool IsShown(std::uint64_t round, std::uint64_t rounds);
 
-}  // namespace tributary
+}  // namespace tributary::inline telemetry

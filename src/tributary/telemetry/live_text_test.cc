@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace tributary {
+namespace tributary::inline telemetry {
 namespace {
 
 using namespace std::chrono_literals;
@@ -93,4 +93,4 @@ TEST(IsShown, EveryRoundOfAShortRunAndSomeOfALongOne) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline telemetry

@@ -5,7 +5,7 @@
 
 #include "tributary/telemetry/printing.h"
 
-namespace tributary {
+namespace tributary::inline telemetry {
 
 LiveView::LiveView(const Clock& clock, std::FILE* out, Options options)
     : clock_(clock), out_(out), options_(options) {}
@@ -89,4 +89,4 @@ void LiveView::Redraw() {
   if (progress_) progress_->Update(finished_rounds_, FormatLive(state_));
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline telemetry

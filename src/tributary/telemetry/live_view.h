@@ -9,7 +9,7 @@
 #include "tributary/telemetry/progress.h"
 #include "tributary/telemetry/sink.h"
 
-namespace tributary {
+namespace tributary::inline telemetry {
 
 // Shows a run to a person while it lasts. All styles but kQuiet say what runs and how it ended, each note,
 // and the first refusal of each device. Between,
@@ -61,4 +61,4 @@ class LiveView : public EventSink {
   std::optional<Progress> progress_;
 };
 
-}  // namespace tributary
+}  // namespace tributary::inline telemetry

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-namespace tributary {
+namespace tributary::inline telemetry {
 namespace {
 
 using namespace std::chrono_literals;
@@ -118,4 +118,4 @@ TEST(LiveView, ARunThatBreaksOffEndsItsLine) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline telemetry

@@ -8,7 +8,7 @@
 
 #include "tributary/base/file.h"
 
-namespace tributary {
+namespace tributary::inline telemetry {
 
 StatusOr<std::unique_ptr<MetricsFile>> MetricsFile::Create(std::filesystem::path path) {
   std::unique_ptr<MetricsFile> file(new MetricsFile(std::move(path)));
@@ -21,7 +21,7 @@ MetricsFile::~MetricsFile() { (void)Close(); }
 
 void MetricsFile::Write(const Event& event) {
   metrics_.Write(event);
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   changed_ = true;
 }
 
@@ -49,15 +49,17 @@ Status MetricsFile::WriteText() const {
 }
 
 void MetricsFile::Work() {
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   bool last = false;
   while (!last) {
-    stop_or_second_.wait_for(lock, std::chrono::seconds(1), [&] { return stop_; });
+    const WaitDeadline second = DeadlineIn(std::chrono::seconds(1));
+    while (!stop_ && stop_or_second_.WaitUntil(lock, second)) {
+    }
     last = stop_;  // Nothing changes after it.
     if (!std::exchange(changed_, false) || !status_.ok()) continue;
-    lock.unlock();
+    lock.Unlock();
     Status status = WriteText();
-    lock.lock();
+    lock.Lock();
     status_ = std::move(status);
   }
 }
@@ -65,13 +67,14 @@ void MetricsFile::Work() {
 Status MetricsFile::Close() {
   if (thread_.joinable()) {
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       stop_ = true;
     }
-    stop_or_second_.notify_one();
+    stop_or_second_.NotifyOne();
     thread_.join();
   }
+  const MutexLock lock(mutex_);
   return status_;
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline telemetry

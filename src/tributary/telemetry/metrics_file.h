@@ -1,15 +1,14 @@
 #pragma once
 
-#include <condition_variable>
 #include <filesystem>
 #include <memory>
-#include <mutex>
 #include <thread>
 
+#include "tributary/base/mutex.h"
 #include "tributary/base/status.h"
 #include "tributary/telemetry/prometheus.h"
 
-namespace tributary {
+namespace tributary::inline telemetry {
 
 // Keeps the text of a PrometheusSink in a file, as the text-file collector of Prometheus' node exporter reads it: written
 // on a thread of its own at most once a second, and replaced as a whole, so that no reader sees half of it. It is not
@@ -33,14 +32,13 @@ class MetricsFile : public EventSink {
 
   const std::filesystem::path path_;
   PrometheusSink metrics_;
-  std::mutex mutex_;
-  std::condition_variable stop_or_second_;
-  // Guarded by mutex_.
-  bool changed_ = false;
-  bool stop_ = false;
-  Status status_;
+  Mutex mutex_;
+  Condition stop_or_second_;
+  bool changed_ TRIBUTARY_GUARDED_BY(mutex_) = false;
+  bool stop_ TRIBUTARY_GUARDED_BY(mutex_) = false;
+  Status status_ TRIBUTARY_GUARDED_BY(mutex_);
 
   std::thread thread_;
 };
 
-}  // namespace tributary
+}  // namespace tributary::inline telemetry

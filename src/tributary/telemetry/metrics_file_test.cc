@@ -8,7 +8,7 @@
 
 #include "tributary/telemetry/testing_exposition.h"
 
-namespace tributary {
+namespace tributary::inline telemetry {
 namespace {
 
 using namespace std::chrono_literals;
@@ -51,4 +51,4 @@ TEST(MetricsFile, AFolderThatGoesAwayIsReportedAtTheEnd) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline telemetry

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace tributary {
+namespace tributary::inline telemetry {
 
 std::string Printable(std::string text) {
   std::replace_if(
@@ -18,4 +18,4 @@ void Print(std::FILE* out, std::string_view text) {
   std::fflush(out);
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline telemetry

@@ -10,7 +10,7 @@
 #include "tributary/base/units.h"
 #include "tributary/telemetry/printing.h"
 
-namespace tributary {
+namespace tributary::inline telemetry {
 namespace {
 
 using namespace std::chrono_literals;
@@ -157,4 +157,4 @@ void Progress::Draw(const ProgressState& state) {
   }
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline telemetry

@@ -9,7 +9,7 @@
 
 #include "tributary/base/clock.h"
 
-namespace tributary {
+namespace tributary::inline telemetry {
 
 enum class ProgressStyle {
   kTerminal,  // One line that overwrites itself.
@@ -88,4 +88,4 @@ class Progress {
   bool finished_ = false;
 };
 
-}  // namespace tributary
+}  // namespace tributary::inline telemetry

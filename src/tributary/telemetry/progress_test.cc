@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-namespace tributary {
+namespace tributary::inline telemetry {
 namespace {
 
 // A stream that ends in a string.
@@ -190,4 +190,4 @@ TEST(ProgressStyle, AFileIsNoTerminal) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline telemetry

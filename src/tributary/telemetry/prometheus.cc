@@ -1,10 +1,78 @@
 #include "tributary/telemetry/prometheus.h"
 
-#include "tributary/base/saturating.h"
-#include "tributary/telemetry/exposition.h"
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <initializer_list>
+#include <nlohmann/json.hpp>
+#include <string_view>
+#include <utility>
+#include <vector>
 
-namespace tributary {
+namespace tributary::inline telemetry {
 namespace {
+
+std::string MetricNumber(double value) {
+  if (std::isnan(value)) return "NaN";
+  if (std::isinf(value)) return value > 0 ? "+Inf" : "-Inf";
+  std::array<char, 32> text{};
+  return {text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr};
+}
+
+// The JSON library knows what UTF-8 is: it replaces what is not.
+std::string ValidUtf8(std::string_view text) {
+  using Json = nlohmann::json;
+  return Json::parse(Json(text).dump(-1, ' ', false, Json::error_handler_t::replace)).get<std::string>();
+}
+
+std::string EscapedLabel(std::string_view text) {
+  std::string escaped;
+  for (const char letter : ValidUtf8(text)) {
+    if (letter == '\\' || letter == '"') escaped += '\\';
+    if (letter == '\n') {
+      escaped += "\\n";
+    } else {
+      escaped += letter;
+    }
+  }
+  return escaped;
+}
+
+// Writes metrics in Prometheus' text format: a family, then its samples.
+class Exposition {
+ public:
+  using Labels = std::initializer_list<std::pair<std::string_view, std::string_view>>;
+
+  // `type` is counter or gauge. Samples until the next call belong to it; a family without samples leaves no trace.
+  void Family(std::string_view name, std::string_view type, std::string_view help);
+  // Values of labels may be any text: they are escaped, and bytes that are not UTF-8 replaced.
+  void Sample(double value, Labels labels = {});
+
+  std::string Finish() && { return std::move(out_); }
+
+ private:
+  std::string out_;
+  std::string name_;
+  std::string heading_;  // Of the family, until its first sample.
+};
+
+void Exposition::Family(std::string_view name, std::string_view type, std::string_view help) {
+  name_ = name;
+  heading_ =
+      "# HELP " + name_ + " " + std::string(help) + "\n# TYPE " + name_ + " " + std::string(type) + "\n";
+}
+
+void Exposition::Sample(double value, Labels labels) {
+  out_ += heading_;
+  heading_.clear();
+  out_ += name_;
+  const char* before = "{";
+  for (const auto& [label, text] : labels) {
+    out_.append(before).append(label).append("=\"").append(EscapedLabel(text)).append("\"");
+    before = ",";
+  }
+  out_.append(labels.size() > 0 ? "} " : " ").append(MetricNumber(value)).append("\n");
+}
 
 double Count(std::uint64_t value) { return static_cast<double>(value); }
 double Count(Bytes bytes) { return static_cast<double>(bytes.value); }
@@ -15,118 +83,65 @@ void Gauge(Exposition& out, std::string_view name, std::optional<double> value, 
   if (value) out.Sample(*value);
 }
 
-}  // namespace
-
-void PrometheusSink::On(const DeviceFinished& device) {
-  state_.tally.Add(device);
-  const bool named = device.device.value < named_devices_;
-  state_.has_others = state_.has_others || !named;
-  DeviceSums& sums = named ? state_.devices[device.device.value] : state_.others;
-  ++(device.outcome == Outcome::kApplied ? sums.applied : sums.missed);
-  sums.compute = SaturatingAdd(sums.compute, device.compute);
-  sums.transfer = SaturatingAdd(sums.transfer, SaturatingAdd(device.pull, device.push));
-  sums.hidden = SaturatingAdd(sums.hidden, device.hidden);
-  sums.waiting = SaturatingAdd(sums.waiting, device.wait);
-  sums.down = SaturatingAdd(sums.down, device.bytes_down);
-  sums.up = SaturatingAdd(sums.up, device.bytes_up);
-  if (!named) return;
-  if (device.stream_rate) {
-    sums.stream_rate = device.stream_rate;
-    sums.buffered = device.buffered;
-  }
-  if (device.kept) sums.kept = device.kept;
-}
-
-void PrometheusSink::On(const RoundFinished& round) {
-  state_.shares = state_.tally.Finish(round);
-  state_.last = round;
-  ++state_.rounds;
-  state_.applied = SaturatingAdd(state_.applied, round.applied);
-  state_.late = SaturatingAdd(state_.late, round.late);
-  state_.lost = SaturatingAdd(state_.lost, round.lost);
-  state_.refused = SaturatingAdd(state_.refused, round.refused);
-  state_.crashed = SaturatingAdd(state_.crashed, round.crashed);
-  state_.down = SaturatingAdd(state_.down, round.bytes_down);
-  state_.up = SaturatingAdd(state_.up, round.bytes_up);
-  state_.injected = SaturatingAdd(state_.injected, round.bytes_injected);
-}
-
-void PrometheusSink::Write(const Event& event) {
-  const std::lock_guard lock(mutex_);
-  if (const auto* run = std::get_if<RunStarted>(&event.what)) {
-    state_ = State();
-    state_.run = *run;
-    state_.running = true;
-  } else if (const auto* device = std::get_if<DeviceFinished>(&event.what)) {
-    On(*device);
-  } else if (const auto* round = std::get_if<RoundFinished>(&event.what)) {
-    On(*round);
-  } else if (const auto* evaluated = std::get_if<Evaluated>(&event.what)) {
-    (evaluated->where == EvaluatedWhere::kCentral ? state_.central : state_.on_devices) = {
-        evaluated->accuracy, evaluated->loss};
-  } else if (std::holds_alternative<RunFinished>(event.what)) {
-    state_.running = false;
-  }
-  state_.time = event.time;
-}
-
-std::string PrometheusSink::Text() const {
-  const State state = [&] {
-    const std::lock_guard lock(mutex_);
-    return state_;
-  }();
-  Exposition out;
+// What is said of the run as a whole.
+void PutRun(Exposition& out, const RunTotals& totals) {
+  const RunSums& sums = totals.sums;
   out.Family("tributary_run_info", "gauge", "What is run; always 1.");
-  if (state.run) {
-    const std::string seed = std::to_string(state.run->seed);
-    out.Sample(1, {{"experiment", state.run->experiment},
+  if (totals.run) {
+    const std::string seed = std::to_string(totals.run->seed);
+    out.Sample(1, {{"experiment", totals.run->experiment},
                    {"seed", seed},
-                   {"method", state.run->method},
-                   {"model", state.run->model},
-                   {"data", state.run->data}});
-    Gauge(out, "tributary_devices", Count(state.run->devices), "Devices of the experiment.");
-    Gauge(out, "tributary_parameters", Count(state.run->parameters), "Parameters of the network.");
-    Gauge(out, "tributary_rounds_planned", Count(state.run->rounds),
+                   {"method", totals.run->method},
+                   {"model", totals.run->model},
+                   {"data", totals.run->data}});
+    Gauge(out, "tributary_devices", Count(totals.run->devices), "Devices of the experiment.");
+    Gauge(out, "tributary_parameters", Count(totals.run->parameters), "Parameters of the network.");
+    Gauge(out, "tributary_rounds_planned", Count(totals.run->rounds),
           "Rounds planned; 0 where something else ends the run.");
   }
-  Gauge(out, "tributary_running", state.running ? 1 : 0, "1 while the run goes on.");
-  Gauge(out, "tributary_run_seconds", ToSeconds(state.time),
+  Gauge(out, "tributary_running", totals.run && !totals.finished ? 1 : 0, "1 while the run goes on.");
+  Gauge(out, "tributary_run_seconds", ToSeconds(sums.time),
         "The run's own clock, virtual or real, at its last event.");
   out.Family("tributary_rounds_total", "counter", "Rounds finished.");
-  out.Sample(Count(state.rounds));
+  out.Sample(Count(totals.finished_rounds));
   out.Family("tributary_contributions_total", "counter", "What became of what devices were asked for.");
-  out.Sample(Count(state.applied), {{"outcome", "applied"}});
-  out.Sample(Count(state.late), {{"outcome", "late"}});
-  out.Sample(Count(state.lost), {{"outcome", "lost"}});
-  out.Sample(Count(state.refused), {{"outcome", "refused"}});
-  out.Sample(Count(state.crashed), {{"outcome", "crashed"}});
-  out.Family("tributary_bytes_total", "counter", "Bytes to devices (down) and from them (up).");
-  out.Sample(Count(state.down), {{"direction", "down"}});
-  out.Sample(Count(state.up), {{"direction", "up"}});
-  out.Family("tributary_injected_bytes_total", "counter", "Of all bytes, samples that devices share.");
-  out.Sample(Count(state.injected));
-  out.Family("tributary_accuracy", "gauge", "Accuracy, from 0 to 1, of the last evaluation.");
-  if (state.central.accuracy) out.Sample(*state.central.accuracy, {{"where", "central"}});
-  if (state.on_devices.accuracy) out.Sample(*state.on_devices.accuracy, {{"where", "devices"}});
-  out.Family("tributary_loss", "gauge", "Loss of the last evaluation.");
-  if (state.central.loss) out.Sample(*state.central.loss, {{"where", "central"}});
-  if (state.on_devices.loss) out.Sample(*state.on_devices.loss, {{"where", "devices"}});
-  if (state.last) {
-    Gauge(out, "tributary_round_seconds", ToSeconds(state.last->duration), "Duration of the last round.");
-    Gauge(out, "tributary_train_loss", state.last->train_loss, "Training loss of the last round.");
-    Gauge(out, "tributary_buffered_samples", Count(state.last->buffered), "Samples in all devices' buffers.");
-    Gauge(out, "tributary_overlap", state.last->overlap,
-          "Of the transfers of the last round that could hide behind computation, the share that did.");
-    Gauge(out, "tributary_participants", Count(state.shares->participants),
-          "Devices asked in the last round.");
-    Gauge(out, "tributary_waiting_share", state.shares->waiting,
-          "Of the participants' time in the last round, the share in which they waited for others.");
-    Gauge(out, "tributary_kept_share", state.shares->kept,
-          "Of the network, what devices that choose have trained in the last round, on average.");
+  for (std::size_t i = 0; i < totals.outcomes.size(); ++i) {
+    out.Sample(Count(totals.outcomes[i]), {{"outcome", kOutcomeNames[i]}});
   }
-  std::vector<std::pair<std::string, const DeviceSums*>> devices;
-  for (const auto& [device, sums] : state.devices) devices.emplace_back(std::to_string(device), &sums);
-  if (state.has_others) devices.emplace_back("other", &state.others);
+  out.Family("tributary_bytes_total", "counter", "Bytes to devices (down) and from them (up).");
+  out.Sample(Count(sums.down), {{"direction", "down"}});
+  out.Sample(Count(sums.up), {{"direction", "up"}});
+  out.Family("tributary_injected_bytes_total", "counter", "Of all bytes, samples that devices share.");
+  out.Sample(Count(sums.injected));
+  out.Family("tributary_accuracy", "gauge", "Accuracy, from 0 to 1, of the last evaluation.");
+  for (const auto& evaluated : totals.evaluated) {
+    if (evaluated) out.Sample(evaluated->accuracy, {{"where", NameOf(evaluated->where)}});
+  }
+  out.Family("tributary_loss", "gauge", "Loss of the last evaluation.");
+  for (const auto& evaluated : totals.evaluated) {
+    if (evaluated) out.Sample(evaluated->loss, {{"where", NameOf(evaluated->where)}});
+  }
+  if (!totals.last) return;
+  const RoundFinished& last = *totals.last;
+  Gauge(out, "tributary_round_seconds", ToSeconds(last.duration), "Duration of the last round.");
+  Gauge(out, "tributary_train_loss", last.train_loss, "Training loss of the last round.");
+  Gauge(out, "tributary_buffered_samples", Count(last.buffered), "Samples in all devices' buffers.");
+  Gauge(out, "tributary_overlap", last.overlap,
+        "Of the transfers of the last round that could hide behind computation, the share that did.");
+  Gauge(out, "tributary_participants", Count(totals.shares.participants), "Devices asked in the last round.");
+  Gauge(out, "tributary_waiting_share", totals.shares.waiting,
+        "Of the participants' time in the last round, the share in which they waited for others.");
+  Gauge(out, "tributary_kept_share", totals.shares.kept,
+        "Of the network, what devices that choose have trained in the last round, on average.");
+}
+
+void PutDevices(Exposition& out, const RunTotals& totals) {
+  std::vector<std::pair<std::string, const DeviceTotals*>> devices;
+  const auto heard_of = [](const DeviceTotals& device) { return device.applied + device.missed > 0; };
+  for (const DeviceTotals& device : totals.devices) {
+    if (heard_of(device)) devices.emplace_back(std::to_string(device.device.value), &device);
+  }
+  if (heard_of(totals.others)) devices.emplace_back("other", &totals.others);
   const auto each = [&](std::string_view name, std::string_view help, auto sample) {
     out.Family(name, "counter", help);
     for (const auto& [device, sums] : devices) sample(device, *sums);
@@ -138,35 +153,55 @@ std::string PrometheusSink::Text() const {
        });
   each("tributary_device_seconds_total", "Where a device's time went; transfers overlap with computation.",
        [&](const auto& device, const auto& sums) {
-         out.Sample(ToSeconds(sums.compute), {{"device", device}, {"activity", "compute"}});
-         out.Sample(ToSeconds(sums.transfer), {{"device", device}, {"activity", "transfer"}});
-         out.Sample(ToSeconds(sums.waiting), {{"device", device}, {"activity", "waiting"}});
+         for (const DeviceTime& time : kDeviceTimes) {
+           if (time.within != nullptr) continue;
+           out.Sample(ToSeconds(time.Of(sums)), {{"device", device}, {"activity", time.name}});
+         }
        });
-  each("tributary_device_hidden_seconds_total",
-       "Of a device's transfers, what was hidden behind computation.",
-       [&](const auto& device, const auto& sums) {
-         out.Sample(ToSeconds(sums.hidden), {{"device", device}});
-       });
+  for (const DeviceTime& time : kDeviceTimes) {
+    if (time.within == nullptr) continue;
+    each("tributary_device_" + std::string(time.name) + "_seconds_total", time.within,
+         [&](const auto& device, const auto& sums) {
+           out.Sample(ToSeconds(time.Of(sums)), {{"device", device}});
+         });
+  }
   each("tributary_device_bytes_total", "Bytes to a device (down) and from it (up).",
        [&](const auto& device, const auto& sums) {
-         out.Sample(Count(sums.down), {{"device", device}, {"direction", "down"}});
-         out.Sample(Count(sums.up), {{"device", device}, {"direction", "up"}});
+         for (const DeviceBytes& bytes : kDeviceBytes) {
+           out.Sample(Count(sums.*bytes.part), {{"device", device}, {"direction", bytes.name}});
+         }
        });
+  if (heard_of(totals.others)) devices.pop_back();
   const auto level = [&](std::string_view name, std::string_view help, auto value) {
     out.Family(name, "gauge", help);
     for (const auto& [device, sums] : devices) {
-      if (const std::optional<double> number = value(*sums)) out.Sample(*number, {{"device", device}});
+      if (const auto number = value(*sums)) out.Sample(static_cast<double>(*number), {{"device", device}});
     }
   };
   level("tributary_device_stream_rate", "Samples that arrive at a device per second, as measured.",
-        [](const DeviceSums& sums) { return sums.stream_rate; });
+        [](const DeviceTotals& sums) { return sums.stream_rate; });
   level("tributary_device_buffered_samples", "Samples that have arrived at a device and are not used yet.",
-        [](const DeviceSums& sums) {
-          return sums.buffered ? std::optional(Count(*sums.buffered)) : std::nullopt;
-        });
+        [](const DeviceTotals& sums) { return sums.level; });
   level("tributary_device_kept_share", "Of the network, what a device that chooses has trained last.",
-        [](const DeviceSums& sums) { return sums.kept; });
+        [](const DeviceTotals& sums) { return sums.trained_share; });
+}
+
+}  // namespace
+
+void PrometheusSink::Write(const Event& event) {
+  const MutexLock lock(mutex_);
+  totals_.Write(event);
+}
+
+std::string PrometheusSink::Text() const {
+  const RunTotals totals = [&] {
+    const MutexLock lock(mutex_);
+    return totals_;
+  }();
+  Exposition out;
+  PutRun(out, totals);
+  PutDevices(out, totals);
   return std::move(out).Finish();
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline telemetry

@@ -6,7 +6,7 @@
 
 #include "tributary/telemetry/testing_exposition.h"
 
-namespace tributary {
+namespace tributary::inline telemetry {
 namespace {
 
 using namespace std::chrono_literals;
@@ -27,11 +27,11 @@ void WriteRound(PrometheusSink& sink, std::uint64_t round, std::uint64_t devices
                                    .compute = 2s,
                                    .push = 3s,
                                    .wait = Duration(1s) * static_cast<int>(i),
-                                   .bytes_down = {10},
-                                   .bytes_up = {20},
+                                   .down = {10},
+                                   .up = {20},
                                    .stream_rate = 5.5,
                                    .buffered = 7,
-                                   .kept = 0.5}});
+                                   .trained_share = 0.5}});
   }
   sink.Write({2s, RoundFinished{.round = {round},
                                 .duration = 10s,
@@ -131,4 +131,4 @@ TEST(StrictExposition, FindsWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline telemetry

@@ -7,7 +7,7 @@
 
 #include "tributary/telemetry/event_json.h"
 
-namespace tributary {
+namespace tributary::inline telemetry {
 namespace {
 
 // Far more than any event takes; keeps a file that is no log from being read as one line.
@@ -46,4 +46,4 @@ Status ReplayEvents(const std::filesystem::path& path, std::uint64_t bytes, Even
   return OkStatus();
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline telemetry

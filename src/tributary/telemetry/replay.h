@@ -7,7 +7,7 @@
 #include "tributary/base/status.h"
 #include "tributary/telemetry/sink.h"
 
-namespace tributary {
+namespace tributary::inline telemetry {
 
 // Hands the events in the first `bytes` bytes of a log (event_json.h) to `sink`, as if they happened again: whatever
 // adds up a run from its events stands where it stood. Reads line by line, so that a log of any length takes little
@@ -17,4 +17,4 @@ namespace tributary {
 Status ReplayEvents(const std::filesystem::path& path, std::uint64_t bytes, EventSink& sink,
                     const std::function<void(std::uint64_t)>& progress = {});
 
-}  // namespace tributary
+}  // namespace tributary::inline telemetry

@@ -6,7 +6,7 @@
 #include "tributary/base/file.h"
 #include "tributary/telemetry/event_json.h"
 
-namespace tributary {
+namespace tributary::inline telemetry {
 namespace {
 
 using namespace std::chrono_literals;
@@ -62,4 +62,4 @@ TEST_F(ReplayTest, NamesTheLineThatIsNoEvent) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline telemetry

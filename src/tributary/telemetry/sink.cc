@@ -9,7 +9,7 @@
 
 #include "tributary/telemetry/event_json.h"
 
-namespace tributary {
+namespace tributary::inline telemetry {
 namespace {
 
 Status WriteError(const std::filesystem::path& path, int error) {
@@ -100,8 +100,8 @@ void TeeSink::Write(const Event& event) {
   for (EventSink* const sink : sinks_) sink->Write(event);
 }
 
-void TeeSink::Describe(const RunFacts& facts) {
-  for (EventSink* sink : sinks_) sink->Describe(facts);
+void TeeSink::Describe(const RunMetadata& metadata) {
+  for (EventSink* sink : sinks_) sink->Describe(metadata);
 }
 
 void DigestSink::Write(const Event& event) {
@@ -109,4 +109,4 @@ void DigestSink::Write(const Event& event) {
   digest_.Add(std::as_bytes(std::span(line)));
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline telemetry

@@ -9,9 +9,9 @@
 #include "tributary/base/status.h"
 #include "tributary/telemetry/digest.h"
 #include "tributary/telemetry/event.h"
-#include "tributary/telemetry/run_facts.h"
+#include "tributary/telemetry/run_metadata.h"
 
-namespace tributary {
+namespace tributary::inline telemetry {
 
 // Somewhere events go. Events come in the order they happened, from one thread at a time. Watching never
 // stops the work: a sink that fails keeps quiet until it is asked.
@@ -20,7 +20,7 @@ class EventSink {
   virtual ~EventSink() = default;
   virtual void Write(const Event& event) = 0;
   // What is known besides, before the first event and whenever it has changed.
-  virtual void Describe(const RunFacts&) {}
+  virtual void Describe(const RunMetadata&) {}
 };
 
 // A file with one line of JSON per event (event_json.h). What is written reaches the file with the next event
@@ -61,7 +61,7 @@ class TeeSink : public EventSink {
  public:
   explicit TeeSink(std::vector<EventSink*> sinks) : sinks_(std::move(sinks)) {}
   void Write(const Event& event) override;
-  void Describe(const RunFacts& facts) override;
+  void Describe(const RunMetadata& metadata) override;
 
  private:
   const std::vector<EventSink*> sinks_;
@@ -77,4 +77,4 @@ class DigestSink : public EventSink {
   Digest& digest_;
 };
 
-}  // namespace tributary
+}  // namespace tributary::inline telemetry

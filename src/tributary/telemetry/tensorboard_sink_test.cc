@@ -8,7 +8,7 @@
 #include <map>
 #include <sstream>
 
-namespace tributary {
+namespace tributary::inline telemetry {
 namespace {
 
 using namespace std::chrono_literals;
@@ -86,4 +86,4 @@ TEST_F(TensorBoardSinkTest, SaysWhereItCannotWrite) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline telemetry

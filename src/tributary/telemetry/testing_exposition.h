@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace tributary {
+namespace tributary::inline telemetry {
 
 // A strict reader of Prometheus' text format for tests, written from its specification: every family has HELP and TYPE
 // before its samples and stands once; names, labels and escapes are legal, no series appears twice, every line ends.
@@ -119,4 +119,4 @@ class StrictExposition {
   std::set<std::string> helped_;
 };
 
-}  // namespace tributary
+}  // namespace tributary::inline telemetry

@@ -1,6 +1,7 @@
 import { nameOf, type Devices } from "../board";
 import { swatch } from "../charts/figure";
 import { choice, h, setAttribute, setHidden, setText } from "../dom";
+import { deviceTimes } from "../figures";
 import { formatCount, formatSeconds, formatSecondsTick } from "../format";
 import { partsOf } from "../round_parts";
 import type { Store } from "../store";
@@ -49,10 +50,7 @@ class Row {
     setAttribute(this.element, "data-outcome", outcome);
     const words = [
       `${name}: ${outcome}`,
-      `pull ${formatSeconds(devices.pull_s[row])}`,
-      `compute ${formatSeconds(devices.compute_s[row])}`,
-      `push ${formatSeconds(devices.push_s[row])}`,
-      `wait ${formatSeconds(devices.wait_s[row])}`,
+      ...deviceTimes.filter((time) => time !== "hidden_s").map((time) => `${time.slice(0, -"_s".length)} ${formatSeconds(devices[time][row])}`),
       parts.hidden > 0 ? `${formatSeconds(parts.hidden)} of the transfers hidden behind computing` : "",
       parts.planned === null ? "" : `planned ${formatSeconds(parts.planned)}`,
     ].filter((part) => part !== "");

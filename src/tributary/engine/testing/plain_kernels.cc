@@ -2,8 +2,8 @@
 
 #include <ATen/Context.h>
 
-namespace tributary {
+namespace tributary::inline engine {
 
 void UsePlainKernels() { at::globalContext().setUserEnabledMkldnn(false); }
 
-}  // namespace tributary
+}  // namespace tributary::inline engine

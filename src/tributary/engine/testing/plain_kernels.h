@@ -1,6 +1,6 @@
 #pragma once
 
-namespace tributary {
+namespace tributary::inline engine {
 
 // From now on, in this process, convolutions are plain matrix products, one sample after the other: slower, but what a sample
 // gives is the same to the bit whatever batch it is in. Fast convolutions choose by the batch how they compute, and on which
@@ -8,4 +8,4 @@ namespace tributary {
 // differ by more than rounding. For tests that compare a batch with its parts.
 void UsePlainKernels();
 
-}  // namespace tributary
+}  // namespace tributary::inline engine

@@ -4,7 +4,7 @@
 
 #include "tributary/base/check.h"
 
-namespace tributary {
+namespace tributary::inline engine {
 namespace {
 
 namespace nn = torch::nn;
@@ -189,4 +189,4 @@ void LoadReference(ReferenceNetwork& network, const Model& model, std::span<cons
   TRIBUTARY_CHECK(named_parameters.size() == model.parameters.slots.size());
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline engine

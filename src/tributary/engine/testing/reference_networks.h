@@ -7,7 +7,7 @@
 
 #include "tributary/model/model.h"
 
-namespace tributary {
+namespace tributary::inline engine {
 
 // The same networks written by hand as plain torch::nn modules, the way a user of libtorch would: what the engine is
 // compared with, in values and in speed. Parameters are registered under the names of the zoo.
@@ -27,4 +27,4 @@ StatusOr<Graph> MakeEveryKindGraph();
 void LoadReference(ReferenceNetwork& network, const Model& model, std::span<const float> parameters,
                    std::span<const float> statistics);
 
-}  // namespace tributary
+}  // namespace tributary::inline engine

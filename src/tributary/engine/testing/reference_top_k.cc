@@ -2,7 +2,7 @@
 
 #include <torch/torch.h>
 
-namespace tributary {
+namespace tributary::inline engine {
 
 struct ReferenceTopK::Tensors {
   torch::Tensor magnitudes;
@@ -25,4 +25,4 @@ double ReferenceTopK::Sum() const {
   return tensors_->magnitudes.index_select(0, tensors_->selected).to(torch::kDouble).sum().item<double>();
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline engine

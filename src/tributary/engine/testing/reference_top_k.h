@@ -4,7 +4,7 @@
 #include <memory>
 #include <span>
 
-namespace tributary {
+namespace tributary::inline engine {
 
 // The k of largest magnitude as torch::topk finds them: what our selection is compared with. Magnitudes are made once, and
 // values are not gathered by Select; both are gifts.
@@ -22,4 +22,4 @@ class ReferenceTopK {
   std::unique_ptr<Tensors> tensors_;
 };
 
-}  // namespace tributary
+}  // namespace tributary::inline engine

@@ -7,7 +7,7 @@
 #include "tributary/fleet/simulated/event_queue.h"
 #include "tributary/fleet/simulated/links.h"
 
-namespace tributary {
+namespace tributary::inline simulated {
 namespace {
 
 std::vector<ServerRates> RatesOf(std::span<const ServerShard> servers) {
@@ -27,18 +27,18 @@ Bytes TotalOf(std::span<const TransferPart> parts) {
   return total;
 }
 
-// Plays every device until it is settled or nothing more happens. When the round ends changes nothing in that, since
-// nobody is told to stop, and is worked out afterwards.
-class Round {
+// Plays every device until it is settled or nothing more happens.
+class Player {
  public:
-  Round(std::span<const ServerShard> servers, std::span<const DeviceTask> tasks, TimePoint start,
-        std::optional<Duration> deadline, std::size_t quorum, const CutWork& cut)
+  Player(std::span<const ServerShard> servers, std::span<const DeviceTask> tasks, TimePoint start,
+         std::optional<Duration> deadline, std::size_t quorum, const SplitWork& cut)
       : servers_(servers),
         patience_(deadline),
         quorum_(quorum),
         cut_(cut),
         queue_(clock_),
         links_(RatesOf(servers)) {
+    timeline_.start = start;
     clock_.AdvanceTo(start);
     server_free_ = start;
     devices_.reserve(tasks.size());
@@ -52,10 +52,7 @@ class Round {
     WaitUntil(patience_ ? After(start, *patience_) : kNever);
   }
 
-  // The deadline as it is now: counted from the last time that all were replied to.
-  TimePoint until() const { return until_; }
-
-  std::vector<DeviceTimes> Play() {
+  OrderTimeline Play() {
     while (true) {
       const std::optional<TimePoint> change = links_.NextChange();
       const std::optional<TimePoint> event = queue_.NextTime();
@@ -69,13 +66,13 @@ class Round {
         break;
       }
     }
-    std::vector<DeviceTimes> times;
-    times.reserve(devices_.size());
+    timeline_.idle = LastMoment();
+    timeline_.devices.reserve(devices_.size());
     for (Device& device : devices_) {
       if (device.times.settled == kNever) BreakOff(device, kNever);
-      times.push_back(std::move(device.times));
+      timeline_.devices.push_back(std::move(device.times));
     }
-    return times;
+    return std::move(timeline_);
   }
 
  private:
@@ -104,16 +101,38 @@ class Round {
   };
 
   void Begin(Device& device) {
-    if (std::holds_alternative<Absent>(device.task.fault)) {
+    if (std::holds_alternative<NeverJoins>(device.task.fault)) {
       device.times.outcome = DeviceOutcome::kAbsent;
       device.times.settled = clock_.Now();
-      return;
+      return Tell(FleetEvent::Kind::kFailed, device.task.device);
     }
     if (const auto* vanishes = std::get_if<Vanishes>(&device.task.fault);
         vanishes && vanishes->at != kNever) {
       queue_.Schedule(std::max(vanishes->at, clock_.Now()), [this, &device] { Vanish(device); });
     }
     Message(device, device.task.start, Device::Leg::kPull);
+  }
+
+  void Tell(FleetEvent::Kind kind, DeviceId device = {}) {
+    timeline_.events.push_back({clock_.Now(), kind, device});
+  }
+
+  // When the last thing happens that anybody waits for.
+  TimePoint LastMoment() const {
+    TimePoint last = timeline_.events.empty() ? timeline_.start : timeline_.events.back().at;
+    for (const Device& device : devices_) {
+      const DeviceTimes& times = device.times;
+      if (times.outcome == DeviceOutcome::kLate || device.settled()) continue;
+      for (const auto& moment : {times.pull_begin, times.pull_end, times.compute_end, times.push_begin}) {
+        last = std::max(last, moment.value_or(last));
+      }
+      for (const auto* crossings : {&times.ups, &times.downs}) {
+        for (const Busy& busy : *crossings) last = std::max(last, busy.end);
+      }
+      const bool crosses = device.leg == Device::Leg::kUp || device.leg == Device::Leg::kDown;
+      if (device.sending && crosses) last = std::max(last, device.message_begin);
+    }
+    return last;
   }
 
   // From `time` on the device's link is taken by a message.
@@ -180,8 +199,11 @@ class Round {
     std::sort(waiting_.begin(), waiting_.end());
     for (const std::size_t index : waiting_) ++devices_[index].times.taken;
     for (Device& device : devices_) {
-      if (!device.settled() && device.times.taken == closed_) device.times.outcome = DeviceOutcome::kLate;
+      if (device.settled() || device.times.taken != closed_) continue;
+      device.times.outcome = DeviceOutcome::kLate;
+      Tell(FleetEvent::Kind::kFailed, device.task.device);
     }
+    Tell(FleetEvent::Kind::kReleased);
     const TimePoint begin = std::max(server_free_, clock_.Now());
     server_free_ = After(begin, cut_.all ? cut_.all(waiting_, static_cast<int>(closed_)) : Duration(0));
     ++closed_;
@@ -199,8 +221,12 @@ class Round {
 
   void Settle(Device& device, DeviceOutcome outcome) {
     device.times.settled = clock_.Now();
-    // What becomes of one that was left behind is nobody's concern.
-    if (device.times.outcome != DeviceOutcome::kLate) device.times.outcome = outcome;
+    // What becomes of a device that was left behind is no longer of interest.
+    if (device.times.outcome != DeviceOutcome::kLate) {
+      device.times.outcome = outcome;
+      Tell(outcome == DeviceOutcome::kArrived ? FleetEvent::Kind::kCompleted : FleetEvent::Kind::kFailed,
+           device.task.device);
+    }
     ReleaseIfAll();
   }
 
@@ -285,17 +311,9 @@ class Round {
   }
 
   std::vector<Busy>& LegOf(Device& device) {
-    switch (device.leg) {
-      case Device::Leg::kPull:
-        return device.times.pulls;
-      case Device::Leg::kUp:
-        return device.times.ups;
-      case Device::Leg::kDown:
-        return device.times.downs;
-      case Device::Leg::kPush:
-        break;
-    }
-    return device.times.pushes;
+    DeviceTimes& times = device.times;
+    std::vector<Busy>* const legs[] = {&times.pulls, &times.ups, &times.downs, &times.pushes};
+    return *legs[static_cast<std::size_t>(device.leg)];
   }
 
   // What it is in the middle of goes no further.
@@ -354,7 +372,7 @@ class Round {
   const std::span<const ServerShard> servers_;
   const std::optional<Duration> patience_;
   const std::size_t quorum_;
-  const CutWork& cut_;
+  const SplitWork& cut_;
   std::vector<std::size_t> waiting_;  // for the others' batches
   std::size_t closed_ = 0;            // crossings that were replied to
   TimePoint until_ = kNever;
@@ -364,59 +382,16 @@ class Round {
   SharedLinks links_;
   std::vector<Device> devices_;
   std::vector<std::size_t> owners_;  // The device of each transfer.
+  OrderTimeline timeline_;
 };
-
-// When the devices' round ends, and who is late for it.
-void DecideEnd(TimePoint deadline, std::size_t quorum, RoundTimes& round) {
-  std::vector<TimePoint> arrivals;
-  TimePoint last = round.start;  // The last thing that happens.
-  bool someone_is_stuck = false;
-  for (const DeviceTimes& times : round.devices) {
-    if (times.outcome == DeviceOutcome::kLate) continue;  // It was left behind at the cut.
-    if (times.outcome == DeviceOutcome::kArrived) arrivals.push_back(times.settled);
-    if (times.settled == kNever) {
-      someone_is_stuck = true;
-      for (const auto& moment : {times.pull_begin, times.pull_end, times.compute_end, times.push_begin}) {
-        last = std::max(last, moment.value_or(last));
-      }
-      for (const auto* crossings : {&times.ups, &times.downs}) {
-        for (const Busy& busy : *crossings) last = std::max(last, busy.end == kNever ? busy.begin : busy.end);
-      }
-    } else {
-      last = std::max(last, times.settled);
-    }
-  }
-  std::sort(arrivals.begin(), arrivals.end());
-
-  const bool quorum_comes = arrivals.size() >= quorum;
-  round.end = last;
-  round.why = quorum_comes ? RoundEnd::kAllSettled : RoundEnd::kQuorumMissed;
-  if (quorum_comes && deadline != kNever && (someone_is_stuck || last > deadline)) {
-    const TimePoint quorum_at = quorum == 0 ? round.start : arrivals[quorum - 1];
-    round.end = std::max(deadline, quorum_at);
-    round.why = quorum_at > deadline ? RoundEnd::kQuorum : RoundEnd::kDeadline;
-  }
-  for (DeviceTimes& times : round.devices) {
-    while (times.taken > 0 && times.ups[times.taken - 1].end > round.end) --times.taken;
-    if (times.outcome != DeviceOutcome::kArrived) continue;
-    if (times.settled > round.end) {
-      times.outcome = DeviceOutcome::kLate;
-    } else {
-      ++round.arrived;
-    }
-  }
-}
 
 }  // namespace
 
-RoundTimes SimulateRound(std::span<const ServerShard> servers, std::span<const DeviceTask> tasks,
-                         TimePoint start, std::optional<Duration> deadline, std::size_t quorum,
-                         const CutWork& cut) {
+OrderTimeline PlayDevices(std::span<const ServerShard> servers, std::span<const DeviceTask> tasks,
+                          TimePoint start, std::optional<Duration> deadline, std::size_t quorum,
+                          const SplitWork& cut) {
   TRIBUTARY_CHECK(!servers.empty() && (!deadline || *deadline >= Duration(0)));
-  Round play(servers, tasks, start, deadline, quorum, cut);
-  RoundTimes round{.start = start, .devices = play.Play()};
-  DecideEnd(play.until(), quorum, round);
-  return round;
+  return Player(servers, tasks, start, deadline, quorum, cut).Play();
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline simulated

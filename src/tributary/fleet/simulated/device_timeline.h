@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <optional>
@@ -10,13 +11,14 @@
 #include "tributary/base/clock.h"
 #include "tributary/base/ids.h"
 #include "tributary/base/units.h"
+#include "tributary/fleet/fleet.h"
 #include "tributary/fleet/simulated/servers.h"
 
-namespace tributary {
+namespace tributary::inline simulated {
 
 // What goes wrong with a device in one round.
 struct NoFault {};
-struct Absent {};  // Does not take part at all, and is known not to.
+struct NeverJoins {};  // Does not take part at all, and is known not to.
 // Is gone from that moment on, in whatever it is doing; without effect when its update has arrived by then.
 struct Vanishes {
   TimePoint at{0};
@@ -26,7 +28,7 @@ struct CrashesInUpload {
   double fraction = 0;
 };
 struct LosesUpdate {};  // Sends all of it, and the message never gets there.
-using Fault = std::variant<NoFault, Absent, Vanishes, CrashesInUpload, LosesUpdate>;
+using Fault = std::variant<NoFault, NeverJoins, Vanishes, CrashesInUpload, LosesUpdate>;
 
 // What one device does in a round, when everything is one message:
 //
@@ -38,7 +40,7 @@ using Fault = std::variant<NoFault, Absent, Vanishes, CrashesInUpload, LosesUpda
 // left. Segments are shared out over the servers in proportion to what they hold (SplitOverServers).
 //
 // Where the network is cut, crossings lie between the way forward and the way back: what the device has computed goes up in
-// a message, the coordinator works on it (CutWork), and its reply comes down in another. Then the parts are those of the
+// a message, the coordinator works on it (SplitWork), and its reply comes down in another. Then the parts are those of the
 // pull's segments, one between each two crossings, and those of the push's.
 struct DeviceTask {
   DeviceId device;
@@ -61,9 +63,9 @@ struct DeviceTask {
 };
 
 // The coordinator's work on what crosses a cut: one thing at a time, in the order of arrival.
-struct CutWork {
+struct SplitWork {
   // Whether it replies to nobody before all have come who still can. With a deadline, those who have come by then are all,
-  // if they are a quorum; and the round has as long again, without the others.
+  // if they are a quorum; and the deadline counts anew, without the others.
   bool waits = false;
   // For what one device has sent, and for all of it together where it waits.
   std::function<Duration(std::size_t task, int crossing)> each;
@@ -112,35 +114,40 @@ struct DeviceTimes {
   friend bool operator==(const DeviceTimes&, const DeviceTimes&) = default;
 };
 
-enum class RoundEnd {
-  kAllSettled,    // Nobody is left that could arrive.
-  kDeadline,      // The deadline passed with the quorum there.
-  kQuorum,        // The quorum was reached after the deadline.
-  kQuorumMissed,  // Nothing more can happen, and the quorum is not there.
-};
-
-struct RoundTimes {
+// A group of tasks on a virtual clock, as its coordinator gets to know of them.
+struct OrderTimeline {
   TimePoint start{0};
-  TimePoint end{0};
-  RoundEnd why = RoundEnd::kAllSettled;
-  std::size_t arrived = 0;
-  std::vector<DeviceTimes> devices;  // In the order of the tasks.
+  TimePoint idle{0};                 // when the last thing happens
+  std::vector<DeviceTimes> devices;  // in the order of the tasks
+  std::vector<FleetEvent> events;    // by rising time
+  std::size_t told = 0;              // of the events
 
-  friend bool operator==(const RoundTimes&, const RoundTimes&) = default;
+  // The next event up to `timer`, which moves the clock. What happens at the very moment of the timer comes before it.
+  FleetEvent Next(std::optional<TimePoint> timer, VirtualClock& clock) {
+    if (told < events.size() && (!timer || events[told].at <= *timer)) {
+      clock.AdvanceTo(events[told].at);
+      return events[told++];
+    }
+    clock.AdvanceTo(std::max(clock.Now(), timer.value_or(idle)));
+    return {clock.Now(), timer ? FleetEvent::Kind::kTimer : FleetEvent::Kind::kIdle};
+  }
 };
 
-// Plays one round that begins at `start` on a virtual clock: deterministic, without threads, models or training.
+// Plays tasks that begin at `start`: deterministic, without threads, models or training. Every device is played to its
+// end, as if nobody told it to stop. `deadline` (from `start`) and `quorum` are those of a cut at which devices wait.
 //
-// The round ends as soon as every device is settled: arrived, absent, or failed. The coordinator is no clairvoyant: it
-// waits for a device that is going to vanish until it does, and for a lost update until it has been sent. With a
-// deadline (counted from `start`) it ends then at the latest if `quorum` updates are there; if not, with the arrival of
-// the one that makes the quorum. What arrives at the very moment of the end is in. A stuck device is waited for until
-// the deadline, and where there is none, or the quorum cannot be had, until nothing else can happen.
-//
-// Late devices are played to their end, as a real one would go on until it is told: `settled` says when they are free
-// again. Their traffic after the round's end is not felt by any other round.
-RoundTimes SimulateRound(std::span<const ServerShard> servers, std::span<const DeviceTask> tasks,
-                         TimePoint start, std::optional<Duration> deadline, std::size_t quorum,
-                         const CutWork& cut = {});
+// The coordinator is no clairvoyant: it is told of a device that is going to vanish when it does, and of a lost update
+// when all of it has been sent. Of a stuck device it is told nothing.
+OrderTimeline PlayDevices(std::span<const ServerShard> servers, std::span<const DeviceTask> tasks,
+                          TimePoint start, std::optional<Duration> deadline, std::size_t quorum,
+                          const SplitWork& cut = {});
 
-}  // namespace tributary
+// What the coordinator has of the devices when it goes on without the others at `end`: a device that arrives at that very
+// moment is in, and one that arrives later is late. `settled` still says when a late device is free again; its traffic
+// after `end` is not felt by any other task.
+inline void CloseAt(TimePoint end, DeviceTimes& times) {
+  while (times.taken > 0 && times.ups[times.taken - 1].end > end) --times.taken;
+  if (times.outcome == DeviceOutcome::kArrived && times.settled > end) times.outcome = DeviceOutcome::kLate;
+}
+
+}  // namespace tributary::inline simulated

@@ -1,5 +1,3 @@
-#include "tributary/fleet/simulated/device_timeline.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,9 +5,10 @@
 
 #include "tributary/base/distributions.h"
 #include "tributary/fleet/simulated/event_queue.h"
+#include "tributary/fleet/simulated/testing_timeline.h"
 #include "tributary/policy/scheduling/transfer_plan.h"
 
-namespace tributary {
+namespace tributary::inline simulated {
 namespace {
 
 BitsPerSecond BytesEachSecond(double bytes) { return BitsPerSecond{bytes * 8}; }
@@ -127,7 +126,7 @@ TEST(DeviceTimeline, SixtyFourUploadsShareOneLink) {
 
 TEST(DeviceTimeline, FaultsEndADeviceWhereTheyStrike) {
   DeviceTask absent = Plain(0, 4);
-  absent.fault = Absent{};
+  absent.fault = NeverJoins{};
   absent.start = At(50);  // Nobody waits for what is known not to come.
   DeviceTask in_pull = Plain(1, 4);
   in_pull.fault = Vanishes{At(0.8)};
@@ -345,7 +344,7 @@ TEST(SimulateRound, BeforeTheQuorumIsThereItWaitsPastTheDeadline) {
 TEST(SimulateRound, AQuorumThatCanNoLongerComeEndsTheRoundWhenNothingMoreCanHappen) {
   std::vector<DeviceTask> tasks = {Plain(0, 1), Plain(1, 10), Plain(2, 20)};
   tasks[1].fault = Vanishes{At(12)};
-  tasks[2].fault = Absent{};
+  tasks[2].fault = NeverJoins{};
   for (const std::optional<double> deadline :
        {std::optional<double>(), std::optional(8.0), std::optional(100.0)}) {
     const RoundTimes round = Play(tasks, deadline, 2);
@@ -372,7 +371,7 @@ TEST(SimulateRound, AStuckDeviceIsWaitedForUntilTheDeadline) {
 TEST(SimulateRound, NobodyThereEndsAtOnce) {
   EXPECT_EQ(SimulateRound(kUnlimitedServer, {}, At(3), At(10), 0).end, At(3));
   std::vector<DeviceTask> tasks = {Plain(0, 1)};
-  tasks[0].fault = Absent{};
+  tasks[0].fault = NeverJoins{};
   const RoundTimes round = Play(tasks, 10, 1);
   EXPECT_EQ(round.end, At(0));
   EXPECT_EQ(round.why, RoundEnd::kQuorumMissed);
@@ -432,4 +431,4 @@ TEST(SimulateRound, AThousandDevicesOnFourServersFillTheLinkExactly) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline simulated

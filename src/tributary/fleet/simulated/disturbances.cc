@@ -7,7 +7,7 @@
 #include "tributary/base/rng.h"
 #include "tributary/policy/participation/participation.h"
 
-namespace tributary {
+namespace tributary::inline simulated {
 namespace {
 
 bool Names(const Disturbance& disturbance, const DeviceProfile& profile) {
@@ -71,4 +71,4 @@ std::vector<Trouble> DrawTroubles(std::span<const Disturbance> disturbances,
   return troubles;
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline simulated

@@ -8,7 +8,7 @@
 #include "tributary/fleet/profile.h"
 #include "tributary/fleet/simulated/device_timeline.h"
 
-namespace tributary {
+namespace tributary::inline simulated {
 
 // What goes wrong with one device in one round.
 struct Trouble {
@@ -25,4 +25,4 @@ std::vector<Trouble> DrawTroubles(std::span<const Disturbance> disturbances,
                                   std::span<const DeviceId> participants, std::uint64_t seed, RoundId round,
                                   TimePoint start);
 
-}  // namespace tributary
+}  // namespace tributary::inline simulated

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <set>
 
-namespace tributary {
+namespace tributary::inline simulated {
 namespace {
 
 std::vector<DeviceProfile> Profiles() {
@@ -54,4 +54,4 @@ TEST(Disturbances, ReachOnlyWhomAndWhenTheyName) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline simulated

@@ -4,7 +4,7 @@
 
 #include "tributary/base/check.h"
 
-namespace tributary {
+namespace tributary::inline simulated {
 namespace {
 
 constexpr std::size_t kChildren = 4;
@@ -117,4 +117,4 @@ void EventQueue::RunUntil(TimePoint time) {
   clock_.AdvanceTo(time);
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline simulated

@@ -12,7 +12,7 @@
 
 #include "tributary/base/clock.h"
 
-namespace tributary {
+namespace tributary::inline simulated {
 
 // A moment that does not come: what is due then never happens.
 inline constexpr TimePoint kNever = TimePoint::max();
@@ -100,4 +100,4 @@ class EventQueue {
   std::uint64_t last_sequence_ = 0;
 };
 
-}  // namespace tributary
+}  // namespace tributary::inline simulated

@@ -7,7 +7,7 @@
 
 #include "tributary/base/rng.h"
 
-namespace tributary {
+namespace tributary::inline simulated {
 namespace {
 
 TimePoint At(std::int64_t nanoseconds) { return TimePoint(nanoseconds); }
@@ -138,4 +138,4 @@ TEST(EventQueue, AgreesWithAnOrderedMapUnderScheduleCancelAndRun) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline simulated

@@ -7,7 +7,7 @@
 
 #include "tributary/base/check.h"
 
-namespace tributary {
+namespace tributary::inline simulated {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -200,4 +200,4 @@ std::uint32_t FairShare::NextFlow() const {
   return classes_.find(cap)->second.flows.begin()->second;
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline simulated

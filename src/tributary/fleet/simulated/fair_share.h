@@ -6,7 +6,7 @@
 #include <set>
 #include <utility>
 
-namespace tributary {
+namespace tributary::inline simulated {
 
 // One link that flows in progress share fairly, each up to a cap of its own: a flow with cap c moves at min(c, level),
 // where the level is such that the rates add up to the link's capacity (or is infinite, when the caps add up to less).
@@ -84,4 +84,4 @@ class FairShare {
       0;  // ∫ level dt up to now_, from when the first of the present elastic classes became so.
 };
 
-}  // namespace tributary
+}  // namespace tributary::inline simulated

@@ -7,7 +7,7 @@
 #include "tributary/base/check.h"
 #include "tributary/fleet/simulated/event_queue.h"
 
-namespace tributary {
+namespace tributary::inline simulated {
 namespace {
 
 std::size_t Index(Direction direction) { return static_cast<std::size_t>(direction); }
@@ -165,4 +165,4 @@ std::optional<Bytes> SharedLinks::Cancel(TimePoint now, TransferId id) {
   return moved;
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline simulated

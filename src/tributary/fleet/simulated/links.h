@@ -15,7 +15,7 @@
 #include "tributary/fleet/simulated/fair_share.h"
 #include "tributary/fleet/simulated/servers.h"
 
-namespace tributary {
+namespace tributary::inline simulated {
 
 using TransferId = Id<struct TransferTag>;
 using DeviceLinkId = Id<struct DeviceLinkTag>;
@@ -106,4 +106,4 @@ class SharedLinks {
   std::uint64_t started_ = 0;
 };
 
-}  // namespace tributary
+}  // namespace tributary::inline simulated

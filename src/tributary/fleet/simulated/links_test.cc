@@ -8,7 +8,7 @@
 
 #include "tributary/base/distributions.h"
 
-namespace tributary {
+namespace tributary::inline simulated {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -374,4 +374,4 @@ TEST(SharedLinksDeathTest, RatesArePositive) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline simulated

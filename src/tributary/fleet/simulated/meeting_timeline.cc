@@ -8,7 +8,7 @@
 #include "tributary/base/check.h"
 #include "tributary/fleet/simulated/event_queue.h"
 
-namespace tributary {
+namespace tributary::inline simulated {
 namespace {
 
 // Seconds are doubles here, counted from the first flow's beginning, and rounded when they are handed out.
@@ -113,4 +113,4 @@ MeetingTimes SimulateMeetings(std::span<const MeetingTask> tasks, std::span<cons
   return Meetings(tasks, flows, size).Run();
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline simulated

@@ -7,7 +7,7 @@
 #include "tributary/base/clock.h"
 #include "tributary/base/units.h"
 
-namespace tributary {
+namespace tributary::inline simulated {
 
 // A device that averages its model with its neighbours', as the clock sees it.
 struct MeetingTask {
@@ -36,4 +36,4 @@ struct MeetingTimes {
 MeetingTimes SimulateMeetings(std::span<const MeetingTask> tasks, std::span<const MeetingFlow> flows,
                               Bytes size);
 
-}  // namespace tributary
+}  // namespace tributary::inline simulated

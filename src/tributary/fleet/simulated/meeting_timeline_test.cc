@@ -9,7 +9,7 @@
 #include "tributary/base/rng.h"
 #include "tributary/fleet/simulated/event_queue.h"
 
-namespace tributary {
+namespace tributary::inline simulated {
 namespace {
 
 using std::chrono::milliseconds;
@@ -157,4 +157,4 @@ TEST(Meetings, AgreeWithTheNaivePlayer) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline simulated

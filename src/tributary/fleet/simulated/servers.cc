@@ -4,7 +4,7 @@
 
 #include "tributary/base/check.h"
 
-namespace tributary {
+namespace tributary::inline simulated {
 namespace {
 
 __extension__ using Wide = __int128;  // A buffer of gigabytes times a payload of gigabytes is past 64 bits.
@@ -55,4 +55,4 @@ std::vector<TransferPart> SplitOverServers(std::span<const ServerShard> servers,
   return SplitOverServers(servers, Bytes{0}, servers.back().end, payload);
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline simulated

@@ -7,7 +7,7 @@
 
 #include "tributary/base/units.h"
 
-namespace tributary {
+namespace tributary::inline simulated {
 
 inline constexpr BitsPerSecond kUnlimited{std::numeric_limits<double>::infinity()};
 
@@ -44,4 +44,4 @@ std::vector<TransferPart> SplitOverServers(std::span<const ServerShard> servers,
 // The same for the whole buffer. Of an empty buffer, everything goes to the first server.
 std::vector<TransferPart> SplitOverServers(std::span<const ServerShard> servers, Bytes payload);
 
-}  // namespace tributary
+}  // namespace tributary::inline simulated

@@ -6,7 +6,7 @@
 
 #include "tributary/base/rng.h"
 
-namespace tributary {
+namespace tributary::inline simulated {
 namespace {
 
 std::vector<std::pair<std::size_t, std::int64_t>> Plain(const std::vector<TransferPart>& parts) {
@@ -55,4 +55,4 @@ TEST(MakeEvenServers, TilesTheBuffer) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline simulated

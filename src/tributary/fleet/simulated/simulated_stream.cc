@@ -4,7 +4,7 @@
 
 #include "tributary/base/check.h"
 
-namespace tributary {
+namespace tributary::inline simulated {
 
 std::int64_t SimulatedStream::Take(std::int64_t count, TimePoint now) {
   const std::int64_t arrived = arrivals_.Arrived(now);
@@ -32,4 +32,4 @@ std::int64_t SimulatedStream::Buffered(TimePoint now) const {
   return policy_ == BufferPolicy::kTruncate && capacity_ > 0 ? std::min(unused, capacity_) : unused;
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline simulated

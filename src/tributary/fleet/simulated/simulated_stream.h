@@ -8,7 +8,7 @@
 #include "tributary/experiment/experiment.h"
 #include "tributary/policy/streaming/rate_estimate.h"
 
-namespace tributary {
+namespace tributary::inline simulated {
 
 // A device's stream and its buffer on the virtual clock, as positions: which samples those are, data/replay_stream.h says.
 // The rate is what a device would measure, by looking at it now and then.
@@ -40,4 +40,4 @@ class SimulatedStream {
   std::int64_t seen_ = 0;
 };
 
-}  // namespace tributary
+}  // namespace tributary::inline simulated

@@ -4,7 +4,7 @@
 
 #include "tributary/base/rng.h"
 
-namespace tributary {
+namespace tributary::inline simulated {
 namespace {
 
 using std::chrono::seconds;
@@ -69,4 +69,4 @@ TEST(SimulatedStream, MeasuresItsRate) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline simulated

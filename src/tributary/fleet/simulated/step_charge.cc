@@ -5,7 +5,7 @@
 
 #include "tributary/base/check.h"
 
-namespace tributary {
+namespace tributary::inline simulated {
 namespace {
 
 constexpr double kLongest = 9e9;  // what the clock can hold, in seconds
@@ -106,7 +106,7 @@ StepPlan StepCharge::Whole() const {
   return {{all}, {all}, 0};
 }
 
-void CutTask(const StepPlan& plan, std::span<const std::int64_t> unit_bytes, DeviceTask& task) {
+void SegmentTask(const StepPlan& plan, std::span<const std::int64_t> unit_bytes, DeviceTask& task) {
   task.pull.clear();
   task.push.clear();
   for (const LayerRun& run : plan.pull) task.pull.push_back(Bytes{Sum(unit_bytes, run)});
@@ -166,11 +166,10 @@ StepObservation ObservationOf(const DeviceTimes& times, Duration stream_wait, co
   return seen;
 }
 
-DeviceReport ReportOf(const DeviceTimes& times, Duration stream_wait, Duration between,
-                      const RoundTimes& round) {
+DeviceReport ReportOf(const DeviceTimes& times, Duration stream_wait, Duration between, const Busy& round) {
   const auto until_end = [&](std::vector<Busy> intervals) {
     for (Busy& busy : intervals) {
-      busy.begin = std::clamp(busy.begin, round.start, round.end);
+      busy.begin = std::clamp(busy.begin, round.begin, round.end);
       busy.end = std::clamp(busy.end, busy.begin, round.end);
     }
     return intervals;
@@ -197,7 +196,7 @@ DeviceReport ReportOf(const DeviceTimes& times, Duration stream_wait, Duration b
   all.insert(all.end(), pushes.begin(), pushes.end());
   const Duration covered = Covered(std::move(all));
   report.hidden = report.pull + report.compute + report.push - covered;
-  report.wait = round.end - round.start - covered;
+  report.wait = round.end - round.begin - covered;
   const Duration forward = Total(std::span(parts).first(std::min(parts.size(), times.pulls.size())));
   report.hideable = std::min(report.pull, forward) +
                     std::min(report.push, std::max(Duration(0), report.compute - forward - between));
@@ -206,4 +205,4 @@ DeviceReport ReportOf(const DeviceTimes& times, Duration stream_wait, Duration b
   return report;
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline simulated

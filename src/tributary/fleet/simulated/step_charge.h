@@ -7,9 +7,9 @@
 #include "tributary/fleet/report.h"
 #include "tributary/fleet/simulated/device_timeline.h"
 #include "tributary/fleet/step_plan.h"
-#include "tributary/model/unit_costs.h"
+#include "tributary/model/model.h"
 
-namespace tributary {
+namespace tributary::inline simulated {
 
 // What a device computes in its part of a round, in samples.
 struct StepWork {
@@ -41,7 +41,7 @@ class StepCharge {
 // A device's part in a round as a task for the clock, and what the clock says as what a real device would have seen.
 
 // Fills in the segments of the pull and the push.
-void CutTask(const StepPlan& plan, std::span<const std::int64_t> unit_bytes, DeviceTask& task);
+void SegmentTask(const StepPlan& plan, std::span<const std::int64_t> unit_bytes, DeviceTask& task);
 // How long each part of the computation takes on a free processor: for the pull's segments, then for the push's. They
 // add up to what all of it takes, to the nanosecond; empty if that is longer than the clock goes.
 std::vector<Duration> PartsOf(const StepCosts& costs, const StepPlan& plan);
@@ -51,7 +51,6 @@ StepObservation ObservationOf(const DeviceTimes& times, Duration stream_wait, co
 
 // A device's time from the round's start to its end, divided into what it did; what it would have done after the end
 // does not count. `between` is what it computes between its first pass forward and its last pass back.
-DeviceReport ReportOf(const DeviceTimes& times, Duration stream_wait, Duration between,
-                      const RoundTimes& round);
+DeviceReport ReportOf(const DeviceTimes& times, Duration stream_wait, Duration between, const Busy& round);
 
-}  // namespace tributary
+}  // namespace tributary::inline simulated

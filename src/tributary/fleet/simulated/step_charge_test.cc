@@ -4,9 +4,10 @@
 
 #include "tributary/base/distributions.h"
 #include "tributary/fleet/simulated/event_queue.h"
+#include "tributary/fleet/simulated/testing_timeline.h"
 #include "tributary/model/zoo.h"
 
-namespace tributary {
+namespace tributary::inline simulated {
 namespace {
 
 using std::chrono::seconds;
@@ -40,7 +41,7 @@ class StepChargeTest : public testing::Test {
                    .round_trip = profile.round_trip,
                    .up = profile.uplink,
                    .down = profile.downlink};
-    CutTask(played.plan, *charge_.unit_bytes(), played.task);
+    SegmentTask(played.plan, *charge_.unit_bytes(), played.task);
     played.task.compute = [parts = PartsOf(played.costs, played.plan)](std::size_t part, TimePoint begin) {
       return begin + parts[part];
     };
@@ -86,7 +87,8 @@ TEST_F(StepChargeTest, TimesAddUpLessWhatWasHidden) {
     for (const TransferStrategy strategy : kTransferStrategies) {
       const Played played = Play(profile, work, strategy);
       const DeviceReport report =
-          ReportOf(played.round.devices[0], Duration(0), FromSeconds(played.costs.between), played.round);
+          ReportOf(played.round.devices[0], Duration(0), FromSeconds(played.costs.between),
+                   Busy{played.round.start, played.round.end});
       EXPECT_EQ(report.pull + report.compute + report.push - report.hidden + report.wait, played.round.end);
       EXPECT_EQ(report.wait, Duration(0));
       EXPECT_GE(report.hidden, Duration(0));
@@ -114,7 +116,7 @@ TEST(ReportOf, CutsOffWhatComesAfterTheRound) {
   times.parts = {{seconds(2), seconds(4)}, {seconds(5), seconds(9)}, {seconds(9), seconds(20)}};
   times.pushes = {{seconds(20), seconds(30)}};
   times.settled = seconds(30);
-  const RoundTimes round{.start = seconds(0), .end = seconds(10)};
+  const Busy round{seconds(0), seconds(10)};
   const DeviceReport report = ReportOf(times, seconds(1), Duration(0), round);
   EXPECT_EQ(report.pull, seconds(5));
   EXPECT_EQ(report.compute, seconds(1 + 4 + 1));  // The first part waited a second for its stream.
@@ -134,7 +136,7 @@ TEST(ReportOf, CountsWhatCrossesACutAsTransfers) {
   times.pulled = Bytes{1500};
   times.pushed = Bytes{1000};
   times.crossed_up = Bytes{700};
-  const RoundTimes round{.start = seconds(0), .end = seconds(20)};
+  const Busy round{seconds(0), seconds(20)};
   const DeviceReport report = ReportOf(times, Duration(0), Duration(0), round);
   EXPECT_EQ(report.pull, seconds(4));
   EXPECT_EQ(report.compute, seconds(5));
@@ -147,4 +149,4 @@ TEST(ReportOf, CountsWhatCrossesACutAsTransfers) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline simulated

@@ -5,7 +5,7 @@
 #include "tributary/base/check.h"
 #include "tributary/model/zoo/families.h"
 
-namespace tributary::zoo {
+namespace tributary::inline model::zoo {
 namespace {
 
 constexpr std::int64_t kGrowth = 12;
@@ -55,4 +55,4 @@ StatusOr<Graph> DenseNet(int depth, const Shape& input, std::int64_t classes) {
   return std::move(b).Build();
 }
 
-}  // namespace tributary::zoo
+}  // namespace tributary::inline model::zoo

@@ -5,7 +5,7 @@
 #include "tributary/base/status.h"
 #include "tributary/model/graph.h"
 
-namespace tributary::zoo {
+namespace tributary::inline model::zoo {
 
 // One function per family of networks. `cifar_form` picks the form for small images (see Stem in zoo.h); networks
 // that have only one ignore it. Inputs that are too small for a network are reported by the layer that does not fit.
@@ -21,4 +21,4 @@ StatusOr<Graph> MobileNetV2(const Shape& input, std::int64_t classes, bool cifar
 StatusOr<Graph> GoogLeNet(const Shape& input, std::int64_t classes, bool cifar_form);
 StatusOr<Graph> InceptionV4(const Shape& input, std::int64_t classes, bool cifar_form);
 
-}  // namespace tributary::zoo
+}  // namespace tributary::inline model::zoo

@@ -2,7 +2,7 @@
 
 #include "tributary/model/zoo/families.h"
 
-namespace tributary::zoo {
+namespace tributary::inline model::zoo {
 namespace {
 
 struct Stage {
@@ -65,4 +65,4 @@ StatusOr<Graph> MobileNetV2(const Shape& input, std::int64_t classes, bool cifar
   return std::move(b).Build();
 }
 
-}  // namespace tributary::zoo
+}  // namespace tributary::inline model::zoo

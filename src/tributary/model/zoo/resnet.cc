@@ -7,7 +7,7 @@
 #include "tributary/base/check.h"
 #include "tributary/model/zoo/families.h"
 
-namespace tributary::zoo {
+namespace tributary::inline model::zoo {
 namespace {
 
 struct Design {
@@ -95,4 +95,4 @@ StatusOr<Graph> ResNet(int depth, const Shape& input, std::int64_t classes, bool
   return std::move(b).Build();
 }
 
-}  // namespace tributary::zoo
+}  // namespace tributary::inline model::zoo

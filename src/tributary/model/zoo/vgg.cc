@@ -5,7 +5,7 @@
 #include "tributary/base/check.h"
 #include "tributary/model/zoo/families.h"
 
-namespace tributary::zoo {
+namespace tributary::inline model::zoo {
 namespace {
 
 // Convolutions in each of the five stages.
@@ -60,4 +60,4 @@ StatusOr<Graph> Vgg(int depth, const Shape& input, std::int64_t classes, bool ci
   return std::move(b).Build();
 }
 
-}  // namespace tributary::zoo
+}  // namespace tributary::inline model::zoo

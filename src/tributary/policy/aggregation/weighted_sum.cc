@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
 #include <string>
 
+#include "tributary/base/check.h"
 #include "tributary/base/number_text.h"
 
-namespace tributary {
+namespace tributary::inline policy {
 namespace {
 
 constexpr int kValueBits = 36;
@@ -48,7 +50,45 @@ bool AnyTooLarge(std::span<const float> values) {
   return found != 0;
 }
 
+// Some tens of microseconds of work: long against taking a lock, short against a whole update.
+constexpr std::size_t kBlock = 65536;
+
 }  // namespace
+
+SegmentWeights::SegmentWeights(std::size_t size) : size_(size), starts_{{0, 0}} {}
+
+void SegmentWeights::Add(std::size_t offset, std::size_t count, std::int64_t weight) {
+  TRIBUTARY_CHECK(offset <= size_ && count <= size_ - offset);
+  if (count == 0 || weight == 0) return;
+  Split(offset);
+  Split(offset + count);
+  for (auto run = starts_.find(offset); run != starts_.end() && run->first < offset + count; ++run) {
+    run->second += weight;
+  }
+}
+
+void SegmentWeights::Merge(const SegmentWeights& other) {
+  TRIBUTARY_CHECK(size_ == other.size_);
+  other.ForEach(0, size_, [this](Run run) { Add(run.offset, run.count, run.weight); });
+}
+
+std::int64_t SegmentWeights::Largest(std::size_t offset, std::size_t count) const {
+  std::int64_t largest = std::numeric_limits<std::int64_t>::min();
+  ForEach(offset, count, [&](Run run) { largest = std::max(largest, run.weight); });
+  return largest;
+}
+
+std::int64_t SegmentWeights::Smallest(std::size_t offset, std::size_t count) const {
+  std::int64_t smallest = std::numeric_limits<std::int64_t>::max();
+  ForEach(offset, count, [&](Run run) { smallest = std::min(smallest, run.weight); });
+  return smallest;
+}
+
+void SegmentWeights::Split(std::size_t offset) {
+  if (offset == size_) return;
+  const auto next = starts_.upper_bound(offset);
+  starts_.emplace_hint(next, offset, std::prev(next)->second);  // Does nothing where one starts already.
+}
 
 WeightedSum::WeightedSum(std::size_t size, double expected_weight) : sums_(size), weights_(size) {
   Reset(expected_weight);
@@ -154,4 +194,32 @@ void WeightedSum::CheckRoom(std::size_t offset, std::size_t count) const {
                   (weights_.Largest(offset, count) <= room_ && weights_.Smallest(offset, count) >= 0));
 }
 
-}  // namespace tributary
+ConcurrentWeightedSum::ConcurrentWeightedSum(std::size_t size, double expected_weight)
+    : sum_(size, expected_weight), blocks_(std::make_unique<Mutex[]>(size / kBlock + 1)) {}
+
+void ConcurrentWeightedSum::Accumulate(double weight, std::size_t offset, std::span<const float> values) {
+  TRIBUTARY_CHECK(weight >= 0);
+  AddSigned(weight, offset, values);
+}
+
+void ConcurrentWeightedSum::Retract(double weight, std::size_t offset, std::span<const float> values) {
+  TRIBUTARY_CHECK(weight >= 0);
+  AddSigned(-weight, offset, values);
+}
+
+void ConcurrentWeightedSum::AddSigned(double weight, std::size_t offset, std::span<const float> values) {
+  {
+    const MutexLock lock(weights_);
+    sum_.AddWeight(weight, offset, values.size());
+  }
+  while (!values.empty()) {
+    const std::size_t block = offset / kBlock;
+    const std::size_t count = std::min(values.size(), (block + 1) * kBlock - offset);
+    const MutexLock lock(blocks_[block]);
+    sum_.AddValues(weight, offset, values.first(count));
+    values = values.subspan(count);
+    offset += count;
+  }
+}
+
+}  // namespace tributary::inline policy

@@ -2,13 +2,62 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
+#include <map>
+#include <memory>
 #include <span>
 #include <vector>
 
+#include "tributary/base/mutex.h"
 #include "tributary/base/status.h"
-#include "tributary/policy/aggregation/segment_weights.h"
 
-namespace tributary {
+namespace tributary::inline policy {
+
+// How much weight lies on each element of a buffer, kept as the few runs that have the same: updates arrive
+// in segments of layers, and one that is cut off half-way has covered only some of them. Weights are integers
+// in a unit of the caller's, so that sums are exact. Costs a few words per distinct border of a segment,
+// whatever the size.
+//
+// Ranges must lie within the size. For one thread.
+class SegmentWeights {
+ public:
+  explicit SegmentWeights(std::size_t size);
+
+  // A run of elements that carry the same weight.
+  struct Run {
+    std::size_t offset;
+    std::size_t count;
+    std::int64_t weight;
+  };
+
+  void Add(std::size_t offset, std::size_t count, std::int64_t weight);
+  void Merge(const SegmentWeights& other);  // Of the same size.
+
+  // The largest and the smallest weight in a range, which must not be empty.
+  std::int64_t Largest(std::size_t offset, std::size_t count) const;
+  std::int64_t Smallest(std::size_t offset, std::size_t count) const;
+
+  // Calls visit(Run) for the runs that make up a range, in order.
+  template <typename Visit>
+  void ForEach(std::size_t offset, std::size_t count, Visit&& visit) const {
+    const std::size_t end = offset + count;
+    while (offset < end) {
+      const auto next = starts_.upper_bound(offset);
+      const std::size_t stop = next == starts_.end() || next->first > end ? end : next->first;
+      visit(Run{offset, stop - offset, std::prev(next)->second});
+      offset = stop;
+    }
+  }
+
+  std::size_t size() const { return size_; }
+
+ private:
+  // Makes a run start at `offset`, without changing any weight.
+  void Split(std::size_t offset);
+
+  std::size_t size_;
+  std::map<std::size_t, std::int64_t> starts_;  // Where each run starts, and its weight.
+};
 
 // The weighted mean of many updates, as an exact algebra:
 //
@@ -91,4 +140,36 @@ class WeightedSum {
   SegmentWeights weights_;
 };
 
-}  // namespace tributary
+// A WeightedSum into which any number of threads accumulate at once, with the bits that one thread would give
+// in any order. One copy of the sums, whatever the number of threads; each block of them has a lock of its
+// own, so threads that bring whole updates follow each other through the blocks instead of waiting for the
+// whole.
+//
+// Only Accumulate and Retract may be called from several threads; whoever reads or resets the sum must know that all have
+// returned.
+class ConcurrentWeightedSum {
+ public:
+  ConcurrentWeightedSum(std::size_t size, double expected_weight);
+
+  // As WeightedSum::Accumulate.
+  void Accumulate(double weight, std::size_t offset, std::span<const float> values);
+  void Accumulate(double weight, std::span<const float> values) { Accumulate(weight, 0, values); }
+
+  // As WeightedSum::Retract.
+  void Retract(double weight, std::size_t offset, std::span<const float> values);
+
+  // For everything else: checks, merging, the mean, the next round.
+  WeightedSum& sum() { return sum_; }
+  const WeightedSum& sum() const { return sum_; }
+
+ private:
+  void AddSigned(double weight, std::size_t offset, std::span<const float> values);
+
+  // Parts of it have different mutexes, which annotations cannot express: its weights the first, each block of its values
+  // one of the others.
+  WeightedSum sum_;
+  Mutex weights_;
+  std::unique_ptr<Mutex[]> blocks_;
+};
+
+}  // namespace tributary::inline policy

@@ -4,11 +4,10 @@
 #include <bit>
 #include <string>
 
-#include "tributary/policy/compression/encoded_unit.h"
 #include "tributary/policy/compression/encoding.h"
-#include "tributary/policy/compression/magnitude.h"
+#include "tributary/policy/compression/float_bits.h"
 
-namespace tributary {
+namespace tributary::inline policy {
 namespace {
 
 // `value(i)` for i < count; blocks, so that looking for the culprit costs nothing where there is none.
@@ -29,6 +28,12 @@ Status CheckAll(std::size_t count, std::size_t offset, Value value) {
                    ". Training may have diverged: try a smaller learning rate");
   }
   return OkStatus();
+}
+
+void AddTo(std::span<const float> from, std::span<float> to) {
+  const float* __restrict values = from.data();
+  float* __restrict sums = to.data();
+  for (std::size_t i = 0; i < to.size(); ++i) sums[i] += values[i];
 }
 
 }  // namespace
@@ -80,4 +85,13 @@ void Int8Codec::TakeFinite(const UnitRun& run, EncodedBlocks& out) {
   }
 }
 
-}  // namespace tributary
+Status ErrorFeedback::Take(const UnitRun& run, EncodedBlocks& out) {
+  TRIBUTARY_CHECK(run.offset <= residual_.size() && run.values.size() <= residual_.size() - run.offset);
+  const std::span<float> residual = residual_.subspan(run.offset, run.values.size());
+  TRIBUTARY_RETURN_IF_ERROR(CheckFiniteSum(residual, run.values, run.offset));
+  AddTo(run.values, residual);
+  codec_.TakeFinite({run.first_unit, run.offset, run.sizes, residual}, out);
+  return OkStatus();
+}
+
+}  // namespace tributary::inline policy

@@ -1,13 +1,58 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <vector>
 
 #include "tributary/base/status.h"
-#include "tributary/policy/compression/encoded_blocks.h"
 
-namespace tributary {
+namespace tributary::inline policy {
+
+// A gradient on its way, in blocks that can travel each on its own. A block is one encoded unit (encoding.h) that stands
+// for `count` elements from `offset` of the whole gradient; it ends where a transfer unit does, or at a multiple of a
+// length, so that a message can hold it and a receiver need not hold more.
+class EncodedBlocks {
+ public:
+  struct Block {
+    std::size_t offset = 0;
+    std::size_t count = 0;
+    std::size_t begin = 0;  // of its bytes
+    std::size_t end = 0;
+  };
+
+  // Without a length blocks are as long as units.
+  explicit EncodedBlocks(std::size_t longest = static_cast<std::size_t>(-1)) : longest_(longest) {}
+
+  void clear() {
+    bytes_.clear();
+    blocks_.clear();
+  }
+  std::span<const Block> blocks() const { return blocks_; }
+  // All of them, one behind the other; or one.
+  std::span<const std::byte> bytes() const { return bytes_; }
+  std::span<const std::byte> bytes(const Block& block) const {
+    return std::span(bytes_).subspan(block.begin, block.end - block.begin);
+  }
+
+  // Cuts a unit that lies from `offset` on. `append(begin, count, bytes)` is to append the encoding of `count` elements
+  // of the unit, from its element `begin` on.
+  template <typename Append>
+  void Add(std::size_t offset, std::size_t count, Append append) {
+    for (std::size_t begin = 0; begin < count;) {
+      const std::size_t length = std::min(count - begin, longest_ - (offset + begin) % longest_);
+      const std::size_t first = bytes_.size();
+      append(begin, length, bytes_);
+      blocks_.push_back({offset + begin, length, first, bytes_.size()});
+      begin += length;
+    }
+  }
+
+ private:
+  std::size_t longest_;
+  std::vector<std::byte> bytes_;
+  std::vector<Block> blocks_;
+};
 
 // What is sent together: neighbouring transfer units of a flat buffer.
 struct UnitRun {
@@ -17,7 +62,7 @@ struct UnitRun {
   std::span<float> values;             // of all of them
 };
 
-// Turns gradients into blocks of bytes (encoded_blocks.h), in order. How the units are divided into runs, and into blocks,
+// Turns gradients into blocks of bytes (EncodedBlocks), in order. How the units are divided into runs, and into blocks,
 // changes no value of them.
 //
 //   1. BeginStep
@@ -47,7 +92,7 @@ class DenseCodec final : public Codec {
   void TakeFinite(const UnitRun& run, EncodedBlocks& out) override;
 };
 
-// Sends every value as a byte (int8_block.h). What is left is the difference, rounded to float once.
+// Sends every value as a byte (QuantiseBlock). What is left is the difference, rounded to float once.
 class Int8Codec final : public Codec {
  public:
   void TakeFinite(const UnitRun& run, EncodedBlocks& out) override;
@@ -58,4 +103,28 @@ Status CheckFinite(std::span<const float> values, std::size_t offset = 0);
 // The same of values[i] + more[i], rounded to float.
 Status CheckFiniteSum(std::span<const float> values, std::span<const float> more, std::size_t offset = 0);
 
-}  // namespace tributary
+// Lets a codec send later what it did not send now: wraps any of them.
+//
+//   sent     = codec(gradient + residual)
+//   residual = gradient + residual − sent
+//
+// So over many steps everything is sent. A dense step, which sends gradient + residual whole, leaves a residual of zero.
+// With codecs that send values as they are, each element of gradient + residual (one float addition) is then, to the
+// bit, either in what was sent or in the residual.
+//
+// The residual is the caller's, one float for each of the whole buffer, and starts as zero; who saves and restores it
+// has saved and restored everything here.
+class ErrorFeedback {
+ public:
+  ErrorFeedback(Codec& codec, std::span<float> residual) : codec_(codec), residual_(residual) {}
+
+  // As Codec::Take of gradient + residual, but the gradient (run.values) stays as it is. A refused one leaves the
+  // residual untouched.
+  Status Take(const UnitRun& run, EncodedBlocks& out);
+
+ private:
+  Codec& codec_;
+  std::span<float> residual_;
+};
+
+}  // namespace tributary::inline policy

@@ -4,22 +4,11 @@
 #include <cmath>
 #include <sstream>
 #include <string>
-#include <vector>
 
 #include "tributary/base/names.h"
 
-namespace tributary {
+namespace tributary::inline policy {
 namespace {
-
-template <typename Choice, std::size_t N>
-StatusOr<Choice> Parse(std::string_view what, const Choice (&choices)[N], std::string_view name) {
-  std::vector<std::string> names;
-  for (const Choice choice : choices) {
-    if (NameOf(choice) == name) return choice;
-    names.emplace_back(NameOf(choice));
-  }
-  return UnknownName(what, name, names);
-}
 
 Status Outside(std::string_view key, std::string_view allowed, double found) {
   std::ostringstream text;
@@ -48,7 +37,7 @@ std::string_view NameOf(CompressionKind kind) {
 }
 
 StatusOr<CompressionKind> ParseCompressionKind(std::string_view name) {
-  return Parse("compression", kCompressionKinds, name);
+  return ParseName("compression", kCompressionKinds, name);
 }
 
 std::string_view NameOf(SelectionScope scope) {
@@ -62,7 +51,7 @@ std::string_view NameOf(SelectionScope scope) {
 }
 
 StatusOr<SelectionScope> ParseSelectionScope(std::string_view name) {
-  return Parse("scope of selection", kSelectionScopes, name);
+  return ParseName("scope of selection", kSelectionScopes, name);
 }
 
 Status Validate(const CompressionOptions& options) {
@@ -93,4 +82,4 @@ std::size_t KeptOf(const CompressionOptions& options, std::size_t count) {
   return std::min(count, static_cast<std::size_t>(kept));
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline policy

@@ -5,7 +5,7 @@
 
 #include "tributary/base/status.h"
 
-namespace tributary {
+namespace tributary::inline policy {
 
 enum class CompressionKind {
   kDense,         // every value as it is
@@ -49,4 +49,4 @@ bool NeedsResidual(const CompressionOptions& options);
 // How many of `count` elements are kept where a selection is made: ratio · count, rounded up.
 std::size_t KeptOf(const CompressionOptions& options, std::size_t count);
 
-}  // namespace tributary
+}  // namespace tributary::inline policy

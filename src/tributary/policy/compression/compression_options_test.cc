@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace tributary {
+namespace tributary::inline policy {
 namespace {
 
 TEST(CompressionOptions, NamesComeBack) {
@@ -52,4 +52,4 @@ TEST(CompressionOptions, SayWhatTheyNeed) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline policy

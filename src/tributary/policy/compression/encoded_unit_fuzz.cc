@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "tributary/base/check.h"
-#include "tributary/policy/compression/encoded_unit.h"
+#include "tributary/policy/compression/encoding.h"
 
 // Any bytes give a unit or a reason. What is accepted has finite values at ascending places within the unit; written
 // again (sparse units in the shorter of both forms, so never longer) it means the same. The first byte says how many

@@ -4,26 +4,56 @@
 #include <bit>
 #include <cstring>
 #include <limits>
+#include <optional>
+#include <string>
 
 #include "tributary/base/check.h"
-#include "tributary/policy/compression/int8_block.h"
-#include "tributary/policy/compression/varint.h"
+#include "tributary/policy/compression/float_bits.h"
 
-namespace tributary {
+namespace tributary::inline policy {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "values are written as they lie in memory");
+static_assert(std::endian::native == std::endian::little,
+              "values are written and read as they lie in memory");
 
-std::uint32_t Narrow(std::size_t count) {
+// Numbers below 2^32 in one to five bytes, seven bits each, the lowest first; a set upper bit says that more follow.
+// Each number has one form: the shortest.
+
+constexpr std::size_t VarintSize(std::uint32_t value) {
+  return 1U + (value >= 1U << 7) + (value >= 1U << 14) + (value >= 1U << 21) + (value >= 1U << 28);
+}
+
+// Returns the place behind what it wrote: VarintSize bytes.
+std::byte* WriteVarint(std::uint32_t value, std::byte* to) {
+  for (; value >= 128; value >>= 7) *to++ = static_cast<std::byte>(value | 128);
+  *to++ = static_cast<std::byte>(value);
+  return to;
+}
+
+// Takes a number off the front; nothing if there is none in its shortest form.
+std::optional<std::uint32_t> ReadVarint(std::span<const std::byte>& bytes) {
+  std::uint64_t value = 0;
+  for (std::size_t i = 0; i < 5 && i < bytes.size(); ++i) {
+    const auto byte = std::to_integer<std::uint64_t>(bytes[i]);
+    value |= (byte & 127) << (7 * i);
+    if (byte >= 128) continue;
+    if ((byte == 0 && i > 0) || value > 0xffffffff) return std::nullopt;
+    bytes = bytes.subspan(i + 1);
+    return static_cast<std::uint32_t>(value);
+  }
+  return std::nullopt;
+}
+
+std::uint32_t ToUint32(std::size_t count) {
   TRIBUTARY_CHECK(count <= std::numeric_limits<std::uint32_t>::max());
   return static_cast<std::uint32_t>(count);
 }
 
-std::size_t HeadingBytes(std::size_t count) { return 1 + VarintSize(Narrow(count)); }
+std::size_t HeadingBytes(std::size_t count) { return 1 + VarintSize(ToUint32(count)); }
 
 std::byte* WriteHeading(EncodingKind kind, std::size_t count, std::byte* to) {
   *to++ = static_cast<std::byte>(kind);
-  return WriteVarint(Narrow(count), to);
+  return WriteVarint(ToUint32(count), to);
 }
 
 std::byte* Grow(std::vector<std::byte>& out, std::size_t bytes) {
@@ -57,9 +87,74 @@ SparseSize SizeFrom(std::size_t count, std::span<const std::uint32_t> indices, s
   const std::size_t gaps = GapBytes(indices, base);
   const std::size_t bitmap = (count + 7) / 8;
   const std::size_t rest =
-      HeadingBytes(count) + VarintSize(Narrow(indices.size())) + sizeof(float) * indices.size();
+      HeadingBytes(count) + VarintSize(ToUint32(indices.size())) + sizeof(float) * indices.size();
   if (gaps <= bitmap) return {EncodingKind::kGaps, rest + gaps};
   return {EncodingKind::kBitmap, rest + bitmap};
+}
+
+using ByteSpan = std::span<const std::byte>;
+
+Status TooShort(std::size_t needed, std::size_t found) {
+  return Corrupt("an encoded unit needs " + std::to_string(needed) + " more bytes, and " +
+                 std::to_string(found) + " are there");
+}
+
+// Takes `count` values off the front.
+StatusOr<const std::byte*> TakeValues(ByteSpan& bytes, std::size_t count) {
+  const std::size_t needed = sizeof(float) * count;
+  if (bytes.size() < needed) return TooShort(needed, bytes.size());
+  std::int32_t largest = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    float value;
+    std::memcpy(&value, bytes.data() + sizeof(float) * i, sizeof(value));
+    largest = std::max(largest, MagnitudeKey(value));
+  }
+  if (largest >= kInfinityKey) return Corrupt("an encoded unit holds a value that is not finite");
+  const std::byte* const values = bytes.data();
+  bytes = bytes.subspan(needed);
+  return values;
+}
+
+Status CheckGaps(ByteSpan& bytes, std::size_t kept, std::size_t count) {
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < kept; ++i) {
+    std::size_t gap;
+    if (!bytes.empty() && std::to_integer<int>(bytes.front()) < 128) {
+      gap = std::to_integer<std::size_t>(bytes.front());
+      bytes = bytes.subspan(1);
+    } else if (const auto read = ReadVarint(bytes)) {
+      gap = *read;
+    } else {
+      return Corrupt("index " + std::to_string(i) +
+                     " of an encoded unit is cut off or not in its shortest form");
+    }
+    next += gap + 1;
+    if (next > count) {
+      return Corrupt("index " + std::to_string(i) + " of an encoded unit is " + std::to_string(next - 1) +
+                     ", and the unit has " + std::to_string(count) + " elements");
+    }
+  }
+  return OkStatus();
+}
+
+Status CheckBitmap(ByteSpan& bytes, std::size_t kept, std::size_t count) {
+  const std::size_t size = (count + 7) / 8;
+  if (bytes.size() < size) return TooShort(size, bytes.size());
+  std::size_t bits = 0;
+  for (std::size_t begin = 0; begin < size; begin += 8) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, bytes.data() + begin, std::min<std::size_t>(8, size - begin));
+    bits += static_cast<std::size_t>(std::popcount(word));
+  }
+  if (count % 8 != 0 && (std::to_integer<unsigned>(bytes[size - 1]) >> (count % 8)) != 0) {
+    return Corrupt("the bitmap of an encoded unit has bits behind its last element");
+  }
+  if (bits != kept) {
+    return Corrupt("the bitmap of an encoded unit has " + std::to_string(bits) + " bits for " +
+                   std::to_string(kept) + " values");
+  }
+  bytes = bytes.subspan(size);
+  return OkStatus();
 }
 
 }  // namespace
@@ -85,7 +180,7 @@ void AppendSparse(std::size_t count, std::span<const std::uint32_t> indices, std
   TRIBUTARY_CHECK(indices.empty() || (indices.front() >= base && indices.back() - base < count));
   const SparseSize size = SizeFrom(count, indices, base);
   std::byte* to = Grow(out, size.bytes);
-  to = WriteVarint(Narrow(indices.size()), WriteHeading(size.kind, count, to));
+  to = WriteVarint(ToUint32(indices.size()), WriteHeading(size.kind, count, to));
   if (size.kind == EncodingKind::kGaps) {
     std::uint32_t next = base;
     for (const std::uint32_t index : indices) {
@@ -114,4 +209,96 @@ void AppendInt8(std::span<const float> values, std::vector<std::byte>& out) {
   }
 }
 
-}  // namespace tributary
+StatusOr<EncodedUnit> EncodedUnit::Parse(ByteSpan& bytes, std::size_t count) {
+  ByteSpan rest = bytes;
+  if (rest.empty()) return Corrupt("an encoded unit is missing");
+  EncodedUnit unit;
+  unit.kind_ = static_cast<EncodingKind>(rest.front());
+  rest = rest.subspan(1);
+  const auto found = ReadVarint(rest);
+  if (!found || *found != count) {
+    return Corrupt("an encoded unit must have " + std::to_string(count) + " elements; found " +
+                   (found ? std::to_string(*found) : "no number"));
+  }
+  unit.count_ = count;
+  switch (unit.kind_) {
+    case EncodingKind::kDense:
+      TRIBUTARY_RETURN_IF_ERROR(unit.ParseDense(rest));
+      break;
+    case EncodingKind::kGaps:
+    case EncodingKind::kBitmap:
+      TRIBUTARY_RETURN_IF_ERROR(unit.ParseSparse(rest));
+      break;
+    case EncodingKind::kInt8:
+      TRIBUTARY_RETURN_IF_ERROR(unit.ParseInt8(rest));
+      break;
+    default:
+      return Corrupt("no encoded unit is of kind " + std::to_string(static_cast<int>(unit.kind_)));
+  }
+  bytes = rest;
+  return unit;
+}
+
+Status EncodedUnit::ParseDense(ByteSpan& bytes) {
+  TRIBUTARY_ASSIGN_OR_RETURN(values_, TakeValues(bytes, count_));
+  kept_ = count_;
+  return OkStatus();
+}
+
+Status EncodedUnit::ParseSparse(ByteSpan& bytes) {
+  const auto kept = ReadVarint(bytes);
+  if (!kept || *kept > count_) {
+    return Corrupt("an encoded unit of " + std::to_string(count_) + " elements cannot hold " +
+                   (kept ? std::to_string(*kept) : "an unreadable number of") + " values");
+  }
+  kept_ = *kept;
+  indices_ = bytes.data();
+  TRIBUTARY_RETURN_IF_ERROR(kind_ == EncodingKind::kGaps ? CheckGaps(bytes, kept_, count_)
+                                                         : CheckBitmap(bytes, kept_, count_));
+  TRIBUTARY_ASSIGN_OR_RETURN(values_, TakeValues(bytes, kept_));
+  return OkStatus();
+}
+
+Status EncodedUnit::ParseInt8(ByteSpan& bytes) {
+  const std::size_t needed = sizeof(float) * ((count_ + kInt8Block - 1) / kInt8Block) + count_;
+  if (bytes.size() < needed) return TooShort(needed, bytes.size());
+  const std::byte* at = bytes.data();
+  for (std::size_t begin = 0; begin < count_; begin += kInt8Block) {
+    const std::size_t length = std::min(kInt8Block, count_ - begin);
+    float scale;
+    std::memcpy(&scale, at, sizeof(scale));
+    const float largest = scale * 127;
+    if (std::bit_cast<std::uint32_t>(scale) >= 0x80000000U || MagnitudeKey(largest) >= kInfinityKey) {
+      return Corrupt("the scale of block " + std::to_string(begin / kInt8Block) +
+                     " of an encoded unit is negative or not finite");
+    }
+    for (std::size_t i = 0; i < length; ++i) {
+      if (at[sizeof(scale) + i] == std::byte{0x80}) {
+        return Corrupt("element " + std::to_string(begin + i) +
+                       " of an encoded unit is −128; the least is −127");
+      }
+    }
+    at += sizeof(scale) + length;
+  }
+  values_ = bytes.data();
+  kept_ = count_;
+  bytes = bytes.subspan(needed);
+  return OkStatus();
+}
+
+void EncodedUnit::AddTo(std::span<float> sums) const {
+  TRIBUTARY_CHECK(sums.size() == count_);
+  ForEachRun([&](std::size_t offset, std::span<const float> run) {
+    for (std::size_t i = 0; i < run.size(); ++i) sums[offset + i] += run[i];
+  });
+}
+
+void EncodedUnit::CopyTo(std::span<float> values) const {
+  TRIBUTARY_CHECK(values.size() == count_);
+  if (kept_ < count_) std::fill(values.begin(), values.end(), 0.0F);
+  ForEachRun([&](std::size_t offset, std::span<const float> run) {
+    std::copy(run.begin(), run.end(), values.begin() + static_cast<std::ptrdiff_t>(offset));
+  });
+}
+
+}  // namespace tributary::inline policy

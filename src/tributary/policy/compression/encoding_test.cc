@@ -9,9 +9,8 @@
 #include <limits>
 
 #include "tributary/base/distributions.h"
-#include "tributary/policy/compression/encoded_unit.h"
 
-namespace tributary {
+namespace tributary::inline policy {
 namespace {
 
 using ByteVector = std::vector<std::byte>;
@@ -277,4 +276,4 @@ TEST(EncodedUnit, SurvivesBytesThatWereChanged) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline policy

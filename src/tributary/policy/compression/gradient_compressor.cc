@@ -6,7 +6,7 @@
 #include "tributary/base/check.h"
 #include "tributary/policy/compression/top_k_codec.h"
 
-namespace tributary {
+namespace tributary::inline policy {
 namespace {
 
 std::unique_ptr<Codec> MakeCodec(const CompressionOptions& options, std::size_t units,
@@ -77,4 +77,4 @@ void GradientCompressor::EndStep() {
 
 AdaptiveState GradientCompressor::state() const { return adaptive_ != nullptr ? adaptive_->state() : state_; }
 
-}  // namespace tributary
+}  // namespace tributary::inline policy

@@ -5,14 +5,13 @@
 #include <span>
 #include <vector>
 
+#include "tributary/base/parallel_for.h"
 #include "tributary/base/status.h"
-#include "tributary/policy/compression/adaptive_rule.h"
 #include "tributary/policy/compression/codec.h"
 #include "tributary/policy/compression/compression_options.h"
-#include "tributary/policy/compression/error_feedback.h"
-#include "tributary/policy/compression/parallel_for.h"
+#include "tributary/policy/compression/top_k_codec.h"
 
-namespace tributary {
+namespace tributary::inline policy {
 
 class AdaptiveTopKCodec;
 
@@ -58,4 +57,4 @@ class GradientCompressor {
   std::vector<bool> pushed_;
 };
 
-}  // namespace tributary
+}  // namespace tributary::inline policy

@@ -10,9 +10,9 @@
 #include <numeric>
 
 #include "tributary/base/distributions.h"
-#include "tributary/policy/compression/encoded_unit.h"
+#include "tributary/policy/compression/encoding.h"
 
-namespace tributary {
+namespace tributary::inline policy {
 namespace {
 
 using Floats = std::vector<float>;
@@ -370,4 +370,4 @@ TEST(GradientCompressor, BlocksChangeNoValueAndKeepToTheirLength) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline policy

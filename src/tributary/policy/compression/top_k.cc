@@ -8,11 +8,12 @@
 #include <limits>
 #include <string>
 #include <utility>
+#include <vector>
 
-#include "tributary/policy/compression/magnitude.h"
-#include "tributary/policy/compression/threshold.h"
+#include "tributary/base/check.h"
+#include "tributary/policy/compression/float_bits.h"
 
-namespace tributary {
+namespace tributary::inline policy {
 namespace {
 
 constexpr std::size_t kLine = 16;   // floats in a cache line: a sample takes whole ones
@@ -50,6 +51,57 @@ std::pair<std::size_t, std::size_t> CountAgainst(std::span<const float> values, 
     equal += static_cast<std::size_t>(equal_here);
   }
   return {above, equal};
+}
+
+// One level of the search. Keys count if their bits above the level are `prefix`; the others go to a slot of their own,
+// which is cheaper than a branch that cannot be foreseen.
+struct Level {
+  int shift;
+  int bits;
+};
+constexpr Level kLevels[] = {{20, 11}, {10, 10}, {0, 10}};
+constexpr std::size_t kSlots = 2049;
+constexpr std::size_t kLanes =
+    4;  // Neighbours often fall into the same slot: each has a table, so none waits.
+
+using Counts = std::array<std::size_t, kSlots>;
+
+void Count(std::span<const float> values, Level level, std::int32_t prefix, Counts& counts) {
+  std::array<std::array<std::uint32_t, kSlots>, kLanes> lanes{};
+  const int above = level.shift + level.bits;
+  const std::uint32_t mask = (1U << level.bits) - 1;
+  const auto slot = [&](float value) -> std::size_t {
+    const auto key = static_cast<std::uint32_t>(MagnitudeKey(value));
+    const bool counts_here = above >= 31 || (key >> above) == static_cast<std::uint32_t>(prefix);
+    return counts_here ? (key >> level.shift) & mask : kSlots - 1;
+  };
+  std::size_t i = 0;
+  for (; i + kLanes <= values.size(); i += kLanes) {
+    for (std::size_t lane = 0; lane < kLanes; ++lane) ++lanes[lane][slot(values[i + lane])];
+  }
+  for (; i < values.size(); ++i) ++lanes[0][slot(values[i])];
+  for (std::size_t s = 0; s < kSlots; ++s) {
+    counts[s] = std::size_t{lanes[0][s]} + lanes[1][s] + lanes[2][s] + lanes[3][s];
+  }
+}
+
+constexpr std::size_t kSquaresPart = std::size_t{1} << 20;
+constexpr std::size_t kSums = 16;  // As many sums as a vector unit keeps going at once.
+
+double SumOfPart(std::span<const float> values) {
+  std::array<double, kSums> lanes{};
+  std::size_t i = 0;
+  for (; i + kSums <= values.size(); i += kSums) {
+    for (std::size_t lane = 0; lane < kSums; ++lane) {
+      const auto value = static_cast<double>(values[i + lane]);
+      lanes[lane] += value * value;
+    }
+  }
+  for (; i < values.size(); ++i)
+    lanes[i % kSums] += static_cast<double>(values[i]) * static_cast<double>(values[i]);
+  double sum = 0;
+  for (const double lane : lanes) sum += lane;
+  return sum;
 }
 
 }  // namespace
@@ -185,4 +237,37 @@ void TopKSelector::Emit(std::span<const Source> sources, std::size_t k, Selectio
   });
 }
 
-}  // namespace tributary
+Threshold FindThreshold(std::span<const std::span<const float>> parts, std::size_t k,
+                        const ParallelFor& parallel) {
+  TRIBUTARY_CHECK(k > 0);
+  std::vector<Counts> counts(parts.size());
+  Threshold found{0, k};
+  for (const Level level : kLevels) {
+    parallel(parts.size(), [&](std::size_t part) { Count(parts[part], level, found.key, counts[part]); });
+    // Down from the largest, until the slot that holds the k-th.
+    std::int32_t slot = 1 << level.bits;
+    for (std::size_t here = 0;;) {
+      TRIBUTARY_CHECK(--slot >= 0);
+      here = 0;
+      for (const Counts& part : counts) here += part[static_cast<std::size_t>(slot)];
+      if (here >= found.ties) break;
+      found.ties -= here;
+    }
+    found.key = (found.key << level.bits) | slot;
+  }
+  return found;
+}
+
+double SumOfSquares(std::span<const float> values, const ParallelFor& parallel) {
+  if (values.size() <= kSquaresPart) return SumOfPart(values);
+  std::vector<double> parts((values.size() + kSquaresPart - 1) / kSquaresPart);
+  parallel(parts.size(), [&](std::size_t part) {
+    const std::size_t begin = part * kSquaresPart;
+    parts[part] = SumOfPart(values.subspan(begin, std::min(kSquaresPart, values.size() - begin)));
+  });
+  double sum = 0;
+  for (const double part : parts) sum += part;
+  return sum;
+}
+
+}  // namespace tributary::inline policy

@@ -5,10 +5,10 @@
 #include <span>
 #include <vector>
 
+#include "tributary/base/parallel_for.h"
 #include "tributary/base/status.h"
-#include "tributary/policy/compression/parallel_for.h"
 
-namespace tributary {
+namespace tributary::inline policy {
 
 // Some elements of a vector, by ascending index.
 struct Selection {
@@ -60,4 +60,21 @@ class TopKSelector {
   std::vector<float> sample_;
 };
 
-}  // namespace tributary
+// Where the k largest magnitudes end: all with a larger key (MagnitudeKey) belong to them, and so many of those with
+// this very key as are still missing.
+struct Threshold {
+  std::int32_t key = 0;
+  std::size_t ties = 0;  // of `key`; at least one
+  friend bool operator==(const Threshold&, const Threshold&) = default;
+};
+
+// Exact, by three histograms: over the eleven upper bits of the keys, then over the next ten of those that share them
+// with the k-th, then over the last ten. `parts` together hold at least k values, and k is not zero.
+Threshold FindThreshold(std::span<const std::span<const float>> parts, std::size_t k,
+                        const ParallelFor& parallel = RunInOrder);
+
+// In double precision, in an order that is fixed by the number of values alone: the same bits whatever the processor
+// and however `parallel` divides the work.
+double SumOfSquares(std::span<const float> values, const ParallelFor& parallel = RunInOrder);
+
+}  // namespace tributary::inline policy

@@ -1,13 +1,27 @@
 #include "tributary/policy/compression/top_k_codec.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "tributary/base/check.h"
 #include "tributary/policy/compression/encoding.h"
-#include "tributary/policy/compression/sum_of_squares.h"
+#include "tributary/policy/compression/top_k.h"
 
-namespace tributary {
+namespace tributary::inline policy {
+
+double Energy::LostShare() const { return total > 0 ? std::abs(total - kept) / total : 0; }
+
+bool SendsSparse(const AdaptiveState& state, double delta) {
+  return state.steps == 0 || state.lost_share <= delta;
+}
+
+void Observe(AdaptiveState& state, bool sparse, Energy energy, double weight) {
+  const double measured = energy.LostShare();
+  state.lost_share = state.steps == 0 ? measured : weight * measured + (1 - weight) * state.lost_share;
+  ++state.steps;
+  if (sparse) ++state.sparse_steps;
+}
 
 TopKCodec::TopKCodec(const CompressionOptions& options, ParallelFor parallel)
     : options_(options), parallel_(std::move(parallel)), selector_(parallel_) {}
@@ -88,4 +102,4 @@ void AdaptiveTopKCodec::Send(const Choice& choice, EncodedBlocks& out) {
   }
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline policy

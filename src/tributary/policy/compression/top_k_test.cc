@@ -11,10 +11,8 @@
 
 #include "tributary/base/distributions.h"
 #include "tributary/base/worker_pool.h"
-#include "tributary/policy/compression/sum_of_squares.h"
-#include "tributary/policy/compression/threshold.h"
 
-namespace tributary {
+namespace tributary::inline policy {
 namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
@@ -235,4 +233,4 @@ TEST(SumOfSquares, IsRightAndTheSameForAnyDivision) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline policy

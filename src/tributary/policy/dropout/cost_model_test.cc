@@ -9,7 +9,7 @@
 
 #include "tributary/base/distributions.h"
 
-namespace tributary {
+namespace tributary::inline policy {
 namespace {
 
 // Sub-networks of something like a ResNet-20 at batch 32: operations fall faster than bytes when filters are dropped.
@@ -135,4 +135,4 @@ TEST(CostModel, RefusesInWords) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline policy

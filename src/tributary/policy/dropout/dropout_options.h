@@ -5,7 +5,7 @@
 
 #include "tributary/policy/dropout/front.h"
 
-namespace tributary {
+namespace tributary::inline policy {
 
 // How much of the network devices train.
 enum class DropoutMethod {
@@ -18,7 +18,7 @@ enum class DropoutMethod {
   kPareto,  // DISTREAL: random channels at each step, by the best explored vector that the device can afford then
 };
 
-// Which scaling of filters (model/filter_scaling.h).
+// Which scaling of filters (FilterScaling in model/subnetwork_graph.h).
 enum class ScalingChoice { kAuto, kNone, kInverse };
 
 // Over whom the mean of an element is taken.
@@ -65,4 +65,4 @@ inline bool CountsTrained(const DropoutOptions& options) {
   return IsFixedInRound(options.method) || (Chooses(options.method) && options.mean == MeanOver::kTrained);
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline policy

@@ -6,7 +6,7 @@
 #include "tributary/base/names.h"
 #include "tributary/base/number_text.h"
 
-namespace tributary {
+namespace tributary::inline policy {
 namespace {
 
 Status CheckFrontPoint(const FrontPoint& point, std::size_t groups) {
@@ -30,26 +30,14 @@ Status CheckFrontPoint(const FrontPoint& point, std::size_t groups) {
 
 }  // namespace
 
-std::string_view NameOf(FrontCost cost) { return cost == FrontCost::kTime ? "time" : "macs"; }
-
 StatusOr<FrontCost> ParseFrontCost(std::string_view name) {
-  for (const FrontCost cost : {FrontCost::kTime, FrontCost::kMacs}) {
-    if (name == NameOf(cost)) return cost;
-  }
-  const std::vector<std::string> known = {"time", "macs"};
-  return UnknownName("cost", name, known);
-}
-
-std::string_view NameOf(ChannelChoice channels) {
-  return channels == ChannelChoice::kFirst ? "first" : "random";
+  constexpr FrontCost kCosts[] = {FrontCost::kTime, FrontCost::kMacs};
+  return ParseName("cost", kCosts, name);
 }
 
 StatusOr<ChannelChoice> ParseChannelChoice(std::string_view name) {
-  for (const ChannelChoice channels : {ChannelChoice::kRandom, ChannelChoice::kFirst}) {
-    if (name == NameOf(channels)) return channels;
-  }
-  const std::vector<std::string> known = {"random", "first"};
-  return UnknownName("choice of channels", name, known);
+  constexpr ChannelChoice kChoices[] = {ChannelChoice::kRandom, ChannelChoice::kFirst};
+  return ParseName("choice of channels", kChoices, name);
 }
 
 const FrontPoint* ParetoFront::BestFit(double budget) const {
@@ -132,4 +120,4 @@ std::vector<FrontPoint> FrontOf(std::vector<FrontPoint> all, const FrontPoint& f
   return front;
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline policy

@@ -10,7 +10,7 @@
 #include "tributary/model/model.h"
 #include "tributary/policy/dropout/cost_model.h"
 
-namespace tributary {
+namespace tributary::inline policy {
 
 // What an exploration found for one network: sub-networks of which none is both cheaper and better than another. A device
 // looks up in it what it can afford now.
@@ -20,7 +20,7 @@ enum class FrontCost {
   kTime,  // milliseconds of a training step
   kMacs,  // multiply-accumulates of a sample forward
 };
-std::string_view NameOf(FrontCost cost);  // "time", "macs"
+constexpr std::string_view NameOf(FrontCost cost) { return cost == FrontCost::kTime ? "time" : "macs"; }
 StatusOr<FrontCost> ParseFrontCost(std::string_view name);
 
 // Which channels of a group a step keeps, where it has been decided how many.
@@ -28,7 +28,9 @@ enum class ChannelChoice {
   kRandom,  // any, others at each step
   kFirst,   // the first ones, so that a smaller choice is part of every larger one
 };
-std::string_view NameOf(ChannelChoice channels);  // "random", "first"
+constexpr std::string_view NameOf(ChannelChoice channels) {
+  return channels == ChannelChoice::kFirst ? "first" : "random";
+}
 StatusOr<ChannelChoice> ParseChannelChoice(std::string_view name);
 
 struct FrontPoint {
@@ -80,4 +82,4 @@ Status CheckFrontFits(const ParetoFront& front, const Model& model);
 std::vector<FrontPoint> FrontOf(std::vector<FrontPoint> all, const FrontPoint& full, FrontCost cost,
                                 std::optional<double> untrained = std::nullopt);
 
-}  // namespace tributary
+}  // namespace tributary::inline policy

@@ -9,7 +9,7 @@
 #include "tributary/model/zoo.h"
 #include "tributary/policy/dropout/pareto.h"
 
-namespace tributary {
+namespace tributary::inline policy {
 namespace {
 
 FrontPoint PointAt(double cost, double convergence, double rate = 0.5) {
@@ -145,4 +145,4 @@ TEST(ParetoFront, FitsOnlyTheNetworkItIsOf) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline policy

@@ -1,13 +1,12 @@
-#include "tributary/policy/dropout/genetic_operators.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "tributary/base/distributions.h"
+#include "tributary/policy/dropout/nsga2.h"
 
-namespace tributary {
+namespace tributary::inline policy {
 namespace {
 
 TEST(SimulatedBinaryCrossover, StaysWithinTheBounds) {
@@ -157,4 +156,4 @@ TEST(PolynomialMutation, StepsAsItsDensitySays) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline policy

@@ -1,11 +1,12 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 #include "tributary/policy/dropout/cost_model.h"
 
-namespace tributary {
+namespace tributary::inline policy {
 
 // What steps cost on this device, learnt from those it has done: at first what is known from elsewhere, in the proportion of
 // what was measured here; once there have been enough different ones, a model of its own.
@@ -31,4 +32,22 @@ class LiveCost {
   std::size_t count_ = 0;
 };
 
-}  // namespace tributary
+// How much processor time a device gets, in seconds per second, and will get in its next step: what it got in its last ones,
+// and at once more or less where its allowance is known and has changed.
+class ProcessorShare {
+ public:
+  // `first` is what it is taken to be before anything has been seen; above 0.
+  explicit ProcessorShare(double first) : rate_(first) {}
+
+  // So much was got in so long, while so much was allowed (nothing where nobody knows). What makes no sense is passed over.
+  void Observe(double processor_seconds, double seconds, std::optional<double> allowed);
+
+  // While so much is allowed.
+  double Rate(std::optional<double> allowed) const;
+
+ private:
+  double rate_;
+  std::optional<double> allowed_;  // while that was seen
+};
+
+}  // namespace tributary::inline policy

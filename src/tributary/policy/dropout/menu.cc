@@ -1,10 +1,10 @@
 #include "tributary/policy/dropout/menu.h"
 
 #include "tributary/base/check.h"
-#include "tributary/model/kept_counts.h"
-#include "tributary/policy/dropout/thin_cost.h"
+#include "tributary/model/channel_groups.h"
+#include "tributary/policy/dropout/cost_model.h"
 
-namespace tributary {
+namespace tributary::inline policy {
 namespace {
 
 std::vector<std::vector<double>> RatesToChooseFrom(const Model& model, const DropoutOptions& options) {
@@ -24,7 +24,7 @@ StatusOr<DropoutMenu> DropoutMenu::Make(const Model& model, const DropoutOptions
   const bool by_time = options.cost == FrontCost::kTime;
   if (options.front) TRIBUTARY_RETURN_IF_ERROR(CheckFrontFits(*options.front, model));
   TRIBUTARY_CHECK(options.front || (!by_time && options.method != DropoutMethod::kPareto));
-  const ThinCosts costs(model);
+  const SubnetworkCosts costs(model);
   const std::vector<std::int64_t> all =
       KeptCounts(model.channels, std::vector<double>(model.channels.groups.size(), 0.0));
   // Of a step with the batch that the front's cost model was fitted to.
@@ -73,4 +73,4 @@ FilterScaling ScalingOf(const DropoutOptions& options, const Graph& graph) {
   return FilterScaling::kNone;
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline policy

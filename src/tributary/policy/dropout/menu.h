@@ -5,11 +5,11 @@
 #include <vector>
 
 #include "tributary/base/status.h"
-#include "tributary/model/filter_scaling.h"
 #include "tributary/model/model.h"
+#include "tributary/model/subnetwork_graph.h"
 #include "tributary/policy/dropout/dropout_options.h"
 
-namespace tributary {
+namespace tributary::inline policy {
 
 // The sub-networks of a network that a device chooses from: of each how many atoms of every channel group it keeps, and what
 // that costs. From the worst to the best, which also costs the most.
@@ -43,4 +43,4 @@ class DropoutMenu {
 // How filters are scaled in this network.
 FilterScaling ScalingOf(const DropoutOptions& options, const Graph& graph);
 
-}  // namespace tributary
+}  // namespace tributary::inline policy

@@ -8,7 +8,7 @@
 #include <limits>
 #include <numbers>
 
-namespace tributary {
+namespace tributary::inline policy {
 namespace {
 
 constexpr std::size_t kVariables = 30;
@@ -257,4 +257,4 @@ TEST(Nsga2, AfterARefusalAllIsAsBefore) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline policy

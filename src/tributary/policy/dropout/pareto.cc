@@ -1,11 +1,25 @@
 #include "tributary/policy/dropout/pareto.h"
 
 #include <algorithm>
+#include <limits>
+#include <numeric>
 #include <utility>
 
 #include "tributary/base/check.h"
 
-namespace tributary {
+namespace tributary::inline policy {
+namespace {
+
+// Whether a member of the front dominates the point. Members come no later than it in lexicographic order; with two
+// objectives the last of them is then the lowest, and no other need be asked.
+bool IsDominated(std::span<const Objectives> points, const std::vector<std::size_t>& front,
+                 std::size_t point) {
+  if (points[point].size() == 2) return Dominates(points[front.back()], points[point]);
+  return std::any_of(front.rbegin(), front.rend(),
+                     [&](std::size_t member) { return Dominates(points[member], points[point]); });
+}
+
+}  // namespace
 
 bool Dominates(std::span<const double> a, std::span<const double> b) {
   TRIBUTARY_CHECK(a.size() == b.size());
@@ -45,4 +59,49 @@ double Hypervolume2D(std::span<const Objectives> points, std::span<const double>
   return area;
 }
 
-}  // namespace tributary
+std::vector<std::vector<std::size_t>> NonDominatedSort(std::span<const Objectives> points) {
+  std::vector<std::size_t> order(points.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  // Nothing is dominated by what comes after it in this order, so that every point finds its front at once.
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return points[a] < points[b]; });
+  std::vector<std::vector<std::size_t>> fronts;
+  for (const std::size_t point : order) {
+    // What a front dominates, all better ones do as well.
+    const auto front = std::partition_point(
+        fronts.begin(), fronts.end(),
+        [&](const std::vector<std::size_t>& members) { return IsDominated(points, members, point); });
+    if (front == fronts.end()) {
+      fronts.push_back({point});
+    } else {
+      front->push_back(point);
+    }
+  }
+  for (std::vector<std::size_t>& front : fronts) std::sort(front.begin(), front.end());
+  return fronts;
+}
+
+std::vector<double> CrowdingDistances(std::span<const Objectives> points,
+                                      std::span<const std::size_t> front) {
+  constexpr double kInfinite = std::numeric_limits<double>::infinity();
+  std::vector<double> distances(front.size(), 0.0);
+  if (front.empty()) return distances;
+  std::vector<std::size_t> order(front.size());
+  for (std::size_t objective = 0; objective < points[front[0]].size(); ++objective) {
+    const auto value = [&](std::size_t member) { return points[front[member]][objective]; };
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return value(a) < value(b); });
+    distances[order.front()] = kInfinite;
+    distances[order.back()] = kInfinite;
+    // Halves, since the distance of the largest finite values would overflow.
+    const double extent = value(order.back()) / 2 - value(order.front()) / 2;
+    if (!(extent > 0)) continue;
+    for (std::size_t i = 1; i + 1 < order.size(); ++i) {
+      distances[order[i]] += (value(order[i + 1]) / 2 - value(order[i - 1]) / 2) / extent;
+    }
+  }
+  return distances;
+}
+
+}  // namespace tributary::inline policy

@@ -1,15 +1,56 @@
 #include "tributary/policy/dropout/round_choice.h"
 
-#include "tributary/base/check.h"
-#include "tributary/policy/dropout/choose_atoms.h"
+#include <algorithm>
+#include <numeric>
 
-namespace tributary {
+#include "tributary/base/check.h"
+
+namespace tributary::inline policy {
 namespace {
+
+// Calls choose(atoms of the group, how many to keep) for each group; it leaves those kept.
+template <typename Choose>
+KeptAtoms ForEachGroup(const ChannelGroups& groups, std::span<const std::int64_t> counts,
+                       const Choose& choose) {
+  TRIBUTARY_CHECK(counts.size() == groups.groups.size());
+  KeptAtoms kept = AllAtoms(groups);
+  for (std::size_t i = 0; i < kept.size(); ++i) {
+    TRIBUTARY_CHECK(counts[i] >= 1 && counts[i] <= groups.groups[i].atoms);
+    choose(kept[i], static_cast<std::size_t>(counts[i]));
+  }
+  return kept;
+}
 
 // A number of its own for every step of a run; no round has as many.
 std::uint64_t NumberOf(RoundId round, std::uint64_t step) { return (round.value << 24) + step; }
 
 }  // namespace
+
+KeptAtoms RandomAtoms(const ChannelGroups& groups, std::span<const std::int64_t> counts, Rng& rng) {
+  return ForEachGroup(groups, counts, [&](std::vector<std::int32_t>& atoms, std::size_t count) {
+    // The first `count` steps of a shuffle are a set of that size.
+    for (std::size_t i = 0; i < count && count < atoms.size(); ++i) {
+      std::swap(atoms[i], atoms[i + static_cast<std::size_t>(rng.Below(atoms.size() - i))]);
+    }
+    atoms.resize(count);
+    std::ranges::sort(atoms);
+  });
+}
+
+KeptAtoms FirstAtoms(const ChannelGroups& groups, std::span<const std::int64_t> counts) {
+  return ForEachGroup(groups, counts,
+                      [](std::vector<std::int32_t>& atoms, std::size_t count) { atoms.resize(count); });
+}
+
+KeptAtoms RollingAtoms(const ChannelGroups& groups, std::span<const std::int64_t> counts,
+                       std::uint64_t shift) {
+  return ForEachGroup(groups, counts, [&](std::vector<std::int32_t>& atoms, std::size_t count) {
+    std::rotate(atoms.begin(), atoms.begin() + static_cast<std::ptrdiff_t>(shift % atoms.size()),
+                atoms.end());
+    atoms.resize(count);
+    std::ranges::sort(atoms);
+  });
+}
 
 KeptAtoms AtomsOf(const DropoutMenu& menu, const ChoiceKey& key, std::uint64_t step, std::size_t entry) {
   TRIBUTARY_CHECK(entry < menu.entries().size());
@@ -49,4 +90,4 @@ double MeanMacs(const DropoutMenu& menu, const std::vector<std::uint32_t>& chose
   return chosen.empty() ? 0 : sum / static_cast<double>(chosen.size());
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline policy

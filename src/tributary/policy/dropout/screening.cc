@@ -7,10 +7,9 @@
 #include <limits>
 
 #include "tributary/base/check.h"
-#include "tributary/policy/dropout/non_dominated_sort.h"
 #include "tributary/policy/dropout/pareto.h"
 
-namespace tributary {
+namespace tributary::inline policy {
 namespace {
 
 constexpr std::size_t kFewestToLearnFrom = 10;
@@ -101,4 +100,4 @@ std::vector<bool> WorthEvaluating(std::span<const FullyEvaluated> known,
   return worth;
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline policy

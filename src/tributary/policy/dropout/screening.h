@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-namespace tributary {
+namespace tributary::inline policy {
 
 // Who is worth a full evaluation, judged by a short one: a rung of successive halving.
 
@@ -40,4 +40,4 @@ std::vector<bool> WorthEvaluating(std::span<const FullyEvaluated> known,
                                   std::span<const ScreenedOnly> candidates,
                                   const ScreeningOptions& options = {});
 
-}  // namespace tributary
+}  // namespace tributary::inline policy

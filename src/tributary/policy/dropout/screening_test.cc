@@ -10,7 +10,7 @@
 #include "tributary/policy/dropout/nsga2.h"
 #include "tributary/policy/dropout/pareto.h"
 
-namespace tributary {
+namespace tributary::inline policy {
 namespace {
 
 // Values that fall with cost, from good vectors and bad ones; the short evaluation sees them shrunken and with noise.
@@ -156,4 +156,4 @@ TEST(WorthEvaluating, KeepsWhatIsCheaperThanAll) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline policy

@@ -3,9 +3,9 @@
 #include <memory>
 #include <vector>
 
-#include "tributary/model/kept_counts.h"
+#include "tributary/model/channel_groups.h"
+#include "tributary/policy/dropout/cost_model.h"
 #include "tributary/policy/dropout/front.h"
-#include "tributary/policy/dropout/thin_cost.h"
 
 namespace tributary::testing {
 
@@ -18,7 +18,7 @@ inline std::shared_ptr<const ParetoFront> FrontFor(const Model& model, const std
   front->batch = 8;
   front->cost_model = {1e-3, 1e-9, 1e-9};
   for (const auto& group : model.channels.groups) front->groups.push_back({group.name, group.channels});
-  const ThinCosts costs(model);
+  const SubnetworkCosts costs(model);
   const auto add = [&](std::vector<double> dropout) {
     const std::vector<std::int64_t> kept = KeptCounts(model.channels, dropout);
     const auto convergence = 10.0 - static_cast<double>(front->points.size());

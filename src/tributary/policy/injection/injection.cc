@@ -6,7 +6,7 @@
 
 #include "tributary/base/distributions.h"
 
-namespace tributary {
+namespace tributary::inline policy {
 
 std::vector<std::size_t> SharesOf(const InjectionOptions& options, std::span<const std::size_t> batches,
                                   std::uint64_t seed, RoundId round) {
@@ -27,4 +27,4 @@ std::vector<std::size_t> SharesOf(const InjectionOptions& options, std::span<con
   return shares;
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline policy

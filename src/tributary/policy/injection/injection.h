@@ -7,7 +7,7 @@
 
 #include "tributary/base/ids.h"
 
-namespace tributary {
+namespace tributary::inline policy {
 
 // Devices whose streams hold different classes learn from each other's samples: in every round some share a part of
 // their batch, and all others train on it in the next.
@@ -25,4 +25,4 @@ struct InjectionOptions {
 std::vector<std::size_t> SharesOf(const InjectionOptions& options, std::span<const std::size_t> batches,
                                   std::uint64_t seed, RoundId round);
 
-}  // namespace tributary
+}  // namespace tributary::inline policy

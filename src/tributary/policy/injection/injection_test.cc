@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace tributary {
+namespace tributary::inline policy {
 namespace {
 
 std::size_t Sharing(const std::vector<std::size_t>& shares) {
@@ -50,4 +50,4 @@ TEST(Injection, IsAFunctionOfSeedAndRoundAndFair) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline policy

@@ -7,10 +7,10 @@
 #include <optional>
 
 #include "tributary/base/portable_math.h"
-#include "tributary/policy/mixing/cholesky.h"
-#include "tributary/policy/mixing/laplacian.h"
+#include "tributary/policy/mixing/linear_solvers.h"
+#include "tributary/policy/mixing/topology.h"
 
-namespace tributary {
+namespace tributary::inline policy {
 namespace {
 
 constexpr double kAccuracy = 1e-5;  // Of the level against its bound.
@@ -213,4 +213,4 @@ ConnectivityOptimum MaximiseConnectivity(std::span<const Matching> matchings, st
   return best;
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline policy

@@ -6,7 +6,7 @@
 
 #include "tributary/policy/mixing/matchings.h"
 
-namespace tributary {
+namespace tributary::inline policy {
 
 struct ConnectivityOptimum {
   std::vector<double> probabilities;  // One for each matching.
@@ -27,4 +27,4 @@ struct ConnectivityOptimum {
 ConnectivityOptimum MaximiseConnectivity(std::span<const Matching> matchings, std::size_t nodes,
                                          double budget);
 
-}  // namespace tributary
+}  // namespace tributary::inline policy

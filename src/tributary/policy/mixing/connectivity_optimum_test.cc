@@ -8,7 +8,7 @@
 
 #include "tributary/policy/mixing/testing_graphs.h"
 
-namespace tributary {
+namespace tributary::inline policy {
 namespace {
 
 double ConnectivityOf(const std::vector<Matching>& matchings, const std::vector<double>& probabilities,
@@ -119,4 +119,4 @@ TEST(MaximiseConnectivity, ProvesItsBoundOnGraphsOfAllKinds) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline policy

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "tributary/base/check.h"
-#include "tributary/policy/mixing/edge_list.h"
+#include "tributary/policy/mixing/topology.h"
 
 // Any bytes give edges or a reason that names the line. Edges that were read and written again are the same, and make a
 // graph or a reason.

@@ -1,14 +1,14 @@
+#include "tributary/policy/mixing/linear_solvers.h"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "tributary/base/distributions.h"
-#include "tributary/policy/mixing/cholesky.h"
-#include "tributary/policy/mixing/laplacian.h"
 #include "tributary/policy/mixing/testing_graphs.h"
-#include "tributary/policy/mixing/top_eigenpair.h"
+#include "tributary/policy/mixing/topology.h"
 
-namespace tributary {
+namespace tributary::inline policy {
 namespace {
 
 std::vector<double> RandomPositive(Rng& rng, std::size_t size) {
@@ -99,4 +99,4 @@ TEST(TopEigenpair, ComesToAnEndWhereFewValuesDiffer) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline policy

@@ -8,10 +8,10 @@
 #include "tributary/base/number_text.h"
 #include "tributary/base/rng.h"
 #include "tributary/policy/mixing/connectivity_optimum.h"
-#include "tributary/policy/mixing/laplacian.h"
-#include "tributary/policy/mixing/top_eigenpair.h"
+#include "tributary/policy/mixing/linear_solvers.h"
+#include "tributary/policy/mixing/topology.h"
 
-namespace tributary {
+namespace tributary::inline policy {
 namespace {
 
 Status CheckMatcha(const Topology& topology, const MatchaOptions& options) {
@@ -182,4 +182,4 @@ std::vector<std::vector<Neighbour>> MatchaWeights(const MatchaPlan& plan, std::s
   return rows;
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline policy

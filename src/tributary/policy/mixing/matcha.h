@@ -9,7 +9,7 @@
 #include "tributary/policy/mixing/metropolis.h"
 #include "tributary/policy/mixing/topology.h"
 
-namespace tributary {
+namespace tributary::inline policy {
 
 // Planning takes time that grows with the cube of the nodes and the square of the edges.
 inline constexpr std::size_t kMostMatchaNodes = 500;
@@ -54,4 +54,4 @@ std::vector<Edge> ActiveEdges(const MatchaPlan& plan, std::uint64_t seed, std::u
 std::vector<std::vector<Neighbour>> MatchaWeights(const MatchaPlan& plan, std::span<const Edge> active,
                                                   std::size_t nodes);
 
-}  // namespace tributary
+}  // namespace tributary::inline policy

@@ -8,7 +8,7 @@
 
 #include "tributary/policy/mixing/testing_graphs.h"
 
-namespace tributary {
+namespace tributary::inline policy {
 namespace {
 
 MatchaPlan Plan(const Topology& graph, double budget) {
@@ -193,4 +193,4 @@ TEST(MatchaWeights, AreTheIdentityLessAlphaTimesTheLaplacian) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline policy

@@ -5,7 +5,7 @@
 
 #include "tributary/base/check.h"
 
-namespace tributary {
+namespace tributary::inline policy {
 namespace {
 
 // A proper colouring of the edges that have been added so far; edges of one colour are a matching.
@@ -128,4 +128,4 @@ std::vector<Matching> Matchings(const Topology& topology) {
   return matchings;
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline policy

@@ -4,7 +4,7 @@
 
 #include "tributary/policy/mixing/topology.h"
 
-namespace tributary {
+namespace tributary::inline policy {
 
 // Edges no two of which share a node, ascending: pairs that can all exchange at once.
 using Matching = std::vector<Edge>;
@@ -15,4 +15,4 @@ using Matching = std::vector<Edge>;
 // Takes memory for nodes times neighbours of the node that has most, and time for edges times the larger of both.
 std::vector<Matching> Matchings(const Topology& topology);
 
-}  // namespace tributary
+}  // namespace tributary::inline policy

@@ -7,7 +7,7 @@
 
 #include "tributary/policy/mixing/testing_graphs.h"
 
-namespace tributary {
+namespace tributary::inline policy {
 namespace {
 
 // Every edge once, no node twice in a matching. How many there are.
@@ -64,4 +64,4 @@ TEST(Matchings, AreNoMoreThanTheMostNeighboursWithoutOddCircles) {
 TEST(Matchings, OfNoEdgesAreNone) { EXPECT_TRUE(Matchings(Topology{3, {}}).empty()); }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline policy

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace tributary {
+namespace tributary::inline policy {
 
 std::vector<std::vector<Neighbour>> MetropolisWeights(const Topology& topology) {
   const std::vector<std::size_t> degrees = Degrees(topology);
@@ -22,4 +22,4 @@ double SelfWeight(std::span<const Neighbour> row) {
   return self;
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline policy

@@ -6,7 +6,7 @@
 
 #include "tributary/policy/mixing/topology.h"
 
-namespace tributary {
+namespace tributary::inline policy {
 
 // What a node's new model takes from another's.
 struct Neighbour {
@@ -26,4 +26,4 @@ std::vector<std::vector<Neighbour>> MetropolisWeights(const Topology& topology);
 // row, which gives its weight to this. The mean stays only if both ends of an edge leave it out.
 double SelfWeight(std::span<const Neighbour> row);
 
-}  // namespace tributary
+}  // namespace tributary::inline policy

@@ -7,7 +7,7 @@
 
 #include "tributary/policy/mixing/testing_graphs.h"
 
-namespace tributary {
+namespace tributary::inline policy {
 namespace {
 
 // From the formula, by way of all pairs.
@@ -67,4 +67,4 @@ TEST(SelfWeight, TakesBackWhatAbsentNeighboursWouldHave) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline policy

@@ -1,8 +1,11 @@
 #include "tributary/policy/mixing/mixer.h"
 
+#include <algorithm>
 #include <utility>
 
-namespace tributary {
+#include "tributary/base/apportion.h"
+
+namespace tributary::inline policy {
 
 StatusOr<Mixer> Mixer::Make(const MixingOptions& options, std::size_t nodes, std::uint64_t seed) {
   TRIBUTARY_ASSIGN_OR_RETURN(Topology topology, MakeTopology(options.topology, nodes, seed));
@@ -18,4 +21,10 @@ std::vector<std::vector<Neighbour>> Mixer::Weights(std::uint64_t round) const {
   return MatchaWeights(*matcha_, ActiveEdges(*matcha_, seed_, round), topology_.nodes);
 }
 
-}  // namespace tributary
+std::vector<std::size_t> SpeedBatches(std::size_t batch, std::span<const double> speeds) {
+  std::vector<std::size_t> batches = DivideByShares(batch * speeds.size(), speeds);
+  for (std::size_t& samples : batches) samples = std::max<std::size_t>(samples, 1);
+  return batches;
+}
+
+}  // namespace tributary::inline policy

@@ -7,7 +7,7 @@
 
 #include "tributary/policy/mixing/testing_graphs.h"
 
-namespace tributary {
+namespace tributary::inline policy {
 namespace {
 
 Mixer Make(MixingRule rule, TopologyKind kind, std::size_t nodes, std::uint64_t seed = 1) {
@@ -69,5 +69,17 @@ TEST(Mixer, SaysWhatIsWrong) {
   EXPECT_NE(Mixer::Make(options, 0, 1).status().message().find("nodes"), std::string::npos);
 }
 
+TEST(SpeedBatches, FollowSpeedAndKeepTheMean) {
+  EXPECT_EQ(SpeedBatches(16, std::vector<double>{1, 1, 1, 1}), (std::vector<std::size_t>{16, 16, 16, 16}));
+  EXPECT_EQ(SpeedBatches(16, std::vector<double>{4, 2, 1, 1}), (std::vector<std::size_t>{32, 16, 8, 8}));
+  // 30 samples at 2 : 1 : 1 are 15, 7.5 and 7.5; the odd one goes to the first of equals.
+  EXPECT_EQ(SpeedBatches(10, std::vector<double>{2, 1, 1}), (std::vector<std::size_t>{15, 8, 7}));
+}
+
+TEST(SpeedBatches, LeaveNobodyOut) {
+  EXPECT_EQ(SpeedBatches(2, std::vector<double>{1e9, 1}), (std::vector<std::size_t>{4, 1}));
+}
+
 }  // namespace
-}  // namespace tributary
+
+}  // namespace tributary::inline policy

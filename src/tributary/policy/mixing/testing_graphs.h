@@ -11,7 +11,7 @@
 #include "tributary/policy/mixing/metropolis.h"
 #include "tributary/policy/mixing/topology.h"
 
-namespace tributary {
+namespace tributary::inline policy {
 
 using Dense = std::vector<std::vector<double>>;
 
@@ -88,4 +88,4 @@ inline double NormWithoutMean(Dense dense) {
   return std::max(std::abs(values.front()), std::abs(values.back()));
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline policy

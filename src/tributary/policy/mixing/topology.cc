@@ -2,13 +2,15 @@
 
 #include <algorithm>
 #include <bit>
+#include <charconv>
+#include <optional>
 #include <string>
 
 #include "tributary/base/number_text.h"
 #include "tributary/base/portable_math.h"
 #include "tributary/base/rng.h"
 
-namespace tributary {
+namespace tributary::inline policy {
 namespace {
 
 constexpr std::uint64_t kTries = 100;
@@ -169,25 +171,33 @@ StatusOr<std::vector<Edge>> EdgesOf(const TopologyOptions& options, std::size_t 
   }
 }
 
-}  // namespace
+constexpr std::string_view kBlanks = " \t\r";
 
-std::string_view NameOf(TopologyKind kind) {
-  switch (kind) {
-    case TopologyKind::kRing:
-      return "ring";
-    case TopologyKind::kTorus:
-      return "torus";
-    case TopologyKind::kComplete:
-      return "complete";
-    case TopologyKind::kErdosRenyi:
-      return "erdos-renyi";
-    case TopologyKind::kHypercube:
-      return "hypercube";
-    case TopologyKind::kEdges:
-      return "edges";
-  }
-  return "";
+// What a line said, short enough for a message and without what would garble a terminal.
+std::string ShownWord(std::string_view word) {
+  constexpr std::size_t kLongest = 40;
+  std::string shown;
+  for (const char c : word.substr(0, kLongest)) shown += c >= ' ' && c <= '~' ? c : '?';
+  return "'" + shown + (word.size() > kLongest ? "…'" : "'");
 }
+
+// Takes the next word off the line; empty at its end.
+std::string_view TakeWord(std::string_view& line) {
+  line.remove_prefix(std::min(line.find_first_not_of(kBlanks), line.size()));
+  const std::string_view word = line.substr(0, line.find_first_of(kBlanks));
+  line.remove_prefix(word.size());
+  return word;
+}
+
+std::optional<std::uint32_t> ReadNode(std::string_view word) {
+  std::uint32_t node = 0;
+  const char* const end = word.data() + word.size();
+  const auto parsed = std::from_chars(word.data(), end, node);
+  if (parsed.ec != std::errc() || parsed.ptr != end || node >= kMostTopologyNodes) return std::nullopt;
+  return node;
+}
+
+}  // namespace
 
 StatusOr<Topology> MakeTopology(const TopologyOptions& options, std::size_t nodes, std::uint64_t seed) {
   if (nodes == 0 || nodes > kMostTopologyNodes) {
@@ -230,4 +240,40 @@ std::optional<Edge> FindUnreachable(const Topology& topology) {
   return std::nullopt;
 }
 
-}  // namespace tributary
+StatusOr<std::vector<Edge>> ParseEdgeList(std::string_view text) {
+  std::vector<Edge> edges;
+  for (std::size_t number = 1; !text.empty(); ++number) {
+    const auto fail = [&](const std::string& what) {
+      return Corrupt("line " + std::to_string(number) + ": " + what);
+    };
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    line = line.substr(0, line.find('#'));
+
+    std::uint32_t nodes[2] = {};
+    std::string_view word = TakeWord(line);
+    if (word.empty()) continue;
+    for (std::uint32_t& node : nodes) {
+      if (word.empty()) return fail("names one node; an edge is two of them, such as '0 1'");
+      const std::optional<std::uint32_t> read = ReadNode(word);
+      if (!read) {
+        return fail(ShownWord(word) + " is no node; allowed: a number from 0 to " +
+                    std::to_string(kMostTopologyNodes - 1));
+      }
+      node = *read;
+      word = TakeWord(line);
+    }
+    if (!word.empty())
+      return fail(ShownWord(word) + " follows two nodes; an edge is two of them, such as '0 1'");
+    if (nodes[0] == nodes[1])
+      return fail("joins node " + std::to_string(nodes[0]) + " to itself; leave it out");
+    if (edges.size() == kMostTopologyEdges) {
+      return fail("has one edge too many; allowed: " + std::to_string(kMostTopologyEdges));
+    }
+    edges.emplace_back(nodes[0], nodes[1]);
+  }
+  return edges;
+}
+
+}  // namespace tributary::inline policy

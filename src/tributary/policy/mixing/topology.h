@@ -3,13 +3,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "tributary/base/status.h"
 
-namespace tributary {
+namespace tributary::inline policy {
 
 // Two nodes of a graph that exchange models. Nodes are counted from 0.
 using Edge = std::pair<std::uint32_t, std::uint32_t>;
@@ -28,7 +29,23 @@ enum class TopologyKind {
 inline constexpr TopologyKind kTopologyKinds[] = {TopologyKind::kRing,      TopologyKind::kTorus,
                                                   TopologyKind::kComplete,  TopologyKind::kErdosRenyi,
                                                   TopologyKind::kHypercube, TopologyKind::kEdges};
-std::string_view NameOf(TopologyKind kind);
+constexpr std::string_view NameOf(TopologyKind kind) {
+  switch (kind) {
+    case TopologyKind::kRing:
+      return "ring";
+    case TopologyKind::kTorus:
+      return "torus";
+    case TopologyKind::kComplete:
+      return "complete";
+    case TopologyKind::kErdosRenyi:
+      return "erdos-renyi";
+    case TopologyKind::kHypercube:
+      return "hypercube";
+    case TopologyKind::kEdges:
+      return "edges";
+  }
+  return "";
+}
 
 // Who exchanges with whom. Fields that a kind does not use are ignored.
 struct TopologyOptions {
@@ -64,4 +81,35 @@ std::vector<std::size_t> Degrees(const Topology& topology);
 // Two nodes that cannot reach each other, or nothing where all can. One of them is node 0.
 std::optional<Edge> FindUnreachable(const Topology& topology);
 
-}  // namespace tributary
+// The Laplacian of a graph takes from each node's value those of its neighbours: (L·x)[i] = Σ over neighbours (x[i] −
+// x[j]).
+
+// out += weight · L · x.
+inline void AddLaplacian(std::span<const Edge> edges, double weight, std::span<const double> x,
+                         std::span<double> out) {
+  for (const auto& [a, b] : edges) {
+    const double flow = weight * (x[a] - x[b]);
+    out[a] += flow;
+    out[b] -= flow;
+  }
+}
+
+// matrix += weight · L, row by row.
+inline void AddLaplacian(std::span<const Edge> edges, double weight, std::span<double> matrix,
+                         std::size_t nodes) {
+  for (const auto& [a, b] : edges) {
+    matrix[a * nodes + a] += weight;
+    matrix[b * nodes + b] += weight;
+    matrix[a * nodes + b] -= weight;
+    matrix[b * nodes + a] -= weight;
+  }
+}
+
+// Reads a graph: on each line the numbers of two nodes, counted from 0, with blanks between them. What follows a # is a
+// comment; empty lines mean nothing; lines may end in \r\n. Edges are given back as they stand, in their order.
+//
+// Any bytes give edges or an error that begins with the line: "line 17: …". Nodes below kMostTopologyNodes, at most
+// kMostTopologyEdges edges, none from a node to itself. Whether they make a connected graph, MakeTopology says.
+StatusOr<std::vector<Edge>> ParseEdgeList(std::string_view text);
+
+}  // namespace tributary::inline policy

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-namespace tributary {
+namespace tributary::inline policy {
 namespace {
 
 struct AdamFactors {
@@ -72,4 +72,4 @@ void Adam::Apply(std::size_t offset, std::span<float> parameters, std::span<cons
        square_.data() + offset);
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline policy

@@ -3,7 +3,7 @@
 #include "tributary/base/flat_buffer.h"
 #include "tributary/policy/optimisation/optimiser.h"
 
-namespace tributary {
+namespace tributary::inline policy {
 
 // Adam as PyTorch's torch.optim.Adam: weight decay is added to the gradient, both means are corrected for
 // having started at zero, and epsilon stands outside the root:
@@ -35,4 +35,4 @@ class Adam : public Optimiser {
   FlatBuffer square_;
 };
 
-}  // namespace tributary
+}  // namespace tributary::inline policy

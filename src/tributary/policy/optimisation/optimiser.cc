@@ -9,7 +9,7 @@
 #include "tributary/policy/optimisation/adam.h"
 #include "tributary/policy/optimisation/sgd.h"
 
-namespace tributary {
+namespace tributary::inline policy {
 namespace {
 
 constexpr double kLargestFloat = std::numeric_limits<float>::max();
@@ -87,4 +87,4 @@ StatusOr<std::unique_ptr<Optimiser>> MakeOptimiser(const OptimiserOptions& optio
   return std::unique_ptr<Optimiser>(std::make_unique<Adam>(options, size));
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline policy

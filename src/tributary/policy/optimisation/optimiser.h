@@ -10,7 +10,7 @@
 
 #include "tributary/base/status.h"
 
-namespace tributary {
+namespace tributary::inline policy {
 
 struct OptimiserOptions {
   // `sgd` or `adam`.
@@ -90,4 +90,4 @@ class Optimiser {
 // of range, and options that have no meaning for the optimiser named.
 StatusOr<std::unique_ptr<Optimiser>> MakeOptimiser(const OptimiserOptions& options, std::size_t size);
 
-}  // namespace tributary
+}  // namespace tributary::inline policy

@@ -11,7 +11,7 @@
 #include "tributary/base/distributions.h"
 #include "tributary/base/rng.h"
 
-namespace tributary {
+namespace tributary::inline policy {
 namespace {
 
 OptimiserOptions SgdOptions(double momentum, bool nesterov, double weight_decay) {
@@ -258,4 +258,4 @@ TEST(MakeOptimiser, RefusesWhatMakesNoSense) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline policy

@@ -9,7 +9,7 @@
 #include "tributary/base/names.h"
 #include "tributary/base/number_text.h"
 
-namespace tributary {
+namespace tributary::inline policy {
 namespace {
 
 // The cosine of 0 … π/2 by its series, from arithmetic alone: std::cos may differ in the last bit between
@@ -91,4 +91,4 @@ double Schedule::AfterWarmup(std::uint64_t step, std::uint64_t total_steps) cons
   return rate;
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline policy

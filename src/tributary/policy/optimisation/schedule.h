@@ -6,7 +6,7 @@
 
 #include "tributary/base/status.h"
 
-namespace tributary {
+namespace tributary::inline policy {
 
 struct ScheduleOptions {
   // `constant`, `step` or `cosine`.
@@ -45,4 +45,4 @@ class Schedule {
   ScheduleOptions options_;
 };
 
-}  // namespace tributary
+}  // namespace tributary::inline policy

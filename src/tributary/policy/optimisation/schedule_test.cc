@@ -6,7 +6,7 @@
 #include <limits>
 #include <numbers>
 
-namespace tributary {
+namespace tributary::inline policy {
 namespace {
 
 Schedule Make(const ScheduleOptions& options) {
@@ -97,4 +97,4 @@ TEST(Schedule, RefusesWhatMakesNoSense) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline policy

@@ -9,7 +9,7 @@
 #include "tributary/base/flat_buffer.h"
 #include "tributary/base/names.h"
 
-namespace tributary {
+namespace tributary::inline policy {
 namespace {
 
 struct ServerFactors {
@@ -113,4 +113,4 @@ double DefaultServerLearningRate(std::string_view name) {
   return name == "adam" || name == "yogi" ? 0.01 : 1;
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline policy

@@ -7,7 +7,7 @@
 
 #include "tributary/policy/optimisation/optimiser.h"
 
-namespace tributary {
+namespace tributary::inline policy {
 
 struct ServerOptimiserOptions {
   // `none`          the mean of the devices' models becomes the model (at a learning rate of 1): FedAvg
@@ -47,4 +47,4 @@ StatusOr<std::unique_ptr<Optimiser>> MakeServerOptimiser(const ServerOptimiserOp
 // do not shrink with the changes.
 double DefaultServerLearningRate(std::string_view name);
 
-}  // namespace tributary
+}  // namespace tributary::inline policy

@@ -10,7 +10,7 @@
 #include "tributary/base/distributions.h"
 #include "tributary/base/rng.h"
 
-namespace tributary {
+namespace tributary::inline policy {
 namespace {
 
 const std::vector<std::string>& EveryName() {
@@ -180,4 +180,4 @@ TEST(MakeServerOptimiser, RefusesWhatMakesNoSense) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline policy

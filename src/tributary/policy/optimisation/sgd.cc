@@ -1,6 +1,6 @@
 #include "tributary/policy/optimisation/sgd.h"
 
-namespace tributary {
+namespace tributary::inline policy {
 namespace {
 
 struct SgdFactors {
@@ -59,4 +59,4 @@ void Sgd::Apply(std::size_t offset, std::span<float> parameters, std::span<const
        momentum ? momentum_.data() + offset : nullptr);
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline policy

@@ -3,7 +3,7 @@
 #include "tributary/base/flat_buffer.h"
 #include "tributary/policy/optimisation/optimiser.h"
 
-namespace tributary {
+namespace tributary::inline policy {
 
 // Stochastic gradient descent with momentum, as PyTorch's torch.optim.SGD with dampening 0:
 //
@@ -30,4 +30,4 @@ class Sgd : public Optimiser {
   FlatBuffer momentum_;
 };
 
-}  // namespace tributary
+}  // namespace tributary::inline policy

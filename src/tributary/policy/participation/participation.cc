@@ -5,7 +5,7 @@
 
 #include "tributary/base/distributions.h"
 
-namespace tributary {
+namespace tributary::inline policy {
 
 std::vector<DeviceId> ChooseParticipants(const std::vector<DeviceId>& devices, std::size_t count,
                                          std::uint64_t seed, RoundId round) {
@@ -19,4 +19,4 @@ std::vector<DeviceId> ChooseParticipants(const std::vector<DeviceId>& devices, s
   return chosen;
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline policy

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace tributary {
+namespace tributary::inline policy {
 namespace {
 
 std::vector<DeviceId> Devices(std::uint64_t count) {
@@ -34,4 +34,4 @@ TEST(Participation, IsFair) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline policy

@@ -8,7 +8,7 @@
 #include "tributary/policy/partitioning/objective.h"
 #include "tributary/policy/partitioning/similarities.h"
 
-namespace tributary {
+namespace tributary::inline policy {
 
 // A class divided into blocks, one for each worker.
 struct ClassBlocks {
@@ -48,4 +48,20 @@ std::size_t GreedyBytesFor(std::size_t samples, std::size_t blocks, PartitionObj
 std::int64_t CutWeight(PartitionObjective objective, std::int64_t row_sum, std::size_t quota,
                        std::size_t samples);
 
-}  // namespace tributary
+// How much more alike a block's best would be, summed over the class, with one sample more. `best` holds for each
+// sample of the class how alike the block's most similar one is.
+class RowGains {
+ public:
+  explicit RowGains(const Similarities& similarities)
+      : similarities_(similarities), scratch_(ScratchFor(similarities.size())) {}
+  std::size_t size() const { return similarities_.size(); }
+  std::uint64_t Gain(std::size_t sample, std::span<const Similarity> best) const;
+  // Takes the sample into `best`.
+  void Raise(std::size_t sample, std::span<Similarity> best) const;
+
+ private:
+  const Similarities& similarities_;
+  mutable std::vector<Similarity> scratch_;
+};
+
+}  // namespace tributary::inline policy

@@ -6,10 +6,10 @@
 #include <cstdio>
 
 #include "tributary/policy/partitioning/quotas.h"
-#include "tributary/policy/partitioning/reference_greedy.h"
 #include "tributary/policy/partitioning/testing_features.h"
+#include "tributary/policy/partitioning/testing_greedy.h"
 
-namespace tributary {
+namespace tributary::inline policy {
 namespace {
 
 constexpr PartitionObjective kObjectives[] = {PartitionObjective::kFacilityLocation,
@@ -275,4 +275,4 @@ TEST(FillBlocks, MatchedCutsComeNearTheLeastDiscrepancy) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline policy

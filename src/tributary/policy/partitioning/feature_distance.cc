@@ -5,10 +5,10 @@
 #include <numeric>
 
 #include "tributary/base/distributions.h"
-#include "tributary/policy/partitioning/kernel_width.h"
-#include "tributary/policy/partitioning/panels.h"
+#include "tributary/policy/partitioning/features.h"
+#include "tributary/policy/partitioning/similarities.h"
 
-namespace tributary {
+namespace tributary::inline policy {
 namespace {
 
 constexpr std::size_t kDistanceWidthSamples = 4096;
@@ -130,4 +130,4 @@ FeatureDistance MeasureFeatureDistance(const Features& features, const Partition
   return result;
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline policy

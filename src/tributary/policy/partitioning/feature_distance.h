@@ -4,11 +4,11 @@
 #include <cstdint>
 #include <vector>
 
-#include "tributary/policy/compression/parallel_for.h"
+#include "tributary/base/parallel_for.h"
 #include "tributary/policy/partitioning/features.h"
 #include "tributary/policy/partitioning/partition.h"
 
-namespace tributary {
+namespace tributary::inline policy {
 
 // How far each worker's shard is from the whole in feature space: the maximum mean discrepancy, its biased estimate and
 // not its square, under the Gaussian kernel exp(−distance² / (2 · width²)) whose width is the median distance between
@@ -30,4 +30,4 @@ struct FeatureDistance {
 FeatureDistance MeasureFeatureDistance(const Features& features, const Partition& partition, std::size_t most,
                                        std::uint64_t seed, const ParallelFor& parallel = RunInOrder);
 
-}  // namespace tributary
+}  // namespace tributary::inline policy

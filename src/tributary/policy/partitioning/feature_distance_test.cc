@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tributary/policy/partitioning/iid.h"
+#include "tributary/policy/partitioning/label_splits.h"
 #include "tributary/policy/partitioning/testing_features.h"
 
-namespace tributary {
+namespace tributary::inline policy {
 namespace {
 
 double DistanceBetween(const Features& features, std::size_t a, std::size_t b) {
@@ -77,4 +77,4 @@ TEST(MeasureFeatureDistance, TakesAShareOfEveryShardWhereThereAreTooMany) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline policy

@@ -2,9 +2,10 @@
 
 #include <algorithm>
 
+#include "tributary/base/check.h"
 #include "tributary/base/names.h"
 
-namespace tributary {
+namespace tributary::inline policy {
 namespace {
 
 template <typename Enum>
@@ -41,4 +42,21 @@ StatusOr<BlockChoice> ParseBlockChoice(std::string_view name) {
   return ParsePartitionName<BlockChoice>("choice", name, BlockChoiceNames());
 }
 
-}  // namespace tributary
+std::size_t ChooseBlock(BlockChoice choice, std::span<const std::size_t> quotas,
+                        std::span<const std::size_t> held, std::span<const std::int64_t> worth) {
+  std::size_t best = quotas.size();
+  for (std::size_t j = 0; j < quotas.size(); ++j) {
+    if (held[j] == quotas[j]) continue;
+    if (best == quotas.size()) {
+      best = j;
+      continue;
+    }
+    const bool less = choice == BlockChoice::kRaw ? worth[j] < worth[best]
+                                                  : held[j] * quotas[best] < held[best] * quotas[j];
+    if (less) best = j;
+  }
+  TRIBUTARY_CHECK(best < quotas.size());
+  return best;
+}
+
+}  // namespace tributary::inline policy

@@ -1,12 +1,15 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "tributary/base/status.h"
 
-namespace tributary {
+namespace tributary::inline policy {
 
 // What a block A of a class V is worth, from the similarities of the class. All are submodular: the more a block has,
 // the less the same sample adds.
@@ -32,4 +35,9 @@ std::string_view NameOf(BlockChoice choice);
 StatusOr<PartitionObjective> ParsePartitionObjective(std::string_view name);
 StatusOr<BlockChoice> ParseBlockChoice(std::string_view name);
 
-}  // namespace tributary
+// The block that chooses next: of those that hold fewer than their quota the one worth or filled least, the first of
+// equals. At least one is not full.
+std::size_t ChooseBlock(BlockChoice choice, std::span<const std::size_t> quotas,
+                        std::span<const std::size_t> held, std::span<const std::int64_t> worth);
+
+}  // namespace tributary::inline policy

@@ -9,7 +9,7 @@
 #include "tributary/base/check.h"
 #include "tributary/base/distributions.h"
 
-namespace tributary {
+namespace tributary::inline policy {
 
 Status CheckLabels(std::span<const std::int32_t> labels, int classes) {
   if (labels.empty()) return InvalidArgument("there are no samples to divide");
@@ -37,34 +37,6 @@ SamplesByClass GroupByClass(std::span<const std::int32_t> labels, int classes) {
   return groups;
 }
 
-std::vector<std::size_t> DivideByShares(std::size_t total, std::span<const double> shares) {
-  const double sum = std::accumulate(shares.begin(), shares.end(), 0.0);
-  TRIBUTARY_CHECK(sum > 0);
-  std::vector<std::size_t> counts(shares.size());
-  std::vector<double> remainders(shares.size());
-  std::size_t placed = 0;
-  for (std::size_t i = 0; i < shares.size(); ++i) {
-    const double exact = static_cast<double>(total) * (shares[i] / sum);
-    // Rounding of the quotients could carry the floors past the total by one; the last parts then get less.
-    counts[i] = std::min(static_cast<std::size_t>(std::floor(exact)), total - placed);
-    remainders[i] = exact - static_cast<double>(counts[i]);
-    placed += counts[i];
-  }
-  std::vector<std::size_t> order(shares.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return remainders[a] > remainders[b]; });
-  for (std::size_t i = 0; placed < total; i = (i + 1) % order.size(), ++placed) ++counts[order[i]];
-  return counts;
-}
-
-std::vector<std::size_t> DivideEvenly(std::size_t total, std::size_t parts) {
-  TRIBUTARY_CHECK(parts > 0);
-  std::vector<std::size_t> counts(parts, total / parts);
-  for (std::size_t i = 0; i < total % parts; ++i) ++counts[i];
-  return counts;
-}
-
 void Deal(std::span<const std::uint32_t> samples, std::span<const std::size_t> counts,
           std::span<const std::size_t> holders, Rng& rng, Partition& partition) {
   TRIBUTARY_CHECK(counts.size() == holders.size());
@@ -85,4 +57,35 @@ void SortIndices(Partition& partition) {
   for (auto& device : partition) std::sort(device.begin(), device.end());
 }
 
-}  // namespace tributary
+std::vector<std::vector<std::int64_t>> CountClasses(const Partition& partition,
+                                                    std::span<const std::int32_t> labels, int classes) {
+  std::vector<std::vector<std::int64_t>> counts(
+      partition.size(), std::vector<std::int64_t>(static_cast<std::size_t>(classes), 0));
+  for (std::size_t device = 0; device < partition.size(); ++device) {
+    for (const std::uint32_t sample : partition[device])
+      ++counts[device][static_cast<std::size_t>(labels[sample])];
+  }
+  return counts;
+}
+
+double MeanSkew(const std::vector<std::vector<std::int64_t>>& counts) {
+  if (counts.empty()) return 0;
+  std::vector<double> all(counts.front().size(), 0);
+  for (const auto& device : counts) {
+    for (std::size_t c = 0; c < device.size(); ++c) all[c] += static_cast<double>(device[c]);
+  }
+  const double total = std::accumulate(all.begin(), all.end(), 0.0);
+  double sum = 0;
+  int devices = 0;
+  for (const auto& device : counts) {
+    const auto samples = static_cast<double>(std::accumulate(device.begin(), device.end(), std::int64_t{0}));
+    if (samples == 0) continue;
+    ++devices;
+    for (std::size_t c = 0; c < device.size(); ++c) {
+      sum += std::abs(static_cast<double>(device[c]) / samples - all[c] / total);
+    }
+  }
+  return devices > 0 ? sum / devices : 0;
+}
+
+}  // namespace tributary::inline policy

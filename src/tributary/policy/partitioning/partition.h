@@ -8,7 +8,7 @@
 #include "tributary/base/rng.h"
 #include "tributary/base/status.h"
 
-namespace tributary {
+namespace tributary::inline policy {
 
 // Who holds which samples: for each device the indices of its samples, ascending. Every split of this folder
 // places every sample on exactly one device.
@@ -23,14 +23,6 @@ Status CheckLabels(std::span<const std::int32_t> labels, int classes);
 // Labels must have been checked.
 SamplesByClass GroupByClass(std::span<const std::int32_t> labels, int classes);
 
-// `total` cut into whole numbers in proportion to `shares` (not negative, not all zero) by largest remainder:
-// each part is within one of its exact value, and they sum to `total`. Equal remainders favour the earlier
-// part.
-std::vector<std::size_t> DivideByShares(std::size_t total, std::span<const double> shares);
-
-// `total` cut into `parts` whole numbers that differ by at most one, the larger ones first.
-std::vector<std::size_t> DivideEvenly(std::size_t total, std::size_t parts);
-
 // Gives counts[i] of `samples` to device holders[i], chosen at random. The counts must sum to the number of
 // samples.
 void Deal(std::span<const std::uint32_t> samples, std::span<const std::size_t> counts,
@@ -39,4 +31,12 @@ void Deal(std::span<const std::uint32_t> samples, std::span<const std::size_t> c
 // Puts the indices of every device in ascending order. Each split ends with this.
 void SortIndices(Partition& partition);
 
-}  // namespace tributary
+// How many samples of each class every device has: counts[device][class].
+std::vector<std::vector<std::int64_t>> CountClasses(const Partition& partition,
+                                                    std::span<const std::int32_t> labels, int classes);
+
+// How unlike the whole the devices are: the L1 distance of a device's class shares to those of all samples, from 0
+// (alike) to 2 (nothing in common), averaged over the devices that have samples.
+double MeanSkew(const std::vector<std::vector<std::int64_t>>& counts);
+
+}  // namespace tributary::inline policy

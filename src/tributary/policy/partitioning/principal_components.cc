@@ -8,7 +8,7 @@
 #include "tributary/base/symmetric_eigen.h"
 #include "tributary/policy/partitioning/wide_loops.h"
 
-namespace tributary {
+namespace tributary::inline policy {
 namespace {
 
 constexpr std::size_t kMoreDirections = 16;
@@ -245,4 +245,4 @@ PrincipalComponents FindPrincipalComponents(const SampleReader& reader, std::siz
   return SubspaceIteration(reader, components, seed, parallel).Run();
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline policy

@@ -6,9 +6,9 @@
 #include <span>
 #include <vector>
 
-#include "tributary/policy/compression/parallel_for.h"
+#include "tributary/base/parallel_for.h"
 
-namespace tributary {
+namespace tributary::inline policy {
 
 // Samples that are read one at a time, so that a large set need not be in memory as floats. `read` fills
 // `dimensions` values; it is called for any sample in any order, on several threads at once.
@@ -37,4 +37,4 @@ struct PrincipalComponents {
 PrincipalComponents FindPrincipalComponents(const SampleReader& reader, std::size_t components,
                                             std::uint64_t seed, const ParallelFor& parallel = RunInOrder);
 
-}  // namespace tributary
+}  // namespace tributary::inline policy

@@ -8,7 +8,7 @@
 #include "tributary/base/distributions.h"
 #include "tributary/base/symmetric_eigen.h"
 
-namespace tributary {
+namespace tributary::inline policy {
 namespace {
 
 struct Rows {
@@ -118,4 +118,4 @@ TEST(FindPrincipalComponents, AreZeroWhereNothingVaries) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline policy

@@ -7,9 +7,9 @@
 #include <optional>
 #include <string>
 
-#include "tributary/policy/partitioning/partition.h"
+#include "tributary/base/apportion.h"
 
-namespace tributary {
+namespace tributary::inline policy {
 namespace {
 
 constexpr std::size_t kNobody = std::numeric_limits<std::size_t>::max();
@@ -125,4 +125,4 @@ std::vector<std::vector<std::size_t>> SpeedQuotas(std::span<const std::size_t> c
   return std::move(odd).Take();
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline policy

@@ -6,7 +6,7 @@
 
 #include "tributary/base/status.h"
 
-namespace tributary {
+namespace tributary::inline policy {
 
 // Refuses speeds that are not finite numbers above 0, none at all, more of them than samples, and one so low that its
 // worker would get no sample. The first bad one is named.
@@ -25,4 +25,4 @@ Status CheckSpeeds(std::span<const double> speeds, std::size_t samples);
 std::vector<std::vector<std::size_t>> SpeedQuotas(std::span<const std::size_t> class_sizes,
                                                   std::span<const double> speeds);
 
-}  // namespace tributary
+}  // namespace tributary::inline policy

@@ -5,12 +5,12 @@
 #include <cmath>
 #include <numeric>
 
+#include "tributary/base/apportion.h"
 #include "tributary/base/rng.h"
-#include "tributary/policy/partitioning/class_counts.h"
+#include "tributary/policy/partitioning/label_splits.h"
 #include "tributary/policy/partitioning/partition.h"
-#include "tributary/policy/partitioning/stratified.h"
 
-namespace tributary {
+namespace tributary::inline policy {
 namespace {
 
 using Sizes = std::vector<std::size_t>;
@@ -99,4 +99,4 @@ TEST(SplitStratified, DealsEveryClassByQuotaAtRandom) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline policy

@@ -5,10 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tributary/policy/partitioning/kernel_width.h"
 #include "tributary/policy/partitioning/testing_features.h"
 
-namespace tributary {
+namespace tributary::inline policy {
 namespace {
 
 double SquaredDistance(const Features& features, std::size_t a, std::size_t b) {
@@ -146,4 +145,4 @@ TEST(MedianDistance, OfSomeIsNearThatOfAll) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline policy

@@ -5,16 +5,10 @@
 
 #include "tributary/base/check.h"
 #include "tributary/base/names.h"
-#include "tributary/policy/partitioning/by_source.h"
-#include "tributary/policy/partitioning/classes_per_device.h"
-#include "tributary/policy/partitioning/dirichlet.h"
-#include "tributary/policy/partitioning/extended_dirichlet.h"
-#include "tributary/policy/partitioning/iid.h"
+#include "tributary/policy/partitioning/label_splits.h"
 #include "tributary/policy/partitioning/quotas.h"
-#include "tributary/policy/partitioning/shards.h"
-#include "tributary/policy/partitioning/stratified.h"
 
-namespace tributary {
+namespace tributary::inline policy {
 namespace {
 
 Status CheckDevices(int devices, std::size_t samples) {
@@ -106,4 +100,4 @@ StatusOr<Partition> MakeSplit(const SplitOptions& options, std::span<const std::
   return SplitExtendedDirichlet(groups, devices, per_device, options.alpha, rng);
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline policy

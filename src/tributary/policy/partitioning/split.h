@@ -8,7 +8,7 @@
 #include "tributary/base/status.h"
 #include "tributary/policy/partitioning/partition.h"
 
-namespace tributary {
+namespace tributary::inline policy {
 
 // How a data set is divided over devices. Fields that a kind does not use are ignored.
 struct SplitOptions {
@@ -40,4 +40,4 @@ const std::vector<std::string>& SplitKinds();
 StatusOr<Partition> MakeSplit(const SplitOptions& options, std::span<const std::int32_t> labels, int classes,
                               std::span<const std::uint32_t> sources = {});
 
-}  // namespace tributary
+}  // namespace tributary::inline policy

@@ -7,7 +7,7 @@
 #include <limits>
 #include <set>
 
-namespace tributary {
+namespace tributary::inline policy {
 namespace {
 
 std::vector<std::int32_t> RandomLabels(std::size_t samples, int classes, std::uint64_t seed) {
@@ -174,4 +174,4 @@ TEST(MakeSplit, RefusesLabelsOutOfRange) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline policy

@@ -5,14 +5,14 @@
 #include <span>
 #include <vector>
 
+#include "tributary/base/parallel_for.h"
 #include "tributary/base/status.h"
 #include "tributary/base/units.h"
-#include "tributary/policy/compression/parallel_for.h"
 #include "tributary/policy/partitioning/features.h"
 #include "tributary/policy/partitioning/objective.h"
 #include "tributary/policy/partitioning/partition.h"
 
-namespace tributary {
+namespace tributary::inline policy {
 
 // How samples are divided so that every worker's shard fits its speed and looks like the whole (RCD-SGD).
 struct SubmodularOptions {
@@ -59,4 +59,11 @@ StatusOr<SubmodularSplit> SplitSubmodular(const Features& features, std::span<co
                                           int classes, const SubmodularOptions& options,
                                           const ParallelFor& parallel = RunInOrder);
 
-}  // namespace tributary
+// What each worker's samples are worth under an objective, summed over the classes, however they were chosen. For
+// matched-cut, a block's share of its class is what it holds. widths[c] is that of the kernel of class c. Takes a copy
+// of the features and no more.
+std::vector<double> MeasureWorth(const Features& features, std::span<const std::int32_t> labels,
+                                 const Partition& partition, PartitionObjective objective,
+                                 std::span<const double> widths, const ParallelFor& parallel = RunInOrder);
+
+}  // namespace tributary::inline policy

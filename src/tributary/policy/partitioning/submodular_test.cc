@@ -6,15 +6,14 @@
 #include <cmath>
 
 #include "tributary/base/worker_pool.h"
-#include "tributary/policy/partitioning/block_worth.h"
-#include "tributary/policy/partitioning/class_counts.h"
 #include "tributary/policy/partitioning/class_greedy.h"
 #include "tributary/policy/partitioning/feature_distance.h"
+#include "tributary/policy/partitioning/label_splits.h"
+#include "tributary/policy/partitioning/partition.h"
 #include "tributary/policy/partitioning/quotas.h"
-#include "tributary/policy/partitioning/stratified.h"
 #include "tributary/policy/partitioning/testing_features.h"
 
-namespace tributary {
+namespace tributary::inline policy {
 namespace {
 
 constexpr PartitionObjective kAllObjectives[] = {
@@ -195,4 +194,4 @@ TEST(SplitSubmodular, RefusesWhatMakesNoSense) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline policy

@@ -7,7 +7,7 @@
 #include "tributary/policy/partitioning/features.h"
 #include "tributary/policy/partitioning/similarities.h"
 
-namespace tributary {
+namespace tributary::inline policy {
 
 // Labelled samples in clusters, for tests: each class has a few centres of unequal weight with normal noise around.
 struct ClusteredSamples {
@@ -56,4 +56,4 @@ inline DenseSimilarities MakeSimilarities(const Features& features, double width
   return similarities;
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline policy

@@ -8,9 +8,8 @@
 #include "tributary/policy/sampling/plan_measures.h"
 #include "tributary/policy/sampling/sampling.h"
 #include "tributary/policy/sampling/testing_problems.h"
-#include "tributary/policy/sampling/tiers.h"
 
-namespace tributary {
+namespace tributary::inline policy {
 namespace {
 
 double Total(const std::vector<double>& times) { return Mean(times) * static_cast<double>(times.size()); }
@@ -44,7 +43,7 @@ TEST(Deadline, WithoutLabelsIsAsShortAsCanBe) {
     problem.label_counts.clear();
     SamplingOptions options;
     options.batch = 40;
-    EXPECT_NEAR(Total(StepTimes(Plan(problem, SamplingMethod::kDeadline, options), problem)),
+    EXPECT_NEAR(Total(StepDurations(Plan(problem, SamplingMethod::kDeadline, options), problem)),
                 ShortestTime(problem, 40), 1e-9);
   }
 }
@@ -59,7 +58,7 @@ TEST(Deadline, KeepsWithinUniformSamplingsDeviationAndATenthByDefault) {
     const SamplingPlan uniform = Plan(problem, SamplingMethod::kUniformGlobal, options);
     const SamplingPlan plan = Plan(problem, SamplingMethod::kDeadline, options);
     EXPECT_LE(Mean(StepDeviations(plan, shares)), 1.1 * Mean(StepDeviations(uniform, shares)));
-    EXPECT_LE(Mean(StepTimes(plan, problem)), Mean(StepTimes(uniform, problem)));
+    EXPECT_LE(Mean(StepDurations(plan, problem)), Mean(StepDurations(uniform, problem)));
   }
 }
 
@@ -79,7 +78,8 @@ TEST(Deadline, IsOnOrBelowTheCurveOfLatentDirichletSampling) {
       SamplingOptions bounded = options;
       bounded.max_deviation = Mean(StepDeviations(dirichlet, shares));
       const SamplingPlan plan = Plan(problem, SamplingMethod::kDeadline, bounded);
-      const double time = Mean(StepTimes(plan, problem)), of_dirichlet = Mean(StepTimes(dirichlet, problem));
+      const double time = Mean(StepDurations(plan, problem)),
+                   of_dirichlet = Mean(StepDurations(dirichlet, problem));
       EXPECT_LE(Mean(StepDeviations(plan, shares)), *bounded.max_deviation + 1e-12)
           << i << ", delta " << delta;
       EXPECT_LE(time, of_dirichlet * (1 + 1e-9)) << i << ", delta " << delta;
@@ -118,4 +118,4 @@ TEST(Tiers, EachStepTakesTheSameFromEveryClientWithinOne) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline policy

@@ -2,13 +2,24 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
+#include "tributary/base/check.h"
 #include "tributary/base/portable_math.h"
-#include "tributary/policy/sampling/label_shares.h"
-#include "tributary/policy/sampling/mixture.h"
+#include "tributary/policy/sampling/sampling_problem.h"
 
-namespace tributary {
+namespace tributary::inline policy {
 namespace {
+
+std::vector<double> Composition(const MixtureProblem& problem, std::span<const double> weights) {
+  std::vector<double> mixture(problem.target.size(), 0.0);
+  for (std::size_t client = 0; client < weights.size(); ++client) {
+    if (!(problem.prior[client] > 0)) continue;
+    for (const auto& share : problem.shares->of(client))
+      mixture[share.label] += weights[client] * share.share;
+  }
+  return mixture;
+}
 
 constexpr std::size_t kMostFits = 100;
 constexpr double kLabelsSeen = 1000;
@@ -66,6 +77,114 @@ class Fitter {
 
 }  // namespace
 
+ClientDraws::ClientDraws(std::span<const std::int64_t> sizes, Chance chance)
+    : left_(sizes.begin(), sizes.end()), chance_(chance), tabled_(sizes.size(), 0.0) {}
+
+double ClientDraws::ChanceOf(std::size_t client) const {
+  if (left_[client] == 0) return 0;
+  return chance_ == Chance::kPerSample ? weights_[client] * static_cast<double>(left_[client])
+                                       : weights_[client];
+}
+
+void ClientDraws::SetWeights(std::vector<double> weights) {
+  TRIBUTARY_CHECK(weights.size() == left_.size());
+  weights_ = std::move(weights);
+  MakeTable();
+}
+
+// Vose's method: each slot is filled by a client with less than the mean and topped up by one with more.
+void ClientDraws::MakeTable() {
+  slots_.clear();
+  sum_ = 0;
+  for (std::uint32_t client = 0; client < left_.size(); ++client) {
+    tabled_[client] = ChanceOf(client);
+    sum_ += tabled_[client];
+    if (left_[client] > 0) slots_.push_back({1.0, client, client});
+  }
+  tabled_sum_ = sum_;
+  TRIBUTARY_CHECK(slots_.empty() || sum_ > 0);
+  const auto count = static_cast<double>(slots_.size());
+  std::vector<double> scaled;
+  std::vector<std::uint32_t> small, large;
+  for (std::uint32_t i = 0; i < slots_.size(); ++i) {
+    scaled.push_back(tabled_[slots_[i].client] / sum_ * count);
+    (scaled[i] < 1 ? small : large).push_back(i);
+  }
+  while (!small.empty() && !large.empty()) {
+    const std::uint32_t less = small.back(), more = large.back();
+    small.pop_back();
+    slots_[less].threshold = scaled[less];
+    slots_[less].other = slots_[more].client;
+    scaled[more] -= 1 - scaled[less];
+    if (scaled[more] < 1) {
+      large.pop_back();
+      small.push_back(more);
+    }
+  }
+}
+
+std::uint32_t ClientDraws::Take(Rng& rng) {
+  if (sum_ <= tabled_sum_ / 2) MakeTable();
+  TRIBUTARY_CHECK(!slots_.empty());
+  while (true) {
+    const double place = rng.Uniform() * static_cast<double>(slots_.size());
+    const auto index = static_cast<std::size_t>(place);
+    const Slot& slot = slots_[index];
+    const std::uint32_t client =
+        place - static_cast<double>(index) < slot.threshold ? slot.client : slot.other;
+    const double chance = ChanceOf(client);
+    if (chance != tabled_[client] && !(rng.Uniform() * tabled_[client] < chance)) continue;
+    --left_[client];
+    sum_ -= chance - ChanceOf(client);
+    return client;
+  }
+}
+
+double MixtureObjective(const MixtureProblem& problem, std::span<const double> weights) {
+  const std::vector<double> mixture = Composition(problem, weights);
+  double objective = 0;
+  for (std::size_t label = 0; label < mixture.size(); ++label) {
+    if (problem.target[label] > 0)
+      objective += problem.labels * problem.target[label] * PortableLog(mixture[label]);
+  }
+  for (std::size_t client = 0; client < weights.size(); ++client) {
+    if (problem.prior[client] > 0) objective += problem.prior[client] * PortableLog(weights[client]);
+  }
+  return objective;
+}
+
+std::vector<double> ImproveMixture(const MixtureProblem& problem, std::span<const double> weights) {
+  // A class's labels are shared out among the clients by what each has given to the mixture.
+  std::vector<double> per_part = Composition(problem, weights);
+  for (std::size_t label = 0; label < per_part.size(); ++label) {
+    per_part[label] = per_part[label] > 0 ? problem.labels * problem.target[label] / per_part[label] : 0.0;
+  }
+  std::vector<double> improved(weights.size(), 0.0);
+  double sum = 0;
+  for (std::size_t client = 0; client < weights.size(); ++client) {
+    if (!(problem.prior[client] > 0)) continue;
+    double responsible = 0;
+    for (const auto& share : problem.shares->of(client)) responsible += share.share * per_part[share.label];
+    improved[client] = responsible * weights[client] + problem.prior[client];
+    sum += improved[client];
+  }
+  for (double& weight : improved) weight /= sum;
+  return improved;
+}
+
+std::vector<double> FitMixture(const MixtureProblem& problem, std::vector<double> start) {
+  constexpr int kMostSteps = 500;
+  constexpr double kStill = 1e-9;  // of all weight, moved in one step
+  for (int step = 0; step < kMostSteps; ++step) {
+    std::vector<double> next = ImproveMixture(problem, start);
+    double moved = 0;
+    for (std::size_t i = 0; i < next.size(); ++i) moved += std::abs(next[i] - start[i]);
+    start = std::move(next);
+    if (moved < kStill) break;
+  }
+  return start;
+}
+
 std::vector<double> StandardisedDelays(const SamplingProblem& problem) {
   double count = 0, sum = 0, squares = 0;
   for (std::size_t i = 0; i < problem.sizes.size(); ++i) {
@@ -112,4 +231,4 @@ SamplingPlan PlanLatentDirichlet(const SamplingProblem& problem, std::int64_t ba
   return plan;
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline policy

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-namespace tributary {
+namespace tributary::inline policy {
 
 std::vector<double> StepDeviations(const SamplingPlan& plan, const LabelShares& shares) {
   std::vector<double> deviations;
@@ -26,7 +26,7 @@ std::vector<double> StepDeviations(const SamplingPlan& plan, const LabelShares& 
   return deviations;
 }
 
-std::vector<double> StepTimes(const SamplingPlan& plan, const SamplingProblem& problem) {
+std::vector<double> StepDurations(const SamplingPlan& plan, const SamplingProblem& problem) {
   std::vector<double> times;
   times.reserve(plan.steps());
   for (std::size_t step = 0; step < plan.steps(); ++step) {
@@ -44,4 +44,4 @@ double Mean(std::span<const double> values) {
              : std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline policy

@@ -3,10 +3,10 @@
 #include <span>
 #include <vector>
 
-#include "tributary/policy/sampling/label_shares.h"
 #include "tributary/policy/sampling/sampling_plan.h"
+#include "tributary/policy/sampling/sampling_problem.h"
 
-namespace tributary {
+namespace tributary::inline policy {
 
 // What a plan costs. One value for each step.
 
@@ -15,9 +15,9 @@ namespace tributary {
 std::vector<double> StepDeviations(const SamplingPlan& plan, const LabelShares& shares);
 
 // A step takes as long as the slowest of its clients.
-std::vector<double> StepTimes(const SamplingPlan& plan, const SamplingProblem& problem);
+std::vector<double> StepDurations(const SamplingPlan& plan, const SamplingProblem& problem);
 
 // 0 for nothing.
 double Mean(std::span<const double> values);
 
-}  // namespace tributary
+}  // namespace tributary::inline policy

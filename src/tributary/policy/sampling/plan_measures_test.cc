@@ -7,7 +7,7 @@
 #include "tributary/policy/sampling/sampling.h"
 #include "tributary/policy/sampling/testing_problems.h"
 
-namespace tributary {
+namespace tributary::inline policy {
 namespace {
 
 TEST(PlanMeasures, ByHand) {
@@ -22,8 +22,8 @@ TEST(PlanMeasures, ByHand) {
   const std::vector<double> deviations = StepDeviations(plan, LabelShares(problem));
   EXPECT_NEAR(deviations[0], 0.75, 1e-12);
   EXPECT_NEAR(deviations[1], 0.25, 1e-12);
-  EXPECT_EQ(StepTimes(plan, problem), (std::vector<double>{2, 7}));
-  EXPECT_EQ(StepTimes(plan, {{4, 4}, {}, {}}), (std::vector<double>{1, 1}));
+  EXPECT_EQ(StepDurations(plan, problem), (std::vector<double>{2, 7}));
+  EXPECT_EQ(StepDurations(plan, {{4, 4}, {}, {}}), (std::vector<double>{1, 1}));
 }
 
 TEST(PlanMeasures, EqualTheirDefinitionsOverAllClientsAndClasses) {
@@ -34,7 +34,7 @@ TEST(PlanMeasures, EqualTheirDefinitionsOverAllClientsAndClasses) {
     options.batch = 20;
     const SamplingPlan plan = PlanEpoch(problem, options, 0);
     const std::vector<double> deviations = StepDeviations(plan, LabelShares(problem));
-    const std::vector<double> times = StepTimes(plan, problem);
+    const std::vector<double> times = StepDurations(plan, problem);
     for (std::size_t step = 0; step < plan.steps(); ++step) {
       double deviation = 0, slowest = 0, size = 0;
       for (const ClientBatch& batch : plan.step(step)) {
@@ -57,4 +57,4 @@ TEST(PlanMeasures, EqualTheirDefinitionsOverAllClientsAndClasses) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline policy

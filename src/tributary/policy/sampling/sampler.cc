@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-namespace tributary {
+namespace tributary::inline policy {
 
 Status CheckSamplingPlan(const SamplingProblem& problem, const SamplingPlan& plan) {
   if (plan.steps() == 0) return InvalidArgument("the plan of an epoch has no steps");
@@ -34,4 +34,4 @@ Status CheckSamplingPlan(const SamplingProblem& problem, const SamplingPlan& pla
   return OkStatus();
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline policy

@@ -6,7 +6,7 @@
 #include "tributary/policy/sampling/sampling_plan.h"
 #include "tributary/policy/sampling/sampling_problem.h"
 
-namespace tributary {
+namespace tributary::inline policy {
 
 // What a sampler is told besides what is known of the clients.
 struct SamplerScene {
@@ -35,4 +35,4 @@ class Sampler {
 // who give no more samples in all than they have.
 Status CheckSamplingPlan(const SamplingProblem& problem, const SamplingPlan& plan);
 
-}  // namespace tributary
+}  // namespace tributary::inline policy

@@ -4,7 +4,7 @@
 
 #include "tributary/policy/sampling/sampling.h"
 
-namespace tributary {
+namespace tributary::inline policy {
 namespace {
 
 using Steps = std::vector<std::vector<ClientBatch>>;
@@ -70,4 +70,4 @@ TEST(Sampler, OfOnesOwnIsAskedInPlaceOfTheOthers) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline policy

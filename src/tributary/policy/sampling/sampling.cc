@@ -4,41 +4,21 @@
 #include <cmath>
 #include <limits>
 #include <string>
-#include <vector>
 
 #include "tributary/base/names.h"
 #include "tributary/base/number_text.h"
 #include "tributary/policy/sampling/deadline.h"
-#include "tributary/policy/sampling/fixed_batches.h"
 #include "tributary/policy/sampling/latent_dirichlet.h"
 #include "tributary/policy/sampling/plan_measures.h"
-#include "tributary/policy/sampling/uniform_global.h"
+#include "tributary/policy/sampling/plans_by_size.h"
 
-namespace tributary {
+namespace tributary::inline policy {
 namespace {
 
 constexpr std::int64_t kLargestBatch = 1'000'000'000'000;
 constexpr double kLargestDelta = 1000;
 constexpr double kLeastConcentration = 1e-6;
 constexpr double kMostConcentration = 1e6;
-
-template <typename Choice>
-StatusOr<Choice> ParseChoice(std::string_view what, std::string_view name,
-                             const std::vector<std::pair<std::string, Choice>>& choices) {
-  std::vector<std::string> names;
-  for (const auto& [known, choice] : choices) {
-    if (known == name) return choice;
-    names.push_back(known);
-  }
-  return UnknownName(what, name, names);
-}
-
-template <typename Choice, std::size_t n>
-std::vector<std::pair<std::string, Choice>> Named(const Choice (&all)[n]) {
-  std::vector<std::pair<std::string, Choice>> choices;
-  for (const Choice choice : all) choices.emplace_back(NameOf(choice), choice);
-  return choices;
-}
 
 // The uniform plan of an epoch has the same stream wherever it is asked for, so that the bound it gives is that of the
 // plan that would be seen.
@@ -101,16 +81,14 @@ bool UsesDelays(const SamplingOptions& options) {
 }
 
 StatusOr<SamplingMethod> ParseSamplingMethod(std::string_view name) {
-  return ParseChoice("sampling method", name, Named(kSamplingMethods));
+  return ParseName("sampling method", kSamplingMethods, name);
 }
 
 StatusOr<SamplingDraw> ParseSamplingDraw(std::string_view name) {
-  return ParseChoice("draw", name, Named(kSamplingDraws));
+  return ParseName("draw", kSamplingDraws, name);
 }
 
-StatusOr<StepOrder> ParseStepOrder(std::string_view name) {
-  return ParseChoice("order", name, Named(kStepOrders));
-}
+StatusOr<StepOrder> ParseStepOrder(std::string_view name) { return ParseName("order", kStepOrders, name); }
 
 Status CheckSamplingOptions(const SamplingOptions& options) {
   if (options.batch < 1 || options.batch > kLargestBatch) {
@@ -177,4 +155,4 @@ SamplingPlan PlanEpoch(const SamplingProblem& problem, const SamplingOptions& op
   return {};
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline policy

@@ -11,7 +11,7 @@
 #include "tributary/policy/sampling/sampling_plan.h"
 #include "tributary/policy/sampling/sampling_problem.h"
 
-namespace tributary {
+namespace tributary::inline policy {
 
 // How many samples each client gives to the global batch of each step.
 enum class SamplingMethod {
@@ -77,4 +77,4 @@ std::int64_t EpochSteps(const SamplingProblem& problem, const SamplingOptions& o
 // exactly once, unless the sampler is one's own; with ugs, lds and deadline, in ⌈samples/batch⌉ steps whose sizes differ by at most one.
 SamplingPlan PlanEpoch(const SamplingProblem& problem, const SamplingOptions& options, std::uint64_t epoch);
 
-}  // namespace tributary
+}  // namespace tributary::inline policy

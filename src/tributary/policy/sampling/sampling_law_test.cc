@@ -7,7 +7,7 @@
 #include "tributary/policy/sampling/sampling.h"
 #include "tributary/policy/sampling/testing_problems.h"
 
-namespace tributary {
+namespace tributary::inline policy {
 namespace {
 
 // An epoch as a matrix, step after step, clients within.
@@ -174,4 +174,4 @@ TEST(LatentDirichletSampling, SpendsSlowClientsFirst) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline policy

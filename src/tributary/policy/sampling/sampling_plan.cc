@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <numeric>
 
+#include "tributary/base/apportion.h"
 #include "tributary/base/check.h"
 #include "tributary/base/distributions.h"
-#include "tributary/policy/partitioning/partition.h"
 
-namespace tributary {
+namespace tributary::inline policy {
 
 void SamplingPlan::Add(std::uint32_t client, std::int64_t count) {
   TRIBUTARY_CHECK(count > 0 && count <= std::int64_t{UINT32_MAX});
@@ -90,4 +90,4 @@ std::vector<std::int64_t> StepSizes(std::int64_t samples, std::int64_t batch) {
   return sizes;
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline policy

@@ -7,7 +7,7 @@
 
 #include "tributary/base/rng.h"
 
-namespace tributary {
+namespace tributary::inline policy {
 
 // How many samples one client gives to the global batch of one step: at least one.
 struct ClientBatch {
@@ -53,4 +53,4 @@ SamplingPlan PlanFromSteps(std::span<const std::int64_t> sizes, std::span<const 
 // The sizes of an epoch's ⌈samples/batch⌉ steps: they differ by at most one, the larger ones first.
 std::vector<std::int64_t> StepSizes(std::int64_t samples, std::int64_t batch);
 
-}  // namespace tributary
+}  // namespace tributary::inline policy

@@ -8,7 +8,7 @@
 
 #include "tributary/policy/sampling/testing_problems.h"
 
-namespace tributary {
+namespace tributary::inline policy {
 namespace {
 
 void ExpectEverySampleOnce(const SamplingProblem& problem, const SamplingPlan& plan) {
@@ -186,6 +186,42 @@ void ExpectRefused(const SamplingProblem& problem, const std::string& words) {
   EXPECT_NE(status.message().find(words), std::string::npos) << status.message();
 }
 
+TEST(SamplingProblem, LosesOnlyTheClientsWhoseClaimsCannotBePlanned) {
+  Rng rng(11);
+  for (int trial = 0; trial < 200; ++trial) {
+    SamplingProblem problem = RandomSamplingProblem(rng, 8, 3, 100, DelayKind::kExponential);
+    const SamplingProblem honest = problem;
+    std::vector<std::size_t> liars;
+    for (std::size_t i = 1; i < problem.sizes.size(); ++i) {
+      if (rng.Below(3) != 0) continue;
+      liars.push_back(i);
+      switch (rng.Below(4)) {
+        case 0:  // Alone it could be planned, with the others not.
+          problem.label_counts[i][0] += kMostPlannedSamples - problem.sizes[i];
+          problem.sizes[i] = kMostPlannedSamples;
+          break;
+        case 1:
+          problem.sizes[i] = rng.Below(2) == 0 ? -1 : INT64_MAX;
+          break;
+        case 2:
+          ++problem.label_counts[i][0];
+          break;
+        default:
+          problem.delays[i] = std::numeric_limits<double>::infinity();
+      }
+    }
+    EXPECT_EQ(TakeOutUnplannable(problem), liars);
+    EXPECT_TRUE(CheckSamplingProblem(problem).ok()) << CheckSamplingProblem(problem);
+    for (std::size_t i = 0; i < problem.sizes.size(); ++i) {
+      const bool liar = std::ranges::find(liars, i) != liars.end();
+      EXPECT_EQ(problem.sizes[i], liar ? 0 : honest.sizes[i]);
+      if (liar) continue;
+      EXPECT_EQ(problem.label_counts[i], honest.label_counts[i]);
+      EXPECT_EQ(problem.delays[i], honest.delays[i]);
+    }
+  }
+}
+
 TEST(SamplingProblem, RefusesWhatMakesNoSense) {
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -227,4 +263,4 @@ TEST(SamplingOptions, RefusesWhatMakesNoSense) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline policy

@@ -7,7 +7,7 @@
 #include "tributary/base/distributions.h"
 #include "tributary/policy/sampling/sampling_problem.h"
 
-namespace tributary {
+namespace tributary::inline policy {
 
 enum class DelayKind { kFewSlow, kExponential, kLevels };
 
@@ -37,4 +37,4 @@ inline SamplingProblem RandomSamplingProblem(Rng& rng, std::size_t clients, std:
   return problem;
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline policy

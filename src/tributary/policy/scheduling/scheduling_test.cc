@@ -3,10 +3,10 @@
 #include <cmath>
 
 #include "tributary/base/distributions.h"
-#include "tributary/policy/scheduling/reference_programmes.h"
 #include "tributary/policy/scheduling/strategies.h"
+#include "tributary/policy/scheduling/testing_programmes.h"
 
-namespace tributary {
+namespace tributary::inline policy {
 namespace {
 
 // Of every kind that has made a difference: continuous, with zeros, with many equal values, with one large layer.
@@ -177,4 +177,4 @@ TEST(ParseTransferStrategy, NamesTheNearest) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline policy

@@ -7,7 +7,7 @@
 #include "tributary/base/status.h"
 #include "tributary/policy/scheduling/transfer_plan.h"
 
-namespace tributary {
+namespace tributary::inline policy {
 
 enum class TransferStrategy {
   kSequential,  // one segment: nothing overlaps, and set-up is paid once
@@ -56,4 +56,4 @@ TransferPlan PlanTransfers(TransferStrategy strategy, const PassProfile& profile
 // any segment could take one layer more.
 TransferPlan OptimalPlan(const PassProfile& profile, const SegmentBound& bound = {});
 
-}  // namespace tributary
+}  // namespace tributary::inline policy

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace tributary {
+namespace tributary::inline policy {
 
 PassTimeline ForwardTimeline(const PassProfile& profile, std::span<const LayerRun> plan) {
   PassTimeline timeline;
@@ -57,4 +57,4 @@ double FinishTime(const PassProfile& profile, std::span<const LayerRun> plan) {
   return processor;
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline policy

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-namespace tributary {
+namespace tributary::inline policy {
 
 // Where transfers are cut so that they hide behind computation.
 //
@@ -53,4 +53,4 @@ PassTimeline ForwardTimeline(const PassProfile& profile, std::span<const LayerRu
 // Segments leave as soon as they can, from the last one to the first.
 PassTimeline BackwardTimeline(const PassProfile& profile, std::span<const LayerRun> plan);
 
-}  // namespace tributary
+}  // namespace tributary::inline policy

@@ -3,7 +3,7 @@
 #include "tributary/base/check.h"
 #include "tributary/base/portable_math.h"
 
-namespace tributary {
+namespace tributary::inline policy {
 
 RateEstimate::RateEstimate(RateEstimateOptions options) : options_(options) {
   TRIBUTARY_CHECK(options.memory > Duration(0) && options.warm_up >= Duration(0));
@@ -31,4 +31,4 @@ std::optional<SamplesPerSecond> RateEstimate::rate() const {
   return SamplesPerSecond{arrivals_ / time_};
 }
 
-}  // namespace tributary
+}  // namespace tributary::inline policy

@@ -6,7 +6,7 @@
 #include "tributary/base/clock.h"
 #include "tributary/base/units.h"
 
-namespace tributary {
+namespace tributary::inline policy {
 
 struct RateEstimateOptions {
   // How far back the estimate looks: what came so long ago weighs 1/e of what comes now. Longer is calmer, shorter
@@ -40,4 +40,4 @@ class RateEstimate {
   Duration observed_{0};
 };
 
-}  // namespace tributary
+}  // namespace tributary::inline policy

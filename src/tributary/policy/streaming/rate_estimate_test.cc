@@ -7,7 +7,7 @@
 
 #include "tributary/base/rng.h"
 
-namespace tributary {
+namespace tributary::inline policy {
 namespace {
 
 using namespace std::chrono_literals;
@@ -97,4 +97,4 @@ TEST(RateEstimate, KeepsItsDigitsInTinyIntervals) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline policy

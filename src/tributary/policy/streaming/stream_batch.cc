@@ -2,22 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string>
-#include <vector>
 
+#include "tributary/base/check.h"
 #include "tributary/base/names.h"
 
-namespace tributary {
+namespace tributary::inline policy {
 
 std::string_view NameOf(BatchRule rule) { return rule == BatchRule::kFixed ? "fixed" : "stream-rate"; }
 
 StatusOr<BatchRule> ParseBatchRule(std::string_view name) {
-  std::vector<std::string> names;
-  for (const BatchRule rule : kBatchRules) {
-    if (NameOf(rule) == name) return rule;
-    names.emplace_back(NameOf(rule));
-  }
-  return UnknownName("batch rule", std::string(name), names);
+  return ParseName("batch rule", kBatchRules, name);
 }
 
 StreamBatch NextBatch(const StreamBatchOptions& options, std::size_t fixed, SamplesPerSecond rate) {
@@ -34,4 +28,28 @@ StreamBatch NextBatch(const StreamBatchOptions& options, std::size_t fixed, Samp
   return batch;
 }
 
-}  // namespace tributary
+std::string_view NameOf(RateScaling scaling) {
+  switch (scaling) {
+    case RateScaling::kNone:
+      return "none";
+    case RateScaling::kLinear:
+      return "linear";
+    case RateScaling::kSquareRoot:
+      return "square-root";
+  }
+  return "";
+}
+
+StatusOr<RateScaling> ParseRateScaling(std::string_view name) {
+  return ParseName("scaling", kRateScalings, name);
+}
+
+double RateFactor(const RateScalingOptions& options, double samples, double base) {
+  TRIBUTARY_CHECK(samples > 0 && base > 0);
+  double factor = 1;
+  if (options.rule == RateScaling::kLinear) factor = samples / base;
+  if (options.rule == RateScaling::kSquareRoot) factor = std::sqrt(samples / base);
+  return options.most ? std::min(factor, *options.most) : factor;
+}
+
+}  // namespace tributary::inline policy

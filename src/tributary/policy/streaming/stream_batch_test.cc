@@ -2,9 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tributary/policy/streaming/rate_scaling.h"
-
-namespace tributary {
+namespace tributary::inline policy {
 namespace {
 
 using std::chrono::milliseconds;
@@ -69,4 +67,4 @@ TEST(Rules, ReadBackByName) {
 }
 
 }  // namespace
-}  // namespace tributary
+}  // namespace tributary::inline policy

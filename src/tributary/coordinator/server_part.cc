@@ -1,0 +1,73 @@
+#include "tributary/coordinator/server_part.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "tributary/coordinator/parallel_split_server.h"
+#include "tributary/coordinator/split_fed_server.h"
+
+namespace tributary::inline coordinator {
+
+bool Finite(std::span<const float> values) {
+  return std::ranges::all_of(values, [](float value) { return std::isfinite(value); });
+}
+
+Status CheckSplitBatch(const SplitNetwork& network, DeviceId device, std::size_t samples, int crossings,
+                       const SplitBatch& batch) {
+  const SplitWire& wire = network.wire;
+  const std::string who = "device " + std::to_string(device.value) + " sends ";
+  if (batch.crossing < 0 || batch.crossing >= crossings) {
+    return InvalidArgument(who + "something for crossing " + std::to_string(batch.crossing) +
+                           " of the cut; there are " + std::to_string(crossings) + ", counted from 0");
+  }
+  const std::size_t values = samples * wire.Up(batch.crossing).values,
+                    labels = wire.labels_travel() ? samples : 0;
+  if (batch.values.size() != values || batch.labels.size() != labels) {
+    return InvalidArgument(who + std::to_string(batch.values.size()) + " values and " +
+                           std::to_string(batch.labels.size()) + " labels over the cut for " +
+                           std::to_string(samples) + " samples; expected: " + std::to_string(values) +
+                           " and " + std::to_string(labels));
+  }
+  if (!Finite(batch.values)) return InvalidArgument(who + "a value over the cut that is not a number");
+  const std::int64_t classes = network.whole->graph.classes();
+  for (const std::int32_t label : batch.labels) {
+    if (label >= 0 && label < classes) continue;
+    return InvalidArgument(who + "label " + std::to_string(label) + " where there are " +
+                           std::to_string(classes) + " classes");
+  }
+  return OkStatus();
+}
+
+Status UnsoundSplit(DeviceId device) {
+  return InvalidArgument("the loss of what device " + std::to_string(device.value) +
+                         " sends over the cut is not a number; lower the learning rate");
+}
+
+std::unique_ptr<ServerPart> MakeServerPart(const Experiment& experiment, const SplitNetwork& network) {
+  const std::uint64_t seed = experiment.goal.seed;
+  const double smoothing = experiment.train.label_smoothing;
+  switch (experiment.split.variant) {
+    case SplitVariant::kSplitFed1:
+      return std::make_unique<SplitFedV1Server>(network, seed, smoothing);
+    case SplitVariant::kSplitFed2:
+      return std::make_unique<SplitFedV2Server>(network, seed, smoothing);
+    case SplitVariant::kParallel:
+      break;
+  }
+  return std::make_unique<ParallelSplitServer>(network, seed, smoothing);
+}
+
+SplitSetup SetupOf(const Experiment& experiment, const SplitNetwork& network, ServerPart& server_part) {
+  const auto ranges = [&](const Layout& whole, const Layout& held) {
+    const std::size_t front = whole.From(network.cut + 1);
+    return ClientPartRanges{front, held.size - front, whole.size};
+  };
+  return {ranges(network.whole->parameters, network.held->parameters),
+          ranges(network.whole->statistics, network.held->statistics), &server_part,
+          static_cast<std::size_t>(network.whole->graph.classes()),
+          [experiment, network](std::span<const DeviceProfile> devices) {
+            return StepDelays(experiment, network, devices);
+          }};
+}
+
+}  // namespace tributary::inline coordinator

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <grpcpp/channel.h>
+#include <grpcpp/client_context.h>
+#include <grpcpp/support/byte_buffer.h>
+#include <grpcpp/support/client_callback.h>
+
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "tributary/base/clock.h"
+#include "tributary/base/mutex.h"
+#include "tributary/base/status.h"
+#include "tributary/fleet/grpc/frame.h"
+#include "tributary/fleet/messages.h"
+#include "tributary/fleet/protocol/link_rate.h"
+#include "tributary/fleet/protocol/token_bucket.h"
+
+namespace tributary::inline rpc {
+
+// A device's end of its stream to the coordinator. Messages arrive one after the other on gRPC's threads; sending
+// blocks until gRPC has taken the message, which is how a slow link holds a fast device back.
+class ClientStream : private grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer> {
+ public:
+  enum class Next {
+    kGoOn,
+    kHold,  // keep this message and read no further; Resume hands it over again
+  };
+  using Receiver = std::function<StatusOr<Next>(const ToDevice&, ByteSpan values)>;
+
+  // Begins the call. A failure of the receiver ends it. `broken` is called on gRPC's threads when it has ended, perhaps
+  // more than once, and not after Finish.
+  ClientStream(const std::shared_ptr<grpc::Channel>& channel, Receiver receiver, std::function<void()> broken,
+               const Clock& clock, std::optional<LinkRate> rate = {});
+  // Finishes it.
+  ~ClientStream() override;
+
+  // One caller at a time.
+  Status Send(const FromDevice& message, ByteSpan values = {});
+  void Resume();
+  // Whether it still carries messages, as far as is known.
+  bool alive() const;
+  // Ends it, if it has not ended by itself, and tells why it did. Nothing may be sent afterwards.
+  Status Finish();
+
+ private:
+  void OnReadDone(bool ok) override;
+  void OnWriteDone(bool ok) override;
+  void OnDone(const grpc::Status& status) override;
+  void Deliver();
+  void Break(std::optional<Status> failure);
+  void ReleaseHold();
+  // Lets so many bytes over the slow link, if it is to be one. Gives up when the stream breaks.
+  void Pace(MutexLock& lock, std::optional<TokenBucket>& link, std::size_t bytes) TRIBUTARY_REQUIRES(mutex_);
+  Status Reason() const TRIBUTARY_REQUIRES(mutex_);
+
+  const Receiver receiver_;
+  const std::function<void()> on_broken_;
+  const Clock& clock_;
+  grpc::ClientContext context_;
+  grpc::ByteBuffer incoming_, outgoing_;
+  Frame frame_;
+  std::optional<ToDevice> message_;
+
+  mutable Mutex mutex_;
+  mutable Condition changed_;
+  std::optional<TokenBucket> up_ TRIBUTARY_GUARDED_BY(mutex_), down_ TRIBUTARY_GUARDED_BY(mutex_);
+  bool writing_ TRIBUTARY_GUARDED_BY(mutex_) = false;
+  bool broken_ TRIBUTARY_GUARDED_BY(mutex_) = false;
+  // Keeps gRPC from ending the call, so that messages may be sent from outside its callbacks.
+  bool hold_ TRIBUTARY_GUARDED_BY(mutex_) = true;
+  // Ours, which explains more than what gRPC makes of it.
+  std::optional<Status> failure_ TRIBUTARY_GUARDED_BY(mutex_);
+  std::optional<Status> done_ TRIBUTARY_GUARDED_BY(mutex_);
+};
+
+}  // namespace tributary::inline rpc

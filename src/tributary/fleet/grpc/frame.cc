@@ -1,0 +1,107 @@
+#include "tributary/fleet/grpc/frame.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+
+namespace tributary::inline rpc {
+namespace {
+
+constexpr std::size_t kMostFields = 1 << 20;
+constexpr std::uint64_t kLengthDelimited = 2;
+constexpr std::uint64_t kValuesTag = (15 << 3) | kLengthDelimited;
+
+// Reads on over the borders of pieces.
+class Cursor {
+ public:
+  explicit Cursor(std::span<const ByteSpan> pieces) : pieces_(pieces) {
+    for (const ByteSpan piece : pieces) left_ += piece.size();
+    SkipEmpty();
+  }
+
+  std::size_t left() const { return left_; }
+
+  // Moves `count` bytes, which must be left.
+  void Copy(std::size_t count, std::byte* to) {
+    while (count > 0) {
+      const std::size_t some = std::min(count, pieces_.front().size() - at_);
+      std::memcpy(to, pieces_.front().data() + at_, some);
+      to += some;
+      count -= some;
+      at_ += some;
+      left_ -= some;
+      SkipEmpty();
+    }
+  }
+
+  // A protobuf varint, appended to `seen` as it was written.
+  std::optional<std::uint64_t> Varint(std::string& seen) {
+    std::uint64_t value = 0;
+    for (int shift = 0; shift < 64; shift += 7) {
+      if (left_ == 0) return std::nullopt;
+      std::byte byte;
+      Copy(1, &byte);
+      seen.push_back(static_cast<char>(byte));
+      value |= static_cast<std::uint64_t>(byte & std::byte{0x7f}) << shift;
+      if ((byte & std::byte{0x80}) == std::byte{0}) return value;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  void SkipEmpty() {
+    while (!pieces_.empty() && at_ == pieces_.front().size()) {
+      pieces_ = pieces_.subspan(1);
+      at_ = 0;
+    }
+  }
+
+  std::span<const ByteSpan> pieces_;
+  std::size_t at_ = 0;
+  std::size_t left_ = 0;
+};
+
+Status Broken() { return Corrupt("the message is cut off or is no message of this protocol"); }
+
+}  // namespace
+
+Status SplitFrame(std::span<const ByteSpan> bytes, Frame& frame) {
+  frame.fields.clear();
+  frame.size = 0;
+  Cursor cursor(bytes);
+  while (cursor.left() > 0) {
+    std::string heading;
+    const auto tag = cursor.Varint(heading);
+    // Every field of these messages has a length, so nothing else need be skipped here.
+    if (!tag || (*tag & 7) != kLengthDelimited) return Broken();
+    const auto length = cursor.Varint(heading);
+    if (!length || *length > cursor.left()) return Broken();
+    const auto size = static_cast<std::size_t>(*length);
+    if (*tag == kValuesTag) {
+      if (size != cursor.left()) return Corrupt("the values of the message are not the last of it");
+      frame.storage.resize(std::max(frame.storage.size(), (size + sizeof(double) - 1) / sizeof(double)));
+      cursor.Copy(size, std::as_writable_bytes(std::span(frame.storage)).data());
+      frame.size = size;
+      return OkStatus();
+    }
+    if (frame.fields.size() + heading.size() + size > kMostFields) {
+      return Corrupt("the message has more than 1 MiB besides its values");
+    }
+    const std::size_t at = frame.fields.size() + heading.size();
+    frame.fields += heading;
+    frame.fields.resize(at + size);
+    cursor.Copy(size, std::as_writable_bytes(std::span(frame.fields)).data() + at);
+  }
+  return OkStatus();
+}
+
+std::string ValuesHeading(std::size_t size) {
+  std::string heading(1, static_cast<char>(kValuesTag));
+  std::uint64_t left = size;
+  for (; left >= 0x80; left >>= 7) heading.push_back(static_cast<char>((left & 0x7f) | 0x80));
+  heading.push_back(static_cast<char>(left));
+  return heading;
+}
+
+}  // namespace tributary::inline rpc

@@ -1,0 +1,282 @@
+#include "tributary/fleet/grpc/listener.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <utility>
+
+namespace tributary::inline rpc {
+namespace {
+
+using std::chrono::steady_clock;
+
+constexpr std::size_t kForFiles = 128;           // descriptors that are never a connection's
+constexpr std::size_t kMostConnections = 16384;  // each takes memory, too
+constexpr int kAcceptedAtOnce = 64;
+constexpr auto kBetweenLooks = std::chrono::milliseconds(20);
+constexpr auto kBetweenWords = std::chrono::seconds(10);
+
+// How many files the process may have open, once the limit is raised as far as it may be.
+std::size_t RaiseDescriptorLimit() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return 1024;
+  if (limit.rlim_cur < limit.rlim_max) {
+    rlimit raised = limit;
+    raised.rlim_cur = limit.rlim_max;
+    if (::setrlimit(RLIMIT_NOFILE, &raised) == 0) limit = raised;
+  }
+  return static_cast<std::size_t>(std::min<rlim_t>(limit.rlim_cur, 1 << 20));
+}
+
+Listener::Limits LimitsFor(std::size_t descriptors) {
+  // A device takes two in a round: its connection, and a file for what it sends.
+  const std::size_t half = descriptors > kForFiles ? (descriptors - kForFiles) / 2 : 0;
+  const std::size_t connections = std::clamp<std::size_t>(half, 8, kMostConnections);
+  return {connections, std::max<std::size_t>(4, connections / 2), std::max<std::size_t>(4, connections / 8)};
+}
+
+// The address as text; an IPv4 address that came over IPv6 as what it is.
+std::string HostOf(const sockaddr_storage& address) {
+  char text[INET6_ADDRSTRLEN] = "";
+  if (address.ss_family == AF_INET) {
+    ::inet_ntop(AF_INET, &reinterpret_cast<const sockaddr_in&>(address).sin_addr, text, sizeof(text));
+  } else if (address.ss_family == AF_INET6) {
+    const in6_addr& v6 = reinterpret_cast<const sockaddr_in6&>(address).sin6_addr;
+    if (IN6_IS_ADDR_V4MAPPED(&v6)) {
+      ::inet_ntop(AF_INET, v6.s6_addr + 12, text, sizeof(text));
+    } else {
+      ::inet_ntop(AF_INET6, &v6, text, sizeof(text));
+    }
+  }
+  return text;
+}
+
+int PortOf(const sockaddr_storage& address) {
+  return ntohs(address.ss_family == AF_INET6 ? reinterpret_cast<const sockaddr_in6&>(address).sin6_port
+                                             : reinterpret_cast<const sockaddr_in&>(address).sin_port);
+}
+
+std::string KeyOf(const std::string& host, const std::string& port) { return host + " " + port; }
+
+// "ipv4:192.0.2.1:5000", "ipv6:%5B2001:db8::1%5D:5000", "ipv6:%5Bfe80::1%25eth0%5D:5000".
+std::string KeyOfPeer(const std::string& peer) {
+  const auto begin = peer.find(':'), end = peer.rfind(':');
+  if (begin == std::string::npos || begin == end) return {};
+  std::string host = peer.substr(begin + 1, end - begin - 1);
+  if (host.starts_with("%5B")) host = host.substr(3, host.find('%', 3) - 3);
+  if (host.starts_with("[")) host = host.substr(1, host.find_first_of("%]", 1) - 1);
+  return KeyOf(host, peer.substr(end + 1));
+}
+
+struct Addresses {
+  addrinfo* first = nullptr;
+  ~Addresses() {
+    if (first != nullptr) ::freeaddrinfo(first);
+  }
+};
+
+// A socket that listens there, or -1. `port` is 0 until one is known.
+int ListenAt(const addrinfo& where, int& port) {
+  const int descriptor = ::socket(where.ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  if (descriptor < 0) return -1;
+  const int yes = 1, no = 0;
+  ::setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
+  if (where.ai_family == AF_INET6) ::setsockopt(descriptor, IPPROTO_IPV6, IPV6_V6ONLY, &no, sizeof(no));
+  sockaddr_storage address{};
+  std::memcpy(&address, where.ai_addr, where.ai_addrlen);
+  if (port != 0) {
+    (where.ai_family == AF_INET6 ? reinterpret_cast<sockaddr_in6&>(address).sin6_port
+                                 : reinterpret_cast<sockaddr_in&>(address).sin_port) =
+        htons(static_cast<std::uint16_t>(port));
+  }
+  socklen_t length = sizeof(address);
+  if (::bind(descriptor, reinterpret_cast<const sockaddr*>(&address), where.ai_addrlen) != 0 ||
+      ::listen(descriptor, SOMAXCONN) != 0 ||
+      ::getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &length) != 0) {
+    ::close(descriptor);
+    return -1;
+  }
+  port = PortOf(address);
+  return descriptor;
+}
+
+// On every address of that name; of all addresses, on those of IPv4 alone where there is no IPv6.
+std::vector<int> ListenOn(std::string host, const std::string& service, int& port) {
+  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+  if (host.empty()) host = "::";
+  std::vector<int> sockets;
+  for (const std::string& name :
+       host == "::" ? std::vector<std::string>{"::", "0.0.0.0"} : std::vector{host}) {
+    addrinfo hints{};
+    hints.ai_family = AF_UNSPEC;
+    hints.ai_socktype = SOCK_STREAM;
+    hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
+    Addresses found;
+    if (::getaddrinfo(name.c_str(), service.c_str(), &hints, &found.first) != 0) continue;
+    for (const addrinfo* next = found.first; next != nullptr; next = next->ai_next) {
+      if (const int descriptor = ListenAt(*next, port); descriptor >= 0) sockets.push_back(descriptor);
+    }
+    if (!sockets.empty()) break;
+  }
+  return sockets;
+}
+
+std::uint64_t InodeOf(int descriptor) {
+  struct stat status {};
+  return ::fstat(descriptor, &status) == 0 ? static_cast<std::uint64_t>(status.st_ino) : 0;
+}
+
+}  // namespace
+
+StatusOr<std::unique_ptr<Listener>> Listener::Bind(const std::string& address,
+                                                   std::shared_ptr<grpc::ServerCredentials> credentials,
+                                                   grpc::ServerBuilder& builder) {
+  std::unique_ptr<Listener> listener(new Listener);
+  listener->limits_ = LimitsFor(RaiseDescriptorLimit());
+  const auto colon = address.rfind(':');
+  if (colon != std::string::npos) {
+    listener->listening_ = ListenOn(address.substr(0, colon), address.substr(colon + 1), listener->port_);
+  }
+  if (listener->listening_.empty() || ::pipe2(listener->wake_, O_CLOEXEC) != 0) {
+    return InvalidArgument("cannot listen on " + address +
+                           ": is the address one of this machine's, and does no other program listen there?");
+  }
+  listener->acceptor_ = builder.experimental().AddExternalConnectionAcceptor(
+      grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD, std::move(credentials));
+  return listener;
+}
+
+void Listener::Stop() {
+  if (wake_[1] >= 0) ::close(std::exchange(wake_[1], -1));
+  if (thread_.joinable()) thread_.join();
+}
+
+Listener::~Listener() {
+  Stop();
+  if (wake_[0] >= 0) ::close(wake_[0]);
+  for (const int descriptor : listening_) ::close(descriptor);
+}
+
+void Listener::Start() {
+  thread_ = std::thread([this] { Run(); });
+}
+
+void Listener::Run() {
+  std::vector<pollfd> polled = {{wake_[0], POLLIN, 0}};
+  for (const int descriptor : listening_) polled.push_back({descriptor, POLLIN, 0});
+  while (true) {
+    ::poll(polled.data(), polled.size(), -1);
+    if (polled[0].revents != 0) return;
+    for (std::size_t i = 1; i < polled.size(); ++i) {
+      if (polled[i].revents != 0) AcceptFrom(polled[i].fd);
+    }
+  }
+}
+
+void Listener::AcceptFrom(int listening) {
+  for (int i = 0; i < kAcceptedAtOnce; ++i) {
+    sockaddr_storage address{};
+    socklen_t length = sizeof(address);
+    const int descriptor =
+        ::accept4(listening, reinterpret_cast<sockaddr*>(&address), &length, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (descriptor < 0) {
+      // Without a free descriptor or memory the connection stays where it is, and is tried again.
+      if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      return;
+    }
+    const std::string host = HostOf(address);
+    {
+      const MutexLock lock(mutex_);
+      if (!MayCome(host)) {
+        Refuse(descriptor, host);
+        continue;
+      }
+      const std::string key = KeyOf(host, std::to_string(PortOf(address)));
+      if (const auto before = connections_.find(key); before != connections_.end()) {
+        Forget(before->second);
+        connections_.erase(before);
+      }
+      connections_.emplace(key, Connection{descriptor, InodeOf(descriptor), host});
+      ++unproven_[host];
+      ++unproven_in_all_;
+    }
+    const int yes = 1;
+    ::setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
+    grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters connection;
+    connection.listener_fd = listening;
+    connection.fd = descriptor;
+    acceptor_->HandleNewConnection(&connection);
+  }
+}
+
+bool Listener::MayCome(const std::string& host) {
+  const auto within = [&] {
+    mutex_.AssertHeld();
+    const auto of_host = unproven_.find(host);
+    return connections_.size() < limits_.connections && unproven_in_all_ < limits_.unproven &&
+           (of_host == unproven_.end() || of_host->second < limits_.unproven_per_address);
+  };
+  const auto now = steady_clock::now();
+  // Those that are over are counted until somebody looks; with all in order, that is not for every connection.
+  if (now - looked_ > std::chrono::seconds(1) || (!within() && now - looked_ > kBetweenLooks)) {
+    looked_ = now;
+    ForgetClosed();
+  }
+  return within();
+}
+
+void Listener::ForgetClosed() {
+  std::erase_if(connections_, [&](const auto& entry) {
+    mutex_.AssertHeld();
+    const Connection& connection = entry.second;
+    if (InodeOf(connection.descriptor) == connection.inode) return false;
+    Forget(connection);
+    return true;
+  });
+}
+
+void Listener::Forget(const Connection& connection) {
+  if (connection.proven) return;
+  --unproven_in_all_;
+  if (--unproven_[connection.host] == 0) unproven_.erase(connection.host);
+}
+
+void Listener::Refuse(int descriptor, const std::string& host) {
+  // Without lingering: a closed connection must not take up the machine's memory either.
+  const linger none{1, 0};
+  ::setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &none, sizeof(none));
+  ::close(descriptor);
+  ++refused_;
+  const auto now = steady_clock::now();
+  if (said_ != steady_clock::time_point{} && now - said_ < kBetweenWords) return;
+  std::fprintf(stderr,
+               "tributary: %llu connections were closed at once, the last from %s: there are %zu, of which "
+               "%zu have not "
+               "shown who they are (at most %zu, %zu, and %zu of one address)\n",
+               static_cast<unsigned long long>(refused_), host.c_str(), connections_.size(), unproven_in_all_,
+               limits_.connections, limits_.unproven, limits_.unproven_per_address);
+  said_ = now;
+  refused_ = 0;
+}
+
+void Listener::Prove(const std::string& peer) {
+  const MutexLock lock(mutex_);
+  const auto found = connections_.find(KeyOfPeer(peer));
+  if (found == connections_.end()) return;
+  Forget(found->second);
+  found->second.proven = true;
+}
+
+}  // namespace tributary::inline rpc

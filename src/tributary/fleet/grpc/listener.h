@@ -1,0 +1,83 @@
+#pragma once
+
+#include <grpcpp/server_builder.h>
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tributary/base/mutex.h"
+#include "tributary/base/status.h"
+
+namespace tributary::inline rpc {
+
+// Accepts the connections of a gRPC server, which does not listen itself. gRPC 1.51 stops listening for ever once the
+// process runs out of descriptors (CVE-2023-4785); this never lets it come to that, and would go on if it did.
+//
+// The limit on descriptors is raised as far as the system allows. Of these, at most half are for connections; the
+// others are for files. A connection is unproven until its peer has shown who it is. Unproven connections are limited
+// in all and per address; what exceeds a limit is closed at once, before any handshake. So a host without keys can keep
+// out new connections from its own address, and from no other.
+//
+//   1. Bind, 2. ServerBuilder::BuildAndStart, 3. Start, 4. Stop, before the server is shut down.
+class Listener {
+ public:
+  struct Limits {
+    std::size_t connections;
+    std::size_t unproven;
+    std::size_t unproven_per_address;
+  };
+
+  // `address` is HOST:PORT; port 0 takes a free one. InvalidArgument, in words, if nobody can listen there.
+  static StatusOr<std::unique_ptr<Listener>> Bind(const std::string& address,
+                                                  std::shared_ptr<grpc::ServerCredentials> credentials,
+                                                  grpc::ServerBuilder& builder);
+  ~Listener();
+  Listener(const Listener&) = delete;
+  Listener& operator=(const Listener&) = delete;
+
+  void Start();
+  // Accepts no more; before the server is shut down.
+  void Stop();
+  int port() const { return port_; }
+  // The peer of this name (grpc::ServerContext::peer) has shown who it is. From any thread.
+  void Prove(const std::string& peer);
+
+ private:
+  // A connection that gRPC has: it is over when its descriptor is closed or another file's.
+  struct Connection {
+    int descriptor;
+    std::uint64_t inode;
+    std::string host;
+    bool proven = false;
+  };
+
+  Listener() = default;
+  void Run();
+  void AcceptFrom(int listening);
+  bool MayCome(const std::string& host) TRIBUTARY_REQUIRES(mutex_);
+  void ForgetClosed() TRIBUTARY_REQUIRES(mutex_);
+  // Among the unproven, if it is one.
+  void Forget(const Connection& connection) TRIBUTARY_REQUIRES(mutex_);
+  void Refuse(int descriptor, const std::string& host) TRIBUTARY_REQUIRES(mutex_);
+
+  std::vector<int> listening_;
+  int wake_[2] = {-1, -1};  // a pipe; closed on one end, Run returns
+  int port_ = 0;
+  Limits limits_{};
+  std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> acceptor_;
+  std::thread thread_;
+  std::uint64_t refused_ = 0;  // since it was said last
+  std::chrono::steady_clock::time_point said_{}, looked_{};
+
+  Mutex mutex_;
+  std::map<std::string, Connection> connections_ TRIBUTARY_GUARDED_BY(mutex_);  // by host and port
+  std::map<std::string, std::size_t> unproven_ TRIBUTARY_GUARDED_BY(mutex_);    // by host
+  std::size_t unproven_in_all_ TRIBUTARY_GUARDED_BY(mutex_) = 0;
+};
+
+}  // namespace tributary::inline rpc

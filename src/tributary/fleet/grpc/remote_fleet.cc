@@ -1,0 +1,130 @@
+#include "tributary/fleet/grpc/remote_fleet.h"
+
+#include <algorithm>
+
+#include "tributary/experiment/consent.h"
+#include "tributary/experiment/format.h"
+#include "tributary/fleet/grpc/server.h"
+#include "tributary/fleet/layout_hash.h"
+#include "tributary/fleet/protocol/exchange.h"
+#include "tributary/policy/dropout/menu.h"
+
+namespace tributary::inline rpc {
+
+struct RemoteFleet::State {
+  State(ExchangeOptions options, const Clock& clock) : exchange(std::move(options), clock) {}
+  Exchange exchange;
+  std::unique_ptr<GrpcServer> server;
+};
+
+RemoteFleet::RemoteFleet(RemoteFleetOptions options)
+    : options_(std::move(options)), clock_(MakeRealClock()) {}
+
+RemoteFleet::~RemoteFleet() = default;
+
+StatusOr<std::unique_ptr<RemoteFleet>> RemoteFleet::Start(RemoteFleetOptions options) {
+  constexpr std::size_t kPieceFloats =
+      65536;  // 256 KiB: large against its heading, small against many devices
+  std::unique_ptr<RemoteFleet> fleet(new RemoteFleet(std::move(options)));
+  const RemoteFleetOptions& chosen = fleet->options_;
+  ExchangeOptions exchange{.model = chosen.model,
+                           .transfers = chosen.experiment.transfers,
+                           .compressed = chosen.experiment.compression.kind != CompressionKind::kDense,
+                           .grace = chosen.grace,
+                           .spool = chosen.spool};
+  exchange.cut = chosen.cut;
+  exchange.incarnation = chosen.incarnation;
+  if (Chooses(chosen.experiment.dropout.method)) {
+    TRIBUTARY_ASSIGN_OR_RETURN(const DropoutMenu menu,
+                               DropoutMenu::Make(*chosen.model, chosen.experiment.dropout));
+    exchange.menu = menu.entries().size();
+  }
+  const bool shares = chosen.experiment.injection.on();
+  if (shares) exchange.shared = SampleFormat{chosen.samples.shape, chosen.element, chosen.samples.classes};
+  exchange.welcome = {.build = chosen.build,
+                      .experiment = FormatExperiment(chosen.experiment),
+                      .input = chosen.samples.shape,
+                      .classes = chosen.samples.classes,
+                      .mean = chosen.samples.normalisation.mean,
+                      .deviation = chosen.samples.normalisation.deviation,
+                      .layout = LayoutHash(*chosen.model),
+                      .piece_floats = kPieceFloats,
+                      .needs = DisclosuresOf(chosen.experiment, chosen.cut),
+                      .float_samples = chosen.element == SampleElement::kFloat};
+  fleet->state_ = std::make_unique<State>(std::move(exchange), *fleet->clock_);
+  fleet->state_->exchange.Restore(chosen.members);
+  TRIBUTARY_ASSIGN_OR_RETURN(
+      fleet->state_->server,
+      GrpcServer::Start({.listen = chosen.listen,
+                         .credentials = chosen.credentials,
+                         .revoked = chosen.revoked,
+                         .experiment = chosen.experiment.goal.name,
+                         .rounds = static_cast<std::uint64_t>(chosen.experiment.goal.rounds.value_or(0))},
+                        fleet->state_->exchange));
+  return fleet;
+}
+
+int RemoteFleet::port() const { return state_->server->port(); }
+
+std::vector<FleetMember> RemoteFleet::members() const {
+  std::vector<FleetMember> members;
+  for (const Member& member : state_->exchange.members()) {
+    members.push_back({member.name, member.profile.samples, member.applied_round, member.applied_position,
+                       member.shared ? *member.shared : std::vector<std::byte>{}});
+  }
+  return members;
+}
+
+std::vector<std::string> RemoteFleet::states() const {
+  std::vector<std::string> states;
+  for (const Member& member : state_->exchange.members()) states.emplace_back(NameOf(member.doing));
+  return states;
+}
+
+void RemoteFleet::MarkDurable(std::span<const FleetMember> saved) { state_->exchange.MarkDurable(saved); }
+
+Status RemoteFleet::Gather() {
+  TRIBUTARY_RETURN_IF_ERROR(
+      state_->exchange.AwaitPresent(begun_ ? 1 : options_.wait_for, options_.should_stop));
+  // Whoever meets others must be there from the beginning.
+  if (options_.experiment.train.method == Method::kGossip) {
+    TRIBUTARY_RETURN_IF_ERROR(
+        state_->exchange.AwaitQuorum(options_.experiment.fleet.quorum, options_.should_stop));
+  }
+  begun_ = true;
+  profiles_.clear();
+  present_.clear();
+  stream_rates_.clear();
+  for (const Member& member : state_->exchange.members()) {
+    profiles_.push_back(member.profile);
+    stream_rates_.push_back(member.stream_rate);
+    present_.push_back(member.doing != Doing::kGone && member.doing != Doing::kPreparing);
+  }
+  return OkStatus();
+}
+
+bool RemoteFleet::Present(DeviceId device) const { return present_[device.value]; }
+
+std::size_t RemoteFleet::Shared() const { return state_->exchange.Shared(); }
+
+Status RemoteFleet::Dispatch(WorkOrder order, UpdateSink* sink) {
+  if (std::holds_alternative<TrainAssignment>(order.work)) state_->server->set_round(order.round.value);
+  state_->exchange.Dispatch(std::move(order), profiles_, sink);
+  return OkStatus();
+}
+
+StatusOr<FleetEvent> RemoteFleet::Next(std::optional<TimePoint> timer) {
+  return state_->exchange.NextEvent(timer, options_.should_stop);
+}
+
+StatusOr<RoundReport> RemoteFleet::Close() { return state_->exchange.Close(); }
+
+void RemoteFleet::Commit(RoundId round) { state_->exchange.Commit(round); }
+
+void RemoteFleet::SayFarewell(bool finished) {
+  constexpr Duration kTimeToGo = std::chrono::seconds(2);
+  state_->exchange.SayFarewell(finished);
+  state_->exchange.AwaitClosed(kTimeToGo);
+}
+
+}  // namespace tributary::inline rpc

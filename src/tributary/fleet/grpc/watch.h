@@ -1,0 +1,48 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tributary/base/clock.h"
+#include "tributary/base/status.h"
+#include "tributary/fleet/profile.h"
+#include "tributary/keys/credentials.h"
+#include "tributary/keys/party_name.h"
+
+namespace tributary::inline rpc {
+
+// A device as a coordinator knows it.
+struct WatchedDevice {
+  DeviceProfile profile;
+  std::string name;
+  std::string state;       // waiting, pulling, computing, pushing, preparing, gone
+  Duration state_time{0};  // for how long
+  std::string address;
+  std::string advertised;  // where other devices reach it; empty if they cannot
+  std::string build;
+  std::uint32_t threads = 0;
+  std::uint64_t applied = 0;
+  std::uint64_t missed = 0;
+  // Of its plan of transfers; none before its first.
+  std::uint32_t pull_segments = 0, push_segments = 0;
+  Duration planned{0};
+  std::uint64_t replanned = 0;
+  // Of a device whose samples arrive over time: the rate, 0 where nobody knows yet, and what waits.
+  bool streams = false;
+  double samples_per_second = 0;
+  std::uint64_t buffered = 0;
+};
+
+struct WatchedFleet {
+  std::string experiment;
+  std::uint64_t round = 0;
+  std::uint64_t rounds = 0;
+  std::vector<WatchedDevice> devices;
+};
+
+// Asks a coordinator who is there. With TLS only the coordinator's and the operator's certificates may ask.
+StatusOr<WatchedFleet> WatchFleet(const std::string& address, const std::optional<Credentials>& credentials,
+                                  const std::string& coordinator = std::string(kCoordinatorName));
+
+}  // namespace tributary::inline rpc

@@ -1,0 +1,280 @@
+#include "tributary/fleet/protocol/round_protocol.h"
+
+#include <utility>
+
+#include "tributary/base/check.h"
+#include "tributary/base/rng.h"
+#include "tributary/data/record.h"
+#include "tributary/fleet/protocol/answer_report.h"
+
+namespace tributary::inline protocol {
+
+RoundProtocol::RoundProtocol(WorkOrder order, std::span<const DeviceProfile> devices, UpdateSink* sink,
+                             RoundContext& context, Sessions& sessions)
+    : context_(context),
+      sessions_(sessions),
+      sink_(sink),
+      active_(std::move(order), devices, context.options, sessions, context.clock) {
+  const WorkOrder& mine = active_.order();
+  TRIBUTARY_CHECK(mine.server == nullptr || context.options.cut);
+  TRIBUTARY_CHECK(mine.neighbours.empty() || mine.neighbours.size() == mine.participants.size());
+  if (mine.server != nullptr) split_.emplace(*mine.server, *context.options.cut, active_, sessions);
+  if (!mine.neighbours.empty()) {
+    const std::uint64_t id =
+        Rng::ForStream(context.options.incarnation, DeviceId{0}, "meeting", mine.round.value).Next();
+    gossip_.emplace(id, mine.neighbours, context.pieces.bytes(), active_, sessions);
+  }
+}
+
+std::size_t RoundProtocol::record_bytes() const {
+  return context_.options.shared ? RecordBytes(*context_.options.shared) : 0;
+}
+
+Task RoundProtocol::NewTask(const Session& session, const Participant& participant, bool weights) {
+  const ExchangeOptions& options = context_.options;
+  Task task;
+  task.ticket = ++context_.tickets;
+  task.begun = context_.clock.Now();
+  const auto* const train = std::get_if<TrainAssignment>(&participant.work);
+  const bool planned = train != nullptr && !gossip_;
+  task.plan = planned ? context_.plans.PlanFor(*session.member, *train,
+                                               sessions_.members()[*session.member].profile.samples)
+                      : StepPlan{context_.pieces.Whole(), context_.pieces.Whole(), 0};
+  if (weights) task.delivery.weights = context_.pieces.Outgoing(task.plan.pull);
+  if (train != nullptr) task.delivery.samples = sessions_.members().SharedWith(*session.member);
+  if (participant.share > 0) task.samples.emplace(*options.shared, participant.share);
+  if (planned || active_.collects()) {
+    task.update.emplace(*options.model, context_.pieces, task.plan.push, options.spool,
+                        UpdateIntake::Rules{participant.most_weight, active_.collects(), options.compressed,
+                                            options.welcome.piece_floats});
+  }
+  if (active_.calibrates()) task.moments.emplace(context_.pieces);
+  if (split_) task.cut = split_->NewProgress();
+  if (gossip_) task.relays.emplace();
+  return task;
+}
+
+void RoundProtocol::Start(Session& session, DeferredCalls& calls) {
+  if (!active_.open() || !session.ready || session.left || session.task) return;
+  Participant* const participant = active_.Find(DeviceId{*session.member});
+  // While another connection's share is being taken back, this one waits; Retracted calls again.
+  if (participant == nullptr || participant->session != nullptr || participant->retracting) return;
+  if (participant->finished && !(gossip_ && gossip_->NeededAgain(*participant))) return;
+  participant->session = &session;
+  participant->begun = true;
+  const bool weights = gossip_ ? gossip_->NeedsWeights(session) : !active_.collects();
+  session.task = std::make_unique<Task>(NewTask(session, *participant, weights));
+  std::size_t received = 0;
+  for (const auto& records : session.task->delivery.samples) received += records->size() / record_bytes();
+  sessions_.SetDoing(session, weights ? Doing::kPulling : Doing::kComputing);
+  const Member& member = sessions_.members()[*session.member];
+  Assignment assignment{session.task->ticket,
+                        active_.order().round,
+                        participant->work,
+                        EndsOf(session.task->plan.pull),
+                        EndsOf(session.task->plan.push),
+                        RoundId{member.applied_round},
+                        RoundId{member.durable_round},
+                        member.applied_position,
+                        member.durable_position,
+                        participant->share,
+                        received,
+                        active_.TimeLeft()};
+  assignment.without_weights = !weights;
+  if (gossip_) assignment.meeting = gossip_->PlanFor(*participant);
+  sessions_.Send(session, {std::move(assignment)}, calls);
+  if (gossip_) gossip_->Begin(*participant, session, calls);
+}
+
+std::optional<OutgoingMessage> RoundProtocol::Next(Session& session) {
+  if (!session.task || session.left || !active_.open()) return std::nullopt;
+  auto message = session.task->Next(active_.order().weights, record_bytes());
+  if (message && session.task->Supplied()) sessions_.SetDoing(session, Doing::kComputing);
+  return message;
+}
+
+Status RoundProtocol::CheckPiece(const Task& task, const Piece& piece) const {
+  if (IsUpdate(piece) ? !task.update : !task.moments) {
+    return InvalidArgument("the device sends an array that it was not asked for");
+  }
+  if (task.cut && !task.cut->done()) {
+    return WrongOrder("the device sends an update before it has been over the cut");
+  }
+  return OkStatus();
+}
+
+Status RoundProtocol::Handle(Session& session, const Piece& piece, ByteSpan values, Mutex& mutex,
+                             DeferredCalls& calls) {
+  Task& task = *session.task;
+  TRIBUTARY_RETURN_IF_ERROR(CheckPiece(task, piece));
+  TRIBUTARY_RETURN_IF_ERROR(task.update ? task.update->Note(piece, values, context_.clock.Now())
+                                        : task.moments->Note(piece, values));
+  task.up += Bytes{static_cast<std::int64_t>(values.size())};
+  sessions_.SetDoing(session, Doing::kPushing);
+  const DeviceId device{*session.member};
+  active_.Pin();
+  session.busy = true;
+  mutex.Unlock();
+  const Status status =
+      task.update ? task.update->Store(device, piece, values, *sink_) : task.moments->Store(piece, values);
+  mutex.Lock();
+  session.busy = false;
+  active_.Unpin(calls);
+  if (!session.left) return status;
+  // It was replaced meanwhile, and nobody could take its share back before now.
+  Abandon(session, mutex, calls);
+  return OkStatus();
+}
+
+Status RoundProtocol::Handle(Session& session, const Samples&, ByteSpan values, DeferredCalls&) {
+  Task& task = *session.task;
+  if (!task.samples) return InvalidArgument("the device sends samples that nobody asked for");
+  TRIBUTARY_RETURN_IF_ERROR(task.samples->Take(values));
+  const Bytes bytes{static_cast<std::int64_t>(values.size())};
+  task.up += bytes;
+  task.injected += bytes;
+  return OkStatus();
+}
+
+Status RoundProtocol::Handle(Session& session, const Crossing& crossing, ByteSpan values,
+                             DeferredCalls& calls) {
+  if (!split_) return WrongOrder("the device sends over a cut where it is not");
+  return split_->Handle(session, crossing, values, calls);
+}
+
+Status RoundProtocol::CheckAnswer(const Session& session, const Participant& participant,
+                                  const Answer& answer) const {
+  if (!session.task->Complete()) return WrongOrder("the device ends its answer before all of it has come");
+  if (active_.trains() ? static_cast<double>(answer.samples) > participant.most_weight
+                       : answer.samples > session.held_out) {
+    return InvalidArgument("the device counts " + std::to_string(answer.samples) +
+                           " samples, more than it has");
+  }
+  if (active_.trains()) {
+    std::int64_t received = 0;
+    for (const auto& records : session.task->delivery.samples)
+      received += static_cast<std::int64_t>(records->size() / record_bytes());
+    TRIBUTARY_RETURN_IF_ERROR(CheckStream(answer, received, sessions_.members()[*session.member]));
+    TRIBUTARY_RETURN_IF_ERROR(CheckKept(answer, context_.options.menu));
+  }
+  if (gossip_) return gossip_->CheckMet(participant, answer);
+  return answer.met.empty() ? OkStatus() : NotToBeMet(answer.met.front());
+}
+
+StatusOr<std::optional<StepObservation>> RoundProtocol::Handle(Session& session, const Answer& answer,
+                                                               DeferredCalls& calls) {
+  Participant& participant = active_.Of(session);
+  TRIBUTARY_RETURN_IF_ERROR(CheckAnswer(session, participant, answer));
+  if (participant.finished) {
+    AnswerAgain(session, participant, answer, calls);
+    return std::optional<StepObservation>();
+  }
+  Task& task = *session.task;
+  const bool trains = active_.trains();
+  DeviceReport& report = participant.report;
+  StepObservation seen =
+      DescribeAnswer(task, answer, context_.clock.Now(), trains, context_.plans.unit_bytes(), report);
+  report.metrics = {answer.samples, answer.loss, answer.correct};
+  report.kept = answer.kept;
+  if (split_ && split_->labels_travel()) report.metrics.loss = split_->LossOf(participant);
+  participant.totals = {answer.samples, answer.loss, answer.correct};
+  if (task.moments) participant.moments = task.moments->Take();
+  if (task.samples) participant.shared = std::move(*task.samples).Records();
+  LearnFromAnswer(task, answer, report, seen, trains, context_.macs_per_sample, *session.member,
+                  sessions_.members());
+  ActiveRound::Charge(participant, task);
+  if (gossip_) gossip_->Report(session, participant, answer);
+  if (trains) sessions_.members()[*session.member].answered_round = active_.order().round.value;
+  active_.Finish(participant, Outcome::kApplied, "", calls);
+  EndTask(session, participant, calls);
+  return trains && !gossip_ ? std::optional(std::move(seen)) : std::nullopt;
+}
+
+void RoundProtocol::AnswerAgain(Session& session, Participant& participant, const Answer& answer,
+                                DeferredCalls& calls) {
+  ActiveRound::Charge(participant, *session.task);
+  gossip_->Report(session, participant, answer);
+  EndTask(session, participant, calls);
+}
+
+void RoundProtocol::EndTask(Session& session, Participant& participant, DeferredCalls& calls) {
+  participant.session = nullptr;
+  sessions_.SetDoing(session, Doing::kWaiting);
+  sessions_.Send(session, {Verdict{session.task->ticket, Verdict::Outcome::kTaken, ""}}, calls);
+  session.task.reset();
+}
+
+void RoundProtocol::GiveUp(Session& session, Outcome outcome, std::string reason, DeferredCalls& calls) {
+  Participant& participant = active_.Of(session);
+  if (!participant.finished) {
+    active_.Finish(participant, outcome, std::move(reason), calls);
+  } else if (gossip_ && !gossip_->IsAbsent(participant)) {
+    // It was asked again for what it offers; the answer that it gave stays.
+    gossip_->MarkAbsent(participant, calls);
+  }
+}
+
+Status RoundProtocol::Handle(Session& session, const Relay& relay, DeferredCalls& calls) {
+  // What a round that is over has left on its way is nobody's fault, but there is little of it.
+  if (!session.task || !IsMeeting(relay.meeting)) return sessions_.Pace(session);
+  return gossip_->Handle(session, relay, calls);
+}
+
+Status RoundProtocol::Handle(Session& session, const Relayed& relayed, ByteSpan values,
+                             DeferredCalls& calls) {
+  return IsMeeting(relayed.meeting) ? gossip_->Handle(session, relayed, values, calls) : OkStatus();
+}
+
+void RoundProtocol::Recall(const Session& session) {
+  if (gossip_) gossip_->Recall(session);
+}
+
+void RoundProtocol::Abandon(Session& session, Mutex& mutex, DeferredCalls& calls) {
+  const std::unique_ptr<Task> task = std::move(session.task);
+  if (!task) return;
+  const DeviceId device{*session.member};
+  Participant& participant = active_.Of(device);
+  participant.session = nullptr;
+  participant.retracting = true;
+  active_.Pin();
+  mutex.Unlock();
+  Status status = TakeBack(*task, device);
+  mutex.Lock();
+  participant.retracting = false;
+  ActiveRound::Charge(participant, *task);
+  if (!status.ok()) active_.Fail(std::move(status), calls);
+  if (Session* const successor = sessions_.Of(device.value)) Start(*successor, calls);
+  active_.Unpin(calls);
+}
+
+bool RoundProtocol::Serve(Mutex& mutex, DeferredCalls& calls) {
+  if (gossip_) return gossip_->TellAbsent(calls);
+  if (!split_) return false;
+  SplitIntake::Served served = split_->Serve(mutex, calls);
+  if (Session* const refused = served.refused) {
+    calls.Close(refused->connection, std::move(served.status));
+    if (!sessions_.Leave(*refused, calls)) return true;
+    if (!refused->busy) Abandon(*refused, mutex, calls);
+  } else if (!served.status.ok()) {
+    active_.Fail(std::move(served.status), calls);
+  }
+  return served.any;
+}
+
+RoundReport RoundProtocol::Finish(Mutex& mutex, DeferredCalls& calls) {
+  const TimePoint end = context_.clock.Now();
+  const std::vector<std::unique_ptr<Task>> late = active_.EndTasks(calls);
+  // Nobody knows of these any more, and nothing new begins.
+  mutex.Unlock();
+  Status failure;
+  for (std::size_t i = 0; i < late.size(); ++i) {
+    if (!late[i]) continue;
+    Status status = TakeBack(*late[i], active_.order().participants[i]);
+    if (!status.ok()) failure = std::move(status);
+  }
+  mutex.Lock();
+  if (!failure.ok()) active_.Fail(std::move(failure), calls);
+  return active_.TakeResults(end);
+}
+
+}  // namespace tributary::inline protocol

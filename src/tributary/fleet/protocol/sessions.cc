@@ -1,0 +1,255 @@
+#include "tributary/fleet/protocol/sessions.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "tributary/keys/party_name.h"
+
+namespace tributary::inline protocol {
+namespace {
+
+// Of messages that carry no work, besides those at once.
+constexpr double kPerSecond = 20;
+constexpr std::size_t kMostProbeBytes = 256 << 20;
+constexpr std::size_t kLongestOutbox = 256;
+// A peer that was refused has so long to take notice of the reason.
+constexpr Duration kTimeToGo = std::chrono::seconds(2);
+constexpr std::size_t kMostLate = 1000;
+// Charged for a late piece besides its bytes, so that a flood of tiny ones is noticed too.
+constexpr std::int64_t kPerLatePiece = 64;
+
+bool HasSamples(const Member& member) { return member.streams || member.profile.samples > 0; }
+
+Status CheckReady(const Ready& ready, const ExchangeOptions& options) {
+  if (ready.layout != options.welcome.layout) {
+    return InvalidArgument(
+        "the device has laid out another network (" + ready.layout + " instead of " + options.welcome.layout +
+        "); install the same version on both sides, and where layers are frozen give the same --weights");
+  }
+  if (ready.samples > options.most_samples) {
+    return InvalidArgument("the device says it has " + std::to_string(ready.samples) +
+                           " samples, and at most " + std::to_string(options.most_samples) + " are believed");
+  }
+  const std::int64_t labelled =
+      std::accumulate(ready.label_counts.begin(), ready.label_counts.end(), std::int64_t{0});
+  if (!ready.label_counts.empty() &&
+      (labelled != ready.samples ||
+       ready.label_counts.size() != static_cast<std::size_t>(options.welcome.classes))) {
+    return InvalidArgument("the device says that it has " + std::to_string(ready.samples) +
+                           " samples, and counts " + std::to_string(labelled) + " of " +
+                           std::to_string(ready.label_counts.size()) + " classes");
+  }
+  return OkStatus();
+}
+
+}  // namespace
+
+Status CheckWorking(const Session& session, std::uint64_t ticket) {
+  if (!session.task || session.task->ticket != ticket) {
+    return WrongOrder("the device answers assignment " + std::to_string(ticket) + ", which it does not have");
+  }
+  if (!session.task->delivery.done())
+    return WrongOrder("the device answers before it has been sent all weights");
+  return OkStatus();
+}
+
+Status CheckOwed(Session& session, ByteSpan values) {
+  if (session.gossip.owed == 0) return WrongOrder("the device relays what nobody has asked for");
+  --session.gossip.owed;
+  if (values.size() > kMostRelayBytes)
+    return InvalidArgument("the device relays " + std::to_string(values.size()) + " bytes");
+  return OkStatus();
+}
+
+StatusOr<std::string> NameOfDevice(const Session& session, const Greeting& greeting,
+                                   const std::string& build) {
+  if (greeting.protocol != kProtocol) {
+    return InvalidArgument("the device (build " + greeting.build + ") speaks protocol " +
+                           std::to_string(greeting.protocol) + " and the coordinator (build " + build +
+                           ") protocol " + std::to_string(kProtocol) + "; install the same version on both");
+  }
+  const std::string name = session.identity.value_or(greeting.name);
+  TRIBUTARY_RETURN_IF_ERROR(CheckDeviceName(name));
+  if (!greeting.name.empty() && greeting.name != name) {
+    return InvalidArgument("the device calls itself '" + greeting.name +
+                           "' but its certificate is that of '" + name + "'");
+  }
+  return name;
+}
+
+StatusOr<std::shared_ptr<Session>> Sessions::Open(std::shared_ptr<Connection> connection,
+                                                  std::optional<std::string> identity, std::string address) {
+  if (over_) return Unavailable("the coordinator is going away");
+  if (sessions_.size() >= options_.most_sessions)
+    return ResourceExhausted("the coordinator has too many connections");
+  auto session = std::make_shared<Session>();
+  session->connection = std::move(connection);
+  session->identity = std::move(identity);
+  session->address = std::move(address);
+  session->certificate = session->connection->certificate();
+  session->opened = session->refilled = clock_.Now();
+  sessions_.push_back(session);
+  return session;
+}
+
+void Sessions::Remove(const Session& session) {
+  std::erase_if(sessions_, [&](const auto& other) { return other.get() == &session; });
+}
+
+StatusOr<std::size_t> Sessions::Identify(const Session& session, const Greeting& greeting) {
+  TRIBUTARY_ASSIGN_OR_RETURN(const std::string name, NameOfDevice(session, greeting, options_.welcome.build));
+  if (session.member) return WrongOrder("the device greets a second time");
+  if (over_) return Unavailable("the coordinator is going away");
+  TRIBUTARY_ASSIGN_OR_RETURN(const std::size_t member, members_.Find(name, clock_.Now()));
+  session_of_.resize(members_.all().size(), nullptr);
+  return member;
+}
+
+void Sessions::Admit(Session& session, std::size_t member, const Greeting& greeting, DeferredCalls& calls) {
+  session.member = member;
+  session_of_[member] = &session;
+  Member& known = members_[member];
+  known.address = session.address;
+  known.certificate = session.certificate;
+  known.build = greeting.build;
+  SetDoing(session, Doing::kPreparing);
+  Welcome welcome = options_.welcome;
+  welcome.device = DeviceId{member};
+  welcome.stream_from = known.applied_position;
+  welcome.stream_kept = known.durable_position;
+  Send(session, {std::move(welcome)}, calls);
+}
+
+Status Sessions::Handle(Session& session, const Ping& ping, ByteSpan values, DeferredCalls& calls) {
+  static const std::vector<std::byte> zeros(kLargestProbe);
+  if (!session.member) return WrongOrder("the device pings before it greets");
+  if (values.size() > kLargestProbe)
+    return InvalidArgument("a ping of " + std::to_string(values.size()) + " bytes");
+  session.probed += values.size() + ping.answer_bytes;
+  if (session.ready && (ping.answer_bytes > 0 || !values.empty()))
+    return WrongOrder("the device measures its link at work");
+  if (session.probed > kMostProbeBytes) return ResourceExhausted("the device measures its link without end");
+  if (session.outbox.size() >= kLongestOutbox)
+    return ResourceExhausted("the device does not read its answers");
+  Send(session, {Pong{ping.nonce}, ByteSpan(zeros).first(ping.answer_bytes)}, calls);
+  return OkStatus();
+}
+
+Status Sessions::Handle(Session& session, const Ready& ready) {
+  if (!session.member) return WrongOrder("the device is ready before it greets");
+  if (session.ready) return WrongOrder("the device is ready a second time");
+  TRIBUTARY_RETURN_IF_ERROR(CheckReady(ready, options_));
+  session.ready = true;
+  session.held_out = ready.held_out;
+  session.gossip.models = ready.models;
+  members_.Describe(*session.member, ready);
+  SetDoing(session, Doing::kWaiting);
+  return OkStatus();
+}
+
+bool Sessions::Leave(Session& session, DeferredCalls& calls) {
+  if (session.left) return false;
+  session.left = true;
+  session.left_at = clock_.Now();
+  session.outbox.clear();
+  if (!session.member) return true;
+  if (session_of_[*session.member] == &session) {
+    session_of_[*session.member] = nullptr;
+    SetDoing(session, Doing::kGone);
+  }
+  calls.Notify();
+  return true;
+}
+
+Status Sessions::Pace(Session& session) {
+  const TimePoint now = clock_.Now();
+  session.tokens = std::min(kMostAtOnce, session.tokens + kPerSecond * ToSeconds(now - session.refilled));
+  session.refilled = now;
+  if (session.tokens < 1) return ResourceExhausted("too many messages in too short a time");
+  session.tokens -= 1;
+  return OkStatus();
+}
+
+void Sessions::Send(Session& session, OutgoingMessage message, DeferredCalls& calls) {
+  session.outbox.push_back(std::move(message));
+  Wake(session, calls);
+}
+
+void Sessions::Wake(Session& session, DeferredCalls& calls) {
+  if (!session.pending) session.pending = clock_.Now();
+  calls.Wake(session.connection);
+}
+
+bool Sessions::IsLate(Session& session, std::uint64_t ticket, std::size_t bytes, bool last) const {
+  // Messages keep their order: once one of a later assignment has come, none of an earlier can.
+  while (!session.late.empty() && session.late.front().ticket < ticket) session.late.pop_front();
+  if (session.late.empty() || session.late.front().ticket != ticket) return false;
+  std::int64_t& allowance = session.late.front().allowance;
+  allowance -= static_cast<std::int64_t>(bytes) + kPerLatePiece;
+  if (allowance < 0) return false;
+  if (last) session.late.pop_front();
+  return true;
+}
+
+void Sessions::ExpectLate(Session& session, std::uint64_t ticket, std::size_t bytes) const {
+  session.late.push_back({ticket, static_cast<std::int64_t>(bytes)});
+  if (session.late.size() > kMostLate) session.late.pop_front();
+}
+
+void Sessions::Inspect(const Session& session, Status admitted, DeferredCalls& calls) {
+  const TimePoint now = clock_.Now();
+  if (session.left) {
+    // One that does not read would never take notice of being refused.
+    if (now - session.left_at > kTimeToGo)
+      calls.Close(session.connection, Unavailable("the device does not go"));
+    return;
+  }
+  Status status = std::move(admitted);
+  if (status.ok() && !session.member && now - session.opened > options_.greeting_time) {
+    status = Unavailable("the device did not greet in time");
+  }
+  if (status.ok() && session.pending && now - *session.pending > options_.stall_time) {
+    status = Unavailable("the device does not read what it is sent");
+  }
+  if (!status.ok()) calls.Close(session.connection, std::move(status));
+}
+
+void Sessions::SayFarewell(bool finished, DeferredCalls& calls) {
+  over_ = true;
+  for (const auto& session : sessions_) {
+    if (!session->left) Send(*session, {Farewell{finished}}, calls);
+  }
+}
+
+void Sessions::Restore(std::span<const FleetMember> known) {
+  members_.Restore(known, options_.shared, clock_.Now());
+  session_of_.resize(members_.all().size(), nullptr);
+}
+
+bool Sessions::IsPresent(std::size_t member) const {
+  const Session* const session = Of(member);
+  return session != nullptr && session->ready && HasSamples(members_.all()[member]);
+}
+
+std::size_t Sessions::Present() const {
+  std::size_t present = 0;
+  for (std::size_t i = 0; i < session_of_.size(); ++i) present += IsPresent(i) ? 1 : 0;
+  return present;
+}
+
+bool Sessions::HasQuorum(const Portion& quorum) const {
+  const TimePoint now = clock_.Now();
+  std::int64_t all = 0, present = 0;
+  bool soon = false;  // Somebody may be back in a moment.
+  for (std::size_t i = 0; i < session_of_.size(); ++i) {
+    const Member& member = members_.all()[i];
+    if (!HasSamples(member)) continue;
+    ++all;
+    present += IsPresent(i) ? 1 : 0;
+    const bool away = member.doing == Doing::kGone || member.doing == Doing::kPreparing;
+    soon = soon || (away && now - member.since < options_.grace);
+  }
+  return present > 0 && !soon && present >= quorum.Of(all);
+}
+
+}  // namespace tributary::inline protocol

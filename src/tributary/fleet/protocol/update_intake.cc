@@ -1,0 +1,128 @@
+#include "tributary/fleet/protocol/update_intake.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include "tributary/data/record.h"
+#include "tributary/policy/compression/encoding.h"
+
+namespace tributary::inline protocol {
+namespace {
+
+// Moments beyond this cannot come from floats, and could overflow when those of many devices are added up.
+constexpr double kLargestMoment = 1e100;
+
+UpdatePart PartOf(const Piece& piece) {
+  return piece.array == Array::kParameters ? UpdatePart::kParameters : UpdatePart::kStatistics;
+}
+
+Status CheckWhole(const Piece& piece, ByteSpan values) {
+  if (values.size() % BytesPerValue(piece.array) == 0) return OkStatus();
+  return InvalidArgument("a piece of " + std::to_string(values.size()) + " bytes");
+}
+
+}  // namespace
+
+UpdateIntake::UpdateIntake(const Model& model, const ModelPieces& pieces, const TransferPlan& push,
+                           std::filesystem::path spool, Rules rules)
+    : rules_(rules),
+      parameters_(pieces.parameters),
+      statistics_(pieces.statistics),
+      arrivals_(model.parameters.units, model.statistics.units, push),
+      journal_(std::move(spool)) {}
+
+Status UpdateIntake::Check(const Piece& piece, ByteSpan values) const {
+  if (rules_.is_model && piece.weight != 1) {
+    return InvalidArgument("a model that weighs " + std::to_string(piece.weight) + ", where all weigh one");
+  }
+  if (!(piece.weight <= rules_.most_weight)) {
+    return InvalidArgument("an update that weighs " + std::to_string(piece.weight) + ", where " +
+                           std::to_string(rules_.most_weight) + " samples were asked for at most");
+  }
+  if (piece.weight != weight_.value_or(piece.weight)) {
+    return InvalidArgument("the pieces of an update have different weights");
+  }
+  if (piece.encoded_count == 0) return CheckWhole(piece, values);
+  if (!rules_.may_be_encoded || piece.array != Array::kParameters || rules_.is_model) {
+    return InvalidArgument("the device compresses what is not to be compressed");
+  }
+  if (piece.encoded_count > rules_.most_encoded) {
+    return InvalidArgument("an encoded block of " + std::to_string(piece.encoded_count) + " elements");
+  }
+  return OkStatus();
+}
+
+Status UpdateIntake::Note(const Piece& piece, ByteSpan values, TimePoint now) {
+  TRIBUTARY_RETURN_IF_ERROR(Check(piece, values));
+  const std::size_t count = piece.encoded_count > 0 ? piece.encoded_count : values.size() / sizeof(float);
+  Coverage& coverage = piece.array == Array::kParameters ? parameters_ : statistics_;
+  TRIBUTARY_RETURN_IF_ERROR(coverage.Take(piece.offset, count));
+  arrivals_.Take(PartOf(piece), piece.offset, count, values.size(), now);
+  weight_ = piece.weight;
+  return OkStatus();
+}
+
+Status UpdateIntake::Store(DeviceId device, const Piece& piece, ByteSpan values, UpdateSink& sink) {
+  UpdatePiece update{PartOf(piece),
+                     piece.offset,
+                     {reinterpret_cast<const float*>(values.data()), values.size() / sizeof(float)}};
+  std::vector<float> decoded;
+  if (piece.encoded_count > 0) {
+    ByteSpan rest = values;
+    TRIBUTARY_ASSIGN_OR_RETURN(const EncodedUnit unit, EncodedUnit::Parse(rest, piece.encoded_count));
+    if (!rest.empty()) return Corrupt("an encoded block with something behind it");
+    decoded.resize(piece.encoded_count);
+    unit.CopyTo(decoded);
+    update.values = decoded;
+  }
+  TRIBUTARY_RETURN_IF_ERROR(sink.Add(device, piece.weight, update));
+  // The last piece too: the device may yet vanish, or be late, before it says that it has done.
+  const Status status =
+      piece.encoded_count > 0 ? journal_.AppendEncoded(update, values) : journal_.Append(update);
+  if (!status.ok()) sink.Retract(device, piece.weight, update);
+  return status;
+}
+
+Status UpdateIntake::TakeBack(DeviceId device, UpdateSink& sink) {
+  return journal_.Drain([&](const UpdatePiece& piece) { sink.Retract(device, weight_.value_or(0), piece); });
+}
+
+MomentIntake::MomentIntake(const ModelPieces& pieces)
+    : sums_(pieces.moments), counts_(pieces.moments), moments_(pieces.moments.size()) {}
+
+Status MomentIntake::Note(const Piece& piece, ByteSpan values) {
+  if (piece.encoded_count > 0) return InvalidArgument("the device compresses what is not to be compressed");
+  TRIBUTARY_RETURN_IF_ERROR(CheckWhole(piece, values));
+  Coverage& coverage = piece.array == Array::kMomentSums ? sums_ : counts_;
+  return coverage.Take(piece.offset, values.size() / sizeof(double));
+}
+
+Status MomentIntake::Store(const Piece& piece, ByteSpan values) {
+  auto& moments = piece.array == Array::kMomentSums ? moments_.sums : moments_.counts;
+  const std::size_t count = values.size() / sizeof(double);
+  std::memcpy(moments.data() + piece.offset, values.data(), values.size());
+  const auto came = std::span(moments).subspan(piece.offset, count);
+  const double least = piece.array == Array::kMomentSums ? -kLargestMoment : 0;
+  const bool sound =
+      std::ranges::all_of(came, [&](double value) { return value >= least && value <= kLargestMoment; });
+  return sound ? OkStatus() : Corrupt("the moments of the device are not all numbers that moments can be");
+}
+
+Status SampleIntake::Take(ByteSpan values) {
+  std::vector<StreamSample> checked;
+  TRIBUTARY_RETURN_IF_ERROR(ReadRecords(format_, values, checked));
+  if (records_.size() / RecordBytes(format_) + checked.size() > most_) {
+    return InvalidArgument("the device sends more than the " + std::to_string(most_) +
+                           " samples that it was asked for");
+  }
+  records_.insert(records_.end(), values.begin(), values.end());
+  return OkStatus();
+}
+
+std::shared_ptr<const std::vector<std::byte>> SampleIntake::Records() && {
+  if (records_.empty()) return nullptr;
+  return std::make_shared<const std::vector<std::byte>>(std::move(records_));
+}
+
+}  // namespace tributary::inline protocol
