@@ -71,9 +71,10 @@ export const deviceColumns = {
   dropped: "number",
   kept: "optional",
   met: "optional",
+  coding_s: "number",
   bytes_down: "number",
   bytes_up: "number",
 } as const;
 
 // Where the time of a device's last round went.
-export const deviceTimes = ["pull_s", "compute_s", "push_s", "wait_s", "hidden_s"] as const;
+export const deviceTimes = ["pull_s", "compute_s", "push_s", "wait_s", "hidden_s", "coding_s"] as const;

@@ -188,6 +188,7 @@ struct Answer {
   std::optional<TrainedShare> kept;  // a share from 0 to 1; of any entries, at least one
   std::vector<Met> met;              // each once, by rising number
   double meet_seconds = 0;
+  double coding_seconds = 0;
 };
 
 // An answer's times that are one number each, by the names of their fields in fleet.proto. A time that is reported as it
@@ -204,6 +205,7 @@ inline constexpr auto kAnswerTimes = std::to_array<AnswerTime>({
     {"first_piece_seconds", &Answer::first_piece_seconds},
     {"cross_seconds", &Answer::cross_seconds},
     {"meet_seconds", &Answer::meet_seconds},
+    {"coding_seconds", &Answer::coding_seconds, &DeviceFinished::coding},
 });
 
 struct Failure {

@@ -61,6 +61,48 @@ TEST(Database, SaysWhatItCannotOpen) {
             StatusCode::kInvalidArgument);
 }
 
+TEST(Schema, AFileOfTheFirstVersionIsBroughtToThisOne) {
+  const TestFolder folder;
+  const auto database = Opened(folder / "d");
+  ASSERT_TRUE(PrepareSchema(*database, "d").ok());
+  // `devices` as the first version made it, without the time of coding.
+  ASSERT_TRUE(database
+                  ->Execute(R"(DROP TABLE devices; CREATE TABLE devices (
+  run INTEGER NOT NULL,
+  device INTEGER NOT NULL,
+  group_name TEXT NOT NULL,
+  applied INTEGER NOT NULL,
+  missed INTEGER NOT NULL,
+  last_round INTEGER NOT NULL,
+  last_outcome INTEGER NOT NULL,
+  reason TEXT NOT NULL,
+  compute_ns INTEGER NOT NULL,
+  transfer_ns INTEGER NOT NULL,
+  hidden_ns INTEGER NOT NULL,
+  waiting_ns INTEGER NOT NULL,
+  bytes_down INTEGER NOT NULL,
+  bytes_up INTEGER NOT NULL,
+  kept ANY,
+  stream_rate ANY,
+  buffered INTEGER NOT NULL,
+  dropped INTEGER NOT NULL,
+  PRIMARY KEY (run, device)
+) STRICT, WITHOUT ROWID; PRAGMA user_version = 1;
+INSERT INTO devices VALUES (1, 2, 'g', 3, 4, 5, 0, 'r', 6, 7, 8, 9, 10, 11, 0.5, NULL, 12, 13))")
+                  .ok());
+  ASSERT_EQ(PrepareSchema(*database, "d"), OkStatus());
+  EXPECT_EQ(database->Ask("PRAGMA user_version").value(), 2);
+  EXPECT_EQ(PrepareSchema(*database, "d"), OkStatus());
+  auto row = database->Prepare(
+      "SELECT device, compute_ns, transfer_ns, waiting_ns, coding_ns, bytes_up, kept, dropped FROM devices");
+  ASSERT_TRUE(row.ok() && row->Step().value());
+  const std::vector<std::int64_t> expected = {2, 6, 7, 9, 0, 11};
+  for (int i = 0; i < 6; ++i) EXPECT_EQ(row->IntegerOrNone(i), expected[static_cast<std::size_t>(i)]) << i;
+  EXPECT_EQ(row->Real(6), 0.5);
+  EXPECT_EQ(row->Integer(7), 13);
+  EXPECT_FALSE(row->Step().value());
+}
+
 TEST(Schema, OtherFilesAreRefusedInWords) {
   const TestFolder folder;
   std::ofstream(folder / "text") << std::string(5000, 'x');
@@ -76,10 +118,10 @@ TEST(Schema, OtherFilesAreRefusedInWords) {
   ASSERT_TRUE(Opened(folder / "new")->Execute("PRAGMA user_version = 9").ok());
   const Status newer = refused("new");
   EXPECT_EQ(newer.code(), StatusCode::kInvalidArgument);
-  EXPECT_NE(newer.message().find("is of version 9, and this program knows versions up to 1"),
+  EXPECT_NE(newer.message().find("is of version 9, and this program knows versions up to 2"),
             std::string::npos)
       << newer;
-  ASSERT_TRUE(Opened(folder / "new")->Execute("PRAGMA user_version = 1; DROP TABLE notes").ok());
+  ASSERT_TRUE(Opened(folder / "new")->Execute("PRAGMA user_version = 2; DROP TABLE notes").ok());
   EXPECT_EQ(refused("new").code(), StatusCode::kCorrupt);
 }
 

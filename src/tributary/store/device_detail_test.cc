@@ -28,7 +28,8 @@ std::vector<DeviceFinished> SomeDevices() {
                 .buffered = 10,
                 .oldest = 11ns,
                 .dropped = 12,
-                .trained_share = 0.25};
+                .trained_share = 0.25,
+                .coding = 13ns};
   devices[1] = {.round = {4}, .device = {99'999}, .outcome = Outcome::kCrashed};
   devices[2] = {.round = {4}, .device = {7}, .outcome = Outcome::kLate, .planned = 0ns, .trained_share = 0.0};
   return devices;
@@ -38,6 +39,20 @@ TEST(DeviceDetail, WhatIsWrittenReadsBack) {
   const auto devices = SomeDevices();
   EXPECT_EQ(DecodeDetail({4}, EncodeDetail(devices)).value(), devices);
   EXPECT_TRUE(DecodeDetail({4}, EncodeDetail({})).value().empty());
+}
+
+TEST(DeviceDetail, WhatTheFirstVersionWroteIsRead) {
+  auto devices = SomeDevices();
+  const auto bytes = EncodeDetail(devices);
+  // Nineteen words for each device, without the time of coding, which is the last.
+  std::vector<std::byte> first(bytes.begin(), bytes.begin() + 16);
+  first[0] = std::byte{1};
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    const auto begin = bytes.begin() + static_cast<std::ptrdiff_t>(16 + i * 160);
+    first.insert(first.end(), begin, begin + 152);
+  }
+  devices[0].coding = 0ns;
+  EXPECT_EQ(DecodeDetail({4}, first).value(), devices);
 }
 
 TEST(DeviceDetail, AnyOtherLengthIsRefused) {

@@ -66,6 +66,8 @@ struct DeviceFinished {
   // coordinator.
   std::optional<std::uint64_t> met;
   Bytes relayed;
+  // Encoding and decoding updates, which goes on beside its other times. Measured by real devices; simulated ones take 0.
+  Duration coding{0};
   friend bool operator==(const DeviceFinished&, const DeviceFinished&) = default;
 };
 
@@ -116,6 +118,7 @@ constexpr void VisitDeviceFigures(Visit&& visit) {
   visit(F{.key = "kept", .page = "kept", .word = 18}, &D::trained_share);
   visit(F{.key = "met", .page = "met"}, &D::met);
   visit(F{.key = "bytes_relayed", .adds = Adds::kSum}, &D::relayed);
+  visit(F{.key = "coding_ns", .adds = Adds::kSum, .page = "coding_s", .word = 19, .added = true}, &D::coding);
 }
 
 // Where a device's time and bytes went in a whole run, as it is shown: in summaries and tables, as columns of a store and
@@ -138,6 +141,8 @@ inline constexpr auto kDeviceTimes = std::to_array<DeviceTime>({
     {"hidden", &DeviceFinished::hidden, nullptr,
      "Of a device's transfers, what was hidden behind computation."},
     {"waiting", &DeviceFinished::wait},
+    {"coding", &DeviceFinished::coding, nullptr,
+     "Of a device's time, what it spent encoding and decoding updates.", 2},
 });
 struct DeviceBytes {
   const char* name;

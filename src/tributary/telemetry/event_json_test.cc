@@ -94,6 +94,7 @@ Event RandomEvent(Rng& rng) {
       std::get<DeviceFinished>(event.what).trained_share = PerhapsNumber(rng);
       if (rng.Below(2) == 0) std::get<DeviceFinished>(event.what).met = Count(rng);
       std::get<DeviceFinished>(event.what).relayed = {Signed(rng)};
+      std::get<DeviceFinished>(event.what).coding = Time(rng);
       break;
     case 3: {
       RoundFinished finished{round,         Time(rng),    Count(rng),         Count(rng),
@@ -149,12 +150,13 @@ TEST(EventJson, BytesAreFixed) {
                           2.5,         30,   8ms,
                           40,          50,   60,
                           70,          80,   0.25,
-                          3,           {90}}),
+                          3,           {90}, 9ms}),
       R"({"type":"device-finished","time_ns":1500000000,"round":3,"device":5,"outcome":"refused",)"
       R"("reason":"a \"b\"\n","samples":64,"loss":"nan","pull_ns":1000000,"compute_ns":2000000,)"
       R"("push_ns":3000000,"wait_ns":4000000,"hidden_ns":5000000,"hideable_ns":6000000,"planned_ns":7000000,)"
       R"("bytes_down":10,"bytes_up":20,"stream_rate":2.5,"buffered":30,"oldest_ns":8000000,"dropped":40,)"
-      R"("missing":50,"undecodable":60,"stream_first":70,"stream_last":80,"kept":0.25,"met":3,"bytes_relayed":90})");
+      R"("missing":50,"undecodable":60,"stream_first":70,"stream_last":80,"kept":0.25,"met":3,"bytes_relayed":90,)"
+      R"("coding_ns":9000000})");
   EXPECT_EQ(
       line(RoundFinished{{3}, 1s, 5, 1, 2, 3, 4, 0.1, DeviceId{5}, 7, 0.5, {10}, {20}, {5}}),
       R"({"type":"round-finished","time_ns":1500000000,"round":3,"duration_ns":1000000000,"applied":5,)"
@@ -245,6 +247,16 @@ TEST(EventJson, ReadsWholeLogsAndNamesTheBadLine) {
   EXPECT_EQ(EventsFromJsonLines(one + "nonsense\n" + two).status().message(), "line 2: the line is not JSON");
   EXPECT_EQ(EventsFromJsonLines(one + two.substr(0, 9)).status().message(),
             "line 2: the last line is cut off");
+}
+
+// Events are those of before it was measured, but for this key.
+TEST(EventJson, ALogFromBeforeCodingWasMeasuredIsRead) {
+  const Event event{1s, DeviceFinished{.round = {1}, .compute = 2s, .relayed = {3}}};
+  std::string line = EventToJson(event);
+  const std::string added = R"(,"coding_ns":0)";
+  ASSERT_NE(line.find(added), std::string::npos);
+  line.erase(line.find(added), added.size());
+  EXPECT_EQ(EventFromJson(line).value(), event);
 }
 
 }  // namespace

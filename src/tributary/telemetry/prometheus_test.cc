@@ -31,7 +31,8 @@ void WriteRound(PrometheusSink& sink, std::uint64_t round, std::uint64_t devices
                                    .up = {20},
                                    .stream_rate = 5.5,
                                    .buffered = 7,
-                                   .trained_share = 0.5}});
+                                   .trained_share = 0.5,
+                                   .coding = 4s}});
   }
   sink.Write({2s, RoundFinished{.round = {round},
                                 .duration = 10s,
@@ -78,6 +79,7 @@ TEST(PrometheusSink, SaysWhatTheEventsAddUpTo) {
   EXPECT_EQ(at(R"(tributary_device_rounds_total{device="1",outcome="missed"})"), 2);
   EXPECT_EQ(at(R"(tributary_device_seconds_total{device="2",activity="transfer"})"), 8);
   EXPECT_EQ(at(R"(tributary_device_seconds_total{device="2",activity="waiting"})"), 4);
+  EXPECT_EQ(at(R"(tributary_device_coding_seconds_total{device="2"})"), 8);
   EXPECT_EQ(at(R"(tributary_device_stream_rate{device="0"})"), 5.5);
   EXPECT_EQ(found.types.at("tributary_device_bytes_total"), "counter");
   sink.Write({6s, RunFinished{2, RunEnd::kRounds, 0.5}});

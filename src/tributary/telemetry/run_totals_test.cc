@@ -65,14 +65,14 @@ TEST(DeviceTotals, EveryFigureAddsUpByItsRule) {
 TEST(DeviceTotals, WhatIsShownOfThemIsSaidOnce) {
   DeviceTotals totals;
   totals.Add(DeviceFinished{
-      .pull = 1s, .compute = 2s, .push = 3s, .wait = 4s, .hidden = 5s, .down = {6}, .up = {7}});
+      .pull = 1s, .compute = 2s, .push = 3s, .wait = 4s, .hidden = 5s, .down = {6}, .up = {7}, .coding = 8s});
   std::vector<std::pair<std::string, double>> shown;
   PutDeviceTotals(totals, [&](const std::string& key, auto value) {
     shown.emplace_back(key, static_cast<double>(value));
   });
   const std::vector<std::pair<std::string, double>> expected = {
-      {"compute_seconds", 2}, {"transfer_seconds", 4}, {"hidden_seconds", 5},
-      {"waiting_seconds", 4}, {"bytes_down", 6},       {"bytes_up", 7}};
+      {"compute_seconds", 2}, {"transfer_seconds", 4}, {"hidden_seconds", 5}, {"waiting_seconds", 4},
+      {"coding_seconds", 8},  {"bytes_down", 6},       {"bytes_up", 7}};
   EXPECT_EQ(shown, expected);
 }
 

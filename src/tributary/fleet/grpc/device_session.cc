@@ -133,7 +133,9 @@ class DeviceSession : public Transfers {
     if (!work_.compresses()) {
       TRIBUTARY_RETURN_IF_ERROR(part(Array::kParameters, update.parameters));
     } else {
+      const TimePoint begun = clock_.Now();
       TRIBUTARY_RETURN_IF_ERROR(work_.Encode(run, update, encoded_));
+      coding_ += clock_.Now() - begun;
       for (const EncodedBlocks::Block& block : encoded_.blocks()) {
         if (over()) return Cancelled("the assignment is over");
         const Piece piece{job_->assignment.ticket, Array::kParameters, block.offset, update.weight,
@@ -226,10 +228,12 @@ class DeviceSession : public Transfers {
     if (assignment.meeting) {
       room_.Begin(*assignment.meeting, work_.size(Array::kParameters), work_.size(Array::kStatistics));
     }
+    coding_ = Duration(0);
     StatusOr<Answer> answer = work_.Do(assignment, *this);
     if (assignment.meeting) room_.End();
     if (answer.ok()) {
       inbox_.Describe(*answer);
+      answer->coding_seconds = ToSeconds(coding_);
       if (!over()) TRIBUTARY_RETURN_IF_ERROR(Send(*answer));
     } else {
       job_->sender.reset();
@@ -285,6 +289,7 @@ class DeviceSession : public Transfers {
   SessionEnd end_;
   std::uint64_t nonce_ = 0;
   EncodedBlocks encoded_;         // of the run that is being sent
+  Duration coding_{0};            // of the update so far; its sender's alone until all of it has left
   std::size_t piece_floats_ = 0;  // of the longest piece; since the welcome
   DeviceJob* job_ = nullptr;      // being worked on
 

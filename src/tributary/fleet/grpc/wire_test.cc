@@ -140,12 +140,14 @@ TEST(Wire, CarriesAnswer) {
                               9,
                               TrainedShare{0.25, {7, 4294967295U}},
                               {{DeviceId{2}, 0}, {DeviceId{kMost}, std::int64_t{1} << 50}},
-                              0.75});
+                              0.75,
+                              1.25});
   ASSERT_EQ(got.met.size(), 2U);
   EXPECT_EQ(got.met[0].device, DeviceId{2});
   EXPECT_EQ(got.met[1].device, DeviceId{kMost});
   EXPECT_EQ(got.met[1].bytes, std::int64_t{1} << 50);
   EXPECT_EQ(got.meet_seconds, 0.75);
+  EXPECT_EQ(got.coding_seconds, 1.25);
   EXPECT_EQ(got.cross_seconds, 9);
   ASSERT_TRUE(got.kept);
   EXPECT_EQ(got.kept->macs, 0.25);

@@ -72,11 +72,16 @@ TEST_F(ExchangeTest, ChargesTimeAsTheDeviceAndItsOwnClockSay) {
   const Assignment work = a->AwaitWork();
   clock_.Advance(seconds(10));
   ASSERT_TRUE(a->Push(work.ticket, UpdateOf(*model_, a->number(), 1)).ok());
-  ASSERT_TRUE(
-      a->Send(Answer{.ticket = work.ticket, .samples = 3, .pull_seconds = 2, .compute_seconds = 1e300}).ok());
+  ASSERT_TRUE(a->Send(Answer{.ticket = work.ticket,
+                             .samples = 3,
+                             .pull_seconds = 2,
+                             .compute_seconds = 1e300,
+                             .coding_seconds = 3})
+                  .ok());
   const auto results = Answers();
   EXPECT_EQ(results->devices[0].pull, seconds(2));
   EXPECT_EQ(results->devices[0].compute, seconds(8));
+  EXPECT_EQ(results->devices[0].coding, seconds(3));
   EXPECT_EQ(results->devices[0].push, seconds(0));
 }
 
