@@ -26,8 +26,8 @@ function(tributary_folder path)
   endif()
   tributary_register(${CMAKE_CURRENT_SOURCE_DIR} ${ARG_SOURCES} ${ARG_TESTS} ${ARG_FUZZERS})
   add_library(tributary_${name} STATIC ${ARG_SOURCES})
-  if(TRIBUTARY_SANITIZE AND NOT path MATCHES "^(plot|cli|reproduce|engine)$")
-    # Ten files as one, so that headers are parsed less often. In the release each stands on its own.
+  if(TRIBUTARY_UNITY AND NOT path MATCHES "^(plot|reproduce)$")  # Their local names repeat.
+    # Ten files as one, so that headers are parsed less often. With `quick` each stands on its own.
     set_target_properties(tributary_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 10)
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
       target_compile_options(tributary_${name} PRIVATE -Wno-subobject-linkage)  # It takes them for headers.
@@ -44,7 +44,7 @@ function(tributary_folder path)
   foreach(library IN LISTS ARG_LINKS)
     target_link_libraries(tributary_${name} PRIVATE tributary_dep_${library})
   endforeach()
-  if(ARG_PRECOMPILE)
+  if(ARG_PRECOMPILE AND NOT TRIBUTARY_UNITY)
     target_precompile_headers(tributary_${name} PRIVATE ${ARG_PRECOMPILE})
   endif()
 

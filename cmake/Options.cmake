@@ -6,6 +6,7 @@ set(TRIBUTARY_HEADERS_DIR "" CACHE PATH
 option(TRIBUTARY_ENGINE "Build the engine and the program on libtorch; OFF leaves the parts free of torch" ON)
 option(TRIBUTARY_TESTS "Build the tests (GoogleTest)" ON)
 option(TRIBUTARY_FUZZ "Build the libFuzzer targets (clang only)" OFF)
+option(TRIBUTARY_UNITY "Compile ten files of a folder as one: half the work for a whole build, more for a single edit" ON)
 option(TRIBUTARY_WERROR "Treat warnings in our code as errors" ON)
 
 # Parts of the full system that stand on an outside library. One that is ON must be found; until the code that uses

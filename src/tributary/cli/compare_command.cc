@@ -11,7 +11,7 @@
 #include "tributary/telemetry/printing.h"
 
 namespace tributary::inline cli {
-namespace {
+namespace compare_command {
 
 struct Arguments {
   std::vector<std::string> runs;
@@ -76,9 +76,10 @@ Status Run(const Arguments& arguments) {
   return OkStatus();
 }
 
-}  // namespace
+}  // namespace compare_command
 
 void AddCompareCommand(CLI::App& app, Action& action) {
+  using namespace compare_command;
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command =
       app.add_subcommand("compare", "Time, rounds and bytes to an accuracy, of runs side by side");

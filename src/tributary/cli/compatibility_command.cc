@@ -6,7 +6,7 @@
 #include "tributary/experiment/compatibility.h"
 
 namespace tributary::inline cli {
-namespace {
+namespace compatibility_command {
 
 nlohmann::ordered_json PairsOf(const Decision& decision) {
   nlohmann::ordered_json pairs;
@@ -37,9 +37,10 @@ Status PrintCompatibility(bool json) {
   return OkStatus();
 }
 
-}  // namespace
+}  // namespace compatibility_command
 
 void AddCompatibilityCommand(CLI::App& app, Action& action) {
+  using namespace compatibility_command;
   auto json = std::make_shared<bool>(false);
   CLI::App* command =
       app.add_subcommand("compatibility", "Which decisions go with which methods, and why others do not");

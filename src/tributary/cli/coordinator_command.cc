@@ -13,7 +13,7 @@
 #include "tributary/experiment/presets.h"
 
 namespace tributary::inline cli {
-namespace {
+namespace coordinator_command {
 
 struct Arguments {
   std::string experiment;
@@ -105,9 +105,10 @@ Status Run(Arguments arguments, const Extensions& extensions) {
   return OkStatus();
 }
 
-}  // namespace
+}  // namespace coordinator_command
 
 void AddCoordinatorCommand(CLI::App& app, Action& action, const Extensions& extensions) {
+  using namespace coordinator_command;
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command =
       app.add_subcommand("coordinator", "Run an experiment on real devices that join over the network");

@@ -12,7 +12,7 @@
 #include "tributary/policy/partitioning/split.h"
 
 namespace tributary::inline cli {
-namespace {
+namespace data_command {
 
 using Json = nlohmann::ordered_json;
 
@@ -246,9 +246,10 @@ void AddShow(CLI::App& data, Action& action) {
   command->callback([arguments, &action] { action = [arguments] { return Show(*arguments); }; });
 }
 
-}  // namespace
+}  // namespace data_command
 
 void AddDataCommand(CLI::App& app, Action& action) {
+  using namespace data_command;
   auto json = std::make_shared<bool>(false);
   CLI::App* command =
       app.add_subcommand("data", "List, get and check data sets, and show how one is divided over devices");

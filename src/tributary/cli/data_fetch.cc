@@ -10,7 +10,7 @@
 #include "tributary/telemetry/progress.h"
 
 namespace tributary::inline cli {
-namespace {
+namespace data_fetch {
 
 struct FetchArguments {
   std::string name;
@@ -55,9 +55,10 @@ Status RunFetch(const FetchArguments& arguments) {
   return OkStatus();
 }
 
-}  // namespace
+}  // namespace data_fetch
 
 void AddDataFetch(CLI::App& data, Action& action) {
+  using namespace data_fetch;
   auto arguments = std::make_shared<FetchArguments>();
   CLI::App* command = data.add_subcommand("fetch", "Get a published data set from where it is published");
   std::string names;

@@ -14,7 +14,7 @@
 #include "tributary/fleet/grpc/device_agent.h"
 
 namespace tributary::inline cli {
-namespace {
+namespace device_command {
 
 struct Arguments {
   std::string join;
@@ -152,9 +152,10 @@ Status Run(const Arguments& arguments, const Extensions& extensions) {
   return RunDevice(options, work);
 }
 
-}  // namespace
+}  // namespace device_command
 
 void AddDeviceCommand(CLI::App& app, Action& action, const Extensions& extensions) {
+  using namespace device_command;
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command =
       app.add_subcommand("device", "Take part in a coordinator's run with this machine and its data");

@@ -14,7 +14,7 @@
 #include "tributary/telemetry/progress.h"
 
 namespace tributary::inline cli {
-namespace {
+namespace evaluate_command {
 
 using Json = nlohmann::ordered_json;
 
@@ -122,9 +122,10 @@ Status Run(const Arguments& arguments) {
   return OkStatus();
 }
 
-}  // namespace
+}  // namespace evaluate_command
 
 void AddEvaluateCommand(CLI::App& app, Action& action) {
+  using namespace evaluate_command;
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand("evaluate", "Measure saved weights on a test set");
   command

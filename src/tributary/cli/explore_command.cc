@@ -18,7 +18,7 @@
 #include "tributary/telemetry/progress.h"
 
 namespace tributary::inline cli {
-namespace {
+namespace explore_command {
 
 using Json = nlohmann::ordered_json;
 
@@ -339,9 +339,10 @@ void AddSearchOptions(CLI::App& command, Arguments& a) {
       ->capture_default_str();
 }
 
-}  // namespace
+}  // namespace explore_command
 
 void AddExploreCommand(CLI::App& app, Action& action) {
+  using namespace explore_command;
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand(
       "explore",

@@ -8,7 +8,7 @@
 #include "tributary/fleet/grpc/watch.h"
 
 namespace tributary::inline cli {
-namespace {
+namespace fleet_command {
 
 struct Arguments {
   std::string host;
@@ -85,9 +85,10 @@ Status Run(const Arguments& arguments) {
   return OkStatus();
 }
 
-}  // namespace
+}  // namespace fleet_command
 
 void AddFleetCommand(CLI::App& app, Action& action) {
+  using namespace fleet_command;
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command =
       app.add_subcommand("fleet", "Show the devices of a running coordinator and what they can do");

@@ -10,7 +10,7 @@
 #include "tributary/keys/party_name.h"
 
 namespace tributary::inline cli {
-namespace {
+namespace keys_command {
 
 using Json = nlohmann::ordered_json;
 
@@ -135,9 +135,10 @@ void AddDays(CLI::App& command, int& days) {
   command.add_option("--days", days, "How long the certificates are valid")->capture_default_str();
 }
 
-}  // namespace
+}  // namespace keys_command
 
 void AddKeysCommand(CLI::App& app, Action& action) {
+  using namespace keys_command;
   CLI::App* keys =
       app.add_subcommand("keys", "Make and revoke the certificates by which a fleet knows its members");
   keys->require_subcommand(1);

@@ -10,7 +10,7 @@
 #include "tributary/model/zoo.h"
 
 namespace tributary::inline cli {
-namespace {
+namespace models_command {
 
 using Json = nlohmann::ordered_json;
 
@@ -239,9 +239,10 @@ Status Run(const Arguments& arguments) {
   return OkStatus();
 }
 
-}  // namespace
+}  // namespace models_command
 
 void AddModelsCommand(CLI::App& app, Action& action) {
+  using namespace models_command;
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand(
       "models", "List the built-in networks, show one's layers and costs, import and export");

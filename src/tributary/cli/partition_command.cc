@@ -23,7 +23,7 @@
 #include "tributary/telemetry/progress.h"
 
 namespace tributary::inline cli {
-namespace {
+namespace partition_command {
 
 struct Arguments {
   std::string features, labels;  // Files, or what of a data set.
@@ -288,9 +288,10 @@ void AddMethodOptions(CLI::App& command, Arguments& a) {
       ->capture_default_str();
 }
 
-}  // namespace
+}  // namespace partition_command
 
 void AddPartitionCommand(CLI::App& app, Action& action) {
+  using namespace partition_command;
   auto arguments = std::make_shared<Arguments>();
   arguments->data.name.clear();
   CLI::App* command = app.add_subcommand(

@@ -9,7 +9,7 @@
 #include "tributary/plot/timeline.h"
 
 namespace tributary::inline cli {
-namespace {
+namespace plan_command {
 
 using Json = nlohmann::ordered_json;
 
@@ -137,9 +137,10 @@ Status Run(const Arguments& arguments) {
   return OkStatus();
 }
 
-}  // namespace
+}  // namespace plan_command
 
 void AddPlanCommand(CLI::App& app, Action& action) {
+  using namespace plan_command;
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand(
       "plan", "Cut a step's transfers into segments that hide behind computation, from a profile");

@@ -8,7 +8,7 @@
 #include "tributary/experiment/presets.h"
 
 namespace tributary::inline cli {
-namespace {
+namespace presets_command {
 
 Status ListAll(bool json) {
   TextTable table({"name", "what it is"});
@@ -38,9 +38,10 @@ Status Print(const std::string& name) {
   return UnknownName("preset", name, names);
 }
 
-}  // namespace
+}  // namespace presets_command
 
 void AddPresetsCommand(CLI::App& app, Action& action) {
+  using namespace presets_command;
   auto name = std::make_shared<std::string>();
   auto json = std::make_shared<bool>(false);
   CLI::App* command =

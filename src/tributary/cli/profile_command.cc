@@ -11,7 +11,7 @@
 #include "tributary/model/zoo.h"
 
 namespace tributary::inline cli {
-namespace {
+namespace profile_command {
 
 struct Arguments {
   std::string model;
@@ -62,9 +62,10 @@ Status Run(const Arguments& arguments) {
   return OkStatus();
 }
 
-}  // namespace
+}  // namespace profile_command
 
 void AddProfileCommand(CLI::App& app, Action& action) {
+  using namespace profile_command;
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand(
       "profile", "Measure what each layer of a network costs here, as a profile for 'tributary plan' (JSON)");

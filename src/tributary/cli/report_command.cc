@@ -11,7 +11,7 @@
 #include "tributary/telemetry/progress.h"
 
 namespace tributary::inline cli {
-namespace {
+namespace report_command {
 
 struct Arguments {
   std::string run;
@@ -46,9 +46,10 @@ Status Report(const Arguments& arguments) {
   return OkStatus();
 }
 
-}  // namespace
+}  // namespace report_command
 
 void AddReportCommand(CLI::App& app, Action& action) {
+  using namespace report_command;
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand(
       "report", "Show a run as one file for a browser: curves, fleet, where time and bytes went");

@@ -13,7 +13,7 @@
 #include "tributary/telemetry/live_view.h"
 
 namespace tributary::inline cli {
-namespace {
+namespace reproduce_command {
 
 struct Arguments {
   std::string name;
@@ -101,9 +101,10 @@ Status Run(Arguments arguments) {
   return OkStatus();
 }
 
-}  // namespace
+}  // namespace reproduce_command
 
 void AddReproduceCommand(CLI::App& app, Action& action) {
+  using namespace reproduce_command;
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command =
       app.add_subcommand("reproduce", "Run a published comparison: arms, seeds, spread, table and picture");

@@ -22,7 +22,7 @@
 #include "tributary/telemetry/printing.h"
 
 namespace tributary::inline cli {
-namespace {
+namespace run_command {
 
 // Two runs of one experiment side by side: what it is compared with ([against]), and itself.
 struct ComparedPair {
@@ -220,9 +220,10 @@ Status Run(const Arguments& arguments, const Extensions& extensions) {
   return RunBoth(arguments, pair.experiment, *pair.against, device);
 }
 
-}  // namespace
+}  // namespace run_command
 
 void AddRunCommand(CLI::App& app, Action& action, const Extensions& extensions) {
+  using namespace run_command;
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand("run", "Run an experiment on a simulated fleet of unequal devices");
   command

@@ -11,7 +11,7 @@
 #include "tributary/telemetry/printing.h"
 
 namespace tributary::inline cli {
-namespace {
+namespace runs_command {
 
 using Json = nlohmann::ordered_json;
 
@@ -178,9 +178,10 @@ Status RemoveRun(const Arguments& arguments) {
   return OkStatus();
 }
 
-}  // namespace
+}  // namespace runs_command
 
 void AddRunsCommand(CLI::App& app, Action& action) {
+  using namespace runs_command;
   auto arguments = std::make_shared<Arguments>();
   const auto does = [arguments, &action](Status (*work)(const Arguments&)) {
     return [arguments, &action, work] { action = [arguments, work] { return work(*arguments); }; };

@@ -11,7 +11,7 @@
 #include "tributary/policy/sampling/sampling.h"
 
 namespace tributary::inline cli {
-namespace {
+namespace sample_command {
 
 struct Arguments {
   std::string sizes, label_counts, delays;
@@ -217,9 +217,10 @@ Status Run(const Arguments& arguments) {
   return OkStatus();
 }
 
-}  // namespace
+}  // namespace sample_command
 
 void AddSampleCommand(CLI::App& app, Action& action) {
+  using namespace sample_command;
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand(
       "sample", "Plan how many samples each client gives to the global batch of each step");

@@ -17,7 +17,7 @@
 #include "tributary/telemetry/progress.h"
 
 namespace tributary::inline cli {
-namespace {
+namespace stream_command {
 
 using Json = nlohmann::ordered_json;
 using namespace std::chrono_literals;
@@ -243,9 +243,10 @@ void AddInspect(CLI::App& stream, Action& action) {
   command->callback([arguments, &action] { action = [arguments] { return InspectStream(*arguments); }; });
 }
 
-}  // namespace
+}  // namespace stream_command
 
 void AddStreamCommand(CLI::App& app, Action& action) {
+  using namespace stream_command;
   CLI::App* stream = app.add_subcommand("stream", "Feed data into a broker as streams, and look at them");
   stream->require_subcommand(1);
   stream->footer(

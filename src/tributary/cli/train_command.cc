@@ -19,7 +19,7 @@
 #include "tributary/telemetry/progress.h"
 
 namespace tributary::inline cli {
-namespace {
+namespace train_command {
 
 using Json = nlohmann::ordered_json;
 
@@ -289,9 +289,10 @@ void AddTrainingOptions(CLI::App& command, Arguments& a) {
       ->capture_default_str();
 }
 
-}  // namespace
+}  // namespace train_command
 
 void AddTrainCommand(CLI::App& app, Action& action) {
+  using namespace train_command;
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand("train", "Train a network on this machine alone");
   command
