@@ -97,7 +97,7 @@ expect_same simulated relayed
 # Of the four, only pi-1's model goes directly to its two neighbours.
 [ "$(sum bytes_relayed relayed)" -eq $((120 * model)) ] || fail "$(sum bytes_relayed relayed) bytes were relayed"
 for name in pi-2 pi-4; do
-  found=$(grep -lE "^'$name' at .*: nobody that can be trusted answers there; its model comes by way" pi-?.log | wc -l)
+  found=$(grep -lE "^'$name' at .*: no trusted peer answers at this address; its model comes by way" pi-?.log | wc -l)
   [ "$found" -eq 2 ] || fail "$found devices have found nobody at the address of $name, not its two neighbours"
 done
 says pi-3 'go by way of the coordinator' || fail "pi-3 does not know that nobody can reach it"

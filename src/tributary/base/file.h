@@ -26,7 +26,7 @@ Status WriteFileAtomically(const std::filesystem::path& path, std::string_view t
 // The same for a secret: only the owner can read the file (mode 0600), also while it is being written.
 Status WritePrivateFileAtomically(const std::filesystem::path& path, std::string_view text);
 
-// What the operating system's `error` (an errno) means for whoever asked: "cannot write runs/a: No space left on
+// What the operating system's `error` (an errno) means for the caller: "cannot write runs/a: No space left on
 // device".
 Status SystemError(std::string_view doing, const std::filesystem::path& path, int error);
 

@@ -9,7 +9,7 @@ namespace tributary::inline base {
 // the machine's clock.
 using WallTime = std::chrono::nanoseconds;
 
-// The only source of it; whoever needs the date is handed one. Safe to call from any thread.
+// The only source of it; code that needs the date takes one as an argument. Safe to call from any thread.
 using WallClock = std::function<WallTime()>;
 
 // The machine's.

@@ -15,7 +15,7 @@ class WireWriter {
   WireWriter& Double(std::uint32_t field, double value);
   WireWriter& Text(std::uint32_t field, std::string_view text);
   WireWriter& Message(std::uint32_t field, const WireWriter& message) { return Text(field, message.bytes()); }
-  // The beginning of a field of so many bytes, which the caller writes behind it.
+  // The beginning of a field of `size` bytes, which the caller writes next.
   WireWriter& Begin(std::uint32_t field, std::uint64_t size);
 
   const std::string& bytes() const { return bytes_; }

@@ -123,7 +123,7 @@ void AddCoordinatorCommand(CLI::App& app, Action& action, const Extensions& exte
   AddOverrideOptions(*command, arguments->run);
   command
       ->add_option("--wait-for", arguments->wait_for,
-                   "Begin when so many devices are there; all of the experiment's when not given")
+                   "Start when this many devices have joined; default: all devices of the experiment")
       ->check(CLI::Range(std::size_t{1}, std::size_t{100'000}));
   command
       ->add_option("--grace", arguments->grace,

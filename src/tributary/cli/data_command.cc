@@ -114,7 +114,7 @@ Status Check(const CheckArguments& arguments) {
 void AddDataCheck(CLI::App& data, Action& action) {
   auto arguments = std::make_shared<CheckArguments>();
   CLI::App* command = data.add_subcommand("check", "Say what is wrong with data before a run does");
-  command->add_option("folder", arguments->data.name, "A folder of one's own, or a data set")
+  command->add_option("folder", arguments->data.name, "Your own folder, or the name of a data set")
       ->required()
       ->type_name("DIR|NAME");
   AddDataDirOption(*command, arguments->data.data_dir);

@@ -197,7 +197,7 @@ void AddDeviceCommand(CLI::App& app, Action& action, const Extensions& extension
       ->type_name("WHERE");
   command
       ->add_option("--broker-setting", arguments->broker_settings,
-                   "Of the broker's own library, e.g. security.protocol=ssl (Kafka), username=me (MQTT)")
+                   "Setting of the broker's library, e.g. security.protocol=ssl (Kafka), username=me (MQTT)")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
   command
@@ -249,8 +249,9 @@ void AddDeviceCommand(CLI::App& app, Action& action, const Extensions& extension
       ->allow_extra_args(false);
   command->add_flag("--quiet", arguments->quiet, "Say nothing but errors");
   command->footer(
-      "Ctrl-C ends it at once; what it was working on is done by whoever is left, or again when it comes "
-      "back.\n"
+      "Ctrl-C ends it at once. The coordinator gives its work to it again when it comes back, or goes on "
+      "without "
+      "it if the quorum allows.\n"
       "Examples:\n"
       "  tributary device --join coordinator.local --keys pi-1\n"
       "  tributary device --join coordinator.local --keys pi-1 --advertise pi-1.local:7071\n"

@@ -139,7 +139,7 @@ void AddEvaluateCommand(CLI::App& app, Action& action) {
   command->add_option("--data", arguments->data.name, "Data set; without it, the one it was trained on");
   AddDataDirOption(*command, arguments->data.data_dir);
   AddFolderOptions(*command, arguments->data);
-  command->add_option("--test-limit", arguments->data.test_limit, "Use at most so many test samples");
+  command->add_option("--test-limit", arguments->data.test_limit, "Limit the number of test samples");
   command
       ->add_option("--scores", arguments->scores, "Write the scores of all classes, one row per test sample")
       ->type_name("FILE.npy");

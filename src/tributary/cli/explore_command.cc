@@ -329,8 +329,7 @@ void AddSearchOptions(CLI::App& command, Arguments& a) {
           "Which channels a step keeps: random (others at each step) or first; devices do best with the same")
       ->capture_default_str();
   command
-      .add_option("--scaling", a.scaling,
-                  "Of the filters that are kept: none, inverse (to how many are), or auto")
+      .add_option("--scaling", a.scaling, "Scaling of the kept filters: none, inverse (1/keep rate), or auto")
       ->capture_default_str();
   command
       .add_option("--repeats", a.repeats,
@@ -358,14 +357,15 @@ void AddExploreCommand(CLI::App& app, Action& action) {
       ->capture_default_str();
   AddDataDirOption(*command, arguments->data.data_dir);
   AddFolderOptions(*command, arguments->data);
-  command->add_option("--train-limit", arguments->data.train_limit, "Use at most so many training samples");
+  command->add_option("--train-limit", arguments->data.train_limit, "Limit the number of training samples");
   command->add_option("--budget", arguments->budget_minutes, "Minutes to take")
       ->check(CLI::Range(0.001, 100'000.0))
       ->capture_default_str();
   command
-      ->add_option("--generations", arguments->generations,
-                   "End the search after so many, however fast the machine is; what is left of the minutes "
-                   "is for the comparison")
+      ->add_option(
+          "--generations", arguments->generations,
+          "Maximum number of generations, for the same front on every machine; the comparison takes the rest "
+          "of the minutes")
       ->check(CLI::Range(1, 1'000'000));
   AddSearchOptions(*command, *arguments);
   AddThreadsOption(*command, arguments->threads);

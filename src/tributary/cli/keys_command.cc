@@ -42,7 +42,7 @@ Status Init(const KeysArguments& arguments) {
       "the authority of a new fleet is in %s\n\n"
       "next:\n"
       "  %s and %s are for the coordinator: copy them there, or leave them if it runs here\n"
-      "  %s is for whoever gives the coordinator orders\n"
+      "  %s is for the operator of the coordinator\n"
       "  'tributary keys device NAME --dir %s' makes the folder of a device\n"
       "  %s can speak for anybody. Only this command needs it: keep it off the coordinator and\n"
       "  the devices, on a machine or a disk that can be offline\n",

@@ -271,7 +271,7 @@ void AddMethodOptions(CLI::App& command, Arguments& a) {
                   "as published)")
       ->capture_default_str();
   command.add_option("--width", a.width,
-                     "Of the Gaussian kernel; the median distance within each class when not given");
+                     "Bandwidth of the Gaussian kernel; default: the median distance within each class");
   command
       .add_option("--memory", a.memory, "What submodular may take besides the features; less makes it slower")
       ->type_name("BYTES")
@@ -312,7 +312,7 @@ void AddPartitionCommand(CLI::App& app, Action& action) {
                       "A data set whose training samples are divided; see 'tributary data'");
   AddDataDirOption(*command, arguments->data.data_dir);
   AddFolderOptions(*command, arguments->data);
-  command->add_option("--train-limit", arguments->data.train_limit, "Use at most so many training samples");
+  command->add_option("--train-limit", arguments->data.train_limit, "Limit the number of training samples");
   command->add_option("--speeds", arguments->speeds, "How fast each worker is; only the ratios matter")
       ->type_name("X,X,…")
       ->required();
@@ -321,7 +321,7 @@ void AddPartitionCommand(CLI::App& app, Action& action) {
       ->capture_default_str();
   command
       ->add_option("--distance-samples", arguments->distance_samples,
-                   "Take distances over so many samples where there are more; 0 for all")
+                   "Compute distances over at most this many samples; 0 for all")
       ->capture_default_str();
   AddThreadsOption(*command, arguments->threads);
   command->add_option("--out", arguments->out, "Where the shards go")->type_name("FILE.json")->required();

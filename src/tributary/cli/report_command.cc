@@ -62,7 +62,7 @@ void AddReportCommand(CLI::App& app, Action& action) {
   AddStoreOption(*command, arguments->store);
   AddJsonFlag(*command, arguments->json);
   command->footer(
-      "The file needs nothing else, and asks nobody for anything: send it to whom you like.\n"
+      "The file is self-contained and loads nothing from elsewhere.\n"
       "Examples:\n"
       "  tributary report last\n"
       "  tributary report runs/default-1 --out report.html");

@@ -188,7 +188,7 @@ void AddRunsCommand(CLI::App& app, Action& action) {
   };
   CLI::App* command = app.add_subcommand("runs", "List the runs that were recorded, the newest first");
   AddStoreOption(*command, arguments->store);
-  command->add_option("--limit", arguments->limit, "Show so many")
+  command->add_option("--limit", arguments->limit, "Maximum number of runs to show")
       ->check(CLI::Range(std::size_t{1}, std::size_t{1'000'000}))
       ->capture_default_str();
   AddJsonFlag(*command, arguments->json);

@@ -175,10 +175,10 @@ void AddPublish(CLI::App& stream, Action& action) {
       ->delimiter(',')
       ->type_name("RATE,…");
   command
-      ->add_option(
-          "--recorded", arguments->recorded_speed,
-          "Instead of rates, for recordings (har): a topic for each source, whose samples are sent when they "
-          "were recorded, so many times faster")
+      ->add_option("--recorded", arguments->recorded_speed,
+                   "Instead of --rates, for recordings (har): one topic per source; samples are sent at the "
+                   "times of the "
+                   "recording, sped up by this factor")
       ->check(CLI::Range(0.001, 1e6))
       ->excludes("--rates")
       ->type_name("SPEED");

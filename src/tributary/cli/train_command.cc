@@ -307,8 +307,8 @@ void AddTrainCommand(CLI::App& app, Action& action) {
       ->capture_default_str();
   AddDataDirOption(*command, arguments->data.data_dir);
   AddFolderOptions(*command, arguments->data);
-  command->add_option("--train-limit", arguments->data.train_limit, "Use at most so many training samples");
-  command->add_option("--test-limit", arguments->data.test_limit, "Use at most so many test samples");
+  command->add_option("--train-limit", arguments->data.train_limit, "Limit the number of training samples");
+  command->add_option("--test-limit", arguments->data.test_limit, "Limit the number of test samples");
   AddTrainingOptions(*command, *arguments);
   command
       ->add_option("--seed", arguments->training.seed,
@@ -327,7 +327,7 @@ void AddTrainCommand(CLI::App& app, Action& action) {
       ->type_name("LAYER,…")
       ->allow_extra_args(false);
   command->add_flag("--new-head", arguments->new_head,
-                    "Start the last layer anew: the weights to start from are for other classes");
+                    "Re-initialise the last layer: the initial weights are for other classes");
   AddTensorBoardOption(*command, arguments->tensorboard);
   AddJsonFlag(*command, arguments->json);
   command->add_flag("--quiet", arguments->quiet, "Print the result only");

@@ -16,7 +16,7 @@ namespace tributary::inline dashboard {
 namespace {
 
 constexpr int kThreads = DashboardServer::kMostPages + 8;
-constexpr std::size_t kMostWaiting = 16;  // connections that nobody has time for yet
+constexpr std::size_t kMostWaiting = 16;  // connections not served yet
 constexpr Duration kAlive = std::chrono::seconds(1), kLook = std::chrono::milliseconds(500);
 
 // Inline parts are the page's own; it fetches from here alone.

@@ -11,7 +11,7 @@ namespace tributary::inline dashboard {
 
 struct DashboardOptions {
   std::string address = "127.0.0.1:0";  // HOST:PORT; port 0 takes a free one
-  // Whoever asks must know it, as ?token= or as "Authorization: Bearer"; empty for nobody's having to.
+  // Clients must send it, as ?token= or as "Authorization: Bearer"; empty for no token.
   std::string token;
   std::function<std::string()> metrics;  // for /metrics; none without it
   std::function<std::vector<std::string>()>
@@ -40,7 +40,7 @@ class DashboardServer {
   std::unique_ptr<Parts> parts_;
 };
 
-// Whether nobody from elsewhere can reach that address. One that is none can.
+// Whether only this machine can reach the address. False for a malformed address.
 bool OnlyHere(const std::string& address);
 
 // 128 bits of chance in hexadecimal, from the system.

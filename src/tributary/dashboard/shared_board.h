@@ -25,7 +25,7 @@ class SharedBoard : public EventSink {
   // Returns when the version is another than `seen`, after `longest`, or after Close.
   void WaitForChange(std::uint64_t seen, Duration longest) const;
 
-  // From now on nobody waits.
+  // From now on no call waits.
   void Close();
   bool closed() const;
 

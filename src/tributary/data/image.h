@@ -37,7 +37,7 @@ bool KnowsImages();
 // has one channel. Turning by EXIF and colour profiles are ignored.
 StatusOr<Image> DecodeImage(ByteSpan bytes, const ImageLimits& limits = {});
 
-// The same picture with so many channels, 1 or 3. Grey is 0.299 red + 0.587 green + 0.114 blue.
+// The same picture with 1 or 3 channels. Grey is 0.299 red + 0.587 green + 0.114 blue.
 Image WithChannels(Image image, std::size_t channels);
 
 // The same picture in another size, both sides at least 1, stretched where they are not in proportion: bilinear, averaging

@@ -46,7 +46,7 @@ bool AnyBrokerIsUp(std::string_view statistics);
 // What they show of partition 0 of a topic.
 struct PartitionState {
   bool leader_is_up = false;
-  bool behind = false;  // More lies there than was fetched, or nobody knows.
+  bool behind = false;  // More lies there than was fetched, or that is not known.
 };
 PartitionState StateOf(std::string_view statistics, const std::string& topic);
 

@@ -114,7 +114,7 @@ class KafkaStream : public Stream {
   std::optional<StreamSample> Read(const rd_kafka_message_t& message) {
     topic_error_.clear();
     silent_ = 0;
-    // A topic that was made anew begins at 0 again: nothing of it is used until it has passed what was used before.
+    // A topic that was deleted and created begins at 0 again: nothing of it is used until it has passed what was used before.
     if (message.offset < expected_.value_or(0)) {
       ++counts_.duplicates;
       return std::nullopt;

@@ -134,7 +134,7 @@ constexpr std::string_view kFolders =
     "recordings for each "
     "person, or with files as MNIST and CIFAR have them";
 
-// Samples of one's own in the form of a published set: as many classes as there are, normalised by what they are.
+// The user's samples in the form of a published set: as many classes as there are, normalised by what they are.
 template <typename Load>
 StatusOr<TrainTest> LoadOwnFiles(const DataOptions& options, const Load& load) {
   DataOptions files = options;
@@ -154,7 +154,7 @@ StatusOr<TrainTest> LoadOwnFiles(const DataOptions& options, const Load& load) {
   return TrainTest{finish(std::move(data.train)), finish(std::move(data.test))};
 }
 
-// Samples of one's own.
+// The user's samples.
 StatusOr<TrainTest> LoadFolder(const DataOptions& options) {
   const path folder = options.name;
   switch (KindOfFolder(folder)) {

@@ -24,7 +24,7 @@ struct DataOptions {
   std::filesystem::path data_dir{};
   // Chooses the glyphs that are drawn, the samples that are held out, and those that are kept under a limit.
   std::uint64_t seed = 0;
-  // Keep at most so many samples, chosen at random: for a quick try. At least 1.
+  // The maximum number of samples, chosen at random: for a quick try. At least 1.
   std::optional<std::size_t> train_limit{};
   std::optional<std::size_t> test_limit{};
   // Of a folder of pictures or recordings: the classes there may be, in their order. Empty: those that occur, sorted.
@@ -34,7 +34,7 @@ struct DataOptions {
   SensorSettings sensors{};
 };
 
-// What a folder of one's own holds, as far as one can see.
+// The kind of data in the user's folder, as far as it can be recognised.
 enum class FolderKind { kNone, kArrays, kImages, kRecordings, kIdx, kCifar10, kCifar100 };
 FolderKind KindOfFolder(const std::filesystem::path& folder);
 std::string_view NameOf(FolderKind kind);  // for a person: "pictures"

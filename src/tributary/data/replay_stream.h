@@ -41,7 +41,7 @@ Playback PlayAsRecorded(const Dataset& dataset, std::span<const std::uint32_t> p
 
 struct ReplayOptions {
   TimePoint start{0};  // Of the playback, on the clock that Poll is given the time of.
-  // After so many the stream is at its end; 0: it goes on for ever.
+  // Length of the stream in samples; 0: endless.
   std::int64_t total = 0;
 };
 

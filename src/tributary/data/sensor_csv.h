@@ -68,7 +68,7 @@ struct SensorWindow {
   friend bool operator==(const SensorWindow&, const SensorWindow&) = default;
 };
 
-// The windows of a recording, in the order of time. They start at its first row, and anew after each gap.
+// The windows of a recording, in the order of time. They start at its first row, and again after each gap.
 std::vector<SensorWindow> CutWindows(const SensorRecording& recording, const WindowOptions& options);
 
 }  // namespace tributary::inline data

@@ -40,7 +40,7 @@ std::uint32_t ChecksumOf(const Head& head, ByteSpan bytes) {
   constexpr std::size_t kSkip = sizeof head.checksum;
   const auto* raw = reinterpret_cast<const Bytef*>(&head);
   uLong sum = ::crc32(0, raw + kSkip, static_cast<uInt>(sizeof head - kSkip));
-  // An empty span may point nowhere, which zlib takes for a request to start anew.
+  // An empty span may point nowhere, which zlib takes for a request to start over.
   if (!bytes.empty())
     sum = ::crc32(sum, reinterpret_cast<const Bytef*>(bytes.data()), static_cast<uInt>(bytes.size()));
   return static_cast<std::uint32_t>(sum);

@@ -97,7 +97,7 @@ class Spool {
   Status WriteMark();
   Status Recover();
   Status RecoverSegment(std::int64_t segment);
-  // The segment to append so many bytes to, as writing_.
+  // Opens the segment to append this many bytes to, as writing_.
   Status MakeRoom(std::int64_t size);
   void DeleteSegmentsBefore(std::int64_t segment);
 

@@ -72,7 +72,7 @@ class Stream {
   virtual void Commit(std::int64_t position) = 0;
 
   virtual StreamState state() const = 0;
-  // A sentence about the state for whoever watches: once after each change, then nothing until the next.
+  // A sentence about the state for people who watch: once after each change, then nothing until the next.
   virtual std::optional<std::string> TakeNews() = 0;
 
   virtual StreamCounts counts() const = 0;
@@ -102,7 +102,7 @@ class StreamStatus {
   bool news_ TRIBUTARY_GUARDED_BY(mutex_) = false;  // The state was not told.
 };
 
-// What a stream of one's own is made for: one device.
+// What a custom stream is made for: one device.
 struct StreamScene {
   DeviceId device;
   std::uint64_t seed = 0;  // of the experiment

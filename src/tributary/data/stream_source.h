@@ -56,7 +56,7 @@ struct StreamStanding {
 
 // Samples for a device whose model lives elsewhere: which of them counted, the coordinator says, and may take back.
 //
-// Every sample is given out from a position on that was named by whoever knows what is in the model. So what was given
+// Every sample is given out from a position on named by the keeper of the model. So what was given
 // out and did not count, because an answer was late or a coordinator lost what it had not saved, is given out again, and
 // what counted is not. Reads the stream all the time on a thread of its own, so that the rate can be
 // measured and the broker connection stays alive; otherwise for one thread.
@@ -74,7 +74,7 @@ class StreamSource {
   // elsewhere. Cancelled once `give_up`, asked a few times a second, says so.
   StatusOr<std::vector<StreamSample>> Take(std::size_t count, const std::function<bool()>& give_up);
 
-  // Nobody will ever seek below `position` again: disk and broker may forget what lies there.
+  // No reader will seek below `position` again: disk and broker may forget what lies there.
   Status Forget(std::int64_t position);
 
   StreamStanding standing() const;

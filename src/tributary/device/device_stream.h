@@ -28,7 +28,7 @@ struct ReplayPlace {
   RateProgramme programme;  // of the device's own samples
 };
 struct RecordedPlace {
-  double speed = 1;  // so many times as fast as the device's own samples were recorded
+  double speed = 1;  // replay speed relative to the recording
 };
 struct OwnPlace {
   StreamChoice::Own stream;  // that the program was given

@@ -22,8 +22,8 @@ struct LayerTimes {
 StatusOr<LayerTimes> MeasureLayers(const std::shared_ptr<const Model>& model, std::size_t batch, int repeats,
                                    const Clock& clock);
 
-// Collects the times of a pass from whoever runs it: Begin, then what its hooks say, in their order. The time between
-// BeforeForward and Go is the caller's and counts for nobody.
+// Collects the times of a pass from its caller: Begin, then what its hooks say, in their order. The time between
+// BeforeForward and Go is the caller's and is not counted.
 class LayerStopwatch {
  public:
   LayerStopwatch(std::size_t units, const Clock& clock);

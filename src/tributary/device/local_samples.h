@@ -36,7 +36,7 @@ class LocalSamples {
   // What a sample takes that devices share; 0 where none are.
   std::size_t record_bytes() const { return record_bytes_; }
 
-  // Of a stream: everything below `from` is in the model, and nobody will ask for what is below `kept` again.
+  // Of a stream: everything below `from` is in the model, and positions below `kept` are not requested again.
   Status Seek(std::int64_t from, std::int64_t kept);
   // A batch without any content, to measure with where data() is empty because samples come from a broker.
   StatusOr<std::optional<RoundSamples>> BlankBatch(std::size_t count) const;

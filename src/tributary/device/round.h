@@ -49,7 +49,7 @@ struct RoundSamples {
 std::vector<std::size_t> StepSizes(const TrainAssignment& assignment, const LocalData& data, bool streams,
                                    std::size_t received = 0);
 
-// The way over the cut of a split model, to the coordinator's part of it and back. It is given a batch of so many samples,
+// The way over the cut of a split model, to the coordinator's part of it and back. Its input is a batch of `samples` samples,
 // encoded (SplitWire), with the labels behind it where they travel. Cancelled: the device gives its round up here.
 struct EncodedSplitReply {
   std::vector<std::byte> values;

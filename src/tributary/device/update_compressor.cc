@@ -58,7 +58,7 @@ Status UpdateCompressor::Encode(std::size_t first_unit, std::size_t last_unit, c
                                 EncodedBlocks& out) {
   TRIBUTARY_CHECK(compressor_.has_value());
   const Segment run = model_->parameters.Run(first_unit, last_unit);
-  // The compressor uses the gradient up only where nothing is remembered; then nobody else needs it either.
+  // The compressor uses the gradient up only where nothing is remembered; then nothing else needs it either.
   const std::span<float> values(const_cast<float*>(update.parameters.data()) + run.offset, run.count);
   out = EncodedBlocks(longest_block_);
   return compressor_->Push(first_unit, last_unit, values, out);

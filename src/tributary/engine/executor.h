@@ -27,7 +27,7 @@ struct ExecutorOptions {
 };
 
 // The memory a network lives in, owned by the caller and laid out as Model says. Several executors may share the
-// parameters as long as nobody writes them during a pass; statistics (written by training) and gradients may not be
+// parameters as long as they are not written during a pass; statistics (written by training) and gradients may not be
 // shared between executors that train at the same time. `gradients` may be empty if nothing is trained.
 struct NetworkMemory {
   std::span<float> parameters;

@@ -20,7 +20,7 @@ struct NodeLeaves {
 struct OperationContext {
   bool batch_statistics = false;  // batch norms use those of the batch, and update the running ones
   bool drop = false;              // dropout nodes drop
-  bool in_place = false;          // nobody else reads the input: an elementwise node may overwrite it
+  bool in_place = false;          // no other node reads the input: an elementwise node may overwrite it
   Rng* rng = nullptr;
 };
 

@@ -13,7 +13,7 @@ namespace tributary::inline engine {
 // The optimisers of policy/optimisation on flat tensors, wherever those are: the same steps, to rounding.
 class ResidentOptimiser {
  public:
-  // Goes on from `state`, which must be made with the same options, or starts anew without one. It is put back by Store.
+  // Goes on from `state`, which must be made with the same options, or starts fresh without one. It is put back by Store.
   // `memory` is where the parameters are.
   ResidentOptimiser(const OptimiserOptions& options, const PlacedMemory& memory, Optimiser* state);
 

@@ -55,7 +55,7 @@ class Subnetworks {
   Subnetwork& Of(const KeptAtoms& kept);
 
  private:
-  static constexpr std::size_t kMost = 64;  // kept at a time; more are made anew
+  static constexpr std::size_t kMost = 64;  // kept at a time; others are built again
 
   std::shared_ptr<const Model> whole_;
   FilterScaling scaling_;

@@ -22,7 +22,7 @@ namespace tributary::inline explore {
 // Looks for the dropout vectors of a network that are worth their cost: NSGA-II over (cost, loss after a short training).
 // Successive halving: of those that a generation asks for, all are screened by a very short training, the promising ones
 // among them evaluated (policy/dropout/screening.h), and those who would be on the front are trained again with other
-// chance, so that nobody is there for good luck. What leaves the network worse than no training is not on it.
+// chance, so that no candidate is there by luck. What leaves the network worse than no training is not on it.
 //
 //   1. Make, and Resume where a state was saved;
 //   2. Prepare: step times and snapshots, those that the state does not have;

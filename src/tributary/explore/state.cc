@@ -142,7 +142,7 @@ Status CheckSameSetup(const std::map<std::string, std::string>& saved,
     if (found != saved.end() && found->second == value) continue;
     return InvalidArgument("it is the state of another exploration: its " + name + " is " +
                            (found == saved.end() ? "not known" : found->second) + ", and " + value +
-                           " was asked for. Ask for the same, or explore anew without --resume");
+                           " was asked for. Ask for the same, or start a new search without --resume");
   }
   return OkStatus();
 }

@@ -28,7 +28,7 @@ struct Snapshot {
 //   1. Begin, with weights to start from, and without momentum;
 //   2. Keep, with how many atoms to keep of each group from here on;
 //   3. Step, as often as wanted, and 2 again where others are to be kept;
-//   4. weights() are those of the whole network. Statistics are not learnt: whoever evaluates estimates them first.
+//   4. weights() are those of the whole network. Statistics are not learnt: estimate them before evaluating.
 // One thread at a time.
 class SubnetworkTraining {
  public:

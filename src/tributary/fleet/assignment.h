@@ -15,7 +15,7 @@ namespace tributary::inline fleet {
 // What a device can be asked to do. An assignment and a device's own data determine the answer to the bit: nothing
 // else may enter, so that a simulated and a real device, or the same device asked again, answer the same.
 
-// The weights that an assignment starts from, owned by whoever asks. Read by many devices at once, written by none.
+// The weights that an assignment starts from, owned by the caller. Read by many devices at once, written by none.
 struct SharedWeights {
   std::span<const float> parameters;
   std::span<const float> statistics;
@@ -44,17 +44,17 @@ struct TrainAssignment {
   AugmentOptions augment;
   std::uint64_t seed = 1;
 
-  // For local steps. The optimiser's state starts anew in each assignment, and stays with a device that keeps its model.
+  // For local steps. The optimiser's state is reset in each assignment, and stays with a device that keeps its model.
   OptimiserOptions optimiser;
   double learning_rate = 0.1;
   double prox = 0;  // pull towards the weights given (FedProx μ): adds prox · (w − w₀) to each gradient
 };
 
-// The samples of the assignment's i-th step, from 0, on a device with so many: the last batch of an epoch may be shorter
+// The samples of the assignment's i-th step, from 0, on a device with `samples` samples: the last batch of an epoch may be shorter
 // than the others. Both sides of a cut go by this.
 std::size_t SamplesAt(const TrainAssignment& assignment, std::int64_t samples, std::uint64_t step);
 
-// How much an update can weigh at most: the samples that a device with so many is asked to learn from.
+// How much an update can weigh at most: the number of samples that the device is asked to learn from.
 double MostWeight(const TrainAssignment& assignment, std::int64_t samples);
 
 // Measure the weights on the samples a device holds out.

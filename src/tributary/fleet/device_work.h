@@ -35,7 +35,7 @@ class Transfers {
   virtual StatusOr<std::vector<std::byte>> AwaitSamples() = 0;
   // Samples of this device, as records of this size one after the other.
   virtual Status PushSamples(std::span<const std::byte> records, std::size_t size) = 0;
-  // Of a cut network: sends these bytes over it, and waits for so many that come back.
+  // Of a cut network: sends these bytes to the server part, and waits for the `down` bytes of the reply.
   virtual StatusOr<std::vector<std::byte>> Cross(int crossing, ByteSpan up, std::size_t down) = 0;
   // Of a device that meets others: from now on they may have this model, until the next assignment. It must stay as it is
   // until then, or until the book of offers is told otherwise.

@@ -23,7 +23,7 @@ struct UpdatePiece {
 };
 
 // Takes the updates of a round, whole or piece by piece as they arrive. May be called from several threads at once, in
-// any order: whoever implements it must give the same result for every order.
+// any order: an implementation must give the same result for every order.
 class UpdateSink {
  public:
   virtual ~UpdateSink() = default;
@@ -96,7 +96,7 @@ struct FleetEvent {
     kFailed,     // the device will not complete: it was refused, it gave up, or it is gone for good
     kLost,       // the device has been gone for longer than is forgiven; it may return
     kReturned,   // a lost device is back
-    kReleased,   // the devices that waited at the cut go on: the deadline counts anew from now
+    kReleased,   // the devices that waited at the cut go on: the deadline starts again now
     kTimer,      // the time that Next was given has come
     kIdle,       // nothing will happen any more (simulated fleets alone can know)
   };

@@ -11,7 +11,7 @@ class LinkEstimate {
   // A first guess; it weighs little against anything seen.
   LinkEstimate(double setup, double per_byte);
 
-  // So many segments' set-ups and so many bytes took so long. Without a set-up: what came after a segment's beginning.
+  // This many segment set-ups and bytes took this long. Without a set-up: what came after a segment's beginning.
   void Observe(double setups, double bytes, double seconds);
   // A step is over: what was seen up to now counts for less against what comes; for much less if things have changed.
   void Fade(bool changed = false);

@@ -16,8 +16,8 @@
 namespace tributary::inline fleet {
 
 // What coordinator and devices say to each other, as plain values: proto/tributary/v1/fleet.proto is the contract and
-// explains each field. wire.h turns bytes into these and refuses what they cannot hold, so whoever has one need not
-// check ranges again; what only makes sense at some moment is checked by whoever knows the moment.
+// explains each field. wire.h turns bytes into these and refuses what they cannot hold, so their users need not
+// check ranges again; what only makes sense at some moment is checked where the moment is known.
 
 inline constexpr std::uint32_t kProtocol = 1;
 // What a message may take on the wire; gRPC closes a stream that exceeds it.
@@ -32,7 +32,7 @@ inline constexpr std::size_t kLargestProbe = 1 << 20;
 // a few for every device.
 inline constexpr std::size_t kMostPartBytes = 1 << 20;
 inline constexpr std::size_t kMostRelayBytes = 256 << 10;
-// From so many neighbours at once a device fetches models, directly or relayed.
+// The number of neighbours from which a device fetches models at once, directly or relayed.
 inline constexpr std::size_t kMostFetches = 4;
 // Of the neighbours of a meeting, together.
 inline constexpr double kMostMeetingWeight = 64;

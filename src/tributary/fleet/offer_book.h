@@ -49,7 +49,7 @@ class OfferBook {
   std::optional<std::uint64_t> Read(std::uint64_t meeting, std::size_t offset,
                                     std::span<std::byte> out) const;
 
-  // Called, outside of any lock, after something has changed. None: nobody is told, and nobody is being told any more.
+  // Called, outside of any lock, after something has changed. None: no more calls, and none is running.
   void SetListener(std::function<void()> listener);
 
  private:

@@ -40,8 +40,8 @@ struct StepObservation {
   double seconds = 0;  // all of it, as StepPlan::predicted counts
 };
 
-// Keeps one device's plan fitting: follows what its steps cost, and plans anew when the time that the plan promised and
-// the time it took drift apart. Pure; whoever observes decides when, so that planning is nobody's critical path.
+// Keeps one device's plan fitting: follows what its steps cost, and plans again when the time that the plan promised and
+// the time it took drift apart. Pure; the caller decides when, so that planning is on no critical path.
 class StepPlanner {
  public:
   // `unit_bytes`: what each transfer unit takes on the way.
@@ -53,7 +53,7 @@ class StepPlanner {
   // As plans are made from it; names are left empty.
   TransferProfile Profile() const;
 
-  // Returns whether it planned anew.
+  // Returns whether it made a new plan.
   bool Observe(const StepObservation& seen);
 
  private:

@@ -21,7 +21,7 @@ struct TransferProfile {
     double forward_ms = 0;
     double backward_ms = 0;
     double push_ms = 0;
-    std::int64_t bytes = 0;  // of its parameters; 0 where nobody said
+    std::int64_t bytes = 0;  // of its parameters; 0 if not stated
   };
 
   // Of every segment, in each direction.

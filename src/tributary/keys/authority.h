@@ -15,7 +15,7 @@ namespace tributary::inline keys {
 // operator and devices know each other.
 //
 //   ca.pem           the authority's certificate, which everybody trusts
-//   ca.key           its key: whoever has it can be anybody. Needed here only, never by a running fleet
+//   ca.key           its key: its holder can impersonate any member. Needed here only, never by a running fleet
 //   revoked.pem      a signed X.509 revocation list; the coordinator reads it (revocation_list.h)
 //   issued.txt       every certificate ever made (issued.h)
 //   coordinator/  operator/  devices/NAME/    bundles: ca.pem, cert.pem, key.pem (credentials.h)

@@ -7,7 +7,7 @@
 
 namespace tributary::inline keys {
 
-// A sum that whoever publishes a file gives with it.
+// A checksum published with a file.
 struct Checksum {
   enum class Kind { kMd5, kSha256 };
   Kind kind = Kind::kSha256;

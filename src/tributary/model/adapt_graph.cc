@@ -53,7 +53,7 @@ StatusOr<Graph> FitToData(const Graph& graph, const Shape& input, std::int64_t c
   if (classes <= fitted.classes()) return fitted;
   return InvalidArgument(graph.name() + " knows " + std::to_string(graph.classes()) +
                          " classes, and the data have " + std::to_string(classes) +
-                         "; a new head (new-head = true, --new-head) starts its last layer anew");
+                         "; a new head (new-head = true, --new-head) re-initialises its last layer");
 }
 
 Graph WithGroupNorms(const Graph& graph, NodeIndex first, NodeIndex last) {

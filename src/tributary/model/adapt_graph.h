@@ -14,7 +14,7 @@ StatusOr<Graph> WithInput(const Graph& graph, const Shape& input);
 // The same with another number of classes: the last layer, which must be a linear one, has new weights.
 StatusOr<Graph> WithClasses(const Graph& graph, std::int64_t classes);
 
-// The network for these samples and classes. With a new head, its last layer is for just so many classes; else it must know
+// The network for these samples and classes. With a new head, its last layer has this many classes; else it must know
 // at least as many.
 StatusOr<Graph> FitToData(const Graph& graph, const Shape& input, std::int64_t classes, bool new_head);
 

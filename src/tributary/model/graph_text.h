@@ -8,7 +8,7 @@
 namespace tributary::inline model {
 
 // A network as text, on one line: what stands in experiments and weights files for a network that is not of the zoo, so
-// that whoever reads them (a device, a later version) can build it.
+// that a reader (a device, a later version) can build it.
 //
 //   {"name": "net", "input": "3x32x32", "nodes": [
 //     {"name": "conv1", "kind": "conv", "out": 16, "kernel": [3, 3], "padding": [1, 1]},

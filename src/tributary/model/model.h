@@ -12,11 +12,11 @@
 
 namespace tributary::inline model {
 
-// A graph with everything that follows from it, computed once and shared by whoever costs, cuts, thins, transfers or
+// A graph with everything that follows from it, computed once and shared by all code that costs, cuts, thins, transfers or
 // runs the network. Immutable; hand it around by reference or in a shared_ptr<const Model>.
 //
 // Layers may be frozen (freeze.h): their weights and running statistics are then constants of the model, and neither
-// parameters nor statistics. So whoever transfers, optimises, compresses or keeps what is learnt never sees them.
+// parameters nor statistics. So code that transfers, optimises, compresses or stores parameters never sees them.
 struct Model {
   explicit Model(Graph graph);
   // `frozen` says for each node whether it is; `values` are what lies where `constants` says, in a network of this graph.

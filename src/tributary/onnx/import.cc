@@ -162,7 +162,7 @@ StatusOr<OnnxNetwork> ImportOnnx(ByteSpan file, const OnnxImportOptions& options
   TRIBUTARY_ASSIGN_OR_RETURN(const OnnxDocument document, ParseOnnx(file));
   if (document.opset != 0 && document.opset < kOldestOpset) {
     return InvalidArgument("it is of operator set " + std::to_string(document.opset) +
-                           "; allowed: " + std::to_string(kOldestOpset) + " and later. Export it anew");
+                           "; allowed: " + std::to_string(kOldestOpset) + " and later. Export it again");
   }
   TRIBUTARY_ASSIGN_OR_RETURN(const OnnxValue* input, InputOf(document));
   TRIBUTARY_ASSIGN_OR_RETURN(const std::string_view output, OutputOf(document));

@@ -114,7 +114,7 @@ class Database {
   std::int64_t last_row() const;
   void set_patience(std::chrono::milliseconds patience);
 
-  // What the library's `code` means, for whoever asked: Unavailable if somebody else has locked the file, ResourceExhausted
+  // What the library's `code` means for the caller: Unavailable if somebody else has locked the file, ResourceExhausted
   // for a full disk, Corrupt if it is no database or damaged.
   Status ErrorOf(int code) const;
 

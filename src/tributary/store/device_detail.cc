@@ -101,7 +101,7 @@ StatusOr<std::vector<DeviceFinished>> DecodeDetail(RoundId round, ByteSpan bytes
   if (version < 1 || version > kDetailVersion) return damaged("it is of an unknown version");
   const std::size_t words = WordsOf(version);
   if (count > RunFollower::kMostDevices || all.size() != 2 + words * count) {
-    return damaged("its length is not that of so many devices");
+    return damaged("its length does not match its number of devices");
   }
   std::vector<DeviceFinished> devices(count);
   for (std::size_t i = 0; i < count; ++i) {

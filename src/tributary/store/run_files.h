@@ -15,7 +15,7 @@ struct RunFolderMetadata {
   std::string name;                 // The folder's.
   std::string folder;               // Absolute.
   std::string experiment;           // The text of experiment.toml; empty where there is none.
-  std::vector<std::string> groups;  // Of devices, by their numbers; empty where nobody says.
+  std::vector<std::string> groups;  // Of devices, by their numbers; empty if not known.
   bool simulated = true;
   WallTime started{0};
   WallTime last_written{0};

@@ -154,7 +154,7 @@ StatusOr<std::string> OurSchema(std::int64_t version) {
   return TextOfSchema(*empty);
 }
 
-// Makes a change, all of it or nothing, if the answer to this question is still that when nobody else writes.
+// Makes a change, all of it or nothing, if the answer to this question is still the same under the write lock.
 Status ChangeIf(Database& database, const char* question, std::int64_t answer, const std::string& change) {
   TRIBUTARY_RETURN_IF_ERROR(database.Execute("BEGIN IMMEDIATE"));
   auto found = database.Ask(question);
@@ -171,7 +171,7 @@ Status CreateSchema(Database& database) {
                       "PRAGMA application_id = " + std::to_string(kApplicationId) + ";" + SetVersion());
 }
 
-// Makes `devices` anew with the columns of this version; what was not measured yet is 0.
+// Rebuilds `devices` with the columns of this version; figures that did not exist are 0.
 Status UpgradeSchema(Database& database, std::int64_t version) {
   const std::string others = kDeviceColumns;
   std::string totals;

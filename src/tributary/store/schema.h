@@ -18,7 +18,7 @@ namespace tributary::inline store {
 //   recent_rounds  what each device did in a round (device_detail.h), for the kRecentRounds rounds that were recorded last
 //   notes          what was worth saying
 //
-// Times of the run's clock are in nanoseconds, those of day in milliseconds since 1970. What nobody knows is NULL.
+// Times of the run's clock are in nanoseconds, those of day in milliseconds since 1970. Unknown values are NULL.
 // A new total of devices makes a new version, to which files of earlier ones are brought.
 inline constexpr std::int64_t kSchemaVersion = [] {
   int newest = 1;

@@ -139,10 +139,10 @@ inline constexpr auto kDeviceTimes = std::to_array<DeviceTime>({
     {"compute", &DeviceFinished::compute},
     {"transfer", &DeviceFinished::pull, &DeviceFinished::push},
     {"hidden", &DeviceFinished::hidden, nullptr,
-     "Of a device's transfers, what was hidden behind computation."},
+     "Part of a device's transfers that was hidden behind computation."},
     {"waiting", &DeviceFinished::wait},
-    {"coding", &DeviceFinished::coding, nullptr,
-     "Of a device's time, what it spent encoding and decoding updates.", 2},
+    {"coding", &DeviceFinished::coding, nullptr, "Time that a device spent encoding and decoding updates.",
+     2},
 });
 struct DeviceBytes {
   const char* name;

@@ -21,7 +21,7 @@ namespace tributary::inline telemetry {
 //   evaluated and note anywhere between; run-finished.
 //
 // Rounds count from 1; an evaluation in round 0 is of the weights the run started with. Losses and accuracies
-// that nobody knows are absent; a loss that is infinite or not a number is a finding, and is kept.
+// that are not known are absent; a loss that is infinite or not a number is a finding, and is kept.
 
 struct RunStarted {
   std::string experiment;

@@ -15,7 +15,7 @@ namespace tributary::inline telemetry {
 // A finished round, with what else became known about it.
 struct RoundSummary {
   TimePoint time{0};         // When it finished.
-  std::uint64_t rounds = 0;  // Planned; 0 when nobody knows.
+  std::uint64_t rounds = 0;  // Planned; 0 if not known.
   std::uint64_t participants = 0;
   RoundFinished finished;
   std::optional<Evaluated> central = {};
@@ -25,7 +25,7 @@ struct RoundSummary {
 // Where a run stands between its events.
 struct LiveState {
   TimePoint time{0};
-  std::uint64_t rounds = 0;  // Planned; 0 when nobody knows.
+  std::uint64_t rounds = 0;  // Planned; 0 if not known.
   std::uint64_t round = 0;   // Running, or finished last.
   std::uint64_t participants = 0;
   std::uint64_t back = 0;  // Participants that are done with this round.
@@ -48,7 +48,7 @@ std::string FormatDevice(const DeviceFinished& device);
 std::string FormatLive(const LiveState& state);
 
 // Whether a log shows this round even if nothing special happened in it: each of up to 200 planned rounds; of
-// more, the first, the last and 200 at most in even steps. Where nobody knows how many will come, steps grow
+// more, the first, the last and 200 at most in even steps. If their number is not known, steps grow
 // tenfold.
 bool IsShown(std::uint64_t round, std::uint64_t rounds);
 

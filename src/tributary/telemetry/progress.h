@@ -24,7 +24,7 @@ ProgressStyle ProgressStyleFor(std::FILE* out);
 // What one line says.
 struct ProgressState {
   std::uint64_t done = 0;
-  std::uint64_t total = 0;  // 0 when nobody knows: then there is neither share nor time left.
+  std::uint64_t total = 0;  // 0 if not known: then there is neither share nor time left.
   // What is counted, in the plural: "samples", "rounds". Empty where the text says it, and the rate is not
   // shown.
   std::string_view unit;

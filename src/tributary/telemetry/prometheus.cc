@@ -127,12 +127,12 @@ void PutRun(Exposition& out, const RunTotals& totals) {
   Gauge(out, "tributary_train_loss", last.train_loss, "Training loss of the last round.");
   Gauge(out, "tributary_buffered_samples", Count(last.buffered), "Samples in all devices' buffers.");
   Gauge(out, "tributary_overlap", last.overlap,
-        "Of the transfers of the last round that could hide behind computation, the share that did.");
+        "Share of the hideable transfers of the last round that were hidden behind computation.");
   Gauge(out, "tributary_participants", Count(totals.shares.participants), "Devices asked in the last round.");
   Gauge(out, "tributary_waiting_share", totals.shares.waiting,
-        "Of the participants' time in the last round, the share in which they waited for others.");
+        "Share of the participants' time in the last round that they waited for others.");
   Gauge(out, "tributary_kept_share", totals.shares.kept,
-        "Of the network, what devices that choose have trained in the last round, on average.");
+        "Mean share of the network that devices with sub-networks trained in the last round.");
 }
 
 void PutDevices(Exposition& out, const RunTotals& totals) {
@@ -182,7 +182,7 @@ void PutDevices(Exposition& out, const RunTotals& totals) {
         [](const DeviceTotals& sums) { return sums.stream_rate; });
   level("tributary_device_buffered_samples", "Samples that have arrived at a device and are not used yet.",
         [](const DeviceTotals& sums) { return sums.level; });
-  level("tributary_device_kept_share", "Of the network, what a device that chooses has trained last.",
+  level("tributary_device_kept_share", "Share of the network that the device trained last.",
         [](const DeviceTotals& sums) { return sums.trained_share; });
 }
 

@@ -18,7 +18,7 @@ struct RunMetadata {
   struct Device {
     std::string name;   // of a real device, as in its certificate; may come from the device: any bytes
     std::string group;  // of a simulated one
-    std::vector<std::int64_t> class_counts;  // empty where nobody knows
+    std::vector<std::int64_t> class_counts;  // empty if not known
     friend bool operator==(const Device&, const Device&) = default;
   };
   // A point of the explored front that devices choose from.

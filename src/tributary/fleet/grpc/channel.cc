@@ -59,7 +59,7 @@ Status AwaitPeer(grpc::Channel& channel, const std::function<bool()>& stop) {
   constexpr auto kPatience = std::chrono::milliseconds(3'500);
   TRIBUTARY_ASSIGN_OR_RETURN(const bool connected, Connect(channel, kPatience, stop));
   if (connected) return OkStatus();
-  return Unavailable("nobody that can be trusted answers there");
+  return Unavailable("no trusted peer answers at this address");
 }
 
 Status AwaitConnection(grpc::Channel& channel, const std::string& address,

@@ -51,7 +51,7 @@ class ClientStream : private grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::Byt
   void Deliver();
   void Break(std::optional<Status> failure);
   void ReleaseHold();
-  // Lets so many bytes over the slow link, if it is to be one. Gives up when the stream breaks.
+  // Waits until the simulated slow link, if any, lets these bytes pass. Gives up when the stream breaks.
   void Pace(MutexLock& lock, std::optional<TokenBucket>& link, std::size_t bytes) TRIBUTARY_REQUIRES(mutex_);
   Status Reason() const TRIBUTARY_REQUIRES(mutex_);
 

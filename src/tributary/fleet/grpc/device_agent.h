@@ -22,7 +22,7 @@ struct AgentOptions {
   std::string coordinator = std::string(kCoordinatorName);  // who must answer there
   std::string name;                                         // who this is, where there are no credentials
   std::string build;
-  bool once = false;             // one round, then leave; give up if nobody answers within a minute
+  bool once = false;             // one round, then leave; give up without an answer within a minute
   bool leave_when_done = false;  // leave when the run is over; otherwise wait for the next
   Duration longest_wait = std::chrono::seconds(30);  // between two attempts
   std::uint64_t seed = 1;                            // of the jitter; different on every device

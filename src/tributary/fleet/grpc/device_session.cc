@@ -219,7 +219,8 @@ class DeviceSession : public Transfers {
             " they can");
       }
     } else if (!options_.advertised.empty()) {
-      options_.say("the devices of this run do not meet each other; nobody will dial " + options_.advertised);
+      options_.say("devices of this run do not connect to each other; --advertise is ignored: " +
+                   options_.advertised);
     }
   }
 
@@ -273,7 +274,7 @@ class DeviceSession : public Transfers {
     options_.say(text);
   }
 
-  // How long so many bytes there and so many back take.
+  // The time to send `up` bytes and receive `down` bytes.
   StatusOr<Duration> Probe(std::size_t up, std::size_t down) {
     static const std::vector<std::byte> zeros(kLargestProbe);
     const TimePoint begun = clock_.Now();

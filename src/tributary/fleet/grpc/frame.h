@@ -11,7 +11,7 @@
 namespace tributary::inline rpc {
 
 // The bytes of a message, taken apart: its fields, and the raw values that come last. They are valid protobuf, but
-// nobody hands megabytes of floats to a protobuf parser: the values are copied once, to where floats may lie.
+// no protobuf parser sees megabytes of floats: the values are copied once, to where floats may lie.
 struct Frame {
   std::string fields;  // everything before the values
   // On a boundary of eight bytes; `size` of it are used. Memory is kept from one message to the next.

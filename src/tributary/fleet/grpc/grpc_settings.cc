@@ -15,7 +15,7 @@ namespace {
 // A peer that answers nothing for so long is gone: its machine, its process or the network in between.
 constexpr int kPingAfterMs = 5'000;
 constexpr int kPingTimeoutMs = 5'000;
-// What one stream may hold that nobody has read yet, times the number of devices, is the coordinator's memory.
+// What one stream may hold unread, times the number of devices, is the coordinator's memory.
 constexpr int kReadAheadBytes = 256 << 10;
 
 }  // namespace

@@ -32,7 +32,7 @@ class Listener {
     std::size_t unproven_per_address;
   };
 
-  // `address` is HOST:PORT; port 0 takes a free one. InvalidArgument, in words, if nobody can listen there.
+  // `address` is HOST:PORT; port 0 takes a free one. InvalidArgument if the address cannot be used.
   static StatusOr<std::unique_ptr<Listener>> Bind(const std::string& address,
                                                   std::shared_ptr<grpc::ServerCredentials> credentials,
                                                   grpc::ServerBuilder& builder);

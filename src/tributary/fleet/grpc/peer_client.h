@@ -24,7 +24,7 @@ class PeerClient {
       : credentials_(std::move(credentials)), name_(std::move(name)) {}
 
   // All of the neighbour's model of that meeting; waits until it has made it. With TLS, only from the certificate that the
-  // coordinator has named, whoever else answers at that address. Fails within seconds where nobody answers.
+  // coordinator has named, or fails. Fails within seconds without an answer.
   Status Fetch(std::uint64_t meeting, const MeetingPeer& peer, IncomingModel& model,
                const std::stop_token& stop);
 

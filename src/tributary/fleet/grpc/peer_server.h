@@ -15,7 +15,7 @@ struct PeerServerOptions {
   PeerAddress advertise;  // where others reach it; of port 0, a free one is taken
   std::string
       listen;  // HOST:PORT; empty: the advertised port of this machine, or of its loopback if that is advertised
-  std::optional<Credentials> credentials;  // without them, whoever names himself a neighbour is believed
+  std::optional<Credentials> credentials;  // without them, any client may claim to be a neighbour
 };
 
 // Serves what a device offers (offer_book.h) to those it meets: the Peers service. The book must outlive it.

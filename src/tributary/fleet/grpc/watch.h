@@ -28,7 +28,7 @@ struct WatchedDevice {
   std::uint32_t pull_segments = 0, push_segments = 0;
   Duration planned{0};
   std::uint64_t replanned = 0;
-  // Of a device whose samples arrive over time: the rate, 0 where nobody knows yet, and what waits.
+  // Of a device whose samples arrive over time: the rate, 0 if not known yet, and what waits.
   bool streams = false;
   double samples_per_second = 0;
   std::uint64_t buffered = 0;

@@ -98,7 +98,7 @@ std::vector<std::unique_ptr<Task>> ActiveRound::EndTasks(DeferredCalls& calls) {
     tasks.emplace_back();
     if (participant.finished) {  // It may have been asked again, for what it offers to others.
       if (participant.session != nullptr)
-        tasks.back() = EndTask(participant, "nobody needs its model any more", calls);
+        tasks.back() = EndTask(participant, "its model is no longer needed", calls);
       continue;
     }
     DeviceReport& report = participant.report;

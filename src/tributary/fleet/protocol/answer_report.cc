@@ -120,7 +120,7 @@ void LearnFromAnswer(const Task& task, const Answer& answer, const DeviceReport&
   if (!trains) return;
   const double kept = answer.kept ? answer.kept->macs : 1;
   members.SeeCompute(member, 3 * kept * macs * static_cast<double>(answer.samples), report.compute);
-  // How long the first piece took, nobody here knows, and some of the next had come with it: few tell nothing.
+  // The time of the first piece is not known here, and some of the next had come with it: few tell nothing.
   const auto [up, up_time] = Total(seen.pushes);
   if (2 * up >= static_cast<double>(task.up.value)) {
     members.SeeUp(member, Bytes{static_cast<std::int64_t>(up)}, FromSeconds(up_time));

@@ -10,7 +10,7 @@
 namespace tributary::inline protocol {
 
 // Where an array may be cut for the way: at multiples of a length and where layers begin. So pieces can follow layers,
-// and nobody can make a receiver remember millions of borders.
+// and no sender can make a receiver store millions of borders.
 class PieceGrid {
  public:
   // `segments` are those of the layers, in the order of the array.

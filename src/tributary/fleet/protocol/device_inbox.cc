@@ -108,7 +108,7 @@ Status DeviceInbox::Place(DeviceJob& job, const Piece& piece, ByteSpan values) {
                                          piece.offset, count, values.size(), now);
   if (job.complete()) job.complete_at = now;
   const bool first = !std::exchange(job.weights_begun, true);
-  // Nobody waits for a part of a segment.
+  // No reader waits for a part of a segment.
   if (segment || first || job.complete()) changed_.NotifyAll();
   return OkStatus();
 }
@@ -128,7 +128,7 @@ StatusOr<bool> DeviceInbox::Take(const Crossing& crossing, ByteSpan values) {
   DeviceJob* const job = JobOf(crossing.ticket);
   if (job == nullptr) return true;
   if (job->crossing != crossing.crossing || job->crossed.size() + values.size() > job->expected) {
-    return InvalidArgument("the coordinator sends what nobody expects over the cut");
+    return InvalidArgument("the coordinator sends split data that was not expected");
   }
   job->crossed.insert(job->crossed.end(), values.begin(), values.end());
   if (job->crossed.size() == job->expected) changed_.NotifyAll();
@@ -169,7 +169,7 @@ DeviceJob* DeviceInbox::JobOf(std::uint64_t ticket) {
 }
 
 void DeviceInbox::Pause(MutexLock& lock) {
-  constexpr auto kBetweenLooks = std::chrono::milliseconds(100);  // at `stop`, which nobody announces
+  constexpr auto kBetweenLooks = std::chrono::milliseconds(100);  // at `stop`, which has no notification
   if (options_.stop) {
     changed_.WaitFor(lock, kBetweenLooks);
   } else {

@@ -238,7 +238,7 @@ StatusOr<RoundReport> Exchange::Close() {
 
 bool Exchange::Serve() {
   DeferredCalls calls(changed_);
-  // Without the lock something may have changed that nobody will announce again.
+  // Without the lock something may have changed that is not announced again.
   if (!round_->Serve(mutex_, calls) && calls.empty()) return false;
   mutex_.Unlock();
   calls.Run();

@@ -68,9 +68,9 @@ class Exchange {
   std::optional<PlanBook::State> PlanOf(DeviceId device) const { return plans_.Look(device.value); }
   const Clock& clock() const { return clock_; }
 
-  // Of these waits, `stop` is a flag that nobody announces: while there is one, it is looked at several times a second.
+  // Of these waits, `stop` is a flag without notification: if given, it is polled several times a second.
 
-  // Waits until so many devices with samples are there, or until `stop` says so (then Cancelled).
+  // Waits until `least` devices with samples are there, or until `stop` says so (then Cancelled).
   Status AwaitPresent(std::size_t least, const std::function<bool()>& stop);
   // Waits until this portion of all devices that ever came is there, and for each of the others until it has been gone for
   // longer than the grace period; or until `stop` says so (then Cancelled).

@@ -188,7 +188,7 @@ TEST_F(SharingExchangeTest, RefusesSamplesThatWereNotAskedForOrAreNone) {
     EXPECT_EQ(End(), Outcomes{status.ok() ? Outcome::kApplied : Outcome::kRefused});
     return status.message();
   };
-  EXPECT_EQ(refusal(0, RecordsOf({1})), "the device sends samples that nobody asked for");
+  EXPECT_EQ(refusal(0, RecordsOf({1})), "the device sends samples that were not requested");
   EXPECT_EQ(refusal(1, RecordsOf({1, 2})), "the device sends more than the 1 samples that it was asked for");
   std::vector<std::byte> cut = RecordsOf({1});
   cut.pop_back();

@@ -5,7 +5,7 @@
 namespace tributary::inline protocol {
 namespace {
 
-// A device that fetches a model again, because it or its neighbour was interrupted, has so many times its size.
+// A device that fetches a model again, because it or its neighbour was interrupted, may use this multiple of its size.
 constexpr std::size_t kMostFetched = 4;
 
 }  // namespace
@@ -142,19 +142,19 @@ Status GossipIntake::Handle(Session& session, const Relay& relay, DeferredCalls&
 
 Status GossipIntake::Handle(Session& session, const Relayed& relayed, ByteSpan values, DeferredCalls& calls) {
   const Participant* const place = round_.Find(relayed.device);
-  if (place == nullptr) return InvalidArgument("the device relays for one that is not there");
+  if (place == nullptr) return InvalidArgument("the device relays to a device that is not in the round");
   Session* const asker = place->session;
   if (asker == nullptr) return OkStatus();
   RelayProgress& relays = *asker->task->relays;
   const DeviceId device{*session.member};
   const auto found = relays.wanted.find(device);
-  // The one that asked may have come anew since.
+  // The device that asked may have reconnected since.
   if (found == relays.wanted.end() || found->second.from != &session ||
       found->second.offset != relayed.offset) {
     return OkStatus();
   }
   Participant& participant = round_.Of(device);
-  if (values.empty()) {  // It was started anew since it had that model.
+  if (values.empty()) {  // It was restarted since it had that model.
     if (!IsAbsent(participant)) MarkAbsent(participant, calls);
     return OkStatus();
   }

@@ -22,7 +22,7 @@ class IncomingModel {
   std::size_t filled() const { return filled_; }
   bool complete() const { return filled_ == bytes(); }
 
-  // The next bytes of it. Where they are of another version than those before, all of it begins anew, and false is returned
+  // The next bytes of it. Where they are of another version than those before, the model starts over, and false is returned
   // unless these are its first. Refused: more than there are to come.
   StatusOr<bool> Append(std::uint64_t version, ByteSpan values);
   // From the beginning again.

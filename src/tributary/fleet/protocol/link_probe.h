@@ -8,7 +8,7 @@
 
 namespace tributary::inline protocol {
 
-// Says how long it takes to send so many bytes and have so many sent back, each at most kLargestProbe.
+// The time to send `up` bytes and receive `down` bytes, each at most kLargestProbe.
 using LinkProbe = std::function<StatusOr<Duration>(std::size_t up, std::size_t down)>;
 
 // Fills in the round trip and both rates of a device's link, by larger and larger probes until one takes long enough to

@@ -5,7 +5,7 @@
 namespace tributary::inline protocol {
 
 StatusOr<Ready> LoadWork::Prepare(const Welcome& welcome) {
-  // Nobody has allowed that anything but updates leaves it.
+  // The owner has allowed nothing but updates to leave it.
   for (const std::string& need : welcome.needs) TRIBUTARY_RETURN_IF_ERROR(Consent().Check(need));
   return Ready{.layout = shared_->layout, .samples = 1, .held_out = 0, .macs_per_second = 1e9, .threads = 1};
 }

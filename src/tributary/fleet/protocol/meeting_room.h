@@ -46,7 +46,7 @@ class MeetingRoom {
   Status Handle(const Relay& relay);
   Status Handle(const Relayed& relayed, ByteSpan values);
 
-  // Models have so many values.
+  // Models have these sizes.
   void Begin(const MeetingPlan& meeting, std::size_t parameters, std::size_t statistics);
   void Offer(const SharedWeights& model);
   StatusOr<std::vector<Met>> Collect(const PeerMeeting::Take& take, const std::function<bool()>& over);

@@ -60,7 +60,7 @@ class Members {
   void Set(std::size_t index, Doing doing, TimePoint now);
   // What the device says of itself on joining.
   void Describe(std::size_t index, const Ready& ready);
-  // Moves the estimates towards what was seen: so much work or so many bytes in so long. Too short to tell is left out.
+  // Moves the estimates towards what was seen: work or bytes, and the time they took. Times too short to tell are ignored.
   void SeeCompute(std::size_t index, double macs, Duration time);
   void SeeDown(std::size_t index, Bytes bytes, Duration time);
   void SeeUp(std::size_t index, Bytes bytes, Duration time);

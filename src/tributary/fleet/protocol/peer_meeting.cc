@@ -113,7 +113,7 @@ void PeerMeeting::LookAgain() {
 }
 
 StatusOr<std::vector<Met>> PeerMeeting::Collect(const Take& take, const std::function<bool()>& over) {
-  // For flags that `over` looks at and nobody announces, and for what is stuck.
+  // For flags that `over` reads, which have no notification, and for what is stuck.
   constexpr auto kBetweenLooks = std::chrono::milliseconds(100);
   for (;;) {
     MutexLock lock(mutex_);

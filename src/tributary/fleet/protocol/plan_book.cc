@@ -6,7 +6,7 @@
 namespace tributary::inline protocol {
 namespace {
 
-// What a segment costs besides its bytes, until it has been seen: a message, and waking whoever waits for it.
+// What a segment costs besides its bytes, until it has been seen: a message, and waking its reader.
 constexpr double kFirstSetup = 200e-6;
 // Longer than any step can be believed to take.
 constexpr double kLongest = 1e6;
@@ -80,7 +80,8 @@ StepPlan PlanBook::PlanFor(std::size_t device, const TrainAssignment& assignment
 void PlanBook::Learn(std::size_t device, const StepObservation& seen) {
   const MutexLock lock(mutex_);
   Entry& entry = entries_[device];
-  if (entry.planner && entry.planner->Observe(seen)) ++entry.replanned;  // None if it has joined anew since.
+  if (entry.planner && entry.planner->Observe(seen))
+    ++entry.replanned;  // None if the device has rejoined since.
 }
 
 std::optional<PlanBook::State> PlanBook::Look(std::size_t device) const {
@@ -102,7 +103,7 @@ StepObservation ObservationOf(const Answer& answer, const StepPlan& plan,
   seen.between = std::min(answer.between_seconds, kLongest);
 
   // Weights follow each other without a gap, so each segment took from the last piece of the one before it to its own.
-  // How long the very first piece took, nobody knows.
+  // The time of the very first piece is not known.
   const auto& arrivals = answer.arrival_seconds;
   if (Sensible(arrivals, plan.pull.size()) && std::ranges::is_sorted(arrivals)) {
     for (std::size_t i = 0; i < arrivals.size(); ++i) {

@@ -22,7 +22,7 @@ class PlanBook {
 
   // The device has joined: what was known of it is forgotten.
   void Describe(std::size_t device, const Ready& ready);
-  // For an assignment to this device, which has so many samples.
+  // For an assignment to this device with `samples` samples.
   StepPlan PlanFor(std::size_t device, const TrainAssignment& assignment, std::int64_t samples);
   // One of its steps went like this.
   void Learn(std::size_t device, const StepObservation& seen);

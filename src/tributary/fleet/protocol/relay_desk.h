@@ -21,9 +21,9 @@ class RelayDesk {
   RelayDesk(std::uint64_t meeting, Send send) : meeting_(meeting), send_(std::move(send)) {}
 
   // Waits until all of it has come, or `stop` is asked for (then Cancelled). Corrupt if it changes on the way, more than a
-  // neighbour that is started anew explains.
+  // restarted neighbour explains.
   Status Fetch(const MeetingPeer& peer, IncomingModel& model, const std::stop_token& stop);
-  // Bytes have come. What nobody waits for is dropped.
+  // Bytes have come. Bytes that were not requested are dropped.
   void Came(const Relayed& relayed, ByteSpan values);
 
  private:

@@ -121,14 +121,14 @@ Status RoundProtocol::Handle(Session& session, const Piece& piece, ByteSpan valu
   session.busy = false;
   active_.Unpin(calls);
   if (!session.left) return status;
-  // It was replaced meanwhile, and nobody could take its share back before now.
+  // It was replaced meanwhile, and its share could not be taken back before now.
   Abandon(session, mutex, calls);
   return OkStatus();
 }
 
 Status RoundProtocol::Handle(Session& session, const Samples&, ByteSpan values, DeferredCalls&) {
   Task& task = *session.task;
-  if (!task.samples) return InvalidArgument("the device sends samples that nobody asked for");
+  if (!task.samples) return InvalidArgument("the device sends samples that were not requested");
   TRIBUTARY_RETURN_IF_ERROR(task.samples->Take(values));
   const Bytes bytes{static_cast<std::int64_t>(values.size())};
   task.up += bytes;
@@ -215,7 +215,7 @@ void RoundProtocol::GiveUp(Session& session, Outcome outcome, std::string reason
 }
 
 Status RoundProtocol::Handle(Session& session, const Relay& relay, DeferredCalls& calls) {
-  // What a round that is over has left on its way is nobody's fault, but there is little of it.
+  // What a round that is over has left on its way is no mistake of the device, but there is little of it.
   if (!session.task || !IsMeeting(relay.meeting)) return sessions_.Pace(session);
   return gossip_->Handle(session, relay, calls);
 }

@@ -41,7 +41,7 @@ class RoundProtocol {
   // The session has left: what others want of it comes from nowhere any more.
   void Recall(const Session& session);
 
-  // Gives the session its part, if it has one that nobody is at work on.
+  // Gives the session its part, if it has one that no other session works on.
   void Start(Session& session, DeferredCalls& calls);
   // What the session's task sends next, if anything.
   std::optional<OutgoingMessage> Next(Session& session);
@@ -80,7 +80,7 @@ class RoundProtocol {
   Status CheckPiece(const Task& task, const Piece& piece) const;
   Task NewTask(const Session& session, const Participant& participant, bool weights);
   Status CheckAnswer(const Session& session, const Participant& participant, const Answer& answer) const;
-  // It has answered before, and that counted; what its model is now, and what that took, is told anew.
+  // It has answered before, and that counted; what its model is now, and what that took, is reported again.
   void AnswerAgain(Session& session, Participant& participant, const Answer& answer, DeferredCalls& calls);
   // The session's answer was taken, and its task is over.
   void EndTask(Session& session, Participant& participant, DeferredCalls& calls);

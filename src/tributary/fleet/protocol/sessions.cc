@@ -54,7 +54,7 @@ Status CheckWorking(const Session& session, std::uint64_t ticket) {
 }
 
 Status CheckOwed(Session& session, ByteSpan values) {
-  if (session.gossip.owed == 0) return WrongOrder("the device relays what nobody has asked for");
+  if (session.gossip.owed == 0) return WrongOrder("the device relays a model that was not requested");
   --session.gossip.owed;
   if (values.size() > kMostRelayBytes)
     return InvalidArgument("the device relays " + std::to_string(values.size()) + " bytes");

@@ -43,7 +43,7 @@ class Sessions {
   void Wake(Session& session, DeferredCalls& calls);
   // Whether this message belongs to a task that ended before the device could know; `last` if none follows it.
   bool IsLate(Session& session, std::uint64_t ticket, std::size_t bytes, bool last) const;
-  // The session's task has ended: so many bytes of an answer to it may be under way.
+  // The session's task has ended: this many bytes of its answer may still arrive.
   void ExpectLate(Session& session, std::uint64_t ticket, std::size_t bytes) const;
   // Closes the connection if it is only half open, does not read or does not go, or is not `admitted` any longer.
   void Inspect(const Session& session, Status admitted, DeferredCalls& calls);
@@ -60,7 +60,7 @@ class Sessions {
   }
   // How many members with samples can be asked.
   std::size_t Present() const;
-  // Whether so many of all members with samples can be asked, and none of the others may be back in a moment.
+  // Whether this portion of all members with samples can be asked, and none of the others may be back in a moment.
   bool HasQuorum(const Portion& quorum) const;
 
  private:

@@ -107,7 +107,7 @@ SplitIntake::Served SplitIntake::Taken(const Batch& batch, Status status, Deferr
     GiveReply(participant, batch.crossing, calls);
     return {true};
   }
-  // Its own loss, and nobody else's.
+  // The device's own loss only.
   Session* const session = participant.session;
   if (session == nullptr || session->task->ticket != batch.ticket) return {true};
   round_.Finish(participant, Outcome::kRefused, status.message(), calls);

@@ -27,7 +27,7 @@ class SplitIntake {
     Session* refused = nullptr;  // whose batch the server has refused: it is to be closed
     Status status;               // the reason; without a session this machine's own, which ends the run
   };
-  // Brings one batch that has come to the server; or, where replies need the batches of all and nobody else is to be
+  // Brings one batch that has come to the server; or, where replies need the batches of all and no other device is to be
   // waited for, has it reply to everybody. The lock is given up while it computes.
   Served Serve(Mutex& mutex, DeferredCalls& calls) TRIBUTARY_REQUIRES(mutex);
 
@@ -53,7 +53,7 @@ class SplitIntake {
   std::optional<Batch> NextBatch(DeferredCalls& calls);
   Status Take(const Batch& batch) const;  // without the lock
   Served Taken(const Batch& batch, Status status, DeferredCalls& calls);
-  // Whether nobody else is to be waited for at this crossing.
+  // Whether no other device is to be waited for at this crossing.
   bool MayClose() const;
   // Those that are not there are too late. Returns the crossing.
   int BeginClose(DeferredCalls& calls);

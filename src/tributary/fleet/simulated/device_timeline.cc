@@ -183,7 +183,7 @@ class Player {
     if (cut_.waits && time != kNever) queue_.Schedule(time, [this] { ReleaseIfAll(); });
   }
 
-  // If nobody is left to wait for, or it has been long enough, all that wait are replied to.
+  // If no device is left to wait for, or time is up, all waiting devices get their reply.
   void ReleaseIfAll() {
     if (!cut_.waits || waiting_.empty()) return;
     const auto expected = std::ranges::count_if(

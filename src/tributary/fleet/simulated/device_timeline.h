@@ -64,8 +64,8 @@ struct DeviceTask {
 
 // The coordinator's work on what crosses a cut: one thing at a time, in the order of arrival.
 struct SplitWork {
-  // Whether it replies to nobody before all have come who still can. With a deadline, those who have come by then are all,
-  // if they are a quorum; and the deadline counts anew, without the others.
+  // Whether replies wait until all devices that still can have come. With a deadline, those who have come by then are all,
+  // if they are a quorum; and the deadline starts again, without the others.
   bool waits = false;
   // For what one device has sent, and for all of it together where it waits.
   std::function<Duration(std::size_t task, int crossing)> each;

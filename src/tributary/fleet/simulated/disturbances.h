@@ -14,11 +14,11 @@ namespace tributary::inline simulated {
 struct Trouble {
   Fault fault;           // of its part in the round
   bool corrupt = false;  // its update arrives with wrong bytes
-  double slow = 1;       // its computation takes so many times as long
+  double slow = 1;       // factor on its computation time
 };
 
 // Who is disturbed in a round: one entry per participant. Of the participants that a disturbance names, its share
-// (rounded to the nearest number) is drawn anew each round, keyed by (seed, disturbance, round). Where several say how
+// (rounded to the nearest number) is drawn again each round, keyed by (seed, disturbance, round). Where several say how
 // a device's part ends, the first one counts; slow-downs multiply.
 std::vector<Trouble> DrawTroubles(std::span<const Disturbance> disturbances,
                                   std::span<const DeviceProfile> profiles,

@@ -16,7 +16,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 void FairShare::MoveTo(double now) {
   now = std::max(now, now_);
-  // Starting the integral anew whenever nobody refers to it keeps it small, and with it the rounding.
+  // Resetting the integral whenever nothing refers to it keeps it small, and with it the rounding.
   level_integral_ = elastic_flows_ == 0 ? 0 : level_integral_ + level_ * (now - now_);
   now_ = now;
 }

@@ -16,9 +16,9 @@ class SimulatedStream {
  public:
   SimulatedStream(Arrivals arrivals, BufferPolicy policy) : arrivals_(std::move(arrivals)), policy_(policy) {}
 
-  // When so many samples lie there that were not used; nothing if that is never.
+  // When this many unused samples are buffered; nothing if never.
   std::optional<TimePoint> Ready(std::int64_t count) const { return arrivals_.TimeOf(next_ + count); }
-  // Takes so many at a moment when they are there, and returns the position of the first. `persist` gives the oldest;
+  // Takes this many at a moment when they are there, and returns the position of the first. `persist` gives the oldest;
   // `truncate` has kept only the newest.
   std::int64_t Take(std::int64_t count, TimePoint now);
 

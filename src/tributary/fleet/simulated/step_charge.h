@@ -16,7 +16,7 @@ struct StepWork {
   double first = 0;   // of its first pass, forward
   double last = 0;    // of its last pass, back
   double passes = 0;  // over all of them: a pass forward counts once, a pass back twice
-  double slow = 1;    // it takes so many times as long
+  double slow = 1;    // factor on its time
 };
 
 // What the charged network costs a device.
@@ -27,7 +27,7 @@ class StepCharge {
   // Of a pass, of which a sample's training is three: of all units forward, and less where some are frozen.
   double macs() const { return pass_macs_; }
   const std::shared_ptr<const std::vector<std::int64_t>>& unit_bytes() const { return unit_bytes_; }
-  // As the profile promises, when nobody else uses the servers.
+  // As the profile promises, when no other device uses the servers.
   StepCosts Costs(const DeviceProfile& profile, const StepWork& work) const;
   // One segment each way.
   StepPlan Whole() const;

@@ -197,7 +197,7 @@ Status CheckState(const Nsga2Options& options, std::span<const VariableBounds> b
   if (state.generation == 0 || state.population.empty() || state.population.size() > options.population) {
     return InvalidArgument("a search with a population of " + std::to_string(options.population) +
                            " cannot go on from generation " + std::to_string(state.generation) + " with " +
-                           std::to_string(state.population.size()) + " vectors; start it anew");
+                           std::to_string(state.population.size()) + " vectors; start a new search");
   }
   const std::size_t expected = state.population[0].objectives.size();
   for (std::size_t i = 0; i < state.population.size(); ++i) {

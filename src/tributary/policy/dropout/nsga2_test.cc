@@ -234,8 +234,9 @@ TEST(Nsga2, RefusesInWords) {
   const auto resume = [&](Nsga2State state) {
     return Nsga2::Resume({.population = 2}, unit, std::move(state)).status().message();
   };
-  EXPECT_EQ(resume({}),
-            "a search with a population of 2 cannot go on from generation 0 with 0 vectors; start it anew");
+  EXPECT_EQ(
+      resume({}),
+      "a search with a population of 2 cannot go on from generation 0 with 0 vectors; start a new search");
   EXPECT_EQ(resume({1, {{{0, 0}, {1, 1}}, {{0, 0}, {1}}}}), "saved vector 1: has 1 objectives instead of 2");
   EXPECT_EQ(resume({1, {{{0, 0}, {1}}}}), "saved vector 0: has 1 objectives instead of two or more");
   EXPECT_EQ(resume({1, {{{0, 7}, {1, 1}}}}), "saved vector 0: variable 1 is 7, outside 0 to 1");
