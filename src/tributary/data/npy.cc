@@ -14,6 +14,7 @@
 
 #include "tributary/base/check.h"
 #include "tributary/base/status.h"
+#include "tributary/policy/compression/float_bits.h"
 
 namespace tributary::inline data {
 namespace {
@@ -287,33 +288,21 @@ std::vector<std::byte> FormatNpy(std::span<const std::size_t> shape, std::span<c
 
 Status WriteNpy(const std::filesystem::path& path, std::span<const std::size_t> shape,
                 std::span<const float> values) {
-  const std::vector<std::byte> bytes = FormatNpy(shape, values);
-  return WriteFileAtomically(path, std::array<ByteSpan, 1>{bytes});
+  return WriteFileAtomically(path, std::array<ByteSpan, 1>{FormatNpy(shape, values)});
 }
 
 Status WriteNpy(const std::filesystem::path& path, std::span<const std::size_t> shape,
                 std::span<const std::int64_t> values) {
-  const std::vector<std::byte> bytes = FormatNpy(shape, values);
-  return WriteFileAtomically(path, std::array<ByteSpan, 1>{bytes});
+  return WriteFileAtomically(path, std::array<ByteSpan, 1>{FormatNpy(shape, values)});
 }
 
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "values are read as they lie in the file");
 
-// IEEE half precision: 1 sign, 5 exponent, 10 fraction bits. Every one is exact as a float.
 struct Half {
   std::uint16_t bits = 0;
-
-  explicit operator double() const {
-    const double sign = (bits & 0x8000U) != 0 ? -1.0 : 1.0;
-    const int exponent = bits >> 10 & 0x1f, fraction = bits & 0x3ff;
-    if (exponent == 0x1f) {
-      return fraction == 0 ? sign * std::numeric_limits<double>::infinity()
-                           : std::numeric_limits<double>::quiet_NaN();
-    }
-    return sign * (exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(fraction + 1024, exponent - 25));
-  }
+  explicit operator double() const { return FromHalf(bits); }
 };
 
 float ToFloat(double value) {
