@@ -40,4 +40,8 @@ if(TRIBUTARY_SANITIZE)
       -fsanitize=${TRIBUTARY_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(tributary_settings INTERFACE -fsanitize=${TRIBUTARY_SANITIZE})
 endif()
+find_program(MOLD mold)
+if(MOLD AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 12.1)
+  target_link_options(tributary_settings INTERFACE -fuse-ld=mold)  # The fast linker, where it is installed.
+endif()
 find_package(Threads REQUIRED)
