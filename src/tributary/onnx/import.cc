@@ -116,12 +116,6 @@ void CopyWeights(const OnnxMapping& mapping, const Layout& layout, std::span<flo
 
 }  // namespace
 
-std::string OnnxOperators() {
-  std::string text;
-  for (const std::string& name : OnnxMapping::Operators()) text += (text.empty() ? "" : ", ") + name;
-  return text;
-}
-
 StatusOr<OnnxNetwork> ImportOnnx(ByteSpan file, const OnnxImportOptions& options,
                                  const std::optional<std::filesystem::path>& folder) {
   google::protobuf::Arena arena;

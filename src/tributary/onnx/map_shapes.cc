@@ -113,14 +113,10 @@ Status OnnxMapping::MapSqueeze() {
     return Give(std::move(numbers));
   }
   TRIBUTARY_ASSIGN_OR_RETURN(const OnnxActivation input, ActivationAt(0));
-  TRIBUTARY_ASSIGN_OR_RETURN(std::vector<std::int64_t> axes, Axes());
-  for (std::int64_t& axis : axes) axis += axis < 0 ? 4 : 0;
-  std::ranges::sort(axes);
+  TRIBUTARY_ASSIGN_OR_RETURN(const std::vector<std::int64_t> axes, Axes());
   const Shape shape = builder_.shape(input.node);
-  const bool last = input.order == ValueOrder::kChannelsLast;
-  const bool spatial = axes == (last ? std::vector<std::int64_t>{1, 2} : std::vector<std::int64_t>{2, 3});
-  if (!spatial || shape.height != 1 || shape.width != 1) {
-    return Refuse("takes the axes " + NumbersText(axes) + " from values of shape " + FormatShape(shape) +
+  if (!AreSpatial(axes, input.order) || shape.height != 1 || shape.width != 1) {
+    return Refuse("takes the axes " + SizesText(axes) + " from values of shape " + FormatShape(shape) +
                   "; allowed: height and width, where both are 1");
   }
   return FlattenValue(input);
@@ -134,7 +130,14 @@ StatusOr<std::vector<std::int64_t>> OnnxMapping::Axes() {
   const bool small = axes.size() <= 8 &&
                      std::ranges::all_of(axes, [](std::int64_t axis) { return axis >= -8 && axis <= 8; });
   if (!small) return Refuse("has axes that do not exist");
+  for (std::int64_t& axis : axes) axis += axis < 0 ? 4 : 0;
+  std::ranges::sort(axes);
   return axes;
+}
+
+bool OnnxMapping::AreSpatial(const std::vector<std::int64_t>& axes, ValueOrder order) {
+  const std::int64_t height = order == ValueOrder::kChannelsLast ? 1 : 2;
+  return axes == std::vector<std::int64_t>{height, height + 1};
 }
 
 Status OnnxMapping::MapTranspose() {
@@ -147,7 +150,7 @@ Status OnnxMapping::MapTranspose() {
              !builder_.shape(input.node).flat) {
     input.order = ValueOrder::kChannelsLast;
   } else {
-    return RefuseAttribute("perm", NumbersText(order),
+    return RefuseAttribute("perm", SizesText(order),
                            "[0, 3, 1, 2] and [0, 2, 3, 1], between channels last and channels first");
   }
   return Give(input);

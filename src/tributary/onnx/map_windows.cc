@@ -108,11 +108,8 @@ Status OnnxMapping::MapGlobalAveragePool() {
 // A mean over height and width is what people write for it.
 Status OnnxMapping::MapReduceMean() {
   TRIBUTARY_ASSIGN_OR_RETURN(OnnxActivation input, ActivationAt(0));
-  TRIBUTARY_ASSIGN_OR_RETURN(std::vector<std::int64_t> axes, Axes());
-  for (std::int64_t& axis : axes) axis += axis < 0 ? 4 : 0;
-  std::ranges::sort(axes);
-  const bool last = input.order == ValueOrder::kChannelsLast;
-  if (axes != (last ? std::vector<std::int64_t>{1, 2} : std::vector<std::int64_t>{2, 3})) {
+  TRIBUTARY_ASSIGN_OR_RETURN(const std::vector<std::int64_t> axes, Axes());
+  if (!AreSpatial(axes, input.order)) {
     return Refuse("takes the mean over the axes " + SizesText(axes) +
                   "; allowed: over height and width, [2, 3]");
   }

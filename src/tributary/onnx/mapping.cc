@@ -52,10 +52,11 @@ const std::map<std::string_view, OnnxMapping::Handler>& OnnxMapping::Handlers() 
   return handlers;
 }
 
-std::vector<std::string> OnnxMapping::Operators() {
-  std::vector<std::string> names;
-  for (const auto& [name, handler] : Handlers()) names.emplace_back(name);
-  return names;
+std::string OnnxOperators() {
+  std::string text;
+  for (const auto& [name, handler] : OnnxMapping::Handlers())
+    text += (text.empty() ? "" : ", ") + std::string(name);
+  return text;
 }
 
 Status OnnxMapping::Map(const OnnxNode& node, const std::string& layer) {

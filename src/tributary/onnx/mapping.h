@@ -58,12 +58,12 @@ class OnnxMapping {
   const std::map<NodeIndex, LayerWeights>& weights() const { return weights_; }
   const std::vector<std::string>& notes() const { return notes_; }
 
-  static std::vector<std::string> Operators();
+  // What maps the nodes of an operator.
+  using Handler = Status (OnnxMapping::*)();
+  static const std::map<std::string_view, Handler>& Handlers();
 
  private:
   using Mapped = std::variant<OnnxActivation, const OnnxTensor*, OnnxShapeNumbers>;
-  using Handler = Status (OnnxMapping::*)();
-  static const std::map<std::string_view, Handler>& Handlers();
 
   // The node at hand.
   Status MapConv();
@@ -106,7 +106,8 @@ class OnnxMapping {
   const OnnxTensor* ConstantAt(std::size_t index) const;           // null where it is left out or computed
   StatusOr<const OnnxTensor*> WeightsAt(std::size_t index, std::string_view what) const;
   StatusOr<OnnxShapeNumbers> NumbersAt(std::size_t index);
-  StatusOr<std::vector<std::int64_t>> Axes();  // an attribute at first, an input later
+  StatusOr<std::vector<std::int64_t>> Axes();  // an attribute at first, an input later; from 0, sorted
+  static bool AreSpatial(const std::vector<std::int64_t>& axes, ValueOrder order);  // height and width
   // The one value of a constant; nothing where it is left out.
   StatusOr<std::optional<double>> ScalarAt(std::size_t index);
   // The values of a constant, and of one that must be a list of so many.
