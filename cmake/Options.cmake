@@ -14,6 +14,7 @@ option(TRIBUTARY_WERROR "Treat warnings in our code as errors" ON)
 #   name | pkg-config modules | Debian packages
 set(TRIBUTARY_OPTIONAL_PARTS
     "GRPC|grpc++|libgrpc++-dev libprotobuf-dev protobuf-compiler protobuf-compiler-grpc"
+    "ONNX|protobuf|libprotobuf-dev protobuf-compiler"
     "KAFKA|rdkafka|librdkafka-dev"
     "MQTT|libmosquitto|libmosquitto-dev"
     "IMAGES|libpng libjpeg|libpng-dev libjpeg-dev"
@@ -22,7 +23,7 @@ set(TRIBUTARY_OPTIONAL_PARTS
     "ZSTD|libzstd|libzstd-dev"
     "OPENSSL|openssl>=3.0|libssl-dev"
     "DASHBOARD|cpp-httplib|libcpp-httplib-dev")
-set(TRIBUTARY_PARTS_IN_USE CURL DASHBOARD GRPC IMAGES KAFKA MQTT OPENSSL SQLITE)  # Extended as the folders that use a part arrive.
+set(TRIBUTARY_PARTS_IN_USE CURL DASHBOARD GRPC IMAGES KAFKA MQTT ONNX OPENSSL SQLITE)  # Extended as the folders that use a part arrive.
 foreach(part IN LISTS TRIBUTARY_OPTIONAL_PARTS)
   string(REGEX MATCH "^[A-Z]+" name "${part}")
   set(default OFF)

@@ -227,7 +227,7 @@ struct DashboardServer::Parts {
       if (response.body.empty()) response.set_content("nothing here; the page is at /\n", "text/plain");
     });
     server.set_exception_handler(
-        [](const httplib::Request&, httplib::Response& response, std::exception_ptr) {
+        [](const httplib::Request&, httplib::Response& response, const std::exception_ptr&) {
           response.status = 500;
           response.set_content("this request failed; the run goes on\n", "text/plain");
         });

@@ -132,7 +132,7 @@ StatusOr<CrlPtr> SignRevocations(const KeyPair& authority, const Revocations& re
            X509_REVOKED_set_revocationDate(entry.get(), date.get()) == 1 &&
            X509_CRL_add0_revoked(crl.get(), entry.get()) == 1;
     if (!made) break;
-    entry.release();  // The list owns it now.
+    (void)entry.release();  // The list owns it now.
   }
   made = made && X509_CRL_sort(crl.get()) == 1 &&
          X509_CRL_sign(crl.get(), authority.key.get(), EVP_sha256()) > 0;

@@ -96,7 +96,7 @@ StatusOr<std::string> PartyName(const X509& certificate) {
 std::string SerialText(const ASN1_INTEGER& serial) {
   const std::unique_ptr<BIGNUM, FreedBy<BN_free>> number(ASN1_INTEGER_to_BN(&serial, nullptr));
   char* text = number ? BN_bn2hex(number.get()) : nullptr;
-  const std::string result = text == nullptr ? "" : text;
+  std::string result = text == nullptr ? "" : text;
   OPENSSL_free(text);
   ERR_clear_error();
   return result;

@@ -1,11 +1,11 @@
 #pragma once
 
+#include <onnx_schema/onnx.pb.h>
+
 #include <cstdint>
-#include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "tributary/base/file.h"
@@ -13,63 +13,39 @@
 
 namespace tributary::inline onnx {
 
-// What of an ONNX file matters to a network, as it stands there (onnx.ai, onnx.proto; the numbers of its fields are part of
-// the public format). Nothing here is checked against anything else: import.h does that. All views look into the
-// bytes that were parsed.
+// ONNX files by the published schema (proto/onnx/onnx.proto), whose classes are generated into a namespace of their own:
+// libtorch brings other versions of them in the namespace `onnx`. The header is large: only sources of this folder
+// include it.
+using OnnxModel = onnx_schema::ModelProto;
+using OnnxGraph = onnx_schema::GraphProto;
+using OnnxNode = onnx_schema::NodeProto;
+using OnnxAttribute = onnx_schema::AttributeProto;
+using OnnxTensor = onnx_schema::TensorProto;
+using OnnxValue = onnx_schema::ValueInfoProto;
 
-struct OnnxTensor {
-  // Those of the format's types that networks' weights and shapes have.
-  enum Type : std::int64_t { kFloat = 1, kInt32 = 6, kInt64 = 7, kDouble = 11 };
+// Any bytes give a model, which lives as long as the arena, or a reason. Nothing in it is checked against anything else:
+// import.h does that. Takes memory for at most 8 times the file's size and 64 MB. Bounded in how many nodes, weights,
+// inputs and outputs (100,000 each), attributes of a node and dimensions (64 each) there may be, and in how deeply
+// messages may be nested (32).
+StatusOr<const OnnxModel*> ParseOnnx(ByteSpan file, google::protobuf::Arena& arena);
 
-  std::string_view name;
-  std::int64_t type = 0;
-  std::vector<std::int64_t> sizes;
-  ByteSpan raw;  // little-endian values, or, where that is empty:
-  std::vector<float> floats;
-  std::vector<std::int64_t> integers;
-  std::vector<double> doubles;
-  bool external = false;  // the values lie in another file, as `place` says
-  std::map<std::string_view, std::string_view> place;
+// The version of the operators without a domain; 0: not said.
+std::int64_t OpsetOf(const OnnxModel& model);
 
-  // Number of values that the sizes say; nothing where one is negative or they are more than 2⁴⁰.
-  std::optional<std::size_t> elements() const;
-  // "[64, 3, 7, 7]"
-  std::string Sizes() const;
-};
+// Number of values that the tensor's sizes say; nothing where one is negative or they are more than 2⁴⁰.
+std::optional<std::size_t> ElementsOf(const OnnxTensor& tensor);
 
-struct OnnxAttribute {
-  std::string_view name;
-  std::int64_t type = 0;
-  float real = 0;
-  std::int64_t integer = 0;
-  std::string_view text;
-  std::optional<OnnxTensor> tensor;
-  std::vector<float> reals;
-  std::vector<std::int64_t> integers;
-};
+// The sizes of an input or output, with −1 where one is not known.
+std::vector<std::int64_t> SizesOf(const OnnxValue& value);
 
-struct OnnxNode {
-  std::string_view name, operation, domain;
-  std::vector<std::string_view> inputs, outputs;
-  std::vector<OnnxAttribute> attributes;
-};
-
-struct OnnxValue {
-  std::string_view name;
-  std::vector<std::int64_t> sizes;  // −1 where one is not known
-  bool has_shape = false;
-};
-
-struct OnnxDocument {
-  std::int64_t opset = 0;  // of the operators without a domain; 0: not said
-  std::vector<OnnxNode> nodes;
-  std::vector<OnnxTensor> initializers;
-  std::vector<OnnxValue> inputs, outputs;
-  std::map<std::string, std::string> metadata;
-};
-
-// Any bytes give a document or a reason. Takes time and memory in proportion to the file; bounded in how many nodes
-// (100,000) and dimensions (64) there may be.
-StatusOr<OnnxDocument> ParseOnnx(ByteSpan file);
+// "[64, 3, 7, 7]"; `negative` stands for a negative number, unless it is empty.
+template <typename Numbers>
+std::string SizesText(const Numbers& sizes, const std::string& negative = "") {
+  std::string text;
+  for (const std::int64_t size : sizes) {
+    text += (text.empty() ? "" : ", ") + (size < 0 && !negative.empty() ? negative : std::to_string(size));
+  }
+  return "[" + text + "]";
+}
 
 }  // namespace tributary::inline onnx

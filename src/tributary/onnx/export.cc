@@ -1,10 +1,8 @@
 #include "tributary/onnx/export.h"
 
 #include <algorithm>
-#include <deque>
 
 #include "tributary/base/file.h"
-#include "tributary/base/wire_writer.h"
 #include "tributary/onnx/document.h"
 
 namespace tributary::inline onnx {
@@ -17,213 +15,125 @@ constexpr std::uint64_t kLargestMessage = 2'147'483'647;
 constexpr const char* kInputName = "input";
 constexpr const char* kOutputName = "scores";
 
-// The kinds of attributes, as the format numbers them.
-constexpr std::int64_t kRealAttribute = 1, kIntegerAttribute = 2, kIntegersAttribute = 7;
+void WriteValue(const char* name, std::initializer_list<std::int64_t> sizes, OnnxValue& out) {
+  out.set_name(name);
+  auto& tensor = *out.mutable_type()->mutable_tensor_type();
+  tensor.set_elem_type(OnnxTensor::FLOAT);
+  tensor.mutable_shape()->add_dim()->set_dim_param("batch");
+  for (const std::int64_t size : sizes) tensor.mutable_shape()->add_dim()->set_dim_value(size);
+}
 
-// One node of the file.
+// Writes one node of a network into a file's graph, with the constants that it reads and the names of its weights.
 class NodeWriter {
  public:
-  NodeWriter(const std::string& name, std::string_view operation, const std::string& output)
-      : name_(name), operation_(operation), output_(output) {}
+  NodeWriter(const Graph& graph, NodeIndex index, OnnxGraph& out)
+      : name_(graph.node(index).name), graph_(out), node_(*out.add_node()) {
+    const auto output = [&](NodeIndex at) {
+      if (at == 0) return std::string(kInputName);
+      return at + 1 == graph.size() ? kOutputName : graph.node(at).name + ":0";  // Like no weight's name.
+    };
+    for (const NodeIndex input : graph.node(index).inputs) node_.add_input(output(input));
+    node_.add_output(output(index));
+    node_.set_name(name_);
+  }
 
-  NodeWriter& In(const std::string& value) {
-    message_.Text(1, value);
+  void Write(const Input&) {}
+  void Write(const Conv& op) {
+    Weights("Conv", op.bias ? 2 : 1).Sides("kernel_shape", op.kernel).Sides("strides", op.stride);
+    Pads(op.padding).Sides("dilations", op.dilation).Integer("group", op.groups);
+  }
+  void Write(const Pad& op) {
+    Kind("Pad").Constant<std::int64_t>(
+        ":pads", {0, 0, op.before.height, op.before.width, 0, 0, op.after.height, op.after.width});
+  }
+  void Write(const BatchNorm& op) {
+    Weights("BatchNormalization", 4).Real("epsilon", op.epsilon).Real("momentum", 1 - op.momentum);
+  }
+  void Write(const GroupNorm& op) {
+    Weights("GroupNormalization", 2).Integer("num_groups", op.groups).Real("epsilon", op.epsilon);
+  }
+  void Write(const Relu&) { Kind("Relu"); }
+  void Write(const Relu6&) { Kind("Clip").Constant<float>(":min", {0}).Constant<float>(":max", {6}); }
+  void Write(const MaxPool& op) { Window("MaxPool", op); }
+  void Write(const AvgPool& op) {
+    Window("AveragePool", op).Integer("count_include_pad", op.count_padding ? 1 : 0);
+  }
+  void Write(const GlobalAvgPool&) { Kind("GlobalAveragePool"); }
+  void Write(const Linear& op) { Weights("Gemm", op.bias ? 2 : 1).Integer("transB", 1); }
+  void Write(const Add&) { Kind(node_.input_size() == 2 ? "Add" : "Sum"); }
+  void Write(const Concat&) { Kind("Concat").Integer("axis", 1); }
+  void Write(const Flatten&) { Kind("Flatten").Integer("axis", 1); }
+  void Write(const Dropout& op) { Kind("Dropout").Constant<float>(":ratio", {static_cast<float>(op.rate)}); }
+
+ private:
+  NodeWriter& Kind(const char* operation) {
+    node_.set_op_type(operation);
     return *this;
   }
-  NodeWriter& Integer(std::string_view name, std::int64_t value) {
-    attributes_.Message(5, WireWriter().Text(1, name).Number(3, value).Number(20, kIntegerAttribute));
+  // The first so many of a layer's weights.
+  NodeWriter& Weights(const char* operation, int count) {
+    constexpr const char* kSuffixes[] = {".weight", ".bias", ".running_mean", ".running_var"};
+    for (int i = 0; i < count; ++i) node_.add_input(name_ + kSuffixes[i]);
+    return Kind(operation);
+  }
+  template <typename Pool>
+  NodeWriter& Window(const char* operation, const Pool& op) {
+    Kind(operation).Sides("kernel_shape", op.kernel).Sides("strides", op.stride);
+    return Pads(op.padding).Integer("ceil_mode", op.round_up ? 1 : 0);
+  }
+
+  OnnxAttribute& Attribute(const char* name, OnnxAttribute::AttributeType type) {
+    OnnxAttribute& attribute = *node_.add_attribute();
+    attribute.set_name(name);
+    attribute.set_type(type);
+    return attribute;
+  }
+  NodeWriter& Integer(const char* name, std::int64_t value) {
+    Attribute(name, OnnxAttribute::INT).set_i(value);
     return *this;
   }
-  NodeWriter& Real(std::string_view name, double value) {
-    attributes_.Message(
-        5, WireWriter().Text(1, name).Real(2, static_cast<float>(value)).Number(20, kRealAttribute));
+  NodeWriter& Real(const char* name, double value) {
+    Attribute(name, OnnxAttribute::FLOAT).set_f(static_cast<float>(value));
     return *this;
   }
-  NodeWriter& Integers(std::string_view name, std::initializer_list<std::int64_t> values) {
-    WireWriter attribute;
-    attribute.Text(1, name);
-    for (const std::int64_t value : values) attribute.Number(8, value);
-    attributes_.Message(5, attribute.Number(20, kIntegersAttribute));
+  NodeWriter& Integers(const char* name, std::initializer_list<std::int64_t> values) {
+    Attribute(name, OnnxAttribute::INTS).mutable_ints()->Add(values.begin(), values.end());
     return *this;
   }
-  NodeWriter& Integers(std::string_view name, const Extent& extent) {
+  NodeWriter& Sides(const char* name, const Extent& extent) {
     return Integers(name, {extent.height, extent.width});
   }
   NodeWriter& Pads(const Extent& padding) {
     return Integers("pads", {padding.height, padding.width, padding.height, padding.width});
   }
-
-  std::string Bytes() const {
-    WireWriter end;
-    end.Text(2, output_).Text(3, name_).Text(4, operation_);
-    return message_.bytes() + end.bytes() + attributes_.bytes();
+  // An input that is a real number, or a list of whole ones.
+  template <typename Value>
+  NodeWriter& Constant(const char* suffix, std::initializer_list<Value> values) {
+    constexpr bool kReal = std::is_same_v<Value, float>;
+    OnnxTensor& tensor = *graph_.add_initializer();
+    tensor.set_name(name_ + suffix);
+    tensor.set_data_type(kReal ? OnnxTensor::FLOAT : OnnxTensor::INT64);
+    if (!kReal) tensor.add_dims(static_cast<std::int64_t>(values.size()));
+    tensor.set_raw_data(values.begin(), values.size() * sizeof(Value));
+    node_.add_input(tensor.name());
+    return *this;
   }
 
- private:
-  std::string name_, operation_, output_;
-  WireWriter message_, attributes_;
+  const std::string& name_;
+  OnnxGraph& graph_;
+  OnnxNode& node_;
 };
 
-// The fields of a graph one after the other, with the weights left where they are.
-class GraphWriter {
- public:
-  explicit GraphWriter(const Graph& graph) : graph_(graph) {}
-
-  void Node(NodeIndex index) {
-    const tributary::Node& node = graph_.node(index);
-    std::visit([&](const auto& op) { Write(index, node, op); }, node.operation);
+void WriteWeights(const Layout& layout, std::span<const float> memory, OnnxGraph& out) {
+  for (const Layout::Slot& slot : layout.slots) {
+    const auto values = memory.subspan(slot.segment.offset, slot.segment.count);
+    OnnxTensor& tensor = *out.add_initializer();
+    tensor.set_name(slot.name);
+    tensor.set_data_type(OnnxTensor::FLOAT);
+    tensor.mutable_dims()->Add(slot.tensor.shape.begin(), slot.tensor.shape.end());
+    tensor.set_raw_data(values.data(), values.size_bytes());
   }
-
-  void Weights(const Layout& layout, std::span<const float> memory) {
-    for (const Layout::Slot& slot : layout.slots) {
-      Tensor(slot.name, slot.tensor.shape, OnnxTensor::kFloat,
-             std::as_bytes(memory.subspan(slot.segment.offset, slot.segment.count)));
-    }
-  }
-
-  // The whole, as the field of the model that holds the graph.
-  std::vector<ByteSpan> Finish(WireWriter before) {
-    WireWriter end;
-    end.Text(2, graph_.name());
-    const Shape& input = graph_.input_shape();
-    end.Message(11, Value(kInputName, {input.channels, input.height, input.width}));
-    end.Message(12, Value(kOutputName, {graph_.classes()}));
-    Own(end.bytes());
-    std::uint64_t size = 0;
-    for (const ByteSpan piece : pieces_) size += piece.size();
-    before.Begin(7, size);
-    texts_.push_back(before.bytes());
-    pieces_.insert(pieces_.begin(), std::as_bytes(std::span(texts_.back())));
-    return pieces_;
-  }
-
- private:
-  std::string Output(NodeIndex index) const {
-    if (index == 0) return kInputName;
-    return index + 1 == graph_.size() ? kOutputName
-                                      : graph_.node(index).name + ":0";  // Like no weight's name.
-  }
-  std::string In(const tributary::Node& node, std::size_t which = 0) const {
-    return Output(node.inputs[which]);
-  }
-  NodeWriter Of(NodeIndex index, std::string_view operation) const {
-    const tributary::Node& node = graph_.node(index);
-    NodeWriter writer(node.name, operation, Output(index));
-    for (std::size_t i = 0; i < node.inputs.size(); ++i) writer.In(In(node, i));
-    return writer;
-  }
-  void Put(const NodeWriter& node) { Own(WireWriter().Text(1, node.Bytes()).bytes()); }
-
-  void Write(NodeIndex, const tributary::Node&, const Input&) {}
-  void Write(NodeIndex index, const tributary::Node& node, const Conv& op) {
-    NodeWriter writer = Of(index, "Conv");
-    writer.In(node.name + ".weight");
-    if (op.bias) writer.In(node.name + ".bias");
-    Put(writer.Integers("kernel_shape", op.kernel)
-            .Integers("strides", op.stride)
-            .Pads(op.padding)
-            .Integers("dilations", op.dilation)
-            .Integer("group", op.groups));
-  }
-  void Write(NodeIndex index, const tributary::Node& node, const Pad& op) {
-    const std::string pads = node.name + ":pads";
-    const std::vector<std::int64_t> sides = {0, 0, op.before.height, op.before.width,
-                                             0, 0, op.after.height,  op.after.width};
-    Constant(pads, {8}, OnnxTensor::kInt64, std::as_bytes(std::span(sides)));
-    Put(Of(index, "Pad").In(pads));
-  }
-  void Write(NodeIndex index, const tributary::Node& node, const BatchNorm& op) {
-    NodeWriter writer = Of(index, "BatchNormalization");
-    for (const char* suffix : {".weight", ".bias", ".running_mean", ".running_var"})
-      writer.In(node.name + suffix);
-    Put(writer.Real("epsilon", op.epsilon).Real("momentum", 1 - op.momentum));
-  }
-  void Write(NodeIndex index, const tributary::Node& node, const GroupNorm& op) {
-    Put(Of(index, "GroupNormalization")
-            .In(node.name + ".weight")
-            .In(node.name + ".bias")
-            .Integer("num_groups", op.groups)
-            .Real("epsilon", op.epsilon));
-  }
-  void Write(NodeIndex index, const tributary::Node&, const Relu&) { Put(Of(index, "Relu")); }
-  void Write(NodeIndex index, const tributary::Node& node, const Relu6&) {
-    const std::string low = node.name + ":min", high = node.name + ":max";
-    const float bounds[] = {0, 6};
-    Constant(low, {}, OnnxTensor::kFloat, std::as_bytes(std::span(bounds, 1)));
-    Constant(high, {}, OnnxTensor::kFloat, std::as_bytes(std::span(bounds + 1, 1)));
-    Put(Of(index, "Clip").In(low).In(high));
-  }
-  void Write(NodeIndex index, const tributary::Node&, const MaxPool& op) {
-    Put(Of(index, "MaxPool")
-            .Integers("kernel_shape", op.kernel)
-            .Integers("strides", op.stride)
-            .Pads(op.padding)
-            .Integer("ceil_mode", op.round_up ? 1 : 0));
-  }
-  void Write(NodeIndex index, const tributary::Node&, const AvgPool& op) {
-    Put(Of(index, "AveragePool")
-            .Integers("kernel_shape", op.kernel)
-            .Integers("strides", op.stride)
-            .Pads(op.padding)
-            .Integer("ceil_mode", op.round_up ? 1 : 0)
-            .Integer("count_include_pad", op.count_padding ? 1 : 0));
-  }
-  void Write(NodeIndex index, const tributary::Node&, const GlobalAvgPool&) {
-    Put(Of(index, "GlobalAveragePool"));
-  }
-  void Write(NodeIndex index, const tributary::Node& node, const Linear& op) {
-    NodeWriter writer = Of(index, "Gemm");
-    writer.In(node.name + ".weight");
-    if (op.bias) writer.In(node.name + ".bias");
-    Put(writer.Integer("transB", 1));
-  }
-  void Write(NodeIndex index, const tributary::Node& node, const Add&) {
-    Put(Of(index, node.inputs.size() == 2 ? "Add" : "Sum"));
-  }
-  void Write(NodeIndex index, const tributary::Node&, const Concat&) {
-    Put(Of(index, "Concat").Integer("axis", 1));
-  }
-  void Write(NodeIndex index, const tributary::Node&, const Flatten&) {
-    Put(Of(index, "Flatten").Integer("axis", 1));
-  }
-  void Write(NodeIndex index, const tributary::Node& node, const Dropout& op) {
-    const std::string ratio = node.name + ":ratio";
-    const auto rate = static_cast<float>(op.rate);
-    Constant(ratio, {}, OnnxTensor::kFloat, std::as_bytes(std::span(&rate, 1)));
-    Put(Of(index, "Dropout").In(ratio));
-  }
-
-  static WireWriter Value(const std::string& name, std::initializer_list<std::int64_t> sizes) {
-    WireWriter shape;
-    shape.Message(1, WireWriter().Text(2, "batch"));
-    for (const std::int64_t size : sizes) shape.Message(1, WireWriter().Number(1, size));
-    WireWriter tensor;
-    tensor.Number(1, OnnxTensor::kFloat).Message(2, shape);
-    return WireWriter().Text(1, name).Message(2, WireWriter().Message(1, tensor));
-  }
-
-  void Tensor(const std::string& name, const std::vector<std::int64_t>& sizes, std::int64_t type,
-              ByteSpan values) {
-    WireWriter tensor;
-    for (const std::int64_t size : sizes) tensor.Number(1, size);
-    tensor.Number(2, type).Text(8, name).Begin(9, values.size());
-    Own(WireWriter().Begin(5, tensor.bytes().size() + values.size()).bytes() + tensor.bytes());
-    pieces_.push_back(values);
-  }
-  void Constant(const std::string& name, const std::vector<std::int64_t>& sizes, std::int64_t type,
-                ByteSpan values) {
-    texts_.emplace_back(reinterpret_cast<const char*>(values.data()), values.size());
-    Tensor(name, sizes, type, std::as_bytes(std::span(texts_.back())));
-  }
-  void Own(std::string text) {
-    texts_.push_back(std::move(text));
-    pieces_.push_back(std::as_bytes(std::span(texts_.back())));
-  }
-
-  const Graph& graph_;
-  std::deque<std::string> texts_;  // what pieces look into, apart from the weights
-  std::vector<ByteSpan> pieces_;
-};
+}
 
 }  // namespace
 
@@ -233,23 +143,36 @@ Status WriteOnnx(const std::filesystem::path& path, const Model& model, std::spa
   const bool group_norms = std::ranges::any_of(model.graph.nodes(), [](const Node& node) {
     return std::holds_alternative<GroupNorm>(node.operation);
   });
-  WireWriter head;
-  head.Number(1, group_norms ? kIrOfGroupNorm : kIrVersion).Text(2, "tributary");
-  head.Message(8, WireWriter().Text(1, "").Number(2, group_norms ? kOpsetOfGroupNorm : kOpset));
-  for (const auto& [key, value] : metadata) head.Message(14, WireWriter().Text(1, key).Text(2, value));
-  GraphWriter writer(model.graph);
-  for (NodeIndex i = 1; i < model.graph.size(); ++i) writer.Node(i);
-  writer.Weights(model.parameters, parameters);
-  writer.Weights(model.statistics, statistics);
-  if (model.constant_values) writer.Weights(model.constants, model.constant_values->span());
-  const std::vector<ByteSpan> pieces = writer.Finish(std::move(head));
-  std::uint64_t size = 0;
-  for (const ByteSpan piece : pieces) size += piece.size();
+  OnnxModel file;
+  file.set_ir_version(group_norms ? kIrOfGroupNorm : kIrVersion);
+  file.set_producer_name("tributary");
+  auto& operators = *file.add_opset_import();
+  operators.set_domain("");
+  operators.set_version(group_norms ? kOpsetOfGroupNorm : kOpset);
+  for (const auto& [key, value] : metadata) {
+    auto& entry = *file.add_metadata_props();
+    entry.set_key(key);
+    entry.set_value(value);
+  }
+  const Graph& graph = model.graph;
+  OnnxGraph& out = *file.mutable_graph();
+  out.set_name(graph.name());
+  const Shape& input = graph.input_shape();
+  WriteValue(kInputName, {input.channels, input.height, input.width}, *out.add_input());
+  WriteValue(kOutputName, {graph.classes()}, *out.add_output());
+  for (NodeIndex i = 1; i < graph.size(); ++i) {
+    NodeWriter writer(graph, i, out);
+    std::visit([&](const auto& op) { writer.Write(op); }, graph.node(i).operation);
+  }
+  WriteWeights(model.parameters, parameters, out);
+  WriteWeights(model.statistics, statistics, out);
+  if (model.constant_values) WriteWeights(model.constants, model.constant_values->span(), out);
+  const std::uint64_t size = file.ByteSizeLong();
   if (size > kLargestMessage) {
     return ResourceExhausted("cannot write " + path.string() + ": it would take " + std::to_string(size) +
                              " bytes, and an ONNX file takes at most 2 GB");
   }
-  return WriteFileAtomically(path, pieces);
+  return WriteFileAtomically(path, file.SerializeAsString());
 }
 
 }  // namespace tributary::inline onnx

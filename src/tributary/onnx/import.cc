@@ -1,7 +1,7 @@
 #include "tributary/onnx/import.h"
 
 #include <algorithm>
-#include <cstring>
+#include <array>
 #include <set>
 
 #include "tributary/model/graph.h"
@@ -12,72 +12,51 @@
 namespace tributary::inline onnx {
 namespace {
 
-constexpr Bytes kLargestOnnxFile{16'000'000'000};
+constexpr Bytes kLargestOnnxFile{2'147'483'647};  // as protobuf limits messages
 constexpr std::int64_t kOldestOpset = 7;
 constexpr std::int64_t kLongestSide = 65'536;
 
-std::string ValueNames(const std::vector<const OnnxValue*>& values) {
-  std::string text;
-  for (const OnnxValue* value : values) {
-    if (text.size() > 200) return text + ", …";
-    text += (text.empty() ? "" : ", ") + QuoteName(value->name);
+using OnnxValues = google::protobuf::RepeatedPtrField<OnnxValue>;
+
+// The only one of the values that is not among the weights: older files list those as inputs.
+StatusOr<const OnnxValue*> OnlyOne(const OnnxValues& values, const std::set<std::string_view>& weights,
+                                   std::string_view what, std::string_view allowed) {
+  const OnnxValue* last = nullptr;
+  std::size_t count = 0;
+  std::string names;
+  for (const OnnxValue& value : values) {
+    if (weights.contains(value.name())) continue;
+    last = &value;
+    ++count;
+    if (names.ends_with("…")) continue;
+    names += (names.empty() ? ": " : ", ") + (names.size() > 200 ? "…" : QuoteName(value.name()));
   }
-  return text;
-}
-
-std::string SizesText(const std::vector<std::int64_t>& sizes) {
-  std::string text = "[";
-  for (std::size_t i = 0; i < sizes.size(); ++i)
-    text += (i > 0 ? ", " : "") + (sizes[i] < 0 ? "?" : std::to_string(sizes[i]));
-  return text + "]";
-}
-
-// Older files list their weights among the inputs.
-StatusOr<const OnnxValue*> InputOf(const OnnxDocument& document) {
-  std::set<std::string_view> weights;
-  for (const OnnxTensor& tensor : document.initializers) weights.insert(tensor.name);
-  std::vector<const OnnxValue*> inputs;
-  for (const OnnxValue& value : document.inputs) {
-    if (!weights.contains(value.name)) inputs.push_back(&value);
-  }
-  if (inputs.size() == 1) return inputs[0];
-  return InvalidArgument("it has " + std::to_string(inputs.size()) + " inputs" +
-                         (inputs.empty() ? "" : ": " + ValueNames(inputs)) + "; allowed: one, the samples");
-}
-
-StatusOr<std::string_view> OutputOf(const OnnxDocument& document) {
-  if (document.outputs.size() == 1) return document.outputs[0].name;
-  std::vector<const OnnxValue*> outputs;
-  for (const OnnxValue& value : document.outputs) outputs.push_back(&value);
-  return InvalidArgument(
-      "it has " + std::to_string(outputs.size()) + " outputs" +
-      (outputs.empty() ? "" : ": " + ValueNames(outputs)) +
-      "; allowed: one, the scores of the classes. Export the network without auxiliary heads");
+  if (count == 1) return last;
+  return InvalidArgument("it has " + std::to_string(count) + " " + std::string(what) + names +
+                         "; allowed: " + std::string(allowed));
 }
 
 // Nodes that the output depends on, in the file's order.
-std::vector<bool> NeededNodes(const OnnxDocument& document, std::string_view output) {
+std::vector<bool> NeededNodes(const OnnxGraph& graph, std::string_view output) {
   std::set<std::string_view> needed = {output};
-  std::vector<bool> result(document.nodes.size(), false);
-  for (std::size_t i = document.nodes.size(); i-- > 0;) {
-    const OnnxNode& node = document.nodes[i];
-    const bool gives = std::ranges::any_of(
-        node.outputs, [&](std::string_view name) { return !name.empty() && needed.contains(name); });
-    if (!gives) continue;
-    result[i] = true;
-    needed.insert(node.inputs.begin(), node.inputs.end());
+  std::vector<bool> result(static_cast<std::size_t>(graph.node_size()), false);
+  for (std::size_t i = result.size(); i-- > 0;) {
+    const OnnxNode& node = graph.node(static_cast<int>(i));
+    result[i] = std::ranges::any_of(
+        node.output(), [&](const std::string& name) { return !name.empty() && needed.contains(name); });
+    if (result[i]) needed.insert(node.input().begin(), node.input().end());
   }
   return result;
 }
 
-bool IsTurnedAtOnce(const OnnxDocument& document, std::string_view input) {
+bool IsTurnedAtOnce(const OnnxGraph& graph, const std::string& input) {
   bool read = false;
-  for (const OnnxNode& node : document.nodes) {
-    if (std::ranges::find(node.inputs, input) == node.inputs.end()) continue;
+  for (const OnnxNode& node : graph.node()) {
+    if (std::ranges::find(node.input(), input) == node.input().end()) continue;
     read = true;
-    const auto perm = std::ranges::find(node.attributes, std::string_view("perm"), &OnnxAttribute::name);
-    const bool turns = node.operation == "Transpose" && perm != node.attributes.end() &&
-                       perm->integers == std::vector<std::int64_t>{0, 3, 1, 2};
+    const auto perm = std::ranges::find(node.attribute(), "perm", &OnnxAttribute::name);
+    const bool turns = node.op_type() == "Transpose" && perm != node.attribute().end() &&
+                       std::ranges::equal(perm->ints(), std::array{0, 3, 1, 2});
     if (!turns) return false;
   }
   return read;
@@ -89,11 +68,14 @@ struct InputForm {
   bool flat = false;
 };
 
-StatusOr<InputForm> FormOf(const OnnxDocument& document, const OnnxValue& input,
+StatusOr<InputForm> FormOf(const OnnxGraph& graph, const OnnxValue& input,
                            const std::optional<Shape>& given) {
   InputForm form;
-  const std::vector<std::int64_t>& sizes = input.sizes;
-  if (sizes.size() == 4 && IsTurnedAtOnce(document, input.name)) {
+  const std::vector<std::int64_t> sizes = SizesOf(input);
+  const bool has_shape = input.type().tensor_type().has_shape();
+  const std::string found =
+      "its input " + QuoteName(input.name()) + " has the shape " + (has_shape ? SizesText(sizes, "?") : "?");
+  if (sizes.size() == 4 && IsTurnedAtOnce(graph, input.name())) {
     form.order = ValueOrder::kChannelsLast;
     form.shape = {sizes[3], sizes[1], sizes[2]};
   } else if (sizes.size() == 4) {
@@ -105,22 +87,18 @@ StatusOr<InputForm> FormOf(const OnnxDocument& document, const OnnxValue& input,
     form.flat = true;
   } else {
     return InvalidArgument(
-        "its input " + QuoteName(input.name) + " has the shape " +
-        (input.has_shape ? SizesText(sizes) : "?") +
-        "; allowed: [batch, channels, height, width], [batch, channels, length] or [batch, columns]");
+        found + "; allowed: [batch, channels, height, width], [batch, channels, length] or [batch, columns]");
   }
   const std::int64_t channels = form.shape.channels;
   if (given) {
     if (channels > 0 && given->channels != channels) {
-      return InvalidArgument("its input " + QuoteName(input.name) + " has the shape " + SizesText(sizes) +
-                             ", which samples of " + FormatShape(*given) + " do not fit");
+      return InvalidArgument(found + ", which samples of " + FormatShape(*given) + " do not fit");
     }
     form.shape = *given;
   }
   const auto in_range = [](std::int64_t side) { return side >= 1 && side <= kLongestSide; };
   if (!in_range(form.shape.channels) || !in_range(form.shape.height) || !in_range(form.shape.width)) {
-    return InvalidArgument("its input " + QuoteName(input.name) + " has the shape " + SizesText(sizes) +
-                           ", which leaves the shape of a sample open; give it with --input CxHxW");
+    return InvalidArgument(found + ", which leaves the shape of a sample open; give it with --input CxHxW");
   }
   return form;
 }
@@ -128,66 +106,61 @@ StatusOr<InputForm> FormOf(const OnnxDocument& document, const OnnxValue& input,
 void CopyWeights(const OnnxMapping& mapping, const Layout& layout, std::span<float> memory) {
   for (const Layout::Slot& slot : layout.slots) {
     const LayerWeights& weights = mapping.weights().at(slot.node);
-    const std::vector<float>* values = nullptr;
-    switch (slot.tensor.role) {
-      case NodeTensor::Role::kWeight:
-        values = &weights.weight;
-        break;
-      case NodeTensor::Role::kBias:
-        values = &weights.bias;
-        break;
-      case NodeTensor::Role::kRunningMean:
-        values = &weights.mean;
-        break;
-      case NodeTensor::Role::kRunningVariance:
-        values = &weights.variance;
-        break;
-    }
-    TRIBUTARY_CHECK(values->size() == slot.segment.count);
-    std::copy(values->begin(), values->end(),
-              memory.begin() + static_cast<std::ptrdiff_t>(slot.segment.offset));
+    const std::vector<float>* const by_role[] = {&weights.weight, &weights.bias, &weights.mean,
+                                                 &weights.variance};
+    const std::vector<float>& values = *by_role[static_cast<std::size_t>(slot.tensor.role)];
+    TRIBUTARY_CHECK(values.size() == slot.segment.count);
+    std::ranges::copy(values, memory.subspan(slot.segment.offset).begin());
   }
 }
 
 }  // namespace
 
-std::string OnnxOperators() {
-  std::string text;
-  for (const std::string& name : OnnxMapping::Operators()) text += (text.empty() ? "" : ", ") + name;
-  return text;
-}
-
 StatusOr<OnnxNetwork> ImportOnnx(ByteSpan file, const OnnxImportOptions& options,
                                  const std::optional<std::filesystem::path>& folder) {
-  TRIBUTARY_ASSIGN_OR_RETURN(const OnnxDocument document, ParseOnnx(file));
-  if (document.opset != 0 && document.opset < kOldestOpset) {
-    return InvalidArgument("it is of operator set " + std::to_string(document.opset) +
+  google::protobuf::Arena arena;
+  TRIBUTARY_ASSIGN_OR_RETURN(const OnnxModel* document, ParseOnnx(file, arena));
+  const OnnxGraph& nodes = document->graph();
+  const std::int64_t opset = OpsetOf(*document);
+  if (opset != 0 && opset < kOldestOpset) {
+    return InvalidArgument("it is of operator set " + std::to_string(opset) +
                            "; allowed: " + std::to_string(kOldestOpset) + " and later. Export it again");
   }
-  TRIBUTARY_ASSIGN_OR_RETURN(const OnnxValue* input, InputOf(document));
-  TRIBUTARY_ASSIGN_OR_RETURN(const std::string_view output, OutputOf(document));
-  TRIBUTARY_ASSIGN_OR_RETURN(const InputForm form, FormOf(document, *input, options.input));
-  const std::vector<bool> needed = NeededNodes(document, output);
-  const std::vector<std::string> names = NameOnnxNodes(document);
+  std::set<std::string_view> weights;
+  for (const OnnxTensor& tensor : nodes.initializer()) weights.insert(tensor.name());
+  TRIBUTARY_ASSIGN_OR_RETURN(const OnnxValue* input,
+                             OnlyOne(nodes.input(), weights, "inputs", "one, the samples"));
+  TRIBUTARY_ASSIGN_OR_RETURN(
+      const OnnxValue* output,
+      OnlyOne(nodes.output(), {}, "outputs",
+              "one, the scores of the classes. Export the network without auxiliary heads"));
+  TRIBUTARY_ASSIGN_OR_RETURN(const InputForm form, FormOf(nodes, *input, options.input));
+  const std::vector<bool> needed = NeededNodes(nodes, output->name());
+  const std::vector<std::string> names = NameOnnxNodes(nodes);
 
   OnnxTensorValues values(folder);
   const std::string name = PlainLayerName(options.name);
-  OnnxMapping mapping(document, values, name.empty() ? "network" : name, form.shape);
-  for (const OnnxTensor& tensor : document.initializers) mapping.SetConstant(tensor.name, tensor);
-  mapping.SetInput(input->name, form.order, form.flat);
+  OnnxMapping mapping(nodes, values, name.empty() ? "network" : name, form.shape);
+  for (const OnnxTensor& tensor : nodes.initializer()) mapping.SetConstant(tensor.name(), tensor);
+  mapping.SetInput(input->name(), form.order, form.flat);
   // Constants first: a bias may stand behind the layer that it is added to.
   for (const bool constants : {true, false}) {
-    for (std::size_t i = 0; i < document.nodes.size(); ++i) {
-      if (!needed[i] || (document.nodes[i].operation == "Constant") != constants) continue;
-      TRIBUTARY_RETURN_IF_ERROR(mapping.Map(document.nodes[i], names[i]));
+    for (std::size_t i = 0; i < needed.size(); ++i) {
+      const OnnxNode& node = nodes.node(static_cast<int>(i));
+      if (!needed[i] || (node.op_type() == "Constant") != constants) continue;
+      TRIBUTARY_RETURN_IF_ERROR(mapping.Map(node, names[i]));
     }
   }
-  TRIBUTARY_ASSIGN_OR_RETURN(const NodeIndex last, mapping.Output(output));
+  TRIBUTARY_ASSIGN_OR_RETURN(const NodeIndex last, mapping.Output(output->name()));
   TRIBUTARY_ASSIGN_OR_RETURN(Graph graph, mapping.Build(last));
   TRIBUTARY_RETURN_IF_ERROR(CheckGraphLimits(graph));
   const Model model(graph);
-  OnnxNetwork network{std::move(graph), FlatBuffer(model.parameters.size), FlatBuffer(model.statistics.size),
-                      document.metadata, mapping.notes()};
+  OnnxNetwork network{std::move(graph),
+                      FlatBuffer(model.parameters.size),
+                      FlatBuffer(model.statistics.size),
+                      {},
+                      mapping.notes()};
+  for (const auto& entry : document->metadata_props()) network.metadata[entry.key()] = entry.value();
   CopyWeights(mapping, model.parameters, network.parameters.span());
   CopyWeights(mapping, model.statistics, network.statistics.span());
   return network;

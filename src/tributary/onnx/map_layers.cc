@@ -38,11 +38,10 @@ double SixDigits(double value) { return std::strtod(NumberText(value).c_str(), n
 
 // Whether adding a constant of this shape adds one number to each of so many channels.
 bool IsPerChannel(const OnnxTensor& tensor, std::int64_t channels, bool flat) {
-  const std::vector<std::int64_t>& sizes = tensor.sizes;
-  const auto elements = tensor.elements();
+  const auto elements = ElementsOf(tensor);
   if (!elements || static_cast<std::int64_t>(*elements) != channels) return false;
-  if (flat) return !sizes.empty() && sizes.back() == channels;
-  return sizes.size() >= 3 && sizes[sizes.size() - 3] == channels;
+  const int last = tensor.dims_size() - 1, side = flat ? last : last - 2;
+  return side >= 0 && tensor.dims(side) == channels;
 }
 
 }  // namespace
@@ -50,17 +49,17 @@ bool IsPerChannel(const OnnxTensor& tensor, std::int64_t channels, bool flat) {
 StatusOr<std::vector<float>> OnnxMapping::TakeBiasBehind(std::int64_t channels, bool& found) {
   found = false;
   std::vector<float> none;
-  const auto readers = readers_.find(node_->outputs[0]);
+  const std::string& output = node_->output(0);
+  const auto readers = readers_.find(output);
   const bool is_output =
-      std::ranges::any_of(document_.outputs, [&](const OnnxValue& v) { return v.name == node_->outputs[0]; });
+      std::ranges::any_of(graph_.output(), [&](const OnnxValue& value) { return value.name() == output; });
   if (is_output || readers == readers_.end() || readers->second.size() != 1) return none;
   const OnnxNode* reader = readers->second[0];
-  if (reader->operation != "Add" || reader->inputs.size() != 2 || reader->outputs.empty()) return none;
-  const std::string_view other = reader->inputs[reader->inputs[0] == node_->outputs[0] ? 1 : 0];
-  const auto value = values_by_name_.find(other);
+  if (reader->op_type() != "Add" || reader->input_size() != 2 || reader->output_size() == 0) return none;
+  const auto value = values_by_name_.find(reader->input(reader->input(0) == output ? 1 : 0));
   if (value == values_by_name_.end()) return none;
   const auto* constant = std::get_if<const OnnxTensor*>(&value->second);
-  if (constant == nullptr || !IsPerChannel(**constant, channels, node_->operation != "Conv")) return none;
+  if (constant == nullptr || !IsPerChannel(**constant, channels, node_->op_type() != "Conv")) return none;
   TRIBUTARY_ASSIGN_OR_RETURN(std::vector<float> bias, VectorOf(**constant, channels, "bias"));
   found = true;
   done_.insert(reader);
@@ -70,24 +69,24 @@ StatusOr<std::vector<float>> OnnxMapping::TakeBiasBehind(std::int64_t channels, 
 Status OnnxMapping::MapConv() {
   TRIBUTARY_ASSIGN_OR_RETURN(NodeIndex input, NodeAt(0));
   TRIBUTARY_ASSIGN_OR_RETURN(const OnnxTensor* tensor, WeightsAt(1, "weight"));
-  const std::vector<std::int64_t>& sizes = tensor->sizes;
+  const auto& sizes = tensor->dims();
   if (sizes.size() != 3 && sizes.size() != 4) {
-    return Refuse("its weight has the shape " + tensor->Sizes() +
+    return Refuse("its weight has the shape " + SizesText(tensor->dims()) +
                   "; allowed: convolutions of images and signals,"
                   " with 4 or 3 sides");
   }
-  Conv conv{.out_channels = sizes[0], .kernel = {sizes.size() == 4 ? sizes[2] : 1, sizes.back()}};
+  Conv conv{.out_channels = sizes[0], .kernel = {sizes.size() == 4 ? sizes[2] : 1, sizes[sizes.size() - 1]}};
   TRIBUTARY_ASSIGN_OR_RETURN(const Extent stated, ExtentOf("kernel_shape", {1, conv.kernel.width}));
   TRIBUTARY_ASSIGN_OR_RETURN(conv.stride, ExtentOf("strides", {1, 1}));
   TRIBUTARY_ASSIGN_OR_RETURN(conv.dilation, ExtentOf("dilations", {1, 1}));
   conv.groups = Integer("group", 1);
   const std::int64_t channels = builder_.shape(input).channels;
   if (Find("kernel_shape") != nullptr && stated != conv.kernel) {
-    return Refuse("kernel_shape does not fit its weight of shape " + tensor->Sizes());
+    return Refuse("kernel_shape does not fit its weight of shape " + SizesText(tensor->dims()));
   }
   if (conv.groups < 1 || channels % conv.groups != 0 || sizes[1] != channels / conv.groups) {
-    return Refuse("its weight of shape " + tensor->Sizes() + " does not fit " + std::to_string(channels) +
-                  " input channels in " + std::to_string(conv.groups) + " groups");
+    return Refuse("its weight of shape " + SizesText(tensor->dims()) + " does not fit " +
+                  std::to_string(channels) + " input channels in " + std::to_string(conv.groups) + " groups");
   }
   const auto reach = [](std::int64_t kernel, std::int64_t dilation) {
     // A wrong one is refused below, by the graph.
@@ -105,18 +104,17 @@ Status OnnxMapping::MapConv() {
   } else {
     input = Add(Pad{padding.before, padding.after}, {input}, ".pad");
   }
-  auto weight = values_.Reals(*tensor);
-  if (!weight.ok()) return Refuse(weight.status().message());
-  LayerWeights weights{std::move(weight).value(), {}, {}, {}};
+  LayerWeights weights;
+  TRIBUTARY_ASSIGN_OR_RETURN(weights.weight, RealsOf(*tensor));
   TRIBUTARY_RETURN_IF_ERROR(In(2).status());
-  conv.bias = node_->inputs.size() > 2 && !node_->inputs[2].empty();
-  std::string_view output = node_->outputs[0];
+  conv.bias = !InputName(2).empty();
+  std::string_view output = node_->output(0);
   if (conv.bias) {
     TRIBUTARY_ASSIGN_OR_RETURN(const OnnxTensor* bias, WeightsAt(2, "bias"));
     TRIBUTARY_ASSIGN_OR_RETURN(weights.bias, VectorOf(*bias, conv.out_channels, "bias"));
   } else {
     TRIBUTARY_ASSIGN_OR_RETURN(weights.bias, TakeBiasBehind(conv.out_channels, conv.bias));
-    if (conv.bias) output = readers_[output][0]->outputs[0];
+    if (conv.bias) output = readers_[output][0]->output(0);
   }
   const NodeIndex node = Add(conv, {input});
   weights_[node] = std::move(weights);
@@ -130,10 +128,10 @@ Status OnnxMapping::AddLinear(const OnnxActivation& input, std::vector<float> we
     return Refuse("reads values with the channels last, which are not flat");
   if (input.order == ValueOrder::kFlatChannelsLast)
     weight = ColumnsChannelsFirst(weight, input.before_flatten);
-  std::string_view output = node_->outputs[0];
+  std::string_view output = node_->output(0);
   if (!has_bias) {
     TRIBUTARY_ASSIGN_OR_RETURN(bias, TakeBiasBehind(out, has_bias));
-    if (has_bias) output = readers_[output][0]->outputs[0];
+    if (has_bias) output = readers_[output][0]->output(0);
   }
   const NodeIndex node = Add(Linear{out, has_bias}, {input.node});
   weights_[node] = LayerWeights{std::move(weight), std::move(bias), {}, {}};
@@ -147,14 +145,12 @@ Status OnnxMapping::MapGemm() {
   if (Integer("transA", 0) != 0) return RefuseAttribute("transA", std::to_string(Integer("transA", 0)), "0");
   const bool transposed = Integer("transB", 0) != 0;
   const Shape shape = builder_.shape(input.node);
-  if (tensor->sizes.size() != 2 || tensor->sizes[transposed ? 1 : 0] != shape.channels || !shape.flat) {
-    return Refuse("its weight of shape " + tensor->Sizes() + (transposed ? " (transposed)" : "") +
+  if (tensor->dims_size() != 2 || tensor->dims(transposed ? 1 : 0) != shape.channels || !shape.flat) {
+    return Refuse("its weight of shape " + SizesText(tensor->dims()) + (transposed ? " (transposed)" : "") +
                   " does not fit its input " + FormatShape(shape));
   }
-  const std::int64_t out = tensor->sizes[transposed ? 0 : 1];
-  auto read = values_.Reals(*tensor);
-  if (!read.ok()) return Refuse(read.status().message());
-  std::vector<float> weight = std::move(read).value();
+  const std::int64_t out = tensor->dims(transposed ? 0 : 1);
+  TRIBUTARY_ASSIGN_OR_RETURN(std::vector<float> weight, RealsOf(*tensor));
   if (!transposed)
     weight = Transposed(weight, static_cast<std::size_t>(shape.channels), static_cast<std::size_t>(out));
   const auto scale = [&](std::vector<float>& values, std::string_view attribute) {
@@ -163,11 +159,11 @@ Status OnnxMapping::MapGemm() {
     for (float& value : values) value *= factor;
   };
   scale(weight, "alpha");
-  const bool has_bias = node_->inputs.size() > 2 && !node_->inputs[2].empty();
+  const bool has_bias = !InputName(2).empty();
   std::vector<float> bias;
   if (has_bias) {
     TRIBUTARY_ASSIGN_OR_RETURN(const OnnxTensor* constant, WeightsAt(2, "bias"));
-    const bool scalar = constant->elements() == std::size_t{1};
+    const bool scalar = ElementsOf(*constant) == std::size_t{1};
     TRIBUTARY_ASSIGN_OR_RETURN(bias, VectorOf(*constant, scalar ? 1 : out, "bias"));
     if (scalar && out >= 1 && out <= static_cast<std::int64_t>(weight.size()))
       bias.resize(static_cast<std::size_t>(out), bias[0]);
@@ -180,15 +176,15 @@ Status OnnxMapping::MapMatMul() {
   TRIBUTARY_ASSIGN_OR_RETURN(const OnnxActivation input, ActivationAt(0));
   TRIBUTARY_ASSIGN_OR_RETURN(const OnnxTensor* tensor, WeightsAt(1, "weight"));
   const Shape shape = builder_.shape(input.node);
-  if (tensor->sizes.size() != 2 || tensor->sizes[0] != shape.channels || !shape.flat) {
-    return Refuse("its weight of shape " + tensor->Sizes() + " does not fit its input " + FormatShape(shape));
+  if (tensor->dims_size() != 2 || tensor->dims(0) != shape.channels || !shape.flat) {
+    return Refuse("its weight of shape " + SizesText(tensor->dims()) + " does not fit its input " +
+                  FormatShape(shape));
   }
-  auto weight = values_.Reals(*tensor);
-  if (!weight.ok()) return Refuse(weight.status().message());
-  const std::int64_t out = tensor->sizes[1];
+  TRIBUTARY_ASSIGN_OR_RETURN(const std::vector<float> weight, RealsOf(*tensor));
+  const std::int64_t out = tensor->dims(1);
   return AddLinear(
-      input, Transposed(*weight, static_cast<std::size_t>(shape.channels), static_cast<std::size_t>(out)),
-      out, {}, false);
+      input, Transposed(weight, static_cast<std::size_t>(shape.channels), static_cast<std::size_t>(out)), out,
+      {}, false);
 }
 
 Status OnnxMapping::MapBatchNorm() {
@@ -207,8 +203,7 @@ Status OnnxMapping::MapBatchNorm() {
                                        .momentum = SixDigits(1 - SixDigits(Real("momentum", 0.9)))},
                              {input});
   weights_[node] = std::move(weights);
-  Give(node);
-  return OkStatus();
+  return Give(node);
 }
 
 Status OnnxMapping::MapGroupNorm() {
@@ -221,15 +216,13 @@ Status OnnxMapping::MapGroupNorm() {
   TRIBUTARY_ASSIGN_OR_RETURN(weights.bias, VectorOf(*shift, channels, "shift"));
   const NodeIndex node = Add(GroupNorm{Integer("num_groups", 0), SixDigits(Real("epsilon", 1e-5))}, {input});
   weights_[node] = std::move(weights);
-  Give(node);
-  return OkStatus();
+  return Give(node);
 }
 
 Status OnnxMapping::MapRelu() {
   TRIBUTARY_ASSIGN_OR_RETURN(OnnxActivation input, ActivationAt(0));
   input.node = Add(Relu{}, {input.node});
-  Give(input);
-  return OkStatus();
+  return Give(input);
 }
 
 StatusOr<std::optional<double>> OnnxMapping::ScalarAt(std::size_t index) {
@@ -254,8 +247,7 @@ Status OnnxMapping::MapClip() {
                   "; allowed: 0 and 6 (ReLU6), or 0 and no upper bound (ReLU)");
   }
   input.node = most == 6 ? Add(Relu6{}, {input.node}) : Add(Relu{}, {input.node});
-  Give(input);
-  return OkStatus();
+  return Give(input);
 }
 
 Status OnnxMapping::MapDropout() {
@@ -263,8 +255,7 @@ Status OnnxMapping::MapDropout() {
   TRIBUTARY_ASSIGN_OR_RETURN(const auto ratio, ScalarAt(1));
   const double rate = SixDigits(ratio.value_or(Real("ratio", 0.5)));
   if (rate != 0) input.node = Add(Dropout{rate}, {input.node});
-  Give(input);
-  return OkStatus();
+  return Give(input);
 }
 
 }  // namespace tributary::inline onnx

@@ -16,14 +16,14 @@ std::string NumbersText(const OnnxShapeNumbers& numbers) {
   return text + "]";
 }
 
-constexpr std::size_t kMostNumbers = 64;
+constexpr int kMostNumbers = 64;
 
 }  // namespace
 
 Status OnnxMapping::MapAdd() {
   std::vector<NodeIndex> inputs;
   TRIBUTARY_ASSIGN_OR_RETURN(OnnxActivation result, ActivationAt(0));
-  for (std::size_t i = 0; i < node_->inputs.size(); ++i) {
+  for (std::size_t i = 0; i < InputCount(); ++i) {
     if (ConstantAt(i) != nullptr) {
       return Refuse(
           "adds a constant; allowed: one value for each channel, right behind a Conv, Gemm or MatMul without "
@@ -34,8 +34,7 @@ Status OnnxMapping::MapAdd() {
     inputs.push_back(input.node);
   }
   result.node = Add(tributary::Add{}, std::move(inputs));
-  Give(result);
-  return OkStatus();
+  return Give(result);
 }
 
 Status OnnxMapping::MapConcat() {
@@ -43,16 +42,15 @@ Status OnnxMapping::MapConcat() {
   if (first == nullptr) return Refuse("has no inputs");
   if (!std::holds_alternative<OnnxActivation>(*first)) {  // A shape is being put together.
     OnnxShapeNumbers numbers;
-    for (std::size_t i = 0; i < node_->inputs.size(); ++i) {
+    for (std::size_t i = 0; i < InputCount(); ++i) {
       TRIBUTARY_ASSIGN_OR_RETURN(const OnnxShapeNumbers part, NumbersAt(i));
       numbers.insert(numbers.end(), part.begin(), part.end());
-      if (numbers.size() > kMostNumbers) return Refuse("puts together a shape of more than 64 sides");
+      if (std::ssize(numbers) > kMostNumbers) return Refuse("puts together a shape of more than 64 sides");
     }
-    Give(std::move(numbers));
-    return OkStatus();
+    return Give(std::move(numbers));
   }
   std::vector<NodeIndex> inputs;
-  for (std::size_t i = 0; i < node_->inputs.size(); ++i) {
+  for (std::size_t i = 0; i < InputCount(); ++i) {
     TRIBUTARY_ASSIGN_OR_RETURN(const NodeIndex input, NodeAt(i));
     inputs.push_back(input);
   }
@@ -60,23 +58,18 @@ Status OnnxMapping::MapConcat() {
   const bool flat = builder_.shape(inputs[0]).flat;
   if (axis != 1 && axis != (flat ? -1 : -3))
     return RefuseAttribute("axis", std::to_string(axis), "1, the channels");
-  Give(Add(Concat{}, std::move(inputs)));
-  return OkStatus();
+  return Give(Add(Concat{}, std::move(inputs)));
 }
 
 Status OnnxMapping::FlattenValue(OnnxActivation input) {
   const Shape shape = builder_.shape(input.node);
-  if (shape.flat) {
-    Give(input);
-    return OkStatus();
-  }
+  if (shape.flat) return Give(input);
   OnnxActivation flat{Add(Flatten{}, {input.node})};
   if (input.order == ValueOrder::kChannelsLast && shape.height * shape.width > 1) {
     flat.order = ValueOrder::kFlatChannelsLast;
     flat.before_flatten = shape;
   }
-  Give(flat);
-  return OkStatus();
+  return Give(flat);
 }
 
 Status OnnxMapping::MapFlatten() {
@@ -92,16 +85,16 @@ Status OnnxMapping::MapReshape() {
   if (value != nullptr &&
       !std::holds_alternative<OnnxActivation>(*value)) {  // Of a shape that is being put together.
     TRIBUTARY_ASSIGN_OR_RETURN(OnnxShapeNumbers numbers, NumbersAt(0));
-    Give(std::move(numbers));
-    return OkStatus();
+    return Give(std::move(numbers));
   }
   TRIBUTARY_ASSIGN_OR_RETURN(const OnnxActivation input, ActivationAt(0));
   TRIBUTARY_ASSIGN_OR_RETURN(const OnnxShapeNumbers sides, NumbersAt(1));
   const Shape shape = builder_.shape(input.node);
   const std::int64_t columns = shape.elements();
   // A file that was made for batches of one size has that here.
-  const std::int64_t batch =
-      document_.inputs.empty() || document_.inputs[0].sizes.empty() ? 1 : document_.inputs[0].sizes[0];
+  const std::vector<std::int64_t> given =
+      graph_.input_size() == 0 ? OnnxShapeNumbers() : SizesOf(graph_.input(0));
+  const std::int64_t batch = given.empty() ? 1 : given[0];
   if (sides.size() == 2) {
     const bool keeps_batch =
         sides[0] == kBatchSize || sides[0] == 0 || sides[0] == 1 || sides[0] == batch || sides[0] == -1;
@@ -117,40 +110,39 @@ Status OnnxMapping::MapSqueeze() {
   TRIBUTARY_ASSIGN_OR_RETURN(const Mapped* value, In(0));
   if (value != nullptr && !std::holds_alternative<OnnxActivation>(*value)) {
     TRIBUTARY_ASSIGN_OR_RETURN(OnnxShapeNumbers numbers, NumbersAt(0));
-    Give(std::move(numbers));
-    return OkStatus();
+    return Give(std::move(numbers));
   }
   TRIBUTARY_ASSIGN_OR_RETURN(const OnnxActivation input, ActivationAt(0));
-  TRIBUTARY_ASSIGN_OR_RETURN(std::vector<std::int64_t> axes, Axes());
-  for (std::int64_t& axis : axes) axis += axis < 0 ? 4 : 0;
-  std::ranges::sort(axes);
+  TRIBUTARY_ASSIGN_OR_RETURN(const std::vector<std::int64_t> axes, Axes());
   const Shape shape = builder_.shape(input.node);
-  const bool last = input.order == ValueOrder::kChannelsLast;
-  const bool spatial = axes == (last ? std::vector<std::int64_t>{1, 2} : std::vector<std::int64_t>{2, 3});
-  if (!spatial || shape.height != 1 || shape.width != 1) {
-    return Refuse("takes the axes " + NumbersText(axes) + " from values of shape " + FormatShape(shape) +
+  if (!AreSpatial(axes, input.order) || shape.height != 1 || shape.width != 1) {
+    return Refuse("takes the axes " + SizesText(axes) + " from values of shape " + FormatShape(shape) +
                   "; allowed: height and width, where both are 1");
   }
   return FlattenValue(input);
 }
 
 StatusOr<std::vector<std::int64_t>> OnnxMapping::Axes() {
-  std::vector<std::int64_t> axes;
-  if (const OnnxAttribute* attribute = Find("axes")) {
-    axes = attribute->integers;
-  } else if (node_->inputs.size() > 1 && !node_->inputs[1].empty()) {
+  std::vector<std::int64_t> axes = Integers("axes");
+  if (Find("axes") == nullptr && !InputName(1).empty()) {
     TRIBUTARY_ASSIGN_OR_RETURN(axes, NumbersAt(1));
   }
   const bool small = axes.size() <= 8 &&
                      std::ranges::all_of(axes, [](std::int64_t axis) { return axis >= -8 && axis <= 8; });
   if (!small) return Refuse("has axes that do not exist");
+  for (std::int64_t& axis : axes) axis += axis < 0 ? 4 : 0;
+  std::ranges::sort(axes);
   return axes;
+}
+
+bool OnnxMapping::AreSpatial(const std::vector<std::int64_t>& axes, ValueOrder order) {
+  const std::int64_t height = order == ValueOrder::kChannelsLast ? 1 : 2;
+  return axes == std::vector<std::int64_t>{height, height + 1};
 }
 
 Status OnnxMapping::MapTranspose() {
   TRIBUTARY_ASSIGN_OR_RETURN(OnnxActivation input, ActivationAt(0));
-  const OnnxAttribute* perm = Find("perm");
-  const std::vector<std::int64_t> order = perm == nullptr ? std::vector<std::int64_t>() : perm->integers;
+  const std::vector<std::int64_t> order = Integers("perm");
   const std::vector<std::int64_t> to_first = {0, 3, 1, 2}, to_last = {0, 2, 3, 1};
   if (input.order == ValueOrder::kChannelsLast && order == to_first) {
     input.order = ValueOrder::kChannelsFirst;
@@ -158,60 +150,55 @@ Status OnnxMapping::MapTranspose() {
              !builder_.shape(input.node).flat) {
     input.order = ValueOrder::kChannelsLast;
   } else {
-    return RefuseAttribute("perm", NumbersText(order),
+    return RefuseAttribute("perm", SizesText(order),
                            "[0, 3, 1, 2] and [0, 2, 3, 1], between channels last and channels first");
   }
-  Give(input);
-  return OkStatus();
+  return Give(input);
 }
 
 Status OnnxMapping::MapSoftmax() {
   TRIBUTARY_ASSIGN_OR_RETURN(const OnnxActivation input, ActivationAt(0));
-  const auto readers = readers_.find(node_->outputs[0]);
+  const auto readers = readers_.find(node_->output(0));
   const bool ends = readers == readers_.end() ||
                     std::ranges::all_of(readers->second,
-                                        [](const OnnxNode* node) { return node->operation == "Identity"; });
+                                        [](const OnnxNode* node) { return node->op_type() == "Identity"; });
   if (!ends) return Refuse("stands in the middle; allowed: at the end, where the loss takes its place");
   const std::int64_t axis = Integer("axis", -1);
   if (!builder_.shape(input.node).flat || (axis != 1 && axis != -1)) {
     return Refuse("must be over the classes: axis 1 of [batch, classes]");
   }
-  notes_.push_back("the " + std::string(node_->operation) +
+  notes_.push_back("the " + node_->op_type() +
                    " at the end is left out: the loss has it, and scores are given without it");
-  Give(input);
-  return OkStatus();
+  return Give(input);
 }
 
 Status OnnxMapping::MapIdentity() {
   TRIBUTARY_ASSIGN_OR_RETURN(const Mapped* value, In(0));
   if (value == nullptr) return Refuse("has no input");
-  Give(Mapped(*value));
-  return OkStatus();
+  return Give(Mapped(*value));
 }
 
 Status OnnxMapping::MapConstant() {
-  if (const OnnxAttribute* value = Find("value"); value != nullptr && value->tensor) {
-    Give(&*value->tensor);
+  if (const OnnxAttribute* value = Find("value"); value != nullptr && value->has_t()) {
+    return Give(&value->t());
   } else if (const OnnxAttribute* list = Find("value_ints")) {
-    if (list->integers.size() > kMostNumbers) return Refuse("holds more than 64 whole numbers");
-    Give(OnnxShapeNumbers(list->integers));
+    if (list->ints_size() > kMostNumbers) return Refuse("holds more than 64 whole numbers");
+    return Give(Integers("value_ints"));
   } else if (const OnnxAttribute* one = Find("value_int")) {
-    Give(OnnxShapeNumbers{one->integer});
+    return Give(OnnxShapeNumbers{one->i()});
   } else if (const OnnxAttribute* real = Find("value_float")) {
     OnnxTensor& tensor = made_.emplace_back();
-    tensor.type = OnnxTensor::kFloat;
-    tensor.floats = {real->real};
-    Give(&tensor);
+    tensor.set_data_type(OnnxTensor::FLOAT);
+    tensor.add_float_data(real->f());
+    return Give(&tensor);
   } else if (const OnnxAttribute* reals = Find("value_floats")) {
     OnnxTensor& tensor = made_.emplace_back();
-    tensor.type = OnnxTensor::kFloat;
-    tensor.sizes = {static_cast<std::int64_t>(reals->reals.size())};
-    tensor.floats = reals->reals;
-    Give(&tensor);
-  } else {
-    return Refuse("has no value that is a tensor or numbers");
+    tensor.set_data_type(OnnxTensor::FLOAT);
+    tensor.add_dims(reals->floats_size());
+    *tensor.mutable_float_data() = reals->floats();
+    return Give(&tensor);
   }
-  return OkStatus();
+  return Refuse("has no value that is a tensor or numbers");
 }
 
 Status OnnxMapping::MapShape() {
@@ -219,14 +206,10 @@ Status OnnxMapping::MapShape() {
   if (Find("start") != nullptr || Find("end") != nullptr)
     return RefuseAttribute("start", "given", "none: the whole shape");
   const Shape shape = builder_.shape(input.node);
-  if (shape.flat) {
-    Give(OnnxShapeNumbers{kBatchSize, shape.channels});
-  } else if (input.order == ValueOrder::kChannelsLast) {
-    Give(OnnxShapeNumbers{kBatchSize, shape.height, shape.width, shape.channels});
-  } else {
-    Give(OnnxShapeNumbers{kBatchSize, shape.channels, shape.height, shape.width});
-  }
-  return OkStatus();
+  if (shape.flat) return Give(OnnxShapeNumbers{kBatchSize, shape.channels});
+  if (input.order == ValueOrder::kChannelsLast)
+    return Give(OnnxShapeNumbers{kBatchSize, shape.height, shape.width, shape.channels});
+  return Give(OnnxShapeNumbers{kBatchSize, shape.channels, shape.height, shape.width});
 }
 
 Status OnnxMapping::MapGather() {
@@ -234,20 +217,18 @@ Status OnnxMapping::MapGather() {
   TRIBUTARY_ASSIGN_OR_RETURN(const OnnxShapeNumbers indices, NumbersAt(1));
   OnnxShapeNumbers taken;
   for (std::int64_t index : indices) {
-    const auto size = static_cast<std::int64_t>(numbers.size());
+    const auto size = std::ssize(numbers);
     if (index < 0) index += size;
-    if (index < 0 || index >= size || taken.size() == kMostNumbers)
+    if (index < 0 || index >= size || std::ssize(taken) == kMostNumbers)
       return Refuse("takes a side that the shape does not have");
     taken.push_back(numbers[static_cast<std::size_t>(index)]);
   }
-  Give(std::move(taken));
-  return OkStatus();
+  return Give(std::move(taken));
 }
 
 Status OnnxMapping::MapUnsqueeze() {
   TRIBUTARY_ASSIGN_OR_RETURN(OnnxShapeNumbers numbers, NumbersAt(0));
-  Give(std::move(numbers));
-  return OkStatus();
+  return Give(std::move(numbers));
 }
 
 }  // namespace tributary::inline onnx

@@ -11,12 +11,6 @@ namespace {
 
 constexpr std::int64_t kLargestSide = std::int64_t{1} << 24;
 
-std::string ListText(const std::vector<std::int64_t>& numbers) {
-  std::string text;
-  for (const std::int64_t number : numbers) text += (text.empty() ? "[" : ", ") + std::to_string(number);
-  return numbers.empty() ? "[]" : text + "]";
-}
-
 bool AllWithin(std::span<const std::int64_t> numbers) {
   return std::ranges::all_of(numbers,
                              [](std::int64_t number) { return number >= 0 && number <= kLargestSide; });
@@ -56,11 +50,10 @@ StatusOr<OnnxMapping::Padding> OnnxMapping::PaddingOf(NodeIndex input, const Ext
   if (automatic != "NOTSET" && !automatic.empty()) {
     return RefuseAttribute("auto_pad", PlainLayerName(automatic), "NOTSET, VALID, SAME_UPPER, SAME_LOWER");
   }
-  const OnnxAttribute* pads = Find("pads");
-  if (pads == nullptr) return padding;
-  const std::vector<std::int64_t>& sides = pads->integers;
+  if (Find("pads") == nullptr) return padding;
+  const std::vector<std::int64_t> sides = Integers("pads");
   if (!AllWithin(sides) || (sides.size() != 2 && sides.size() != 4)) {
-    return RefuseAttribute("pads", ListText(sides),
+    return RefuseAttribute("pads", SizesText(sides),
                            "for height and width what is added before and after, at least 0");
   }
   if (sides.size() == 2) return Padding{{0, sides[0]}, {0, sides[1]}};
@@ -96,8 +89,7 @@ Status OnnxMapping::MapPooling(Pool pool, bool border_counts) {
     return RefuseAttribute("pads", "not the same on both sides",
                            "the same on both sides, or less than a stride at the end alone");
   }
-  Give(Add(pool, {input}));
-  return OkStatus();
+  return Give(Add(pool, {input}));
 }
 
 Status OnnxMapping::MapMaxPool() { return MapPooling(MaxPool{}, /*border_counts=*/false); }
@@ -110,19 +102,15 @@ Status OnnxMapping::MapAveragePool() {
 
 Status OnnxMapping::MapGlobalAveragePool() {
   TRIBUTARY_ASSIGN_OR_RETURN(const NodeIndex input, NodeAt(0));
-  Give(Add(GlobalAvgPool{}, {input}));
-  return OkStatus();
+  return Give(Add(GlobalAvgPool{}, {input}));
 }
 
 // A mean over height and width is what people write for it.
 Status OnnxMapping::MapReduceMean() {
   TRIBUTARY_ASSIGN_OR_RETURN(OnnxActivation input, ActivationAt(0));
-  TRIBUTARY_ASSIGN_OR_RETURN(std::vector<std::int64_t> axes, Axes());
-  for (std::int64_t& axis : axes) axis += axis < 0 ? 4 : 0;
-  std::ranges::sort(axes);
-  const bool last = input.order == ValueOrder::kChannelsLast;
-  if (axes != (last ? std::vector<std::int64_t>{1, 2} : std::vector<std::int64_t>{2, 3})) {
-    return Refuse("takes the mean over the axes " + ListText(axes) +
+  TRIBUTARY_ASSIGN_OR_RETURN(const std::vector<std::int64_t> axes, Axes());
+  if (!AreSpatial(axes, input.order)) {
+    return Refuse("takes the mean over the axes " + SizesText(axes) +
                   "; allowed: over height and width, [2, 3]");
   }
   input.node = Add(GlobalAvgPool{}, {input.node});
@@ -130,16 +118,13 @@ Status OnnxMapping::MapReduceMean() {
     input.node = Add(Flatten{}, {input.node}, ".flatten");
     input.order = ValueOrder::kChannelsFirst;  // A channel has one value.
   }
-  Give(input);
-  return OkStatus();
+  return Give(input);
 }
 
 Status OnnxMapping::MapPad() {
   TRIBUTARY_ASSIGN_OR_RETURN(OnnxActivation input, ActivationAt(0));
-  std::vector<std::int64_t> pads;
-  if (const OnnxAttribute* attribute = Find("pads")) {
-    pads = attribute->integers;
-  } else {
+  std::vector<std::int64_t> pads = Integers("pads");
+  if (Find("pads") == nullptr) {
     TRIBUTARY_ASSIGN_OR_RETURN(pads, NumbersAt(1));
   }
   const std::string_view mode = Text("mode", "constant");
@@ -150,11 +135,10 @@ Status OnnxMapping::MapPad() {
   const bool others = pads.size() == 8 && pads[0] == 0 && pads[4] == 0 && pads[height == 1 ? 3 : 1] == 0 &&
                       pads[height == 1 ? 7 : 5] == 0;
   if (!others || !AllWithin(pads) || input.order == ValueOrder::kFlatChannelsLast) {
-    return RefuseAttribute("pads", ListText(pads), "zeros around height and width of an image");
+    return RefuseAttribute("pads", SizesText(pads), "zeros around height and width of an image");
   }
   input.node = Add(Pad{{pads[height], pads[height + 1]}, {pads[height + 4], pads[height + 5]}}, {input.node});
-  Give(input);
-  return OkStatus();
+  return Give(input);
 }
 
 }  // namespace tributary::inline onnx

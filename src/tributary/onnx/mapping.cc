@@ -3,15 +3,15 @@
 #include <algorithm>
 
 #include "tributary/model/safetensors_header.h"
+#include "tributary/onnx/import.h"
 #include "tributary/onnx/node_names.h"
 
 namespace tributary::inline onnx {
 
-OnnxMapping::OnnxMapping(const OnnxDocument& document, OnnxTensorValues& values, std::string name,
-                         Shape input)
-    : document_(document), values_(values), builder_(std::move(name), input) {
-  for (const OnnxNode& node : document.nodes) {
-    for (const std::string_view name_read : node.inputs) readers_[name_read].push_back(&node);
+OnnxMapping::OnnxMapping(const OnnxGraph& graph, OnnxTensorValues& values, std::string name, Shape input)
+    : graph_(graph), values_(values), builder_(std::move(name), input) {
+  for (const OnnxNode& node : graph.node()) {
+    for (const std::string& name_read : node.input()) readers_[name_read].push_back(&node);
   }
 }
 
@@ -52,25 +52,24 @@ const std::map<std::string_view, OnnxMapping::Handler>& OnnxMapping::Handlers() 
   return handlers;
 }
 
-std::vector<std::string> OnnxMapping::Operators() {
-  std::vector<std::string> names;
-  for (const auto& [name, handler] : Handlers()) names.emplace_back(name);
-  return names;
+std::string OnnxOperators() {
+  std::string text;
+  for (const auto& [name, handler] : OnnxMapping::Handlers())
+    text += (text.empty() ? "" : ", ") + std::string(name);
+  return text;
 }
 
 Status OnnxMapping::Map(const OnnxNode& node, const std::string& layer) {
   if (done_.contains(&node)) return OkStatus();
   node_ = &node;
   layer_ = layer;
-  const bool standard = node.domain.empty() || node.domain == "ai.onnx";
-  const auto handler = Handlers().find(node.operation);
+  const bool standard = node.domain().empty() || node.domain() == "ai.onnx";
+  const auto handler = Handlers().find(node.op_type());
   if (!standard || handler == Handlers().end()) {
-    std::string known;
-    for (const std::string& name : Operators()) known += (known.empty() ? "" : ", ") + name;
-    return Refuse(std::string(standard ? "" : "an operator of " + QuoteName(node.domain) + ", ") +
-                  "not one of the operators that can be imported: " + known);
+    return Refuse(std::string(standard ? "" : "an operator of " + QuoteName(node.domain()) + ", ") +
+                  "not one of the operators that can be imported: " + OnnxOperators());
   }
-  if (node.outputs.empty() || node.outputs[0].empty()) return Refuse("has no output");
+  if (node.output_size() == 0 || node.output(0).empty()) return Refuse("has no output");
   TRIBUTARY_RETURN_IF_ERROR((this->*handler->second)());
   return builder_.status();
 }
@@ -97,8 +96,8 @@ StatusOr<Graph> OnnxMapping::Build(NodeIndex last) {
 }
 
 Status OnnxMapping::Refuse(const std::string& reason) const {
-  return InvalidArgument("node " + QuoteName(node_->name.empty() ? layer_ : node_->name) + " (" +
-                         PlainLayerName(node_->operation) + "): " + reason);
+  return InvalidArgument("node " + QuoteName(node_->name().empty() ? layer_ : node_->name()) + " (" +
+                         PlainLayerName(node_->op_type()) + "): " + reason);
 }
 
 Status OnnxMapping::RefuseAttribute(std::string_view attribute, const std::string& found,
@@ -106,13 +105,16 @@ Status OnnxMapping::RefuseAttribute(std::string_view attribute, const std::strin
   return Refuse(std::string(attribute) + " is " + found + "; allowed: " + allowed);
 }
 
+std::string_view OnnxMapping::InputName(std::size_t index) const {
+  return index < InputCount() ? std::string_view(node_->input(static_cast<int>(index))) : std::string_view();
+}
+
 StatusOr<const OnnxMapping::Mapped*> OnnxMapping::In(std::size_t index) const {
-  if (index >= node_->inputs.size() || node_->inputs[index].empty())
-    return static_cast<const Mapped*>(nullptr);
-  const auto found = values_by_name_.find(node_->inputs[index]);
-  if (found == values_by_name_.end()) {
-    return Refuse("reads " + QuoteName(node_->inputs[index]) + ", which no node before it gives");
-  }
+  const std::string_view name = InputName(index);
+  if (name.empty()) return static_cast<const Mapped*>(nullptr);
+  const auto found = values_by_name_.find(name);
+  if (found == values_by_name_.end())
+    return Refuse("reads " + QuoteName(name) + ", which no node before it gives");
   return &found->second;
 }
 
@@ -120,7 +122,7 @@ StatusOr<OnnxActivation> OnnxMapping::ActivationAt(std::size_t index) const {
   TRIBUTARY_ASSIGN_OR_RETURN(const Mapped* value, In(index));
   if (value == nullptr) return Refuse("has no input " + std::to_string(index));
   if (const auto* activation = std::get_if<OnnxActivation>(value)) return *activation;
-  return Refuse("input " + std::to_string(index) + ", " + QuoteName(node_->inputs[index]) +
+  return Refuse("input " + std::to_string(index) + ", " + QuoteName(InputName(index)) +
                 ", is a constant; it must come from the network's input");
 }
 
@@ -143,7 +145,7 @@ StatusOr<const OnnxTensor*> OnnxMapping::WeightsAt(std::size_t index, std::strin
   TRIBUTARY_RETURN_IF_ERROR(In(index).status());
   if (const OnnxTensor* tensor = ConstantAt(index)) return tensor;
   return Refuse("its " + std::string(what) + " must be a constant of the file, and is " +
-                (index < node_->inputs.size() && !node_->inputs[index].empty() ? "computed" : "missing"));
+                (InputName(index).empty() ? "missing" : "computed"));
 }
 
 StatusOr<OnnxShapeNumbers> OnnxMapping::NumbersAt(std::size_t index) {
@@ -160,46 +162,59 @@ StatusOr<OnnxShapeNumbers> OnnxMapping::NumbersAt(std::size_t index) {
                 " must be whole numbers that do not depend on the samples");
 }
 
+StatusOr<std::vector<float>> OnnxMapping::RealsOf(const OnnxTensor& tensor) {
+  auto reals = values_.Reals(tensor);
+  return reals.ok() ? std::move(reals) : Refuse(reals.status().message());
+}
+
 StatusOr<std::vector<float>> OnnxMapping::VectorOf(const OnnxTensor& tensor, std::int64_t size,
                                                    std::string_view what) {
-  auto reals = values_.Reals(tensor);
-  if (!reals.ok()) return Refuse(reals.status().message());
-  if (static_cast<std::int64_t>(reals->size()) != size) {
-    return Refuse("its " + std::string(what) + " has the shape " + tensor.Sizes() + "; expected " +
+  TRIBUTARY_ASSIGN_OR_RETURN(std::vector<float> reals, RealsOf(tensor));
+  if (static_cast<std::int64_t>(reals.size()) != size) {
+    return Refuse("its " + std::string(what) + " has the shape " + SizesText(tensor.dims()) + "; expected " +
                   std::to_string(size) + " values");
   }
   return reals;
 }
 
 const OnnxAttribute* OnnxMapping::Find(std::string_view name) const {
-  const auto found = std::find_if(node_->attributes.begin(), node_->attributes.end(),
-                                  [&](const OnnxAttribute& attribute) { return attribute.name == name; });
-  return found == node_->attributes.end() ? nullptr : &*found;
+  const auto found = std::ranges::find(node_->attribute(), name, &OnnxAttribute::name);
+  return found == node_->attribute().end() ? nullptr : &*found;
 }
 
 std::int64_t OnnxMapping::Integer(std::string_view name, std::int64_t otherwise) const {
   const OnnxAttribute* attribute = Find(name);
-  return attribute == nullptr ? otherwise : attribute->integer;
+  return attribute == nullptr ? otherwise : attribute->i();
 }
 
 double OnnxMapping::Real(std::string_view name, double otherwise) const {
   const OnnxAttribute* attribute = Find(name);
-  return attribute == nullptr ? otherwise : static_cast<double>(attribute->real);
+  return attribute == nullptr ? otherwise : static_cast<double>(attribute->f());
 }
 
 std::string_view OnnxMapping::Text(std::string_view name, std::string_view otherwise) const {
   const OnnxAttribute* attribute = Find(name);
-  return attribute == nullptr ? otherwise : attribute->text;
+  return attribute == nullptr ? otherwise : std::string_view(attribute->s());
+}
+
+std::vector<std::int64_t> OnnxMapping::Integers(std::string_view name) const {
+  const OnnxAttribute* attribute = Find(name);
+  if (attribute == nullptr) return {};
+  return {attribute->ints().begin(), attribute->ints().end()};
 }
 
 StatusOr<Extent> OnnxMapping::ExtentOf(std::string_view name, Extent otherwise) const {
-  const OnnxAttribute* attribute = Find(name);
-  if (attribute == nullptr) return otherwise;
-  const std::vector<std::int64_t>& sides = attribute->integers;
+  if (Find(name) == nullptr) return otherwise;
+  const std::vector<std::int64_t> sides = Integers(name);
   if (sides.size() == 1) return Extent{otherwise.height, sides[0]};
   if (sides.size() == 2) return Extent{sides[0], sides[1]};
   return RefuseAttribute(name, "a list of " + std::to_string(sides.size()),
                          "one number for height and one for width");
+}
+
+Status OnnxMapping::Give(Mapped value) {
+  values_by_name_[node_->output(0)] = std::move(value);
+  return OkStatus();
 }
 
 NodeIndex OnnxMapping::Add(Operation operation, std::vector<NodeIndex> inputs, std::string_view suffix) {

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "tributary/model/graph.h"
-#include "tributary/onnx/document.h"
 #include "tributary/onnx/tensor_values.h"
 
 namespace tributary::inline onnx {
@@ -42,7 +41,7 @@ struct LayerWeights {
 
 class OnnxMapping {
  public:
-  OnnxMapping(const OnnxDocument& document, OnnxTensorValues& values, std::string name, Shape input);
+  OnnxMapping(const OnnxGraph& graph, OnnxTensorValues& values, std::string name, Shape input);
 
   // The network's input has this name in the file. A flat one becomes so by the first node.
   void SetInput(std::string_view name, ValueOrder order, bool flat);
@@ -59,12 +58,12 @@ class OnnxMapping {
   const std::map<NodeIndex, LayerWeights>& weights() const { return weights_; }
   const std::vector<std::string>& notes() const { return notes_; }
 
-  static std::vector<std::string> Operators();
+  // What maps the nodes of an operator.
+  using Handler = Status (OnnxMapping::*)();
+  static const std::map<std::string_view, Handler>& Handlers();
 
  private:
   using Mapped = std::variant<OnnxActivation, const OnnxTensor*, OnnxShapeNumbers>;
-  using Handler = Status (OnnxMapping::*)();
-  static const std::map<std::string_view, Handler>& Handlers();
 
   // The node at hand.
   Status MapConv();
@@ -98,17 +97,21 @@ class OnnxMapping {
   Status RefuseAttribute(std::string_view attribute, const std::string& found,
                          const std::string& allowed) const;
 
-  // Inputs of the node at hand. An optional one that is left out is null.
+  // Inputs of the node at hand. An optional one that is left out is null, and has no name.
+  std::size_t InputCount() const { return static_cast<std::size_t>(node_->input_size()); }
+  std::string_view InputName(std::size_t index) const;
   StatusOr<const Mapped*> In(std::size_t index) const;
   StatusOr<OnnxActivation> ActivationAt(std::size_t index) const;  // in any order
   StatusOr<NodeIndex> NodeAt(std::size_t index) const;             // channels first
   const OnnxTensor* ConstantAt(std::size_t index) const;           // null where it is left out or computed
   StatusOr<const OnnxTensor*> WeightsAt(std::size_t index, std::string_view what) const;
   StatusOr<OnnxShapeNumbers> NumbersAt(std::size_t index);
-  StatusOr<std::vector<std::int64_t>> Axes();  // an attribute at first, an input later
+  StatusOr<std::vector<std::int64_t>> Axes();  // an attribute at first, an input later; from 0, sorted
+  static bool AreSpatial(const std::vector<std::int64_t>& axes, ValueOrder order);  // height and width
   // The one value of a constant; nothing where it is left out.
   StatusOr<std::optional<double>> ScalarAt(std::size_t index);
-  // The values of a constant that must be a list of so many.
+  // The values of a constant, and of one that must be a list of so many.
+  StatusOr<std::vector<float>> RealsOf(const OnnxTensor& tensor);
   StatusOr<std::vector<float>> VectorOf(const OnnxTensor& tensor, std::int64_t size, std::string_view what);
 
   // Attributes of the node at hand.
@@ -116,6 +119,7 @@ class OnnxMapping {
   std::int64_t Integer(std::string_view name, std::int64_t otherwise) const;
   double Real(std::string_view name, double otherwise) const;
   std::string_view Text(std::string_view name, std::string_view otherwise) const;
+  std::vector<std::int64_t> Integers(std::string_view name) const;  // empty where there is none
   // One number for each of height and width; of a signal the width alone.
   StatusOr<Extent> ExtentOf(std::string_view name, Extent otherwise) const;
 
@@ -133,8 +137,8 @@ class OnnxMapping {
   // What the node gives.
   Status FlattenValue(OnnxActivation input);
   NodeIndex Add(Operation operation, std::vector<NodeIndex> inputs, std::string_view suffix = "");
-  void Give(Mapped value) { values_by_name_[node_->outputs[0]] = std::move(value); }
-  void Give(NodeIndex node) { Give(OnnxActivation{node}); }
+  Status Give(Mapped value);
+  Status Give(NodeIndex node) { return Give(OnnxActivation{node}); }
   // Where the output of the node at hand is read by nothing but an addition of one constant for each of so many channels:
   // that constant, and the addition's output is given, too, by whatever the node gives.
   StatusOr<std::vector<float>> TakeBiasBehind(std::int64_t channels, bool& found);
@@ -144,7 +148,7 @@ class OnnxMapping {
   bool FitsRoundedUp(NodeIndex input, const Extent& kernel, const Extent& stride,
                      const Padding& padding) const;
 
-  const OnnxDocument& document_;
+  const OnnxGraph& graph_;
   OnnxTensorValues& values_;
   GraphBuilder builder_;
   std::map<std::string_view, Mapped> values_by_name_;

@@ -27,9 +27,9 @@ std::string_view OwnerOf(std::string_view tensor) {
 // The module in '/layer1/layer1.0/conv1/Conv', where each step is named anew or goes on from the one before: layer1.0.conv1.
 // Nothing where the name is not of this kind.
 bool ModuleOf(const OnnxNode& node, std::string& module) {
-  const std::string_view name = node.name;
+  const std::string_view name = node.name();
   const std::size_t last = name.rfind('/');
-  if (!name.starts_with('/') || !name.substr(last + 1).starts_with(node.operation)) return false;
+  if (!name.starts_with('/') || !name.substr(last + 1).starts_with(node.op_type())) return false;
   std::vector<std::string> steps;
   for (std::size_t at = 1; at < last;) {
     const std::size_t end = std::min(name.find('/', at), last);
@@ -54,12 +54,12 @@ std::string PlainLayerName(std::string_view text) {
   return name;
 }
 
-std::vector<std::string> NameOnnxNodes(const OnnxDocument& document) {
-  std::vector<std::string> modules(document.nodes.size());
-  std::vector<bool> in_module(document.nodes.size());
+std::vector<std::string> NameOnnxNodes(const OnnxGraph& graph) {
+  std::vector<std::string> modules(static_cast<std::size_t>(graph.node_size()));
+  std::vector<bool> in_module(modules.size());
   std::set<std::string> containers;  // modules that have others in them
-  for (std::size_t i = 0; i < document.nodes.size(); ++i) {
-    in_module[i] = ModuleOf(document.nodes[i], modules[i]);
+  for (std::size_t i = 0; i < modules.size(); ++i) {
+    in_module[i] = ModuleOf(graph.node(static_cast<int>(i)), modules[i]);
     for (std::size_t dot = modules[i].rfind('.'); dot != std::string::npos && dot > 0;
          dot = modules[i].rfind('.', dot - 1)) {
       if (!containers.insert(modules[i].substr(0, dot)).second) break;
@@ -68,25 +68,25 @@ std::vector<std::string> NameOnnxNodes(const OnnxDocument& document) {
   std::vector<std::string> names;
   std::set<std::string> taken = {"input"};
   std::map<std::string, int> uses;
-  for (std::size_t i = 0; i < document.nodes.size(); ++i) {
-    const OnnxNode& node = document.nodes[i];
-    if (node.operation == "Constant" || node.operation == "Identity") {  // They become no layers.
+  for (std::size_t i = 0; i < modules.size(); ++i) {
+    const OnnxNode& node = graph.node(static_cast<int>(i));
+    if (node.op_type() == "Constant" || node.op_type() == "Identity") {  // They become no layers.
       names.emplace_back();
       continue;
     }
     std::string name;
-    const std::string_view owner = node.inputs.size() > 1 ? OwnerOf(node.inputs[1]) : std::string_view();
+    const std::string_view owner = node.input_size() > 1 ? OwnerOf(node.input(1)) : std::string_view();
     if (!owner.empty()) {
       name = owner;
     } else if (in_module[i]) {
       name = modules[i];
       if (name.empty() || containers.contains(name))
-        name += (name.empty() ? "" : ".") + Lower(node.operation);
+        name += (name.empty() ? "" : ".") + Lower(node.op_type());
     } else {
-      name = node.name;
+      name = node.name();
     }
     name = PlainLayerName(name);
-    if (name.empty()) name = PlainLayerName(Lower(node.operation)) + std::to_string(i);
+    if (name.empty()) name = PlainLayerName(Lower(node.op_type())) + std::to_string(i);
     std::string unique = name;
     while (!taken.insert(unique).second)
       unique = name + "_" + std::to_string(++uses.try_emplace(name, 1).first->second);

@@ -13,7 +13,7 @@ namespace tributary::inline onnx {
 //   - Else a node has its module's name: PyTorch's '/layer1/layer1.0/conv1/Conv' is layer1.0.conv1 likewise, and the
 //     addition in the block, '/layer1/layer1.0/Add', is layer1.0.add.
 //   - Else its own name, or its operator and a number.
-std::vector<std::string> NameOnnxNodes(const OnnxDocument& document);
+std::vector<std::string> NameOnnxNodes(const OnnxGraph& graph);
 
 // The text with everything but those letters replaced by '_', at most 120 of them.
 std::string PlainLayerName(std::string_view text);

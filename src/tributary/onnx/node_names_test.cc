@@ -5,15 +5,23 @@
 namespace tributary::inline onnx {
 namespace {
 
-OnnxNode Named(std::string_view name, std::string_view operation,
-               std::vector<std::string_view> inputs = {"x"}) {
-  return {name, operation, "", std::move(inputs), {"y"}, {}};
+OnnxNode Named(const char* name, const char* operation, const std::vector<const char*>& inputs = {"x"}) {
+  OnnxNode node;
+  node.set_name(name);
+  node.set_op_type(operation);
+  for (const char* input : inputs) node.add_input(input);
+  return node;
+}
+
+std::vector<std::string> NamesOf(const std::vector<OnnxNode>& nodes) {
+  OnnxGraph graph;
+  graph.mutable_node()->Add(nodes.begin(), nodes.end());
+  return NameOnnxNodes(graph);
 }
 
 // As PyTorch 1.13 names the nodes of torchvision's networks.
 TEST(NodeNames, AreThoseOfPyTorchsModules) {
-  OnnxDocument document;
-  document.nodes = {
+  const std::vector<OnnxNode> nodes = {
       Named("/conv1/Conv", "Conv", {"x", "onnx::Conv_193"}),
       Named("/layer1/layer1.0/conv1/Conv", "Conv", {"x", "onnx::Conv_196"}),
       Named("/layer1/layer1.0/bn1/BatchNormalization", "BatchNormalization", {"x", "layer1.0.bn1.weight"}),
@@ -25,20 +33,18 @@ TEST(NodeNames, AreThoseOfPyTorchsModules) {
       Named("/avgpool/GlobalAveragePool", "GlobalAveragePool"),
       Named("/Flatten", "Flatten"),
       Named("/fc/Gemm", "Gemm", {"x", "fc.weight", "fc.bias"})};
-  EXPECT_EQ(
-      NameOnnxNodes(document),
-      (std::vector<std::string>{"conv1", "layer1.0.conv1", "layer1.0.bn1", "layer1.0.relu", "layer1.0.add",
-                                "layer1.0.relu_1", "", "features.1.conv.0.2", "avgpool", "flatten", "fc"}));
+  EXPECT_EQ(NamesOf(nodes), (std::vector<std::string>{"conv1", "layer1.0.conv1", "layer1.0.bn1",
+                                                      "layer1.0.relu", "layer1.0.add", "layer1.0.relu_1", "",
+                                                      "features.1.conv.0.2", "avgpool", "flatten", "fc"}));
 }
 
 TEST(NodeNames, ArePlainAndDiffer) {
-  OnnxDocument document;
-  document.nodes = {Named("", "Relu"),   Named("model/dense 1/MatMul:0", "MatMul"),
-                    Named("a", "Relu"),  Named("a", "Relu"),
-                    Named("a", "Relu"),  Named("input", "Relu"),
-                    Named("a_2", "Relu")};
-  EXPECT_EQ(NameOnnxNodes(document), (std::vector<std::string>{"relu0", "model_dense_1_MatMul_0", "a", "a_2",
-                                                               "a_3", "input_2", "a_2_2"}));
+  const std::vector<OnnxNode> nodes = {Named("", "Relu"),   Named("model/dense 1/MatMul:0", "MatMul"),
+                                       Named("a", "Relu"),  Named("a", "Relu"),
+                                       Named("a", "Relu"),  Named("input", "Relu"),
+                                       Named("a_2", "Relu")};
+  EXPECT_EQ(NamesOf(nodes), (std::vector<std::string>{"relu0", "model_dense_1_MatMul_0", "a", "a_2", "a_3",
+                                                      "input_2", "a_2_2"}));
   EXPECT_EQ(PlainLayerName(std::string(500, 'x')).size(), 120U);
 }
 

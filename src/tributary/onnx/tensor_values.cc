@@ -12,58 +12,27 @@ namespace {
 constexpr Bytes kLargestSecondFile{16'000'000'000};
 constexpr std::size_t kMostIntegers = 4096;
 
-std::string TypeName(std::int64_t type) {
-  switch (type) {
-    case OnnxTensor::kFloat:
+std::string TypeName(const OnnxTensor& tensor) {
+  switch (tensor.data_type()) {
+    case OnnxTensor::FLOAT:
       return "float";
-    case OnnxTensor::kDouble:
+    case OnnxTensor::DOUBLE:
       return "double";
-    case OnnxTensor::kInt32:
+    case OnnxTensor::INT32:
       return "int32";
-    case OnnxTensor::kInt64:
+    case OnnxTensor::INT64:
       return "int64";
-    case 10:
+    case OnnxTensor::FLOAT16:
       return "float16";
-    case 16:
+    case OnnxTensor::BFLOAT16:
       return "bfloat16";
     default:
-      return "type " + std::to_string(type);
+      return "type " + std::to_string(tensor.data_type());
   }
 }
 
 std::string Called(const OnnxTensor& tensor) {
-  return "tensor " + (tensor.name.empty() ? std::string("without a name") : QuoteName(tensor.name));
-}
-
-Status WrongCount(const OnnxTensor& tensor, std::size_t found) {
-  return Corrupt(Called(tensor) + " has " + std::to_string(found) + " values, which do not fill its shape " +
-                 tensor.Sizes());
-}
-
-template <typename Stored, typename Value>
-StatusOr<std::vector<Value>> FromBytes(const OnnxTensor& tensor, ByteSpan bytes, std::size_t count) {
-  if (bytes.size() / sizeof(Stored) != count || bytes.size() % sizeof(Stored) != 0) {
-    return Corrupt(Called(tensor) + " has " + std::to_string(bytes.size()) + " bytes, and its shape " +
-                   tensor.Sizes() + " of " + TypeName(tensor.type) + " takes " +
-                   std::to_string(count * sizeof(Stored)));
-  }
-  std::vector<Value> values(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    Stored value{};
-    std::memcpy(&value, bytes.data() + i * sizeof(Stored), sizeof value);
-    values[i] = static_cast<Value>(value);
-  }
-  return values;
-}
-
-template <typename Value, typename From>
-StatusOr<std::vector<Value>> FromList(const OnnxTensor& tensor, const std::vector<From>& list,
-                                      std::size_t count) {
-  if (list.size() != count) return WrongCount(tensor, list.size());
-  std::vector<Value> values(count);
-  std::transform(list.begin(), list.end(), values.begin(),
-                 [](From value) { return static_cast<Value>(value); });
-  return values;
+  return "tensor " + (tensor.name().empty() ? std::string("without a name") : QuoteName(tensor.name()));
 }
 
 // A name that stays in its folder.
@@ -83,8 +52,11 @@ bool ReadNumber(std::string_view text, std::uint64_t& out) {
 
 StatusOr<ByteSpan> OnnxTensorValues::External(const OnnxTensor& tensor) {
   const auto part = [&](std::string_view key) {
-    const auto found = tensor.place.find(key);
-    return found == tensor.place.end() ? std::string_view() : found->second;
+    std::string_view value;
+    for (const auto& entry : tensor.external_data()) {
+      if (entry.key() == key) value = entry.value();
+    }
+    return value;
   };
   const std::string location(part("location"));
   if (!IsPlainPath(location)) {
@@ -114,40 +86,52 @@ StatusOr<ByteSpan> OnnxTensorValues::External(const OnnxTensor& tensor) {
   return all.subspan(offset, length);
 }
 
-StatusOr<ByteSpan> OnnxTensorValues::Raw(const OnnxTensor& tensor) {
-  if (tensor.external) return External(tensor);
-  return tensor.raw;
+template <typename Stored, typename Value, typename List>
+StatusOr<std::vector<Value>> OnnxTensorValues::Values(const OnnxTensor& tensor, const List& list,
+                                                      std::size_t count) {
+  ByteSpan raw = std::as_bytes(std::span(tensor.raw_data()));
+  if (tensor.data_location() == OnnxTensor::EXTERNAL) {
+    TRIBUTARY_ASSIGN_OR_RETURN(raw, External(tensor));
+  }
+  if (raw.empty()) {
+    if (static_cast<std::size_t>(list.size()) == count) return std::vector<Value>(list.begin(), list.end());
+    return Corrupt(Called(tensor) + " has " + std::to_string(list.size()) +
+                   " values, which do not fill its shape " + SizesText(tensor.dims()));
+  }
+  if (raw.size() / sizeof(Stored) != count || raw.size() % sizeof(Stored) != 0) {
+    return Corrupt(Called(tensor) + " has " + std::to_string(raw.size()) + " bytes, and its shape " +
+                   SizesText(tensor.dims()) + " of " + TypeName(tensor) + " takes " +
+                   std::to_string(count * sizeof(Stored)));
+  }
+  std::vector<Value> values(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    Stored value{};
+    std::memcpy(&value, raw.data() + i * sizeof(Stored), sizeof value);
+    values[i] = static_cast<Value>(value);
+  }
+  return values;
 }
 
 StatusOr<std::vector<float>> OnnxTensorValues::Reals(const OnnxTensor& tensor) {
-  const auto count = tensor.elements();
-  if (!count) return Corrupt(Called(tensor) + " has the impossible shape " + tensor.Sizes());
-  if (tensor.type != OnnxTensor::kFloat && tensor.type != OnnxTensor::kDouble) {
-    return InvalidArgument(Called(tensor) + " is of " + TypeName(tensor.type) +
-                           "; weights must be float or double: export the network in float32");
-  }
-  TRIBUTARY_ASSIGN_OR_RETURN(const ByteSpan raw, Raw(tensor));
-  const bool single = tensor.type == OnnxTensor::kFloat;
-  if (!raw.empty()) {
-    return single ? FromBytes<float, float>(tensor, raw, *count)
-                  : FromBytes<double, float>(tensor, raw, *count);
-  }
-  return single ? FromList<float>(tensor, tensor.floats, *count)
-                : FromList<float>(tensor, tensor.doubles, *count);
+  const auto count = ElementsOf(tensor);
+  if (!count) return Corrupt(Called(tensor) + " has the impossible shape " + SizesText(tensor.dims()));
+  if (tensor.data_type() == OnnxTensor::FLOAT)
+    return Values<float, float>(tensor, tensor.float_data(), *count);
+  if (tensor.data_type() == OnnxTensor::DOUBLE)
+    return Values<double, float>(tensor, tensor.double_data(), *count);
+  return InvalidArgument(Called(tensor) + " is of " + TypeName(tensor) +
+                         "; weights must be float or double: export the network in float32");
 }
 
 StatusOr<std::vector<std::int64_t>> OnnxTensorValues::Integers(const OnnxTensor& tensor) {
-  const auto count = tensor.elements();
+  const auto count = ElementsOf(tensor);
   if (!count || *count > kMostIntegers)
-    return Corrupt(Called(tensor) + " has the impossible shape " + tensor.Sizes());
-  if (tensor.type != OnnxTensor::kInt64 && tensor.type != OnnxTensor::kInt32) {
-    return InvalidArgument(Called(tensor) + " is of " + TypeName(tensor.type) +
-                           "; whole numbers are expected");
-  }
-  TRIBUTARY_ASSIGN_OR_RETURN(const ByteSpan raw, Raw(tensor));
-  if (raw.empty()) return FromList<std::int64_t>(tensor, tensor.integers, *count);
-  return tensor.type == OnnxTensor::kInt64 ? FromBytes<std::int64_t, std::int64_t>(tensor, raw, *count)
-                                           : FromBytes<std::int32_t, std::int64_t>(tensor, raw, *count);
+    return Corrupt(Called(tensor) + " has the impossible shape " + SizesText(tensor.dims()));
+  if (tensor.data_type() == OnnxTensor::INT64)
+    return Values<std::int64_t, std::int64_t>(tensor, tensor.int64_data(), *count);
+  if (tensor.data_type() == OnnxTensor::INT32)
+    return Values<std::int32_t, std::int64_t>(tensor, tensor.int32_data(), *count);
+  return InvalidArgument(Called(tensor) + " is of " + TypeName(tensor) + "; whole numbers are expected");
 }
 
 }  // namespace tributary::inline onnx

@@ -23,7 +23,9 @@ class OnnxTensorValues {
   StatusOr<std::vector<std::int64_t>> Integers(const OnnxTensor& tensor);
 
  private:
-  StatusOr<ByteSpan> Raw(const OnnxTensor& tensor);
+  // `Stored` are the values as bytes, `list` where they are numbers of the message instead.
+  template <typename Stored, typename Value, typename List>
+  StatusOr<std::vector<Value>> Values(const OnnxTensor& tensor, const List& list, std::size_t count);
   StatusOr<ByteSpan> External(const OnnxTensor& tensor);
 
   std::optional<std::filesystem::path> folder_;

@@ -21,7 +21,8 @@ bool StoreSink::Available() { return false; }
 
 StatusOr<std::unique_ptr<StoreSink>> StoreSink::Create(StoreSinkOptions) { return WithoutSqlite(); }
 
-StatusOr<std::int64_t> ImportRun(const std::filesystem::path&, const std::filesystem::path&, WallClock) {
+StatusOr<std::int64_t> ImportRun(const std::filesystem::path&, const std::filesystem::path&,
+                                 const WallClock&) {
   return WithoutSqlite();
 }
 

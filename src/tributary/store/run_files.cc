@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <fstream>
-#include <nlohmann/json.hpp>
 
 #include "tributary/base/file.h"
+#include "tributary/base/json_reader.h"
 #include "tributary/store/run_follower.h"
 #include "tributary/telemetry/replay.h"
 
@@ -43,15 +43,14 @@ WallTime WrittenAt(const std::filesystem::path& path) {
 }
 
 void ReadSummary(const std::string& text, RunFolderMetadata& metadata) {
-  const auto summary = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!summary.is_object()) return;
-  metadata.simulated = !summary.contains("seconds");
-  const auto devices = summary.find("devices");
-  if (devices == summary.end() || !devices->is_array()) return;
-  for (const auto& device : *devices) {
-    if (metadata.groups.size() == RunFollower::kMostDevices) return;
-    const bool named = device.is_object() && device.contains("group") && device["group"].is_string();
-    metadata.groups.push_back(named ? device["group"].get<std::string>() : "");
+  const auto summary = ParseJson(text, {.what = "a summary", .levels = 0});
+  if (!summary.ok()) return;
+  metadata.simulated = !summary->Has("seconds");
+  const auto devices = summary->List("devices");
+  if (!devices.ok()) return;
+  for (std::size_t i = 0; i < std::min(devices->size(), RunFollower::kMostDevices); ++i) {
+    const auto group = (*devices)[i].Text("group");
+    metadata.groups.push_back(group.ok() ? *group : "");
   }
 }
 

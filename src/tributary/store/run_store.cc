@@ -354,7 +354,7 @@ StatusOr<std::unique_ptr<RunStore>> RunStore::Open(const std::filesystem::path& 
 }
 
 StatusOr<std::int64_t> ImportRun(const std::filesystem::path& store, const std::filesystem::path& folder,
-                                 WallClock wall_clock) {
+                                 const WallClock& wall_clock) {
   RunFollower follower;
   TRIBUTARY_ASSIGN_OR_RETURN(RunFolderMetadata metadata, ReadRunFolder(folder, follower));
   if (!follower.started()) return Corrupt("the log of " + folder.string() + " has no run in it");

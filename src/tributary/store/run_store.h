@@ -52,6 +52,6 @@ class RunStore {
 // Takes the run in a folder into a store, which is made where there is none, in place of what the store had of that
 // folder; returns its number. Refused for one that goes on.
 StatusOr<std::int64_t> ImportRun(const std::filesystem::path& store, const std::filesystem::path& folder,
-                                 WallClock wall_clock = SystemWallClock());
+                                 const WallClock& wall_clock = SystemWallClock());
 
 }  // namespace tributary::inline store

@@ -157,8 +157,8 @@ StatusOr<std::string> OurSchema(std::int64_t version) {
 // Makes a change, all of it or nothing, if the answer to this question is still the same under the write lock.
 Status ChangeIf(Database& database, const char* question, std::int64_t answer, const std::string& change) {
   TRIBUTARY_RETURN_IF_ERROR(database.Execute("BEGIN IMMEDIATE"));
-  auto found = database.Ask(question);
-  Status status = found.ok() ? OkStatus() : std::move(found).status();
+  const auto found = database.Ask(question);
+  Status status = found.status();
   if (status.ok() && *found == answer) status = database.Execute(change.c_str());
   if (status.ok()) status = database.Execute("COMMIT");
   if (!status.ok()) (void)database.Execute("ROLLBACK");
