@@ -1,6 +1,4 @@
 #include <algorithm>
-#include <cmath>
-#include <set>
 
 #include "tributary/base/names.h"
 #include "tributary/experiment/document.h"
@@ -8,84 +6,14 @@
 #include "tributary/experiment/presets.h"
 #include "tributary/experiment/section.h"
 #include "tributary/reproduce/study.h"
+#include "tributary/reproduce/study_text.h"
 #include "tributary/telemetry/digest.h"
 
 namespace tributary::inline reproduce {
 namespace {
 
-// Far beyond any study that a person can read; they bound what a hostile text can cost.
-constexpr std::size_t kMostTexts = 64;
-constexpr std::size_t kMostExperiments = 512;
-constexpr std::size_t kLongestFilled = 10'000;
-
-using Words = std::map<std::string, std::string>;
-
 const std::vector<std::string> kEfforts = {"quick", "full"};
-const std::vector<std::string> kKinds = {"ratio", "speed-up", "saving", "difference"};
-constexpr BaselineComparison::Kind kKindValues[] = {
-    BaselineComparison::Kind::kRatio, BaselineComparison::Kind::kSpeedUp, BaselineComparison::Kind::kSaving,
-    BaselineComparison::Kind::kDifference};
-
-// Adds to what is there already, so that an axis or a variant extends its arm or study.
-void AddTexts(Section& section, std::string_view key, std::vector<std::string>& out) {
-  const Value* value = section.Take(key);
-  if (value == nullptr) return;
-  const auto* list = std::get_if<List>(&value->content);
-  const auto is_text = [](const Value& item) { return std::holds_alternative<std::string>(item.content); };
-  if (list == nullptr || list->size() > kMostTexts || !std::all_of(list->begin(), list->end(), is_text)) {
-    section.Fail(
-        key, " is " + Describe(*value) + "; allowed: a list of texts, at most " + std::to_string(kMostTexts));
-    return;
-  }
-  for (const Value& item : *list) out.push_back(std::get<std::string>(item.content));
-}
-
-void AddWords(Section& section, std::string_view key, Words& out) {
-  const Value* value = section.Take(key);
-  if (value == nullptr) return;
-  const auto* table = std::get_if<Table>(&value->content);
-  for (const KeyValue& member : table == nullptr ? Table() : *table) {
-    const auto* text = std::get_if<std::string>(&member.value.content);
-    if (text == nullptr) table = nullptr;
-    if (table == nullptr) break;
-    out.insert_or_assign(member.key, *text);
-  }
-  if (table == nullptr) section.Fail(key, " must be a table of texts, like { name = \"text\" }");
-}
-
-// Replaces every {word}. Other braces, like those of TOML's inline tables, stay.
-StatusOr<std::string> Fill(std::string_view text, const Words& words) {
-  std::string filled;
-  while (!text.empty()) {
-    const std::size_t open = text.find('{');
-    filled += text.substr(0, open);
-    if (open == std::string_view::npos) break;
-    text.remove_prefix(open);
-    const std::size_t close = text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789.-", 1);
-    if (close == std::string_view::npos || close == 1 || text[close] != '}') {
-      filled += '{';
-      text.remove_prefix(1);
-      continue;
-    }
-    const auto found = words.find(std::string(text.substr(1, close - 1)));
-    if (found == words.end()) {
-      std::vector<std::string> known;
-      for (const auto& [word, meaning] : words) known.push_back(word);
-      return UnknownName("word", text.substr(1, close - 1), known);
-    }
-    filled += found->second;
-    text.remove_prefix(close + 1);
-    if (filled.size() > kLongestFilled) return InvalidArgument("a text with its words filled in is too long");
-  }
-  return filled;
-}
-
-Status FillAll(std::vector<std::string>& texts, const Words& words) {
-  for (std::string& text : texts) {
-    TRIBUTARY_ASSIGN_OR_RETURN(text, Fill(text, words));
-  }
-  return OkStatus();
-}
+constexpr std::size_t kMostExperiments = 512;  // Bounds what a hostile text can cost.
 
 // Stands for an experiment in the fingerprint of another arm.
 std::string DigestOf(const Experiment& experiment) {
@@ -95,80 +23,7 @@ std::string DigestOf(const Experiment& experiment) {
   return digest.Hex();
 }
 
-// What stands at the top of a study and may be different in a variant.
-struct StudySettings {
-  std::vector<std::string> set, notes;
-  std::int64_t seeds = 3, epochs = 0, evaluations = 1;
-  std::optional<double> accuracy, loss;
-  double samples = 0, samples_per_evaluation = 0;
-  Words words;
-};
-
-constexpr Range kSamples{.low = 1, .high = 1e12};
-
-void ReadSettings(Section& section, StudySettings& out) {
-  AddTexts(section, "set", out.set);
-  AddTexts(section, "notes", out.notes);
-  AddWords(section, "words", out.words);
-  section.Read("seeds", out.seeds, 1, 1000);
-  section.Read("epochs", out.epochs, 1, 10'000);
-  section.Read("target-accuracy", out.accuracy, kPositiveShare);
-  section.Read("target-loss", out.loss, kPositive);
-  section.Read("target-evaluations", out.evaluations, 1, 1000);
-  section.Read("samples", out.samples, kSamples);
-  section.Read("samples-per-evaluation", out.samples_per_evaluation, kSamples);
-}
-
-// An arm as written, before words are filled in.
-struct ArmText {
-  std::string name, text, preset, within, grid, tuned;
-  bool counterpart = false, curve = true, once = false;
-  std::vector<std::string> set;
-  Words against;  // comparison → arm
-  double samples = 0;
-  std::optional<std::int64_t> trained;
-  std::optional<RateSetting> drawn;
-};
-
-Status ReadDrawn(Section section, RateSetting& out) {
-  std::string shape = "uniform";
-  section.ReadName("distribution", "distribution", std::vector<std::string>{"uniform", "normal"}, shape);
-  out.shape = shape == "uniform" ? RateSetting::Shape::kUniform : RateSetting::Shape::kNormal;
-  constexpr Range kRateRange{.low = 0, .high = 1e9};
-  for (const char* key : {"mean", "deviation"}) section.Require(key);
-  section.Read("mean", out.mean, kRateRange);
-  section.Read("deviation", out.deviation, kRateRange);
-  section.Read("least", out.least, kRateRange);
-  return section.Finish();
-}
-
-// What an arm, a value of its axes and its part for one size have in common.
-void ReadArmKeys(Section& section, ArmText& out) {
-  section.Read("text", out.text);
-  section.Read("preset", out.preset);
-  section.Read("within", out.within);
-  section.Read("grid", out.grid);
-  section.Read("tuned", out.tuned);
-  section.Read("counterpart", out.counterpart);
-  section.Read("curve", out.curve);
-  section.Read("once", out.once);
-  section.Read("samples", out.samples, kSamples);
-  section.Read("trained", out.trained, std::int64_t{0}, std::int64_t{10'000});
-  AddTexts(section, "set", out.set);
-  AddWords(section, "against", out.against);
-  if (const Value* drawn = section.Take("drawn-stream-rates")) {
-    Section inner(section.document(), *drawn, section.PathOf("drawn-stream-rates"));
-    section.Fail(ReadDrawn(std::move(inner), out.drawn.emplace()));
-  }
-}
-
-void ReadFormat(Section& section, NumberFormat& out) {
-  std::int64_t decimals = out.decimals;
-  section.Read("decimals", decimals, 0, 9);
-  out.decimals = static_cast<int>(decimals);
-  section.Read("percent", out.percent);
-}
-
+// Reads the tables of a file (study_text.h), and makes experiments of its arms.
 class StudyReader {
  public:
   StudyReader(const Document& document, const TextSource& source, Effort effort,
@@ -184,8 +39,8 @@ class StudyReader {
     ReadVariants();
     ReadAxes();
     const List& arms = root_.TakeTables("arm");
-    ReadFigures();
-    ReadCharts();
+    ReadFigures(root_, settings_.epochs > 0, reproduction_, baselines_);
+    ReadCharts(root_, settings_, reproduction_);
     TRIBUTARY_RETURN_IF_ERROR(root_.Finish());
     for (const Value& arm : arms) TRIBUTARY_RETURN_IF_ERROR(AddArms(arm));
     TRIBUTARY_RETURN_IF_ERROR(Compare());
@@ -272,87 +127,6 @@ class StudyReader {
       axes_.emplace(axis.key, &values);
     }
     root_.Fail(section.Finish());
-  }
-
-  void ReadFigures() {
-    for (const Value& table : root_.TakeTables("metric")) {
-      Section section(document_, table, "metric");
-      Metric& metric = reproduction_.metrics.emplace_back();
-      std::string better = "higher";
-      section.Require("name");
-      section.ReadName("name", "metric", settings_.epochs > 0 ? NumbersOfEpochs() : NumbersOfRuns(),
-                       metric.name);
-      section.Read("unit", metric.unit);
-      section.ReadName("better", "direction", std::vector<std::string>{"higher", "lower"}, better);
-      metric.better = better == "higher" ? Metric::Better::kHigher : Metric::Better::kLower;
-      ReadFormat(section, metric.format);
-      root_.Fail(section.Finish());
-    }
-    for (const Value& table : root_.TakeTables("comparison")) {
-      Section section(document_, table, "comparison");
-      BaselineComparison& comparison = reproduction_.comparisons.emplace_back();
-      std::string kind = "ratio";
-      for (const char* key : {"name", "metric"}) section.Require(key);
-      section.Read("name", comparison.name);
-      section.Read("metric", comparison.metric);
-      section.ReadName("kind", "comparison", kKinds, kind);
-      comparison.kind = kKindValues[std::ranges::find(kKinds, kind) - kKinds.begin()];
-      section.Read("baseline", baselines_.emplace_back());
-      ReadFormat(section, comparison.format);
-      root_.Fail(section.Finish());
-    }
-    for (const Value& table : root_.TakeTables("published")) {
-      Section section(document_, table, "published");
-      Published figure;
-      std::vector<std::string> arms;
-      for (const char* key : {"arms", "figure", "value", "where"}) section.Require(key);
-      AddTexts(section, "arms", arms);
-      section.Read("figure", figure.figure);
-      section.Read("value", figure.value, Range{.low = -kLargestNumber, .high = kLargestNumber});
-      section.Read("where", figure.where);
-      root_.Fail(section.Finish());
-      for (const std::string& arm : arms) {
-        figure.arm = arm;
-        reproduction_.published.push_back(figure);
-      }
-    }
-  }
-
-  void ReadCharts() {
-    reproduction_.chart = {
-        reproduction_.name, "virtual seconds", settings_.loss ? "loss" : "test accuracy", false, {}};
-    std::string target_name = "target";
-    if (const Value* chart = root_.Take("chart")) {
-      Section section(document_, *chart, "chart");
-      section.Read("title", reproduction_.chart.title);
-      section.Read("x-title", reproduction_.chart.x_title);
-      section.Read("y-title", reproduction_.chart.y_title);
-      section.Read("log-x", reproduction_.chart.log_x);
-      section.Read("target-name", target_name);
-      root_.Fail(section.Finish());
-    }
-    const std::optional<double> target = settings_.loss ? settings_.loss : settings_.accuracy;
-    if (target) reproduction_.chart.references = {{*target, target_name}};
-    for (const Value& table : root_.TakeTables("figure")) {
-      Section section(document_, table, "figure");
-      FigureChart& chart = reproduction_.figure_charts.emplace_back();
-      for (const char* key : {"file", "x", "y"}) section.Require(key);
-      section.Read("file", chart.file);
-      section.Read("title", chart.title);
-      section.Read("x", chart.x);
-      section.Read("y", chart.y);
-      section.Read("x-title", chart.x_title);
-      section.Read("y-title", chart.y_title);
-      for (const Value& one : section.TakeTables("line")) {
-        Section line(document_, one, "figure.line");
-        FigureChart::Line& out = chart.lines.emplace_back();
-        for (const char* key : {"name", "arms"}) line.Require(key);
-        line.Read("name", out.name);
-        AddTexts(line, "arms", out.arms);
-        section.Fail(line.Finish());
-      }
-      root_.Fail(section.Finish());
-    }
   }
 
   // An arm for every combination of the values of its axes, the last axis changing fastest.
@@ -468,7 +242,9 @@ class StudyReader {
     }
     std::vector<std::string> set = settings_.set;
     set.insert(set.end(), arm.set.begin(), arm.set.end());
-    TRIBUTARY_RETURN_IF_ERROR(FillAll(set, words));
+    for (std::string& setting : set) {
+      TRIBUTARY_ASSIGN_OR_RETURN(setting, Fill(setting, words));
+    }
     std::string preset = arm.preset.empty() ? preset_ : arm.preset;
     if (preset.find('/') != std::string::npos || preset.ends_with(".toml")) {
       if (!source_.folder) return InvalidArgument("'" + preset + "' is a file; allowed here: presets");
@@ -586,21 +362,6 @@ StatusOr<Study> ReadStudyText(std::string_view text, const TextSource& source, E
                               const std::filesystem::path& data_dir) {
   TRIBUTARY_ASSIGN_OR_RETURN(const Document document, ParseDocument(text, source.name));
   return StudyReader(document, source, effort, data_dir).Read();
-}
-
-std::span<const std::string> NumbersOfRuns() {
-  static const std::vector<std::string> numbers = {
-      "accuracy",          "final accuracy",   "final loss",           "virtual seconds",
-      "seconds per round", "waiting share",    "megabytes up",         "megabytes",
-      "time to target",    "compressed steps", "megabytes per update", "buffered samples",
-      "kilobytes injected"};
-  return numbers;
-}
-
-std::span<const std::string> NumbersOfEpochs() {
-  static const std::vector<std::string> numbers = {
-      "accuracy", "seconds per epoch", "planned seconds", "deviation", "steps", "planning share"};
-  return numbers;
 }
 
 }  // namespace tributary::inline reproduce
