@@ -140,7 +140,7 @@ function(tributary_check_everything_is_registered)
       ${PROJECT_SOURCE_DIR}/src/*.cc ${PROJECT_SOURCE_DIR}/bench/*.cc ${PROJECT_SOURCE_DIR}/tests/*.cc
       ${PROJECT_SOURCE_DIR}/tests/*_test.sh ${PROJECT_SOURCE_DIR}/tests/scenarios/*.toml)
   foreach(file IN LISTS present)
-    if(NOT TRIBUTARY_ENGINE AND file MATCHES "/(engine|device|cli|library|bench|tests)/|/explore/(exploration(_test)?.cc|options|state_file|subnetwork_training|trials|uniform_comparison)|/fleet/simulated/(device_threads|disturbances|gossip_round|round_clock|simulated_device|simulated_fleet)|/coordinator/(compatibility_test|coordinator_test|parallel_split_server|serving|server_part|simulation|split_fed_server|split_fed_test|split_step_test)|/reproduce/(distreal|dynacomm|heterogeneity|psl|rcd_sgd|run_measurement|scadles|showcase|split_measurement|study|tuned_runner)")
+    if(NOT TRIBUTARY_ENGINE AND file MATCHES "/(engine|device|cli|library|bench|tests)/|/explore/(exploration(_test)?.cc|options|state_file|subnetwork_training|trials|uniform_comparison)|/fleet/simulated/(device_threads|disturbances|gossip_round|round_clock|simulated_device|simulated_fleet)|/coordinator/(compatibility_test|coordinator_test|parallel_split_server|serving|server_part|simulation|split_fed_server|split_fed_test|split_step_test)|/reproduce/(dynacomm|run_measurement|split_measurement|study(_test)?.cc)")
       continue()
     endif()
     if(NOT TRIBUTARY_TESTS AND file MATCHES "^${PROJECT_SOURCE_DIR}/tests/")

@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <charconv>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
@@ -6,6 +8,7 @@
 #include "tributary/cli/commands.h"
 #include "tributary/cli/interrupt.h"
 #include "tributary/cli/shared_options.h"
+#include "tributary/coordinator/simulation.h"
 #include "tributary/reproduce/harness.h"
 #include "tributary/reproduce/report.h"
 #include "tributary/reproduce/study.h"
@@ -20,6 +23,8 @@ struct Arguments {
   bool full = false;
   bool quick = false;
   std::optional<std::uint64_t> seeds;
+  std::string shard;
+  std::vector<std::filesystem::path> merge;
   std::filesystem::path out;
   std::filesystem::path data_dir;
   int threads = 1;
@@ -53,6 +58,19 @@ void PrintProgress(const HarnessProgress& progress) {
   std::fprintf(stderr, "\n");
 }
 
+// "2/3"
+StatusOr<Shard> ParseShard(const std::string& text) {
+  Shard shard;
+  const char* const end = text.data() + text.size();
+  const auto index = std::from_chars(text.data(), end, shard.index);
+  if (index.ec == std::errc() && index.ptr != end && *index.ptr == '/') {
+    const auto count = std::from_chars(index.ptr + 1, end, shard.count);
+    if (count.ec == std::errc() && count.ptr == end && shard.index >= 1 && shard.index <= shard.count)
+      return shard;
+  }
+  return InvalidArgument("--shard is '" + text + "'; allowed: I/N with I from 1 to N, like 2/3");
+}
+
 Status Run(Arguments arguments) {
   if (arguments.name.empty()) return ListAll(arguments.json);
   TRIBUTARY_ASSIGN_OR_RETURN(
@@ -60,13 +78,21 @@ Status Run(Arguments arguments) {
       MakeStudy(arguments.name, arguments.full ? Effort::kFull : Effort::kQuick, arguments.data_dir));
   HarnessOptions options;
   options.out = arguments.out.empty() ? std::filesystem::path("reproductions") /
-                                            (arguments.name + (arguments.full ? "-full" : "-quick"))
+                                            (study.reproduction.name + (arguments.full ? "-full" : "-quick"))
                                       : arguments.out;
   options.seeds = study.seeds;
   if (arguments.seeds) {
     options.seeds.clear();
     for (std::uint64_t seed = 1; seed <= *arguments.seeds; ++seed) options.seeds.push_back(seed);
   }
+  if (!arguments.shard.empty()) {
+    TRIBUTARY_ASSIGN_OR_RETURN(options.shard, ParseShard(arguments.shard));
+  }
+  options.merge = arguments.merge;
+  // As many runs at a time as there are threads; what is left over is for the devices within a run.
+  const auto threads = static_cast<std::size_t>(arguments.threads);
+  const std::size_t runs = study.reproduction.arms.size() * options.seeds.size() / options.shard.count;
+  options.threads = study.runner ? 1 : std::clamp<std::size_t>(runs, 1, threads);
   const InterruptGuard interrupt;
   options.should_stop = [&] { return interrupt.interrupted(); };
   if (!arguments.quiet) {
@@ -76,7 +102,7 @@ Status Run(Arguments arguments) {
   const auto clock = MakeRealClock();
   SimulationOptions simulation;
   simulation.data_dir = arguments.data_dir;
-  simulation.threads = static_cast<std::size_t>(arguments.threads);
+  simulation.threads = threads / options.threads;
   TRIBUTARY_ASSIGN_OR_RETURN(simulation.device, FindTorchDevice(arguments.device));
   simulation.should_stop = options.should_stop;
   TRIBUTARY_ASSIGN_OR_RETURN(
@@ -84,6 +110,11 @@ Status Run(Arguments arguments) {
       RunReproduction(study.reproduction, options, *clock, RunnerOf(study, simulation)));
   if (outcome.results.empty()) {
     std::fprintf(stderr, "stopped before the first run was finished\n");
+    return OkStatus();
+  }
+  if (options.shard.count > 1 && !outcome.stopped) {
+    std::fprintf(stderr, "shard %s is done: %zu runs in %s; when all shards are, --merge their folders\n",
+                 arguments.shard.c_str(), outcome.results.size(), options.out.c_str());
     return OkStatus();
   }
   TRIBUTARY_RETURN_IF_ERROR(WriteReport(study.reproduction, outcome.results, options.out));
@@ -108,7 +139,8 @@ void AddReproduceCommand(CLI::App& app, Action& action) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command =
       app.add_subcommand("reproduce", "Run a published comparison: arms, seeds, spread, table and picture");
-  command->add_option("name", arguments->name, "What to reproduce; without it, all are listed");
+  command->add_option("name", arguments->name,
+                      "What to reproduce, or a study file FILE.toml; without it, all are listed");
   CLI::Option* quick =
       command->add_flag("--quick", arguments->quick, "Within twenty minutes on two cores (the default)");
   command->add_flag("--full", arguments->full, "Larger and longer, as in the documents")->excludes(quick);
@@ -117,14 +149,25 @@ void AddReproduceCommand(CLI::App& app, Action& action) {
       ->add_option("--out", arguments->out,
                    "Folder for results; without it reproductions/NAME-quick or -full")
       ->type_name("DIR");
+  CLI::Option* shard =
+      command->add_option("--shard", arguments->shard, "Run only the I-th of N parts of the runs")
+          ->type_name("I/N");
+  command
+      ->add_option("--merge", arguments->merge, "Run nothing: make the table from the folders of all shards")
+      ->type_name("DIR")
+      ->expected(1, 1000)
+      ->excludes(shard);
   AddDataDirOption(*command, arguments->data_dir);
   AddThreadsOption(*command, arguments->threads);
   AddTorchDeviceOption(*command, arguments->device);
   AddJsonFlag(*command, arguments->json);
   command->add_flag("--quiet", arguments->quiet, "Print the result only");
   command->footer(
-      "Finished runs are kept: after Ctrl-C the same command goes on.\n"
-      "Example:\n  tributary reproduce heterogeneity --seeds 3");
+      "Finished runs are kept: after Ctrl-C the same command goes on. --threads is the number of runs at a "
+      "time.\n"
+      "Examples:\n  tributary reproduce heterogeneity --seeds 3\n"
+      "  tributary reproduce mine.toml --shard 1/2 --out a\n"
+      "  tributary reproduce mine.toml --merge a b");
   command->callback([arguments, &action] { action = [arguments] { return Run(*arguments); }; });
 }
 

@@ -1,5 +1,5 @@
-# Writes OUTPUT, a C++ source with the text of every preset in FOLDER and every front in FOLDER/fronts. Run by the build:
-# cmake -D… -P.
+# Writes OUTPUT, a C++ source with the text of every preset in FOLDER, every front in FOLDER/fronts and every study in
+# FOLDER/studies. Run by the build: cmake -D… -P.
 function(entries_of pattern out)
   file(GLOB files ${pattern})
   list(SORT files)
@@ -13,6 +13,7 @@ function(entries_of pattern out)
 endfunction()
 entries_of(${FOLDER}/*.toml presets)
 entries_of(${FOLDER}/fronts/*.json fronts)
+entries_of(${FOLDER}/studies/*.toml studies)
 file(WRITE ${OUTPUT} "#include \"tributary/experiment/presets.h\"
 
 namespace tributary::inline experiment {
@@ -22,11 +23,14 @@ constexpr EmbeddedPreset kPresets[] = {
 ${presets}};
 constexpr EmbeddedPreset kFronts[] = {
 ${fronts}};
+constexpr EmbeddedPreset kStudies[] = {
+${studies}};
 
 }  // namespace
 
 std::span<const EmbeddedPreset> EmbeddedPresets() { return kPresets; }
 std::span<const EmbeddedPreset> EmbeddedFronts() { return kFronts; }
+std::span<const EmbeddedPreset> EmbeddedStudies() { return kStudies; }
 
 }  // namespace tributary::inline experiment
 ")

@@ -174,7 +174,8 @@ StatusOr<Study> MakeDynaCommStudy(Effort effort) {
   Study study;
   study.seeds = {1, 2, 3};
   study.runner = [effort](const SimulationOptions&) -> ArmRunner {
-    return [runner = std::make_shared<Runner>(effort)](const Arm& arm, std::uint64_t seed) {
+    return [runner = std::make_shared<Runner>(effort)](const Arm& arm, std::uint64_t seed,
+                                                       std::span<const ArmResult>) {
       return runner->Run(arm, seed);
     };
   };

@@ -1,10 +1,13 @@
 #include "tributary/reproduce/harness.h"
 
+#include <algorithm>
 #include <set>
 #include <system_error>
 #include <utility>
 
 #include "tributary/base/file.h"
+#include "tributary/base/mutex.h"
+#include "tributary/base/worker_pool.h"
 
 namespace tributary::inline reproduce {
 namespace {
@@ -13,8 +16,10 @@ namespace {
 struct Run {
   const Arm* arm = nullptr;
   std::uint64_t seed = 0;
-  std::filesystem::path path;
+  bool grid = false;  // Other runs may need it.
   std::optional<ArmResult> result;
+
+  std::string Name() const { return "arm '" + arm->name + "', seed " + std::to_string(seed); }
 };
 
 class Harness {
@@ -22,9 +27,12 @@ class Harness {
   Harness(const Reproduction& reproduction, const HarnessOptions& options, const Clock& clock,
           const ArmRunner& run)
       : options_(options), clock_(clock), run_(run) {
+    std::size_t place = 0;
     for (const std::uint64_t seed : options.seeds) {
       for (const Arm& arm : reproduction.arms) {
-        runs_.push_back({&arm, seed, ArmResultPath(options.out, arm.name, seed), std::nullopt});
+        const bool grid = arm.grid && seed == kFirstSeed;
+        const bool mine = place++ % options.shard.count == options.shard.index - 1;
+        if (grid || mine) runs_.push_back({&arm, seed, grid, std::nullopt});
       }
     }
   }
@@ -39,42 +47,39 @@ class Harness {
     return CheckWritable(options_.out / "results" / "new.json");
   }
 
-  void ReuseResults() {
+  Status ReuseResults() {
+    const MutexLock lock(mutex_);
+    std::vector<std::filesystem::path> folders = {options_.out};
+    folders.insert(folders.end(), options_.merge.begin(), options_.merge.end());
     for (Run& run : runs_) {
-      auto found = ReadArmResult(run.path);
-      if (!found.ok()) {
-        if (found.status().code() != StatusCode::kNotFound) {
-          Notice("A result cannot be used, and its run is made again: " + found.status().message() + ".");
-        }
-      } else if (found->arm != run.arm->name || found->seed != run.seed) {
-        Notice(run.path.string() + " holds the result of the arm '" + found->arm + "' with seed " +
-               std::to_string(found->seed) + ", which its name denies; the run is made again.");
-      } else if (found->fingerprint != run.arm->fingerprint) {
-        Notice(run.path.string() + " was made with other settings; the run is made again.");
-      } else {
-        run.result = std::move(found).value();
-        ++done_;
-        Report(HarnessProgress::Event::kReused, run);
-      }
+      for (const std::filesystem::path& folder : folders) TRIBUTARY_RETURN_IF_ERROR(Reuse(run, folder));
+      if (!run.result) continue;
+      ++done_;
+      Report(HarnessProgress::Event::kReused, run);
     }
+    return OkStatus();
+  }
+
+  // In merging, all results must be there by now.
+  Status CheckMerged() {
+    const MutexLock lock(mutex_);
+    std::string missing;
+    for (const Run& run : runs_) {
+      if (!run.result && missing.empty()) missing = run.Name();
+    }
+    if (missing.empty()) return OkStatus();
+    return InvalidArgument(std::to_string(runs_.size() - done_) + " of " + std::to_string(runs_.size()) +
+                           " runs have no result in any folder, the first of them " + missing +
+                           "; name the folders of all shards, or run without --merge to make the rest");
   }
 
   StatusOr<HarnessOutcome> MakeTheRest() {
-    bool stopped = false;
-    for (Run& run : runs_) {
-      if (run.result.has_value()) continue;
-      stopped = options_.should_stop && options_.should_stop();
-      if (stopped) break;
-      Report(HarnessProgress::Event::kStarted, run);
-      Status status = Make(run);
-      stopped = status.code() == StatusCode::kCancelled;
-      if (stopped) break;
-      if (!status.ok()) {
-        return std::move(status).WithContext("arm '" + run.arm->name + "', seed " + std::to_string(run.seed));
-      }
-      ++done_;
-      Report(HarnessProgress::Event::kFinished, run);
-    }
+    WorkerPool pool(options_.threads);
+    Status status = MakeRuns(/*grid=*/true, pool);
+    if (status.ok()) status = MakeRuns(/*grid=*/false, pool);
+    const bool stopped = status.code() == StatusCode::kCancelled;
+    if (!status.ok() && !stopped) return status;
+    const MutexLock lock(mutex_);
     HarnessOutcome outcome{{}, runs_.size(), stopped};
     for (Run& run : runs_) {
       if (run.result.has_value()) outcome.results.push_back(*std::move(run.result));
@@ -83,21 +88,82 @@ class Harness {
   }
 
  private:
-  Status Make(Run& run) {
-    const TimePoint start = clock_.Now();
-    TRIBUTARY_ASSIGN_OR_RETURN(Measurement measurement, run_(*run.arm, run.seed));
-    const Duration took = clock_.Now() - start;
-    for (const std::string& dropped : DropUnusable(measurement)) {
-      Notice("In the run of '" + run.arm->name + "' with seed " + std::to_string(run.seed) + ", " + dropped +
-             " came out infinite or as no number and counts as missing.");
+  // Takes the result from a folder, if it has one of this run that can be used.
+  Status Reuse(Run& run, const std::filesystem::path& folder) {
+    const std::filesystem::path path = ArmResultPath(folder, run.arm->name, run.seed);
+    const std::string what_follows =
+        options_.merge.empty() ? "the run is made again" : "the result is passed over";
+    auto found = ReadArmResult(path);
+    if (!found.ok()) {
+      if (found.status().code() != StatusCode::kNotFound) {
+        Notice("A result cannot be used, and " + what_follows + ": " + found.status().message() + ".");
+      }
+    } else if (found->arm != run.arm->name || found->seed != run.seed) {
+      Notice(path.string() + " holds the result of the arm '" + found->arm + "' with seed " +
+             std::to_string(found->seed) + ", which its name denies; " + what_follows + ".");
+    } else if (found->fingerprint != run.arm->fingerprint) {
+      Notice(path.string() + " was made with other settings; " + what_follows + ".");
+    } else if (!run.result) {
+      if (folder != options_.out) {
+        TRIBUTARY_RETURN_IF_ERROR(
+            WriteArmResult(ArmResultPath(options_.out, run.arm->name, run.seed), *found));
+      }
+      run.result = std::move(found).value();
+    } else if (!SameMeasurement(found->measurement, run.result->measurement)) {
+      return InvalidArgument(path.string() + " differs from another result of " + run.Name() +
+                             "; merge shards that were made by the same program on the same kind of machine");
     }
-    ArmResult result{run.arm->name, run.seed, run.arm->fingerprint, took, std::move(measurement)};
-    TRIBUTARY_RETURN_IF_ERROR(WriteArmResult(run.path, result));
-    run.result = std::move(result);
     return OkStatus();
   }
 
-  std::optional<Duration> TimeLeft() const {
+  static bool SameMeasurement(const Measurement& a, const Measurement& b) {
+    const auto same = [](const Point& p, const Point& q) { return p.x == q.x && p.y == q.y; };
+    return a.numbers == b.numbers && std::ranges::equal(a.curve, b.curve, same);
+  }
+
+  // Those of the grid, or all others.
+  Status MakeRuns(bool grid, WorkerPool& pool) {
+    std::vector<Run*> left;
+    std::vector<ArmResult> before;
+    {
+      const MutexLock lock(mutex_);
+      for (Run& run : runs_) {
+        if (run.grid == grid && !run.result) left.push_back(&run);
+        if (run.grid && !grid) before.push_back(*run.result);
+      }
+    }
+    return pool.Run(left.size(), [&](std::size_t, std::size_t job) -> Status {
+      Run& run = *left[job];
+      if (options_.should_stop && options_.should_stop()) return Cancelled("asked to stop");
+      {
+        const MutexLock lock(mutex_);
+        Report(HarnessProgress::Event::kStarted, run);
+      }
+      Status status = Make(run, before);
+      if (status.ok() || status.code() == StatusCode::kCancelled) return status;
+      return std::move(status).WithContext(run.Name());
+    });
+  }
+
+  Status Make(Run& run, std::span<const ArmResult> grid) {
+    const TimePoint start = clock_.Now();
+    TRIBUTARY_ASSIGN_OR_RETURN(Measurement measurement, run_(*run.arm, run.seed, grid));
+    const Duration took = clock_.Now() - start;
+    const std::vector<std::string> dropped = DropUnusable(measurement);
+    ArmResult result{run.arm->name, run.seed, run.arm->fingerprint, took, std::move(measurement)};
+    TRIBUTARY_RETURN_IF_ERROR(WriteArmResult(ArmResultPath(options_.out, run.arm->name, run.seed), result));
+    const MutexLock lock(mutex_);
+    for (const std::string& each : dropped) {
+      Notice("In the run of '" + run.arm->name + "' with seed " + std::to_string(run.seed) + ", " + each +
+             " came out infinite or as no number and counts as missing.");
+    }
+    run.result = std::move(result);
+    ++done_;
+    Report(HarnessProgress::Event::kFinished, run);
+    return OkStatus();
+  }
+
+  std::optional<Duration> TimeLeft() const TRIBUTARY_REQUIRES(mutex_) {
     struct Total {
       double seconds = 0;
       double runs = 0;
@@ -119,10 +185,10 @@ class Harness {
       const Total& known = own != by_arm.end() ? own->second : all;
       left += known.seconds / known.runs;
     }
-    return FromSeconds(left);
+    return FromSeconds(left / static_cast<double>(options_.threads));
   }
 
-  void Report(HarnessProgress::Event event, const Run& run) const {
+  void Report(HarnessProgress::Event event, const Run& run) const TRIBUTARY_REQUIRES(mutex_) {
     if (!options_.progress) return;
     options_.progress({event, run.arm->name, run.seed, done_, runs_.size(), TimeLeft()});
   }
@@ -134,8 +200,9 @@ class Harness {
   const HarnessOptions& options_;
   const Clock& clock_;
   const ArmRunner& run_;
-  std::vector<Run> runs_;
-  std::size_t done_ = 0;
+  mutable Mutex mutex_;  // Also held while a person is told something.
+  std::vector<Run> runs_ TRIBUTARY_GUARDED_BY(mutex_);
+  std::size_t done_ TRIBUTARY_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace
@@ -147,9 +214,25 @@ StatusOr<HarnessOutcome> RunReproduction(const Reproduction& reproduction, const
   if (std::set(options.seeds.begin(), options.seeds.end()).size() != options.seeds.size()) {
     return InvalidArgument("a seed is given twice; it would count one run as two");
   }
+  const auto is_grid = [](const Arm& arm) { return arm.grid; };
+  if (std::ranges::any_of(reproduction.arms, is_grid) &&
+      std::ranges::find(options.seeds, kFirstSeed) == options.seeds.end()) {
+    return InvalidArgument("a grid is run with seed 1, and that is not among the seeds");
+  }
+  if (options.shard.index < 1 || options.shard.index > options.shard.count) {
+    return InvalidArgument("there is no shard " + std::to_string(options.shard.index) + " of " +
+                           std::to_string(options.shard.count));
+  }
+  for (const std::filesystem::path& folder : options.merge) {
+    std::error_code error;
+    if (std::filesystem::is_directory(folder / "results", error)) continue;
+    return InvalidArgument(folder.string() +
+                           " has no folder 'results'; merge the folders that were --out of shards");
+  }
   Harness harness(reproduction, options, clock, run);
   TRIBUTARY_RETURN_IF_ERROR(harness.Prepare());
-  harness.ReuseResults();
+  TRIBUTARY_RETURN_IF_ERROR(harness.ReuseResults());
+  if (!options.merge.empty()) TRIBUTARY_RETURN_IF_ERROR(harness.CheckMerged());
   return harness.MakeTheRest();
 }
 

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "tributary/base/file.h"
+#include "tributary/base/mutex.h"
 
 namespace tributary::inline reproduce {
 namespace {
@@ -37,15 +38,19 @@ class HarnessTest : public testing::Test {
     progress_.clear();
     notices_.clear();
     return RunReproduction(reproduction_, options_, clock_,
-                           [this](const Arm& arm, std::uint64_t seed) { return Make(arm, seed); });
+                           [this](const Arm& arm, std::uint64_t seed, std::span<const ArmResult> grid) {
+                             return Make(arm, seed, grid);
+                           });
   }
 
-  StatusOr<Measurement> Make(const Arm& arm, std::uint64_t seed) {
+  StatusOr<Measurement> Make(const Arm& arm, std::uint64_t seed, std::span<const ArmResult> grid) {
+    const MutexLock lock(mutex_);
     clock_.AdvanceTo(clock_.Now() + std::chrono::seconds(arm.name == "slow" ? 10 : 2));
     made_.push_back(arm.name + "-" + std::to_string(seed));
     if (made_.back() == fails_) return failure_;
     Measurement measurement = gives_;
     measurement.numbers.emplace("accuracy", 0.25 * static_cast<double>(seed));
+    for (const ArmResult& result : grid) measurement.numbers.emplace("after " + result.arm, result.seed);
     return measurement;
   }
 
@@ -55,6 +60,7 @@ class HarnessTest : public testing::Test {
 
   const std::filesystem::path folder_ =
       std::filesystem::path(testing::TempDir()) / ("tributary_harness_test_" + std::to_string(::getpid()));
+  Mutex mutex_;  // Runs are made by several threads.
   Reproduction reproduction_ = TwoArms();
   HarnessOptions options_;
   VirtualClock clock_;
@@ -212,6 +218,92 @@ TEST_F(HarnessTest, RefusesWhatMakesNoSenseBeforeAnyRun) {
   reproduction_.arms[0].name = "../slow";
   EXPECT_EQ(Run().status().code(), StatusCode::kInvalidArgument);
   EXPECT_TRUE(made_.empty());
+}
+
+TEST_F(HarnessTest, HasTheSameResultsInTheSameOrderWithManyThreads) {
+  const auto one = Run();
+  ASSERT_TRUE(one.ok());
+  options_.out = folder_ / "threads";
+  options_.threads = 4;
+  const auto many = Run();
+  ASSERT_TRUE(many.ok());
+  EXPECT_EQ(made_.size(), 6U);
+  ASSERT_EQ(many->results.size(), one->results.size());
+  for (std::size_t i = 0; i < one->results.size(); ++i) {
+    EXPECT_EQ(many->results[i].arm, one->results[i].arm);
+    EXPECT_EQ(many->results[i].seed, one->results[i].seed);
+    EXPECT_EQ(many->results[i].measurement.numbers, one->results[i].measurement.numbers);
+  }
+  EXPECT_EQ(progress_.back().done, 6U);
+  EXPECT_EQ(progress_.back().left, std::chrono::seconds(0));
+}
+
+TEST_F(HarnessTest, MakesTheGridFirstAndHandsItsResultsToAllOthers) {
+  reproduction_.arms[1].grid = true;
+  const auto outcome = Run();
+  ASSERT_TRUE(outcome.ok());
+  EXPECT_EQ(made_, (Names{"fast-1", "slow-1", "slow-2", "fast-2", "slow-3", "fast-3"}));
+  EXPECT_EQ(outcome->results[0].arm, "slow");
+  EXPECT_EQ(outcome->results[0].measurement.numbers.at("after fast"), 1);
+  EXPECT_FALSE(outcome->results[1].measurement.numbers.contains("after fast"));
+  std::filesystem::remove(PathOf("slow-3"));
+  ASSERT_TRUE(Run().ok());
+  EXPECT_EQ(made_, (Names{"slow-3"}));  // The kept result of the grid will do.
+  options_.seeds = {2, 3};
+  EXPECT_EQ(Run().status().message(), "a grid is run with seed 1, and that is not among the seeds");
+}
+
+TEST_F(HarnessTest, ShardsAreMergedIntoWhatOneRunHas) {
+  reproduction_.arms[0].grid = true;
+  const auto whole = Run();
+  ASSERT_TRUE(whole.ok());
+  std::size_t made = 0;
+  std::vector<std::filesystem::path> folders;
+  for (const std::size_t index : {1, 2}) {
+    options_.out = folder_ / std::to_string(index);
+    options_.shard = {index, 2};
+    ASSERT_TRUE(Run().ok());
+    EXPECT_EQ(made_.front(), "slow-1");
+    made += made_.size();
+    folders.push_back(options_.out);
+  }
+  EXPECT_EQ(made, 7U);  // The grid twice.
+  options_.shard = {};
+  options_.merge = folders;
+  options_.out = folder_ / "merged";
+  const auto merged = Run();
+  ASSERT_TRUE(merged.ok()) << merged.status();
+  EXPECT_TRUE(made_.empty());
+  ASSERT_EQ(merged->results.size(), 6U);
+  for (std::size_t i = 0; i < 6; ++i) {
+    EXPECT_EQ(merged->results[i].arm, whole->results[i].arm);
+    EXPECT_EQ(merged->results[i].measurement.numbers, whole->results[i].measurement.numbers);
+  }
+  EXPECT_TRUE(std::filesystem::exists(PathOf("fast-3")));
+}
+
+TEST_F(HarnessTest, RefusesToMergeWhatIsMissingOrContradictsItself) {
+  ASSERT_TRUE(Run().ok());
+  const std::filesystem::path whole = options_.out;
+  options_.out = folder_ / "other";
+  options_.merge = {folder_ / "nowhere"};
+  EXPECT_NE(Run().status().message().find("nowhere has no folder 'results'"), std::string::npos);
+  options_.merge = {whole};
+  std::filesystem::rename(whole / "results" / "fast-2.json", folder_ / "kept");
+  EXPECT_NE(Run().status().message().find(
+                "1 of 6 runs have no result in any folder, the first of them arm 'fast', seed 2"),
+            std::string::npos);
+  std::filesystem::rename(folder_ / "kept", whole / "results" / "fast-2.json");
+  ASSERT_TRUE(Run().ok());
+  auto changed = ReadArmResult(PathOf("slow-1")).value();
+  changed.measurement.numbers["accuracy"] = 0.9;
+  ASSERT_TRUE(WriteArmResult(PathOf("slow-1"), changed).ok());
+  EXPECT_NE(Run().status().message().find("differs from another result of arm 'slow', seed 1"),
+            std::string::npos);
+  EXPECT_TRUE(made_.empty());
+  options_.merge.clear();
+  options_.shard = {3, 2};
+  EXPECT_EQ(Run().status().message(), "there is no shard 3 of 2");
 }
 
 }  // namespace

@@ -80,6 +80,9 @@ Status CheckFigureCharts(const std::vector<FigureChart>& charts, const std::vect
 
 Status Check(const Reproduction& reproduction) {
   std::vector<std::string> arms, figures;
+  if (!IsFileName(reproduction.name)) {
+    return InvalidArgument("the name cannot be part of a file's name; " + kFileNames);
+  }
   TRIBUTARY_RETURN_IF_ERROR(CheckArms(reproduction.arms, arms));
   if (reproduction.metrics.empty()) return InvalidArgument("there are no metrics; at least one is needed");
   for (const Metric& metric : reproduction.metrics) {

@@ -20,6 +20,8 @@ struct Arm {
   // Everything the arm's results depend on except the seed, in any form that changes with it: the experiment
   // file, say. Results kept from a run with another fingerprint are not used.
   std::string fingerprint;
+  // Its run with the first seed comes before all others, which may depend on it.
+  bool grid = false;
 };
 
 struct NumberFormat {

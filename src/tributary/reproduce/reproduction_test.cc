@@ -38,6 +38,8 @@ TEST(Reproduction, ChecksNamesAndReferences) {
     EXPECT_NE(message.find(part), std::string::npos) << message;
     EXPECT_EQ(message.rfind("reproduction 'test': ", 0), 0U) << message;
   };
+  EXPECT_NE(MessageFor([](Reproduction& r) { r.name = "../test"; }).find("cannot be part of a file's name"),
+            std::string::npos);
   expect([](Reproduction& r) { r.arms.clear(); }, "no arms");
   expect([](Reproduction& r) { r.metrics.clear(); }, "no metrics");
   for (auto* change :

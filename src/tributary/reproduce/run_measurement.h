@@ -1,24 +1,12 @@
 #pragma once
 
-#include <cstddef>
-#include <optional>
-
 #include "tributary/base/status.h"
 #include "tributary/coordinator/simulation.h"
 #include "tributary/experiment/experiment.h"
+#include "tributary/reproduce/arm_plan.h"
 #include "tributary/reproduce/result_file.h"
 
 namespace tributary::inline reproduce {
-
-// When a run counts as having got somewhere.
-struct Target {
-  double accuracy = 0;
-  // The mean of so many evaluations in a row must be there. One is what is usual; but accuracy goes up and down from one
-  // evaluation to the next, so of two equal runs the one that is looked at more often gets there first.
-  std::size_t evaluations = 1;
-  // Instead of an accuracy: a loss to fall to. The curve is then of losses.
-  std::optional<double> loss;
-};
 
 // Runs an experiment on a simulated fleet and says what it came to. Cancelled if it was stopped.
 //

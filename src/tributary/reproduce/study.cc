@@ -1,49 +1,65 @@
 #include "tributary/reproduce/study.h"
 
-#include <array>
+#include <algorithm>
 
+#include "tributary/base/check.h"
+#include "tributary/base/file.h"
 #include "tributary/base/names.h"
-#include "tributary/experiment/format.h"
+#include "tributary/coordinator/simulation.h"
+#include "tributary/experiment/document.h"
+#include "tributary/experiment/presets.h"
 #include "tributary/reproduce/run_measurement.h"
+#include "tributary/reproduce/split_measurement.h"
 
 namespace tributary::inline reproduce {
 
-std::span<const StudyEntry> ListStudies() {
-  static const std::array<StudyEntry, 7> studies = {
-      {{"heterogeneity", "what a slow device does to conventional training, as compute and links spread"},
-       {"dynacomm", "what cutting transfers into segments saves, on four networks from 1 to 10 Gbit/s"},
-       {"scadles", "what following streams of unequal rate gains over waiting for the slowest"},
-       {"psl", "what drawing global batches gains over a fixed batch of every client, in split learning"},
-       {"distreal", "what devices gain that train as much of the network as they can afford at each step"},
-       {"rcd-sgd", "what shards that fit each worker's speed and look alike gain in decentralised training"},
-       {"showcase", "what all mechanisms do together, and what is missing without each of them"}}};
+std::vector<StudyEntry> ListStudies() {
+  std::vector<StudyEntry> studies = {
+      {"dynacomm", "what cutting transfers into segments saves, on four networks from 1 to 10 Gbit/s"}};
+  for (const EmbeddedPreset& study : EmbeddedStudies()) {
+    const auto document = ParseDocument(study.text, std::string(study.name));
+    TRIBUTARY_CHECK(document.ok());  // They are ours, and a test reads them all.
+    const Value* summary = FindMember(std::get<Table>(document->root.content), "summary");
+    TRIBUTARY_CHECK(summary != nullptr);
+    studies.push_back({std::string(study.name), std::get<std::string>(summary->content)});
+  }
+  std::ranges::sort(studies, {}, &StudyEntry::name);
   return studies;
 }
 
 StatusOr<Study> MakeStudy(const std::string& name, Effort effort, const std::filesystem::path& data_dir) {
-  if (name == "heterogeneity") return MakeHeterogeneityStudy(effort);
+  if (name.find('/') != std::string::npos || name.ends_with(".toml")) {
+    TRIBUTARY_ASSIGN_OR_RETURN(const std::vector<std::byte> bytes, ReadFile(name, kLargestDocument));
+    return ReadStudyText({reinterpret_cast<const char*>(bytes.data()), bytes.size()},
+                         {name, std::filesystem::path(name).parent_path()}, effort, data_dir);
+  }
   if (name == "dynacomm") return MakeDynaCommStudy(effort);
-  if (name == "scadles") return MakeScadlesStudy(effort, data_dir);
-  if (name == "psl") return MakePslStudy(effort, data_dir);
-  if (name == "distreal") return MakeDistrealStudy(effort, data_dir);
-  if (name == "rcd-sgd") return MakeRcdSgdStudy(effort, data_dir);
-  if (name == "showcase") return MakeShowcaseStudy(effort);
-  std::vector<std::string> names;
-  for (const StudyEntry& study : ListStudies()) names.push_back(study.name);
-  return UnknownName("reproduction", name, names);
+  std::vector<std::string> names = {"dynacomm"};
+  for (const EmbeddedPreset& study : EmbeddedStudies()) {
+    names.emplace_back(study.name);
+    if (study.name != name) continue;
+    return ReadStudyText(study.text, {"presets/studies/" + name + ".toml", std::nullopt}, effort, data_dir);
+  }
+  std::ranges::sort(names);
+  return InvalidArgument(UnknownName("reproduction", name, names).message() +
+                         ", or the path of a study file, ending in .toml");
 }
 
-void AddArm(Study& study, std::string name, std::string description, Experiment experiment) {
-  study.reproduction.arms.push_back({name, std::move(description), FormatExperiment(experiment)});
-  study.experiments.emplace(std::move(name), std::move(experiment));
-}
-
-ArmRunner RunnerOf(const Study& study, SimulationOptions options) {
-  if (study.runner) return study.runner(std::move(options));
-  return [&study, options](const Arm& arm, std::uint64_t seed) -> StatusOr<Measurement> {
-    Experiment experiment = study.experiments.at(arm.name);
-    experiment.goal.seed = seed;
-    return MeasureRun(experiment, {study.target_accuracy, 1, study.target_loss}, options);
+ArmRunner RunnerOf(const Study& study, const SimulationOptions& options) {
+  if (study.runner) return study.runner(options);
+  return [&study, options, clock = std::shared_ptr<const Clock>(MakeRealClock())](
+             const Arm& arm, std::uint64_t seed, std::span<const ArmResult> grid) -> StatusOr<Measurement> {
+    const auto found = study.plans.find(arm.name);
+    if (found == study.plans.end()) return NotFound("no such arm: " + arm.name);
+    const ArmPlan& plan = found->second;
+    if ((plan.once || arm.grid) && seed != kFirstSeed) return Measurement{};
+    TRIBUTARY_ASSIGN_OR_RETURN(Experiment experiment, ExperimentOf(plan, seed, study, grid));
+    auto measured = plan.epochs > 0
+                        ? MeasureSplit({std::move(experiment), plan.epochs, plan.trained, plan.bound}, seed,
+                                       *clock, options)
+                        : MeasureRun(experiment, study.target, options);
+    if (measured.ok() && !plan.curve) measured->curve.clear();
+    return measured;
   };
 }
 

@@ -1,11 +1,13 @@
 #include "tributary/reproduce/study.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include "tributary/coordinator/simulation.h"
 #include "tributary/experiment/presets.h"
+#include "tributary/reproduce/report.h"
 #include "tributary/reproduce/run_measurement.h"
 #include "tributary/reproduce/split_measurement.h"
-#include "tributary/reproduce/stream_rates.h"
 
 namespace tributary::inline reproduce {
 namespace {
@@ -18,26 +20,27 @@ TEST(Study, EveryOneInTheListIsWholeAndUnknownOnesAreNot) {
       EXPECT_TRUE(CheckReproduction(study->reproduction).ok());
       EXPECT_GE(study->seeds.size(), 3U);
       if (study->runner) continue;
-      for (const Arm& arm : study->reproduction.arms) EXPECT_TRUE(study->experiments.contains(arm.name));
+      for (const Arm& arm : study->reproduction.arms) EXPECT_TRUE(study->plans.contains(arm.name));
     }
   }
   EXPECT_EQ(MakeStudy("heterogenity", Effort::kQuick).status().message(),
-            "unknown reproduction 'heterogenity'; did you mean 'heterogeneity'? Known: heterogeneity, "
-            "dynacomm, scadles, psl, distreal, rcd-sgd, showcase");
+            "unknown reproduction 'heterogenity'; did you mean 'heterogeneity'? Known: distreal, dynacomm, "
+            "heterogeneity, psl, rcd-sgd, scadles, showcase, or the path of a study file, ending in .toml");
 }
 
 TEST(Study, ASlowDeviceCostsTimeAndNoAccuracy) {
   Study study = MakeStudy("heterogeneity", Effort::kQuick).value();
-  for (auto& [name, experiment] : study.experiments) {
+  for (auto& [name, plan] : study.plans) {
+    Experiment& experiment = plan.experiment;
     experiment.goal.rounds = 3;
     experiment.data.train_limit = 400;
     experiment.data.test_limit = 50;
     experiment.model.name = "lenet5";
     experiment.train.batch = 8;
   }
-  const ArmRunner run = RunnerOf(study, {.threads = 2});
+  const ArmRunner run = RunnerOf(study, SimulationOptions{.threads = 2});
   const auto measure = [&](const std::string& arm) {
-    auto measurement = run({arm, "", ""}, 1);
+    auto measurement = run({arm, "", ""}, 1, {});
     EXPECT_TRUE(measurement.ok()) << measurement.status();
     return measurement->numbers;
   };
@@ -56,29 +59,29 @@ TEST(Study, ASlowDeviceCostsTimeAndNoAccuracy) {
 
 TEST(Study, ScadlesAndItsPresetsHaveTheSameStreams) {
   const Study study = MakeStudy("scadles", Effort::kQuick).value();
-  EXPECT_EQ(study.experiments.at("s1-ddl").data.set, "glyphs");  // where no folder has others
-  for (const RateSetting& setting : RateSettings()) {
+  EXPECT_EQ(study.plans.at("s1-ddl").experiment.data.set, "glyphs");  // where no folder has others
+  for (const std::string setting : {"s1", "s2", "s1p", "s2p"}) {
     const auto rates = [](const Experiment& experiment) {
       return experiment.fleet.groups[0].stream_rate.numbers;
     };
-    const Experiment ours = FindExperiment("scadles-" + setting.name).value();
-    const Experiment conventional = FindExperiment("ddl-" + setting.name).value();
-    EXPECT_EQ(rates(ours), QuantileRates(setting, 16));
-    EXPECT_EQ(rates(conventional), QuantileRates(setting, 16));
-    const Experiment& best = study.experiments.at(setting.name + "-best");
+    const Experiment ours = FindExperiment("scadles-" + setting).value();
+    const Experiment conventional = FindExperiment("ddl-" + setting).value();
+    const Experiment& best = study.plans.at(setting + "-best").experiment;
+    EXPECT_EQ(rates(ours), rates(best));
+    EXPECT_EQ(rates(conventional), rates(best));
     EXPECT_EQ(ours.stream.batch, best.stream.batch);
     EXPECT_EQ(ours.stream.scaling, best.stream.scaling);
     EXPECT_EQ(ours.stream.base_batch, best.stream.base_batch);
     EXPECT_EQ(ours.compression, best.compression);
     EXPECT_EQ(ours.transfers, best.transfers);
-    EXPECT_EQ(conventional.stream.batch, study.experiments.at(setting.name + "-ddl").stream.batch);
+    EXPECT_EQ(conventional.stream.batch, study.plans.at(setting + "-ddl").experiment.stream.batch);
   }
 }
 
 TEST(Study, FollowingStreamsTakesAsManySamplesInLessTime) {
   Study study = MakeStudy("scadles", Effort::kQuick).value();
   const auto seconds = [&](const std::string& arm) {
-    Experiment experiment = study.experiments.at(arm);
+    Experiment experiment = study.plans.at(arm).experiment;
     experiment.goal.rounds = 12;
     experiment.goal.evaluate_every = 12;
     experiment.data.train_limit = 1000;
@@ -94,8 +97,8 @@ TEST(Study, FollowingStreamsTakesAsManySamplesInLessTime) {
 
 TEST(Study, OptimalSegmentsAreNeverWorseOnAMeasuredProfile) {
   const Study study = MakeStudy("dynacomm", Effort::kQuick).value();
-  const ArmRunner run = RunnerOf(study, {});
-  const auto measurement = run({"googlenet-10", "", ""}, 1);
+  const ArmRunner run = RunnerOf(study, SimulationOptions{});
+  const auto measurement = run({"googlenet-10", "", ""}, 1, {});
   ASSERT_TRUE(measurement.ok()) << measurement.status();
   auto numbers = measurement->numbers;
   EXPECT_GT(numbers["optimal saves"], 0.05);
@@ -107,12 +110,12 @@ TEST(Study, OptimalSegmentsAreNeverWorseOnAMeasuredProfile) {
 
 TEST(Study, PslHasTheSettingsOfItsPresets) {
   const Study study = MakeStudy("psl", Effort::kQuick).value();
-  EXPECT_EQ(study.experiments.at("central").data.set, "glyphs");  // where no folder has others
+  EXPECT_EQ(study.plans.at("central").experiment.data.set, "glyphs");  // where no folder has others
   const std::pair<const char*, const char*> pairs[] = {
       {"psl-fls", "k16-c2-fls"}, {"psl-ugs", "k16-c2-ugs"}, {"psl-lds", "lds-2.0"}};
   for (const auto& [name, arm] : pairs) {
     const Experiment preset = FindExperiment(name).value();
-    const Experiment& ours = study.experiments.at(arm);
+    const Experiment& ours = study.plans.at(arm).experiment;
     EXPECT_EQ(preset.sampling.method, ours.sampling.method) << name;
     if (preset.sampling.method == SamplingMethod::kLatentDirichlet) {
       EXPECT_EQ(preset.sampling.delta, ours.sampling.delta);
@@ -133,9 +136,9 @@ TEST(Study, PslHasTheSettingsOfItsPresets) {
 
 TEST(Study, PslPlansEpochsThatWaitLessForTheSlow) {
   const Study study = MakeStudy("psl", Effort::kQuick).value();
-  const ArmRunner run = RunnerOf(study, {.threads = 2});
+  const ArmRunner run = RunnerOf(study, SimulationOptions{.threads = 2});
   const auto plan = [&](const std::string& arm) {
-    const SplitArm planned{study.experiments.at(arm), 2, 0, {}};
+    const SplitArm planned{study.plans.at(arm).experiment, 2, 0, {}};
     return MeasureSplit(planned, 1, *MakeRealClock(), {}).value().numbers;
   };
   const auto uniform = plan("k16-c2-ugs"), latent = plan("lds-2.0");
@@ -144,11 +147,98 @@ TEST(Study, PslPlansEpochsThatWaitLessForTheSlow) {
   // Stragglers are as slow, and as many, where they compute slowly.
   EXPECT_NEAR(plan("compute-lds").at("deviation"), latent.at("deviation"), 0.05);
   // An arm that is only planned, by its name.
-  const auto deadline = run({"deadline-1.0", "", ""}, 1);
+  const auto deadline = run({"deadline-1.0", "", ""}, 1, {});
   ASSERT_TRUE(deadline.ok()) << deadline.status();
   EXPECT_LE(deadline->numbers.at("planned seconds"), plan("lds-1.0").at("planned seconds"));
   EXPECT_FALSE(deadline->numbers.contains("accuracy"));
-  EXPECT_FALSE(run({"nobody", "", ""}, 1).ok());
+  EXPECT_FALSE(run({"nobody", "", ""}, 1, {}).ok());
+}
+
+// A grid of two learning rates, of which the first does not move, and an arm that takes the best.
+constexpr std::string_view kTuned = R"toml(schema = 1
+name = "tuned"
+preset = "ddl-s2p"
+seeds = 2
+target-accuracy = TARGET
+set = ["data.train-limit=1000", "data.test-limit=200", "experiment.rounds=8", "experiment.evaluate-every=1"]
+metric = [{ name = "accuracy" }, { name = "final loss", better = "lower" }]
+
+[[axis.rate]]
+name = "0.000001"
+set = ["train.learning-rate=0.000001"]
+
+[[axis.rate]]
+name = "0.05"
+set = ["train.learning-rate=0.05"]
+
+[[arm]]
+name = "grid-{rate}"
+over = ["rate"]
+grid = "rate"
+curve = false
+
+[[arm]]
+name = "tuned"
+tuned = "rate"
+
+[[arm]]
+name = "own"
+set = ["train.learning-rate=0.000001"]
+once = true
+)toml";
+
+class TunedStudy : public testing::Test {
+ protected:
+  ~TunedStudy() override { std::filesystem::remove_all(folder_); }
+
+  static Study Make(const std::string& target) {
+    std::string text(kTuned);
+    text.replace(text.find("TARGET"), 6, target);
+    auto study = ReadStudyText(text, {"tuned.toml", std::nullopt}, Effort::kQuick);
+    EXPECT_TRUE(study.ok()) << study.status();
+    return std::move(study).value();
+  }
+
+  // What a person gets to see of it.
+  StatusOr<std::string> Table(const Study& study, const std::string& out, HarnessOptions options) {
+    options.out = folder_ / out;
+    options.seeds = study.seeds;
+    TRIBUTARY_ASSIGN_OR_RETURN(
+        const HarnessOutcome outcome,
+        RunReproduction(study.reproduction, options, *MakeRealClock(), RunnerOf(study, SimulationOptions{})));
+    return FormatJsonReport(study.reproduction, Summarise(study.reproduction, outcome.results));
+  }
+
+  std::map<std::string, double> Numbers(const std::string& out, const std::string& arm, std::uint64_t seed) {
+    return ReadArmResult(ArmResultPath(folder_ / out, arm, seed)).value().measurement.numbers;
+  }
+
+  const std::filesystem::path folder_ =
+      std::filesystem::path(testing::TempDir()) / ("tributary_study_test_" + std::to_string(::getpid()));
+};
+
+TEST_F(TunedStudy, HasTheSameTableWithAnyNumberOfThreadsAndShards) {
+  const Study study = Make("0.15");
+  const auto whole = Table(study, "whole", {});
+  ASSERT_TRUE(whole.ok()) << whole.status();
+  EXPECT_EQ(Table(study, "threads", {.threads = 3}).value(), *whole);
+  ASSERT_TRUE(Table(study, "a", {.shard = {1, 2}}).ok());
+  ASSERT_TRUE(Table(study, "b", {.threads = 2, .shard = {2, 2}}).ok());
+  EXPECT_EQ(Table(study, "both", {.merge = {folder_ / "a", folder_ / "b"}}).value(), *whole);
+
+  // The first rate does not get there, so the second is taken.
+  EXPECT_EQ(Numbers("whole", "tuned", 1), Numbers("whole", "grid-0.05", 1));
+  EXPECT_NE(Numbers("whole", "tuned", 2), Numbers("whole", "tuned", 1));
+  EXPECT_EQ(Numbers("whole", "own", 1), Numbers("whole", "grid-0.000001", 1));
+  EXPECT_TRUE(Numbers("whole", "own", 2).empty());
+  EXPECT_TRUE(Numbers("whole", "grid-0.05", 2).empty());
+  EXPECT_TRUE(ReadArmResult(ArmResultPath(folder_ / "whole", "grid-0.05", 1))->measurement.curve.empty());
+  EXPECT_EQ(ReadArmResult(ArmResultPath(folder_ / "whole", "tuned", 1))->measurement.curve.size(), 8U);
+}
+
+TEST_F(TunedStudy, WhereNoValueReachesTheTargetTheFurthestIsTaken) {
+  ASSERT_TRUE(Table(Make("0.999"), "out", {}).ok());
+  EXPECT_EQ(Numbers("out", "tuned", 1), Numbers("out", "grid-0.05", 1));
 }
 
 }  // namespace

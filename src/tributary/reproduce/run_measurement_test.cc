@@ -1,8 +1,11 @@
-#include "tributary/reproduce/tuned_runner.h"
+#include "tributary/reproduce/run_measurement.h"
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "tributary/experiment/presets.h"
+#include "tributary/reproduce/study.h"
 
 namespace tributary::inline reproduce {
 namespace {
@@ -16,47 +19,6 @@ Experiment Small(double rate) {
           .value();
   experiment.train.schedule.learning_rate = rate;
   return experiment;
-}
-
-TunedRunner::Arms GridAnd(TunedArm arm) {
-  TunedRunner::Arms arms;
-  for (const double rate : {1e-6, 0.05}) {
-    arms["grid-" + std::to_string(rate)] = {Small(rate), TunedArm::Rate::kGrid, {}, false, true};
-  }
-  arms["other"] = std::move(arm);
-  return arms;
-}
-
-TEST(TunedRunner, TakesTheRateOfTheGridThatGetsThereFirst) {
-  TunedRunner runner(GridAnd({Small(1), TunedArm::Rate::kBest, {}, true, false}), {0.15, 1}, {.threads = 2});
-  const auto best = runner.BestRate();
-  ASSERT_TRUE(best.ok()) << best.status();
-  EXPECT_EQ(*best, 0.05);  // the other does not move
-  const auto other = runner.Run("other", 1);
-  ASSERT_TRUE(other.ok()) << other.status();
-  EXPECT_EQ(other->numbers, runner.Run("grid-0.050000", 1)->numbers);
-  EXPECT_EQ(other->curve.size(), 8U);
-  EXPECT_TRUE(runner.Run("grid-0.050000", 1)->curve.empty());
-  EXPECT_TRUE(runner.Run("grid-0.050000", 2)->numbers.empty());
-  EXPECT_NE(runner.Run("other", 2)->numbers, other->numbers);
-}
-
-TEST(TunedRunner, WhereNoneGetsThereTheFurthestIsTaken) {
-  TunedRunner runner(GridAnd({Small(1), TunedArm::Rate::kBest, {}, false, false}), {0.999, 1},
-                     {.threads = 2});
-  EXPECT_EQ(*runner.BestRate(), 0.05);
-}
-
-TEST(TunedRunner, LeavesAnArmItsOwnRateAndVariesItBySeed) {
-  const auto vary = [](Experiment& experiment, std::uint64_t seed) {
-    experiment.goal.rounds = static_cast<std::int64_t>(seed);
-  };
-  TunedRunner runner(GridAnd({Small(1e-6), TunedArm::Rate::kOwn, vary, true, false}), {0.5, 1},
-                     {.threads = 2});
-  const auto other = runner.Run("other", 3);
-  ASSERT_TRUE(other.ok()) << other.status();
-  ASSERT_EQ(other->curve.size(), 3U);
-  EXPECT_NEAR(other->curve.front().y, other->curve.back().y, 0.02);
 }
 
 TEST(MeasureRun, OfARunThatDivergesSaysWhatItWasUntilThen) {
@@ -94,6 +56,10 @@ TEST(MeasureRun, SaysWhenTheMeanOfSeveralEvaluationsIsThere) {
   EXPECT_NEAR(one.numbers.at("buffered samples"), one.numbers.at("virtual seconds") * 256 * 16 - 8 * 1024,
               100);
   EXPECT_EQ(one.numbers.at("kilobytes injected"), 0);
+  // Studies may show these numbers, and no others.
+  std::set<std::string> names;
+  for (const auto& [name, value] : one.numbers) names.insert(name);
+  EXPECT_EQ(names, std::set<std::string>(NumbersOfRuns().begin(), NumbersOfRuns().end()));
 }
 
 }  // namespace

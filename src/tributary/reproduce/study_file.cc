@@ -1,0 +1,367 @@
+#include <algorithm>
+
+#include "tributary/base/names.h"
+#include "tributary/experiment/document.h"
+#include "tributary/experiment/format.h"
+#include "tributary/experiment/presets.h"
+#include "tributary/experiment/section.h"
+#include "tributary/reproduce/study.h"
+#include "tributary/reproduce/study_text.h"
+#include "tributary/telemetry/digest.h"
+
+namespace tributary::inline reproduce {
+namespace {
+
+const std::vector<std::string> kEfforts = {"quick", "full"};
+constexpr std::size_t kMostExperiments = 512;  // Bounds what a hostile text can cost.
+
+// Stands for an experiment in the fingerprint of another arm.
+std::string DigestOf(const Experiment& experiment) {
+  const std::string text = FormatExperiment(experiment);
+  Digest digest;
+  digest.Add(std::as_bytes(std::span(text)));
+  return digest.Hex();
+}
+
+// Reads the tables of a file (study_text.h), and makes experiments of its arms.
+class StudyReader {
+ public:
+  StudyReader(const Document& document, const TextSource& source, Effort effort,
+              const std::filesystem::path& data_dir)
+      : document_(document),
+        source_(source),
+        size_(effort == Effort::kFull ? "full" : "quick"),
+        data_dir_(data_dir),
+        root_(document, document.root, "") {}
+
+  StatusOr<Study> Read() && {
+    ReadTop();
+    ReadVariants();
+    ReadAxes();
+    const List& arms = root_.TakeTables("arm");
+    ReadFigures(root_, settings_.epochs > 0, reproduction_, baselines_);
+    ReadCharts(root_, settings_, reproduction_);
+    TRIBUTARY_RETURN_IF_ERROR(root_.Finish());
+    for (const Value& arm : arms) TRIBUTARY_RETURN_IF_ERROR(AddArms(arm));
+    TRIBUTARY_RETURN_IF_ERROR(Compare());
+    for (std::size_t i = 0; i < texts_.size(); ++i) {
+      Status status = FinishPlan(texts_[i], reproduction_.arms[i]);
+      if (!status.ok()) return std::move(status).WithContext(Where(*places_[i], texts_[i]));
+    }
+    TRIBUTARY_RETURN_IF_ERROR(CheckReproduction(reproduction_));
+    return std::move(study_);
+  }
+
+ private:
+  void ReadTop() {
+    std::int64_t schema = 1;
+    root_.Require("schema");
+    root_.Read("schema", schema, 1, 1);
+    for (const char* key : {"name", "preset"}) root_.Require(key);
+    root_.Read("name", reproduction_.name);
+    std::string summary;  // for lists
+    root_.Read("summary", summary);
+    root_.Read("about", reproduction_.about);
+    root_.Read("preset", preset_);
+    ReadSettings(root_, settings_);
+  }
+
+  // The first variant of this size whose data set is there.
+  void ReadVariants() {
+    const List& variants = root_.TakeTables("variant");
+    std::optional<StudySettings> chosen;
+    for (const Value& table : variants) {
+      Section section(document_, table, "variant");
+      std::string size = size_, data;
+      section.ReadName("size", "size", kEfforts, size);
+      section.Read("data", data);
+      StudySettings settings = settings_;
+      ReadSettings(section, settings);
+      root_.Fail(section.Finish());
+      std::error_code error;
+      const bool found =
+          data.empty() || (!data_dir_.empty() && std::filesystem::is_directory(data_dir_ / data, error));
+      if (!chosen && size == size_ && found) chosen = std::move(settings);
+    }
+    if (chosen) settings_ = *std::move(chosen);
+    if (!chosen && !variants.empty()) {
+      root_.Fail("variant",
+                 ": none is for the size '" + size_ + "' without a data set; add a variant without 'data'");
+    }
+    for (std::int64_t seed = 1; seed <= settings_.seeds; ++seed) {
+      study_.seeds.push_back(static_cast<std::uint64_t>(seed));
+    }
+    study_.target = {settings_.accuracy.value_or(0), static_cast<std::size_t>(settings_.evaluations),
+                     settings_.loss};
+    if (settings_.accuracy && settings_.loss) {
+      root_.Fail("target-loss", " and target-accuracy are both given; allowed: one target");
+    }
+    FillIn("about", reproduction_.about);
+    for (std::string& note : settings_.notes) FillIn("notes", note);
+    reproduction_.notes = settings_.notes;
+  }
+
+  void FillIn(std::string_view key, std::string& text) {
+    auto filled = Fill(text, settings_.words);
+    if (!filled.ok()) return root_.Fail(key, ": " + filled.status().message());
+    text = std::move(filled).value();
+  }
+
+  void ReadAxes() {
+    const Value* axes = root_.Take("axis");
+    if (axes == nullptr) return;
+    const auto* table = std::get_if<Table>(&axes->content);
+    if (table == nullptr) return root_.Fail("axis", " must be lists of tables, like [[axis.rate]]");
+    Section section(document_, *axes, "axis");
+    for (const KeyValue& axis : *table) {
+      const List& values = section.TakeTables(axis.key);
+      for (const Value& value : values) {
+        Section inner(document_, value, "axis." + axis.key);
+        inner.Require("name");
+        std::string name;
+        ArmText unused;
+        inner.Read("name", name);
+        ReadArmKeys(inner, unused);
+        section.Fail(inner.Finish());
+      }
+      axes_.emplace(axis.key, &values);
+    }
+    root_.Fail(section.Finish());
+  }
+
+  // An arm for every combination of the values of its axes, the last axis changing fastest.
+  Status AddArms(const Value& table) {
+    Section section(document_, table, "arm");
+    std::vector<std::string> over;
+    ArmText arm;
+    std::string size = size_;
+    section.Require("name");
+    section.Read("name", arm.name);
+    section.ReadName("size", "size", kEfforts, size);
+    AddTexts(section, "over", over);
+    ReadArmKeys(section, arm);
+    ArmText sized = arm;  // with what is different for this size
+    for (const std::string& each : kEfforts) {
+      const Value* part = section.Take(each);
+      if (part == nullptr) continue;
+      ArmText changed = arm;
+      Section inner(document_, *part, "arm." + each);
+      ReadArmKeys(inner, changed);
+      section.Fail(inner.Finish());
+      if (each == size_) sized = std::move(changed);
+    }
+    std::vector<std::string> known;
+    for (const auto& [axis, values] : axes_) known.push_back(axis);
+    for (const std::string& axis : over) {
+      if (!axes_.contains(axis)) section.Fail("over", ": " + UnknownName("axis", axis, known).message());
+    }
+    if (!arm.grid.empty() && over != std::vector<std::string>{arm.grid}) {
+      section.Fail("grid",
+                   " names the axis that the arm is over, the only one: over = [\"" + arm.grid + "\"]");
+    }
+    TRIBUTARY_RETURN_IF_ERROR(section.Finish());
+    if (size != size_) return OkStatus();
+    return AddOver(table, over, sized, settings_.words);
+  }
+
+  Status AddOver(const Value& table, std::span<const std::string> over, const ArmText& arm,
+                 const Words& words) {
+    if (over.empty()) {
+      ArmText named = arm;
+      Status status = AddArm(table, named, words);
+      return status.ok() ? status : std::move(status).WithContext(Where(table, named));
+    }
+    for (const Value& value : *axes_.at(over.front())) {
+      ArmText with = arm;
+      Words and_axis = words;
+      TakeValue(over.front(), value, with, and_axis);
+      TRIBUTARY_RETURN_IF_ERROR(AddOver(table, over.subspan(1), with, and_axis));
+    }
+    return OkStatus();
+  }
+
+  // The axis has been found right.
+  void TakeValue(const std::string& axis, const Value& value, ArmText& arm, Words& words) const {
+    Section section(document_, value, "axis");
+    std::string name, text;
+    section.Read("name", name);
+    section.Read("text", text);
+    words[axis] = name;
+    words[axis + ".text"] = text;
+    text = arm.text;
+    ReadArmKeys(section, arm);
+    arm.text = text;
+  }
+
+  // Fills in the words of `arm`, its name first: messages begin with it.
+  Status AddArm(const Value& table, ArmText& arm, const Words& words) {
+    for (std::string* text : {&arm.name, &arm.text, &arm.within}) {
+      TRIBUTARY_ASSIGN_OR_RETURN(*text, Fill(*text, words));
+    }
+    for (auto& [comparison, baseline] : arm.against) {
+      TRIBUTARY_ASSIGN_OR_RETURN(baseline, Fill(baseline, words));
+    }
+    ArmPlan plan;
+    if (arm.tuned.empty()) {
+      TRIBUTARY_ASSIGN_OR_RETURN(plan.experiment, Build(arm, words));
+    } else {
+      const auto axis = axes_.find(arm.tuned);
+      std::vector<std::string> known;
+      for (const auto& [name, values] : axes_) known.push_back(name);
+      if (axis == axes_.end() || axis->second->empty()) return UnknownName("axis", arm.tuned, known);
+      for (const Value& value : *axis->second) {
+        ArmText with = arm;
+        Words and_axis = words;
+        TakeValue(arm.tuned, value, with, and_axis);
+        TRIBUTARY_ASSIGN_OR_RETURN(plan.choices.emplace_back(), Build(with, and_axis));
+      }
+      plan.experiment = plan.choices.front();
+    }
+    plan.curve = arm.curve;
+    plan.once = arm.once;
+    plan.samples = arm.samples > 0 ? arm.samples : settings_.samples;
+    plan.samples_per_evaluation = settings_.samples_per_evaluation;
+    plan.drawn = arm.drawn;
+    plan.epochs = settings_.epochs;
+    plan.trained = std::min(arm.trained.value_or(settings_.epochs), settings_.epochs);
+    plan.grid_of = arm.grid;
+    plan.tuned_by = arm.tuned;
+    reproduction_.arms.push_back({arm.name, arm.text, "", !arm.grid.empty()});
+    if (!study_.plans.emplace(arm.name, std::move(plan)).second) {
+      return InvalidArgument("another arm has this name");
+    }
+    texts_.push_back(arm);
+    places_.push_back(&table);
+    return OkStatus();
+  }
+
+  StatusOr<Experiment> Build(const ArmText& arm, const Words& words) {
+    if (++experiments_ > kMostExperiments) {
+      return ResourceExhausted("the study has more than " + std::to_string(kMostExperiments) +
+                               " experiments");
+    }
+    std::vector<std::string> set = settings_.set;
+    set.insert(set.end(), arm.set.begin(), arm.set.end());
+    for (std::string& setting : set) {
+      TRIBUTARY_ASSIGN_OR_RETURN(setting, Fill(setting, words));
+    }
+    std::string preset = arm.preset.empty() ? preset_ : arm.preset;
+    if (preset.find('/') != std::string::npos || preset.ends_with(".toml")) {
+      if (!source_.folder) return InvalidArgument("'" + preset + "' is a file; allowed here: presets");
+      preset = (*source_.folder / preset).string();
+    }
+    TRIBUTARY_ASSIGN_OR_RETURN(ExperimentPair pair, FindExperimentPair(preset, set));
+    if (arm.counterpart && !pair.against) {
+      return InvalidArgument("counterpart = true needs an experiment with [against], and " + preset +
+                             " has none");
+    }
+    Experiment experiment = arm.counterpart ? *std::move(pair.against) : std::move(pair.experiment);
+    if (settings_.epochs > 0) {
+      if (!experiment.global_batch()) {
+        return InvalidArgument("epochs is only valid with train.method = \"split\" and global batches");
+      }
+      experiment.goal.rounds.reset();
+      experiment.goal.evaluate_every = 1;
+    }
+    const double samples = arm.samples > 0 ? arm.samples : settings_.samples;
+    if (samples > 0) {
+      TRIBUTARY_RETURN_IF_ERROR(SetLength(experiment, samples, settings_.samples_per_evaluation));
+    }
+    return experiment;
+  }
+
+  // Who is compared with whom, once all arms are known.
+  Status Compare() {
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < baselines_.size(); ++i) {
+      BaselineComparison& comparison = reproduction_.comparisons[i];
+      names.push_back(comparison.name);
+      if (!baselines_[i].empty()) comparison.baselines = AgainstOne(reproduction_.arms, baselines_[i]);
+    }
+    for (std::size_t i = 0; i < texts_.size(); ++i) {
+      for (const auto& [name, baseline] : texts_[i].against) {
+        const auto at = std::ranges::find(names, name);
+        if (at == names.end()) {
+          return UnknownName("comparison", name, names).WithContext(Where(*places_[i], texts_[i]));
+        }
+        reproduction_.comparisons[static_cast<std::size_t>(at - names.begin())].baselines[texts_[i].name] =
+            baseline;
+      }
+    }
+    return OkStatus();
+  }
+
+  // What refers to other arms; and the fingerprint, which has everything that results depend on.
+  Status FinishPlan(const ArmText& text, Arm& arm) {
+    ArmPlan& plan = study_.plans.at(arm.name);
+    std::string how = FormatExperiment(plan.experiment) + "# target " +
+                      (study_.target.loss ? "loss " + FormatNumber(*study_.target.loss)
+                                          : FormatNumber(study_.target.accuracy)) +
+                      " over " + std::to_string(study_.target.evaluations) + " evaluations";
+    if (plan.epochs > 0) {
+      how += ", epochs " + std::to_string(plan.epochs) + ", trained " + std::to_string(plan.trained);
+    }
+    if (!text.within.empty()) {
+      const auto bound = study_.plans.find(text.within);
+      if (bound == study_.plans.end() || plan.epochs == 0 ||
+          plan.experiment.sampling.method != SamplingMethod::kDeadline) {
+        return InvalidArgument("within = \"" + text.within +
+                               "\" must name an arm, and is only valid with epochs and sampling.method = "
+                               "\"deadline\"");
+      }
+      plan.bound = bound->second.experiment.sampling;
+      how += ", within " + DigestOf(bound->second.experiment);
+    }
+    if (plan.drawn) {
+      if (plan.samples == 0) return InvalidArgument("drawn-stream-rates needs samples");
+      how += ", rates";
+      for (const double number : {plan.drawn->mean, plan.drawn->deviation, plan.drawn->least,
+                                  plan.drawn->shape == RateSetting::Shape::kNormal ? 1.0 : 0.0}) {
+        how += " " + FormatNumber(number);
+      }
+    }
+    if (plan.once) how += ", first seed only";
+    if (!plan.curve) how += ", no curve";
+    std::size_t grid = 0;
+    for (const Arm& other : reproduction_.arms) {
+      if (plan.tuned_by.empty() || study_.plans.at(other.name).grid_of != plan.tuned_by) continue;
+      how += ", best of " + DigestOf(study_.plans.at(other.name).experiment);
+      ++grid;
+    }
+    if (grid != plan.choices.size()) {
+      return InvalidArgument("tuned = \"" + plan.tuned_by + "\" needs arms with grid = \"" + plan.tuned_by +
+                             "\", one for each value of the axis");
+    }
+    arm.fingerprint = std::move(how);
+    return OkStatus();
+  }
+
+  std::string Where(const Value& table, const ArmText& arm) const {
+    return Prefix(document_.name, table.place) + "arm '" + arm.name + "'";
+  }
+
+  const Document& document_;
+  const TextSource& source_;
+  const std::string size_;
+  const std::filesystem::path& data_dir_;
+  Section root_;
+  Study study_;
+  Reproduction& reproduction_ = study_.reproduction;
+  std::string preset_;
+  StudySettings settings_;
+  std::map<std::string, const List*> axes_;
+  std::vector<std::string> baselines_;  // of comparisons; empty where arms say
+  std::vector<ArmText> texts_;          // of the arms, in their order
+  std::vector<const Value*> places_;
+  std::size_t experiments_ = 0;
+};
+
+}  // namespace
+
+StatusOr<Study> ReadStudyText(std::string_view text, const TextSource& source, Effort effort,
+                              const std::filesystem::path& data_dir) {
+  TRIBUTARY_ASSIGN_OR_RETURN(const Document document, ParseDocument(text, source.name));
+  return StudyReader(document, source, effort, data_dir).Read();
+}
+
+}  // namespace tributary::inline reproduce
