@@ -13,6 +13,7 @@ function(entries_of pattern out)
 endfunction()
 entries_of(${FOLDER}/*.toml presets)
 entries_of(${FOLDER}/fronts/*.json fronts)
+entries_of(${CMAKE_CURRENT_LIST_DIR}/compatibility/*.toml compatibility)
 file(WRITE ${OUTPUT} "#include \"tributary/experiment/presets.h\"
 
 namespace tributary::inline experiment {
@@ -22,11 +23,14 @@ constexpr EmbeddedPreset kPresets[] = {
 ${presets}};
 constexpr EmbeddedPreset kFronts[] = {
 ${fronts}};
+constexpr EmbeddedPreset kCompatibility[] = {
+${compatibility}};
 
 }  // namespace
 
 std::span<const EmbeddedPreset> EmbeddedPresets() { return kPresets; }
 std::span<const EmbeddedPreset> EmbeddedFronts() { return kFronts; }
+std::span<const EmbeddedPreset> EmbeddedCompatibility() { return kCompatibility; }
 
 }  // namespace tributary::inline experiment
 ")

@@ -38,12 +38,14 @@ StatusOr<ExperimentPair> FindExperimentPair(const std::string& name,
 // The fronts that are built in (presets/fronts), by the network they are of. An unknown name is answered with the nearest.
 StatusOr<ParetoFront> BuiltInFront(const std::string& network);
 
-// What is behind these. Defined in a source file that the build writes from presets/*.toml and presets/fronts/*.json (embed_presets.cmake).
+// What is behind these. Defined in a source file that the build writes from presets/*.toml and presets/fronts/*.json
+// (embed_presets.cmake).
 struct EmbeddedPreset {
   std::string_view name;
   std::string_view text;
 };
 std::span<const EmbeddedPreset> EmbeddedPresets();
 std::span<const EmbeddedPreset> EmbeddedFronts();
+std::span<const EmbeddedPreset> EmbeddedCompatibility();  // the files of compatibility/ in this folder
 
 }  // namespace tributary::inline experiment
