@@ -19,12 +19,6 @@ struct TraceDraft {
   std::vector<Trace::Step> steps{};
 };
 
-std::optional<double> NumberIn(const Value& value) {
-  if (const auto* whole = std::get_if<std::int64_t>(&value.content)) return static_cast<double>(*whole);
-  if (const auto* real = std::get_if<double>(&value.content)) return *real;
-  return std::nullopt;
-}
-
 // A step written in the experiment itself: [seconds, share] or ["10min", share].
 StatusOr<Trace::Step> ReadStep(const Value& value) {
   const Status wrong = InvalidArgument("found " + Describe(value) +

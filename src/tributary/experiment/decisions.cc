@@ -11,7 +11,7 @@ namespace tributary::inline experiment {
 namespace {
 
 constexpr std::size_t kMostRows = 1000;
-constexpr std::size_t kMostSettings = 10;
+constexpr std::size_t kMostRowSettings = 10;
 
 struct CompatibilityRows {
   std::vector<MethodChoice> methods;
@@ -20,15 +20,16 @@ struct CompatibilityRows {
 
 OptionList RowKeys(CompatibilityRows& rows) {
   OptionList list;
-  list.Add("method",
-           Sections(rows.methods, kMostRows,
-                    [](MethodChoice& method) {
-                      OptionList keys;
-                      keys.Add("name", Text(method.name), "").Required();
-                      keys.Add("settings", Texts(method.settings, "settings", kMostSettings), "").Required();
-                      return keys;
-                    }),
-           "");
+  list.Add(
+      "method",
+      Sections(rows.methods, kMostRows,
+               [](MethodChoice& method) {
+                 OptionList keys;
+                 keys.Add("name", Text(method.name), "").Required();
+                 keys.Add("settings", Texts(method.settings, "settings", kMostRowSettings), "").Required();
+                 return keys;
+               }),
+      "");
   list.Add(
       "option",
       Sections(rows.decisions, kMostRows,
@@ -36,9 +37,9 @@ OptionList RowKeys(CompatibilityRows& rows) {
                  OptionList keys;
                  keys.Add("topic", Text(decision.topic), "").Required();
                  keys.Add("about", Text(decision.about), "").Required();
-                 keys.Add("settings", Texts(decision.settings, "settings", kMostSettings), "").Required();
-                 keys.Add("given", Texts(decision.given, "settings", kMostSettings), "");
-                 keys.Add("otherwise", Texts(decision.otherwise, "settings", kMostSettings), "");
+                 keys.Add("settings", Texts(decision.settings, "settings", kMostRowSettings), "").Required();
+                 keys.Add("given", Texts(decision.given, "settings", kMostRowSettings), "");
+                 keys.Add("otherwise", Texts(decision.otherwise, "settings", kMostRowSettings), "");
                  return keys;
                }),
       "");

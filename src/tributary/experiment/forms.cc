@@ -8,12 +8,6 @@
 namespace tributary::inline experiment {
 namespace {
 
-std::optional<double> NumberIn(const Value& value) {
-  if (const double* real = std::get_if<double>(&value.content)) return *real;
-  if (const auto* whole = std::get_if<std::int64_t>(&value.content)) return static_cast<double>(*whole);
-  return std::nullopt;
-}
-
 std::string NumberSchema(const Range& range) {
   std::string schema = "\"type\": \"number\", " +
                        std::string(range.above_low ? "\"exclusiveMinimum\": " : "\"minimum\": ") +
@@ -69,19 +63,15 @@ ValueForm RateForm(const void* field, double& number, Unit unit, std::string_vie
 // "0.5" is a share and "10" a number of devices, in quotes as without.
 Value Unquoted(const Value& value) {
   const auto* text = std::get_if<std::string>(&value.content);
+  const auto parse = [&](auto number) -> std::optional<Value> {
+    const char* end = text->data() + text->size();
+    const auto read = std::from_chars(text->data(), end, number);
+    if (read.ec != std::errc() || read.ptr != end) return std::nullopt;
+    return Value{number, value.place};
+  };
   if (text == nullptr) return value;
-  const char* end = text->data() + text->size();
-  std::int64_t whole = 0;
-  if (const auto read = std::from_chars(text->data(), end, whole);
-      read.ec == std::errc() && read.ptr == end) {
-    return {whole, value.place};
-  }
-  double number = 0;
-  if (const auto read = std::from_chars(text->data(), end, number);
-      read.ec == std::errc() && read.ptr == end) {
-    return {number, value.place};
-  }
-  return value;
+  if (const auto whole = parse(std::int64_t{0})) return *whole;
+  return parse(0.0).value_or(value);
 }
 
 Status ReadNumber(const Value& value, const Spot& spot, const Range& allowed, double& out) {
@@ -365,54 +355,15 @@ ValueForm Own(const void* field, OwnForm form, std::function<Status(const Value&
           }};
 }
 
+std::optional<double> NumberIn(const Value& value) {
+  if (const double* real = std::get_if<double>(&value.content)) return *real;
+  if (const auto* whole = std::get_if<std::int64_t>(&value.content)) return static_cast<double>(*whole);
+  return std::nullopt;
+}
+
 const std::string* FileNameIn(const Value& value) {
   const auto* text = std::get_if<std::string>(&value.content);
   return text != nullptr && !text->empty() && text->find('\0') == std::string::npos ? text : nullptr;
-}
-
-ValueForm Inline(const void* field, std::function<OptionList()> options) {
-  return {.field = field,
-          .read =
-              [options](const Value& value, const Spot& spot) {
-                OptionList& list = spot.inner->emplace_back(options());
-                const bool word = std::holds_alternative<std::string>(value.content);
-                const std::string first(list.options().front().key);
-                return list.Read(spot.document, word ? Value{Table{{first, value}}, value.place} : value,
-                                 spot.path);
-              },
-          .write = [options] { return options().WriteInline(); },
-          .allowed = [options]() -> Allowed {
-            const OptionList list = options();
-            const Option& first = list.options().front();
-            return {"a table, or its " + std::string(first.key) + " alone: " + first.form.allowed().words,
-                    "\"anyOf\": [{" + first.form.allowed().schema + "}, {" + list.Schema() + "}]"};
-          },
-          .tables = [options] { return std::vector<OptionList>{options()}; }};
-}
-
-ValueForm Section(const void* field, std::function<OptionList()> options) {
-  return {.field = field,
-          .read =
-              [options](const Value& value, const Spot& spot) {
-                return spot.inner->emplace_back(options()).Read(spot.document, value, spot.path);
-              },
-          .write = [] { return std::string(); },
-          .allowed = [options]() -> Allowed {
-            return {"a table", options().Schema()};
-          },
-          .tables = [options] { return std::vector<OptionList>{options()}; },
-          .section = true};
-}
-
-Status ReadTables(const Value& value, const Spot& spot, std::size_t most, const List*& tables) {
-  tables = std::get_if<List>(&value.content);
-  const bool all = tables != nullptr && std::ranges::all_of(*tables, [](const Value& item) {
-                     return std::holds_alternative<Table>(item.content);
-                   });
-  if (!all) return spot.RefuseAs(value, "a list of tables, [[" + spot.path + "]]");
-  if (tables->size() <= most) return OkStatus();
-  return spot.Refuse(value, " is a list of " + std::to_string(tables->size()) + "; allowed: at most " +
-                                std::to_string(most));
 }
 
 }  // namespace tributary::inline experiment

@@ -48,14 +48,11 @@ struct OwnForm {
 ValueForm Own(const void* field, OwnForm form, std::function<Status(const Value&, const Spot&)> read,
               std::function<std::string()> write);
 
+// A number, whole or not.
+std::optional<double> NumberIn(const Value& value);
 // The name of a file, or null.
 const std::string* FileNameIn(const Value& value);
 
-// A table between braces, whose options `options` binds to the field. A text stands for a table with that text as its
-// first option: "iid" for { kind = "iid" }.
-ValueForm Inline(const void* field, std::function<OptionList()> options);
-// [key]
-ValueForm Section(const void* field, std::function<OptionList()> options);
 // [[key]]: at most `most` elements of a vector, each with the options that `options` binds to it.
 template <typename Element, typename Options>
 ValueForm Sections(std::vector<Element>& field, std::size_t most, Options options);
@@ -158,8 +155,6 @@ inline ValueForm OneOf(std::optional<std::string>& field, std::vector<std::strin
                        std::string_view what) {
   return MaybeForm(field, [names, what](std::string& held) { return OneOf(held, names, what); });
 }
-
-Status ReadTables(const Value& value, const Spot& spot, std::size_t most, const List*& tables);
 
 template <typename Element, typename Options>
 ValueForm Sections(std::vector<Element>& field, std::size_t most, Options options) {

@@ -203,4 +203,49 @@ std::string OptionList::Schema() const {
          "], \"properties\": {" + properties + "}" + schema_;
 }
 
+ValueForm Inline(const void* field, std::function<OptionList()> options) {
+  return {.field = field,
+          .read =
+              [options](const Value& value, const Spot& spot) {
+                OptionList& list = spot.inner->emplace_back(options());
+                const bool word = std::holds_alternative<std::string>(value.content);
+                const std::string first(list.options().front().key);
+                return list.Read(spot.document, word ? Value{Table{{first, value}}, value.place} : value,
+                                 spot.path);
+              },
+          .write = [options] { return options().WriteInline(); },
+          .allowed = [options]() -> Allowed {
+            const OptionList list = options();
+            const Option& first = list.options().front();
+            return {"a table, or its " + std::string(first.key) + " alone: " + first.form.allowed().words,
+                    "\"anyOf\": [{" + first.form.allowed().schema + "}, {" + list.Schema() + "}]"};
+          },
+          .tables = [options] { return std::vector<OptionList>{options()}; }};
+}
+
+ValueForm Section(const void* field, std::function<OptionList()> options) {
+  return {.field = field,
+          .read =
+              [options](const Value& value, const Spot& spot) {
+                return spot.inner->emplace_back(options()).Read(spot.document, value, spot.path);
+              },
+          .write = [] { return std::string(); },
+          .allowed = [options]() -> Allowed {
+            return {"a table", options().Schema()};
+          },
+          .tables = [options] { return std::vector<OptionList>{options()}; },
+          .section = true};
+}
+
+Status ReadTables(const Value& value, const Spot& spot, std::size_t most, const List*& tables) {
+  tables = std::get_if<List>(&value.content);
+  const bool all = tables != nullptr && std::ranges::all_of(*tables, [](const Value& item) {
+                     return std::holds_alternative<Table>(item.content);
+                   });
+  if (!all) return spot.RefuseAs(value, "a list of tables, [[" + spot.path + "]]");
+  if (tables->size() <= most) return OkStatus();
+  return spot.Refuse(value, " is a list of " + std::to_string(tables->size()) + "; allowed: at most " +
+                                std::to_string(most));
+}
+
 }  // namespace tributary::inline experiment

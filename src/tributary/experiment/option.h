@@ -142,4 +142,12 @@ class OptionList {
   Status first_;
 };
 
+// A table between braces, whose options `options` binds to the field. A text stands for a table with that text as its
+// first option: "iid" for { kind = "iid" }.
+ValueForm Inline(const void* field, std::function<OptionList()> options);
+// [key]
+ValueForm Section(const void* field, std::function<OptionList()> options);
+// The tables of [[key]], at most `most`.
+Status ReadTables(const Value& value, const Spot& spot, std::size_t most, const List*& tables);
+
 }  // namespace tributary::inline experiment
