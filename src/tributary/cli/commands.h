@@ -21,6 +21,8 @@ void AddCompareCommand(CLI::App& app, Action& action);
 void AddReproduceCommand(CLI::App& app, Action& action);
 void AddPresetsCommand(CLI::App& app, Action& action);
 void AddCompatibilityCommand(CLI::App& app, Action& action);
+void AddExplainCommand(CLI::App& app, Action& action);
+void AddSchemaCommand(CLI::App& app, Action& action);  // in explain_command.cc
 void AddModelsCommand(CLI::App& app, Action& action);
 void AddDataCommand(CLI::App& app, Action& action);
 void AddTrainCommand(CLI::App& app, Action& action);

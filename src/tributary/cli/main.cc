@@ -100,6 +100,8 @@ int Main(int argc, const char* const* argv, const Extensions& extensions) {
   AddReproduceCommand(app, action);
   AddPresetsCommand(app, action);
   AddCompatibilityCommand(app, action);
+  AddExplainCommand(app, action);
+  AddSchemaCommand(app, action);
   AddTrainCommand(app, action);
   AddEvaluateCommand(app, action);
   AddModelsCommand(app, action);

@@ -16,14 +16,14 @@ namespace tributary::inline experiment {
 
 // A way to train, as settings (overrides.h) of PairExperiment().
 struct MethodChoice {
-  std::string_view name;
+  std::string name;
   std::vector<std::string> settings;
 };
 
 // Something a user can switch on.
 struct Decision {
-  std::string_view topic;  // what it is about; those of one topic follow each other
-  std::string_view about;
+  std::string topic;  // what it is about; those of one topic follow each other
+  std::string about;
   // What switches it on. The first one's key is the decision's: a refusal names it, or its section.
   std::vector<std::string> settings;
   // What must be there for it to mean anything: a stream for a rule of streams. A choice of its own, not a part of it.

@@ -26,8 +26,9 @@ bool IsChosen(const std::string& key, const std::string& word) {
 }
 
 void ExpectChosen(const std::string& key, const std::string& word) {
-  EXPECT_TRUE(IsChosen(key, word)) << key << " = \"" << word
-                                   << "\" is in no row of docs/compatibility.md; name it in decisions.cc";
+  EXPECT_TRUE(IsChosen(key, word))
+      << key << " = \"" << word
+      << "\" is in no row of docs/compatibility.md; name it in compatibility/decisions.toml";
 }
 
 // Of the words that an experiment may have for `key`, all but the usual one, where that needs no row.
@@ -50,17 +51,17 @@ TEST(Compatibility, HasARowOrColumnForEveryChoice) {
   const Experiment usual;
   ExpectWords("train.method", kMethods);
   ExpectWords("split.variant", kSplitVariants, usual.split.variant);
-  ExpectWords("gossip.algorithm", kMixingWords, usual.gossip.mixing.rule);
-  ExpectWords("gossip.topology", kTopologyWords);
+  ExpectNames("gossip.algorithm", kMixingRules, usual.gossip.mixing.rule);
+  ExpectNames("gossip.topology", kTopologyKinds);
   ExpectWords("gossip.batches", kBatchSizes, usual.gossip.batches);
   ExpectWords("data.evaluate", kMeasuredOn, usual.data.evaluate);
   ExpectWords("train.server-optimiser", kServerOptimisers, usual.train.server_optimiser.kind);
   ExpectWords("disturbance", kDisturbances);
   ExpectWords("stream.buffer", kBufferPolicies, usual.stream.buffer);
   ExpectWords("dropout.method", kDropoutMethods, usual.dropout.method);
-  ExpectWords("dropout.channels", kChannelChoices, usual.dropout.channels);
+  ExpectNames("dropout.channels", kChannelChoices, usual.dropout.channels);
   ExpectWords("dropout.mean", kMeansOver, usual.dropout.mean);
-  ExpectWords("dropout.cost", kFrontCosts, usual.dropout.cost);
+  ExpectNames("dropout.cost", kFrontCosts, usual.dropout.cost);
   ExpectNames("transfers.strategy", kTransferStrategies, usual.transfers.strategy);
   ExpectNames("compression.kind", kCompressionKinds, usual.compression.kind);
   ExpectNames("compression.scope", kSelectionScopes, usual.compression.scope);

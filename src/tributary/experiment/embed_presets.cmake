@@ -14,6 +14,7 @@ endfunction()
 entries_of(${FOLDER}/*.toml presets)
 entries_of(${FOLDER}/fronts/*.json fronts)
 entries_of(${FOLDER}/studies/*.toml studies)
+entries_of(${CMAKE_CURRENT_LIST_DIR}/compatibility/*.toml compatibility)
 file(WRITE ${OUTPUT} "#include \"tributary/experiment/presets.h\"
 
 namespace tributary::inline experiment {
@@ -25,12 +26,15 @@ constexpr EmbeddedPreset kFronts[] = {
 ${fronts}};
 constexpr EmbeddedPreset kStudies[] = {
 ${studies}};
+constexpr EmbeddedPreset kCompatibility[] = {
+${compatibility}};
 
 }  // namespace
 
 std::span<const EmbeddedPreset> EmbeddedPresets() { return kPresets; }
 std::span<const EmbeddedPreset> EmbeddedFronts() { return kFronts; }
 std::span<const EmbeddedPreset> EmbeddedStudies() { return kStudies; }
+std::span<const EmbeddedPreset> EmbeddedCompatibility() { return kCompatibility; }
 
 }  // namespace tributary::inline experiment
 ")

@@ -33,22 +33,19 @@
 namespace tributary::inline experiment {
 
 // An experiment as data: one struct per section of its file, one field per key (`time-budget` is time_budget). Made by
-// reader.h, which has checked every value and that they fit each other, and written back by format.h.
+// reader.h, which has checked every value and that they fit each other, and written back by format.h. What the keys
+// mean, and when they are valid, is said where they are listed (*_options.cc); here, what is not seen in the file.
 
 // [experiment]: what it is called, and when it is over. At least one of the three ends is set; the first that is
 // reached counts.
 struct Goal {
   std::string name;
-  // One line for people, shown in lists.
   std::string about;
-  // Everything that is left to chance follows from it: another one is another run of the same experiment.
   std::uint64_t seed = 1;
   std::optional<std::int64_t> rounds;
-  // Of the fleet's clock, which is virtual in a simulated run.
   std::optional<Duration> time_budget;
   // On the test set, in (0, 1]. Alone, it lets a run that never gets there go on until it is stopped.
   std::optional<double> target_accuracy;
-  // Rounds between evaluations: more costs less and notices the target later. The last round is always evaluated.
   std::int64_t evaluate_every = 1;
 };
 
@@ -60,13 +57,10 @@ struct ModelChoice {
   std::shared_ptr<const Graph> graph{};
   // The file whose weights training starts from; empty: the seed's initial values. That of `onnx`, unless another is named.
   std::string weights{};
-  // The last layer starts anew, for the classes of the data.
   bool new_head = false;
   // Layers, or modules of layers, that keep their weights (model/freeze.h): more is cheaper and learns less.
   std::vector<std::string> freeze{};
   Stem stem = Stem::kAuto;
-  // Charge time and bytes of this network, built for the same data, while `name` is what is trained: a small proxy
-  // then stands for a network that could not be trained here. Reports say so.
   std::optional<std::string> compute_as;
 };
 
@@ -93,13 +87,9 @@ struct DataChoice {
   // itself there is "submodular", which `shards` is for.
   SplitOptions split;
   ShardChoice shards;
-  // Fewer samples make a quick try.
   std::optional<std::size_t> train_limit;
   std::optional<std::size_t> test_limit;
-  // What the coordinator measures on: samples that nobody trains on, or the first `test_limit` of those that somebody does.
   MeasuredOn evaluate = MeasuredOn::kTest;
-  // The share of its own samples that each device keeps back to evaluate on; more tells better how devices fare and
-  // leaves less to train on.
   double hold_out = 0;
   // Of a folder of pictures or recordings: its classes, in their order. Empty: those that occur, sorted. A coordinator tells
   // its devices, so that a class has the same number everywhere.
@@ -136,12 +126,8 @@ struct Group {
 // [fleet]
 struct FleetChoice {
   std::vector<Server> servers = {Server{}};
-  // Who is asked in a round, drawn anew each time: fewer makes rounds shorter and noisier.
   Portion participation = Portion::Share(1.0);
-  // A round ends after so long, and what comes later is not used; without it a round lasts as long as its slowest
-  // device.
   std::optional<Duration> deadline;
-  // Of those asked, so many must have answered for the round to change the model.
   Portion quorum = Portion::Count(1);
   std::vector<Group> groups;
 };
@@ -164,7 +150,6 @@ struct ServerOptimiser {
 // [train]
 struct Training {
   Method method = Method::kFederated;
-  // Samples of one device in one step; of all devices together under `split`, unless that averages.
   std::int64_t batch = 32;
   // federated, gossip: what a device does between two exchanges, one of the two. More saves traffic and lets devices drift
   // apart. Steps also where `split` averages; there and under gossip one by default.
@@ -179,8 +164,7 @@ struct Training {
   // federated: pulls a device's weights back towards those it was given (FedProx); larger keeps devices together.
   double prox = 0;
   ServerOptimiser server_optimiser;
-  // Batches that every device runs forward before an evaluation, so that the running statistics of batch norms are those
-  // of the weights evaluated; 0 takes the mean of what devices had while they trained.
+  // 0 takes the mean of the statistics that devices had while they trained.
   std::int64_t calibrate = 0;
 };
 
@@ -201,7 +185,6 @@ struct Disturbance {
   DisturbanceKind kind = DisturbanceKind::kVanish;
   // All, the devices of the group of this name, or these.
   std::variant<All, std::string, std::vector<DeviceId>> devices;
-  // Of the devices named, so large a share is drawn each round.
   double share = 1;
   // In every round, or in these; the first round is 1.
   std::optional<std::vector<RoundId>> rounds;
@@ -224,9 +207,7 @@ struct StreamChoice {
     std::string argument;
   };
   std::optional<Own> own;
-  // Devices of groups without a stream-rate get their samples when they were recorded, so many times faster; more
-  // makes time shorter and batches that follow the stream larger. For recordings alone (har). At its end a recording
-  // starts over.
+  // For devices of groups without a stream-rate. At its end a recording starts over.
   std::optional<double> recorded_speed;
   StreamBatchOptions batch;
   BufferPolicy buffer = BufferPolicy::kPersist;
@@ -241,11 +222,8 @@ enum class SplitVariant { kParallel, kSplitFed1, kSplitFed2 };
 
 // [split]: the network's first layers on devices, the rest on the coordinator.
 struct SplitChoice {
-  // The last layer on devices; "auto" is the one with the shortest modelled step.
   std::string cut = "auto";
-  // Where given, layers after this one are on the devices too, and labels stay there.
   std::optional<std::string> tail;
-  // How values travel: fewer bytes make a step shorter and less exact.
   SplitPrecision activations = SplitPrecision::kFloat32;
   SplitPrecision gradients = SplitPrecision::kFloat32;
   // How fast the coordinator is taken to compute: in virtual time, and to choose a cut.

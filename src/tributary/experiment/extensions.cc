@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "tributary/experiment/sections.h"
+#include "tributary/experiment/options.h"
 #include "tributary/policy/sampling/sampling.h"
 
 namespace tributary::inline experiment {

@@ -2,6 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "tributary/base/rng.h"
+#include "tributary/experiment/explain.h"
 #include "tributary/experiment/presets.h"
 #include "tributary/experiment/reader.h"
 #include "tributary/experiment/testing_texts.h"
@@ -109,6 +114,125 @@ TEST(Format, PresetsComeBack) {
     const auto experiment = FindExperiment(preset.name);
     ASSERT_TRUE(experiment.ok()) << experiment.status();
     ExpectRoundTrip(*experiment);
+  }
+}
+
+using Json = nlohmann::ordered_json;
+
+std::int64_t Below(Rng& rng, std::int64_t n) {
+  return static_cast<std::int64_t>(rng.Below(static_cast<std::uint64_t>(n)));
+}
+
+// A random value that the JSON Schema of a key allows, as TOML.
+std::string DrawValue(const Json& schema, Rng& rng) {
+  const auto one_of = [&](const Json& list) {
+    return list[static_cast<std::size_t>(Below(rng, static_cast<std::int64_t>(list.size())))];
+  };
+  if (schema.contains("anyOf")) return DrawValue(one_of(schema["anyOf"]), rng);
+  if (schema.contains("enum")) return one_of(schema["enum"]).dump();
+  if (schema.contains("const")) return schema["const"].dump();
+  if (schema.contains("examples") && !schema["examples"].empty()) return one_of(schema["examples"]).dump();
+  const Json& type = schema["type"];
+  if (type == "boolean") return Below(rng, 2) == 0 ? "true" : "false";
+  if (type == "integer") {
+    const std::int64_t low = schema["minimum"], high = schema["maximum"];
+    return std::to_string(Below(rng, 8) == 0 ? high
+                                             : low + Below(rng, std::min<std::int64_t>(high - low, 50) + 1));
+  }
+  if (type == "number") {
+    const double low = schema.contains("minimum") ? schema["minimum"] : schema["exclusiveMinimum"];
+    const double high = schema.contains("maximum")            ? double(schema["maximum"])
+                        : schema.contains("exclusiveMaximum") ? double(schema["exclusiveMaximum"])
+                                                              : 1e6;
+    const double share = (static_cast<double>(Below(rng, 1000)) + 0.5) / 1000;
+    return FormatNumber(low + (std::min(high, low + 1) - low) * share);
+  }
+  if (type == "array") {
+    std::string items;
+    for (std::int64_t i = 0; i <= Below(rng, 3); ++i)
+      items += (items.empty() ? "" : ", ") + DrawValue(schema["items"], rng);
+    return "[" + items + "]";
+  }
+  if (!schema.contains("properties")) return "\"text\"";
+  std::string members;
+  for (const auto& [key, member] : schema["properties"].items()) {
+    const Json& required = schema["required"];
+    if (std::find(required.begin(), required.end(), key) == required.end() && Below(rng, 3) > 0) continue;
+    members += (members.empty() ? "" : ", ") + key + " = " + DrawValue(member, rng);
+  }
+  return "{ " + members + " }";
+}
+
+// Settings for some keys of some sections, each drawn on its own.
+std::vector<std::string> DrawSettings(const Json& schema, Rng& rng) {
+  std::vector<std::string> settings;
+  for (const auto& [section, members] : schema["properties"].items()) {
+    if (section == "disturbance" && Below(rng, 4) == 0)
+      settings.push_back(section + "=" + DrawValue(members, rng));
+    // Few sections at a time: many do not go with each other.
+    if (!members.contains("properties") || section == "against" || Below(rng, 4) > 0) continue;
+    for (const auto& [key, member] : members["properties"].items()) {
+      if (Below(rng, 2) == 0 && key != "group" && section + "." + key != "train.method")
+        settings.push_back(section + "." + key + "=" + DrawValue(member, rng));
+    }
+    if (section != "fleet") continue;
+    for (const auto& [key, member] : members["properties"]["group"]["items"]["properties"].items()) {
+      if (Below(rng, 4) == 0) settings.push_back("fleet.group.0." + key + "=" + DrawValue(member, rng));
+    }
+  }
+  return settings;
+}
+
+std::string KeyOfSetting(const std::string& setting) { return setting.substr(0, setting.find('=')); }
+
+// Leaves out settings that do not go with the others, until the rest can be read.
+std::vector<std::string> Fitting(const std::string& text, std::vector<std::string> settings, Rng& rng) {
+  while (true) {
+    const auto read = ReadExperimentText(text, {"e.toml", std::nullopt}, settings);
+    if (read.ok() || settings.empty()) return settings;
+    const auto refused = std::find_if(settings.begin(), settings.end(), [&](const std::string& setting) {
+      return read.status().message().starts_with("--set " + setting.substr(0, 80));
+    });
+    const auto chance = settings.begin() + Below(rng, static_cast<std::int64_t>(settings.size()));
+    settings.erase(refused == settings.end() ? chance : refused);
+  }
+}
+
+// The values come from the JSON Schema, which comes from the lists of options.
+TEST(Format, RandomExperimentsComeBack) {
+  const Json schema = Json::parse(FormatSchema());
+  Rng rng(20261118);
+  std::set<std::string> seen;
+  const std::string other = Replaced(kLeast, "local-steps = 5\n", "");
+  const std::string split = Replaced(other, "federated", "split");
+  const std::string deadline = Replaced(kLeast, "[[fleet", "[fleet]\ndeadline = 5\n[[fleet");
+  const std::vector<std::string> texts = {std::string(kLeast),
+                                          deadline,
+                                          deadline + "[dropout]\nmethod = \"pareto\"\nfront = \"resnet8\"\n",
+                                          Replaced(other, "federated", "sync-sgd"),
+                                          split,
+                                          split + "[sampling]\nmethod = \"lds\"\n",
+                                          split + "[sampling]\nmethod = \"deadline\"\n",
+                                          Replaced(other, "federated", "gossip")};
+  for (std::size_t i = 0; i < 1000 && !HasFailure(); ++i) {
+    const std::string& text = texts[i % texts.size()];
+    const std::vector<std::string> settings = Fitting(text, DrawSettings(schema, rng), rng);
+    std::string all;
+    for (const std::string& setting : settings) all += setting + "\n";
+    SCOPED_TRACE(all);
+    ExpectRoundTrip(Read(text, settings));
+    for (const std::string& setting : settings) seen.insert(KeyOfSetting(setting));
+  }
+  // Every key was part of an experiment, but for those that need files, other methods or extensions.
+  for (const auto& [section, members] : schema["properties"].items()) {
+    if (!members.contains("properties") || section == "against") continue;
+    for (const auto& [key, member] : members["properties"].items()) {
+      const std::string path = section + "." + key;
+      if (path == "model.input" || path == "model.onnx" || path == "model.graph" || path == "stream.kind" ||
+          path == "train.method")
+        continue;
+      EXPECT_TRUE(path == "fleet.group" || seen.contains(path)) << path;
+    }
   }
 }
 

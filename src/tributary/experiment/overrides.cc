@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tributary/base/names.h"
+#include "tributary/experiment/options.h"
 #include "tributary/experiment/quantity.h"
 
 namespace tributary::inline experiment {
@@ -61,7 +62,7 @@ StatusOr<Value*> FindInList(List& list, const std::string& name) {
   std::vector<std::string> known;
   for (Value& item : list) {
     const auto* table = std::get_if<Table>(&item.content);
-    const Value* own = table == nullptr ? nullptr : FindMember(*table, "name");
+    const Value* own = table == nullptr ? nullptr : FindMember(*table, kNameKey);
     const auto* text = own == nullptr ? nullptr : std::get_if<std::string>(&own->content);
     if (text == nullptr) continue;
     if (*text == name) return &item;

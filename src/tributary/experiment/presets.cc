@@ -3,28 +3,17 @@
 #include <algorithm>
 
 #include "tributary/base/names.h"
-#include "tributary/experiment/document.h"
 #include "tributary/fleet/front_file.h"
 
 namespace tributary::inline experiment {
-namespace {
-
-std::string AboutOf(std::string_view name, std::string_view text) {
-  const auto document = ParseDocument(text, std::string(name));
-  TRIBUTARY_CHECK(document.ok());  // They are ours, and a test reads them all.
-  const Value* section = FindMember(std::get<Table>(document->root.content), "experiment");
-  TRIBUTARY_CHECK(section != nullptr);
-  const Value* about = FindMember(std::get<Table>(section->content), "about");
-  return about == nullptr ? std::string() : std::get<std::string>(about->content);
-}
-
-}  // namespace
 
 const std::vector<Preset>& ListPresets() {
   static const std::vector<Preset> presets = [] {
     std::vector<Preset> list;
     for (const EmbeddedPreset& preset : EmbeddedPresets()) {
-      list.push_back({std::string(preset.name), AboutOf(preset.name, preset.text), preset.text});
+      const auto read = ReadExperimentText(preset.text, {std::string(preset.name), "."});
+      TRIBUTARY_CHECK(read.ok());  // They are ours, and a test reads them all.
+      list.push_back({std::string(preset.name), read->goal.about, preset.text});
     }
     return list;
   }();

@@ -47,5 +47,6 @@ struct EmbeddedPreset {
 std::span<const EmbeddedPreset> EmbeddedPresets();
 std::span<const EmbeddedPreset> EmbeddedFronts();
 std::span<const EmbeddedPreset> EmbeddedStudies();
+std::span<const EmbeddedPreset> EmbeddedCompatibility();  // the files of compatibility/ in this folder
 
 }  // namespace tributary::inline experiment

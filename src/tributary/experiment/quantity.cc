@@ -60,22 +60,6 @@ std::span<const Suffix> SuffixesOf(Unit unit) {
   return {};
 }
 
-std::string_view ExampleOf(Unit unit) {
-  switch (unit) {
-    case Unit::kBytes:
-      return "4GB";
-    case Unit::kBitsPerSecond:
-      return "100Mbit/s";
-    case Unit::kMacsPerSecond:
-      return "2G (multiply-accumulates per second)";
-    case Unit::kSeconds:
-      return "10min or 20ms";
-    case Unit::kSamplesPerSecond:
-      return "64/s";
-  }
-  return "";
-}
-
 StatusOr<double> ParseScaled(std::string_view text, Unit unit) {
   double number = 0;
   const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -92,7 +76,11 @@ StatusOr<double> ParseScaled(std::string_view text, Unit unit) {
     units += (units.empty() ? "" : ", ") + std::string(suffix.name);
   }
   return InvalidArgument("'" + std::string(text.substr(0, 64)) + "' is not a quantity like " +
-                         std::string(ExampleOf(unit)) + "; units are " + units);
+                         std::string(ExampleOf(unit)) +
+                         (unit == Unit::kSeconds         ? " or 20ms"
+                          : unit == Unit::kMacsPerSecond ? " (multiply-accumulates per second)"
+                                                         : "") +
+                         "; units are " + units);
 }
 
 std::string Shortest(double number) {
@@ -103,6 +91,46 @@ std::string Shortest(double number) {
 }
 
 }  // namespace
+
+std::string_view ExampleOf(Unit unit) {
+  switch (unit) {
+    case Unit::kBytes:
+      return "4GB";
+    case Unit::kBitsPerSecond:
+      return "100Mbit/s";
+    case Unit::kMacsPerSecond:
+      return "2G";
+    case Unit::kSeconds:
+      return "10min";
+    case Unit::kSamplesPerSecond:
+      return "64/s";
+  }
+  return "";
+}
+
+std::string_view BaseOf(Unit unit) {
+  switch (unit) {
+    case Unit::kBytes:
+      return "of bytes";
+    case Unit::kBitsPerSecond:
+      return "of bits per second";
+    case Unit::kMacsPerSecond:
+      return "of multiply-accumulates per second";
+    case Unit::kSeconds:
+      return "of seconds";
+    case Unit::kSamplesPerSecond:
+      return "of samples per second";
+  }
+  return "";
+}
+
+std::vector<std::string_view> SuffixNames(Unit unit) {
+  std::vector<std::string_view> names;
+  for (const Suffix& suffix : SuffixesOf(unit)) {
+    if (!suffix.name.empty()) names.push_back(suffix.name);
+  }
+  return names;
+}
 
 StatusOr<double> ParseQuantity(std::string_view text, Unit unit) {
   // A list of arguments may leave spaces around them; and a bare number needs no unit, as outside of quotes.

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "tributary/base/clock.h"
 #include "tributary/base/status.h"
@@ -20,6 +21,11 @@ enum class Unit {
   kSeconds,           // 10min, 20ms
   kSamplesPerSecond,  // 64/s, 64samples/s
 };
+
+// How the unit is written: its suffixes, an example, and what a bare number is in ("of bytes").
+std::vector<std::string_view> SuffixNames(Unit unit);
+std::string_view ExampleOf(Unit unit);
+std::string_view BaseOf(Unit unit);
 
 // The number that `text` means, in the unit's base. Finite and not negative; the error says what is allowed.
 StatusOr<double> ParseQuantity(std::string_view text, Unit unit);

@@ -36,9 +36,9 @@ TEST(ReaderErrors, UnknownKeysAreAnsweredWithTheNearest) {
   EXPECT_EQ(
       RefusalOfTrain("bach = 3"),
       "e.toml:16: unknown key in [train] 'bach'; did you mean 'batch'? Known: method, batch, local-steps, "
-      "local-epochs, prox, calibrate, optimiser, momentum, nesterov, weight-decay, beta1, beta2, epsilon, "
-      "learning-rate, "
-      "schedule, milestones, factor, floor, warmup, label-smoothing, augment, server-optimiser");
+      "local-epochs, optimiser, momentum, nesterov, beta1, beta2, epsilon, weight-decay, learning-rate, "
+      "schedule, milestones, factor, floor, warmup, label-smoothing, augment, calibrate, prox, "
+      "server-optimiser");
   EXPECT_EQ(
       RefusalOf("count = 4", "cuont = 4"),
       "e.toml:10: unknown key in [fleet.group.0] 'cuont'; did you mean 'count'? Known: name, count, compute, "
@@ -46,14 +46,15 @@ TEST(ReaderErrors, UnknownKeysAreAnsweredWithTheNearest) {
 }
 
 TEST(ReaderErrors, UnknownSectionsAreAnsweredWithTheNearest) {
+  EXPECT_EQ(RefusalOf("[train]", "[trian]"),
+            "e.toml:13: unknown section 'trian'; did you mean 'train'? Known: schema, experiment, model, "
+            "data, fleet, "
+            "train, transfers, compression, stream, injection, split, sampling, dropout, gossip, "
+            "disturbance, against");
   EXPECT_EQ(
-      RefusalOf("[train]", "[trian]"),
-      "e.toml:13: unknown section 'trian'; did you mean 'train'? Known: schema, experiment, model, "
-      "data, fleet, "
-      "train, transfers, compression, stream, injection, split, sampling, dropout, gossip, disturbance");
-  EXPECT_EQ(RefusalOfTrain("[squeeze]\nkind = \"top-k\""),
-            "e.toml:16: unknown section 'squeeze'. Known: schema, experiment, model, data, fleet, train, "
-            "transfers, compression, stream, injection, split, sampling, dropout, gossip, disturbance");
+      RefusalOfTrain("[squeeze]\nkind = \"top-k\""),
+      "e.toml:16: unknown section 'squeeze'. Known: schema, experiment, model, data, fleet, train, "
+      "transfers, compression, stream, injection, split, sampling, dropout, gossip, disturbance, against");
 }
 
 TEST(ReaderErrors, RatesInAListAreOneForEachDevice) {
@@ -148,7 +149,7 @@ TEST(ReaderErrors, AGroupHasDevices) {
   EXPECT_EQ(RefusalWith("[[fleet.group]]\ncount = 999999\ncompute = 1\nuplink = 1", "[train]"),
             "e.toml:9: fleet.group has 1000003 devices in all; allowed: at most 1000000");
   EXPECT_EQ(RefusalWith("[[fleet.group]]\nname = \"group-0\"\ncount = 1\ncompute = 1\nuplink = 1", "[train]"),
-            "e.toml:13: fleet.group.1.name is \"group-0\", the name of another group");
+            "e.toml:14: fleet.group.1.name is \"group-0\", the name of another group");
 }
 
 TEST(ReaderErrors, RatesAreNumbers) {

@@ -19,20 +19,10 @@ struct Word {
   Enum meaning;
 };
 
-// The words of an enum whose values have names already, by NameOf.
-template <typename Enum, std::size_t n>
-constexpr std::array<Word<Enum>, n> WordsOf(const Enum (&values)[n]) {
-  std::array<Word<Enum>, n> words{};
-  for (std::size_t i = 0; i < n; ++i) words[i] = {NameOf(values[i]), values[i]};
-  return words;
-}
-
 inline constexpr std::array<Word<Method>, 4> kMethods = {{{"sync-sgd", Method::kSyncSgd},
                                                           {"federated", Method::kFederated},
                                                           {"split", Method::kSplit},
                                                           {"gossip", Method::kGossip}}};
-inline constexpr auto kMixingWords = WordsOf(kMixingRules);
-inline constexpr auto kTopologyWords = WordsOf(kTopologyKinds);
 inline constexpr std::array<Word<BatchSizes>, 2> kBatchSizes = {
     {{"equal", BatchSizes::kEqual}, {"speed", BatchSizes::kSpeed}}};
 inline constexpr std::array<Word<bool>, 2> kShardSizes = {{{"speed", true}, {"equal", false}}};
@@ -67,19 +57,14 @@ inline constexpr std::array<Word<DropoutMethod>, 7> kDropoutMethods = {
      {"fjord", DropoutMethod::kFjord},
      {"fedrolex", DropoutMethod::kFedRolex},
      {"pareto", DropoutMethod::kPareto}}};
-inline constexpr auto kChannelChoices = WordsOf({ChannelChoice::kRandom, ChannelChoice::kFirst});
+inline constexpr ChannelChoice kChannelChoices[] = {ChannelChoice::kRandom, ChannelChoice::kFirst};
 inline constexpr std::array<Word<MeanOver>, 2> kMeansOver = {
     {{"all", MeanOver::kAll}, {"trained", MeanOver::kTrained}}};
-inline constexpr auto kFrontCosts = WordsOf({FrontCost::kMacs, FrontCost::kTime});
+inline constexpr FrontCost kFrontCosts[] = {FrontCost::kMacs, FrontCost::kTime};
 inline constexpr std::array<Word<ScalingChoice>, 3> kScalings = {
     {{"auto", ScalingChoice::kAuto}, {"none", ScalingChoice::kNone}, {"inverse", ScalingChoice::kInverse}}};
 inline constexpr std::array<Word<Trace::After>, 2> kAfters = {
     {{"hold", Trace::After::kHold}, {"repeat", Trace::After::kRepeat}}};
-
-// Whether plans of transfers change with what has been seen of layers and links.
-inline bool FollowsMeasurements(TransferStrategy strategy) {
-  return strategy == TransferStrategy::kIBatch || strategy == TransferStrategy::kOptimal;
-}
 
 template <typename Enum, std::size_t n>
 std::string_view NameOf(const std::array<Word<Enum>, n>& words, Enum meaning) {
@@ -96,18 +81,26 @@ struct GroupField {
   Range allowed;
   bool required;
   Distribution Group::*member;
+  std::string_view doc;
 };
 
 inline constexpr Range kRates{.low = 0, .high = 1e18, .above_low = true};
 inline constexpr Range kSizes{.low = 1, .high = 1e18};
 inline constexpr Range kTimes{.low = 0, .high = kLongestSeconds};
 inline constexpr std::array<GroupField, 7> kGroupFields = {
-    {{"compute", Unit::kMacsPerSecond, kRates, true, &Group::compute},
-     {"memory", Unit::kBytes, kSizes, false, &Group::memory},
-     {"uplink", Unit::kBitsPerSecond, kRates, true, &Group::uplink},
-     {"downlink", Unit::kBitsPerSecond, kRates, false, &Group::downlink},
-     {"round-trip", Unit::kSeconds, kTimes, false, &Group::round_trip},
-     {"setup", Unit::kSeconds, kTimes, false, &Group::setup},
-     {"stream-rate", Unit::kSamplesPerSecond, {.low = 0, .high = 1e12}, false, &Group::stream_rate}}};
+    {{"compute", Unit::kMacsPerSecond, kRates, true, &Group::compute,
+      "Compute rate, in multiply-accumulates per second."},
+     {"memory", Unit::kBytes, kSizes, false, &Group::memory,
+      "Memory; a device that cannot hold the training is refused."},
+     {"uplink", Unit::kBitsPerSecond, kRates, true, &Group::uplink, "Rate to the coordinator."},
+     {"downlink", Unit::kBitsPerSecond, kRates, false, &Group::downlink, "Rate from the coordinator."},
+     {"round-trip", Unit::kSeconds, kTimes, false, &Group::round_trip, "Round-trip time."},
+     {"setup", Unit::kSeconds, kTimes, false, &Group::setup, "Set-up time of every message."},
+     {"stream-rate",
+      Unit::kSamplesPerSecond,
+      {.low = 0, .high = 1e12},
+      false,
+      &Group::stream_rate,
+      "Rate at which samples arrive; 0: all are there from the start."}}};
 
 }  // namespace tributary::inline experiment

@@ -4,8 +4,8 @@
 #include "tributary/experiment/document.h"
 #include "tributary/experiment/format.h"
 #include "tributary/experiment/presets.h"
-#include "tributary/experiment/section.h"
 #include "tributary/reproduce/study.h"
+#include "tributary/reproduce/study_table.h"
 #include "tributary/reproduce/study_text.h"
 #include "tributary/telemetry/digest.h"
 
@@ -71,7 +71,7 @@ class StudyReader {
     const List& variants = root_.TakeTables("variant");
     std::optional<StudySettings> chosen;
     for (const Value& table : variants) {
-      Section section(document_, table, "variant");
+      StudyTable section(document_, table, "variant");
       std::string size = size_, data;
       section.ReadName("size", "size", kEfforts, size);
       section.Read("data", data);
@@ -112,11 +112,11 @@ class StudyReader {
     if (axes == nullptr) return;
     const auto* table = std::get_if<Table>(&axes->content);
     if (table == nullptr) return root_.Fail("axis", " must be lists of tables, like [[axis.rate]]");
-    Section section(document_, *axes, "axis");
+    StudyTable section(document_, *axes, "axis");
     for (const KeyValue& axis : *table) {
       const List& values = section.TakeTables(axis.key);
       for (const Value& value : values) {
-        Section inner(document_, value, "axis." + axis.key);
+        StudyTable inner(document_, value, "axis." + axis.key);
         inner.Require("name");
         std::string name;
         ArmText unused;
@@ -131,7 +131,7 @@ class StudyReader {
 
   // An arm for every combination of the values of its axes, the last axis changing fastest.
   Status AddArms(const Value& table) {
-    Section section(document_, table, "arm");
+    StudyTable section(document_, table, "arm");
     std::vector<std::string> over;
     ArmText arm;
     std::string size = size_;
@@ -145,7 +145,7 @@ class StudyReader {
       const Value* part = section.Take(each);
       if (part == nullptr) continue;
       ArmText changed = arm;
-      Section inner(document_, *part, "arm." + each);
+      StudyTable inner(document_, *part, "arm." + each);
       ReadArmKeys(inner, changed);
       section.Fail(inner.Finish());
       if (each == size_) sized = std::move(changed);
@@ -182,7 +182,7 @@ class StudyReader {
 
   // The axis has been found right.
   void TakeValue(const std::string& axis, const Value& value, ArmText& arm, Words& words) const {
-    Section section(document_, value, "axis");
+    StudyTable section(document_, value, "axis");
     std::string name, text;
     section.Read("name", name);
     section.Read("text", text);
@@ -344,7 +344,7 @@ class StudyReader {
   const TextSource& source_;
   const std::string size_;
   const std::filesystem::path& data_dir_;
-  Section root_;
+  StudyTable root_;
   Study study_;
   Reproduction& reproduction_ = study_.reproduction;
   std::string preset_;

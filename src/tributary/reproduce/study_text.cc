@@ -20,7 +20,7 @@ constexpr BaselineComparison::Kind kKindValues[] = {
 
 constexpr Range kSamples{.low = 1, .high = 1e12};
 
-Status ReadDrawn(Section section, RateSetting& out) {
+Status ReadDrawn(StudyTable section, RateSetting& out) {
   std::string shape = "uniform";
   section.ReadName("distribution", "distribution", std::vector<std::string>{"uniform", "normal"}, shape);
   out.shape = shape == "uniform" ? RateSetting::Shape::kUniform : RateSetting::Shape::kNormal;
@@ -32,7 +32,7 @@ Status ReadDrawn(Section section, RateSetting& out) {
   return section.Finish();
 }
 
-void ReadFormat(Section& section, NumberFormat& out) {
+void ReadFormat(StudyTable& section, NumberFormat& out) {
   std::int64_t decimals = out.decimals;
   section.Read("decimals", decimals, 0, 9);
   out.decimals = static_cast<int>(decimals);
@@ -41,7 +41,7 @@ void ReadFormat(Section& section, NumberFormat& out) {
 
 }  // namespace
 
-void AddTexts(Section& section, std::string_view key, std::vector<std::string>& out) {
+void AddTexts(StudyTable& section, std::string_view key, std::vector<std::string>& out) {
   const Value* value = section.Take(key);
   if (value == nullptr) return;
   const auto* list = std::get_if<List>(&value->content);
@@ -54,7 +54,7 @@ void AddTexts(Section& section, std::string_view key, std::vector<std::string>& 
   for (const Value& item : *list) out.push_back(std::get<std::string>(item.content));
 }
 
-void AddWords(Section& section, std::string_view key, Words& out) {
+void AddWords(StudyTable& section, std::string_view key, Words& out) {
   const Value* value = section.Take(key);
   if (value == nullptr) return;
   const auto* table = std::get_if<Table>(&value->content);
@@ -93,7 +93,7 @@ StatusOr<std::string> Fill(std::string_view text, const Words& words) {
   return filled;
 }
 
-void ReadSettings(Section& section, StudySettings& out) {
+void ReadSettings(StudyTable& section, StudySettings& out) {
   AddTexts(section, "set", out.set);
   AddTexts(section, "notes", out.notes);
   AddWords(section, "words", out.words);
@@ -106,7 +106,7 @@ void ReadSettings(Section& section, StudySettings& out) {
   section.Read("samples-per-evaluation", out.samples_per_evaluation, kSamples);
 }
 
-void ReadArmKeys(Section& section, ArmText& out) {
+void ReadArmKeys(StudyTable& section, ArmText& out) {
   section.Read("text", out.text);
   section.Read("preset", out.preset);
   section.Read("within", out.within);
@@ -120,15 +120,15 @@ void ReadArmKeys(Section& section, ArmText& out) {
   AddTexts(section, "set", out.set);
   AddWords(section, "against", out.against);
   if (const Value* drawn = section.Take("drawn-stream-rates")) {
-    Section inner(section.document(), *drawn, section.PathOf("drawn-stream-rates"));
+    StudyTable inner(section.document(), *drawn, section.PathOf("drawn-stream-rates"));
     section.Fail(ReadDrawn(std::move(inner), out.drawn.emplace()));
   }
 }
 
-void ReadFigures(Section& root, bool epochs, Reproduction& reproduction,
+void ReadFigures(StudyTable& root, bool epochs, Reproduction& reproduction,
                  std::vector<std::string>& baselines) {
   for (const Value& table : root.TakeTables("metric")) {
-    Section section(root.document(), table, "metric");
+    StudyTable section(root.document(), table, "metric");
     Metric& metric = reproduction.metrics.emplace_back();
     std::string better = "higher";
     section.Require("name");
@@ -140,7 +140,7 @@ void ReadFigures(Section& root, bool epochs, Reproduction& reproduction,
     root.Fail(section.Finish());
   }
   for (const Value& table : root.TakeTables("comparison")) {
-    Section section(root.document(), table, "comparison");
+    StudyTable section(root.document(), table, "comparison");
     BaselineComparison& comparison = reproduction.comparisons.emplace_back();
     std::string kind = "ratio";
     for (const char* key : {"name", "metric"}) section.Require(key);
@@ -153,7 +153,7 @@ void ReadFigures(Section& root, bool epochs, Reproduction& reproduction,
     root.Fail(section.Finish());
   }
   for (const Value& table : root.TakeTables("published")) {
-    Section section(root.document(), table, "published");
+    StudyTable section(root.document(), table, "published");
     Published figure;
     std::vector<std::string> arms;
     for (const char* key : {"arms", "figure", "value", "where"}) section.Require(key);
@@ -169,12 +169,12 @@ void ReadFigures(Section& root, bool epochs, Reproduction& reproduction,
   }
 }
 
-void ReadCharts(Section& root, const StudySettings& settings, Reproduction& reproduction) {
+void ReadCharts(StudyTable& root, const StudySettings& settings, Reproduction& reproduction) {
   reproduction.chart = {
       reproduction.name, "virtual seconds", settings.loss ? "loss" : "test accuracy", false, {}};
   std::string target_name = "target";
   if (const Value* chart = root.Take("chart")) {
-    Section section(root.document(), *chart, "chart");
+    StudyTable section(root.document(), *chart, "chart");
     section.Read("title", reproduction.chart.title);
     section.Read("x-title", reproduction.chart.x_title);
     section.Read("y-title", reproduction.chart.y_title);
@@ -185,7 +185,7 @@ void ReadCharts(Section& root, const StudySettings& settings, Reproduction& repr
   const std::optional<double> target = settings.loss ? settings.loss : settings.accuracy;
   if (target) reproduction.chart.references = {{*target, target_name}};
   for (const Value& table : root.TakeTables("figure")) {
-    Section section(root.document(), table, "figure");
+    StudyTable section(root.document(), table, "figure");
     FigureChart& chart = reproduction.figure_charts.emplace_back();
     for (const char* key : {"file", "x", "y"}) section.Require(key);
     section.Read("file", chart.file);
@@ -195,7 +195,7 @@ void ReadCharts(Section& root, const StudySettings& settings, Reproduction& repr
     section.Read("x-title", chart.x_title);
     section.Read("y-title", chart.y_title);
     for (const Value& one : section.TakeTables("line")) {
-      Section line(root.document(), one, "figure.line");
+      StudyTable line(root.document(), one, "figure.line");
       FigureChart::Line& out = chart.lines.emplace_back();
       for (const char* key : {"name", "arms"}) line.Require(key);
       line.Read("name", out.name);

@@ -8,21 +8,21 @@
 #include <vector>
 
 #include "tributary/base/status.h"
-#include "tributary/experiment/section.h"
 #include "tributary/reproduce/arm_plan.h"
 #include "tributary/reproduce/reproduction.h"
+#include "tributary/reproduce/study_table.h"
 
 namespace tributary::inline reproduce {
 
 // The parts of a study file as written (docs/studies.md has the format): what stands in its tables, before arms become
-// experiments. Mistakes are remembered by the section, as experiment/section.h has it.
+// experiments. Mistakes are remembered by the section, as reproduce/study_table.h has it.
 
 using Words = std::map<std::string, std::string>;
 
 // A list of texts, and a table of texts. Both add to what is there already, so that an axis extends its arm, and a variant
 // its study.
-void AddTexts(Section& section, std::string_view key, std::vector<std::string>& out);
-void AddWords(Section& section, std::string_view key, Words& out);
+void AddTexts(StudyTable& section, std::string_view key, std::vector<std::string>& out);
+void AddWords(StudyTable& section, std::string_view key, Words& out);
 
 // Replaces every {word}. Other braces, like those of TOML's inline tables, stay. Fails on an unknown word.
 StatusOr<std::string> Fill(std::string_view text, const Words& words);
@@ -36,7 +36,7 @@ struct StudySettings {
   Words words;
 };
 
-void ReadSettings(Section& section, StudySettings& out);
+void ReadSettings(StudyTable& section, StudySettings& out);
 
 // An arm as written, before words are filled in.
 struct ArmText {
@@ -50,11 +50,12 @@ struct ArmText {
 };
 
 // What an arm, a value of its axes and its part for one size have in common.
-void ReadArmKeys(Section& section, ArmText& out);
+void ReadArmKeys(StudyTable& section, ArmText& out);
 
 // Metrics, comparisons and published figures. `baselines` are those of the comparisons; empty where arms say.
-void ReadFigures(Section& root, bool epochs, Reproduction& reproduction, std::vector<std::string>& baselines);
+void ReadFigures(StudyTable& root, bool epochs, Reproduction& reproduction,
+                 std::vector<std::string>& baselines);
 // The picture of curves, and those of figures.
-void ReadCharts(Section& root, const StudySettings& settings, Reproduction& reproduction);
+void ReadCharts(StudyTable& root, const StudySettings& settings, Reproduction& reproduction);
 
 }  // namespace tributary::inline reproduce

@@ -1,45 +1,30 @@
 #include "tributary/policy/partitioning/objective.h"
 
-#include <algorithm>
-
 #include "tributary/base/check.h"
 #include "tributary/base/names.h"
 
 namespace tributary::inline policy {
-namespace {
-
-template <typename Enum>
-StatusOr<Enum> ParsePartitionName(std::string_view what, std::string_view name,
-                                  const std::vector<std::string>& names) {
-  const auto found = std::ranges::find(names, name);
-  if (found == names.end()) return UnknownName(what, name, names);
-  return static_cast<Enum>(found - names.begin());
-}
-
-}  // namespace
-
-const std::vector<std::string>& PartitionObjectiveNames() {
-  static const std::vector<std::string> names = {"facility-location", "graph-cut", "matched-cut"};
-  return names;
-}
-
-const std::vector<std::string>& BlockChoiceNames() {
-  static const std::vector<std::string> names = {"raw", "fill"};
-  return names;
-}
 
 std::string_view NameOf(PartitionObjective objective) {
-  return PartitionObjectiveNames()[static_cast<std::size_t>(objective)];
+  switch (objective) {
+    case PartitionObjective::kFacilityLocation:
+      return "facility-location";
+    case PartitionObjective::kGraphCut:
+      return "graph-cut";
+    case PartitionObjective::kMatchedCut:
+      return "matched-cut";
+  }
+  return "";
 }
 
-std::string_view NameOf(BlockChoice choice) { return BlockChoiceNames()[static_cast<std::size_t>(choice)]; }
+std::string_view NameOf(BlockChoice choice) { return choice == BlockChoice::kRaw ? "raw" : "fill"; }
 
 StatusOr<PartitionObjective> ParsePartitionObjective(std::string_view name) {
-  return ParsePartitionName<PartitionObjective>("objective", name, PartitionObjectiveNames());
+  return ParseName("objective", kPartitionObjectives, name);
 }
 
 StatusOr<BlockChoice> ParseBlockChoice(std::string_view name) {
-  return ParsePartitionName<BlockChoice>("choice", name, BlockChoiceNames());
+  return ParseName("choice", kBlockChoices, name);
 }
 
 std::size_t ChooseBlock(BlockChoice choice, std::span<const std::size_t> quotas,

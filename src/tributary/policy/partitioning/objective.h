@@ -27,9 +27,10 @@ enum class BlockChoice {
   kFill,  // The one filled least, in proportion to its quota. Round robin where quotas are equal.
 };
 
-// Names as they are given and shown, in that order.
-const std::vector<std::string>& PartitionObjectiveNames();
-const std::vector<std::string>& BlockChoiceNames();
+// In the order in which they are shown.
+inline constexpr PartitionObjective kPartitionObjectives[] = {
+    PartitionObjective::kFacilityLocation, PartitionObjective::kGraphCut, PartitionObjective::kMatchedCut};
+inline constexpr BlockChoice kBlockChoices[] = {BlockChoice::kRaw, BlockChoice::kFill};
 std::string_view NameOf(PartitionObjective objective);
 std::string_view NameOf(BlockChoice choice);
 StatusOr<PartitionObjective> ParsePartitionObjective(std::string_view name);
