@@ -2,7 +2,7 @@
 . "$(dirname "$0")/lib.sh"
 
 mkdir tree
-cp -r "$SOURCE"/{CMakeLists.txt,CMakePresets.json,cmake,src} tree
+cp -r "$SOURCE"/{CMakeLists.txt,CMakePresets.json,cmake,proto,src} tree
 configure() { (cd tree && cmake --preset tsan) >out.txt 2>&1; }
 configure || fail "an untouched tree does not configure: $(tail -5 out.txt)"
 
