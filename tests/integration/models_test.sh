@@ -42,7 +42,7 @@ expect_output 'test accuracy' train --model resnet8 --from again.onnx --data gly
 expect_error 'cannot (open|read) nothing.onnx' models import nothing.onnx
 expect_error "must be a name that ends in .onnx" models export mine.safetensors again.bin
 head -c 20000 net.onnx >short.onnx
-expect_error 'short.onnx: field [0-9]+ says it takes [0-9]+ bytes but only [0-9]+ follow' models import short.onnx
+expect_error "short.onnx: its bytes are not in ONNX's format: it is cut off" models import short.onnx
 echo 'not a network' >text.onnx
 expect_error 'text.onnx: ' models import text.onnx
 expect_error 'text.onnx: ' evaluate text.onnx --data glyphs
