@@ -87,7 +87,7 @@ struct Option {
   // After reading.
   bool given = false;
   Place place{};
-  std::vector<OptionList> inner{};
+  std::vector<OptionList> inner;
 
   bool IsWritten() const;
 };
