@@ -30,8 +30,7 @@ StatusOr<std::unique_ptr<RemoteFleet>> RemoteFleet::Start(RemoteFleetOptions opt
   ExchangeOptions exchange{.model = chosen.model,
                            .transfers = chosen.experiment.transfers,
                            .compressed = chosen.experiment.compression.kind != CompressionKind::kDense,
-                           .grace = chosen.grace,
-                           .spool = chosen.spool};
+                           .grace = chosen.grace};
   exchange.cut = chosen.cut;
   exchange.incarnation = chosen.incarnation;
   if (Chooses(chosen.experiment.dropout.method)) {

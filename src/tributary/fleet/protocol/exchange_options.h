@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <memory>
 #include <optional>
 
@@ -38,8 +37,6 @@ struct ExchangeOptions {
   std::int64_t most_samples = 100'000'000;
   // Random for each process of a coordinator: makes the names of gossip rounds unique across restarts.
   std::uint64_t incarnation = 0;
-  // For updates on their way (update_journal.h).
-  std::filesystem::path spool = "/tmp";
 };
 
 }  // namespace tributary::inline protocol

@@ -25,12 +25,11 @@ Status CheckWhole(const Piece& piece, ByteSpan values) {
 }  // namespace
 
 UpdateIntake::UpdateIntake(const Model& model, const ModelPieces& pieces, const TransferPlan& push,
-                           std::filesystem::path spool, Rules rules)
+                           Rules rules)
     : rules_(rules),
       parameters_(pieces.parameters),
       statistics_(pieces.statistics),
-      arrivals_(model.parameters.units, model.statistics.units, push),
-      journal_(std::move(spool)) {}
+      arrivals_(model.parameters.units, model.statistics.units, push) {}
 
 Status UpdateIntake::Check(const Piece& piece, ByteSpan values) const {
   if (rules_.is_model && piece.weight != 1) {
@@ -66,7 +65,8 @@ Status UpdateIntake::Note(const Piece& piece, ByteSpan values, TimePoint now) {
 Status UpdateIntake::Store(DeviceId device, const Piece& piece, ByteSpan values, UpdateSink& sink) {
   UpdatePiece update{PartOf(piece),
                      piece.offset,
-                     {reinterpret_cast<const float*>(values.data()), values.size() / sizeof(float)}};
+                     {reinterpret_cast<const float*>(values.data()), values.size() / sizeof(float)},
+                     piece.weight};
   std::vector<float> decoded;
   if (piece.encoded_count > 0) {
     ByteSpan rest = values;
@@ -75,17 +75,9 @@ Status UpdateIntake::Store(DeviceId device, const Piece& piece, ByteSpan values,
     decoded.resize(piece.encoded_count);
     unit.CopyTo(decoded);
     update.values = decoded;
+    update.encoded = values;
   }
-  TRIBUTARY_RETURN_IF_ERROR(sink.Add(device, piece.weight, update));
-  // The last piece too: the device may yet vanish, or be late, before it says that it has done.
-  const Status status =
-      piece.encoded_count > 0 ? journal_.AppendEncoded(update, values) : journal_.Append(update);
-  if (!status.ok()) sink.Retract(device, piece.weight, update);
-  return status;
-}
-
-Status UpdateIntake::TakeBack(DeviceId device, UpdateSink& sink) {
-  return journal_.Drain([&](const UpdatePiece& piece) { sink.Retract(device, weight_.value_or(0), piece); });
+  return sink.Stage(WorkOf(device), update).WithContext(NameUpdate(device));
 }
 
 MomentIntake::MomentIntake(const ModelPieces& pieces)
