@@ -8,7 +8,6 @@
 #include "tributary/fleet/calibration.h"
 #include "tributary/fleet/synchronous_round.h"
 #include "tributary/model/initialise.h"
-#include "tributary/policy/aggregation/mean.h"
 #include "tributary/policy/participation/participation.h"
 
 namespace tributary::inline coordinator {
@@ -113,12 +112,10 @@ std::size_t Coordinator::QuorumOf(std::size_t asked) const {
 Status Coordinator::MakeMethod() {
   if (method_ != nullptr) return OkStatus();
   const std::size_t size = parameters().size();
-  std::unique_ptr<CoveredMean> covered;
-  if (CountsTrained(experiment_.dropout)) {
-    TRIBUTARY_ASSIGN_OR_RETURN(covered,
-                               CoveredMean::Make(experiment_.dropout, *model_, experiment_.goal.seed));
-  }
-  aggregate_ = std::make_unique<MeanAggregator>(*model_, journal_, std::move(covered));
+  const AggregationOptions& aggregation = experiment_.aggregation;
+  TRIBUTARY_ASSIGN_OR_RETURN(
+      aggregate_, aggregation.rule->make(
+                      {*model_, journal_, experiment_.dropout, experiment_.goal.seed, aggregation.numbers}));
   switch (experiment_.train.method) {
     case Method::kSyncSgd: {
       TRIBUTARY_ASSIGN_OR_RETURN(method_, MakeSyncSgd(experiment_, size));

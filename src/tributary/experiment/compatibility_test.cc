@@ -71,6 +71,9 @@ TEST(Compatibility, HasARowOrColumnForEveryChoice) {
   ExpectNames("sampling.order", kStepOrders, usual.sampling.order);
   ExpectNames("split.activations", kSplitPrecisions, usual.split.activations);
   ExpectNames("split.gradients", kSplitPrecisions, usual.split.gradients);
+  for (const auto& rule : AggregationRules()) {
+    if (rule != usual.aggregation.rule) ExpectChosen("aggregation.rule", rule->name);
+  }
   for (const std::string& kind : SplitKinds()) {
     if (kind != usual.data.split.kind) ExpectChosen("data.split", kind);
   }

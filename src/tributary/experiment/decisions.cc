@@ -132,6 +132,13 @@ std::vector<Decision> MakeDecisions() {
                                   {"", "no error feedback", {"compression.error-feedback=false"}, kTopK},
                                   {"", "threshold of adaptive top-k", {"compression.delta=0.9"}, kAdaptive},
                               });
+  std::vector<Decision> rules;
+  for (const auto& rule : AggregationRules()) {
+    if (rule != AggregationRules().front()) {
+      rules.push_back({"", rule->about, {"aggregation.rule=" + rule->name}});
+    }
+  }
+  topic("Aggregation", std::move(rules));
   topic("Streams",
         {
             {"", "streamed samples", kStream},

@@ -45,6 +45,21 @@ Status Extensions::AddStream(std::string name, StreamMaker maker) {
   return OkStatus();
 }
 
+Status Extensions::AddAggregationRule(AggregationRule rule) {
+  if (!rule.make) return InvalidArgument("aggregation rule '" + rule.name + "' is null");
+  const auto rules = AllAggregationRules();
+  const bool taken = std::ranges::any_of(rules, [&](const auto& one) { return one->name == rule.name; });
+  TRIBUTARY_RETURN_IF_ERROR(CheckExtension("aggregation rule", rule.name, taken));
+  aggregation_rules_.push_back(std::make_shared<const AggregationRule>(std::move(rule)));
+  return OkStatus();
+}
+
+std::vector<std::shared_ptr<const AggregationRule>> Extensions::AllAggregationRules() const {
+  std::vector<std::shared_ptr<const AggregationRule>> all = AggregationRules();
+  all.insert(all.end(), aggregation_rules_.begin(), aggregation_rules_.end());
+  return all;
+}
+
 std::shared_ptr<const Sampler> Extensions::FindSampler(std::string_view name) const {
   const auto found = samplers_.find(name);
   return found == samplers_.end() ? nullptr : found->second;

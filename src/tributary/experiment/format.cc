@@ -308,6 +308,13 @@ void WriteDropout(const DropoutOptions& dropout, Writer& out) {
   out.Put("scaling", NameOf(kScalings, dropout.scaling));
 }
 
+void WriteAggregation(const AggregationOptions& aggregation, Writer& out) {
+  out.Section("[aggregation]");
+  out.Put("rule", aggregation.rule->name);
+  for (std::size_t i = 0; i < aggregation.numbers.size(); ++i)
+    out.Put(aggregation.rule->numbers[i].key, aggregation.numbers[i]);
+}
+
 void WriteGossip(const GossipChoice& gossip, Writer& out) {
   const MixingOptions& mixing = gossip.mixing;
   out.Section("[gossip]");
@@ -363,6 +370,7 @@ std::string FormatExperiment(const Experiment& experiment) {
   }
   WriteDropout(experiment.dropout, out);
   if (experiment.train.method == Method::kGossip) WriteGossip(experiment.gossip, out);
+  WriteAggregation(experiment.aggregation, out);
   for (const Disturbance& disturbance : experiment.disturbances) WriteDisturbance(disturbance, out);
   return out.text();
 }

@@ -53,7 +53,7 @@ StatusOr<Experiment> Read(const Document& document, const std::optional<std::fil
   };
   std::vector<Section> sections;
   for (const auto name : {"experiment", "model", "data", "fleet", "train", "transfers", "compression",
-                          "stream", "injection", "split", "sampling", "dropout", "gossip"}) {
+                          "stream", "injection", "split", "sampling", "dropout", "gossip", "aggregation"}) {
     sections.push_back(inner(name));
   }
   root.TakeTables("disturbance");
@@ -75,6 +75,7 @@ StatusOr<Experiment> Read(const Document& document, const std::optional<std::fil
       ReadSampling(sections[10], experiment.train, experiment.split, extensions, experiment.sampling));
   TRIBUTARY_RETURN_IF_ERROR(ReadDropout(sections[11], experiment, folder, experiment.dropout));
   TRIBUTARY_RETURN_IF_ERROR(ReadGossip(sections[12], experiment, folder, experiment.gossip));
+  TRIBUTARY_RETURN_IF_ERROR(ReadAggregation(sections[13], experiment, extensions, experiment.aggregation));
   experiment.transfers.whole_push = NeedsWholePush(experiment.compression);
   TRIBUTARY_RETURN_IF_ERROR(ReadDisturbances(root, experiment));
   TRIBUTARY_RETURN_IF_ERROR(root.Finish());

@@ -46,14 +46,15 @@ TEST(ReaderErrors, UnknownKeysAreAnsweredWithTheNearest) {
 }
 
 TEST(ReaderErrors, UnknownSectionsAreAnsweredWithTheNearest) {
-  EXPECT_EQ(
-      RefusalOf("[train]", "[trian]"),
-      "e.toml:13: unknown section 'trian'; did you mean 'train'? Known: schema, experiment, model, "
-      "data, fleet, "
-      "train, transfers, compression, stream, injection, split, sampling, dropout, gossip, disturbance");
+  EXPECT_EQ(RefusalOf("[train]", "[trian]"),
+            "e.toml:13: unknown section 'trian'; did you mean 'train'? Known: schema, experiment, model, "
+            "data, fleet, "
+            "train, transfers, compression, stream, injection, split, sampling, dropout, gossip, "
+            "aggregation, disturbance");
   EXPECT_EQ(RefusalOfTrain("[squeeze]\nkind = \"top-k\""),
             "e.toml:16: unknown section 'squeeze'. Known: schema, experiment, model, data, fleet, train, "
-            "transfers, compression, stream, injection, split, sampling, dropout, gossip, disturbance");
+            "transfers, compression, stream, injection, split, sampling, dropout, gossip, aggregation, "
+            "disturbance");
 }
 
 TEST(ReaderErrors, RatesInAListAreOneForEachDevice) {

@@ -48,6 +48,9 @@ Status ReadDropout(Section section, const Experiment& rest,
 // `folder` is where the file that it may name lies. `rest` has been read up to here.
 Status ReadGossip(Section section, const Experiment& rest, const std::optional<std::filesystem::path>& folder,
                   GossipChoice& gossip);
+// `rest` has been read up to here.
+Status ReadAggregation(Section section, const Experiment& rest, const Extensions& extensions,
+                       AggregationOptions& aggregation);
 Status ReadDisturbance(Section section, const FleetChoice& fleet, Disturbance& disturbance);
 
 // Whether a text can name an experiment or a group: letters, digits, '-' and '_'. Names become folders and parts of

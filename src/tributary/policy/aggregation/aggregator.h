@@ -29,6 +29,9 @@ inline Status CheckUpdateRange(const UpdatePiece& piece, std::size_t size) {
                          " where there are " + std::to_string(size));
 }
 
+// Whether an update may weigh so much, where all together weigh `expected` at most.
+Status CheckUpdateWeight(double weight, double expected);
+
 // Takes the updates of a round, each the answer to one work item, piece by piece as they arrive:
 //
 //   Stage    a piece of an update that is on its way

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "tributary/policy/aggregation/aggregation.h"
+
 namespace tributary::inline policy {
 
 MeanAggregator::MeanAggregator(const Model& model, UpdateStore& store, std::unique_ptr<CoveredMean> covered)
@@ -19,9 +21,7 @@ void MeanAggregator::Begin(double expected_weight) {
 
 Status MeanAggregator::Check(const UpdatePiece& piece) const {
   TRIBUTARY_RETURN_IF_ERROR(CheckUpdateRange(piece, sum(piece.part).size()));
-  // A mean over updates without weight is none, and would end the run.
-  if (piece.weight == 0) return Corrupt("it weighs nothing, as if it had been learnt from no sample");
-  TRIBUTARY_RETURN_IF_ERROR(parameters_.sum().CheckWeight(piece.weight));
+  TRIBUTARY_RETURN_IF_ERROR(CheckUpdateWeight(piece.weight, parameters_.sum().expected_weight()));
   return WeightedSum::Check(piece.values, piece.offset);
 }
 
@@ -83,6 +83,21 @@ Status MeanAggregator::Report(UpdatePart part, std::size_t offset, std::span<flo
   TRIBUTARY_RETURN_IF_ERROR(sum(part).Mean(offset, values));
   if (covered_ && part == UpdatePart::kParameters) covered_->Apply(offset, values);
   return OkStatus();
+}
+
+AggregationRule MeanRule() {
+  return {.name = "mean",
+          .about = "exact mean, weighted by samples",
+          .make = [](const AggregationScene& scene) -> StatusOr<std::unique_ptr<Aggregator>> {
+            std::unique_ptr<CoveredMean> covered;
+            if (CountsTrained(scene.dropout)) {
+              TRIBUTARY_ASSIGN_OR_RETURN(covered, CoveredMean::Make(scene.dropout, scene.model, scene.seed));
+            }
+            return std::unique_ptr<Aggregator>(
+                std::make_unique<MeanAggregator>(scene.model, scene.store, std::move(covered)));
+          },
+          .untrained = AggregationRule::Untrained::kLeftOut,
+          .takes_parts = true};
 }
 
 }  // namespace tributary::inline policy

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
+
 #include "tributary/model/zoo.h"
 #include "tributary/policy/aggregation/testing_store.h"
 
@@ -70,6 +73,15 @@ TEST_F(MeanAggregatorTest, RefusesUpdatesThatWeighNothing) {
     EXPECT_EQ(aggregate.Take(WorkId{1}, pieces).code(), weight > 0 ? StatusCode::kOk : StatusCode::kCorrupt);
     EXPECT_EQ(aggregate.CheckComplete().ok(), weight > 0);
   }
+}
+
+TEST(CheckUpdateWeight, RefusesWhatNoUpdateWeighs) {
+  for (const double good : {0.5, 100.0}) EXPECT_TRUE(CheckUpdateWeight(good, 100).ok()) << good;
+  for (const double bad : {0.0, -1.0, 100.5, std::nan(""), std::numeric_limits<double>::infinity()}) {
+    EXPECT_EQ(CheckUpdateWeight(bad, 100).code(), StatusCode::kCorrupt) << bad;
+  }
+  EXPECT_EQ(CheckUpdateWeight(101, 100).message(),
+            "the weight of an update must be between 0 and 100, the sum of all weights expected; found 101");
 }
 
 }  // namespace
