@@ -62,7 +62,9 @@ TEST(Compatibility, HasARowOrColumnForEveryChoice) {
   ExpectWords("dropout.mean", kMeansOver, usual.dropout.mean);
   ExpectWords("dropout.cost", kFrontCosts, usual.dropout.cost);
   ExpectNames("transfers.strategy", kTransferStrategies, usual.transfers.strategy);
-  ExpectNames("compression.kind", kCompressionKinds, usual.compression.kind);
+  for (const CompressionKind& codec : Codecs()) {
+    if (codec != usual.compression.kind) ExpectChosen("compression.kind", codec->name);
+  }
   ExpectNames("compression.scope", kSelectionScopes, usual.compression.scope);
   ExpectNames("stream.batch", kBatchRules, usual.stream.batch.rule);
   ExpectNames("stream.scaling", kRateScalings, usual.stream.scaling.rule);

@@ -124,10 +124,12 @@ std::vector<Decision> MakeDecisions() {
             {"", "largest segment", {"transfers.largest-segment=1kB"}, kOptimal},
             {"", "re-planning threshold", {"transfers.drift=10"}, {kOptimal[0], kOptimal[1], kSteps[0]}},
         });
+  std::vector<Decision> codecs;
+  for (const CompressionKind& codec : Codecs()) {
+    if (codec != Codecs().front()) codecs.push_back({"", codec->about, {"compression.kind=" + codec->name}});
+  }
+  topic("Update compression", std::move(codecs));
   topic("Update compression", {
-                                  {"", "top-k", {"compression.kind=top-k", "compression.ratio=0.05"}},
-                                  {"", "adaptive top-k (ScaDLES)", {"compression.kind=adaptive-top-k"}},
-                                  {"", "8-bit quantisation", {"compression.kind=int8"}},
                                   {"", "global top-k over all layers", {"compression.scope=global"}, kTopK},
                                   {"", "no error feedback", {"compression.error-feedback=false"}, kTopK},
                                   {"", "threshold of adaptive top-k", {"compression.delta=0.9"}, kAdaptive},

@@ -27,6 +27,24 @@ std::vector<std::string> KeysOf(const std::map<std::string, Value, std::less<>>&
   return keys;
 }
 
+template <typename Row>
+using Rows = std::vector<std::shared_ptr<const Row>>;
+
+template <typename Row>
+Status AddRow(const std::string& what, const Rows<Row>& all, Row row, Rows<Row>& rows) {
+  if (!row.make) return InvalidArgument(what + " '" + row.name + "' is null");
+  const bool taken = std::ranges::any_of(all, [&](const auto& one) { return one->name == row.name; });
+  TRIBUTARY_RETURN_IF_ERROR(CheckExtension(what, row.name, taken));
+  rows.push_back(std::make_shared<const Row>(std::move(row)));
+  return OkStatus();
+}
+
+template <typename Row>
+Rows<Row> Joined(Rows<Row> rows, const Rows<Row>& more) {
+  rows.insert(rows.end(), more.begin(), more.end());
+  return rows;
+}
+
 }  // namespace
 
 Status Extensions::AddSampler(std::string name, std::shared_ptr<const Sampler> sampler) {
@@ -46,19 +64,17 @@ Status Extensions::AddStream(std::string name, StreamMaker maker) {
 }
 
 Status Extensions::AddAggregationRule(AggregationRule rule) {
-  if (!rule.make) return InvalidArgument("aggregation rule '" + rule.name + "' is null");
-  const auto rules = AllAggregationRules();
-  const bool taken = std::ranges::any_of(rules, [&](const auto& one) { return one->name == rule.name; });
-  TRIBUTARY_RETURN_IF_ERROR(CheckExtension("aggregation rule", rule.name, taken));
-  aggregation_rules_.push_back(std::make_shared<const AggregationRule>(std::move(rule)));
-  return OkStatus();
+  return AddRow("aggregation rule", AllAggregationRules(), std::move(rule), aggregation_rules_);
+}
+
+Status Extensions::AddCodec(CodecKind codec) {
+  return AddRow("codec", AllCodecs(), std::move(codec), codecs_);
 }
 
 std::vector<std::shared_ptr<const AggregationRule>> Extensions::AllAggregationRules() const {
-  std::vector<std::shared_ptr<const AggregationRule>> all = AggregationRules();
-  all.insert(all.end(), aggregation_rules_.begin(), aggregation_rules_.end());
-  return all;
+  return Joined(AggregationRules(), aggregation_rules_);
 }
+std::vector<CompressionKind> Extensions::AllCodecs() const { return Joined(Codecs(), codecs_); }
 
 std::shared_ptr<const Sampler> Extensions::FindSampler(std::string_view name) const {
   const auto found = samplers_.find(name);

@@ -6,6 +6,7 @@
 #include "tributary/experiment/vocabulary.h"
 #include "tributary/fleet/front_file.h"
 #include "tributary/model/graph_text.h"
+#include "tributary/policy/compression/codecs.h"
 
 namespace tributary::inline experiment {
 namespace {
@@ -233,18 +234,13 @@ void WriteTransfers(const TransferOptions& transfers, Writer& out) {
 
 void WriteCompression(const CompressionOptions& compression, Writer& out) {
   out.Section("[compression]");
-  out.Put("kind", NameOf(compression.kind));
-  if (compression.kind == CompressionKind::kDense) return;
-  const bool adaptive = compression.kind == CompressionKind::kAdaptiveTopK;
-  if (adaptive || compression.kind == CompressionKind::kTopK) {
-    out.Put("ratio", compression.ratio);
-    out.Put("scope", NameOf(compression.scope));
-  }
-  if (adaptive) {
-    out.Put("delta", compression.delta);
-    out.Put("ewma", compression.ewma);
-  }
-  out.Put("error-feedback", compression.error_feedback);
+  const CodecKind& codec = *compression.kind;
+  out.Put("kind", codec.name);
+  if (codec.Uses("ratio")) out.Put("ratio", compression.ratio);
+  if (codec.Uses("scope")) out.Put("scope", NameOf(compression.scope));
+  if (codec.Uses("delta")) out.Put("delta", compression.delta);
+  if (codec.Uses("ewma")) out.Put("ewma", compression.ewma);
+  if (codec.Uses("error-feedback")) out.Put("error-feedback", compression.error_feedback);
 }
 
 void WriteStream(const StreamChoice& stream, Writer& out) {

@@ -76,7 +76,7 @@ void CheckRoomForGossip(Section& section, const Experiment& rest) {
   refuse(rest.fleet.participation.Of(devices) < devices,
          "all devices take part in every round, and `algorithm` says who meets whom; leave out "
          "fleet.participation");
-  refuse(rest.compression.kind != CompressionKind::kDense,
+  refuse(rest.compression.kind != CodecNamed("dense"),
          "models are exchanged, not updates, and they travel whole; leave out [compression]");
   refuse(rest.transfers.strategy != TransferStrategy::kSequential || rest.transfers.largest_segment,
          "a model is averaged when all of it has come, so there is nothing to hide transfers behind; leave "

@@ -4,6 +4,7 @@
 
 #include "tributary/experiment/sections.h"
 #include "tributary/fleet/split_wire.h"
+#include "tributary/policy/compression/codecs.h"
 
 namespace tributary::inline experiment {
 
@@ -202,20 +203,26 @@ Status ReadTransfers(Section section, TransferOptions& transfers) {
   return section.Finish();
 }
 
-Status ReadCompression(Section section, CompressionOptions& compression) {
-  section.ReadName("kind", "compression", kCompressionKinds, compression.kind);
+Status ReadCompression(Section section, const Extensions& extensions, CompressionOptions& compression) {
+  const std::vector<CompressionKind> codecs = extensions.AllCodecs();
+  std::vector<std::string> names;
+  for (const CompressionKind& codec : codecs) names.push_back(codec->name);
+  std::string name = compression.kind->name;
+  section.ReadName("kind", "compression", names, name);
+  compression.kind = codecs[static_cast<std::size_t>(std::ranges::find(names, name) - names.begin())];
   section.Read("ratio", compression.ratio, kPositiveShare);
   section.Read("delta", compression.delta, Range{.high = 1});
   section.Read("ewma", compression.ewma, kPositiveShare);
   section.ReadName("scope", "scope", kSelectionScopes, compression.scope);
   section.Read("error-feedback", compression.error_feedback);
-  const bool adaptive = compression.kind == CompressionKind::kAdaptiveTopK;
-  const bool top_k = adaptive || compression.kind == CompressionKind::kTopK;
-  for (const auto key : {"ratio", "scope"})
-    section.OnlyWith(key, top_k, "kind = \"top-k\" or \"adaptive-top-k\"");
-  for (const auto key : {"delta", "ewma"}) section.OnlyWith(key, adaptive, "kind = \"adaptive-top-k\"");
-  section.OnlyWith("error-feedback", compression.kind != CompressionKind::kDense,
-                   "a kind other than \"dense\"");
+  for (const std::string key : {"ratio", "scope", "delta", "ewma"}) {
+    std::string with;
+    for (const CompressionKind& codec : codecs) {
+      if (codec->Uses(key)) with += (with.empty() ? "kind = \"" : " or \"") + codec->name + "\"";
+    }
+    section.OnlyWith(key, compression.kind->Uses(key), with);
+  }
+  section.OnlyWith("error-feedback", compression.kind->Uses("error-feedback"), "a kind other than \"dense\"");
   if (const Status status = Validate(compression); !status.ok())
     section.Fail("kind", ": " + status.message());
   return section.Finish();

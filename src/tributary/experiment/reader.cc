@@ -67,7 +67,7 @@ StatusOr<Experiment> Read(const Document& document, const std::optional<std::fil
   TRIBUTARY_RETURN_IF_ERROR(
       ReadTraining(sections[4], experiment.goal, experiment.data, VariantOf(sections[9]), experiment.train));
   TRIBUTARY_RETURN_IF_ERROR(ReadTransfers(sections[5], experiment.transfers));
-  TRIBUTARY_RETURN_IF_ERROR(ReadCompression(sections[6], experiment.compression));
+  TRIBUTARY_RETURN_IF_ERROR(ReadCompression(sections[6], extensions, experiment.compression));
   TRIBUTARY_RETURN_IF_ERROR(ReadStream(sections[7], experiment, extensions, experiment.stream));
   TRIBUTARY_RETURN_IF_ERROR(ReadInjection(sections[8], experiment, experiment.injection));
   TRIBUTARY_RETURN_IF_ERROR(ReadSplit(sections[9], experiment, experiment.split));

@@ -33,7 +33,7 @@ SplitVariant VariantOf(Section section);
 Status ReadTraining(Section section, const Goal& goal, const DataChoice& data, SplitVariant variant,
                     Training& train);
 Status ReadTransfers(Section section, TransferOptions& transfers);
-Status ReadCompression(Section section, CompressionOptions& compression);
+Status ReadCompression(Section section, const Extensions& extensions, CompressionOptions& compression);
 // `rest` has been read up to here: what a stream's options fall back on.
 Status ReadStream(Section section, const Experiment& rest, const Extensions& extensions,
                   StreamChoice& stream);

@@ -56,10 +56,8 @@ UpdateJournal::Kept* UpdateJournal::Find(WorkId work) {
 
 Status UpdateJournal::Append(WorkId work, const UpdatePiece& piece) {
   const ByteSpan bytes = piece.encoded.empty() ? std::as_bytes(piece.values) : piece.encoded;
-  Entry entry{piece.part,           piece.offset,
-              piece.values.size(),  piece.weight,
-              piece.encoded.size(),
-              /*in_memory=*/true,   0};
+  Entry entry{piece.part,           piece.offset, piece.values.size(), piece.weight,
+              piece.encoded.size(), piece.form,   /*in_memory=*/true,  0};
   Kept* kept = nullptr;
   {
     const MutexLock lock(mutex_);
@@ -97,7 +95,7 @@ Status UpdateJournal::ReadEntry(const Kept& kept, const Entry& entry, std::size_
   std::vector<std::byte> bytes(entry.encoded);
   TRIBUTARY_RETURN_IF_ERROR(ReadBytes(kept, entry, 0, bytes));
   ByteSpan encoded = bytes;
-  TRIBUTARY_ASSIGN_OR_RETURN(const EncodedUnit unit, EncodedUnit::Parse(encoded, entry.count));
+  TRIBUTARY_ASSIGN_OR_RETURN(const EncodedUnit unit, EncodedUnit::Parse(encoded, entry.count, entry.form));
   if (values.size() == entry.count) {
     unit.CopyTo(values);
     return OkStatus();

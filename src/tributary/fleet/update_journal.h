@@ -34,6 +34,7 @@ class UpdateJournal final : public UpdateStore {
     std::size_t count;
     double weight;
     std::size_t encoded;  // bytes of it; 0 for plain values
+    const UnitForm* form;
     bool in_memory;
     std::uint64_t at;  // in the update's memory or in the file
 

@@ -84,7 +84,7 @@ void FollowStreams(Experiment& experiment) {
 }
 void Truncate(Experiment& experiment) { experiment.stream.buffer = BufferPolicy::kTruncate; }
 void Compress(Experiment& experiment, double ratio, double delta) {
-  experiment.compression.kind = CompressionKind::kAdaptiveTopK;
+  experiment.compression.kind = CodecNamed("adaptive-top-k");
   experiment.compression.ratio = ratio;
   experiment.compression.delta = delta;
 }

@@ -10,6 +10,7 @@
 #include "tributary/fleet/split_wire.h"
 #include "tributary/fleet/step_plan.h"
 #include "tributary/model/model.h"
+#include "tributary/policy/compression/compression_options.h"
 
 namespace tributary::inline protocol {
 
@@ -17,7 +18,7 @@ struct ExchangeOptions {
   std::shared_ptr<const Model> model;
   // How weights and updates are cut on their way.
   TransferOptions transfers;
-  bool compressed = false;  // whether updates may come as encoded blocks
+  CompressionKind codec;  // of updates that may come as encoded blocks; null where none may
   // From how many parts of the network a device chooses what it trains; 0 where it has no choice.
   std::size_t menu = 0;
   std::optional<SampleFormat> shared;  // of samples that travel; none where none may

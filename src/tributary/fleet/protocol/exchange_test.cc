@@ -906,7 +906,7 @@ TEST_F(ExchangeTest, NamesTheRoundThatDevicesGoOnFrom) {
 class CompressedExchangeTest : public ExchangeTest {
  protected:
   CompressedExchangeTest() {
-    options_.compressed = true;
+    options_.codec = CodecNamed("top-k");
     exchange_ = std::make_unique<Exchange>(options_, clock_);
   }
 

@@ -45,7 +45,7 @@ Task RoundProtocol::NewTask(const Session& session, const Participant& participa
   if (participant.share > 0) task.samples.emplace(*options.shared, participant.share);
   if (planned || active_.collects()) {
     task.update.emplace(*options.model, context_.pieces, task.plan.push,
-                        UpdateIntake::Rules{participant.most_weight, active_.collects(), options.compressed,
+                        UpdateIntake::Rules{participant.most_weight, active_.collects(), options.codec.get(),
                                             options.welcome.piece_floats});
   }
   if (active_.calibrates()) task.moments.emplace(context_.pieces);
@@ -116,7 +116,7 @@ Status RoundProtocol::Handle(Session& session, const Piece& piece, ByteSpan valu
   session.busy = true;
   mutex.Unlock();
   const Status status =
-      task.update ? UpdateIntake::Store(device, piece, values, *sink_) : task.moments->Store(piece, values);
+      task.update ? task.update->Store(device, piece, values, *sink_) : task.moments->Store(piece, values);
   mutex.Lock();
   session.busy = false;
   active_.Unpin(calls);

@@ -5,7 +5,6 @@
 #include <string>
 
 #include "tributary/data/record.h"
-#include "tributary/policy/compression/encoding.h"
 
 namespace tributary::inline protocol {
 namespace {
@@ -43,7 +42,7 @@ Status UpdateIntake::Check(const Piece& piece, ByteSpan values) const {
     return InvalidArgument("the pieces of an update have different weights");
   }
   if (piece.encoded_count == 0) return CheckWhole(piece, values);
-  if (!rules_.may_be_encoded || piece.array != Array::kParameters || rules_.is_model) {
+  if (rules_.codec == nullptr || piece.array != Array::kParameters || rules_.is_model) {
     return InvalidArgument("the device compresses what is not to be compressed");
   }
   if (piece.encoded_count > rules_.most_encoded) {
@@ -62,7 +61,7 @@ Status UpdateIntake::Note(const Piece& piece, ByteSpan values, TimePoint now) {
   return OkStatus();
 }
 
-Status UpdateIntake::Store(DeviceId device, const Piece& piece, ByteSpan values, UpdateSink& sink) {
+Status UpdateIntake::Store(DeviceId device, const Piece& piece, ByteSpan values, UpdateSink& sink) const {
   UpdatePiece update{PartOf(piece),
                      piece.offset,
                      {reinterpret_cast<const float*>(values.data()), values.size() / sizeof(float)},
@@ -70,12 +69,14 @@ Status UpdateIntake::Store(DeviceId device, const Piece& piece, ByteSpan values,
   std::vector<float> decoded;
   if (piece.encoded_count > 0) {
     ByteSpan rest = values;
-    TRIBUTARY_ASSIGN_OR_RETURN(const EncodedUnit unit, EncodedUnit::Parse(rest, piece.encoded_count));
+    TRIBUTARY_ASSIGN_OR_RETURN(const EncodedUnit unit,
+                               EncodedUnit::Parse(rest, piece.encoded_count, rules_.codec->form));
     if (!rest.empty()) return Corrupt("an encoded block with something behind it");
     decoded.resize(piece.encoded_count);
     unit.CopyTo(decoded);
     update.values = decoded;
     update.encoded = values;
+    update.form = rules_.codec->form;
   }
   return sink.Stage(WorkOf(device), update).WithContext(NameUpdate(device));
 }

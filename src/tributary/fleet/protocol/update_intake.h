@@ -10,6 +10,7 @@
 #include "tributary/fleet/messages.h"
 #include "tributary/fleet/protocol/model_pieces.h"
 #include "tributary/fleet/protocol/segment_arrivals.h"
+#include "tributary/policy/compression/codecs.h"
 
 namespace tributary::inline protocol {
 
@@ -19,9 +20,9 @@ class UpdateIntake {
  public:
   struct Rules {
     double most_weight = 0;
-    bool is_model = false;         // a whole model, which weighs one and is never compressed
-    bool may_be_encoded = false;   // parameters may come as encoded blocks
-    std::size_t most_encoded = 0;  // elements of a block, which is what decoding one may take
+    bool is_model = false;             // a whole model, which weighs one and is never compressed
+    const CodecKind* codec = nullptr;  // of parameters that may come as encoded blocks; null where none may
+    std::size_t most_encoded = 0;      // elements of a block, which is what decoding one may take
   };
   UpdateIntake(const Model& model, const ModelPieces& pieces, const TransferPlan& push, Rules rules);
 
@@ -30,7 +31,7 @@ class UpdateIntake {
   const SegmentArrivals& arrivals() const { return arrivals_; }
 
   // Stages the piece. A Status refuses the device; nothing of the piece is left then.
-  static Status Store(DeviceId device, const Piece& piece, ByteSpan values, UpdateSink& sink);
+  Status Store(DeviceId device, const Piece& piece, ByteSpan values, UpdateSink& sink) const;
   // Of an update of which something has come.
   double weight() const { return weight_.value_or(0); }
 

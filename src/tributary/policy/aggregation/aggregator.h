@@ -11,6 +11,8 @@
 
 namespace tributary::inline policy {
 
+struct UnitForm;  // compression/encoding.h
+
 enum class UpdatePart { kParameters, kStatistics };
 
 // A contiguous piece of an update: some of its values, from `offset` on.
@@ -20,6 +22,7 @@ struct UpdatePiece {
   std::span<const float> values;
   double weight = 0;                        // that the update is announced with, the same in all its pieces
   std::span<const std::byte> encoded = {};  // the same values as one encoded unit, where they came so
+  const UnitForm* form = nullptr;           // of that unit, where it is its codec's own
 };
 
 // Whether these elements lie within the `size` that there are.
