@@ -1,13 +1,15 @@
-// Tributary with a sampler and a stream of its own.
+// Tributary with a sampler, a stream, a codec and a rule of aggregation of its own.
 //
-//   custom_policy                    runs both experiments beside the built-in sampler and stream, and compares
+//   custom_policy                    runs the experiments beside what is built in, and compares
 //   custom_policy run sampler.toml   everything that tributary does: run, coordinator, device, …
 
 #include <tributary/tributary.h>
 
 #include <cstdio>
 
+#include "bf16_codec.h"
 #include "fast_first_sampler.h"
+#include "median_rule.h"
 #include "rush_hour_stream.h"
 
 namespace {
@@ -24,11 +26,15 @@ Status Show(const char* title, RunOptions options, const Extensions& extensions)
 
 Status Compare(const Extensions& extensions) {
   const std::string sampler = CUSTOM_POLICY_FOLDER "/sampler.toml",
-                    stream = CUSTOM_POLICY_FOLDER "/stream.toml";
+                    stream = CUSTOM_POLICY_FOLDER "/stream.toml",
+                    update = CUSTOM_POLICY_FOLDER "/update.toml";
   TRIBUTARY_RETURN_IF_ERROR(Show("sampler ugs", {sampler, {"sampling.method=ugs"}}, extensions));
   TRIBUTARY_RETURN_IF_ERROR(Show("sampler fast-first", {sampler}, extensions));
   TRIBUTARY_RETURN_IF_ERROR(Show("stream at a steady rate", {stream, {"stream.kind=steady"}}, extensions));
-  return Show("stream rush-hour", {stream}, extensions);
+  TRIBUTARY_RETURN_IF_ERROR(Show("stream rush-hour", {stream}, extensions));
+  TRIBUTARY_RETURN_IF_ERROR(
+      Show("dense updates, mean", {update, {"compression.kind=dense", "aggregation.rule=mean"}}, extensions));
+  return Show("bf16 updates, median", {update}, extensions);
 }
 
 // What a stream-rate alone gives, under a name, to compare with.
@@ -45,6 +51,8 @@ int main(int argc, char** argv) {
   Status status = extensions.AddSampler("fast-first", std::make_shared<FastFirstSampler>());
   if (status.ok()) status = extensions.AddStream("rush-hour", MakeRushHourStream);
   if (status.ok()) status = extensions.AddStream("steady", MakeSteadyStream);
+  if (status.ok()) status = extensions.AddCodec(Bf16Kind());
+  if (status.ok()) status = extensions.AddAggregationRule(MedianRule());
   if (status.ok() && argc > 1) return Main(argc, argv, extensions);
   if (status.ok()) status = Compare(extensions);
   if (!status.ok()) std::fprintf(stderr, "custom_policy: %s\n", status.message().c_str());

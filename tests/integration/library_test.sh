@@ -1,5 +1,5 @@
-# What is installed is a library: the example with a sampler and a stream of its own is built against it, and both do what
-# they are for.
+# What is installed is a library: the example with a sampler, a stream, a codec and a rule of its own is built against it, and
+# each does what it is for.
 . "$(dirname "$0")/lib.sh"
 
 example=$SOURCE/examples/custom_policy
@@ -42,6 +42,12 @@ longer 19.2 "$(seconds 'stream rush-hour')" 1 || fail "the stream does not rush"
 # The thirteenth batch is not in it: the rest of that comes after twenty seconds.
 "$mine" run "$example/stream.toml" --set experiment.rounds=13 --out rushed --json --quiet --threads 2 >rushed.json || fail "run"
 longer "$(sed -nE 's/.*"virtual_seconds": ([0-9.]+).*/\1/p' rushed.json)" 20 1 || fail "the rush does not end: $(cat rushed.json)"
+
+# Of half the bytes, most of a round is half as long.
+longer "$(seconds 'dense updates, mean')" "$(seconds 'bf16 updates, median')" 1.4 || fail "the codec makes no difference"
+"$mine" run "$example/update.toml" --out updated --quiet --threads 2 >run.txt || fail "run: $(cat run.txt)"
+grep -q '^rule = "my-median"' updated/experiment.toml || fail "the rule is not in the experiment as run"
+grep -q '^kind = "bf16"' updated/experiment.toml || fail "the codec is not in the experiment as run"
 
 # The whole program, under the new names.
 "$mine" run "$example/sampler.toml" --set experiment.rounds=12 --out sampled --quiet --threads 2 >run.txt || fail "run: $(cat run.txt)"

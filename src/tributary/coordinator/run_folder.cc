@@ -100,7 +100,7 @@ std::vector<std::string> MechanismsOf(const Experiment& experiment) {
   if (experiment.stream.recorded_speed || std::ranges::any_of(experiment.fleet.groups, streams))
     names.push_back("streams");
   if (experiment.dropout.method != DropoutMethod::kFull) names.push_back("dropout");
-  if (experiment.compression.kind != CompressionKind::kDense) names.push_back("compression");
+  if (experiment.compression.kind != CodecNamed("dense")) names.push_back("compression");
   if (experiment.transfers.strategy != TransferStrategy::kSequential) names.push_back("transfers");
   if (experiment.data.split.kind != "iid") names.push_back("partition");
   if (experiment.train.method == Method::kSplit) names.push_back("split");

@@ -27,6 +27,24 @@ std::vector<std::string> KeysOf(const std::map<std::string, Value, std::less<>>&
   return keys;
 }
 
+template <typename Row>
+using TableRows = std::vector<std::shared_ptr<const Row>>;
+
+template <typename Row>
+Status AddRow(const std::string& what, const TableRows<Row>& all, Row row, TableRows<Row>& rows) {
+  if (!row.make) return InvalidArgument(what + " '" + row.name + "' is null");
+  const bool taken = std::ranges::any_of(all, [&](const auto& one) { return one->name == row.name; });
+  TRIBUTARY_RETURN_IF_ERROR(CheckExtension(what, row.name, taken));
+  rows.push_back(std::make_shared<const Row>(std::move(row)));
+  return OkStatus();
+}
+
+template <typename Row>
+TableRows<Row> WithMore(TableRows<Row> rows, const TableRows<Row>& more) {
+  rows.insert(rows.end(), more.begin(), more.end());
+  return rows;
+}
+
 }  // namespace
 
 Status Extensions::AddSampler(std::string name, std::shared_ptr<const Sampler> sampler) {
@@ -44,6 +62,19 @@ Status Extensions::AddStream(std::string name, StreamMaker maker) {
   streams_.emplace(std::move(name), std::move(maker));
   return OkStatus();
 }
+
+Status Extensions::AddAggregationRule(AggregationRule rule) {
+  return AddRow("rule of aggregation", AllAggregationRules(), std::move(rule), aggregation_rules_);
+}
+
+Status Extensions::AddCodec(CodecKind codec) {
+  return AddRow("codec", AllCodecs(), std::move(codec), codecs_);
+}
+
+std::vector<std::shared_ptr<const AggregationRule>> Extensions::AllAggregationRules() const {
+  return WithMore(AggregationRules(), aggregation_rules_);
+}
+std::vector<CompressionKind> Extensions::AllCodecs() const { return WithMore(Codecs(), codecs_); }
 
 std::shared_ptr<const Sampler> Extensions::FindSampler(std::string_view name) const {
   const auto found = samplers_.find(name);

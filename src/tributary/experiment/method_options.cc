@@ -282,7 +282,7 @@ void CheckRoomForGossip(OptionList& mistakes, const Experiment& e) {
   refuse(e.fleet.participation.Of(devices) < devices,
          "all devices take part in every round, and `algorithm` says who meets whom; leave out "
          "fleet.participation");
-  refuse(e.compression.kind != CompressionKind::kDense,
+  refuse(e.compression.kind != CodecNamed("dense"),
          "models are exchanged, not updates, and they travel whole; leave out [compression]");
   refuse(Transfers(e),
          "a model is averaged when all of it has come, so there is nothing to hide transfers behind; leave "

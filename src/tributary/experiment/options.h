@@ -33,13 +33,14 @@ OptionList DataKeys(DataChoice& data);
 OptionList FleetKeys(Experiment& experiment, const OptionContext& context);
 OptionList TrainKeys(Experiment& experiment);
 OptionList TransferKeys(TransferOptions& transfers);
-OptionList CompressionKeys(CompressionOptions& compression);
+OptionList CompressionKeys(CompressionOptions& compression, const OptionContext& context);
 OptionList StreamKeys(Experiment& experiment, const OptionContext& context);
 OptionList InjectionKeys(Experiment& experiment);
 OptionList SplitKeys(Experiment& experiment);
 OptionList SamplingKeys(Experiment& experiment, const OptionContext& context);
 OptionList DropoutKeys(Experiment& experiment, const OptionContext& context);
 OptionList GossipKeys(Experiment& experiment, const OptionContext& context);
+OptionList AggregationKeys(Experiment& experiment, const OptionContext& context);
 OptionList DisturbanceKeys(Disturbance& disturbance, const FleetChoice& fleet);
 ValueForm AvailabilityForm(AvailabilityKind& availability, const OptionContext& context);
 
