@@ -358,8 +358,7 @@ template <typename T>
 bool ToInteger(T value, std::int64_t& integer) {
   if constexpr (std::is_integral_v<T>) {
     if (!std::in_range<std::int64_t>(value)) return false;
-    integer =
-        static_cast<std::int64_t>(value);  // NOLINT(bugprone-signed-char-misuse): int8 is a number here.
+    integer = static_cast<std::int64_t>(value);  // NOLINT(bugprone-signed-char-misuse): int8 is a number.
   } else {
     const auto number = static_cast<double>(value);
     // −2^63 is a double exactly and fits; 2^63 does not. NaN fails both.

@@ -194,7 +194,8 @@ std::string OptionList::Schema() const {
     if (scalar) properties.insert(properties.size() - 1, ", \"default\": " + usual);
     bool needed = option.required;
     if (option.form.section && !option.form.list && !option.form.optional) {
-      for (const Option& inner : option.form.tables().front().options()) needed = needed || inner.required;
+      const std::vector<OptionList> tables = option.form.tables();
+      for (const Option& inner : tables.front().options()) needed = needed || inner.required;
     }
     if (needed) required += (required.empty() ? "" : ", ") + Quoted(option.key);
   }

@@ -32,8 +32,8 @@ TEST(AdaptGraph, ReplacesTheHeadForOtherClassesOnlyIfAsked) {
   EXPECT_EQ(FitToData(graph, graph.input_shape(), 7, true)->classes(), 7);
   EXPECT_EQ(FitToData(graph, graph.input_shape(), 12, true)->classes(), 12);
   EXPECT_EQ(FitToData(graph, graph.input_shape(), 12, false).status().message(),
-            "resnet8 knows 10 classes, and the data have 12; a new head (new-head = true, --new-head) starts "
-            "its last layer anew");
+            "resnet8 knows 10 classes, and the data have 12; a new head (new-head = true, --new-head) "
+            "re-initialises its last layer");
 }
 
 Graph ZooGraph(const std::string& name) {
