@@ -1,7 +1,5 @@
 #include "tributary/base/wire_writer.h"
 
-#include <cstring>
-
 namespace tributary::inline base {
 
 void WireWriter::Varint(std::uint64_t value) {
@@ -17,17 +15,13 @@ WireWriter& WireWriter::Number(std::uint32_t field, std::int64_t value) {
 
 WireWriter& WireWriter::Real(std::uint32_t field, float value) {
   Varint(std::uint64_t{field} << 3 | 5);
-  char raw[sizeof value];
-  std::memcpy(raw, &value, sizeof value);
-  bytes_.append(raw, sizeof value);
+  bytes_.append(reinterpret_cast<const char*>(&value), sizeof value);
   return *this;
 }
 
 WireWriter& WireWriter::Double(std::uint32_t field, double value) {
   Varint(std::uint64_t{field} << 3 | 1);
-  char raw[sizeof value];
-  std::memcpy(raw, &value, sizeof value);
-  bytes_.append(raw, sizeof value);
+  bytes_.append(reinterpret_cast<const char*>(&value), sizeof value);
   return *this;
 }
 

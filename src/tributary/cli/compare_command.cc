@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
@@ -21,12 +23,7 @@ struct Arguments {
   bool json = false;
 };
 
-std::string Times(std::optional<double> ratio) {
-  if (!ratio) return "–";
-  char text[32];
-  std::snprintf(text, sizeof text, "%.2f×", *ratio);
-  return text;
-}
+std::string Times(std::optional<double> ratio) { return ratio ? fmt::format("{:.2f}×", *ratio) : "–"; }
 
 void PrintComparison(const Comparison& comparison) {
   std::printf("target: accuracy %s\n\n", FormatShare(comparison.target).c_str());

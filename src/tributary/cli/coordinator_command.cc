@@ -125,24 +125,19 @@ void AddCoordinatorCommand(CLI::App& app, Action& action, const Extensions& exte
       ->add_option("--wait-for", arguments->wait_for,
                    "Start when this many devices have joined; default: all devices of the experiment")
       ->check(CLI::Range(std::size_t{1}, std::size_t{100'000}));
-  command
-      ->add_option("--grace", arguments->grace,
-                   "How long a device that has gone is waited for where the round could end without it")
-      ->type_name("TIME")
-      ->capture_default_str();
+  AddDefaulted(*command, "--grace", arguments->grace,
+               "How long a device that has gone is waited for where the round could end without it")
+      ->type_name("TIME");
   AddOutOption(*command, arguments->run);
   command
       ->add_option("--resume", arguments->resume,
                    "Go on with the run in this folder, from its last checkpoint")
       ->type_name("DIR");
-  command
-      ->add_option("--checkpoint-every", arguments->checkpoint_every,
-                   "Time between checkpoints; 0s for one after every round")
-      ->type_name("TIME")
-      ->capture_default_str();
-  command->add_option("--keep", arguments->keep, "Checkpoints to keep")
-      ->check(CLI::Range(std::size_t{1}, std::size_t{1000}))
-      ->capture_default_str();
+  AddDefaulted(*command, "--checkpoint-every", arguments->checkpoint_every,
+               "Time between checkpoints; 0s for one after every round")
+      ->type_name("TIME");
+  AddDefaulted(*command, "--keep", arguments->keep, "Checkpoints to keep")
+      ->check(CLI::Range(std::size_t{1}, std::size_t{1000}));
   AddDataDirOption(*command, arguments->data_dir);
   AddThreadsOption(*command, arguments->threads);
   AddWatchOptions(*command, arguments->watch);

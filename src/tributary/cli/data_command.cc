@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
@@ -52,13 +54,8 @@ void PrintCheckJson(const CheckArguments& arguments, const DataCheck& check) {
 }
 
 std::string Numbers(const std::vector<float>& values) {
-  std::string text;
-  for (std::size_t i = 0; i < values.size() && i < 8; ++i) {
-    char number[32];
-    std::snprintf(number, sizeof number, "%s%.4g", i == 0 ? "" : ", ", static_cast<double>(values[i]));
-    text += number;
-  }
-  return values.size() > 8 ? text + ", …" : text;
+  const auto shown = std::span(values).first(std::min<std::size_t>(8, values.size()));
+  return fmt::format("{:.4g}{}", fmt::join(shown, ", "), values.size() > 8 ? ", …" : "");
 }
 
 void PrintCheck(const CheckArguments& arguments, const DataCheck& check) {
@@ -117,7 +114,6 @@ void AddDataCheck(CLI::App& data, Action& action) {
   command->add_option("folder", arguments->data.name, "Your own folder, or the name of a data set")
       ->required()
       ->type_name("DIR|NAME");
-  AddDataDirOption(*command, arguments->data.data_dir);
   AddFolderOptions(*command, arguments->data);
   command->add_option("--plot", arguments->plot, "Write a picture of the classes to this SVG file")
       ->type_name("FILE.svg");
@@ -216,11 +212,8 @@ Status List(bool json) {
     table.AddRow({known.name, known.description});
     list.push_back({{"name", known.name}, {"description", known.description}});
   }
-  if (json) {
-    PrintJson(list);
-    return OkStatus();
-  }
-  std::fputs(table.Format().c_str(), stdout);
+  PrintList(json, list, table);
+  if (json) return OkStatus();
   std::puts(
       "\nor a folder with X.npy and y.npy, with a folder of pictures for each class, or with a folder of "
       ".csv\nrecordings for each person (docs/data.md). 'tributary data show NAME' says who has what.");
@@ -230,15 +223,12 @@ Status List(bool json) {
 void AddShow(CLI::App& data, Action& action) {
   auto arguments = std::make_shared<ShowArguments>();
   CLI::App* command = data.add_subcommand("show", "Divide a data set over devices and show who has what");
-  command
-      ->add_option("name", arguments->data.name,
-                   "Data set, or a folder with X.npy and y.npy, with pictures or with recordings")
-      ->capture_default_str();
-  AddDataDirOption(*command, arguments->data.data_dir);
+  AddDefaulted(*command, "name", arguments->data.name,
+               "Data set, or a folder with X.npy and y.npy, with pictures or with recordings");
   AddFolderOptions(*command, arguments->data);
   AddSplitOptions(*command, arguments->split);
-  command->add_option("--devices", arguments->split.devices, "Number of devices")->capture_default_str();
-  command->add_option("--seed", arguments->split.seed, "Same seed, same split")->capture_default_str();
+  AddDefaulted(*command, "--devices", arguments->split.devices, "Number of devices");
+  AddDefaulted(*command, "--seed", arguments->split.seed, "Same seed, same split");
   command->add_option("--plot", arguments->plot, "Write the picture to this SVG file")->type_name("FILE.svg");
   AddJsonFlag(*command, arguments->json);
   command->footer(

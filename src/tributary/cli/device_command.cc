@@ -164,8 +164,7 @@ void AddDeviceCommand(CLI::App& app, Action& action, const Extensions& extension
       ->required();
   AddFleetOptions(*command, arguments->fleet);
   command->add_option("--name", arguments->name, "Who this is; with keys, which device's to take");
-  command->add_option("--coordinator", arguments->coordinator, "Who must answer there, by certificate")
-      ->capture_default_str();
+  AddDefaulted(*command, "--coordinator", arguments->coordinator, "Who must answer there, by certificate");
   command
       ->add_option("--data", arguments->data,
                    "Folder with the device's own samples: X.npy and y.npy, pictures, or recordings; without "
@@ -200,12 +199,10 @@ void AddDeviceCommand(CLI::App& app, Action& action, const Extensions& extension
                    "Setting of the broker's library, e.g. security.protocol=ssl (Kafka), username=me (MQTT)")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
-  command
-      ->add_option(
-          "--buffer-memory", arguments->buffer_memory,
-          "For samples that wait to be used; what is more goes to --state, where the experiment keeps all")
-      ->type_name("BYTES")
-      ->capture_default_str();
+  AddDefaulted(
+      *command, "--buffer-memory", arguments->buffer_memory,
+      "For samples that wait to be used; what is more goes to --state, where the experiment keeps all")
+      ->type_name("BYTES");
   command
       ->add_option("--buffer-disk", arguments->buffer_disk,
                    "At most so much there; as the disk allows when not given")
@@ -234,15 +231,13 @@ void AddDeviceCommand(CLI::App& app, Action& action, const Extensions& extension
       "Take part in one round and end, e.g. from cron; fails if no coordinator answers within a minute");
   command->add_flag("--leave-when-done", arguments->leave_when_done,
                     "End when the run is over; otherwise the device waits for the next");
-  command
-      ->add_option("--longest-wait", arguments->longest_wait, "Between two attempts to reach the coordinator")
-      ->type_name("TIME")
-      ->capture_default_str();
+  AddDefaulted(*command, "--longest-wait", arguments->longest_wait,
+               "Between two attempts to reach the coordinator")
+      ->type_name("TIME");
   command
       ->add_option("--link-rate", arguments->link_rate,
                    "For testing: send to and receive from the coordinator no faster than this, e.g. "
-                   "10Mbit/s; with two,"
-                   " up and down")
+                   "10Mbit/s; with two, up and down")
       ->delimiter(',')
       ->expected(1, 2)
       ->type_name("RATE[,RATE]")
@@ -250,8 +245,7 @@ void AddDeviceCommand(CLI::App& app, Action& action, const Extensions& extension
   command->add_flag("--quiet", arguments->quiet, "Say nothing but errors");
   command->footer(
       "Ctrl-C ends it at once. The coordinator gives its work to it again when it comes back, or goes on "
-      "without "
-      "it if the quorum allows.\n"
+      "without it if the quorum allows.\n"
       "Examples:\n"
       "  tributary device --join coordinator.local --keys pi-1\n"
       "  tributary device --join coordinator.local --keys pi-1 --advertise pi-1.local:7071\n"

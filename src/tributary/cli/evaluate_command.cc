@@ -137,7 +137,6 @@ void AddEvaluateCommand(CLI::App& app, Action& action) {
   command->add_option("--stem", arguments->stem,
                       "Its form: auto, cifar or imagenet; without it, what the file says");
   command->add_option("--data", arguments->data.name, "Data set; without it, the one it was trained on");
-  AddDataDirOption(*command, arguments->data.data_dir);
   AddFolderOptions(*command, arguments->data);
   command->add_option("--test-limit", arguments->data.test_limit, "Limit the number of test samples");
   command

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
@@ -5,11 +7,12 @@
 #include "tributary/base/names.h"
 #include "tributary/base/text_table.h"
 #include "tributary/cli/commands.h"
-#include "tributary/cli/cost_profile.h"
 #include "tributary/cli/interrupt.h"
 #include "tributary/cli/shared_options.h"
+#include "tributary/experiment/quantity.h"
 #include "tributary/explore/exploration.h"
 #include "tributary/explore/uniform_comparison.h"
+#include "tributary/fleet/front_file.h"
 #include "tributary/model/adapt_graph.h"
 #include "tributary/model/subnetwork_graph.h"
 #include "tributary/model/zoo.h"
@@ -45,25 +48,16 @@ struct Arguments {
   bool quiet = false;
 };
 
-std::string LossText(const std::optional<double>& loss) {
-  if (!loss) return "–";
-  char text[32];
-  std::snprintf(text, sizeof text, "%.4f", *loss);
-  return text;
-}
+std::string LossText(const std::optional<double>& loss) { return loss ? fmt::format("{:.4f}", *loss) : "–"; }
 
 std::string StandingText(const Exploration::Standing& standing) {
   if (standing.evaluated == 0) {
-    if (standing.snapshots == kSnapshots)
-      return "first vectors, " + std::to_string(standing.screened) + " screened";
-    return "snapshot " + std::to_string(standing.snapshots + 1) + " of " + std::to_string(kSnapshots);
+    if (standing.snapshots == kSnapshots) return fmt::format("first vectors, {} screened", standing.screened);
+    return fmt::format("snapshot {} of {}", standing.snapshots + 1, kSnapshots);
   }
-  char text[160];
-  std::snprintf(text, sizeof text,
-                "generation %llu, %zu evaluated, %zu on the front, hypervolume %.4f, loss at half cost %s",
-                static_cast<unsigned long long>(standing.generation), standing.evaluated, standing.on_front,
-                standing.hypervolume, LossText(standing.loss_at_half_cost).c_str());
-  return text;
+  return fmt::format("generation {}, {} evaluated, {} on the front, hypervolume {:.4f}, loss at half cost {}",
+                     standing.generation, standing.evaluated, standing.on_front, standing.hypervolume,
+                     LossText(standing.loss_at_half_cost));
 }
 
 LineChart ChartOf(const ParetoFront& front, const FrontExtras& extras) {
@@ -129,11 +123,9 @@ void PrintSummary(const Arguments& arguments, const ParetoFront& front, const Fr
     const ComparisonTally tally = TallyOf(*extras.comparison, front.cost);
     std::printf(
         "\nThe costliest uniform vector and the costliest of the front that can be afforded at each share of "
-        "the full"
-        " network's cost,\ntrained again %zu times with other chance:\n%s"
+        "the full network's cost,\ntrained again %zu times with other chance:\n%s"
         "The front is better over %.0f %% of the range (by more than the deviation over %.0f %%), the same "
-        "vector over"
-        " %.0f %%, worse over %.0f %% (%.0f %%).\n",
+        "vector over %.0f %%, worse over %.0f %% (%.0f %%).\n",
         extras.comparison->front.front().losses.size(),
         DescribeComparison(*extras.comparison, front.cost).c_str(), 100 * tally.better,
         100 * tally.clearly_better, 100 * tally.same, 100 * tally.worse, 100 * tally.clearly_worse);
@@ -158,6 +150,30 @@ Status Search(Exploration& exploration, const std::filesystem::path& state,
     if (watch.should_stop()) return Cancelled("the budget is over");
   }
   return OkStatus();
+}
+
+// What a training step takes on the device that `text` names, without measuring it here. Either
+//   a rate as in the `compute` of an experiment ("300M", "2GMAC/s"): a step takes its multiply-accumulates over the rate,
+//     which is what the simulator charges; or
+//   a front that was explored on such a device (FILE.json): its fitted cost model.
+StatusOr<CostModel> ReadCostProfile(const std::string& text) {
+  if (!std::filesystem::exists(text)) {
+    const auto rate = ParseQuantity(text, Unit::kMacsPerSecond);
+    if (!rate.ok()) {
+      return InvalidArgument(
+          "--profile " + text + ": neither a file nor a rate; give the multiply-accumulates that the" +
+          " device does in a second (\"300M\", \"2G\"), or a front that was explored on it (FILE.json)");
+    }
+    if (*rate < 1) return InvalidArgument("--profile " + text + ": a device does at least 1 MAC in a second");
+    return CostModel{.fixed = 0, .per_mac = 1 / *rate, .per_byte = 0};
+  }
+  TRIBUTARY_ASSIGN_OR_RETURN(const ParetoFront front, ReadFront(text));
+  const CostModel& model = front.cost_model;
+  if (!(model.per_mac > 0 || model.per_byte > 0)) {
+    return InvalidArgument(
+        text + ": its cost model says that all sub-networks take the same time; explore it on the device");
+  }
+  return model;
 }
 
 Status ReadWords(Arguments& arguments) {
@@ -295,47 +311,34 @@ Status Run(Arguments arguments) {
 
 void AddSearchOptions(CLI::App& command, Arguments& a) {
   ExploreOptions& options = a.options;
-  command.add_option("--population", options.population, "Vectors that survive a generation; at least 10")
-      ->capture_default_str();
-  command.add_option("--seed", options.seed, "Same seed and options: the same search")->capture_default_str();
-  command
-      .add_option(
-          "--cost", a.cost,
-          "What is traded against convergence: time (of a step, as measured here or of --profile) or macs")
-      ->capture_default_str();
+  AddDefaulted(command, "--population", options.population, "Vectors that survive a generation; at least 10");
+  AddDefaulted(command, "--seed", options.seed, "Same seed and options: the same search");
+  AddDefaulted(
+      command, "--cost", a.cost,
+      "What is traded against convergence: time (of a step, as measured here or of --profile) or macs");
   command
       .add_option(
           "--profile", a.profile,
           "Times of another device instead of this machine's: MACs that it does in a second, as 'compute' in "
           "experiments, or a front that was explored on it")
       ->type_name("RATE|FILE.json");
-  command.add_option("--batch", options.batch, "Samples of a mini-batch")->capture_default_str();
-  command.add_option("--lr", options.learning_rate, "Learning rate")->capture_default_str();
-  command.add_option("--momentum", options.momentum, "Share of the last direction that is kept")
-      ->capture_default_str();
-  command.add_option("--steps", options.steps, "Mini-batches from each snapshot by which a vector is judged")
-      ->capture_default_str();
-  command
-      .add_option("--screening-steps", options.screening_steps,
-                  "Mini-batches by which it is decided who is judged")
-      ->capture_default_str();
-  command.add_option("--samples", options.samples, "Training samples over which the loss is taken")
-      ->capture_default_str();
-  command.add_option("--snapshot-steps", options.snapshot_steps, "Steps of training to the last snapshot")
-      ->capture_default_str();
-  command
-      .add_option(
-          "--channels", a.channels,
-          "Which channels a step keeps: random (others at each step) or first; devices do best with the same")
-      ->capture_default_str();
-  command
-      .add_option("--scaling", a.scaling, "Scaling of the kept filters: none, inverse (1/keep rate), or auto")
-      ->capture_default_str();
-  command
-      .add_option("--repeats", a.repeats,
-                  "Times that front and uniform vectors are trained again, to compare them")
-      ->check(CLI::Range(0, 100))
-      ->capture_default_str();
+  AddDefaulted(command, "--batch", options.batch, "Samples of a mini-batch");
+  AddDefaulted(command, "--lr", options.learning_rate, "Learning rate");
+  AddDefaulted(command, "--momentum", options.momentum, "Share of the last direction that is kept");
+  AddDefaulted(command, "--steps", options.steps,
+               "Mini-batches from each snapshot by which a vector is judged");
+  AddDefaulted(command, "--screening-steps", options.screening_steps,
+               "Mini-batches by which it is decided who is judged");
+  AddDefaulted(command, "--samples", options.samples, "Training samples over which the loss is taken");
+  AddDefaulted(command, "--snapshot-steps", options.snapshot_steps, "Steps of training to the last snapshot");
+  AddDefaulted(
+      command, "--channels", a.channels,
+      "Which channels a step keeps: random (others at each step) or first; devices do best with the same");
+  AddDefaulted(command, "--scaling", a.scaling,
+               "Scaling of the kept filters: none, inverse (1/keep rate), or auto");
+  AddDefaulted(command, "--repeats", a.repeats,
+               "Times that front and uniform vectors are trained again, to compare them")
+      ->check(CLI::Range(0, 100));
 }
 
 }  // namespace explore_command
@@ -350,17 +353,13 @@ void AddExploreCommand(CLI::App& app, Action& action) {
       ->add_option("model", arguments->model, "A network of the zoo (see 'tributary models'), or FILE.onnx")
       ->required();
   AddStemOption(*command, arguments->stem);
-  command
-      ->add_option("--data", arguments->data.name,
-                   "Data set, or a folder with X.npy and y.npy, with pictures or with recordings; see "
-                   "'tributary data'")
-      ->capture_default_str();
-  AddDataDirOption(*command, arguments->data.data_dir);
+  AddDefaulted(*command, "--data", arguments->data.name,
+               "Data set, or a folder with X.npy and y.npy, with pictures or with recordings; see "
+               "'tributary data'");
   AddFolderOptions(*command, arguments->data);
   command->add_option("--train-limit", arguments->data.train_limit, "Limit the number of training samples");
-  command->add_option("--budget", arguments->budget_minutes, "Minutes to take")
-      ->check(CLI::Range(0.001, 100'000.0))
-      ->capture_default_str();
+  AddDefaulted(*command, "--budget", arguments->budget_minutes, "Minutes to take")
+      ->check(CLI::Range(0.001, 100'000.0));
   command
       ->add_option(
           "--generations", arguments->generations,

@@ -1,5 +1,6 @@
 #include "tributary/cli/fleet_options.h"
 
+#include "tributary/cli/shared_options.h"
 #include "tributary/experiment/quantity.h"
 
 namespace tributary::inline cli {
@@ -22,10 +23,10 @@ bool IsBundle(const std::filesystem::path& folder) { return std::filesystem::exi
 }  // namespace
 
 void AddFleetOptions(CLI::App& command, FleetOptions& options) {
-  command.add_option("--keys", options.keys, "Folder with the keys: the authority's, or one party's bundle")
+  AddDefaulted(command, "--keys", options.keys,
+               "Folder with the keys: the authority's, or one party's bundle")
       ->envname("TRIBUTARY_KEYS")
-      ->type_name("DIR")
-      ->capture_default_str();
+      ->type_name("DIR");
   command.add_flag("--insecure", options.insecure,
                    "Without TLS: anybody who can connect takes part. Loopback only");
   command.add_flag("--insecure-anywhere", options.insecure_anywhere, "With --insecure: also beyond loopback");

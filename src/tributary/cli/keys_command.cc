@@ -112,11 +112,7 @@ Status List(const KeysArguments& arguments) {
                     {"not_after", FormatUtc(one.not_after)},
                     {"serial", one.serial}});
   }
-  if (arguments.json) {
-    PrintJson(list);
-  } else {
-    std::fputs(table.Format().c_str(), stdout);
-  }
+  PrintList(arguments.json, list, table);
   return OkStatus();
 }
 
@@ -125,14 +121,14 @@ CLI::App* AddPart(CLI::App& keys, Action& action, const char* name, const char* 
   auto owned = std::make_shared<KeysArguments>();
   arguments = owned.get();
   CLI::App* command = keys.add_subcommand(name, about);
-  command->add_option("--dir", owned->dir, "The authority's folder")->capture_default_str()->type_name("DIR");
+  AddDefaulted(*command, "--dir", owned->dir, "The authority's folder")->type_name("DIR");
   AddJsonFlag(*command, owned->json);
   command->callback([owned, work, &action] { action = [owned, work] { return work(*owned); }; });
   return command;
 }
 
 void AddDays(CLI::App& command, int& days) {
-  command.add_option("--days", days, "How long the certificates are valid")->capture_default_str();
+  AddDefaulted(command, "--days", days, "How long the certificates are valid");
 }
 
 }  // namespace keys_command
@@ -152,8 +148,7 @@ void AddKeysCommand(CLI::App& app, Action& action) {
   KeysArguments* arguments = nullptr;
   CLI::App* init = AddPart(*keys, action, "init", "Make the authority of a new fleet", Init, arguments);
   AddDays(*init, arguments->days);
-  init->add_option("--authority-days", arguments->authority_days, "How long the authority is valid")
-      ->capture_default_str();
+  AddDefaulted(*init, "--authority-days", arguments->authority_days, "How long the authority is valid");
   init->footer("Example:\n  tributary keys init --dir ~/fleet-keys");
 
   CLI::App* device =

@@ -220,11 +220,7 @@ Status List(const Arguments& arguments) {
                     {"macs", macs},
                     {"description", entry.description}});
   }
-  if (arguments.json) {
-    PrintJson(list);
-  } else {
-    std::fputs(table.Format().c_str(), stdout);
-  }
+  PrintList(arguments.json, list, table);
   return OkStatus();
 }
 

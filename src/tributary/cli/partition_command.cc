@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <charconv>
 #include <cmath>
 #include <cstdio>
@@ -94,14 +96,14 @@ StatusOr<std::vector<double>> ParseSpeeds(std::string_view text) {
     double speed = 0;
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), speed);
     if (error != std::errc() || end != word.data() + word.size()) {
-      return InvalidArgument("--speeds: '" + std::string(word.substr(0, 60)) + "', speed " +
-                             std::to_string(speeds.size() + 1) +
-                             " of the list, is not a number; speeds stand between commas, as in 4,2,1,1");
+      return InvalidArgument(fmt::format(
+          "--speeds: '{}', speed {} of the list, is not a number; speeds stand between commas, as in 4,2,1,1",
+          word.substr(0, 60), speeds.size() + 1));
     }
     speeds.push_back(speed);
     if (speeds.size() > kMostWorkers) {
-      return InvalidArgument("--speeds has more than " + std::to_string(kMostWorkers) +
-                             " numbers, the most workers");
+      return InvalidArgument(
+          fmt::format("--speeds has more than {} numbers, the most workers", kMostWorkers));
     }
     if (word.size() == text.size()) return speeds;
     text.remove_prefix(word.size() + 1);
@@ -187,9 +189,10 @@ Status Divide(const Arguments& arguments, const SubmodularOptions& options, cons
   TRIBUTARY_RETURN_IF_ERROR(CheckSubmodular(made.features(), made.labels, made.classes, options));
   constexpr std::size_t kMostCounts = 20'000'000;
   if (options.speeds.size() > kMostCounts / static_cast<std::size_t>(made.classes)) {
-    return ResourceExhausted(std::to_string(made.classes) + " classes (the largest label and one) over " +
-                             std::to_string(options.speeds.size()) + " workers are more than " +
-                             std::to_string(kMostCounts) + " counts, the most that are kept");
+    return ResourceExhausted(
+        fmt::format("{} classes (the largest label and one) over {} workers are more than {} counts, the "
+                    "most that are kept",
+                    made.classes, options.speeds.size(), kMostCounts));
   }
   std::vector<double> widths;
   const SamplesByClass groups = GroupByClass(made.labels, made.classes);
@@ -257,35 +260,24 @@ Status Run(const Arguments& arguments) {
 }
 
 void AddMethodOptions(CLI::App& command, Arguments& a) {
-  command
-      .add_option(
-          "--method", a.method,
-          "submodular and stratified (by speed and class, at random), or a split that ignores speeds: iid, "
-          "dirichlet, classes-per-device, extended-dirichlet, shards, source")
-      ->capture_default_str();
-  command.add_option("--objective", a.objective, "facility-location, graph-cut or matched-cut")
-      ->capture_default_str();
-  command
-      .add_option("--choice", a.choice,
-                  "submodular: who chooses next: fill (whose quota is filled least) or raw (who has least, "
-                  "as published)")
-      ->capture_default_str();
+  AddDefaulted(
+      command, "--method", a.method,
+      "submodular and stratified (by speed and class, at random), or a split that ignores speeds: iid, "
+      "dirichlet, classes-per-device, extended-dirichlet, shards, source");
+  AddDefaulted(command, "--objective", a.objective, "facility-location, graph-cut or matched-cut");
+  AddDefaulted(command, "--choice", a.choice,
+               "submodular: who chooses next: fill (whose quota is filled least) or raw (who has least, "
+               "as published)");
   command.add_option("--width", a.width,
                      "Bandwidth of the Gaussian kernel; default: the median distance within each class");
-  command
-      .add_option("--memory", a.memory, "What submodular may take besides the features; less makes it slower")
-      ->type_name("BYTES")
-      ->capture_default_str();
-  command.add_option("--alpha", a.split.alpha, "dirichlet, extended-dirichlet: smaller is more skewed")
-      ->capture_default_str();
-  command
-      .add_option("--classes-per-device", a.split.classes_per_device,
-                  "classes-per-device, extended-dirichlet: classes that each worker sees")
-      ->capture_default_str();
-  command
-      .add_option("--shards-per-device", a.split.shards_per_device,
-                  "shards: runs of the label-sorted data that each worker is dealt")
-      ->capture_default_str();
+  AddDefaulted(command, "--memory", a.memory,
+               "What submodular may take besides the features; less makes it slower")
+      ->type_name("BYTES");
+  AddDefaulted(command, "--alpha", a.split.alpha, "dirichlet, extended-dirichlet: smaller is more skewed");
+  AddDefaulted(command, "--classes-per-device", a.split.classes_per_device,
+               "classes-per-device, extended-dirichlet: classes that each worker sees");
+  AddDefaulted(command, "--shards-per-device", a.split.shards_per_device,
+               "shards: runs of the label-sorted data that each worker is dealt");
 }
 
 }  // namespace partition_command
@@ -310,19 +302,15 @@ void AddPartitionCommand(CLI::App& app, Action& action) {
       ->type_name("FILE.npy");
   command->add_option("--data", arguments->data.name,
                       "A data set whose training samples are divided; see 'tributary data'");
-  AddDataDirOption(*command, arguments->data.data_dir);
   AddFolderOptions(*command, arguments->data);
   command->add_option("--train-limit", arguments->data.train_limit, "Limit the number of training samples");
   command->add_option("--speeds", arguments->speeds, "How fast each worker is; only the ratios matter")
       ->type_name("X,X,…")
       ->required();
   AddMethodOptions(*command, *arguments);
-  command->add_option("--seed", arguments->seed, "The same seed gives the same shards")
-      ->capture_default_str();
-  command
-      ->add_option("--distance-samples", arguments->distance_samples,
-                   "Compute distances over at most this many samples; 0 for all")
-      ->capture_default_str();
+  AddDefaulted(*command, "--seed", arguments->seed, "The same seed gives the same shards");
+  AddDefaulted(*command, "--distance-samples", arguments->distance_samples,
+               "Compute distances over at most this many samples; 0 for all");
   AddThreadsOption(*command, arguments->threads);
   command->add_option("--out", arguments->out, "Where the shards go")->type_name("FILE.json")->required();
   command->add_option("--plot", arguments->plot, "Draw classes and features of each worker")

@@ -1,5 +1,7 @@
 #include "tributary/cli/partition_report.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <nlohmann/json.hpp>
@@ -20,11 +22,7 @@ std::size_t SamplesOf(const Partition& partition) {
   return samples;
 }
 
-std::string ShortNumber(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.4g", value);
-  return text;
-}
+std::string ShortNumber(double value) { return fmt::format("{:.4g}", value); }
 
 // Two coordinates for each sample; the second is 0 where features have but one.
 std::vector<Point> PlacesOf(const LabelledFeatures& features, std::uint64_t seed,

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
@@ -106,9 +108,8 @@ Status Run(const Arguments& arguments) {
   }
   if (!arguments.plot.empty()) {
     if (profile->layers.size() > kMostDrawn) {
-      return InvalidArgument("a picture of " + std::to_string(profile->layers.size()) +
-                             " layers would show nothing; up to " + std::to_string(kMostDrawn) +
-                             " are drawn");
+      return InvalidArgument(fmt::format("a picture of {} layers would show nothing; up to {} are drawn",
+                                         profile->layers.size(), kMostDrawn));
     }
     Timeline timeline{"One iteration: transfers behind computation", "milliseconds", {}};
     for (const Planned& plan : plans) timeline.rows.push_back(RowOf(*profile, plan));
@@ -126,11 +127,10 @@ Status Run(const Arguments& arguments) {
                   TextTable::Right::kAllButFirst);
   for (const Planned& plan : plans) {
     const double iteration = plan.forward_ms + plan.backward_ms;
-    char saved[32];
-    std::snprintf(saved, sizeof saved, "%.1f %%", sequential > 0 ? 100 * (1 - iteration / sequential) : 0.0);
+    const double saved = sequential > 0 ? 100 * (1 - iteration / sequential) : 0.0;
     table.AddRow({std::string(NameOf(plan.strategy)), std::to_string(plan.forward.size()),
                   Milliseconds(plan.forward_ms), std::to_string(plan.backward.size()),
-                  Milliseconds(plan.backward_ms), Milliseconds(iteration), saved});
+                  Milliseconds(plan.backward_ms), Milliseconds(iteration), fmt::format("{:.1f} %", saved)});
   }
   std::fputs(table.Format().c_str(), stdout);
   if (!arguments.plot.empty()) std::printf("picture %s\n", arguments.plot.c_str());
@@ -149,8 +149,7 @@ void AddPlanCommand(CLI::App& app, Action& action) {
                    "JSON file with the costs of each layer, as 'tributary profile' writes")
       ->type_name("FILE")
       ->required();
-  command->add_option("--strategy", arguments->strategy, "sequential, layerwise, ibatch, optimal, or all")
-      ->capture_default_str();
+  AddDefaulted(*command, "--strategy", arguments->strategy, "sequential, layerwise, ibatch, optimal, or all");
   command
       ->add_option("--max-segment", arguments->most_bytes,
                    "Bytes that a segment may hold, where layers say theirs")

@@ -17,12 +17,9 @@ Status ListAll(bool json) {
     table.AddRow({preset.name, preset.about});
     list.push_back({{"name", preset.name}, {"about", preset.about}});
   }
-  if (json) {
-    PrintJson(list);
-  } else {
-    std::fputs(table.Format().c_str(), stdout);
+  PrintList(json, list, table);
+  if (!json)
     std::puts("\n'tributary run NAME' runs one, 'tributary presets NAME' prints its file to start from.");
-  }
   return OkStatus();
 }
 

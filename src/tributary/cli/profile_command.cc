@@ -70,28 +70,21 @@ void AddProfileCommand(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand(
       "profile", "Measure what each layer of a network costs here, as a profile for 'tributary plan' (JSON)");
   command->add_option("model", arguments->model, "A network of the zoo (see 'tributary models')")->required();
-  command->add_option("--input", arguments->input, "Shape of a sample, channels first")
-      ->type_name("CxHxW")
-      ->capture_default_str();
-  command->add_option("--classes", arguments->classes, "Classes to tell apart")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}))
-      ->capture_default_str();
+  AddDefaulted(*command, "--input", arguments->input, "Shape of a sample, channels first")
+      ->type_name("CxHxW");
+  AddDefaulted(*command, "--classes", arguments->classes, "Classes to tell apart")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}));
   AddStemOption(*command, arguments->stem);
-  command->add_option("--batch", arguments->batch, "Samples of a step")
-      ->check(CLI::Range(std::size_t{1}, std::size_t{65536}))
-      ->capture_default_str();
-  command->add_option("--link", arguments->link, "Rate of the link, both ways")
-      ->type_name("RATE")
-      ->capture_default_str();
-  command->add_option("--setup", arguments->setup, "What every transfer costs besides its bytes")
-      ->type_name("TIME")
-      ->capture_default_str();
-  command->add_option("--device-speed", arguments->device_speed, "Speed of the device, this machine being 1")
-      ->check(CLI::Range(1e-6, 1e6))
-      ->capture_default_str();
-  command->add_option("--repeats", arguments->repeats, "Steps to take the median of")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
+  AddDefaulted(*command, "--batch", arguments->batch, "Samples of a step")
+      ->check(CLI::Range(std::size_t{1}, std::size_t{65536}));
+  AddDefaulted(*command, "--link", arguments->link, "Rate of the link, both ways")->type_name("RATE");
+  AddDefaulted(*command, "--setup", arguments->setup, "What every transfer costs besides its bytes")
+      ->type_name("TIME");
+  AddDefaulted(*command, "--device-speed", arguments->device_speed,
+               "Speed of the device, this machine being 1")
+      ->check(CLI::Range(1e-6, 1e6));
+  AddDefaulted(*command, "--repeats", arguments->repeats, "Steps to take the median of")
+      ->check(CLI::Range(1, 1000));
   AddThreadsOption(*command, arguments->threads);
   command->add_option("--out", arguments->out, "Write it here instead of on standard output")
       ->type_name("FILE");

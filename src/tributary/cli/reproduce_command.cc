@@ -40,11 +40,7 @@ Status ListAll(bool json) {
     table.AddRow({study.name, study.about});
     list.push_back({{"name", study.name}, {"about", study.about}});
   }
-  if (json) {
-    PrintJson(list);
-  } else {
-    std::fputs(table.Format().c_str(), stdout);
-  }
+  PrintList(json, list, table);
   return OkStatus();
 }
 

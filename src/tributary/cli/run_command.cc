@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -39,9 +41,7 @@ std::uint64_t MostBuffered(const RunHistory& history) {
 // "4.50× sooner", "1.20× later".
 std::string Times(std::optional<double> ratio, const char* better, const char* worse) {
   if (!ratio) return "";
-  char text[48];
-  std::snprintf(text, sizeof text, "%.2f× %s", std::max(*ratio, 1 / *ratio), *ratio >= 1 ? better : worse);
-  return text;
+  return fmt::format("{:.2f}× {}", std::max(*ratio, 1 / *ratio), *ratio >= 1 ? better : worse);
 }
 
 std::string Reaching(const ComparedRun& run, std::string (*format)(const Reached&)) {
@@ -226,10 +226,8 @@ void AddRunCommand(CLI::App& app, Action& action, const Extensions& extensions) 
   using namespace run_command;
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand("run", "Run an experiment on a simulated fleet of unequal devices");
-  command
-      ->add_option("experiment", arguments->experiment,
-                   "Preset (see 'tributary presets') or path of a TOML file")
-      ->capture_default_str();
+  AddDefaulted(*command, "experiment", arguments->experiment,
+               "Preset (see 'tributary presets') or path of a TOML file");
   AddOverrideOptions(*command, arguments->run);
   AddDataDirOption(*command, arguments->data_dir);
   AddThreadsOption(*command, arguments->threads);

@@ -1,5 +1,7 @@
 #include "tributary/cli/run_lists.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <ctime>
 #include <nlohmann/json.hpp>
@@ -36,10 +38,7 @@ std::string FormatLocalTime(WallTime time) {
 }
 
 std::string FormatShare(std::optional<double> share) {
-  if (!share) return "–";
-  char text[32];
-  std::snprintf(text, sizeof text, "%.1f %%", 100 * *share);
-  return text;
+  return share ? fmt::format("{:.1f} %", 100 * *share) : "–";
 }
 
 nlohmann::ordered_json RunJson(const RunRecord& run) {

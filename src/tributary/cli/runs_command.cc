@@ -36,8 +36,7 @@ Status ListRuns(const Arguments& arguments) {
     } else {
       std::printf(
           "%s\n'tributary run' and 'tributary coordinator' record what they do; 'tributary runs import "
-          "FOLDER' takes"
-          " in what is there.\n",
+          "FOLDER' takes in what is there.\n",
           store.status().message().c_str());
     }
     return OkStatus();
@@ -188,9 +187,8 @@ void AddRunsCommand(CLI::App& app, Action& action) {
   };
   CLI::App* command = app.add_subcommand("runs", "List the runs that were recorded, the newest first");
   AddStoreOption(*command, arguments->store);
-  command->add_option("--limit", arguments->limit, "Maximum number of runs to show")
-      ->check(CLI::Range(std::size_t{1}, std::size_t{1'000'000}))
-      ->capture_default_str();
+  AddDefaulted(*command, "--limit", arguments->limit, "Maximum number of runs to show")
+      ->check(CLI::Range(std::size_t{1}, std::size_t{1'000'000}));
   AddJsonFlag(*command, arguments->json);
   command->require_subcommand(0, 1);
   command->footer(

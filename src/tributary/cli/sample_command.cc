@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <charconv>
 #include <cmath>
 #include <cstdio>
@@ -36,10 +38,11 @@ StatusOr<std::vector<Number>> ParseList(const char* flag, std::string_view text)
     Number number{};
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
     if (error != std::errc() || end != word.data() + word.size()) {
-      return InvalidArgument(std::string(flag) + ": '" + std::string(word.substr(0, 60)) + "', number " +
-                             std::to_string(numbers.size() + 1) + " of the list, is not a " +
-                             (std::is_integral_v<Number> ? "whole number" : "number") +
-                             " that can be held; numbers stand between commas, as in 120,80,100");
+      return InvalidArgument(
+          fmt::format("{}: '{}', number {} of the list, is not a {} that can be held; numbers stand between "
+                      "commas, as in 120,80,100",
+                      flag, word.substr(0, 60), numbers.size() + 1,
+                      std::is_integral_v<Number> ? "whole number" : "number"));
     }
     numbers.push_back(number);
     if (word.size() == text.size()) return numbers;
@@ -50,8 +53,8 @@ StatusOr<std::vector<Number>> ParseList(const char* flag, std::string_view text)
 StatusOr<std::int64_t> ParseWhole(const char* flag, const std::string& text, std::int64_t most) {
   TRIBUTARY_ASSIGN_OR_RETURN(const std::vector<std::int64_t> numbers, ParseList<std::int64_t>(flag, text));
   if (numbers.size() != 1 || numbers[0] < 1 || numbers[0] > most) {
-    return InvalidArgument(std::string(flag) + " is " + text.substr(0, 60) +
-                           "; it is one whole number from 1 to " + std::to_string(most));
+    return InvalidArgument(
+        fmt::format("{} is {}; it is one whole number from 1 to {}", flag, text.substr(0, 60), most));
   }
   return numbers[0];
 }
@@ -122,15 +125,16 @@ Status CheckExtent(const SamplingProblem& problem, const SamplingOptions& option
   constexpr std::int64_t kMostPrinted = 200'000'000;
   const std::int64_t steps = EpochSteps(problem, options);
   if (steps > kMostSteps / epochs) {
-    return ResourceExhausted(std::to_string(epochs) + " epochs of " + std::to_string(steps) +
-                             " steps are more than " + std::to_string(kMostSteps) +
-                             " in all, the most that are planned; take a larger --batch");
+    return ResourceExhausted(
+        fmt::format("{} epochs of {} steps are more than {} in all, the most that are planned; take a larger "
+                    "--batch",
+                    epochs, steps, kMostSteps));
   }
   if (json && steps * epochs > kMostPrinted / static_cast<std::int64_t>(problem.sizes.size())) {
-    return ResourceExhausted(std::to_string(steps * epochs) + " steps of " +
-                             std::to_string(problem.sizes.size()) + " clients are more than " +
-                             std::to_string(kMostPrinted) +
-                             " numbers, the most that --json prints; without it there is a summary");
+    return ResourceExhausted(
+        fmt::format("{} steps of {} clients are more than {} numbers, the most that --json prints; without "
+                    "it there is a summary",
+                    steps * epochs, problem.sizes.size(), kMostPrinted));
   }
   return OkStatus();
 }
@@ -141,11 +145,7 @@ void PrintSteps(const SamplingPlan& plan, std::size_t clients, bool first) {
   for (std::size_t step = 0; step < plan.steps(); ++step) {
     for (const ClientBatch& batch : plan.step(step)) row[batch.client] = batch.count;
     line = first && step == 0 ? "\n    [" : ",\n    [";
-    for (std::size_t i = 0; i < clients; ++i) {
-      if (i > 0) line += ", ";
-      line += std::to_string(row[i]);
-    }
-    line += "]";
+    line += fmt::format("{}]", fmt::join(row, ", "));
     std::fputs(line.c_str(), stdout);
     for (const ClientBatch& batch : plan.step(step)) row[batch.client] = 0;
   }
@@ -169,11 +169,7 @@ void Measure(const SamplingPlan& plan, const SamplingProblem& problem, const Lab
 
 double Total(const std::vector<double>& times) { return Mean(times) * static_cast<double>(times.size()); }
 
-std::string Figure(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.4g", value);
-  return text;
-}
+std::string Figure(double value) { return fmt::format("{:.4g}", value); }
 
 Status Run(const Arguments& arguments) {
   TRIBUTARY_ASSIGN_OR_RETURN(const SamplingOptions options, ReadOptions(arguments));
@@ -226,8 +222,7 @@ void AddSampleCommand(CLI::App& app, Action& action) {
       "sample", "Plan how many samples each client gives to the global batch of each step");
   command->add_option("--sizes", arguments->sizes, "Samples of each client")->type_name("N,N,…")->required();
   command->add_option("--batch", arguments->batch, "Samples of a global batch")->type_name("N")->required();
-  command->add_option("--method", arguments->method, "fls, fpls, ugs, lds, deadline or sequential")
-      ->capture_default_str();
+  AddDefaulted(*command, "--method", arguments->method, "fls, fpls, ugs, lds, deadline or sequential");
   command
       ->add_option("--label-counts", arguments->label_counts,
                    "JSON list for each client of its samples of each class")
@@ -236,26 +231,18 @@ void AddSampleCommand(CLI::App& app, Action& action) {
       ->add_option("--delays", arguments->delays,
                    "How long a step takes each client; 1 for each when not given")
       ->type_name("X,X,…");
-  command
-      ->add_option("--delta", arguments->options.delta,
-                   "lds: how strongly slow clients are spent first; 0 not at all")
-      ->capture_default_str();
-  command
-      ->add_option("--concentration", arguments->options.concentration,
-                   "lds: weight of the prior against the labels")
-      ->capture_default_str();
-  command->add_option("--draw", arguments->draw, "lds: weighted, or pi as published")->capture_default_str();
-  command
-      ->add_option("--order", arguments->order,
-                   "lds, deadline: shuffled, or early (slow steps first, as published)")
-      ->capture_default_str();
+  AddDefaulted(*command, "--delta", arguments->options.delta,
+               "lds: how strongly slow clients are spent first; 0 not at all");
+  AddDefaulted(*command, "--concentration", arguments->options.concentration,
+               "lds: weight of the prior against the labels");
+  AddDefaulted(*command, "--draw", arguments->draw, "lds: weighted, or pi as published");
+  AddDefaulted(*command, "--order", arguments->order,
+               "lds, deadline: shuffled, or early (slow steps first, as published)");
   command->add_option(
       "--max-deviation", arguments->options.max_deviation,
       "deadline: the mean deviation allowed, 0 to 2; that of ugs and a tenth more when not given");
-  command->add_option("--epochs", arguments->epochs, "Epochs, planned one after the other")
-      ->capture_default_str();
-  command->add_option("--seed", arguments->options.seed, "The same seed gives the same plan")
-      ->capture_default_str();
+  AddDefaulted(*command, "--epochs", arguments->epochs, "Epochs, planned one after the other");
+  AddDefaulted(*command, "--seed", arguments->options.seed, "The same seed gives the same plan");
   AddJsonFlag(*command, arguments->json);
   command->footer(
       "Deviation is the L1 distance of a batch's expected class shares to those of all samples. A step takes "

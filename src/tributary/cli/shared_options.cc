@@ -20,6 +20,7 @@ void AddDataDirOption(CLI::App& command, std::filesystem::path& data_dir) {
 }
 
 void AddFolderOptions(CLI::App& command, DataOptions& data) {
+  AddDataDirOption(command, data.data_dir);
   constexpr const char* kGroup = "Folders of pictures or recordings (docs/data.md)";
   const auto refuse = [](const std::string& flag, const std::string& why) {
     throw CLI::ValidationError(flag, why);
@@ -45,14 +46,12 @@ void AddFolderOptions(CLI::App& command, DataOptions& data) {
       ->group(kGroup);
   SensorSettings& sensors = data.sensors;
   const auto rows = CLI::Range(std::size_t{1}, kLongestWindow);
-  command.add_option("--window", sensors.windows.length, "Rows of a recording in a sample")
+  AddDefaulted(command, "--window", sensors.windows.length, "Rows of a recording in a sample")
       ->check(rows)
-      ->capture_default_str()
       ->type_name("ROWS")
       ->group(kGroup);
-  command.add_option("--hop", sensors.windows.hop, "Rows from the start of a sample to that of the next")
+  AddDefaulted(command, "--hop", sensors.windows.hop, "Rows from the start of a sample to that of the next")
       ->check(rows)
-      ->capture_default_str()
       ->type_name("ROWS")
       ->group(kGroup);
   command.add_option("--columns", sensors.columns, "Columns with values, in their order; without it all")
@@ -60,12 +59,8 @@ void AddFolderOptions(CLI::App& command, DataOptions& data) {
       ->type_name("NAME,…")
       ->allow_extra_args(false)
       ->group(kGroup);
-  command.add_option("--time-column", sensors.time_column, "Column with the time")
-      ->capture_default_str()
-      ->group(kGroup);
-  command.add_option("--label-column", sensors.label_column, "Column with the class")
-      ->capture_default_str()
-      ->group(kGroup);
+  AddDefaulted(command, "--time-column", sensors.time_column, "Column with the time")->group(kGroup);
+  AddDefaulted(command, "--label-column", sensors.label_column, "Column with the class")->group(kGroup);
   const auto add_time = [&](const std::string& flag, Duration& out, const std::string& what, double most) {
     command
         .add_option_function<std::string>(
@@ -91,48 +86,41 @@ void AddFolderOptions(CLI::App& command, DataOptions& data) {
 void AddSplitOptions(CLI::App& command, SplitOptions& split) {
   std::string kinds;
   for (const std::string& kind : SplitKinds()) kinds += (kinds.empty() ? "" : ", ") + kind;
-  command.add_option("--split", split.kind, "How samples are divided: " + kinds)->capture_default_str();
-  command
-      .add_option("--alpha", split.alpha,
-                  "dirichlet, extended-dirichlet: smaller is more skewed; 0.1 strongly, 100 hardly")
-      ->capture_default_str();
-  command
-      .add_option("--classes-per-device", split.classes_per_device,
-                  "classes-per-device, extended-dirichlet: classes that each device sees")
-      ->capture_default_str();
-  command
-      .add_option("--shards-per-device", split.shards_per_device,
-                  "shards: runs of the label-sorted data that each device is dealt")
-      ->capture_default_str();
+  AddDefaulted(command, "--split", split.kind, "How samples are divided: " + kinds);
+  AddDefaulted(command, "--alpha", split.alpha,
+               "dirichlet, extended-dirichlet: smaller is more skewed; 0.1 strongly, 100 hardly");
+  AddDefaulted(command, "--classes-per-device", split.classes_per_device,
+               "classes-per-device, extended-dirichlet: classes that each device sees");
+  AddDefaulted(command, "--shards-per-device", split.shards_per_device,
+               "shards: runs of the label-sorted data that each device is dealt");
 }
 
 void AddThreadsOption(CLI::App& command, int& threads) {
   threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-  command.add_option("--threads", threads, "Threads to compute with")
-      ->check(CLI::Range(1, 1024))
-      ->capture_default_str();
+  AddDefaulted(command, "--threads", threads, "Threads to compute with")->check(CLI::Range(1, 1024));
 }
 
 void AddTorchDeviceOption(CLI::App& command, std::string& device) {
-  command
-      .add_option("--torch-device", device,
-                  "What computes: cpu, or cuda (the first GPU, with a torch that has CUDA)")
-      ->capture_default_str();
+  AddDefaulted(command, "--torch-device", device,
+               "What computes: cpu, or cuda (the first GPU, with a torch that has CUDA)");
 }
 
 void AddStemOption(CLI::App& command, std::string& stem) {
-  command
-      .add_option(
-          "--stem", stem,
-          "Form of the network: cifar (full resolution), imagenet (reduced early), or auto: cifar for images "
-          "up to 64 pixels")
-      ->capture_default_str();
+  AddDefaulted(
+      command, "--stem", stem,
+      "Form of the network: cifar (full resolution), imagenet (reduced early), or auto: cifar for images "
+      "up to 64 pixels");
 }
 
 void PrintJson(const nlohmann::ordered_json& value) {
   // Names in data files may hold bytes that are not UTF-8: show them as replacement characters rather than fail.
   const std::string text = value.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
   std::printf("%s\n", text.c_str());
+}
+
+void PrintList(bool as_json, const nlohmann::ordered_json& list, const TextTable& table) {
+  if (as_json) return PrintJson(list);
+  std::fputs(table.Format().c_str(), stdout);
 }
 
 }  // namespace tributary::inline cli

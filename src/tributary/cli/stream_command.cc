@@ -177,27 +177,20 @@ void AddPublish(CLI::App& stream, Action& action) {
   command
       ->add_option("--recorded", arguments->recorded_speed,
                    "Instead of --rates, for recordings (har): one topic per source; samples are sent at the "
-                   "times of the "
-                   "recording, sped up by this factor")
+                   "times of the recording, sped up by this factor")
       ->check(CLI::Range(0.001, 1e6))
       ->excludes("--rates")
       ->type_name("SPEED");
-  command
-      ->add_option("--topic-prefix", arguments->topic_prefix,
-                   "Topics are this and the number of the device, from 0")
-      ->capture_default_str();
-  command
-      ->add_option("--data", arguments->data.name,
-                   "Data set, or a folder with X.npy and y.npy, with pictures or with recordings")
-      ->capture_default_str();
-  AddDataDirOption(*command, arguments->data.data_dir);
+  AddDefaulted(*command, "--topic-prefix", arguments->topic_prefix,
+               "Topics are this and the number of the device, from 0");
+  AddDefaulted(*command, "--data", arguments->data.name,
+               "Data set, or a folder with X.npy and y.npy, with pictures or with recordings");
   AddFolderOptions(*command, arguments->data);
   AddSplitOptions(*command, arguments->split);
   command
       ->add_option("--programme", arguments->programme,
                    "How all rates change: hold:F:T, stop:T, drift:F:G:T, sine:A:PERIOD:T, "
-                   "burst:F:ON:PERIOD:T with commas "
-                   "between, 'repeat' at the end")
+                   "burst:F:ON:PERIOD:T with commas between, 'repeat' at the end")
       ->excludes("--recorded")
       ->type_name("STEP,…");
   command
@@ -210,8 +203,7 @@ void AddPublish(CLI::App& stream, Action& action) {
           "--first-sequence", arguments->first_sequence,
           "Number of the first sample, above all that the topics have had; made from the time when not given")
       ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 60));
-  command->add_option("--seed", arguments->split.seed, "Same seed, same split and order")
-      ->capture_default_str();
+  AddDefaulted(*command, "--seed", arguments->split.seed, "Same seed, same split and order");
   AddBrokerSettings(*command, arguments->settings);
   AddJsonFlag(*command, arguments->json);
   command->add_flag("--quiet", arguments->quiet, "No progress");
@@ -231,12 +223,10 @@ void AddInspect(CLI::App& stream, Action& action) {
       ->required()
       ->type_name("BROKER");
   command->add_option("--topic", arguments->topic, "The topic")->required();
-  command->add_option("--position", arguments->position, "Kafka: begin at this offset")
-      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 60))
-      ->capture_default_str();
-  command->add_option("--for", arguments->listen, "MQTT, which keeps nothing: listen for so long")
-      ->type_name("TIME")
-      ->capture_default_str();
+  AddDefaulted(*command, "--position", arguments->position, "Kafka: begin at this offset")
+      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 60));
+  AddDefaulted(*command, "--for", arguments->listen, "MQTT, which keeps nothing: listen for so long")
+      ->type_name("TIME");
   AddBrokerSettings(*command, arguments->settings);
   AddJsonFlag(*command, arguments->json);
   command->footer("Example:\n  tributary stream inspect --from kafka://localhost:9092 --topic tributary-0");

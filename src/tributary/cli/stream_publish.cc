@@ -1,5 +1,7 @@
 #include "tributary/cli/stream_publish.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -74,10 +76,10 @@ Status DealSamples(const PublishArguments& arguments, const Dataset& dataset, st
     feed.order.emplace(feed.part.size(), split.seed, DeviceId{device});
     feed.total = arguments.samples > 0 ? arguments.samples : static_cast<std::int64_t>(feed.part.size());
     if (feed.arrivals.TimeOf(feed.total)) continue;
-    return InvalidArgument("at a rate of " + arguments.rates[device] + " samples/s" +
-                           (arguments.programme.empty() ? "" : " under --programme " + arguments.programme) +
-                           " device " + std::to_string(device) + " never sends its " +
-                           FormatThousands(feed.total) + " samples; ask for fewer with --samples");
+    return InvalidArgument(fmt::format(
+        "at a rate of {} samples/s{}{} device {} never sends its {} samples; ask for fewer with --samples",
+        arguments.rates[device], arguments.programme.empty() ? "" : " under --programme ",
+        arguments.programme, device, FormatThousands(feed.total)));
   }
   return OkStatus();
 }
@@ -217,11 +219,7 @@ class Publication {
   bool interrupted_ = false;
 };
 
-std::string PerSecond(double rate) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.1f/s", rate);
-  return text;
-}
+std::string PerSecond(double rate) { return fmt::format("{:.1f}/s", rate); }
 
 void Print(const PublishArguments& arguments, const Dataset& dataset, const std::vector<Feed>& feeds,
            const Publication& publication) {

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
@@ -64,11 +66,7 @@ Status ReadAugment(Arguments& arguments) {
 // Where an interrupted run is saved when no place was named.
 std::filesystem::path RescuePath(const std::string& name) { return name + "-interrupted.safetensors"; }
 
-std::string Percent(double share) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.2f %%", 100 * share);
-  return text;
-}
+std::string Percent(double share) { return fmt::format("{:.2f} %", 100 * share); }
 
 void PrintEpoch(const EpochSummary& epoch, int epochs) {
   std::printf("epoch %*d/%d  loss %.4f  train %s  test %s  %s samples/s\n",
@@ -191,9 +189,9 @@ Status Run(Arguments arguments) {
   std::unique_ptr<TensorBoardFile> board;
   const WallClock wall_clock = SystemWallClock();
   if (!arguments.tensorboard.empty()) {
-    const std::string name = network.zoo.name + "-" +
-                             std::filesystem::path(arguments.data.name).filename().string() + "-" +
-                             std::to_string(arguments.training.seed);
+    const std::string name =
+        fmt::format("{}-{}-{}", network.zoo.name,
+                    std::filesystem::path(arguments.data.name).filename().string(), arguments.training.seed);
     TRIBUTARY_ASSIGN_OR_RETURN(
         board, TensorBoardFile::Create(FreeTensorBoardFolder(arguments.tensorboard, name), wall_clock()));
   }
@@ -208,9 +206,7 @@ Status Run(Arguments arguments) {
   LocalTrainingObserver observer;
   observer.should_stop = [&] { return interrupt.interrupted(); };
   observer.on_step = [&](std::uint64_t samples, int epoch, double loss) {
-    char text[64];
-    std::snprintf(text, sizeof text, "epoch %d/%d, loss %.4f", epoch, arguments.training.epochs, loss);
-    progress.Update(samples, text);
+    progress.Update(samples, fmt::format("epoch {}/{}, loss {:.4f}", epoch, arguments.training.epochs, loss));
   };
   observer.on_epoch = [&](const EpochSummary& epoch) {
     progress.Clear();
@@ -255,38 +251,28 @@ void AddTrainingOptions(CLI::App& command, Arguments& a) {
   ScheduleOptions& schedule = a.training.schedule;
   schedule.name = "cosine";
   optimiser.weight_decay = 5e-4;
-  command.add_option("--epochs", a.training.epochs, "Passes over the training data")
-      ->check(CLI::Range(1, 1'000'000))
-      ->capture_default_str();
-  command.add_option("--batch", a.training.batch, "Samples per step")
-      ->check(CLI::Range(1, 1'000'000))
-      ->capture_default_str();
-  command.add_option("--optimiser", optimiser.name, "sgd or adam")->capture_default_str();
+  AddDefaulted(command, "--epochs", a.training.epochs, "Passes over the training data")
+      ->check(CLI::Range(1, 1'000'000));
+  AddDefaulted(command, "--batch", a.training.batch, "Samples per step")->check(CLI::Range(1, 1'000'000));
+  AddDefaulted(command, "--optimiser", optimiser.name, "sgd or adam");
   command.add_option("--lr", a.learning_rate, "Learning rate; without it 0.05 for sgd, 0.001 for adam");
   command.add_option("--momentum", a.momentum,
                      "sgd: share of the last direction that is kept; without it 0.9");
   command.add_flag("--nesterov", optimiser.nesterov, "sgd: look one momentum step ahead");
-  command.add_option("--weight-decay", optimiser.weight_decay, "Pull of every parameter towards zero")
-      ->capture_default_str();
-  command.add_option("--schedule", schedule.name, "Learning rate over time: constant, step or cosine")
-      ->capture_default_str();
+  AddDefaulted(command, "--weight-decay", optimiser.weight_decay, "Pull of every parameter towards zero");
+  AddDefaulted(command, "--schedule", schedule.name, "Learning rate over time: constant, step or cosine");
   command
       .add_option("--milestones", schedule.milestones,
                   "step: steps at which the rate is multiplied by --factor")
       ->delimiter(',');
-  command.add_option("--factor", schedule.factor, "step: see --milestones")->capture_default_str();
-  command.add_option("--lr-floor", schedule.floor, "cosine: the rate at the end")->capture_default_str();
-  command
-      .add_option("--warmup", schedule.warmup_steps, "Steps over which the rate climbs to its full height")
-      ->capture_default_str();
-  command
-      .add_option("--label-smoothing", a.training.label_smoothing,
-                  "Share of the target spread over all classes")
-      ->capture_default_str();
-  command
-      .add_option("--augment", a.augment,
-                  "standard (mirror and shift by up to 4 pixels), none, or auto: standard for cifar")
-      ->capture_default_str();
+  AddDefaulted(command, "--factor", schedule.factor, "step: see --milestones");
+  AddDefaulted(command, "--lr-floor", schedule.floor, "cosine: the rate at the end");
+  AddDefaulted(command, "--warmup", schedule.warmup_steps,
+               "Steps over which the rate climbs to its full height");
+  AddDefaulted(command, "--label-smoothing", a.training.label_smoothing,
+               "Share of the target spread over all classes");
+  AddDefaulted(command, "--augment", a.augment,
+               "standard (mirror and shift by up to 4 pixels), none, or auto: standard for cifar");
 }
 
 }  // namespace train_command
@@ -295,25 +281,18 @@ void AddTrainCommand(CLI::App& app, Action& action) {
   using namespace train_command;
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand("train", "Train a network on this machine alone");
-  command
-      ->add_option("--model", arguments->model,
-                   "Network to train: a name ('tributary models'), or FILE.onnx with its weights")
-      ->capture_default_str();
+  AddDefaulted(*command, "--model", arguments->model,
+               "Network to train: a name ('tributary models'), or FILE.onnx with its weights");
   AddStemOption(*command, arguments->stem);
-  command
-      ->add_option("--data", arguments->data.name,
-                   "Data set, or a folder with X.npy and y.npy, with pictures or with recordings; see "
-                   "'tributary data'")
-      ->capture_default_str();
-  AddDataDirOption(*command, arguments->data.data_dir);
+  AddDefaulted(*command, "--data", arguments->data.name,
+               "Data set, or a folder with X.npy and y.npy, with pictures or with recordings; see "
+               "'tributary data'");
   AddFolderOptions(*command, arguments->data);
   command->add_option("--train-limit", arguments->data.train_limit, "Limit the number of training samples");
   command->add_option("--test-limit", arguments->data.test_limit, "Limit the number of test samples");
   AddTrainingOptions(*command, *arguments);
-  command
-      ->add_option("--seed", arguments->training.seed,
-                   "Same seed, machine and threads: the same weights, bit for bit")
-      ->capture_default_str();
+  AddDefaulted(*command, "--seed", arguments->training.seed,
+               "Same seed, machine and threads: the same weights, bit for bit");
   AddThreadsOption(*command, arguments->threads);
   AddTorchDeviceOption(*command, arguments->device);
   command->add_option("--save", arguments->save, "Write the trained network to this file")

@@ -61,8 +61,7 @@ Status WriteReport(const std::filesystem::path& path, const Board& board) {
   if (DashboardPage().empty()) {
     return InvalidArgument(
         "this program was built without the page that reports are made of, for want of Node; run "
-        "'scripts/web' and"
-        " build again");
+        "'scripts/web' and build again");
   }
   return WriteFileAtomically(path, PageWithBoard(DashboardPage(), BoardJson(board)));
 }

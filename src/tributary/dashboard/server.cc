@@ -22,8 +22,7 @@ constexpr Duration kAlive = std::chrono::seconds(1), kLook = std::chrono::millis
 // Inline parts are the page's own; it fetches from here alone.
 constexpr char kPolicy[] =
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; connect-src 'self'; img-src "
-    "data:; "
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+    "data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 struct Place {
   std::string host;

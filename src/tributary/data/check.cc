@@ -1,5 +1,6 @@
 #include "tributary/data/check.h"
 
+#include <fmt/format.h>
 #include <xxhash.h>
 
 #include <algorithm>
@@ -125,18 +126,17 @@ void CheckPair(const std::filesystem::path& folder, const std::string& x, const 
       const auto missing = std::ranges::count(seen, false);
       if (missing > 0) {
         findings.Warn((folder / y).string(),
-                      std::to_string(missing) + " of the labels 0 to " + std::to_string(seen.size() - 1) +
-                          " do not occur",
+                      fmt::format("{} of the labels 0 to {} do not occur", missing, seen.size() - 1),
                       "number the classes without holes, from 0");
       }
     }
   }
   if (samples && labels && !samples->shape.empty() && !labels->shape.empty() &&
       samples->shape[0] != labels->shape[0]) {
-    findings.Error(folder.string(),
-                   x + " has " + std::to_string(samples->shape[0]) + " samples and " + y + " " +
-                       std::to_string(labels->shape[0]) + " labels",
-                   "save one label for each sample");
+    findings.Error(
+        folder.string(),
+        fmt::format("{} has {} samples and {} {} labels", x, samples->shape[0], y, labels->shape[0]),
+        "save one label for each sample");
   }
 }
 
@@ -183,11 +183,10 @@ void CheckImages(const DataOptions& options, Findings& findings) {
   std::size_t shown = 0;
   for (const auto& [size, files] : sizes) {
     if (shown++ == kMostSizesShown) break;
-    found += (found.empty() ? "" : ", ") + std::to_string(size.first) + "x" + std::to_string(size.second) +
-             " (" + std::to_string(files.first) + ", e.g. " + files.second + ")";
+    found += fmt::format("{}{}x{} ({}, e.g. {})", found.empty() ? "" : ", ", size.first, size.second,
+                         files.first, files.second);
   }
-  if (sizes.size() > kMostSizesShown)
-    found += " and " + std::to_string(sizes.size() - kMostSizesShown) + " more";
+  if (sizes.size() > kMostSizesShown) found += fmt::format(" and {} more", sizes.size() - kMostSizesShown);
   findings.Error("", "pictures have " + std::to_string(sizes.size()) + " sizes (height x width): " + found,
                  "say to which size they are to be brought: --image-size, or [data] image-size");
 }
@@ -249,11 +248,10 @@ void CheckClasses(const DataCheck& check, Findings& findings) {
   }
   if (most > 0 && static_cast<double>(most) > kUneven * static_cast<double>(least)) {
     findings.Warn("training",
-                  ClassText(check, largest) + " has " + std::to_string(most) + " samples and " +
-                      ClassText(check, smallest) + " " + std::to_string(least),
-                  "compare the accuracy with " +
-                      std::to_string(std::max<std::int64_t>(1, 100 * most / check.train.samples)) +
-                      " %, which always saying the first would reach");
+                  fmt::format("{} has {} samples and {} {}", ClassText(check, largest), most,
+                              ClassText(check, smallest), least),
+                  fmt::format("compare the accuracy with {} %, which always saying the first would reach",
+                              std::max<std::int64_t>(1, 100 * most / check.train.samples)));
   }
 }
 

@@ -1,5 +1,7 @@
 #include "tributary/data/dataset.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -45,9 +47,9 @@ Status CheckNormalisation(const Normalisation& normalisation, const Shape& shape
   const auto channels = static_cast<std::size_t>(shape.channels);
   const std::size_t means = normalisation.mean.size();
   if (means != normalisation.deviation.size() || (means != 0 && means != channels)) {
-    return InvalidArgument("a normalisation with " + std::to_string(means) + " means and " +
-                           std::to_string(normalisation.deviation.size()) +
-                           " deviations does not fit samples with " + std::to_string(channels) + " channels");
+    return InvalidArgument(
+        fmt::format("a normalisation with {} means and {} deviations does not fit samples with {} channels",
+                    means, normalisation.deviation.size(), channels));
   }
   for (std::size_t c = 0; c < means; ++c) {
     const float mean = normalisation.mean[c], deviation = normalisation.deviation[c];
@@ -60,13 +62,11 @@ Status CheckNormalisation(const Normalisation& normalisation, const Shape& shape
 }
 
 Status CheckLabels(std::span<const std::int32_t> labels, int classes) {
-  if (classes < 1) {
-    return InvalidArgument("a data set has at least one class, found " + std::to_string(classes));
-  }
+  if (classes < 1)
+    return InvalidArgument(fmt::format("a data set has at least one class, found {}", classes));
   for (std::size_t i = 0; i < labels.size(); ++i) {
     if (labels[i] >= 0 && labels[i] < classes) continue;
-    return Corrupt("sample " + std::to_string(i) + " has label " + std::to_string(labels[i]) +
-                   "; labels lie in 0 to " + std::to_string(classes - 1));
+    return Corrupt(fmt::format("sample {} has label {}; labels lie in 0 to {}", i, labels[i], classes - 1));
   }
   return OkStatus();
 }
@@ -90,23 +90,22 @@ StatusOr<Dataset> Dataset::Make(DatasetInfo info, Values values, std::vector<std
   TRIBUTARY_RETURN_IF_ERROR(CheckNormalisation(info.normalisation, info.shape));
   TRIBUTARY_RETURN_IF_ERROR(CheckLabels(labels, info.classes));
   if (!info.class_names.empty() && info.class_names.size() != static_cast<std::size_t>(info.classes)) {
-    return InvalidArgument("a data set with " + std::to_string(info.classes) + " classes has names for " +
-                           std::to_string(info.class_names.size()));
+    return InvalidArgument(
+        fmt::format("a data set with {} classes has names for {}", info.classes, info.class_names.size()));
   }
   const auto elements = static_cast<std::size_t>(info.shape.elements());
   const std::size_t found = std::visit([](const auto& held) { return held.size(); }, values);
   if (found % elements != 0 || found / elements != labels.size()) {
-    return Corrupt(std::to_string(labels.size()) + " labels and samples of shape " + FormatShape(info.shape) +
-                   " need " + std::to_string(labels.size()) + " x " + std::to_string(elements) +
-                   " values, found " + std::to_string(found));
+    return Corrupt(fmt::format("{} labels and samples of shape {} need {} x {} values, found {}",
+                               labels.size(), FormatShape(info.shape), labels.size(), elements, found));
   }
   if (const auto* floats = std::get_if<std::vector<float>>(&values)) {
     const auto bad =
         std::find_if_not(floats->begin(), floats->end(), [](float v) { return std::isfinite(v); });
     if (bad != floats->end()) {
       const auto at = static_cast<std::size_t>(bad - floats->begin());
-      return Corrupt("value " + std::to_string(at % elements) + " of sample " +
-                     std::to_string(at / elements) + " is not a finite number");
+      return Corrupt(
+          fmt::format("value {} of sample {} is not a finite number", at % elements, at / elements));
     }
   }
   return Dataset(std::move(info), std::move(values), std::move(labels));

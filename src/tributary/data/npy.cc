@@ -1,5 +1,7 @@
 #include "tributary/data/npy.h"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <bit>
 #include <charconv>
@@ -86,8 +88,7 @@ class HeaderReader {
     std::string found = at_ < text_.size() ? "'" : "the end of the header";
     if (at_ < text_.size()) {
       const char c = text_[at_];
-      found +=
-          c >= ' ' && c <= '~' ? std::string(1, c) : "\\" + std::to_string(static_cast<unsigned char>(c));
+      found += c >= ' ' && c <= '~' ? std::string(1, c) : fmt::format("\\{}", static_cast<unsigned char>(c));
       found += "'";
     }
     return Corrupt("the header at byte " + std::to_string(offset_ + at_) + " must have " + expected +
@@ -124,9 +125,8 @@ class HeaderReader {
     std::vector<std::size_t> sides;
     TRIBUTARY_RETURN_IF_ERROR(Expect('('));
     while (!Accept(')')) {
-      if (sides.size() == kNpyMostDimensions) {
-        return Fail("at most " + std::to_string(kNpyMostDimensions) + " dimensions");
-      }
+      if (sides.size() == kNpyMostDimensions)
+        return Fail(fmt::format("at most {} dimensions", kNpyMostDimensions));
       SkipSpace();
       std::size_t side = 0;
       const auto [rest, error] = std::from_chars(text_.data() + at_, text_.data() + text_.size(), side);
@@ -195,20 +195,16 @@ StatusOr<std::pair<std::size_t, std::size_t>> LocateHeader(ByteSpan bytes) {
                    std::to_string(bytes.size()) + " bytes do not");
   }
   const auto major = std::to_integer<unsigned>(bytes[6]), minor = std::to_integer<unsigned>(bytes[7]);
-  if (major < 1 || major > 3 || minor != 0) {
-    return Corrupt("the version at byte 6 must be 1.0, 2.0 or 3.0, found " + std::to_string(major) + "." +
-                   std::to_string(minor));
-  }
+  if (major < 1 || major > 3 || minor != 0)
+    return Corrupt(fmt::format("the version at byte 6 must be 1.0, 2.0 or 3.0, found {}.{}", major, minor));
   const std::size_t length_bytes = major == 1 ? 2 : 4;
   const std::size_t begin = kVersionEnd + length_bytes;
-  if (bytes.size() < begin) {
-    return Corrupt("the file ends at byte " + std::to_string(bytes.size()) +
-                   ", inside the length of its header");
-  }
+  if (bytes.size() < begin)
+    return Corrupt(fmt::format("the file ends at byte {}, inside the length of its header", bytes.size()));
   const std::size_t length = LittleEndian(bytes.subspan(kVersionEnd, length_bytes));
   if (length > bytes.size() - begin) {
-    return Corrupt("the header at byte " + std::to_string(begin) + " claims " + std::to_string(length) +
-                   " bytes, but only " + std::to_string(bytes.size() - begin) + " follow");
+    return Corrupt(fmt::format("the header at byte {} claims {} bytes, but only {} follow", begin, length,
+                               bytes.size() - begin));
   }
   return std::pair(begin, length);
 }
@@ -263,17 +259,16 @@ StatusOr<NpyArray> ParseNpy(ByteSpan bytes) {
   const std::size_t present = array.bytes.size() / SizeOf(info);
   for (std::size_t i = 0; i < array.shape.size() && array.count != 0; ++i) {
     if (array.shape[i] > present / array.count) {
-      return Corrupt("the header promises more values of " + std::string(info.name) + " than the " +
-                     std::to_string(array.bytes.size()) + " bytes from byte " +
-                     std::to_string(begin + length) + " can hold");
+      return Corrupt(
+          fmt::format("the header promises more values of {} than the {} bytes from byte {} can hold",
+                      info.name, array.bytes.size(), begin + length));
     }
     array.count *= array.shape[i];
   }
   if (array.count * SizeOf(info) != array.bytes.size()) {
-    return Corrupt("the header promises " + std::to_string(array.count) + " values of " +
-                   std::string(info.name) + ", " + std::to_string(array.count * SizeOf(info)) +
-                   " bytes; found " + std::to_string(array.bytes.size()) + " from byte " +
-                   std::to_string(begin + length));
+    return Corrupt(fmt::format("the header promises {} values of {}, {} bytes; found {} from byte {}",
+                               array.count, info.name, array.count * SizeOf(info), array.bytes.size(),
+                               begin + length));
   }
   return array;
 }
@@ -390,9 +385,8 @@ StatusOr<std::vector<std::int64_t>> NpyToIntegers(const NpyArray& array) {
     return true;
   });
   if (values.size() != array.count) {
-    return Corrupt("value " + std::to_string(values.size()) + " of " + std::to_string(array.count) + " (" +
-                   std::string(NpyTypeName(array.type)) +
-                   ") is not a whole number between -2^63 and 2^63 - 1");
+    return Corrupt(fmt::format("value {} of {} ({}) is not a whole number between -2^63 and 2^63 - 1",
+                               values.size(), array.count, NpyTypeName(array.type)));
   }
   return values;
 }

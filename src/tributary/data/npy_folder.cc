@@ -1,5 +1,7 @@
 #include "tributary/data/npy_folder.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -69,16 +71,15 @@ StatusOr<TrainTest> HoldOut(const Dataset& all, std::uint64_t seed) {
 
 StatusOr<std::vector<std::int32_t>> LabelsFromNpy(const NpyArray& array) {
   const bool column = array.shape.size() == 2 && array.shape[1] == 1;
-  if (array.shape.size() != 1 && !column) {
-    return Corrupt("labels must be an array of N or N x 1 numbers, found " + Sides(array));
-  }
+  if (array.shape.size() != 1 && !column)
+    return Corrupt(fmt::format("labels must be an array of N or N x 1 numbers, found {}", Sides(array)));
   TRIBUTARY_ASSIGN_OR_RETURN(const std::vector<std::int64_t> values, NpyToIntegers(array));
   std::vector<std::int32_t> labels;
   labels.reserve(values.size());
   for (const std::int64_t value : values) {
     if (value < 0 || value >= kMostArrayClasses) {
-      return Corrupt("label " + std::to_string(labels.size()) + " must be from 0 to " +
-                     std::to_string(kMostArrayClasses - 1) + ", found " + std::to_string(value));
+      return Corrupt(fmt::format("label {} must be from 0 to {}, found {}", labels.size(),
+                                 kMostArrayClasses - 1, value));
     }
     labels.push_back(static_cast<std::int32_t>(value));
   }
@@ -92,14 +93,10 @@ StatusOr<Dataset> DatasetFromNpy(std::string name, ByteSpan samples_file, ByteSp
   if (!labels_array.ok()) return std::move(labels_array).status().WithContext("labels");
   TRIBUTARY_ASSIGN_OR_RETURN(const Shape shape, ShapeOfSample(*samples));
   TRIBUTARY_ASSIGN_OR_RETURN(std::vector<std::int32_t> labels, LabelsFromNpy(*labels_array));
-  if (samples->shape[0] != labels.size()) {
-    return Corrupt("there are " + std::to_string(samples->shape[0]) + " samples but " +
-                   std::to_string(labels.size()) + " labels");
-  }
-  if (labels.size() > std::numeric_limits<std::uint32_t>::max()) {
-    return ResourceExhausted("found " + std::to_string(labels.size()) +
-                             " samples; at most 4294967295 can be held");
-  }
+  if (samples->shape[0] != labels.size())
+    return Corrupt(fmt::format("there are {} samples but {} labels", samples->shape[0], labels.size()));
+  if (labels.size() > std::numeric_limits<std::uint32_t>::max())
+    return ResourceExhausted(fmt::format("found {} samples; at most 4294967295 can be held", labels.size()));
   const int classes = *std::max_element(labels.begin(), labels.end()) + 1;
   Dataset::Values values;
   if (samples->type == NpyType::kUint8) {

@@ -1,5 +1,7 @@
 #include "tributary/data/record.h"
 
+#include <fmt/format.h>
+
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -37,22 +39,19 @@ Status CheckFits(const SampleFormat& format, const StreamSample& sample) {
                    " are needed");
   }
   if (sample.bytes() != format.bytes()) {
-    return Corrupt("the sample has " + std::to_string(sample.payload.size()) + " bytes; one of shape " +
-                   FormatShape(format.shape) + " in " + NameOf(format.element) + " has " +
-                   std::to_string(format.bytes().value));
+    return Corrupt(fmt::format("the sample has {} bytes; one of shape {} in {} has {}", sample.payload.size(),
+                               FormatShape(format.shape), NameOf(format.element), format.bytes().value));
   }
   if (sample.label < 0 || sample.label >= format.classes) {
-    return Corrupt("the sample has label " + std::to_string(sample.label) + "; labels lie in 0 to " +
-                   std::to_string(format.classes - 1));
+    return Corrupt(
+        fmt::format("the sample has label {}; labels lie in 0 to {}", sample.label, format.classes - 1));
   }
   if (format.element == SampleElement::kFloat) {
     for (std::size_t at = 0; at < sample.payload.size(); at += sizeof(float)) {
       float value = 0;
       std::memcpy(&value, sample.payload.data() + at, sizeof value);
-      if (!std::isfinite(value)) {
-        return Corrupt("value " + std::to_string(at / sizeof(float)) +
-                       " of the sample is not a finite number");
-      }
+      if (!std::isfinite(value))
+        return Corrupt(fmt::format("value {} of the sample is not a finite number", at / sizeof(float)));
     }
   }
   return OkStatus();
@@ -123,35 +122,25 @@ std::vector<std::byte> EncodeRecord(const Record& record) {
 }
 
 StatusOr<Record> DecodeRecord(ByteSpan bytes) {
-  if (bytes.size() < kRecordHeading) {
-    return Corrupt("a record has a heading of " + std::to_string(kRecordHeading) + " bytes, found " +
-                   std::to_string(bytes.size()));
-  }
-  if (bytes.size() > kLargestRecord) {
-    return Corrupt("a record has at most " + std::to_string(kLargestRecord) + " bytes, found " +
-                   std::to_string(bytes.size()));
-  }
+  if (bytes.size() < kRecordHeading)
+    return Corrupt(fmt::format("a record has a heading of {} bytes, found {}", kRecordHeading, bytes.size()));
+  if (bytes.size() > kLargestRecord)
+    return Corrupt(fmt::format("a record has at most {} bytes, found {}", kLargestRecord, bytes.size()));
   Heading heading{};
   std::memcpy(&heading, bytes.data(), kRecordHeading);
   if (std::memcmp(heading.magic, kRecordMagic, sizeof kRecordMagic) != 0)
     return Corrupt("a record begins with TRBS; this does not");
-  if (heading.version != kVersion || heading.zero != 0) {
-    return Corrupt("version " + std::to_string(heading.version) +
-                   " of records; this program reads version 1");
-  }
-  if (heading.element > static_cast<std::uint8_t>(SampleElement::kFloat)) {
-    return Corrupt("kind of value " + std::to_string(heading.element) +
-                   "; 0 (bytes) and 1 (floats) are known");
-  }
+  if (heading.version != kVersion || heading.zero != 0)
+    return Corrupt(fmt::format("version {} of records; this program reads version 1", heading.version));
+  if (heading.element > static_cast<std::uint8_t>(SampleElement::kFloat))
+    return Corrupt(fmt::format("kind of value {}; 0 (bytes) and 1 (floats) are known", heading.element));
   const ByteSpan values = bytes.subspan(kRecordHeading);
   if (values.size() != heading.bytes) {
-    return Corrupt("the heading speaks of " + std::to_string(heading.bytes) + " bytes of values, found " +
-                   std::to_string(values.size()));
+    return Corrupt(
+        fmt::format("the heading speaks of {} bytes of values, found {}", heading.bytes, values.size()));
   }
-  if (heading.run < 0 || heading.sequence < heading.run) {
-    return Corrupt("sequence " + std::to_string(heading.sequence) + " in a run from " +
-                   std::to_string(heading.run));
-  }
+  if (heading.run < 0 || heading.sequence < heading.run)
+    return Corrupt(fmt::format("sequence {} in a run from {}", heading.sequence, heading.run));
   return Record{.sample = {.position = heading.sequence,
                            .label = heading.label,
                            .element = static_cast<SampleElement>(heading.element),
@@ -172,8 +161,8 @@ void AppendRecord(const StreamSample& sample, std::vector<std::byte>& records) {
 Status ReadRecords(const SampleFormat& format, ByteSpan records, std::vector<StreamSample>& samples) {
   const std::size_t size = RecordBytes(format);
   if (records.size() % size != 0) {
-    return Corrupt(std::to_string(records.size()) + " bytes are no whole number of samples, which take " +
-                   std::to_string(size) + " each");
+    return Corrupt(
+        fmt::format("{} bytes are no whole number of samples, which take {} each", records.size(), size));
   }
   for (; !records.empty(); records = records.subspan(size)) {
     TRIBUTARY_ASSIGN_OR_RETURN(Record record, DecodeRecord(records.first(size)));

@@ -1,5 +1,7 @@
 #include "tributary/data/sensor_csv.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -60,9 +62,7 @@ class Reader {
   // What a column is for: a place among the values, or one of these.
   static constexpr int kIsTime = -1, kIsLabel = -2, kIsOther = -3;
 
-  Status Fail(const std::string& what) const {
-    return Corrupt("line " + std::to_string(line_) + ": " + what);
-  }
+  Status Fail(const std::string& what) const { return Corrupt(fmt::format("line {}: {}", line_, what)); }
   Status FailAt(std::size_t column, const std::string& what) const {
     return Fail(headings_[column] + " " + what);
   }
@@ -74,9 +74,8 @@ class Reader {
     std::string_view line = text_.substr(0, end);
     text_.remove_prefix(end == std::string_view::npos ? text_.size() : end + 1);
     if (line.ends_with('\r')) line.remove_suffix(1);
-    if (line.size() > kLongestLine) {
-      return Fail("has " + std::to_string(line.size()) + " bytes; allowed: " + std::to_string(kLongestLine));
-    }
+    if (line.size() > kLongestLine)
+      return Fail(fmt::format("has {} bytes; allowed: {}", line.size(), kLongestLine));
     fields_.clear();
     while (true) {
       const std::size_t comma = line.find(',');
@@ -87,15 +86,12 @@ class Reader {
   }
 
   Status ReadHeading() {
-    if (fields_.size() > kMostColumns) {
-      return Fail("names " + std::to_string(fields_.size()) +
-                  " columns; allowed: " + std::to_string(kMostColumns));
-    }
+    if (fields_.size() > kMostColumns)
+      return Fail(fmt::format("names {} columns; allowed: {}", fields_.size(), kMostColumns));
     for (const std::string_view field : fields_) {
       if (field.empty()) return Fail("has a column without a name; the first line names the columns");
-      if (std::ranges::find(headings_, field) != headings_.end()) {
-        return Fail("names the column " + Shown(field) + " twice");
-      }
+      if (std::ranges::find(headings_, field) != headings_.end())
+        return Fail(fmt::format("names the column {} twice", Shown(field)));
       headings_.emplace_back(field);
     }
     const std::string &time = options_.time_column, &label = options_.label_column;
@@ -134,8 +130,8 @@ class Reader {
 
   Status ReadRow() {
     if (fields_.size() != headings_.size()) {
-      return Fail("has " + std::to_string(fields_.size()) + " fields, but the first line names " +
-                  std::to_string(headings_.size()) + " columns");
+      return Fail(fmt::format("has {} fields, but the first line names {} columns", fields_.size(),
+                              headings_.size()));
     }
     const std::size_t begin = recording_.values.size();
     recording_.values.resize(begin + recording_.columns.size());
@@ -148,16 +144,14 @@ class Reader {
       double number = 0;
       const char* const end = fields_[i].data() + fields_[i].size();
       const auto parsed = std::from_chars(fields_[i].data(), end, number);
-      if (parsed.ec != std::errc() || parsed.ptr != end || !std::isfinite(number)) {
-        return FailAt(i, "is " + Shown(fields_[i]) + "; allowed: a finite number");
-      }
+      if (parsed.ec != std::errc() || parsed.ptr != end || !std::isfinite(number))
+        return FailAt(i, fmt::format("is {}; allowed: a finite number", Shown(fields_[i])));
       if (purposes_[i] == kIsTime) {
         TRIBUTARY_RETURN_IF_ERROR(AddTime(i, number));
         continue;
       }
-      if (std::abs(number) > std::numeric_limits<float>::max()) {
-        return FailAt(i, "is " + Shown(fields_[i]) + "; allowed: a number up to 3.4e38");
-      }
+      if (std::abs(number) > std::numeric_limits<float>::max())
+        return FailAt(i, fmt::format("is {}; allowed: a number up to 3.4e38", Shown(fields_[i])));
       recording_.values[begin + static_cast<std::size_t>(purposes_[i])] = static_cast<float>(number);
     }
     return OkStatus();
@@ -200,8 +194,8 @@ class Reader {
             UnknownName("label", Shown(word).substr(1, Shown(word).size() - 2), options_.labels).message());
       }
       if (labels.size() == kMostLabels) {
-        return FailAt(column, "is the label number " + std::to_string(kMostLabels + 1) +
-                                  "; allowed: " + std::to_string(kMostLabels) + " different ones");
+        return FailAt(column, fmt::format("is the label number {}; allowed: {} different ones",
+                                          kMostLabels + 1, kMostLabels));
       }
       labels.emplace_back(word);
       recording_.label_of_row.push_back(static_cast<std::int32_t>(labels.size() - 1));

@@ -1,8 +1,9 @@
 #include "tributary/explore/uniform_comparison.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <set>
 
 #include "tributary/base/text_table.h"
@@ -26,16 +27,10 @@ Spread SpreadOf(const std::vector<double>& values) {
 }
 
 std::string SpreadText(const Spread& spread) {
-  char text[64];
-  std::snprintf(text, sizeof text, "%.4f ± %.4f", spread.mean, spread.deviation);
-  return text;
+  return fmt::format("{:.4f} ± {:.4f}", spread.mean, spread.deviation);
 }
 
-std::string ShareText(double share) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3f", share);
-  return text;
-}
+std::string ShareText(double share) { return fmt::format("{:.3f}", share); }
 
 // Of those by ascending cost.
 const Retrained* Costliest(const std::vector<Retrained>& all, FrontCost cost, double budget) {

@@ -1,5 +1,7 @@
 #include "tributary/model/safetensors.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -46,13 +48,11 @@ Status CheckEntry(const Entry& entry, std::uint64_t data_bytes) {
   const std::string tensor = "tensor " + QuoteName(entry.name);
   TRIBUTARY_ASSIGN_OR_RETURN(const Dtype dtype, DtypeOf(entry));
   const auto [begin, end] = std::pair(entry.offsets[0], entry.offsets[1]);
-  if (begin > end) {
-    return Corrupt(tensor + " begins at byte " + std::to_string(begin) + " but ends before it, at " +
-                   std::to_string(end));
-  }
+  if (begin > end)
+    return Corrupt(fmt::format("{} begins at byte {} but ends before it, at {}", tensor, begin, end));
   if (end > data_bytes) {
-    return Corrupt(tensor + " ends at byte " + std::to_string(end) + " but the file holds only " +
-                   std::to_string(data_bytes) + " bytes of data");
+    return Corrupt(
+        fmt::format("{} ends at byte {} but the file holds only {} bytes of data", tensor, end, data_bytes));
   }
   const std::string shape = "its shape " + DescribeShape(entry.shape) + " of " + entry.dtype;
   constexpr std::uint64_t kLargest = std::numeric_limits<std::int64_t>::max();
@@ -65,8 +65,8 @@ Status CheckEntry(const Entry& entry, std::uint64_t data_bytes) {
                    " takes more than 2^63");
   }
   if (end - begin != *elements * dtype.bytes) {
-    return Corrupt(tensor + " says it takes " + std::to_string(end - begin) + " bytes but " + shape +
-                   " takes " + std::to_string(*elements * dtype.bytes));
+    return Corrupt(fmt::format("{} says it takes {} bytes but {} takes {}", tensor, end - begin, shape,
+                               *elements * dtype.bytes));
   }
   return OkStatus();
 }
@@ -77,8 +77,7 @@ Status CheckCover(std::span<const Entry> entries, std::uint64_t data_bytes) {
   std::uint64_t covered = 0;
   for (std::size_t i = 0; i < entries.size(); ++i) {
     const std::uint64_t begin = entries[i].offsets[0];
-    const std::string tensor =
-        "tensor " + QuoteName(entries[i].name) + " begins at byte " + std::to_string(begin);
+    const std::string tensor = fmt::format("tensor {} begins at byte {}", QuoteName(entries[i].name), begin);
     if (begin < covered) {
       return Corrupt(tensor + ", inside tensor " + QuoteName(entries[i - 1].name) + ", which ends at " +
                      std::to_string(covered));
@@ -90,8 +89,8 @@ Status CheckCover(std::span<const Entry> entries, std::uint64_t data_bytes) {
     covered = entries[i].offsets[1];
   }
   if (covered == data_bytes) return OkStatus();
-  return Corrupt("the tensors end at byte " + std::to_string(covered) + " but the file holds " +
-                 std::to_string(data_bytes) + " bytes of data");
+  return Corrupt(
+      fmt::format("the tensors end at byte {} but the file holds {} bytes of data", covered, data_bytes));
 }
 
 Status CheckNames(std::span<const Entry> entries) {
@@ -116,8 +115,8 @@ StatusOr<std::size_t> HeaderLength(ByteSpan file) {
                    std::to_string(kLargestSafetensorsHeader) + " are allowed (is this a safetensors file?)");
   }
   if (length > file.size() - kLengthBytes) {
-    return Corrupt("the header says it takes " + std::to_string(length) + " bytes but only " +
-                   std::to_string(file.size() - kLengthBytes) + " follow");
+    return Corrupt(fmt::format("the header says it takes {} bytes but only {} follow", length,
+                               file.size() - kLengthBytes));
   }
   return static_cast<std::size_t>(length);
 }
@@ -167,9 +166,8 @@ StatusOr<std::string> Header(std::span<const SafetensorsSource> tensors,
   // The data then starts on a multiple of eight bytes.
   text.append((8 - text.size() % 8) % 8, ' ');
   if (text.size() > kLargestSafetensorsHeader) {
-    return ResourceExhausted("the header of " + std::to_string(tensors.size()) + " tensors takes " +
-                             std::to_string(text.size()) + " bytes; at most " +
-                             std::to_string(kLargestSafetensorsHeader) + " are allowed");
+    return ResourceExhausted(fmt::format("the header of {} tensors takes {} bytes; at most {} are allowed",
+                                         tensors.size(), text.size(), kLargestSafetensorsHeader));
   }
   return text;
 }

@@ -183,9 +183,8 @@ StatusOr<Study> MakeDynaCommStudy(Effort effort) {
   reproduction.name = "dynacomm";
   reproduction.about =
       "DynaComm (Cai et al., JSAC 2022): an iteration of 8 workers that pull from and push to 4 parameter "
-      "servers, round "
-      "trip 10 ms, all links of one rate. Transfers are cut by four strategies; a share saved is of the "
-      "iteration's time.";
+      "servers, round trip 10 ms, all links of one rate. Transfers are cut by four strategies; a share saved "
+      "is of the iteration's time.";
   const std::string fingerprint = effort == Effort::kFull ? "batch 4, 5 repeats" : "batch 2, 3 repeats";
   for (const Network& network : Networks()) {
     for (const double rate : kRates) {
@@ -225,17 +224,13 @@ StatusOr<Study> MakeDynaCommStudy(Effort effort) {
                         .references = {}};
   reproduction.notes = {
       "Layers were timed on this machine with one thread and scaled so that a step of batch 32 takes what "
-      "1.5 T "
-      "multiply-accumulates a second make of it; their shares are as measured. A seed is a measurement of "
-      "its own. "
-      "Published batch sizes, devices and set-up costs are not known.",
+      "1.5 T multiply-accumulates a second make of it; their shares are as measured. A seed is a measurement "
+      "of its own. Published batch sizes, devices and set-up costs are not known.",
       "All links, the servers' too, have the same rate: eight workers share what four servers can give, and "
-      "plan from "
-      "what they see of it. Every segment costs half a round trip. The speed-up is 8 × the iteration time of "
-      "one worker "
-      "alone, under the same strategy, over that of eight. Computing is the share of the iteration (under "
-      "optimal) in which a worker computes; eight times it "
-      "is the speed-up over one worker that needs no servers.",
+      "plan from what they see of it. Every segment costs half a round trip. The speed-up is 8 × the "
+      "iteration time of one worker alone, under the same strategy, over that of eight. Computing is the "
+      "share of the iteration (under optimal) in which a worker computes; eight times it is the speed-up "
+      "over one worker that needs no servers.",
       "A network with branches is cut by its layers in the order of execution."};
   return study;
 }

@@ -92,74 +92,28 @@ void StudyTable::Read(std::string_view key, std::string& out) {
   }
 }
 
-std::optional<double> StudyTable::Number(const Value& value, std::string_view key, const Range& allowed) {
-  std::optional<double> number;
-  if (const double* real = std::get_if<double>(&value.content)) number = *real;
-  if (const auto* whole = std::get_if<std::int64_t>(&value.content)) number = static_cast<double>(*whole);
-  if (number && allowed.Holds(*number)) return number;
-  FailAs(value, key, "a number " + Describe(allowed));
-  return std::nullopt;
-}
-
 void StudyTable::Read(std::string_view key, double& out, const Range& allowed) {
-  if (const Value* value = Take(key)) out = Number(*value, key, allowed).value_or(out);
-}
-
-void StudyTable::Read(std::string_view key, std::vector<double>& out, const Range& allowed,
-                      std::size_t most) {
   const Value* value = Take(key);
   if (value == nullptr) return;
-  const auto* list = std::get_if<List>(&value->content);
-  if (list == nullptr || list->empty() || list->size() > most) {
-    FailAs(*value, key, "a list of 1 to " + std::to_string(most) + " numbers, e.g. [0.25, 0.5, 1]");
-    return;
+  std::optional<double> number;
+  if (const double* real = std::get_if<double>(&value->content)) number = *real;
+  if (const auto* whole = std::get_if<std::int64_t>(&value->content)) number = static_cast<double>(*whole);
+  if (number && allowed.Holds(*number)) {
+    out = *number;
+  } else {
+    FailAs(*value, key, "a number " + Describe(allowed));
   }
-  out.clear();
-  for (const Value& item : *list) out.push_back(Number(item, key, allowed).value_or(0));
-}
-
-std::optional<std::int64_t> StudyTable::Whole(const Value& value, std::string_view key, std::int64_t low,
-                                              std::int64_t high) {
-  const auto* whole = std::get_if<std::int64_t>(&value.content);
-  if (whole != nullptr && *whole >= low && *whole <= high) return *whole;
-  FailAs(value, key, "a whole number from " + std::to_string(low) + " to " + std::to_string(high));
-  return std::nullopt;
 }
 
 void StudyTable::Read(std::string_view key, std::int64_t& out, std::int64_t low, std::int64_t high) {
-  if (const Value* value = Take(key)) out = Whole(*value, key, low, high).value_or(out);
-}
-
-void StudyTable::Read(std::string_view key, std::vector<std::int64_t>& out, std::int64_t low,
-                      std::int64_t high) {
   const Value* value = Take(key);
   if (value == nullptr) return;
-  const auto* list = std::get_if<List>(&value->content);
-  if (list == nullptr || list->empty()) {
-    FailAs(*value, key, "a list of whole numbers, e.g. [10, 20]");
-    return;
+  const auto* whole = std::get_if<std::int64_t>(&value->content);
+  if (whole != nullptr && *whole >= low && *whole <= high) {
+    out = *whole;
+  } else {
+    FailAs(*value, key, "a whole number from " + std::to_string(low) + " to " + std::to_string(high));
   }
-  out.clear();
-  for (const Value& item : *list) out.push_back(Whole(item, key, low, high).value_or(low));
-}
-
-void StudyTable::Read(std::string_view key, std::vector<std::string>& out, std::string_view what,
-                      std::size_t most) {
-  const Value* value = Take(key);
-  if (value == nullptr) return;
-  const auto* list = std::get_if<List>(&value->content);
-  const auto says_something = [](const Value& item) {
-    const auto* text = std::get_if<std::string>(&item.content);
-    return text != nullptr && !text->empty() && text->size() <= 200;
-  };
-  if (list == nullptr || list->size() > most || !std::all_of(list->begin(), list->end(), says_something)) {
-    Fail(*value, key,
-         " is " + Describe(*value) + "; allowed: a list of " + std::string(what) + ", at most " +
-             std::to_string(most));
-    return;
-  }
-  out.clear();
-  for (const Value& item : *list) out.push_back(std::get<std::string>(item.content));
 }
 
 void StudyTable::ReadName(std::string_view key, std::string_view what, std::span<const std::string> names,

@@ -5,7 +5,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <vector>
 
 #include "tributary/base/status.h"
@@ -36,17 +35,9 @@ class StudyTable {
   void Read(std::string_view key, std::string& out);
   void Read(std::string_view key, double& out, const Range& allowed);
   void Read(std::string_view key, std::int64_t& out, std::int64_t low, std::int64_t high);
-  void Read(std::string_view key, std::vector<std::int64_t>& out, std::int64_t low, std::int64_t high);
-  void Read(std::string_view key, std::vector<double>& out, const Range& allowed, std::size_t most);
-  // A list of texts that say something in 200 characters; `what` is what it is of, with an example.
-  void Read(std::string_view key, std::vector<std::string>& out, std::string_view what, std::size_t most);
   // One of `names`; `what` is the kind of thing.
   void ReadName(std::string_view key, std::string_view what, std::span<const std::string> names,
                 std::string& out);
-  // One of `all`, by the names that NameOf gives them.
-  template <typename Enum, std::size_t n>
-  requires std::is_enum_v<Enum>
-  void ReadName(std::string_view key, std::string_view what, const Enum (&all)[n], Enum& out);
   // As the others, into a field that is empty when the key is not there.
   template <typename T, typename... Limits>
   void Read(std::string_view key, std::optional<T>& out, const Limits&... limits);
@@ -70,9 +61,6 @@ class StudyTable {
 
  private:
   void FailAs(const Value& value, std::string_view key, std::string_view allowed);
-  std::optional<double> Number(const Value& value, std::string_view key, const Range& allowed);
-  std::optional<std::int64_t> Whole(const Value& value, std::string_view key, std::int64_t low,
-                                    std::int64_t high);
 
   const Document* document_;
   const Value* value_;
@@ -81,23 +69,6 @@ class StudyTable {
   std::vector<std::string> known_;
   Status first_;
 };
-
-template <typename Enum, std::size_t n>
-std::vector<std::string> NamesOf(const Enum (&all)[n]) {
-  std::vector<std::string> names;
-  for (const Enum one : all) names.emplace_back(NameOf(one));
-  return names;
-}
-
-template <typename Enum, std::size_t n>
-requires std::is_enum_v<Enum>
-void StudyTable::ReadName(std::string_view key, std::string_view what, const Enum (&all)[n], Enum& out) {
-  std::string name(NameOf(out));
-  ReadName(key, what, NamesOf(all), name);
-  for (const Enum one : all) {
-    if (NameOf(one) == name) out = one;
-  }
-}
 
 template <typename T, typename... Limits>
 void StudyTable::Read(std::string_view key, std::optional<T>& out, const Limits&... limits) {

@@ -26,10 +26,9 @@ constexpr std::size_t kMostNames = 10'000;  // That are looked through.
 
 constexpr const char* kRunColumns =
     "SELECT id, name, folder, experiment, seed, method, model, compute_as, data, devices, parameters, "
-    "planned_rounds, "
-    "simulated, process, started_ms, heartbeat_ms, finished_ms, state, ended_by, rounds, accuracy, "
-    "best_accuracy, loss, "
-    "time_ns, bytes_down, bytes_up, bytes_injected, waited_ns, present_ns, missed_events FROM runs ";
+    "planned_rounds, simulated, process, started_ms, heartbeat_ms, finished_ms, state, ended_by, rounds, "
+    "accuracy, best_accuracy, loss, time_ns, bytes_down, bytes_up, bytes_injected, waited_ns, present_ns, "
+    "missed_events FROM runs ";
 
 WallTime WallTimeOf(std::int64_t milliseconds) {
   return WallTime(SaturatingMultiply(milliseconds, std::int64_t{1'000'000}));
@@ -203,9 +202,8 @@ class SqliteRunStore : public RunStore {
         Statement statement,
         database_->Prepare(
             "SELECT round, end_ns, duration_ns, participants, applied, late, lost, refused, crashed, "
-            "samples, "
-            "train_loss, slowest, buffered, overlap, bytes_down, bytes_up, bytes_injected, waiting, kept "
-            "FROM rounds WHERE run = ? AND round > ? ORDER BY round LIMIT ?"));
+            "samples, train_loss, slowest, buffered, overlap, bytes_down, bytes_up, bytes_injected, waiting, "
+            "kept FROM rounds WHERE run = ? AND round > ? ORDER BY round LIMIT ?"));
     statement.Bind(run, after, count.Count(0));
     while (true) {
       TRIBUTARY_ASSIGN_OR_RETURN(row, statement.Step());

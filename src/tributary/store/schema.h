@@ -31,8 +31,7 @@ inline constexpr std::uint64_t kRecentRounds = 64;
 std::string DeviceTotalColumns();
 inline constexpr const char* kDeviceColumns =
     "run, device, group_name, applied, missed, last_round, last_outcome, reason, kept, stream_rate, "
-    "buffered, "
-    "dropped";
+    "buffered, dropped";
 inline constexpr int kDeviceColumnCount = 12;
 
 // Makes the tables in an empty file, and checks those of any other, which must be ours to the letter, of this version or an
