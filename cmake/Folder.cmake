@@ -1,7 +1,9 @@
 # tributary_folder(PATH
 #   DEPENDS folders-above...   LINKS outside libraries...
-#   SOURCES ...  TESTS ...  FUZZERS ...
+#   SOURCES ...  TESTS ...  FUZZERS ...  CHOICES ...
 #   [PRECOMPILE header...])
+#
+# A choice, as `aggregation/mean`, is a source and its test (mean.cc, mean_test.cc): what a table of the folder names.
 #
 # One folder under src/tributary is one static library: `base` is tributary_base, `fleet/simulated` is
 # tributary_fleet_simulated. Sub-folders without a call of their own belong to the folder they are in. Its tests are one
@@ -20,10 +22,14 @@ endfunction()
 
 function(tributary_folder path)
   string(REPLACE "/" "_" name ${path})
-  cmake_parse_arguments(ARG "" "" "DEPENDS;LINKS;SOURCES;TESTS;FUZZERS;PRECOMPILE" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "DEPENDS;LINKS;CHOICES;SOURCES;TESTS;FUZZERS;PRECOMPILE" ${ARGN})
   if(ARG_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "tributary_folder(${path}): unknown words ${ARG_UNPARSED_ARGUMENTS}")
   endif()
+  foreach(choice IN LISTS ARG_CHOICES)
+    list(APPEND ARG_SOURCES ${choice}.cc)
+    list(APPEND ARG_TESTS ${choice}_test.cc)
+  endforeach()
   tributary_register(${CMAKE_CURRENT_SOURCE_DIR} ${ARG_SOURCES} ${ARG_TESTS} ${ARG_FUZZERS})
   add_library(tributary_${name} STATIC ${ARG_SOURCES})
   if(TRIBUTARY_UNITY AND NOT path MATCHES "^(plot|reproduce)$")  # Their local names repeat.

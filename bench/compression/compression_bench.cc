@@ -126,7 +126,7 @@ void CompareSelection(const std::vector<float>& gradient, double ratio, int roun
 // From a gradient to bytes, with everything that belongs to it, and back into a sum.
 void MeasureSteps(const std::vector<float>& gradient, int rounds) {
   const std::vector<std::size_t> sizes(kUnits, kCount / kUnits);
-  for (const CompressionKind kind : kCompressionKinds) {
+  for (const CompressionKind& kind : Codecs()) {
     CompressionOptions options;
     options.kind = kind;
     options.delta = 1;  // adaptive: sparse from the second step on
@@ -144,7 +144,7 @@ void MeasureSteps(const std::vector<float>& gradient, int rounds) {
       const double b = Milliseconds([&] {
         for (const EncodedBlocks::Block& block : blocks.blocks()) {
           std::span<const std::byte> bytes = blocks.bytes(block);
-          const auto unit = EncodedUnit::Parse(bytes, block.count);
+          const auto unit = EncodedUnit::Parse(bytes, block.count, kind->form);
           TRIBUTARY_CHECK(unit.ok());
           unit->AddTo(std::span(sums).subspan(block.offset, block.count));
         }
@@ -154,8 +154,8 @@ void MeasureSteps(const std::vector<float>& gradient, int rounds) {
       add_ms.push_back(b);
     }
     std::printf("a step, %-15s %6.2f MB   push %6.1f ms (%.2f GB/s of gradient)   check and add %6.1f ms\n",
-                std::string(NameOf(kind)).c_str(), 1e-6 * static_cast<double>(blocks.bytes().size()),
-                Median(push_ms), GigabytesPerSecond(4 * kCount, Median(push_ms)), Median(add_ms));
+                kind->name.c_str(), 1e-6 * static_cast<double>(blocks.bytes().size()), Median(push_ms),
+                GigabytesPerSecond(4 * kCount, Median(push_ms)), Median(add_ms));
   }
 }
 

@@ -57,14 +57,13 @@ Status RunCoordinator(const Role& role) {
   options.listen = "127.0.0.1:0";
   options.credentials = credentials;
   options.revoked = role.keys / "revoked.pem";
-  options.spool = role.spool;
   options.wait_for = role.devices;
   TRIBUTARY_ASSIGN_OR_RETURN(const auto fleet, RemoteFleet::Start(std::move(options)));
   std::printf("port %d\n", fleet->port());
   std::fflush(stdout);
 
   AppliedCount applied;
-  Coordinator coordinator(experiment, model, *fleet, applied, {});
+  Coordinator coordinator(experiment, model, *fleet, applied, {}, {}, role.spool);
   bool ready = false;
   std::chrono::steady_clock::time_point start;
   const auto no_more_rounds = [&] {

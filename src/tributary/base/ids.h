@@ -14,5 +14,6 @@ struct Id {
 
 using DeviceId = Id<struct DeviceTag>;
 using RoundId = Id<struct RoundTag>;
+using WorkId = Id<struct WorkTag>;  // what one device was asked to do once
 
 }  // namespace tributary::inline base

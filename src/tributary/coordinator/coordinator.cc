@@ -15,10 +15,33 @@ namespace {
 
 constexpr std::uint64_t kMostFruitlessRounds = 100;
 
+// What the participants of a round can weigh at most: the samples they are asked to learn from and are given.
+double ExpectedWeight(const WorkOrder& request, std::span<const DeviceProfile> devices, std::size_t shared) {
+  double weight = 0;
+  TrainAssignment assignment = request.training();
+  for (std::size_t i = 0; i < request.participants.size(); ++i) {
+    assignment.batch = request.BatchOf(i);
+    weight += MostWeight(assignment, devices[request.participants[i].value].samples);
+    weight += static_cast<double>(shared);
+  }
+  return std::max(1.0, weight);
+}
+
+// Of devices that train sub-networks.
+std::vector<TrainedPart> TrainedPartsOf(const RoundReport& report) {
+  std::vector<TrainedPart> parts;
+  for (const DeviceReport& device : report.devices) {
+    if (device.outcome != Outcome::kApplied || !device.kept) continue;
+    parts.push_back({device.device, static_cast<double>(device.metrics.samples), device.kept->entries});
+  }
+  return parts;
+}
+
 }  // namespace
 
 Coordinator::Coordinator(const Experiment& experiment, std::shared_ptr<const Model> model, Fleet& fleet,
-                         EventSink& events, CentralTest central_test, std::optional<SplitSetup> split)
+                         EventSink& events, CentralTest central_test, std::optional<SplitSetup> split,
+                         std::filesystem::path spool)
     : experiment_(experiment),
       model_(std::move(model)),
       fleet_(fleet),
@@ -26,7 +49,7 @@ Coordinator::Coordinator(const Experiment& experiment, std::shared_ptr<const Mod
       central_test_(std::move(central_test)),
       split_(std::move(split)),
       versions_(*model_),
-      aggregate_(*model_) {
+      journal_(std::move(spool)) {
   WeightsVersion& first = **versions_.Advance();
   InitialiseWeights(*model_, experiment_.goal.seed, first.parameters.span(), first.statistics.span());
 }
@@ -89,9 +112,10 @@ std::size_t Coordinator::QuorumOf(std::size_t asked) const {
 Status Coordinator::MakeMethod() {
   if (method_ != nullptr) return OkStatus();
   const std::size_t size = parameters().size();
-  if (CountsTrained(experiment_.dropout)) {
-    TRIBUTARY_ASSIGN_OR_RETURN(covered_, CoveredMean::Make(experiment_, *model_));
-  }
+  const AggregationOptions& aggregation = experiment_.aggregation;
+  TRIBUTARY_ASSIGN_OR_RETURN(
+      aggregate_, aggregation.rule->make(
+                      {*model_, journal_, experiment_.dropout, experiment_.goal.seed, aggregation.numbers}));
   switch (experiment_.train.method) {
     case Method::kSyncSgd: {
       TRIBUTARY_ASSIGN_OR_RETURN(method_, MakeSyncSgd(experiment_, size));
@@ -169,8 +193,7 @@ StatusOr<RunOutcome> Coordinator::Run(const std::function<bool()>& should_stop, 
   if (experiment_.transfers.whole_push && experiment_.transfers.strategy != TransferStrategy::kSequential) {
     Say(
         Note{"compression.scope is \"global\": the largest of all is known only when all is there, so "
-             "updates are pushed"
-             " in one segment; \"unit\" lets them overlap"});
+             "updates are pushed in one segment; \"unit\" lets them overlap"});
   }
   RunOutcome result;
   TRIBUTARY_ASSIGN_OR_RETURN(result.reason, RunRounds(should_stop, keeper));
@@ -234,17 +257,18 @@ Status Coordinator::RunRound(RoundId round) {
   request.batches = BatchesFor(request);
   request.share = method_->SharedSamples(request);
   TRIBUTARY_RETURN_IF_ERROR(method_->PrepareRequest(
-      {fleet_.devices(), weights(), aggregate_, [&](const std::string& text) { Say(Note{text}); }}, request));
+      {fleet_.devices(), weights(), *aggregate_, [&](const std::string& text) { Say(Note{text}); }},
+      request));
   request.quorum = QuorumOf(request.participants.size());
   Say(RoundStarted{round, request.participants.size()});
 
-  aggregate_.Begin(ExpectedWeight(request, fleet_.devices(), fleet_.Shared()));
-  TRIBUTARY_ASSIGN_OR_RETURN(const RoundReport report, CarryOut(request, &method_->WrapSink(aggregate_)));
+  aggregate_->Begin(ExpectedWeight(request, fleet_.devices(), fleet_.Shared()));
+  TRIBUTARY_ASSIGN_OR_RETURN(const RoundReport report, CarryOut(request, &method_->WrapSink(*aggregate_)));
   for (const DeviceReport& device : report.devices) Say(EventOf(round, device));
   const RoundFinished summary = Summarise(round, report);
   if (summary.applied > 0 && summary.applied >= request.quorum) {
     TRIBUTARY_RETURN_IF_ERROR(method_->OnRoundAccepted(report));
-    if (covered_) covered_->Begin(round, report);
+    aggregate_->Cover(round, TrainedPartsOf(report));
     if (!method_->devices_own_models()) TRIBUTARY_RETURN_IF_ERROR(Apply(round, RateFactorOf(report)));
     fleet_.Commit(round);
     fruitless_rounds_ = 0;
@@ -281,7 +305,7 @@ double Coordinator::RateFactorOf(const RoundReport& report) const {
 }
 
 Status Coordinator::Apply(RoundId round, double rate_factor) {
-  TRIBUTARY_RETURN_IF_ERROR(aggregate_.CheckComplete());
+  TRIBUTARY_RETURN_IF_ERROR(aggregate_->CheckComplete());
   method_->BeginStep(round, rate_factor);
   TRIBUTARY_ASSIGN_OR_RETURN(WeightsVersion* const next, versions_.Advance());
   const std::span<float> parameters = next->parameters.span();
@@ -290,17 +314,16 @@ Status Coordinator::Apply(RoundId round, double rate_factor) {
   for (std::size_t offset = 0; offset < parameters.size(); offset += mean.size()) {
     const auto stretch = parameters.subspan(offset, std::min(mean.size(), parameters.size() - offset));
     const auto some = std::span(mean).first(stretch.size());
-    TRIBUTARY_RETURN_IF_ERROR(aggregate_.Mean(UpdatePart::kParameters, offset, some));
-    if (covered_) covered_->Apply(offset, some);
+    TRIBUTARY_RETURN_IF_ERROR(aggregate_->Report(UpdatePart::kParameters, offset, some));
     method_->StepRange(offset, some, stretch);
   }
-  return aggregate_.Mean(UpdatePart::kStatistics, 0, next->statistics.span());
+  return aggregate_->Report(UpdatePart::kStatistics, 0, next->statistics.span());
 }
 
 Status Coordinator::CollectMean(RoundId round) {
-  aggregate_.Begin(static_cast<double>(with_data_.size()));
+  aggregate_->Begin(static_cast<double>(with_data_.size()));
   TRIBUTARY_ASSIGN_OR_RETURN(const RoundReport report,
-                             CarryOut(OrderOf(round, CollectAssignment{}, with_data_), &aggregate_));
+                             CarryOut(OrderOf(round, CollectAssignment{}, with_data_), aggregate_.get()));
   if (report.applied() > 0) return Apply(round, 1);
   Say(Note{"no device's model could be had after round " + std::to_string(round.value) +
            "; the mean is still the one before"});

@@ -1,18 +1,18 @@
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
 
 #include "tributary/base/status.h"
 #include "tributary/coordinator/checkpoint.h"
-#include "tributary/coordinator/covered_mean.h"
-#include "tributary/coordinator/round_aggregate.h"
 #include "tributary/coordinator/round_method.h"
 #include "tributary/coordinator/server_part.h"
 #include "tributary/coordinator/weights_versions.h"
 #include "tributary/experiment/experiment.h"
 #include "tributary/fleet/fleet.h"
+#include "tributary/fleet/update_journal.h"
 #include "tributary/telemetry/sink.h"
 
 namespace tributary::inline coordinator {
@@ -31,7 +31,7 @@ struct CoordinatorState {
 };
 
 // Runs an experiment over a fleet, real or simulated: round after round it chooses who takes part, has them work,
-// applies the exact mean of what came back, evaluates, and says what happened. The decisions are policies' and the
+// applies what the experiment's aggregation rule makes of what came back, evaluates, and says what happened. The decisions are policies' and the
 // method's; this is their wiring, and the one loop of every run.
 class Coordinator {
  public:
@@ -40,9 +40,11 @@ class Coordinator {
   using CentralTest = std::function<StatusOr<EvaluationTotals>(const SharedWeights&)>;
 
   // Everything but the experiment must outlive it. Weights start at the seed's initial values, unless StartAt says otherwise.
-  // `split` is for the method of that name, and `model` then the whole network.
+  // `split` is for the method of that name, and `model` then the whole network. `spool` is the folder for updates that
+  // are kept for a while (update_journal.h).
   Coordinator(const Experiment& experiment, std::shared_ptr<const Model> model, Fleet& fleet,
-              EventSink& events, CentralTest central_test, std::optional<SplitSetup> split = {});
+              EventSink& events, CentralTest central_test, std::optional<SplitSetup> split = {},
+              std::filesystem::path spool = "/tmp");
 
   // Before Run.
   void StartAt(const SharedWeights& weights);
@@ -101,9 +103,9 @@ class Coordinator {
   const std::optional<SplitSetup> split_;
   std::vector<DeviceId> with_data_;
   WeightsVersions versions_;
-  RoundAggregate aggregate_;
+  UpdateJournal journal_;
+  std::unique_ptr<Aggregator> aggregate_;
   std::unique_ptr<RoundMethod> method_;
-  std::unique_ptr<CoveredMean> covered_;  // where devices train a part of the network in a round
   std::optional<double> accuracy_;
   std::uint64_t fruitless_rounds_ = 0;  // in a row
   std::uint64_t unapplied_rounds_ = 0;  // in all

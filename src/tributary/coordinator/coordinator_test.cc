@@ -291,8 +291,8 @@ TEST(Coordinator, HowTransfersAreCutChangesTimeAndNothingElse) {
 }
 
 TEST(Coordinator, CompressedUpdatesDoNotDependOnHowTransfersAreCut) {
-  for (const CompressionKind kind :
-       {CompressionKind::kTopK, CompressionKind::kAdaptiveTopK, CompressionKind::kInt8}) {
+  for (const CompressionKind& kind :
+       {CodecNamed("top-k"), CodecNamed("adaptive-top-k"), CodecNamed("int8")}) {
     Experiment experiment = PlainSgd(Method::kSyncSgd);
     experiment.compression.kind = kind;
     experiment.compression.delta = 0.6;
@@ -314,7 +314,7 @@ TEST(Coordinator, CompressedUpdatesDoNotDependOnHowTransfersAreCut) {
 TEST(Coordinator, WithEverythingKeptCompressionIsNone) {
   Experiment experiment = PlainSgd(Method::kSyncSgd);
   const std::vector<float> dense = Train(experiment, {});
-  experiment.compression = {.kind = CompressionKind::kTopK, .ratio = 1};
+  experiment.compression = {.kind = CodecNamed("top-k"), .ratio = 1};
   EXPECT_EQ(Train(experiment, {}), dense);
 }
 

@@ -7,8 +7,7 @@ namespace {
 
 class Federated : public ScheduledMethod {
  public:
-  Federated(const Experiment& experiment, std::unique_ptr<Optimiser> server, Schedule schedule)
-      : ScheduledMethod(experiment, std::move(server), std::move(schedule)) {}
+  using ScheduledMethod::ScheduledMethod;
 
   TrainAssignment Assign(RoundId round) const override {
     TrainAssignment assignment = LocalAssignment(round);

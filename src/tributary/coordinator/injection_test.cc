@@ -62,7 +62,8 @@ class OneHotFleet : public Fleet {
       const std::size_t samples = request.BatchOf(i) + all - shared_[device.value];
       std::vector<float> gradient(model_.parameters.size, 0), statistics(model_.statistics.size, 1);
       gradient[device.value] = 1;
-      TRIBUTARY_RETURN_IF_ERROR(sink.Accept(device, {gradient, statistics, static_cast<double>(samples)}));
+      const Update update{gradient, statistics, static_cast<double>(samples)};
+      TRIBUTARY_RETURN_IF_ERROR(sink.Take(WorkOf(device), update.pieces()));
       answer.outcome = Outcome::kApplied;
       answer.metrics.samples = static_cast<std::int64_t>(samples);
       weights[device.value] = static_cast<double>(samples);

@@ -106,14 +106,15 @@ Status ParallelSplitServer::Add(std::size_t participant, double weight, std::spa
                                 NodeIndex first, NodeIndex last) {
   const Layout& layout = network_.rest->parameters;
   const std::size_t begin = layout.From(first), end = layout.From(last + 1);
-  return sink_->Add(DeviceOf(participant), weight,
-                    {UpdatePart::kParameters, parameters_at_ + begin, gradients.subspan(begin, end - begin)});
+  const UpdatePiece piece{UpdatePart::kParameters, parameters_at_ + begin,
+                          gradients.subspan(begin, end - begin), weight};
+  return sink_->Take(WorkOf(DeviceOf(participant)), {&piece, 1});
 }
 
 Status ParallelSplitServer::AddStatistics(std::size_t participant, double weight) {
   if (together_->statistics.size() == 0) return OkStatus();
-  return sink_->Add(DeviceOf(participant), weight,
-                    {UpdatePart::kStatistics, statistics_at_, together_->statistics.span()});
+  const UpdatePiece piece{UpdatePart::kStatistics, statistics_at_, together_->statistics.span(), weight};
+  return sink_->Take(WorkOf(DeviceOf(participant)), {&piece, 1});
 }
 
 Status ParallelSplitServer::Take(std::size_t participant, const SplitBatch& batch) {

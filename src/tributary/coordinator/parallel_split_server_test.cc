@@ -296,7 +296,8 @@ TEST_F(ParallelSplitServerTest, AGradientThatNothingCanBeLearntFromLosesOnlyItsO
 TEST_F(ParallelSplitServerTest, WhereNobodysValuesAreSoundEveryoneIsTold) {
   Use(kModes[1]);
   ParallelSplitServer rest(SplitNetworkAt(experiment_, whole_), 1, 0);
-  RoundAggregate aggregate(*whole_);
+  UpdateJournal journal("/tmp");
+  MeanAggregator aggregate(*whole_, journal);
   aggregate.Begin(6);
   const WorkOrder request = RequestOf(batches_);
   rest.Begin(request, {{}, weights(), aggregate});
@@ -316,7 +317,8 @@ TEST_F(ParallelSplitServerTest, WithoutAnyoneThereIsNothingToClose) {
   for (const Mode& mode : kModes) {
     Use(mode);
     ParallelSplitServer rest(SplitNetworkAt(experiment_, whole_), 1, 0);
-    RoundAggregate aggregate(*whole_);
+    UpdateJournal journal("/tmp");
+    MeanAggregator aggregate(*whole_, journal);
     aggregate.Begin(6);
     const WorkOrder request = RequestOf(batches_);
     rest.Begin(request, {{}, weights(), aggregate});
@@ -333,7 +335,8 @@ TEST_F(ParallelSplitServerTest, WhatDoesNotFitIsRefusedInWords) {
     SCOPED_TRACE(mode.name);
     Use(mode);
     ParallelSplitServer rest(SplitNetworkAt(experiment_, whole_), 1, 0);
-    RoundAggregate aggregate(*whole_);
+    UpdateJournal journal("/tmp");
+    MeanAggregator aggregate(*whole_, journal);
     aggregate.Begin(6);
     WorkOrder request = RequestOf(batches_);
     request.participants[0] = DeviceId{40};  // who has three samples

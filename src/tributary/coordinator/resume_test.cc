@@ -303,18 +303,6 @@ TEST_P(ResumeTest, ARunInWhichNothingWasEverAppliedFails) {
   EXPECT_TRUE(Live("other", {.prepare = once}).status.ok());
 }
 
-TEST(RoundAggregate, RefusesUpdatesThatWeighNothing) {
-  const auto model = TinyModel();
-  RoundAggregate aggregate(*model);
-  aggregate.Begin(30);
-  const std::vector<float> parameters(model->parameters.size, 1), statistics(model->statistics.size, 1);
-  EXPECT_EQ(aggregate.Accept(DeviceId{0}, {parameters, statistics, 0}).code(), StatusCode::kCorrupt);
-  EXPECT_EQ(aggregate.Add(DeviceId{0}, 0, {UpdatePart::kParameters, 0, parameters}).code(),
-            StatusCode::kCorrupt);
-  EXPECT_TRUE(aggregate.Accept(DeviceId{0}, {parameters, statistics, 10}).ok());
-  EXPECT_TRUE(aggregate.CheckComplete().ok());
-}
-
 TEST_P(ResumeTest, ACheckpointThatCannotBeWrittenEndsTheRun) {
   ASSERT_TRUE(Live("full", {.should_stop = AfterRounds(1)}).status.ok());
   std::signal(SIGXFSZ, SIG_IGN);

@@ -58,13 +58,12 @@ class RoundMethod {
 // round's mean for a gradient, of which the optimiser makes one step at the round's rate.
 class ScheduledMethod : public RoundMethod {
  public:
+  ScheduledMethod(const Experiment& experiment, std::unique_ptr<Optimiser> optimiser, Schedule schedule);
   void BeginStep(RoundId round, double rate_factor) override;
   void StepRange(std::size_t offset, std::span<float> mean, std::span<float> parameters) override;
   Optimiser& optimiser() override { return *optimiser_; }
 
  protected:
-  ScheduledMethod(const Experiment& experiment, std::unique_ptr<Optimiser> optimiser, Schedule schedule);
-
   double LearningRate(RoundId round) const;
   // What the experiment asks of a device whatever the method: which batches, and how they are read.
   TrainAssignment CommonAssignment(RoundId round) const;

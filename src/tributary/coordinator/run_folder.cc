@@ -99,8 +99,8 @@ std::vector<std::string> MechanismsOf(const Experiment& experiment) {
   const auto streams = [](const Group& group) { return !(group.stream_rate == Distribution::Constant(0)); };
   if (experiment.stream.recorded_speed || std::ranges::any_of(experiment.fleet.groups, streams))
     names.push_back("streams");
-  if (experiment.dropout.method != DropoutMethod::kFull) names.push_back("dropout");
-  if (experiment.compression.kind != CompressionKind::kDense) names.push_back("compression");
+  if (!experiment.dropout.method->TrainsWhole()) names.push_back("dropout");
+  if (experiment.compression.kind != CodecNamed("dense")) names.push_back("compression");
   if (experiment.transfers.strategy != TransferStrategy::kSequential) names.push_back("transfers");
   if (experiment.data.split.kind != "iid") names.push_back("partition");
   if (experiment.train.method == Method::kSplit) names.push_back("split");
@@ -135,8 +135,7 @@ Status RunFolder::CheckResumable(const std::filesystem::path& path) {
     if (run_metadata.ok() && run_metadata->simulated) {
       return InvalidArgument(
           "the run in " + path.string() +
-          " is simulated, and a coordinator cannot resume it; simulate it again with 'tributary"
-          " run " +
+          " is simulated, and a coordinator cannot resume it; simulate it again with 'tributary run " +
           (path / kExperiment).string() + "'");
     }
   }

@@ -1,5 +1,7 @@
 #include "tributary/coordinator/server_part.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -15,25 +17,23 @@ bool Finite(std::span<const float> values) {
 Status CheckSplitBatch(const SplitNetwork& network, DeviceId device, std::size_t samples, int crossings,
                        const SplitBatch& batch) {
   const SplitWire& wire = network.wire;
-  const std::string who = "device " + std::to_string(device.value) + " sends ";
+  const std::string who = fmt::format("device {} sends ", device.value);
   if (batch.crossing < 0 || batch.crossing >= crossings) {
-    return InvalidArgument(who + "something for crossing " + std::to_string(batch.crossing) +
-                           " of the cut; there are " + std::to_string(crossings) + ", counted from 0");
+    return InvalidArgument(fmt::format("{}something for crossing {} of the cut; there are {}, counted from 0",
+                                       who, batch.crossing, crossings));
   }
   const std::size_t values = samples * wire.Up(batch.crossing).values,
                     labels = wire.labels_travel() ? samples : 0;
   if (batch.values.size() != values || batch.labels.size() != labels) {
-    return InvalidArgument(who + std::to_string(batch.values.size()) + " values and " +
-                           std::to_string(batch.labels.size()) + " labels over the cut for " +
-                           std::to_string(samples) + " samples; expected: " + std::to_string(values) +
-                           " and " + std::to_string(labels));
+    return InvalidArgument(
+        fmt::format("{}{} values and {} labels over the cut for {} samples; expected: {} and {}", who,
+                    batch.values.size(), batch.labels.size(), samples, values, labels));
   }
   if (!Finite(batch.values)) return InvalidArgument(who + "a value over the cut that is not a number");
   const std::int64_t classes = network.whole->graph.classes();
   for (const std::int32_t label : batch.labels) {
     if (label >= 0 && label < classes) continue;
-    return InvalidArgument(who + "label " + std::to_string(label) + " where there are " +
-                           std::to_string(classes) + " classes");
+    return InvalidArgument(fmt::format("{}label {} where there are {} classes", who, label, classes));
   }
   return OkStatus();
 }

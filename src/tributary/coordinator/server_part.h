@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "tributary/coordinator/round_aggregate.h"
+#include "tributary/coordinator/client_part_sink.h"
 #include "tributary/coordinator/round_method.h"
 #include "tributary/device/split_network.h"
 #include "tributary/fleet/fleet.h"

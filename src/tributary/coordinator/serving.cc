@@ -106,7 +106,6 @@ StatusOr<FinishedRun> Serve(const Experiment& asked, const ServingOptions& optio
       .listen = options.listen,
       .credentials = options.credentials,
       .revoked = options.revoked,
-      .spool = options.folder,
       .wait_for = options.wait_for.value_or(static_cast<std::size_t>(TotalDevices(experiment.fleet))),
       .grace = options.grace,
       .incarnation = options.incarnation,
@@ -149,7 +148,7 @@ StatusOr<FinishedRun> Serve(const Experiment& asked, const ServingOptions& optio
   Coordinator coordinator(
       experiment, model, *fleet, events,
       [&](const SharedWeights& weights) { return EvaluateInParts(pool, workers, data.test, weights); },
-      std::move(split));
+      std::move(split), options.folder);
   coordinator.StartAt({start.parameters.span(), start.statistics.span()});
   start = {};
   RunProgress progress;

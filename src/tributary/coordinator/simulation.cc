@@ -148,7 +148,7 @@ StatusOr<FinishedRun> Simulate(const Experiment& asked, const SimulationOptions&
   Coordinator coordinator(
       experiment, model, fleet, events,
       [&](const SharedWeights& weights) { return fleet.EvaluateCentrally(data.test, weights); },
-      std::move(split));
+      std::move(split), options.folder.value_or(std::filesystem::temp_directory_path()));
   coordinator.StartAt({start.parameters.span(), start.statistics.span()});
   start = {};
   TRIBUTARY_ASSIGN_OR_RETURN(const RunOutcome outcome, coordinator.Run(options.should_stop));

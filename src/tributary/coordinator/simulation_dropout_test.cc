@@ -42,7 +42,7 @@ Experiment Choosing(const std::string& method, const std::string& deadline,
   if (method != "pareto") return Unequal(method, std::move(overrides));
   Experiment experiment = Unequal("heterofl", std::move(overrides));
   const Model model(BuildZooGraph({"resnet8", Shape{1, 28, 28}, 10}).value());
-  experiment.dropout.method = DropoutMethod::kPareto;
+  experiment.dropout.method = SubnetworkRuleNamed("pareto");
   experiment.dropout.front = testing::FrontFor(model, {0.95, 0.8, 0.6, 0.4, 0.2});
   return experiment;
 }

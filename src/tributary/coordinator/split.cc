@@ -1,8 +1,8 @@
 #include <algorithm>
 
 #include "tributary/base/flat_buffer.h"
+#include "tributary/coordinator/client_part_sink.h"
 #include "tributary/coordinator/epoch.h"
-#include "tributary/coordinator/round_aggregate.h"
 #include "tributary/coordinator/round_method.h"
 #include "tributary/coordinator/server_part.h"
 

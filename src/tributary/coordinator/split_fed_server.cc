@@ -63,10 +63,9 @@ StatusOr<SplitReply> ServerModelReplica::Learn(DeviceId device, const SplitBatch
 }
 
 Status ServerModelReplica::AddTo(UpdateSink& sink, DeviceId device, double weight) const {
-  TRIBUTARY_RETURN_IF_ERROR(
-      sink.Add(device, weight, {UpdatePart::kParameters, parameters_at_, change_.span()}));
-  if (statistics_.size() == 0) return OkStatus();
-  return sink.Add(device, weight, {UpdatePart::kStatistics, statistics_at_, statistics_.span()});
+  const UpdatePiece pieces[] = {{UpdatePart::kParameters, parameters_at_, change_.span(), weight},
+                                {UpdatePart::kStatistics, statistics_at_, statistics_.span(), weight}};
+  return sink.Take(WorkOf(device), pieces);
 }
 
 SplitFedServer::SplitFedServer(SplitNetwork network, std::uint64_t seed)

@@ -283,7 +283,7 @@ class SplitFedHalfTest : public ::testing::Test {
     network_ = SplitNetworkAt(experiment_, whole_);
     server_part_ = MakeServerPart(experiment_, network_);
     weights_ = Initial(experiment_, *whole_);
-    aggregate_ = std::make_unique<RoundAggregate>(*whole_);
+    aggregate_ = std::make_unique<MeanAggregator>(*whole_, journal_);
     request_ = {};
     request_.round = RoundId{1};
     request_.participants = {DeviceId{0}, DeviceId{1}};
@@ -326,7 +326,7 @@ class SplitFedHalfTest : public ::testing::Test {
     EXPECT_TRUE(status.ok()) << status;
     const std::size_t at = whole_->parameters.From(network_.cut + 1);
     std::vector<float> mean(whole_->parameters.size - at);
-    EXPECT_TRUE(aggregate_->Mean(UpdatePart::kParameters, at, mean).ok());
+    EXPECT_TRUE(aggregate_->Report(UpdatePart::kParameters, at, mean).ok());
     return mean;
   }
 
@@ -335,7 +335,8 @@ class SplitFedHalfTest : public ::testing::Test {
   SplitNetwork network_;
   std::unique_ptr<ServerPart> server_part_;
   Weights weights_;
-  std::unique_ptr<RoundAggregate> aggregate_;
+  UpdateJournal journal_{"/tmp"};
+  std::unique_ptr<MeanAggregator> aggregate_;
   WorkOrder request_;
   std::vector<DeviceProfile> devices_;
 };

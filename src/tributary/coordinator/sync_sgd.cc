@@ -5,8 +5,7 @@ namespace {
 
 class SyncSgd : public ScheduledMethod {
  public:
-  SyncSgd(const Experiment& experiment, std::unique_ptr<Optimiser> optimiser, Schedule schedule)
-      : ScheduledMethod(experiment, std::move(optimiser), std::move(schedule)) {}
+  using ScheduledMethod::ScheduledMethod;
 
   TrainAssignment Assign(RoundId round) const override {
     TrainAssignment assignment = CommonAssignment(round);

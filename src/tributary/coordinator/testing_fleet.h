@@ -70,7 +70,7 @@ class TestingFleet : public Fleet {
       const std::vector<float> parameters = Moved(request.weights.parameters, rng);
       const std::vector<float> statistics = Moved(request.weights.statistics, rng);
       const auto weight = static_cast<double>(devices_[device.value].samples);
-      TRIBUTARY_RETURN_IF_ERROR(sink.Accept(device, {parameters, statistics, weight}));
+      TRIBUTARY_RETURN_IF_ERROR(sink.Take(WorkOf(device), Update{parameters, statistics, weight}.pieces()));
       answer.outcome = Outcome::kApplied;
       answer.reason.clear();
       answer.metrics = {devices_[device.value].samples, rng.Uniform(), 1};

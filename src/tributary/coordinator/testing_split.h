@@ -8,13 +8,15 @@
 #include <map>
 
 #include "tributary/base/distributions.h"
+#include "tributary/coordinator/client_part_sink.h"
 #include "tributary/coordinator/parallel_split_server.h"
-#include "tributary/coordinator/round_aggregate.h"
 #include "tributary/coordinator/server_part.h"
 #include "tributary/device/setting.h"
 #include "tributary/device/worker.h"
 #include "tributary/engine/compute.h"
+#include "tributary/fleet/update_journal.h"
 #include "tributary/model/initialise.h"
+#include "tributary/policy/aggregation/mean.h"
 
 // A step of a cut network, and the same step in one place.
 namespace tributary::testing {
@@ -169,7 +171,8 @@ class SplitFixture : public ::testing::Test {
   Step Cut(ParallelSplitServer& rest, const Batches& batches, const Visit& visit) {
     const SplitSetup setup = SetupOf(experiment_, rest.network(), rest);
     const WorkOrder request = RequestOf(batches);
-    RoundAggregate aggregate(*whole_);
+    UpdateJournal journal("/tmp");
+    MeanAggregator aggregate(*whole_, journal);
     aggregate.Begin(static_cast<double>(batches.samples));
     ClientPartSink sink(setup.parameters, setup.statistics);
     sink.set_whole(aggregate);
@@ -212,7 +215,7 @@ class SplitFixture : public ::testing::Test {
           step.refused[device] = trained.status().message();
           continue;
         }
-        EXPECT_TRUE(sink.Accept(DeviceId{device}, trained->update).ok());
+        EXPECT_TRUE(sink.Take(WorkOf(DeviceId{device}), trained->update.pieces()).ok());
         step.loss += trained->metrics.loss * static_cast<double>(batches.sizes[device]);
         learnt += static_cast<double>(batches.sizes[device]);
       }
@@ -227,8 +230,8 @@ class SplitFixture : public ::testing::Test {
     step.loss /= learnt;
     step.gradient.resize(parameters_.size());
     step.statistics.resize(statistics_.size());
-    EXPECT_TRUE(aggregate.Mean(UpdatePart::kParameters, 0, step.gradient).ok());
-    EXPECT_TRUE(aggregate.Mean(UpdatePart::kStatistics, 0, step.statistics).ok());
+    EXPECT_TRUE(aggregate.Report(UpdatePart::kParameters, 0, step.gradient).ok());
+    EXPECT_TRUE(aggregate.Report(UpdatePart::kStatistics, 0, step.statistics).ok());
     return step;
   }
 

@@ -79,7 +79,7 @@ Status DeviceRuntime::Build(const Welcome& welcome) {
   SetComputeThreads(options_.threads);
   worker_ = std::make_unique<Worker>(model, ExecutorOptions{.device = options_.device});
   compressor_.reset();
-  if (experiment.compression.kind != CompressionKind::kDense) {
+  if (experiment.compression.kind != CodecNamed("dense")) {
     compressor_.emplace(experiment.compression, model, welcome.piece_floats);
   }
   gossip_.reset();

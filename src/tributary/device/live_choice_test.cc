@@ -18,7 +18,7 @@ class LiveChoiceTest : public ::testing::Test {
   LiveChoiceTest() : clock_(MakeRealClock()) {
     const Model model(BuildZooGraph({.name = "resnet8"}).value());
     menu_ = std::make_shared<const DropoutMenu>(
-        DropoutMenu::Make(model, {.method = DropoutMethod::kPareto,
+        DropoutMenu::Make(model, {.method = SubnetworkRuleNamed("pareto"),
                                   .front = testing::FrontFor(model, {0.9, 0.7, 0.5, 0.4, 0.3, 0.2, 0.1})})
             .value());
   }

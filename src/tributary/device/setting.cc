@@ -45,7 +45,7 @@ ZooOptions NetworkOf(const std::string& name, const Experiment& experiment, cons
     zoo.tail = experiment.split.tail.value_or("");
   }
   if (name == experiment.model.name) zoo.imported = experiment.model.graph;
-  if (experiment.dropout.method == DropoutMethod::kSmall) zoo.width = experiment.dropout.width;
+  if (experiment.dropout.method->menu == SubnetworkRule::Menu::kNarrow) zoo.width = experiment.dropout.width;
   return zoo;
 }
 
@@ -96,7 +96,7 @@ StatusOr<ExperimentNetwork> BuildExperimentNetwork(const Experiment& experiment,
     network.device.model = split.held;
     network.device.cut = {split.cut, split.wire};
   }
-  if (Chooses(experiment.dropout.method)) {
+  if (experiment.dropout.method->Chooses()) {
     const Model& model = *network.device.model;
     TRIBUTARY_ASSIGN_OR_RETURN(DropoutMenu menu, DropoutMenu::Make(model, experiment.dropout));
     network.device.sub_networks = {ScalingOf(experiment.dropout, model.graph),

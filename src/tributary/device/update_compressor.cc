@@ -1,7 +1,6 @@
 #include "tributary/device/update_compressor.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 #include <map>
 
@@ -30,7 +29,7 @@ void UpdateCompressor::Forget(Memory& memory, RoundId round) const {
   const std::size_t size = NeedsResidual(options_) ? model_->parameters.size : 0;
   if (memory.residual.size() != size) memory.residual = FlatBuffer(size);
   std::ranges::fill(memory.residual.span(), 0.0F);
-  memory.adaptive = {};
+  memory.codec = {};
   memory.round = round;
 }
 
@@ -46,10 +45,10 @@ bool UpdateCompressor::Begin(RoundId round, RoundId from) {
   if (after_.residual.size() != before_.residual.size())
     after_.residual = FlatBuffer(before_.residual.size());
   std::ranges::copy(before_.residual.span(), after_.residual.data());
-  after_.adaptive = before_.adaptive;
+  after_.codec = before_.codec;
   after_.round = RoundId{0};  // It is nothing until it is ended.
   making_ = round;
-  compressor_.emplace(options_, unit_sizes_, after_.residual.span(), after_.adaptive);
+  compressor_.emplace(options_, unit_sizes_, after_.residual.span(), after_.codec);
   compressor_->BeginStep();
   return found;
 }
@@ -66,7 +65,7 @@ Status UpdateCompressor::Encode(std::size_t first_unit, std::size_t last_unit, c
 
 void UpdateCompressor::End() {
   compressor_->EndStep();
-  after_.adaptive = compressor_->state();
+  after_.codec = compressor_->state();
   after_.round = making_;
 }
 
@@ -78,7 +77,8 @@ StatusOr<std::int64_t> UpdateCompressor::Apply(RoundId round, RoundId from, cons
   End();
   for (const EncodedBlocks::Block& block : blocks.blocks()) {
     ByteSpan bytes = blocks.bytes(block);
-    TRIBUTARY_ASSIGN_OR_RETURN(const EncodedUnit unit, EncodedUnit::Parse(bytes, block.count));
+    TRIBUTARY_ASSIGN_OR_RETURN(const EncodedUnit unit,
+                               EncodedUnit::Parse(bytes, block.count, options_.kind->form));
     unit.CopyTo(seen.subspan(block.offset, block.count));
   }
   return static_cast<std::int64_t>(blocks.bytes().size());
@@ -87,11 +87,8 @@ StatusOr<std::int64_t> UpdateCompressor::Apply(RoundId round, RoundId from, cons
 Status UpdateCompressor::Save(const std::filesystem::path& folder, RoundId keep) const {
   if (!remembers()) return OkStatus();
   TRIBUTARY_RETURN_IF_ERROR(kRoundFiles.MakeFolder(folder));
-  const AdaptiveState& adaptive = after_.adaptive;
-  const std::map<std::string, std::string> metadata = {
-      {"tributary.steps", std::to_string(adaptive.steps)},
-      {"tributary.sparse_steps", std::to_string(adaptive.sparse_steps)},
-      {"tributary.lost_share", std::to_string(std::bit_cast<std::uint64_t>(adaptive.lost_share))}};
+  std::map<std::string, std::string> metadata;
+  for (const auto& [name, number] : after_.codec) metadata["tributary." + name] = std::to_string(number);
   const std::vector<SafetensorsSource> tensors = {
       {std::string(kName), {static_cast<std::int64_t>(after_.residual.size())}, after_.residual.span()}};
   TRIBUTARY_RETURN_IF_ERROR(WriteSafetensors(kRoundFiles.PathOf(folder, after_.round), tensors, metadata));
@@ -110,12 +107,10 @@ Status UpdateCompressor::Load(const std::filesystem::path& folder, RoundId round
   auto parsed = ParseSafetensors(bytes);
   if (!parsed.ok()) return std::move(parsed).status().WithContext(path.string());
   Memory memory;
-  TRIBUTARY_ASSIGN_OR_RETURN(memory.adaptive.steps, NumberIn(path, parsed->metadata, "tributary.steps"));
-  TRIBUTARY_ASSIGN_OR_RETURN(memory.adaptive.sparse_steps,
-                             NumberIn(path, parsed->metadata, "tributary.sparse_steps"));
-  TRIBUTARY_ASSIGN_OR_RETURN(const std::uint64_t lost_share,
-                             NumberIn(path, parsed->metadata, "tributary.lost_share"));
-  memory.adaptive.lost_share = std::bit_cast<double>(lost_share);
+  const std::unique_ptr<Codec> codec = MakeCodec(options_);
+  for (const auto& [name, number] : codec->State()) {
+    TRIBUTARY_ASSIGN_OR_RETURN(memory.codec[name], NumberIn(path, parsed->metadata, "tributary." + name));
+  }
   const auto tensor = std::ranges::find(parsed->tensors, kName, &SafetensorsView::Tensor::name);
   const bool fits = tensor != parsed->tensors.end() && tensor->dtype == "F32" &&
                     tensor->bytes.size() == size * sizeof(float);
@@ -123,8 +118,7 @@ Status UpdateCompressor::Load(const std::filesystem::path& folder, RoundId round
     memory.residual = FlatBuffer(size);
     if (size > 0) std::memcpy(memory.residual.data(), tensor->bytes.data(), tensor->bytes.size());
   }
-  if (!fits || !CheckFinite(memory.residual.span()).ok() ||
-      !(memory.adaptive.lost_share >= 0 && memory.adaptive.lost_share <= 1)) {
+  if (!fits || !CheckFinite(memory.residual.span()).ok() || !codec->Restore(memory.codec).ok()) {
     return Corrupt(path.string() + " does not hold what this network's compression remembers");
   }
   memory.round = round;

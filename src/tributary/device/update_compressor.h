@@ -51,13 +51,11 @@ class UpdateCompressor {
   struct Memory {
     RoundId round{0};
     FlatBuffer residual;
-    AdaptiveState adaptive;
+    CodecState codec;
   };
   void Forget(Memory& memory, RoundId round) const;
   // Whether anything is remembered at all.
-  bool remembers() const {
-    return NeedsResidual(options_) || options_.kind == CompressionKind::kAdaptiveTopK;
-  }
+  bool remembers() const { return NeedsResidual(options_) || !MakeCodec(options_)->State().empty(); }
 
   const CompressionOptions options_;
   const std::shared_ptr<const Model> model_;

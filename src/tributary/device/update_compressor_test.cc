@@ -42,11 +42,10 @@ class UpdateCompressorTest : public testing::Test {
   std::filesystem::path folder_;
 };
 
-constexpr CompressionKind kKinds[] = {CompressionKind::kTopK, CompressionKind::kAdaptiveTopK,
-                                      CompressionKind::kInt8};
+const CompressionKind kKinds[] = {CodecNamed("top-k"), CodecNamed("adaptive-top-k"), CodecNamed("int8")};
 
 TEST_F(UpdateCompressorTest, SendsByRunsWhatItSendsAtOnce) {
-  for (const CompressionKind kind : kKinds) {
+  for (const CompressionKind& kind : kKinds) {
     UpdateCompressor whole = New(kind), cut = New(kind);
     for (std::uint64_t round = 1; round <= 5; ++round) {
       const std::vector<float> expected = Seen(whole, round, round - 1);
@@ -73,7 +72,7 @@ TEST_F(UpdateCompressorTest, SendsByRunsWhatItSendsAtOnce) {
 }
 
 TEST_F(UpdateCompressorTest, ARoundThatDidNotCountIsAsIfItHadNeverBeen) {
-  for (const CompressionKind kind : kKinds) {
+  for (const CompressionKind& kind : kKinds) {
     UpdateCompressor straight = New(kind), disturbed = New(kind);
     Seen(straight, 1, 0);
     Seen(disturbed, 1, 0);
@@ -86,7 +85,7 @@ TEST_F(UpdateCompressorTest, ARoundThatDidNotCountIsAsIfItHadNeverBeen) {
 }
 
 TEST_F(UpdateCompressorTest, ARoundGivenUpHalfWayLeavesNoTrace) {
-  UpdateCompressor straight = New(CompressionKind::kTopK), disturbed = New(CompressionKind::kTopK);
+  UpdateCompressor straight = New(CodecNamed("top-k")), disturbed = New(CodecNamed("top-k"));
   Seen(straight, 1, 0);
   Seen(disturbed, 1, 0);
   std::vector<float> gradient = GradientOf(2);
@@ -97,7 +96,7 @@ TEST_F(UpdateCompressorTest, ARoundGivenUpHalfWayLeavesNoTrace) {
 }
 
 TEST_F(UpdateCompressorTest, SurvivesItsProcess) {
-  for (const CompressionKind kind : kKinds) {
+  for (const CompressionKind& kind : kKinds) {
     UpdateCompressor straight = New(kind);
     for (std::uint64_t round = 1; round <= 3; ++round) {
       Seen(straight, round, round - 1);
@@ -121,7 +120,7 @@ TEST_F(UpdateCompressorTest, SurvivesItsProcess) {
 }
 
 TEST_F(UpdateCompressorTest, KeepsOnlyWhatMayBeAskedFor) {
-  UpdateCompressor compressor = New(CompressionKind::kTopK);
+  UpdateCompressor compressor = New(CodecNamed("top-k"));
   for (std::uint64_t round = 1; round <= 8; ++round) {
     Seen(compressor, round, round - 1);
     ASSERT_TRUE(compressor.Save(folder_, RoundId{3}).ok());
@@ -133,10 +132,10 @@ TEST_F(UpdateCompressorTest, KeepsOnlyWhatMayBeAskedFor) {
 }
 
 TEST_F(UpdateCompressorTest, WhatIsLostOrBrokenIsSaidAndForgotten) {
-  UpdateCompressor compressor = New(CompressionKind::kTopK);
+  UpdateCompressor compressor = New(CodecNamed("top-k"));
   EXPECT_TRUE(compressor.Load(folder_, RoundId{5}).ok());
   EXPECT_FALSE(compressor.Begin(RoundId{6}, RoundId{5}));
-  UpdateCompressor fresh = New(CompressionKind::kTopK);
+  UpdateCompressor fresh = New(CodecNamed("top-k"));
   EXPECT_EQ(Seen(compressor, 6, 5), Seen(fresh, 6, 0));
   std::filesystem::create_directories(folder_);
   for (const std::string& text : {std::string(), std::string("nonsense"), std::string(100, 'x')}) {
@@ -145,7 +144,7 @@ TEST_F(UpdateCompressorTest, WhatIsLostOrBrokenIsSaidAndForgotten) {
   }
   // Of another network.
   const auto other = std::make_shared<const Model>(BuildZooGraph({.name = "lenet5"}).value());
-  UpdateCompressor small({.kind = CompressionKind::kTopK}, other, 1000);
+  UpdateCompressor small({.kind = CodecNamed("top-k")}, other, 1000);
   std::vector<float> gradient(other->parameters.size, 1), seen(gradient.size());
   ASSERT_TRUE(small.Apply(RoundId{9}, RoundId{0}, {gradient, {}, 1}, seen).ok());
   ASSERT_TRUE(small.Save(folder_, RoundId{0}).ok());

@@ -58,12 +58,16 @@ TEST(Compatibility, HasARowOrColumnForEveryChoice) {
   ExpectWords("train.server-optimiser", kServerOptimisers, usual.train.server_optimiser.kind);
   ExpectWords("disturbance", kDisturbances);
   ExpectWords("stream.buffer", kBufferPolicies, usual.stream.buffer);
-  ExpectWords("dropout.method", kDropoutMethods, usual.dropout.method);
+  for (const DropoutMethod& rule : SubnetworkRules()) {
+    if (rule != usual.dropout.method) ExpectChosen("dropout.method", rule->name);
+  }
   ExpectNames("dropout.channels", kChannelChoices, usual.dropout.channels);
   ExpectWords("dropout.mean", kMeansOver, usual.dropout.mean);
   ExpectNames("dropout.cost", kFrontCosts, usual.dropout.cost);
   ExpectNames("transfers.strategy", kTransferStrategies, usual.transfers.strategy);
-  ExpectNames("compression.kind", kCompressionKinds, usual.compression.kind);
+  for (const CompressionKind& codec : Codecs()) {
+    if (codec != usual.compression.kind) ExpectChosen("compression.kind", codec->name);
+  }
   ExpectNames("compression.scope", kSelectionScopes, usual.compression.scope);
   ExpectNames("stream.batch", kBatchRules, usual.stream.batch.rule);
   ExpectNames("stream.scaling", kRateScalings, usual.stream.scaling.rule);
@@ -72,6 +76,9 @@ TEST(Compatibility, HasARowOrColumnForEveryChoice) {
   ExpectNames("sampling.order", kStepOrders, usual.sampling.order);
   ExpectNames("split.activations", kSplitPrecisions, usual.split.activations);
   ExpectNames("split.gradients", kSplitPrecisions, usual.split.gradients);
+  for (const auto& rule : AggregationRules()) {
+    if (rule != usual.aggregation.rule) ExpectChosen("aggregation.rule", rule->name);
+  }
   for (const std::string& kind : SplitKinds()) {
     if (kind != usual.data.split.kind) ExpectChosen("data.split", kind);
   }

@@ -158,34 +158,48 @@ OptionList ModelKeys(ModelChoice& model, const OptionContext& context) {
 
 namespace {
 
-std::vector<std::string> SplitNames() {
-  std::vector<std::string> kinds = SplitKinds();
-  kinds.emplace_back("submodular");
-  return kinds;
-}
+// Divides by features, which the other partitioners do not look at (device/setting.cc).
+constexpr std::string_view kSubmodularKind = "submodular";
 
-OptionList DataSplitKeys(SplitOptions& split, ShardChoice& shards) {
+OptionList DataSplitKeys(SplitOptions& split, ShardChoice& shards, const OptionContext& context) {
   OptionList list;
-  const auto kind = [&split](std::vector<std::string_view> kinds) {
-    return [&split, kinds] { return std::ranges::find(kinds, split.kind) != kinds.end(); };
+  const auto submodular = [&split] { return split.kind == kSubmodularKind; };
+  std::vector<std::shared_ptr<const Partitioner>> rows = context.extensions.AllPartitioners();
+  if (split.own) rows = WithChosen(std::move(rows), split.own);
+  std::vector<std::string> names;
+  for (const auto& row : rows) names.push_back(row->name);
+  names.emplace_back(kSubmodularKind);
+  // For the messages, which name it first.
+  rows.insert(rows.begin(), std::make_shared<const Partitioner>(
+                                Partitioner{std::string(kSubmodularKind), nullptr, {"sizes"}}));
+  const auto add = [&](std::string_view key, ValueForm form, std::string_view doc) {
+    const auto uses = [key](const Partitioner& row) { return row.Uses(key); };
+    list.Add(key, std::move(form), doc)
+        .OnlyWith(
+            [&split, rows, uses] {
+              return std::ranges::any_of(
+                  rows, [&](const auto& row) { return row->name == split.kind && uses(*row); });
+            },
+            RowsWith("kind", rows, uses));
   };
-  const auto submodular = kind({"submodular"});
   static constexpr std::string_view kSubmodular = "kind = \"submodular\"";
-  list.Add("kind", OneOf(split.kind, SplitNames(), "split"), "How samples are distributed over the devices.")
+  list.Add("kind",
+           NameForm(
+               &split.kind, "split", std::move(names), [&split] { return split.kind; },
+               [&split, rows](const std::string& name) {
+                 split.kind = name;
+                 const auto row = std::ranges::find(rows, name, [](const auto& one) { return one->name; });
+                 const bool own = std::ranges::find(SplitKinds(), name) == SplitKinds().end();
+                 split.own = own && name != kSubmodularKind ? *row : nullptr;
+               }),
+           "How samples are distributed over the devices.")
       .Required();
-  list.Add("alpha", Number(split.alpha, {.high = 1e6, .above_low = true}),
-           "Dirichlet parameter: smaller is more skewed.")
-      .OnlyWith(kind({"dirichlet", "extended-dirichlet"}), "kind = \"dirichlet\" or \"extended-dirichlet\"");
-  list.Add("classes-per-device", Whole(split.classes_per_device, {1, 1'000'000}),
-           "Classes that each device has.")
-      .OnlyWith(kind({"classes-per-device", "extended-dirichlet"}),
-                "kind = \"classes-per-device\" or \"extended-dirichlet\"");
-  list.Add("shards-per-device", Whole(split.shards_per_device, {1, 1'000'000}),
-           "Runs of the class-sorted samples that each device has.")
-      .OnlyWith(kind({"shards"}), "kind = \"shards\"");
-  list.Add("sizes", OneOf(shards.by_speed, kShardSizes),
-           "Parts in proportion to the devices' speeds, or equal.")
-      .OnlyWith(kind({"submodular", "stratified"}), "kind = \"submodular\" or \"stratified\"");
+  add("alpha", Number(split.alpha, {.high = 1e6, .above_low = true}),
+      "Dirichlet parameter: smaller is more skewed.");
+  add("classes-per-device", Whole(split.classes_per_device, {1, 1'000'000}), "Classes that each device has.");
+  add("shards-per-device", Whole(split.shards_per_device, {1, 1'000'000}),
+      "Runs of the class-sorted samples that each device has.");
+  add("sizes", OneOf(shards.by_speed, kShardSizes), "Parts in proportion to the devices' speeds, or equal.");
   list.Add("features", Text(shards.features), "What samples are compared by: \"pixels\" or \"pca:K\".")
       .OnlyWith(submodular, kSubmodular)
       .Example("\"pca:64\"");
@@ -297,10 +311,11 @@ ValueForm SetForm(std::string& set) {
 
 }  // namespace
 
-OptionList DataKeys(DataChoice& data) {
+OptionList DataKeys(DataChoice& data, const OptionContext& context) {
   OptionList list;
   list.Add("set", SetForm(data.set), "The data set.").Required();
-  list.Add("split", Inline(&data.split, [&data] { return DataSplitKeys(data.split, data.shards); }),
+  list.Add("split",
+           Inline(&data.split, [&data, &context] { return DataSplitKeys(data.split, data.shards, context); }),
            "How the samples are distributed over the devices.");
   list.Add("train-limit", Whole(data.train_limit, {1, kMostSamples}),
            "Limits the number of training samples.");

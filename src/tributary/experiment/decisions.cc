@@ -1,5 +1,7 @@
 // The rows and columns of docs/compatibility.md, from compatibility/decisions.toml.
 
+#include <algorithm>
+
 #include "tributary/base/check.h"
 #include "tributary/data/replay_stream.h"
 #include "tributary/experiment/compatibility.h"
@@ -53,12 +55,32 @@ std::string_view EmbeddedText(std::string_view name) {
   return "";
 }
 
+// Replaces KEY=* by a row for each row of the table.
+template <typename Entries>
+void Expand(std::string_view setting, const Entries& table, std::vector<Decision>& decisions) {
+  const auto star =
+      std::ranges::find(decisions, setting, [](const Decision& one) { return one.settings.front(); });
+  TRIBUTARY_CHECK(star != decisions.end());
+  std::vector<Decision> rows;
+  for (const auto& row : table) {
+    rows.push_back(*star);
+    rows.back().about = row->about;
+    rows.back().settings.front().replace(setting.size() - 1, 1, row->name);
+  }
+  decisions.insert(decisions.erase(star), rows.begin(), rows.end());
+}
+
 const CompatibilityRows& Rows() {
   static const CompatibilityRows kRows = [] {
     CompatibilityRows rows;
     const auto document = ParseDocument(EmbeddedText("decisions"), "decisions.toml");
     TRIBUTARY_CHECK(document.ok());  // It is ours, and tests read it.
     TRIBUTARY_CHECK(RowKeys(rows).Read(*document, document->root, "").ok());
+    Expand("compression.kind=*", std::span(Codecs()).subspan(1), rows.decisions);
+    Expand("aggregation.rule=*", std::span(AggregationRules()).subspan(1), rows.decisions);
+    std::vector<DropoutMethod> by_width = SubnetworkRules();
+    std::erase_if(by_width, [](const DropoutMethod& rule) { return !rule->ChoosesWidths(); });
+    Expand("dropout.method=*", by_width, rows.decisions);
     return rows;
   }();
   return kRows;

@@ -45,13 +45,13 @@ TEST(DropoutReader, ComesBackFromItsOwnText) {
     EXPECT_EQ(FormatExperiment(*again), FormatExperiment(*read));
     return again->dropout;
   };
-  EXPECT_EQ(there_and_back(kLeast).method, DropoutMethod::kFull);
+  EXPECT_EQ(there_and_back(kLeast).method, SubnetworkRuleNamed("full"));
   const DropoutOptions small = there_and_back(WithDropout("method = \"small\"\nwidth = 0.25"));
-  EXPECT_EQ(small.method, DropoutMethod::kSmall);
+  EXPECT_EQ(small.method, SubnetworkRuleNamed("small"));
   EXPECT_EQ(small.width, 0.25);
   const DropoutOptions rolex =
       there_and_back(WithDropout("method = \"fedrolex\"\nwidths = [0.1, 0.7]\nscaling = \"inverse\""));
-  EXPECT_EQ(rolex.method, DropoutMethod::kFedRolex);
+  EXPECT_EQ(rolex.method, SubnetworkRuleNamed("fedrolex"));
   EXPECT_EQ(rolex.widths, (std::vector<double>{0.1, 0.7}));
   EXPECT_EQ(rolex.scaling, ScalingChoice::kInverse);
 

@@ -17,6 +17,7 @@
 #include "tributary/experiment/quantity.h"
 #include "tributary/fleet/availability.h"
 #include "tributary/model/zoo.h"
+#include "tributary/policy/aggregation/aggregation.h"
 #include "tributary/policy/compression/compression_options.h"
 #include "tributary/policy/compression/split_codec.h"
 #include "tributary/policy/dropout/dropout_options.h"
@@ -257,6 +258,7 @@ struct Experiment {
   SamplingOptions sampling;  // [sampling]; its batch and seed are those of the experiment
   DropoutOptions dropout;    // [dropout]
   GossipChoice gossip;
+  AggregationOptions aggregation;  // [aggregation]
   std::vector<Disturbance> disturbances;
 
   // Whether train.batch is of all devices together.

@@ -41,7 +41,7 @@ void Explain(const OptionList& list, const std::string& path, std::vector<KeyInf
     const Allowed allowed = option.form.allowed();
     KeyInfo info{path + std::string(option.key), std::string(option.doc), allowed.words};
     for (const Option::Condition& condition : option.only_with)
-      info.valid += (info.valid.empty() ? "" : ", and ") + std::string(condition.words);
+      info.valid += (info.valid.empty() ? "" : ", and ") + condition.words;
     if (!option.form.section) {
       const std::string usual = option.form.write();
       info.usual = option.required                   ? "none; it must be given"

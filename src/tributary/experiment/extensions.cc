@@ -27,6 +27,24 @@ std::vector<std::string> KeysOf(const std::map<std::string, Value, std::less<>>&
   return keys;
 }
 
+template <typename Row>
+using TableRows = std::vector<std::shared_ptr<const Row>>;
+
+template <typename Row>
+Status AddRow(const std::string& what, const TableRows<Row>& all, Row row, TableRows<Row>& rows) {
+  if (!row.make) return InvalidArgument(what + " '" + row.name + "' is null");
+  const bool taken = std::ranges::any_of(all, [&](const auto& one) { return one->name == row.name; });
+  TRIBUTARY_RETURN_IF_ERROR(CheckExtension(what, row.name, taken));
+  rows.push_back(std::make_shared<const Row>(std::move(row)));
+  return OkStatus();
+}
+
+template <typename Row>
+TableRows<Row> WithMore(TableRows<Row> rows, const TableRows<Row>& more) {
+  rows.insert(rows.end(), more.begin(), more.end());
+  return rows;
+}
+
 }  // namespace
 
 Status Extensions::AddSampler(std::string name, std::shared_ptr<const Sampler> sampler) {
@@ -43,6 +61,35 @@ Status Extensions::AddStream(std::string name, StreamMaker maker) {
   TRIBUTARY_RETURN_IF_ERROR(CheckExtension("stream", name, streams_.contains(name) || word));
   streams_.emplace(std::move(name), std::move(maker));
   return OkStatus();
+}
+
+Status Extensions::AddAggregationRule(AggregationRule rule) {
+  return AddRow("rule of aggregation", AllAggregationRules(), std::move(rule), aggregation_rules_);
+}
+
+Status Extensions::AddCodec(CodecKind codec) {
+  return AddRow("codec", AllCodecs(), std::move(codec), codecs_);
+}
+
+Status Extensions::AddSubnetworkRule(SubnetworkRule rule) {
+  return AddRow("sub-network rule", AllSubnetworkRules(), std::move(rule), subnetwork_rules_);
+}
+
+Status Extensions::AddPartitioner(Partitioner partitioner) {
+  if (partitioner.name == "submodular")
+    return CheckExtension("partitioner", partitioner.name, true);  // It is chosen apart from the table.
+  return AddRow("partitioner", AllPartitioners(), std::move(partitioner), partitioners_);
+}
+
+std::vector<std::shared_ptr<const AggregationRule>> Extensions::AllAggregationRules() const {
+  return WithMore(AggregationRules(), aggregation_rules_);
+}
+std::vector<CompressionKind> Extensions::AllCodecs() const { return WithMore(Codecs(), codecs_); }
+std::vector<std::shared_ptr<const Partitioner>> Extensions::AllPartitioners() const {
+  return WithMore(Partitioners(), partitioners_);
+}
+std::vector<DropoutMethod> Extensions::AllSubnetworkRules() const {
+  return WithMore(SubnetworkRules(), subnetwork_rules_);
 }
 
 std::shared_ptr<const Sampler> Extensions::FindSampler(std::string_view name) const {

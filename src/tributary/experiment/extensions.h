@@ -8,6 +8,10 @@
 
 #include "tributary/base/status.h"
 #include "tributary/data/stream.h"
+#include "tributary/policy/aggregation/aggregation.h"
+#include "tributary/policy/compression/codecs.h"
+#include "tributary/policy/dropout/subnetwork_rule.h"
+#include "tributary/policy/partitioning/split.h"
 #include "tributary/policy/sampling/sampler.h"
 
 namespace tributary::inline experiment {
@@ -20,18 +24,35 @@ class Extensions {
   Status AddSampler(std::string name, std::shared_ptr<const Sampler> sampler);
   // `[stream] kind = "NAME"` or "NAME:ARGUMENT", and the same words for `tributary device --stream`.
   Status AddStream(std::string name, StreamMaker maker);
-  // Both refuse names that are taken, by another or by what every tributary has, and names that are not letters, digits,
+  // `[aggregation] rule = "NAME"`.
+  Status AddAggregationRule(AggregationRule rule);
+  // `[compression] kind = "NAME"`, on the coordinator and on every device.
+  Status AddCodec(CodecKind codec);
+  // `[dropout] method = "NAME"`, on the coordinator and on every device.
+  Status AddSubnetworkRule(SubnetworkRule rule);
+  // `[data] split = "NAME"`, wherever the data are divided.
+  Status AddPartitioner(Partitioner partitioner);
+  // All refuse names that are taken, by another or by what every tributary has, and names that are not letters, digits,
   // '-' and '_'.
 
   // Null if there is none.
   std::shared_ptr<const Sampler> FindSampler(std::string_view name) const;
   const StreamMaker* FindStream(std::string_view name) const;
+  // With those that every tributary has, which come first.
+  std::vector<std::shared_ptr<const AggregationRule>> AllAggregationRules() const;
+  std::vector<CompressionKind> AllCodecs() const;
+  std::vector<DropoutMethod> AllSubnetworkRules() const;
+  std::vector<std::shared_ptr<const Partitioner>> AllPartitioners() const;
   std::vector<std::string> SamplerNames() const;
   std::vector<std::string> StreamNames() const;
 
  private:
   std::map<std::string, std::shared_ptr<const Sampler>, std::less<>> samplers_;
   std::map<std::string, StreamMaker, std::less<>> streams_;
+  std::vector<std::shared_ptr<const AggregationRule>> aggregation_rules_;
+  std::vector<CompressionKind> codecs_;
+  std::vector<DropoutMethod> subnetwork_rules_;
+  std::vector<std::shared_ptr<const Partitioner>> partitioners_;
 };
 
 }  // namespace tributary::inline experiment

@@ -80,6 +80,10 @@ TEST(Extensions, RefuseNamesThatAreTakenOrAreNone) {
   refused(extensions.AddStream("kafka", NoStream), "there is a stream 'kafka' already");
   refused(extensions.AddStream("", NoStream), "allowed in its name");
   refused(extensions.AddStream("none", nullptr), "is null");
+  const auto nowhere = [](const PartitionScene&) -> StatusOr<Partition> { return Unavailable("nowhere"); };
+  refused(extensions.AddPartitioner({"iid", nowhere}), "there is a partitioner 'iid' already");
+  refused(extensions.AddPartitioner({"submodular", nowhere}), "there is a partitioner 'submodular' already");
+  refused(extensions.AddPartitioner({"a b", nowhere}), "allowed in its name");
   EXPECT_EQ(extensions.SamplerNames(), std::vector<std::string>{"turns"});
   EXPECT_EQ(extensions.StreamNames(), std::vector<std::string>{"rush-hour"});
 }
@@ -98,6 +102,35 @@ TEST(Extensions, AreFoundByExperimentsAndWrittenBack) {
   const auto again = ReadExperimentText(text, {"as-run", {}}, {}, extensions);
   ASSERT_TRUE(again.ok()) << again.status();
   EXPECT_EQ(FormatExperiment(*again), text);
+}
+
+TEST(Extensions, APartitionerIsChosenByItsNameAndFollowsItsKeys) {
+  Extensions extensions = Two();
+  const auto nowhere = [](const PartitionScene&) -> StatusOr<Partition> { return Unavailable("nowhere"); };
+  ASSERT_TRUE(extensions.AddPartitioner({"zipf", nowhere, {"alpha"}}).ok());
+  const auto read = [&](std::string_view split) {
+    std::string text(kSplit);
+    text.replace(text.find("\"iid\""), 5, split);
+    return ReadExperimentText(text, {"e.toml", {}}, {}, extensions);
+  };
+  const auto experiment = read("{ kind = \"zipf\", alpha = 2 }");
+  ASSERT_TRUE(experiment.ok()) << experiment.status();
+  ASSERT_NE(experiment->data.split.own, nullptr);
+  EXPECT_EQ(experiment->data.split.own->name, "zipf");
+  const std::string text = FormatExperiment(*experiment);
+  EXPECT_NE(text.find("\"zipf\""), std::string::npos) << text;
+  const auto again = ReadExperimentText(text, {"as-run", {}}, {}, extensions);
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_EQ(FormatExperiment(*again), text);
+  EXPECT_EQ(read("\"iid\"")->data.split.own, nullptr);
+  EXPECT_NE(read("{ kind = \"zipf\", shards-per-device = 2 }").status().message().find("shards-per-device"),
+            std::string::npos);
+  const std::vector<std::string> unknown = {"data.split=zipf"};
+  EXPECT_NE(ReadExperimentText(kSplit, {"e.toml", {}}, unknown, Two())
+                .status()
+                .message()
+                .find("unknown split 'zipf'"),
+            std::string::npos);
 }
 
 TEST(Extensions, AreUnknownToAProgramWithoutThem) {

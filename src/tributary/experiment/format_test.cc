@@ -72,6 +72,9 @@ void ExpectEqual(const Experiment& a, const Experiment& b) {
   EXPECT_EQ(std::tie(u.name, u.learning_rate, u.warmup_steps, u.milestones, u.factor, u.floor),
             std::tie(v.name, v.learning_rate, v.warmup_steps, v.milestones, v.factor, v.floor));
   EXPECT_EQ(a.stream.recorded_speed, b.stream.recorded_speed);
+  EXPECT_EQ(a.compression, b.compression);
+  EXPECT_EQ(std::tie(a.aggregation.rule, a.aggregation.numbers),
+            std::tie(b.aggregation.rule, b.aggregation.numbers));
   EXPECT_EQ(a.disturbances, b.disturbances);
 }
 
@@ -205,15 +208,18 @@ TEST(Format, RandomExperimentsComeBack) {
   std::set<std::string> seen;
   const std::string other = Replaced(kLeast, "local-steps = 5\n", "");
   const std::string split = Replaced(other, "federated", "split");
+  const std::string sync = Replaced(other, "federated", "sync-sgd");
   const std::string deadline = Replaced(kLeast, "[[fleet", "[fleet]\ndeadline = 5\n[[fleet");
-  const std::vector<std::string> texts = {std::string(kLeast),
-                                          deadline,
-                                          deadline + "[dropout]\nmethod = \"pareto\"\nfront = \"resnet8\"\n",
-                                          Replaced(other, "federated", "sync-sgd"),
-                                          split,
-                                          split + "[sampling]\nmethod = \"lds\"\n",
-                                          split + "[sampling]\nmethod = \"deadline\"\n",
-                                          Replaced(other, "federated", "gossip")};
+  const std::vector<std::string> texts = {
+      std::string(kLeast),
+      deadline,
+      deadline + "[dropout]\nmethod = \"pareto\"\nfront = \"resnet8\"\n",
+      sync,
+      Replaced(sync, "[train]", "stream-rate = 9\n[train]") + "[stream]\nbatch = \"stream-rate\"\n",
+      split,
+      split + "[sampling]\nmethod = \"lds\"\n",
+      split + "[sampling]\nmethod = \"deadline\"\n",
+      Replaced(other, "federated", "gossip")};
   for (std::size_t i = 0; i < 1000 && !HasFailure(); ++i) {
     const std::string& text = texts[i % texts.size()];
     const std::vector<std::string> settings = Fitting(text, DrawSettings(schema, rng), rng);

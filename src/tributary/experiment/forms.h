@@ -1,8 +1,10 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -111,6 +113,43 @@ ValueForm OneOf(Enum& field, const Enum (&all)[n], std::string_view what = "") {
         for (const Enum one : all)
           if (NameOf(one) == name) field = one;
       });
+}
+
+// The table with the chosen row: an experiment is also written where the extensions of its program are not at hand.
+template <typename Row>
+std::vector<std::shared_ptr<const Row>> WithChosen(std::vector<std::shared_ptr<const Row>> rows,
+                                                   const std::shared_ptr<const Row>& chosen) {
+  if (std::ranges::find(rows, chosen) == rows.end()) rows.push_back(chosen);
+  return rows;
+}
+
+// A row of a table of choices by its name. `chosen` is called after the field was set.
+template <typename Row>
+ValueForm RowForm(
+    std::shared_ptr<const Row>& field, std::vector<std::shared_ptr<const Row>> rows,
+    std::string_view what = "", std::function<void()> chosen = [] {}) {
+  std::vector<std::string> names;
+  for (const auto& row : rows) names.push_back(row->name);
+  return NameForm(
+      &field, what, std::move(names), [&field] { return field->name; },
+      [&field, rows = std::move(rows), chosen = std::move(chosen)](const std::string& name) {
+        for (const auto& row : rows)
+          if (row->name == name) field = row;
+        chosen();
+      });
+}
+
+// The rows of a table that have something: `kind = "top-k", "adaptive-top-k" or "int8"`, or `a kind other than "dense"`.
+template <typename Row, typename Has>
+std::string RowsWith(const std::string& key, const std::vector<std::shared_ptr<const Row>>& rows,
+                     const Has& has) {
+  std::vector<std::string> with, without;
+  for (const auto& row : rows) (has(*row) ? with : without).push_back("\"" + row->name + "\"");
+  if (with.size() > 1 && without.size() == 1) return "a " + key + " other than " + without.front();
+  std::string names;
+  for (std::size_t i = 0; i < with.size(); ++i)
+    names += (i == 0 ? "" : i + 1 == with.size() ? " or " : ", ") + with[i];
+  return key + " = " + names;
 }
 
 template <typename T, typename Make>

@@ -137,9 +137,9 @@ void CheckDropout(OptionList& mistakes, const Experiment& e) {
     mistakes.Fail(&widths,
                   " must rise, and " + FormatNumber(falls[1]) + " follows " + FormatNumber(falls[0]));
   }
-  if (dropout.method == DropoutMethod::kPareto && !dropout.front)
+  if (dropout.method->ChoosesFromFront() && !dropout.front)
     mistakes.Fail(&dropout.front, " is missing; `tributary explore " + e.model.name + "` makes one");
-  if (dropout.method == DropoutMethod::kFull) return;
+  if (dropout.method->TrainsWhole()) return;
   if (e.train.method == Method::kSplit) {
     mistakes.Fail(
         &dropout.method,
@@ -147,7 +147,7 @@ void CheckDropout(OptionList& mistakes, const Experiment& e) {
         " use \"federated\" or \"sync-sgd\"");
   }
   // Where devices meet each other there is no deadline to give, and [gossip] says so.
-  if (Chooses(dropout.method) && !e.fleet.deadline && e.train.method != Method::kGossip) {
+  if (dropout.method->Chooses() && !e.fleet.deadline && e.train.method != Method::kGossip) {
     mistakes.Fail(
         &dropout.method,
         ": a device trains what it can until the round's end, and there is none; give fleet.deadline");
@@ -159,30 +159,32 @@ void CheckDropout(OptionList& mistakes, const Experiment& e) {
 OptionList DropoutKeys(Experiment& e, const OptionContext& context) {
   DropoutOptions& dropout = e.dropout;
   OptionList list;
-  const auto is = [&dropout](DropoutMethod method) {
-    return [&dropout, method] { return dropout.method == method; };
+  const auto rules = WithChosen(context.extensions.AllSubnetworkRules(), dropout.method);
+  // A key that only some rules use.
+  const auto add = [&](std::string_view key, ValueForm form, std::string_view doc,
+                       bool (*uses)(const SubnetworkRule&)) -> Option& {
+    return list.Add(key, std::move(form), doc)
+        .OnlyWith([&dropout, uses] { return uses(*dropout.method); }, RowsWith("method", rules, uses));
   };
-  const auto small = is(DropoutMethod::kSmall), pareto = is(DropoutMethod::kPareto);
-  const auto chooses = [&dropout] { return Chooses(dropout.method); };
+  const auto small = [&dropout] { return dropout.method->menu == SubnetworkRule::Menu::kNarrow; };
+  const auto chooses = [&dropout] { return dropout.method->Chooses(); };
   static constexpr std::string_view kChooses = "a method whose devices choose what they train";
-  list.Add("method", OneOf(dropout.method, kDropoutMethods), "Which sub-network a device trains.");
+  list.Add("method", RowForm(dropout.method, rules), "Which sub-network a device trains.");
   list.Add("width", Number(dropout.width, kPositiveShare), "Share of the channels of every layer.")
       .OnlyWith(small, "method = \"small\"")
       .RequiredIf(small, "; it says how many of its channels every layer of the small network has");
-  list.Add("widths", Numbers(dropout.widths, kPositiveShare, kMostWidths), "Widths to choose from, rising.")
-      .OnlyWith([&dropout] { return ChoosesWidths(dropout.method); },
-                "method = \"uniform\", \"heterofl\", \"fjord\" or \"fedrolex\"");
-  list.Add("channels", OneOf(dropout.channels, kChannelChoices), "Train random channels or the first ones.")
-      .OnlyWith(pareto, "method = \"pareto\"")
+  add("widths", Numbers(dropout.widths, kPositiveShare, kMostWidths), "Widths to choose from, rising.",
+      [](const SubnetworkRule& rule) { return rule.ChoosesWidths(); });
+  add("channels", OneOf(dropout.channels, kChannelChoices), "Train random channels or the first ones.",
+      [](const SubnetworkRule& rule) { return rule.ChoosesFromFront(); })
       .Otherwise(
           [&dropout] {
             if (dropout.front) dropout.channels = dropout.front->channels;
           },
           "what the front was explored with");
-  list.Add("mean", OneOf(dropout.mean, kMeansOver),
-           "Mean over all devices, or over those that trained an element.")
-      .OnlyWith([&dropout] { return Chooses(dropout.method) && !IsFixedInRound(dropout.method); },
-                "method = \"fjord\" or \"pareto\"");
+  add("mean", OneOf(dropout.mean, kMeansOver),
+      "Mean over all devices, or over those that trained an element.",
+      [](const SubnetworkRule& rule) { return rule.Chooses() && !rule.IsFixedInRound(); });
   list.Add("front",
            Own(
                &dropout.front,
@@ -198,7 +200,7 @@ OptionList DropoutKeys(Experiment& e, const OptionContext& context) {
            "Pareto front of sub-networks (DISTREAL), and what they cost.")
       .OnlyWith(chooses, kChooses)
       .RequiredIf(
-          [&dropout] { return dropout.cost == FrontCost::kTime && dropout.method != DropoutMethod::kPareto; },
+          [&dropout] { return dropout.cost == FrontCost::kTime && !dropout.method->ChoosesFromFront(); },
           "; it says what sub-networks cost");
   list.Add("cost", OneOf(dropout.cost, kFrontCosts),
            "Cost of a sub-network: its multiply-accumulates or the front's time.")
@@ -282,13 +284,13 @@ void CheckRoomForGossip(OptionList& mistakes, const Experiment& e) {
   refuse(e.fleet.participation.Of(devices) < devices,
          "all devices take part in every round, and `algorithm` says who meets whom; leave out "
          "fleet.participation");
-  refuse(e.compression.kind != CompressionKind::kDense,
+  refuse(e.compression.kind != CodecNamed("dense"),
          "models are exchanged, not updates, and they travel whole; leave out [compression]");
   refuse(Transfers(e),
          "a model is averaged when all of it has come, so there is nothing to hide transfers behind; leave "
          "out [transfers]");
   // Before the deadline, which it needs elsewhere.
-  refuse(e.dropout.method != DropoutMethod::kFull && e.dropout.method != DropoutMethod::kSmall,
+  refuse(e.dropout.method->Chooses(),
          "a device that trains a part would have to meet the others with the whole, and there is no deadline "
          "to choose by; leave out [dropout], or use \"small\"");
   refuse(e.fleet.deadline.has_value(),

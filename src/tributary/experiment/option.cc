@@ -52,12 +52,12 @@ Option& Option::Required(std::string_view reason) {
 }
 
 Option& Option::RequiredIf(std::function<bool()> needed, std::string_view reason) {
-  required_if.push_back({std::move(needed), reason});
+  required_if.push_back({std::move(needed), std::string(reason)});
   return *this;
 }
 
 Option& Option::OnlyWith(std::function<bool()> valid, std::string_view with) {
-  only_with.push_back({std::move(valid), with});
+  only_with.push_back({std::move(valid), std::string(with)});
   return *this;
 }
 
@@ -120,11 +120,10 @@ Status OptionList::CheckAll() {
   for (Option& option : options_) {
     for (const Option::Condition& condition : option.only_with) {
       if (option.given && !condition.holds())
-        Fail(option.form.field, " is only valid with " + std::string(condition.words));
+        Fail(option.form.field, " is only valid with " + condition.words);
     }
     for (const Option::Condition& condition : option.required_if) {
-      if (!option.given && condition.holds())
-        Fail(option.form.field, " is missing" + std::string(condition.words));
+      if (!option.given && condition.holds()) Fail(option.form.field, " is missing" + condition.words);
     }
     for (OptionList& list : option.inner) {
       if (first_.ok()) first_ = list.CheckAll();
@@ -184,7 +183,7 @@ std::string OptionList::Schema() const {
     const Allowed allowed = option.form.allowed();
     std::string doc(option.doc);
     for (const Option::Condition& condition : option.only_with)
-      doc += " Only valid with " + std::string(condition.words) + ".";
+      doc += " Only valid with " + condition.words + ".";
     const std::string example =
         option.example.empty() ? "" : ", \"examples\": [" + std::string(option.example) + "]";
     properties += (properties.empty() ? "" : ", ") + Quoted(option.key) +

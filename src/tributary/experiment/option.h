@@ -73,7 +73,7 @@ struct Option {
 
   struct Condition {
     std::function<bool()> holds;
-    std::string_view words;
+    std::string words;
   };
   std::vector<Condition> only_with{};
   std::vector<Condition> required_if{};
@@ -99,7 +99,7 @@ class OptionList {
   Option& Add(std::string_view key, ValueForm form, std::string_view doc);
   // A condition on every option that is added from now on.
   void AllOnlyWith(std::function<bool()> valid, std::string_view with) {
-    common_.push_back({std::move(valid), with});
+    common_.push_back({std::move(valid), std::string(with)});
   }
   // What the values mean together. Runs after the whole file was read; calls Fail for what is wrong.
   void Check(std::function<void(OptionList&)> check) { checks_.push_back(std::move(check)); }

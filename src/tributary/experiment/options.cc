@@ -63,7 +63,7 @@ OptionList ExperimentKeys(Experiment& e, Against& against, const OptionContext& 
            "Name, seed and end of the run.");
   list.Add("model", Section(&e.model, [&e, &context] { return ModelKeys(e.model, context); }),
            "The network that is trained.");
-  list.Add("data", Section(&e.data, [&e] { return DataKeys(e.data); }),
+  list.Add("data", Section(&e.data, [&e, &context] { return DataKeys(e.data, context); }),
            "The data set, and how it is distributed over the devices.");
   list.Add("fleet", Section(&e.fleet, [&e, &context] { return FleetKeys(e, context); }),
            "The devices and the parameter servers.");
@@ -71,7 +71,8 @@ OptionList ExperimentKeys(Experiment& e, Against& against, const OptionContext& 
            "The training method and its optimiser.");
   list.Add("transfers", Section(&e.transfers, [&e] { return TransferKeys(e.transfers); }),
            "How weights and updates are cut into messages that overlap with computation.");
-  list.Add("compression", Section(&e.compression, [&e] { return CompressionKeys(e.compression); }),
+  list.Add("compression",
+           Section(&e.compression, [&e, &context] { return CompressionKeys(e.compression, context); }),
            "How updates are compressed.");
   list.Add("stream", Section(&e.stream, [&e, &context] { return StreamKeys(e, context); }),
            "Samples that arrive over time.");
@@ -88,6 +89,9 @@ OptionList ExperimentKeys(Experiment& e, Against& against, const OptionContext& 
   list.Add("gossip", Section(&e.gossip, [&e, &context] { return GossipKeys(e, context); }),
            "Devices that average their models with their neighbours, without a coordinator in between.")
       .WrittenIf([&e] { return e.train.method == Method::kGossip; });
+  list.Add("aggregation", Section(&e.aggregation, [&e, &context] { return AggregationKeys(e, context); }),
+           "How the updates of a round are aggregated.")
+      .WrittenIf([&e] { return e.aggregation.rule != AggregationRules().front(); });
   list.Add("disturbance",
            Sections(e.disturbances, kMostDisturbances,
                     [&e](Disturbance& disturbance) { return DisturbanceKeys(disturbance, e.fleet); }),

@@ -29,17 +29,18 @@ OptionList ExperimentKeys(Experiment& experiment, Against& against, const Option
 // Those of its sections. They refer to the experiment, since what is valid depends on other sections.
 OptionList GoalKeys(Goal& goal);
 OptionList ModelKeys(ModelChoice& model, const OptionContext& context);
-OptionList DataKeys(DataChoice& data);
+OptionList DataKeys(DataChoice& data, const OptionContext& context);
 OptionList FleetKeys(Experiment& experiment, const OptionContext& context);
 OptionList TrainKeys(Experiment& experiment);
 OptionList TransferKeys(TransferOptions& transfers);
-OptionList CompressionKeys(CompressionOptions& compression);
+OptionList CompressionKeys(CompressionOptions& compression, const OptionContext& context);
 OptionList StreamKeys(Experiment& experiment, const OptionContext& context);
 OptionList InjectionKeys(Experiment& experiment);
 OptionList SplitKeys(Experiment& experiment);
 OptionList SamplingKeys(Experiment& experiment, const OptionContext& context);
 OptionList DropoutKeys(Experiment& experiment, const OptionContext& context);
 OptionList GossipKeys(Experiment& experiment, const OptionContext& context);
+OptionList AggregationKeys(Experiment& experiment, const OptionContext& context);
 OptionList DisturbanceKeys(Disturbance& disturbance, const FleetChoice& fleet);
 ValueForm AvailabilityForm(AvailabilityKind& availability, const OptionContext& context);
 

@@ -26,8 +26,8 @@ TEST(ReadExperimentPair, GivesTheSameExperimentWithOtherSettings) {
   const auto pair = Pair(kCompressed);
   ASSERT_TRUE(pair.ok()) << pair.status();
   ASSERT_TRUE(pair->against.has_value());
-  EXPECT_EQ(pair->experiment.compression.kind, CompressionKind::kTopK);
-  EXPECT_EQ(pair->against->compression.kind, CompressionKind::kDense);
+  EXPECT_EQ(pair->experiment.compression.kind, CodecNamed("top-k"));
+  EXPECT_EQ(pair->against->compression.kind, CodecNamed("dense"));
   EXPECT_EQ(pair->against->train.batch, 7);
   EXPECT_EQ(pair->against->goal.name, pair->experiment.goal.name + "-plain");
   Experiment same = *pair->against;
@@ -52,10 +52,10 @@ TEST(ReadExperimentPair, ChangesBothByOverridesAndTakesOutWhatTheyLeft) {
   EXPECT_EQ(pair->experiment.goal.seed, 9u);
   EXPECT_EQ(pair->against->goal.seed, 9u);
   EXPECT_EQ(pair->against->train.batch, 7);  // That is what it is for.
-  EXPECT_EQ(pair->against->compression.kind, CompressionKind::kDense);
+  EXPECT_EQ(pair->against->compression.kind, CodecNamed("dense"));
   pair = Pair(kCompressed, {"compression="});
   ASSERT_TRUE(pair.ok()) << pair.status();
-  EXPECT_EQ(pair->experiment.compression.kind, CompressionKind::kDense);
+  EXPECT_EQ(pair->experiment.compression.kind, CodecNamed("dense"));
   pair = Pair(kCompressed, {"against="});
   ASSERT_TRUE(pair.ok()) << pair.status();
   EXPECT_FALSE(pair->against.has_value());

@@ -33,10 +33,10 @@ TEST(Presets, ShowcasesTrainOneFleetTwice) {
     EXPECT_EQ(conventional.goal.target_accuracy, all.goal.target_accuracy);
     EXPECT_TRUE(all.goal.target_accuracy.has_value());
     EXPECT_EQ(TotalDevices(conventional.fleet), TotalDevices(all.fleet));
-    EXPECT_EQ(conventional.compression.kind, CompressionKind::kDense);
+    EXPECT_EQ(conventional.compression.kind, CodecNamed("dense"));
     EXPECT_EQ(conventional.transfers.strategy, TransferStrategy::kSequential);
     EXPECT_EQ(all.transfers.strategy, TransferStrategy::kOptimal);
-    EXPECT_NE(all.compression.kind, CompressionKind::kDense);
+    EXPECT_NE(all.compression.kind, CodecNamed("dense"));
   }
 }
 

@@ -177,7 +177,7 @@ TEST(ReadExperiment, ReadsHowUpdatesTravelAndWhatStreamsDo) {
   ASSERT_TRUE(everything.ok()) << everything.status();
   EXPECT_EQ(everything->transfers,
             (TransferOptions{TransferStrategy::kOptimal, 8'000'000, 0.2, /*whole_push=*/true}));
-  EXPECT_EQ(everything->compression, (CompressionOptions{CompressionKind::kAdaptiveTopK, 0.05, 0.4, 0.2,
+  EXPECT_EQ(everything->compression, (CompressionOptions{CodecNamed("adaptive-top-k"), 0.05, 0.4, 0.2,
                                                          SelectionScope::kGlobal, /*error_feedback=*/false}));
   EXPECT_EQ(everything->stream.buffer, BufferPolicy::kTruncate);
   EXPECT_EQ(everything->stream.recorded_speed, 20);

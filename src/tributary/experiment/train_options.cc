@@ -1,4 +1,4 @@
-// [experiment], [train], [transfers] and [compression].
+// [experiment], [train] and [transfers].
 #include <limits>
 
 #include "tributary/experiment/forms.h"
@@ -241,35 +241,6 @@ OptionList TransferKeys(TransferOptions& transfers) {
       .OnlyWith([&transfers, follows] { return follows() || transfers.drift == TransferOptions{}.drift; },
                 "strategy = \"ibatch\" or \"optimal\"")
       .WrittenIf(follows);
-  return list;
-}
-
-OptionList CompressionKeys(CompressionOptions& compression) {
-  OptionList list;
-  const auto adaptive = [&compression] { return compression.kind == CompressionKind::kAdaptiveTopK; };
-  const auto top_k = [&compression, adaptive] {
-    return adaptive() || compression.kind == CompressionKind::kTopK;
-  };
-  static constexpr std::string_view kTopK = "kind = \"top-k\" or \"adaptive-top-k\"";
-  static constexpr std::string_view kAdaptive = "kind = \"adaptive-top-k\"";
-  list.Add("kind", OneOf(compression.kind, kCompressionKinds, "compression"), "How updates are encoded.");
-  list.Add("ratio", Number(compression.ratio, kPositiveShare), "Share of elements that top-k keeps.")
-      .OnlyWith(top_k, kTopK);
-  list.Add("scope", OneOf(compression.scope, kSelectionScopes),
-           "Select the largest elements of each layer (unit) or of the whole update (global).")
-      .OnlyWith(top_k, kTopK);
-  list.Add("delta", Number(compression.delta, {.high = 1}),
-           "Largest loss of the squared norm at which adaptive top-k still compresses.")
-      .OnlyWith(adaptive, kAdaptive);
-  list.Add("ewma", Number(compression.ewma, kPositiveShare), "Weight of the newest measurement of that loss.")
-      .OnlyWith(adaptive, kAdaptive);
-  list.Add("error-feedback", Flag(compression.error_feedback), "Add what was not sent to the next update.")
-      .OnlyWith([&compression] { return compression.kind != CompressionKind::kDense; },
-                "a kind other than \"dense\"");
-  list.Check([&compression](OptionList& mistakes) {
-    if (const Status status = Validate(compression); !status.ok())
-      mistakes.Fail(&compression.kind, ": " + status.message());
-  });
   return list;
 }
 

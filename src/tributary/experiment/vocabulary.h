@@ -49,14 +49,6 @@ inline constexpr std::array<Word<DisturbanceKind>, 5> kDisturbances = {
      {"slow", DisturbanceKind::kSlow}}};
 inline constexpr std::array<Word<BufferPolicy>, 2> kBufferPolicies = {
     {{"persist", BufferPolicy::kPersist}, {"truncate", BufferPolicy::kTruncate}}};
-inline constexpr std::array<Word<DropoutMethod>, 7> kDropoutMethods = {
-    {{"full", DropoutMethod::kFull},
-     {"small", DropoutMethod::kSmall},
-     {"uniform", DropoutMethod::kUniform},
-     {"heterofl", DropoutMethod::kHeteroFl},
-     {"fjord", DropoutMethod::kFjord},
-     {"fedrolex", DropoutMethod::kFedRolex},
-     {"pareto", DropoutMethod::kPareto}}};
 inline constexpr ChannelChoice kChannelChoices[] = {ChannelChoice::kRandom, ChannelChoice::kFirst};
 inline constexpr std::array<Word<MeanOver>, 2> kMeansOver = {
     {{"all", MeanOver::kAll}, {"trained", MeanOver::kTrained}}};

@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <variant>
 #include <vector>
 
@@ -12,32 +13,16 @@
 #include "tributary/fleet/profile.h"
 #include "tributary/fleet/report.h"
 #include "tributary/fleet/split_server.h"
+#include "tributary/policy/aggregation/aggregator.h"
 
 namespace tributary::inline fleet {
 
-// A contiguous piece of an update: some of its values, from `offset` on.
-struct UpdatePiece {
-  UpdatePart part = UpdatePart::kParameters;
-  std::size_t offset = 0;
-  std::span<const float> values;
-};
-
-// Takes the updates of a round, whole or piece by piece as they arrive. May be called from several threads at once, in
-// any order: an implementation must give the same result for every order.
-class UpdateSink {
- public:
-  virtual ~UpdateSink() = default;
-
-  // Takes a whole update. A Status refuses it and nothing else; it leaves no trace.
-  virtual Status Accept(DeviceId device, const Update& update) = 0;
-
-  // Takes a piece of an update that weighs `weight`, or refuses it without a trace. The weight is the same for all
-  // pieces of an update, and no element may come twice; the caller sees to both, and to it that the weights of all
-  // updates stay within what was expected.
-  virtual Status Add(DeviceId device, double weight, const UpdatePiece& piece) = 0;
-  // Takes back what Add took, exactly, as if it had never come: for an update that is not completed.
-  virtual void Retract(DeviceId device, double weight, const UpdatePiece& piece) = 0;
-};
+// The work item of a device in an order: an order has one for each participant.
+inline WorkId WorkOf(DeviceId device) { return WorkId{device.value}; }
+// How messages name its update.
+inline std::string NameUpdate(DeviceId device) {
+  return "the update of device " + std::to_string(device.value);
+}
 
 // A neighbour with which a device averages its model after its local steps, and its weight in the average. The device's own
 // weight is 1 minus the sum.

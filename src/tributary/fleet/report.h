@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -10,6 +11,7 @@
 #include "tributary/base/clock.h"
 #include "tributary/base/ids.h"
 #include "tributary/base/units.h"
+#include "tributary/policy/aggregation/aggregator.h"
 #include "tributary/telemetry/device_round.h"
 
 namespace tributary::inline fleet {
@@ -20,9 +22,12 @@ struct Update {
   std::span<const float> parameters;  // the gradient, or the change
   std::span<const float> statistics;  // running statistics after the work
   double weight = 0;                  // samples learnt from
-};
 
-enum class UpdatePart { kParameters, kStatistics };
+  std::array<UpdatePiece, 2> pieces() const {
+    return {
+        {{UpdatePart::kParameters, 0, parameters, weight}, {UpdatePart::kStatistics, 0, statistics, weight}}};
+  }
+};
 
 // How training went on a device.
 struct TrainingMetrics {

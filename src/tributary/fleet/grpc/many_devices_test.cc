@@ -41,12 +41,16 @@ class Sum : public UpdateSink {
  public:
   explicit Sum(std::size_t size) : sum_(size, kDevices) {}
 
-  Status Accept(DeviceId, const Update&) override { return OkStatus(); }
-  Status Add(DeviceId, double weight, const UpdatePiece& piece) override {
-    if (piece.part == UpdatePart::kParameters) sum_.Accumulate(weight, piece.offset, piece.values);
+  Status Take(WorkId, std::span<const UpdatePiece>) override { return OkStatus(); }
+  Status Stage(WorkId, const UpdatePiece& piece) override {
+    if (piece.part == UpdatePart::kParameters) sum_.Accumulate(piece.weight, piece.offset, piece.values);
     return OkStatus();
   }
-  void Retract(DeviceId, double, const UpdatePiece&) override { ++retracted_; }
+  Status Commit(WorkId, double) override { return OkStatus(); }
+  Status Discard(WorkId) override {
+    ++retracted_;
+    return OkStatus();
+  }
 
   WeightedSum& sum() { return sum_.sum(); }
   int retracted() const { return retracted_; }

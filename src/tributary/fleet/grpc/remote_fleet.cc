@@ -29,12 +29,13 @@ StatusOr<std::unique_ptr<RemoteFleet>> RemoteFleet::Start(RemoteFleetOptions opt
   const RemoteFleetOptions& chosen = fleet->options_;
   ExchangeOptions exchange{.model = chosen.model,
                            .transfers = chosen.experiment.transfers,
-                           .compressed = chosen.experiment.compression.kind != CompressionKind::kDense,
-                           .grace = chosen.grace,
-                           .spool = chosen.spool};
+                           .codec = chosen.experiment.compression.kind == CodecNamed("dense")
+                                        ? nullptr
+                                        : chosen.experiment.compression.kind,
+                           .grace = chosen.grace};
   exchange.cut = chosen.cut;
   exchange.incarnation = chosen.incarnation;
-  if (Chooses(chosen.experiment.dropout.method)) {
+  if (chosen.experiment.dropout.method->Chooses()) {
     TRIBUTARY_ASSIGN_OR_RETURN(const DropoutMenu menu,
                                DropoutMenu::Make(*chosen.model, chosen.experiment.dropout));
     exchange.menu = menu.entries().size();

@@ -29,7 +29,6 @@ struct RemoteFleetOptions {
   std::string listen = "127.0.0.1:7070";
   std::optional<Credentials> credentials;  // without them anybody may join
   std::filesystem::path revoked;           // the authority's revocation list; empty for none
-  std::filesystem::path spool = "/tmp";    // for updates on their way
   // The first round begins when this many devices are there.
   std::size_t wait_for = 1;
   // How long a device that has gone is waited for, where a round could end without it.

@@ -116,7 +116,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   HandClock clock;
   ExchangeOptions options = SmallExchange(model);
   options.grace = Duration(0);
-  options.compressed = true;
+  options.codec = CodecNamed("top-k");
   options.shared = SampleFormat{{1, 1, 1}, SampleElement::kByte, 2};
   // Of inputs of odd length the network is cut, and of some of them it is crossed twice.
   const bool cut = size % 2 == 1;

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <memory>
 #include <optional>
 
@@ -11,6 +10,7 @@
 #include "tributary/fleet/split_wire.h"
 #include "tributary/fleet/step_plan.h"
 #include "tributary/model/model.h"
+#include "tributary/policy/compression/compression_options.h"
 
 namespace tributary::inline protocol {
 
@@ -18,7 +18,7 @@ struct ExchangeOptions {
   std::shared_ptr<const Model> model;
   // How weights and updates are cut on their way.
   TransferOptions transfers;
-  bool compressed = false;  // whether updates may come as encoded blocks
+  CompressionKind codec;  // of updates that may come as encoded blocks; null where none may
   // From how many parts of the network a device chooses what it trains; 0 where it has no choice.
   std::size_t menu = 0;
   std::optional<SampleFormat> shared;  // of samples that travel; none where none may
@@ -38,8 +38,6 @@ struct ExchangeOptions {
   std::int64_t most_samples = 100'000'000;
   // Random for each process of a coordinator: makes the names of gossip rounds unique across restarts.
   std::uint64_t incarnation = 0;
-  // For updates on their way (update_journal.h).
-  std::filesystem::path spool = "/tmp";
 };
 
 }  // namespace tributary::inline protocol

@@ -361,13 +361,12 @@ TEST_F(ExchangeTest, TakesBackWhatIsLate) {
 }
 
 TEST_F(ExchangeTest, TakesBackWhatCannotBeJournalled) {
-  options_.spool = "/no/such/folder";
   const auto large = SmallModel(1500);
   options_.model = large;
   Exchange exchange(options_, clock_);
   FakeDevice device(exchange, *large, "a");
   ASSERT_TRUE(device.Join().ok());
-  ExactSink sink(*large, 1000);
+  ExactSink sink(*large, 1000, "/no/such/folder");
   const std::vector<float> parameters(large->parameters.size), statistics(large->statistics.size);
   const WorkOrder order{
       .round = RoundId{1}, .participants = {device.number()}, .weights = {parameters, statistics}};
@@ -907,7 +906,7 @@ TEST_F(ExchangeTest, NamesTheRoundThatDevicesGoOnFrom) {
 class CompressedExchangeTest : public ExchangeTest {
  protected:
   CompressedExchangeTest() {
-    options_.compressed = true;
+    options_.codec = CodecNamed("top-k");
     exchange_ = std::make_unique<Exchange>(options_, clock_);
   }
 

@@ -44,8 +44,8 @@ Task RoundProtocol::NewTask(const Session& session, const Participant& participa
   if (train != nullptr) task.delivery.samples = sessions_.members().SharedWith(*session.member);
   if (participant.share > 0) task.samples.emplace(*options.shared, participant.share);
   if (planned || active_.collects()) {
-    task.update.emplace(*options.model, context_.pieces, task.plan.push, options.spool,
-                        UpdateIntake::Rules{participant.most_weight, active_.collects(), options.compressed,
+    task.update.emplace(*options.model, context_.pieces, task.plan.push,
+                        UpdateIntake::Rules{participant.most_weight, active_.collects(), options.codec.get(),
                                             options.welcome.piece_floats});
   }
   if (active_.calibrates()) task.moments.emplace(context_.pieces);
@@ -170,6 +170,10 @@ StatusOr<std::optional<StepObservation>> RoundProtocol::Handle(Session& session,
     return std::optional<StepObservation>();
   }
   Task& task = *session.task;
+  if (task.update) {
+    Status status = sink_->Commit(WorkOf(participant.device()), task.update->weight());
+    if (!status.ok()) active_.Fail(std::move(status), calls);
+  }
   const bool trains = active_.trains();
   DeviceReport& report = participant.report;
   StepObservation seen =

@@ -75,7 +75,7 @@ class RoundProtocol {
   }
   // Without the lock, of a round that is pinned. With a Status the sink's sum cannot be mended.
   Status TakeBack(Task& task, DeviceId device) {
-    return task.update ? task.update->TakeBack(device, *sink_) : OkStatus();
+    return task.update ? sink_->Discard(WorkOf(device)) : OkStatus();
   }
   Status CheckPiece(const Task& task, const Piece& piece) const;
   Task NewTask(const Session& session, const Participant& participant, bool weights);

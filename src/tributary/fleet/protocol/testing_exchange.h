@@ -17,7 +17,8 @@
 #include "tributary/base/rng.h"
 #include "tributary/fleet/protocol/exchange.h"
 #include "tributary/fleet/synchronous_round.h"
-#include "tributary/policy/aggregation/weighted_sum.h"
+#include "tributary/fleet/update_journal.h"
+#include "tributary/policy/aggregation/mean.h"
 
 namespace tributary::inline protocol {
 
@@ -60,42 +61,45 @@ inline TestUpdate UpdateOf(const Model& model, DeviceId device, std::uint64_t ro
   return {draw(model.parameters.size), draw(model.statistics.size), weight};
 }
 
-// The real exact sums, and a book of what lies in them that checks the promises made to a sink: no element twice,
-// nothing taken back that is not there.
+// The real exact mean, and a book of what lies in it that checks the promises made to a sink: no element twice, nothing
+// committed or discarded that is not there.
 class ExactSink : public UpdateSink {
  public:
-  ExactSink(const Model& model, double expected_weight)
-      : parameters_(model.parameters.size, expected_weight),
-        statistics_(model.statistics.size, expected_weight) {}
+  ExactSink(const Model& model, double expected_weight, std::filesystem::path spool = "/tmp")
+      : journal_(std::move(spool)), mean_(model, journal_) {
+    mean_.Begin(expected_weight);
+  }
 
-  Status Accept(DeviceId, const Update&) override { TRIBUTARY_CHECK(false); }
+  Status Take(WorkId, std::span<const UpdatePiece>) override { TRIBUTARY_CHECK(false); }
 
-  Status Add(DeviceId device, double weight, const UpdatePiece& piece) override {
-    if (before_add) before_add(device, piece);
-    auto& sum = SumOf(piece.part);
-    TRIBUTARY_RETURN_IF_ERROR(WeightedSum::Check(piece.values, piece.offset));
-    TRIBUTARY_RETURN_IF_ERROR(sum.sum().CheckWeight(weight));
-    sum.Accumulate(weight, piece.offset, piece.values);
+  Status Stage(WorkId work, const UpdatePiece& piece) override {
+    if (before_add) before_add(DeviceId{work.value}, piece);
+    TRIBUTARY_RETURN_IF_ERROR(mean_.Stage(work, piece));
     const std::lock_guard lock(mutex_);
-    const bool fresh = book_[device].emplace(std::pair(piece.part, piece.offset), piece.values.size()).second;
+    TRIBUTARY_CHECK(!committed_.contains(work));
+    const bool fresh = book_[work].emplace(std::pair(piece.part, piece.offset), piece.values.size()).second;
     TRIBUTARY_CHECK(fresh);
     return OkStatus();
   }
 
-  void Retract(DeviceId device, double weight, const UpdatePiece& piece) override {
-    SumOf(piece.part).Retract(weight, piece.offset, piece.values);
+  Status Commit(WorkId work, double weight) override {
     const std::lock_guard lock(mutex_);
-    auto& mine = book_[device];
-    const auto found = mine.find(std::pair(piece.part, piece.offset));
-    TRIBUTARY_CHECK(found != mine.end() && found->second == piece.values.size());
-    mine.erase(found);
-    if (mine.empty()) book_.erase(device);
+    TRIBUTARY_CHECK(book_.contains(work) && committed_.insert(work).second);
+    return mean_.Commit(work, weight);
+  }
+
+  Status Discard(WorkId work) override {
+    const std::lock_guard lock(mutex_);
+    TRIBUTARY_CHECK(!committed_.contains(work));
+    book_.erase(work);
+    return mean_.Discard(work);
   }
 
   // Takes a whole update.
   void AddAll(DeviceId device, const TestUpdate& update) {
-    TRIBUTARY_CHECK(Add(device, update.weight, {UpdatePart::kParameters, 0, update.parameters}).ok());
-    TRIBUTARY_CHECK(Add(device, update.weight, {UpdatePart::kStatistics, 0, update.statistics}).ok());
+    const double weight = update.weight;
+    TRIBUTARY_CHECK(Stage(WorkOf(device), {UpdatePart::kParameters, 0, update.parameters, weight}).ok());
+    TRIBUTARY_CHECK(Stage(WorkOf(device), {UpdatePart::kStatistics, 0, update.statistics, weight}).ok());
   }
 
   bool SameBits(const ExactSink& other) const {
@@ -105,25 +109,23 @@ class ExactSink : public UpdateSink {
       }
       return std::ranges::equal(a.sums(), b.sums());
     };
-    return same(parameters_.sum(), other.parameters_.sum()) &&
-           same(statistics_.sum(), other.statistics_.sum());
+    return same(mean_.sum(UpdatePart::kParameters), other.mean_.sum(UpdatePart::kParameters)) &&
+           same(mean_.sum(UpdatePart::kStatistics), other.mean_.sum(UpdatePart::kStatistics));
   }
   std::size_t contributors() const {
     const std::lock_guard lock(mutex_);
     return book_.size();
   }
 
-  // Called first by Add, so that a test can hold it there.
+  // Called first by Stage, so that a test can hold it there.
   std::function<void(DeviceId, const UpdatePiece&)> before_add;
 
  private:
-  ConcurrentWeightedSum& SumOf(UpdatePart part) {
-    return part == UpdatePart::kParameters ? parameters_ : statistics_;
-  }
-
-  ConcurrentWeightedSum parameters_, statistics_;
+  UpdateJournal journal_;
+  MeanAggregator mean_;
   mutable std::mutex mutex_;
-  std::map<DeviceId, std::map<std::pair<UpdatePart, std::size_t>, std::size_t>> book_;
+  std::map<WorkId, std::map<std::pair<UpdatePart, std::size_t>, std::size_t>> book_;
+  std::set<WorkId> committed_;
 };
 
 // A connection that only notes what it is told.

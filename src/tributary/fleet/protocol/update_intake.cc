@@ -5,7 +5,6 @@
 #include <string>
 
 #include "tributary/data/record.h"
-#include "tributary/policy/compression/encoding.h"
 
 namespace tributary::inline protocol {
 namespace {
@@ -25,12 +24,11 @@ Status CheckWhole(const Piece& piece, ByteSpan values) {
 }  // namespace
 
 UpdateIntake::UpdateIntake(const Model& model, const ModelPieces& pieces, const TransferPlan& push,
-                           std::filesystem::path spool, Rules rules)
+                           Rules rules)
     : rules_(rules),
       parameters_(pieces.parameters),
       statistics_(pieces.statistics),
-      arrivals_(model.parameters.units, model.statistics.units, push),
-      journal_(std::move(spool)) {}
+      arrivals_(model.parameters.units, model.statistics.units, push) {}
 
 Status UpdateIntake::Check(const Piece& piece, ByteSpan values) const {
   if (rules_.is_model && piece.weight != 1) {
@@ -44,7 +42,7 @@ Status UpdateIntake::Check(const Piece& piece, ByteSpan values) const {
     return InvalidArgument("the pieces of an update have different weights");
   }
   if (piece.encoded_count == 0) return CheckWhole(piece, values);
-  if (!rules_.may_be_encoded || piece.array != Array::kParameters || rules_.is_model) {
+  if (rules_.codec == nullptr || piece.array != Array::kParameters || rules_.is_model) {
     return InvalidArgument("the device compresses what is not to be compressed");
   }
   if (piece.encoded_count > rules_.most_encoded) {
@@ -63,29 +61,24 @@ Status UpdateIntake::Note(const Piece& piece, ByteSpan values, TimePoint now) {
   return OkStatus();
 }
 
-Status UpdateIntake::Store(DeviceId device, const Piece& piece, ByteSpan values, UpdateSink& sink) {
+Status UpdateIntake::Store(DeviceId device, const Piece& piece, ByteSpan values, UpdateSink& sink) const {
   UpdatePiece update{PartOf(piece),
                      piece.offset,
-                     {reinterpret_cast<const float*>(values.data()), values.size() / sizeof(float)}};
+                     {reinterpret_cast<const float*>(values.data()), values.size() / sizeof(float)},
+                     piece.weight};
   std::vector<float> decoded;
   if (piece.encoded_count > 0) {
     ByteSpan rest = values;
-    TRIBUTARY_ASSIGN_OR_RETURN(const EncodedUnit unit, EncodedUnit::Parse(rest, piece.encoded_count));
+    TRIBUTARY_ASSIGN_OR_RETURN(const EncodedUnit unit,
+                               EncodedUnit::Parse(rest, piece.encoded_count, rules_.codec->form));
     if (!rest.empty()) return Corrupt("an encoded block with something behind it");
     decoded.resize(piece.encoded_count);
     unit.CopyTo(decoded);
     update.values = decoded;
+    update.encoded = values;
+    update.form = rules_.codec->form;
   }
-  TRIBUTARY_RETURN_IF_ERROR(sink.Add(device, piece.weight, update));
-  // The last piece too: the device may yet vanish, or be late, before it says that it has done.
-  const Status status =
-      piece.encoded_count > 0 ? journal_.AppendEncoded(update, values) : journal_.Append(update);
-  if (!status.ok()) sink.Retract(device, piece.weight, update);
-  return status;
-}
-
-Status UpdateIntake::TakeBack(DeviceId device, UpdateSink& sink) {
-  return journal_.Drain([&](const UpdatePiece& piece) { sink.Retract(device, weight_.value_or(0), piece); });
+  return sink.Stage(WorkOf(device), update).WithContext(NameUpdate(device));
 }
 
 MomentIntake::MomentIntake(const ModelPieces& pieces)

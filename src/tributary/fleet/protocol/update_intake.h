@@ -1,6 +1,5 @@
 #pragma once
 
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -11,33 +10,30 @@
 #include "tributary/fleet/messages.h"
 #include "tributary/fleet/protocol/model_pieces.h"
 #include "tributary/fleet/protocol/segment_arrivals.h"
-#include "tributary/fleet/protocol/update_journal.h"
+#include "tributary/policy/compression/codecs.h"
 
 namespace tributary::inline protocol {
 
 // One device's update, or a model that is collected, while its pieces come in. Each piece is noted under the exchange's
-// lock, which refuses what cannot be right, and then stored without the lock; one piece at a time. What was stored can
-// be taken back exactly until the device's answer is complete.
+// lock, which refuses what cannot be right, and then staged without the lock; one piece at a time.
 class UpdateIntake {
  public:
   struct Rules {
     double most_weight = 0;
-    bool is_model = false;         // a whole model, which weighs one and is never compressed
-    bool may_be_encoded = false;   // parameters may come as encoded blocks
-    std::size_t most_encoded = 0;  // elements of a block, which is what decoding one may take
+    bool is_model = false;             // a whole model, which weighs one and is never compressed
+    const CodecKind* codec = nullptr;  // of parameters that may come as encoded blocks; null where none may
+    std::size_t most_encoded = 0;      // elements of a block, which is what decoding one may take
   };
-  UpdateIntake(const Model& model, const ModelPieces& pieces, const TransferPlan& push,
-               std::filesystem::path spool, Rules rules);
+  UpdateIntake(const Model& model, const ModelPieces& pieces, const TransferPlan& push, Rules rules);
 
   Status Note(const Piece& piece, ByteSpan values, TimePoint now);
   bool complete() const { return parameters_.complete() && statistics_.complete(); }
   const SegmentArrivals& arrivals() const { return arrivals_; }
 
-  // Adds the piece to the sink. A Status refuses the device; nothing of the piece is left then.
-  Status Store(DeviceId device, const Piece& piece, ByteSpan values, UpdateSink& sink);
-  // Takes everything back that was stored. With a Status the sink's sum cannot be mended, because the temporary file
-  // cannot be read.
-  Status TakeBack(DeviceId device, UpdateSink& sink);
+  // Stages the piece. A Status refuses the device; nothing of the piece is left then.
+  Status Store(DeviceId device, const Piece& piece, ByteSpan values, UpdateSink& sink) const;
+  // Of an update of which something has come.
+  double weight() const { return weight_.value_or(0); }
 
  private:
   Status Check(const Piece& piece, ByteSpan values) const;
@@ -45,7 +41,6 @@ class UpdateIntake {
   const Rules rules_;
   Coverage parameters_, statistics_;
   SegmentArrivals arrivals_;
-  UpdateJournal journal_;
   std::optional<double> weight_;
 };
 

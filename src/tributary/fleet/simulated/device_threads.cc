@@ -98,7 +98,10 @@ Status DeviceThreads::TrainOne(Worker& worker, const SharedWeights& weights, Spl
       report.up.value = std::llround(part.device->push_ratio() * all) + part.bytes_shared().value +
                         part.times.crossed_up.value;
     }
-    if (refused.ok()) refused = sink.Accept(report.device, trained->update);
+    if (refused.ok()) {
+      refused =
+          sink.Take(WorkOf(report.device), trained->update.pieces()).WithContext(NameUpdate(report.device));
+    }
   }
   if (!refused.ok()) {
     report.outcome = Outcome::kRefused;

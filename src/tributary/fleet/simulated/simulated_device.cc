@@ -11,20 +11,6 @@ namespace {
 // As real coordinators cut updates.
 constexpr std::size_t kLongestBlock = 65536;
 
-// What compression should make of a byte of an update, before any has been seen: a place takes about a byte.
-double FirstRatio(const CompressionOptions& options) {
-  switch (options.kind) {
-    case CompressionKind::kDense:
-      return 1;
-    case CompressionKind::kAdaptiveTopK:  // Its first step is sparse.
-    case CompressionKind::kTopK:
-      return std::min(1.0, options.ratio * 5 / 4);
-    case CompressionKind::kInt8:
-      return 0.25;
-  }
-  return 1;
-}
-
 }  // namespace
 
 Bytes BytesOf(const Model& model) {
@@ -32,7 +18,7 @@ Bytes BytesOf(const Model& model) {
 }
 
 SimulatedDevice::SimulatedDevice(const SimulatedFleetOptions& options, DeviceId id)
-    : options_(options), id_(id), push_ratio_(FirstRatio(options.compression)) {
+    : options_(options), id_(id), push_ratio_(MakeCodec(options.compression)->ExpectedRatio()) {
   if (data().training.empty()) return;
   if (!options.own_streams.empty()) {
     const auto& own = options.own_streams[id.value];
@@ -99,7 +85,7 @@ void SimulatedDevice::ReportStream(TimePoint end, std::int64_t first, std::int64
 }
 
 void SimulatedDevice::PrepareToCompress() {
-  if (options_.compression.kind == CompressionKind::kDense || compressor_) return;
+  if (options_.compression.kind == CodecNamed("dense") || compressor_) return;
   compressor_ =
       std::make_unique<UpdateCompressor>(options_.compression, options_.training.model, kLongestBlock);
 }

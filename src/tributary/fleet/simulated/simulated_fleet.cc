@@ -169,7 +169,9 @@ Status SimulatedFleet::Collect(Open& open, RoundReport& report) {
       continue;
     }
     const SharedWeights model = device.counted_model()->After(device.counted());
-    TRIBUTARY_RETURN_IF_ERROR(open.sink->Accept(answer.device, {model.parameters, model.statistics, 1}));
+    const Update update{model.parameters, model.statistics, 1};
+    TRIBUTARY_RETURN_IF_ERROR(
+        open.sink->Take(WorkOf(answer.device), update.pieces()).WithContext(NameUpdate(answer.device)));
   }
   return OkStatus();
 }

@@ -16,7 +16,8 @@ using std::chrono::milliseconds;
 
 class SubnetworkWalkTest : public ::testing::Test {
  protected:
-  SubnetworkWalkTest() : menu_(MenuOf(DropoutMethod::kPareto)), menu_once_(MenuOf(DropoutMethod::kUniform)) {}
+  SubnetworkWalkTest()
+      : menu_(MenuOf(SubnetworkRuleNamed("pareto"))), menu_once_(MenuOf(SubnetworkRuleNamed("uniform"))) {}
 
   static DropoutMenu MenuOf(DropoutMethod method) {
     const Model model(BuildZooGraph({.name = "resnet8"}).value());

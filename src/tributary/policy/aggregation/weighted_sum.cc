@@ -121,12 +121,6 @@ Status WeightedSum::Check(std::span<const float> values, std::size_t offset) {
   return OkStatus();
 }
 
-Status WeightedSum::CheckWeight(double weight) const {
-  if (weight >= 0 && weight <= expected_weight_) return OkStatus();  // NaN fails.
-  return Corrupt("the weight of an update must be between 0 and " + NumberText(expected_weight_) +
-                 ", the sum of all weights expected; found " + NumberText(weight));
-}
-
 void WeightedSum::Accumulate(double weight, std::size_t offset, std::span<const float> values) {
   TRIBUTARY_CHECK(weight >= 0);
   AddWeight(weight, offset, values.size());

@@ -99,8 +99,6 @@ class WeightedSum {
   // place in the whole if the segment starts at `offset`. Touches no state, so a refused update leaves no
   // trace.
   static Status Check(std::span<const float> values, std::size_t offset = 0);
-  // Whether this is the weight of a contributor who was expected.
-  Status CheckWeight(double weight) const;
 
   // Adds weight · value to the elements from `offset`. Weight and values must have passed the checks: a value
   // that would not have spoils its element, and nothing else.

@@ -349,16 +349,6 @@ TEST(WeightedSum, ChecksNameTheFirstBadValue) {
   EXPECT_TRUE(WeightedSum::Check(values).message().starts_with("element 16 of the update is nan;"));
 }
 
-TEST(WeightedSum, ChecksWeights) {
-  const WeightedSum sum(1, 100);
-  for (const double good : {0.0, 0.5, 100.0}) EXPECT_TRUE(sum.CheckWeight(good).ok()) << good;
-  for (const double bad : {-1.0, 100.5, std::nan(""), std::numeric_limits<double>::infinity()}) {
-    EXPECT_EQ(sum.CheckWeight(bad).code(), StatusCode::kCorrupt) << bad;
-  }
-  EXPECT_EQ(sum.CheckWeight(101).message(),
-            "the weight of an update must be between 0 and 100, the sum of all weights expected; found 101");
-}
-
 TEST(WeightedSumDeathTest, MisuseIsABug) {
   WeightedSum sum(4, 10);
   const std::vector<float> values(4);

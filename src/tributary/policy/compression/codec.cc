@@ -4,6 +4,7 @@
 #include <bit>
 #include <string>
 
+#include "tributary/policy/compression/codecs.h"
 #include "tributary/policy/compression/encoding.h"
 #include "tributary/policy/compression/float_bits.h"
 
@@ -83,6 +84,19 @@ void Int8Codec::TakeFinite(const UnitRun& run, EncodedBlocks& out) {
     rest = rest.subspan(size);
     offset += size;
   }
+}
+
+CodecKind DenseKind() {
+  return {.name = "dense",
+          .about = "every value as it is",
+          .make = [](const auto&...) { return std::make_unique<DenseCodec>(); },
+          .keys = {}};
+}
+
+CodecKind Int8Kind() {
+  return {.name = "int8", .about = "8-bit quantisation", .make = [](const auto&...) {
+            return std::make_unique<Int8Codec>();
+          }};
 }
 
 Status ErrorFeedback::Take(const UnitRun& run, EncodedBlocks& out) {

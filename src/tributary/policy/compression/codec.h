@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <map>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "tributary/base/status.h"
@@ -62,6 +65,8 @@ struct UnitRun {
   std::span<float> values;             // of all of them
 };
 
+using CodecState = std::map<std::string, std::uint64_t>;
+
 // Turns gradients into blocks of bytes (EncodedBlocks), in order. How the units are divided into runs, and into blocks,
 // changes no value of them.
 //
@@ -84,6 +89,15 @@ class Codec {
   virtual void TakeFinite(const UnitRun& run, EncodedBlocks& out) = 0;
 
   virtual void EndStep() {}
+
+  // Of the step begun last: whether it leaves elements out.
+  virtual bool sparse() const { return false; }
+  // How many bytes it should make of a byte of an update, before any has been seen.
+  virtual double ExpectedRatio() const { return 1; }
+  // What it remembers from step to step, besides what was not sent, by name: for a file. Between steps. Restore refuses
+  // what State cannot have said; nothing has changed then.
+  virtual CodecState State() const { return {}; }
+  virtual Status Restore(const CodecState&) { return OkStatus(); }
 };
 
 // Sends every value as it is; nothing is left.
@@ -95,6 +109,7 @@ class DenseCodec final : public Codec {
 // Sends every value as a byte (QuantiseBlock). What is left is the difference, rounded to float once.
 class Int8Codec final : public Codec {
  public:
+  double ExpectedRatio() const override { return 0.25; }
   void TakeFinite(const UnitRun& run, EncodedBlocks& out) override;
 };
 

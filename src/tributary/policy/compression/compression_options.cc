@@ -6,6 +6,7 @@
 #include <string>
 
 #include "tributary/base/names.h"
+#include "tributary/policy/compression/codecs.h"
 
 namespace tributary::inline policy {
 namespace {
@@ -16,29 +17,7 @@ Status Outside(std::string_view key, std::string_view allowed, double found) {
   return InvalidArgument(text.str());
 }
 
-bool Selects(CompressionKind kind) {
-  return kind == CompressionKind::kTopK || kind == CompressionKind::kAdaptiveTopK;
-}
-
 }  // namespace
-
-std::string_view NameOf(CompressionKind kind) {
-  switch (kind) {
-    case CompressionKind::kDense:
-      return "dense";
-    case CompressionKind::kTopK:
-      return "top-k";
-    case CompressionKind::kAdaptiveTopK:
-      return "adaptive-top-k";
-    case CompressionKind::kInt8:
-      return "int8";
-  }
-  return "";
-}
-
-StatusOr<CompressionKind> ParseCompressionKind(std::string_view name) {
-  return ParseName("compression", kCompressionKinds, name);
-}
 
 std::string_view NameOf(SelectionScope scope) {
   switch (scope) {
@@ -69,11 +48,11 @@ Status Validate(const CompressionOptions& options) {
 }
 
 bool NeedsWholePush(const CompressionOptions& options) {
-  return Selects(options.kind) && options.scope == SelectionScope::kGlobal;
+  return options.kind->Uses("scope") && options.scope == SelectionScope::kGlobal;
 }
 
 bool NeedsResidual(const CompressionOptions& options) {
-  return options.error_feedback && options.kind != CompressionKind::kDense;
+  return options.error_feedback && options.kind->Uses("error-feedback");
 }
 
 std::size_t KeptOf(const CompressionOptions& options, std::size_t count) {

@@ -1,22 +1,21 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <string_view>
 
 #include "tributary/base/status.h"
 
 namespace tributary::inline policy {
 
-enum class CompressionKind {
-  kDense,         // every value as it is
-  kTopK,          // the largest of each unit, with their places
-  kAdaptiveTopK,  // the largest where little is lost by it, all otherwise
-  kInt8,          // every value as a byte
-};
-inline constexpr CompressionKind kCompressionKinds[] = {
-    CompressionKind::kDense, CompressionKind::kTopK, CompressionKind::kAdaptiveTopK, CompressionKind::kInt8};
-std::string_view NameOf(CompressionKind kind);
-StatusOr<CompressionKind> ParseCompressionKind(std::string_view name);
+class Codec;
+struct CodecKind;
+struct CompressionOptions;
+
+// One of Codecs() (codecs.h), or one that the program was given.
+using CompressionKind = std::shared_ptr<const CodecKind>;
+// The built-in codec of this name, which must be there.
+const CompressionKind& CodecNamed(std::string_view name);
 
 enum class SelectionScope {
   kUnit,    // the largest of each transfer unit, which can be sent as soon as it is ready
@@ -28,7 +27,7 @@ StatusOr<SelectionScope> ParseSelectionScope(std::string_view name);
 
 // Which bytes of a gradient are sent.
 struct CompressionOptions {
-  CompressionKind kind = CompressionKind::kDense;
+  CompressionKind kind = CodecNamed("dense");
   double ratio = 0.1;  // top-k: the share of elements kept. Less is fewer bytes and a staler residual
   double delta =
       0.3;            // adaptive: the most that may be lost of the squared norm. More is sparse in more steps

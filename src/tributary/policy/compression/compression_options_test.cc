@@ -4,15 +4,15 @@
 
 #include <cmath>
 
+#include "tributary/policy/compression/codecs.h"
+
 namespace tributary::inline policy {
 namespace {
 
 TEST(CompressionOptions, NamesComeBack) {
-  for (const CompressionKind kind : kCompressionKinds)
-    EXPECT_EQ(ParseCompressionKind(NameOf(kind)).value(), kind);
+  for (const CompressionKind& kind : Codecs()) EXPECT_EQ(CodecNamed(kind->name), kind);
   for (const SelectionScope scope : kSelectionScopes)
     EXPECT_EQ(ParseSelectionScope(NameOf(scope)).value(), scope);
-  EXPECT_NE(ParseCompressionKind("topk").status().message().find("did you mean 'top-k'"), std::string::npos);
   EXPECT_FALSE(ParseSelectionScope("layer").ok());
 }
 
@@ -45,10 +45,10 @@ TEST(CompressionOptions, KeepTheirShareRoundedUp) {
 
 TEST(CompressionOptions, SayWhatTheyNeed) {
   EXPECT_FALSE(NeedsResidual({}));
-  EXPECT_TRUE(NeedsResidual({.kind = CompressionKind::kInt8}));
-  EXPECT_FALSE(NeedsResidual({.kind = CompressionKind::kTopK, .error_feedback = false}));
-  EXPECT_TRUE(NeedsWholePush({.kind = CompressionKind::kTopK, .scope = SelectionScope::kGlobal}));
-  EXPECT_FALSE(NeedsWholePush({.kind = CompressionKind::kInt8, .scope = SelectionScope::kGlobal}));
+  EXPECT_TRUE(NeedsResidual({.kind = CodecNamed("int8")}));
+  EXPECT_FALSE(NeedsResidual({.kind = CodecNamed("top-k"), .error_feedback = false}));
+  EXPECT_TRUE(NeedsWholePush({.kind = CodecNamed("top-k"), .scope = SelectionScope::kGlobal}));
+  EXPECT_FALSE(NeedsWholePush({.kind = CodecNamed("int8"), .scope = SelectionScope::kGlobal}));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "tributary/base/check.h"
+#include "tributary/policy/compression/codecs.h"
 #include "tributary/policy/compression/encoding.h"
 
 // Any bytes give a unit or a reason. What is accepted has finite values at ascending places within the unit; written
@@ -16,7 +17,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::span<const std::byte> bytes = std::as_bytes(std::span(data + 1, size - 1));
   if (count > 0xffffffff) return 0;
   std::span<const std::byte> rest = bytes;
-  const auto unit = EncodedUnit::Parse(rest, count);
+  // Every codec's form in turn.
+  const UnitForm* const own = Codecs()[size % Codecs().size()]->form;
+  const auto unit = EncodedUnit::Parse(rest, count, own);
   if (!unit.ok()) {
     TRIBUTARY_CHECK(!unit.status().message().empty() && rest.size() == bytes.size());
     return 0;

@@ -209,7 +209,11 @@ void AppendInt8(std::span<const float> values, std::vector<std::byte>& out) {
   }
 }
 
-StatusOr<EncodedUnit> EncodedUnit::Parse(ByteSpan& bytes, std::size_t count) {
+void AppendOwnHeading(std::size_t count, std::vector<std::byte>& out) {
+  WriteHeading(EncodingKind::kOwn, count, Grow(out, HeadingBytes(count)));
+}
+
+StatusOr<EncodedUnit> EncodedUnit::Parse(ByteSpan& bytes, std::size_t count, const UnitForm* own) {
   ByteSpan rest = bytes;
   if (rest.empty()) return Corrupt("an encoded unit is missing");
   EncodedUnit unit;
@@ -221,6 +225,7 @@ StatusOr<EncodedUnit> EncodedUnit::Parse(ByteSpan& bytes, std::size_t count) {
                    (found ? std::to_string(*found) : "no number"));
   }
   unit.count_ = count;
+  unit.own_ = own;
   switch (unit.kind_) {
     case EncodingKind::kDense:
       TRIBUTARY_RETURN_IF_ERROR(unit.ParseDense(rest));
@@ -231,6 +236,9 @@ StatusOr<EncodedUnit> EncodedUnit::Parse(ByteSpan& bytes, std::size_t count) {
       break;
     case EncodingKind::kInt8:
       TRIBUTARY_RETURN_IF_ERROR(unit.ParseInt8(rest));
+      break;
+    case EncodingKind::kOwn:
+      TRIBUTARY_RETURN_IF_ERROR(unit.ParseOwn(rest));
       break;
     default:
       return Corrupt("no encoded unit is of kind " + std::to_string(static_cast<int>(unit.kind_)));
@@ -282,6 +290,21 @@ Status EncodedUnit::ParseInt8(ByteSpan& bytes) {
   }
   values_ = bytes.data();
   kept_ = count_;
+  bytes = bytes.subspan(needed);
+  return OkStatus();
+}
+
+Status EncodedUnit::ParseOwn(ByteSpan& bytes) {
+  if (own_ == nullptr) return Corrupt("an encoded unit has a form that this experiment's codec has not");
+  const std::size_t needed = own_->bytes(count_);
+  if (bytes.size() < needed) return TooShort(needed, bytes.size());
+  values_ = bytes.data();
+  kept_ = count_;
+  std::int32_t largest = 0;
+  ForEachRun([&](std::size_t, std::span<const float> run) {
+    for (const float value : run) largest = std::max(largest, MagnitudeKey(value));
+  });
+  if (largest >= kInfinityKey) return Corrupt("an encoded unit holds a value that is not finite");
   bytes = bytes.subspan(needed);
   return OkStatus();
 }

@@ -24,7 +24,16 @@ namespace tributary::inline policy {
 //
 // Values and scales are little-endian float32, all finite; varints are in their shortest form. Units stand one behind
 // the other without anything between, and EncodedUnit reads them.
-enum class EncodingKind : std::uint8_t { kDense = 1, kGaps = 2, kBitmap = 3, kInt8 = 4 };
+//   own      what the codec's UnitForm says
+enum class EncodingKind : std::uint8_t { kDense = 1, kGaps = 2, kBitmap = 3, kInt8 = 4, kOwn = 5 };
+
+// A form that a codec brings with it, for units that carry every element.
+struct UnitForm {
+  // How many bytes `count` elements take.
+  std::size_t (*bytes)(std::size_t count);
+  // Reads elements from `begin`, a multiple of 1024, on. Must give finite values, or values that are not, for any bytes.
+  void (*read)(const std::byte* bytes, std::size_t begin, std::span<float> values);
+};
 
 // How many bytes the writers below append.
 std::size_t DenseBytes(std::size_t count);
@@ -44,6 +53,8 @@ void AppendDense(std::span<const float> values, std::vector<std::byte>& out);
 void AppendSparse(std::size_t count, std::span<const std::uint32_t> indices, std::span<const float> values,
                   std::vector<std::byte>& out, std::uint32_t base = 0);
 void AppendInt8(std::span<const float> values, std::vector<std::byte>& out);
+// The heading of a unit of a codec's own form; its bytes follow.
+void AppendOwnHeading(std::size_t count, std::vector<std::byte>& out);
 
 // A unit as it came over a network: a view of bytes that have been checked. Whatever the bytes, parsing gives a view or
 // a reason, and allocates nothing; a view's values can be visited without failure and are all finite. The bytes must
@@ -51,7 +62,9 @@ void AppendInt8(std::span<const float> values, std::vector<std::byte>& out);
 class EncodedUnit {
  public:
   // Takes one unit, which must stand for `count` elements, off the front of `bytes`. Refused bytes stay where they are.
-  static StatusOr<EncodedUnit> Parse(std::span<const std::byte>& bytes, std::size_t count);
+  // Units of the codec's own form are read only where it is given.
+  static StatusOr<EncodedUnit> Parse(std::span<const std::byte>& bytes, std::size_t count,
+                                     const UnitForm* own = nullptr);
 
   EncodingKind kind() const { return kind_; }
   std::size_t count() const { return count_; }
@@ -71,6 +84,7 @@ class EncodedUnit {
   Status ParseDense(std::span<const std::byte>& bytes);
   Status ParseSparse(std::span<const std::byte>& bytes);
   Status ParseInt8(std::span<const std::byte>& bytes);
+  Status ParseOwn(std::span<const std::byte>& bytes);
 
   template <typename Visit>
   void ForEachIndex(Visit&& visit) const;
@@ -80,6 +94,7 @@ class EncodedUnit {
   std::size_t kept_ = 0;
   const std::byte* indices_ = nullptr;  // gaps or bitmap
   const std::byte* values_ = nullptr;   // int8: blocks
+  const UnitForm* own_ = nullptr;
 };
 
 template <typename Visit>
@@ -114,6 +129,12 @@ void EncodedUnit::ForEachRun(Visit&& visit) const {
     for (std::size_t begin = 0; begin < count_; begin += kLongestRun) {
       const std::size_t length = std::min(kLongestRun, count_ - begin);
       std::memcpy(run.data(), values_ + sizeof(float) * begin, sizeof(float) * length);
+      visit(begin, std::span<const float>(run.data(), length));
+    }
+  } else if (kind_ == EncodingKind::kOwn) {
+    for (std::size_t begin = 0; begin < count_; begin += kLongestRun) {
+      const std::size_t length = std::min(kLongestRun, count_ - begin);
+      own_->read(values_, begin, {run.data(), length});
       visit(begin, std::span<const float>(run.data(), length));
     }
   } else if (kind_ == EncodingKind::kInt8) {

@@ -4,53 +4,27 @@
 #include <utility>
 
 #include "tributary/base/check.h"
-#include "tributary/policy/compression/top_k_codec.h"
 
 namespace tributary::inline policy {
-namespace {
-
-std::unique_ptr<Codec> MakeCodec(const CompressionOptions& options, std::size_t units,
-                                 const AdaptiveState& state, ParallelFor parallel) {
-  switch (options.kind) {
-    case CompressionKind::kDense:
-      return std::make_unique<DenseCodec>();
-    case CompressionKind::kTopK:
-      return std::make_unique<TopKCodec>(options, std::move(parallel));
-    case CompressionKind::kAdaptiveTopK:
-      return std::make_unique<AdaptiveTopKCodec>(options, units, std::move(parallel), state);
-    case CompressionKind::kInt8:
-      return std::make_unique<Int8Codec>();
-  }
-  return nullptr;
-}
-
-}  // namespace
 
 GradientCompressor::GradientCompressor(const CompressionOptions& options, std::vector<std::size_t> unit_sizes,
-                                       std::span<float> residual, const AdaptiveState& state,
-                                       ParallelFor parallel)
+                                       std::span<float> residual, const CodecState& state,
+                                       const ParallelFor& parallel)
     : options_(options),
       sizes_(std::move(unit_sizes)),
       offsets_(1, 0),
-      codec_(MakeCodec(options, sizes_.size(), state, std::move(parallel))),
-      adaptive_(dynamic_cast<AdaptiveTopKCodec*>(codec_.get())),
+      codec_(MakeCodec(options, sizes_.size(), parallel)),
       feedback_(*codec_, residual),
-      state_(state),
       pushed_(sizes_.size()) {
   TRIBUTARY_CHECK(Validate(options).ok());
+  TRIBUTARY_CHECK(codec_->Restore(state).ok());
   for (const std::size_t size : sizes_) offsets_.push_back(offsets_.back() + size);
   TRIBUTARY_CHECK(residual.size() == (NeedsResidual(options) ? offsets_.back() : 0));
 }
 
-GradientCompressor::~GradientCompressor() = default;
-
 void GradientCompressor::BeginStep() {
   pushed_.assign(sizes_.size(), false);
   codec_->BeginStep();
-}
-
-bool GradientCompressor::sparse() const {
-  return adaptive_ != nullptr ? adaptive_->sparse() : options_.kind == CompressionKind::kTopK;
 }
 
 Status GradientCompressor::Push(std::size_t first_unit, std::size_t last_unit, std::span<float> gradient,
@@ -74,7 +48,5 @@ void GradientCompressor::EndStep() {
   TRIBUTARY_CHECK(std::find(pushed_.begin(), pushed_.end(), false) == pushed_.end());
   codec_->EndStep();
 }
-
-AdaptiveState GradientCompressor::state() const { return adaptive_ != nullptr ? adaptive_->state() : state_; }
 
 }  // namespace tributary::inline policy

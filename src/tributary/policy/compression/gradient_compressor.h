@@ -7,13 +7,9 @@
 
 #include "tributary/base/parallel_for.h"
 #include "tributary/base/status.h"
-#include "tributary/policy/compression/codec.h"
-#include "tributary/policy/compression/compression_options.h"
-#include "tributary/policy/compression/top_k_codec.h"
+#include "tributary/policy/compression/codecs.h"
 
 namespace tributary::inline policy {
-
-class AdaptiveTopKCodec;
 
 // Compression as a device uses it: the codec that the options name, with error feedback around it if they ask for it,
 // over the transfer units of one flat gradient.
@@ -29,13 +25,12 @@ class GradientCompressor {
   // `unit_sizes`: elements per unit; they follow each other without gaps. `residual`: one float for each element, or
   // empty where NeedsResidual is false; it must outlive this. Options must be valid.
   GradientCompressor(const CompressionOptions& options, std::vector<std::size_t> unit_sizes,
-                     std::span<float> residual, const AdaptiveState& state = {},
-                     ParallelFor parallel = RunInOrder);
-  ~GradientCompressor();
+                     std::span<float> residual, const CodecState& state = {},
+                     const ParallelFor& parallel = RunInOrder);
 
   void BeginStep();
   // Whether this step leaves elements out.
-  bool sparse() const;
+  bool sparse() const { return codec_->sparse(); }
 
   // Appends units first_unit … last_unit, whose gradient this is, to `out`. Refused: a gradient that is not finite
   // (then nothing has changed), and part of the units where NeedsWholePush. Without a residual the gradient is used up.
@@ -43,17 +38,17 @@ class GradientCompressor {
 
   void EndStep();
 
-  // Of the adaptive rule; unchanged for all other kinds.
-  AdaptiveState state() const;
+  // How the units that the codec writes are read, where that is its own form.
+  const UnitForm* form() const { return options_.kind->form; }
+  // The codec's.
+  CodecState state() const { return codec_->State(); }
 
  private:
   const CompressionOptions options_;
   const std::vector<std::size_t> sizes_;
   std::vector<std::size_t> offsets_;  // One more than units.
   std::unique_ptr<Codec> codec_;
-  AdaptiveTopKCodec* adaptive_ = nullptr;  // codec_, if it is one.
   ErrorFeedback feedback_;
-  AdaptiveState state_;
   std::vector<bool> pushed_;
 };
 

@@ -1,10 +1,12 @@
 #include "tributary/policy/compression/top_k_codec.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <utility>
 
 #include "tributary/base/check.h"
+#include "tributary/policy/compression/codecs.h"
 #include "tributary/policy/compression/encoding.h"
 #include "tributary/policy/compression/top_k.h"
 
@@ -75,8 +77,26 @@ void TopKCodec::Send(const Choice& choice, EncodedBlocks& out) {
 }
 
 AdaptiveTopKCodec::AdaptiveTopKCodec(const CompressionOptions& options, std::size_t units,
-                                     ParallelFor parallel, const AdaptiveState& state)
-    : TopKCodec(options, std::move(parallel)), state_(state), energies_(units) {}
+                                     ParallelFor parallel)
+    : TopKCodec(options, std::move(parallel)), energies_(units) {}
+
+CodecState AdaptiveTopKCodec::State() const {
+  return {{"steps", state_.steps},
+          {"sparse_steps", state_.sparse_steps},
+          {"lost_share", std::bit_cast<std::uint64_t>(state_.lost_share)}};
+}
+
+Status AdaptiveTopKCodec::Restore(const CodecState& state) {
+  AdaptiveState found;
+  for (const auto& [name, number] : state) {
+    if (name == "steps") found.steps = number;
+    if (name == "sparse_steps") found.sparse_steps = number;
+    if (name == "lost_share") found.lost_share = std::bit_cast<double>(number);
+  }
+  if (!(found.lost_share >= 0 && found.lost_share <= 1)) return Corrupt("a lost share is between 0 and 1");
+  state_ = found;
+  return OkStatus();
+}
 
 void AdaptiveTopKCodec::BeginStep() { sparse_ = SendsSparse(state_, options_.delta); }
 
@@ -100,6 +120,24 @@ void AdaptiveTopKCodec::Send(const Choice& choice, EncodedBlocks& out) {
             });
     std::fill(choice.values.begin(), choice.values.end(), 0.0F);
   }
+}
+
+CodecKind TopKKind() {
+  return {.name = "top-k",
+          .about = "top-k",
+          .make = [](const CompressionOptions& options, std::size_t,
+                     const ParallelFor& parallel) { return std::make_unique<TopKCodec>(options, parallel); },
+          .keys = {"error-feedback", "ratio", "scope"}};
+}
+
+CodecKind AdaptiveTopKKind() {
+  return {.name = "adaptive-top-k",
+          .about = "adaptive top-k (ScaDLES)",
+          .make =
+              [](const CompressionOptions& options, std::size_t units, const ParallelFor& parallel) {
+                return std::make_unique<AdaptiveTopKCodec>(options, units, parallel);
+              },
+          .keys = {"error-feedback", "ratio", "scope", "delta", "ewma"}};
 }
 
 }  // namespace tributary::inline policy

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -43,6 +44,9 @@ class TopKCodec : public Codec {
   TopKCodec(const CompressionOptions& options, ParallelFor parallel);
 
   void TakeFinite(const UnitRun& run, EncodedBlocks& out) final;
+  bool sparse() const override { return true; }
+  // A place takes about a byte. The first step of the adaptive codec is sparse too.
+  double ExpectedRatio() const override { return std::min(1.0, options_.ratio * 5 / 4); }
 
  protected:
   // One unit and what was selected of it, by indices that count from `base`.
@@ -72,16 +76,14 @@ class TopKCodec : public Codec {
 // units add up to one decision for the next step.
 class AdaptiveTopKCodec final : public TopKCodec {
  public:
-  AdaptiveTopKCodec(const CompressionOptions& options, std::size_t units, ParallelFor parallel,
-                    const AdaptiveState& state = {});
+  AdaptiveTopKCodec(const CompressionOptions& options, std::size_t units, ParallelFor parallel);
 
   void BeginStep() override;
   void EndStep() override;
 
-  // Of the step begun last.
-  bool sparse() const { return sparse_; }
-  // Between steps.
-  const AdaptiveState& state() const { return state_; }
+  bool sparse() const override { return sparse_; }
+  CodecState State() const override;
+  Status Restore(const CodecState& state) override;
 
  private:
   void Send(const Choice& choice, EncodedBlocks& out) override;

@@ -9,7 +9,7 @@ namespace {
 
 std::vector<std::vector<double>> RatesToChooseFrom(const Model& model, const DropoutOptions& options) {
   std::vector<std::vector<double>> rates;
-  if (options.method == DropoutMethod::kPareto) {
+  if (options.method->ChoosesFromFront()) {
     for (const FrontPoint& point : options.front->points) rates.push_back(point.dropout);
   } else {
     for (const double width : options.widths) rates.emplace_back(model.channels.groups.size(), 1 - width);
@@ -20,10 +20,10 @@ std::vector<std::vector<double>> RatesToChooseFrom(const Model& model, const Dro
 }  // namespace
 
 StatusOr<DropoutMenu> DropoutMenu::Make(const Model& model, const DropoutOptions& options) {
-  TRIBUTARY_CHECK(Chooses(options.method));
+  TRIBUTARY_CHECK(options.method->Chooses());
   const bool by_time = options.cost == FrontCost::kTime;
   if (options.front) TRIBUTARY_RETURN_IF_ERROR(CheckFrontFits(*options.front, model));
-  TRIBUTARY_CHECK(options.front || (!by_time && options.method != DropoutMethod::kPareto));
+  TRIBUTARY_CHECK(options.front || (!by_time && !options.method->ChoosesFromFront()));
   const SubnetworkCosts costs(model);
   const std::vector<std::int64_t> all =
       KeptCounts(model.channels, std::vector<double>(model.channels.groups.size(), 0.0));

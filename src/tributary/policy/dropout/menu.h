@@ -27,14 +27,14 @@ class DropoutMenu {
 
   const std::vector<Entry>& entries() const { return entries_; }
   const ChannelGroups& groups() const { return groups_; }
-  DropoutMethod method() const { return method_; }
+  const DropoutMethod& method() const { return method_; }
   ChannelChoice channels() const { return channels_; }
 
   // The best that fits; the cheapest where none does.
   std::size_t BestFit(const std::function<bool(const Entry&)>& fits) const;
 
  private:
-  DropoutMethod method_ = DropoutMethod::kPareto;
+  DropoutMethod method_;
   ChannelChoice channels_ = ChannelChoice::kRandom;
   ChannelGroups groups_;
   std::vector<Entry> entries_;

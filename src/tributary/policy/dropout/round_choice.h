@@ -14,18 +14,6 @@
 
 namespace tributary::inline policy {
 
-// Which atoms of each group are kept, where it has been decided how many (KeptCounts).
-
-// Any, all sets of that size alike: Federated Dropout and DISTREAL.
-KeptAtoms RandomAtoms(const ChannelGroups& groups, std::span<const std::int64_t> counts, Rng& rng);
-
-// The first ones, so that a smaller choice is part of every larger one: HeteroFL and FjORD.
-KeptAtoms FirstAtoms(const ChannelGroups& groups, std::span<const std::int64_t> counts);
-
-// Those from the `shift`-th on, and again from the first where there are no more: FedRolex, which shifts by one each round.
-KeptAtoms RollingAtoms(const ChannelGroups& groups, std::span<const std::int64_t> counts,
-                       std::uint64_t shift);
-
 // How long a step may take: an equal share of the time that is left for the steps that are left, this one included. So if
 // each step keeps to its slot, the last one ends in time; and one that took longer leaves less to the others.
 inline Duration StepSlot(Duration left, std::size_t steps) { return left / static_cast<std::int64_t>(steps); }
@@ -33,13 +21,6 @@ inline Duration StepSlot(Duration left, std::size_t steps) { return left / stati
 // Fraction of the round kept as slack, because step times are estimates: steps differ, and the operating system shares
 // the processors among processes.
 inline constexpr double kTimeReserve = 0.05;
-
-// Whose channels, and when: all that chance depends on.
-struct ChoiceKey {
-  std::uint64_t seed = 1;
-  DeviceId device;
-  RoundId round{1};
-};
 
 // The channels that a step of this round trains, if it trains this entry of the menu. Those of a method that is fixed in a
 // round are the same at every step: whoever knows the entry knows them.

@@ -93,14 +93,15 @@ const Model& ResNet8() {
 DropoutMenu MenuOf(DropoutOptions options) { return DropoutMenu::Make(ResNet8(), options).value(); }
 
 DropoutOptions ParetoOptions() {
-  return {.method = DropoutMethod::kPareto, .front = testing::FrontFor(ResNet8(), {0.8, 0.6, 0.4, 0.2})};
+  return {.method = SubnetworkRuleNamed("pareto"),
+          .front = testing::FrontFor(ResNet8(), {0.8, 0.6, 0.4, 0.2})};
 }
 
 double MacsOf(const Model& model) { return static_cast<double>(TotalMacs(model.costs).value); }
 
 TEST(DropoutMenu, SharesAreThoseOfTheNetworksThatAreTrained) {
   for (const DropoutOptions& options :
-       {DropoutOptions{.method = DropoutMethod::kHeteroFl}, ParetoOptions()}) {
+       {DropoutOptions{.method = SubnetworkRuleNamed("heterofl")}, ParetoOptions()}) {
     const DropoutMenu menu = MenuOf(options);
     ASSERT_GE(menu.entries().size(), 3U);
     for (std::size_t i = 0; i < menu.entries().size(); ++i) {
@@ -118,8 +119,10 @@ TEST(DropoutMenu, SharesAreThoseOfTheNetworksThatAreTrained) {
 
 TEST(DropoutMenu, WidthsThatComeToTheSameAreOne) {
   // Groups of 16 channels have 8 or 16, and those of 64 between 8 and 64.
-  EXPECT_EQ(
-      MenuOf({.method = DropoutMethod::kUniform, .widths = {0.01, 0.02, 0.5, 0.51, 1}}).entries().size(), 3U);
+  EXPECT_EQ(MenuOf({.method = SubnetworkRuleNamed("uniform"), .widths = {0.01, 0.02, 0.5, 0.51, 1}})
+                .entries()
+                .size(),
+            3U);
 }
 
 TEST(DropoutMenu, TimeIsWhatTheFrontsCostModelSays) {
@@ -178,17 +181,18 @@ std::vector<KeptAtoms> AtomsOfRound(DropoutMethod method, DeviceId device, Round
 
 TEST(RoundChoice, ChannelsStayTheSameInARoundOrChangeAtEachStepAsTheMethodHasIt) {
   constexpr std::size_t kSteps = 6;
-  for (const auto method : {DropoutMethod::kUniform, DropoutMethod::kHeteroFl, DropoutMethod::kFedRolex}) {
+  for (const auto& method :
+       {SubnetworkRuleNamed("uniform"), SubnetworkRuleNamed("heterofl"), SubnetworkRuleNamed("fedrolex")}) {
     const auto atoms = AtomsOfRound(method, DeviceId{1}, RoundId{4}, kSteps);
     EXPECT_EQ(std::set(atoms.begin(), atoms.end()).size(), 1U);
     const auto next = AtomsOfRound(method, DeviceId{1}, RoundId{5}, 1);
-    EXPECT_EQ(next[0] == atoms[0], method == DropoutMethod::kHeteroFl);
+    EXPECT_EQ(next[0] == atoms[0], method == SubnetworkRuleNamed("heterofl"));
     const auto another = AtomsOfRound(method, DeviceId{2}, RoundId{4}, 1);
-    EXPECT_EQ(another[0] == atoms[0], method != DropoutMethod::kUniform);
+    EXPECT_EQ(another[0] == atoms[0], method != SubnetworkRuleNamed("uniform"));
   }
-  const auto atoms = AtomsOfRound(DropoutMethod::kPareto, DeviceId{1}, RoundId{4}, kSteps);
+  const auto atoms = AtomsOfRound(SubnetworkRuleNamed("pareto"), DeviceId{1}, RoundId{4}, kSteps);
   EXPECT_EQ(std::set(atoms.begin(), atoms.end()).size(), kSteps);
-  EXPECT_EQ(AtomsOfRound(DropoutMethod::kPareto, DeviceId{1}, RoundId{4}, kSteps), atoms);
+  EXPECT_EQ(AtomsOfRound(SubnetworkRuleNamed("pareto"), DeviceId{1}, RoundId{4}, kSteps), atoms);
 }
 
 TEST(RoundChoice, ParetoTakesTheFirstChannelsWhereItIsToldTo) {
@@ -205,8 +209,9 @@ TEST(RoundChoice, ParetoTakesTheFirstChannelsWhereItIsToldTo) {
 }
 
 TEST(RoundChoice, OnlyParetoLooksAtEveryStep) {
-  for (const auto method : {DropoutMethod::kUniform, DropoutMethod::kHeteroFl, DropoutMethod::kFedRolex,
-                            DropoutMethod::kFjord, DropoutMethod::kPareto}) {
+  for (const auto& method :
+       {SubnetworkRuleNamed("uniform"), SubnetworkRuleNamed("heterofl"), SubnetworkRuleNamed("fedrolex"),
+        SubnetworkRuleNamed("fjord"), SubnetworkRuleNamed("pareto")}) {
     const DropoutMenu menu = MenuFor(method);
     RoundChoice choice(menu, {1, DeviceId{0}, RoundId{1}});
     int asked = 0;
@@ -216,16 +221,16 @@ TEST(RoundChoice, OnlyParetoLooksAtEveryStep) {
       choice.Next([&](const auto&) { return ++asked > step; });
       all_asked += asked > 0;
     }
-    EXPECT_EQ(all_asked, method == DropoutMethod::kPareto ? 5U : 1U);
+    EXPECT_EQ(all_asked, method == SubnetworkRuleNamed("pareto") ? 5U : 1U);
     // At step i the first i were too much.
-    if (method == DropoutMethod::kPareto) {
+    if (method == SubnetworkRuleNamed("pareto")) {
       EXPECT_EQ(choice.chosen(), (std::vector<std::uint32_t>{4, 3, 2, 1, 0}));
     }
   }
 }
 
 TEST(RoundChoice, FjordTakesEveryWidthThatTheDeviceCanAffordAndNestsThem) {
-  const DropoutMenu menu = MenuOf({.method = DropoutMethod::kFjord});
+  const DropoutMenu menu = MenuOf({.method = SubnetworkRuleNamed("fjord")});
   const std::size_t most = menu.entries().size() - 2;
   const double budget = menu.entries()[most].cost;
   RoundChoice choice(menu, {1, DeviceId{0}, RoundId{1}});

@@ -38,9 +38,10 @@ Status CheckShards(const SplitOptions& options, std::size_t samples) {
                          " devices, none of them empty); found " + std::to_string(options.shards_per_device));
 }
 
-StatusOr<Partition> MakeSplitBySource(std::span<const std::uint32_t> sources, std::size_t samples,
-                                      std::size_t devices) {
-  if (sources.size() != samples) {
+StatusOr<Partition> MakeSplitBySource(const PartitionScene& scene) {
+  const auto sources = scene.sources;
+  const std::size_t devices = scene.devices();
+  if (sources.size() != scene.labels.size()) {
     return InvalidArgument(
         "the split 'source' keeps together what came from one person or sensor, and these data do not say "
         "where "
@@ -56,48 +57,103 @@ StatusOr<Partition> MakeSplitBySource(std::span<const std::uint32_t> sources, st
                          " would have no samples; ask for as many devices as there are sources, or fewer");
 }
 
+StatusOr<Partition> MakeStratifiedSplit(const PartitionScene& scene) {
+  const std::vector<double> speeds =
+      scene.options.speeds.empty() ? std::vector<double>(scene.devices(), 1.0) : scene.options.speeds;
+  TRIBUTARY_CHECK(speeds.size() == scene.devices());
+  TRIBUTARY_RETURN_IF_ERROR(CheckSpeeds(speeds, scene.labels.size()));
+  return SplitStratified(scene.groups, speeds, scene.rng);
+}
+
+StatusOr<Partition> MakeDirichletSplit(const PartitionScene& scene) {
+  TRIBUTARY_RETURN_IF_ERROR(CheckAlpha(scene.options.alpha));
+  return SplitDirichlet(scene.groups, scene.devices(), scene.options.alpha, scene.rng);
+}
+
+StatusOr<Partition> MakeClassesSplit(const PartitionScene& scene) {
+  TRIBUTARY_RETURN_IF_ERROR(CheckClassesPerDevice(scene.options.classes_per_device, scene.classes));
+  const auto per_device = static_cast<std::size_t>(scene.options.classes_per_device);
+  return SplitClassesPerDevice(scene.groups, scene.devices(), per_device, scene.rng);
+}
+
+StatusOr<Partition> MakeExtendedDirichletSplit(const PartitionScene& scene) {
+  TRIBUTARY_RETURN_IF_ERROR(CheckClassesPerDevice(scene.options.classes_per_device, scene.classes));
+  TRIBUTARY_RETURN_IF_ERROR(CheckAlpha(scene.options.alpha));
+  const auto per_device = static_cast<std::size_t>(scene.options.classes_per_device);
+  return SplitExtendedDirichlet(scene.groups, scene.devices(), per_device, scene.options.alpha, scene.rng);
+}
+
+StatusOr<Partition> MakeShardsSplit(const PartitionScene& scene) {
+  TRIBUTARY_RETURN_IF_ERROR(CheckShards(scene.options, scene.labels.size()));
+  const auto per_device = static_cast<std::size_t>(scene.options.shards_per_device);
+  return SplitShards(scene.groups, scene.devices(), per_device, scene.rng);
+}
+
+// Of a partitioner that the program was given: every sample is on exactly one device, and devices are as many as asked.
+Status CheckPartition(const std::string& name, const Partition& partition, const PartitionScene& scene) {
+  std::vector<bool> placed(scene.labels.size());
+  std::size_t count = 0;
+  bool right = partition.size() == scene.devices();
+  for (const auto& device : partition) {
+    right = right && std::ranges::is_sorted(device);
+    for (const std::uint32_t sample : device) {
+      if (sample >= placed.size() || placed[sample]) right = false;
+      if (!right) break;
+      placed[sample] = true;
+      ++count;
+    }
+  }
+  if (right && count == placed.size()) return OkStatus();
+  return InvalidArgument("the partitioner '" + name + "' must place every sample on exactly one of " +
+                         std::to_string(scene.devices()) + " devices, in ascending order");
+}
+
 }  // namespace
 
+const std::vector<std::shared_ptr<const Partitioner>>& Partitioners() {
+  static const auto kPartitioners = [] {
+    std::vector<std::shared_ptr<const Partitioner>> all;
+    for (Partitioner& one : std::vector<Partitioner>{
+             {"iid",
+              [](const PartitionScene& scene) -> StatusOr<Partition> {
+                return SplitIid(scene.labels.size(), scene.devices(), scene.rng);
+              }},
+             {"stratified", MakeStratifiedSplit, {"sizes"}},
+             {"dirichlet", MakeDirichletSplit, {"alpha"}},
+             {"classes-per-device", MakeClassesSplit, {"classes-per-device"}},
+             {"extended-dirichlet", MakeExtendedDirichletSplit, {"alpha", "classes-per-device"}},
+             {"shards", MakeShardsSplit, {"shards-per-device"}},
+             {"source", MakeSplitBySource}}) {
+      all.push_back(std::make_shared<const Partitioner>(std::move(one)));
+    }
+    return all;
+  }();
+  return kPartitioners;
+}
+
 const std::vector<std::string>& SplitKinds() {
-  static const std::vector<std::string> kinds = {
-      "iid", "stratified", "dirichlet", "classes-per-device", "extended-dirichlet", "shards", "source"};
-  return kinds;
+  static const auto kKinds = [] {
+    std::vector<std::string> names;
+    for (const auto& one : Partitioners()) names.push_back(one->name);
+    return names;
+  }();
+  return kKinds;
 }
 
 StatusOr<Partition> MakeSplit(const SplitOptions& options, std::span<const std::int32_t> labels, int classes,
                               std::span<const std::uint32_t> sources) {
-  const auto& kinds = SplitKinds();
-  if (std::find(kinds.begin(), kinds.end(), options.kind) == kinds.end()) {
-    return UnknownName("split", options.kind, kinds);
-  }
+  const auto& all = Partitioners();
+  const auto found = std::ranges::find(all, options.kind, [](const auto& one) { return one->name; });
+  if (!options.own && found == all.end()) return UnknownName("split", options.kind, SplitKinds());
   TRIBUTARY_RETURN_IF_ERROR(CheckLabels(labels, classes));
   TRIBUTARY_RETURN_IF_ERROR(CheckDevices(options.devices, labels.size()));
-
-  const auto devices = static_cast<std::size_t>(options.devices);
-  if (options.kind == "source") return MakeSplitBySource(sources, labels.size(), devices);
   const SamplesByClass groups = GroupByClass(labels, classes);
   Rng rng = Rng::ForStream(options.seed, DeviceId{0}, "split");
-  if (options.kind == "iid") return SplitIid(labels.size(), devices, rng);
-  if (options.kind == "stratified") {
-    const std::vector<double> speeds =
-        options.speeds.empty() ? std::vector<double>(devices, 1.0) : options.speeds;
-    TRIBUTARY_CHECK(speeds.size() == devices);
-    TRIBUTARY_RETURN_IF_ERROR(CheckSpeeds(speeds, labels.size()));
-    return SplitStratified(groups, speeds, rng);
-  }
-  if (options.kind == "shards") {
-    TRIBUTARY_RETURN_IF_ERROR(CheckShards(options, labels.size()));
-    return SplitShards(groups, devices, static_cast<std::size_t>(options.shards_per_device), rng);
-  }
-  if (options.kind == "dirichlet") {
-    TRIBUTARY_RETURN_IF_ERROR(CheckAlpha(options.alpha));
-    return SplitDirichlet(groups, devices, options.alpha, rng);
-  }
-  TRIBUTARY_RETURN_IF_ERROR(CheckClassesPerDevice(options.classes_per_device, classes));
-  const auto per_device = static_cast<std::size_t>(options.classes_per_device);
-  if (options.kind == "classes-per-device") return SplitClassesPerDevice(groups, devices, per_device, rng);
-  TRIBUTARY_RETURN_IF_ERROR(CheckAlpha(options.alpha));
-  return SplitExtendedDirichlet(groups, devices, per_device, options.alpha, rng);
+  const PartitionScene scene{options, labels, classes, sources, groups, rng};
+  if (!options.own) return (*found)->make(scene);
+  TRIBUTARY_ASSIGN_OR_RETURN(Partition partition, options.own->make(scene));
+  TRIBUTARY_RETURN_IF_ERROR(CheckPartition(options.kind, partition, scene));
+  return partition;
 }
 
 }  // namespace tributary::inline policy

@@ -164,6 +164,49 @@ TEST(MakeSplit, RefusesWhatMakesNoSenseInWords) {
   expect({.kind = "shards", .devices = 4, .shards_per_device = 0}, "found 0");
 }
 
+Partitioner Own(std::function<Partition(std::size_t samples, std::size_t devices)> make) {
+  return {.name = "own",
+          .make = [make = std::move(make)](const PartitionScene& scene) -> StatusOr<Partition> {
+            return make(scene.labels.size(), scene.devices());
+          }};
+}
+
+// The first sample is on the first device, and so on; the last device has the rest.
+Partition InOrder(std::size_t samples, std::size_t devices) {
+  Partition partition(devices);
+  for (std::uint32_t i = 0; i < samples; ++i) partition[std::min<std::size_t>(i, devices - 1)].push_back(i);
+  return partition;
+}
+
+TEST(MakeSplit, UsesThePartitionerThatItIsGiven) {
+  const auto labels = RandomLabels(20, 4, 4);
+  const SplitOptions options{
+      .kind = "own", .devices = 3, .own = std::make_shared<const Partitioner>(Own(InOrder))};
+  const auto partition = MakeSplit(options, labels, 4);
+  ASSERT_TRUE(partition.ok()) << partition.status();
+  EXPECT_EQ(*partition, InOrder(20, 3));
+}
+
+TEST(MakeSplit, RefusesAPartitionThatIsNone) {
+  const auto labels = RandomLabels(20, 4, 4);
+  const auto expect_refusal = [&](const std::function<void(Partition&)>& spoil) {
+    const Partitioner own = Own([&](std::size_t samples, std::size_t devices) {
+      Partition partition = InOrder(samples, devices);
+      spoil(partition);
+      return partition;
+    });
+    const SplitOptions options{.kind = "own", .devices = 3, .own = std::make_shared<const Partitioner>(own)};
+    EXPECT_EQ(
+        Refusal(options, labels, 4),
+        "the partitioner 'own' must place every sample on exactly one of 3 devices, in ascending order");
+  };
+  expect_refusal([](Partition& partition) { partition[2].pop_back(); });
+  expect_refusal([](Partition& partition) { partition[0].push_back(19); });
+  expect_refusal([](Partition& partition) { partition[2].back() = 20; });
+  expect_refusal([](Partition& partition) { std::ranges::reverse(partition[2]); });
+  expect_refusal([](Partition& partition) { partition.emplace_back(); });
+}
+
 TEST(MakeSplit, RefusesLabelsOutOfRange) {
   EXPECT_NE(Refusal({.devices = 1}, std::vector<std::int32_t>{0, 3, 1}, 3).find("sample 1 has label 3"),
             std::string::npos);

@@ -1,4 +1,4 @@
-#include "tributary/coordinator/covered_mean.h"
+#include "tributary/policy/aggregation/covered_mean.h"
 
 #include <algorithm>
 
@@ -6,14 +6,15 @@
 #include "tributary/model/subnetwork_graph.h"
 #include "tributary/policy/dropout/round_choice.h"
 
-namespace tributary::inline coordinator {
+namespace tributary::inline policy {
 
-CoveredMean::CoveredMean(const Experiment& experiment, const Model& model, DropoutMenu menu)
-    : model_(model), seed_(experiment.goal.seed), menu_(std::move(menu)), trained_(model.parameters.size) {}
+CoveredMean::CoveredMean(std::uint64_t seed, const Model& model, DropoutMenu menu)
+    : model_(model), seed_(seed), menu_(std::move(menu)), trained_(model.parameters.size) {}
 
-StatusOr<std::unique_ptr<CoveredMean>> CoveredMean::Make(const Experiment& experiment, const Model& model) {
-  TRIBUTARY_ASSIGN_OR_RETURN(DropoutMenu menu, DropoutMenu::Make(model, experiment.dropout));
-  return std::unique_ptr<CoveredMean>(new CoveredMean(experiment, model, std::move(menu)));
+StatusOr<std::unique_ptr<CoveredMean>> CoveredMean::Make(const DropoutOptions& options, const Model& model,
+                                                         std::uint64_t seed) {
+  TRIBUTARY_ASSIGN_OR_RETURN(DropoutMenu menu, DropoutMenu::Make(model, options));
+  return std::unique_ptr<CoveredMean>(new CoveredMean(seed, model, std::move(menu)));
 }
 
 const Model& CoveredMean::SubnetworkOf(std::size_t entry) {
@@ -45,24 +46,23 @@ void CoveredMean::AddLikely(std::size_t entry, float weight) {
   }
 }
 
-void CoveredMean::Begin(RoundId round, const RoundReport& report) {
+void CoveredMean::Begin(RoundId round, std::span<const TrainedPart> updates) {
   std::ranges::fill(trained_.span(), 0.0F);
   all_ = 0;
   std::map<std::size_t, float> weight_of;  // what is trained by entry alone, whoever it was
-  for (const DeviceReport& device : report.devices) {
-    if (device.outcome != Outcome::kApplied) continue;
-    TRIBUTARY_CHECK(device.kept.has_value() && !device.kept->entries.empty());
-    const auto weight = static_cast<float>(device.metrics.samples);
+  for (const TrainedPart& update : updates) {
+    TRIBUTARY_CHECK(!update.entries.empty());
+    const auto weight = static_cast<float>(update.samples);
     all_ += weight;
-    if (IsFixedInRound(menu_.method())) {
-      const std::size_t entry = device.kept->entries.back();
-      AddChannels(entry, AtomsOf(menu_, {seed_, device.device, round}, 0, entry), weight);
+    if (menu_.method()->IsFixedInRound()) {
+      const std::size_t entry = update.entries.back();
+      AddChannels(entry, AtomsOf(menu_, {seed_, update.device, round}, 0, entry), weight);
       continue;
     }
-    const float step = weight / static_cast<float>(device.kept->entries.size());
-    for (const std::uint32_t entry : device.kept->entries) weight_of[entry] += step;
+    const float step = weight / static_cast<float>(update.entries.size());
+    for (const std::uint32_t entry : update.entries) weight_of[entry] += step;
   }
-  const bool nested = menu_.method() == DropoutMethod::kFjord || menu_.channels() == ChannelChoice::kFirst;
+  const bool nested = menu_.method()->nested || menu_.channels() == ChannelChoice::kFirst;
   for (const auto& [entry, weight] : weight_of) {
     if (nested) {
       AddChannels(entry, FirstAtoms(model_.channels, menu_.entries()[entry].kept), weight);
@@ -80,4 +80,4 @@ void CoveredMean::Apply(std::size_t offset, std::span<float> mean) const {
   }
 }
 
-}  // namespace tributary::inline coordinator
+}  // namespace tributary::inline policy

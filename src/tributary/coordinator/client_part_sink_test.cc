@@ -1,11 +1,14 @@
-#include "tributary/coordinator/round_aggregate.h"
+#include "tributary/coordinator/client_part_sink.h"
 
 #include <gtest/gtest.h>
 
 #include <cstring>
 #include <limits>
 
+#include "tributary/fleet/report.h"
+#include "tributary/fleet/update_journal.h"
 #include "tributary/model/zoo.h"
+#include "tributary/policy/aggregation/mean.h"
 
 namespace tributary::inline coordinator {
 namespace {
@@ -30,8 +33,8 @@ class ClientPartSinkTest : public ::testing::TestWithParam<bool> {
       : model_(BuildZooGraph({"resnet8", Shape{3, 16, 16}, 10, Stem::kAuto}).value()),
         parameters_{150, GetParam() ? 40U : 0U, model_.parameters.size},
         statistics_{20, GetParam() ? 16U : 0U, model_.statistics.size},
-        direct_(model_),
-        through_(model_),
+        direct_(model_, direct_journal_),
+        through_(model_, through_journal_),
         sink_(parameters_, statistics_) {
     direct_.Begin(100);
     through_.Begin(100);
@@ -39,22 +42,22 @@ class ClientPartSinkTest : public ::testing::TestWithParam<bool> {
   }
 
   // What the elements are in the whole, worked out without the sink.
-  static void AddDirectly(RoundAggregate& aggregate, UpdatePart part, const ClientPartRanges& ranges,
+  static void AddDirectly(MeanAggregator& aggregate, UpdatePart part, const ClientPartRanges& ranges,
                           std::span<const float> held, double weight) {
     const std::span<const float> front = held.first(ranges.front), tail = held.last(ranges.tail);
-    EXPECT_TRUE(aggregate.Add(DeviceId{1}, weight, {part, 0, front}).ok());
-    if (tail.empty()) return;
-    EXPECT_TRUE(aggregate.Add(DeviceId{1}, weight, {part, ranges.whole - ranges.tail, tail}).ok());
+    const UpdatePiece pieces[] = {{part, 0, front, weight}, {part, ranges.whole - ranges.tail, tail, weight}};
+    EXPECT_TRUE(aggregate.Take(WorkId{1}, pieces).ok());
   }
 
   // The rest of the network, so that there is a mean of everything.
-  static void AddRest(RoundAggregate& aggregate, UpdatePart part, const ClientPartRanges& ranges) {
+  static void AddRest(MeanAggregator& aggregate, UpdatePart part, const ClientPartRanges& ranges) {
     const std::vector<float> rest = Numbers(ranges.whole - ranges.size(), -5);
-    EXPECT_TRUE(aggregate.Add(DeviceId{9}, 7, {part, ranges.front, rest}).ok());
+    const UpdatePiece piece{part, ranges.front, rest, 7};
+    EXPECT_TRUE(aggregate.Take(WorkId{9}, {&piece, 1}).ok());
   }
 
   void ExpectSame() {
-    for (RoundAggregate* aggregate : {&direct_, &through_}) {
+    for (MeanAggregator* aggregate : {&direct_, &through_}) {
       AddRest(*aggregate, UpdatePart::kParameters, parameters_);
       AddRest(*aggregate, UpdatePart::kStatistics, statistics_);
       EXPECT_TRUE(aggregate->CheckComplete().ok());
@@ -62,15 +65,16 @@ class ClientPartSinkTest : public ::testing::TestWithParam<bool> {
     for (const auto& [part, ranges] :
          {std::pair(UpdatePart::kParameters, parameters_), {UpdatePart::kStatistics, statistics_}}) {
       std::vector<float> a(ranges.whole), b(ranges.whole);
-      ASSERT_TRUE(direct_.Mean(part, 0, a).ok());
-      ASSERT_TRUE(through_.Mean(part, 0, b).ok());
+      ASSERT_TRUE(direct_.Report(part, 0, a).ok());
+      ASSERT_TRUE(through_.Report(part, 0, b).ok());
       EXPECT_EQ(Bits(a), Bits(b));
     }
   }
 
   const Model model_;
   const ClientPartRanges parameters_, statistics_;
-  RoundAggregate direct_, through_;
+  UpdateJournal direct_journal_{"/tmp"}, through_journal_{"/tmp"};
+  MeanAggregator direct_, through_;
   ClientPartSink sink_;
 };
 
@@ -78,7 +82,7 @@ TEST_P(ClientPartSinkTest, WholeUpdatesGoToTheirPlaces) {
   for (const double weight : {3.0, 5.0}) {
     const std::vector<float> parameters = Numbers(parameters_.size(), static_cast<float>(weight));
     const std::vector<float> statistics = Numbers(statistics_.size(), -static_cast<float>(weight));
-    ASSERT_TRUE(sink_.Accept(DeviceId{1}, {parameters, statistics, weight}).ok());
+    ASSERT_TRUE(sink_.Take(WorkId{1}, Update{parameters, statistics, weight}.pieces()).ok());
     AddDirectly(direct_, UpdatePart::kParameters, parameters_, parameters, weight);
     AddDirectly(direct_, UpdatePart::kStatistics, statistics_, statistics, weight);
   }
@@ -92,37 +96,38 @@ TEST_P(ClientPartSinkTest, PiecesGoToTheirPlaces) {
     // Of seven elements, none across the gap.
     for (std::size_t begin = 0; begin < held.size();) {
       const std::size_t end = std::min(begin + 7, begin < ranges.front ? ranges.front : held.size());
-      ASSERT_TRUE(sink_.Add(DeviceId{1}, 4, {part, begin, held.subspan(begin, end - begin)}).ok());
+      ASSERT_TRUE(sink_.Stage(WorkId{1}, {part, begin, held.subspan(begin, end - begin), 4}).ok());
       begin = end;
     }
     AddDirectly(direct_, part, ranges, held, 4);
   };
   in_pieces(UpdatePart::kParameters, parameters_, parameters);
   in_pieces(UpdatePart::kStatistics, statistics_, statistics);
+  ASSERT_TRUE(sink_.Commit(WorkId{1}, 4).ok());
   ExpectSame();
 }
 
 TEST_P(ClientPartSinkTest, WhatIsTakenBackLeavesNoTrace) {
   const std::vector<float> parameters = Numbers(parameters_.size(), 1),
                            statistics = Numbers(statistics_.size(), 2);
-  ASSERT_TRUE(sink_.Accept(DeviceId{1}, {parameters, statistics, 4}).ok());
+  ASSERT_TRUE(sink_.Take(WorkId{1}, Update{parameters, statistics, 4}.pieces()).ok());
   AddDirectly(direct_, UpdatePart::kParameters, parameters_, parameters, 4);
   AddDirectly(direct_, UpdatePart::kStatistics, statistics_, statistics, 4);
   const std::vector<float> other = Numbers(parameters_.size(), 1e-3F);
   const auto held = [&](std::size_t begin, std::size_t end) {
-    return UpdatePiece{UpdatePart::kParameters, begin, std::span(other).subspan(begin, end - begin)};
+    return UpdatePiece{UpdatePart::kParameters, begin, std::span(other).subspan(begin, end - begin), 9};
   };
   std::vector<UpdatePiece> pieces = {held(0, 60), held(60, parameters_.front)};
   if (GetParam()) pieces.push_back(held(parameters_.front, parameters_.size()));
-  for (const UpdatePiece& piece : pieces) ASSERT_TRUE(sink_.Add(DeviceId{2}, 9, piece).ok());
-  for (const UpdatePiece& piece : pieces) sink_.Retract(DeviceId{2}, 9, piece);
+  for (const UpdatePiece& piece : pieces) ASSERT_TRUE(sink_.Stage(WorkId{2}, piece).ok());
+  ASSERT_TRUE(sink_.Discard(WorkId{2}).ok());
   ExpectSame();
 }
 
 TEST_P(ClientPartSinkTest, ARefusedUpdateLeavesNoTrace) {
   const std::vector<float> parameters = Numbers(parameters_.size(), 1),
                            statistics = Numbers(statistics_.size(), 2);
-  ASSERT_TRUE(sink_.Accept(DeviceId{1}, {parameters, statistics, 4}).ok());
+  ASSERT_TRUE(sink_.Take(WorkId{1}, Update{parameters, statistics, 4}.pieces()).ok());
   AddDirectly(direct_, UpdatePart::kParameters, parameters_, parameters, 4);
   AddDirectly(direct_, UpdatePart::kStatistics, statistics_, statistics, 4);
 
@@ -130,35 +135,29 @@ TEST_P(ClientPartSinkTest, ARefusedUpdateLeavesNoTrace) {
   for (const std::size_t at : {std::size_t{0}, parameters_.front - 1, parameters_.size() - 1}) {
     std::vector<float> bad = Numbers(parameters_.size(), 8);
     bad[at] = std::numeric_limits<float>::quiet_NaN();
-    EXPECT_FALSE(sink_.Accept(DeviceId{2}, {bad, statistics, 6}).ok()) << at;
+    EXPECT_FALSE(sink_.Take(WorkId{2}, Update{bad, statistics, 6}.pieces()).ok()) << at;
   }
   for (const std::size_t at : {std::size_t{0}, statistics_.size() - 1}) {
     std::vector<float> bad = Numbers(statistics_.size(), 8);
     bad[at] = std::numeric_limits<float>::infinity();
-    EXPECT_FALSE(sink_.Accept(DeviceId{2}, {parameters, bad, 6}).ok()) << at;
+    EXPECT_FALSE(sink_.Take(WorkId{2}, Update{parameters, bad, 6}.pieces()).ok()) << at;
   }
   for (const double weight : {-1.0, 1e9, std::numeric_limits<double>::quiet_NaN()}) {
-    EXPECT_FALSE(sink_.Accept(DeviceId{2}, {parameters, statistics, weight}).ok()) << weight;
+    EXPECT_FALSE(sink_.Take(WorkId{2}, Update{parameters, statistics, weight}.pieces()).ok()) << weight;
   }
   ExpectSame();
 }
 
-TEST_P(ClientPartSinkTest, OtherLengthsAreRefusedInWords) {
+TEST_P(ClientPartSinkTest, ElementsThatAreNotThereAreRefusedInWords) {
   const std::vector<float> parameters = Numbers(parameters_.size() + 1, 1),
                            statistics = Numbers(statistics_.size() + 1, 2);
-  const auto refusal = [&](std::size_t values, std::size_t numbers) {
-    return sink_
-        .Accept(DeviceId{5}, {std::span(parameters).first(values), std::span(statistics).first(numbers), 4})
-        .message();
-  };
-  const std::string values = std::to_string(parameters_.size()), numbers = std::to_string(statistics_.size());
-  EXPECT_EQ(refusal(3, statistics_.size()), "the update of device 5 has 3 values and " + numbers +
-                                                " statistics, expected " + values + " and " + numbers);
-  EXPECT_NE(refusal(parameters_.size() + 1, statistics_.size()), "");
-  // Where only the statistics do not fit, it does not say that the values do not.
-  EXPECT_EQ(refusal(parameters_.size(), 1), "the update of device 5 has " + values +
-                                                " values and 1 statistics, expected " + values + " and " +
-                                                numbers);
+  const std::string values = std::to_string(parameters_.size()), one_more = std::to_string(parameters.size());
+  const Update long_values{parameters, std::span(statistics).first(statistics_.size()), 4};
+  EXPECT_EQ(sink_.Take(WorkId{5}, long_values.pieces()).message(),
+            "it has values up to " + one_more + " where there are " + values);
+  const Update long_statistics{std::span(parameters).first(parameters_.size()), statistics, 4};
+  EXPECT_NE(sink_.Take(WorkId{5}, long_statistics.pieces()).message(), "");
+  EXPECT_FALSE(through_.CheckComplete().ok());
 }
 
 INSTANTIATE_TEST_SUITE_P(FrontAndTail, ClientPartSinkTest, ::testing::Bool(),

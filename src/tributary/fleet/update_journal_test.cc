@@ -1,4 +1,4 @@
-#include "tributary/fleet/protocol/update_journal.h"
+#include "tributary/fleet/update_journal.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -6,14 +6,18 @@
 #include <csignal>
 #include <numeric>
 
-namespace tributary::inline protocol {
+#include "tributary/policy/compression/encoding.h"
+
+namespace tributary::inline fleet {
 namespace {
 
-struct Kept {
+constexpr WorkId kWork{4};
+
+struct KeptPiece {
   UpdatePart part;
   std::size_t offset;
   std::vector<float> values;
-  friend bool operator==(const Kept&, const Kept&) = default;
+  friend bool operator==(const KeptPiece&, const KeptPiece&) = default;
 };
 
 class UpdateJournalTest : public testing::Test {
@@ -22,25 +26,27 @@ class UpdateJournalTest : public testing::Test {
   ~UpdateJournalTest() override { std::filesystem::remove_all(folder_); }
 
   Status Append(UpdateJournal& journal, UpdatePart part, std::size_t offset, std::size_t count) {
-    Kept kept{part, offset, std::vector<float>(count)};
+    KeptPiece kept{part, offset, std::vector<float>(count)};
     std::iota(kept.values.begin(), kept.values.end(), next_);
     next_ += static_cast<float>(count);
-    const Status status = journal.Append({part, offset, kept.values});
+    const Status status = journal.Append(kWork, {part, offset, kept.values, 3});
     if (status.ok()) expected_.push_back(std::move(kept));
     return status;
   }
-  static std::vector<Kept> Drain(UpdateJournal& journal) {
-    std::vector<Kept> drained;
-    const Status status = journal.Drain([&](const UpdatePiece& piece) {
+  static std::vector<KeptPiece> Drain(UpdateJournal& journal) {
+    std::vector<KeptPiece> drained;
+    const Status status = journal.ForEach(kWork, [&](const UpdatePiece& piece) {
+      EXPECT_EQ(piece.weight, 3);
       drained.push_back({piece.part, piece.offset, {piece.values.begin(), piece.values.end()}});
     });
     EXPECT_TRUE(status.ok()) << status;
+    journal.Remove(kWork);
     return drained;
   }
 
   const std::filesystem::path folder_ =
       std::filesystem::path(testing::TempDir()) / ("tributary_journal_" + std::to_string(::getpid()));
-  std::vector<Kept> expected_;
+  std::vector<KeptPiece> expected_;
   float next_ = 1;
 };
 
@@ -98,5 +104,46 @@ TEST_F(UpdateJournalTest, SurvivesAFullDisk) {
   EXPECT_EQ(Drain(journal), expected_);
 }
 
+TEST_F(UpdateJournalTest, KeepsUpdatesApartAndReadsAnyRangeOfThem) {
+  UpdateJournal journal(folder_);
+  const auto value = [](std::uint64_t work, std::size_t i) {
+    return static_cast<float>(work * 1'000'000 + i);
+  };
+  constexpr std::size_t kSize = 60'000, kPiece = 7'000;  // The first two pieces stay in memory.
+  for (std::size_t begin = 0; begin < kSize; begin += kPiece) {
+    for (std::uint64_t work = 0; work < 3; ++work) {
+      std::vector<float> values(std::min(kPiece, kSize - begin));
+      for (std::size_t i = 0; i < values.size(); ++i) values[i] = value(work, begin + i);
+      ASSERT_TRUE(journal.Append(WorkId{work}, {UpdatePart::kParameters, begin, values, 1}).ok());
+    }
+  }
+  journal.Remove(WorkId{1});
+  for (const std::uint64_t work : {0, 2}) {
+    for (const std::size_t offset : {0, 6'990, 13'999, 35'000, 59'000}) {
+      std::vector<float> found(1'000);
+      ASSERT_TRUE(journal.Read(WorkId{work}, UpdatePart::kParameters, offset, found).ok());
+      for (std::size_t i = 0; i < found.size(); ++i) ASSERT_EQ(found[i], value(work, offset + i)) << i;
+    }
+  }
+  std::vector<float> untouched(5, -1);
+  ASSERT_TRUE(journal.Read(WorkId{1}, UpdatePart::kParameters, 0, untouched).ok());
+  ASSERT_TRUE(journal.Read(WorkId{0}, UpdatePart::kStatistics, 0, untouched).ok());
+  EXPECT_EQ(untouched, std::vector<float>(5, -1));
+}
+
+TEST_F(UpdateJournalTest, ReadsEncodedPiecesInPart) {
+  UpdateJournal journal(folder_);
+  std::vector<float> values(50'000);
+  std::iota(values.begin(), values.end(), 1.0F);
+  std::vector<std::byte> encoded;
+  AppendDense(values, encoded);
+  ASSERT_TRUE(journal.Append(kWork, {UpdatePart::kParameters, 100, values, 1, encoded}).ok());
+  std::vector<float> found(300, -1);
+  ASSERT_TRUE(journal.Read(kWork, UpdatePart::kParameters, 0, found).ok());
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    ASSERT_EQ(found[i], i < 100 ? -1 : static_cast<float>(i - 99)) << i;
+  }
+}
+
 }  // namespace
-}  // namespace tributary::inline protocol
+}  // namespace tributary::inline fleet

@@ -6,11 +6,10 @@
 
 #include "tributary/base/flat_buffer.h"
 #include "tributary/base/status.h"
-#include "tributary/experiment/experiment.h"
-#include "tributary/fleet/report.h"
+#include "tributary/policy/aggregation/aggregator.h"
 #include "tributary/policy/dropout/menu.h"
 
-namespace tributary::inline coordinator {
+namespace tributary::inline policy {
 
 // Where devices train parts of the network: makes the mean over all devices, in which whoever did not train an element
 // counts with zero, the mean over those that trained it, each by the samples of the steps in which it did. What nobody
@@ -20,16 +19,17 @@ namespace tributary::inline coordinator {
 // what happened to be drawn would add noise, and cost more the more steps there are.
 class CoveredMean {
  public:
-  // The model must outlive it. An error in words if the experiment's dropout does not fit it.
-  static StatusOr<std::unique_ptr<CoveredMean>> Make(const Experiment& experiment, const Model& model);
+  // The model must outlive it. An error in words if the options do not fit it. `seed` is the experiment's.
+  static StatusOr<std::unique_ptr<CoveredMean>> Make(const DropoutOptions& options, const Model& model,
+                                                     std::uint64_t seed);
 
-  // The round's mean is of the updates that this report says were applied, each of entries of the menu.
-  void Begin(RoundId round, const RoundReport& report);
+  // The round's mean is of these updates.
+  void Begin(RoundId round, std::span<const TrainedPart> updates);
   // `mean` is the elements from `offset`.
   void Apply(std::size_t offset, std::span<float> mean) const;
 
  private:
-  CoveredMean(const Experiment& experiment, const Model& model, DropoutMenu menu);
+  CoveredMean(std::uint64_t seed, const Model& model, DropoutMenu menu);
 
   // What it is like to keep as many channels as an entry of the menu does.
   const Model& SubnetworkOf(std::size_t entry);
@@ -44,4 +44,4 @@ class CoveredMean {
   float all_ = 0;       // what all of them weigh
 };
 
-}  // namespace tributary::inline coordinator
+}  // namespace tributary::inline policy

@@ -1,0 +1,109 @@
+// [compression] and [aggregation]: what becomes of updates. Both choose from a table of what the program has.
+#include <algorithm>
+
+#include "tributary/experiment/forms.h"
+#include "tributary/experiment/options.h"
+#include "tributary/policy/compression/codecs.h"
+
+namespace tributary::inline experiment {
+namespace {
+
+bool HasNumber(const AggregationRule& rule, const std::string& key) {
+  return std::ranges::find(rule.numbers, key, &RuleNumber::key) != rule.numbers.end();
+}
+
+// The number of the chosen rule; of the rule that `described` is of, where the chosen one has none of this key.
+ValueForm RuleNumberForm(AggregationOptions& aggregation, const RuleNumber& described) {
+  const auto bound = [&aggregation, &described](double& usual) {
+    const std::vector<RuleNumber>& numbers = aggregation.rule->numbers;
+    const auto own = std::ranges::find(numbers, described.key, &RuleNumber::key);
+    usual = described.usual;
+    if (own == numbers.end()) return Number(usual, {.low = described.low, .high = described.high});
+    return Number(aggregation.numbers[static_cast<std::size_t>(own - numbers.begin())],
+                  {.low = own->low, .high = own->high});
+  };
+  return {.field = &described,
+          .read =
+              [bound](const Value& value, const Spot& spot) {
+                double usual = 0;
+                return bound(usual).read(value, spot);
+              },
+          .write =
+              [bound] {
+                double usual = 0;
+                return bound(usual).write();
+              },
+          .allowed =
+              [bound] {
+                double usual = 0;
+                return bound(usual).allowed();
+              }};
+}
+
+}  // namespace
+
+OptionList CompressionKeys(CompressionOptions& compression, const OptionContext& context) {
+  OptionList list;
+  const std::vector<CompressionKind> codecs = context.extensions.AllCodecs();
+  list.Add("kind", RowForm(compression.kind, codecs, "compression"), "How updates are encoded.");
+  const auto add = [&](std::string_view key, ValueForm form, std::string_view doc) {
+    list.Add(key, std::move(form), doc)
+        .OnlyWith([&compression, key] { return compression.kind->Uses(key); },
+                  RowsWith("kind", codecs, [key](const CodecKind& codec) { return codec.Uses(key); }));
+  };
+  add("ratio", Number(compression.ratio, kPositiveShare), "Share of elements that top-k keeps.");
+  add("scope", OneOf(compression.scope, kSelectionScopes),
+      "Select the largest elements of each layer (unit) or of the whole update (global).");
+  add("delta", Number(compression.delta, {.high = 1}),
+      "Largest loss of the squared norm at which adaptive top-k still compresses.");
+  add("ewma", Number(compression.ewma, kPositiveShare), "Weight of the newest measurement of that loss.");
+  add("error-feedback", Flag(compression.error_feedback), "Add what was not sent to the next update.");
+  list.Check([&compression](OptionList& mistakes) {
+    if (const Status status = Validate(compression); !status.ok())
+      mistakes.Fail(&compression.kind, ": " + status.message());
+  });
+  return list;
+}
+
+OptionList AggregationKeys(Experiment& e, const OptionContext& context) {
+  AggregationOptions& aggregation = e.aggregation;
+  OptionList list;
+  const auto rules = WithChosen(context.extensions.AllAggregationRules(), aggregation.rule);
+  list.Add("rule",
+           RowForm(aggregation.rule, rules, "aggregation rule",
+                   [&aggregation] {
+                     aggregation.numbers.clear();
+                     for (const RuleNumber& number : aggregation.rule->numbers)
+                       aggregation.numbers.push_back(number.usual);
+                   }),
+           "How the updates of a round become one.");
+  for (const auto& rule : rules) {
+    for (const RuleNumber& number : rule->numbers) {
+      const std::string& key = number.key;
+      // Rules may share a key.
+      if (std::ranges::find(list.options(), key, &Option::key) != list.options().end()) continue;
+      list.Add(key, RuleNumberForm(aggregation, number), number.about)
+          .OnlyWith([&aggregation, &key] { return HasNumber(*aggregation.rule, key); },
+                    RowsWith("rule", rules, [&key](const AggregationRule& r) { return HasNumber(r, key); }));
+    }
+  }
+  list.Check([&e, &aggregation](OptionList& mistakes) {
+    const AggregationRule& rule = *aggregation.rule;
+    const Method method = e.train.method;
+    if (!rule.takes_parts && (method == Method::kSplit || method == Method::kGossip)) {
+      mistakes.Fail(&aggregation.rule,
+                    " is \"" + rule.name +
+                        "\", which compares whole updates and is only valid with "
+                        "train.method = \"sync-sgd\" or \"federated\"; use rule = \"mean\"");
+    }
+    if (rule.untrained == AggregationRule::Untrained::kRefused && e.dropout.method->Chooses()) {
+      mistakes.Fail(&aggregation.rule,
+                    " is \"" + rule.name +
+                        "\", which cannot tell an element that a device did not train from an element "
+                        "that did not change; leave out [dropout], or use rule = \"mean\"");
+    }
+  });
+  return list;
+}
+
+}  // namespace tributary::inline experiment
