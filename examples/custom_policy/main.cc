@@ -1,14 +1,18 @@
-// Tributary with a sampler and a stream of its own.
+// Tributary with a custom sampler, stream, codec, aggregation rule, sub-network rule and partitioner.
 //
-//   custom_policy                    runs both experiments beside the built-in sampler and stream, and compares
+//   custom_policy                    runs the experiments beside what is built in, and compares
 //   custom_policy run sampler.toml   everything that tributary does: run, coordinator, device, …
 
 #include <tributary/tributary.h>
 
 #include <cstdio>
 
+#include "bf16_codec.h"
 #include "fast_first_sampler.h"
+#include "median_rule.h"
 #include "rush_hour_stream.h"
+#include "striped_rule.h"
+#include "zipf_partitioner.h"
 
 namespace {
 
@@ -24,11 +28,21 @@ Status Show(const char* title, RunOptions options, const Extensions& extensions)
 
 Status Compare(const Extensions& extensions) {
   const std::string sampler = CUSTOM_POLICY_FOLDER "/sampler.toml",
-                    stream = CUSTOM_POLICY_FOLDER "/stream.toml";
+                    stream = CUSTOM_POLICY_FOLDER "/stream.toml",
+                    update = CUSTOM_POLICY_FOLDER "/update.toml",
+                    subnetwork = CUSTOM_POLICY_FOLDER "/subnetwork.toml",
+                    partition = CUSTOM_POLICY_FOLDER "/partition.toml";
   TRIBUTARY_RETURN_IF_ERROR(Show("sampler ugs", {sampler, {"sampling.method=ugs"}}, extensions));
   TRIBUTARY_RETURN_IF_ERROR(Show("sampler fast-first", {sampler}, extensions));
   TRIBUTARY_RETURN_IF_ERROR(Show("stream at a steady rate", {stream, {"stream.kind=steady"}}, extensions));
-  return Show("stream rush-hour", {stream}, extensions);
+  TRIBUTARY_RETURN_IF_ERROR(Show("stream rush-hour", {stream}, extensions));
+  TRIBUTARY_RETURN_IF_ERROR(
+      Show("dense updates, mean", {update, {"compression.kind=dense", "aggregation.rule=mean"}}, extensions));
+  TRIBUTARY_RETURN_IF_ERROR(Show("bf16 updates, median", {update}, extensions));
+  TRIBUTARY_RETURN_IF_ERROR(Show("whole network", {subnetwork, {"dropout=", "fleet.deadline="}}, extensions));
+  TRIBUTARY_RETURN_IF_ERROR(Show("striped sub-networks", {subnetwork}, extensions));
+  TRIBUTARY_RETURN_IF_ERROR(Show("samples in equal parts", {partition, {"data.split=iid"}}, extensions));
+  return Show("samples by Zipf's law", {partition}, extensions);
 }
 
 // What a stream-rate alone gives, under a name, to compare with.
@@ -45,6 +59,10 @@ int main(int argc, char** argv) {
   Status status = extensions.AddSampler("fast-first", std::make_shared<FastFirstSampler>());
   if (status.ok()) status = extensions.AddStream("rush-hour", MakeRushHourStream);
   if (status.ok()) status = extensions.AddStream("steady", MakeSteadyStream);
+  if (status.ok()) status = extensions.AddCodec(Bf16Kind());
+  if (status.ok()) status = extensions.AddAggregationRule(MedianRule());
+  if (status.ok()) status = extensions.AddSubnetworkRule(StripedRule());
+  if (status.ok()) status = extensions.AddPartitioner(ZipfPartitioner());
   if (status.ok() && argc > 1) return Main(argc, argv, extensions);
   if (status.ok()) status = Compare(extensions);
   if (!status.ok()) std::fprintf(stderr, "custom_policy: %s\n", status.message().c_str());

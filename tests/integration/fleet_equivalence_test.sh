@@ -44,7 +44,7 @@ for method in sync-sgd federated; do
 done
 
 # Compressed updates too, whatever is remembered of them and however they are cut.
-for setting in "sync-sgd top-k layerwise" "sync-sgd int8 optimal" "federated adaptive-top-k optimal"; do
+for setting in "sync-sgd top-k layerwise" "sync-sgd int8 optimal" "sync-sgd fp16 layerwise" "federated adaptive-top-k optimal"; do
   read -r method kind strategy <<<"$setting"
   write_experiment $method 8 sequential $kind
   "$TRIBUTARY" run ./tiny.toml --out "compressed-$kind" --quiet >/dev/null
@@ -53,6 +53,14 @@ for setting in "sync-sgd top-k layerwise" "sync-sgd int8 optimal" "federated ada
   down=$(sed -n 's/.*"bytes_down": \([0-9]*\).*/\1/p' "real-$kind/summary.json" | head -n 1)
   up=$(sed -n 's/.*"bytes_up": \([0-9]*\).*/\1/p' "real-$kind/summary.json" | head -n 1)
   [ "$up" -lt $((down * 9 / 10)) ] || fail "$kind sent $up bytes up and $down down"
+done
+
+# A rule that reads all updates back from the journal, plain or compressed.
+for kind in dense top-k; do
+  write_experiment federated 8 sequential $kind
+  "$TRIBUTARY" run ./tiny.toml --set aggregation.rule=trimmed-mean --out "trimmed-$kind" --quiet >/dev/null
+  run_real "real-trimmed-$kind" --set aggregation.rule=trimmed-mean
+  expect_same "trimmed-$kind" "real-trimmed-$kind"
 done
 
 # Samples that arrive over time, and samples that devices share: which are learnt from in which round is the same.

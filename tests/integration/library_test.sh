@@ -1,5 +1,5 @@
-# What is installed is a library: the example with a sampler and a stream of its own is built against it, and both do what
-# they are for.
+# What is installed is a library: the example with a sampler, a stream, a codec and rules of its own is built against it, and
+# each does what it is for.
 . "$(dirname "$0")/lib.sh"
 
 example=$SOURCE/examples/custom_policy
@@ -10,7 +10,7 @@ for path in bin/tributary include/tributary/tributary.h share/doc/tributary/LICE
 done
 prefix/bin/tributary presets >/dev/null || fail "the installed program does not run"
 # Nothing but what the public header needs, and nothing of others.
-[ "$(find prefix/include -name '*.h' | wc -l)" -le 40 ] || fail "more headers than a small interface has"
+[ "$(find prefix/include -name '*.h' | wc -l)" -le 44 ] || fail "more headers than a small interface has"
 others=$(grep -rhE '^#include [<"](torch|ATen|c10|grpc|google|absl|openssl|nlohmann|CLI|fmt)' prefix/include || true)
 [ -z "$others" ] || fail "public headers include $others"
 
@@ -42,6 +42,22 @@ longer 19.2 "$(seconds 'stream rush-hour')" 1 || fail "the stream does not rush"
 # The thirteenth batch is not in it: the rest of that comes after twenty seconds.
 "$mine" run "$example/stream.toml" --set experiment.rounds=13 --out rushed --json --quiet --threads 2 >rushed.json || fail "run"
 longer "$(sed -nE 's/.*"virtual_seconds": ([0-9.]+).*/\1/p' rushed.json)" 20 1 || fail "the rush does not end: $(cat rushed.json)"
+
+# Of half the bytes, most of a round is half as long.
+longer "$(seconds 'dense updates, mean')" "$(seconds 'bf16 updates, median')" 1.4 || fail "the codec makes no difference"
+"$mine" run "$example/update.toml" --out updated --quiet --threads 2 >run.txt || fail "run: $(cat run.txt)"
+grep -q '^rule = "my-median"' updated/experiment.toml || fail "the rule is not in the experiment as run"
+grep -q '^kind = "bf16"' updated/experiment.toml || fail "the codec is not in the experiment as run"
+
+# Sub-networks fit the deadline, which the whole network does not.
+longer "$(seconds 'whole network')" "$(seconds 'striped sub-networks')" 1 || fail "the sub-networks are no faster"
+"$mine" run "$example/subnetwork.toml" --out striped --quiet --threads 2 >run.txt || fail "run: $(cat run.txt)"
+grep -q '^method = "striped"' striped/experiment.toml || fail "the sub-network rule is not in the experiment as run"
+
+# The largest part is 2.2 times as large as an equal one, and its device computes as much longer.
+longer "$(seconds "samples by Zipf's law")" "$(seconds 'samples in equal parts')" 1.5 || fail "the partitioner makes no difference"
+"$mine" run "$example/partition.toml" --out divided --quiet --threads 2 >run.txt || fail "run: $(cat run.txt)"
+grep -q '"zipf"' divided/experiment.toml || fail "the partitioner is not in the experiment as run"
 
 # The whole program, under the new names.
 "$mine" run "$example/sampler.toml" --set experiment.rounds=12 --out sampled --quiet --threads 2 >run.txt || fail "run: $(cat run.txt)"
