@@ -14,6 +14,9 @@ endfunction()
 _tributary_header_library(tributary_dep_json nlohmann/json.hpp nlohmann-json3-dev)
 _tributary_header_library(tributary_dep_fmt fmt/format.h libfmt-dev)
 target_compile_definitions(tributary_dep_fmt INTERFACE FMT_HEADER_ONLY=1)
+_tributary_header_library(tributary_dep_spdlog spdlog/spdlog.h libspdlog-dev)
+target_compile_definitions(tributary_dep_spdlog INTERFACE SPDLOG_FMT_EXTERNAL=1)  # The fmt above, not a copy.
+target_link_libraries(tributary_dep_spdlog INTERFACE tributary_dep_fmt)
 _tributary_header_library(tributary_dep_xxhash xxhash.h libxxhash-dev)
 # Without optimisation GCC cannot inline what the header insists on.
 target_compile_definitions(tributary_dep_xxhash INTERFACE XXH_INLINE_ALL=1 $<$<CONFIG:Debug>:XXH_NO_INLINE_HINTS=1>)
