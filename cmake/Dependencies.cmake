@@ -36,7 +36,7 @@ if(TRIBUTARY_ENGINE)
   target_link_libraries(tributary_dep_torch INTERFACE ${TORCH_LIBRARIES} Threads::Threads)
   separate_arguments(_torch_flags UNIX_COMMAND "${TORCH_CXX_FLAGS}")
   target_compile_options(tributary_dep_torch INTERFACE ${_torch_flags})
-  # With CUDA, passes are recorded and replayed (engine/captured_pass.h), which takes CUDA's own headers.
+  # With CUDA, passes are recorded and replayed (engine/torch_device.h), which takes CUDA's own headers.
   if(TARGET torch_cuda)
     find_package(CUDAToolkit REQUIRED)
     target_include_directories(tributary_dep_torch SYSTEM INTERFACE ${CUDAToolkit_INCLUDE_DIRS})

@@ -1,4 +1,4 @@
-#include "tributary/download/unpack.h"
+#include "tributary/download/download.h"
 
 #include <archive.h>
 #include <archive_entry.h>
