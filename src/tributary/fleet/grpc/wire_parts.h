@@ -104,7 +104,29 @@ StatusOr<Message> Checked(Message message, const FieldReader& reader) {
   return message;
 }
 
-pb::Piece::Array ToProto(Array array);
+// A word of ours and what fleet.proto calls it.
+template <typename Ours, typename Theirs>
+using Words = std::initializer_list<std::pair<Ours, Theirs>>;
+
+template <typename Ours, typename Theirs>
+Theirs ToProto(const Words<Ours, Theirs>& words, Ours ours) {
+  return std::ranges::find(words, ours, &std::pair<Ours, Theirs>::first)->second;
+}
+
+template <typename Ours, typename Theirs>
+Ours FromProto(const Words<Ours, Theirs>& words, Theirs theirs, const char* field, const char* allowed,
+               FieldReader& reader) {
+  const auto found = std::ranges::find(words, theirs, &std::pair<Ours, Theirs>::second);
+  if (found != words.end()) return found->first;
+  reader.Refuse(field, std::to_string(static_cast<int>(theirs)), allowed);
+  return {};
+}
+
+inline constexpr Words<Array, pb::Piece::Array> kArrays = {{Array::kParameters, pb::Piece::PARAMETERS},
+                                                           {Array::kStatistics, pb::Piece::STATISTICS},
+                                                           {Array::kMomentSums, pb::Piece::MOMENT_SUMS},
+                                                           {Array::kMomentCounts, pb::Piece::MOMENT_COUNTS}};
+
 template <typename Message>
 void Put(const Piece& from, Message& to) {
   auto& piece = *to.mutable_piece();
