@@ -1,6 +1,9 @@
-#include "tributary/fleet/protocol/link_probe.h"
+#include "tributary/fleet/protocol/link.h"
 
 #include <algorithm>
+#include <cmath>
+
+#include "tributary/base/check.h"
 
 namespace tributary::inline protocol {
 namespace {
@@ -18,6 +21,20 @@ StatusOr<double> MeasureRate(const LinkProbe& probe, bool up, Duration round_tri
 
 }  // namespace
 
+TokenBucket::TokenBucket(BitsPerSecond rate, Bytes burst)
+    : rate_(rate), burst_(TimeOf(burst)), passed_(TimePoint::min()) {
+  TRIBUTARY_CHECK(rate.value > 0);
+}
+
+TimePoint TokenBucket::Pass(Bytes bytes, TimePoint now) {
+  passed_ = std::max(passed_, now - burst_) + TimeOf(bytes);
+  return std::max(now, passed_);
+}
+
+Duration TokenBucket::TimeOf(Bytes bytes) const {
+  return FromSeconds(8 * static_cast<double>(bytes.value) / rate_.value);
+}
+
 Status MeasureLink(const LinkProbe& probe, Ready& ready) {
   Duration round_trip = Duration::max();
   for (int i = 0; i < 3; ++i) {
@@ -28,6 +45,13 @@ Status MeasureLink(const LinkProbe& probe, Ready& ready) {
   TRIBUTARY_ASSIGN_OR_RETURN(ready.up_bits_per_second, MeasureRate(probe, true, round_trip));
   TRIBUTARY_ASSIGN_OR_RETURN(ready.down_bits_per_second, MeasureRate(probe, false, round_trip));
   return OkStatus();
+}
+
+Duration Backoff::Next() {
+  constexpr int kEnough = 60;  // 1.6⁶⁰ of anything is longer than the longest
+  const double full = std::min(ToSeconds(longest_), ToSeconds(shortest_) * std::pow(1.6, failures_));
+  failures_ = std::min(failures_ + 1, kEnough);
+  return FromSeconds(full * (0.5 + 0.5 * rng_.Uniform()));
 }
 
 }  // namespace tributary::inline protocol

@@ -1,4 +1,4 @@
-#include "tributary/fleet/protocol/segment_arrivals.h"
+#include "tributary/fleet/protocol/segments.h"
 
 #include <algorithm>
 
@@ -17,7 +17,6 @@ SegmentArrivals::SegmentArrivals(std::span<const Segment> parameters, std::span<
       arrivals_[i].floats += parameters[unit].count + statistics[unit].count;
     }
     arrivals_[i].missing = arrivals_[i].floats;
-    if (arrivals_[i].missing > 0) ++incomplete_;
     parameter_ends_.push_back(parameters[last].end());
     statistic_ends_.push_back(statistics[last].end());
   }
@@ -44,10 +43,7 @@ bool SegmentArrivals::Take(UpdatePart part, std::size_t offset, std::size_t coun
     arrival.bytes += bytes * here / all;
     arrival.missing -= here;
     arrival.last = now;
-    if (arrival.missing == 0) {
-      --incomplete_;
-      completed = true;
-    }
+    completed = completed || arrival.missing == 0;
     offset += here;
     count -= here;
   }
@@ -71,6 +67,59 @@ std::vector<std::uint32_t> EndsOf(std::span<const LayerRun> plan) {
   std::vector<std::uint32_t> ends;
   for (const LayerRun& run : plan) ends.push_back(static_cast<std::uint32_t>(run.last));
   return ends;
+}
+
+SegmentSender::SegmentSender(TransferPlan plan, Send send)
+    : plan_(std::move(plan)),
+      send_(std::move(send)),
+      segment_of_unit_(plan_.empty() ? 0 : plan_.back().last + 1, 0) {
+  for (std::size_t i = 0; i < plan_.size(); ++i) {
+    missing_.push_back(plan_[i].last - plan_[i].first + 1);
+    for (std::size_t unit = plan_[i].first; unit <= plan_[i].last; ++unit) segment_of_unit_[unit] = i;
+  }
+  thread_ = std::thread([this] { Run(); });
+}
+
+SegmentSender::~SegmentSender() {
+  {
+    const MutexLock lock(mutex_);
+    given_up_ = true;
+    changed_.NotifyAll();
+  }
+  if (thread_.joinable()) thread_.join();
+}
+
+void SegmentSender::Ready(const Update& update, std::size_t unit) {
+  const MutexLock lock(mutex_);
+  update_ = update;
+  std::size_t& missing = missing_[segment_of_unit_[unit]];
+  TRIBUTARY_CHECK(missing > 0);
+  if (--missing == 0) changed_.NotifyAll();
+}
+
+Status SegmentSender::Finish() {
+  thread_.join();
+  const MutexLock lock(mutex_);
+  return status_;
+}
+
+void SegmentSender::Run() {
+  for (std::size_t i = plan_.size(); i-- > 0;) {
+    Update update;
+    {
+      MutexLock lock(mutex_);
+      queued_.push_back(missing_[i] == 0);
+      while (missing_[i] > 0 && !given_up_) changed_.Wait(lock);
+      if (given_up_) return;
+      update = update_;
+    }
+    Status status = send_(plan_[i], update);
+    if (!status.ok()) {
+      const MutexLock lock(mutex_);
+      status_ = std::move(status);
+      return;
+    }
+  }
 }
 
 }  // namespace tributary::inline protocol

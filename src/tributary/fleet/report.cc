@@ -1,6 +1,4 @@
-#include "tributary/fleet/calibration.h"
-
-#include <algorithm>
+#include "tributary/fleet/report.h"
 
 namespace tributary::inline fleet {
 
