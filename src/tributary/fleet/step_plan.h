@@ -6,7 +6,7 @@
 
 #include "tributary/fleet/link_estimate.h"
 #include "tributary/fleet/transfer_profile.h"
-#include "tributary/policy/scheduling/strategies.h"
+#include "tributary/policy/scheduling/transfer_plan.h"
 
 namespace tributary::inline fleet {
 
