@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "tributary/base/distributions.h"
-#include "tributary/policy/scheduling/strategies.h"
 #include "tributary/policy/scheduling/testing_programmes.h"
+#include "tributary/policy/scheduling/transfer_plan.h"
 
 namespace tributary {
 namespace {

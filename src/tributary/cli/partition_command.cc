@@ -18,7 +18,6 @@
 #include "tributary/engine/compute.h"
 #include "tributary/experiment/quantity.h"
 #include "tributary/policy/partitioning/partition.h"
-#include "tributary/policy/partitioning/quotas.h"
 #include "tributary/policy/partitioning/similarities.h"
 #include "tributary/policy/partitioning/split.h"
 #include "tributary/policy/partitioning/submodular.h"

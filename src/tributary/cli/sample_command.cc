@@ -9,8 +9,8 @@
 #include "tributary/base/text_table.h"
 #include "tributary/cli/commands.h"
 #include "tributary/cli/shared_options.h"
-#include "tributary/policy/sampling/plan_measures.h"
 #include "tributary/policy/sampling/sampling.h"
+#include "tributary/policy/sampling/sampling_plan.h"
 
 namespace tributary::inline cli {
 namespace sample_command {

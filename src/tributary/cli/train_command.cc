@@ -15,8 +15,8 @@
 #include "tributary/device/local_training.h"
 #include "tributary/engine/compute.h"
 #include "tributary/model/adapt_graph.h"
-#include "tributary/model/freeze.h"
 #include "tributary/model/initialise.h"
+#include "tributary/model/model.h"
 #include "tributary/onnx/network_file.h"
 #include "tributary/telemetry/progress.h"
 

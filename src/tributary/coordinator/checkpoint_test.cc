@@ -10,7 +10,7 @@
 #include <limits>
 
 #include "tributary/base/rng.h"
-#include "tributary/policy/optimisation/server_optimiser.h"
+#include "tributary/policy/optimisation/optimiser.h"
 
 namespace tributary::inline coordinator {
 namespace {

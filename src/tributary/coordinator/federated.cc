@@ -1,6 +1,6 @@
 #include "tributary/coordinator/round_method.h"
 #include "tributary/experiment/vocabulary.h"
-#include "tributary/policy/optimisation/server_optimiser.h"
+#include "tributary/policy/optimisation/optimiser.h"
 
 namespace tributary::inline coordinator {
 namespace {

@@ -2,7 +2,7 @@
 
 #include "tributary/coordinator/round_method.h"
 #include "tributary/policy/mixing/mixer.h"
-#include "tributary/policy/optimisation/server_optimiser.h"
+#include "tributary/policy/optimisation/optimiser.h"
 
 namespace tributary::inline coordinator {
 namespace {

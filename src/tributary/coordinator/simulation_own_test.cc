@@ -8,7 +8,7 @@
 #include "tributary/data/replay_stream.h"
 #include "tributary/experiment/presets.h"
 #include "tributary/experiment/reader.h"
-#include "tributary/policy/sampling/plans_by_size.h"
+#include "tributary/policy/sampling/sampling.h"
 
 namespace tributary::inline coordinator {
 namespace {

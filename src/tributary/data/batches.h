@@ -8,7 +8,7 @@
 #include "tributary/base/ids.h"
 #include "tributary/base/rng.h"
 #include "tributary/data/dataset.h"
-#include "tributary/model/shape.h"
+#include "tributary/model/operation.h"
 
 namespace tributary::inline data {
 

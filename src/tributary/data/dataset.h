@@ -10,7 +10,7 @@
 
 #include "tributary/base/clock.h"
 #include "tributary/base/status.h"
-#include "tributary/model/shape.h"
+#include "tributary/model/operation.h"
 
 namespace tributary::inline data {
 

@@ -11,7 +11,7 @@
 #include "tributary/base/mutex.h"
 #include "tributary/data/stream.h"
 #include "tributary/data/stream_buffer.h"
-#include "tributary/policy/streaming/rate_estimate.h"
+#include "tributary/policy/streaming/stream_batch.h"
 
 namespace tributary::inline data {
 

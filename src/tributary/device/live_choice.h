@@ -8,7 +8,7 @@
 #include "tributary/device/compute_speed.h"
 #include "tributary/device/processor_meter.h"
 #include "tributary/fleet/availability.h"
-#include "tributary/policy/dropout/live_cost.h"
+#include "tributary/policy/dropout/cost_model.h"
 #include "tributary/policy/dropout/round_choice.h"
 
 namespace tributary::inline device {

@@ -9,8 +9,8 @@
 #include "tributary/data/load.h"
 #include "tributary/experiment/fleet_builder.h"
 #include "tributary/model/adapt_graph.h"
-#include "tributary/model/freeze.h"
 #include "tributary/model/initialise.h"
+#include "tributary/model/model.h"
 #include "tributary/onnx/network_file.h"
 #include "tributary/policy/partitioning/submodular.h"
 

@@ -9,8 +9,8 @@
 #include "tributary/base/flat_buffer.h"
 #include "tributary/engine/compute.h"
 #include "tributary/engine/executor.h"
-#include "tributary/model/freeze.h"
 #include "tributary/model/initialise.h"
+#include "tributary/model/model.h"
 #include "tributary/model/zoo.h"
 
 namespace tributary::inline engine {

@@ -7,7 +7,7 @@
 #include "tributary/experiment/forms.h"
 #include "tributary/experiment/options.h"
 #include "tributary/model/graph_text.h"
-#include "tributary/onnx/import.h"
+#include "tributary/onnx/network_file.h"
 
 namespace tributary::inline experiment {
 namespace {

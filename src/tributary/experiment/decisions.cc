@@ -7,7 +7,7 @@
 #include "tributary/experiment/compatibility.h"
 #include "tributary/experiment/forms.h"
 #include "tributary/experiment/presets.h"
-#include "tributary/policy/sampling/plans_by_size.h"
+#include "tributary/policy/sampling/sampling.h"
 
 namespace tributary::inline experiment {
 namespace {

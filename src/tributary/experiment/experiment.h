@@ -18,17 +18,17 @@
 #include "tributary/fleet/availability.h"
 #include "tributary/model/zoo.h"
 #include "tributary/policy/aggregation/aggregation.h"
-#include "tributary/policy/compression/compression_options.h"
+#include "tributary/policy/compression/codecs.h"
 #include "tributary/policy/compression/split_codec.h"
-#include "tributary/policy/dropout/dropout_options.h"
+#include "tributary/policy/dropout/round_choice.h"
 #include "tributary/policy/injection/injection.h"
 #include "tributary/policy/mixing/mixer.h"
 #include "tributary/policy/optimisation/optimiser.h"
 #include "tributary/policy/optimisation/schedule.h"
-#include "tributary/policy/partitioning/objective.h"
+#include "tributary/policy/partitioning/class_greedy.h"
 #include "tributary/policy/partitioning/split.h"
 #include "tributary/policy/sampling/sampling.h"
-#include "tributary/policy/scheduling/strategies.h"
+#include "tributary/policy/scheduling/transfer_plan.h"
 #include "tributary/policy/streaming/stream_batch.h"
 
 namespace tributary::inline experiment {
@@ -59,7 +59,7 @@ struct ModelChoice {
   // The file whose weights training starts from; empty: the seed's initial values. That of `onnx`, unless another is named.
   std::string weights{};
   bool new_head = false;
-  // Layers, or modules of layers, that keep their weights (model/freeze.h): more is cheaper and learns less.
+  // Layers, or modules of layers, that keep their weights (model/model.h): more is cheaper and learns less.
   std::vector<std::string> freeze{};
   Stem stem = Stem::kAuto;
   std::optional<std::string> compute_as;

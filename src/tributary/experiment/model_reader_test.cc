@@ -9,7 +9,7 @@
 #include "tributary/experiment/testing_texts.h"
 #include "tributary/model/graph_text.h"
 #include "tributary/model/initialise.h"
-#include "tributary/onnx/export.h"
+#include "tributary/onnx/network_file.h"
 
 namespace tributary::inline experiment {
 namespace {

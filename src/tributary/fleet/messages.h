@@ -11,7 +11,7 @@
 #include "tributary/fleet/assignment.h"
 #include "tributary/fleet/report.h"
 #include "tributary/fleet/split_wire.h"
-#include "tributary/model/shape.h"
+#include "tributary/model/operation.h"
 
 namespace tributary::inline fleet {
 

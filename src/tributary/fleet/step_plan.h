@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "tributary/fleet/transfer_profile.h"
-#include "tributary/policy/scheduling/strategies.h"
+#include "tributary/policy/scheduling/transfer_plan.h"
 
 namespace tributary::inline fleet {
 

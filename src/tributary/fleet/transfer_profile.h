@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "tributary/base/status.h"
-#include "tributary/policy/scheduling/strategies.h"
+#include "tributary/policy/scheduling/transfer_plan.h"
 
 namespace tributary::inline fleet {
 

@@ -1,4 +1,3 @@
-#include "tributary/model/cost.h"
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,9 @@
-#include "tributary/model/freeze.h"
-
 #include <gtest/gtest.h>
 
 #include <numeric>
 
 #include "tributary/model/initialise.h"
+#include "tributary/model/model.h"
 #include "tributary/model/zoo.h"
 
 namespace tributary::inline model {

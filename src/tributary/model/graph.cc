@@ -3,7 +3,6 @@
 #include <unordered_set>
 
 #include "tributary/model/layout.h"
-#include "tributary/model/operation.h"
 
 namespace tributary::inline model {
 

@@ -7,7 +7,6 @@
 
 #include "tributary/base/status.h"
 #include "tributary/model/operation.h"
-#include "tributary/model/shape.h"
 
 namespace tributary::inline model {
 

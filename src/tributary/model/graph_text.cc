@@ -4,7 +4,6 @@
 #include <nlohmann/json.hpp>
 
 #include "tributary/base/names.h"
-#include "tributary/model/graph.h"
 #include "tributary/model/safetensors_header.h"
 
 namespace tributary::inline model {

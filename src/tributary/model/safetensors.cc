@@ -58,8 +58,7 @@ Status CheckEntry(const Entry& entry, std::uint64_t data_bytes) {
   constexpr std::uint64_t kLargest = std::numeric_limits<std::int64_t>::max();
   const std::optional<std::uint64_t> elements = ElementsOf(entry.shape);
   // A size beyond 63 bits hides behind a zero beside it: the product is small.
-  const bool sizes_fit =
-      std::all_of(entry.shape.begin(), entry.shape.end(), [](auto size) { return size <= kLargest; });
+  const bool sizes_fit = std::ranges::all_of(entry.shape, [](auto size) { return size <= kLargest; });
   if (!sizes_fit || !elements || *elements > kLargest / dtype.bytes) {
     return Corrupt(tensor + " says it takes " + std::to_string(end - begin) + " bytes but " + shape +
                    " takes more than 2^63");
@@ -132,8 +131,7 @@ Status CheckSource(const SafetensorsSource& tensor, std::set<std::string_view>& 
     return InvalidArgument("two tensors have the name " + QuoteName(tensor.name));
   // A negative size becomes one that is too large for any span.
   const std::vector<std::uint64_t> shape(tensor.shape.begin(), tensor.shape.end());
-  const bool negative =
-      std::any_of(tensor.shape.begin(), tensor.shape.end(), [](auto size) { return size < 0; });
+  const bool negative = std::ranges::any_of(tensor.shape, [](auto size) { return size < 0; });
   if (negative || ElementsOf(shape) != tensor.values.size()) {
     return InvalidArgument("tensor " + QuoteName(tensor.name) + " has " +
                            std::to_string(tensor.values.size()) + " values, which do not fill its shape " +

@@ -1,6 +1,5 @@
 // In place of ONNX files in a program without protobuf.
-#include "tributary/onnx/export.h"
-#include "tributary/onnx/import.h"
+#include "tributary/onnx/network_file.h"
 
 namespace tributary::inline onnx {
 namespace {

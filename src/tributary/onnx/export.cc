@@ -1,9 +1,8 @@
-#include "tributary/onnx/export.h"
-
 #include <algorithm>
 
 #include "tributary/base/file.h"
 #include "tributary/onnx/document.h"
+#include "tributary/onnx/network_file.h"
 
 namespace tributary::inline onnx {
 namespace {

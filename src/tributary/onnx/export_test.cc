@@ -1,4 +1,3 @@
-#include "tributary/onnx/export.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -9,7 +8,7 @@
 #include "tributary/model/graph_text.h"
 #include "tributary/model/initialise.h"
 #include "tributary/model/zoo.h"
-#include "tributary/onnx/import.h"
+#include "tributary/onnx/network_file.h"
 
 namespace tributary::inline onnx {
 namespace {

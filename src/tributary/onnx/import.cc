@@ -1,5 +1,3 @@
-#include "tributary/onnx/import.h"
-
 #include <algorithm>
 #include <array>
 #include <set>
@@ -7,6 +5,7 @@
 #include "tributary/model/graph.h"
 #include "tributary/model/safetensors_header.h"
 #include "tributary/onnx/mapping.h"
+#include "tributary/onnx/network_file.h"
 #include "tributary/onnx/node_names.h"
 
 namespace tributary::inline onnx {

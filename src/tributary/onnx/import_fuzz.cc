@@ -3,7 +3,7 @@
 
 #include "tributary/base/check.h"
 #include "tributary/model/graph_text.h"
-#include "tributary/onnx/import.h"
+#include "tributary/onnx/network_file.h"
 
 // Any bytes give a network with all its weights, or a reason. A network's text gives it again.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -1,11 +1,10 @@
-#include "tributary/onnx/import.h"
-
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <fstream>
 
 #include "tributary/model/model.h"
+#include "tributary/onnx/network_file.h"
 #include "tributary/onnx/testing_onnx.h"
 
 namespace tributary::inline onnx {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "tributary/model/safetensors_header.h"
-#include "tributary/onnx/import.h"
+#include "tributary/onnx/network_file.h"
 #include "tributary/onnx/node_names.h"
 
 namespace tributary::inline onnx {

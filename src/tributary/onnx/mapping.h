@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "tributary/model/graph.h"
-#include "tributary/onnx/tensor_values.h"
+#include "tributary/onnx/document.h"
 
 namespace tributary::inline onnx {
 

@@ -1,8 +1,5 @@
 #include "tributary/onnx/network_file.h"
 
-#include "tributary/model/model.h"
-#include "tributary/onnx/export.h"
-
 namespace tributary::inline onnx {
 
 bool IsOnnxName(const std::filesystem::path& path) { return path.extension() == ".onnx"; }

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "tributary/base/wire_writer.h"
-#include "tributary/onnx/import.h"
+#include "tributary/onnx/network_file.h"
 
 namespace tributary::inline onnx {
 

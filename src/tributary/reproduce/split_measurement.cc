@@ -5,7 +5,7 @@
 #include "tributary/device/setting.h"
 #include "tributary/device/split_network.h"
 #include "tributary/experiment/fleet_builder.h"
-#include "tributary/policy/sampling/plan_measures.h"
+#include "tributary/policy/sampling/sampling_plan.h"
 #include "tributary/reproduce/run_measurement.h"
 
 namespace tributary::inline reproduce {

@@ -5,7 +5,7 @@
 #include "tributary/fleet/grpc/server.h"
 #include "tributary/fleet/layout_hash.h"
 #include "tributary/fleet/protocol/exchange.h"
-#include "tributary/policy/dropout/menu.h"
+#include "tributary/policy/dropout/round_choice.h"
 
 namespace tributary::inline rpc {
 

@@ -19,7 +19,7 @@
 #include "tributary/fleet/split_wire.h"
 #include "tributary/fleet/step_plan.h"
 #include "tributary/model/model.h"
-#include "tributary/policy/compression/compression_options.h"
+#include "tributary/policy/compression/codecs.h"
 
 namespace tributary::inline protocol {
 

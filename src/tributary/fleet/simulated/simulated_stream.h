@@ -6,7 +6,7 @@
 #include "tributary/base/clock.h"
 #include "tributary/data/arrivals.h"
 #include "tributary/experiment/experiment.h"
-#include "tributary/policy/streaming/rate_estimate.h"
+#include "tributary/policy/streaming/stream_batch.h"
 
 namespace tributary::inline simulated {
 

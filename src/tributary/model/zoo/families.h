@@ -1,7 +1,5 @@
 #pragma once
 
-#include <string>
-
 #include "tributary/base/status.h"
 #include "tributary/model/graph.h"
 

@@ -4,7 +4,6 @@
 #include <functional>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "tributary/base/ids.h"
 #include "tributary/base/status.h"
@@ -65,8 +64,8 @@ class UpdateSink {
 struct TrainedPart {
   DeviceId device;
   double samples = 0;
-  std::span<const std::uint32_t>
-      entries;  // of the menu (dropout/menu.h), one for each step; one where all are the same
+  // Of the menu (DropoutMenu), one for each step; one where all are the same.
+  std::span<const std::uint32_t> entries;
 };
 
 // A rule that makes one update of many:

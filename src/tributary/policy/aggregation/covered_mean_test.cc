@@ -1,5 +1,3 @@
-#include "tributary/policy/aggregation/covered_mean.h"
-
 #include <gtest/gtest.h>
 
 #include <deque>
@@ -8,6 +6,7 @@
 #include "tributary/base/distributions.h"
 #include "tributary/model/subnetwork_graph.h"
 #include "tributary/model/zoo.h"
+#include "tributary/policy/aggregation/mean.h"
 #include "tributary/policy/dropout/round_choice.h"
 #include "tributary/policy/dropout/testing_front.h"
 

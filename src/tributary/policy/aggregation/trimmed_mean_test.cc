@@ -7,7 +7,7 @@
 #include "tributary/model/zoo.h"
 #include "tributary/policy/aggregation/aggregation.h"
 #include "tributary/policy/aggregation/testing_store.h"
-#include "tributary/policy/dropout/dropout_options.h"
+#include "tributary/policy/dropout/round_choice.h"
 
 namespace tributary::inline policy {
 namespace {

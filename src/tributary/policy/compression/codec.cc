@@ -1,9 +1,5 @@
 #include "tributary/policy/compression/codec.h"
 
-#include <algorithm>
-#include <bit>
-#include <string>
-
 #include "tributary/policy/compression/codecs.h"
 #include "tributary/policy/compression/encoding.h"
 #include "tributary/policy/compression/float_bits.h"
@@ -55,35 +51,22 @@ Status Codec::Take(const UnitRun& run, EncodedBlocks& out) {
 }
 
 void DenseCodec::TakeFinite(const UnitRun& run, EncodedBlocks& out) {
-  std::span<float> rest = run.values;
-  std::size_t offset = run.offset;
-  for (const std::size_t size : run.sizes) {
-    out.Add(offset, size, [&](std::size_t begin, std::size_t count, std::vector<std::byte>& bytes) {
-      AppendDense(rest.subspan(begin, count), bytes);
-    });
-    rest = rest.subspan(size);
-    offset += size;
-  }
-  std::fill(run.values.begin(), run.values.end(), 0.0F);
+  out.AddRun(run, AppendDense);
+  std::ranges::fill(run.values, 0.0F);
 }
 
 void Int8Codec::TakeFinite(const UnitRun& run, EncodedBlocks& out) {
-  std::span<float> rest = run.values;
-  std::size_t offset = run.offset;
-  for (const std::size_t size : run.sizes) {
-    out.Add(offset, size, [&](std::size_t begin, std::size_t count, std::vector<std::byte>& bytes) {
-      const std::size_t first = bytes.size();
-      const std::span<float> block = rest.subspan(begin, count);
-      AppendInt8(block, bytes);
-      std::span<const std::byte> sent = std::span(bytes).subspan(first);
-      // What the other side will see, by the code that it will run.
-      EncodedUnit::Parse(sent, count).value().ForEachRun([&](std::size_t at, std::span<const float> values) {
-        for (std::size_t i = 0; i < values.size(); ++i) block[at + i] -= values[i];
-      });
-    });
-    rest = rest.subspan(size);
-    offset += size;
-  }
+  out.AddRun(run, [](std::span<float> block, std::vector<std::byte>& bytes) {
+    const std::size_t first = bytes.size();
+    AppendInt8(block, bytes);
+    std::span<const std::byte> sent = std::span(bytes).subspan(first);
+    // What the other side will see, by the code that it will run.
+    EncodedUnit::Parse(sent, block.size())
+        .value()
+        .ForEachRun([&](std::size_t at, std::span<const float> values) {
+          for (std::size_t i = 0; i < values.size(); ++i) block[at + i] -= values[i];
+        });
+  });
 }
 
 CodecKind DenseKind() {

@@ -12,6 +12,14 @@
 
 namespace tributary::inline policy {
 
+// What is sent together: neighbouring transfer units of a flat buffer.
+struct UnitRun {
+  std::size_t first_unit = 0;
+  std::size_t offset = 0;              // of its first element in the whole buffer
+  std::span<const std::size_t> sizes;  // elements of each unit in it
+  std::span<float> values;             // of all of them
+};
+
 // A gradient on its way, in blocks that can travel each on its own. A block is one encoded unit (encoding.h) that stands
 // for `count` elements from `offset` of the whole gradient; it ends where a transfer unit does, or at a multiple of a
 // length, so that a message can hold it and a receiver need not hold more.
@@ -50,19 +58,22 @@ class EncodedBlocks {
       begin += length;
     }
   }
+  // Cuts all units of a run; `append(block, bytes)` is to append the encoding of the block's values.
+  template <typename Append>
+  void AddRun(const UnitRun& run, Append append) {
+    std::size_t first = 0;
+    for (const std::size_t size : run.sizes) {
+      Add(run.offset + first, size, [&](std::size_t begin, std::size_t count, std::vector<std::byte>& bytes) {
+        append(run.values.subspan(first + begin, count), bytes);
+      });
+      first += size;
+    }
+  }
 
  private:
   std::size_t longest_;
   std::vector<std::byte> bytes_;
   std::vector<Block> blocks_;
-};
-
-// What is sent together: neighbouring transfer units of a flat buffer.
-struct UnitRun {
-  std::size_t first_unit = 0;
-  std::size_t offset = 0;              // of its first element in the whole buffer
-  std::span<const std::size_t> sizes;  // elements of each unit in it
-  std::span<float> values;             // of all of them
 };
 
 using CodecState = std::map<std::string, std::uint64_t>;

@@ -1,9 +1,9 @@
-#include "tributary/policy/compression/compression_options.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
+#include "tributary/base/names.h"
 #include "tributary/policy/compression/codecs.h"
 
 namespace tributary::inline policy {
@@ -12,8 +12,8 @@ namespace {
 TEST(CompressionOptions, NamesComeBack) {
   for (const CompressionKind& kind : Codecs()) EXPECT_EQ(CodecNamed(kind->name), kind);
   for (const SelectionScope scope : kSelectionScopes)
-    EXPECT_EQ(ParseSelectionScope(NameOf(scope)).value(), scope);
-  EXPECT_FALSE(ParseSelectionScope("layer").ok());
+    EXPECT_EQ(ParseName("scope", kSelectionScopes, NameOf(scope)).value(), scope);
+  EXPECT_FALSE(ParseName("scope", kSelectionScopes, "layer").ok());
 }
 
 TEST(CompressionOptions, AreRefusedInWords) {

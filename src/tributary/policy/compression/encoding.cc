@@ -1,14 +1,12 @@
 #include "tributary/policy/compression/encoding.h"
 
-#include <algorithm>
-#include <bit>
-#include <cstring>
+#include <fmt/format.h>
+
 #include <limits>
 #include <optional>
 #include <string>
 
 #include "tributary/base/check.h"
-#include "tributary/policy/compression/float_bits.h"
 
 namespace tributary::inline policy {
 namespace {
@@ -19,7 +17,7 @@ static_assert(std::endian::native == std::endian::little,
 // Numbers below 2^32 in one to five bytes, seven bits each, the lowest first; a set upper bit says that more follow.
 // Each number has one form: the shortest.
 
-constexpr std::size_t VarintSize(std::uint32_t value) {
+constexpr std::uint32_t VarintSize(std::uint32_t value) {
   return 1U + (value >= 1U << 7) + (value >= 1U << 14) + (value >= 1U << 21) + (value >= 1U << 28);
 }
 
@@ -76,12 +74,17 @@ std::size_t GapBytes(std::span<const std::uint32_t> indices, std::uint32_t base)
     std::uint32_t sum = 0;
     for (std::size_t i = begin; i < end; ++i) {
       const std::uint32_t gap = indices[i] - indices[i - 1] - 1;
-      sum += 1U + (gap >= 1U << 7) + (gap >= 1U << 14) + (gap >= 1U << 21) + (gap >= 1U << 28);
+      sum += VarintSize(gap);
     }
     bytes += sum;
   }
   return bytes;
 }
+
+struct SparseSize {
+  EncodingKind kind;
+  std::size_t bytes;  // of the whole unit
+};
 
 SparseSize SizeFrom(std::size_t count, std::span<const std::uint32_t> indices, std::uint32_t base) {
   const std::size_t gaps = GapBytes(indices, base);
@@ -95,8 +98,7 @@ SparseSize SizeFrom(std::size_t count, std::span<const std::uint32_t> indices, s
 using ByteSpan = std::span<const std::byte>;
 
 Status TooShort(std::size_t needed, std::size_t found) {
-  return Corrupt("an encoded unit needs " + std::to_string(needed) + " more bytes, and " +
-                 std::to_string(found) + " are there");
+  return Corrupt(fmt::format("an encoded unit needs {} more bytes, and {} are there", needed, found));
 }
 
 // Takes `count` values off the front.
@@ -125,8 +127,7 @@ Status CheckGaps(ByteSpan& bytes, std::size_t kept, std::size_t count) {
     } else if (const auto read = ReadVarint(bytes)) {
       gap = *read;
     } else {
-      return Corrupt("index " + std::to_string(i) +
-                     " of an encoded unit is cut off or not in its shortest form");
+      return Corrupt(fmt::format("index {} of an encoded unit is cut off or not in its shortest form", i));
     }
     next += gap + 1;
     if (next > count) {
@@ -150,8 +151,7 @@ Status CheckBitmap(ByteSpan& bytes, std::size_t kept, std::size_t count) {
     return Corrupt("the bitmap of an encoded unit has bits behind its last element");
   }
   if (bits != kept) {
-    return Corrupt("the bitmap of an encoded unit has " + std::to_string(bits) + " bits for " +
-                   std::to_string(kept) + " values");
+    return Corrupt(fmt::format("the bitmap of an encoded unit has {} bits for {} values", bits, kept));
   }
   bytes = bytes.subspan(size);
   return OkStatus();
@@ -163,10 +163,6 @@ std::size_t DenseBytes(std::size_t count) { return HeadingBytes(count) + sizeof(
 
 std::size_t Int8Bytes(std::size_t count) {
   return HeadingBytes(count) + sizeof(float) * ((count + kInt8Block - 1) / kInt8Block) + count;
-}
-
-SparseSize SizeOfSparse(std::size_t count, std::span<const std::uint32_t> indices) {
-  return SizeFrom(count, indices, 0);
 }
 
 void AppendDense(std::span<const float> values, std::vector<std::byte>& out) {
@@ -282,8 +278,7 @@ Status EncodedUnit::ParseInt8(ByteSpan& bytes) {
     }
     for (std::size_t i = 0; i < length; ++i) {
       if (at[sizeof(scale) + i] == std::byte{0x80}) {
-        return Corrupt("element " + std::to_string(begin + i) +
-                       " of an encoded unit is −128; the least is −127");
+        return Corrupt(fmt::format("element {} of an encoded unit is −128; the least is −127", begin + i));
       }
     }
     at += sizeof(scale) + length;

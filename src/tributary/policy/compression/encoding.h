@@ -39,15 +39,7 @@ struct UnitForm {
 std::size_t DenseBytes(std::size_t count);
 std::size_t Int8Bytes(std::size_t count);
 
-// Which of the two index codings is shorter for these elements (ascending indices) of a unit of `count`, and how many
-// bytes the whole unit then takes. Gaps, if they are equal.
-struct SparseSize {
-  EncodingKind kind = EncodingKind::kGaps;
-  std::size_t bytes = 0;
-};
-SparseSize SizeOfSparse(std::size_t count, std::span<const std::uint32_t> indices);
-
-// Each appends one unit. At most 2^32 − 1 finite values; indices ascend strictly, from `base` (which stands for the
+// Each appends one unit; of the two index codings the shorter, gaps if they are equal. At most 2^32 − 1 finite values; indices ascend strictly, from `base` (which stands for the
 // first element) to below base + count.
 void AppendDense(std::span<const float> values, std::vector<std::byte>& out);
 void AppendSparse(std::size_t count, std::span<const std::uint32_t> indices, std::span<const float> values,

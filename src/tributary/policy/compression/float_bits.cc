@@ -1,7 +1,7 @@
 #include "tributary/policy/compression/float_bits.h"
 
 #include <algorithm>
-#include <bit>
+#include <array>
 #include <cmath>
 #include <cstring>
 
@@ -53,6 +53,8 @@ inline float Widen(std::uint16_t half) {
   return std::bit_cast<float>(bits | ((half & 0x8000) << 16));
 }
 
+constexpr std::size_t kChunk = 512;  // halves that are converted at a time, on the stack
+
 constexpr float kSmallest = 0x1p-100F;  // Far below any gradient; a reciprocal of less could overflow.
 
 // Adding 1.5 · 2^23 leaves a float rounded to an integer, in the low bits of its representation.
@@ -71,6 +73,24 @@ void HalvesOf(std::span<const float> values, std::span<std::uint16_t> halves) {
 void FromHalves(std::span<const std::uint16_t> halves, std::span<float> values) {
   TRIBUTARY_CHECK(values.size() == halves.size());
   for (std::size_t i = 0; i < halves.size(); ++i) values[i] = Widen(halves[i]);
+}
+
+void WriteHalves(std::span<const float> values, std::byte* to) {
+  std::array<std::uint16_t, kChunk> halves;
+  for (std::size_t begin = 0; begin < values.size(); begin += kChunk) {
+    const std::size_t length = std::min(kChunk, values.size() - begin);
+    HalvesOf(values.subspan(begin, length), std::span(halves).first(length));
+    std::memcpy(to + sizeof(std::uint16_t) * begin, halves.data(), sizeof(std::uint16_t) * length);
+  }
+}
+
+void ReadHalves(const std::byte* from, std::span<float> values) {
+  std::array<std::uint16_t, kChunk> halves;
+  for (std::size_t begin = 0; begin < values.size(); begin += kChunk) {
+    const std::size_t length = std::min(kChunk, values.size() - begin);
+    std::memcpy(halves.data(), from + sizeof(std::uint16_t) * begin, sizeof(std::uint16_t) * length);
+    FromHalves(std::span(halves).first(length), values.subspan(begin, length));
+  }
 }
 
 float QuantiseBlock(std::span<const float> values, std::int8_t* bytes) {

@@ -29,6 +29,10 @@ float FromHalf(std::uint16_t half);
 void HalvesOf(std::span<const float> values, std::span<std::uint16_t> halves);
 void FromHalves(std::span<const std::uint16_t> halves, std::span<float> values);
 
+// Halves as bytes, little-endian, two for each value.
+void WriteHalves(std::span<const float> values, std::byte* to);
+void ReadHalves(const std::byte* from, std::span<float> values);
+
 // Floats as one byte each, in blocks of any length that share a scale: value ≈ scale · byte, with bytes from −127 to
 // 127 and the scale a 127th of the block's largest magnitude. Rounding is to the nearest, halves to even, in float
 // arithmetic that is the same on every processor.

@@ -1,7 +1,6 @@
 #include "tributary/policy/compression/split_codec.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstdint>
 #include <cstring>
@@ -15,8 +14,6 @@ namespace tributary::inline policy {
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "values travel as they lie in memory");
-
-constexpr std::size_t kChunk = 512;  // halves that are converted at a time, on the stack
 
 std::string Place(std::size_t index, std::size_t per_sample) {
   return "value " + std::to_string(index % per_sample) + " of sample " + std::to_string(index / per_sample);
@@ -36,24 +33,6 @@ Status CheckReceived(std::span<const float> values, std::size_t per_sample) {
   const std::size_t bad = FirstNotFinite(values);
   if (bad == values.size()) return OkStatus();
   return Corrupt(Place(bad, per_sample) + " that came over the cut is not finite");
-}
-
-void WriteHalves(std::span<const float> values, std::byte* to) {
-  std::array<std::uint16_t, kChunk> halves;
-  for (std::size_t begin = 0; begin < values.size(); begin += kChunk) {
-    const std::size_t length = std::min(kChunk, values.size() - begin);
-    HalvesOf(values.subspan(begin, length), std::span(halves).first(length));
-    std::memcpy(to + sizeof(std::uint16_t) * begin, halves.data(), sizeof(std::uint16_t) * length);
-  }
-}
-
-void ReadHalves(const std::byte* from, std::span<float> values) {
-  std::array<std::uint16_t, kChunk> halves;
-  for (std::size_t begin = 0; begin < values.size(); begin += kChunk) {
-    const std::size_t length = std::min(kChunk, values.size() - begin);
-    std::memcpy(halves.data(), from + sizeof(std::uint16_t) * begin, sizeof(std::uint16_t) * length);
-    FromHalves(std::span(halves).first(length), values.subspan(begin, length));
-  }
 }
 
 void WriteInt8(std::span<const float> values, std::size_t per_sample, std::byte* to) {
@@ -88,19 +67,8 @@ Status ReadInt8(const std::byte* from, std::size_t per_sample, std::span<float> 
 }  // namespace
 
 std::string_view NameOf(SplitPrecision precision) {
-  switch (precision) {
-    case SplitPrecision::kFloat32:
-      return "fp32";
-    case SplitPrecision::kFloat16:
-      return "fp16";
-    case SplitPrecision::kInt8:
-      return "int8";
-  }
-  return "";
-}
-
-StatusOr<SplitPrecision> ParseSplitPrecision(std::string_view name) {
-  return ParseName("precision", kSplitPrecisions, name);
+  constexpr std::string_view kNames[] = {"fp32", "fp16", "int8"};
+  return kNames[static_cast<std::size_t>(precision)];
 }
 
 std::size_t SplitBytes(SplitPrecision precision, std::size_t samples, std::size_t per_sample) {

@@ -18,7 +18,6 @@ enum class SplitPrecision {
 inline constexpr SplitPrecision kSplitPrecisions[] = {SplitPrecision::kFloat32, SplitPrecision::kFloat16,
                                                       SplitPrecision::kInt8};
 std::string_view NameOf(SplitPrecision precision);
-StatusOr<SplitPrecision> ParseSplitPrecision(std::string_view name);
 
 // Samples stand one behind the other, little-endian, without anything between: in int8 a float32 scale and then the
 // sample's bytes. A sample's bytes do not depend on the other samples.

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "tributary/base/distributions.h"
+#include "tributary/base/names.h"
 #include "tributary/policy/compression/float_bits.h"
 
 namespace tributary::inline policy {
@@ -56,9 +57,9 @@ std::vector<float> SomeValues(std::size_t samples, std::size_t per_sample) {
 
 TEST(SplitCodec, NamesComeBack) {
   for (const SplitPrecision precision : kSplitPrecisions) {
-    EXPECT_EQ(ParseSplitPrecision(NameOf(precision)).value(), precision);
+    EXPECT_EQ(ParseName("precision", kSplitPrecisions, NameOf(precision)).value(), precision);
   }
-  EXPECT_EQ(ParseSplitPrecision("fp61").status().message(),
+  EXPECT_EQ(ParseName("precision", kSplitPrecisions, "fp61").status().message(),
             "unknown precision 'fp61'; did you mean 'fp16'? Known: fp32, fp16, int8");
 }
 

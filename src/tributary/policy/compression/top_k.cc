@@ -8,7 +8,6 @@
 #include <limits>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "tributary/base/check.h"
 #include "tributary/policy/compression/float_bits.h"

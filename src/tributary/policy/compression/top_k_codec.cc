@@ -1,5 +1,3 @@
-#include "tributary/policy/compression/top_k_codec.h"
-
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -11,13 +9,35 @@
 #include "tributary/policy/compression/top_k.h"
 
 namespace tributary::inline policy {
+namespace {
 
-double Energy::LostShare() const { return total > 0 ? std::abs(total - kept) / total : 0; }
+// How much of a gradient its largest elements carry, in squares.
+struct Energy {
+  double total = 0;  // of all elements
+  double kept = 0;   // of those that top-k keeps
 
+  // The share that top-k leaves behind; zero of a gradient that is zero.
+  double LostShare() const { return total > 0 ? std::abs(total - kept) / total : 0; }
+};
+
+// What the rule remembers from step to step: plain data, for a checkpoint.
+struct AdaptiveState {
+  std::uint64_t steps = 0;         // measured so far
+  std::uint64_t sparse_steps = 0;  // of them, those that sent the largest elements only
+  double lost_share = 0;           // smoothed; means nothing before the first step
+  friend bool operator==(const AdaptiveState&, const AdaptiveState&) = default;
+};
+
+// Whether a step sends the largest elements only, or all: the largest, if what that has lost so far, smoothed over
+// steps, is at most `delta`. The step's own gradient has no say, so it is known before the backward pass begins and
+// units can be sent as they become ready. The first step, of which nothing is known, sends the largest: a device whose
+// whole gradient always comes too late would else never find out that less is enough.
 bool SendsSparse(const AdaptiveState& state, double delta) {
   return state.steps == 0 || state.lost_share <= delta;
 }
 
+// After a step, sparse or not: lost_share becomes weight · measured + (1 − weight) · lost_share; the first
+// measurement stands as it is.
 void Observe(AdaptiveState& state, bool sparse, Energy energy, double weight) {
   const double measured = energy.LostShare();
   state.lost_share = state.steps == 0 ? measured : weight * measured + (1 - weight) * state.lost_share;
@@ -25,102 +45,139 @@ void Observe(AdaptiveState& state, bool sparse, Energy energy, double weight) {
   if (sparse) ++state.sparse_steps;
 }
 
-TopKCodec::TopKCodec(const CompressionOptions& options, ParallelFor parallel)
-    : options_(options), parallel_(std::move(parallel)), selector_(parallel_) {}
+// Sends the largest elements (options.ratio of them) of each unit, or, with the global scope, of all units together;
+// then a run must be all of them. What is left is every other element, as it was.
+class TopKCodec : public Codec {
+ public:
+  TopKCodec(const CompressionOptions& options, ParallelFor parallel)
+      : options_(options), parallel_(std::move(parallel)), selector_(parallel_) {}
 
-void TopKCodec::TakeFinite(const UnitRun& run, EncodedBlocks& out) {
-  if (options_.scope == SelectionScope::kGlobal) {
-    TRIBUTARY_CHECK(run.first_unit == 0);
-    TakeTogether(run, out);
-    return;
+  void TakeFinite(const UnitRun& run, EncodedBlocks& out) final {
+    if (options_.scope == SelectionScope::kGlobal) {
+      TRIBUTARY_CHECK(run.first_unit == 0);
+      TakeTogether(run, out);
+      return;
+    }
+    UnitRun unit = run;
+    std::size_t begin = 0;
+    for (std::size_t i = 0; i < run.sizes.size(); ++i) {
+      unit.first_unit = run.first_unit + i;
+      unit.offset = run.offset + begin;
+      unit.sizes = run.sizes.subspan(i, 1);
+      unit.values = run.values.subspan(begin, run.sizes[i]);
+      TakeTogether(unit, out);
+      begin += run.sizes[i];
+    }
   }
-  UnitRun unit = run;
-  std::size_t begin = 0;
-  for (std::size_t i = 0; i < run.sizes.size(); ++i) {
-    unit.first_unit = run.first_unit + i;
-    unit.offset = run.offset + begin;
-    unit.sizes = run.sizes.subspan(i, 1);
-    unit.values = run.values.subspan(begin, run.sizes[i]);
-    TakeTogether(unit, out);
-    begin += run.sizes[i];
-  }
-}
+  bool sparse() const override { return true; }
+  // A place takes about a byte. The first step of the adaptive codec is sparse too.
+  double ExpectedRatio() const override { return std::min(1.0, options_.ratio * 5 / 4); }
 
-void TopKCodec::TakeTogether(const UnitRun& run, EncodedBlocks& out) {
-  TRIBUTARY_CHECK(selector_.Select(run.values, KeptOf(options_, run.values.size()), selection_).ok());
-  std::size_t first = 0, begin = 0;
-  for (std::size_t i = 0; i < run.sizes.size(); ++i) {
-    const std::size_t end = begin + run.sizes[i];
-    const auto here = std::span(selection_.indices).subspan(first);
-    const auto count =
-        static_cast<std::size_t>(std::lower_bound(here.begin(), here.end(), end) - here.begin());
-    Send({run.first_unit + i, run.offset + begin, run.values.subspan(begin, run.sizes[i]), here.first(count),
-          std::span(selection_.values).subspan(first, count), static_cast<std::uint32_t>(begin)},
-         out);
-    first += count;
-    begin = end;
-  }
-}
-
-void TopKCodec::Send(const Choice& choice, EncodedBlocks& out) {
-  std::size_t done = 0;  // of what was selected
-  out.Add(choice.offset, choice.values.size(),
-          [&](std::size_t begin, std::size_t count, std::vector<std::byte>& bytes) {
-            const auto rest = choice.indices.subspan(done);
-            const auto base = static_cast<std::uint32_t>(choice.base + begin);
-            const auto here = static_cast<std::size_t>(
-                std::lower_bound(rest.begin(), rest.end(), base + count) - rest.begin());
-            AppendSparse(count, rest.first(here), choice.kept.subspan(done, here), bytes, base);
-            done += here;
-          });
-  for (const std::uint32_t index : choice.indices) choice.values[index - choice.base] = 0;
-}
-
-AdaptiveTopKCodec::AdaptiveTopKCodec(const CompressionOptions& options, std::size_t units,
-                                     ParallelFor parallel)
-    : TopKCodec(options, std::move(parallel)), energies_(units) {}
-
-CodecState AdaptiveTopKCodec::State() const {
-  return {{"steps", state_.steps},
-          {"sparse_steps", state_.sparse_steps},
-          {"lost_share", std::bit_cast<std::uint64_t>(state_.lost_share)}};
-}
-
-Status AdaptiveTopKCodec::Restore(const CodecState& state) {
-  AdaptiveState found;
-  for (const auto& [name, number] : state) {
-    if (name == "steps") found.steps = number;
-    if (name == "sparse_steps") found.sparse_steps = number;
-    if (name == "lost_share") found.lost_share = std::bit_cast<double>(number);
-  }
-  if (!(found.lost_share >= 0 && found.lost_share <= 1)) return Corrupt("a lost share is between 0 and 1");
-  state_ = found;
-  return OkStatus();
-}
-
-void AdaptiveTopKCodec::BeginStep() { sparse_ = SendsSparse(state_, options_.delta); }
-
-void AdaptiveTopKCodec::EndStep() {
-  Energy sum;
-  for (const Energy& energy : energies_) {
-    sum.total += energy.total;
-    sum.kept += energy.kept;
-  }
-  Observe(state_, sparse_, sum, options_.ewma);
-}
-
-void AdaptiveTopKCodec::Send(const Choice& choice, EncodedBlocks& out) {
-  energies_.at(choice.unit) = {SumOfSquares(choice.values, parallel_), SumOfSquares(choice.kept)};
-  if (sparse_) {
-    TopKCodec::Send(choice, out);
-  } else {
+ protected:
+  // One unit and what was selected of it, by indices that count from `base`.
+  struct Choice {
+    std::size_t unit;
+    std::size_t offset;  // of the unit in the whole
+    std::span<float> values;
+    std::span<const std::uint32_t> indices;
+    std::span<const float> kept;
+    std::uint32_t base;
+  };
+  virtual void Send(const Choice& choice, EncodedBlocks& out) {
+    std::size_t done = 0;  // of what was selected
     out.Add(choice.offset, choice.values.size(),
             [&](std::size_t begin, std::size_t count, std::vector<std::byte>& bytes) {
-              AppendDense(choice.values.subspan(begin, count), bytes);
+              const auto rest = choice.indices.subspan(done);
+              const auto base = static_cast<std::uint32_t>(choice.base + begin);
+              const auto here = static_cast<std::size_t>(
+                  std::lower_bound(rest.begin(), rest.end(), base + count) - rest.begin());
+              AppendSparse(count, rest.first(here), choice.kept.subspan(done, here), bytes, base);
+              done += here;
             });
-    std::fill(choice.values.begin(), choice.values.end(), 0.0F);
+    for (const std::uint32_t index : choice.indices) choice.values[index - choice.base] = 0;
   }
-}
+
+  const CompressionOptions options_;
+  const ParallelFor parallel_;
+
+ private:
+  // The units of a run among which one selection is made.
+  void TakeTogether(const UnitRun& run, EncodedBlocks& out) {
+    TRIBUTARY_CHECK(selector_.Select(run.values, KeptOf(options_, run.values.size()), selection_).ok());
+    std::size_t first = 0, begin = 0;
+    for (std::size_t i = 0; i < run.sizes.size(); ++i) {
+      const std::size_t end = begin + run.sizes[i];
+      const auto here = std::span(selection_.indices).subspan(first);
+      const auto count = static_cast<std::size_t>(std::ranges::lower_bound(here, end) - here.begin());
+      Send(
+          {run.first_unit + i, run.offset + begin, run.values.subspan(begin, run.sizes[i]), here.first(count),
+           std::span(selection_.values).subspan(first, count), static_cast<std::uint32_t>(begin)},
+          out);
+      first += count;
+      begin = end;
+    }
+  }
+
+  TopKSelector selector_;
+  Selection selection_;
+};
+
+// Sends the largest elements only where little is lost by it (SendsSparse), and all otherwise. Selects in either
+// case, to measure what was or would have been lost, so that it finds its way back from either. The energies of all
+// units add up to one decision for the next step.
+class AdaptiveTopKCodec final : public TopKCodec {
+ public:
+  AdaptiveTopKCodec(const CompressionOptions& options, std::size_t units, ParallelFor parallel)
+      : TopKCodec(options, std::move(parallel)), energies_(units) {}
+
+  void BeginStep() override { sparse_ = SendsSparse(state_, options_.delta); }
+  void EndStep() override {
+    Energy sum;
+    for (const Energy& energy : energies_) {
+      sum.total += energy.total;
+      sum.kept += energy.kept;
+    }
+    Observe(state_, sparse_, sum, options_.ewma);
+  }
+
+  bool sparse() const override { return sparse_; }
+  CodecState State() const override {
+    return {{"steps", state_.steps},
+            {"sparse_steps", state_.sparse_steps},
+            {"lost_share", std::bit_cast<std::uint64_t>(state_.lost_share)}};
+  }
+  Status Restore(const CodecState& state) override {
+    AdaptiveState found;
+    for (const auto& [name, number] : state) {
+      if (name == "steps") found.steps = number;
+      if (name == "sparse_steps") found.sparse_steps = number;
+      if (name == "lost_share") found.lost_share = std::bit_cast<double>(number);
+    }
+    if (!(found.lost_share >= 0 && found.lost_share <= 1)) return Corrupt("a lost share is between 0 and 1");
+    state_ = found;
+    return OkStatus();
+  }
+
+ private:
+  void Send(const Choice& choice, EncodedBlocks& out) override {
+    energies_.at(choice.unit) = {SumOfSquares(choice.values, parallel_), SumOfSquares(choice.kept)};
+    if (sparse_) {
+      TopKCodec::Send(choice, out);
+    } else {
+      out.Add(choice.offset, choice.values.size(),
+              [&](std::size_t begin, std::size_t count, std::vector<std::byte>& bytes) {
+                AppendDense(choice.values.subspan(begin, count), bytes);
+              });
+      std::fill(choice.values.begin(), choice.values.end(), 0.0F);
+    }
+  }
+
+  AdaptiveState state_;
+  bool sparse_ = false;
+  std::vector<Energy> energies_;  // Per unit, and added in their order: runs may come in any.
+};
+
+}  // namespace
 
 CodecKind TopKKind() {
   return {.name = "top-k",

@@ -1,11 +1,10 @@
-#include "tributary/policy/dropout/live_cost.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 
 #include "tributary/base/distributions.h"
+#include "tributary/policy/dropout/cost_model.h"
 
 namespace tributary::inline policy {
 namespace {

@@ -5,13 +5,11 @@
 #include <numeric>
 #include <string>
 #include <tuple>
-#include <utility>
 
 #include "tributary/base/check.h"
 #include "tributary/base/distributions.h"
 #include "tributary/base/number_text.h"
 #include "tributary/base/portable_math.h"
-#include "tributary/policy/dropout/pareto.h"
 
 namespace tributary::inline policy {
 namespace {
@@ -213,8 +211,7 @@ Status CheckTold(const Nsga2State& state, std::size_t asked, std::span<const Obj
     return InvalidArgument("objectives of " + std::to_string(asked) + " vectors were asked for, found " +
                            std::to_string(objectives.size()));
   }
-  const auto evaluated =
-      std::find_if(objectives.begin(), objectives.end(), [](const Objectives& one) { return !one.empty(); });
+  const auto evaluated = std::ranges::find_if(objectives, [](const Objectives& one) { return !one.empty(); });
   if (evaluated == objectives.end()) return InvalidArgument("none of the vectors asked for was evaluated");
   const std::size_t expected =
       state.population.empty() ? evaluated->size() : state.population[0].objectives.size();

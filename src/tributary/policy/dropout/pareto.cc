@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
-#include <utility>
 
 #include "tributary/base/check.h"
 
@@ -40,37 +39,16 @@ std::vector<std::size_t> NonDominated(std::span<const Objectives> points) {
   return front;
 }
 
-double Hypervolume2D(std::span<const Objectives> points, std::span<const double> reference) {
-  TRIBUTARY_CHECK(reference.size() == 2);
-  std::vector<std::pair<double, double>> inside;
-  for (const Objectives& point : points) {
-    TRIBUTARY_CHECK(point.size() == 2);
-    if (point[0] < reference[0] && point[1] < reference[1]) inside.emplace_back(point[0], point[1]);
-  }
-  std::sort(inside.begin(), inside.end());
-  // From left to right each point adds the strip between its height and the lowest so far.
-  double area = 0;
-  double lowest = reference[1];
-  for (const auto& [x, y] : inside) {
-    if (y >= lowest) continue;
-    area += (reference[0] - x) * (lowest - y);
-    lowest = y;
-  }
-  return area;
-}
-
 std::vector<std::vector<std::size_t>> NonDominatedSort(std::span<const Objectives> points) {
   std::vector<std::size_t> order(points.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   // Nothing is dominated by what comes after it in this order, so that every point finds its front at once.
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return points[a] < points[b]; });
+  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return points[a] < points[b]; });
   std::vector<std::vector<std::size_t>> fronts;
   for (const std::size_t point : order) {
     // What a front dominates, all better ones do as well.
-    const auto front = std::partition_point(
-        fronts.begin(), fronts.end(),
-        [&](const std::vector<std::size_t>& members) { return IsDominated(points, members, point); });
+    const auto front = std::ranges::partition_point(
+        fronts, [&](const std::vector<std::size_t>& members) { return IsDominated(points, members, point); });
     if (front == fronts.end()) {
       fronts.push_back({point});
     } else {
@@ -90,8 +68,7 @@ std::vector<double> CrowdingDistances(std::span<const Objectives> points,
   for (std::size_t objective = 0; objective < points[front[0]].size(); ++objective) {
     const auto value = [&](std::size_t member) { return points[front[member]][objective]; };
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::size_t a, std::size_t b) { return value(a) < value(b); });
+    std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return value(a) < value(b); });
     distances[order.front()] = kInfinite;
     distances[order.back()] = kInfinite;
     // Halves, since the distance of the largest finite values would overflow.

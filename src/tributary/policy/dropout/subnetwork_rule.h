@@ -51,7 +51,7 @@ struct ChannelScene {
 
 // A way to choose what a device trains, under the name that experiments call it by: `[dropout] method = "NAME"`.
 struct SubnetworkRule {
-  // What devices train, or what they choose from by the time that they have (menu.h).
+  // What devices train, or what they choose from by the time that they have (round_choice.h).
   enum class Menu {
     kWhole,   // every device trains the whole network
     kNarrow,  // every device trains the whole of a narrower network (dropout.width)
@@ -78,7 +78,7 @@ struct SubnetworkRule {
   bool TrainsWhole() const { return menu == Menu::kWhole; }
   bool ChoosesWidths() const { return menu == Menu::kWidths; }
   bool ChoosesFromFront() const { return menu == Menu::kFront; }
-  // Whether devices choose from a menu (menu.h), by the time that they have.
+  // Whether devices choose from a menu (round_choice.h), by the time that they have.
   bool Chooses() const { return ChoosesWidths() || ChoosesFromFront(); }
   // Whether a device trains the same channels in all steps of a round.
   bool IsFixedInRound() const { return Chooses() && choice == Choice::kRound; }

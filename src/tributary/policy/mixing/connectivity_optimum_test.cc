@@ -1,11 +1,10 @@
-#include "tributary/policy/mixing/connectivity_optimum.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <functional>
 #include <numeric>
 
+#include "tributary/policy/mixing/matchings.h"
 #include "tributary/policy/mixing/testing_graphs.h"
 
 namespace tributary::inline policy {

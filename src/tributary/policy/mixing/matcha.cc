@@ -7,9 +7,7 @@
 
 #include "tributary/base/number_text.h"
 #include "tributary/base/rng.h"
-#include "tributary/policy/mixing/connectivity_optimum.h"
 #include "tributary/policy/mixing/linear_solvers.h"
-#include "tributary/policy/mixing/topology.h"
 
 namespace tributary::inline policy {
 namespace {

@@ -6,7 +6,6 @@
 
 #include "tributary/base/status.h"
 #include "tributary/policy/mixing/matchings.h"
-#include "tributary/policy/mixing/metropolis.h"
 #include "tributary/policy/mixing/topology.h"
 
 namespace tributary::inline policy {
@@ -35,7 +34,7 @@ struct MatchaPlan {
   double connectivity_bound = 0;  // No probabilities within the budget give more.
 };
 
-// The probabilities that make the connectivity greatest within the budget (connectivity_optimum.h), to within 1e-5 of
+// The probabilities that make the connectivity greatest within the budget (MaximiseConnectivity), to within 1e-5 of
 // it, and the alpha that then makes the norm least. For one node everything is empty or 0.
 //
 // An edge's weight may leave a node less than nothing of its own: with alpha near 2 / (largest + smallest

@@ -1,9 +1,14 @@
 #include "tributary/policy/mixing/matchings.h"
 
 #include <algorithm>
+#include <functional>
+#include <limits>
+#include <numeric>
 #include <optional>
 
 #include "tributary/base/check.h"
+#include "tributary/base/portable_math.h"
+#include "tributary/policy/mixing/linear_solvers.h"
 
 namespace tributary::inline policy {
 namespace {
@@ -111,6 +116,166 @@ class EdgeColouring {
   std::vector<std::uint32_t> at_;  // at_[node · colours_ + colour]: the other end of its edge of that colour.
 };
 
+constexpr double kAccuracy = 1e-5;  // Of the level against its bound.
+constexpr int kMostSteps = 300;     // Some tens do; the bound ends what rounding keeps from ending.
+constexpr double kCentred = 0.25;   // The squared Newton decrement from which the barrier may be lowered.
+constexpr double kLowering = 0.1;
+
+// Shares are probabilities divided by the budget, so that a small budget is no worse a problem than a large one: they
+// sum to at most the number of matchings and are at most 1/budget each.
+struct BarrierPoint {
+  std::vector<double> shares;
+  double level = 0;  // Below the connectivity.
+};
+
+class ConnectivityProgramme {
+ public:
+  ConnectivityProgramme(std::span<const Matching> matchings, std::size_t nodes, double most)
+      : matchings_(matchings), nodes_(nodes), most_(most), count_(matchings.size()) {}
+
+  // Left of the sum of shares.
+  double Slack(const BarrierPoint& point) const {
+    return static_cast<double>(count_) - std::accumulate(point.shares.begin(), point.shares.end(), 0.0);
+  }
+
+  // The weighted Laplacian less the level on what sums to zero, and one on what is the same everywhere. Nothing where
+  // the level is not below the connectivity.
+  std::optional<Cholesky> Factor(const BarrierPoint& point) const {
+    const double apart = (1 + point.level) / static_cast<double>(nodes_);
+    std::vector<double> matrix(nodes_ * nodes_, apart);
+    for (std::size_t j = 0; j < count_; ++j) AddLaplacian(matchings_[j], point.shares[j], matrix, nodes_);
+    for (std::size_t i = 0; i < nodes_; ++i) matrix[i * nodes_ + i] -= point.level;
+    return Cholesky::Of(std::move(matrix), nodes_);
+  }
+
+  // What is to be made small: −level · pull, and what rises without end towards all constraints.
+  double Value(const BarrierPoint& point, const Cholesky& factor, double pull) const {
+    double value = -point.level * pull - factor.log_determinant() - PortableLog(Slack(point));
+    for (const double share : point.shares) value -= PortableLog(share) + PortableLog(most_ - share);
+    return value;
+  }
+
+  // The derivatives at a point; those by the shares come first, that by the level is last.
+  struct Derivatives {
+    std::vector<double> gradient;  // Without the pull on the level.
+    std::optional<Cholesky> hessian;
+  };
+  Derivatives DerivativesAt(const BarrierPoint& point, const Cholesky& factor) const {
+    const std::vector<double> inverse = factor.Inverse();
+    const std::size_t size = count_ + 1;
+    const double slack = Slack(point);
+    std::vector<double> hessian(size * size, 0);
+    std::vector<double> traces(count_, 0), across(nodes_);
+    for (std::size_t j = 0; j < count_; ++j) {
+      for (const auto& [a, b] : matchings_[j]) {
+        for (std::size_t i = 0; i < nodes_; ++i)
+          across[i] = inverse[a * nodes_ + i] - inverse[b * nodes_ + i];
+        traces[j] += across[a] - across[b];
+        for (const double entry : across) hessian[j * size + count_] -= entry * entry;
+        for (std::size_t k = j; k < count_; ++k)
+          hessian[j * size + k] += SquaredDifferences(across, matchings_[k]);
+      }
+    }
+    Derivatives at;
+    for (std::size_t j = 0; j < count_; ++j) {
+      const double low = 1 / point.shares[j], high = 1 / (most_ - point.shares[j]);
+      at.gradient.push_back(-traces[j] - low + high + 1 / slack);
+      hessian[j * size + j] += low * low + high * high;
+      for (std::size_t k = j; k < count_; ++k) hessian[j * size + k] += 1 / (slack * slack);
+    }
+    double trace = -1, squares = -1;  // Without the direction that is the same everywhere.
+    for (std::size_t i = 0; i < nodes_; ++i) trace += inverse[i * nodes_ + i];
+    for (const double entry : inverse) squares += entry * entry;
+    at.gradient.push_back(trace);
+    hessian[size * size - 1] = squares;
+    at.hessian = Cholesky::Of(std::move(hessian), size);
+    return at;
+  }
+
+  // What no level is above. For any Y that is positive semidefinite with trace one on what sums to zero, the
+  // connectivity is at most Σ share_j · tr(Y · L_j); no shares make that more than the dearest matchings filled up.
+  // The inverse at the end of a Newton step, to first order, is such a Y where the decrement is at most one; scaled
+  // to trace `pull`, it has the traces that balance what the constraints on shares push back with, to first order.
+  double Bound(const BarrierPoint& point, std::span<const double> direction, double pull) const {
+    const double slack = Slack(point);
+    const double sum = std::accumulate(direction.begin(), direction.end() - 1, 0.0);
+    std::vector<double> traces;
+    for (std::size_t j = 0; j < count_; ++j) {
+      const double low = 1 / point.shares[j], high = 1 / (most_ - point.shares[j]);
+      traces.push_back(high - low + (high * high + low * low) * direction[j] + 1 / slack +
+                       sum / (slack * slack));
+    }
+    std::ranges::sort(traces, std::greater<>());
+    double left = static_cast<double>(count_), bound = 0;
+    for (const double worth : traces) {
+      const double share = std::min(left, most_);
+      bound += share * worth / pull;
+      left -= share;
+    }
+    return bound;
+  }
+
+  // The longest part of a step, at most all of it, that stays clear of the constraints on shares.
+  double LongestStep(const BarrierPoint& point, std::span<const double> direction) const {
+    double longest = 1, sum = 0;
+    const auto keep = [&](double room, double speed) {
+      if (speed > 0) longest = std::min(longest, 0.99 * room / speed);
+    };
+    for (std::size_t j = 0; j < count_; ++j) {
+      keep(point.shares[j], -direction[j]);
+      keep(most_ - point.shares[j], direction[j]);
+      sum += direction[j];
+    }
+    keep(Slack(point), sum);
+    return longest;
+  }
+
+ private:
+  static double SquaredDifferences(std::span<const double> values, const Matching& matching) {
+    double sum = 0;
+    for (const auto& [a, b] : matching) sum += (values[a] - values[b]) * (values[a] - values[b]);
+    return sum;
+  }
+
+  std::span<const Matching> matchings_;
+  std::size_t nodes_;
+  double most_;
+  std::size_t count_;
+};
+
+struct NewtonStep {
+  std::vector<double> direction;
+  double decrease = 0;  // The squared decrement.
+};
+
+NewtonStep SolveNewton(const ConnectivityProgramme::Derivatives& at, double pull) {
+  std::vector<double> downhill;
+  for (const double slope : at.gradient) downhill.push_back(-slope);
+  downhill.back() += pull;
+  NewtonStep step{at.hessian->Solve(downhill)};
+  step.decrease = std::inner_product(downhill.begin(), downhill.end(), step.direction.begin(), 0.0);
+  return step;
+}
+
+BarrierPoint Moved(const BarrierPoint& point, const NewtonStep& step, double length) {
+  BarrierPoint moved = point;
+  for (std::size_t j = 0; j < moved.shares.size(); ++j) moved.shares[j] += length * step.direction[j];
+  moved.level += length * step.direction.back();
+  return moved;
+}
+
+// More of any matching never harms: gives out what is left of the budget, to each by what it lacks of one.
+void SpendAll(std::vector<double>& probabilities, double budget) {
+  double lacking = 0, sum = 0;
+  for (const double p : probabilities) {
+    lacking += 1 - p;
+    sum += p;
+  }
+  const double left = budget * static_cast<double>(probabilities.size()) - sum;
+  if (!(left > 0 && lacking > 0)) return;
+  for (double& p : probabilities) p = std::min(1.0, p + (1 - p) * std::min(1.0, left / lacking));
+}
+
 }  // namespace
 
 std::vector<Matching> Matchings(const Topology& topology) {
@@ -126,6 +291,44 @@ std::vector<Matching> Matchings(const Topology& topology) {
   }
   std::erase_if(matchings, [](const Matching& matching) { return matching.empty(); });
   return matchings;
+}
+
+ConnectivityOptimum MaximiseConnectivity(std::span<const Matching> matchings, std::size_t nodes,
+                                         double budget) {
+  const ConnectivityProgramme programme(matchings, nodes, 1 / budget);
+  BarrierPoint point{std::vector<double>(matchings.size(), 0.9), 0};
+  ConnectivityOptimum best{std::vector<double>(matchings.size(), 0), std::numeric_limits<double>::infinity()};
+  std::optional<Cholesky> factor = programme.Factor(point);
+  double pull = 0;
+  for (int steps = 0; factor && steps < kMostSteps; ++steps) {
+    const auto at = programme.DerivativesAt(point, *factor);
+    if (!at.hessian) break;
+    if (steps == 0) pull = at.gradient.back();  // That which leaves the level where it is.
+    NewtonStep step = SolveNewton(at, pull);
+    if (step.decrease <= kCentred) {
+      const double bound = programme.Bound(point, step.direction, pull);
+      best.bound = std::min(best.bound, budget * bound);
+      if (bound - point.level <= kAccuracy * bound) break;
+      pull /= kLowering;
+      step = SolveNewton(at, pull);
+    }
+    const double before = programme.Value(point, *factor, pull);
+    double length = programme.LongestStep(point, step.direction);
+    std::optional<Cholesky> next;
+    BarrierPoint moved;
+    for (; length > 1e-9; length /= 2) {
+      moved = Moved(point, step, length);
+      next = programme.Factor(moved);
+      if (next && programme.Value(moved, *next, pull) <= before - 1e-4 * length * step.decrease) break;
+      next.reset();
+    }
+    factor = std::move(next);
+    if (factor) point = std::move(moved);
+  }
+  for (std::size_t j = 0; j < matchings.size(); ++j)
+    best.probabilities[j] = std::min(1.0, budget * point.shares[j]);
+  SpendAll(best.probabilities, budget);
+  return best;
 }
 
 }  // namespace tributary::inline policy

@@ -1,11 +1,10 @@
-#include "tributary/policy/mixing/metropolis.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <numeric>
 
 #include "tributary/policy/mixing/testing_graphs.h"
+#include "tributary/policy/mixing/topology.h"
 
 namespace tributary::inline policy {
 namespace {

@@ -9,7 +9,6 @@
 
 #include "tributary/base/status.h"
 #include "tributary/policy/mixing/matcha.h"
-#include "tributary/policy/mixing/metropolis.h"
 #include "tributary/policy/mixing/topology.h"
 
 namespace tributary::inline policy {

@@ -8,7 +8,6 @@
 
 #include "tributary/base/rng.h"
 #include "tributary/base/symmetric_eigen.h"
-#include "tributary/policy/mixing/metropolis.h"
 #include "tributary/policy/mixing/topology.h"
 
 namespace tributary::inline policy {

@@ -1,9 +1,10 @@
 #include "tributary/policy/mixing/topology.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <charconv>
-#include <optional>
 #include <string>
 
 #include "tributary/base/number_text.h"
@@ -47,10 +48,9 @@ StatusOr<std::vector<Edge>> TorusEdges(std::size_t nodes) {
   }
   if (rows == 1) {
     return InvalidArgument(
-        "topology torus: found " + std::to_string(nodes) +
-        " nodes, which is a prime and would make a ring; allowed: a number with two factors"
-        " above 1, such as " +
-        std::to_string(nodes < 4 ? 4 : nodes + 1) + ". Or use ring");
+        fmt::format("topology torus: found {} nodes, which is a prime and would make a ring; allowed: a "
+                    "number with two factors above 1, such as {}. Or use ring",
+                    nodes, nodes < 4 ? 4 : nodes + 1));
   }
   const std::size_t columns = nodes / rows;
   std::vector<Edge> edges;
@@ -77,10 +77,9 @@ StatusOr<std::vector<Edge>> CompleteEdges(std::size_t nodes) {
 
 StatusOr<std::vector<Edge>> HypercubeEdges(std::size_t nodes) {
   if (!std::has_single_bit(nodes)) {
-    return InvalidArgument("topology hypercube: found " + std::to_string(nodes) +
-                           " nodes; allowed: a power of two, the nearest being " +
-                           std::to_string(std::bit_floor(nodes)) + " and " +
-                           std::to_string(std::bit_ceil(nodes)));
+    return InvalidArgument(fmt::format(
+        "topology hypercube: found {} nodes; allowed: a power of two, the nearest being {} and {}", nodes,
+        std::bit_floor(nodes), std::bit_ceil(nodes)));
   }
   std::vector<Edge> edges;
   for (std::size_t a = 0; a < nodes; ++a) {
@@ -118,9 +117,8 @@ StatusOr<std::vector<Edge>> ErdosRenyiEdges(std::size_t nodes, double probabilit
     Rng rng = Rng::ForStream(seed, DeviceId{0}, "topology", attempt);
     Topology drawn{nodes, DrawEdges(nodes, probability, rng)};
     if (drawn.edges.size() > kMostTopologyEdges) {
-      return TooManyEdges("erdos-renyi with probability " + NumberText(probability) + " over " +
-                          std::to_string(nodes) + " nodes draws more than " +
-                          std::to_string(kMostTopologyEdges));
+      return TooManyEdges(fmt::format("erdos-renyi with probability {} over {} nodes draws more than {}",
+                                      NumberText(probability), nodes, kMostTopologyEdges));
     }
     if (!FindUnreachable(drawn)) return std::move(drawn.edges);
   }
@@ -207,11 +205,10 @@ StatusOr<Topology> MakeTopology(const TopologyOptions& options, std::size_t node
   TRIBUTARY_ASSIGN_OR_RETURN(std::vector<Edge> edges, EdgesOf(options, nodes, seed));
   Topology topology{nodes, SortedOnce(std::move(edges))};
   if (const auto apart = FindUnreachable(topology)) {
-    return InvalidArgument("topology " + std::string(NameOf(options.kind)) +
-                           ": there is no path between nodes " + std::to_string(apart->first) + " and " +
-                           std::to_string(apart->second) +
-                           ", so their models would never agree. Add edges that connect all " +
-                           std::to_string(nodes) + " nodes");
+    return InvalidArgument(
+        fmt::format("topology {}: there is no path between nodes {} and {}, so their models would never "
+                    "agree. Add edges that connect all {} nodes",
+                    NameOf(options.kind), apart->first, apart->second, nodes));
   }
   return topology;
 }
@@ -266,14 +263,31 @@ StatusOr<std::vector<Edge>> ParseEdgeList(std::string_view text) {
     }
     if (!word.empty())
       return fail(ShownWord(word) + " follows two nodes; an edge is two of them, such as '0 1'");
-    if (nodes[0] == nodes[1])
-      return fail("joins node " + std::to_string(nodes[0]) + " to itself; leave it out");
+    if (nodes[0] == nodes[1]) return fail(fmt::format("joins node {} to itself; leave it out", nodes[0]));
     if (edges.size() == kMostTopologyEdges) {
       return fail("has one edge too many; allowed: " + std::to_string(kMostTopologyEdges));
     }
     edges.emplace_back(nodes[0], nodes[1]);
   }
   return edges;
+}
+
+std::vector<std::vector<Neighbour>> MetropolisWeights(const Topology& topology) {
+  const std::vector<std::size_t> degrees = Degrees(topology);
+  std::vector<std::vector<Neighbour>> rows(topology.nodes);
+  // Edges are sorted, so that all smaller neighbours of a node come before the larger ones, both ascending.
+  for (const auto& [a, b] : topology.edges) {
+    const double weight = 1 / static_cast<double>(1 + std::max(degrees[a], degrees[b]));
+    rows[a].push_back({b, weight});
+    rows[b].push_back({a, weight});
+  }
+  return rows;
+}
+
+double SelfWeight(std::span<const Neighbour> row) {
+  double self = 1;
+  for (const Neighbour& neighbour : row) self -= neighbour.weight;
+  return self;
 }
 
 }  // namespace tributary::inline policy

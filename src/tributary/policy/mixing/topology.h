@@ -30,21 +30,8 @@ inline constexpr TopologyKind kTopologyKinds[] = {TopologyKind::kRing,      Topo
                                                   TopologyKind::kComplete,  TopologyKind::kErdosRenyi,
                                                   TopologyKind::kHypercube, TopologyKind::kEdges};
 constexpr std::string_view NameOf(TopologyKind kind) {
-  switch (kind) {
-    case TopologyKind::kRing:
-      return "ring";
-    case TopologyKind::kTorus:
-      return "torus";
-    case TopologyKind::kComplete:
-      return "complete";
-    case TopologyKind::kErdosRenyi:
-      return "erdos-renyi";
-    case TopologyKind::kHypercube:
-      return "hypercube";
-    case TopologyKind::kEdges:
-      return "edges";
-  }
-  return "";
+  constexpr std::string_view kNames[] = {"ring", "torus", "complete", "erdos-renyi", "hypercube", "edges"};
+  return kNames[static_cast<std::size_t>(kind)];
 }
 
 // Who exchanges with whom. Fields that a kind does not use are ignored.
@@ -111,5 +98,23 @@ inline void AddLaplacian(std::span<const Edge> edges, double weight, std::span<d
 // Any bytes give edges or an error that begins with the line: "line 17: …". Nodes below kMostTopologyNodes, at most
 // kMostTopologyEdges edges, none from a node to itself. Whether they make a connected graph, MakeTopology says.
 StatusOr<std::vector<Edge>> ParseEdgeList(std::string_view text);
+
+// What a node's new model takes from another's.
+struct Neighbour {
+  std::uint32_t node = 0;
+  double weight = 0;
+
+  friend bool operator==(const Neighbour&, const Neighbour&) = default;
+};
+
+// Mixing by Metropolis and Hastings: an edge weighs one over one more than the larger number of neighbours at its
+// ends. Row i holds the neighbours of node i, ascending; the rest, SelfWeight, is its own. The matrix is symmetric,
+// its rows and columns sum to one, and nothing in it is negative, so the mean of all models stays and, where the
+// graph is connected, all come to it.
+std::vector<std::vector<Neighbour>> MetropolisWeights(const Topology& topology);
+
+// What a node keeps of its own: one less the weights of its row. A neighbour that is not there is left out of the
+// row, which gives its weight to this. The mean stays only if both ends of an edge leave it out.
+double SelfWeight(std::span<const Neighbour> row);
 
 }  // namespace tributary::inline policy

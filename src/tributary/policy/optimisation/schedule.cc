@@ -36,8 +36,7 @@ Status Check(const ScheduleOptions& options) {
     if (options.milestones.empty()) {
       return InvalidArgument("the step schedule needs milestones: the steps at which the rate is cut");
     }
-    const auto fall =
-        std::adjacent_find(options.milestones.begin(), options.milestones.end(), std::greater_equal<>());
+    const auto fall = std::ranges::adjacent_find(options.milestones, std::greater_equal<>());
     if (fall != options.milestones.end()) {
       return InvalidArgument("milestones must rise, found " + std::to_string(fall[0]) + " before " +
                              std::to_string(fall[1]));

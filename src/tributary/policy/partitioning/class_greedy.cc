@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "tributary/base/check.h"
+#include "tributary/base/names.h"
 #include "tributary/policy/partitioning/wide_loops.h"
 
 namespace tributary::inline policy {
@@ -284,6 +285,38 @@ std::int64_t CutWeight(PartitionObjective objective, std::int64_t row_sum, std::
   // At most 4 · 2^(16 + 22) · 2^22, and rounded half up.
   const auto whole = static_cast<std::int64_t>(samples);
   return (4 * row_sum * static_cast<std::int64_t>(quota) + whole) / (2 * whole);
+}
+
+std::string_view NameOf(PartitionObjective objective) {
+  constexpr std::string_view kNames[] = {"facility-location", "graph-cut", "matched-cut"};
+  return kNames[static_cast<std::size_t>(objective)];
+}
+
+std::string_view NameOf(BlockChoice choice) { return choice == BlockChoice::kRaw ? "raw" : "fill"; }
+
+StatusOr<PartitionObjective> ParsePartitionObjective(std::string_view name) {
+  return ParseName("objective", kPartitionObjectives, name);
+}
+
+StatusOr<BlockChoice> ParseBlockChoice(std::string_view name) {
+  return ParseName("choice", kBlockChoices, name);
+}
+
+std::size_t ChooseBlock(BlockChoice choice, std::span<const std::size_t> quotas,
+                        std::span<const std::size_t> held, std::span<const std::int64_t> worth) {
+  std::size_t best = quotas.size();
+  for (std::size_t j = 0; j < quotas.size(); ++j) {
+    if (held[j] == quotas[j]) continue;
+    if (best == quotas.size()) {
+      best = j;
+      continue;
+    }
+    const bool less = choice == BlockChoice::kRaw ? worth[j] < worth[best]
+                                                  : held[j] * quotas[best] < held[best] * quotas[j];
+    if (less) best = j;
+  }
+  TRIBUTARY_CHECK(best < quotas.size());
+  return best;
 }
 
 }  // namespace tributary::inline policy

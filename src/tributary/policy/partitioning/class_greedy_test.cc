@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "tributary/policy/partitioning/quotas.h"
+#include "tributary/policy/partitioning/partition.h"
 #include "tributary/policy/partitioning/testing_features.h"
 #include "tributary/policy/partitioning/testing_greedy.h"
 

@@ -5,7 +5,6 @@
 #include <numeric>
 
 #include "tributary/base/distributions.h"
-#include "tributary/policy/partitioning/features.h"
 #include "tributary/policy/partitioning/similarities.h"
 
 namespace tributary::inline policy {

@@ -7,7 +7,6 @@
 #include "tributary/base/apportion.h"
 #include "tributary/base/check.h"
 #include "tributary/base/distributions.h"
-#include "tributary/policy/partitioning/quotas.h"
 
 namespace tributary::inline policy {
 namespace {
@@ -116,8 +115,7 @@ StatusOr<std::vector<std::vector<std::size_t>>> AssignClasses(const SamplesByCla
   std::vector<std::vector<std::size_t>> holders(classes.size());
   for (std::size_t device = 0; device < devices; ++device) {
     Shuffle(rng, std::span(present));
-    std::stable_sort(present.begin(), present.end(),
-                     [&](std::size_t a, std::size_t b) { return left[a] > left[b]; });
+    std::ranges::stable_sort(present, [&](std::size_t a, std::size_t b) { return left[a] > left[b]; });
     for (std::size_t i = 0; i < per_device; ++i) {
       TRIBUTARY_CHECK(left[present[i]] > 0);
       --left[present[i]];

@@ -12,7 +12,7 @@ namespace tributary::inline policy {
 // no device is empty while there are at least as many samples as devices.
 Partition SplitIid(std::size_t samples, std::size_t devices, Rng& rng);
 
-// Every worker gets its quota of each class (see quotas.h), chosen at random: shards in proportion to speed that are
+// Every worker gets its quota of each class (SpeedQuotas), chosen at random: shards in proportion to speed that are
 // alike in labels, and in nothing else but by chance.
 Partition SplitStratified(const SamplesByClass& classes, std::span<const double> speeds, Rng& rng);
 

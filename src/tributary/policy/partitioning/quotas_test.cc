@@ -1,4 +1,3 @@
-#include "tributary/policy/partitioning/quotas.h"
 
 #include <gtest/gtest.h>
 

@@ -4,10 +4,8 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
-#include <vector>
 
 #include "tributary/base/distributions.h"
-#include "tributary/policy/partitioning/features.h"
 #include "tributary/policy/partitioning/wide_loops.h"
 
 namespace tributary::inline policy {

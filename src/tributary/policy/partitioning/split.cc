@@ -1,12 +1,10 @@
 #include "tributary/policy/partitioning/split.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include "tributary/base/check.h"
 #include "tributary/base/names.h"
 #include "tributary/policy/partitioning/label_splits.h"
-#include "tributary/policy/partitioning/quotas.h"
 
 namespace tributary::inline policy {
 namespace {

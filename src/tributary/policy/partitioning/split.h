@@ -29,7 +29,7 @@ struct SplitOptions {
   int classes_per_device = 2;
   // shards: how many runs of the label-sorted data each device is dealt.
   int shards_per_device = 2;
-  // stratified: how large devices' parts are against each other, in every class; empty: all alike. Checked as in quotas.h.
+  // stratified: how large devices' parts are against each other, in every class; empty: all alike. Checked as by CheckSpeeds.
   std::vector<double> speeds;
   // The same options with the same seed give the same partition on every machine.
   std::uint64_t seed = 0;

@@ -6,8 +6,6 @@
 #include <numeric>
 #include <string>
 
-#include "tributary/policy/partitioning/class_greedy.h"
-#include "tributary/policy/partitioning/quotas.h"
 #include "tributary/policy/partitioning/similarities.h"
 
 namespace tributary::inline policy {

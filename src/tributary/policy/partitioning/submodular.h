@@ -8,15 +8,15 @@
 #include "tributary/base/parallel_for.h"
 #include "tributary/base/status.h"
 #include "tributary/base/units.h"
+#include "tributary/policy/partitioning/class_greedy.h"
 #include "tributary/policy/partitioning/features.h"
-#include "tributary/policy/partitioning/objective.h"
 #include "tributary/policy/partitioning/partition.h"
 
 namespace tributary::inline policy {
 
 // How samples are divided so that every worker's shard fits its speed and looks like the whole (RCD-SGD).
 struct SubmodularOptions {
-  // One for each worker; only their ratios matter. Checked as in quotas.h.
+  // One for each worker; only their ratios matter. Checked as by CheckSpeeds.
   std::vector<double> speeds;
   PartitionObjective objective = PartitionObjective::kMatchedCut;
   BlockChoice choice = BlockChoice::kFill;

@@ -10,7 +10,6 @@
 #include "tributary/policy/partitioning/feature_distance.h"
 #include "tributary/policy/partitioning/label_splits.h"
 #include "tributary/policy/partitioning/partition.h"
-#include "tributary/policy/partitioning/quotas.h"
 #include "tributary/policy/partitioning/testing_features.h"
 
 namespace tributary::inline policy {

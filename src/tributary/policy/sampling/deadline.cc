@@ -10,7 +10,6 @@
 #include "tributary/base/distributions.h"
 #include "tributary/base/portable_math.h"
 #include "tributary/policy/sampling/latent_dirichlet.h"
-#include "tributary/policy/sampling/plan_measures.h"
 
 namespace tributary::inline policy {
 namespace {

@@ -48,7 +48,7 @@ double LeastDeviation(const std::vector<Tier>& tiers, const LabelShares& shares)
 // from every stretch of like clients. Which of like clients come first, and which step begins, is drawn.
 SamplingPlan SpreadTiers(const std::vector<Tier>& tiers, const LabelShares& shares, Rng& rng);
 
-// Looks for the shortest epoch whose mean deviation (plan_measures.h) is at most `most_deviation`. A step takes as long
+// Looks for the shortest epoch whose mean deviation (StepDeviations) is at most `most_deviation`. A step takes as long
 // as its slowest client, so slow clients' samples are put into as few steps as the bound allows: tiers of
 // several shapes, each at the highest purity that keeps within the bound; up to a million samples also plans of latent
 // Dirichlet sampling with the stream `dirichlet`, at the strength that uses up the bound. A search and not exact.

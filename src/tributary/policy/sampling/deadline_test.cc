@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <functional>
 
-#include "tributary/policy/sampling/plan_measures.h"
 #include "tributary/policy/sampling/sampling.h"
+#include "tributary/policy/sampling/sampling_plan.h"
 #include "tributary/policy/sampling/testing_problems.h"
 
 namespace tributary::inline policy {

@@ -6,7 +6,6 @@
 
 #include "tributary/base/check.h"
 #include "tributary/base/portable_math.h"
-#include "tributary/policy/sampling/sampling_problem.h"
 
 namespace tributary::inline policy {
 namespace {
@@ -138,19 +137,6 @@ std::uint32_t ClientDraws::Take(Rng& rng) {
     sum_ -= chance - ChanceOf(client);
     return client;
   }
-}
-
-double MixtureObjective(const MixtureProblem& problem, std::span<const double> weights) {
-  const std::vector<double> mixture = Composition(problem, weights);
-  double objective = 0;
-  for (std::size_t label = 0; label < mixture.size(); ++label) {
-    if (problem.target[label] > 0)
-      objective += problem.labels * problem.target[label] * PortableLog(mixture[label]);
-  }
-  for (std::size_t client = 0; client < weights.size(); ++client) {
-    if (problem.prior[client] > 0) objective += problem.prior[client] * PortableLog(weights[client]);
-  }
-  return objective;
 }
 
 std::vector<double> ImproveMixture(const MixtureProblem& problem, std::span<const double> weights) {

@@ -61,8 +61,6 @@ struct MixtureProblem {
   std::vector<double> prior;   // of the clients; 0 leaves a client out
 };
 
-double MixtureObjective(const MixtureProblem& problem, std::span<const double> weights);
-
 // One step of expectation-maximisation; never lowers the objective. Weights add up to one and are positive where the
 // prior is.
 std::vector<double> ImproveMixture(const MixtureProblem& problem, std::span<const double> weights);

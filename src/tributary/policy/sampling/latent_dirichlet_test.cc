@@ -27,6 +27,23 @@ std::vector<double> RandomStart(Rng& rng, const MixtureProblem& mixture) {
   return start;
 }
 
+// What ImproveMixture makes large.
+double MixtureObjective(const MixtureProblem& problem, std::span<const double> weights) {
+  std::vector<double> mixture(problem.target.size(), 0.0);
+  double objective = 0;
+  for (std::size_t client = 0; client < weights.size(); ++client) {
+    if (!(problem.prior[client] > 0)) continue;
+    objective += problem.prior[client] * std::log(weights[client]);
+    for (const auto& share : problem.shares->of(client))
+      mixture[share.label] += weights[client] * share.share;
+  }
+  for (std::size_t label = 0; label < mixture.size(); ++label) {
+    if (problem.target[label] > 0)
+      objective += problem.labels * problem.target[label] * std::log(mixture[label]);
+  }
+  return objective;
+}
+
 TEST(Mixture, ImprovingNeverLowersTheObjective) {
   Rng rng(2);
   for (int i = 0; i < 100; ++i) {

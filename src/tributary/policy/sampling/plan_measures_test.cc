@@ -1,10 +1,9 @@
-#include "tributary/policy/sampling/plan_measures.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "tributary/policy/sampling/sampling.h"
+#include "tributary/policy/sampling/sampling_plan.h"
 #include "tributary/policy/sampling/testing_problems.h"
 
 namespace tributary::inline policy {

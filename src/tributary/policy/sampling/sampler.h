@@ -31,8 +31,4 @@ class Sampler {
   virtual SamplingPlan Plan(const SamplingProblem& problem, const SamplerScene& scene) const = 0;
 };
 
-// Whether a plan is one: steps, none of them empty, of clients that there are, each once in a step and in ascending order,
-// who give no more samples in all than they have.
-Status CheckSamplingPlan(const SamplingProblem& problem, const SamplingPlan& plan);
-
 }  // namespace tributary::inline policy

@@ -1,7 +1,9 @@
 #include "tributary/policy/sampling/sampling_plan.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
+#include <string>
 
 #include "tributary/base/apportion.h"
 #include "tributary/base/check.h"
@@ -88,6 +90,73 @@ std::vector<std::int64_t> StepSizes(std::int64_t samples, std::int64_t batch) {
     sizes.push_back(static_cast<std::int64_t>(size));
   }
   return sizes;
+}
+
+std::vector<double> StepDeviations(const SamplingPlan& plan, const LabelShares& shares) {
+  std::vector<double> deviations;
+  deviations.reserve(plan.steps());
+  std::vector<double> mixture(shares.classes());
+  for (std::size_t step = 0; step < plan.steps(); ++step) {
+    std::fill(mixture.begin(), mixture.end(), 0.0);
+    double total = 0;
+    for (const ClientBatch& batch : plan.step(step)) {
+      total += batch.count;
+      for (const auto& share : shares.of(batch.client)) mixture[share.label] += batch.count * share.share;
+    }
+    double deviation = 0;
+    for (std::size_t label = 0; label < mixture.size(); ++label) {
+      deviation += std::abs(mixture[label] / total - shares.overall()[label]);
+    }
+    deviations.push_back(deviation);
+  }
+  return deviations;
+}
+
+std::vector<double> StepDurations(const SamplingPlan& plan, const SamplingProblem& problem) {
+  std::vector<double> times;
+  times.reserve(plan.steps());
+  for (std::size_t step = 0; step < plan.steps(); ++step) {
+    double slowest = 0;
+    for (const ClientBatch& batch : plan.step(step))
+      slowest = std::max(slowest, problem.DelayOf(batch.client));
+    times.push_back(slowest);
+  }
+  return times;
+}
+
+double Mean(std::span<const double> values) {
+  return values.empty()
+             ? 0.0
+             : std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+Status CheckSamplingPlan(const SamplingProblem& problem, const SamplingPlan& plan) {
+  if (plan.steps() == 0) return InvalidArgument("the plan of an epoch has no steps");
+  std::vector<std::int64_t> left = problem.sizes;
+  for (std::size_t step = 0; step < plan.steps(); ++step) {
+    const auto refuse = [&](const std::string& why) {
+      return InvalidArgument("step " + std::to_string(step + 1) + " of the plan of an epoch " + why);
+    };
+    const std::span<const ClientBatch> batches = plan.step(step);
+    if (batches.empty()) return refuse("has no samples");
+    for (std::size_t i = 0; i < batches.size(); ++i) {
+      const std::string client = "client " + std::to_string(batches[i].client);
+      if (batches[i].client >= left.size())
+        return refuse("names " + client + " of " + std::to_string(left.size()));
+      if (batches[i].count == 0)
+        return refuse("takes nothing from " + client + ", who is to be left out then");
+      if (i > 0 && batches[i].client <= batches[i - 1].client) {
+        return refuse("has " + client + " behind client " + std::to_string(batches[i - 1].client) +
+                      "; clients are in ascending order, each once");
+      }
+      left[batches[i].client] -= batches[i].count;
+      if (left[batches[i].client] < 0) {
+        return refuse("takes more from " + client + " than the " +
+                      std::to_string(problem.sizes[batches[i].client]) + " samples it has");
+      }
+    }
+  }
+  return OkStatus();
 }
 
 }  // namespace tributary::inline policy

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tributary/base/rng.h"
+#include "tributary/policy/sampling/sampling_problem.h"
 
 namespace tributary::inline policy {
 
@@ -52,5 +53,21 @@ SamplingPlan PlanFromSteps(std::span<const std::int64_t> sizes, std::span<const 
 
 // The sizes of an epoch's ⌈samples/batch⌉ steps: they differ by at most one, the larger ones first.
 std::vector<std::int64_t> StepSizes(std::int64_t samples, std::int64_t batch);
+
+// What a plan costs. One value for each step.
+
+// How unlike all samples a step's batch is expected to be: the L1 distance of the class shares of its batch, each client
+// giving its own mixture, to those of all samples. From 0 to 2.
+std::vector<double> StepDeviations(const SamplingPlan& plan, const LabelShares& shares);
+
+// A step takes as long as the slowest of its clients.
+std::vector<double> StepDurations(const SamplingPlan& plan, const SamplingProblem& problem);
+
+// 0 for nothing.
+double Mean(std::span<const double> values);
+
+// Whether a plan is one: steps, none of them empty, of clients that there are, each once in a step and in ascending order,
+// who give no more samples in all than they have.
+Status CheckSamplingPlan(const SamplingProblem& problem, const SamplingPlan& plan);
 
 }  // namespace tributary::inline policy

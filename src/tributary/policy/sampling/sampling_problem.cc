@@ -1,7 +1,6 @@
 #include "tributary/policy/sampling/sampling_problem.h"
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
 #include <numeric>
 #include <string>

@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "tributary/base/distributions.h"
-#include "tributary/policy/scheduling/strategies.h"
 #include "tributary/policy/scheduling/testing_programmes.h"
+#include "tributary/policy/scheduling/transfer_plan.h"
 
 namespace tributary::inline policy {
 namespace {

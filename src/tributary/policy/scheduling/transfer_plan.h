@@ -1,9 +1,13 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
+
+#include "tributary/base/status.h"
 
 namespace tributary::inline policy {
 
@@ -52,5 +56,52 @@ struct PassTimeline {
 PassTimeline ForwardTimeline(const PassProfile& profile, std::span<const LayerRun> plan);
 // Segments leave as soon as they can, from the last one to the first.
 PassTimeline BackwardTimeline(const PassProfile& profile, std::span<const LayerRun> plan);
+
+enum class TransferStrategy {
+  kSequential,  // one segment: nothing overlaps, and set-up is paid once
+  kLayerwise,   // a segment per layer: all that can overlap does, and set-up is paid every time
+  kIBatch,      // each segment as long as computation already released covers its transfer
+  kOptimal,     // no plan finishes earlier
+};
+inline constexpr TransferStrategy kTransferStrategies[] = {
+    TransferStrategy::kSequential, TransferStrategy::kLayerwise, TransferStrategy::kIBatch,
+    TransferStrategy::kOptimal};
+
+std::string_view NameOf(TransferStrategy strategy);
+StatusOr<TransferStrategy> ParseTransferStrategy(std::string_view name);
+
+// How an experiment wants transfers to be cut.
+struct TransferOptions {
+  TransferStrategy strategy = TransferStrategy::kSequential;
+  // Bytes that one segment may have; a layer that has more is a segment of its own. Smaller bounds what is on its way at
+  // once and pays more set-ups.
+  std::optional<std::int64_t> largest_segment;
+  // Plans are made anew when a step takes longer or shorter than planned by this share of it: less follows changes
+  // sooner and is moved by noise.
+  double drift = 0.1;
+  // Updates go in one segment whatever the strategy: something about them is decided over all of them at once.
+  bool whole_push = false;
+  friend bool operator==(const TransferOptions&, const TransferOptions&) = default;
+};
+
+// How many transfer units a segment may hold together, in a unit of the caller's. A layer that is larger by itself makes
+// a segment of its own.
+struct SegmentBound {
+  std::vector<double> sizes;  // per layer; empty for no bound
+  double most = 0;
+};
+
+// The segments of one pass, which must have at least one layer. The bound holds for every strategy: a segment that is
+// too long is cut where it must be.
+TransferPlan PlanTransfers(TransferStrategy strategy, const PassProfile& profile,
+                           const SegmentBound& bound = {});
+
+// The exact optimum, in time near-linear in the layers. Let computation start at some time I and run without a gap; then
+// layer s starts at I plus the computation before it, and the k-th segment, if it begins with layer s, must have
+// arrived by then. So each segment takes as many layers as arrive in time, and I is feasible if the last layer is
+// reached. The smallest feasible I is found from below, by strides that double and then halve, between bounds that are
+// themselves arrival times: a feasible I falls to what its plan needs, an infeasible one rises to the next time at which
+// any segment could take one layer more.
+TransferPlan OptimalPlan(const PassProfile& profile, const SegmentBound& bound = {});
 
 }  // namespace tributary::inline policy

@@ -20,7 +20,7 @@ struct SplitPointOption {
   double gradient_bytes = 0;  // and its gradient, as it travels down
   double front_bytes = 0;     // of the weights that devices hold, as they lie in memory
   double weight_memory = 0;   // what training the front holds whatever the batch,
-  double sample_memory = 0;   // and for each sample of it (TrainingMemory of model/cost.h)
+  double sample_memory = 0;   // and for each sample of it (TrainingMemory)
   std::string layer;          // the node's name
 };
 

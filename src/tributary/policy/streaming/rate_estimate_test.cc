@@ -1,11 +1,10 @@
-#include "tributary/policy/streaming/rate_estimate.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <functional>
 
 #include "tributary/base/rng.h"
+#include "tributary/policy/streaming/stream_batch.h"
 
 namespace tributary::inline policy {
 namespace {

@@ -5,14 +5,9 @@
 
 #include "tributary/base/check.h"
 #include "tributary/base/names.h"
+#include "tributary/base/portable_math.h"
 
 namespace tributary::inline policy {
-
-std::string_view NameOf(BatchRule rule) { return rule == BatchRule::kFixed ? "fixed" : "stream-rate"; }
-
-StatusOr<BatchRule> ParseBatchRule(std::string_view name) {
-  return ParseName("batch rule", kBatchRules, name);
-}
 
 StreamBatch NextBatch(const StreamBatchOptions& options, std::size_t fixed, SamplesPerSecond rate) {
   StreamBatch batch{fixed, Duration::max()};
@@ -29,19 +24,8 @@ StreamBatch NextBatch(const StreamBatchOptions& options, std::size_t fixed, Samp
 }
 
 std::string_view NameOf(RateScaling scaling) {
-  switch (scaling) {
-    case RateScaling::kNone:
-      return "none";
-    case RateScaling::kLinear:
-      return "linear";
-    case RateScaling::kSquareRoot:
-      return "square-root";
-  }
-  return "";
-}
-
-StatusOr<RateScaling> ParseRateScaling(std::string_view name) {
-  return ParseName("scaling", kRateScalings, name);
+  constexpr std::string_view kNames[] = {"none", "linear", "square-root"};
+  return kNames[static_cast<std::size_t>(scaling)];
 }
 
 double RateFactor(const RateScalingOptions& options, double samples, double base) {
@@ -50,6 +34,32 @@ double RateFactor(const RateScalingOptions& options, double samples, double base
   if (options.rule == RateScaling::kLinear) factor = samples / base;
   if (options.rule == RateScaling::kSquareRoot) factor = std::sqrt(samples / base);
   return options.most ? std::min(factor, *options.most) : factor;
+}
+
+RateEstimate::RateEstimate(RateEstimateOptions options) : options_(options) {
+  TRIBUTARY_CHECK(options.memory > Duration(0) && options.warm_up >= Duration(0));
+}
+
+void RateEstimate::Observe(std::int64_t count, Duration interval) {
+  TRIBUTARY_CHECK(count >= 0 && interval >= Duration(0));
+  if (interval == Duration(0)) {
+    arrivals_ += static_cast<double>(count);
+    return;
+  }
+  const double memory = ToSeconds(options_.memory);
+  const double seconds = ToSeconds(interval);
+  const double kept = PortableExp(-seconds / memory);
+  // The integral of the weights over the interval, newest weight 1. For intervals far below the memory 1 − e^−x loses
+  // its digits; there the integral is the interval itself.
+  const double weight = seconds < 1e-6 * memory ? seconds : memory * (1 - kept);
+  arrivals_ = arrivals_ * kept + static_cast<double>(count) * weight / seconds;
+  time_ = time_ * kept + weight;
+  observed_ += interval;
+}
+
+std::optional<SamplesPerSecond> RateEstimate::rate() const {
+  if (observed_ < options_.warm_up || time_ <= 0) return std::nullopt;
+  return SamplesPerSecond{arrivals_ / time_};
 }
 
 }  // namespace tributary::inline policy

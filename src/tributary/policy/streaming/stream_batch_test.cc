@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tributary/base/names.h"
+
 namespace tributary::inline policy {
 namespace {
 
@@ -60,10 +62,14 @@ TEST(RateFactor, GrowsAsItsRuleSays) {
 }
 
 TEST(Rules, ReadBackByName) {
-  for (const BatchRule rule : kBatchRules) EXPECT_EQ(*ParseBatchRule(NameOf(rule)), rule);
-  for (const RateScaling rule : kRateScalings) EXPECT_EQ(*ParseRateScaling(NameOf(rule)), rule);
-  EXPECT_NE(ParseRateScaling("sqrt").status().message().find("square-root"), std::string::npos);
-  EXPECT_NE(ParseBatchRule("stream").status().message().find("stream-rate"), std::string::npos);
+  for (const BatchRule rule : kBatchRules)
+    EXPECT_EQ(*ParseName("batch rule", kBatchRules, NameOf(rule)), rule);
+  for (const RateScaling rule : kRateScalings)
+    EXPECT_EQ(*ParseName("scaling", kRateScalings, NameOf(rule)), rule);
+  EXPECT_NE(ParseName("scaling", kRateScalings, "sqrt").status().message().find("square-root"),
+            std::string::npos);
+  EXPECT_NE(ParseName("batch rule", kBatchRules, "stream").status().message().find("stream-rate"),
+            std::string::npos);
 }
 
 }  // namespace
