@@ -1,9 +1,11 @@
 #include "tributary/coordinator/coordinator.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
-#include "tributary/coordinator/round_summary.h"
+#include "tributary/coordinator/finished_run.h"
 #include "tributary/experiment/vocabulary.h"
 #include "tributary/fleet/calibration.h"
 #include "tributary/fleet/synchronous_round.h"
@@ -116,26 +118,7 @@ Status Coordinator::MakeMethod() {
   TRIBUTARY_ASSIGN_OR_RETURN(
       aggregate_, aggregation.rule->make(
                       {*model_, journal_, experiment_.dropout, experiment_.goal.seed, aggregation.numbers}));
-  switch (experiment_.train.method) {
-    case Method::kSyncSgd: {
-      TRIBUTARY_ASSIGN_OR_RETURN(method_, MakeSyncSgd(experiment_, size));
-      break;
-    }
-    case Method::kFederated: {
-      TRIBUTARY_ASSIGN_OR_RETURN(method_, MakeFederated(experiment_, size));
-      break;
-    }
-    case Method::kGossip: {
-      TRIBUTARY_ASSIGN_OR_RETURN(method_, MakeGossip(experiment_, size));
-      break;
-    }
-    case Method::kSplit: {
-      TRIBUTARY_CHECK(split_.has_value());
-      const auto make = experiment_.split.averages() ? MakeSplitFed : MakeSplitMethod;
-      TRIBUTARY_ASSIGN_OR_RETURN(method_, make(experiment_, size, *split_));
-      break;
-    }
-  }
+  TRIBUTARY_ASSIGN_OR_RETURN(method_, MakeRoundMethod(experiment_, size, split_ ? &*split_ : nullptr));
   return OkStatus();
 }
 
@@ -187,8 +170,8 @@ StatusOr<RunOutcome> Coordinator::Run(const std::function<bool()>& should_stop, 
   }
   if (split_) {
     const SplitChoice& split = experiment_.split;
-    Say(Note{"devices have the network up to '" + split.cut + "'" +
-             (split.tail ? " and after '" + *split.tail + "'" : "") + ", the coordinator the rest"});
+    Say(Note{fmt::format("devices have the network up to '{}'{}, the coordinator the rest", split.cut,
+                         split.tail ? " and after '" + *split.tail + "'" : "")});
   }
   if (experiment_.transfers.whole_push && experiment_.transfers.strategy != TransferStrategy::kSequential) {
     Say(
@@ -275,9 +258,8 @@ Status Coordinator::RunRound(RoundId round) {
   } else {
     ++unapplied_rounds_;
     if (++fruitless_rounds_ >= kMostFruitlessRounds) {
-      return Unavailable("no round of the last " + std::to_string(fruitless_rounds_) + " had the " +
-                         std::to_string(request.quorum) + " usable updates it needs; device " +
-                         FirstFailure(report));
+      return Unavailable(fmt::format("no round of the last {} had the {} usable updates it needs; device {}",
+                                     fruitless_rounds_, request.quorum, FirstFailure(report)));
     }
   }
   Say(summary);

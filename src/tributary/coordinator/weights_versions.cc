@@ -1,5 +1,7 @@
 #include "tributary/coordinator/weights_versions.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace tributary::inline coordinator {
@@ -14,8 +16,8 @@ StatusOr<WeightsVersion*> WeightsVersions::Advance() {
   if (newest_.use_count() > 1) {
     std::erase_if(older_, [](const auto& version) { return version.expired(); });
     if (older_.size() + 2 > most_) {
-      return ResourceExhausted("devices still work from " + std::to_string(older_.size() + 1) +
-                               " versions of the weights, as many as are kept");
+      return ResourceExhausted(fmt::format(
+          "devices still work from {} versions of the weights, as many as are kept", older_.size() + 1));
     }
     auto next = std::make_shared<WeightsVersion>();
     next->number = newest_->number;
