@@ -39,7 +39,7 @@ StatusOr<EvaluationTotals> EvaluateInParts(WorkerPool& pool, std::span<Worker> w
 NodeIndex PenultimateNode(const Graph& graph);
 
 // What a network makes of every sample of a data set right before its last layer: features that the network itself
-// found to tell the classes apart. In evaluation mode. `done` as in evaluation.h.
+// found to tell the classes apart. In evaluation mode. `done` as for Evaluate.
 StatusOr<LabelledFeatures> FeaturesOfNetwork(Executor& executor, const Dataset& dataset,
                                              const std::function<bool(std::size_t)>& done = {});
 
