@@ -20,7 +20,6 @@
 #include "tributary/coordinator/serving.h"
 #include "tributary/device/device_runtime.h"
 #include "tributary/device/setting.h"
-#include "tributary/device/split_network.h"
 #include "tributary/engine/compute.h"
 #include "tributary/engine/executor.h"
 #include "tributary/experiment/reader.h"

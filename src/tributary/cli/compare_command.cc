@@ -10,7 +10,7 @@
 #include "tributary/cli/shared_options.h"
 #include "tributary/cli/watch_options.h"
 #include "tributary/store/comparison.h"
-#include "tributary/telemetry/printing.h"
+#include "tributary/telemetry/progress.h"
 
 namespace tributary::inline cli {
 namespace compare_command {

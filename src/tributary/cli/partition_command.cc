@@ -14,7 +14,7 @@
 #include "tributary/cli/shared_options.h"
 #include "tributary/data/load.h"
 #include "tributary/data/saved_network.h"
-#include "tributary/device/network_features.h"
+#include "tributary/device/evaluation.h"
 #include "tributary/engine/compute.h"
 #include "tributary/experiment/quantity.h"
 #include "tributary/policy/partitioning/partition.h"

@@ -7,7 +7,6 @@
 #include "tributary/cli/shared_options.h"
 #include "tributary/cli/watch_options.h"
 #include "tributary/dashboard/report.h"
-#include "tributary/telemetry/printing.h"
 #include "tributary/telemetry/progress.h"
 
 namespace tributary::inline cli {

@@ -21,7 +21,7 @@
 #include "tributary/experiment/presets.h"
 #include "tributary/store/comparison.h"
 #include "tributary/store/run_files.h"
-#include "tributary/telemetry/printing.h"
+#include "tributary/telemetry/progress.h"
 
 namespace tributary::inline cli {
 namespace run_command {

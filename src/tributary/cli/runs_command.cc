@@ -8,7 +8,7 @@
 #include "tributary/cli/shared_options.h"
 #include "tributary/cli/watch_options.h"
 #include "tributary/store/run_store.h"
-#include "tributary/telemetry/printing.h"
+#include "tributary/telemetry/progress.h"
 
 namespace tributary::inline cli {
 namespace runs_command {

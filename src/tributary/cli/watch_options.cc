@@ -3,7 +3,6 @@
 #include <cstdio>
 
 #include "tributary/cli/shared_options.h"
-#include "tributary/dashboard/page.h"
 #include "tributary/dashboard/report.h"
 #include "tributary/experiment/format.h"
 

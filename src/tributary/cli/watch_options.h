@@ -16,7 +16,6 @@
 #include "tributary/experiment/experiment.h"
 #include "tributary/store/store_sink.h"
 #include "tributary/telemetry/live_view.h"
-#include "tributary/telemetry/metrics_file.h"
 #include "tributary/telemetry/prometheus.h"
 #include "tributary/telemetry/sink.h"
 #include "tributary/telemetry/tensorboard_sink.h"

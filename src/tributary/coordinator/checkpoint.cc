@@ -1,11 +1,16 @@
 #include "tributary/coordinator/checkpoint.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <charconv>
 #include <cstring>
 #include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "tributary/base/file.h"
 #include "tributary/base/json_reader.h"
 #include "tributary/experiment/experiment.h"
 #include "tributary/model/safetensors_header.h"
@@ -28,9 +33,8 @@ std::string FaultOf(const Checkpoint& checkpoint) {
   if (accuracy && !(*accuracy >= 0 && *accuracy <= 1)) return "its accuracy is not from 0 to 1";
   if (checkpoint.progress.elapsed < Duration(0)) return "its time is before the start";
   if (checkpoint.log_bytes > kLargestSigned) return "its log is longer than any file";
-  if (checkpoint.members.size() > static_cast<std::size_t>(kMostDevices)) {
-    return "it has more than " + std::to_string(kMostDevices) + " members";
-  }
+  if (checkpoint.members.size() > static_cast<std::size_t>(kMostDevices))
+    return fmt::format("it has more than {} members", kMostDevices);
   const EpochState& epoch = checkpoint.progress.epoch;
   if (epoch.number > 0) {
     if (epoch.began > checkpoint.progress.round) return "its epoch begins after its last round";
@@ -38,9 +42,8 @@ std::string FaultOf(const Checkpoint& checkpoint) {
     const SamplingProblem& problem = epoch.problem;
     std::size_t numbers = problem.sizes.size() + problem.delays.size();
     for (const auto& counts : problem.label_counts) numbers += counts.size();
-    if (numbers > static_cast<std::size_t>(kMostEpochNumbers)) {
-      return "its epoch is planned from more than " + std::to_string(kMostEpochNumbers) + " numbers";
-    }
+    if (numbers > static_cast<std::size_t>(kMostEpochNumbers))
+      return fmt::format("its epoch is planned from more than {} numbers", kMostEpochNumbers);
     if (const Status status = CheckSamplingProblem(epoch.problem); !status.ok())
       return "of its epoch, " + status.message();
   }
@@ -124,7 +127,7 @@ StatusOr<RunProgress> ReadProgress(const JsonValue& root) {
 
 StatusOr<Checkpoint> ReadCheckpointJson(const JsonValue& root, std::uint64_t shared_bytes) {
   TRIBUTARY_ASSIGN_OR_RETURN(const std::uint64_t schema, root.Count("schema"));
-  if (schema != kSchema) return Corrupt("its schema is " + std::to_string(schema) + "; this program reads 1");
+  if (schema != kSchema) return Corrupt(fmt::format("its schema is {}; this program reads 1", schema));
   Checkpoint checkpoint;
   TRIBUTARY_ASSIGN_OR_RETURN(checkpoint.progress, ReadProgress(root));
   TRIBUTARY_ASSIGN_OR_RETURN(checkpoint.log_bytes, root.Count("log_bytes"));
@@ -133,6 +136,49 @@ StatusOr<Checkpoint> ReadCheckpointJson(const JsonValue& root, std::uint64_t sha
   TRIBUTARY_ASSIGN_OR_RETURN(checkpoint.experiment, root.Text("experiment"));
   if (std::string fault = FaultOf(checkpoint); !fault.empty()) return Corrupt(std::move(fault));
   return checkpoint;
+}
+
+constexpr std::string_view kPrefix = "round-";
+constexpr std::string_view kSuffix = ".checkpoint";
+
+// Eight digits at least, so that names sort as their rounds.
+std::string NameOfRound(std::uint64_t round) { return fmt::format("{}{:08}{}", kPrefix, round, kSuffix); }
+
+// Nothing if no checkpoint has that name.
+std::optional<std::uint64_t> RoundOfName(std::string_view name) {
+  if (!name.starts_with(kPrefix) || !name.ends_with(kSuffix)) return std::nullopt;
+  std::uint64_t round = 0;
+  const char* const end = name.data() + name.size() - kSuffix.size();
+  const auto [stop, error] = std::from_chars(name.data() + kPrefix.size(), end, round);
+  if (error != std::errc() || stop != end || NameOfRound(round) != name) return std::nullopt;
+  return round;
+}
+
+// The folder's checkpoints, oldest first; and what killed processes left of theirs.
+struct Listing {
+  std::map<std::uint64_t, std::filesystem::path> checkpoints;
+  std::vector<std::filesystem::path> leftovers;
+};
+
+StatusOr<Listing> ListOf(const std::filesystem::path& folder) {
+  Listing listing;
+  std::error_code error;
+  std::filesystem::directory_iterator files(folder, error);
+  if (error == std::errc::no_such_file_or_directory) return listing;
+  for (; !error && files != std::filesystem::directory_iterator(); files.increment(error)) {
+    const std::string name = files->path().filename().string();
+    if (const auto round = RoundOfName(name)) listing.checkpoints.emplace(*round, files->path());
+    if (RoundOfName(TargetOfTemporary(name))) listing.leftovers.push_back(files->path());
+  }
+  if (error) return IoError("cannot list the checkpoints in " + folder.string() + ": " + error.message());
+  return listing;
+}
+
+StatusOr<CheckpointFile> ReadRound(const std::filesystem::path& path, std::uint64_t round) {
+  TRIBUTARY_ASSIGN_OR_RETURN(CheckpointFile file, CheckpointFile::Read(path));
+  const std::uint64_t found = file.checkpoint().progress.round;
+  if (found == round) return file;
+  return Corrupt(fmt::format("the checkpoint {} is one of round {}", path.string(), found));
 }
 
 }  // namespace
@@ -213,10 +259,8 @@ class Checksum {
 
 StatusOr<std::string> Metadatum(const SafetensorsView& view, const char* key) {
   const auto found = view.metadata.find(key);
-  if (found == view.metadata.end()) {
-    return Corrupt(std::string("its metadata has no '") + key + "'; this is no checkpoint");
-  }
-  return found->second;
+  if (found != view.metadata.end()) return found->second;
+  return Corrupt(fmt::format("its metadata has no '{}'; this is no checkpoint", key));
 }
 
 // One member's after the other's, as many floats as they take.
@@ -284,23 +328,69 @@ Status CheckpointFile::CopyTo(std::span<const Target> targets) const {
     if (tensor == view_.tensors.end())
       return InvalidArgument("the checkpoint has no array '" + target.name + "'");
     if (tensor->bytes.size() != target.values.size_bytes()) {
-      return InvalidArgument("the checkpoint's array '" + target.name + "' has " +
-                             std::to_string(tensor->bytes.size() / sizeof(float)) + " values, expected " +
-                             std::to_string(target.values.size()));
+      return InvalidArgument(fmt::format("the checkpoint's array '{}' has {} values, expected {}",
+                                         target.name, tensor->bytes.size() / sizeof(float),
+                                         target.values.size()));
     }
   }
   for (const SafetensorsView::Tensor& tensor : view_.tensors) {
     if (tensor.name != kShared && std::ranges::find(targets, tensor.name, &Target::name) == targets.end()) {
-      return InvalidArgument("the checkpoint has an array " + QuoteName(tensor.name) +
-                             " that nothing here uses");
+      return InvalidArgument(
+          fmt::format("the checkpoint has an array {} that nothing here uses", QuoteName(tensor.name)));
     }
   }
   for (const Target& target : targets) {
-    if (!target.values.empty()) {
-      std::memcpy(target.values.data(), find(target.name)->bytes.data(), target.values.size_bytes());
-    }
+    if (target.values.empty()) continue;
+    std::memcpy(target.values.data(), find(target.name)->bytes.data(), target.values.size_bytes());
   }
   return OkStatus();
+}
+
+Status SaveCheckpoint(const std::filesystem::path& folder, const Checkpoint& checkpoint,
+                      std::span<const SafetensorsSource> arrays, std::size_t keep) {
+  std::error_code error;
+  if (std::filesystem::create_directory(folder, error)) {
+    TRIBUTARY_RETURN_IF_ERROR(SyncFolder(folder / ".."));
+  } else if (error) {
+    return IoError("cannot make the folder " + folder.string() + ": " + error.message());
+  }
+  TRIBUTARY_RETURN_IF_ERROR(
+      WriteCheckpoint(folder / NameOfRound(checkpoint.progress.round), checkpoint, arrays));
+  TRIBUTARY_RETURN_IF_ERROR(SyncFolder(folder));
+  TRIBUTARY_ASSIGN_OR_RETURN(const Listing listing, ListOf(folder));
+  std::size_t superfluous = listing.checkpoints.size() - std::min(keep, listing.checkpoints.size());
+  for (const auto& [round, path] : listing.checkpoints) {
+    if (superfluous-- == 0 || round >= checkpoint.progress.round) break;
+    std::filesystem::remove(path, error);  // one that stays only takes room, until the next time
+  }
+  return OkStatus();
+}
+
+StatusOr<NewestCheckpoint> LoadNewestCheckpoint(const std::filesystem::path& folder) {
+  TRIBUTARY_ASSIGN_OR_RETURN(const Listing listing, ListOf(folder));
+  std::error_code error;
+  for (const std::filesystem::path& path : listing.leftovers) std::filesystem::remove(path, error);
+  NewestCheckpoint newest;
+  std::vector<std::filesystem::path> unreadable;
+  for (auto entry = listing.checkpoints.rbegin(); entry != listing.checkpoints.rend() && !newest.file;
+       ++entry) {
+    auto file = ReadRound(entry->second, entry->first);
+    if (file.ok()) {
+      newest.file = std::move(file).value();
+      continue;
+    }
+    newest.problems.push_back(file.status().message());
+    unreadable.push_back(entry->second);
+  }
+  if (!newest.file && !unreadable.empty()) {
+    return Corrupt(fmt::format("none of the {} checkpoints in {} can be read; the newest: {}",
+                               unreadable.size(), folder.string(), newest.problems.front()));
+  }
+  // Out of the way of those to come, which are counted by their rounds.
+  for (const std::filesystem::path& path : unreadable) {
+    std::filesystem::rename(path, path.string() + ".unreadable", error);
+  }
+  return newest;
 }
 
 }  // namespace tributary::inline coordinator

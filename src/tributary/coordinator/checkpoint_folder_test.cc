@@ -1,5 +1,3 @@
-#include "tributary/coordinator/checkpoint_folder.h"
-
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -8,6 +6,7 @@
 #include <set>
 
 #include "tributary/base/file.h"
+#include "tributary/coordinator/checkpoint.h"
 
 namespace tributary::inline coordinator {
 namespace {

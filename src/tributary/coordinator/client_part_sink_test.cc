@@ -1,10 +1,9 @@
-#include "tributary/coordinator/client_part_sink.h"
-
 #include <gtest/gtest.h>
 
 #include <cstring>
 #include <limits>
 
+#include "tributary/coordinator/server_part.h"
 #include "tributary/fleet/report.h"
 #include "tributary/fleet/update_journal.h"
 #include "tributary/model/zoo.h"

@@ -1,9 +1,11 @@
 #include "tributary/coordinator/coordinator.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
-#include "tributary/coordinator/round_summary.h"
+#include "tributary/coordinator/finished_run.h"
 #include "tributary/experiment/vocabulary.h"
 #include "tributary/fleet/report.h"
 #include "tributary/fleet/synchronous_round.h"
@@ -38,6 +40,32 @@ std::vector<TrainedPart> TrainedPartsOf(const RoundReport& report) {
 }
 
 }  // namespace
+
+WeightsVersions::WeightsVersions(const Model& model, std::size_t most)
+    : most_(most), newest_(std::make_shared<WeightsVersion>()) {
+  newest_->parameters = FlatBuffer(model.parameters.size);
+  newest_->statistics = FlatBuffer(model.statistics.size);
+}
+
+StatusOr<WeightsVersion*> WeightsVersions::Advance() {
+  if (newest_.use_count() > 1) {
+    std::erase_if(older_, [](const auto& version) { return version.expired(); });
+    if (older_.size() + 2 > most_) {
+      return ResourceExhausted(fmt::format(
+          "devices still work from {} versions of the weights, as many as are kept", older_.size() + 1));
+    }
+    auto next = std::make_shared<WeightsVersion>();
+    next->number = newest_->number;
+    next->parameters = FlatBuffer(newest_->parameters.size());
+    next->statistics = FlatBuffer(newest_->statistics.size());
+    std::ranges::copy(newest_->parameters.span(), next->parameters.data());
+    std::ranges::copy(newest_->statistics.span(), next->statistics.data());
+    older_.push_back(newest_);
+    newest_ = std::move(next);
+  }
+  ++newest_->number;
+  return newest_.get();
+}
 
 Coordinator::Coordinator(const Experiment& experiment, std::shared_ptr<const Model> model, Fleet& fleet,
                          EventSink& events, CentralTest central_test, std::optional<SplitSetup> split,
@@ -116,26 +144,7 @@ Status Coordinator::MakeMethod() {
   TRIBUTARY_ASSIGN_OR_RETURN(
       aggregate_, aggregation.rule->make(
                       {*model_, journal_, experiment_.dropout, experiment_.goal.seed, aggregation.numbers}));
-  switch (experiment_.train.method) {
-    case Method::kSyncSgd: {
-      TRIBUTARY_ASSIGN_OR_RETURN(method_, MakeSyncSgd(experiment_, size));
-      break;
-    }
-    case Method::kFederated: {
-      TRIBUTARY_ASSIGN_OR_RETURN(method_, MakeFederated(experiment_, size));
-      break;
-    }
-    case Method::kGossip: {
-      TRIBUTARY_ASSIGN_OR_RETURN(method_, MakeGossip(experiment_, size));
-      break;
-    }
-    case Method::kSplit: {
-      TRIBUTARY_CHECK(split_.has_value());
-      const auto make = experiment_.split.averages() ? MakeSplitFed : MakeSplitMethod;
-      TRIBUTARY_ASSIGN_OR_RETURN(method_, make(experiment_, size, *split_));
-      break;
-    }
-  }
+  TRIBUTARY_ASSIGN_OR_RETURN(method_, MakeRoundMethod(experiment_, size, split_ ? &*split_ : nullptr));
   return OkStatus();
 }
 
@@ -187,8 +196,8 @@ StatusOr<RunOutcome> Coordinator::Run(const std::function<bool()>& should_stop, 
   }
   if (split_) {
     const SplitChoice& split = experiment_.split;
-    Say(Note{"devices have the network up to '" + split.cut + "'" +
-             (split.tail ? " and after '" + *split.tail + "'" : "") + ", the coordinator the rest"});
+    Say(Note{fmt::format("devices have the network up to '{}'{}, the coordinator the rest", split.cut,
+                         split.tail ? " and after '" + *split.tail + "'" : "")});
   }
   if (experiment_.transfers.whole_push && experiment_.transfers.strategy != TransferStrategy::kSequential) {
     Say(
@@ -275,9 +284,8 @@ Status Coordinator::RunRound(RoundId round) {
   } else {
     ++unapplied_rounds_;
     if (++fruitless_rounds_ >= kMostFruitlessRounds) {
-      return Unavailable("no round of the last " + std::to_string(fruitless_rounds_) + " had the " +
-                         std::to_string(request.quorum) + " usable updates it needs; device " +
-                         FirstFailure(report));
+      return Unavailable(fmt::format("no round of the last {} had the {} usable updates it needs; device {}",
+                                     fruitless_rounds_, request.quorum, FirstFailure(report)));
     }
   }
   Say(summary);

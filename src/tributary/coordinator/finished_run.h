@@ -1,6 +1,5 @@
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,9 +8,18 @@
 #include "tributary/coordinator/coordinator.h"
 #include "tributary/experiment/experiment.h"
 #include "tributary/fleet/profile.h"
+#include "tributary/fleet/report.h"
+#include "tributary/telemetry/event.h"
 #include "tributary/telemetry/run_totals.h"
 
 namespace tributary::inline coordinator {
+
+// What a round's reports come to, as events.
+DeviceFinished EventOf(RoundId round, const DeviceReport& report);
+RoundFinished Summarise(RoundId round, const RoundReport& report);
+
+// Why the first device that was not applied was not: "3: it vanished". Empty if all were.
+std::string FirstFailure(const RoundReport& report);
 
 // What a run came to, on a simulated or a real fleet.
 struct FinishedRun {
@@ -27,8 +35,9 @@ struct FinishedRun {
   std::string digest;
 };
 
-// Everything but `run`, `time` and the digest, from what the events added up to.
-FinishedRun MakeFinishedRun(std::span<const DeviceProfile> profiles, const RunTotals& totals);
+// Everything but the time and the clock, from what the events added up to. `digest` has what counts besides the weights.
+FinishedRun MakeFinishedRun(const RunOutcome& outcome, const Coordinator& coordinator,
+                            std::span<const DeviceProfile> profiles, const RunTotals& totals, Digest& digest);
 
 // A finished run as JSON: what was run (and what it was charged as), how it ended, and where each device's time and
 // bytes went.

@@ -153,10 +153,6 @@ Status ParallelSplitServer::TakeAlone(Slot& slot, std::size_t participant, const
   return status;
 }
 
-Status ParallelSplitServer::Unsound(std::size_t participant) const {
-  return UnsoundSplit(DeviceOf(participant));
-}
-
 Status ParallelSplitServer::TakeEarly(Slot& slot, std::size_t participant, const SplitBatch& batch) {
   slot.labels.assign(batch.labels.begin(), batch.labels.end());
   if (late_ == 1) {

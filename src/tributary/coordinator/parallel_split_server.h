@@ -10,7 +10,7 @@
 #include "tributary/base/mutex.h"
 #include "tributary/base/rng.h"
 #include "tributary/coordinator/server_part.h"
-#include "tributary/device/split_network.h"
+#include "tributary/device/setting.h"
 #include "tributary/engine/executor.h"
 
 namespace tributary::inline coordinator {
@@ -53,7 +53,7 @@ class ParallelSplitServer : public ServerPart {
   void GiveBack(std::unique_ptr<Bench> bench) TRIBUTARY_EXCLUDES(mutex_);
   Rng ChanceOf(std::size_t participant) const;
   DeviceId DeviceOf(std::size_t participant) const { return request_->participants[participant]; }
-  Status Unsound(std::size_t participant) const;
+  Status Unsound(std::size_t participant) const { return UnsoundSplit(DeviceOf(participant)); }
   // Adds what nodes first … last of the rest have learnt, or their running statistics, to the round.
   Status Add(std::size_t participant, double weight, std::span<const float> gradients, NodeIndex first,
              NodeIndex last);

@@ -8,7 +8,7 @@
 #include "tributary/base/file.h"
 #include "tributary/coordinator/run_folder.h"
 #include "tributary/coordinator/testing_fleet.h"
-#include "tributary/telemetry/event_json.h"
+#include "tributary/telemetry/testing_log.h"
 
 namespace tributary::inline coordinator {
 namespace {

@@ -24,9 +24,8 @@ struct RoundScene {
   std::function<void(const std::string&)> note;  // for the run's log
 };
 
-// A way of running a round: what the devices are asked, and what becomes of the mean of their answers. One file per
-// method. State that must survive (momentum, the schedule's place, the samples planned) is the optimiser's, the
-// round's number and the epoch's.
+// A way of running a round: what the devices are asked, and what becomes of the mean of their answers. State that
+// must survive (momentum, the schedule's place, the samples planned) is the optimiser's, the round's number and the epoch's.
 class RoundMethod {
  public:
   virtual ~RoundMethod() = default;
@@ -54,42 +53,16 @@ class RoundMethod {
   virtual Status Restore(const EpochState&) { return OkStatus(); }
 };
 
-// A method with an optimiser and a schedule of learning rates. Unless it overrides them, BeginStep and StepRange take the
-// round's mean for a gradient, of which the optimiser makes one step at the round's rate.
-class ScheduledMethod : public RoundMethod {
- public:
-  ScheduledMethod(const Experiment& experiment, std::unique_ptr<Optimiser> optimiser, Schedule schedule);
-  void BeginStep(RoundId round, double rate_factor) override;
-  void StepRange(std::size_t offset, std::span<float> mean, std::span<float> parameters) override;
-  Optimiser& optimiser() override { return *optimiser_; }
-
- protected:
-  double LearningRate(RoundId round) const;
-  // What the experiment asks of a device whatever the method: which batches, and how they are read.
-  TrainAssignment CommonAssignment(RoundId round) const;
-  // The same for devices that make several steps with an optimiser each.
-  TrainAssignment LocalAssignment(RoundId round) const;
-
-  const Experiment experiment_;
-
- private:
-  const std::unique_ptr<Optimiser> optimiser_;
-  const Schedule schedule_;
-};
-
-// sync-sgd: one gradient from each, weighted by batch, one step of the coordinator's optimiser.
-StatusOr<std::unique_ptr<RoundMethod>> MakeSyncSgd(const Experiment& experiment, std::size_t parameters);
-// federated: local steps on each, the weighted mean of their changes, the server's optimiser.
-StatusOr<std::unique_ptr<RoundMethod>> MakeFederated(const Experiment& experiment, std::size_t parameters);
-// gossip: local steps on each, which then average with their neighbours.
-StatusOr<std::unique_ptr<RoundMethod>> MakeGossip(const Experiment& experiment, std::size_t parameters);
-// split: a global batch is drawn from the devices' samples (policy/sampling); devices run the front of the network on
-// their part of it, the coordinator the rest, and one step of the coordinator's optimiser moves both.
-StatusOr<std::unique_ptr<RoundMethod>> MakeSplitMethod(const Experiment& experiment, std::size_t parameters,
-                                                       SplitSetup setup);
-// split in a variant that averages: rounds of local steps on the devices' fronts, each of which goes over the cut, and the
-// weighted mean of their changes, as in federated; the coordinator's part adds its own.
-StatusOr<std::unique_ptr<RoundMethod>> MakeSplitFed(const Experiment& experiment, std::size_t parameters,
-                                                    SplitSetup setup);
+// The experiment's method, for a network of so many parameters. `split` is what the method of that name needs besides.
+//
+//   sync-sgd    one gradient from each, weighted by batch, one step of the coordinator's optimiser
+//   federated   local steps on each, the weighted mean of their changes, the server's optimiser
+//   gossip      local steps on each, which then average with their neighbours
+//   split       a global batch is drawn from the devices' samples (policy/sampling); devices run the front of the network on
+//               their part of it, the coordinator the rest, and one step of the coordinator's optimiser moves both
+//   split, in a variant that averages: rounds of local steps on the devices' fronts, each of which goes over the cut, and
+//               the weighted mean of their changes, as in federated; the coordinator's part adds its own
+StatusOr<std::unique_ptr<RoundMethod>> MakeRoundMethod(const Experiment& experiment, std::size_t parameters,
+                                                       const SplitSetup* split);
 
 }  // namespace tributary::inline coordinator

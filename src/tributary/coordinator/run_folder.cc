@@ -1,14 +1,23 @@
 #include "tributary/coordinator/run_folder.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
+#include <charconv>
 
 #include "tributary/base/file.h"
 #include "tributary/experiment/format.h"
-#include "tributary/telemetry/replay.h"
 
 namespace tributary::inline coordinator {
 namespace {
+
+// The shortest text that reads back to the same number, in every locale.
+std::string Number(double value) {
+  std::array<char, 32> text{};
+  const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), value);
+  return std::string(text.data(), end);
+}
 
 constexpr const char* kExperiment = "experiment.toml";
 constexpr const char* kRunMetadata = "facts.json";
@@ -38,8 +47,7 @@ void RemoveLeftovers(const std::filesystem::path& path) {
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(path, error)) {
     const std::string name = entry.path().filename().string();
-    if (std::ranges::find(kWritten, TargetOfTemporary(name)) != kWritten.end())
-      leftovers.push_back(entry.path());
+    if (std::ranges::count(kWritten, TargetOfTemporary(name)) > 0) leftovers.push_back(entry.path());
   }
   for (const std::filesystem::path& leftover : leftovers) std::filesystem::remove(leftover, error);
 }
@@ -47,8 +55,9 @@ void RemoveLeftovers(const std::filesystem::path& path) {
 StatusOr<FileLock> Lock(const std::filesystem::path& path) {
   auto lock = FileLock::Acquire(path / kLock);
   if (lock.ok() || lock.status().code() != StatusCode::kUnavailable) return lock;
-  return Unavailable("the run folder " + path.string() +
-                     " is in use: another coordinator is running it; stop that one, or name another folder");
+  return Unavailable(fmt::format(
+      "the run folder {} is in use: another coordinator is running it; stop that one, or name another folder",
+      path.string()));
 }
 
 // The first line in which two texts differ.
@@ -62,9 +71,10 @@ Status CheckSameExperiment(const std::string& where, std::string_view expected, 
     const std::string ours = next(expected);
     const std::string theirs = next(found);
     if (ours == theirs && !(expected.empty() && found.empty())) continue;
-    return InvalidArgument(where + " is of another experiment: line " + std::to_string(line) + " is '" +
-                           theirs + "', now it would be '" + ours +
-                           "'; resume with the experiment it was started with");
+    return InvalidArgument(
+        fmt::format("{} is of another experiment: line {} is '{}', now it would be '{}'; resume with the "
+                    "experiment it was started with",
+                    where, line, theirs, ours));
   }
   return OkStatus();
 }
@@ -85,7 +95,7 @@ Status KeepOldLog(const std::filesystem::path& path) {
   std::error_code error;
   if (const auto size = std::filesystem::file_size(log, error); error || size == 0) return OkStatus();
   for (int number = 1;; ++number) {
-    const std::filesystem::path kept = path / ("events-" + std::to_string(number) + ".jsonl");
+    const std::filesystem::path kept = path / fmt::format("events-{}.jsonl", number);
     if (std::filesystem::exists(kept)) continue;
     std::filesystem::rename(log, kept, error);
     if (error)
@@ -110,6 +120,29 @@ std::vector<std::string> MechanismsOf(const Experiment& experiment) {
 
 }  // namespace
 
+RoundsTable::RoundsTable()
+    : lines_(
+          "round,seconds,duration,applied,late,lost,refused,crashed,bytes_down,bytes_up,bytes_injected,"
+          "buffered,overlap,train_loss,accuracy,loss\n") {}
+
+void RoundsTable::Write(const Event& event) {
+  if (const auto* round = std::get_if<RoundFinished>(&event.what)) {
+    lines_ = text();
+    evaluated_ = ",";
+    const auto known = [](const std::optional<double>& value) { return value ? Number(*value) : ""; };
+    round_ = fmt::format("{},{},{},{},{},{},{},{},{},{}", round->round.value, Number(ToSeconds(event.time)),
+                         Number(ToSeconds(round->duration)), fmt::join(round->outcomes(), ","),
+                         round->bytes_down.value, round->bytes_up.value, round->bytes_injected.value,
+                         round->buffered, known(round->overlap), known(round->train_loss));
+  } else if (const auto* evaluated = std::get_if<Evaluated>(&event.what)) {
+    evaluated_ = Number(evaluated->accuracy) + "," + Number(evaluated->loss);
+  }
+}
+
+std::string RoundsTable::text() const {
+  return round_.empty() ? lines_ : lines_ + round_ + "," + evaluated_ + "\n";
+}
+
 RunMetadata MetadataOf(const Experiment& experiment, const Model& held, bool simulated) {
   RunMetadata metadata;
   metadata.simulated = simulated;
@@ -133,23 +166,19 @@ Status RunFolder::CheckResumable(const std::filesystem::path& path) {
   if (const auto bytes = ReadFile(path / kRunMetadata, kLargestRunMetadata); bytes.ok()) {
     const auto run_metadata = ParseRunMetadata({reinterpret_cast<const char*>(bytes->data()), bytes->size()});
     if (run_metadata.ok() && run_metadata->simulated) {
-      return InvalidArgument(
-          "the run in " + path.string() +
-          " is simulated, and a coordinator cannot resume it; simulate it again with 'tributary run " +
-          (path / kExperiment).string() + "'");
+      return InvalidArgument(fmt::format(
+          "the run in {} is simulated, and a coordinator cannot resume it; simulate it again with "
+          "'tributary run {}'",
+          path.string(), (path / kExperiment).string()));
     }
   }
-  if (std::filesystem::exists(path / kSummary)) {
-    std::error_code error;
-    if (std::filesystem::is_empty(path / "checkpoints", error) || error) {
-      return InvalidArgument(
-          "the run in " + path.string() +
-          " is finished, and there is no checkpoint to resume it from; start a new run with"
-          " 'tributary coordinator " +
-          (path / kExperiment).string() + "'");
-    }
-  }
-  return OkStatus();
+  if (!std::filesystem::exists(path / kSummary)) return OkStatus();
+  std::error_code error;
+  if (!std::filesystem::is_empty(path / "checkpoints", error) && !error) return OkStatus();
+  return InvalidArgument(fmt::format(
+      "the run in {} is finished, and there is no checkpoint to resume it from; start a new run with "
+      "'tributary coordinator {}'",
+      path.string(), (path / kExperiment).string()));
 }
 
 StatusOr<RunFolder> RunFolder::Create(const std::filesystem::path& path, const Experiment& experiment) {

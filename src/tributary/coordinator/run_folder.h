@@ -13,15 +13,30 @@
 #include "tributary/base/clock.h"
 #include "tributary/base/file_lock.h"
 #include "tributary/base/status.h"
-#include "tributary/coordinator/checkpoint_folder.h"
+#include "tributary/coordinator/checkpoint.h"
 #include "tributary/coordinator/coordinator.h"
-#include "tributary/coordinator/rounds_table.h"
 #include "tributary/experiment/experiment.h"
 #include "tributary/model/weights_file.h"
 #include "tributary/telemetry/run_metadata.h"
 #include "tributary/telemetry/sink.h"
 
 namespace tributary::inline coordinator {
+
+// A run's rounds as comma-separated values for spreadsheets and plotting scripts, one line per round: round, virtual or
+// real seconds since the start, duration, who was applied and who not, training loss, accuracy and loss where it was
+// evaluated, bytes down and up, and of those samples that devices share.
+class RoundsTable : public EventSink {
+ public:
+  RoundsTable();
+  void Write(const Event& event) override;
+  // All rounds so far, heading included.
+  std::string text() const;
+
+ private:
+  std::string lines_;
+  std::string round_;      // of the round that finished last, up to its evaluation
+  std::string evaluated_;  // accuracy and loss, where known
+};
 
 // What people who watch a run are told besides its events, but for who its devices are. `held` is the network that devices
 // hold.

@@ -6,12 +6,12 @@
 #include <span>
 #include <vector>
 
-#include "tributary/coordinator/client_part_sink.h"
 #include "tributary/coordinator/round_method.h"
-#include "tributary/device/split_network.h"
+#include "tributary/device/setting.h"
 #include "tributary/fleet/fleet.h"
 #include "tributary/fleet/split_wire.h"
 #include "tributary/model/graph.h"
+#include "tributary/policy/aggregation/aggregator.h"
 
 namespace tributary::inline coordinator {
 
@@ -35,6 +35,38 @@ Status CheckSplitBatch(const SplitNetwork& network, DeviceId device, std::size_t
 
 // What a device sends comes to nothing that can be learnt from.
 Status UnsoundSplit(DeviceId device);
+
+// Maps offsets in the client part (front, then tail) to offsets in the whole network.
+struct ClientPartRanges {
+  std::size_t front = 0;
+  std::size_t tail = 0;
+  std::size_t whole = 0;
+
+  std::size_t size() const { return front + tail; }
+  std::size_t InWhole(std::size_t held) const { return held < front ? held : held + whole - size(); }
+};
+
+// Passes updates of the client part on as updates of the whole network.
+class ClientPartSink : public UpdateSink {
+ public:
+  ClientPartSink(ClientPartRanges parameters, ClientPartRanges statistics)
+      : parameters_(parameters), statistics_(statistics) {}
+
+  // What everything goes to.
+  void set_whole(UpdateSink& whole) { whole_ = &whole; }
+
+  Status Stage(WorkId work, const UpdatePiece& piece) override;
+  Status Commit(WorkId work, double weight) override { return whole_->Commit(work, weight); }
+  Status Discard(WorkId work) override { return whole_->Discard(work); }
+  Status Take(WorkId work, std::span<const UpdatePiece> pieces) override;
+
+ private:
+  // Appends the piece, in two where it lies across the gap. Refused where there are not as many elements.
+  Status AppendInWhole(const UpdatePiece& piece, std::vector<UpdatePiece>& pieces) const;
+
+  const ClientPartRanges parameters_, statistics_;
+  UpdateSink* whole_ = nullptr;
+};
 
 // What the method `split` needs besides the experiment.
 struct SplitSetup {

@@ -4,7 +4,7 @@
 #include "tributary/coordinator/server_part.h"
 #include "tributary/data/record.h"
 #include "tributary/data/saved_network.h"
-#include "tributary/device/evaluate_in_parts.h"
+#include "tributary/device/evaluation.h"
 #include "tributary/device/setting.h"
 #include "tributary/engine/compute.h"
 #include "tributary/fleet/grpc/remote_fleet.h"
@@ -65,18 +65,6 @@ class DescribingSink : public EventSink {
   RunMetadata metadata_;
   const RunFolder& folder_;
   EventSink& others_;
-};
-
-// Takes the way to look at a fleet back before the fleet is gone.
-class LookingEnds {
- public:
-  explicit LookingEnds(const ServingOptions& options) : options_(options) {}
-  ~LookingEnds() { options_.states(nullptr); }
-  LookingEnds(const LookingEnds&) = delete;
-  LookingEnds& operator=(const LookingEnds&) = delete;
-
- private:
-  const ServingOptions& options_;
 };
 
 }  // namespace
@@ -144,7 +132,8 @@ StatusOr<FinishedRun> Serve(const Experiment& asked, const ServingOptions& optio
   describing.Tell();
   TeeSink events({&totals, &run.folder.events(), &run.folder.rounds(), &describing, &watchers});
   options.states([fleet = fleet.get()] { return fleet->states(); });
-  const LookingEnds looking_ends(options);
+  // Takes the way to look at the fleet back before that is gone.
+  const std::shared_ptr<void> looking_ends(nullptr, [&](void*) { options.states(nullptr); });
   Coordinator coordinator(
       experiment, model, *fleet, events,
       [&](const SharedWeights& weights) { return EvaluateInParts(pool, workers, data.test, weights); },
@@ -160,19 +149,13 @@ StatusOr<FinishedRun> Serve(const Experiment& asked, const ServingOptions& optio
   Checkpointer checkpointer(
       run.folder, [&] { return fleet->members(); }, options.checkpoints, progress,
       [&](std::span<const FleetMember> saved) { fleet->MarkDurable(saved); });
-  TRIBUTARY_ASSIGN_OR_RETURN(const RunOutcome outcome,
-                             coordinator.Run(options.should_stop, [&](const CoordinatorState& state) {
-                               return checkpointer.Write(state);
-                             }));
+  const auto keeper = [&](const CoordinatorState& state) { return checkpointer.Write(state); };
+  TRIBUTARY_ASSIGN_OR_RETURN(const RunOutcome outcome, coordinator.Run(options.should_stop, keeper));
   fleet->SayFarewell(outcome.reason != RunEnd::kInterrupted);
-  FinishedRun result = MakeFinishedRun(fleet->devices(), totals);
-  result.simulated = false;
-  result.run = outcome;
-  result.time = progress.elapsed + fleet->clock().Now();
   Digest digest;
-  digest.Add(coordinator.parameters());
-  digest.Add(coordinator.statistics());
-  result.digest = digest.Hex();
+  FinishedRun result = MakeFinishedRun(outcome, coordinator, fleet->devices(), totals, digest);
+  result.simulated = false;
+  result.time = progress.elapsed + fleet->clock().Now();
   if (outcome.reason == RunEnd::kInterrupted) return result;  // Its folder is for going on.
   const SavedNetwork saved{NetworkOf(experiment.model.name, experiment, train.shape(), train.classes()),
                            experiment.data.set, train.normalisation(), train.class_names()};

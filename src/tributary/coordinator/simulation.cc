@@ -1,10 +1,13 @@
 #include "tributary/coordinator/simulation.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "tributary/coordinator/run_folder.h"
 #include "tributary/coordinator/server_part.h"
 #include "tributary/data/saved_network.h"
+#include "tributary/device/device_stream.h"
 #include "tributary/device/setting.h"
 #include "tributary/experiment/fleet_builder.h"
 #include "tributary/fleet/simulated/simulated_fleet.h"
@@ -22,11 +25,11 @@ Status CheckMemory(const Model& charged, const Experiment& experiment,
   const Bytes needed = TrainingMemory(charged.costs, batch);
   for (const DeviceProfile& profile : profiles) {
     if (profile.memory >= needed) continue;
-    return InvalidArgument("device " + std::to_string(profile.id.value) + " of group '" + profile.group +
-                           "' has " + FormatBytes(profile.memory) + " of memory, but training " +
-                           charged.graph.name() + " with batches of " + std::to_string(batch) +
-                           " takes about " + FormatBytes(needed) +
-                           "; give it more, or choose a smaller batch or model");
+    return InvalidArgument(fmt::format(
+        "device {} of group '{}' has {} of memory, but training {} with batches of {} takes about {}; "
+        "give it more, or choose a smaller batch or model",
+        profile.id.value, profile.group, FormatBytes(profile.memory), charged.graph.name(), batch,
+        FormatBytes(needed)));
   }
   return OkStatus();
 }
@@ -35,10 +38,8 @@ Status CheckMemory(const Model& charged, const Experiment& experiment,
 Status CheckStreams(const StreamChoice& stream, std::span<const DeviceProfile> profiles) {
   if (stream.recorded_speed || stream.own) return OkStatus();
   if (stream.batch.rule == BatchRule::kFixed && stream.buffer == BufferPolicy::kPersist) return OkStatus();
-  if (std::ranges::any_of(profiles,
-                          [](const DeviceProfile& profile) { return profile.stream_rate.value > 0; })) {
-    return OkStatus();
-  }
+  const auto streams = [](const DeviceProfile& profile) { return profile.stream_rate.value > 0; };
+  if (std::ranges::any_of(profiles, streams)) return OkStatus();
   return InvalidArgument(
       "[stream] batch and buffer are only valid with streams, and no simulated device has one;"
       " give a [[fleet.group]] a stream-rate, or recorded-speed");
@@ -64,20 +65,16 @@ StatusOr<std::vector<std::shared_ptr<PolledStream>>> OwnStreams(const Experiment
       streams.push_back(nullptr);
       continue;
     }
-    StreamScene scene{.device = profile.id,
-                      .seed = experiment.goal.seed,
-                      .format = FormatOf(train),
-                      .dataset = dataset,
-                      .part = options.data[profile.id.value].training,
-                      .rate = profile.stream_rate,
-                      .start = TimePoint(0),
-                      .argument = experiment.stream.own->argument};
-    auto stream = experiment.stream.own->maker(scene);
-    if (!stream.ok())
-      return std::move(stream).status().WithContext("stream '" + experiment.stream.own->kind + "'");
-    if (*stream == nullptr)
-      return InvalidArgument("stream '" + experiment.stream.own->kind + "' was made as nothing");
-    streams.push_back(std::make_shared<PolledStream>(std::move(*stream), scene.format));
+    TRIBUTARY_ASSIGN_OR_RETURN(
+        auto stream, MakeOwnStream(*experiment.stream.own, {.device = profile.id,
+                                                            .seed = experiment.goal.seed,
+                                                            .format = FormatOf(train),
+                                                            .dataset = dataset,
+                                                            .part = options.data[profile.id.value].training,
+                                                            .rate = profile.stream_rate,
+                                                            .start = TimePoint(0),
+                                                            .argument = experiment.stream.own->argument}));
+    streams.push_back(std::make_shared<PolledStream>(std::move(stream), FormatOf(train)));
   }
   return streams;
 }
@@ -152,12 +149,8 @@ StatusOr<FinishedRun> Simulate(const Experiment& asked, const SimulationOptions&
   coordinator.StartAt({start.parameters.span(), start.statistics.span()});
   start = {};
   TRIBUTARY_ASSIGN_OR_RETURN(const RunOutcome outcome, coordinator.Run(options.should_stop));
-  FinishedRun result = MakeFinishedRun(fleet.devices(), totals);
-  result.run = outcome;
+  FinishedRun result = MakeFinishedRun(outcome, coordinator, fleet.devices(), totals, digest);
   result.time = fleet.clock().Now();
-  digest.Add(coordinator.parameters());
-  digest.Add(coordinator.statistics());
-  result.digest = digest.Hex();
   if (folder) {
     const SavedNetwork saved{
         NetworkOf(experiment.model.name, experiment, data.train.shape(), data.train.classes()),

@@ -3,12 +3,8 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
-#include <string>
-#include <vector>
 
-#include "tributary/base/clock.h"
 #include "tributary/base/status.h"
-#include "tributary/base/units.h"
 #include "tributary/coordinator/finished_run.h"
 #include "tributary/engine/torch_device.h"
 #include "tributary/experiment/experiment.h"

@@ -9,7 +9,6 @@
 
 #include "tributary/coordinator/simulation.h"
 #include "tributary/device/setting.h"
-#include "tributary/device/split_network.h"
 #include "tributary/experiment/reader.h"
 #include "tributary/telemetry/event.h"
 

@@ -1,5 +1,7 @@
 #include "tributary/coordinator/split_fed_server.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -123,8 +125,8 @@ Status SplitFedV1Server::TakeStep(std::size_t participant, std::size_t step, con
   const auto next = static_cast<std::size_t>(
       std::ranges::find_if(replies, [](const auto& reply) { return !reply; }) - replies.begin());
   if (step > next) {
-    return InvalidArgument("device " + std::to_string(device.value) + " sends step " + std::to_string(step) +
-                           " over the cut before step " + std::to_string(next));
+    return InvalidArgument(
+        fmt::format("device {} sends step {} over the cut before step {}", device.value, step, next));
   }
   auto& copy = copies_[participant];
   if (step == 0) {
@@ -165,9 +167,8 @@ void SplitFedV2Server::Begin(const WorkOrder& request, const RoundScene& scene) 
 
 Status SplitFedV2Server::TakeStep(std::size_t participant, std::size_t step, const SplitBatch& batch) {
   if (batch.crossing != closed_) {
-    return InvalidArgument("device " + std::to_string(request_->participants[participant].value) +
-                           " sends step " + std::to_string(step) + " over the cut, where all are at step " +
-                           std::to_string(closed_));
+    return InvalidArgument(fmt::format("device {} sends step {} over the cut, where all are at step {}",
+                                       request_->participants[participant].value, step, closed_));
   }
   std::optional<Waiting>& waiting = waiting_[participant];
   if (!waiting) {

@@ -8,7 +8,6 @@
 #include <map>
 
 #include "tributary/base/distributions.h"
-#include "tributary/coordinator/client_part_sink.h"
 #include "tributary/coordinator/parallel_split_server.h"
 #include "tributary/coordinator/server_part.h"
 #include "tributary/device/setting.h"

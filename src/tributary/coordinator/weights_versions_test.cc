@@ -1,9 +1,8 @@
-#include "tributary/coordinator/weights_versions.h"
-
 #include <gtest/gtest.h>
 
 #include <vector>
 
+#include "tributary/coordinator/coordinator.h"
 #include "tributary/coordinator/testing_fleet.h"
 
 namespace tributary::inline coordinator {

@@ -1,6 +1,5 @@
 #include "tributary/dashboard/board.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include "tributary/base/saturating.h"
@@ -20,8 +19,8 @@ void AddTo(Bytes& sum, Bytes more) { sum = SaturatingAdd(sum, more); }
 
 }  // namespace
 
-void Board::Describe(RunMetadata described) {
-  metadata = std::move(described);
+void Board::Describe(const RunMetadata& described) {
+  metadata = described;
   devices.resize(std::max(devices.size(), std::min(metadata.devices.size(), kMostShown)));
   shares_.clear();
   double all = 0;

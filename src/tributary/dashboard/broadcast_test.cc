@@ -1,11 +1,10 @@
-#include "tributary/dashboard/broadcast.h"
-
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <vector>
 
+#include "tributary/dashboard/shared_board.h"
 #include "tributary/dashboard/testing_events.h"
 
 namespace tributary::inline dashboard {

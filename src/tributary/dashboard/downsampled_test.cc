@@ -1,6 +1,6 @@
-#include "tributary/dashboard/downsampled.h"
-
 #include <gtest/gtest.h>
+
+#include "tributary/dashboard/board.h"
 
 namespace tributary::inline dashboard {
 namespace {

@@ -4,7 +4,7 @@ if(EXISTS ${PAGE})
   file(READ ${PAGE} page)
 endif()
 file(WRITE ${OUTPUT} "// Made from the built page by embed_page.cmake.
-#include \"tributary/dashboard/page.h\"
+#include \"tributary/dashboard/report.h\"
 
 namespace tributary::inline dashboard {
 

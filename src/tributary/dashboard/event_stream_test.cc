@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "tributary/dashboard/broadcast.h"
+#include "tributary/dashboard/shared_board.h"
 #include "tributary/dashboard/testing_events.h"
 
 namespace tributary::inline dashboard {

@@ -1,6 +1,6 @@
-#include "tributary/dashboard/page.h"
-
 #include <gtest/gtest.h>
+
+#include "tributary/dashboard/report.h"
 
 namespace tributary::inline dashboard {
 namespace {

@@ -6,7 +6,6 @@
 #include <fstream>
 
 #include "tributary/base/file.h"
-#include "tributary/dashboard/page.h"
 #include "tributary/dashboard/testing_events.h"
 #include "tributary/telemetry/sink.h"
 

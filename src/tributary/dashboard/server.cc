@@ -1,5 +1,6 @@
 #include "tributary/dashboard/server.h"
 
+#include <fmt/format.h>
 #include <httplib.h>
 #include <pthread.h>
 
@@ -9,8 +10,7 @@
 #include <thread>
 
 #include "tributary/base/mutex.h"
-#include "tributary/dashboard/broadcast.h"
-#include "tributary/dashboard/page.h"
+#include "tributary/dashboard/report.h"
 
 namespace tributary::inline dashboard {
 namespace {
@@ -44,8 +44,8 @@ StatusOr<Place> ReadPlace(const std::string& address) {
       return place;
     }
   }
-  return InvalidArgument("--dashboard '" + address +
-                         "' is no address; allowed: HOST:PORT, e.g. 127.0.0.1:8080 or :8080");
+  return InvalidArgument(fmt::format(
+      "--dashboard '{}' is no address; allowed: HOST:PORT, e.g. 127.0.0.1:8080 or :8080", address));
 }
 
 bool IsLoopback(const std::string& host) {
@@ -70,6 +70,12 @@ void Send(httplib::Response& response, std::string text, const char* type) {
                                 [held](std::size_t from, std::size_t length, httplib::DataSink& sink) {
                                   return sink.write(held->data() + from, length);
                                 });
+}
+
+// In words, in place of what was asked for.
+void Refuse(httplib::Response& response, int status, const char* why) {
+  response.status = status;
+  response.set_content(why, "text/plain");
 }
 
 // Whether this thread is the one that accepts, which has no time for anybody.
@@ -140,9 +146,7 @@ struct DashboardServer::Parts {
   void Follow(httplib::Response& response) {
     if (pages.fetch_add(1) >= kMostPages) {
       pages.fetch_sub(1);
-      response.status = 503;
-      response.set_content("as many pages follow this run as may\n", "text/plain");
-      return;
+      return Refuse(response, 503, "as many pages follow this run as may\n");
     }
     const auto heard = std::make_shared<std::uint64_t>(0);
     const auto last = std::make_shared<TimePoint>(clock->Now());
@@ -176,8 +180,8 @@ struct DashboardServer::Parts {
     server.set_payload_max_length(1024);
     server.set_read_timeout(2, 0);
     server.set_write_timeout(2, 0);
-    server.set_keep_alive_max_count(
-        1);  // One that stays open after an answer would hold up the end of the run.
+    // One that stays open after an answer would hold up the end of the run.
+    server.set_keep_alive_max_count(1);
     server.set_tcp_nodelay(true);
     // Without what httplib sets by itself, which lets two programs listen at one address.
     server.set_socket_options([](socket_t socket) {
@@ -190,22 +194,17 @@ struct DashboardServer::Parts {
                                 {"Cache-Control", "no-store"}});
     server.set_pre_routing_handler([this](const httplib::Request& request, httplib::Response& response) {
       if (accepting) {
-        response.status = 503;
         response.set_header("Connection", "close");
-        response.set_content("too many ask at the same time\n", "text/plain");
-        return httplib::Server::HandlerResponse::Handled;
+        Refuse(response, 503, "too many ask at the same time\n");
+      } else if (request.method != "GET" && request.method != "HEAD") {
+        Refuse(response, 405, "only GET\n");
+      } else if (request.path == "/" || Knows(request)) {
+        // The page itself tells nothing of the run, and asks for what does with the token that it was opened with.
+        return httplib::Server::HandlerResponse::Unhandled;
+      } else {
+        Refuse(response, 401,
+               "This run is shown to those who have its token: open the address that the program printed.\n");
       }
-      if (request.method != "GET" && request.method != "HEAD") {
-        response.status = 405;
-        response.set_content("only GET\n", "text/plain");
-        return httplib::Server::HandlerResponse::Handled;
-      }
-      // The page itself tells nothing of the run, and asks for what does with the token that it was opened with.
-      if (request.path == "/" || Knows(request)) return httplib::Server::HandlerResponse::Unhandled;
-      response.status = 401;
-      response.set_content(
-          "This run is shown to those who have its token: open the address that the program printed.\n",
-          "text/plain");
       return httplib::Server::HandlerResponse::Handled;
     });
     server.Get("/", [](const httplib::Request&, httplib::Response& response) {
@@ -227,8 +226,7 @@ struct DashboardServer::Parts {
     });
     server.set_exception_handler(
         [](const httplib::Request&, httplib::Response& response, const std::exception_ptr&) {
-          response.status = 500;
-          response.set_content("this request failed; the run goes on\n", "text/plain");
+          Refuse(response, 500, "this request failed; the run goes on\n");
         });
   }
 };
@@ -244,8 +242,8 @@ StatusOr<std::unique_ptr<DashboardServer>> DashboardServer::Start(SharedBoard& b
         " again, or follow the run in its events.jsonl");
   }
   if (!IsLoopback(place.host) && options.token.empty()) {
-    return InvalidArgument("--dashboard " + options.address +
-                           " can be reached from elsewhere, and there is no token");
+    return InvalidArgument(
+        fmt::format("--dashboard {} can be reached from elsewhere, and there is no token", options.address));
   }
   const std::string address = options.address;
   auto parts = std::make_unique<Parts>(board, std::move(options));
@@ -291,12 +289,8 @@ bool OnlyHere(const std::string& address) {
 
 std::string MakeToken() {
   std::random_device chance;
-  constexpr char kDigits[] = "0123456789abcdef";
   std::string token;
-  for (int i = 0; i < 4; ++i) {
-    std::uint32_t bits = chance();
-    for (int digit = 0; digit < 8; ++digit, bits >>= 4) token += kDigits[bits & 15];
-  }
+  for (int i = 0; i < 4; ++i) token += fmt::format("{:08x}", chance());
   return token;
 }
 

@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <thread>
 
-#include "tributary/dashboard/page.h"
+#include "tributary/dashboard/report.h"
 #include "tributary/dashboard/testing_events.h"
 
 namespace tributary::inline dashboard {

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
+#include <deque>
+#include <string>
 
+#include "tributary/base/clock.h"
 #include "tributary/base/mutex.h"
 #include "tributary/dashboard/board.h"
 #include "tributary/telemetry/sink.h"
@@ -35,6 +37,51 @@ class SharedBoard : public EventSink {
   Board board_ TRIBUTARY_GUARDED_BY(mutex_);
   std::uint64_t version_ TRIBUTARY_GUARDED_BY(mutex_) = 0;
   bool closed_ TRIBUTARY_GUARDED_BY(mutex_) = false;
+};
+
+// What one page is told over time, as server-sent events: the whole board first and after each thinning, then only what
+// changes, each part at its own pace. For one thread.
+class EventStream {
+ public:
+  static constexpr Duration kNowEvery = std::chrono::milliseconds(250),
+                            kDevicesEvery = std::chrono::seconds(1);
+
+  // The text to send now; empty if there is nothing new that is due. `version` is the board's.
+  std::string Next(const Board& board, std::uint64_t version, TimePoint now);
+
+ private:
+  bool begun_ = false;
+  std::uint64_t now_version_ = 0, devices_version_ = 0;
+  TimePoint now_at_{0}, devices_at_{0};
+  std::uint64_t rounds_ = 0, evaluations_ = 0, downsamplings_ = 0;
+  std::size_t described_ = 0;
+  std::string notes_;
+};
+
+// What all pages that follow a board are told, looked up and put into words once however many they are. For any thread.
+class Broadcast {
+ public:
+  static constexpr std::size_t kKept = 16;  // texts for those who are behind
+
+  // Both must outlive it.
+  Broadcast(const SharedBoard& board, const Clock& clock) : board_(board), clock_(clock) {}
+
+  // What follows the text numbered `heard`, which becomes the number of the last: 0 for one who has heard nothing and is
+  // told the whole board, as is one who is too far behind. Empty if there is nothing new.
+  std::string Next(std::uint64_t& heard);
+
+ private:
+  void LookAgain() TRIBUTARY_REQUIRES(mutex_);
+
+  const SharedBoard& board_;
+  const Clock& clock_;
+  Mutex mutex_;
+  EventStream stream_ TRIBUTARY_GUARDED_BY(mutex_);
+  Board seen_ TRIBUTARY_GUARDED_BY(mutex_);         // as it was when the last text was made
+  std::string whole_ TRIBUTARY_GUARDED_BY(mutex_);  // of it, once somebody wanted it
+  std::deque<std::string> texts_ TRIBUTARY_GUARDED_BY(mutex_);
+  std::uint64_t number_ TRIBUTARY_GUARDED_BY(mutex_) = 0;  // of the last text
+  TimePoint looked_ TRIBUTARY_GUARDED_BY(mutex_){0};
 };
 
 }  // namespace tributary::inline dashboard

@@ -1,10 +1,110 @@
 #include "tributary/device/compute_speed.h"
 
-#include <algorithm>
+#include <fcntl.h>
+#include <time.h>
+#include <unistd.h>
 
-#include "tributary/device/processor_meter.h"
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <fstream>
+#include <string>
+#include <string_view>
 
 namespace tributary::inline device {
+namespace {
+
+// Numbers at the beginning of a file of the kernel's, one or two; "max" is none.
+struct Numbers {
+  std::optional<double> first, second;
+};
+
+std::optional<double> TakeNumber(std::string_view& text) {
+  const std::size_t begin = std::min(text.find_first_not_of(" \n"), text.size());
+  text.remove_prefix(begin);
+  const std::string_view word = text.substr(0, text.find_first_of(" \n"));
+  text.remove_prefix(word.size());
+  double number = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+  if (error != std::errc() || end != word.data() + word.size()) return std::nullopt;
+  return number;
+}
+
+Numbers ReadNumbers(int descriptor) {
+  std::array<char, 64> bytes;
+  const ssize_t count = pread(descriptor, bytes.data(), bytes.size(), 0);
+  if (count <= 0) return {};
+  std::string_view text(bytes.data(), static_cast<std::size_t>(count));
+  Numbers numbers;
+  numbers.first = TakeNumber(text);
+  numbers.second = TakeNumber(text);
+  return numbers;
+}
+
+bool Contains(std::string_view list, std::string_view name) {
+  return ("," + std::string(list) + ",").find("," + std::string(name) + ",") != std::string::npos;
+}
+
+}  // namespace
+
+ProcessorMeter::ProcessorMeter(const std::filesystem::path& groups, const std::filesystem::path& membership) {
+  std::ifstream lines(membership);
+  // "0::/path" of version 2, "4:cpu,cpuacct:/path" of version 1.
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t first = line.find(':');
+    const std::size_t second = first == std::string::npos ? first : line.find(':', first + 1);
+    if (second == std::string::npos) continue;
+    const std::string controllers = line.substr(first + 1, second - first - 1);
+    if (!controllers.empty() && !Contains(controllers, "cpu")) continue;
+    const std::filesystem::path root = controllers.empty() ? groups : groups / controllers;
+    std::filesystem::path path = std::filesystem::path(line.substr(second + 1)).relative_path();
+    // A limit of any group around this one holds too.
+    while (true) {
+      Look(root / path);
+      if (!controllers.empty() && controllers != "cpu") Look(groups / "cpu" / path);
+      if (path.empty()) break;
+      path = path.parent_path();
+    }
+  }
+}
+
+ProcessorMeter::~ProcessorMeter() {
+  for (const Limit& limit : limits_) {
+    close(limit.quota);
+    if (limit.period >= 0) close(limit.period);
+  }
+}
+
+void ProcessorMeter::Look(const std::filesystem::path& folder) {
+  const auto descriptor = [&](const char* name) {
+    return open((folder / name).c_str(), O_RDONLY | O_CLOEXEC);
+  };
+  Limit limit{descriptor("cpu.max"), -1};
+  if (limit.quota < 0) {
+    limit = {descriptor("cpu.cfs_quota_us"), descriptor("cpu.cfs_period_us")};
+    if ((limit.quota < 0) != (limit.period < 0)) close(std::max(limit.quota, limit.period));
+    if (limit.quota < 0 || limit.period < 0) return;
+  }
+  limits_.push_back(limit);
+}
+
+double ProcessorMeter::Used() {
+  timespec time{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+std::optional<double> ProcessorMeter::Allowed() const {
+  std::optional<double> least;
+  for (const Limit& limit : limits_) {
+    Numbers numbers = ReadNumbers(limit.quota);
+    if (!numbers.first || *numbers.first <= 0) continue;  // "max", or −1
+    if (limit.period >= 0) numbers.second = ReadNumbers(limit.period).first;
+    if (!numbers.second || *numbers.second <= 0) continue;
+    least = std::min(least.value_or(1e9), *numbers.first / *numbers.second);
+  }
+  return least;
+}
 
 StatusOr<ComputeSpeed> MeasureCompute(Worker& worker, const DeviceTraining& training,
                                       const SharedWeights& weights, const LocalData& data,

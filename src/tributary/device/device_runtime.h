@@ -11,7 +11,6 @@
 #include "tributary/device/gossip_model.h"
 #include "tributary/device/live_choice.h"
 #include "tributary/device/local_samples.h"
-#include "tributary/device/model_mix.h"
 #include "tributary/device/round.h"
 #include "tributary/device/update_compressor.h"
 #include "tributary/device/worker.h"

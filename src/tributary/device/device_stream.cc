@@ -55,21 +55,24 @@ StatusOr<std::unique_ptr<Stream>> Open(const RecordedPlace& place, const DeviceS
 StatusOr<std::unique_ptr<Stream>> Open(const OwnPlace& place, const DeviceStreamOptions& options,
                                        const Clock& clock) {
   if (place.samples) TRIBUTARY_RETURN_IF_ERROR(CheckSome(options));
-  const std::string name = "stream '" + place.stream.kind + "'";
-  auto stream = place.stream.maker({.device = options.device,
-                                    .seed = options.seed,
-                                    .format = options.format,
-                                    .dataset = options.dataset,
-                                    .part = options.part,
-                                    .rate = place.rate,
-                                    .start = clock.Now(),
-                                    .argument = place.stream.argument});
-  if (!stream.ok()) return std::move(stream).status().WithContext(name);
-  if (*stream == nullptr) return InvalidArgument(name + " was made as nothing");
-  return stream;
+  return MakeOwnStream(place.stream, {.device = options.device,
+                                      .seed = options.seed,
+                                      .format = options.format,
+                                      .dataset = options.dataset,
+                                      .part = options.part,
+                                      .rate = place.rate,
+                                      .start = clock.Now(),
+                                      .argument = place.stream.argument});
 }
 
 }  // namespace
+
+StatusOr<std::unique_ptr<Stream>> MakeOwnStream(const StreamChoice::Own& own, const StreamScene& scene) {
+  auto stream = own.maker(scene);
+  if (!stream.ok()) return std::move(stream).status().WithContext("stream '" + own.kind + "'");
+  if (*stream == nullptr) return InvalidArgument("stream '" + own.kind + "' was made as nothing");
+  return stream;
+}
 
 StatusOr<StreamPlace> ParseStreamPlace(std::string_view text, const Extensions& extensions) {
   std::string own;

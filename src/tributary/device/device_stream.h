@@ -13,7 +13,6 @@
 #include "tributary/data/arrivals.h"
 #include "tributary/data/broker.h"
 #include "tributary/data/stream_source.h"
-#include "tributary/device/local_data.h"
 #include "tributary/experiment/experiment.h"
 #include "tributary/experiment/extensions.h"
 
@@ -62,6 +61,9 @@ struct DeviceStreamOptions {
   std::int64_t from = 0;
   std::function<void(const std::string&)> say = [](const std::string&) {};
 };
+
+// A stream that the program was given.
+StatusOr<std::unique_ptr<Stream>> MakeOwnStream(const StreamChoice::Own& own, const StreamScene& scene);
 
 StatusOr<std::unique_ptr<StreamSource>> OpenDeviceStream(const StreamPlace& place,
                                                          const DeviceStreamOptions& options,

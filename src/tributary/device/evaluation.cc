@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "tributary/base/check.h"
 #include "tributary/data/batches.h"
 
 namespace tributary::inline device {
@@ -31,6 +32,48 @@ StatusOr<Evaluation> Evaluate(Executor& executor, const Dataset& dataset,
   }
   const auto samples = static_cast<double>(std::max<std::size_t>(1, indices.size()));
   return Evaluation{loss / samples, static_cast<double>(correct) / samples, indices.size()};
+}
+
+StatusOr<EvaluationTotals> EvaluateInParts(WorkerPool& pool, std::span<Worker> workers,
+                                           const Dataset& dataset, const SharedWeights& weights) {
+  TRIBUTARY_CHECK(workers.size() >= pool.threads());
+  constexpr std::size_t kPart = 250;
+  const std::size_t parts = (dataset.size() + kPart - 1) / kPart;
+  std::vector<EvaluationTotals> each(parts);
+  TRIBUTARY_RETURN_IF_ERROR(pool.Run(parts, [&](std::size_t worker, std::size_t job) -> Status {
+    LocalData part{&dataset, {}, std::vector<std::uint32_t>(std::min(kPart, dataset.size() - job * kPart))};
+    std::iota(part.held_out.begin(), part.held_out.end(), static_cast<std::uint32_t>(job * kPart));
+    TRIBUTARY_ASSIGN_OR_RETURN(each[job], workers[worker].Evaluate({}, weights, part));
+    return OkStatus();
+  }));
+  EvaluationTotals totals;
+  for (const EvaluationTotals& part : each) totals += part;
+  return totals;
+}
+
+NodeIndex PenultimateNode(const Graph& graph) { return graph.node(graph.size() - 1).inputs.front(); }
+
+StatusOr<LabelledFeatures> FeaturesOfNetwork(Executor& executor, const Dataset& dataset,
+                                             const std::function<bool(std::size_t)>& done) {
+  constexpr std::size_t kBatch = 250;
+  const Graph& graph = executor.model().graph;
+  const NodeIndex last = PenultimateNode(graph);
+  LabelledFeatures made;
+  made.dimensions = static_cast<std::size_t>(graph.shape(last).elements());
+  made.labels.assign(dataset.labels().begin(), dataset.labels().end());
+  made.classes = dataset.classes();
+  made.values.reserve(dataset.size() * made.dimensions);
+  std::vector<std::uint32_t> indices(dataset.size());
+  std::iota(indices.begin(), indices.end(), 0U);
+  Batch batch;
+  for (std::size_t at = 0; at < indices.size(); at += kBatch) {
+    const auto some = std::span(indices).subspan(at, std::min(kBatch, indices.size() - at));
+    GatherBatch(dataset, some, {}, {}, batch);
+    TRIBUTARY_ASSIGN_OR_RETURN(const std::span<const float> outputs, executor.Predict(batch.inputs, last));
+    made.values.insert(made.values.end(), outputs.begin(), outputs.end());
+    if (done && !done(at + some.size())) return Cancelled("reading features was interrupted");
+  }
+  return made;
 }
 
 }  // namespace tributary::inline device

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "tributary/policy/dropout/round_choice.h"
-
 namespace tributary::inline device {
 
 CostModel LiveChoice::CostHere(const DropoutMenu& menu, const CostModel& elsewhere, std::size_t batch,

@@ -1,12 +1,10 @@
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <optional>
 
 #include "tributary/base/clock.h"
 #include "tributary/device/compute_speed.h"
-#include "tributary/device/processor_meter.h"
 #include "tributary/fleet/availability.h"
 #include "tributary/policy/dropout/cost_model.h"
 #include "tributary/policy/dropout/round_choice.h"

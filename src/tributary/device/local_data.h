@@ -1,10 +1,8 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
-#include "tributary/base/ids.h"
 #include "tributary/data/batches.h"
 #include "tributary/data/dataset.h"
 #include "tributary/data/replay_stream.h"

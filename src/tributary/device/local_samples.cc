@@ -3,7 +3,6 @@
 #include <numeric>
 
 #include "tributary/data/load.h"
-#include "tributary/data/record.h"
 #include "tributary/device/device_runtime.h"
 #include "tributary/device/device_stream.h"
 #include "tributary/device/setting.h"

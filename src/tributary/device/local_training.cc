@@ -7,7 +7,6 @@
 
 #include "tributary/base/flat_buffer.h"
 #include "tributary/base/rng.h"
-#include "tributary/data/batches.h"
 
 namespace tributary::inline device {
 namespace {

@@ -1,5 +1,3 @@
-#include "tributary/device/model_mix.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,6 +6,7 @@
 #include <numeric>
 
 #include "tributary/base/rng.h"
+#include "tributary/device/gossip_model.h"
 #include "tributary/model/zoo.h"
 
 namespace tributary::inline device {

@@ -1,10 +1,9 @@
-#include "tributary/device/network_features.h"
-
 #include <gtest/gtest.h>
 
 #include "tributary/base/distributions.h"
 #include "tributary/base/flat_buffer.h"
 #include "tributary/data/load.h"
+#include "tributary/device/evaluation.h"
 #include "tributary/model/initialise.h"
 #include "tributary/model/zoo.h"
 

@@ -1,9 +1,9 @@
-#include "tributary/device/processor_meter.h"
-
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <fstream>
+
+#include "tributary/device/compute_speed.h"
 
 namespace tributary::inline device {
 namespace {

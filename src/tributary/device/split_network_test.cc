@@ -1,4 +1,3 @@
-#include "tributary/device/split_network.h"
 
 #include <gtest/gtest.h>
 

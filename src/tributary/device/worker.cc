@@ -10,10 +10,8 @@
 namespace tributary::inline device {
 namespace {
 
-std::span<float> Part(std::span<float> all, const Segment& segment) {
-  return all.subspan(segment.offset, segment.count);
-}
-std::span<const float> Part(std::span<const float> all, const Segment& segment) {
+template <typename Value>
+std::span<Value> Part(std::span<Value> all, const Segment& segment) {
   return all.subspan(segment.offset, segment.count);
 }
 
@@ -32,12 +30,15 @@ Worker::Worker(std::shared_ptr<const Model> model, ExecutorOptions options)
       gradients_(model_->parameters.size),
       statistics_(model_->statistics.size) {}
 
+void Worker::MakeExecutor(std::optional<Executor>& executor, std::span<const float> parameters) {
+  // An executor takes memory it may write, but only reads parameters during a pass.
+  const std::span<float> writable(const_cast<float*>(parameters.data()), parameters.size());
+  executor.emplace(model_, NetworkMemory{writable, statistics_.span(), gradients_.span()}, options_);
+}
+
 Executor& Worker::OnShared(const SharedWeights& weights) {
   if (!on_shared_ || shared_at_ != weights.parameters.data()) {
-    // An executor takes memory it may write, but only reads parameters during a pass.
-    const std::span<float> parameters(const_cast<float*>(weights.parameters.data()),
-                                      weights.parameters.size());
-    on_shared_.emplace(model_, NetworkMemory{parameters, statistics_.span(), gradients_.span()}, options_);
+    MakeExecutor(on_shared_, weights.parameters);
     tail_.reset();
     shared_at_ = weights.parameters.data();
   }
@@ -45,11 +46,7 @@ Executor& Worker::OnShared(const SharedWeights& weights) {
 }
 
 Executor& Worker::TailOnShared(const SharedWeights& weights) {
-  if (!tail_) {
-    const std::span<float> parameters(const_cast<float*>(weights.parameters.data()),
-                                      weights.parameters.size());
-    tail_.emplace(model_, NetworkMemory{parameters, statistics_.span(), gradients_.span()}, options_);
-  }
+  if (!tail_) MakeExecutor(tail_, weights.parameters);
   return *tail_;
 }
 
@@ -61,7 +58,7 @@ Executor& Worker::OnSharedWithStatistics(const SharedWeights& weights) {
 Executor& Worker::OnCopy() {
   if (!on_copy_) {
     copy_ = FlatBuffer(model_->parameters.size);
-    on_copy_.emplace(model_, NetworkMemory{copy_.span(), statistics_.span(), gradients_.span()}, options_);
+    MakeExecutor(on_copy_, copy_.span());
   }
   return *on_copy_;
 }
@@ -189,16 +186,19 @@ class Worker::Training {
   Status ReleaseWeights() {
     TRIBUTARY_RETURN_IF_ERROR(executor_.Release());
     for (std::size_t unit = finished_.size(); unit-- > 0;) {
-      const Segment& segment = worker_.model_->parameters.units[unit];
-      const std::span<float> mine = Part(worker_.copy_.span(), segment);
-      const auto origin = Part(weights_.parameters, segment);
-      if (assignment_.answer == TrainAssignment::Answer::kChange) {
-        for (std::size_t i = 0; i < mine.size(); ++i) mine[i] -= origin[i];
-      }
+      AnswerWithChange(worker_.model_->parameters.units[unit]);
       if (stopwatch_) stopwatch_->GradientReady(unit);
       if (hooks_.ready) hooks_.ready(update_, unit);
     }
     return OkStatus();
+  }
+
+  // Where not the weights themselves are wanted: how far they have come.
+  void AnswerWithChange(const Segment& segment) {
+    if (assignment_.answer != TrainAssignment::Answer::kChange) return;
+    const std::span<float> mine = Part(worker_.copy_.span(), segment);
+    const auto origin = Part(weights_.parameters, segment);
+    for (std::size_t i = 0; i < mine.size(); ++i) mine[i] -= origin[i];
   }
 
   // A pass whose middle, or all behind the front, is elsewhere.
@@ -278,9 +278,7 @@ class Worker::Training {
         if (assignment_.prox > 0) AddProximalTerm(assignment_.prox, mine, origin, gradients);
         optimiser_->StepRange(segment.offset, mine, gradients);
       }
-      if (assignment_.answer == TrainAssignment::Answer::kChange) {
-        for (std::size_t i = 0; i < mine.size(); ++i) mine[i] -= origin[i];
-      }
+      AnswerWithChange(segment);
     } else if (!changes_ && subnetwork_ != nullptr) {
       subnetwork_->PutGradient(unit, worker_.gradients_.span());
     }

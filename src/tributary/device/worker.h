@@ -86,6 +86,7 @@ class Worker {
 
  private:
   // Executors on the caller's weights are made once per place the weights lie in, not once per assignment.
+  void MakeExecutor(std::optional<Executor>& executor, std::span<const float> parameters);
   Executor& OnShared(const SharedWeights& weights);
   Executor& TailOnShared(const SharedWeights& weights);
   Executor& OnSharedWithStatistics(const SharedWeights& weights);

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "tributary/device/setting.h"
-#include "tributary/device/split_network.h"
 #include "tributary/experiment/fleet_builder.h"
 #include "tributary/policy/sampling/sampling_plan.h"
 #include "tributary/reproduce/run_measurement.h"

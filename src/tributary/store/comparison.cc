@@ -1,5 +1,7 @@
 #include "tributary/store/comparison.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -10,12 +12,13 @@ namespace {
 
 // Those that count.
 std::vector<const EvaluationRecord*> Counting(const RunHistory& history) {
-  const bool central =
-      std::any_of(history.evaluations.begin(), history.evaluations.end(),
-                  [](const auto& record) { return record.evaluated.where == EvaluatedWhere::kCentral; });
+  const auto central = [](const EvaluationRecord& record) {
+    return record.evaluated.where == EvaluatedWhere::kCentral;
+  };
+  const bool measured = std::ranges::any_of(history.evaluations, central);
   std::vector<const EvaluationRecord*> counting;
   for (const EvaluationRecord& record : history.evaluations) {
-    if (central == (record.evaluated.where == EvaluatedWhere::kCentral)) counting.push_back(&record);
+    if (measured == central(record)) counting.push_back(&record);
   }
   return counting;
 }
@@ -80,22 +83,21 @@ std::string DrawComparison(std::span<const RunHistory> runs, double target) {
   const double unit = hours ? 3600 : minutes ? 60 : 1;
   LineChart chart;
   chart.title = "Accuracy over time";
-  chart.x_title = std::string(simulated ? "virtual " : "") + (hours     ? "hours"
-                                                              : minutes ? "minutes"
-                                                                        : "seconds");
+  chart.x_title = fmt::format("{}{}", simulated ? "virtual " : "",
+                              hours     ? "hours"
+                              : minutes ? "minutes"
+                                        : "seconds");
   chart.y_title = "accuracy, %";
   for (const RunHistory& history : runs) {
     LineSeries series;
-    series.name = history.run.name + " (" + history.run.what.method + ")";
+    series.name = fmt::format("{} ({})", history.run.name, history.run.what.method);
     for (const EvaluationRecord* record : Counting(history)) {
       const Point point{ToSeconds(record->time) / unit, 100 * record->evaluated.accuracy};
       if (std::isfinite(point.y) && std::abs(point.y) <= 1000) series.points.push_back(point);
     }
     chart.series.push_back(std::move(series));
   }
-  char label[32];
-  std::snprintf(label, sizeof label, "%g %%", std::round(1e4 * target) / 100);
-  chart.references.push_back({100 * target, label});
+  chart.references.push_back({100 * target, fmt::format("{:g} %", std::round(1e4 * target) / 100)});
   return DrawLineChart(chart);
 }
 

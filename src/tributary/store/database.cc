@@ -21,25 +21,25 @@ Statement::Statement(Statement&& other) noexcept
 Statement::~Statement() { sqlite3_finalize(statement_); }
 
 // A parameter that does not exist is our bug; a value that is too large is cut by its writer.
-void Statement::BindNull(int parameter) {
+void Statement::BindAt(int parameter, std::nullopt_t) {
   TRIBUTARY_CHECK(sqlite3_bind_null(statement_, parameter) == SQLITE_OK);
 }
 
-void Statement::BindInteger(int parameter, std::int64_t value) {
+void Statement::BindAt(int parameter, std::int64_t value) {
   TRIBUTARY_CHECK(sqlite3_bind_int64(statement_, parameter, value) == SQLITE_OK);
 }
 
-void Statement::BindReal(int parameter, double value) {
-  if (std::isnan(value)) return BindText(parameter, "nan");
+void Statement::BindAt(int parameter, double value) {
+  if (std::isnan(value)) return BindAt(parameter, std::string_view("nan"));
   TRIBUTARY_CHECK(sqlite3_bind_double(statement_, parameter, value) == SQLITE_OK);
 }
 
-void Statement::BindText(int parameter, std::string_view value) {
+void Statement::BindAt(int parameter, std::string_view value) {
   TRIBUTARY_CHECK(sqlite3_bind_text64(statement_, parameter, value.data(), value.size(), SQLITE_TRANSIENT,
                                       SQLITE_UTF8) == SQLITE_OK);
 }
 
-void Statement::BindBlob(int parameter, ByteSpan value) {
+void Statement::BindAt(int parameter, ByteSpan value) {
   TRIBUTARY_CHECK(sqlite3_bind_blob64(statement_, parameter, value.data(), value.size(), SQLITE_TRANSIENT) ==
                   SQLITE_OK);
 }

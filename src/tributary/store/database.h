@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -33,23 +32,31 @@ class Statement {
   Statement& operator=(Statement&&) = delete;
   ~Statement();
 
-  void BindNull(int parameter);
-  void BindInteger(int parameter, std::int64_t value);
-  void BindReal(int parameter, double value);  // Not a number is kept as the text "nan".
-  void BindText(int parameter, std::string_view value);
-  void BindBlob(int parameter, ByteSpan value);
-  // Binds all parameters, in their order: numbers, texts, and optionals of them.
+  // Binds one parameter: a number, a text, bytes, or an optional of them. Larger numbers than SQLite has are cut to the
+  // largest, and what is not a number is kept as the text "nan".
+  void BindAt(int parameter, std::nullopt_t);
+  void BindAt(int parameter, std::int64_t value);
+  void BindAt(int parameter, double value);
+  void BindAt(int parameter, std::string_view value);
+  void BindAt(int parameter, ByteSpan value);
+  void BindAt(int parameter, std::chrono::nanoseconds value) {
+    BindAt(parameter, std::int64_t{value.count()});
+  }
+  void BindAt(int parameter, Bytes value) { BindAt(parameter, value.value); }
+  template <std::integral Value>
+  void BindAt(int parameter, Value value) {
+    BindAt(parameter, std::in_range<std::int64_t>(value) ? static_cast<std::int64_t>(value) : INT64_MAX);
+  }
+  template <typename Value>
+  void BindAt(int parameter, const std::optional<Value>& value) {
+    return value ? BindAt(parameter, *value) : BindAt(parameter, std::nullopt);
+  }
+  // All of them, in their order.
   template <typename... Values>
   Statement& Bind(const Values&... values) {
     int parameter = 0;
-    (BindValue(++parameter, values), ...);
+    (BindAt(++parameter, values), ...);
     return *this;
-  }
-
-  // One of them.
-  template <typename Value>
-  void BindAt(int parameter, const Value& value) {
-    BindValue(parameter, value);
   }
 
   StatusOr<bool> Step();
@@ -69,24 +76,6 @@ class Statement {
  private:
   friend class Database;
   Statement(Database& database, sqlite3_stmt* statement) : database_(&database), statement_(statement) {}
-
-  template <std::integral Value>
-  void BindValue(int parameter, Value value) {
-    // Larger numbers than SQLite has are cut to the largest.
-    BindInteger(parameter, std::in_range<std::int64_t>(value) ? static_cast<std::int64_t>(value) : INT64_MAX);
-  }
-  void BindValue(int parameter, double value) { BindReal(parameter, value); }
-  void BindValue(int parameter, std::string_view value) { BindText(parameter, value); }
-  void BindValue(int parameter, const std::string& value) { BindText(parameter, value); }
-  void BindValue(int parameter, const char* value) { BindText(parameter, value); }
-  void BindValue(int parameter, std::chrono::nanoseconds value) { BindInteger(parameter, value.count()); }
-  void BindValue(int parameter, Bytes value) { BindInteger(parameter, value.value); }
-  void BindValue(int parameter, ByteSpan value) { BindBlob(parameter, value); }
-  template <typename Value>
-  void BindValue(int parameter, const std::optional<Value>& value) {
-    if (value) return BindValue(parameter, *value);
-    BindNull(parameter);
-  }
 
   Database* database_;
   sqlite3_stmt* statement_;
@@ -111,6 +100,15 @@ class Database {
   StatusOr<Statement> Prepare(std::string_view sql);
   // The integer in the first row and column.
   StatusOr<std::int64_t> Ask(std::string_view sql);
+  // Makes a change under the write lock: all of it or, where it fails, nothing.
+  template <typename Make>
+  Status Change(Make make) {
+    TRIBUTARY_RETURN_IF_ERROR(Execute("BEGIN IMMEDIATE"));
+    Status status = make();
+    if (status.ok()) status = Execute("COMMIT");
+    if (!status.ok()) (void)Execute("ROLLBACK");
+    return status;
+  }
   std::int64_t last_row() const;
   void set_patience(std::chrono::milliseconds patience);
 

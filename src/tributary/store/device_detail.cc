@@ -1,11 +1,13 @@
 #include "tributary/store/device_detail.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <cstring>
 #include <type_traits>
 
-#include "tributary/store/run_follower.h"
+#include "tributary/store/run_record.h"
 
 namespace tributary::inline store {
 namespace {
@@ -91,8 +93,8 @@ std::vector<std::byte> EncodeDetail(std::span<const DeviceFinished> devices) {
 
 StatusOr<std::vector<DeviceFinished>> DecodeDetail(RoundId round, ByteSpan bytes) {
   const auto damaged = [&](const char* what) {
-    return Corrupt("what devices did in round " + std::to_string(round.value) +
-                   " is damaged in the run store: " + what);
+    return Corrupt(
+        fmt::format("what devices did in round {} is damaged in the run store: {}", round.value, what));
   };
   if (bytes.size() < 16 || bytes.size() % 8 != 0) return damaged("it is cut off");
   std::vector<std::uint64_t> all(bytes.size() / sizeof(std::uint64_t));

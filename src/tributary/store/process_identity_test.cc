@@ -1,8 +1,8 @@
-#include "tributary/store/process_identity.h"
-
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "tributary/store/run_writer.h"
 
 namespace tributary::inline store {
 namespace {

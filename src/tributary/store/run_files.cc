@@ -1,12 +1,9 @@
 #include "tributary/store/run_files.h"
 
 #include <algorithm>
-#include <fstream>
 
 #include "tributary/base/file.h"
 #include "tributary/base/json_reader.h"
-#include "tributary/store/run_follower.h"
-#include "tributary/telemetry/replay.h"
 
 namespace tributary::inline store {
 namespace {
@@ -17,22 +14,6 @@ std::string TextOfFile(const std::filesystem::path& path) {
   const auto bytes = ReadFile(path, kLargestText);
   return bytes.ok() ? std::string(reinterpret_cast<const char*>(bytes->data()), bytes->size())
                     : std::string();
-}
-
-// The length of a log up to the end of its last whole line.
-std::uint64_t WholeLines(const std::filesystem::path& path, std::uint64_t size) {
-  std::ifstream file(path, std::ios::binary);
-  constexpr std::uint64_t kBlock = 65536;
-  std::string block;
-  for (std::uint64_t end = size; end > 0;) {
-    const std::uint64_t begin = end > kBlock ? end - kBlock : 0;
-    block.resize(end - begin);
-    file.seekg(static_cast<std::streamoff>(begin));
-    if (!file.read(block.data(), static_cast<std::streamsize>(block.size()))) return size;
-    if (const std::size_t line = block.rfind('\n'); line != std::string::npos) return begin + line + 1;
-    end = begin;
-  }
-  return 0;
 }
 
 WallTime WrittenAt(const std::filesystem::path& path) {
@@ -71,7 +52,7 @@ StatusOr<RunFolderMetadata> ReadRunFolder(const std::filesystem::path& folder, E
   metadata.last_written = WrittenAt(log);
   metadata.started = std::min(WrittenAt(folder / "experiment.toml"), metadata.last_written);
   if (metadata.started == WallTime(0)) metadata.started = metadata.last_written;
-  TRIBUTARY_RETURN_IF_ERROR(ReplayEvents(log, WholeLines(log, size), sink));
+  TRIBUTARY_RETURN_IF_ERROR(ReplayEvents(log, WholeLines(log).value_or(size), sink));
   return metadata;
 }
 

@@ -1,7 +1,6 @@
-#include "tributary/store/run_follower.h"
-
 #include <gtest/gtest.h>
 
+#include "tributary/store/run_record.h"
 #include "tributary/store/testing_runs.h"
 
 namespace tributary::inline store {

@@ -1,5 +1,7 @@
 #include "tributary/store/run_store.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <charconv>
@@ -9,9 +11,7 @@
 #include "tributary/base/saturating.h"
 #include "tributary/store/database.h"
 #include "tributary/store/device_detail.h"
-#include "tributary/store/process_identity.h"
 #include "tributary/store/run_files.h"
-#include "tributary/store/run_follower.h"
 #include "tributary/store/run_writer.h"
 #include "tributary/store/schema.h"
 
@@ -46,11 +46,9 @@ std::optional<double> ShareOf(const Statement& row, int column) {
 }
 
 RunState StateOf(std::string_view name) {
-  for (const RunState state :
-       {RunState::kRunning, RunState::kFinished, RunState::kInterrupted, RunState::kFailed}) {
-    if (NameOf(state) == name) return state;
-  }
-  return RunState::kDied;
+  const auto found = std::ranges::find(kRunStateNames, name);
+  return found == kRunStateNames.end() ? RunState::kDied
+                                       : static_cast<RunState>(found - kRunStateNames.begin());
 }
 
 RunRecord RunOf(const Statement& row, WallTime now) {
@@ -172,8 +170,7 @@ class SqliteRunStore : public RunStore {
       TRIBUTARY_ASSIGN_OR_RETURN(auto runs, Matching("WHERE id = ?1", number));
       if (!runs.empty()) return std::move(runs.front());
     }
-    TRIBUTARY_ASSIGN_OR_RETURN(auto named,
-                               Matching("WHERE name = ?1 ORDER BY id DESC LIMIT 1", std::string(which)));
+    TRIBUTARY_ASSIGN_OR_RETURN(auto named, Matching("WHERE name = ?1 ORDER BY id DESC LIMIT 1", which));
     if (!named.empty()) return std::move(named.front());
     std::error_code ignored;
     const auto folder = std::filesystem::weakly_canonical(
@@ -269,16 +266,11 @@ class SqliteRunStore : public RunStore {
 
   Status Remove(std::int64_t run) override {
     TRIBUTARY_ASSIGN_OR_RETURN(const auto found, Matching("WHERE id = ?1", run));
-    if (found.empty()) return NotFound("there is no run " + std::to_string(run));
+    if (found.empty()) return NotFound(fmt::format("there is no run {}", run));
     if (found.front().state == RunState::kRunning) {
-      return InvalidArgument("run " + std::to_string(run) + " (" + found.front().name +
-                             ") goes on; stop it first");
+      return InvalidArgument(fmt::format("run {} ({}) goes on; stop it first", run, found.front().name));
     }
-    TRIBUTARY_RETURN_IF_ERROR(database_->Execute("BEGIN IMMEDIATE"));
-    Status status = DeleteRun(*database_, run);
-    if (status.ok()) status = database_->Execute("COMMIT");
-    if (!status.ok()) (void)database_->Execute("ROLLBACK");
-    return status;
+    return database_->Change([&] { return DeleteRun(*database_, run); });
   }
 
  private:
@@ -313,14 +305,14 @@ class SqliteRunStore : public RunStore {
     }
     if (fitting.size() == 1) return *found;
     if (fitting.size() > 1) {
-      return InvalidArgument("several runs begin with '" + std::string(which) + "': " + fitting[0] + ", " +
-                             fitting[1] + (fitting.size() > 2 ? " and others" : "") +
-                             "; say which ('tributary runs' lists them)");
+      return InvalidArgument(
+          fmt::format("several runs begin with '{}': {}, {}{}; say which ('tributary runs' lists them)",
+                      which, fitting[0], fitting[1], fitting.size() > 2 ? " and others" : ""));
     }
     constexpr std::size_t kMostNamed = 20;
     if (const std::string_view nearest = NearestName(which, names); !nearest.empty()) {
-      return NotFound("unknown run '" + std::string(which) + "'; did you mean '" + std::string(nearest) +
-                      "'? 'tributary runs' lists all");
+      return NotFound(
+          fmt::format("unknown run '{}'; did you mean '{}'? 'tributary runs' lists all", which, nearest));
     }
     names.resize(std::min(names.size(), kMostNamed));
     return NotFound(UnknownName("run", which, names).message());
@@ -338,8 +330,8 @@ Status CheckNotRunning(const std::filesystem::path& path, const std::filesystem:
   if (!store.ok()) return store.status().code() == StatusCode::kNotFound ? OkStatus() : store.status();
   const auto run = (*store)->Find(folder.string());
   if (!run.ok() || run->state != RunState::kRunning) return OkStatus();
-  return InvalidArgument("the run in " + folder.string() + " goes on, and is recorded as run " +
-                         std::to_string(run->id));
+  return InvalidArgument(
+      fmt::format("the run in {} goes on, and is recorded as run {}", folder.string(), run->id));
 }
 
 }  // namespace

@@ -7,7 +7,6 @@
 #include <sstream>
 
 #include "tributary/base/rng.h"
-#include "tributary/store/process_identity.h"
 #include "tributary/store/run_writer.h"
 #include "tributary/store/schema.h"
 #include "tributary/store/testing_runs.h"

@@ -1,12 +1,51 @@
 #include "tributary/store/run_writer.h"
 
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
 #include <bit>
+#include <fstream>
+#include <optional>
+#include <tuple>
 
 #include "tributary/store/device_detail.h"
 #include "tributary/store/schema.h"
 
 namespace tributary::inline store {
 namespace {
+
+constexpr WallTime kSilence = std::chrono::minutes(1);
+
+std::string HostName() {
+  std::array<char, 256> name{};
+  if (::gethostname(name.data(), name.size() - 1) != 0) return "?";
+  return name.data();
+}
+
+std::string BootId() {
+  std::string id;
+  std::ifstream("/proc/sys/kernel/random/boot_id") >> id;
+  return id;
+}
+
+// In clock ticks since the machine started, as the kernel counts them; nothing where there is no such process.
+std::optional<std::string> StartOf(const std::string& pid) {
+  std::ifstream file("/proc/" + pid + "/stat");
+  std::string text;
+  if (!std::getline(file, text)) return std::nullopt;
+  // The name, in parentheses, may hold anything; the 22nd field is the 20th after it.
+  const std::size_t name_end = text.rfind(')');
+  if (name_end == std::string::npos) return std::nullopt;
+  std::size_t at = name_end + 1;
+  for (int field = 0; field < 19; ++field) {
+    at = text.find(' ', at + 1);
+    if (at == std::string::npos) return std::nullopt;
+  }
+  // A process that has ended and is not collected yet is gone, too.
+  if (text.compare(name_end, 3, ") Z") == 0) return std::nullopt;
+  return text.substr(at + 1, text.find(' ', at + 1) - at - 1);
+}
 
 // What hangs on a run, beside its own row.
 Status DeleteParts(Database& database, std::int64_t run) {
@@ -19,6 +58,27 @@ Status DeleteParts(Database& database, std::int64_t run) {
 }
 
 }  // namespace
+
+std::string ThisProcess() {
+  const std::string pid = std::to_string(::getpid());
+  return fmt::format("{}\n{}\n{}\n{}", HostName(), BootId(), pid, StartOf(pid).value_or("?"));
+}
+
+bool IsGone(std::string_view process, WallTime last_heard, WallTime now) {
+  std::vector<std::string> fields;
+  while (fields.size() < 4) {
+    const std::size_t end = process.find('\n');
+    fields.emplace_back(process.substr(0, end));
+    if (end == std::string_view::npos) break;
+    process.remove_prefix(end + 1);
+  }
+  if (fields.size() != 4 || fields[2].empty() ||
+      fields[2].find_first_not_of("0123456789") != std::string::npos) {
+    return true;
+  }
+  if (fields[0] != HostName()) return now - last_heard > kSilence;
+  return fields[1] != BootId() || StartOf(fields[2]) != fields[3];
+}
 
 std::int64_t ToMilliseconds(WallTime time) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
@@ -47,24 +107,14 @@ StatusOr<std::unique_ptr<RunWriter>> RunWriter::Open(const std::filesystem::path
 
 Status RunWriter::Write(RunFollower& follower, WallTime now, bool devices) {
   if (!follower.started()) return OkStatus();
-  TRIBUTARY_RETURN_IF_ERROR(database_->Execute("BEGIN IMMEDIATE"));
-  const std::int64_t run = run_;
-  const std::uint64_t details = details_, notes = notes_;
-  Status status = WriteAll(follower, now, devices);
-  if (status.ok()) status = database_->Execute("COMMIT");
-  if (!status.ok()) {
-    (void)database_->Execute("ROLLBACK");
-    run_ = run;
-    details_ = details;
-    notes_ = notes;
-    return status;
-  }
-  if (devices) {
-    follower.ClearChanges();
+  const std::tuple before(run_, details_, notes_);
+  Status status = database_->Change([&] { return WriteAll(follower, now, devices); });
+  if (status.ok()) {
+    devices ? follower.ClearChanges() : follower.ClearChangesButDevices();
   } else {
-    follower.ClearChangesButDevices();
+    std::tie(run_, details_, notes_) = before;
   }
-  return OkStatus();
+  return status;
 }
 
 Status RunWriter::WriteAll(RunFollower& follower, WallTime now, bool devices) {
@@ -196,11 +246,10 @@ Status RunWriter::WriteDetails(const RunFollower::Changes& changes) {
 
 Status RunWriter::WriteDevices(const RunFollower& follower) {
   if (follower.changes().devices.empty()) return OkStatus();
-  std::string sql = "INSERT OR REPLACE INTO devices (" + std::string(kDeviceColumns) + ", " +
-                    DeviceTotalColumns() + ") VALUES (?";
-  for (std::size_t i = 1; i < kDeviceColumnCount + kDeviceTimes.size() + kDeviceBytes.size(); ++i)
-    sql += ", ?";
-  TRIBUTARY_ASSIGN_OR_RETURN(Statement insert, database_->Prepare(sql + ")"));
+  constexpr std::size_t kColumns = kDeviceColumnCount + kDeviceTimes.size() + kDeviceBytes.size();
+  const std::string sql = fmt::format("INSERT OR REPLACE INTO devices ({}, {}) VALUES ({})", kDeviceColumns,
+                                      DeviceTotalColumns(), fmt::join(std::string(kColumns, '?'), ", "));
+  TRIBUTARY_ASSIGN_OR_RETURN(Statement insert, database_->Prepare(sql));
   for (const std::size_t number : follower.changes().devices) {
     const DeviceRecord device = follower.device(number);
     insert.Bind(run_, device.device.value, device.group, device.applied, device.missed, device.round.value,

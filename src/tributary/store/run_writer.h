@@ -3,14 +3,21 @@
 #include <filesystem>
 #include <memory>
 #include <string>
-#include <vector>
+#include <string_view>
 
 #include "tributary/base/status.h"
 #include "tributary/base/wall_clock.h"
 #include "tributary/store/database.h"
-#include "tributary/store/run_follower.h"
+#include "tributary/store/run_record.h"
 
 namespace tributary::inline store {
+
+// Which process this is, as text: its machine, since when that is up, its number and when it began. No other has the same.
+std::string ThisProcess();
+
+// Whether the process that called itself so is no more. On the machine it runs on that is known for certain; of others it
+// is believed when they have not been heard of for a minute. Text that is no process's is gone.
+bool IsGone(std::string_view process, WallTime last_heard, WallTime now);
 
 // Writes what a RunFollower has into a store, a transaction at a time: all of it or, on a failure, nothing.
 class RunWriter {
@@ -20,7 +27,7 @@ class RunWriter {
     std::string name;
     std::string folder;
     std::string toml;     // The experiment; empty where it is too large to keep.
-    std::string process;  // process_identity.h
+    std::string process;  // as ThisProcess has it
     bool simulated = true;
     bool resumed =
         false;  // Goes on with the run of that folder, if there is one. Otherwise this is another run.

@@ -1,5 +1,7 @@
 #include "tributary/store/schema.h"
 
+#include <fmt/format.h>
+
 #include <vector>
 
 namespace tributary::inline store {
@@ -129,7 +131,7 @@ std::string DevicesTable(std::int64_t version) {
 )";
 }
 
-std::string SetVersion() { return "PRAGMA user_version = " + std::to_string(kSchemaVersion) + ";"; }
+std::string SetVersion() { return fmt::format("PRAGMA user_version = {};", kSchemaVersion); }
 
 // Every table, index, view and trigger of a file as text, in the order of their names.
 StatusOr<std::string> TextOfSchema(Database& database) {
@@ -143,8 +145,8 @@ StatusOr<std::string> TextOfSchema(Database& database) {
     TRIBUTARY_ASSIGN_OR_RETURN(const bool row, statement.Step());
     if (!row) return text;
     constexpr std::size_t kLongest = 10'000;
-    text += statement.Text(0, kLongest) + " " + statement.Text(1, kLongest) + " " +
-            statement.Text(2, kLongest) + "\n";
+    text += fmt::format("{} {} {}\n", statement.Text(0, kLongest), statement.Text(1, kLongest),
+                        statement.Text(2, kLongest));
   }
 }
 
@@ -156,13 +158,10 @@ StatusOr<std::string> OurSchema(std::int64_t version) {
 
 // Makes a change, all of it or nothing, if the answer to this question is still the same under the write lock.
 Status ChangeIf(Database& database, const char* question, std::int64_t answer, const std::string& change) {
-  TRIBUTARY_RETURN_IF_ERROR(database.Execute("BEGIN IMMEDIATE"));
-  const auto found = database.Ask(question);
-  Status status = found.status();
-  if (status.ok() && *found == answer) status = database.Execute(change.c_str());
-  if (status.ok()) status = database.Execute("COMMIT");
-  if (!status.ok()) (void)database.Execute("ROLLBACK");
-  return status;
+  return database.Change([&]() -> Status {
+    TRIBUTARY_ASSIGN_OR_RETURN(const std::int64_t found, database.Ask(question));
+    return found == answer ? database.Execute(change.c_str()) : OkStatus();
+  });
 }
 
 Status CreateSchema(Database& database) {
@@ -202,9 +201,10 @@ Status CheckSchema(Database& database, const std::filesystem::path& path) {
   }
   TRIBUTARY_ASSIGN_OR_RETURN(const std::int64_t version, database.Ask("PRAGMA user_version"));
   if (version > kSchemaVersion) {
-    return InvalidArgument("the run store " + path.string() + " is of version " + std::to_string(version) +
-                           ", and this program knows versions up to " + std::to_string(kSchemaVersion) +
-                           "; use the newer program that wrote it, or name another with --store");
+    return InvalidArgument(fmt::format(
+        "the run store {} is of version {}, and this program knows versions up to {}; use the newer "
+        "program that wrote it, or name another with --store",
+        path.string(), version, kSchemaVersion));
   }
   TRIBUTARY_ASSIGN_OR_RETURN(const std::string ours, OurSchema(version));
   TRIBUTARY_ASSIGN_OR_RETURN(const std::string theirs, TextOfSchema(database));

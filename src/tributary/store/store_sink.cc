@@ -6,7 +6,6 @@
 
 #include "tributary/base/clock.h"
 #include "tributary/base/mutex.h"
-#include "tributary/store/process_identity.h"
 #include "tributary/store/run_writer.h"
 
 namespace tributary::inline store {
@@ -35,18 +34,14 @@ class SqliteStoreSink : public StoreSink {
   void Write(const Event& event) override {
     if (quiet_.load(std::memory_order_relaxed)) return;
     const bool of_device = std::holds_alternative<DeviceFinished>(event.what);
-    bool wake = false;
-    {
-      const MutexLock lock(mutex_);
-      if (waiting_.size() >= (of_device ? kMostWaiting : 2 * kMostWaiting)) {
-        ++missed_;
-        return;
-      }
-      waiting_.push_back(event);
-      // Half full: it is taken before its time.
-      wake = waiting_.size() == kMostWaiting / 2;
+    const MutexLock lock(mutex_);
+    if (waiting_.size() >= (of_device ? kMostWaiting : 2 * kMostWaiting)) {
+      ++missed_;
+      return;
     }
-    if (wake) wake_.NotifyOne();
+    waiting_.push_back(event);
+    // Half full: it is taken before its time.
+    if (waiting_.size() == kMostWaiting / 2) wake_.NotifyOne();
   }
 
   void NameGroups(std::vector<std::string> groups) override {
@@ -61,8 +56,8 @@ class SqliteStoreSink : public StoreSink {
       {
         const MutexLock lock(mutex_);
         stop_ = true;
+        wake_.NotifyOne();
       }
-      wake_.NotifyOne();
       thread_.join();
     }
     return status_;

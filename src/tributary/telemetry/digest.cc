@@ -1,5 +1,6 @@
 #include "tributary/telemetry/digest.h"
 
+#include <fmt/format.h>
 #include <xxhash.h>
 
 #include <bit>
@@ -29,13 +30,7 @@ void Digest::Add(std::span<const float> values) { Add(std::as_bytes(values)); }
 std::string Digest::Hex() const {
   XXH128_canonical_t canonical;
   XXH128_canonicalFromHash(&canonical, XXH3_128bits_digest(&state_->hash));
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string hex;
-  for (const unsigned char byte : canonical.digest) {
-    hex += kDigits[byte >> 4];
-    hex += kDigits[byte & 15];
-  }
-  return hex;
+  return fmt::format("{:02x}", fmt::join(canonical.digest, ""));
 }
 
 }  // namespace tributary::inline telemetry

@@ -3,6 +3,7 @@
 
 #include "tributary/base/check.h"
 #include "tributary/telemetry/event_json.h"
+#include "tributary/telemetry/testing_log.h"
 
 // Whatever reads as an event is written as one that reads back to the same bytes.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

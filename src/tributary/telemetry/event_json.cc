@@ -1,5 +1,7 @@
 #include "tributary/telemetry/event_json.h"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -92,15 +94,6 @@ constexpr std::span<const std::string_view> NamesOf(Outcome) { return kOutcomeNa
 constexpr std::span<const std::string_view> NamesOf(EvaluatedWhere) { return kWhereNames; }
 constexpr std::span<const std::string_view> NamesOf(RunEnd) { return kRunEndNames; }
 
-std::string Joined(std::span<const std::string_view> names) {
-  std::string joined;
-  for (const std::string_view name : names) {
-    if (!joined.empty()) joined += ", ";
-    joined += name;
-  }
-  return joined;
-}
-
 class Writer {
  public:
   template <typename T>
@@ -173,10 +166,9 @@ class Reader {
     const auto found = object_.find(key);
     if (found == object_.end()) {
       if (may_lack) return;
-      status_ = Corrupt("the key '" + std::string(key) + "' is missing");
+      status_ = Corrupt(fmt::format("the key '{}' is missing", key));
     } else if (const std::string_view wanted = Get(*found, value); !wanted.empty()) {
-      status_ = Corrupt("the key '" + std::string(key) + "' must be " + std::string(wanted) + ", found " +
-                        Found(*found));
+      status_ = Corrupt(fmt::format("the key '{}' must be {}, found {}", key, wanted, Found(*found)));
     }
   }
 
@@ -242,7 +234,7 @@ class Reader {
       value = static_cast<T>(i);
       return {};
     }
-    names_ = "one of " + Joined(names);
+    names_ = fmt::format("one of {}", fmt::join(names, ", "));
     return names_;
   }
 
@@ -286,21 +278,8 @@ StatusOr<Event> EventFromJson(std::string_view line) {
   for (std::size_t i = 0; i < kTypes.size(); ++i) {
     if (type->is_string() && type->get_ref<const std::string&>() == kTypes[i]) return Read(object, i);
   }
-  return Corrupt("the key 'type' must be one of " + Joined(kTypes) + ", found " + Found(*type));
-}
-
-StatusOr<std::vector<Event>> EventsFromJsonLines(std::string_view text) {
-  std::vector<Event> events;
-  while (!text.empty()) {
-    const std::string where = "line " + std::to_string(events.size() + 1);
-    const std::size_t end = text.find('\n');
-    if (end == std::string_view::npos) return Corrupt(where + ": the last line is cut off");
-    auto event = EventFromJson(text.substr(0, end));
-    if (!event.ok()) return std::move(event).status().WithContext(where);
-    events.push_back(std::move(event).value());
-    text.remove_prefix(end + 1);
-  }
-  return events;
+  return Corrupt(
+      fmt::format("the key 'type' must be one of {}, found {}", fmt::join(kTypes, ", "), Found(*type)));
 }
 
 }  // namespace tributary::inline telemetry

@@ -2,7 +2,6 @@
 
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "tributary/base/status.h"
 #include "tributary/telemetry/event.h"
@@ -21,8 +20,5 @@ std::string EventToJson(const Event& event);
 // The reverse. Total on any bytes: Corrupt, saying which key is missing or wrong, unless `line` is an event.
 // Keys that this version does not know are skipped, so that it reads the logs of later ones.
 StatusOr<Event> EventFromJson(std::string_view line);
-
-// A whole log: one event per line, each line ended. Errors name the line, from 1.
-StatusOr<std::vector<Event>> EventsFromJsonLines(std::string_view text);
 
 }  // namespace tributary::inline telemetry

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tributary/base/rng.h"
+#include "tributary/telemetry/testing_log.h"
 
 namespace tributary::inline telemetry {
 namespace {

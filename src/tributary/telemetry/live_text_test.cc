@@ -1,8 +1,8 @@
-#include "tributary/telemetry/live_text.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
+
+#include "tributary/telemetry/live_view.h"
 
 namespace tributary::inline telemetry {
 namespace {

@@ -1,11 +1,10 @@
-#include "tributary/telemetry/metrics_file.h"
-
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <fstream>
 #include <sstream>
 
+#include "tributary/telemetry/prometheus.h"
 #include "tributary/telemetry/testing_exposition.h"
 
 namespace tributary::inline telemetry {

@@ -6,9 +6,9 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 #include "tributary/base/units.h"
-#include "tributary/telemetry/printing.h"
 
 namespace tributary::inline telemetry {
 namespace {
@@ -62,6 +62,19 @@ std::size_t TerminalColumns(std::FILE* out) {
 }
 
 }  // namespace
+
+std::string Printable(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; },
+      ' ');
+  return text;
+}
+
+// Not fmt::print, which throws when the disk under a log is full.
+void Print(std::FILE* out, std::string_view text) {
+  std::fwrite(text.data(), 1, text.size(), out);
+  std::fflush(out);
+}
 
 ProgressStyle ProgressStyleFor(std::FILE* out) {
   const char* terminal = std::getenv("TERM");

@@ -1,13 +1,20 @@
 #include "tributary/telemetry/prometheus.h"
 
+#include <fmt/format.h>
+#include <unistd.h>
+
 #include <array>
+#include <cerrno>
 #include <charconv>
 #include <cmath>
+#include <cstdio>
 #include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "tributary/base/file.h"
 
 namespace tributary::inline telemetry {
 namespace {
@@ -28,12 +35,8 @@ std::string ValidUtf8(std::string_view text) {
 std::string EscapedLabel(std::string_view text) {
   std::string escaped;
   for (const char letter : ValidUtf8(text)) {
-    if (letter == '\\' || letter == '"') escaped += '\\';
-    if (letter == '\n') {
-      escaped += "\\n";
-    } else {
-      escaped += letter;
-    }
+    if (letter == '\\' || letter == '"' || letter == '\n') escaped += '\\';
+    escaped += letter == '\n' ? 'n' : letter;
   }
   return escaped;
 }
@@ -44,9 +47,20 @@ class Exposition {
   using Labels = std::initializer_list<std::pair<std::string_view, std::string_view>>;
 
   // `type` is counter or gauge. Samples until the next call belong to it; a family without samples leaves no trace.
-  void Family(std::string_view name, std::string_view type, std::string_view help);
+  void Family(std::string_view name, std::string_view type, std::string_view help) {
+    name_ = name;
+    heading_ = fmt::format("# HELP {} {}\n# TYPE {} {}\n", name, help, name, type);
+  }
+
   // Values of labels may be any text: they are escaped, and bytes that are not UTF-8 replaced.
-  void Sample(double value, Labels labels = {});
+  void Sample(double value, Labels labels = {}) {
+    out_ += std::exchange(heading_, "") + name_;
+    const char* before = "{";
+    for (const auto& [label, text] : labels) {
+      out_ += fmt::format("{}{}=\"{}\"", std::exchange(before, ","), label, EscapedLabel(text));
+    }
+    out_ += (labels.size() > 0 ? "} " : " ") + MetricNumber(value) + "\n";
+  }
 
   std::string Finish() && { return std::move(out_); }
 
@@ -55,24 +69,6 @@ class Exposition {
   std::string name_;
   std::string heading_;  // Of the family, until its first sample.
 };
-
-void Exposition::Family(std::string_view name, std::string_view type, std::string_view help) {
-  name_ = name;
-  heading_ =
-      "# HELP " + name_ + " " + std::string(help) + "\n# TYPE " + name_ + " " + std::string(type) + "\n";
-}
-
-void Exposition::Sample(double value, Labels labels) {
-  out_ += heading_;
-  heading_.clear();
-  out_ += name_;
-  const char* before = "{";
-  for (const auto& [label, text] : labels) {
-    out_.append(before).append(label).append("=\"").append(EscapedLabel(text)).append("\"");
-    before = ",";
-  }
-  out_.append(labels.size() > 0 ? "} " : " ").append(MetricNumber(value)).append("\n");
-}
 
 double Count(std::uint64_t value) { return static_cast<double>(value); }
 double Count(Bytes bytes) { return static_cast<double>(bytes.value); }
@@ -114,13 +110,14 @@ void PutRun(Exposition& out, const RunTotals& totals) {
   out.Family("tributary_injected_bytes_total", "counter", "Of all bytes, samples that devices share.");
   out.Sample(Count(sums.injected));
   out.Family("tributary_accuracy", "gauge", "Accuracy, from 0 to 1, of the last evaluation.");
-  for (const auto& evaluated : totals.evaluated) {
-    if (evaluated) out.Sample(evaluated->accuracy, {{"where", NameOf(evaluated->where)}});
-  }
+  const auto each = [&](double Evaluated::*measure) {
+    for (const auto& evaluated : totals.evaluated) {
+      if (evaluated) out.Sample((*evaluated).*measure, {{"where", NameOf(evaluated->where)}});
+    }
+  };
+  each(&Evaluated::accuracy);
   out.Family("tributary_loss", "gauge", "Loss of the last evaluation.");
-  for (const auto& evaluated : totals.evaluated) {
-    if (evaluated) out.Sample(evaluated->loss, {{"where", NameOf(evaluated->where)}});
-  }
+  each(&Evaluated::loss);
   if (!totals.last) return;
   const RoundFinished& last = *totals.last;
   Gauge(out, "tributary_round_seconds", ToSeconds(last.duration), "Duration of the last round.");
@@ -202,6 +199,66 @@ std::string PrometheusSink::Text() const {
   PutRun(out, totals);
   PutDevices(out, totals);
   return std::move(out).Finish();
+}
+
+StatusOr<std::unique_ptr<MetricsFile>> MetricsFile::Create(std::filesystem::path path) {
+  std::unique_ptr<MetricsFile> file(new MetricsFile(std::move(path)));
+  TRIBUTARY_RETURN_IF_ERROR(file->WriteText());
+  file->thread_ = std::thread([raw = file.get()] { raw->Work(); });
+  return file;
+}
+
+MetricsFile::~MetricsFile() { (void)Close(); }
+
+void MetricsFile::Write(const Event& event) {
+  metrics_.Write(event);
+  const MutexLock lock(mutex_);
+  changed_ = true;
+}
+
+Status MetricsFile::WriteText() const {
+  // Collectors read only files that end in .prom, so they leave this one alone.
+  std::filesystem::path temporary = path_;
+  temporary += "." + std::to_string(::getpid()) + ".new";
+  const std::string text = metrics_.Text();
+  std::FILE* const file = std::fopen(temporary.c_str(), "we");
+  if (file == nullptr) return SystemError("cannot write", path_, errno);
+  errno = 0;
+  const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  const bool closed = std::fclose(file) == 0;
+  if (written && closed && std::rename(temporary.c_str(), path_.c_str()) == 0) return OkStatus();
+  const int error = errno != 0 ? errno : EIO;
+  ::unlink(temporary.c_str());
+  return SystemError("cannot write", path_, error);
+}
+
+void MetricsFile::Work() {
+  MutexLock lock(mutex_);
+  bool last = false;
+  while (!last) {
+    const WaitDeadline second = DeadlineIn(std::chrono::seconds(1));
+    while (!stop_ && stop_or_second_.WaitUntil(lock, second)) {
+    }
+    last = stop_;  // Nothing changes after it.
+    if (!std::exchange(changed_, false) || !status_.ok()) continue;
+    lock.Unlock();
+    Status status = WriteText();
+    lock.Lock();
+    status_ = std::move(status);
+  }
+}
+
+Status MetricsFile::Close() {
+  if (thread_.joinable()) {
+    {
+      const MutexLock lock(mutex_);
+      stop_ = true;
+      stop_or_second_.NotifyOne();
+    }
+    thread_.join();
+  }
+  const MutexLock lock(mutex_);
+  return status_;
 }
 
 }  // namespace tributary::inline telemetry

@@ -1,10 +1,9 @@
-#include "tributary/telemetry/replay.h"
-
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include "tributary/base/file.h"
 #include "tributary/telemetry/event_json.h"
+#include "tributary/telemetry/sink.h"
 
 namespace tributary::inline telemetry {
 namespace {

@@ -1,12 +1,12 @@
 #include "tributary/telemetry/run_metadata.h"
 
-#include <cmath>
 #include <nlohmann/json.hpp>
 
 namespace tributary::inline telemetry {
 namespace {
 
 using Json = nlohmann::json;
+using OrderedJson = nlohmann::ordered_json;
 
 constexpr std::size_t kMostDevices = 1'000'000, kMostClasses = 1'000, kMostCounts = 10'000'000,
                       kMostPoints = 10'000, kMostMechanisms = 100, kMostLetters = 1'000;
@@ -64,18 +64,17 @@ StatusOr<RunMetadata::Device> ReadDevice(const Json& object, std::size_t& counts
 }  // namespace
 
 std::string FormatRunMetadata(const RunMetadata& metadata) {
-  nlohmann::ordered_json json;
+  OrderedJson json;
   json["simulated"] = metadata.simulated;
-  json["target"] = metadata.target ? nlohmann::ordered_json(*metadata.target) : nlohmann::ordered_json();
-  json["deadline_s"] =
-      metadata.deadline ? nlohmann::ordered_json(ToSeconds(*metadata.deadline)) : nlohmann::ordered_json();
+  json["target"] = metadata.target ? OrderedJson(*metadata.target) : OrderedJson();
+  json["deadline_s"] = metadata.deadline ? OrderedJson(ToSeconds(*metadata.deadline)) : OrderedJson();
   json["dense_update"] = metadata.dense_update.value;
   json["mechanisms"] = metadata.mechanisms;
-  json["front"] = nlohmann::ordered_json::array();
+  json["front"] = OrderedJson::array();
   for (const RunMetadata::Choice& choice : metadata.front) {
     json["front"].push_back({{"cost", choice.cost}, {"convergence", choice.convergence}});
   }
-  json["devices"] = nlohmann::ordered_json::array();
+  json["devices"] = OrderedJson::array();
   for (const RunMetadata::Device& device : metadata.devices) {
     json["devices"].push_back(
         {{"name", device.name}, {"group", device.group}, {"class_counts", device.class_counts}});

@@ -27,6 +27,12 @@ void AddFigure(const DeviceFigure& figure, Value& total, const Value& more) {
   }
 }
 
+// Events may come from a log that anybody could have written.
+std::optional<double> WaitingShare(Duration waited, Duration present) {
+  if (present <= Duration(0)) return std::nullopt;
+  return std::clamp(ToSeconds(waited) / ToSeconds(present), 0.0, 1.0);
+}
+
 }  // namespace
 
 void DeviceTotals::Add(const DeviceFinished& finished) {
@@ -66,20 +72,14 @@ RoundShares RoundTally::Finish(const RoundFinished& round) {
   RoundShares result = std::exchange(sums_, {});
   result.present =
       Duration(SaturatingMultiply(round.duration.count(), static_cast<Duration::rep>(result.participants)));
-  if (result.present > Duration(0)) {
-    // Events may come from a log that anybody could have written.
-    result.waiting = std::clamp(ToSeconds(result.waited) / ToSeconds(result.present), 0.0, 1.0);
-  }
+  result.waiting = WaitingShare(result.waited, result.present);
   if (chose_ > 0) result.kept = kept_ / static_cast<double>(chose_);
   kept_ = 0;
   chose_ = 0;
   return result;
 }
 
-std::optional<double> RunSums::waiting_share() const {
-  if (present <= Duration(0)) return std::nullopt;
-  return std::clamp(ToSeconds(waited) / ToSeconds(present), 0.0, 1.0);
-}
+std::optional<double> RunSums::waiting_share() const { return WaitingShare(waited, present); }
 
 void RunTotals::Write(const Event& event) {
   std::visit([this](const auto& what) { On(what); }, event.what);

@@ -1,9 +1,11 @@
 #include "tributary/telemetry/sink.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
+#include <fstream>
 #include <string>
 #include <utility>
 
@@ -13,28 +15,15 @@ namespace tributary::inline telemetry {
 namespace {
 
 Status WriteError(const std::filesystem::path& path, int error) {
-  std::string message = "cannot write the event log " + path.string() + ": " + std::strerror(error);
-  switch (error) {
-    case ENOENT:
-    case ENOTDIR:
-      return NotFound(std::move(message));
-    case EISDIR:
-    case EACCES:
-    case EPERM:
-    case EROFS:
-    case ENAMETOOLONG:
-      return InvalidArgument(std::move(message));
-    case ENOSPC:
-    case EDQUOT:
-    case EFBIG:
-      return ResourceExhausted(std::move(message));
-    default:
-      return IoError(std::move(message));
-  }
+  return SystemError("cannot write the event log", path, error);
 }
 
 // errno, or something in its place: it must not be taken for success.
 int LastError() { return errno != 0 ? errno : EIO; }
+
+// Far more than any event takes; keeps a file that is no log from being read as one line.
+constexpr std::uint64_t kLongestLine = 16 << 20;
+constexpr std::uint64_t kLinesBetween = 1024;  // between two words on progress
 
 }  // namespace
 
@@ -53,8 +42,8 @@ StatusOr<std::unique_ptr<JsonLinesSink>> JsonLinesSink::Append(const std::filesy
   if (std::fseek(file, 0, SEEK_END) != 0) return WriteError(path, LastError());
   const auto found = static_cast<std::uint64_t>(::ftello(file));
   if (found < keep) {
-    return Corrupt("the event log " + path.string() + " has " + std::to_string(found) +
-                   " bytes, fewer than the " + std::to_string(keep) + " it should begin with");
+    return Corrupt(fmt::format("the event log {} has {} bytes, fewer than the {} it should begin with",
+                               path.string(), found, keep));
   }
   const auto end = static_cast<off_t>(keep);  // not above the length found, which is one
   if (::ftruncate(::fileno(file), end) != 0 || ::fseeko(file, end, SEEK_SET) != 0) {
@@ -107,6 +96,51 @@ void TeeSink::Describe(const RunMetadata& metadata) {
 void DigestSink::Write(const Event& event) {
   const std::string line = EventToJson(event) + "\n";
   digest_.Add(std::as_bytes(std::span(line)));
+}
+
+std::optional<std::uint64_t> WholeLines(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  constexpr std::uint64_t kBlock = 65536;
+  std::string block;
+  for (auto end = static_cast<std::uint64_t>(std::max<std::streamoff>(0, file.tellg())); end > 0;) {
+    const std::uint64_t begin = end > kBlock ? end - kBlock : 0;
+    block.resize(end - begin);
+    file.seekg(static_cast<std::streamoff>(begin));
+    if (!file.read(block.data(), static_cast<std::streamsize>(block.size()))) return std::nullopt;
+    if (const std::size_t line = block.rfind('\n'); line != std::string::npos) return begin + line + 1;
+    end = begin;
+  }
+  return file ? std::optional<std::uint64_t>(0) : std::nullopt;
+}
+
+Status ReplayEvents(const std::filesystem::path& path, std::uint64_t bytes, EventSink& sink,
+                    const std::function<void(std::uint64_t)>& progress) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return NotFound("cannot open the event log " + path.string() + ": " + std::strerror(errno));
+  std::string line;
+  std::uint64_t lines = 0;
+  const auto where = [&] { return fmt::format("the event log {}, line {}", path.string(), lines); };
+  const std::uint64_t all = bytes;
+  while (bytes > 0) {
+    if (progress && lines % kLinesBetween == 0) progress(all - bytes);
+    ++lines;
+    line.clear();
+    int letter = 0;
+    while ((letter = file.rdbuf()->sbumpc()) != std::char_traits<char>::eof() && letter != '\n' &&
+           line.size() < bytes && line.size() < kLongestLine) {
+      line += static_cast<char>(letter);
+    }
+    if (letter != '\n' || line.size() >= bytes) {
+      return Corrupt(where() + (line.size() == kLongestLine
+                                    ? ": the line is too long for an event"
+                                    : ": the log should end with a line here and does not"));
+    }
+    auto event = EventFromJson(line);
+    if (!event.ok()) return std::move(event).status().WithContext(where());
+    sink.Write(*event);
+    bytes -= line.size() + 1;
+  }
+  return OkStatus();
 }
 
 }  // namespace tributary::inline telemetry

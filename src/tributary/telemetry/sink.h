@@ -3,7 +3,9 @@
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "tributary/base/status.h"
@@ -76,5 +78,17 @@ class DigestSink : public EventSink {
  private:
   Digest& digest_;
 };
+
+// Of a log, the bytes up to the end of its last whole line: one that is being written, or whose writer died, may not end
+// with a line. Nothing where it cannot be read.
+std::optional<std::uint64_t> WholeLines(const std::filesystem::path& path);
+
+// Hands the events in the first `bytes` bytes of a log (event_json.h) to `sink`, as if they happened again: whatever
+// adds up a run from its events stands where it stood. Reads line by line, so that a log of any length takes little
+// memory. Corrupt, naming the line, if the log is shorter, if its bytes do not end with a line, or if a line is not an
+// event; the sink has then had the events before it. `progress`, if there is one, is told now and then how many bytes are
+// done.
+Status ReplayEvents(const std::filesystem::path& path, std::uint64_t bytes, EventSink& sink,
+                    const std::function<void(std::uint64_t)>& progress = {});
 
 }  // namespace tributary::inline telemetry

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "tributary/base/file.h"
-#include "tributary/telemetry/event_json.h"
+#include "tributary/telemetry/testing_log.h"
 
 namespace tributary::inline telemetry {
 namespace {

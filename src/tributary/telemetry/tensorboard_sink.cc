@@ -2,9 +2,7 @@
 
 #include <bit>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
-#include <string_view>
 #include <utility>
 #include <vector>
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "tributary/device/evaluate_in_parts.h"
+#include "tributary/device/evaluation.h"
 #include "tributary/engine/compute.h"
 
 namespace tributary::inline simulated {

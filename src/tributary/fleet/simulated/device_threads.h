@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "tributary/base/worker_pool.h"
-#include "tributary/device/model_mix.h"
+#include "tributary/device/gossip_model.h"
 #include "tributary/fleet/fleet.h"
 #include "tributary/fleet/simulated/simulated_device.h"
 

@@ -1,4 +1,4 @@
-#include "tributary/store/run_follower.h"
+#include "tributary/store/run_record.h"
 
 namespace tributary::inline store {
 namespace {
