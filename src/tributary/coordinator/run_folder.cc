@@ -4,7 +4,7 @@
 #include <array>
 
 #include "tributary/base/file.h"
-#include "tributary/experiment/format.h"
+#include "tributary/experiment/reader.h"
 #include "tributary/telemetry/replay.h"
 
 namespace tributary::inline coordinator {

@@ -2,7 +2,7 @@
 
 #include "tributary/base/names.h"
 #include "tributary/experiment/document.h"
-#include "tributary/experiment/format.h"
+#include "tributary/experiment/reader.h"
 #include "tributary/experiment/presets.h"
 #include "tributary/reproduce/study.h"
 #include "tributary/reproduce/study_table.h"

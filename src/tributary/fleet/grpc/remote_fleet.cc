@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "tributary/experiment/consent.h"
-#include "tributary/experiment/format.h"
+#include "tributary/experiment/reader.h"
 #include "tributary/fleet/grpc/server.h"
 #include "tributary/fleet/layout_hash.h"
 #include "tributary/fleet/protocol/exchange.h"
