@@ -78,8 +78,6 @@ std::optional<double> NumberIn(const Value& value, const Range& allowed) {
   return number && allowed.Holds(*number) ? number : std::nullopt;
 }
 
-Allowed AllowedNumbers(const Range& range) { return {"a number " + Describe(range), NumberSchema(range)}; }
-
 std::string WholeWords(WholeRange allowed) {
   return fmt::format("a whole number from {} to {}", allowed.low, allowed.high);
 }
@@ -90,26 +88,31 @@ std::optional<T> Held(const Value& value) {
   return held == nullptr ? std::nullopt : std::optional<T>(*held);
 }
 
-// Stores what `parse` makes of a value; nothing is a value that is not allowed.
-template <typename T, typename Parse, typename Write>
-ValueForm Plain(T& field, Allowed allowed, Parse parse, Write write) {
+// Stores what `parse` makes of a value; nothing is a value that is not allowed. `allowed` is a function, since the words
+// are seldom needed.
+template <typename T, typename Words, typename Parse, typename Write>
+ValueForm Plain(T& field, Words allowed, Parse parse, Write write) {
   return {.field = &field,
           .read =
-              [&field, parse, words = allowed.words](const Value& value, const Spot& spot) {
+              [&field, parse, allowed](const Value& value, const Spot& spot) {
                 std::optional<T> parsed = parse(value);
-                if (!parsed) return spot.RefuseAs(value, words);
+                if (!parsed) return spot.RefuseAs(value, allowed().words);
                 field = *std::move(parsed);
                 return OkStatus();
               },
           .write = [&field, write] { return std::string(write(field)); },
-          .allowed = [allowed] { return allowed; }};
+          .allowed = allowed};
 }
 
 }  // namespace
 
 ValueForm Flag(bool& field) {
-  return Plain(field, {"true or false", "\"type\": \"boolean\""}, Held<bool>,
-               [](bool flag) { return flag ? "true" : "false"; });
+  return Plain(
+      field,
+      [] {
+        return Allowed{"true or false", "\"type\": \"boolean\""};
+      },
+      Held<bool>, [](bool flag) { return flag ? "true" : "false"; });
 }
 
 ValueForm Text(std::string& field) {
@@ -119,16 +122,22 @@ ValueForm Text(std::string& field) {
     if (text && (text->empty() || text->size() > 1000 || std::ranges::any_of(*text, control))) text.reset();
     return text;
   };
-  return Plain(field,
-               {"a text on one line, of 1 to 1000 bytes",
-                "\"type\": \"string\", \"minLength\": 1, \"maxLength\": 1000"},
-               parse, [](const std::string& text) { return text.empty() ? text : Quoted(text); });
+  return Plain(
+      field,
+      [] {
+        return Allowed{"a text on one line, of 1 to 1000 bytes",
+                       "\"type\": \"string\", \"minLength\": 1, \"maxLength\": 1000"};
+      },
+      parse, [](const std::string& text) { return text.empty() ? text : Quoted(text); });
 }
 
 ValueForm Number(double& field, Range allowed) {
   return Plain(
-      field, AllowedNumbers(allowed), [allowed](const Value& value) { return NumberIn(value, allowed); },
-      FormatNumber);
+      field,
+      [allowed] {
+        return Allowed{"a number " + Describe(allowed), NumberSchema(allowed)};
+      },
+      [allowed](const Value& value) { return NumberIn(value, allowed); }, FormatNumber);
 }
 
 ValueForm Time(Duration& field, Range allowed) {
@@ -202,11 +211,14 @@ ValueForm Part(Portion& field) {
   };
   return Plain(
       field,
-      {fmt::format(
-           "a share with a decimal point, above 0 and at most 1.0, or a whole number of devices, 1 to {}",
-           kMostDevices),
-       "\"anyOf\": [{" + WholeSchema({1, kMostDevices}) + "}, {" + NumberSchema(kPositiveShare) +
-           "}, {\"type\": \"string\", \"pattern\": \"^[0-9.]+$\", \"examples\": [\"0.5\"]}]"},
+      [] {
+        return Allowed{fmt::format("a share with a decimal point, above 0 and at most 1.0, or a whole number "
+                                   "of devices, 1 to {}",
+                                   kMostDevices),
+                       "\"anyOf\": [{" + WholeSchema({1, kMostDevices}) + "}, {" +
+                           NumberSchema(kPositiveShare) +
+                           "}, {\"type\": \"string\", \"pattern\": \"^[0-9.]+$\", \"examples\": [\"0.5\"]}]"};
+      },
       parse, write);
 }
 
@@ -292,12 +304,16 @@ ValueForm Texts(std::vector<std::string>& field, std::string_view what, std::siz
     }
     return texts;
   };
-  return Plain(field,
-               {fmt::format("a list of {}, at most {}", what, most),
-                fmt::format("\"type\": \"array\", \"maxItems\": {}, \"items\": {{\"type\": \"string\", "
-                            "\"minLength\": 1, \"maxLength\": 200}}",
-                            most)},
-               parse, [](const Strings& texts) { return texts.empty() ? "" : WriteList(texts, Quoted); });
+  return Plain(
+      field,
+      [what, most] {
+        return Allowed{
+            fmt::format("a list of {}, at most {}", what, most),
+            fmt::format("\"type\": \"array\", \"maxItems\": {}, \"items\": {{\"type\": \"string\", "
+                        "\"minLength\": 1, \"maxLength\": 200}}",
+                        most)};
+      },
+      parse, [](const Strings& texts) { return texts.empty() ? "" : WriteList(texts, Quoted); });
 }
 
 ValueForm NameForm(const void* field, std::string_view what, std::vector<std::string> names,
