@@ -4,7 +4,7 @@
 
 #include "tributary/cli/shared_options.h"
 #include "tributary/dashboard/report.h"
-#include "tributary/experiment/format.h"
+#include "tributary/experiment/reader.h"
 
 #ifdef TRIBUTARY_DASHBOARD
 #include "tributary/dashboard/server.h"

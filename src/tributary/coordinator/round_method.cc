@@ -9,7 +9,7 @@
 #include "tributary/coordinator/server_part.h"
 #include "tributary/experiment/vocabulary.h"
 #include "tributary/policy/mixing/mixer.h"
-#include "tributary/policy/optimisation/server_optimiser.h"
+#include "tributary/policy/optimisation/optimiser.h"
 
 namespace tributary::inline coordinator {
 namespace {

@@ -7,7 +7,7 @@
 #include <charconv>
 
 #include "tributary/base/file.h"
-#include "tributary/experiment/format.h"
+#include "tributary/experiment/reader.h"
 
 namespace tributary::inline coordinator {
 namespace {

@@ -86,10 +86,7 @@ OptionList TraceKeys(const std::shared_ptr<TraceDraft>& draft, const OptionConte
                {"a file with lines of seconds,share, or a list of [time, share]", "\"string\", \"array\"",
                 "\"trace.csv\", [[0, 1.0], [10, 0.5]]"},
                [draft, &context](const Value& value, const Spot& spot) {
-                 auto steps = FindTrace(value, context);
-                 if (!steps.ok()) return spot.Refuse(value, steps.status());
-                 draft->steps = std::move(steps).value();
-                 return OkStatus();
+                 return spot.Keep(value, FindTrace(value, context), draft->steps);
                },
                [draft] {
                  const std::string steps = WriteList(
@@ -121,13 +118,8 @@ Status ReadTable(const Value& value, const Spot& spot, const OptionContext& cont
   const auto draft = std::make_shared<TraceDraft>();
   TRIBUTARY_RETURN_IF_ERROR(
       spot.inner->emplace_back(TraceKeys(draft, context)).Read(spot.document, value, spot.path));
-  auto made = Trace::Make(std::move(draft->steps), draft->after);
-  if (!made.ok()) {
-    const Spot inner{spot.document, spot.path + "." + std::string(kTraceKey), spot.inner};
-    return inner.Refuse(*trace, made.status());
-  }
-  availability = std::move(made).value();
-  return OkStatus();
+  const Spot inner{spot.document, spot.path + "." + std::string(kTraceKey), spot.inner};
+  return inner.Keep(*trace, Trace::Make(std::move(draft->steps), draft->after), availability);
 }
 
 }  // namespace

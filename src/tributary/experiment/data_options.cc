@@ -62,10 +62,7 @@ void AddImport(ModelChoice& model, const OptionContext& context, OptionList& lis
                &keys->input, {"a shape like \"3x32x32\"", "\"string\"", "\"3x32x32\""},
                [keys](const Value& value, const Spot& spot) {
                  TRIBUTARY_RETURN_IF_ERROR(Text(keys->input).read(value, spot));
-                 const auto shape = ParseShape(keys->input);
-                 if (!shape.ok()) return spot.Refuse(value, shape.status());
-                 keys->shape = *shape;
-                 return OkStatus();
+                 return spot.Keep(value, ParseShape(keys->input), keys->shape);
                },
                [] { return std::string(); }),
            "Shape of an input of the ONNX file, where the file leaves it open.")
@@ -100,7 +97,8 @@ void AddImport(ModelChoice& model, const OptionContext& context, OptionList& lis
 
 }  // namespace
 
-OptionList ModelKeys(ModelChoice& model, const OptionContext& context) {
+OptionList ModelKeys(Experiment& e, const OptionContext& context) {
+  ModelChoice& model = e.model;
   OptionList list;
   ValueForm name = Text(model.name);
   name.allowed = [] {
@@ -163,7 +161,8 @@ constexpr std::string_view kSubmodularKind = "submodular";
 
 OptionList DataSplitKeys(SplitOptions& split, ShardChoice& shards, const OptionContext& context) {
   OptionList list;
-  const auto submodular = [&split] { return split.kind == kSubmodularKind; };
+  const Option::Condition submodular{[&split] { return split.kind == kSubmodularKind; },
+                                     "kind = \"submodular\""};
   std::vector<std::shared_ptr<const Partitioner>> rows = context.extensions.AllPartitioners();
   if (split.own) rows = WithChosen(std::move(rows), split.own);
   std::vector<std::string> names;
@@ -182,7 +181,6 @@ OptionList DataSplitKeys(SplitOptions& split, ShardChoice& shards, const OptionC
             },
             RowsWith("kind", rows, uses));
   };
-  static constexpr std::string_view kSubmodular = "kind = \"submodular\"";
   list.Add("kind",
            NameForm(
                &split.kind, "split", std::move(names), [&split] { return split.kind; },
@@ -200,17 +198,14 @@ OptionList DataSplitKeys(SplitOptions& split, ShardChoice& shards, const OptionC
   add("shards-per-device", Whole(split.shards_per_device, {1, 1'000'000}),
       "Runs of the class-sorted samples that each device has.");
   add("sizes", OneOf(shards.by_speed, kShardSizes), "Parts in proportion to the devices' speeds, or equal.");
-  list.Add("features", Text(shards.features), "What samples are compared by: \"pixels\" or \"pca:K\".")
-      .OnlyWith(submodular, kSubmodular)
+  list.Add("features", Text(shards.features), "What samples are compared by: \"pixels\" or \"pca:K\".",
+           submodular)
       .Example("\"pca:64\"");
   list.Add("objective", OneOf(shards.objective, kPartitionObjectives),
-           "Submodular objective of a shard (RCD-SGD).")
-      .OnlyWith(submodular, kSubmodular);
-  list.Add("choice", OneOf(shards.choice, kBlockChoices), "Which shard chooses next.")
-      .OnlyWith(submodular, kSubmodular);
+           "Submodular objective of a shard (RCD-SGD).", submodular);
+  list.Add("choice", OneOf(shards.choice, kBlockChoices), "Which shard chooses next.", submodular);
   list.Add("width", Number(shards.width, {.high = 1e15, .above_low = true}),
-           "Width of the kernel; the median distance if not given.")
-      .OnlyWith(submodular, kSubmodular);
+           "Width of the kernel; the median distance if not given.", submodular);
   list.Check([&shards](OptionList& mistakes) {
     if (shards.features.empty()) return;
     if (auto choice = ParseFeatureChoice(shards.features); !choice.ok())
@@ -242,27 +237,24 @@ ValueForm ImageSizeForm(ImageSettings& images) {
 
 // How pictures and recordings are read. A value that is as it would be anyhow is not written: few data sets have any.
 void AddFolder(DataChoice& data, OptionList& list) {
-  const auto folder = [&data] { return data.set.find('/') != std::string::npos; };
-  const auto recordings = [&data, folder] { return folder() || data.set == "har"; };
-  static constexpr std::string_view kFolder = "a folder of one's own as set";
-  static constexpr std::string_view kRecordings = "recordings as set: har, or a folder";
+  const Option::Condition folder{[&data] { return data.set.find('/') != std::string::npos; },
+                                 "a folder of one's own as set"};
+  const Option::Condition recordings{[&data, folder] { return folder.holds() || data.set == "har"; },
+                                     "recordings as set: har, or a folder"};
   const auto differs = [](const auto& field, const auto& usual) {
     return [&field, usual] { return field != usual; };
   };
   list.Add("classes", Texts(data.classes, "names, like [\"a\", \"b\"]", kMostFolderClasses),
-           "The classes of a folder in their order; all that occur, sorted, if not given.")
-      .OnlyWith(folder, kFolder);
-  list.Add("image-size", ImageSizeForm(data.images), "Size to which pictures are scaled.")
-      .OnlyWith(folder, kFolder);
-  list.Add("colour", OneOf(data.images.colour, kImageColours), "Channels of pictures.")
-      .OnlyWith(folder, kFolder)
+           "The classes of a folder in their order; all that occur, sorted, if not given.", folder);
+  list.Add("image-size", ImageSizeForm(data.images), "Size to which pictures are scaled.", folder);
+  list.Add("colour", OneOf(data.images.colour, kImageColours), "Channels of pictures.", folder)
       .WrittenIf(differs(data.images.colour, ImageSettings{}.colour));
   SensorSettings& sensors = data.sensors;
   static const SensorSettings kUsual;
   const WholeRange rows{1, static_cast<std::int64_t>(kLongestWindow)};
   const auto add = [&](std::string_view key, ValueForm form, std::function<bool()> written,
                        std::string_view doc) {
-    list.Add(key, std::move(form), doc).OnlyWith(recordings, kRecordings).WrittenIf(std::move(written));
+    list.Add(key, std::move(form), doc, recordings).WrittenIf(std::move(written));
   };
   WindowOptions& windows = sensors.windows;
   add("window", Whole(windows.length, rows), differs(windows.length, kUsual.windows.length),
@@ -311,7 +303,8 @@ ValueForm SetForm(std::string& set) {
 
 }  // namespace
 
-OptionList DataKeys(DataChoice& data, const OptionContext& context) {
+OptionList DataKeys(Experiment& e, const OptionContext& context) {
+  DataChoice& data = e.data;
   OptionList list;
   list.Add("set", SetForm(data.set), "The data set.").Required();
   list.Add("split",

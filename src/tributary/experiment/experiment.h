@@ -34,7 +34,7 @@
 namespace tributary::inline experiment {
 
 // An experiment as data: one struct per section of its file, one field per key (`time-budget` is time_budget). Made by
-// reader.h, which has checked every value and that they fit each other, and written back by format.h. What the keys
+// reader.h, which has checked every value and that they fit each other, and written back by it too. What the keys
 // mean, and when they are valid, is said where they are listed (*_options.cc); here, what is not seen in the file.
 
 // [experiment]: what it is called, and when it is over. At least one of the three ends is set; the first that is
@@ -45,8 +45,7 @@ struct Goal {
   std::uint64_t seed = 1;
   std::optional<std::int64_t> rounds;
   std::optional<Duration> time_budget;
-  // On the test set, in (0, 1]. Alone, it lets a run that never gets there go on until it is stopped.
-  std::optional<double> target_accuracy;
+  std::optional<double> target_accuracy;  // alone, a run that never gets there goes on until it is stopped
   std::int64_t evaluate_every = 1;
 };
 
@@ -59,8 +58,7 @@ struct ModelChoice {
   // The file whose weights training starts from; empty: the seed's initial values. That of `onnx`, unless another is named.
   std::string weights{};
   bool new_head = false;
-  // Layers, or modules of layers, that keep their weights (model/model.h): more is cheaper and learns less.
-  std::vector<std::string> freeze{};
+  std::vector<std::string> freeze{};  // model/model.h; more is cheaper and learns less
   Stem stem = Stem::kAuto;
   std::optional<std::string> compute_as;
 };
@@ -138,7 +136,6 @@ enum class ServerOptimiserKind { kNone, kMomentum, kAdam, kYogi };
 
 // How the coordinator moves the model along the mean of what devices have learned. federated only.
 struct ServerOptimiser {
-  // `none` takes the mean itself (FedAvg).
   ServerOptimiserKind kind = ServerOptimiserKind::kNone;
   double learning_rate = 1;  // by default 1 for momentum, 0.01 for adam and yogi
   double momentum = 0.9;     // momentum: nearer to one smooths over more rounds
@@ -152,8 +149,7 @@ struct ServerOptimiser {
 struct Training {
   Method method = Method::kFederated;
   std::int64_t batch = 32;
-  // federated, gossip: what a device does between two exchanges, one of the two. More saves traffic and lets devices drift
-  // apart. Steps also where `split` averages; there and under gossip one by default.
+  // One of the two under federated; elsewhere one step by default.
   std::optional<std::int64_t> local_steps;
   std::optional<std::int64_t> local_epochs;
   // Used by devices (federated, gossip), by the coordinator (sync-sgd, split), or both (SplitFed).
@@ -162,8 +158,7 @@ struct Training {
   ScheduleOptions schedule;
   double label_smoothing = 0;
   AugmentOptions augment;
-  // federated: pulls a device's weights back towards those it was given (FedProx); larger keeps devices together.
-  double prox = 0;
+  double prox = 0;  // larger keeps devices together
   ServerOptimiser server_optimiser;
   // 0 takes the mean of the statistics that devices had while they trained.
   std::int64_t calibrate = 0;

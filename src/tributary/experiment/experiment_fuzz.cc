@@ -6,7 +6,6 @@
 
 #include "tributary/base/check.h"
 #include "tributary/experiment/fleet_builder.h"
-#include "tributary/experiment/format.h"
 #include "tributary/experiment/reader.h"
 
 // The input is an experiment file; lines after a line %% are overrides. What is read must come back from its own text,

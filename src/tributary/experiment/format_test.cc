@@ -1,5 +1,3 @@
-#include "tributary/experiment/format.h"
-
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>

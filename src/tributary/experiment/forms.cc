@@ -1,5 +1,7 @@
 #include "tributary/experiment/forms.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 
@@ -18,16 +20,13 @@ std::string NumberSchema(const Range& range) {
 }
 
 std::string WholeSchema(WholeRange range) {
-  return "\"type\": \"integer\", \"minimum\": " + std::to_string(range.low) +
-         ", \"maximum\": " + std::to_string(range.high);
+  return fmt::format("\"type\": \"integer\", \"minimum\": {}, \"maximum\": {}", range.low, range.high);
 }
 
 // A number in the unit's base, or a text with a unit. With `spread`, also what may differ between devices.
 Allowed QuantitySchema(Unit unit, const Range& range, bool spread) {
-  std::string units;
-  for (const std::string_view suffix : SuffixNames(unit))
-    units += (units.empty() ? "" : "|") + std::string(suffix);
-  const std::string amount = "[0-9.]+([eE][-+]?[0-9]+)? ?(" + units + ")?";
+  const std::string amount =
+      fmt::format("[0-9.]+([eE][-+]?[0-9]+)? ?({})?", fmt::join(SuffixNames(unit), "|"));
   const std::string pattern =
       spread ? "(" + amount + "|(uniform|normal)\\\\( ?" + amount + ", ?" + amount + " ?\\\\))" : amount;
   const std::string example(ExampleOf(unit));
@@ -74,61 +73,71 @@ Value Unquoted(const Value& value) {
   return parse(0.0).value_or(value);
 }
 
-Status ReadNumber(const Value& value, const Spot& spot, const Range& allowed, double& out) {
+std::optional<double> NumberIn(const Value& value, const Range& allowed) {
   const std::optional<double> number = NumberIn(value);
-  if (!number || !allowed.Holds(*number)) return spot.RefuseAs(value, "a number " + Describe(allowed));
-  out = *number;
-  return OkStatus();
+  return number && allowed.Holds(*number) ? number : std::nullopt;
 }
 
 std::string WholeWords(WholeRange allowed) {
-  return "a whole number from " + std::to_string(allowed.low) + " to " + std::to_string(allowed.high);
+  return fmt::format("a whole number from {} to {}", allowed.low, allowed.high);
+}
+
+template <typename T>
+std::optional<T> Held(const Value& value) {
+  const T* held = std::get_if<T>(&value.content);
+  return held == nullptr ? std::nullopt : std::optional<T>(*held);
+}
+
+// Stores what `parse` makes of a value; nothing is a value that is not allowed. `allowed` is a function, since the words
+// are seldom needed.
+template <typename T, typename Words, typename Parse, typename Write>
+ValueForm Plain(T& field, Words allowed, Parse parse, Write write) {
+  return {.field = &field,
+          .read =
+              [&field, parse, allowed](const Value& value, const Spot& spot) {
+                std::optional<T> parsed = parse(value);
+                if (!parsed) return spot.RefuseAs(value, allowed().words);
+                field = *std::move(parsed);
+                return OkStatus();
+              },
+          .write = [&field, write] { return std::string(write(field)); },
+          .allowed = allowed};
 }
 
 }  // namespace
 
 ValueForm Flag(bool& field) {
-  return {.field = &field,
-          .read =
-              [&field](const Value& value, const Spot& spot) {
-                const bool* flag = std::get_if<bool>(&value.content);
-                if (flag == nullptr) return spot.RefuseAs(value, "true or false");
-                field = *flag;
-                return OkStatus();
-              },
-          .write = [&field] { return std::string(field ? "true" : "false"); },
-          .allowed = []() -> Allowed {
-            return {"true or false", "\"type\": \"boolean\""};
-          }};
+  return Plain(
+      field,
+      [] {
+        return Allowed{"true or false", "\"type\": \"boolean\""};
+      },
+      Held<bool>, [](bool flag) { return flag ? "true" : "false"; });
 }
 
 ValueForm Text(std::string& field) {
-  static constexpr std::string_view kAllowed = "a text on one line, of 1 to 1000 bytes";
-  return {.field = &field,
-          .read =
-              [&field](const Value& value, const Spot& spot) {
-                const auto* text = std::get_if<std::string>(&value.content);
-                const bool fits =
-                    text != nullptr && !text->empty() && text->size() <= 1000 &&
-                    std::ranges::none_of(*text, [](unsigned char c) { return c < 0x20 || c == 0x7f; });
-                if (!fits) return spot.RefuseAs(value, kAllowed);
-                field = *text;
-                return OkStatus();
-              },
-          .write = [&field] { return field.empty() ? field : Quoted(field); },
-          .allowed = []() -> Allowed {
-            return {std::string(kAllowed), "\"type\": \"string\", \"minLength\": 1, \"maxLength\": 1000"};
-          }};
+  const auto parse = [](const Value& value) {
+    const auto control = [](unsigned char c) { return c < 0x20 || c == 0x7f; };
+    auto text = Held<std::string>(value);
+    if (text && (text->empty() || text->size() > 1000 || std::ranges::any_of(*text, control))) text.reset();
+    return text;
+  };
+  return Plain(
+      field,
+      [] {
+        return Allowed{"a text on one line, of 1 to 1000 bytes",
+                       "\"type\": \"string\", \"minLength\": 1, \"maxLength\": 1000"};
+      },
+      parse, [](const std::string& text) { return text.empty() ? text : Quoted(text); });
 }
 
 ValueForm Number(double& field, Range allowed) {
-  return {.field = &field,
-          .read = [&field, allowed](const Value& value,
-                                    const Spot& spot) { return ReadNumber(value, spot, allowed, field); },
-          .write = [&field] { return FormatNumber(field); },
-          .allowed = [allowed]() -> Allowed {
-            return {"a number " + Describe(allowed), NumberSchema(allowed)};
-          }};
+  return Plain(
+      field,
+      [allowed] {
+        return Allowed{"a number " + Describe(allowed), NumberSchema(allowed)};
+      },
+      [allowed](const Value& value) { return NumberIn(value, allowed); }, FormatNumber);
 }
 
 ValueForm Time(Duration& field, Range allowed) {
@@ -181,44 +190,36 @@ ValueForm Spread(Distribution& field, Unit unit, Range allowed) {
   return {.field = &field,
           .read =
               [&field, unit, allowed](const Value& value, const Spot& spot) {
-                auto parsed = ParseDistribution(value, unit, allowed);
-                if (!parsed.ok()) return spot.Refuse(value, parsed.status());
-                field = std::move(parsed).value();
-                return OkStatus();
+                return spot.Keep(value, ParseDistribution(value, unit, allowed), field);
               },
           .write = [&field, unit] { return field.numbers.empty() ? "" : FormatDistribution(field, unit); },
           .allowed = [unit, allowed] { return QuantitySchema(unit, allowed, true); }};
 }
 
 ValueForm Part(Portion& field) {
-  static const std::string kAllowed =
-      "a share with a decimal point, above 0 and at most 1.0, or a whole number of devices, 1 to " +
-      std::to_string(kMostDevices);
-  return {.field = &field,
-          .read =
-              [&field](const Value& value, const Spot& spot) {
-                const Value plain = Unquoted(value);
-                const auto* share = std::get_if<double>(&plain.content);
-                const auto* count = std::get_if<std::int64_t>(&plain.content);
-                if (share && kPositiveShare.Holds(*share)) {
-                  field = Portion::Share(*share);
-                } else if (count && *count >= 1 && *count <= kMostDevices) {
-                  field = Portion::Count(*count);
-                } else {
-                  return spot.RefuseAs(value, kAllowed);
-                }
-                return OkStatus();
-              },
-          .write =
-              [&field] {
-                const auto* share = std::get_if<double>(&field.amount);
-                return share ? FormatNumber(*share) : std::to_string(std::get<std::int64_t>(field.amount));
-              },
-          .allowed = []() -> Allowed {
-            return {kAllowed,
-                    "\"anyOf\": [{" + WholeSchema({1, kMostDevices}) + "}, {" + NumberSchema(kPositiveShare) +
-                        "}, {\"type\": \"string\", \"pattern\": \"^[0-9.]+$\", \"examples\": [\"0.5\"]}]"};
-          }};
+  const auto parse = [](const Value& value) -> std::optional<Portion> {
+    const Value plain = Unquoted(value);
+    const auto* share = std::get_if<double>(&plain.content);
+    const auto* count = std::get_if<std::int64_t>(&plain.content);
+    if (share && kPositiveShare.Holds(*share)) return Portion::Share(*share);
+    if (count && *count >= 1 && *count <= kMostDevices) return Portion::Count(*count);
+    return std::nullopt;
+  };
+  const auto write = [](const Portion& portion) {
+    const auto* share = std::get_if<double>(&portion.amount);
+    return share ? FormatNumber(*share) : std::to_string(std::get<std::int64_t>(portion.amount));
+  };
+  return Plain(
+      field,
+      [] {
+        return Allowed{fmt::format("a share with a decimal point, above 0 and at most 1.0, or a whole number "
+                                   "of devices, 1 to {}",
+                                   kMostDevices),
+                       "\"anyOf\": [{" + WholeSchema({1, kMostDevices}) + "}, {" +
+                           NumberSchema(kPositiveShare) +
+                           "}, {\"type\": \"string\", \"pattern\": \"^[0-9.]+$\", \"examples\": [\"0.5\"]}]"};
+      },
+      parse, write);
 }
 
 ValueForm WholeForm(const void* field, WholeRange allowed, std::function<std::int64_t()> get,
@@ -270,7 +271,7 @@ ValueForm Wholes(std::vector<std::uint64_t>& field, WholeRange allowed) {
 }
 
 ValueForm Numbers(std::vector<double>& field, Range allowed, std::size_t most) {
-  const std::string words = "a list of 1 to " + std::to_string(most) + " numbers, e.g. [0.25, 0.5, 1]";
+  const std::string words = fmt::format("a list of 1 to {} numbers, e.g. [0.25, 0.5, 1]", most);
   return {.field = &field,
           .read =
               [&field, allowed, most, words](const Value& value, const Spot& spot) {
@@ -279,37 +280,40 @@ ValueForm Numbers(std::vector<double>& field, Range allowed, std::size_t most) {
                   return spot.RefuseAs(value, words);
                 field.assign(list->size(), 0);
                 for (std::size_t i = 0; i < field.size(); ++i)
-                  TRIBUTARY_RETURN_IF_ERROR(ReadNumber((*list)[i], spot, allowed, field[i]));
+                  TRIBUTARY_RETURN_IF_ERROR(Number(field[i], allowed).read((*list)[i], spot));
                 return OkStatus();
               },
           .write = [&field] { return WriteList(field, FormatNumber); },
           .allowed = [words, allowed, most]() -> Allowed {
-            return {words, "\"type\": \"array\", \"minItems\": 1, \"maxItems\": " + std::to_string(most) +
-                               ", \"items\": {" + NumberSchema(allowed) + "}"};
+            return {words,
+                    fmt::format("\"type\": \"array\", \"minItems\": 1, \"maxItems\": {}, \"items\": {{{}}}",
+                                most, NumberSchema(allowed))};
           }};
 }
 
 ValueForm Texts(std::vector<std::string>& field, std::string_view what, std::size_t most) {
-  const std::string words = "a list of " + std::string(what) + ", at most " + std::to_string(most);
-  return {.field = &field,
-          .read =
-              [&field, most, words](const Value& value, const Spot& spot) {
-                const auto* list = std::get_if<List>(&value.content);
-                const auto says_something = [](const Value& item) {
-                  const auto* text = std::get_if<std::string>(&item.content);
-                  return text != nullptr && !text->empty() && text->size() <= 200;
-                };
-                if (list == nullptr || list->size() > most || !std::ranges::all_of(*list, says_something))
-                  return spot.RefuseAs(value, words);
-                field.clear();
-                for (const Value& item : *list) field.push_back(std::get<std::string>(item.content));
-                return OkStatus();
-              },
-          .write = [&field] { return field.empty() ? "" : WriteList(field, Quoted); },
-          .allowed = [words, most]() -> Allowed {
-            return {words, "\"type\": \"array\", \"maxItems\": " + std::to_string(most) +
-                               ", \"items\": {\"type\": \"string\", \"minLength\": 1, \"maxLength\": 200}"};
-          }};
+  using Strings = std::vector<std::string>;
+  const auto parse = [most](const Value& value) -> std::optional<Strings> {
+    const auto* list = std::get_if<List>(&value.content);
+    if (list == nullptr || list->size() > most) return std::nullopt;
+    Strings texts;
+    for (const Value& item : *list) {
+      const auto* text = std::get_if<std::string>(&item.content);
+      if (text == nullptr || text->empty() || text->size() > 200) return std::nullopt;
+      texts.push_back(*text);
+    }
+    return texts;
+  };
+  return Plain(
+      field,
+      [what, most] {
+        return Allowed{
+            fmt::format("a list of {}, at most {}", what, most),
+            fmt::format("\"type\": \"array\", \"maxItems\": {}, \"items\": {{\"type\": \"string\", "
+                        "\"minLength\": 1, \"maxLength\": 200}}",
+                        most)};
+      },
+      parse, [](const Strings& texts) { return texts.empty() ? "" : WriteList(texts, Quoted); });
 }
 
 ValueForm NameForm(const void* field, std::string_view what, std::vector<std::string> names,
@@ -318,11 +322,7 @@ ValueForm NameForm(const void* field, std::string_view what, std::vector<std::st
           .read =
               [what, names, set = std::move(set)](const Value& value, const Spot& spot) {
                 const auto* text = std::get_if<std::string>(&value.content);
-                if (text == nullptr) {
-                  std::string all;
-                  for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
-                  return spot.RefuseAs(value, all);
-                }
+                if (text == nullptr) return spot.RefuseAs(value, fmt::format("{}", fmt::join(names, ", ")));
                 const std::string_view thing =
                     what.empty() ? std::string_view(spot.path).substr(spot.path.rfind('.') + 1) : what;
                 if (std::ranges::find(names, *text) == names.end())
@@ -336,9 +336,8 @@ ValueForm NameForm(const void* field, std::string_view what, std::vector<std::st
                 return name.empty() ? name : Quoted(name);
               },
           .allowed = [names]() -> Allowed {
-            std::string words;
-            for (const std::string& name : names) words += (words.empty() ? "" : ", ") + Quoted(name);
-            return {"one of " + words, "\"enum\": [" + words + "]"};
+            const std::string list = WriteList(names, Quoted);
+            return {"one of " + list.substr(1, list.size() - 2), "\"enum\": " + list};
           }};
 }
 

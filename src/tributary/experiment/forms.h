@@ -55,9 +55,10 @@ std::optional<double> NumberIn(const Value& value);
 // The name of a file, or null.
 const std::string* FileNameIn(const Value& value);
 
-// [[key]]: at most `most` elements of a vector, each with the options that `options` binds to it.
+// [[key]]: at most `most` elements of a vector, each with the options that `options` binds to it. Messages call them
+// "key.0", "key.1", or all "key" where they are not `numbered`.
 template <typename Element, typename Options>
-ValueForm Sections(std::vector<Element>& field, std::size_t most, Options options);
+ValueForm Sections(std::vector<Element>& field, std::size_t most, Options options, bool numbered = true);
 
 // "a, b, c" in brackets, each as `text` writes it.
 template <typename Items, typename Write>
@@ -196,7 +197,7 @@ inline ValueForm OneOf(std::optional<std::string>& field, std::vector<std::strin
 }
 
 template <typename Element, typename Options>
-ValueForm Sections(std::vector<Element>& field, std::size_t most, Options options) {
+ValueForm Sections(std::vector<Element>& field, std::size_t most, Options options, bool numbered) {
   const auto lists = [&field, options] {
     std::vector<OptionList> all;
     for (Element& element : field) all.push_back(options(element));
@@ -204,14 +205,14 @@ ValueForm Sections(std::vector<Element>& field, std::size_t most, Options option
   };
   return {.field = &field,
           .read =
-              [&field, most, lists](const Value& value, const Spot& spot) {
+              [&field, most, lists, numbered](const Value& value, const Spot& spot) {
                 const List* tables = nullptr;
                 TRIBUTARY_RETURN_IF_ERROR(ReadTables(value, spot, most, tables));
                 field.assign(tables->size(), Element{});
                 *spot.inner = lists();
                 for (std::size_t i = 0; i < tables->size(); ++i) {
-                  TRIBUTARY_RETURN_IF_ERROR((*spot.inner)[i].Read(spot.document, (*tables)[i],
-                                                                  spot.path + "." + std::to_string(i)));
+                  const std::string path = spot.path + (numbered ? "." + std::to_string(i) : "");
+                  TRIBUTARY_RETURN_IF_ERROR((*spot.inner)[i].Read(spot.document, (*tables)[i], path));
                 }
                 return OkStatus();
               },

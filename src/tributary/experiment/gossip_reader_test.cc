@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "tributary/base/file.h"
-#include "tributary/experiment/format.h"
 #include "tributary/experiment/reader.h"
 #include "tributary/experiment/testing_texts.h"
 

@@ -28,11 +28,11 @@ void CheckRoomForSplit(OptionList& mistakes, const Experiment& e) {
   refuse(e.data.hold_out > 0, &split.cut,
          "devices have only a part of the network and cannot evaluate it; leave out data.hold-out");
   refuse(e.model.compute_as.has_value(), &split.cut,
-         "the network that is trained is cut, and another in its place would be cut elsewhere; leave out"
-         " model.compute-as");
+         "the network that is trained is cut, and another in its place would be cut elsewhere; leave out "
+         "model.compute-as");
   refuse(!e.model.freeze.empty(), &split.cut,
-         "devices have the network's first layers in order to train them; leave out model.freeze, or use"
-         " method = \"federated\" or \"sync-sgd\"");
+         "devices have the network's first layers in order to train them; leave out model.freeze, or use "
+         "method = \"federated\" or \"sync-sgd\"");
   refuse(!split.averages() && e.fleet.participation != Portion::Share(1.0), &split.cut,
          "who takes part in a step is drawn by [sampling]; leave out fleet.participation");
   refuse(Streams(e) || stream.batch.rule != BatchRule::kFixed || stream.buffer != BufferPolicy::kPersist,
@@ -44,13 +44,13 @@ void CheckRoomForSplit(OptionList& mistakes, const Experiment& e) {
   refuse(split.tail && split.averages(), &split.tail,
          "fronts are averaged, and a tail would have to be too; leave it out, or use variant = \"parallel\"");
   refuse(split.tail && Transfers(e), &split.tail,
-         "its layers are at both ends of the network, whose weights then travel in one piece; leave out"
-         " transfers.strategy and transfers.largest-segment");
+         "its layers are at both ends of the network, whose weights then travel in one piece; leave out "
+         "transfers.strategy and transfers.largest-segment");
 }
 
 }  // namespace
 
-OptionList SplitKeys(Experiment& e) {
+OptionList SplitKeys(Experiment& e, const OptionContext&) {
   SplitChoice& split = e.split;
   OptionList list;
   list.AllOnlyWith([&e] { return e.train.method == Method::kSplit; }, "method = \"split\"");
@@ -76,9 +76,9 @@ OptionList SamplingKeys(Experiment& e, const OptionContext& context) {
   list.AllOnlyWith([&e] { return e.train.method == Method::kSplit; }, "method = \"split\"");
   list.AllOnlyWith([&e] { return e.train.method != Method::kSplit || !e.split.averages(); },
                    "split.variant = \"parallel\"");
-  const auto dirichlet = [&sampling] { return sampling.method == SamplingMethod::kLatentDirichlet; };
+  const Option::Condition dirichlet{
+      [&sampling] { return sampling.method == SamplingMethod::kLatentDirichlet; }, "method = \"lds\""};
   const auto deadline = [&sampling] { return sampling.method == SamplingMethod::kDeadline; };
-  static constexpr std::string_view kLds = "method = \"lds\"";
   std::vector<std::string> methods = NamesOf(kSamplingMethods);
   for (std::string& own : extensions.SamplerNames()) methods.push_back(std::move(own));
   const auto set = [&sampling, &extensions](const std::string& name) {
@@ -93,16 +93,14 @@ OptionList SamplingKeys(Experiment& e, const OptionContext& context) {
                [&sampling] { return std::string(MethodName(sampling)); }, set),
            "How many samples each device gives to a global batch, or a sampler that the program brings.");
   list.Add("delta", Number(sampling.delta, {.low = -1000, .high = 1000}),
-           "How strongly slow devices are used first.")
-      .OnlyWith(dirichlet, kLds);
+           "How strongly slow devices are used first.", dirichlet);
   list.Add("concentration", Number(sampling.concentration, {.low = 1e-6, .high = 1e6}),
-           "Weight of the prior against the labels.")
-      .OnlyWith(dirichlet, kLds);
-  list.Add("draw", OneOf(sampling.draw, kSamplingDraws), "Draw by sample, or by device as published (pi).")
-      .OnlyWith(dirichlet, kLds);
+           "Weight of the prior against the labels.", dirichlet);
+  list.Add("draw", OneOf(sampling.draw, kSamplingDraws), "Draw by sample, or by device as published (pi).",
+           dirichlet);
   list.Add("order", OneOf(sampling.order, kStepOrders),
            "Order of the planned steps: mixed, or slow first (early).")
-      .OnlyWith([dirichlet, deadline] { return dirichlet() || deadline(); },
+      .OnlyWith([dirichlet, deadline] { return dirichlet.holds() || deadline(); },
                 "method = \"lds\" or \"deadline\"");
   list.Add("max-deviation", Number(sampling.max_deviation, {.high = 2}),
            "Largest mean deviation of a batch's labels; by default a tenth above uniform sampling.")
@@ -141,10 +139,9 @@ void CheckDropout(OptionList& mistakes, const Experiment& e) {
     mistakes.Fail(&dropout.front, " is missing; `tributary explore " + e.model.name + "` makes one");
   if (dropout.method->TrainsWhole()) return;
   if (e.train.method == Method::kSplit) {
-    mistakes.Fail(
-        &dropout.method,
-        ": under method = \"split\" devices have a part of the network already; leave out [dropout], or"
-        " use \"federated\" or \"sync-sgd\"");
+    mistakes.Fail(&dropout.method,
+                  ": under method = \"split\" devices have a part of the network already; leave out "
+                  "[dropout], or use \"federated\" or \"sync-sgd\"");
   }
   // Where devices meet each other there is no deadline to give, and [gossip] says so.
   if (dropout.method->Chooses() && !e.fleet.deadline && e.train.method != Method::kGossip) {
@@ -167,8 +164,8 @@ OptionList DropoutKeys(Experiment& e, const OptionContext& context) {
         .OnlyWith([&dropout, uses] { return uses(*dropout.method); }, RowsWith("method", rules, uses));
   };
   const auto small = [&dropout] { return dropout.method->menu == SubnetworkRule::Menu::kNarrow; };
-  const auto chooses = [&dropout] { return dropout.method->Chooses(); };
-  static constexpr std::string_view kChooses = "a method whose devices choose what they train";
+  const Option::Condition chooses{[&dropout] { return dropout.method->Chooses(); },
+                                  "a method whose devices choose what they train"};
   list.Add("method", RowForm(dropout.method, rules), "Which sub-network a device trains.");
   list.Add("width", Number(dropout.width, kPositiveShare), "Share of the channels of every layer.")
       .OnlyWith(small, "method = \"small\"")
@@ -191,22 +188,19 @@ OptionList DropoutKeys(Experiment& e, const OptionContext& context) {
                {"a file that `tributary explore` wrote, or a network whose front is built in", "\"string\"",
                 "\"front.json\", \"resnet8\""},
                [&dropout, &context](const Value& value, const Spot& spot) {
-                 auto front = FindFront(value, context);
-                 if (!front.ok()) return spot.Refuse(value, front.status());
-                 dropout.front = std::make_shared<const ParetoFront>(std::move(front).value());
+                 ParetoFront front;
+                 TRIBUTARY_RETURN_IF_ERROR(spot.Keep(value, FindFront(value, context), front));
+                 dropout.front = std::make_shared<const ParetoFront>(std::move(front));
                  return OkStatus();
                },
                [&dropout] { return dropout.front ? Quoted(FormatFrontOnALine(*dropout.front)) : ""; }),
-           "Pareto front of sub-networks (DISTREAL), and what they cost.")
-      .OnlyWith(chooses, kChooses)
+           "Pareto front of sub-networks (DISTREAL), and what they cost.", chooses)
       .RequiredIf(
           [&dropout] { return dropout.cost == FrontCost::kTime && !dropout.method->ChoosesFromFront(); },
           "; it says what sub-networks cost");
   list.Add("cost", OneOf(dropout.cost, kFrontCosts),
-           "Cost of a sub-network: its multiply-accumulates or the front's time.")
-      .OnlyWith(chooses, kChooses);
-  list.Add("scaling", OneOf(dropout.scaling, kScalings), "Scaling of the filters that are kept.")
-      .OnlyWith(chooses, kChooses);
+           "Cost of a sub-network: its multiply-accumulates or the front's time.", chooses);
+  list.Add("scaling", OneOf(dropout.scaling, kScalings), "Scaling of the filters that are kept.", chooses);
   list.Check([&e](OptionList& mistakes) { CheckDropout(mistakes, e); });
   return list;
 }
@@ -218,10 +212,9 @@ constexpr Bytes kLargestEdgeFile{4 << 20};
 
 // [[0, 1], [1, 2]], or the name of a file with a pair a line.
 StatusOr<std::vector<Edge>> FindEdges(const Value& value, const OptionContext& context) {
-  const Status wrong =
-      InvalidArgument("found " + Describe(value) +
-                      "; allowed: pairs of device numbers, like [[0, 1], [1, 2]], or a file with such a"
-                      " pair on each line, like \"edges.txt\"");
+  const Status wrong = InvalidArgument("found " + Describe(value) +
+                                       "; allowed: pairs of device numbers, like [[0, 1], [1, 2]], or a file "
+                                       "with such a pair on each line, like \"edges.txt\"");
   if (const std::string* name = FileNameIn(value)) {
     if (!context.folder)
       return InvalidArgument("this experiment may not name files; write the pairs into it");
@@ -259,10 +252,7 @@ OptionList TopologyKeys(TopologyOptions& topology, const OptionContext& context)
                {"pairs of device numbers, like [[0, 1], [1, 2]], or a file with such a pair on each line",
                 "\"string\", \"array\"", "[[0, 1], [1, 2]], \"edges.txt\""},
                [&topology, &context](const Value& value, const Spot& spot) {
-                 auto found = FindEdges(value, context);
-                 if (!found.ok()) return spot.Refuse(value, found.status());
-                 topology.edges = std::move(found).value();
-                 return OkStatus();
+                 return spot.Keep(value, FindEdges(value, context), topology.edges);
                },
                [&topology] {
                  return WriteList(topology.edges, [](const Edge& edge) {

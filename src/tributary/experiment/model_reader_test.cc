@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include "tributary/base/file.h"
-#include "tributary/experiment/format.h"
 #include "tributary/experiment/reader.h"
 #include "tributary/experiment/testing_texts.h"
 #include "tributary/model/graph_text.h"

@@ -29,6 +29,13 @@ struct Spot {
   Status RefuseAs(const Value& value, std::string_view allowed) const;
   // "…: MESSAGE", with the code of `status`: a missing file is no mistake of the experiment.
   Status Refuse(const Value& value, const Status& status) const;
+  // Stores what was made of a value in a field, or refuses it for the reason why nothing was.
+  template <typename T, typename Field>
+  Status Keep(const Value& value, StatusOr<T> made, Field& field) const {
+    if (!made.ok()) return Refuse(value, made.status());
+    field = std::move(made).value();
+    return OkStatus();
+  }
 };
 
 // The values of an option, in words and as JSON Schema.
@@ -96,7 +103,11 @@ struct Option {
 class OptionList {
  public:
   // The option can be refined until the next is added.
-  Option& Add(std::string_view key, ValueForm form, std::string_view doc);
+  Option& Add(std::string_view key, ValueForm form, std::string_view doc = "");
+  Option& Add(std::string_view key, ValueForm form, std::string_view doc,
+              const Option::Condition& only_with) {
+    return Add(key, std::move(form), doc).OnlyWith(only_with.holds, only_with.words);
+  }
   // A condition on every option that is added from now on.
   void AllOnlyWith(std::function<bool()> valid, std::string_view with) {
     common_.push_back({std::move(valid), std::string(with)});

@@ -48,10 +48,9 @@ ValueForm PlainName(std::string& field) {
     return IsPlainName(field) ? OkStatus() : spot.RefuseAs(value, kPlainName);
   };
   form.allowed = []() -> Allowed {
-    return {
-        std::string(kPlainName),
-        "\"type\": \"string\", \"maxLength\": 64, \"pattern\": \"^[A-Za-z0-9_-]*[A-Za-z_-][A-Za-z0-9_-]*$\", "
-        "\"examples\": [\"my-name\"]"};
+    return {std::string(kPlainName),
+            "\"type\": \"string\", \"maxLength\": 64, \"pattern\": "
+            "\"^[A-Za-z0-9_-]*[A-Za-z_-][A-Za-z0-9_-]*$\", \"examples\": [\"my-name\"]"};
   };
   return form;
 }
@@ -59,38 +58,32 @@ ValueForm PlainName(std::string& field) {
 OptionList ExperimentKeys(Experiment& e, Against& against, const OptionContext& context) {
   OptionList list;
   list.Add(kSchemaKey, SchemaForm(), "Version of the file format.").Required();
-  list.Add("experiment", Section(&e.goal, [&e] { return GoalKeys(e.goal); }),
-           "Name, seed and end of the run.");
-  list.Add("model", Section(&e.model, [&e, &context] { return ModelKeys(e.model, context); }),
-           "The network that is trained.");
-  list.Add("data", Section(&e.data, [&e, &context] { return DataKeys(e.data, context); }),
-           "The data set, and how it is distributed over the devices.");
-  list.Add("fleet", Section(&e.fleet, [&e, &context] { return FleetKeys(e, context); }),
-           "The devices and the parameter servers.");
-  list.Add("train", Section(&e.train, [&e] { return TrainKeys(e); }),
-           "The training method and its optimiser.");
-  list.Add("transfers", Section(&e.transfers, [&e] { return TransferKeys(e.transfers); }),
-           "How weights and updates are cut into messages that overlap with computation.");
-  list.Add("compression",
-           Section(&e.compression, [&e, &context] { return CompressionKeys(e.compression, context); }),
-           "How updates are compressed.");
-  list.Add("stream", Section(&e.stream, [&e, &context] { return StreamKeys(e, context); }),
-           "Samples that arrive over time.");
-  list.Add("injection", Section(&e.injection, [&e] { return InjectionKeys(e); }),
-           "Devices that share samples with all others.");
-  list.Add("split", Section(&e.split, [&e] { return SplitKeys(e); }),
-           "Split learning: first layers on the devices, the rest on the coordinator.")
-      .WrittenIf([&e] { return e.train.method == Method::kSplit; });
-  list.Add("sampling", Section(&e.sampling, [&e, &context] { return SamplingKeys(e, context); }),
-           "Which devices give samples to each global batch of split learning.")
-      .WrittenIf([&e] { return e.train.method == Method::kSplit && !e.split.averages(); });
-  list.Add("dropout", Section(&e.dropout, [&e, &context] { return DropoutKeys(e, context); }),
-           "Devices that train a sub-network.");
-  list.Add("gossip", Section(&e.gossip, [&e, &context] { return GossipKeys(e, context); }),
-           "Devices that average their models with their neighbours, without a coordinator in between.")
-      .WrittenIf([&e] { return e.train.method == Method::kGossip; });
-  list.Add("aggregation", Section(&e.aggregation, [&e, &context] { return AggregationKeys(e, context); }),
-           "How the updates of a round are aggregated.")
+  const auto add = [&](std::string_view key, const void* field, SectionKeys* keys,
+                       std::string_view doc) -> Option& {
+    return list.Add(key, Section(field, [&e, &context, keys] { return keys(e, context); }), doc);
+  };
+  const auto method = [&e](Method chosen) { return [&e, chosen] { return e.train.method == chosen; }; };
+  add("experiment", &e.goal, GoalKeys, "Name, seed and end of the run.");
+  add("model", &e.model, ModelKeys, "The network that is trained.");
+  add("data", &e.data, DataKeys, "The data set, and how it is distributed over the devices.");
+  add("fleet", &e.fleet, FleetKeys, "The devices and the parameter servers.");
+  add("train", &e.train, TrainKeys, "The training method and its optimiser.");
+  add("transfers", &e.transfers, TransferKeys,
+      "How weights and updates are cut into messages that overlap with computation.");
+  add("compression", &e.compression, CompressionKeys, "How updates are compressed.");
+  add("stream", &e.stream, StreamKeys, "Samples that arrive over time.");
+  add("injection", &e.injection, InjectionKeys, "Devices that share samples with all others.");
+  add("split", &e.split, SplitKeys,
+      "Split learning: first layers on the devices, the rest on the coordinator.")
+      .WrittenIf(method(Method::kSplit));
+  add("sampling", &e.sampling, SamplingKeys,
+      "Which devices give samples to each global batch of split learning.")
+      .WrittenIf([&e] { return e.global_batch(); });
+  add("dropout", &e.dropout, DropoutKeys, "Devices that train a sub-network.");
+  add("gossip", &e.gossip, GossipKeys,
+      "Devices that average their models with their neighbours, without a coordinator in between.")
+      .WrittenIf(method(Method::kGossip));
+  add("aggregation", &e.aggregation, AggregationKeys, "How the updates of a round are aggregated.")
       .WrittenIf([&e] { return e.aggregation.rule != AggregationRules().front(); });
   list.Add("disturbance",
            Sections(e.disturbances, kMostDisturbances,

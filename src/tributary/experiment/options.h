@@ -27,20 +27,9 @@ struct OptionContext {
 OptionList ExperimentKeys(Experiment& experiment, Against& against, const OptionContext& context);
 
 // Those of its sections. They refer to the experiment, since what is valid depends on other sections.
-OptionList GoalKeys(Goal& goal);
-OptionList ModelKeys(ModelChoice& model, const OptionContext& context);
-OptionList DataKeys(DataChoice& data, const OptionContext& context);
-OptionList FleetKeys(Experiment& experiment, const OptionContext& context);
-OptionList TrainKeys(Experiment& experiment);
-OptionList TransferKeys(TransferOptions& transfers);
-OptionList CompressionKeys(CompressionOptions& compression, const OptionContext& context);
-OptionList StreamKeys(Experiment& experiment, const OptionContext& context);
-OptionList InjectionKeys(Experiment& experiment);
-OptionList SplitKeys(Experiment& experiment);
-OptionList SamplingKeys(Experiment& experiment, const OptionContext& context);
-OptionList DropoutKeys(Experiment& experiment, const OptionContext& context);
-OptionList GossipKeys(Experiment& experiment, const OptionContext& context);
-OptionList AggregationKeys(Experiment& experiment, const OptionContext& context);
+using SectionKeys = OptionList(Experiment& experiment, const OptionContext& context);
+SectionKeys GoalKeys, ModelKeys, DataKeys, FleetKeys, TrainKeys, TransferKeys, CompressionKeys, StreamKeys;
+SectionKeys InjectionKeys, SplitKeys, SamplingKeys, DropoutKeys, GossipKeys, AggregationKeys;
 OptionList DisturbanceKeys(Disturbance& disturbance, const FleetChoice& fleet);
 ValueForm AvailabilityForm(AvailabilityKind& availability, const OptionContext& context);
 

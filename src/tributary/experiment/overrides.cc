@@ -73,20 +73,17 @@ StatusOr<Value*> FindInList(List& list, const std::string& name) {
   return UnknownName("element", name, known);
 }
 
-Table::iterator FindNamed(Table& table, const std::string& name) {
-  return std::find_if(table.begin(), table.end(), [&](const KeyValue& member) { return member.key == name; });
-}
-
-// The place where a value of this path stands, made if need be.
-StatusOr<Value*> Reach(Value& root, const std::vector<std::string>& path, const Place& place) {
+// Where the value of this path stands. What is missing is made, as if it stood at `made`; without that the answer is null.
+StatusOr<Value*> Reach(Value& root, std::span<const std::string> path, const Place* made) {
   Value* at = &root;
   std::string walked;
   for (const std::string& name : path) {
     if (auto* list = std::get_if<List>(&at->content)) {
       TRIBUTARY_ASSIGN_OR_RETURN(at, FindInList(*list, name));
     } else if (auto* table = std::get_if<Table>(&at->content)) {
-      auto member = FindNamed(*table, name);
-      if (member == table->end()) member = table->insert(member, {name, Value{Table{}, place}});
+      auto member = std::ranges::find(*table, name, &KeyValue::key);
+      if (member == table->end() && made == nullptr) return static_cast<Value*>(nullptr);
+      if (member == table->end()) member = table->insert(member, {name, Value{Table{}, *made}});
       at = &member->value;
     } else {
       return InvalidArgument(walked + " is " + Describe(*at) + " and has no '" + name + "' in it");
@@ -96,35 +93,14 @@ StatusOr<Value*> Reach(Value& root, const std::vector<std::string>& path, const 
   return at;
 }
 
-// The table that has the last name of this path in it; null if there is none.
-Table* FindHolder(Value& root, const std::vector<std::string>& path) {
-  Value* at = &root;
-  for (std::size_t i = 0; i + 1 < path.size(); ++i) {
-    if (auto* list = std::get_if<List>(&at->content)) {
-      const auto found = FindInList(*list, path[i]);
-      if (!found.ok()) return nullptr;
-      at = *found;
-      continue;
-    }
-    auto* table = std::get_if<Table>(&at->content);
-    if (table == nullptr) return nullptr;
-    const auto member = FindNamed(*table, path[i]);
-    if (member == table->end()) return nullptr;
-    at = &member->value;
-  }
-  auto* table = std::get_if<Table>(&at->content);
-  return table != nullptr && FindNamed(*table, path.back()) != table->end() ? table : nullptr;
-}
-
-Status TakeOut(Value& root, const std::vector<std::string>& path, TakingOut taking_out) {
-  Table* const holder = FindHolder(root, path);
-  if (holder != nullptr) {
-    holder->erase(FindNamed(*holder, path.back()));
-  } else if (taking_out == TakingOut::kStrict) {
-    return InvalidArgument(
-        "a setting without a value takes its key out of the experiment, and that is not in it");
-  }
-  return OkStatus();
+Status TakeOut(Value& root, std::span<const std::string> path, TakingOut taking_out) {
+  const auto holder = Reach(root, path.first(path.size() - 1), nullptr);
+  auto* table = holder.ok() && *holder != nullptr ? std::get_if<Table>(&(*holder)->content) : nullptr;
+  const auto named = [&](const KeyValue& member) { return member.key == path.back(); };
+  const bool found = table != nullptr && std::erase_if(*table, named) > 0;
+  if (found || taking_out == TakingOut::kLenient) return OkStatus();
+  return InvalidArgument(
+      "a setting without a value takes its key out of the experiment, and that is not in it");
 }
 
 Status Apply(Value& root, const std::string& setting, TakingOut taking_out) {
@@ -134,7 +110,7 @@ Status Apply(Value& root, const std::string& setting, TakingOut taking_out) {
   TRIBUTARY_ASSIGN_OR_RETURN(const auto path, SplitKey(std::string_view(setting).substr(0, equals)));
   if (equals + 1 == setting.size()) return TakeOut(root, path, taking_out);
   TRIBUTARY_ASSIGN_OR_RETURN(Value value, ParseValue(std::string_view(setting).substr(equals + 1), setting));
-  TRIBUTARY_ASSIGN_OR_RETURN(Value * at, Reach(root, path, value.place));
+  TRIBUTARY_ASSIGN_OR_RETURN(Value * at, Reach(root, path, &value.place));
   *at = std::move(value);
   return OkStatus();
 }

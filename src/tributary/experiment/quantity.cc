@@ -1,11 +1,12 @@
 #include "tributary/experiment/quantity.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
 #include <span>
-#include <sstream>
 
 #include "tributary/base/check.h"
 #include "tributary/base/units.h"
@@ -19,45 +20,34 @@ struct Suffix {
 };
 
 // Largest first, so that the first one that keeps an amount exact is the one to write.
-constexpr std::array<Suffix, 8> kBytes = {{{"TB", 1e12},
-                                           {"GiB", 1024.0 * 1024 * 1024},
-                                           {"GB", 1e9},
-                                           {"MiB", 1024.0 * 1024},
-                                           {"MB", 1e6},
-                                           {"KiB", 1024.0},
-                                           {"kB", 1e3},
-                                           {"B", 1}}};
+constexpr Suffix kBytes[] = {{"TB", 1e12}, {"GiB", 1024.0 * 1024 * 1024},
+                             {"GB", 1e9},  {"MiB", 1024.0 * 1024},
+                             {"MB", 1e6},  {"KiB", 1024.0},
+                             {"kB", 1e3},  {"B", 1}};
 constexpr std::array<Suffix, 4> kRateSuffixes = {
     {{"Gbit/s", 1e9}, {"Mbit/s", 1e6}, {"kbit/s", 1e3}, {"bit/s", 1}}};
-constexpr std::array<Suffix, 10> kCompute = {{{"T", 1e12},
-                                              {"G", 1e9},
-                                              {"M", 1e6},
-                                              {"k", 1e3},
-                                              {"TMAC/s", 1e12},
-                                              {"GMAC/s", 1e9},
-                                              {"MMAC/s", 1e6},
-                                              {"kMAC/s", 1e3},
-                                              {"MAC/s", 1},
-                                              {"", 1}}};
+constexpr Suffix kCompute[] = {{"T", 1e12},      {"G", 1e9},      {"M", 1e6},      {"k", 1e3},
+                               {"TMAC/s", 1e12}, {"GMAC/s", 1e9}, {"MMAC/s", 1e6}, {"kMAC/s", 1e3},
+                               {"MAC/s", 1},     {"", 1}};
 // In nanoseconds: they are what a Duration holds exactly.
 constexpr std::array<Suffix, 7> kTimeSuffixes = {
     {{"d", 86400e9}, {"h", 3600e9}, {"min", 60e9}, {"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"ns", 1}}};
-constexpr std::array<Suffix, 3> kSamples = {{{"samples/s", 1}, {"/s", 1}, {"", 1}}};
+constexpr Suffix kSamples[] = {{"samples/s", 1}, {"/s", 1}, {"", 1}};
 
-std::span<const Suffix> SuffixesOf(Unit unit) {
-  switch (unit) {
-    case Unit::kBytes:
-      return kBytes;
-    case Unit::kBitsPerSecond:
-      return kRateSuffixes;
-    case Unit::kMacsPerSecond:
-      return kCompute;
-    case Unit::kSeconds:
-      return kTimeSuffixes;
-    case Unit::kSamplesPerSecond:
-      return kSamples;
-  }
-  return {};
+// How a unit is written, and what it is called.
+struct UnitText {
+  std::span<const Suffix> suffixes;
+  std::string_view example, more;  // in messages; the second behind the first
+  std::string_view base;
+};
+const UnitText& TextOf(Unit unit) {
+  static constexpr UnitText kTexts[] = {
+      {kBytes, "4GB", "", "of bytes"},
+      {kRateSuffixes, "100Mbit/s", "", "of bits per second"},
+      {kCompute, "2G", " (multiply-accumulates per second)", "of multiply-accumulates per second"},
+      {kTimeSuffixes, "10min", " or 20ms", "of seconds"},
+      {kSamples, "64/s", "", "of samples per second"}};
+  return kTexts[static_cast<std::size_t>(unit)];
 }
 
 StatusOr<double> ParseScaled(std::string_view text, Unit unit) {
@@ -66,21 +56,12 @@ StatusOr<double> ParseScaled(std::string_view text, Unit unit) {
   std::string_view name(rest, static_cast<std::size_t>(text.data() + text.size() - rest));
   while (!name.empty() && name.front() == ' ') name.remove_prefix(1);
   if (error == std::errc() && std::isfinite(number) && number >= 0) {
-    for (const Suffix& suffix : SuffixesOf(unit)) {
+    for (const Suffix& suffix : TextOf(unit).suffixes) {
       if (name == suffix.name && std::isfinite(number * suffix.factor)) return number * suffix.factor;
     }
   }
-  std::string units;
-  for (const Suffix& suffix : SuffixesOf(unit)) {
-    if (suffix.name.empty()) continue;
-    units += (units.empty() ? "" : ", ") + std::string(suffix.name);
-  }
-  return InvalidArgument("'" + std::string(text.substr(0, 64)) + "' is not a quantity like " +
-                         std::string(ExampleOf(unit)) +
-                         (unit == Unit::kSeconds         ? " or 20ms"
-                          : unit == Unit::kMacsPerSecond ? " (multiply-accumulates per second)"
-                                                         : "") +
-                         "; units are " + units);
+  return InvalidArgument(fmt::format("'{}' is not a quantity like {}{}; units are {}", text.substr(0, 64),
+                                     ExampleOf(unit), TextOf(unit).more, fmt::join(SuffixNames(unit), ", ")));
 }
 
 std::string Shortest(double number) {
@@ -92,41 +73,12 @@ std::string Shortest(double number) {
 
 }  // namespace
 
-std::string_view ExampleOf(Unit unit) {
-  switch (unit) {
-    case Unit::kBytes:
-      return "4GB";
-    case Unit::kBitsPerSecond:
-      return "100Mbit/s";
-    case Unit::kMacsPerSecond:
-      return "2G";
-    case Unit::kSeconds:
-      return "10min";
-    case Unit::kSamplesPerSecond:
-      return "64/s";
-  }
-  return "";
-}
-
-std::string_view BaseOf(Unit unit) {
-  switch (unit) {
-    case Unit::kBytes:
-      return "of bytes";
-    case Unit::kBitsPerSecond:
-      return "of bits per second";
-    case Unit::kMacsPerSecond:
-      return "of multiply-accumulates per second";
-    case Unit::kSeconds:
-      return "of seconds";
-    case Unit::kSamplesPerSecond:
-      return "of samples per second";
-  }
-  return "";
-}
+std::string_view ExampleOf(Unit unit) { return TextOf(unit).example; }
+std::string_view BaseOf(Unit unit) { return TextOf(unit).base; }
 
 std::vector<std::string_view> SuffixNames(Unit unit) {
   std::vector<std::string_view> names;
-  for (const Suffix& suffix : SuffixesOf(unit)) {
+  for (const Suffix& suffix : TextOf(unit).suffixes) {
     if (!suffix.name.empty()) names.push_back(suffix.name);
   }
   return names;
@@ -153,7 +105,7 @@ std::string FormatQuantity(double amount, Unit unit) {
     const auto back = ParseQuantity(text, unit);
     return back.ok() && *back == amount ? text : Shortest(amount);
   }
-  for (const Suffix& suffix : SuffixesOf(unit)) {
+  for (const Suffix& suffix : TextOf(unit).suffixes) {
     if (amount < suffix.factor) continue;
     const std::string text = Shortest(amount / suffix.factor);
     // Dividing and multiplying may each round: only what comes back the same is written. Ten characters are the
@@ -167,8 +119,7 @@ std::string FormatQuantity(double amount, Unit unit) {
 StatusOr<Duration> ParseDuration(std::string_view text) {
   TRIBUTARY_ASSIGN_OR_RETURN(const double nanoseconds, ParseScaled(text, Unit::kSeconds));
   if (nanoseconds > kLongestSeconds * 1e9) {
-    return InvalidArgument("'" + std::string(text.substr(0, 64)) +
-                           "' is longer than the 1e9 s that are allowed");
+    return InvalidArgument(fmt::format("'{}' is longer than the 1e9 s that are allowed", text.substr(0, 64)));
   }
   return Duration(std::llround(nanoseconds));
 }
@@ -200,18 +151,11 @@ std::string Quoted(std::string_view text) {
 }
 
 std::string Describe(const Range& range) {
-  std::ostringstream text;
-  text.precision(15);
-  const bool open = range.high == std::numeric_limits<double>::max();
-  if (open) {
-    text << (range.above_low ? "above " : "at least ") << range.low;
-  } else if (!range.above_low && !range.below_high) {
-    text << "from " << range.low << " to " << range.high;
-  } else {
-    text << (range.above_low ? "above " : "at least ") << range.low << " and "
-         << (range.below_high ? "less than " : "at most ") << range.high;
-  }
-  return text.str();
+  const std::string low = fmt::format("{}{:.15g}", range.above_low ? "above " : "at least ", range.low);
+  if (range.high == std::numeric_limits<double>::max()) return low;
+  if (!range.above_low && !range.below_high)
+    return fmt::format("from {:.15g} to {:.15g}", range.low, range.high);
+  return fmt::format("{} and {}{:.15g}", low, range.below_high ? "less than " : "at most ", range.high);
 }
 
 std::int64_t Portion::Of(std::int64_t total) const {

@@ -1,7 +1,6 @@
 #include "tributary/experiment/reader.h"
 
 #include "tributary/base/file.h"
-#include "tributary/experiment/format.h"
 #include "tributary/experiment/options.h"
 #include "tributary/experiment/overrides.h"
 

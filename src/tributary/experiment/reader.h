@@ -18,7 +18,7 @@ namespace tributary::inline experiment {
 //
 // Everything else is refused with a message that begins with file and line (or "--set …"), and names the key, what was
 // found and what is allowed, with the nearest valid name where there is one. Files that do not exist, the experiment's
-// or one it names, are NotFound. Larger ones than kLargestDocument, also once everything is spelled out (format.h), are
+// or one it names, are NotFound. Larger ones than kLargestDocument, also once everything is spelled out (FormatExperiment), are
 // ResourceExhausted: every experiment that is read can be written and read again. `extensions` are known by their names.
 StatusOr<Experiment> ReadExperiment(const std::filesystem::path& path,
                                     std::span<const std::string> overrides = {},
@@ -53,5 +53,10 @@ StatusOr<ExperimentPair> ReadExperimentPair(const std::filesystem::path& path,
 StatusOr<ExperimentPair> ReadExperimentPairText(std::string_view text, const TextSource& source,
                                                 std::span<const std::string> overrides = {},
                                                 const Extensions& extensions = {});
+
+// The experiment as an experiment file of its own: every key with a meaning is spelled out, defaults and overrides
+// included, and traces are written into it, so that it stands alone and stays true when defaults change. Reads back to
+// an equal experiment. Always the same text for the same experiment.
+std::string FormatExperiment(const Experiment& experiment);
 
 }  // namespace tributary::inline experiment

@@ -4,7 +4,6 @@
 
 #include <chrono>
 
-#include "tributary/experiment/format.h"
 #include "tributary/experiment/testing_texts.h"
 
 namespace tributary::inline experiment {

@@ -43,42 +43,36 @@ OptionList StreamKeys(Experiment& e, const OptionContext& context) {
   StreamChoice& stream = e.stream;
   StreamBatchOptions& batch = stream.batch;
   OptionList list;
-  const auto follows = [&batch] { return batch.rule == BatchRule::kStreamRate; };
-  const auto scales = [&stream] { return stream.scaling.rule != RateScaling::kNone; };
-  const auto sync = [&e, follows, scales] {
-    return e.train.method == Method::kSyncSgd || (!follows() && !scales());
-  };
-  static constexpr std::string_view kFollows = "batch = \"stream-rate\"";
-  static constexpr std::string_view kScales = "scaling = \"linear\" or \"square-root\"";
-  static constexpr std::string_view kSync = "method = \"sync-sgd\"";
+  const Option::Condition follows{[&batch] { return batch.rule == BatchRule::kStreamRate; },
+                                  "batch = \"stream-rate\""};
+  const Option::Condition scales{[&stream] { return stream.scaling.rule != RateScaling::kNone; },
+                                 "scaling = \"linear\" or \"square-root\""};
+  const Option::Condition sync{[&e, follows, scales] {
+                                 return e.train.method == Method::kSyncSgd ||
+                                        (!follows.holds() && !scales.holds());
+                               },
+                               "method = \"sync-sgd\""};
   list.Add("kind", OwnStreamForm(stream, context.extensions),
            "A stream that the program brings (docs/library.md): every device reads from it.");
   list.Add("recorded-speed", Number(stream.recorded_speed, {.high = 1e6, .above_low = true}),
            "Samples arrive as they were recorded, this many times faster.")
       .OnlyWith([&stream] { return !stream.own; }, "no kind");
   list.Add("batch", OneOf(batch.rule, kBatchRules, "batch rule"),
-           "Batches of train.batch, or of what arrives in window.")
-      .OnlyWith(sync, kSync);
+           "Batches of train.batch, or of what arrives in window.", sync);
   list.Add("window", Time(batch.window, {.high = 3600, .above_low = true}),
-           "Time whose samples make a batch.")
-      .OnlyWith(follows, kFollows);
+           "Time whose samples make a batch.", follows);
   list.Add("smallest-batch", Whole(batch.smallest, {1, 1'000'000}),
-           "Smallest batch; a slower stream is waited for.")
-      .OnlyWith(follows, kFollows);
-  list.Add("largest-batch", Whole(batch.largest, {1, 1'000'000}), "Largest batch.")
-      .OnlyWith(follows, kFollows);
+           "Smallest batch; a slower stream is waited for.", follows);
+  list.Add("largest-batch", Whole(batch.largest, {1, 1'000'000}), "Largest batch.", follows);
   list.Add("buffer", OneOf(stream.buffer, kBufferPolicies),
            "Keep every sample until it is used, or only the newest.");
   list.Add("scaling", OneOf(stream.scaling.rule, kRateScalings),
-           "How the learning rate follows the global batch.")
-      .OnlyWith(sync, kSync);
+           "How the learning rate follows the global batch.", sync);
   list.Add("base-batch", Whole(stream.base_batch, {1, 1'000'000}),
-           "Samples per device for which the learning rate is right.")
-      .OnlyWith(scales, kScales)
+           "Samples per device for which the learning rate is right.", scales)
       .Otherwise([&e] { e.stream.base_batch = e.train.batch; }, "train.batch");
   list.Add("largest-factor", Number(stream.scaling.most, {.high = 1e6, .above_low = true}),
-           "Largest factor of the learning rate.")
-      .OnlyWith(scales, kScales);
+           "Largest factor of the learning rate.", scales);
   list.Check([&e, &stream, follows](OptionList& mistakes) {
     if (stream.own && std::ranges::any_of(e.fleet.groups, [](const Group& group) {
           return !group.stream_programme.empty();
@@ -87,11 +81,11 @@ OptionList StreamKeys(Experiment& e, const OptionContext& context) {
     }
     if (e.train.local_epochs && Streams(e)) {
       mistakes.Fail(&stream.own,
-                    ": samples that arrive over time have no epochs; leave out train.local-epochs, and use"
-                    " train.local-steps");
+                    ": samples that arrive over time have no epochs; leave out train.local-epochs, and use "
+                    "train.local-steps");
     }
     const StreamBatchOptions& sizes = stream.batch;
-    if (follows() && sizes.smallest > sizes.largest) {
+    if (follows.holds() && sizes.smallest > sizes.largest) {
       mistakes.Fail(&sizes.smallest, " is " + std::to_string(sizes.smallest) +
                                          ", above largest-batch, which is " + std::to_string(sizes.largest));
     }
@@ -99,7 +93,7 @@ OptionList StreamKeys(Experiment& e, const OptionContext& context) {
   return list;
 }
 
-OptionList InjectionKeys(Experiment& e) {
+OptionList InjectionKeys(Experiment& e, const OptionContext&) {
   InjectionOptions& injection = e.injection;
   OptionList list;
   const auto on = [&injection] { return injection.on(); };

@@ -7,7 +7,8 @@
 
 namespace tributary::inline experiment {
 
-OptionList GoalKeys(Goal& goal) {
+OptionList GoalKeys(Experiment& e, const OptionContext&) {
+  Goal& goal = e.goal;
   OptionList list;
   list.Add(kNameKey, PlainName(goal.name), "Name of the experiment and of the folder of its runs.")
       .Required();
@@ -40,20 +41,17 @@ constexpr Range kTiny{.low = 1e-30, .high = 1e6};
 
 void AddOptimiser(Training& train, OptionList& list) {
   OptimiserOptions& optimiser = train.optimiser;
-  const auto sgd = [&optimiser] { return optimiser.name == "sgd"; };
-  const auto adam = [&optimiser] { return optimiser.name == "adam"; };
-  static constexpr std::string_view kSgd = "optimiser = \"sgd\"", kAdam = "optimiser = \"adam\"";
+  const Option::Condition sgd{[&optimiser] { return optimiser.name == "sgd"; }, "optimiser = \"sgd\""};
+  const Option::Condition adam{[&optimiser] { return optimiser.name == "adam"; }, "optimiser = \"adam\""};
   list.Add("optimiser", OneOf(optimiser.name, {"sgd", "adam"}),
            "Optimiser of the devices (federated, gossip), of the coordinator (sync-sgd, split), or both "
            "(SplitFed).");
-  list.Add("momentum", Number(optimiser.momentum, kBelowOne), "Momentum of SGD.").OnlyWith(sgd, kSgd);
-  list.Add("nesterov", Flag(optimiser.nesterov), "Nesterov momentum.").OnlyWith(sgd, kSgd);
-  list.Add("beta1", Number(optimiser.beta1, kBelowOne), "Adam: decay of the mean of gradients.")
-      .OnlyWith(adam, kAdam);
-  list.Add("beta2", Number(optimiser.beta2, kBelowOne), "Adam: decay of the mean of squared gradients.")
-      .OnlyWith(adam, kAdam);
-  list.Add("epsilon", Number(optimiser.epsilon, kTiny), "Adam: added to the denominator.")
-      .OnlyWith(adam, kAdam);
+  list.Add("momentum", Number(optimiser.momentum, kBelowOne), "Momentum of SGD.", sgd);
+  list.Add("nesterov", Flag(optimiser.nesterov), "Nesterov momentum.", sgd);
+  list.Add("beta1", Number(optimiser.beta1, kBelowOne), "Adam: decay of the mean of gradients.", adam);
+  list.Add("beta2", Number(optimiser.beta2, kBelowOne), "Adam: decay of the mean of squared gradients.",
+           adam);
+  list.Add("epsilon", Number(optimiser.epsilon, kTiny), "Adam: added to the denominator.", adam);
   list.Add("weight-decay", Number(optimiser.weight_decay, {.high = 1e6}), "Weight decay (L2 penalty).");
   list.Check([&optimiser](OptionList& mistakes) {
     if (optimiser.name == "sgd" && optimiser.nesterov && optimiser.momentum == 0) {
@@ -68,8 +66,7 @@ void AddOptimiser(Training& train, OptionList& list) {
 
 void AddSchedule(Training& train, const Goal& goal, OptionList& list) {
   ScheduleOptions& schedule = train.schedule;
-  const auto step = [&schedule] { return schedule.name == "step"; };
-  static constexpr std::string_view kStep = "schedule = \"step\"";
+  const Option::Condition step{[&schedule] { return schedule.name == "step"; }, "schedule = \"step\""};
   list.Add("learning-rate", Number(schedule.learning_rate, kLearningRate),
            "Learning rate before the schedule.")
       .Otherwise([&train] { train.schedule.learning_rate = train.optimiser.name == "sgd" ? 0.05 : 0.001; },
@@ -77,12 +74,10 @@ void AddSchedule(Training& train, const Goal& goal, OptionList& list) {
   list.Add("schedule", OneOf(schedule.name, {"constant", "step", "cosine"}),
            "Learning-rate schedule over rounds.");
   list.Add("milestones", Wholes(schedule.milestones, {1, kMostRounds}),
-           "Rounds after which the learning rate is multiplied by factor.")
-      .OnlyWith(step, kStep)
-      .RequiredIf(step, "; with schedule = \"step\" it lists the rounds at which the rate is cut");
+           "Rounds after which the learning rate is multiplied by factor.", step)
+      .RequiredIf(step.holds, "; with schedule = \"step\" it lists the rounds at which the rate is cut");
   list.Add("factor", Number(schedule.factor, kPositiveShare),
-           "Factor of the learning rate at each milestone.")
-      .OnlyWith(step, kStep);
+           "Factor of the learning rate at each milestone.", step);
   list.Add("floor", Number(schedule.floor, kNotNegative), "Learning rate at the end of the cosine schedule.")
       .OnlyWith([&schedule] { return schedule.name == "cosine"; }, "schedule = \"cosine\"");
   list.Add("warmup", Whole(schedule.warmup_steps, {0, kMostRounds}), "Rounds of linear warm-up.");
@@ -104,25 +99,23 @@ void AddSchedule(Training& train, const Goal& goal, OptionList& list) {
 OptionList ServerOptimiserKeys(ServerOptimiser& server) {
   OptionList list;
   const auto momentum = [&server] { return server.kind == ServerOptimiserKind::kMomentum; };
-  const auto adaptive = [&server] {
-    return server.kind == ServerOptimiserKind::kAdam || server.kind == ServerOptimiserKind::kYogi;
-  };
-  static constexpr std::string_view kAdaptive = "kind = \"adam\" or \"yogi\"";
+  const Option::Condition adaptive{[&server] {
+                                     return server.kind == ServerOptimiserKind::kAdam ||
+                                            server.kind == ServerOptimiserKind::kYogi;
+                                   },
+                                   "kind = \"adam\" or \"yogi\""};
   list.Add("kind", OneOf(server.kind, kServerOptimisers), "FedAvg (none), FedAvgM, FedAdam or FedYogi.")
       .Required();
   list.Add("learning-rate", Number(server.learning_rate, kLearningRate), "Learning rate of the coordinator.")
       .OnlyWith([&server] { return server.kind != ServerOptimiserKind::kNone; },
                 "kind = \"momentum\", \"adam\" or \"yogi\"")
-      .Otherwise([&server, adaptive] { server.learning_rate = adaptive() ? 0.01 : 1; },
+      .Otherwise([&server, adaptive] { server.learning_rate = adaptive.holds() ? 0.01 : 1; },
                  "1 with momentum, 0.01 with adam and yogi");
   list.Add("momentum", Number(server.momentum, kBelowOne), "Momentum over rounds.")
       .OnlyWith(momentum, "kind = \"momentum\"");
-  list.Add("beta1", Number(server.beta1, kBelowOne), "Decay of the mean of updates.")
-      .OnlyWith(adaptive, kAdaptive);
-  list.Add("beta2", Number(server.beta2, kBelowOne), "Decay of the mean of squared updates.")
-      .OnlyWith(adaptive, kAdaptive);
-  list.Add("tau", Number(server.tau, kTiny), "Larger adapts less to each parameter.")
-      .OnlyWith(adaptive, kAdaptive);
+  list.Add("beta1", Number(server.beta1, kBelowOne), "Decay of the mean of updates.", adaptive);
+  list.Add("beta2", Number(server.beta2, kBelowOne), "Decay of the mean of squared updates.", adaptive);
+  list.Add("tau", Number(server.tau, kTiny), "Larger adapts less to each parameter.", adaptive);
   return list;
 }
 
@@ -180,9 +173,9 @@ void AddLocalWork(Experiment& e, OptionList& list) {
                                             ", since what went over the cut is kept until the round is over");
     }
     if (SplitFed(e) && train.local_epochs) {
-      mistakes.Fail(&train.local_epochs,
-                    ": devices with more samples would go over the cut more often than the others; use"
-                    " local-steps");
+      mistakes.Fail(
+          &train.local_epochs,
+          ": devices with more samples would go over the cut more often than the others; use local-steps");
     }
     if (train.local_steps && train.local_epochs) {
       mistakes.Fail(&train.local_epochs,
@@ -195,7 +188,7 @@ void AddLocalWork(Experiment& e, OptionList& list) {
 
 }  // namespace
 
-OptionList TrainKeys(Experiment& e) {
+OptionList TrainKeys(Experiment& e, const OptionContext&) {
   Training& train = e.train;
   OptionList list;
   AddLocalWork(e, list);
@@ -226,7 +219,8 @@ OptionList TrainKeys(Experiment& e) {
   return list;
 }
 
-OptionList TransferKeys(TransferOptions& transfers) {
+OptionList TransferKeys(Experiment& e, const OptionContext&) {
+  TransferOptions& transfers = e.transfers;
   OptionList list;
   const auto follows = [&transfers] {
     return transfers.strategy == TransferStrategy::kIBatch ||

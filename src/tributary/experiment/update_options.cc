@@ -42,7 +42,8 @@ ValueForm RuleNumberForm(AggregationOptions& aggregation, const RuleNumber& desc
 
 }  // namespace
 
-OptionList CompressionKeys(CompressionOptions& compression, const OptionContext& context) {
+OptionList CompressionKeys(Experiment& e, const OptionContext& context) {
+  CompressionOptions& compression = e.compression;
   OptionList list;
   const std::vector<CompressionKind> codecs = context.extensions.AllCodecs();
   list.Add("kind", RowForm(compression.kind, codecs, "compression"), "How updates are encoded.");
@@ -93,14 +94,14 @@ OptionList AggregationKeys(Experiment& e, const OptionContext& context) {
     if (!rule.takes_parts && (method == Method::kSplit || method == Method::kGossip)) {
       mistakes.Fail(&aggregation.rule,
                     " is \"" + rule.name +
-                        "\", which compares whole updates and is only valid with "
-                        "train.method = \"sync-sgd\" or \"federated\"; use rule = \"mean\"");
+                        "\", which compares whole updates and is only valid with train.method = \"sync-sgd\" "
+                        "or \"federated\"; use rule = \"mean\"");
     }
     if (rule.untrained == AggregationRule::Untrained::kRefused && e.dropout.method->Chooses()) {
       mistakes.Fail(&aggregation.rule,
                     " is \"" + rule.name +
-                        "\", which cannot tell an element that a device did not train from an element "
-                        "that did not change; leave out [dropout], or use rule = \"mean\"");
+                        "\", which cannot tell an element that a device did not train from an element that "
+                        "did not change; leave out [dropout], or use rule = \"mean\"");
     }
   });
   return list;

@@ -1,7 +1,7 @@
-#include "tributary/reproduce/curves.h"
-
 #include <algorithm>
 #include <map>
+
+#include "tributary/reproduce/report.h"
 
 namespace tributary::inline reproduce {
 namespace {

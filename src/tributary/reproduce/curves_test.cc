@@ -1,6 +1,6 @@
-#include "tributary/reproduce/curves.h"
-
 #include <gtest/gtest.h>
+
+#include "tributary/reproduce/report.h"
 
 namespace tributary::inline reproduce {
 namespace {

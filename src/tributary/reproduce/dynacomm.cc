@@ -23,14 +23,14 @@ constexpr double kRates[] = {1e9, 2e9, 5e9, 10e9};
 constexpr int kIterations = 12;  // The first ones only teach the planners what sharing does to links.
 
 struct Network {
-  std::string arm, name;
+  std::string name;
   Shape input;
 };
 const std::vector<Network>& Networks() {
-  static const std::vector<Network> networks = {{"vgg19", "vgg19", {3, 224, 224}},
-                                                {"googlenet", "googlenet", {3, 224, 224}},
-                                                {"inception-v4", "inception-v4", {3, 299, 299}},
-                                                {"resnet152", "resnet152", {3, 224, 224}}};
+  static const std::vector<Network> networks = {{"vgg19", {3, 224, 224}},
+                                                {"googlenet", {3, 224, 224}},
+                                                {"inception-v4", {3, 299, 299}},
+                                                {"resnet152", {3, 224, 224}}};
   return networks;
 }
 
@@ -141,13 +141,13 @@ class Runner {
 
   StatusOr<Measurement> Run(const Arm& arm, std::uint64_t seed) {
     for (const Network& network : Networks()) {
-      if (!arm.name.starts_with(network.arm + "-")) continue;
+      if (!arm.name.starts_with(network.name + "-")) continue;
       auto& profile = profiles_[{network.name, seed}];
       if (!profile) {
         TRIBUTARY_ASSIGN_OR_RETURN(Profile measured, Measure(network, effort_));
         profile = std::make_unique<const Profile>(std::move(measured));
       }
-      const std::string rate = arm.name.substr(network.arm.size() + 1);
+      const std::string rate = arm.name.substr(network.name.size() + 1);
       if (rate != "best") return Measurement{NumbersOf(Compare(*profile, std::stod(rate) * 1e9)), {}};
       Measurement best;
       for (const double each : kRates) {
@@ -190,10 +190,10 @@ StatusOr<Study> MakeDynaCommStudy(Effort effort) {
     for (const double rate : kRates) {
       const std::string gbit = std::to_string(static_cast<int>(rate / 1e9));
       reproduction.arms.push_back(
-          {network.arm + "-" + gbit, network.name + ", " + gbit + " Gbit/s", fingerprint});
+          {network.name + "-" + gbit, network.name + ", " + gbit + " Gbit/s", fingerprint});
     }
     reproduction.arms.push_back(
-        {network.arm + "-best", network.name + ", the best of each over all rates", fingerprint});
+        {network.name + "-best", network.name + ", the best of each over all rates", fingerprint});
   }
   const NumberFormat percent{.decimals = 1, .percent = true};
   reproduction.metrics = {

@@ -10,7 +10,6 @@
 #include "tributary/base/file.h"
 #include "tributary/base/text_table.h"
 #include "tributary/plot/line_chart.h"
-#include "tributary/reproduce/curves.h"
 
 namespace tributary::inline reproduce {
 namespace {
@@ -92,20 +91,6 @@ Json Figure(const Reproduction& reproduction, const ArmSummary& arm, const std::
   return json;
 }
 
-const char* KindName(BaselineComparison::Kind kind) {
-  switch (kind) {
-    case BaselineComparison::Kind::kRatio:
-      return "ratio";
-    case BaselineComparison::Kind::kSpeedUp:
-      return "speed-up";
-    case BaselineComparison::Kind::kSaving:
-      return "saving";
-    case BaselineComparison::Kind::kDifference:
-      break;
-  }
-  return "difference";
-}
-
 Json ArmJson(const Reproduction& reproduction, const Arm& arm, const ArmSummary& summary) {
   Json metrics = Json::object(), comparisons = Json::object();
   for (const Metric& metric : reproduction.metrics)
@@ -114,7 +99,7 @@ Json ArmJson(const Reproduction& reproduction, const Arm& arm, const ArmSummary&
     const auto baseline = comparison.baselines.find(arm.name);
     if (baseline == comparison.baselines.end()) continue;
     Json json = {
-        {"kind", KindName(comparison.kind)}, {"metric", comparison.metric}, {"baseline", baseline->second}};
+        {"kind", NameOf(comparison.kind)}, {"metric", comparison.metric}, {"baseline", baseline->second}};
     json.update(Figure(reproduction, summary, comparison.name));
     comparisons[comparison.name] = std::move(json);
   }

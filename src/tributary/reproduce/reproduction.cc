@@ -122,6 +122,11 @@ Status Check(const Reproduction& reproduction) {
 
 }  // namespace
 
+std::string_view NameOf(BaselineComparison::Kind kind) {
+  constexpr std::string_view kNames[] = {"ratio", "speed-up", "saving", "difference"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
 std::map<std::string, std::string> AgainstOne(const std::vector<Arm>& arms, const std::string& baseline) {
   std::map<std::string, std::string> baselines;
   for (const Arm& arm : arms) {

@@ -57,6 +57,11 @@ struct BaselineComparison {
   NumberFormat format;
 };
 
+inline constexpr BaselineComparison::Kind kComparisonKinds[] = {
+    BaselineComparison::Kind::kRatio, BaselineComparison::Kind::kSpeedUp, BaselineComparison::Kind::kSaving,
+    BaselineComparison::Kind::kDifference};
+std::string_view NameOf(BaselineComparison::Kind kind);
+
 // What the paper says, in the same unit as ours (a share, not a percentage, where the format is in percent).
 struct Published {
   std::string arm;

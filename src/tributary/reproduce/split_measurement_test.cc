@@ -1,11 +1,10 @@
-#include "tributary/reproduce/split_measurement.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <numeric>
 
 #include "tributary/device/setting.h"
+#include "tributary/reproduce/run_measurement.h"
 
 namespace tributary::inline reproduce {
 namespace {

@@ -9,7 +9,6 @@
 #include "tributary/experiment/document.h"
 #include "tributary/experiment/presets.h"
 #include "tributary/reproduce/run_measurement.h"
-#include "tributary/reproduce/split_measurement.h"
 
 namespace tributary::inline reproduce {
 

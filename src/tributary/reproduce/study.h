@@ -44,8 +44,8 @@ StatusOr<Study> ReadStudyText(std::string_view text, const TextSource& source, E
                               const std::filesystem::path& data_dir = {});
 
 // The numbers that runs have, which a study may show: of whole runs, and of epochs (run_measurement.h).
-std::span<const std::string> NumbersOfRuns();
-std::span<const std::string> NumbersOfEpochs();
+const std::vector<std::string>& NumbersOfRuns();
+const std::vector<std::string>& NumbersOfEpochs();
 
 // What is run with this seed. `grid` are the results of the arms of the grid with the first seed, in the order of the
 // arms; the best is the first to reach the target, or where none does, the one with the highest final accuracy.

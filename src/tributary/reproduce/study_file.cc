@@ -1,18 +1,17 @@
 #include <algorithm>
 
+#include "tributary/base/check.h"
 #include "tributary/base/names.h"
 #include "tributary/experiment/document.h"
-#include "tributary/experiment/format.h"
 #include "tributary/experiment/presets.h"
+#include "tributary/experiment/reader.h"
 #include "tributary/reproduce/study.h"
-#include "tributary/reproduce/study_table.h"
 #include "tributary/reproduce/study_text.h"
 #include "tributary/telemetry/digest.h"
 
 namespace tributary::inline reproduce {
 namespace {
 
-const std::vector<std::string> kEfforts = {"quick", "full"};
 constexpr std::size_t kMostExperiments = 512;  // Bounds what a hostile text can cost.
 
 // Stands for an experiment in the fingerprint of another arm.
@@ -31,18 +30,15 @@ class StudyReader {
       : document_(document),
         source_(source),
         size_(effort == Effort::kFull ? "full" : "quick"),
-        data_dir_(data_dir),
-        root_(document, document.root, "") {}
+        data_dir_(data_dir) {}
 
   StatusOr<Study> Read() && {
-    ReadTop();
-    ReadVariants();
-    ReadAxes();
-    const List& arms = root_.TakeTables("arm");
-    ReadFigures(root_, settings_.epochs > 0, reproduction_, baselines_);
-    ReadCharts(root_, settings_, reproduction_);
-    TRIBUTARY_RETURN_IF_ERROR(root_.Finish());
-    for (const Value& arm : arms) TRIBUTARY_RETURN_IF_ERROR(AddArms(arm));
+    OptionList keys = Keys();
+    TRIBUTARY_RETURN_IF_ERROR(keys.Read(document_, document_.root, ""));
+    keys.Complete();
+    TRIBUTARY_RETURN_IF_ERROR(keys.CheckAll());
+    TakeSettings();
+    for (const Value& arm : arms_) TRIBUTARY_RETURN_IF_ERROR(AddArms(arm));
     TRIBUTARY_RETURN_IF_ERROR(Compare());
     for (std::size_t i = 0; i < texts_.size(); ++i) {
       Status status = FinishPlan(texts_[i], reproduction_.arms[i]);
@@ -53,115 +49,147 @@ class StudyReader {
   }
 
  private:
-  void ReadTop() {
-    std::int64_t schema = 1;
-    root_.Require("schema");
-    root_.Read("schema", schema, 1, 1);
-    for (const char* key : {"name", "preset"}) root_.Require(key);
-    root_.Read("name", reproduction_.name);
-    std::string summary;  // for lists
-    root_.Read("summary", summary);
-    root_.Read("about", reproduction_.about);
-    root_.Read("preset", preset_);
-    ReadSettings(root_, settings_);
+  OptionList Keys() {
+    OptionList list;
+    list.Add("schema", Whole(schema_, {1, 1})).Required();
+    list.Add("name", Text(reproduction_.name)).Required();
+    list.Add("preset", Text(preset_)).Required();
+    list.Add("summary", Text(summary_));
+    list.Add("about", Text(reproduction_.about));
+    AddSettings(list, settings_);
+    list.Add("variant", VariantsForm());
+    list.Add("axis", Own(&axes_, {},
+                         [this](const Value& value, const Spot& spot) { return ReadAxes(value, spot); }, {}));
+    list.Add("arm", Own(&arms_, {},
+                        [this](const Value& value, const Spot& spot) {
+                          const List* tables = nullptr;
+                          TRIBUTARY_RETURN_IF_ERROR(ReadTables(value, spot, kMostTables, tables));
+                          arms_ = *tables;
+                          return OkStatus();
+                        },
+                        {}));
+    AddFigures(list, settings_, reproduction_, figures_);
+    list.Check([this](OptionList& mistakes) {
+      if (settings_.accuracy && settings_.loss)
+        mistakes.Fail(&settings_.loss, " and target-accuracy are both given; allowed: one target");
+      FillIn(mistakes, reproduction_.about, &reproduction_.about);
+      for (std::string& note : settings_.notes) FillIn(mistakes, note, &settings_.notes);
+    });
+    return list;
   }
 
-  // The first variant of this size whose data set is there.
-  void ReadVariants() {
-    const List& variants = root_.TakeTables("variant");
-    std::optional<StudySettings> chosen;
-    for (const Value& table : variants) {
-      StudyTable section(document_, table, "variant");
-      std::string size = size_, data;
-      section.ReadName("size", "size", kEfforts, size);
-      section.Read("data", data);
-      StudySettings settings = settings_;
-      ReadSettings(section, settings);
-      root_.Fail(section.Finish());
-      std::error_code error;
-      const bool found =
-          data.empty() || (!data_dir_.empty() && std::filesystem::is_directory(data_dir_ / data, error));
-      if (!chosen && size == size_ && found) chosen = std::move(settings);
-    }
-    if (chosen) settings_ = *std::move(chosen);
-    if (!chosen && !variants.empty()) {
-      root_.Fail("variant",
-                 ": none is for the size '" + size_ + "' without a data set; add a variant without 'data'");
-    }
-    for (std::int64_t seed = 1; seed <= settings_.seeds; ++seed) {
-      study_.seeds.push_back(static_cast<std::uint64_t>(seed));
-    }
-    study_.target = {settings_.accuracy.value_or(0), static_cast<std::size_t>(settings_.evaluations),
-                     settings_.loss};
-    if (settings_.accuracy && settings_.loss) {
-      root_.Fail("target-loss", " and target-accuracy are both given; allowed: one target");
-    }
-    FillIn("about", reproduction_.about);
-    for (std::string& note : settings_.notes) FillIn("notes", note);
-    reproduction_.notes = settings_.notes;
-  }
-
-  void FillIn(std::string_view key, std::string& text) {
+  void FillIn(OptionList& mistakes, std::string& text, const void* field) {
     auto filled = Fill(text, settings_.words);
-    if (!filled.ok()) return root_.Fail(key, ": " + filled.status().message());
+    if (!filled.ok()) return mistakes.Fail(field, ": " + filled.status().message());
     text = std::move(filled).value();
   }
 
-  void ReadAxes() {
-    const Value* axes = root_.Take("axis");
-    if (axes == nullptr) return;
-    const auto* table = std::get_if<Table>(&axes->content);
-    if (table == nullptr) return root_.Fail("axis", " must be lists of tables, like [[axis.rate]]");
-    StudyTable section(document_, *axes, "axis");
-    for (const KeyValue& axis : *table) {
-      const List& values = section.TakeTables(axis.key);
-      for (const Value& value : values) {
-        StudyTable inner(document_, value, "axis." + axis.key);
-        inner.Require("name");
-        std::string name;
-        ArmText unused;
-        inner.Read("name", name);
-        ReadArmKeys(inner, unused);
-        section.Fail(inner.Finish());
+  // The first variant of this size whose data set is there.
+  ValueForm VariantsForm() {
+    ValueForm form = StudyTables(variants_, [this](VariantText& variant) {
+      variant.settings = settings_;
+      OptionList list;
+      list.Add("size", SizeForm(variant.size));
+      list.Add("data", Text(variant.data));
+      AddSettings(list, variant.settings);
+      return list;
+    });
+    form.read = [this, read = form.read](const Value& value, const Spot& spot) {
+      TRIBUTARY_RETURN_IF_ERROR(read(value, spot));
+      const auto fits = [this](const VariantText& variant) {
+        std::error_code error;
+        const bool found =
+            variant.data.empty() ||
+            (!data_dir_.empty() && std::filesystem::is_directory(data_dir_ / variant.data, error));
+        return found && (variant.size.empty() || variant.size == size_);
+      };
+      const auto chosen = std::ranges::find_if(variants_, fits);
+      if (chosen != variants_.end()) settings_ = chosen->settings;
+      if (chosen != variants_.end() || variants_.empty()) return OkStatus();
+      return spot.Refuse(
+          value, ": none is for the size '" + size_ + "' without a data set; add a variant without 'data'");
+    };
+    return form;
+  }
+
+  void TakeSettings() {
+    for (std::int64_t seed = 1; seed <= settings_.seeds; ++seed)
+      study_.seeds.push_back(static_cast<std::uint64_t>(seed));
+    study_.target = {settings_.accuracy.value_or(0), static_cast<std::size_t>(settings_.evaluations),
+                     settings_.loss};
+    reproduction_.notes = settings_.notes;
+    if (const auto& target = settings_.loss ? settings_.loss : settings_.accuracy)
+      reproduction_.chart.references = {{*target, figures_.target_name}};
+    for (PublishedText& figure : figures_.published) {
+      for (const std::string& arm : figure.arms) {
+        figure.arm = arm;
+        reproduction_.published.push_back(figure);
       }
-      axes_.emplace(axis.key, &values);
     }
-    root_.Fail(section.Finish());
+  }
+
+  Status ReadAxes(const Value& value, const Spot& spot) {
+    const auto* table = std::get_if<Table>(&value.content);
+    if (table == nullptr) return spot.Refuse(value, " must be lists of tables, like [[axis.rate]]");
+    for (const KeyValue& axis : *table) {
+      const List*& values = axes_[axis.key];
+      const Spot inner{spot.document, spot.path + "." + axis.key, spot.inner};
+      TRIBUTARY_RETURN_IF_ERROR(ReadTables(axis.value, inner, kMostTables, values));
+      for (const Value& one : *values) {
+        ArmText unused;
+        TRIBUTARY_RETURN_IF_ERROR(
+            ValueKeys(unused.name, unused.text, unused).Read(document_, one, inner.path));
+      }
+    }
+    return OkStatus();
+  }
+
+  static OptionList ValueKeys(std::string& name, std::string& text, ArmText& arm) {
+    OptionList list;
+    list.Add("name", Text(name)).Required();
+    AddArmKeys(list, text, arm);
+    return list;
   }
 
   // An arm for every combination of the values of its axes, the last axis changing fastest.
   Status AddArms(const Value& table) {
-    StudyTable section(document_, table, "arm");
     std::vector<std::string> over;
-    ArmText arm;
-    std::string size = size_;
-    section.Require("name");
-    section.Read("name", arm.name);
-    section.ReadName("size", "size", kEfforts, size);
-    AddTexts(section, "over", over);
-    ReadArmKeys(section, arm);
-    ArmText sized = arm;  // with what is different for this size
-    for (const std::string& each : kEfforts) {
-      const Value* part = section.Take(each);
-      if (part == nullptr) continue;
-      ArmText changed = arm;
-      StudyTable inner(document_, *part, "arm." + each);
-      ReadArmKeys(inner, changed);
-      section.Fail(inner.Finish());
-      if (each == size_) sized = std::move(changed);
-    }
+    ArmText arm, quick, full;  // the last two with what is different for this size
+    std::string size;
+    OptionList keys;
+    keys.Add("name", Text(arm.name)).Required();
+    keys.Add("size", SizeForm(size));
+    keys.Add("over", MoreTexts(over));
+    AddArmKeys(keys, arm.text, arm);
+    const auto part = [&arm](ArmText& changed) {
+      return Section(&changed, [&arm, &changed] {
+        OptionList list;
+        changed = arm;
+        AddArmKeys(list, changed.text, changed);
+        return list;
+      });
+    };
+    keys.Add("quick", part(quick));
+    keys.Add("full", part(full));
+    keys.Check([&](OptionList& mistakes) {
+      for (const std::string& axis : over) {
+        if (!axes_.contains(axis)) mistakes.Fail(&over, ": " + UnknownAxis(axis).message());
+      }
+      if (!arm.grid.empty() && over != std::vector<std::string>{arm.grid}) {
+        mistakes.Fail(&arm.grid,
+                      " names the axis that the arm is over, the only one: over = [\"" + arm.grid + "\"]");
+      }
+    });
+    TRIBUTARY_RETURN_IF_ERROR(keys.Read(document_, table, "arm"));
+    TRIBUTARY_RETURN_IF_ERROR(keys.CheckAll());
+    if (!size.empty() && size != size_) return OkStatus();
+    return AddOver(table, over, size_ == "full" ? full : quick, settings_.words);
+  }
+
+  Status UnknownAxis(const std::string& name) const {
     std::vector<std::string> known;
     for (const auto& [axis, values] : axes_) known.push_back(axis);
-    for (const std::string& axis : over) {
-      if (!axes_.contains(axis)) section.Fail("over", ": " + UnknownName("axis", axis, known).message());
-    }
-    if (!arm.grid.empty() && over != std::vector<std::string>{arm.grid}) {
-      section.Fail("grid",
-                   " names the axis that the arm is over, the only one: over = [\"" + arm.grid + "\"]");
-    }
-    TRIBUTARY_RETURN_IF_ERROR(section.Finish());
-    if (size != size_) return OkStatus();
-    return AddOver(table, over, sized, settings_.words);
+    return UnknownName("axis", name, known);
   }
 
   Status AddOver(const Value& table, std::span<const std::string> over, const ArmText& arm,
@@ -182,15 +210,9 @@ class StudyReader {
 
   // The axis has been found right.
   void TakeValue(const std::string& axis, const Value& value, ArmText& arm, Words& words) const {
-    StudyTable section(document_, value, "axis");
-    std::string name, text;
-    section.Read("name", name);
-    section.Read("text", text);
-    words[axis] = name;
-    words[axis + ".text"] = text;
-    text = arm.text;
-    ReadArmKeys(section, arm);
-    arm.text = text;
+    std::string& text = words[axis + ".text"] = "";
+    const Status read = ValueKeys(words[axis], text, arm).Read(document_, value, "axis." + axis);
+    TRIBUTARY_CHECK(read.ok());
   }
 
   // Fills in the words of `arm`, its name first: messages begin with it.
@@ -206,9 +228,7 @@ class StudyReader {
       TRIBUTARY_ASSIGN_OR_RETURN(plan.experiment, Build(arm, words));
     } else {
       const auto axis = axes_.find(arm.tuned);
-      std::vector<std::string> known;
-      for (const auto& [name, values] : axes_) known.push_back(name);
-      if (axis == axes_.end() || axis->second->empty()) return UnknownName("axis", arm.tuned, known);
+      if (axis == axes_.end() || axis->second->empty()) return UnknownAxis(arm.tuned);
       for (const Value& value : *axis->second) {
         ArmText with = arm;
         Words and_axis = words;
@@ -273,10 +293,11 @@ class StudyReader {
   // Who is compared with whom, once all arms are known.
   Status Compare() {
     std::vector<std::string> names;
-    for (std::size_t i = 0; i < baselines_.size(); ++i) {
-      BaselineComparison& comparison = reproduction_.comparisons[i];
+    for (ComparisonText& comparison : figures_.comparisons) {
       names.push_back(comparison.name);
-      if (!baselines_[i].empty()) comparison.baselines = AgainstOne(reproduction_.arms, baselines_[i]);
+      if (!comparison.baseline.empty())
+        comparison.baselines = AgainstOne(reproduction_.arms, comparison.baseline);
+      reproduction_.comparisons.push_back(comparison);
     }
     for (std::size_t i = 0; i < texts_.size(); ++i) {
       for (const auto& [name, baseline] : texts_[i].against) {
@@ -305,9 +326,9 @@ class StudyReader {
       const auto bound = study_.plans.find(text.within);
       if (bound == study_.plans.end() || plan.epochs == 0 ||
           plan.experiment.sampling.method != SamplingMethod::kDeadline) {
-        return InvalidArgument("within = \"" + text.within +
-                               "\" must name an arm, and is only valid with epochs and sampling.method = "
-                               "\"deadline\"");
+        return InvalidArgument(
+            "within = \"" + text.within +
+            "\" must name an arm, and is only valid with epochs and sampling.method = \"deadline\"");
       }
       plan.bound = bound->second.experiment.sampling;
       how += ", within " + DigestOf(bound->second.experiment);
@@ -344,14 +365,16 @@ class StudyReader {
   const TextSource& source_;
   const std::string size_;
   const std::filesystem::path& data_dir_;
-  StudyTable root_;
   Study study_;
   Reproduction& reproduction_ = study_.reproduction;
-  std::string preset_;
+  std::int64_t schema_ = 1;
+  std::string preset_, summary_;  // the summary is for lists
   StudySettings settings_;
+  std::vector<VariantText> variants_;
   std::map<std::string, const List*> axes_;
-  std::vector<std::string> baselines_;  // of comparisons; empty where arms say
-  std::vector<ArmText> texts_;          // of the arms, in their order
+  std::span<const Value> arms_;
+  FiguresText figures_;
+  std::vector<ArmText> texts_;  // of the arms, in their order
   std::vector<const Value*> places_;
   std::size_t experiments_ = 0;
 };

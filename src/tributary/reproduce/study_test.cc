@@ -7,7 +7,6 @@
 #include "tributary/experiment/presets.h"
 #include "tributary/reproduce/report.h"
 #include "tributary/reproduce/run_measurement.h"
-#include "tributary/reproduce/split_measurement.h"
 
 namespace tributary::inline reproduce {
 namespace {

@@ -13,59 +13,108 @@ namespace {
 constexpr std::size_t kMostTexts = 64;
 constexpr std::size_t kLongestFilled = 10'000;
 
-const std::vector<std::string> kKinds = {"ratio", "speed-up", "saving", "difference"};
-constexpr BaselineComparison::Kind kKindValues[] = {
-    BaselineComparison::Kind::kRatio, BaselineComparison::Kind::kSpeedUp, BaselineComparison::Kind::kSaving,
-    BaselineComparison::Kind::kDifference};
-
 constexpr Range kSamples{.low = 1, .high = 1e12};
+constexpr Range kDrawnRates{.low = 0, .high = 1e9};
+constexpr std::array<Word<Metric::Better>, 2> kDirections = {
+    {{"higher", Metric::Better::kHigher}, {"lower", Metric::Better::kLower}}};
+constexpr std::array<Word<RateSetting::Shape>, 2> kShapes = {
+    {{"uniform", RateSetting::Shape::kUniform}, {"normal", RateSetting::Shape::kNormal}}};
 
-Status ReadDrawn(StudyTable section, RateSetting& out) {
-  std::string shape = "uniform";
-  section.ReadName("distribution", "distribution", std::vector<std::string>{"uniform", "normal"}, shape);
-  out.shape = shape == "uniform" ? RateSetting::Shape::kUniform : RateSetting::Shape::kNormal;
-  constexpr Range kRateRange{.low = 0, .high = 1e9};
-  for (const char* key : {"mean", "deviation"}) section.Require(key);
-  section.Read("mean", out.mean, kRateRange);
-  section.Read("deviation", out.deviation, kRateRange);
-  section.Read("least", out.least, kRateRange);
-  return section.Finish();
+ValueForm MoreWords(Words& field) {
+  return Own(&field, {},
+             [&field](const Value& value, const Spot& spot) {
+               const auto* table = std::get_if<Table>(&value.content);
+               for (const KeyValue& member : table == nullptr ? Table() : *table) {
+                 const auto* text = std::get_if<std::string>(&member.value.content);
+                 if (text == nullptr) table = nullptr;
+                 if (table == nullptr) break;
+                 field.insert_or_assign(member.key, *text);
+               }
+               if (table != nullptr) return OkStatus();
+               return spot.Refuse(value, " must be a table of texts, like { name = \"text\" }");
+             },
+             {});
 }
 
-void ReadFormat(StudyTable& section, NumberFormat& out) {
-  std::int64_t decimals = out.decimals;
-  section.Read("decimals", decimals, 0, 9);
-  out.decimals = static_cast<int>(decimals);
-  section.Read("percent", out.percent);
+OptionList DrawnKeys(RateSetting& drawn) {
+  OptionList list;
+  list.Add("distribution", OneOf(drawn.shape, kShapes, "distribution"));
+  list.Add("mean", Number(drawn.mean, kDrawnRates)).Required();
+  list.Add("deviation", Number(drawn.deviation, kDrawnRates)).Required();
+  list.Add("least", Number(drawn.least, kDrawnRates));
+  return list;
+}
+
+void AddFormat(OptionList& list, NumberFormat& format) {
+  list.Add("decimals", Whole(format.decimals, {0, 9}));
+  list.Add("percent", Flag(format.percent));
+}
+
+OptionList MetricKeys(Metric& metric, bool epochs) {
+  OptionList list;
+  list.Add("name", OneOf(metric.name, epochs ? NumbersOfEpochs() : NumbersOfRuns(), "metric")).Required();
+  list.Add("unit", Text(metric.unit));
+  list.Add("better", OneOf(metric.better, kDirections, "direction"));
+  AddFormat(list, metric.format);
+  return list;
+}
+
+OptionList ComparisonKeys(ComparisonText& comparison) {
+  OptionList list;
+  list.Add("name", Text(comparison.name)).Required();
+  list.Add("metric", Text(comparison.metric)).Required();
+  list.Add("kind", OneOf(comparison.kind, kComparisonKinds, "comparison"));
+  list.Add("baseline", Text(comparison.baseline));
+  AddFormat(list, comparison.format);
+  return list;
+}
+
+OptionList PublishedKeys(PublishedText& published) {
+  OptionList list;
+  list.Add("arms", MoreTexts(published.arms)).Required();
+  list.Add("figure", Text(published.figure)).Required();
+  list.Add("value", Number(published.value, {.low = -kLargestNumber, .high = kLargestNumber})).Required();
+  list.Add("where", Text(published.where)).Required();
+  return list;
+}
+
+OptionList FigureLineKeys(FigureChart::Line& line) {
+  OptionList list;
+  list.Add("name", Text(line.name)).Required();
+  list.Add("arms", MoreTexts(line.arms)).Required();
+  return list;
+}
+
+OptionList FigureChartKeys(FigureChart& chart) {
+  OptionList list;
+  list.Add("file", Text(chart.file)).Required();
+  list.Add("x", Text(chart.x)).Required();
+  list.Add("y", Text(chart.y)).Required();
+  list.Add("title", Text(chart.title));
+  list.Add("x-title", Text(chart.x_title));
+  list.Add("y-title", Text(chart.y_title));
+  list.Add("line", StudyTables(chart.lines, FigureLineKeys));
+  return list;
 }
 
 }  // namespace
 
-void AddTexts(StudyTable& section, std::string_view key, std::vector<std::string>& out) {
-  const Value* value = section.Take(key);
-  if (value == nullptr) return;
-  const auto* list = std::get_if<List>(&value->content);
-  const auto is_text = [](const Value& item) { return std::holds_alternative<std::string>(item.content); };
-  if (list == nullptr || list->size() > kMostTexts || !std::all_of(list->begin(), list->end(), is_text)) {
-    section.Fail(
-        key, " is " + Describe(*value) + "; allowed: a list of texts, at most " + std::to_string(kMostTexts));
-    return;
-  }
-  for (const Value& item : *list) out.push_back(std::get<std::string>(item.content));
+ValueForm MoreTexts(std::vector<std::string>& field) {
+  return Own(&field, {},
+             [&field](const Value& value, const Spot& spot) {
+               const auto* list = std::get_if<List>(&value.content);
+               const auto is_text = [](const Value& item) {
+                 return std::holds_alternative<std::string>(item.content);
+               };
+               if (list == nullptr || list->size() > kMostTexts || !std::ranges::all_of(*list, is_text))
+                 return spot.RefuseAs(value, "a list of texts, at most " + std::to_string(kMostTexts));
+               for (const Value& item : *list) field.push_back(std::get<std::string>(item.content));
+               return OkStatus();
+             },
+             {});
 }
 
-void AddWords(StudyTable& section, std::string_view key, Words& out) {
-  const Value* value = section.Take(key);
-  if (value == nullptr) return;
-  const auto* table = std::get_if<Table>(&value->content);
-  for (const KeyValue& member : table == nullptr ? Table() : *table) {
-    const auto* text = std::get_if<std::string>(&member.value.content);
-    if (text == nullptr) table = nullptr;
-    if (table == nullptr) break;
-    out.insert_or_assign(member.key, *text);
-  }
-  if (table == nullptr) section.Fail(key, " must be a table of texts, like { name = \"text\" }");
-}
+ValueForm SizeForm(std::string& field) { return OneOf(field, {"quick", "full"}, "size"); }
 
 StatusOr<std::string> Fill(std::string_view text, const Words& words) {
   std::string filled;
@@ -93,120 +142,62 @@ StatusOr<std::string> Fill(std::string_view text, const Words& words) {
   return filled;
 }
 
-void ReadSettings(StudyTable& section, StudySettings& out) {
-  AddTexts(section, "set", out.set);
-  AddTexts(section, "notes", out.notes);
-  AddWords(section, "words", out.words);
-  section.Read("seeds", out.seeds, 1, 1000);
-  section.Read("epochs", out.epochs, 1, 10'000);
-  section.Read("target-accuracy", out.accuracy, kPositiveShare);
-  section.Read("target-loss", out.loss, kPositive);
-  section.Read("target-evaluations", out.evaluations, 1, 1000);
-  section.Read("samples", out.samples, kSamples);
-  section.Read("samples-per-evaluation", out.samples_per_evaluation, kSamples);
+void AddSettings(OptionList& list, StudySettings& settings) {
+  list.Add("set", MoreTexts(settings.set));
+  list.Add("notes", MoreTexts(settings.notes));
+  list.Add("words", MoreWords(settings.words));
+  list.Add("seeds", Whole(settings.seeds, {1, 1000}));
+  list.Add("epochs", Whole(settings.epochs, {1, 10'000}));
+  list.Add("target-accuracy", Number(settings.accuracy, kPositiveShare));
+  list.Add("target-loss", Number(settings.loss, kPositive));
+  list.Add("target-evaluations", Whole(settings.evaluations, {1, 1000}));
+  list.Add("samples", Number(settings.samples, kSamples));
+  list.Add("samples-per-evaluation", Number(settings.samples_per_evaluation, kSamples));
 }
 
-void ReadArmKeys(StudyTable& section, ArmText& out) {
-  section.Read("text", out.text);
-  section.Read("preset", out.preset);
-  section.Read("within", out.within);
-  section.Read("grid", out.grid);
-  section.Read("tuned", out.tuned);
-  section.Read("counterpart", out.counterpart);
-  section.Read("curve", out.curve);
-  section.Read("once", out.once);
-  section.Read("samples", out.samples, kSamples);
-  section.Read("trained", out.trained, std::int64_t{0}, std::int64_t{10'000});
-  AddTexts(section, "set", out.set);
-  AddWords(section, "against", out.against);
-  if (const Value* drawn = section.Take("drawn-stream-rates")) {
-    StudyTable inner(section.document(), *drawn, section.PathOf("drawn-stream-rates"));
-    section.Fail(ReadDrawn(std::move(inner), out.drawn.emplace()));
-  }
+void AddArmKeys(OptionList& list, std::string& text, ArmText& arm) {
+  list.Add("text", Text(text));
+  list.Add("preset", Text(arm.preset));
+  list.Add("within", Text(arm.within));
+  list.Add("grid", Text(arm.grid));
+  list.Add("tuned", Text(arm.tuned));
+  list.Add("counterpart", Flag(arm.counterpart));
+  list.Add("curve", Flag(arm.curve));
+  list.Add("once", Flag(arm.once));
+  list.Add("samples", Number(arm.samples, kSamples));
+  list.Add("trained", Whole(arm.trained, {0, 10'000}));
+  list.Add("set", MoreTexts(arm.set));
+  list.Add("against", MoreWords(arm.against));
+  ValueForm drawn = Section(&arm.drawn, [&arm] { return DrawnKeys(arm.drawn.emplace()); });
+  drawn.optional = true;
+  list.Add("drawn-stream-rates", std::move(drawn));
 }
 
-void ReadFigures(StudyTable& root, bool epochs, Reproduction& reproduction,
-                 std::vector<std::string>& baselines) {
-  for (const Value& table : root.TakeTables("metric")) {
-    StudyTable section(root.document(), table, "metric");
-    Metric& metric = reproduction.metrics.emplace_back();
-    std::string better = "higher";
-    section.Require("name");
-    section.ReadName("name", "metric", epochs ? NumbersOfEpochs() : NumbersOfRuns(), metric.name);
-    section.Read("unit", metric.unit);
-    section.ReadName("better", "direction", std::vector<std::string>{"higher", "lower"}, better);
-    metric.better = better == "higher" ? Metric::Better::kHigher : Metric::Better::kLower;
-    ReadFormat(section, metric.format);
-    root.Fail(section.Finish());
-  }
-  for (const Value& table : root.TakeTables("comparison")) {
-    StudyTable section(root.document(), table, "comparison");
-    BaselineComparison& comparison = reproduction.comparisons.emplace_back();
-    std::string kind = "ratio";
-    for (const char* key : {"name", "metric"}) section.Require(key);
-    section.Read("name", comparison.name);
-    section.Read("metric", comparison.metric);
-    section.ReadName("kind", "comparison", kKinds, kind);
-    comparison.kind = kKindValues[std::ranges::find(kKinds, kind) - kKinds.begin()];
-    section.Read("baseline", baselines.emplace_back());
-    ReadFormat(section, comparison.format);
-    root.Fail(section.Finish());
-  }
-  for (const Value& table : root.TakeTables("published")) {
-    StudyTable section(root.document(), table, "published");
-    Published figure;
-    std::vector<std::string> arms;
-    for (const char* key : {"arms", "figure", "value", "where"}) section.Require(key);
-    AddTexts(section, "arms", arms);
-    section.Read("figure", figure.figure);
-    section.Read("value", figure.value, Range{.low = -kLargestNumber, .high = kLargestNumber});
-    section.Read("where", figure.where);
-    root.Fail(section.Finish());
-    for (const std::string& arm : arms) {
-      figure.arm = arm;
-      reproduction.published.push_back(figure);
-    }
-  }
+void AddFigures(OptionList& list, const StudySettings& settings, Reproduction& reproduction,
+                FiguresText& figures) {
+  list.Add("metric", StudyTables(reproduction.metrics, [&settings](Metric& metric) {
+             return MetricKeys(metric, settings.epochs > 0);
+           }));
+  list.Add("comparison", StudyTables(figures.comparisons, ComparisonKeys));
+  list.Add("published", StudyTables(figures.published, PublishedKeys));
+  CurveChart& chart = reproduction.chart;
+  list.Add("chart", Section(&chart, [&] {
+             OptionList keys;
+             keys.Add("title", Text(chart.title))
+                 .Otherwise([&] { chart.title = reproduction.name; }, "the study's name");
+             keys.Add("x-title", Text(chart.x_title))
+                 .Otherwise([&] { chart.x_title = "virtual seconds"; }, "virtual seconds");
+             keys.Add("y-title", Text(chart.y_title))
+                 .Otherwise([&] { chart.y_title = settings.loss ? "loss" : "test accuracy"; },
+                            "the target's");
+             keys.Add("log-x", Flag(chart.log_x));
+             keys.Add("target-name", Text(figures.target_name));
+             return keys;
+           }));
+  list.Add("figure", StudyTables(reproduction.figure_charts, FigureChartKeys));
 }
 
-void ReadCharts(StudyTable& root, const StudySettings& settings, Reproduction& reproduction) {
-  reproduction.chart = {
-      reproduction.name, "virtual seconds", settings.loss ? "loss" : "test accuracy", false, {}};
-  std::string target_name = "target";
-  if (const Value* chart = root.Take("chart")) {
-    StudyTable section(root.document(), *chart, "chart");
-    section.Read("title", reproduction.chart.title);
-    section.Read("x-title", reproduction.chart.x_title);
-    section.Read("y-title", reproduction.chart.y_title);
-    section.Read("log-x", reproduction.chart.log_x);
-    section.Read("target-name", target_name);
-    root.Fail(section.Finish());
-  }
-  const std::optional<double> target = settings.loss ? settings.loss : settings.accuracy;
-  if (target) reproduction.chart.references = {{*target, target_name}};
-  for (const Value& table : root.TakeTables("figure")) {
-    StudyTable section(root.document(), table, "figure");
-    FigureChart& chart = reproduction.figure_charts.emplace_back();
-    for (const char* key : {"file", "x", "y"}) section.Require(key);
-    section.Read("file", chart.file);
-    section.Read("title", chart.title);
-    section.Read("x", chart.x);
-    section.Read("y", chart.y);
-    section.Read("x-title", chart.x_title);
-    section.Read("y-title", chart.y_title);
-    for (const Value& one : section.TakeTables("line")) {
-      StudyTable line(root.document(), one, "figure.line");
-      FigureChart::Line& out = chart.lines.emplace_back();
-      for (const char* key : {"name", "arms"}) line.Require(key);
-      line.Read("name", out.name);
-      AddTexts(line, "arms", out.arms);
-      section.Fail(line.Finish());
-    }
-    root.Fail(section.Finish());
-  }
-}
-
-std::span<const std::string> NumbersOfRuns() {
+const std::vector<std::string>& NumbersOfRuns() {
   static const std::vector<std::string> numbers = {
       "accuracy",          "final accuracy",   "final loss",           "virtual seconds",
       "seconds per round", "waiting share",    "megabytes up",         "megabytes",
@@ -215,7 +206,7 @@ std::span<const std::string> NumbersOfRuns() {
   return numbers;
 }
 
-std::span<const std::string> NumbersOfEpochs() {
+const std::vector<std::string>& NumbersOfEpochs() {
   static const std::vector<std::string> numbers = {
       "accuracy", "seconds per epoch", "planned seconds", "deviation", "steps", "planning share"};
   return numbers;

@@ -1,7 +1,7 @@
 #include "tributary/fleet/grpc/remote_fleet.h"
 
 #include "tributary/experiment/consent.h"
-#include "tributary/experiment/format.h"
+#include "tributary/experiment/reader.h"
 #include "tributary/fleet/grpc/server.h"
 #include "tributary/fleet/layout_hash.h"
 #include "tributary/fleet/protocol/exchange.h"
