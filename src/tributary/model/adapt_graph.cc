@@ -74,9 +74,8 @@ Graph WithGroupNorms(const Graph& graph, NodeIndex first, NodeIndex last) {
 }
 
 NodeIndex FirstBatchStatistics(const Graph& graph, NodeIndex first) {
-  NodeIndex node = first;
-  while (node < graph.size() && !std::holds_alternative<BatchNorm>(graph.node(node).operation)) ++node;
-  return node < graph.size() ? node : graph.size();
+  while (first < graph.size() && TraitsOf(graph.node(first).operation).role != LayerRole::kBatchNorm) ++first;
+  return std::min(first, graph.size());
 }
 
 }  // namespace tributary::inline model

@@ -44,7 +44,7 @@ class Ties {
 
 using Variables = std::vector<std::int32_t>;
 
-// Unites all variables of `tensor` that lie in the same one of `blocks` equal runs, and across `tensors` too.
+// Unites all variables that lie in the same one of `blocks` equal runs of either tensor.
 void UniteBlocks(Ties& ties, std::initializer_list<const Variables*> tensors, std::int64_t blocks) {
   for (std::int64_t block = 0; block < blocks; ++block) {
     std::int32_t first = -1;
@@ -65,36 +65,34 @@ std::vector<Variables> TieChannels(const Graph& graph, Ties& ties) {
   for (NodeIndex i = 0; i < graph.size(); ++i) {
     const Node& node = graph.node(i);
     Variables& mine = of_node[i];
-    const auto make_all = [&] {
-      for (std::int64_t c = 0; c < graph.shape(i).channels; ++c) mine.push_back(ties.Make(i));
-    };
     const auto input = [&](std::size_t k) -> const Variables& { return of_node[node.inputs[k]]; };
 
-    if (const auto* conv = std::get_if<Conv>(&node.operation)) {
-      make_all();
-      if (conv->groups > 1) UniteBlocks(ties, {&input(0), &mine}, conv->groups);
-    } else if (std::holds_alternative<Input>(node.operation) ||
-               std::holds_alternative<Linear>(node.operation)) {
-      make_all();
-    } else if (const auto* norm = std::get_if<GroupNorm>(&node.operation)) {
-      mine = input(0);
-      UniteBlocks(ties, {&mine}, norm->groups);
-    } else if (std::holds_alternative<Add>(node.operation)) {
-      mine = input(0);
-      for (std::size_t k = 1; k < node.inputs.size(); ++k) {
-        for (std::size_t c = 0; c < mine.size(); ++c) ties.Unite(mine[c], input(k)[c]);
+    switch (TraitsOf(node.operation).channels) {
+      case ChannelRule::kMade:
+        for (std::int64_t c = 0; c < graph.shape(i).channels; ++c) mine.push_back(ties.Make(i));
+        break;
+      case ChannelRule::kKept:
+        mine = input(0);
+        break;
+      case ChannelRule::kAdded:
+        mine = input(0);
+        for (std::size_t k = 1; k < node.inputs.size(); ++k) {
+          for (std::size_t c = 0; c < mine.size(); ++c) ties.Unite(mine[c], input(k)[c]);
+        }
+        break;
+      case ChannelRule::kJoined:
+        for (std::size_t k = 0; k < node.inputs.size(); ++k)
+          mine.insert(mine.end(), input(k).begin(), input(k).end());
+        break;
+      case ChannelRule::kFlattened: {
+        const Shape& shape = graph.shape(node.inputs[0]);
+        for (const std::int32_t variable : input(0))
+          mine.insert(mine.end(), static_cast<std::size_t>(shape.height * shape.width), variable);
+        break;
       }
-    } else if (std::holds_alternative<Concat>(node.operation)) {
-      for (std::size_t k = 0; k < node.inputs.size(); ++k)
-        mine.insert(mine.end(), input(k).begin(), input(k).end());
-    } else if (std::holds_alternative<Flatten>(node.operation)) {
-      const Shape& shape = graph.shape(node.inputs[0]);
-      for (const std::int32_t variable : input(0)) {
-        mine.insert(mine.end(), static_cast<std::size_t>(shape.height * shape.width), variable);
-      }
-    } else {
-      mine = input(0);
     }
+    if (const std::int64_t blocks = BlocksOf(node.operation); blocks > 0)
+      UniteBlocks(ties, {&input(0), &mine}, blocks);
   }
   return of_node;
 }

@@ -11,87 +11,11 @@ namespace {
 
 using GraphJson = nlohmann::ordered_json;
 
-// The fields of every kind, in one place: `fields` writes or reads each.
-template <typename Fields>
-void Visit(Fields& fields, Conv& op) {
-  fields("out", op.out_channels);
-  fields("kernel", op.kernel);
-  fields("stride", op.stride);
-  fields("padding", op.padding);
-  fields("dilation", op.dilation);
-  fields("groups", op.groups);
-  fields("bias", op.bias);
+GraphJson FieldJson(const Extent& value) { return GraphJson::array({value.height, value.width}); }
+template <typename T>
+GraphJson FieldJson(const T& value) {
+  return value;
 }
-template <typename Fields>
-void Visit(Fields& fields, Pad& op) {
-  fields("before", op.before);
-  fields("after", op.after);
-}
-template <typename Fields>
-void Visit(Fields& fields, BatchNorm& op) {
-  fields("epsilon", op.epsilon);
-  fields("momentum", op.momentum);
-}
-template <typename Fields>
-void Visit(Fields& fields, GroupNorm& op) {
-  fields("groups", op.groups);
-  fields("epsilon", op.epsilon);
-}
-template <typename Fields>
-void Visit(Fields& fields, MaxPool& op) {
-  fields("kernel", op.kernel);
-  fields("stride", op.stride);
-  fields("padding", op.padding);
-  fields("round-up", op.round_up);
-}
-template <typename Fields>
-void Visit(Fields& fields, AvgPool& op) {
-  fields("kernel", op.kernel);
-  fields("stride", op.stride);
-  fields("padding", op.padding);
-  fields("round-up", op.round_up);
-  fields("count-padding", op.count_padding);
-}
-template <typename Fields>
-void Visit(Fields& fields, Linear& op) {
-  fields("out", op.out_features);
-  fields("bias", op.bias);
-}
-template <typename Fields>
-void Visit(Fields& fields, Dropout& op) {
-  fields("rate", op.rate);
-}
-template <typename Fields, typename Plain>
-void Visit(Fields&, Plain&) {}
-
-// Writes what differs from the default, field by field in the same order.
-class FieldValues {
- public:
-  void operator()(const char*, const Extent& value) {
-    values.emplace_back(GraphJson::array({value.height, value.width}));
-  }
-  template <typename T>
-  void operator()(const char*, const T& value) {
-    values.emplace_back(value);
-  }
-  std::vector<GraphJson> values;
-};
-
-class FieldWriter {
- public:
-  FieldWriter(std::vector<GraphJson> defaults, GraphJson& out) : defaults_(std::move(defaults)), out_(out) {}
-  template <typename T>
-  void operator()(const char* key, const T& value) {
-    FieldValues one;
-    one(key, value);
-    if (one.values[0] != defaults_[next_++]) out_[key] = one.values[0];
-  }
-
- private:
-  std::vector<GraphJson> defaults_;
-  std::size_t next_ = 0;
-  GraphJson& out_;
-};
 
 // Reads fields that are there into what holds the defaults; remembers the first that is of another kind.
 class FieldReader {
@@ -167,12 +91,12 @@ GraphJson NodeJson(const Graph& graph, NodeIndex index) {
   GraphJson json = {{"name", node.name}, {"kind", KindName(node.operation)}};
   if (node.inputs != std::vector<NodeIndex>{index - 1}) json["inputs"] = node.inputs;
   std::visit(
-      [&](auto op) {
-        FieldValues defaults;
-        auto plain = decltype(op)();
-        Visit(defaults, plain);
-        FieldWriter writer(std::move(defaults.values), json);
-        Visit(writer, op);
+      [&]<typename Op>(const Op& op) {
+        const Op usual{};
+        const auto write = [&](const char* key, auto member) {
+          if (op.*member != usual.*member) json[key] = FieldJson(op.*member);
+        };
+        std::apply([&](const auto&... field) { (write(field.first, field.second), ...); }, Op::kFields);
       },
       node.operation);
   return json;
@@ -184,12 +108,12 @@ StatusOr<Operation> ReadOperation(const GraphJson& json) {
   std::vector<std::string> kinds;
   StatusOr<Operation> result = InvalidArgument("no such kind");
   bool found = false;
-  ForEachKind([&](auto op) {
-    kinds.emplace_back(op.kKind);
-    if (op.kKind != kind) return;
+  ForEachKind([&]<typename Op>(Op op) {
+    kinds.emplace_back(Op::kTraits.name);
+    if (Op::kTraits.name != kind) return;
     found = true;
     FieldReader reader(json);
-    Visit(reader, op);
+    std::apply([&](const auto&... field) { (reader(field.first, op.*field.second), ...); }, Op::kFields);
     const Status status = reader.Finish();
     result = status.ok() ? StatusOr<Operation>(Operation(op)) : StatusOr<Operation>(status);
   });

@@ -9,15 +9,14 @@
 namespace tributary::inline model {
 namespace {
 
-// Deviation of the weights of a convolution or linear layer.
-double WeightDeviation(const Graph& graph, const Layout::Slot& slot) {
-  const auto& shape = slot.tensor.shape;
-  if (const auto* conv = std::get_if<Conv>(&graph.node(slot.node).operation)) {
-    const auto fan_out = static_cast<double>(shape[0] / conv->groups * shape[2] * shape[3]);
-    return std::sqrt(2.0 / fan_out);
-  }
-  const bool classifier = slot.node + 1 == graph.size();
-  return std::sqrt((classifier ? 1.0 : 2.0) / static_cast<double>(shape[1]));
+// Deviation of the weights of a layer.
+double WeightDeviation(const Graph& graph, NodeIndex index) {
+  const Node& node = graph.node(index);
+  double variance = 0;
+  WithLayer(node.operation, [&](const auto& layer) {
+    variance = layer.FirstVariance(graph.shape(node.inputs[0]).channels, index + 1 == graph.size());
+  });
+  return std::sqrt(variance);
 }
 
 // A uniform law of this deviation: as good a start as a normal one, and no logarithm for each of 10⁸ weights.
@@ -40,7 +39,7 @@ void InitialiseWeights(const Model& model, std::uint64_t seed, std::span<float> 
     if (slot.tensor.shape.size() == 1) {
       std::fill(values.begin(), values.end(), 1.0F);
     } else {
-      FillUniform(Rng::ForStream(seed, DeviceId{0}, "weights", i), WeightDeviation(model.graph, slot),
+      FillUniform(Rng::ForStream(seed, DeviceId{0}, "weights", i), WeightDeviation(model.graph, slot.node),
                   values);
     }
   }

@@ -9,19 +9,7 @@
 namespace tributary::inline model {
 namespace {
 
-bool IsLayer(const Operation& operation) {
-  return std::holds_alternative<Conv>(operation) || std::holds_alternative<Linear>(operation);
-}
-
-bool IsNorm(const Operation& operation) {
-  return std::holds_alternative<BatchNorm>(operation) || std::holds_alternative<GroupNorm>(operation);
-}
-
-// Nodes that hand on their input's channels one by one: a norm keeps its layer, or its next layer, across them.
-bool IsElementwise(const Operation& operation) {
-  return std::holds_alternative<Relu>(operation) || std::holds_alternative<Relu6>(operation) ||
-         std::holds_alternative<Dropout>(operation);
-}
+bool IsLayer(const Operation& operation) { return TraitsOf(operation).role == LayerRole::kLayer; }
 
 constexpr std::size_t kFloatsPerLine = FlatBuffer::kAlignment / sizeof(float);
 
@@ -49,49 +37,31 @@ Layout MakeLayout(const Graph& graph, const std::vector<TransferUnit>& units, Te
 
 }  // namespace
 
-using Role = NodeTensor::Role;
-
 std::int64_t NodeTensor::elements() const {
   return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
 }
 
 std::string_view NodeTensor::suffix() const {
-  switch (role) {
-    case Role::kWeight:
-      return "weight";
-    case Role::kBias:
-      return "bias";
-    case Role::kRunningMean:
-      return "running_mean";
-    case Role::kRunningVariance:
-      return "running_var";
-  }
-  return "";
+  constexpr std::string_view kSuffixes[] = {"weight", "bias", "running_mean", "running_var"};
+  return kSuffixes[static_cast<std::size_t>(role)];
 }
 
 std::vector<NodeTensor> ParametersOf(const Graph& graph, NodeIndex index) {
   const Node& node = graph.node(index);
-  const std::int64_t out = graph.shape(index).channels;
+  const std::vector<std::int64_t> out = {graph.shape(index).channels};
   std::vector<NodeTensor> tensors;
-  if (const auto* conv = std::get_if<Conv>(&node.operation)) {
-    const std::int64_t in = graph.shape(node.inputs[0]).channels / conv->groups;
-    tensors.push_back({Role::kWeight, {out, in, conv->kernel.height, conv->kernel.width}});
-    if (conv->bias) tensors.push_back({Role::kBias, {out}});
-  } else if (const auto* linear = std::get_if<Linear>(&node.operation)) {
-    tensors.push_back({Role::kWeight, {out, graph.shape(node.inputs[0]).channels}});
-    if (linear->bias) tensors.push_back({Role::kBias, {out}});
-  } else if (std::holds_alternative<BatchNorm>(node.operation) ||
-             std::holds_alternative<GroupNorm>(node.operation)) {
-    tensors.push_back({Role::kWeight, {out}});
-    tensors.push_back({Role::kBias, {out}});
-  }
+  WithLayer(node.operation, [&](const auto& layer) {
+    tensors.push_back({NodeTensor::Role::kWeight, layer.WeightShape(graph.shape(node.inputs[0]).channels)});
+    if (layer.bias) tensors.push_back({NodeTensor::Role::kBias, out});
+  });
+  if (IsNorm(node.operation)) tensors = {{NodeTensor::Role::kWeight, out}, {NodeTensor::Role::kBias, out}};
   return tensors;
 }
 
 std::vector<NodeTensor> StatisticsOf(const Graph& graph, NodeIndex index) {
-  if (!std::holds_alternative<BatchNorm>(graph.node(index).operation)) return {};
+  if (TraitsOf(graph.node(index).operation).role != LayerRole::kBatchNorm) return {};
   const std::int64_t channels = graph.shape(index).channels;
-  return {{Role::kRunningMean, {channels}}, {Role::kRunningVariance, {channels}}};
+  return {{NodeTensor::Role::kRunningMean, {channels}}, {NodeTensor::Role::kRunningVariance, {channels}}};
 }
 
 std::vector<TransferUnit> TransferUnits(const Graph& graph) {
@@ -131,7 +101,7 @@ std::vector<TransferUnit> TransferUnits(const Graph& graph) {
         start(i);
         waiting[i] = unit_of[i];
       }
-    } else if (IsElementwise(node.operation)) {
+    } else if (TraitsOf(node.operation).role == LayerRole::kElementwise) {
       waiting[i] = waiting[source];
     }
   }

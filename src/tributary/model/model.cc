@@ -17,18 +17,6 @@ std::vector<TransferUnit> UnitsThat(bool are_frozen, const Graph& graph, const s
   return units;
 }
 
-Macs NodeMacs(const Graph& graph, NodeIndex index) {
-  const Node& node = graph.node(index);
-  if (const auto* conv = std::get_if<Conv>(&node.operation)) {
-    const std::int64_t in = graph.shape(node.inputs[0]).channels / conv->groups;
-    return {graph.shape(index).elements() * in * conv->kernel.height * conv->kernel.width};
-  }
-  if (std::holds_alternative<Linear>(node.operation)) {
-    return {graph.shape(index).channels * graph.shape(node.inputs[0]).channels};
-  }
-  return {0};
-}
-
 // The nodes that are trained, or that read what such a node gave.
 std::vector<bool> GoneBackThrough(const Model& model) {
   std::vector<bool> result(model.graph.size(), false);
@@ -95,8 +83,13 @@ Model::Model(Graph g, std::vector<bool> frozen_nodes, std::shared_ptr<const Flat
 std::vector<NodeCost> NodeCosts(const Graph& graph) {
   std::vector<NodeCost> costs;
   for (NodeIndex i = 0; i < graph.size(); ++i) {
-    NodeCost cost{NodeMacs(graph, i), 0, Bytes{graph.shape(i).elements() * std::int64_t{sizeof(float)}}};
-    for (const NodeTensor& tensor : ParametersOf(graph, i)) cost.parameters += tensor.elements();
+    const Shape& shape = graph.shape(i);
+    const std::vector<NodeTensor> tensors = ParametersOf(graph, i);
+    NodeCost cost{{}, 0, Bytes{shape.elements() * std::int64_t{sizeof(float)}}};
+    for (const NodeTensor& tensor : tensors) cost.parameters += tensor.elements();
+    // Each element of a layer's output takes one row of its weight.
+    if (TraitsOf(graph.node(i).operation).role == LayerRole::kLayer)
+      cost.macs = {shape.elements() * (tensors[0].elements() / shape.channels)};
     costs.push_back(cost);
   }
   return costs;

@@ -189,8 +189,8 @@ class Inference {
 };
 
 Status CheckInputCount(const Operation& operation, std::size_t count) {
-  const bool joins = std::holds_alternative<Add>(operation) || std::holds_alternative<Concat>(operation);
-  const bool starts = std::holds_alternative<Input>(operation);
+  const InputArity arity = TraitsOf(operation).arity;
+  const bool joins = arity == InputArity::kSeveral, starts = arity == InputArity::kNone;
   if (joins ? count >= 1 : count == (starts ? 0U : 1U)) return OkStatus();
   return InvalidArgument("takes " +
                          std::string(joins    ? "at least one input"

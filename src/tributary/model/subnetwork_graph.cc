@@ -31,14 +31,10 @@ std::vector<std::pair<std::size_t, std::size_t>> SlotsOfUnits(const Layout& layo
   return slots;
 }
 
-// Layers whose weight has a column for every channel they read; others have whole rows or single numbers.
-bool ReadsAllChannels(const Operation& operation) {
-  const auto* conv = std::get_if<Conv>(&operation);
-  return (conv != nullptr && conv->groups == 1) || std::holds_alternative<Linear>(operation);
-}
-
+// Whether it is a weight with a column for every channel that its layer reads; others have whole rows or single numbers.
 bool HasColumns(const Graph& graph, const Layout::Slot& slot) {
-  return slot.tensor.role == NodeTensor::Role::kWeight && ReadsAllChannels(graph.node(slot.node).operation);
+  const auto& shape = slot.tensor.shape;
+  return shape.size() > 1 && shape[1] == graph.shape(graph.node(slot.node).inputs[0]).channels;
 }
 
 }  // namespace
@@ -50,17 +46,16 @@ Graph SubnetworkGraph(const Model& whole, const KeptAtoms& kept) {
   for (NodeIndex i = 1; i < graph.size(); ++i) {
     const Node& node = graph.node(i);
     Operation operation = node.operation;
-    if (auto* conv = std::get_if<Conv>(&operation)) {
-      const NodeIndex input = node.inputs[0];
-      conv->out_channels = Size(channels[i]);
-      if (conv->groups > 1) {
-        conv->groups = BlocksLeft(conv->groups, graph.shape(input).channels, Size(channels[input]));
-      }
-    } else if (auto* linear = std::get_if<Linear>(&operation)) {
-      linear->out_features = Size(channels[i]);
-    } else if (auto* norm = std::get_if<GroupNorm>(&operation)) {
-      norm->groups = BlocksLeft(norm->groups, graph.shape(i).channels, Size(channels[i]));
-    }
+    WithLayer(operation, [&](auto& layer) { layer.outputs() = Size(channels[i]); });
+    std::visit(
+        [&](auto& op) {
+          if constexpr (requires { op.groups; }) {
+            const NodeIndex input = node.inputs[0];
+            if (op.blocks() > 0)
+              op.groups = BlocksLeft(op.groups, graph.shape(input).channels, Size(channels[input]));
+          }
+        },
+        operation);
     subnetwork.Add(node.name, std::move(operation), node.inputs);
   }
   auto built = std::move(subnetwork).BuildPart();
@@ -198,10 +193,8 @@ Graph NarrowGraph(Graph whole, double width) {
 }
 
 FilterScaling SuitableScaling(const Graph& graph) {
-  const bool norms = std::ranges::any_of(graph.nodes(), [](const Node& node) {
-    return std::holds_alternative<BatchNorm>(node.operation) ||
-           std::holds_alternative<GroupNorm>(node.operation);
-  });
+  const bool norms =
+      std::ranges::any_of(graph.nodes(), [](const Node& node) { return IsNorm(node.operation); });
   return norms ? FilterScaling::kNone : FilterScaling::kInverse;
 }
 

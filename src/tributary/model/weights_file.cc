@@ -86,7 +86,7 @@ Status WeightsFile::CopyTo(const Model& model, std::span<float> parameters, std:
   }
   if (fit.other_norms) {
     for (const Node& node : model.graph.nodes()) {
-      if (!std::holds_alternative<GroupNorm>(node.operation)) continue;
+      if (TraitsOf(node.operation).role != LayerRole::kNorm) continue;
       for (const char* suffix : {".running_mean", ".running_var"}) tensors.erase(node.name + suffix);
     }
   }

@@ -28,37 +28,27 @@ struct Recipe {
 
 Recipe Vgg(int depth) {
   const std::string number = std::to_string(depth);
-  return {{"vgg" + number, "VGG-" + number + ", no norm", kImageNet, 1000},
-          [depth](const Shape& input, std::int64_t classes, bool cifar_form) {
-            return zoo::Vgg(depth, input, classes, cifar_form);
-          }};
+  return {{"vgg" + number, "VGG-" + number + ", no norm", kImageNet, 1000}, std::bind_front(zoo::Vgg, depth)};
 }
 
 Recipe ResNet(int depth, std::string description, Shape input, std::int64_t classes) {
   return {{"resnet" + std::to_string(depth), std::move(description), input, classes},
-          [depth](const Shape& shape, std::int64_t n, bool cifar_form) {
-            return zoo::ResNet(depth, shape, n, cifar_form);
-          }};
+          std::bind_front(zoo::ResNet, depth)};
 }
 
 Recipe DenseNet(int depth) {
   const std::string number = std::to_string(depth);
   return {{"densenet-" + number, "DenseNet-" + number + " for small images, growth 12", kCifar, 10},
-          [depth](const Shape& input, std::int64_t classes, bool) {
-            return zoo::DenseNet(depth, input, classes);
-          }};
+          std::bind_front(zoo::DenseNet, depth)};
 }
 
 const std::vector<Recipe>& Recipes() {
   static const std::vector<Recipe> recipes = {
-      {{"mlp", "a perceptron with one hidden layer of 128, no norm", kCifar, 10},
-       [](const Shape& input, std::int64_t classes, bool) { return zoo::Perceptron(input, classes); }},
+      {{"mlp", "a perceptron with one hidden layer of 128, no norm", kCifar, 10}, zoo::Perceptron},
       {{"har-cnn", "three convolutions along time for sensors' signals, group norm", kSignal, 5},
-       [](const Shape& input, std::int64_t classes, bool) { return zoo::HarCnn(input, classes); }},
-      {{"lenet5", "LeNet-5, two convolutions, no norm", kCifar, 10},
-       [](const Shape& input, std::int64_t classes, bool) { return zoo::LeNet5(input, classes); }},
-      {{"cnn", "two 3x3 convolutions and two linear layers, no norm", kCifar, 10},
-       [](const Shape& input, std::int64_t classes, bool) { return zoo::SmallCnn(input, classes); }},
+       zoo::HarCnn},
+      {{"lenet5", "LeNet-5, two convolutions, no norm", kCifar, 10}, zoo::LeNet5},
+      {{"cnn", "two 3x3 convolutions and two linear layers, no norm", kCifar, 10}, zoo::SmallCnn},
       ResNet(8, "ResNet-8 for small images, 3 stages", kCifar, 10),
       ResNet(20, "ResNet-20 for small images, 3 stages", kCifar, 10),
       DenseNet(40),

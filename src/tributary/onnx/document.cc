@@ -72,22 +72,11 @@ constexpr Bytes kLargestSecondFile{16'000'000'000};
 constexpr std::size_t kMostIntegers = 4096;
 
 std::string TypeName(const OnnxTensor& tensor) {
-  switch (tensor.data_type()) {
-    case OnnxTensor::FLOAT:
-      return "float";
-    case OnnxTensor::DOUBLE:
-      return "double";
-    case OnnxTensor::INT32:
-      return "int32";
-    case OnnxTensor::INT64:
-      return "int64";
-    case OnnxTensor::FLOAT16:
-      return "float16";
-    case OnnxTensor::BFLOAT16:
-      return "bfloat16";
-    default:
-      return "type " + std::to_string(tensor.data_type());
-  }
+  static const std::map<int, std::string> kNames = {
+      {OnnxTensor::FLOAT, "float"}, {OnnxTensor::DOUBLE, "double"},   {OnnxTensor::INT32, "int32"},
+      {OnnxTensor::INT64, "int64"}, {OnnxTensor::FLOAT16, "float16"}, {OnnxTensor::BFLOAT16, "bfloat16"}};
+  const auto found = kNames.find(tensor.data_type());
+  return found != kNames.end() ? found->second : "type " + std::to_string(tensor.data_type());
 }
 
 std::string Called(const OnnxTensor& tensor) {

@@ -33,7 +33,7 @@ NodeIndex Transition(GraphBuilder& b, const std::string& name, NodeIndex x) {
 
 }  // namespace
 
-StatusOr<Graph> DenseNet(int depth, const Shape& input, std::int64_t classes) {
+StatusOr<Graph> DenseNet(int depth, const Shape& input, std::int64_t classes, bool) {
   // Besides the layers of the blocks: the stem, two transitions and the linear layer.
   TRIBUTARY_CHECK(depth > 4 && (depth - 4) % kBlocks == 0);
   const int layers = (depth - 4) / kBlocks;
@@ -49,10 +49,7 @@ StatusOr<Graph> DenseNet(int depth, const Shape& input, std::int64_t classes) {
     if (block < kBlocks) x = Transition(b, "features.transition" + number, x);
   }
   x = NormRelu(b, "features.norm_final", "relu", x);
-  x = b.Add("avgpool", GlobalAvgPool{}, {x});
-  x = b.Add("flatten", Flatten{}, {x});
-  b.Add("classifier", Linear{classes}, {x});
-  return std::move(b).Build();
+  return WithHead(std::move(b), x, classes, {.linear = "classifier"});
 }
 
 }  // namespace tributary::inline model::zoo

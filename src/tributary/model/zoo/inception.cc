@@ -185,11 +185,7 @@ StatusOr<Graph> GoogLeNet(const Shape& input, std::int64_t classes, bool cifar_f
        {Widths{"inception5a", 256, 160, 320, 32, 128, 128}, {"inception5b", 384, 192, 384, 48, 128, 128}}) {
     x = Inception(b, w, x);
   }
-  x = b.Add("avgpool", GlobalAvgPool{}, {x});
-  x = b.Add("flatten", Flatten{}, {x});
-  x = b.Add("dropout", Dropout{0.2}, {x});
-  b.Add("fc", Linear{classes}, {x});
-  return std::move(b).Build();
+  return WithHead(std::move(b), x, classes, {.rate = 0.2});
 }
 
 StatusOr<Graph> InceptionV4(const Shape& input, std::int64_t classes, bool cifar_form) {
@@ -201,10 +197,7 @@ StatusOr<Graph> InceptionV4(const Shape& input, std::int64_t classes, bool cifar
   for (int i = 0; i < 7; ++i) x = InceptionB({b, number++, x, cifar_form});
   x = ReductionB({b, number++, x, cifar_form});
   for (int i = 0; i < 3; ++i) x = InceptionC({b, number++, x, cifar_form});
-  x = b.Add("avg_pool", GlobalAvgPool{}, {x});
-  x = b.Add("flatten", Flatten{}, {x});
-  b.Add("last_linear", Linear{classes}, {x});
-  return std::move(b).Build();
+  return WithHead(std::move(b), x, classes, {.pool = "avg_pool", .linear = "last_linear"});
 }
 
 }  // namespace tributary::inline model::zoo

@@ -58,11 +58,8 @@ StatusOr<Graph> MobileNetV2(const Shape& input, std::int64_t classes, bool cifar
   }
   const std::string head = "features." + std::to_string(feature);
   x = ConvNorm(b, head + ".0", head + ".1", head + ".2", x, Conv{.out_channels = 1280, .kernel = {1, 1}});
-  x = b.Add("avgpool", GlobalAvgPool{}, {x});
-  x = b.Add("flatten", Flatten{}, {x});
-  x = b.Add("classifier.0", Dropout{0.2}, {x});
-  b.Add("classifier.1", Linear{classes}, {x});
-  return std::move(b).Build();
+  return WithHead(std::move(b), x, classes,
+                  {.linear = "classifier.1", .dropout = "classifier.0", .rate = 0.2});
 }
 
 }  // namespace tributary::inline model::zoo

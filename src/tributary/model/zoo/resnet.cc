@@ -89,10 +89,7 @@ StatusOr<Graph> ResNet(int depth, const Shape& input, std::int64_t classes, bool
       x = Block(b, name, x, width, stage > 0 && block == 0 ? 2 : 1, design.bottleneck);
     }
   }
-  x = b.Add("avgpool", GlobalAvgPool{}, {x});
-  x = b.Add("flatten", Flatten{}, {x});
-  b.Add("fc", Linear{classes}, {x});
-  return std::move(b).Build();
+  return WithHead(std::move(b), x, classes, {});
 }
 
 }  // namespace tributary::inline model::zoo

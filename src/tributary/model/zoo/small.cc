@@ -26,7 +26,7 @@ NodeIndex SignalBlock(GraphBuilder& b, const std::string& number, std::int64_t c
 
 }  // namespace
 
-StatusOr<Graph> Perceptron(const Shape& input, std::int64_t classes) {
+StatusOr<Graph> Perceptron(const Shape& input, std::int64_t classes, bool) {
   GraphBuilder b("mlp", input);
   NodeIndex x = b.Add("flatten", Flatten{}, {0});
   x = b.Add("fc1", Linear{128}, {x});
@@ -35,7 +35,7 @@ StatusOr<Graph> Perceptron(const Shape& input, std::int64_t classes) {
   return std::move(b).Build();
 }
 
-StatusOr<Graph> LeNet5(const Shape& input, std::int64_t classes) {
+StatusOr<Graph> LeNet5(const Shape& input, std::int64_t classes, bool) {
   GraphBuilder b("lenet5", input);
   // LeCun's images are 32 pixels wide; 28-pixel digits are padded to that.
   const std::int64_t padding = input.height < 32 ? 2 : 0;
@@ -54,7 +54,7 @@ StatusOr<Graph> LeNet5(const Shape& input, std::int64_t classes) {
   return std::move(b).Build();
 }
 
-StatusOr<Graph> SmallCnn(const Shape& input, std::int64_t classes) {
+StatusOr<Graph> SmallCnn(const Shape& input, std::int64_t classes, bool) {
   GraphBuilder b("cnn", input);
   NodeIndex x = b.Add("conv1", Conv{.out_channels = 32, .kernel = {3, 3}, .padding = {1, 1}}, {0});
   x = b.Add("relu1", Relu{}, {x});
@@ -69,16 +69,12 @@ StatusOr<Graph> SmallCnn(const Shape& input, std::int64_t classes) {
   return std::move(b).Build();
 }
 
-StatusOr<Graph> HarCnn(const Shape& input, std::int64_t classes) {
+StatusOr<Graph> HarCnn(const Shape& input, std::int64_t classes, bool) {
   GraphBuilder b("har-cnn", input);
   NodeIndex x = SignalBlock(b, "1", 32, 9, 0);
   x = SignalBlock(b, "2", 64, 5, x);
   x = SignalBlock(b, "3", 96, 3, x);
-  x = b.Add("pool", GlobalAvgPool{}, {x});
-  x = b.Add("flatten", Flatten{}, {x});
-  x = b.Add("dropout", Dropout{0.3}, {x});
-  b.Add("fc", Linear{classes}, {x});
-  return std::move(b).Build();
+  return WithHead(std::move(b), x, classes, {.pool = "pool", .rate = 0.3});
 }
 
 }  // namespace tributary::inline model::zoo

@@ -43,12 +43,7 @@ StatusOr<Graph> Vgg(int depth, const Shape& input, std::int64_t classes, bool ci
     const bool one_pixel = b.shape(x).height == 1 && b.shape(x).width == 1;
     if (!(cifar_form && one_pixel)) x = b.Add(name, MaxPool{{2, 2}, {2, 2}}, {x});
   }
-  if (cifar_form) {
-    x = b.Add("avgpool", GlobalAvgPool{}, {x});
-    x = b.Add("flatten", Flatten{}, {x});
-    b.Add("classifier", Linear{classes}, {x});
-    return std::move(b).Build();
-  }
+  if (cifar_form) return WithHead(std::move(b), x, classes, {.linear = "classifier"});
   x = b.Add("flatten", Flatten{}, {x});
   x = b.Add("classifier.0", Linear{4096}, {x});
   x = b.Add("classifier.1", Relu{}, {x});

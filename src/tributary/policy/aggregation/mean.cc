@@ -9,12 +9,6 @@
 
 namespace tributary::inline policy {
 
-MeanAggregator::MeanAggregator(const Model& model, UpdateStore& store, std::unique_ptr<CoveredMean> covered)
-    : store_(store),
-      covered_(std::move(covered)),
-      parameters_(model.parameters.size, 1),
-      statistics_(model.statistics.size, 1) {}
-
 void MeanAggregator::Begin(double expected_weight) {
   parameters_.sum().Reset(expected_weight);
   statistics_.sum().Reset(expected_weight);
@@ -69,10 +63,6 @@ Status MeanAggregator::Take(WorkId, std::span<const UpdatePiece> pieces) {
   return OkStatus();
 }
 
-void MeanAggregator::Cover(RoundId round, std::span<const TrainedPart> updates) {
-  if (covered_) covered_->Begin(round, updates);
-}
-
 Status MeanAggregator::CheckComplete() const {
   for (const WeightedSum* sum : {&parameters_.sum(), &statistics_.sum()}) {
     if (sum->size() > 0 && sum->Weight(0, sum->size()) <= 0) {
@@ -102,9 +92,6 @@ AggregationRule MeanRule() {
           .untrained = AggregationRule::Untrained::kLeftOut,
           .takes_parts = true};
 }
-
-CoveredMean::CoveredMean(std::uint64_t seed, const Model& model, DropoutMenu menu)
-    : model_(model), seed_(seed), menu_(std::move(menu)), trained_(model.parameters.size) {}
 
 StatusOr<std::unique_ptr<CoveredMean>> CoveredMean::Make(const DropoutOptions& options, const Model& model,
                                                          std::uint64_t seed) {

@@ -32,7 +32,8 @@ class CoveredMean {
   void Apply(std::size_t offset, std::span<float> mean) const;
 
  private:
-  CoveredMean(std::uint64_t seed, const Model& model, DropoutMenu menu);
+  CoveredMean(std::uint64_t seed, const Model& model, DropoutMenu menu)
+      : model_(model), seed_(seed), menu_(std::move(menu)), trained_(model.parameters.size) {}
 
   // What it is like to keep as many channels as an entry of the menu does.
   const Model& SubnetworkOf(std::size_t entry);
@@ -54,14 +55,20 @@ class MeanAggregator final : public Aggregator {
  public:
   // The store must outlive it. `covered` is for sub-networks whose untrained elements do not count; null where they
   // count as no change.
-  MeanAggregator(const Model& model, UpdateStore& store, std::unique_ptr<CoveredMean> covered = nullptr);
+  MeanAggregator(const Model& model, UpdateStore& store, std::unique_ptr<CoveredMean> covered = nullptr)
+      : store_(store),
+        covered_(std::move(covered)),
+        parameters_(model.parameters.size, 1),
+        statistics_(model.statistics.size, 1) {}
 
   void Begin(double expected_weight) override;
   Status Stage(WorkId work, const UpdatePiece& piece) override;
   Status Commit(WorkId work, double weight) override { return Settle(work, weight); }
   Status Discard(WorkId work) override { return Settle(work, 0); }
   Status Take(WorkId work, std::span<const UpdatePiece> pieces) override;
-  void Cover(RoundId round, std::span<const TrainedPart> updates) override;
+  void Cover(RoundId round, std::span<const TrainedPart> updates) override {
+    if (covered_) covered_->Begin(round, updates);
+  }
   Status CheckComplete() const override;
   Status Report(UpdatePart part, std::size_t offset, std::span<float> values) const override;
 

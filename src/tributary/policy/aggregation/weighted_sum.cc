@@ -55,8 +55,6 @@ constexpr std::size_t kBlock = 65536;
 
 }  // namespace
 
-SegmentWeights::SegmentWeights(std::size_t size) : size_(size), starts_{{0, 0}} {}
-
 void SegmentWeights::Add(std::size_t offset, std::size_t count, std::int64_t weight) {
   TRIBUTARY_CHECK(offset <= size_ && count <= size_ - offset);
   if (count == 0 || weight == 0) return;
@@ -121,16 +119,10 @@ Status WeightedSum::Check(std::span<const float> values, std::size_t offset) {
   return OkStatus();
 }
 
-void WeightedSum::Accumulate(double weight, std::size_t offset, std::span<const float> values) {
-  TRIBUTARY_CHECK(weight >= 0);
+void WeightedSum::AddSigned(double weight, std::size_t offset, std::span<const float> values) {
   AddWeight(weight, offset, values.size());
-  AddValues(weight, offset, values);
-}
-
-void WeightedSum::Retract(double weight, std::size_t offset, std::span<const float> values) {
-  TRIBUTARY_CHECK(weight >= 0);
-  AddWeight(-weight, offset, values.size());
-  AddValues(-weight, offset, values);  // Rounding is symmetric, so the product is the same but for its sign.
+  AddValues(weight, offset,
+            values);  // Rounding is symmetric: of −weight the product is the same but for its sign.
 }
 
 void WeightedSum::Merge(const WeightedSum& other) {
@@ -190,16 +182,6 @@ void WeightedSum::CheckRoom(std::size_t offset, std::size_t count) const {
 
 ConcurrentWeightedSum::ConcurrentWeightedSum(std::size_t size, double expected_weight)
     : sum_(size, expected_weight), blocks_(std::make_unique<Mutex[]>(size / kBlock + 1)) {}
-
-void ConcurrentWeightedSum::Accumulate(double weight, std::size_t offset, std::span<const float> values) {
-  TRIBUTARY_CHECK(weight >= 0);
-  AddSigned(weight, offset, values);
-}
-
-void ConcurrentWeightedSum::Retract(double weight, std::size_t offset, std::span<const float> values) {
-  TRIBUTARY_CHECK(weight >= 0);
-  AddSigned(-weight, offset, values);
-}
 
 void ConcurrentWeightedSum::AddSigned(double weight, std::size_t offset, std::span<const float> values) {
   {

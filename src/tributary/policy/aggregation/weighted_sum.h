@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "tributary/base/check.h"
 #include "tributary/base/mutex.h"
 #include "tributary/base/status.h"
 
@@ -21,7 +22,7 @@ namespace tributary::inline policy {
 // Ranges must lie within the size. For one thread.
 class SegmentWeights {
  public:
-  explicit SegmentWeights(std::size_t size);
+  explicit SegmentWeights(std::size_t size) : size_(size), starts_{{0, 0}} {}
 
   // A run of elements that carry the same weight.
   struct Run {
@@ -102,11 +103,17 @@ class WeightedSum {
 
   // Adds weight · value to the elements from `offset`. Weight and values must have passed the checks: a value
   // that would not have spoils its element, and nothing else.
-  void Accumulate(double weight, std::size_t offset, std::span<const float> values);
+  void Accumulate(double weight, std::size_t offset, std::span<const float> values) {
+    TRIBUTARY_CHECK(weight >= 0);
+    AddSigned(weight, offset, values);
+  }
   void Accumulate(double weight, std::span<const float> values) { Accumulate(weight, 0, values); }
 
   // Takes back an Accumulate of the same arguments: as if it had never been.
-  void Retract(double weight, std::size_t offset, std::span<const float> values);
+  void Retract(double weight, std::size_t offset, std::span<const float> values) {
+    TRIBUTARY_CHECK(weight >= 0);
+    AddSigned(-weight, offset, values);
+  }
 
   // Both must have the same size and the same expected weight, which stands for all contributors of both.
   void Merge(const WeightedSum& other);
@@ -126,7 +133,8 @@ class WeightedSum {
  private:
   friend class ConcurrentWeightedSum;
 
-  // The two halves of Accumulate: the weight of a range, and the values. A negative weight retracts.
+  // A negative weight retracts. Its two halves are the weight of a range, and the values.
+  void AddSigned(double weight, std::size_t offset, std::span<const float> values);
   void AddWeight(double weight, std::size_t offset, std::size_t count);
   void AddValues(double weight, std::size_t offset, std::span<const float> values);
   void CheckRoom(std::size_t offset, std::size_t count) const;
@@ -150,11 +158,17 @@ class ConcurrentWeightedSum {
   ConcurrentWeightedSum(std::size_t size, double expected_weight);
 
   // As WeightedSum::Accumulate.
-  void Accumulate(double weight, std::size_t offset, std::span<const float> values);
+  void Accumulate(double weight, std::size_t offset, std::span<const float> values) {
+    TRIBUTARY_CHECK(weight >= 0);
+    AddSigned(weight, offset, values);
+  }
   void Accumulate(double weight, std::span<const float> values) { Accumulate(weight, 0, values); }
 
   // As WeightedSum::Retract.
-  void Retract(double weight, std::size_t offset, std::span<const float> values);
+  void Retract(double weight, std::size_t offset, std::span<const float> values) {
+    TRIBUTARY_CHECK(weight >= 0);
+    AddSigned(-weight, offset, values);
+  }
 
   // For everything else: checks, merging, the mean, the next round.
   WeightedSum& sum() { return sum_; }

@@ -159,15 +159,13 @@ SubnetworkCosts::SubnetworkCosts(const Model& model) {
     return channels;
   };
   for (NodeIndex i = 1; i < graph.size(); ++i) {
-    const Operation& operation = graph.node(i).operation;
     const Shape& shape = graph.shape(i);
     outputs_.push_back(
         {shape.elements() / shape.channels * static_cast<std::int64_t>(sizeof(float)), channels_of(i)});
     if (model.costs[i].macs.value == 0) continue;
-    const auto* conv = std::get_if<Conv>(&operation);
     const NodeIndex input = graph.node(i).inputs[0];
     Layer layer{
-        .out = channels_of(i), .in = channels_of(input), .blocks = conv != nullptr && conv->groups > 1};
+        .out = channels_of(i), .in = channels_of(input), .blocks = BlocksOf(graph.node(i).operation) > 0};
     // In a grouped convolution a channel reads its own block, which is kept whole.
     const std::int64_t reads = layer.blocks ? 1 : graph.shape(input).channels;
     layer.each = model.costs[i].macs.value / (shape.channels * reads);

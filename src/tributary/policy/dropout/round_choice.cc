@@ -92,15 +92,8 @@ std::size_t DropoutMenu::BestFit(const std::function<bool(const Entry&)>& fits) 
 }
 
 FilterScaling ScalingOf(const DropoutOptions& options, const Graph& graph) {
-  switch (options.scaling) {
-    case ScalingChoice::kAuto:
-      return SuitableScaling(graph);
-    case ScalingChoice::kNone:
-      return FilterScaling::kNone;
-    case ScalingChoice::kInverse:
-      return FilterScaling::kInverse;
-  }
-  return FilterScaling::kNone;
+  if (options.scaling == ScalingChoice::kAuto) return SuitableScaling(graph);
+  return options.scaling == ScalingChoice::kNone ? FilterScaling::kNone : FilterScaling::kInverse;
 }
 
 }  // namespace tributary::inline policy

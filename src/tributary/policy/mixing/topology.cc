@@ -148,25 +148,12 @@ StatusOr<std::vector<Edge>> GivenEdges(const std::vector<Edge>& given, std::size
 }
 
 StatusOr<std::vector<Edge>> EdgesOf(const TopologyOptions& options, std::size_t nodes, std::uint64_t seed) {
-  switch (options.kind) {
-    case TopologyKind::kEdges:
-      return GivenEdges(options.edges, nodes);
-    case TopologyKind::kErdosRenyi:
-      return ErdosRenyiEdges(nodes, options.probability, seed);
-    default:
-      break;
-  }
+  if (options.kind == TopologyKind::kEdges) return GivenEdges(options.edges, nodes);
+  if (options.kind == TopologyKind::kErdosRenyi) return ErdosRenyiEdges(nodes, options.probability, seed);
   if (nodes == 1) return std::vector<Edge>{};
-  switch (options.kind) {
-    case TopologyKind::kRing:
-      return RingEdges(nodes);
-    case TopologyKind::kTorus:
-      return TorusEdges(nodes);
-    case TopologyKind::kComplete:
-      return CompleteEdges(nodes);
-    default:
-      return HypercubeEdges(nodes);
-  }
+  if (options.kind == TopologyKind::kRing) return RingEdges(nodes);
+  if (options.kind == TopologyKind::kTorus) return TorusEdges(nodes);
+  return options.kind == TopologyKind::kComplete ? CompleteEdges(nodes) : HypercubeEdges(nodes);
 }
 
 constexpr std::string_view kBlanks = " \t\r";

@@ -52,10 +52,6 @@ Panels::Panels(const Features& features, std::span<const std::uint32_t> samples)
   }
 }
 
-std::size_t Panels::BytesFor(std::size_t samples, std::size_t dimensions) {
-  return (samples + kPanel - 1) / kPanel * kPanel * dimensions * sizeof(float);
-}
-
 TRIBUTARY_WIDE_LOOPS
 void PanelSquares(const float* __restrict rows, const float* __restrict columns, std::size_t dimensions,
                   float* __restrict squares) {

@@ -41,7 +41,9 @@ class Panels {
   const float* panel(std::size_t index) const { return values_.data() + index * kPanel * dimensions_; }
 
   // What holding so many samples takes.
-  static std::size_t BytesFor(std::size_t samples, std::size_t dimensions);
+  static std::size_t BytesFor(std::size_t samples, std::size_t dimensions) {
+    return (samples + kPanel - 1) / kPanel * kPanel * dimensions * sizeof(float);
+  }
 
  private:
   std::size_t samples_, dimensions_;

@@ -40,8 +40,7 @@ Partition SplitIid(std::size_t samples, std::size_t devices, Rng& rng) {
   std::iota(all.begin(), all.end(), 0U);
   Partition partition(devices);
   Deal(all, DivideEvenly(samples, devices), EveryDevice(devices), rng, partition);
-  SortIndices(partition);
-  return partition;
+  return WithSortedIndices(std::move(partition));
 }
 
 Partition SplitStratified(const SamplesByClass& classes, std::span<const double> speeds, Rng& rng) {
@@ -51,8 +50,7 @@ Partition SplitStratified(const SamplesByClass& classes, std::span<const double>
   const auto quotas = SpeedQuotas(sizes, speeds);
   Partition partition(speeds.size());
   for (std::size_t c = 0; c < classes.size(); ++c) Deal(classes[c], quotas[c], holders, rng, partition);
-  SortIndices(partition);
-  return partition;
+  return WithSortedIndices(std::move(partition));
 }
 
 Partition SplitShards(const SamplesByClass& classes, std::size_t devices, std::size_t per_device, Rng& rng) {
@@ -72,8 +70,7 @@ Partition SplitShards(const SamplesByClass& classes, std::size_t devices, std::s
     partition[owners[i]].insert(partition[owners[i]].end(), next, end);
     next = end;
   }
-  SortIndices(partition);
-  return partition;
+  return WithSortedIndices(std::move(partition));
 }
 
 Partition SplitDirichlet(const SamplesByClass& classes, std::size_t devices, double alpha, Rng& rng) {
@@ -84,8 +81,7 @@ Partition SplitDirichlet(const SamplesByClass& classes, std::size_t devices, dou
     const std::vector<double> shares = Dirichlet(rng, concentrations);
     Deal(samples, DivideByShares(samples.size(), shares), holders, rng, partition);
   }
-  SortIndices(partition);
-  return partition;
+  return WithSortedIndices(std::move(partition));
 }
 
 StatusOr<std::vector<std::vector<std::size_t>>> AssignClasses(const SamplesByClass& classes,
@@ -134,8 +130,7 @@ StatusOr<Partition> SplitClassesPerDevice(const SamplesByClass& classes, std::si
     if (classes[c].empty()) continue;
     Deal(classes[c], DivideEvenly(classes[c].size(), holders[c].size()), holders[c], rng, partition);
   }
-  SortIndices(partition);
-  return partition;
+  return WithSortedIndices(std::move(partition));
 }
 
 StatusOr<Partition> SplitExtendedDirichlet(const SamplesByClass& classes, std::size_t devices,
@@ -150,8 +145,7 @@ StatusOr<Partition> SplitExtendedDirichlet(const SamplesByClass& classes, std::s
     for (std::size_t& count : counts) ++count;
     Deal(classes[c], counts, holders[c], rng, partition);
   }
-  SortIndices(partition);
-  return partition;
+  return WithSortedIndices(std::move(partition));
 }
 
 Partition SplitBySource(std::span<const std::uint32_t> sources, std::size_t devices) {

@@ -131,8 +131,9 @@ void Deal(std::span<const std::uint32_t> samples, std::span<const std::size_t> c
   TRIBUTARY_CHECK(next == shuffled.end());
 }
 
-void SortIndices(Partition& partition) {
-  for (auto& device : partition) std::sort(device.begin(), device.end());
+Partition WithSortedIndices(Partition partition) {
+  for (auto& device : partition) std::ranges::sort(device);
+  return partition;
 }
 
 std::vector<std::vector<std::int64_t>> CountClasses(const Partition& partition,

@@ -28,8 +28,8 @@ SamplesByClass GroupByClass(std::span<const std::int32_t> labels, int classes);
 void Deal(std::span<const std::uint32_t> samples, std::span<const std::size_t> counts,
           std::span<const std::size_t> holders, Rng& rng, Partition& partition);
 
-// Puts the indices of every device in ascending order. Each split ends with this.
-void SortIndices(Partition& partition);
+// With the indices of every device in ascending order. Each split ends with this.
+Partition WithSortedIndices(Partition partition);
 
 // How many samples of each class every device has: counts[device][class].
 std::vector<std::vector<std::int64_t>> CountClasses(const Partition& partition,

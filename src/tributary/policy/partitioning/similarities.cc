@@ -109,10 +109,6 @@ std::size_t DenseSimilarities::Stripes(std::size_t samples) {
   return (panels + kStripe - 1) / kStripe;
 }
 
-std::size_t DenseSimilarities::BytesFor(std::size_t samples) {
-  return ScratchFor(samples) * ScratchFor(samples) * sizeof(Similarity);
-}
-
 void DenseSimilarities::FillStripe(const Panels& panels, double width, std::size_t stripe) {
   const float factor = KernelFactor(width);
   const std::size_t first = stripe * kStripe, end = std::min(first + kStripe, panels.panels());
@@ -140,9 +136,6 @@ std::vector<std::int64_t> DenseSimilarities::RowSums() const {
   for (std::size_t i = 0; i < samples_; ++i) sums[i] = SumOfRow(Row(i).data(), samples_);
   return sums;
 }
-
-ComputedSimilarities::ComputedSimilarities(const Panels& panels, double width)
-    : panels_(panels), factor_(KernelFactor(width)) {}
 
 std::span<const Similarity> ComputedSimilarities::Row(std::size_t sample,
                                                       std::span<Similarity> scratch) const {

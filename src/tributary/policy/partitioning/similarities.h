@@ -61,7 +61,9 @@ class DenseSimilarities : public Similarities {
   static std::size_t Stripes(std::size_t samples);
   void FillStripe(const Panels& panels, double width, std::size_t stripe);
   // What holding them takes.
-  static std::size_t BytesFor(std::size_t samples);
+  static std::size_t BytesFor(std::size_t samples) {
+    return ScratchFor(samples) * ScratchFor(samples) * sizeof(Similarity);
+  }
 
   std::size_t size() const override { return samples_; }
   std::span<const Similarity> Row(std::size_t sample, std::span<Similarity>) const override {
@@ -81,7 +83,7 @@ class DenseSimilarities : public Similarities {
 // must outlive it.
 class ComputedSimilarities : public Similarities {
  public:
-  ComputedSimilarities(const Panels& panels, double width);
+  ComputedSimilarities(const Panels& panels, double width) : panels_(panels), factor_(KernelFactor(width)) {}
 
   std::size_t size() const override { return panels_.samples(); }
   std::span<const Similarity> Row(std::size_t sample, std::span<Similarity> scratch) const override;

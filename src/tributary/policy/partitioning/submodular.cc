@@ -88,7 +88,7 @@ class Division {
       DivideTogether(std::span(plans).subspan(first, end - first));
       first = end;
     }
-    SortIndices(split_.partition);
+    split_.partition = WithSortedIndices(std::move(split_.partition));
     return std::move(split_);
   }
 

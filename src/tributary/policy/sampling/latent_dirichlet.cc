@@ -76,9 +76,6 @@ class Fitter {
 
 }  // namespace
 
-ClientDraws::ClientDraws(std::span<const std::int64_t> sizes, Chance chance)
-    : left_(sizes.begin(), sizes.end()), chance_(chance), tabled_(sizes.size(), 0.0) {}
-
 double ClientDraws::ChanceOf(std::size_t client) const {
   if (left_[client] == 0) return 0;
   return chance_ == Chance::kPerSample ? weights_[client] * static_cast<double>(left_[client])

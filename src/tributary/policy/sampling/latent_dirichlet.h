@@ -20,7 +20,8 @@ class ClientDraws {
  public:
   enum class Chance { kPerSample, kPerClient };
 
-  ClientDraws(std::span<const std::int64_t> sizes, Chance chance);
+  ClientDraws(std::span<const std::int64_t> sizes, Chance chance)
+      : left_(sizes.begin(), sizes.end()), chance_(chance), tabled_(sizes.size(), 0.0) {}
 
   // Positive for each client that has samples left. To be called before the first draw, and as often as wanted.
   void SetWeights(std::vector<double> weights);

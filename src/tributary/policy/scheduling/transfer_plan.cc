@@ -203,15 +203,7 @@ PassTimeline BackwardTimeline(const PassProfile& profile, std::span<const LayerR
 }
 
 double FinishTime(const PassProfile& profile, std::span<const LayerRun> plan) {
-  double link = 0;
-  double processor = 0;
-  for (const LayerRun& run : plan) {
-    link += profile.setup;
-    for (std::size_t layer = run.first; layer <= run.last; ++layer) link += profile.transfer[layer];
-    processor = std::max(processor, link);
-    for (std::size_t layer = run.first; layer <= run.last; ++layer) processor += profile.compute[layer];
-  }
-  return processor;
+  return ForwardTimeline(profile, plan).finish;
 }
 
 std::string_view NameOf(TransferStrategy strategy) {
