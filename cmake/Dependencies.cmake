@@ -14,6 +14,9 @@ endfunction()
 _tributary_header_library(tributary_dep_json nlohmann/json.hpp nlohmann-json3-dev)
 _tributary_header_library(tributary_dep_fmt fmt/format.h libfmt-dev)
 target_compile_definitions(tributary_dep_fmt INTERFACE FMT_HEADER_ONLY=1)
+_tributary_header_library(tributary_dep_spdlog spdlog/spdlog.h libspdlog-dev)
+target_compile_definitions(tributary_dep_spdlog INTERFACE SPDLOG_FMT_EXTERNAL=1)  # The fmt above, not a copy.
+target_link_libraries(tributary_dep_spdlog INTERFACE tributary_dep_fmt)
 _tributary_header_library(tributary_dep_xxhash xxhash.h libxxhash-dev)
 # Without optimisation GCC cannot inline what the header insists on.
 target_compile_definitions(tributary_dep_xxhash INTERFACE XXH_INLINE_ALL=1 $<$<CONFIG:Debug>:XXH_NO_INLINE_HINTS=1>)
@@ -33,7 +36,7 @@ if(TRIBUTARY_ENGINE)
   target_link_libraries(tributary_dep_torch INTERFACE ${TORCH_LIBRARIES} Threads::Threads)
   separate_arguments(_torch_flags UNIX_COMMAND "${TORCH_CXX_FLAGS}")
   target_compile_options(tributary_dep_torch INTERFACE ${_torch_flags})
-  # With CUDA, passes are recorded and replayed (engine/captured_pass.h), which takes CUDA's own headers.
+  # With CUDA, passes are recorded and replayed (engine/torch_device.h), which takes CUDA's own headers.
   if(TARGET torch_cuda)
     find_package(CUDAToolkit REQUIRED)
     target_include_directories(tributary_dep_torch SYSTEM INTERFACE ${CUDAToolkit_INCLUDE_DIRS})

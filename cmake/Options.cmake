@@ -2,7 +2,7 @@
 
 set(TRIBUTARY_SANITIZE "" CACHE STRING "Sanitizers for our code: e.g. address,undefined or thread; empty for none")
 set(TRIBUTARY_HEADERS_DIR "" CACHE PATH
-    "A folder with the header-only libraries (CLI11, nlohmann-json, fmt, toml++, xxhash) for machines without their packages")
+    "A folder with the header-only libraries (CLI11, nlohmann-json, fmt, spdlog, toml++, xxhash) for machines without their packages")
 option(TRIBUTARY_ENGINE "Build the engine and the program on libtorch; OFF leaves the parts free of torch" ON)
 option(TRIBUTARY_TESTS "Build the tests (GoogleTest)" ON)
 option(TRIBUTARY_FUZZ "Build the libFuzzer targets (clang only)" OFF)

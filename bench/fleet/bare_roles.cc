@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "role.h"
-#include "tributary/fleet/grpc/credentials.h"
 #include "tributary/fleet/grpc/grpc_settings.h"
 #include "tributary/keys/party_name.h"
 

@@ -10,7 +10,7 @@
 #include "tributary/fleet/grpc/device_agent.h"
 #include "tributary/fleet/grpc/remote_fleet.h"
 #include "tributary/fleet/layout_hash.h"
-#include "tributary/fleet/protocol/load_work.h"
+#include "tributary/fleet/protocol/testing_load_work.h"
 
 namespace tributary::bench {
 namespace {

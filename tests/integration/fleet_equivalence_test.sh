@@ -26,8 +26,13 @@ for method in sync-sgd federated; do
   grep -q '"seconds"' "real-$method/summary.json" || fail "the summary: $(cat "real-$method/summary.json")"
 done
 
+# Sanitizers make everything slow: one case of each kind.
+cut_methods=(sync-sgd federated) rules_of=(dense top-k) rates=(0 100)
+compressed=("sync-sgd top-k layerwise" "sync-sgd int8 optimal" "sync-sgd fp16 layerwise" "federated adaptive-top-k optimal")
+[ "$thorough" -eq 1 ] || cut_methods=(federated) rules_of=(top-k) rates=(100) compressed=("sync-sgd top-k layerwise")
+
 # However transfers are cut, simulated or real: the same weights.
-for method in sync-sgd federated; do
+for method in "${cut_methods[@]}"; do
   write_experiment $method 8 sequential dense
   "$TRIBUTARY" run ./tiny.toml --out "whole-$method" --quiet >/dev/null
   for strategy in layerwise ibatch optimal; do
@@ -44,7 +49,7 @@ for method in sync-sgd federated; do
 done
 
 # Compressed updates too, whatever is remembered of them and however they are cut.
-for setting in "sync-sgd top-k layerwise" "sync-sgd int8 optimal" "sync-sgd fp16 layerwise" "federated adaptive-top-k optimal"; do
+for setting in "${compressed[@]}"; do
   read -r method kind strategy <<<"$setting"
   write_experiment $method 8 sequential $kind
   "$TRIBUTARY" run ./tiny.toml --out "compressed-$kind" --quiet >/dev/null
@@ -56,7 +61,7 @@ for setting in "sync-sgd top-k layerwise" "sync-sgd int8 optimal" "sync-sgd fp16
 done
 
 # A rule that reads all updates back from the journal, plain or compressed.
-for kind in dense top-k; do
+for kind in "${rules_of[@]}"; do
   write_experiment federated 8 sequential $kind
   "$TRIBUTARY" run ./tiny.toml --set aggregation.rule=trimmed-mean --out "trimmed-$kind" --quiet >/dev/null
   run_real "real-trimmed-$kind" --set aggregation.rule=trimmed-mean
@@ -67,7 +72,7 @@ done
 write_experiment sync-sgd 8 optimal adaptive-top-k
 printf '[injection]\ndevices = 0.5\nshare = 0.5\n' >>tiny.toml
 allowed=(--allow samples)
-for rate in 0 100; do
+for rate in "${rates[@]}"; do
   set_rate=(--set fleet.group.all.stream-rate=$rate)
   "$TRIBUTARY" run ./tiny.toml "${set_rate[@]}" --out "shared-$rate" --quiet >/dev/null
   run_real "real-shared-$rate" "${set_rate[@]}"

@@ -11,7 +11,7 @@
 #include "tributary/base/clock.h"
 #include "tributary/base/status.h"
 #include "tributary/coordinator/epoch.h"
-#include "tributary/fleet/member.h"
+#include "tributary/fleet/profile.h"
 #include "tributary/model/safetensors.h"
 
 namespace tributary::inline coordinator {

@@ -5,7 +5,7 @@
 
 #include "tributary/coordinator/round_summary.h"
 #include "tributary/experiment/vocabulary.h"
-#include "tributary/fleet/calibration.h"
+#include "tributary/fleet/report.h"
 #include "tributary/fleet/synchronous_round.h"
 #include "tributary/model/initialise.h"
 #include "tributary/policy/participation/participation.h"

@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "tributary/base/distributions.h"
-#include "tributary/fleet/calibration.h"
+#include "tributary/fleet/report.h"
 #include "tributary/fleet/simulated/simulated_fleet.h"
 #include "tributary/model/zoo.h"
 

@@ -10,7 +10,7 @@
 #include "tributary/coordinator/round_method.h"
 #include "tributary/device/split_network.h"
 #include "tributary/fleet/fleet.h"
-#include "tributary/fleet/split_server.h"
+#include "tributary/fleet/split_wire.h"
 #include "tributary/model/graph.h"
 
 namespace tributary::inline coordinator {

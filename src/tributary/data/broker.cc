@@ -1,17 +1,24 @@
 #include "tributary/data/broker.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cctype>
 #include <charconv>
 
-#ifdef TRIBUTARY_KAFKA
-#include "tributary/data/kafka.h"
-#endif
-#ifdef TRIBUTARY_MQTT
-#include "tributary/data/mqtt.h"
-#endif
-
 namespace tributary::inline data {
 namespace {
+
+#ifdef TRIBUTARY_KAFKA
+constexpr bool kKnowsKafka = true;
+#else
+constexpr bool kKnowsKafka = false;
+#endif
+#ifdef TRIBUTARY_MQTT
+constexpr bool kKnowsMqtt = true;
+#else
+constexpr bool kKnowsMqtt = false;
+#endif
 
 constexpr std::string_view kKafkaScheme = "kafka://";
 constexpr std::string_view kMqttScheme = "mqtt://";
@@ -19,8 +26,14 @@ constexpr int kKafkaPort = 9092;
 constexpr int kMqttPort = 1883;
 
 Status BadAddress(std::string_view text, std::string_view why) {
-  return InvalidArgument("'" + std::string(text) + "' is not the address of a broker: " + std::string(why) +
-                         "; write kafka://HOST:PORT or mqtt://HOST:PORT");
+  return InvalidArgument(fmt::format(
+      "'{}' is not the address of a broker: {}; write kafka://HOST:PORT or mqtt://HOST:PORT", text, why));
+}
+
+bool OnlyLettersDigitsAnd(std::string_view others, std::string_view text) {
+  return std::ranges::all_of(text, [&](char letter) {
+    return std::isalnum(static_cast<unsigned char>(letter)) != 0 || others.find(letter) != others.npos;
+  });
 }
 
 struct Place {
@@ -43,19 +56,14 @@ StatusOr<Place> ParsePlace(std::string_view place, int default_port, std::string
     port = place.substr(colon);
   }
   if (host.empty()) return BadAddress(whole, "it names no host");
-  for (const char letter : host) {
-    const bool good = std::isalnum(static_cast<unsigned char>(letter)) != 0 || letter == '.' ||
-                      letter == '-' || letter == '_' || letter == '%' ||
-                      (letter == ':' && place.starts_with('['));
-    if (!good)
-      return BadAddress(whole, "a host is a name or a number, '" + std::string(host) + "' is neither");
-  }
+  if (!OnlyLettersDigitsAnd(place.starts_with('[') ? ".-_%:" : ".-_%", host))
+    return BadAddress(whole, fmt::format("a host is a name or a number, '{}' is neither", host));
   int number = default_port;
   if (!port.empty()) {
     port.remove_prefix(1);
     const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), number);
     if (error != std::errc() || end != port.data() + port.size() || number < 1 || number > 65535) {
-      return BadAddress(whole, "a port lies in 1 to 65535, found '" + std::string(port) + "'");
+      return BadAddress(whole, fmt::format("a port lies in 1 to 65535, found '{}'", port));
     }
   }
   return Place{std::string(host), number};
@@ -64,6 +72,12 @@ StatusOr<Place> ParsePlace(std::string_view place, int default_port, std::string
 std::string FormatPlace(const Place& place) {
   const bool brackets = place.host.find(':') != std::string::npos;
   return (brackets ? "[" + place.host + "]" : place.host) + ":" + std::to_string(place.port);
+}
+
+Status NotBuilt(BrokerKind kind) {
+  const bool kafka = kind == BrokerKind::kKafka;
+  return InvalidArgument(fmt::format("this program was built without {}; configure it with -D{}=ON",
+                                     kafka ? "Kafka" : "MQTT", kafka ? "TRIBUTARY_KAFKA" : "TRIBUTARY_MQTT"));
 }
 
 }  // namespace
@@ -92,68 +106,48 @@ std::string FormatBrokerAddress(const BrokerAddress& address) {
 
 Status CheckTopic(BrokerKind kind, std::string_view topic) {
   constexpr std::size_t kLongest = 249;
-  bool good = !topic.empty() && topic.size() <= kLongest && topic != "." && topic != "..";
-  for (const char letter : topic) {
-    good = good && (std::isalnum(static_cast<unsigned char>(letter)) != 0 || letter == '.' || letter == '_' ||
-                    letter == '-' || (letter == '/' && kind == BrokerKind::kMqtt));
+  const bool mqtt = kind == BrokerKind::kMqtt;
+  if (!topic.empty() && topic.size() <= kLongest && topic != "." && topic != ".." &&
+      OnlyLettersDigitsAnd(mqtt ? "._-/" : "._-", topic)) {
+    return OkStatus();
   }
-  if (good) return OkStatus();
-  return InvalidArgument("'" + std::string(topic) +
-                         "' cannot be a topic: allowed are 1 to 249 letters, digits, '.', '_'" +
-                         (kind == BrokerKind::kMqtt ? ", '-' and '/'" : " and '-'"));
+  return InvalidArgument(
+      fmt::format("'{}' cannot be a topic: allowed are 1 to 249 letters, digits, '.', '_'{}", topic,
+                  mqtt ? ", '-' and '/'" : " and '-'"));
 }
 
-namespace {
-
-[[maybe_unused]] Status NotBuilt(const char* name, const char* option) {
-  return InvalidArgument(std::string("this program was built without ") + name + "; configure it with -D" +
-                         option + "=ON");
-}
-
-}  // namespace
-
+// Where the program was built without a kind, its functions are not there to be called.
 StatusOr<std::unique_ptr<Stream>> OpenBrokerStream(const BrokerStreamOptions& options) {
-  TRIBUTARY_RETURN_IF_ERROR(CheckTopic(options.address.kind, options.topic));
-  if (options.address.kind == BrokerKind::kKafka) {
-#ifdef TRIBUTARY_KAFKA
-    return OpenKafkaStream(options);
-#else
-    return NotBuilt("Kafka", "TRIBUTARY_KAFKA");
-#endif
+  const BrokerKind kind = options.address.kind;
+  TRIBUTARY_RETURN_IF_ERROR(CheckTopic(kind, options.topic));
+  if constexpr (kKnowsKafka) {
+    if (kind == BrokerKind::kKafka) return OpenKafkaStream(options);
   }
-#ifdef TRIBUTARY_MQTT
-  return OpenMqttStream(options);
-#else
-  return NotBuilt("MQTT", "TRIBUTARY_MQTT");
-#endif
+  if constexpr (kKnowsMqtt) {
+    if (kind == BrokerKind::kMqtt) return OpenMqttStream(options);
+  }
+  return NotBuilt(kind);
 }
 
 StatusOr<std::unique_ptr<Publisher>> OpenPublisher(const BrokerAddress& address,
-                                                   [[maybe_unused]] const BrokerSettings& settings) {
-  if (address.kind == BrokerKind::kKafka) {
-#ifdef TRIBUTARY_KAFKA
-    return OpenKafkaPublisher(address, settings);
-#else
-    return NotBuilt("Kafka", "TRIBUTARY_KAFKA");
-#endif
+                                                   const BrokerSettings& settings) {
+  if constexpr (kKnowsKafka) {
+    if (address.kind == BrokerKind::kKafka) return OpenKafkaPublisher(address, settings);
   }
-#ifdef TRIBUTARY_MQTT
-  return OpenMqttPublisher(address, settings);
-#else
-  return NotBuilt("MQTT", "TRIBUTARY_MQTT");
-#endif
+  if constexpr (kKnowsMqtt) {
+    if (address.kind == BrokerKind::kMqtt) return OpenMqttPublisher(address, settings);
+  }
+  return NotBuilt(address.kind);
 }
 
-StatusOr<std::optional<TopicRange>> QueryTopic(const BrokerStreamOptions& options,
-                                               [[maybe_unused]] Duration patience) {
+StatusOr<std::optional<TopicRange>> QueryTopic(const BrokerStreamOptions& options, Duration patience) {
   TRIBUTARY_RETURN_IF_ERROR(CheckTopic(options.address.kind, options.topic));
   if (options.address.kind == BrokerKind::kMqtt) return std::optional<TopicRange>();
-#ifdef TRIBUTARY_KAFKA
-  TRIBUTARY_ASSIGN_OR_RETURN(const TopicRange range, QueryKafkaTopic(options, patience));
-  return std::optional(range);
-#else
-  return NotBuilt("Kafka", "TRIBUTARY_KAFKA");
-#endif
+  if constexpr (kKnowsKafka) {
+    TRIBUTARY_ASSIGN_OR_RETURN(const TopicRange range, QueryKafkaTopic(options, patience));
+    return std::optional(range);
+  }
+  return NotBuilt(BrokerKind::kKafka);
 }
 
 }  // namespace tributary::inline data

@@ -105,4 +105,18 @@ struct TopicRange {
 // Unavailable if the broker does not answer in time.
 StatusOr<std::optional<TopicRange>> QueryTopic(const BrokerStreamOptions& options, Duration patience);
 
+// What these do for each kind, in the files of its library.
+//
+// Kafka: topics are made with one partition. Records keep their order and are written once, also when the broker is
+// restarted in between.
+StatusOr<std::unique_ptr<Publisher>> OpenKafkaPublisher(const BrokerAddress& address,
+                                                        const BrokerSettings& settings);
+StatusOr<std::unique_ptr<Stream>> OpenKafkaStream(const BrokerStreamOptions& options);
+StatusOr<TopicRange> QueryKafkaTopic(const BrokerStreamOptions& options, Duration patience);
+// MQTT, version 3.1.1, quality of service 1. What was under way when a connection broke is sent again; readers drop
+// what they have already.
+StatusOr<std::unique_ptr<Publisher>> OpenMqttPublisher(const BrokerAddress& address,
+                                                       const BrokerSettings& settings);
+StatusOr<std::unique_ptr<Stream>> OpenMqttStream(const BrokerStreamOptions& options);
+
 }  // namespace tributary::inline data

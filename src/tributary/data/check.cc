@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <iterator>
 #include <map>
 #include <optional>
+#include <ranges>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -23,42 +23,34 @@
 namespace tributary::inline data {
 namespace {
 
-// Findings as they come, as many as are kept.
+// Adds findings to a check as they come, as many as are kept.
 class Findings {
  public:
-  explicit Findings(std::size_t most) : most_(most) {}
+  Findings(DataCheck& check, std::size_t most) : check_(check), most_(most) {}
   void Error(std::string where, std::string what, std::string advice) {
-    Add(true, std::move(where), std::move(what), std::move(advice));
+    Add({true, std::move(where), std::move(what), std::move(advice)});
   }
   void Warn(std::string where, std::string what, std::string advice) {
-    Add(false, std::move(where), std::move(what), std::move(advice));
+    Add({false, std::move(where), std::move(what), std::move(advice)});
   }
   bool errors() const { return errors_; }
-  void MoveTo(DataCheck& check) && {
-    check.findings = std::move(error_list_);
-    std::ranges::move(warning_list_, std::back_inserter(check.findings));
-    check.left_out = left_out_;
-  }
 
  private:
-  void Add(bool error, std::string where, std::string what, std::string advice) {
-    errors_ = errors_ || error;
-    auto& list = error ? error_list_ : warning_list_;
-    if (error_list_.size() + warning_list_.size() >= most_ && !(error && !warning_list_.empty())) {
-      ++left_out_;
-      return;
+  void Add(DataFinding finding) {
+    errors_ = errors_ || finding.error;
+    auto& list = check_.findings;
+    const auto warnings = std::ranges::find(list, false, &DataFinding::error);
+    if (list.size() >= most_) {
+      ++check_.left_out;
+      if (!finding.error || warnings == list.end()) return;
+      list.pop_back();  // An error is worth more than a warning.
     }
-    if (error_list_.size() + warning_list_.size() >= most_) {  // An error is worth more than a warning.
-      warning_list_.pop_back();
-      ++left_out_;
-    }
-    list.push_back({error, std::move(where), std::move(what), std::move(advice)});
+    list.insert(finding.error ? warnings : list.end(), std::move(finding));
   }
 
+  DataCheck& check_;
   const std::size_t most_;
   bool errors_ = false;
-  std::vector<DataFinding> error_list_, warning_list_;
-  std::size_t left_out_ = 0;
 };
 
 struct SampleHash {
@@ -98,17 +90,15 @@ void CheckFinite(const std::filesystem::path& file, const NpyArray& samples, Fin
   const std::vector<float> values = NpyToFloats(samples);
   const std::size_t each = values.size() / samples.shape[0];
   std::size_t wrong = 0;
-  std::string where;
+  std::vector<std::size_t> where;
   for (std::size_t i = 0; i < values.size(); ++i) {
-    if (std::isfinite(values[i])) continue;
-    if (wrong++ < 5) where += (where.empty() ? "" : ", ") + std::to_string(each == 0 ? 0 : i / each);
+    if (!std::isfinite(values[i]) && wrong++ < 5) where.push_back(i / each);
   }
-  if (wrong > 0) {
-    findings.Error(file.string(),
-                   std::to_string(wrong) + " values are not finite numbers, in samples " + where +
-                       (wrong > 5 ? ", …" : ""),
-                   "leave those samples out, or fill the values in");
-  }
+  if (wrong == 0) return;
+  findings.Error(file.string(),
+                 fmt::format("{} values are not finite numbers, in samples {}{}", wrong,
+                             fmt::join(where, ", "), wrong > 5 ? ", …" : ""),
+                 "leave those samples out, or fill the values in");
 }
 
 void CheckPair(const std::filesystem::path& folder, const std::string& x, const std::string& y,
@@ -131,12 +121,10 @@ void CheckPair(const std::filesystem::path& folder, const std::string& x, const 
       }
     }
   }
-  if (samples && labels && !samples->shape.empty() && !labels->shape.empty() &&
-      samples->shape[0] != labels->shape[0]) {
-    findings.Error(
-        folder.string(),
-        fmt::format("{} has {} samples and {} {} labels", x, samples->shape[0], y, labels->shape[0]),
-        "save one label for each sample");
+  if (!samples || !labels || samples->shape.empty() || labels->shape.empty()) return;
+  if (const std::size_t there = samples->shape[0], told = labels->shape[0]; there != told) {
+    findings.Error(folder.string(), fmt::format("{} has {} samples and {} {} labels", x, there, y, told),
+                   "save one label for each sample");
   }
 }
 
@@ -151,6 +139,12 @@ void CheckArrays(const std::filesystem::path& folder, Findings& findings) {
 }
 
 constexpr std::size_t kMostSizesShown = 5;
+constexpr std::size_t kMostClassesShown = 8;
+
+std::string Listed(const std::vector<std::string>& items, std::size_t most) {
+  const std::string text = fmt::format("{}", fmt::join(items | std::views::take(most), ", "));
+  return items.size() > most ? fmt::format("{} and {} more", text, items.size() - most) : text;
+}
 
 std::string WithoutName(const std::string& message, const std::filesystem::path& file) {
   const std::string prefix = file.string() + ": ";
@@ -164,8 +158,8 @@ void CheckImages(const DataOptions& options, Findings& findings) {
     findings.Error("", listing.status().message(), "");
     return;
   }
-  std::map<std::pair<std::size_t, std::size_t>, std::pair<std::size_t, std::string>>
-      sizes;  // how many, and one of them
+  // How many of each, and one of them.
+  std::map<std::pair<std::size_t, std::size_t>, std::pair<std::size_t, std::string>> sizes;
   for (const auto* part : {&listing->train, &listing->test}) {
     for (const ImageFile& file : *part) {
       const auto image = ReadImage(file.path);
@@ -179,15 +173,12 @@ void CheckImages(const DataOptions& options, Findings& findings) {
     }
   }
   if (sizes.size() < 2 || options.images.height > 0) return;
-  std::string found;
-  std::size_t shown = 0;
-  for (const auto& [size, files] : sizes) {
-    if (shown++ == kMostSizesShown) break;
-    found += fmt::format("{}{}x{} ({}, e.g. {})", found.empty() ? "" : ", ", size.first, size.second,
-                         files.first, files.second);
-  }
-  if (sizes.size() > kMostSizesShown) found += fmt::format(" and {} more", sizes.size() - kMostSizesShown);
-  findings.Error("", "pictures have " + std::to_string(sizes.size()) + " sizes (height x width): " + found,
+  std::vector<std::string> found;
+  for (const auto& [size, files] : sizes)
+    found.push_back(fmt::format("{}x{} ({}, e.g. {})", size.first, size.second, files.first, files.second));
+  findings.Error("",
+                 fmt::format("pictures have {} sizes (height x width): {}", sizes.size(),
+                             Listed(found, kMostSizesShown)),
                  "say to which size they are to be brought: --image-size, or [data] image-size");
 }
 
@@ -216,9 +207,9 @@ DataPart PartOf(const Dataset& dataset) {
   part.class_counts.assign(static_cast<std::size_t>(dataset.classes()), 0);
   for (const std::int32_t label : dataset.labels()) ++part.class_counts[static_cast<std::size_t>(label)];
   if (dataset.size() == 0) return part;
-  const Normalisation measured = MeasureNormalisation(dataset);
-  part.mean = measured.mean;
-  part.deviation = measured.deviation;
+  Normalisation measured = MeasureNormalisation(dataset);
+  part.mean = std::move(measured.mean);
+  part.deviation = std::move(measured.deviation);
   return part;
 }
 
@@ -233,18 +224,13 @@ void CheckClasses(const DataCheck& check, Findings& findings) {
     if (count > 0 && count < least) least = count, smallest = c;
     if (count > most) most = count, largest = c;
   }
-  const auto listed = [](const std::vector<std::string>& items) {
-    std::string text;
-    for (std::size_t i = 0; i < std::min<std::size_t>(items.size(), 8); ++i)
-      text += (i == 0 ? "" : ", ") + items[i];
-    return items.size() > 8 ? text + " and " + std::to_string(items.size() - 8) + " more" : text;
-  };
   if (!few.empty()) {
-    findings.Warn("training", "few or no samples of some classes: " + listed(few),
+    findings.Warn("training", "few or no samples of some classes: " + Listed(few, kMostClassesShown),
                   "collect more, or leave the classes out");
   }
   if (!untested.empty()) {
-    findings.Warn("test", "nothing tests " + listed(untested), "the accuracy says nothing about them");
+    findings.Warn("test", "nothing tests " + Listed(untested, kMostClassesShown),
+                  "the accuracy says nothing about them");
   }
   if (most > 0 && static_cast<double>(most) > kUneven * static_cast<double>(least)) {
     findings.Warn("training",
@@ -292,8 +278,8 @@ void CheckCopies(const TrainTest& data, DataCheck& check, Findings& findings) {
     check.shared += label_of.contains(HashOf(data.test.Held(i))) ? 1 : 0;
   if (check.shared > 0) {
     findings.Warn("test",
-                  FormatThousands(check.shared) + " of " + FormatThousands(check.test.samples) +
-                      " test samples are also training samples",
+                  fmt::format("{} of {} test samples are also training samples",
+                              FormatThousands(check.shared), FormatThousands(check.test.samples)),
                   "the accuracy will be higher than on new samples; take them out of one of the two");
   }
   if (differing > 0) {
@@ -301,8 +287,8 @@ void CheckCopies(const TrainTest& data, DataCheck& check, Findings& findings) {
                   "no network can tell them apart; correct their classes");
   } else if (check.repeated > 0 && 10 * check.repeated > check.train.samples) {
     findings.Warn("training",
-                  FormatThousands(check.repeated) + " of " + FormatThousands(check.train.samples) +
-                      " samples are copies of others",
+                  fmt::format("{} of {} samples are copies of others", FormatThousands(check.repeated),
+                              FormatThousands(check.train.samples)),
                   "each copy counts as often as it is there");
   }
 }
@@ -311,7 +297,7 @@ void CheckCopies(const TrainTest& data, DataCheck& check, Findings& findings) {
 
 StatusOr<DataCheck> CheckData(const DataOptions& options, std::size_t most) {
   DataCheck check;
-  Findings findings(most);
+  Findings findings(check, most);
   const std::vector<std::string> known = DatasetNames();
   const bool named = std::ranges::find(known, options.name) != known.end();
   if (named) {
@@ -354,7 +340,6 @@ StatusOr<DataCheck> CheckData(const DataOptions& options, std::size_t most) {
       findings.Error("", data.status().message(), "");
     }
   }
-  std::move(findings).MoveTo(check);
   return check;
 }
 

@@ -35,8 +35,9 @@ Status CheckShape(const Shape& shape) {
   for (const std::int64_t side : {shape.channels, shape.height, shape.width}) {
     if (side < 1 || side > kLargest || elements > kLargest / side) {
       return InvalidArgument(
-          "samples of shape " + FormatShape(shape) +
-          " cannot be held: every side must be at least 1 and a sample at most 2^31 values");
+          fmt::format("samples of shape {} cannot be held: every side must be at least 1 and a sample at "
+                      "most 2^31 values",
+                      FormatShape(shape)));
     }
     elements *= side;
   }
@@ -54,9 +55,9 @@ Status CheckNormalisation(const Normalisation& normalisation, const Shape& shape
   for (std::size_t c = 0; c < means; ++c) {
     const float mean = normalisation.mean[c], deviation = normalisation.deviation[c];
     if (std::isfinite(mean) && std::isfinite(deviation) && deviation > 0) continue;
-    return InvalidArgument("channel " + std::to_string(c) + " has mean " + std::to_string(mean) +
-                           " and deviation " + std::to_string(deviation) +
-                           "; both must be finite and the deviation above 0");
+    return InvalidArgument(fmt::format(
+        "channel {} has mean {:f} and deviation {:f}; both must be finite and the deviation above 0", c, mean,
+        deviation));
   }
   return OkStatus();
 }
@@ -100,13 +101,11 @@ StatusOr<Dataset> Dataset::Make(DatasetInfo info, Values values, std::vector<std
                                labels.size(), FormatShape(info.shape), labels.size(), elements, found));
   }
   if (const auto* floats = std::get_if<std::vector<float>>(&values)) {
-    const auto bad =
-        std::find_if_not(floats->begin(), floats->end(), [](float v) { return std::isfinite(v); });
-    if (bad != floats->end()) {
-      const auto at = static_cast<std::size_t>(bad - floats->begin());
+    const auto bad = std::ranges::find_if_not(*floats, [](float value) { return std::isfinite(value); });
+    const auto at = static_cast<std::size_t>(bad - floats->begin());
+    if (bad != floats->end())
       return Corrupt(
           fmt::format("value {} of sample {} is not a finite number", at % elements, at / elements));
-    }
   }
   return Dataset(std::move(info), std::move(values), std::move(labels));
 }
@@ -164,6 +163,12 @@ Dataset Dataset::Select(std::span<const std::uint32_t> indices) const {
 
 std::span<const std::uint32_t> Dataset::sources() const {
   return origins_ ? std::span<const std::uint32_t>(origins_->sources) : std::span<const std::uint32_t>();
+}
+
+TrainTest Normalised(TrainTest data) {
+  const Normalisation measured = MeasureNormalisation(data.train);
+  return {std::move(data.train).WithNormalisation(measured),
+          std::move(data.test).WithNormalisation(measured)};
 }
 
 Dataset Dataset::WithNormalisation(Normalisation normalisation) && {

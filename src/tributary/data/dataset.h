@@ -114,6 +114,9 @@ struct TrainTest {
   Dataset test;
 };
 
+// Both parts under the normalisation that is measured over the training part, which must not be empty.
+TrainTest Normalised(TrainTest data);
+
 // Mean and standard deviation of every channel, over all samples before normalisation. A channel that never
 // changes gets deviation 1, so that it becomes zero and not infinite. The data set must not be empty.
 Normalisation MeasureNormalisation(const Dataset& dataset);

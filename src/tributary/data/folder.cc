@@ -1,5 +1,7 @@
 #include "tributary/data/folder.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "tributary/base/file.h"
@@ -17,8 +19,8 @@ StatusOr<std::vector<std::filesystem::path>> ListEntries(const std::filesystem::
   for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
     if (!wanted(*entry) || entry->path().filename().string().starts_with('.')) continue;
     if (found.size() == most) {
-      return ResourceExhausted(folder.string() + " holds more than " + std::to_string(most) + " " +
-                               std::string(what) + ", the most that are read");
+      return ResourceExhausted(
+          fmt::format("{} holds more than {} {}, the most that are read", folder.string(), most, what));
     }
     found.push_back(entry->path());
   }

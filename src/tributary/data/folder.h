@@ -39,6 +39,11 @@ struct SensorSettings {
   friend bool operator==(const SensorSettings&, const SensorSettings&) = default;
 };
 
+// "data/" and "data" are one folder, but the first has no file name.
+inline std::filesystem::path WithoutLastSlash(const std::filesystem::path& folder) {
+  return folder.has_filename() ? folder : folder.parent_path();
+}
+
 // The files of a folder that are `wanted`, and the folders in it. Hidden names are left out. In the order of the bytes of
 // their names, so that nothing depends on the file system or the language. Refused if there are more than `most`; `what`
 // says in that error what the files are.

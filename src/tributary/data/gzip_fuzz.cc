@@ -2,7 +2,7 @@
 #include <cstdint>
 
 #include "tributary/base/check.h"
-#include "tributary/data/gzip.h"
+#include "tributary/data/published_formats.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace tributary;

@@ -2,7 +2,7 @@
 #include <cstdint>
 
 #include "tributary/base/check.h"
-#include "tributary/data/idx.h"
+#include "tributary/data/published_formats.h"
 
 // The input is read as images and as labels; and as both files of a data set, cut where its first byte says.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -1,12 +1,13 @@
 #include "tributary/data/image.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstring>
 
 #include "tributary/base/check.h"
-#include "tributary/data/image_formats.h"
 
 namespace tributary::inline data {
 namespace {
@@ -24,9 +25,9 @@ bool BeginsWith(ByteSpan bytes, const std::array<std::uint8_t, n>& signature) {
 Status CheckImageSize(std::size_t width, std::size_t height, const ImageLimits& limits) {
   if (width == 0 || height == 0) return Corrupt("the picture has no pixels");
   if (width > limits.side || height > limits.side || width > limits.pixels / height) {
-    return ResourceExhausted("the picture is " + std::to_string(width) + " x " + std::to_string(height) +
-                             " pixels; allowed: sides up to " + std::to_string(limits.side) + " and " +
-                             std::to_string(limits.pixels) + " pixels in all");
+    return ResourceExhausted(
+        fmt::format("the picture is {} x {} pixels; allowed: sides up to {} and {} pixels in all", width,
+                    height, limits.side, limits.pixels));
   }
   return OkStatus();
 }

@@ -44,4 +44,11 @@ Image WithChannels(Image image, std::size_t channels);
 // over what a pixel stands for when it becomes smaller (the same numbers as Pillow's BILINEAR).
 Image Resized(const Image& image, std::size_t width, std::size_t height);
 
+// The decoders behind DecodeImage, each on the library of its format (image_formats.cc).
+StatusOr<Image> DecodePng(ByteSpan bytes, const ImageLimits& limits);
+StatusOr<Image> DecodeJpeg(ByteSpan bytes, const ImageLimits& limits);
+
+// What a heading claims, before memory is taken for it.
+Status CheckImageSize(std::size_t width, std::size_t height, const ImageLimits& limits);
+
 }  // namespace tributary::inline data

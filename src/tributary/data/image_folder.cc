@@ -1,9 +1,9 @@
 #include "tributary/data/image_folder.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
-#include <cmath>
-#include <numeric>
 #include <optional>
 
 #include "tributary/base/distributions.h"
@@ -24,6 +24,11 @@ bool IsImageName(const path& name) {
   std::ranges::transform(extension, extension.begin(),
                          [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return extension == ".png" || extension == ".jpg" || extension == ".jpeg";
+}
+
+Status TooManyBytes(const std::string& which) {
+  return ResourceExhausted(fmt::format("{} take more than {}; choose a smaller --image-size", which,
+                                       FormatBytes(Bytes{kMostImageBytes})));
 }
 
 // The folders that hold pictures.
@@ -81,27 +86,24 @@ class ImageSamples {
     }
     if (image.height != settings_.height || image.width != settings_.width) {
       if (!sized_by_.empty()) {
-        return InvalidArgument(
-            file.path.string() + " is " + std::to_string(image.height) + " x " + std::to_string(image.width) +
-            " pixels (height x width), but " + sized_by_.string() + " is " +
-            std::to_string(settings_.height) + " x " + std::to_string(settings_.width) +
-            "; say to which size pictures are to be brought: --image-size, or [data] image-size");
+        return InvalidArgument(fmt::format(
+            "{} is {} x {} pixels (height x width), but {} is {} x {}; say to which size pictures are to be "
+            "brought: --image-size, or [data] image-size",
+            file.path.string(), image.height, image.width, sized_by_.string(), settings_.height,
+            settings_.width));
       }
       image = Resized(image, settings_.width, settings_.height);
     }
-    if (settings_.colour != ImageColour::kAuto) {
+    if (settings_.colour != ImageColour::kAuto)
       image = WithChannels(std::move(image), settings_.colour == ImageColour::kGrey ? 1 : 3);
-    }
     if (image.channels != channels_ && !labels_.empty()) {
       if (channels_ == 1) Colour();
       image = WithChannels(std::move(image), channels_);
     } else {
       channels_ = image.channels;
     }
-    if (static_cast<std::int64_t>(pixels_.size() + image.pixels.size()) > kMostImageBytes) {
-      return ResourceExhausted("with " + file.path.string() + " the pictures take more than " +
-                               FormatBytes(Bytes{kMostImageBytes}) + "; choose a smaller --image-size");
-    }
+    if (static_cast<std::int64_t>(pixels_.size() + image.pixels.size()) > kMostImageBytes)
+      return TooManyBytes("with " + file.path.string() + " the pictures");
     // Channel by channel.
     for (std::size_t c = 0; c < channels_; ++c) {
       for (std::size_t i = c; i < image.pixels.size(); i += channels_) pixels_.push_back(image.pixels[i]);
@@ -113,27 +115,22 @@ class ImageSamples {
   bool grey() const { return channels_ == 1; }
   // What was grey so far, in three channels.
   void Colour() {
-    const std::size_t plane = settings_.height * settings_.width;
+    const auto plane = static_cast<std::ptrdiff_t>(settings_.height * settings_.width);
     std::vector<std::uint8_t> coloured;
     coloured.reserve(3 * pixels_.size());
-    for (std::size_t begin = 0; begin < pixels_.size(); begin += plane) {
-      for (int c = 0; c < 3; ++c) {
-        const auto first = pixels_.begin() + static_cast<std::ptrdiff_t>(begin);
-        coloured.insert(coloured.end(), first, first + static_cast<std::ptrdiff_t>(plane));
-      }
+    for (auto first = pixels_.begin(); first != pixels_.end(); first += plane) {
+      for (int c = 0; c < 3; ++c) coloured.insert(coloured.end(), first, first + plane);
     }
     pixels_ = std::move(coloured);
     channels_ = 3;
   }
 
   StatusOr<Dataset> Make(std::string name, std::vector<std::string> classes) && {
-    DatasetInfo info{std::move(name),
-                     {static_cast<std::int64_t>(channels_), static_cast<std::int64_t>(settings_.height),
-                      static_cast<std::int64_t>(settings_.width)},
-                     static_cast<int>(classes.size()),
-                     {}};
-    info.class_names = std::move(classes);
-    return Dataset::Make(std::move(info), std::move(pixels_), std::move(labels_));
+    const Shape shape{static_cast<std::int64_t>(channels_), static_cast<std::int64_t>(settings_.height),
+                      static_cast<std::int64_t>(settings_.width)};
+    const auto count = static_cast<int>(classes.size());
+    return Dataset::Make({std::move(name), shape, count, {}, std::move(classes)}, std::move(pixels_),
+                         std::move(labels_));
   }
 
  private:
@@ -216,7 +213,7 @@ StatusOr<Image> ReadImage(const path& file) {
 
 StatusOr<TrainTest> LoadImageFolder(const path& folder, const std::vector<std::string>& classes,
                                     const ImageSettings& settings, std::uint64_t seed) {
-  const path trimmed = folder.has_filename() ? folder : folder.parent_path();
+  const path trimmed = WithoutLastSlash(folder);
   if (!KnowsImages()) {
     return InvalidArgument(trimmed.string() +
                            " holds pictures, and this program was built without PNG and JPEG"
@@ -238,10 +235,8 @@ StatusOr<TrainTest> LoadImageFolder(const path& folder, const std::vector<std::s
     const auto bytes = static_cast<double>(listing.train.size() + listing.test.size()) *
                        static_cast<double>(settings.height) * static_cast<double>(settings.width) *
                        (settings.colour == ImageColour::kColour ? 3 : 1);
-    if (bytes > static_cast<double>(kMostImageBytes)) {
-      return ResourceExhausted("the pictures in " + trimmed.string() + " take more than " +
-                               FormatBytes(Bytes{kMostImageBytes}) + "; choose a smaller --image-size");
-    }
+    if (bytes > static_cast<double>(kMostImageBytes))
+      return TooManyBytes("the pictures in " + trimmed.string());
   }
   ImageSamples train(settings);
   std::optional<ImageSamples> test;
@@ -249,9 +244,7 @@ StatusOr<TrainTest> LoadImageFolder(const path& folder, const std::vector<std::s
   const std::string name = trimmed.filename().string();
   TRIBUTARY_ASSIGN_OR_RETURN(Dataset training, std::move(train).Make(name, listing.classes));
   TRIBUTARY_ASSIGN_OR_RETURN(Dataset testing, std::move(*test).Make(name, listing.classes));
-  const Normalisation normalisation = MeasureNormalisation(training);
-  return TrainTest{std::move(training).WithNormalisation(normalisation),
-                   std::move(testing).WithNormalisation(normalisation)};
+  return Normalised({std::move(training), std::move(testing)});
 }
 
 }  // namespace tributary::inline data

@@ -1,5 +1,3 @@
-#include "tributary/data/image_formats.h"
-
 #include <png.h>
 
 #include <csetjmp>
@@ -10,6 +8,8 @@
 #include <jpeglib.h>
 // After <jpeglib.h>, whose settings decide which messages there are.
 #include <jerror.h>
+
+#include "tributary/data/image.h"
 
 namespace tributary::inline data {
 namespace {

@@ -1,13 +1,15 @@
 #include "tributary/data/kafka.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "tributary/data/stream.h"
 
 namespace tributary::inline data {
-
 namespace kafka {
 
 Owned<rd_kafka_topic_partition_list_t> At(const std::string& topic, std::int64_t offset) {
@@ -27,15 +29,14 @@ StatusOr<Owned<rd_kafka_conf_t>> MakeSettings(const BrokerAddress& address, cons
                         {"client.id", "tributary"},
                         {"reconnect.backoff.ms", "100"},
                         {"reconnect.backoff.max.ms", "2000"},
-                        {"statistics.interval.ms", kStatisticsMs}};
+                        {"statistics.interval.ms", "500"}};
   all.insert(all.end(), own.begin(), own.end());
   all.insert(all.end(), user.begin(), user.end());
   std::array<char, 512> why{};
   for (const auto& [name, value] : all) {
     if (rd_kafka_conf_set(settings.get(), name.c_str(), value.c_str(), why.data(), why.size()) !=
-        RD_KAFKA_CONF_OK) {
+        RD_KAFKA_CONF_OK)
       return InvalidArgument("Kafka's library does not take '" + name + "=" + value + "': " + why.data());
-    }
   }
   return settings;
 }
@@ -49,13 +50,20 @@ StatusOr<rd_kafka_t*> MakeClient(rd_kafka_type_t type, Owned<rd_kafka_conf_t> se
   return client;
 }
 
+namespace {
+
+bool AnyIsUp(const nlohmann::json& brokers, const std::function<bool(int)>& wanted) {
+  return std::any_of(brokers.begin(), brokers.end(), [&](const nlohmann::json& broker) {
+    return wanted(broker.value("nodeid", -1)) && broker.value("state", "") == "UP";
+  });
+}
+
+}  // namespace
+
 bool AnyBrokerIsUp(std::string_view statistics) {
   const auto all = nlohmann::json::parse(statistics, nullptr, /*allow_exceptions=*/false);
-  const auto brokers = all.is_object() ? all.find("brokers") : all.end();
-  return brokers != all.end() &&
-         std::any_of(brokers->begin(), brokers->end(), [](const nlohmann::json& broker) {
-           return broker.value("nodeid", -1) >= 0 && broker.value("state", "") == "UP";
-         });
+  return all.is_object() && all.contains("brokers") &&
+         AnyIsUp(all["brokers"], [](int id) { return id >= 0; });
 }
 
 PartitionState StateOf(std::string_view statistics, const std::string& topic) {
@@ -64,15 +72,10 @@ PartitionState StateOf(std::string_view statistics, const std::string& topic) {
   if (!all.is_object() || !all.contains(path) || !all.contains("brokers")) return {};
   const auto& partition = all[path];
   const int leader = partition.value("leader", -1);
-  PartitionState state;
-  state.leader_is_up =
-      std::any_of(all["brokers"].begin(), all["brokers"].end(), [&](const nlohmann::json& broker) {
-        return leader >= 0 && broker.value("nodeid", -1) == leader && broker.value("state", "") == "UP";
-      });
-  state.behind = partition.value("fetch_state", "") != "active" ||
-                 partition.value("hi_offset", std::int64_t{-1}) < 0 ||
-                 partition.value("consumer_lag", std::int64_t{-1}) > 0;
-  return state;
+  return {.leader_is_up = AnyIsUp(all["brokers"], [&](int id) { return id >= 0 && id == leader; }),
+          .behind = partition.value("fetch_state", "") != "active" ||
+                    partition.value("hi_offset", std::int64_t{-1}) < 0 ||
+                    partition.value("consumer_lag", std::int64_t{-1}) > 0};
 }
 
 }  // namespace kafka
@@ -131,16 +134,14 @@ class KafkaPublisher : public Publisher {
     const Owned<rd_kafka_AdminOptions_t> options(
         rd_kafka_AdminOptions_new(client_, RD_KAFKA_ADMIN_OP_CREATETOPICS));
     for (const auto set :
-         {rd_kafka_AdminOptions_set_request_timeout, rd_kafka_AdminOptions_set_operation_timeout}) {
+         {rd_kafka_AdminOptions_set_request_timeout, rd_kafka_AdminOptions_set_operation_timeout})
       (void)set(options.get(), kPrepareMs, why.data(), why.size());
-    }
     const Owned<rd_kafka_queue_t> queue(rd_kafka_queue_new(client_));
     rd_kafka_CreateTopics(client_, pointers.data(), pointers.size(), options.get(), queue.get());
     const Owned<rd_kafka_event_t> event(rd_kafka_queue_poll(queue.get(), 2 * kPrepareMs));
     if (!event || rd_kafka_event_error(event.get()) != RD_KAFKA_RESP_ERR_NO_ERROR) {
-      return Unavailable("cannot make topics at " + address_ + ": " +
-                         (event ? rd_kafka_event_error_string(event.get()) : "no answer") +
-                         "; is the broker there?");
+      return Unavailable(fmt::format("cannot make topics at {}: {}; is the broker there?", address_,
+                                     event ? rd_kafka_event_error_string(event.get()) : "no answer"));
     }
     const rd_kafka_CreateTopics_result_t* result = rd_kafka_event_CreateTopics_result(event.get());
     std::size_t count = 0;
@@ -148,8 +149,8 @@ class KafkaPublisher : public Publisher {
     for (std::size_t i = 0; i < count; ++i) {
       const rd_kafka_resp_err_t error = rd_kafka_topic_result_error(made[i]);
       if (error == RD_KAFKA_RESP_ERR_NO_ERROR || error == RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS) continue;
-      return IoError(std::string("cannot make topic '") + rd_kafka_topic_result_name(made[i]) + "' at " +
-                     address_ + ": " + rd_kafka_topic_result_error_string(made[i]));
+      return IoError(fmt::format("cannot make topic '{}' at {}: {}", rd_kafka_topic_result_name(made[i]),
+                                 address_, rd_kafka_topic_result_error_string(made[i])));
     }
     return OkStatus();
   }
@@ -195,16 +196,14 @@ class KafkaPublisher : public Publisher {
       ++confirmed_;
     } else if (failure_.ok() && message.err != RD_KAFKA_RESP_ERR__PURGE_QUEUE &&
                message.err != RD_KAFKA_RESP_ERR__PURGE_INFLIGHT) {
-      failure_ =
-          IoError("the broker did not take a record of topic '" +
-                  std::string(rd_kafka_topic_name(message.rkt)) + "': " + rd_kafka_err2str(message.err));
+      failure_ = IoError(fmt::format("the broker did not take a record of topic '{}': {}",
+                                     rd_kafka_topic_name(message.rkt), rd_kafka_err2str(message.err)));
     }
   }
 
   void OnError(rd_kafka_resp_err_t error, const char* reason) {
-    if (error == RD_KAFKA_RESP_ERR__FATAL) {
+    if (error == RD_KAFKA_RESP_ERR__FATAL)
       failure_ = IoError(std::string("the producer has failed: ") + reason);
-    }
     error_ = reason;
   }
 

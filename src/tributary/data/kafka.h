@@ -9,9 +9,7 @@
 
 #include "tributary/data/broker.h"
 
-namespace tributary::inline data {
-
-namespace kafka {
+namespace tributary::inline data::kafka {
 
 struct Destroy {
   void operator()(rd_kafka_conf_t* settings) const { rd_kafka_conf_destroy(settings); }
@@ -50,17 +48,4 @@ struct PartitionState {
 };
 PartitionState StateOf(std::string_view statistics, const std::string& topic);
 
-inline constexpr const char* kStatisticsMs = "500";
-
-}  // namespace kafka
-
-// OpenPublisher for Kafka. Topics are made with one partition. Records keep their order and are written once, also when
-// the broker is restarted in between.
-StatusOr<std::unique_ptr<Publisher>> OpenKafkaPublisher(const BrokerAddress& address,
-                                                        const BrokerSettings& settings);
-
-// OpenBrokerStream and QueryTopic for Kafka.
-StatusOr<std::unique_ptr<Stream>> OpenKafkaStream(const BrokerStreamOptions& options);
-StatusOr<TopicRange> QueryKafkaTopic(const BrokerStreamOptions& options, Duration patience);
-
-}  // namespace tributary::inline data
+}  // namespace tributary::inline data::kafka

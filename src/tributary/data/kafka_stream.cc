@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
@@ -200,10 +202,10 @@ StatusOr<TopicRange> QueryKafkaTopic(const BrokerStreamOptions& options, Duratio
     case RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION:
     case RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC:
     case RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART:
-      return NotFound("there is no topic '" + options.topic + "' at " + address);
+      return NotFound(fmt::format("there is no topic '{}' at {}", options.topic, address));
     default:
-      return Unavailable("cannot ask " + address + " for topic '" + options.topic +
-                         "': " + rd_kafka_err2str(error));
+      return Unavailable(
+          fmt::format("cannot ask {} for topic '{}': {}", address, options.topic, rd_kafka_err2str(error)));
   }
 }
 

@@ -1,16 +1,16 @@
 #include "tributary/data/load.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
 
 #include "tributary/base/distributions.h"
 #include "tributary/base/names.h"
-#include "tributary/data/cifar.h"
 #include "tributary/data/glyphs.h"
-#include "tributary/data/gzip.h"
-#include "tributary/data/idx.h"
 #include "tributary/data/image_folder.h"
 #include "tributary/data/npy_folder.h"
+#include "tributary/data/published_formats.h"
 #include "tributary/data/sensor_folder.h"
 
 namespace tributary::inline data {
@@ -75,41 +75,27 @@ StatusOr<Dataset> LoadCifarPart(const DataOptions& options, CifarKind kind,
                        std::move(samples.pixels), std::move(samples.labels));
 }
 
-// Train and test from the same function, or the first failure.
-template <typename Load, typename Files>
-StatusOr<TrainTest> LoadBoth(const Load& load, const Files& train_files, const Files& test_files) {
-  TRIBUTARY_ASSIGN_OR_RETURN(Dataset train, load(train_files));
-  TRIBUTARY_ASSIGN_OR_RETURN(Dataset test, load(test_files));
+StatusOr<TrainTest> LoadIdx(const DataOptions& options, int classes, const Normalisation& normalisation) {
+  TRIBUTARY_ASSIGN_OR_RETURN(Dataset train, LoadIdxPart(options, classes, normalisation, "train"));
+  TRIBUTARY_ASSIGN_OR_RETURN(Dataset test, LoadIdxPart(options, classes, normalisation, "t10k"));
   if (train.shape() != test.shape()) {
-    return Corrupt("training samples have shape " + FormatShape(train.shape()) + " but test samples " +
-                   FormatShape(test.shape()));
+    return Corrupt(fmt::format("training samples have shape {} but test samples {}",
+                               FormatShape(train.shape()), FormatShape(test.shape())));
   }
   return TrainTest{std::move(train), std::move(test)};
 }
 
-StatusOr<TrainTest> LoadIdx(const DataOptions& options, int classes, const Normalisation& normalisation) {
-  return LoadBoth([&](const std::string& part) { return LoadIdxPart(options, classes, normalisation, part); },
-                  std::string("train"), std::string("t10k"));
-}
-
-StatusOr<TrainTest> LoadCifar(const DataOptions& options, CifarKind kind, const Normalisation& normalisation,
-                              const std::vector<std::string>& train, const std::vector<std::string>& test) {
-  return LoadBoth(
-      [&](const std::vector<std::string>& files) {
-        return LoadCifarPart(options, kind, normalisation, files);
-      },
-      train, test);
-}
-
-StatusOr<TrainTest> LoadCifar10(const DataOptions& options) {
-  return LoadCifar(
-      options, CifarKind::kCifar10, kCifar10,
-      {"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin", "data_batch_4.bin", "data_batch_5.bin"},
-      {"test_batch.bin"});
-}
-
-StatusOr<TrainTest> LoadCifar100(const DataOptions& options) {
-  return LoadCifar(options, CifarKind::kCifar100, kCifar100, {"train.bin"}, {"test.bin"});
+StatusOr<TrainTest> LoadCifar(const DataOptions& options, CifarKind kind) {
+  const bool ten = kind == CifarKind::kCifar10;
+  std::vector<std::string> train_files = {"train.bin"}, test_files = {ten ? "test_batch.bin" : "test.bin"};
+  if (ten) {
+    train_files = {"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin", "data_batch_4.bin",
+                   "data_batch_5.bin"};
+  }
+  const Normalisation& normalisation = ten ? kCifar10 : kCifar100;
+  TRIBUTARY_ASSIGN_OR_RETURN(Dataset train, LoadCifarPart(options, kind, normalisation, train_files));
+  TRIBUTARY_ASSIGN_OR_RETURN(Dataset test, LoadCifarPart(options, kind, normalisation, test_files));
+  return TrainTest{std::move(train), std::move(test)};
 }
 
 StatusOr<TrainTest> LoadHar(const DataOptions& options) {
@@ -119,10 +105,10 @@ StatusOr<TrainTest> LoadHar(const DataOptions& options) {
   // The folder inside the published archive.
   if (std::filesystem::is_directory(folder / "DATA", ignored)) folder /= "DATA";
   if (!IsSensorFolder(folder)) {
-    return NotFound(folder.string() + " holds no folders with .csv recordings. " +
-                    HowToGiveTheFolder(options) +
-                    ". The recordings are published with Matey-Sanz et al., Data in Brief 2023, "
-                    "https://doi.org/10.1016/j.dib.2023.109809");
+    return NotFound(
+        fmt::format("{} holds no folders with .csv recordings. {}. The recordings are published with "
+                    "Matey-Sanz et al., Data in Brief 2023, https://doi.org/10.1016/j.dib.2023.109809",
+                    folder.string(), HowToGiveTheFolder(options)));
   }
   return LoadSensorFolder(folder, {.name = options.name,
                                    .labels = {"SEATED", "STANDING_UP", "WALKING", "TURNING", "SITTING_DOWN"},
@@ -131,15 +117,13 @@ StatusOr<TrainTest> LoadHar(const DataOptions& options) {
 
 constexpr std::string_view kFolders =
     "a folder with X.npy and y.npy, with a folder of pictures for each class, with a folder of .csv "
-    "recordings for each "
-    "person, or with files as MNIST and CIFAR have them";
+    "recordings for each person, or with files as MNIST and CIFAR have them";
 
 // The user's samples in the form of a published set: as many classes as there are, normalised by what they are.
 template <typename Load>
 StatusOr<TrainTest> LoadOwnFiles(const DataOptions& options, const Load& load) {
   DataOptions files = options;
-  const path folder = options.name;
-  const path trimmed = folder.has_filename() ? folder : folder.parent_path();
+  const path trimmed = WithoutLastSlash(options.name);
   files.data_dir = trimmed.has_parent_path() ? trimmed.parent_path() : path(".");
   files.name = trimmed.filename().string();
   TRIBUTARY_ASSIGN_OR_RETURN(TrainTest data, load(files));
@@ -147,11 +131,8 @@ StatusOr<TrainTest> LoadOwnFiles(const DataOptions& options, const Load& load) {
   for (const Dataset* part : {&data.train, &data.test}) {
     for (const std::int32_t label : part->labels()) largest = std::max(largest, label);
   }
-  const Normalisation normalisation = MeasureNormalisation(data.train);
-  const auto finish = [&](Dataset&& part) {
-    return std::move(part).WithFewerClasses(largest + 1).WithNormalisation(normalisation);
-  };
-  return TrainTest{finish(std::move(data.train)), finish(std::move(data.test))};
+  return Normalised({std::move(data.train).WithFewerClasses(largest + 1),
+                     std::move(data.test).WithFewerClasses(largest + 1)});
 }
 
 // The user's samples.
@@ -162,18 +143,16 @@ StatusOr<TrainTest> LoadFolder(const DataOptions& options) {
       return LoadNpyFolder(folder, options.seed);
     case FolderKind::kImages:
       return LoadImageFolder(folder, options.classes, options.images, options.seed);
-    case FolderKind::kRecordings: {
-      const path trimmed = folder.has_filename() ? folder : folder.parent_path();
-      return LoadSensorFolder(
-          folder,
-          {.name = trimmed.filename().string(), .labels = options.classes, .settings = options.sensors});
-    }
+    case FolderKind::kRecordings:
+      return LoadSensorFolder(folder, {.name = WithoutLastSlash(folder).filename().string(),
+                                       .labels = options.classes,
+                                       .settings = options.sensors});
     case FolderKind::kIdx:
-      return LoadOwnFiles(options, [](const DataOptions& files) { return LoadIdx(files, 256, {}); });
+      return LoadOwnFiles(options, [](const auto& files) { return LoadIdx(files, 256, {}); });
     case FolderKind::kCifar10:
-      return LoadOwnFiles(options, LoadCifar10);
+      return LoadOwnFiles(options, [](const auto& files) { return LoadCifar(files, CifarKind::kCifar10); });
     case FolderKind::kCifar100:
-      return LoadOwnFiles(options, LoadCifar100);
+      return LoadOwnFiles(options, [](const auto& files) { return LoadCifar(files, CifarKind::kCifar100); });
     case FolderKind::kNone:
       break;
   }
@@ -195,14 +174,13 @@ StatusOr<TrainTest> LoadWhole(const DataOptions& options) {
   if (name == "glyphs") return DrawGlyphs(options);
   if (name == "mnist") return LoadIdx(options, 10, kMnist);
   if (name == "fashion-mnist") return LoadIdx(options, 10, kFashionMnist);
-  if (name == "cifar10") return LoadCifar10(options);
-  if (name == "cifar100") return LoadCifar100(options);
+  if (name == "cifar10") return LoadCifar(options, CifarKind::kCifar10);
+  if (name == "cifar100") return LoadCifar(options, CifarKind::kCifar100);
   if (name == "har") return LoadHar(options);
   std::error_code ignored;
   // A word without a slash that is no folder is more likely a name mistyped than a path.
-  if (std::filesystem::is_directory(name, ignored) || name.find('/') != std::string::npos) {
+  if (std::filesystem::is_directory(name, ignored) || name.find('/') != std::string::npos)
     return LoadFolder(options);
-  }
   return InvalidArgument(UnknownName("data set", name, DatasetNames()).message() + ", or the path of " +
                          std::string(kFolders));
 }
@@ -215,7 +193,7 @@ Dataset Limit(Dataset dataset, std::optional<std::size_t> limit, std::uint64_t s
   Rng rng = Rng::ForStream(seed, DeviceId{0}, purpose);
   Shuffle(rng, std::span(indices));
   indices.resize(*limit);
-  std::sort(indices.begin(), indices.end());
+  std::ranges::sort(indices);
   return dataset.Select(indices);
 }
 
@@ -255,22 +233,10 @@ FolderKind KindOfFolder(const path& folder) {
 }
 
 std::string_view NameOf(FolderKind kind) {
-  switch (kind) {
-    case FolderKind::kNone:
-      break;
-    case FolderKind::kArrays:
-      return "arrays";
-    case FolderKind::kImages:
-      return "pictures";
-    case FolderKind::kRecordings:
-      return "recordings";
-    case FolderKind::kIdx:
-      return "IDX files";
-    case FolderKind::kCifar10:
-    case FolderKind::kCifar100:
-      return "CIFAR files";
-  }
-  return "nothing";
+  // In the order of FolderKind.
+  constexpr std::string_view kNames[] = {"nothing",   "arrays",      "pictures",   "recordings",
+                                         "IDX files", "CIFAR files", "CIFAR files"};
+  return kNames[static_cast<std::size_t>(kind)];
 }
 
 StatusOr<TrainTest> LoadData(const DataOptions& options) {

@@ -6,7 +6,7 @@
 #include <fstream>
 #include <set>
 
-#include "tributary/data/cifar.h"
+#include "tributary/data/published_formats.h"
 #include "tributary/data/npy.h"
 #include "tributary/data/npy_folder.h"
 

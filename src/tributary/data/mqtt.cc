@@ -1,4 +1,4 @@
-#include "tributary/data/mqtt.h"
+#include <mosquitto.h>
 
 #include <algorithm>
 #include <atomic>
@@ -9,18 +9,38 @@
 
 #include "tributary/base/mutex.h"
 #include "tributary/base/names.h"
+#include "tributary/data/broker.h"
 #include "tributary/data/mqtt_inbox.h"
 #include "tributary/data/stream.h"
 
 namespace tributary::inline data {
+namespace {
 
-namespace mqtt {
+using namespace std::chrono_literals;
 
-StatusOr<Client> MakeClient(const std::string& name, bool clean_session, const BrokerSettings& settings,
-                            void* owner) {
+struct DestroyMosquitto {
+  void operator()(mosquitto* client) const { mosquitto_destroy(client); }
+};
+using MqttClient = std::unique_ptr<mosquitto, DestroyMosquitto>;
+
+// The connection is probed after so much silence, and taken for broken after half as much again.
+constexpr int kKeepAliveSeconds = 15;
+constexpr auto kPatience = 10s;
+constexpr std::size_t kMostUnderWay = 1000;
+
+// The library's word for a failed call; the system's where it says to look there.
+std::string ReasonOf(int code) {
+  if (code == MOSQ_ERR_ERRNO && errno != 0) return std::strerror(errno);
+  return mosquitto_strerror(code);
+}
+
+// A client that is not connected yet, with the user's settings. `owner` is handed to its callbacks. An empty name lets
+// the broker choose one.
+StatusOr<MqttClient> MakeMqttClient(const std::string& name, bool clean_session,
+                                    const BrokerSettings& settings, void* owner) {
   static std::once_flag started;
   std::call_once(started, [] { mosquitto_lib_init(); });
-  Client client(mosquitto_new(name.empty() ? nullptr : name.c_str(), clean_session, owner));
+  MqttClient client(mosquitto_new(name.empty() ? nullptr : name.c_str(), clean_session, owner));
   if (!client)
     return InvalidArgument("MQTT's library does not take the name '" + name + "': " + std::strerror(errno));
   std::string user, password;
@@ -45,20 +65,6 @@ StatusOr<Client> MakeClient(const std::string& name, bool clean_session, const B
   return client;
 }
 
-std::string ReasonOf(int code) {
-  if (code == MOSQ_ERR_ERRNO && errno != 0) return std::strerror(errno);
-  return mosquitto_strerror(code);
-}
-
-}  // namespace mqtt
-
-namespace {
-
-using namespace std::chrono_literals;
-
-constexpr auto kPatience = 10s;
-constexpr std::size_t kMostUnderWay = 1000;
-
 class MqttPublisher : public Publisher {
  public:
   explicit MqttPublisher(const BrokerAddress& address)
@@ -72,7 +78,7 @@ class MqttPublisher : public Publisher {
   }
 
   Status Open(const BrokerSettings& settings) {
-    TRIBUTARY_ASSIGN_OR_RETURN(client_, mqtt::MakeClient("", /*clean_session=*/true, settings, this));
+    TRIBUTARY_ASSIGN_OR_RETURN(client_, MakeMqttClient("", /*clean_session=*/true, settings, this));
     mosquitto_connect_callback_set(client_.get(), [](mosquitto*, void* self, int code) {
       static_cast<MqttPublisher*>(self)->OnConnect(code);
     });
@@ -89,10 +95,9 @@ class MqttPublisher : public Publisher {
 
   // Topics need no making; but somebody should listen.
   Status Prepare(std::span<const std::string>) override {
-    const int code =
-        mosquitto_connect(client_.get(), where_.host.c_str(), where_.port, mqtt::kKeepAliveSeconds);
+    const int code = mosquitto_connect(client_.get(), where_.host.c_str(), where_.port, kKeepAliveSeconds);
     if (code != MOSQ_ERR_SUCCESS) {
-      return Unavailable("cannot reach " + address_ + ": " + mqtt::ReasonOf(code) + "; is the broker there?");
+      return Unavailable("cannot reach " + address_ + ": " + ReasonOf(code) + "; is the broker there?");
     }
     started_ = mosquitto_loop_start(client_.get()) == MOSQ_ERR_SUCCESS;
     MutexLock lock(mutex_);
@@ -112,8 +117,7 @@ class MqttPublisher : public Publisher {
                                        record.data(), /*qos=*/1, /*retain=*/false);
     // Whether the library has kept it is not known. If so it is sent twice, which readers know how to bear.
     if (code == MOSQ_ERR_NO_CONN || code == MOSQ_ERR_CONN_LOST) return false;
-    if (code != MOSQ_ERR_SUCCESS)
-      return IoError("cannot publish to '" + topic + "': " + mqtt::ReasonOf(code));
+    if (code != MOSQ_ERR_SUCCESS) return IoError("cannot publish to '" + topic + "': " + ReasonOf(code));
     under_way_.insert(number);
     return true;
   }
@@ -143,7 +147,7 @@ class MqttPublisher : public Publisher {
   void OnDisconnect(int code) {
     const MutexLock lock(mutex_);
     connected_ = false;
-    if (code != 0) status_.Set(StreamPhase::kWaiting, "out of reach, trying again: " + mqtt::ReasonOf(code));
+    if (code != 0) status_.Set(StreamPhase::kWaiting, "out of reach, trying again: " + ReasonOf(code));
   }
   void OnConfirmed(int number) {
     const MutexLock lock(mutex_);
@@ -154,7 +158,7 @@ class MqttPublisher : public Publisher {
   const BrokerAddress where_;
   const std::string address_;
   StreamStatus status_;
-  mqtt::Client client_;
+  MqttClient client_;
   bool started_ = false;
   mutable Mutex mutex_;
   Condition changed_;
@@ -196,7 +200,7 @@ class MqttStream : public Stream {
                              : keeps                  ? "tributary-" + options_.topic
                                                       : "";
     TRIBUTARY_ASSIGN_OR_RETURN(client_,
-                               mqtt::MakeClient(name, /*clean_session=*/!keeps, options_.settings, this));
+                               MakeMqttClient(name, /*clean_session=*/!keeps, options_.settings, this));
     // Makes the library leave its answers to the loop. So a message is confirmed after its callback, which has written
     // it to the spool, has returned.
     mosquitto_threaded_set(client_.get(), true);
@@ -260,7 +264,7 @@ class MqttStream : public Stream {
   void Run() {
     auto backoff = Duration(kFirstBackoff);
     int code = mosquitto_connect_async(client_.get(), options_.address.host.c_str(), options_.address.port,
-                                       mqtt::kKeepAliveSeconds);
+                                       kKeepAliveSeconds);
     while (!stop_) {
       if (code == MOSQ_ERR_SUCCESS && WaitForRoom()) code = mosquitto_loop(client_.get(), kLoopMs, 1);
       if (code == MOSQ_ERR_SUCCESS) {
@@ -269,8 +273,7 @@ class MqttStream : public Stream {
       }
       if (stop_) break;
       answered_ = false;
-      status_.Set(StreamPhase::kWaiting,
-                  "cannot reach " + address_ + ", trying again: " + mqtt::ReasonOf(code));
+      status_.Set(StreamPhase::kWaiting, "cannot reach " + address_ + ", trying again: " + ReasonOf(code));
       Sleep(backoff);
       backoff = std::min<Duration>(2 * backoff, kLongestBackoff);
       code = mosquitto_reconnect_async(client_.get());
@@ -340,7 +343,7 @@ class MqttStream : public Stream {
   const BrokerStreamOptions options_;
   const std::string address_;
   StreamStatus status_;
-  mqtt::Client client_;
+  MqttClient client_;
   std::thread thread_;
   std::atomic<bool> stop_ = false;
   bool answered_ = false;  // Of the network thread, as is the next.

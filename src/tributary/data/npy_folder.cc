@@ -8,7 +8,7 @@
 #include <numeric>
 
 #include "tributary/base/distributions.h"
-#include "tributary/data/npy.h"
+#include "tributary/data/folder.h"
 
 namespace tributary::inline data {
 namespace {
@@ -21,9 +21,7 @@ constexpr Bytes kLargestArray{16'000'000'000};
 constexpr std::int64_t kMostArrayClasses = 100'000;
 
 std::string Sides(const NpyArray& array) {
-  std::string text;
-  for (const std::size_t side : array.shape) text += (text.empty() ? "" : " x ") + std::to_string(side);
-  return text.empty() ? "a single number" : text;
+  return array.shape.empty() ? "a single number" : fmt::format("{}", fmt::join(array.shape, " x "));
 }
 
 StatusOr<Shape> ShapeOfSample(const NpyArray& array) {
@@ -43,20 +41,17 @@ StatusOr<Shape> ShapeOfSample(const NpyArray& array) {
 StatusOr<Dataset> LoadPart(const path& samples_file, const path& labels_file) {
   TRIBUTARY_ASSIGN_OR_RETURN(const auto samples, ReadFile(samples_file, kLargestArray));
   TRIBUTARY_ASSIGN_OR_RETURN(const auto labels, ReadFile(labels_file, kLargestArray));
-  std::string name = samples_file.parent_path().filename().string();
-  auto dataset = DatasetFromNpy(std::move(name), samples, labels);
-  if (!dataset.ok()) {
-    return std::move(dataset).status().WithContext(samples_file.string() + " with " +
-                                                   labels_file.filename().string());
-  }
-  return dataset;
+  auto dataset = DatasetFromNpy(samples_file.parent_path().filename().string(), samples, labels);
+  if (dataset.ok()) return dataset;
+  return std::move(dataset).status().WithContext(samples_file.string() + " with " +
+                                                 labels_file.filename().string());
 }
 
-StatusOr<TrainTest> HoldOut(const Dataset& all, std::uint64_t seed) {
-  if (all.size() < 2) {
+// Takes a tenth out of `all`.
+StatusOr<Dataset> HoldOut(Dataset& all, std::uint64_t seed) {
+  if (all.size() < 2)
     return InvalidArgument(
         "one sample cannot be divided into training and test; give X_test.npy and y_test.npy");
-  }
   std::vector<std::uint32_t> order(all.size());
   std::iota(order.begin(), order.end(), 0U);
   Rng rng = Rng::ForStream(seed, DeviceId{0}, "hold-out");
@@ -64,7 +59,9 @@ StatusOr<TrainTest> HoldOut(const Dataset& all, std::uint64_t seed) {
   const auto middle = order.begin() + static_cast<std::ptrdiff_t>(std::max<std::size_t>(1, all.size() / 10));
   std::sort(order.begin(), middle);
   std::sort(middle, order.end());
-  return TrainTest{all.Select({middle, order.end()}), all.Select({order.begin(), middle})};
+  Dataset held = all.Select({order.begin(), middle});
+  all = all.Select({middle, order.end()});
+  return held;
 }
 
 }  // namespace
@@ -109,29 +106,20 @@ StatusOr<Dataset> DatasetFromNpy(std::string name, ByteSpan samples_file, ByteSp
 }
 
 StatusOr<TrainTest> LoadNpyFolder(const path& folder, std::uint64_t seed) {
-  // A path that ends in a slash has an empty last part, which would be an empty name.
-  const path trimmed = folder.has_filename() ? folder : folder.parent_path();
+  const path trimmed = WithoutLastSlash(folder);
   TRIBUTARY_ASSIGN_OR_RETURN(Dataset train, LoadPart(trimmed / "X.npy", trimmed / "y.npy"));
   const path test_samples = trimmed / "X_test.npy", test_labels = trimmed / "y_test.npy";
   std::error_code ignored;
   const bool has_test =
       std::filesystem::exists(test_samples, ignored) || std::filesystem::exists(test_labels, ignored);
-  auto both = [&]() -> StatusOr<TrainTest> {
-    if (!has_test) return HoldOut(train, seed);
-    TRIBUTARY_ASSIGN_OR_RETURN(Dataset test, LoadPart(test_samples, test_labels));
-    return TrainTest{std::move(train), std::move(test)};
-  }();
-  if (!both.ok()) return both;
-  if (both->train.shape() != both->test.shape()) {
-    return Corrupt(test_samples.string() + " has samples of shape " + FormatShape(both->test.shape()) +
-                   ", but X.npy of " + FormatShape(both->train.shape()));
+  auto test = has_test ? LoadPart(test_samples, test_labels) : HoldOut(train, seed);
+  if (!test.ok()) return std::move(test).status();
+  if (train.shape() != test->shape()) {
+    return Corrupt(fmt::format("{} has samples of shape {}, but X.npy of {}", test_samples.string(),
+                               FormatShape(test->shape()), FormatShape(train.shape())));
   }
-  const int classes = std::max(both->train.classes(), both->test.classes());
-  const Normalisation normalisation = MeasureNormalisation(both->train);
-  const auto finish = [&](Dataset&& part) {
-    return std::move(part).WithClasses(classes).WithNormalisation(normalisation);
-  };
-  return TrainTest{finish(std::move(both->train)), finish(std::move(both->test))};
+  const int classes = std::max(train.classes(), test->classes());
+  return Normalised({std::move(train).WithClasses(classes), std::move(*test).WithClasses(classes)});
 }
 
 }  // namespace tributary::inline data

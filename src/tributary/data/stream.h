@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tributary/base/clock.h"
@@ -85,14 +86,28 @@ class Stream {
 class StreamStatus {
  public:
   // `what` begins every sentence: "stream pi-1".
-  StreamStatus(std::string what, StreamState first);
+  StreamStatus(std::string what, StreamState first)
+      : what_(std::move(what)), state_(std::move(first)), fresh_(state_.phase == StreamPhase::kWaiting) {}
 
   // News is another phase: a broker that is down for ten reasons in turn is down once. Only what is waited for from the
   // start has no reason yet, and the first one is news. A stopped stream stays stopped.
-  void Set(StreamPhase phase, std::string reason);
+  void Set(StreamPhase phase, std::string reason) {
+    const MutexLock lock(mutex_);
+    if ((state_.phase == phase && !fresh_) || state_.phase == StreamPhase::kStopped) return;
+    state_ = {phase, std::move(reason)};
+    fresh_ = false;
+    news_ = true;
+  }
 
-  StreamState state() const;
-  std::optional<std::string> TakeNews();
+  StreamState state() const {
+    const MutexLock lock(mutex_);
+    return state_;
+  }
+  std::optional<std::string> TakeNews() {
+    const MutexLock lock(mutex_);
+    if (!std::exchange(news_, false)) return std::nullopt;
+    return what_ + ": " + state_.reason;
+  }
 
  private:
   const std::string what_;

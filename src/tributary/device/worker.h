@@ -14,7 +14,7 @@
 #include "tributary/engine/executor.h"
 #include "tributary/fleet/assignment.h"
 #include "tributary/fleet/report.h"
-#include "tributary/fleet/split_server.h"
+#include "tributary/fleet/split_wire.h"
 
 namespace tributary::inline device {
 

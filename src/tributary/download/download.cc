@@ -1,10 +1,14 @@
 #include "tributary/download/download.h"
 
+#include <archive.h>
+#include <archive_entry.h>
 #include <curl/curl.h>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <memory>
 
@@ -32,13 +36,22 @@ struct Transfer {
   Status problem;
 };
 
+long AnswerOf(CURL* curl) {
+  long code = 0;
+  curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &code);
+  return code;
+}
+
+Status TooLarge(const DownloadOptions& options) {
+  return ResourceExhausted(
+      fmt::format("{} is larger than {}, the most that is taken", options.url, FormatBytes(options.most)));
+}
+
 // What is of the file itself. An answer without a part of it begins anew.
 bool Begin(Transfer& transfer) {
   if (transfer.begun) return true;
   transfer.begun = true;
-  long code = 0;
-  curl_easy_getinfo(transfer.curl, CURLINFO_RESPONSE_CODE, &code);
-  if (transfer.from == 0 || code == 206) return true;
+  if (transfer.from == 0 || AnswerOf(transfer.curl) == 206) return true;
   if (::ftruncate(transfer.file, 0) != 0 || ::lseek(transfer.file, 0, SEEK_SET) != 0) {
     transfer.problem = SystemError("cannot begin anew", transfer.options->file.string() + ".part", errno);
     return false;
@@ -52,8 +65,7 @@ std::size_t OnBytes(char* bytes, std::size_t, std::size_t count, void* data) {
   Transfer& transfer = *static_cast<Transfer*>(data);
   if (!Begin(transfer)) return 0;
   if (transfer.written + static_cast<std::int64_t>(count) > transfer.options->most.value) {
-    transfer.problem = ResourceExhausted(transfer.options->url + " is larger than " +
-                                         FormatBytes(transfer.options->most) + ", the most that is taken");
+    transfer.problem = TooLarge(*transfer.options);
     return 0;
   }
   for (std::size_t done = 0; done < count;) {
@@ -84,28 +96,17 @@ bool CurlReady() {
   return ready;
 }
 
-StatusOr<bool> HasSum(const fs::path& file, const Checksum& wanted) {
-  TRIBUTARY_ASSIGN_OR_RETURN(const Checksum found, ChecksumOfFile(file, wanted.kind));
-  return found == wanted;
-}
-
 Status Failed(const Transfer& transfer, CURLcode code) {
   if (!transfer.problem.ok()) return transfer.problem;
   const std::string& url = transfer.options->url;
   if (code == CURLE_HTTP_RETURNED_ERROR) {
-    long answer = 0;
-    curl_easy_getinfo(transfer.curl, CURLINFO_RESPONSE_CODE, &answer);
-    const std::string text = url + " is answered with HTTP status " + std::to_string(answer);
+    const long answer = AnswerOf(transfer.curl);
+    const std::string text = fmt::format("{} is answered with HTTP status {}", url, answer);
     return answer == 404 || answer == 410 ? NotFound(text) : Unavailable(text);
   }
-  if (code == CURLE_TOO_MANY_REDIRECTS) {
-    return Unavailable(url + " redirects more than " + std::to_string(transfer.options->redirects) +
-                       " times");
-  }
-  if (code == CURLE_FILESIZE_EXCEEDED) {
-    return ResourceExhausted(url + " is larger than " + FormatBytes(transfer.options->most) +
-                             ", the most that is taken");
-  }
+  if (code == CURLE_TOO_MANY_REDIRECTS)
+    return Unavailable(fmt::format("{} redirects more than {} times", url, transfer.options->redirects));
+  if (code == CURLE_FILESIZE_EXCEEDED) return TooLarge(*transfer.options);
   if (code == CURLE_UNSUPPORTED_PROTOCOL || code == CURLE_URL_MALFORMAT) {
     return InvalidArgument(
         url +
@@ -145,10 +146,8 @@ Status Fetch(const DownloadOptions& options, int file, std::int64_t from) {
   const CURLcode code = curl_easy_perform(curl);
   if (code == CURLE_OK)
     return ::fsync(file) == 0 ? OkStatus() : SystemError("cannot write", options.file, errno);
-  long answer = 0;
-  curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &answer);
   constexpr long kNoSuchRange = 416;
-  return from > 0 && answer == kNoSuchRange ? OkStatus() : Failed(transfer, code);
+  return from > 0 && AnswerOf(curl) == kNoSuchRange ? OkStatus() : Failed(transfer, code);
 }
 
 // What has come so far, kept from others while it is in hand.
@@ -190,6 +189,7 @@ class PartFile {
 Status Download(const DownloadOptions& options) {
   const fs::path folder = options.file.has_parent_path() ? options.file.parent_path() : fs::path(".");
   const fs::path part = options.file.string() + ".part";
+  const Checksum& published = options.checksum;
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) return SystemError("cannot make", folder, error.value());
@@ -198,28 +198,92 @@ Status Download(const DownloadOptions& options) {
   TRIBUTARY_ASSIGN_OR_RETURN(const std::int64_t there, file.Size());
   if (fs::exists(options.file, error)) {
     if (there == 0) fs::remove(part, error);
-    TRIBUTARY_ASSIGN_OR_RETURN(const bool right, HasSum(options.file, options.checksum));
-    if (right) return OkStatus();
-    return Corrupt(options.file.string() + " is there, and its " + NameOf(options.checksum.kind) +
-                   " is not " + options.checksum.hex + "; take it away to get it again");
+    TRIBUTARY_ASSIGN_OR_RETURN(const Checksum found, ChecksumOfFile(options.file, published.kind));
+    if (found == published) return OkStatus();
+    return Corrupt(fmt::format("{} is there, and its {} is not {}; take it away to get it again",
+                               options.file.string(), NameOf(published.kind), published.hex));
   }
   TRIBUTARY_RETURN_IF_ERROR(file.GoOn(options));
-  TRIBUTARY_ASSIGN_OR_RETURN(bool right, HasSum(part, options.checksum));
-  if (!right &&
-      there > 0) {  // What was there may have been of something else: once more, from the beginning.
+  TRIBUTARY_ASSIGN_OR_RETURN(Checksum found, ChecksumOfFile(part, published.kind));
+  if (found != published && there > 0) {
+    // What was there may have been of something else: once more, from the beginning.
     TRIBUTARY_RETURN_IF_ERROR(file.Empty());
     TRIBUTARY_RETURN_IF_ERROR(file.GoOn(options));
-    TRIBUTARY_ASSIGN_OR_RETURN(right, HasSum(part, options.checksum));
+    TRIBUTARY_ASSIGN_OR_RETURN(found, ChecksumOfFile(part, published.kind));
   }
-  if (!right) {
-    TRIBUTARY_ASSIGN_OR_RETURN(const Checksum found, ChecksumOfFile(part, options.checksum.kind));
+  if (found != published) {
     fs::remove(part, error);
-    return Corrupt("what came from " + options.url + " has the " + NameOf(options.checksum.kind) + " " +
-                   found.hex + ", and " + options.checksum.hex + " was published; nothing of it is kept");
+    return Corrupt(fmt::format("what came from {} has the {} {}, and {} was published; nothing of it is kept",
+                               options.url, NameOf(published.kind), found.hex, published.hex));
   }
   fs::rename(part, options.file, error);
   if (error) return SystemError("cannot name", options.file, error.value());
   return SyncFolder(folder);
+}
+
+namespace {
+
+constexpr std::size_t kMostEntries = 100'000;
+constexpr std::int64_t kLargestEntry = 2'000'000'000;
+
+Status ArchiveError(const fs::path& path, archive* reader) {
+  const char* text = archive_error_string(reader);
+  return Corrupt(path.string() + " cannot be unpacked: " + (text == nullptr ? "it is no archive" : text));
+}
+
+StatusOr<std::string> ReadEntry(const fs::path& path, archive* reader, const WantedEntry& wanted) {
+  std::string bytes(static_cast<std::size_t>(wanted.size.value), '\0');
+  std::size_t done = 0;
+  char beyond = 0;
+  while (true) {
+    const bool full = done == bytes.size();
+    const la_ssize_t read =
+        archive_read_data(reader, full ? &beyond : bytes.data() + done, full ? 1 : bytes.size() - done);
+    if (read < 0) return ArchiveError(path, reader);
+    if (read == 0 && full) return bytes;
+    if (read == 0 || full) {
+      return Corrupt(fmt::format("{} in {} has {} than {}", wanted.name, path.string(),
+                                 full ? "more" : "less", FormatBytes(wanted.size)));
+    }
+    done += static_cast<std::size_t>(read);
+  }
+}
+
+}  // namespace
+
+Status Unpack(const fs::path& path, const std::vector<WantedEntry>& wanted) {
+  const std::unique_ptr<archive, decltype(&archive_read_free)> reader(archive_read_new(), archive_read_free);
+  if (!reader) return ResourceExhausted("libarchive could not be started");
+  archive_read_support_filter_gzip(reader.get());
+  archive_read_support_format_tar(reader.get());
+  archive_read_support_format_zip(reader.get());
+  if (archive_read_open_filename(reader.get(), path.c_str(), 65536) != ARCHIVE_OK)
+    return ArchiveError(path, reader.get());
+  std::vector<bool> found(wanted.size(), false);
+  for (std::size_t entries = 0;; ++entries) {
+    if (entries == kMostEntries)
+      return ResourceExhausted(path.string() + " holds more files than are looked at");
+    archive_entry* entry = nullptr;
+    const int next = archive_read_next_header(reader.get(), &entry);
+    if (next == ARCHIVE_EOF) break;
+    if (next != ARCHIVE_OK && next != ARCHIVE_WARN) return ArchiveError(path, reader.get());
+    const char* name = archive_entry_pathname(entry);
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+      if (name == nullptr || wanted[i].name != name || found[i]) continue;
+      if (archive_entry_filetype(entry) != AE_IFREG || wanted[i].size.value > kLargestEntry)
+        return Corrupt(wanted[i].name + " in " + path.string() + " is no plain file");
+      TRIBUTARY_ASSIGN_OR_RETURN(const std::string bytes, ReadEntry(path, reader.get(), wanted[i]));
+      std::error_code error;
+      fs::create_directories(wanted[i].file.parent_path(), error);
+      TRIBUTARY_RETURN_IF_ERROR(WriteFileAtomically(wanted[i].file, bytes));
+      found[i] = true;
+      break;  // Its data have been read.
+    }
+  }
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    if (!found[i]) return Corrupt(path.string() + " holds no " + wanted[i].name);
+  }
+  return OkStatus();
 }
 
 }  // namespace tributary::inline download

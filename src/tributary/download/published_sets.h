@@ -8,8 +8,7 @@
 
 #include "tributary/base/status.h"
 #include "tributary/base/units.h"
-#include "tributary/download/unpack.h"
-#include "tributary/keys/checksum.h"
+#include "tributary/download/download.h"
 
 namespace tributary::inline download {
 

@@ -37,8 +37,6 @@ void SetComputeThreads(int threads) {
   QuietBlasThreads();
 }
 
-int ComputeThreads() { return at::get_num_threads(); }
-
 std::string TorchVersion() { return TORCH_VERSION; }
 
 }  // namespace tributary::inline engine

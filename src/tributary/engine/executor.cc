@@ -11,10 +11,8 @@
 #include <shared_mutex>
 
 #include "tributary/base/check.h"
-#include "tributary/engine/captured_pass.h"
 #include "tributary/engine/leaves.h"
 #include "tributary/engine/operations.h"
-#include "tributary/engine/resident_optimiser.h"
 
 namespace tributary::inline engine {
 namespace {
@@ -50,23 +48,22 @@ auto Guarded(const TorchQueue& queue, Run run) -> decltype(run()) {
   }
 }
 
+template <typename... Kinds>
+bool IsAnyOf(const Node& node) {
+  return (std::holds_alternative<Kinds>(node.operation) || ...);
+}
+
 // Measured (docs/benchmarks.md): channels-last wins wherever norms, activations and pooling weigh in; wide chains of
 // convolutions without norms, like VGG, are a little faster contiguous.
 bool PreferChannelsLast(const Model& model) {
   constexpr std::int64_t kSmall = 2'000'000;
-  const auto is_norm = [](const Node& node) {
-    return std::holds_alternative<BatchNorm>(node.operation) ||
-           std::holds_alternative<GroupNorm>(node.operation);
-  };
-  return TotalParameters(model.costs) < kSmall || std::ranges::any_of(model.graph.nodes(), is_norm);
+  return TotalParameters(model.costs) < kSmall ||
+         std::ranges::any_of(model.graph.nodes(), IsAnyOf<BatchNorm, GroupNorm>);
 }
 
 // Nodes whose backward pass does not need their output, and whose output is memory of their own.
 bool OutputIsFree(const Node& node) {
-  const Operation& operation = node.operation;
-  return std::holds_alternative<Conv>(operation) || std::holds_alternative<BatchNorm>(operation) ||
-         std::holds_alternative<GroupNorm>(operation) || std::holds_alternative<Linear>(operation) ||
-         (std::holds_alternative<Add>(operation) && node.inputs.size() > 1);
+  return IsAnyOf<Conv, BatchNorm, GroupNorm, Linear>(node) || (IsAnyOf<Add>(node) && node.inputs.size() > 1);
 }
 
 // Nodes that may work in place: the only readers of an output that nothing else needs.
@@ -123,8 +120,7 @@ class Executor::Torch {
     const NodeIndex last = model_->graph.size() - 1;
     const at::Tensor scores = Run(batch.inputs, batch.labels.size(), options, last, Mode::kTrain);
     const at::Tensor labels = Labels(batch.labels).to(memory_.device());
-    const at::Tensor loss = at::cross_entropy_loss(scores, labels, {}, at::Reduction::Mean, kNoIgnoredLabel,
-                                                   options.label_smoothing);
+    const at::Tensor loss = Loss(scores, labels, options.label_smoothing);
     const PassResult result = Summary(scores, labels, loss);
     GoBack(loss, {}, options.hooks, result.loss);
     return result;
@@ -231,8 +227,19 @@ class Executor::Torch {
     const at::NoGradGuard no_gradients;
     const at::Tensor correct = scores.argmax(1).eq(labels).sum();
     if (!loss.is_cuda()) return {loss.item<double>(), correct.item<std::int64_t>()};
-    const at::Tensor both =
-        at::stack({loss.to(at::kDouble), correct.to(at::kDouble)}).cpu();  // one wait, not two
+    return ResultOf(LossAndCorrect(loss, correct));
+  }
+
+  static at::Tensor Loss(const at::Tensor& scores, const at::Tensor& labels, double smoothing) {
+    return at::cross_entropy_loss(scores, labels, {}, at::Reduction::Mean, kNoIgnoredLabel, smoothing);
+  }
+
+  // Together, so that there is one wait for them and not two.
+  static at::Tensor LossAndCorrect(const at::Tensor& loss, const at::Tensor& correct) {
+    return at::stack({loss.to(at::kDouble), correct.to(at::kDouble)});
+  }
+  static PassResult ResultOf(const at::Tensor& loss_and_correct) {
+    const at::Tensor both = loss_and_correct.cpu();
     return {both[0].item<double>(), std::llround(both[1].item<double>())};
   }
 
@@ -276,12 +283,10 @@ class Executor::Torch {
     const auto pass = [&] {
       input_ = one.inputs;
       const at::Tensor scores = RunFrom(one.inputs, {}, model_->graph.size() - 1, Mode::kTrain);
-      const at::Tensor loss = at::cross_entropy_loss(scores, one.labels, {}, at::Reduction::Mean,
-                                                     kNoIgnoredLabel, options.label_smoothing);
+      const at::Tensor loss = Loss(scores, one.labels, options.label_smoothing);
       {
         const at::NoGradGuard no_gradients;
-        one.result.copy_(
-            at::stack({loss.to(at::kDouble), scores.argmax(1).eq(one.labels).sum().to(at::kDouble)}));
+        one.result.copy_(LossAndCorrect(loss, scores.argmax(1).eq(one.labels).sum()));
       }
       leaves_.BeginBackward(units_run_, {});
       loss.backward();
@@ -300,10 +305,9 @@ class Executor::Torch {
       pass();
       if (one.seen < kWarmUp) ++one.seen;
     }
-    const at::Tensor result = one.result.cpu();
-    const double loss = result[0].item<double>();
-    if (options.hooks.forward_done) options.hooks.forward_done(loss);
-    return PassResult{loss, std::llround(result[1].item<double>())};
+    const PassResult result = ResultOf(one.result);
+    if (options.hooks.forward_done) options.hooks.forward_done(result.loss);
+    return result;
   }
 
   NotRecording WhileNothingIsRecorded() const {
@@ -364,8 +368,8 @@ class Executor::Torch {
       if (const auto unit = first_node_of_unit_[i]) {
         if (options.hooks.before_forward && !options.hooks.before_forward(*unit)) throw GivenUp{};
       }
-      if (const auto unit = unit_of_node_[i];
-          unit && !units_run_[*unit]) {  // Also where the pass begins in the middle of it.
+      // Also where the pass begins in the middle of it.
+      if (const auto unit = unit_of_node_[i]; unit && !units_run_[*unit]) {
         units_run_[*unit] = true;
         if (!held_) memory_.BringUnit(*unit);
       }
@@ -386,7 +390,7 @@ class Executor::Torch {
 
   // Adds what a batch norm is about to read.
   void NoteMoments(NodeIndex node, const at::Tensor& input) {
-    if (!std::holds_alternative<BatchNorm>(model_->graph.node(node).operation)) return;
+    if (!IsAnyOf<BatchNorm>(model_->graph.node(node))) return;
     const std::vector<std::int64_t> others =
         input.dim() == 4 ? std::vector<std::int64_t>{0, 2, 3} : std::vector<std::int64_t>{0};
     for (const Layout::Slot& slot : model_->statistics.slots) {

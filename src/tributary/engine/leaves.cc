@@ -25,6 +25,24 @@ class Leaves::Arrival : public torch::autograd::FunctionPostHook {
   std::size_t unit_;
 };
 
+namespace {
+
+at::Tensor& LeafOf(NodeLeaves& node, NodeTensor::Role role) {
+  switch (role) {
+    case NodeTensor::Role::kWeight:
+      return node.weight;
+    case NodeTensor::Role::kBias:
+      return node.bias;
+    case NodeTensor::Role::kRunningMean:
+      return node.running_mean;
+    case NodeTensor::Role::kRunningVariance:
+      break;
+  }
+  return node.running_variance;
+}
+
+}  // namespace
+
 Leaves::Leaves(const Model& model, const PlacedMemory& memory)
     : nodes_(model.graph.size()),
       tensors_of_unit_(model.units.size(), 0),
@@ -50,33 +68,13 @@ Leaves::Leaves(const Model& model, const PlacedMemory& memory)
       accumulators_.back()->add_post_hook(std::make_unique<Arrival>(*this, unit_of[slot.node]));
       ++tensors_of_unit_[unit_of[slot.node]];
     }
-    NodeLeaves& node = nodes_[slot.node];
-    (slot.tensor.role == NodeTensor::Role::kWeight ? node.weight : node.bias) = leaf;
+    LeafOf(nodes_[slot.node], slot.tensor.role) = leaf;
   }
-  for (const Layout::Slot& slot : model.constants.slots) {
-    // Only read: nothing asks for their gradients, and frozen norms do not update theirs.
-    const at::Tensor view = memory.Constant(model, slot);
-    NodeLeaves& node = nodes_[slot.node];
-    switch (slot.tensor.role) {
-      case NodeTensor::Role::kWeight:
-        node.weight = view;
-        break;
-      case NodeTensor::Role::kBias:
-        node.bias = view;
-        break;
-      case NodeTensor::Role::kRunningMean:
-        node.running_mean = view;
-        break;
-      case NodeTensor::Role::kRunningVariance:
-        node.running_variance = view;
-        break;
-    }
-  }
-  for (const Layout::Slot& slot : model.statistics.slots) {
-    NodeLeaves& node = nodes_[slot.node];
-    (slot.tensor.role == NodeTensor::Role::kRunningMean ? node.running_mean : node.running_variance) =
-        memory.Slot(memory.statistics(), slot);
-  }
+  // Only read: nothing asks for their gradients, and frozen norms do not update theirs.
+  for (const Layout::Slot& slot : model.constants.slots)
+    LeafOf(nodes_[slot.node], slot.tensor.role) = memory.Constant(model, slot);
+  for (const Layout::Slot& slot : model.statistics.slots)
+    LeafOf(nodes_[slot.node], slot.tensor.role) = memory.Slot(memory.statistics(), slot);
 }
 
 void Leaves::BeginBackward(const std::vector<bool>& units, std::function<void(std::size_t)> ready) {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "tributary/base/status.h"
-#include "tributary/fleet/trace.h"
+#include "tributary/fleet/availability.h"
 
 namespace tributary::inline experiment {
 

@@ -8,7 +8,7 @@
 #include "tributary/data/batches.h"
 #include "tributary/device/evaluation.h"
 #include "tributary/engine/compute.h"
-#include "tributary/fleet/calibration.h"
+#include "tributary/fleet/report.h"
 #include "tributary/model/channel_groups.h"
 #include "tributary/model/initialise.h"
 

@@ -12,7 +12,7 @@
 #include "tributary/fleet/assignment.h"
 #include "tributary/fleet/profile.h"
 #include "tributary/fleet/report.h"
-#include "tributary/fleet/split_server.h"
+#include "tributary/fleet/split_wire.h"
 #include "tributary/policy/aggregation/aggregator.h"
 
 namespace tributary::inline fleet {

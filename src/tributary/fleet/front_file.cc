@@ -1,5 +1,7 @@
 #include "tributary/fleet/front_file.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -21,8 +23,8 @@ StatusOr<ParetoFront::Group> ReadFrontGroup(const JsonValue& object) {
   TRIBUTARY_ASSIGN_OR_RETURN(group.name, object.Text("name"));
   TRIBUTARY_ASSIGN_OR_RETURN(const std::uint64_t count, object.Count("channels", "a whole number"));
   if (count < 1 || count > static_cast<std::uint64_t>(kMostChannels)) {
-    return InvalidArgument("its 'channels' is " + std::to_string(count) +
-                           "; a group has from 1 to a thousand million");
+    return InvalidArgument(
+        fmt::format("its 'channels' is {}; a group has from 1 to a thousand million", count));
   }
   group.channels = static_cast<std::int64_t>(count);
   return group;
@@ -43,14 +45,13 @@ StatusOr<std::vector<Item>> ReadFrontList(const JsonValue& root, const char* key
                                           const Read& read) {
   TRIBUTARY_ASSIGN_OR_RETURN(const JsonValue list, root.List(key));
   if (list.size() > most) {
-    return ResourceExhausted(std::string("its '") + key + "' has " + std::to_string(list.size()) +
-                             " entries; at most " + std::to_string(most) + " are read");
+    return ResourceExhausted(
+        fmt::format("its '{}' has {} entries; at most {} are read", key, list.size(), most));
   }
   std::vector<Item> items;
   for (std::size_t i = 0; i < list.size(); ++i) {
     auto item = read(list[i]);
-    if (!item.ok())
-      return std::move(item).status().WithContext("entry " + std::to_string(i) + " of '" + key + "'");
+    if (!item.ok()) return std::move(item).status().WithContext(fmt::format("entry {} of '{}'", i, key));
     items.push_back(std::move(item).value());
   }
   return items;
@@ -78,8 +79,8 @@ Status ReadFrontCosts(const JsonValue& root, ParetoFront& front) {
                                   {"per_byte_s", &front.cost_model.per_byte}}) {
     TRIBUTARY_ASSIGN_OR_RETURN(*term, model.Number(key));
     if (!(*term >= 0 && *term <= 1e9)) {
-      return InvalidArgument(std::string("'") + key + "' of its cost model is " + model.Find(key)->Shown() +
-                             "; terms are seconds from 0 on");
+      return InvalidArgument(fmt::format("'{}' of its cost model is {}; terms are seconds from 0 on", key,
+                                         model.Find(key)->Shown()));
     }
   }
   return OkStatus();
@@ -97,6 +98,45 @@ FrontJson PointJson(const FrontPoint& point) {
           {"macs", WholeIfItIs(point.macs)},
           {"time_ms", point.time_ms},
           {"convergence", point.convergence}};
+}
+
+FrontJson FrontToJson(const ParetoFront& front, const FrontExtras& extras) {
+  FrontJson root = {{"model", front.model},
+                    {"cost", NameOf(front.cost)},
+                    {"channels", NameOf(front.channels)},
+                    {"batch", front.batch}};
+  if (!extras.data.empty()) {
+    root["data"] = extras.data;
+    root["input"] = extras.input;
+    root["classes"] = extras.classes;
+    root["scaling"] = extras.scaling;
+    root["seed"] = extras.seed;
+    root["generations"] = extras.generations;
+    root["evaluated"] = extras.evaluated;
+  }
+  root["cost_model"] = {{"fixed_s", front.cost_model.fixed},
+                        {"per_mac_s", front.cost_model.per_mac},
+                        {"per_byte_s", front.cost_model.per_byte}};
+  if (front.untrained) root["untrained"] = *front.untrained;
+  root["groups"] = FrontJson::array();
+  for (const ParetoFront::Group& group : front.groups) {
+    root["groups"].push_back({{"name", group.name}, {"channels", group.channels}});
+  }
+  root["front"] = FrontJson::array();
+  for (const FrontPoint& point : front.points) root["front"].push_back(PointJson(point));
+  for (const FrontPoint& point : extras.uniform) root["uniform"].push_back(PointJson(point));
+  if (extras.comparison) {
+    const auto list = [&](const std::vector<FrontExtras::Retrained>& all) {
+      FrontJson items = FrontJson::array();
+      for (const auto& [point, losses] : all) {
+        items.push_back({{"cost", WholeIfItIs(point.Cost(front.cost))}, {"losses", losses}});
+      }
+      return items;
+    };
+    root["comparison"] = {{"uniform", list(extras.comparison->uniform)},
+                          {"front", list(extras.comparison->front)}};
+  }
+  return root;
 }
 
 }  // namespace
@@ -124,52 +164,6 @@ StatusOr<ParetoFront> ReadFront(const std::filesystem::path& path) {
   if (!front.ok()) return std::move(front).status().WithContext(path.string());
   return front;
 }
-
-namespace {
-
-FrontJson FrontToJson(const ParetoFront& front, const FrontExtras& extras) {
-  FrontJson root = {{"model", front.model},
-                    {"cost", NameOf(front.cost)},
-                    {"channels", NameOf(front.channels)},
-                    {"batch", front.batch}};
-  if (!extras.data.empty()) {
-    root["data"] = extras.data;
-    root["input"] = extras.input;
-    root["classes"] = extras.classes;
-    root["scaling"] = extras.scaling;
-    root["seed"] = extras.seed;
-    root["generations"] = extras.generations;
-    root["evaluated"] = extras.evaluated;
-  }
-  root["cost_model"] = {{"fixed_s", front.cost_model.fixed},
-                        {"per_mac_s", front.cost_model.per_mac},
-                        {"per_byte_s", front.cost_model.per_byte}};
-  if (front.untrained) root["untrained"] = *front.untrained;
-  root["groups"] = FrontJson::array();
-  for (const ParetoFront::Group& group : front.groups) {
-    root["groups"].push_back({{"name", group.name}, {"channels", group.channels}});
-  }
-  root["front"] = FrontJson::array();
-  for (const FrontPoint& point : front.points) root["front"].push_back(PointJson(point));
-  if (!extras.uniform.empty()) {
-    root["uniform"] = FrontJson::array();
-    for (const FrontPoint& point : extras.uniform) root["uniform"].push_back(PointJson(point));
-  }
-  if (extras.comparison) {
-    const auto list = [&](const std::vector<FrontExtras::Retrained>& all) {
-      FrontJson items = FrontJson::array();
-      for (const auto& [point, losses] : all) {
-        items.push_back({{"cost", WholeIfItIs(point.Cost(front.cost))}, {"losses", losses}});
-      }
-      return items;
-    };
-    root["comparison"] = {{"uniform", list(extras.comparison->uniform)},
-                          {"front", list(extras.comparison->front)}};
-  }
-  return root;
-}
-
-}  // namespace
 
 std::string FormatFront(const ParetoFront& front, const FrontExtras& extras) {
   return FrontToJson(front, extras).dump(2, ' ', false, FrontJson::error_handler_t::replace) + "\n";

@@ -22,10 +22,10 @@ std::uint64_t VersionOf(const SharedWeights& model) {
 
 }  // namespace
 
-void OfferBook::Announce(const MeetingPlan& meeting) {
+void OfferBook::SetMeeting(std::optional<MeetingPlan> meeting) {
   {
     const MutexLock lock(mutex_);
-    meeting_ = meeting;
+    meeting_ = std::move(meeting);
     model_.reset();
     ++announced_;
   }
@@ -39,16 +39,6 @@ void OfferBook::Offer(std::uint64_t meeting, const SharedWeights& model) {
     if (!meeting_ || meeting_->id != meeting) return;
     model_ = model;
     version_ = version;
-  }
-  Tell();
-}
-
-void OfferBook::Withdraw() {
-  {
-    const MutexLock lock(mutex_);
-    meeting_.reset();
-    model_.reset();
-    ++announced_;
   }
   Tell();
 }

@@ -6,7 +6,6 @@
 #include <span>
 #include <stop_token>
 #include <string>
-#include <vector>
 
 #include "tributary/base/mutex.h"
 #include "tributary/base/status.h"
@@ -24,12 +23,12 @@ namespace tributary::inline fleet {
 class OfferBook {
  public:
   // Begins a meeting, also one that was begun before; what was offered is not any more when this returns.
-  void Announce(const MeetingPlan& meeting);
+  void Announce(const MeetingPlan& meeting) { SetMeeting(meeting); }
   // The values must stay as they are until the next Announce or Withdraw. Of another meeting than the one announced last, it
   // is left aside.
   void Offer(std::uint64_t meeting, const SharedWeights& model);
   // There is no meeting.
-  void Withdraw();
+  void Withdraw() { SetMeeting(std::nullopt); }
 
   enum class Standing {
     kOther,    // not this meeting's, or there is none
@@ -54,6 +53,7 @@ class OfferBook {
 
  private:
   Standing Find(std::uint64_t meeting) const TRIBUTARY_REQUIRES(mutex_);
+  void SetMeeting(std::optional<MeetingPlan> meeting);
   void Tell() const;
 
   mutable Mutex mutex_;

@@ -5,12 +5,11 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "tributary/base/clock.h"
-#include "tributary/base/ids.h"
 #include "tributary/base/units.h"
+#include "tributary/model/model.h"
 #include "tributary/policy/aggregation/aggregator.h"
 #include "tributary/telemetry/device_round.h"
 
@@ -67,6 +66,10 @@ struct Moments {
     return *this;
   }
 };
+
+// Running statistics from summed moments: mean Σx/n and variance Σx²/n − mean², scaled by n/(n−1) as batch norms do.
+// Channels that no sample reached keep what they have.
+void EstimateStatistics(const Model& model, const Moments& moments, std::span<float> statistics);
 
 // How much of the network a device trained, where that is its choice.
 struct TrainedShare {

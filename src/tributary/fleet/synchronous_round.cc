@@ -7,31 +7,16 @@ SynchronousRound::SynchronousRound(std::size_t participants, std::size_t quorum,
     : participants_(participants), quorum_(quorum), deadline_(deadline), from_(start), now_(start) {}
 
 void SynchronousRound::On(const FleetEvent& event) {
+  using Kind = FleetEvent::Kind;
   now_ = event.at;
-  switch (event.kind) {
-    case FleetEvent::Kind::kCompleted:
-      ++completed_;
-      lost_.erase(event.device);
-      break;
-    case FleetEvent::Kind::kFailed:
-      ++failed_;
-      lost_.erase(event.device);
-      break;
-    case FleetEvent::Kind::kLost:
-      lost_.insert(event.device);
-      break;
-    case FleetEvent::Kind::kReturned:
-      lost_.erase(event.device);
-      break;
-    case FleetEvent::Kind::kReleased:
-      from_ = event.at;
-      break;
-    case FleetEvent::Kind::kTimer:
-      break;
-    case FleetEvent::Kind::kIdle:
-      idle_ = true;
-      break;
-  }
+  if (event.kind == Kind::kCompleted) ++completed_;
+  if (event.kind == Kind::kFailed) ++failed_;
+  if (event.kind == Kind::kLost) lost_.insert(event.device);
+  // However a device's part ends, it is not lost any more.
+  if (event.kind == Kind::kCompleted || event.kind == Kind::kFailed || event.kind == Kind::kReturned)
+    lost_.erase(event.device);
+  if (event.kind == Kind::kReleased) from_ = event.at;
+  if (event.kind == Kind::kIdle) idle_ = true;
 }
 
 bool SynchronousRound::over() const {

@@ -1,7 +1,8 @@
 #include "tributary/fleet/transfer_profile.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "tributary/base/json_reader.h"
@@ -17,6 +18,11 @@ constexpr std::uint64_t kMostLayerBytes = std::uint64_t{1} << 50;
 // Sums of a million of them stay exact enough and far from overflow.
 constexpr double kLongestMs = 1e12;
 
+constexpr std::pair<const char*, double TransferProfile::Layer::*> kLayerTimes[] = {
+    {"pull_ms", &TransferProfile::Layer::pull_ms},
+    {"forward_ms", &TransferProfile::Layer::forward_ms},
+    {"backward_ms", &TransferProfile::Layer::backward_ms},
+    {"push_ms", &TransferProfile::Layer::push_ms}};
 const std::vector<std::string> kLayerKeys = {"name",        "pull_ms", "forward_ms",
                                              "backward_ms", "push_ms", "bytes"};
 const std::vector<std::string> kProfileKeys = {"setup_ms", "pull_setup_ms", "push_setup_ms", "layers"};
@@ -49,10 +55,9 @@ StatusOr<TransferProfile::Layer> ReadLayer(const JsonValue& object, std::size_t 
     TRIBUTARY_ASSIGN_OR_RETURN(layer.name, object.Called(where).Text("name"));
     layer.name.resize(std::min(layer.name.size(), kLongestName));
   }
-  TRIBUTARY_ASSIGN_OR_RETURN(layer.pull_ms, Milliseconds(object, "pull_ms", where));
-  TRIBUTARY_ASSIGN_OR_RETURN(layer.forward_ms, Milliseconds(object, "forward_ms", where));
-  TRIBUTARY_ASSIGN_OR_RETURN(layer.backward_ms, Milliseconds(object, "backward_ms", where));
-  TRIBUTARY_ASSIGN_OR_RETURN(layer.push_ms, Milliseconds(object, "push_ms", where));
+  for (const auto& [key, time] : kLayerTimes) {
+    TRIBUTARY_ASSIGN_OR_RETURN(layer.*time, Milliseconds(object, key, where));
+  }
   if (const auto bytes = object.Find("bytes")) {
     const std::uint64_t count = bytes->count().value_or(kMostLayerBytes + 1);
     if (count > kMostLayerBytes)
@@ -64,20 +69,11 @@ StatusOr<TransferProfile::Layer> ReadLayer(const JsonValue& object, std::size_t 
 
 }  // namespace
 
-PassProfile TransferProfile::Forward() const {
-  PassProfile profile{pull_setup_ms, {}, {}};
+PassProfile TransferProfile::Pass(double setup, double Layer::*transfer, double Layer::*compute) const {
+  PassProfile profile{setup, {}, {}};
   for (const Layer& layer : layers) {
-    profile.transfer.push_back(layer.pull_ms);
-    profile.compute.push_back(layer.forward_ms);
-  }
-  return profile;
-}
-
-PassProfile TransferProfile::Backward() const {
-  PassProfile profile{push_setup_ms, {}, {}};
-  for (const Layer& layer : layers) {
-    profile.transfer.push_back(layer.push_ms);
-    profile.compute.push_back(layer.backward_ms);
+    profile.transfer.push_back(layer.*transfer);
+    profile.compute.push_back(layer.*compute);
   }
   return profile;
 }
@@ -101,18 +97,17 @@ StatusOr<TransferProfile> ParseTransferProfile(std::string_view text) {
     TRIBUTARY_ASSIGN_OR_RETURN(profile.pull_setup_ms, Milliseconds(root, "setup_ms", "the profile"));
     profile.push_setup_ms = profile.pull_setup_ms;
   }
-  if (root.Has("pull_setup_ms")) {
-    TRIBUTARY_ASSIGN_OR_RETURN(profile.pull_setup_ms, Milliseconds(root, "pull_setup_ms", "the profile"));
-  }
-  if (root.Has("push_setup_ms")) {
-    TRIBUTARY_ASSIGN_OR_RETURN(profile.push_setup_ms, Milliseconds(root, "push_setup_ms", "the profile"));
+  for (const auto& [key, setup] :
+       {std::pair{"pull_setup_ms", &profile.pull_setup_ms}, {"push_setup_ms", &profile.push_setup_ms}}) {
+    if (!root.Has(key)) continue;
+    TRIBUTARY_ASSIGN_OR_RETURN(*setup, Milliseconds(root, key, "the profile"));
   }
   const auto layers = root.Find("layers");
   if (!layers || !layers->is_list()) return InvalidArgument("the profile has no list 'layers'");
   if (layers->size() == 0) return InvalidArgument("the profile has no layers; there is nothing to plan");
   if (layers->size() > kMostProfileLayers) {
-    return ResourceExhausted("the profile has " + std::to_string(layers->size()) + " layers; at most " +
-                             std::to_string(kMostProfileLayers) + " are planned");
+    return ResourceExhausted(
+        fmt::format("the profile has {} layers; at most {} are planned", layers->size(), kMostProfileLayers));
   }
   profile.layers.reserve(layers->size());
   for (std::size_t i = 0; i < layers->size(); ++i) {
@@ -132,11 +127,8 @@ std::string FormatTransferProfile(const TransferProfile& profile) {
   }
   Json layers = Json::array();
   for (const TransferProfile::Layer& layer : profile.layers) {
-    Json entry = {{"name", layer.name},
-                  {"pull_ms", layer.pull_ms},
-                  {"forward_ms", layer.forward_ms},
-                  {"backward_ms", layer.backward_ms},
-                  {"push_ms", layer.push_ms}};
+    Json entry = {{"name", layer.name}};
+    for (const auto& [key, time] : kLayerTimes) entry[key] = layer.*time;
     if (layer.bytes > 0) entry["bytes"] = layer.bytes;
     layers.push_back(std::move(entry));
   }

@@ -29,10 +29,13 @@ struct TransferProfile {
   double push_setup_ms = 0;
   std::vector<Layer> layers;
 
-  PassProfile Forward() const;
-  PassProfile Backward() const;
+  PassProfile Forward() const { return Pass(pull_setup_ms, &Layer::pull_ms, &Layer::forward_ms); }
+  PassProfile Backward() const { return Pass(push_setup_ms, &Layer::push_ms, &Layer::backward_ms); }
   // No bound without `most_bytes`.
   SegmentBound Bound(std::optional<std::int64_t> most_bytes) const;
+
+ private:
+  PassProfile Pass(double setup, double Layer::*transfer, double Layer::*compute) const;
 };
 
 inline constexpr std::size_t kMostProfileLayers = 1'000'000;

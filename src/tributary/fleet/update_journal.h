@@ -5,7 +5,6 @@
 #include <map>
 #include <vector>
 
-#include "tributary/base/file.h"
 #include "tributary/base/mutex.h"
 #include "tributary/policy/aggregation/aggregator.h"
 

@@ -1,14 +1,76 @@
 #include "tributary/keys/authority.h"
 
+#include <fmt/format.h>
+#include <openssl/err.h>
+
+#include <algorithm>
+
 #include "tributary/base/file.h"
-#include "tributary/keys/authority_folder.h"
-#include "tributary/keys/issued.h"
+#include "tributary/base/names.h"
 #include "tributary/keys/party_name.h"
+#include "tributary/keys/private_files.h"
+#include "tributary/keys/x509.h"
 
 namespace tributary::inline keys {
 namespace {
 
 namespace fs = std::filesystem;
+
+// "keys/" and "keys" are one folder, but the first has no file name.
+fs::path WithoutTrailingSlash(const fs::path& dir) { return dir.has_filename() ? dir : dir.parent_path(); }
+
+Status CheckIsAuthority(const fs::path& dir) {
+  std::error_code ignored;
+  if (fs::exists(dir / "ca.pem", ignored)) return OkStatus();
+  return NotFound(dir.string() +
+                  " is not the folder of an authority (there is no ca.pem in it); 'tributary keys init' "
+                  "makes one");
+}
+
+template <typename T>
+StatusOr<T> Parse(const fs::path& path, StatusOr<std::string> text, StatusOr<T> (*parse)(std::string_view)) {
+  if (!text.ok()) return std::move(text).status();
+  StatusOr<T> parsed = parse(*text);
+  if (!parsed.ok()) return std::move(parsed).status().WithContext(path.string());
+  return parsed;
+}
+
+StatusOr<CertificatePtr> ReadAuthority(const fs::path& dir) {
+  TRIBUTARY_RETURN_IF_ERROR(CheckIsAuthority(dir));
+  return Parse(dir / "ca.pem", ReadText(dir / "ca.pem"), ParseCertificate);
+}
+
+StatusOr<Revocations> ReadRevoked(const fs::path& dir, X509& authority) {
+  const fs::path path = dir / "revoked.pem";
+  TRIBUTARY_ASSIGN_OR_RETURN(const CrlPtr crl, Parse(path, ReadText(path), ParseCrl));
+  if (!SignedBy(*crl, authority))
+    return Corrupt(path.string() + " was not signed by the authority beside it");
+  return ReadRevocations(*crl);
+}
+
+StatusOr<std::vector<IssuedCertificate>> ReadIssued(const fs::path& dir, const Revocations& revocations) {
+  const fs::path path = dir / "issued.txt";
+  TRIBUTARY_ASSIGN_OR_RETURN(auto issued, Parse(path, ReadText(path), ParseIssued));
+  for (IssuedCertificate& one : issued) one.revoked = revocations.serials.contains(one.serial);
+  return issued;
+}
+
+Status WriteRevoked(const fs::path& dir, const KeyPair& authority, const Revocations& revocations,
+                    std::time_t now) {
+  TRIBUTARY_ASSIGN_OR_RETURN(const CrlPtr crl, SignRevocations(authority, revocations, now));
+  TRIBUTARY_ASSIGN_OR_RETURN(const std::string pem, ToPem(*crl));
+  return WriteFileAtomically(dir / "revoked.pem", pem);
+}
+
+// The three files of a bundle, into a folder that is there.
+Status WriteBundle(const fs::path& folder, const X509& authority, const KeyPair& party) {
+  TRIBUTARY_ASSIGN_OR_RETURN(const std::string authority_pem, ToPem(authority));
+  TRIBUTARY_ASSIGN_OR_RETURN(const std::string certificate_pem, ToPem(*party.certificate));
+  TRIBUTARY_ASSIGN_OR_RETURN(const std::string key_pem, ToPem(*party.key));
+  TRIBUTARY_RETURN_IF_ERROR(WritePrivateFileAtomically(folder / "key.pem", key_pem));
+  TRIBUTARY_RETURN_IF_ERROR(WriteFileAtomically(folder / "ca.pem", authority_pem));
+  return WriteFileAtomically(folder / "cert.pem", certificate_pem);
+}
 
 StatusOr<IssuedCertificate> Describe(const X509& certificate, std::string_view name) {
   TRIBUTARY_ASSIGN_OR_RETURN(const std::time_t not_after, ToTime(*X509_get0_notAfter(&certificate)));
@@ -16,6 +78,71 @@ StatusOr<IssuedCertificate> Describe(const X509& certificate, std::string_view n
                            .serial = SerialText(*X509_get0_serialNumber(&certificate)),
                            .not_after = not_after};
 }
+
+// The folder opened for a change: it is locked, has been read whole, and every change is on disk when the call returns.
+class AuthorityFolder {
+ public:
+  static StatusOr<AuthorityFolder> Open(const fs::path& dir) {
+    TRIBUTARY_RETURN_IF_ERROR(CheckIsAuthority(dir));
+    TRIBUTARY_ASSIGN_OR_RETURN(FolderLock lock, FolderLock::Take(dir));
+    AuthorityFolder folder(dir, std::move(lock));
+    TRIBUTARY_ASSIGN_OR_RETURN(folder.keys_.certificate, ReadAuthority(dir));
+    TRIBUTARY_ASSIGN_OR_RETURN(folder.keys_.key, Parse(dir / "ca.key", ReadSecret(dir / "ca.key"), ParseKey));
+    const bool fits = X509_check_private_key(folder.keys_.certificate.get(), folder.keys_.key.get()) == 1;
+    ERR_clear_error();
+    if (!fits) return InvalidArgument((dir / "ca.key").string() + " is not the key of the ca.pem beside it");
+    TRIBUTARY_ASSIGN_OR_RETURN(folder.revocations_, ReadRevoked(dir, *folder.keys_.certificate));
+    TRIBUTARY_ASSIGN_OR_RETURN(folder.issued_, ReadIssued(dir, folder.revocations_));
+    return folder;
+  }
+
+  const KeyPair& keys() const { return keys_; }
+  const std::vector<IssuedCertificate>& issued() const { return issued_; }
+  fs::path Bundle(std::string_view name) const {
+    return name == kCoordinatorName || name == kOperatorName ? dir_ / name : dir_ / "devices" / name;
+  }
+
+  // Adds a line to issued.txt.
+  Status Record(const IssuedCertificate& certificate) {
+    issued_.push_back(certificate);
+    return WriteFileAtomically(dir_ / "issued.txt", FormatIssued(issued_));
+  }
+
+  // Revokes the certificates of `name` that are not revoked yet, but for the one with the serial number `except`.
+  // Returns how many these were.
+  StatusOr<int> Revoke(std::string_view name, std::string_view except, std::time_t now) {
+    int count = 0;
+    for (IssuedCertificate& one : issued_) {
+      if (one.name != name || one.revoked || one.serial == except) continue;
+      revocations_.serials.emplace(one.serial, now);
+      one.revoked = true;
+      ++count;
+    }
+    if (count == 0) return 0;
+    ++revocations_.number;
+    TRIBUTARY_RETURN_IF_ERROR(WriteRevoked(dir_, keys_, revocations_, now));
+    return count;
+  }
+
+  // kInvalidArgument, with the nearest name, if no certificate was ever made out to `name`.
+  Status CheckKnown(std::string_view name) const {
+    std::vector<std::string> names;
+    for (const IssuedCertificate& one : issued_) {
+      if (one.name == name) return OkStatus();
+      if (std::ranges::find(names, one.name) == names.end()) names.push_back(one.name);
+    }
+    return UnknownName("party", name, names);
+  }
+
+ private:
+  AuthorityFolder(fs::path dir, FolderLock lock) : dir_(std::move(dir)), lock_(std::move(lock)) {}
+
+  fs::path dir_;
+  FolderLock lock_;
+  KeyPair keys_;
+  Revocations revocations_;
+  std::vector<IssuedCertificate> issued_;
+};
 
 }  // namespace
 
@@ -26,9 +153,9 @@ Status InitAuthority(const fs::path& dir_given, const AuthorityOptions& options)
                              FolderLock::Take(dir.has_parent_path() ? dir.parent_path() : fs::path(".")));
   std::error_code ignored;
   if (fs::exists(fs::symlink_status(dir, ignored))) {
-    return InvalidArgument(dir.string() +
-                           (CheckIsAuthority(dir).ok() ? " holds an authority already" : " exists already") +
-                           "; give the name of a folder that is still to be made");
+    return InvalidArgument(fmt::format("{} {} already; give the name of a folder that is still to be made",
+                                       dir.string(),
+                                       CheckIsAuthority(dir).ok() ? "holds an authority" : "exists"));
   }
   TRIBUTARY_ASSIGN_OR_RETURN(const KeyPair authority, MakeAuthority(options.now, options.authority_validity));
   TRIBUTARY_ASSIGN_OR_RETURN(const std::string authority_pem, ToPem(*authority.certificate));
@@ -37,8 +164,7 @@ Status InitAuthority(const fs::path& dir_given, const AuthorityOptions& options)
   TRIBUTARY_ASSIGN_OR_RETURN(StagedFolder staged, StagedFolder::Create(dir));
   TRIBUTARY_RETURN_IF_ERROR(WritePrivateFileAtomically(staged.path() / "ca.key", key_pem));
   TRIBUTARY_RETURN_IF_ERROR(WriteFileAtomically(staged.path() / "ca.pem", authority_pem));
-  TRIBUTARY_RETURN_IF_ERROR(
-      WriteRevoked(staged.path(), authority, {.number = 1, .serials = {}}, options.now));
+  TRIBUTARY_RETURN_IF_ERROR(WriteRevoked(staged.path(), authority, {.number = 1}, options.now));
   TRIBUTARY_RETURN_IF_ERROR(MakePrivateFolder(staged.path() / "devices"));
   std::vector<IssuedCertificate> issued;
   for (const std::string_view name : {kCoordinatorName, kOperatorName}) {
@@ -59,11 +185,11 @@ StatusOr<fs::path> IssueDevice(const fs::path& dir, std::string_view name, const
   TRIBUTARY_ASSIGN_OR_RETURN(AuthorityFolder folder, AuthorityFolder::Open(WithoutTrailingSlash(dir)));
   if (options.renew) TRIBUTARY_RETURN_IF_ERROR(folder.CheckKnown(name));
   for (const IssuedCertificate& one : folder.issued()) {
-    if (one.name == name && one.ValidAt(options.now) && !options.renew) {
-      return InvalidArgument("'" + one.name + "' has a certificate that is valid until " +
-                             FormatUtc(one.not_after) +
-                             "; with --renew it gets a new one, and the old one is revoked");
-    }
+    if (one.name != name || !one.ValidAt(options.now) || options.renew) continue;
+    return InvalidArgument(fmt::format(
+        "'{}' has a certificate that is valid until {}; with --renew it gets a new one, and the old one is "
+        "revoked",
+        one.name, FormatUtc(one.not_after)));
   }
 
   // The order is what makes a kill harmless: no certificate on disk before it is recorded, none that replaces another
@@ -72,10 +198,7 @@ StatusOr<fs::path> IssueDevice(const fs::path& dir, std::string_view name, const
   TRIBUTARY_ASSIGN_OR_RETURN(const KeyPair party, MakeParty(authority, name, options.now, options.validity));
   TRIBUTARY_ASSIGN_OR_RETURN(const IssuedCertificate made, Describe(*party.certificate, name));
   TRIBUTARY_RETURN_IF_ERROR(folder.Record(made));
-  if (options.renew) {
-    const auto revoked = folder.Revoke(name, made.serial, options.now);
-    if (!revoked.ok()) return revoked.status();
-  }
+  if (options.renew) TRIBUTARY_RETURN_IF_ERROR(folder.Revoke(name, made.serial, options.now).status());
   const fs::path bundle = folder.Bundle(name);
   TRIBUTARY_ASSIGN_OR_RETURN(StagedFolder staged, StagedFolder::Create(bundle));
   TRIBUTARY_RETURN_IF_ERROR(WriteBundle(staged.path(), *authority.certificate, party));
@@ -88,13 +211,15 @@ Status Revoke(const fs::path& dir, std::string_view name, std::time_t now) {
   TRIBUTARY_ASSIGN_OR_RETURN(AuthorityFolder folder, AuthorityFolder::Open(WithoutTrailingSlash(dir)));
   TRIBUTARY_RETURN_IF_ERROR(folder.CheckKnown(name));
   TRIBUTARY_ASSIGN_OR_RETURN(const int revoked, folder.Revoke(name, /*except=*/"", now));
-  if (revoked == 0)
-    return InvalidArgument("every certificate of '" + std::string(name) + "' is revoked already");
-  return OkStatus();
+  if (revoked > 0) return OkStatus();
+  return InvalidArgument(fmt::format("every certificate of '{}' is revoked already", name));
 }
 
-StatusOr<std::vector<IssuedCertificate>> ListIssued(const fs::path& dir) {
-  return ReadIssued(WithoutTrailingSlash(dir));
+StatusOr<std::vector<IssuedCertificate>> ListIssued(const fs::path& dir_given) {
+  const fs::path dir = WithoutTrailingSlash(dir_given);
+  TRIBUTARY_ASSIGN_OR_RETURN(const CertificatePtr authority, ReadAuthority(dir));
+  TRIBUTARY_ASSIGN_OR_RETURN(const Revocations revocations, ReadRevoked(dir, *authority));
+  return ReadIssued(dir, revocations);
 }
 
 }  // namespace tributary::inline keys

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "tributary/keys/issued.h"
-#include "tributary/keys/keys_fixture.h"
+#include "tributary/keys/testing_keys.h"
 #include "tributary/keys/x509.h"
 
 namespace tributary::inline keys {

@@ -1,11 +1,13 @@
 #include "tributary/keys/checksum.h"
 
+#include <fmt/format.h>
 #include <openssl/evp.h>
 
 #include <array>
 #include <cerrno>
 #include <fstream>
 #include <memory>
+#include <span>
 
 #include "tributary/base/file.h"
 #include "tributary/keys/x509.h"
@@ -22,22 +24,15 @@ StatusOr<Checksum> ChecksumOfFile(const std::filesystem::path& path, Checksum::K
   std::array<char, 65536> piece;
   while (file) {
     file.read(piece.data(), piece.size());
-    if (EVP_DigestUpdate(context.get(), piece.data(), static_cast<std::size_t>(file.gcount())) != 1) {
+    if (EVP_DigestUpdate(context.get(), piece.data(), static_cast<std::size_t>(file.gcount())) != 1)
       return OpenSslError("cannot go on with a check sum");
-    }
   }
   if (file.bad()) return SystemError("cannot read", path, errno);
   std::array<unsigned char, EVP_MAX_MD_SIZE> sum;
   unsigned int size = 0;
   if (EVP_DigestFinal_ex(context.get(), sum.data(), &size) != 1)
     return OpenSslError("cannot end a check sum");
-  Checksum result{kind, ""};
-  for (unsigned int i = 0; i < size; ++i) {
-    constexpr const char* kDigits = "0123456789abcdef";
-    result.hex += kDigits[sum[i] >> 4];
-    result.hex += kDigits[sum[i] & 15];
-  }
-  return result;
+  return Checksum{kind, fmt::format("{:02x}", fmt::join(std::span(sum).first(size), ""))};
 }
 
 }  // namespace tributary::inline keys

@@ -26,9 +26,8 @@ Status Explain(int error, X509& certificate, const std::string& whose, const std
 // The judgement that the other end of a connection will come to.
 Status Verify(X509& certificate, X509& authority, const std::string& name, std::time_t now) {
   const std::string whose = "the certificate of '" + name + "'";
-  if (!SignedBy(certificate, authority)) {
+  if (!SignedBy(certificate, authority))
     return InvalidArgument(whose + " was not signed by the authority in ca.pem");
-  }
   const std::unique_ptr<X509_STORE, FreedBy<X509_STORE_free>> trusted(X509_STORE_new());
   const std::unique_ptr<X509_STORE_CTX, FreedBy<X509_STORE_CTX_free>> context(X509_STORE_CTX_new());
   if (!trusted || !context || X509_STORE_add_cert(trusted.get(), &authority) != 1 ||

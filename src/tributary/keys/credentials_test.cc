@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "tributary/keys/keys_fixture.h"
+#include "tributary/keys/testing_keys.h"
 #include "tributary/keys/x509.h"
 
 namespace tributary::inline keys {

@@ -6,7 +6,7 @@
 #include <csignal>
 #include <cstdio>
 
-#include "tributary/keys/keys_fixture.h"
+#include "tributary/keys/testing_keys.h"
 #include "tributary/keys/x509.h"
 
 // What is left when the work on an authority's folder ends in the middle. Every lasting change is a rename, so a

@@ -1,5 +1,7 @@
 #include "tributary/keys/issued.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
@@ -48,9 +50,7 @@ std::optional<std::time_t> ParseUtc(std::string_view text) {
 
 std::string FormatIssued(std::span<const IssuedCertificate> issued) {
   std::string text;
-  for (const IssuedCertificate& one : issued) {
-    text += one.serial + " " + one.name + " " + FormatUtc(one.not_after) + "\n";
-  }
+  for (const auto& one : issued) text += one.serial + " " + one.name + " " + FormatUtc(one.not_after) + "\n";
   return text;
 }
 
@@ -60,8 +60,9 @@ StatusOr<std::vector<IssuedCertificate>> ParseIssued(std::string_view text) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     std::optional<IssuedCertificate> one = ParseLine(text.substr(0, end));
     if (!one) {
-      return Corrupt("line " + std::to_string(issued.size() + 1) +
-                     " does not read 'serial name not-after', such as '1F3A pi-3 2028-01-31T12:00:00Z'");
+      return Corrupt(fmt::format(
+          "line {} does not read 'serial name not-after', such as '1F3A pi-3 2028-01-31T12:00:00Z'",
+          issued.size() + 1));
     }
     issued.push_back(*std::move(one));
     text.remove_prefix(std::min(end + 1, text.size()));

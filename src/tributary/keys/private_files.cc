@@ -1,13 +1,12 @@
 #include "tributary/keys/private_files.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
-#include <cstdio>
 #include <utility>
 
 #include "tributary/base/file.h"
@@ -38,11 +37,10 @@ StatusOr<std::string> ReadSecret(const std::filesystem::path& path) {
   struct stat info {};
   if (::stat(path.c_str(), &info) != 0) return SystemError("cannot open", path, errno);
   if ((info.st_mode & 077U) != 0) {
-    std::array<char, 8> mode{};
-    std::snprintf(mode.data(), mode.size(), "%04o", static_cast<unsigned>(info.st_mode & 07777U));
-    return InvalidArgument(path.string() +
-                           " is a secret, but others than its owner have access to it (mode " + mode.data() +
-                           "); close it with: chmod 600 " + path.string());
+    return InvalidArgument(
+        fmt::format("{0} is a secret, but others than its owner have access to it (mode {1:04o}); close it "
+                    "with: chmod 600 {0}",
+                    path.string(), info.st_mode & 07777U));
   }
   return ReadText(path);
 }
@@ -56,8 +54,6 @@ StatusOr<FolderLock> FolderLock::Take(const std::filesystem::path& folder) {
   }
   return lock;
 }
-
-FolderLock::FolderLock(FolderLock&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
 
 FolderLock::~FolderLock() {
   if (descriptor_ >= 0) ::close(descriptor_);
@@ -81,11 +77,7 @@ StagedFolder::~StagedFolder() {
 Status StagedFolder::Publish() && {
   if (::rename(path_.c_str(), target_.c_str()) != 0) return SystemError("cannot make", target_, errno);
   path_.clear();
-  const int parent = ::open(FolderOf(target_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (parent >= 0) {  // Without this the rename itself may be lost with the power.
-    ::fsync(parent);
-    ::close(parent);
-  }
+  (void)SyncFolder(FolderOf(target_));  // Without this the rename itself may be lost with the power.
   return OkStatus();
 }
 

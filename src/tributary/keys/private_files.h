@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <string>
+#include <utility>
 
 #include "tributary/base/status.h"
 
@@ -20,7 +21,7 @@ StatusOr<std::string> ReadSecret(const std::filesystem::path& path);
 class FolderLock {
  public:
   static StatusOr<FolderLock> Take(const std::filesystem::path& folder);
-  FolderLock(FolderLock&& other) noexcept;
+  FolderLock(FolderLock&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
   FolderLock& operator=(FolderLock&&) = delete;
   ~FolderLock();
 

@@ -1,5 +1,6 @@
 #include "tributary/keys/revocation_list.h"
 
+#include <fmt/format.h>
 #include <sys/stat.h>
 
 #include <cerrno>
@@ -20,9 +21,8 @@ StatusOr<Revocations> Read(const std::filesystem::path& path, std::string_view a
   TRIBUTARY_ASSIGN_OR_RETURN(const CertificatePtr authority, ParseCertificate(authority_pem));
   auto crl = ParseCrl(pem);
   if (!crl.ok()) return std::move(crl).status().WithContext(path.string());
-  if (!SignedBy(**crl, *authority)) {
+  if (!SignedBy(**crl, *authority))
     return InvalidArgument(path.string() + " was not signed by the authority of this fleet");
-  }
   auto revocations = ReadRevocations(**crl);
   if (!revocations.ok()) return std::move(revocations).status().WithContext(path.string());
   return revocations;
@@ -42,9 +42,8 @@ Status RevocationList::Check(std::string_view certificate_pem) const {
   TRIBUTARY_ASSIGN_OR_RETURN(const std::string name, PartyName(*certificate));
   TRIBUTARY_ASSIGN_OR_RETURN(const CertificatePtr authority, ParseCertificate(authority_pem_));
   // A serial number means something only beside the authority that gave it.
-  if (!SignedBy(*certificate, *authority)) {
+  if (!SignedBy(*certificate, *authority))
     return InvalidArgument("the certificate of '" + name + "' was not signed by the authority of this fleet");
-  }
   const std::string serial = SerialText(*X509_get0_serialNumber(certificate.get()));
   const MutexLock lock(mutex_);
   if (serials_.contains(serial)) return InvalidArgument("the certificate of '" + name + "' has been revoked");
@@ -58,9 +57,9 @@ Status RevocationList::Refresh() {
   if (stamp == stamp_) return OkStatus();
   TRIBUTARY_ASSIGN_OR_RETURN(const Revocations read, Read(path_, authority_pem_));
   if (read.number < number_) {
-    return InvalidArgument(path_.string() + " is an older revocation list (number " +
-                           std::to_string(read.number) + ") than the one in force (number " +
-                           std::to_string(number_) + ")");
+    return InvalidArgument(
+        fmt::format("{} is an older revocation list (number {}) than the one in force (number {})",
+                    path_.string(), read.number, number_));
   }
   stamp_ = stamp;
   number_ = read.number;

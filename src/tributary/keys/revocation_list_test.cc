@@ -3,7 +3,7 @@
 #include <atomic>
 #include <thread>
 
-#include "tributary/keys/keys_fixture.h"
+#include "tributary/keys/testing_keys.h"
 #include "tributary/keys/x509.h"
 
 namespace tributary::inline keys {

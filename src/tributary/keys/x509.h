@@ -5,6 +5,7 @@
 #include <openssl/evp.h>
 #include <openssl/x509.h>
 
+#include <chrono>
 #include <ctime>
 #include <map>
 #include <memory>
@@ -13,7 +14,7 @@
 
 #include "tributary/base/status.h"
 
-// OpenSSL's objects with owners, and what is read from them. For the sources of keys/ alone: headers that others
+// OpenSSL's objects with owners, what is read from them, and what an authority signs. For the sources of keys/ alone: headers that others
 // include speak of PEM text. Every function leaves OpenSSL's queue of errors empty, so that nobody else in the
 // process finds our failures there.
 
@@ -60,5 +61,24 @@ StatusOr<Revocations> ReadRevocations(X509_CRL& crl);
 // Whether `authority` signed it. Says nothing about time.
 bool SignedBy(X509& certificate, X509& authority);
 bool SignedBy(X509_CRL& crl, X509& authority);
+
+// The signatures of an authority: what is in a certificate is decided here. Keys are ECDSA over P-256; serial numbers
+// are 128 random bits. Everything becomes valid some minutes before `now`, because clocks differ between machines.
+
+struct KeyPair {
+  CertificatePtr certificate;
+  KeyPtr key;
+};
+
+// An authority that signs parties, and no further authorities.
+StatusOr<KeyPair> MakeAuthority(std::time_t now, std::chrono::days validity);
+
+// A party's certificate, good for both ends of a connection. It ends with the authority's at the latest; an authority
+// that has expired at `now` is refused.
+StatusOr<KeyPair> MakeParty(const KeyPair& authority, std::string_view name, std::time_t now,
+                            std::chrono::days validity);
+
+// It says that the next list comes when the authority ends: a list stays in force until there is a newer one.
+StatusOr<CrlPtr> SignRevocations(const KeyPair& authority, const Revocations& revocations, std::time_t now);
 
 }  // namespace tributary::inline keys

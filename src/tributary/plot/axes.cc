@@ -1,9 +1,10 @@
 #include "tributary/plot/axes.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdio>
+#include <utility>
 
 #include "tributary/base/check.h"
 
@@ -22,24 +23,17 @@ double NiceStep(double rough) {
 }
 
 std::string Label(double value, double step) {
-  struct Scale {
-    double size;
-    const char* suffix;
-  };
-  constexpr std::array<Scale, 3> kScales = {{{1e9, "G"}, {1e6, "M"}, {1e3, "k"}}};
-  const char* suffix = "";
+  std::string suffix;
   // All labels of an axis share the unit that suits its step, so that they compare at a glance.
-  for (const Scale& scale : kScales) {
-    if (step < scale.size * 0.999) continue;
-    value /= scale.size;
-    step /= scale.size;
-    suffix = scale.suffix;
+  for (const auto& [size, letter] : {std::pair(1e9, "G"), {1e6, "M"}, {1e3, "k"}}) {
+    if (step < size * 0.999) continue;
+    value /= size;
+    step /= size;
+    suffix = letter;
     break;
   }
   const int decimals = std::clamp(static_cast<int>(-std::floor(std::log10(step) + 1e-9)), 0, 12);
-  std::array<char, 64> buffer{};
-  std::snprintf(buffer.data(), buffer.size(), "%.*f", decimals, value);
-  std::string text(buffer.data());
+  const std::string text = fmt::format("{:.{}f}", value, decimals);
   return text == "0" || value == 0 ? "0" : text + suffix;
 }
 
@@ -89,6 +83,12 @@ Ticks NiceLogTicks(double low, double high, int wanted) {
     }
   }
   return ticks.at.size() >= 2 ? ticks : NiceTicks(low, high, wanted);
+}
+
+void AxisRange::Include(double value) {
+  TRIBUTARY_CHECK(std::isfinite(value));
+  low = std::min(low, value);
+  high = std::max(high, value);
 }
 
 double LinearScale::operator()(double value) const {

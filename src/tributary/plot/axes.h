@@ -1,5 +1,6 @@
 #pragma once
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -9,8 +10,8 @@ namespace tributary::inline plot {
 struct Ticks {
   double step = 1;
   std::vector<double> at;  // Ascending, all within the range asked for.
-  std::vector<std::string>
-      labels;  // One for each, with as many decimals as the step needs: "0", "0.5", "20k".
+  // One for each, with as many decimals as the step needs: "0", "0.5", "20k".
+  std::vector<std::string> labels;
 };
 
 // About `wanted` ticks (between half and twice as many) over [low, high]. Both finite, high not below low,
@@ -24,6 +25,15 @@ Ticks NiceCountTicks(double high, int wanted);
 // are enough, or NiceTicks where the range holds fewer than two of them. `low` must be positive. `step` means
 // nothing here.
 Ticks NiceLogTicks(double low, double high, int wanted);
+
+// What an axis has to hold.
+struct AxisRange {
+  double low = std::numeric_limits<double>::infinity(), high = -std::numeric_limits<double>::infinity();
+
+  bool empty() const { return low > high; }
+  // A finite value.
+  void Include(double value);
+};
 
 // From values to places on the picture. `to_low` may be above `to_high`, as for an axis that points up.
 struct LinearScale {

@@ -1,12 +1,13 @@
 #include "tributary/plot/class_counts.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
 #include "tributary/base/check.h"
 #include "tributary/plot/axes.h"
-#include "tributary/plot/palette.h"
 #include "tributary/plot/svg.h"
 
 namespace tributary::inline plot {
@@ -15,7 +16,6 @@ namespace {
 constexpr double kPlotWidth = 640, kLeft = 64, kTop = 44, kRight = 24, kBottom = 48;
 constexpr double kTextSize = 11, kLegendRow = 17;
 constexpr std::size_t kLegendRowsAtLeast = 10;
-const std::string kGrey = "#bbbbbb", kFaint = "#e6e6e6", kDark = "#222222";
 
 struct Layout {
   double row = 0;          // From one bar to the next.
@@ -23,8 +23,7 @@ struct Layout {
   double plot_height = 0;  // All rows.
   std::size_t legend_rows = 0;
   double legend_column = 0;  // Width of a column of the legend.
-  double width = 0;
-  double height = 0;
+  double width = 0, height = 0;
 };
 
 std::string ClassName(const ClassCounts& chart, std::size_t c) {
@@ -64,18 +63,18 @@ void DrawAxes(const ClassCounts& chart, const Layout& layout, const LinearScale&
   for (std::size_t i = 0; i < ticks.at.size(); ++i) {
     const double x = scale(ticks.at[i]);
     svg.Line({x, kTop}, {x, bottom + 4}, {kFaint, 1});
-    svg.Text({x, bottom + 17}, ticks.labels[i], {kTextSize, TextAnchor::kMiddle, kDark});
+    svg.Text({x, bottom + 17}, ticks.labels[i], {kTextSize, TextAnchor::kMiddle});
   }
-  svg.Text({kLeft + kPlotWidth / 2, bottom + 36}, "samples", {12, TextAnchor::kMiddle, kDark});
+  svg.Text({kLeft + kPlotWidth / 2, bottom + 36}, "samples", {12, TextAnchor::kMiddle});
 
   // As many device labels as do not touch.
   const auto devices = static_cast<double>(chart.counts.size());
   const double step = NiceCountTicks(devices, static_cast<int>(std::max(1.0, layout.plot_height / 20))).step;
   for (double device = 0; device < devices; device += step) {
     const double y = kTop + (device + 0.5) * layout.row + kTextSize * 0.36;
-    svg.Text({kLeft - 8, y}, std::to_string(std::llround(device)), {kTextSize, TextAnchor::kEnd, kDark});
+    svg.Text({kLeft - 8, y}, std::to_string(std::llround(device)), {kTextSize, TextAnchor::kEnd});
   }
-  svg.Text({kLeft - 8, kTop - 8}, "device", {12, TextAnchor::kEnd, kDark});
+  svg.Text({kLeft - 8, kTop - 8}, "device", {12, TextAnchor::kEnd});
   svg.CloseGroup();
 }
 
@@ -92,8 +91,7 @@ void DrawBars(const ClassCounts& chart, const Layout& layout, const LinearScale&
       // A hairline between segments, where it does not hide them.
       const double gap = width > 3 ? 0.6 : 0;
       svg.Rect({left, y}, width - gap, layout.bar, CategoryColour(c), {},
-               "device " + std::to_string(device) + ", class " + ClassName(chart, c) + ": " +
-                   std::to_string(count));
+               fmt::format("device {}, class {}: {}", device, ClassName(chart, c), count));
       const std::string number = std::to_string(c);
       if (layout.bar >= 11 && width >= 6.5 * static_cast<double>(number.size()) + 5) {
         svg.Text({left + (width - gap) / 2, y + layout.bar / 2 + 3.6}, number,
@@ -109,12 +107,12 @@ void DrawBars(const ClassCounts& chart, const Layout& layout, const LinearScale&
 void DrawLegend(const ClassCounts& chart, std::size_t classes, const Layout& layout, SvgWriter& svg) {
   svg.OpenGroup("legend");
   const double left = kLeft + kPlotWidth + kRight;
-  svg.Text({left, kTop - 8}, "class", {12, TextAnchor::kStart, kDark});
+  svg.Text({left, kTop - 8}, "class");
   for (std::size_t c = 0; c < classes; ++c) {
     const double x = left + static_cast<double>(c / layout.legend_rows) * layout.legend_column;
     const double y = kTop + static_cast<double>(c % layout.legend_rows) * kLegendRow;
     svg.Rect({x, y}, 12, 12, CategoryColour(c));
-    svg.Text({x + 17, y + 10}, LegendEntry(chart, c), {kTextSize, TextAnchor::kStart, kDark});
+    svg.Text({x + 17, y + 10}, LegendEntry(chart, c), {kTextSize});
   }
   svg.CloseGroup();
 }
@@ -134,7 +132,7 @@ std::string DrawClassCounts(const ClassCounts& chart) {
   const Layout layout = Measure(chart, classes);
   const LinearScale scale{0, static_cast<double>(most), kLeft, kLeft + kPlotWidth};
   SvgWriter svg(layout.width, layout.height);
-  svg.Text({kLeft, 20}, chart.title, {15, TextAnchor::kStart, kDark, true});
+  svg.Text({kLeft, 20}, chart.title, {.size = 15, .bold = true});
   DrawAxes(chart, layout, scale, svg);
   DrawBars(chart, layout, scale, svg);
   DrawLegend(chart, classes, layout, svg);

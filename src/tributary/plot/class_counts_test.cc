@@ -5,7 +5,7 @@
 #include <regex>
 #include <set>
 
-#include "tributary/plot/palette.h"
+#include "tributary/plot/svg.h"
 
 namespace tributary::inline plot {
 namespace {

@@ -1,15 +1,13 @@
 #include "tributary/plot/line_chart.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include "tributary/base/check.h"
 #include "tributary/plot/axes.h"
-#include "tributary/plot/palette.h"
 
 namespace tributary::inline plot {
 namespace {
@@ -18,30 +16,16 @@ constexpr double kPlotWidth = 680, kPlotHeight = 380, kTop = 62, kAxisHeight = 4
 constexpr double kTextSize = 11, kLegendRow = 18, kSwatch = 24;
 constexpr std::size_t kMostMarkedPoints = 40;
 constexpr double kLargest = 1e18;
-const std::string kGrey = "#bbbbbb", kFaint = "#e6e6e6", kDark = "#222222", kReference = "#555555";
-
-struct Range {
-  double low = std::numeric_limits<double>::infinity();
-  double high = -std::numeric_limits<double>::infinity();
-
-  bool empty() const { return low > high; }
-  void Include(double value) {
-    TRIBUTARY_CHECK(std::isfinite(value) && std::abs(value) <= kLargest);
-    low = std::min(low, value);
-    high = std::max(high, value);
-  }
-};
+constexpr const char* kReference = "#555555";
 
 // Ranges, scales and sizes that follow from the data and the texts.
 struct Layout {
   bool has_points = false;
   Ticks x_ticks, y_ticks;
   LinearScale x, y;
-  double left = 0;
+  double left = 0, width = 0, height = 0;
   std::size_t legend_columns = 1;
-  double legend_column = 0;
-  double width = 0;
-  double height = 0;
+  double legend_column = 0;  // Width of a column of the legend.
 };
 
 // The widths of letters are not known here; this is generous for a sans-serif face.
@@ -63,7 +47,7 @@ bool HasPlace(const LineChart& chart, const Point& point) { return !chart.log_x 
 double OnAxis(const LineChart& chart, double x) { return chart.log_x ? std::log10(x) : x; }
 
 // A range that can be divided: not a single value, nor so narrow that steps drown in rounding.
-Range Spread(Range range) {
+AxisRange Spread(AxisRange range) {
   const double size = std::max(std::abs(range.low), std::abs(range.high));
   if (range.high - range.low > std::max(1e-9 * size, 1e-200)) return range;
   const double around = size > 1e-200 ? size * 0.05 : 1;
@@ -71,13 +55,13 @@ Range Spread(Range range) {
 }
 
 // Down to zero, when leaving it out would hardly make the rest larger.
-Range WithZeroIfNear(Range range) {
+AxisRange WithZeroIfNear(AxisRange range) {
   if (range.low > 0 && range.low <= 0.3 * range.high) range.low = 0;
   return range;
 }
 
 void MeasureAxes(const LineChart& chart, Layout& layout) {
-  Range x, y;
+  AxisRange x, y;
   for (const LineSeries& series : chart.series) {
     TRIBUTARY_CHECK(series.band.empty() || series.band.size() == series.points.size());
     for (std::size_t i = 0; i < series.points.size(); ++i) {
@@ -91,6 +75,8 @@ void MeasureAxes(const LineChart& chart, Layout& layout) {
   }
   layout.has_points = !x.empty();
   for (const ReferenceLine& reference : chart.references) y.Include(reference.y);
+  for (const double end : {x.low, x.high, y.low, y.high})
+    TRIBUTARY_CHECK(!std::isfinite(end) || std::abs(end) <= kLargest);
   if (x.empty()) x = {1, 10};
   if (y.empty()) y = {0, 1};
 
@@ -138,18 +124,18 @@ void DrawAxes(const LineChart& chart, const Layout& layout, SvgWriter& svg) {
     const double y = layout.y(layout.y_ticks.at[i]);
     svg.Line({layout.left, y}, {right, y}, {kFaint, 1});
     svg.Text({layout.left - 8, y + kTextSize * 0.36}, layout.y_ticks.labels[i],
-             {kTextSize, TextAnchor::kEnd, kDark});
+             {kTextSize, TextAnchor::kEnd});
   }
   for (std::size_t i = 0; i < layout.x_ticks.at.size(); ++i) {
     const double x = layout.x(OnAxis(chart, layout.x_ticks.at[i]));
     svg.Line({x, kTop}, {x, bottom + 4}, {kFaint, 1});
-    svg.Text({x, bottom + 17}, layout.x_ticks.labels[i], {kTextSize, TextAnchor::kMiddle, kDark});
+    svg.Text({x, bottom + 17}, layout.x_ticks.labels[i], {kTextSize, TextAnchor::kMiddle});
   }
   svg.Line({layout.left, bottom}, {right, bottom}, {kGrey, 1});
   svg.Line({layout.left, kTop}, {layout.left, bottom}, {kGrey, 1});
-  svg.Text({layout.left + kPlotWidth / 2, bottom + 35}, chart.x_title, {12, TextAnchor::kMiddle, kDark});
+  svg.Text({layout.left + kPlotWidth / 2, bottom + 35}, chart.x_title, {12, TextAnchor::kMiddle});
   // Above its axis and upright: nobody likes to turn the head.
-  svg.Text({kMargin, kTop - 14}, chart.y_title, {12, TextAnchor::kStart, kDark});
+  svg.Text({kMargin, kTop - 14}, chart.y_title);
   if (!layout.has_points) {
     svg.Text({layout.left + kPlotWidth / 2, kTop + kPlotHeight / 2}, "no points to show",
              {12, TextAnchor::kMiddle, kReference});
@@ -161,8 +147,7 @@ void DrawReferences(const LineChart& chart, const Layout& layout, SvgWriter& svg
   if (chart.references.empty()) return;
   svg.OpenGroup("references");
   std::vector<ReferenceLine> ordered = chart.references;
-  std::stable_sort(ordered.begin(), ordered.end(),
-                   [](const ReferenceLine& a, const ReferenceLine& b) { return a.y > b.y; });
+  std::ranges::stable_sort(ordered, std::greater(), &ReferenceLine::y);
   const double right = layout.left + kPlotWidth;
   double lowest = 0;  // Labels of lines that are close go down until they are apart.
   for (const ReferenceLine& reference : ordered) {
@@ -193,14 +178,6 @@ void DrawBands(const LineChart& chart, const Layout& layout, SvgWriter& svg) {
   svg.CloseGroup();
 }
 
-std::string ShortNumber(double value) {
-  std::array<char, 32> buffer{};
-  const auto [end, error] =
-      std::to_chars(buffer.data(), buffer.data() + buffer.size(), value, std::chars_format::general, 6);
-  TRIBUTARY_CHECK(error == std::errc());
-  return {buffer.data(), end};
-}
-
 void DrawLines(const LineChart& chart, const Layout& layout, SvgWriter& svg) {
   svg.OpenGroup("lines");
   for (std::size_t s = 0; s < chart.series.size(); ++s) {
@@ -215,7 +192,7 @@ void DrawLines(const LineChart& chart, const Layout& layout, SvgWriter& svg) {
     if (places.size() > kMostMarkedPoints) continue;
     for (std::size_t i = 0; i < places.size(); ++i) {
       svg.Circle(places[i], 2.8, LineColour(s), {},
-                 series.name + ": " + ShortNumber(shown[i].x) + ", " + ShortNumber(shown[i].y));
+                 fmt::format("{}: {:.6g}, {:.6g}", series.name, shown[i].x, shown[i].y));
     }
   }
   svg.CloseGroup();
@@ -231,8 +208,7 @@ void DrawLegend(const LineChart& chart, const Layout& layout, SvgWriter& svg) {
       svg.Path({{x, y - 5}, {x + kSwatch, y - 5}, {x + kSwatch, y + 5}, {x, y + 5}}, LineColour(s), {}, 0.18);
     }
     svg.Line({x, y}, {x + kSwatch, y}, {LineColour(s), 2});
-    svg.Text({x + kSwatch + 8, y + kTextSize * 0.36}, chart.series[s].name,
-             {kTextSize, TextAnchor::kStart, kDark});
+    svg.Text({x + kSwatch + 8, y + kTextSize * 0.36}, chart.series[s].name, {kTextSize});
   }
   svg.CloseGroup();
 }
@@ -242,7 +218,7 @@ void DrawLegend(const LineChart& chart, const Layout& layout, SvgWriter& svg) {
 std::string DrawLineChart(const LineChart& chart) {
   const Layout layout = Measure(chart);
   SvgWriter svg(layout.width, layout.height);
-  svg.Text({kMargin, 24}, chart.title, {15, TextAnchor::kStart, kDark, true});
+  svg.Text({kMargin, 24}, chart.title, {.size = 15, .bold = true});
   DrawAxes(chart, layout, svg);
   DrawBands(chart, layout, svg);
   DrawReferences(chart, layout, svg);

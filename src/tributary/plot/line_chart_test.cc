@@ -4,7 +4,7 @@
 
 #include <regex>
 
-#include "tributary/plot/palette.h"
+#include "tributary/plot/svg.h"
 
 namespace tributary::inline plot {
 namespace {

@@ -1,13 +1,12 @@
 #include "tributary/plot/shards.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <numeric>
 
 #include "tributary/base/check.h"
 #include "tributary/plot/axes.h"
-#include "tributary/plot/palette.h"
 
 namespace tributary::inline plot {
 namespace {
@@ -15,23 +14,13 @@ namespace {
 constexpr double kField = 220, kGap = 24, kTop = 44, kHead = 36, kBar = 14, kBarGap = 8, kMargin = 20,
                  kLegend = 30;
 constexpr double kTextSize = 11, kEntry = 48;
-const std::string kPale = "#e2e2e2", kFrame = "#bbbbbb", kDark = "#222222";
-
-struct Extent {
-  double low = std::numeric_limits<double>::infinity(), high = -std::numeric_limits<double>::infinity();
-
-  void Include(double value) {
-    TRIBUTARY_CHECK(std::isfinite(value));
-    low = std::min(low, value);
-    high = std::max(high, value);
-  }
-};
+constexpr const char* kPale = "#e2e2e2";
 
 // One scale for all, with a little room at the borders.
-LinearScale Fit(Extent extent, double to_low, double to_high) {
-  if (extent.low > extent.high) extent = {0, 1};
-  const double room = extent.high > extent.low ? 0.04 * (extent.high - extent.low) : 0.5;
-  return {extent.low - room, extent.high + room, to_low, to_high};
+LinearScale Fit(AxisRange range, double to_low, double to_high) {
+  if (range.empty()) range = {0, 1};
+  const double room = range.high > range.low ? 0.04 * (range.high - range.low) : 0.5;
+  return {range.low - room, range.high + room, to_low, to_high};
 }
 
 std::int64_t Total(const std::vector<std::int64_t>& counts) {
@@ -41,7 +30,7 @@ std::int64_t Total(const std::vector<std::int64_t>& counts) {
 class ShardsPicture {
  public:
   explicit ShardsPicture(const ShardsChart& chart) : chart_(chart) {
-    Extent x, y;
+    AxisRange x, y;
     const auto include = [&](const std::vector<ShardsChart::Sample>& samples) {
       for (const auto& sample : samples) {
         x.Include(sample.place.x);
@@ -68,7 +57,7 @@ class ShardsPicture {
         std::max<std::size_t>(1, static_cast<std::size_t>((width - 2 * kMargin - kEntry) / kEntry));
     const auto legend_rows = static_cast<double>((classes_ + per_row - 1) / per_row);
     SvgWriter svg(std::max(width, 420.0), kTop + fields + kLegend + 18 * legend_rows);
-    svg.Text({kMargin, 24}, chart_.title, {15, TextAnchor::kStart, kDark, true});
+    svg.Text({kMargin, 24}, chart_.title, {.size = 15, .bold = true});
     for (std::size_t j = 0; j < chart_.shards.size(); ++j) {
       const Point corner{kMargin + static_cast<double>(j % columns_) * (kField + kGap),
                          kTop + static_cast<double>(j / columns_) * FieldHeight()};
@@ -84,12 +73,11 @@ class ShardsPicture {
   void DrawShard(SvgWriter& svg, std::size_t worker, Point corner) const {
     const ShardsChart::Shard& shard = chart_.shards[worker];
     svg.OpenGroup("worker-" + std::to_string(worker));
-    svg.Text({corner.x, corner.y + 12}, "worker " + std::to_string(worker),
-             {12, TextAnchor::kStart, kDark, true});
-    svg.Text({corner.x, corner.y + 27}, shard.caption, {kTextSize, TextAnchor::kStart, kDark});
+    svg.Text({corner.x, corner.y + 12}, "worker " + std::to_string(worker), {.bold = true});
+    svg.Text({corner.x, corner.y + 27}, shard.caption, {kTextSize});
     DrawBar(svg, worker, {corner.x, corner.y + kHead});
     const Point field{corner.x, corner.y + kHead + kBar + kBarGap};
-    svg.Rect(field, kField, kField, "none", {kFrame, 1});
+    svg.Rect(field, kField, kField, "none", {kGrey, 1});
     const auto place = [&](const ShardsChart::Sample& sample) {
       return Point{field.x + x_(sample.place.x), field.y + y_(sample.place.y)};
     };
@@ -107,20 +95,18 @@ class ShardsPicture {
       const double left = scale(static_cast<double>(before));
       before += counts[c];
       svg.Rect({corner.x + left, corner.y}, scale(static_cast<double>(before)) - left, kBar,
-               CategoryColour(c), {},
-               "worker " + std::to_string(worker) + ", class " + std::to_string(c) + ": " +
-                   std::to_string(counts[c]));
+               CategoryColour(c), {}, fmt::format("worker {}, class {}: {}", worker, c, counts[c]));
     }
   }
 
   void DrawLegend(SvgWriter& svg, double top, std::size_t per_row) const {
     svg.OpenGroup("legend");
-    svg.Text({kMargin, top + 10}, "class", {kTextSize, TextAnchor::kStart, kDark});
+    svg.Text({kMargin, top + 10}, "class", {kTextSize});
     for (std::size_t c = 0; c < classes_; ++c) {
       const Point at{kMargin + kEntry * static_cast<double>(c % per_row + 1),
                      top + 18 * static_cast<double>(c / per_row)};
       svg.Rect(at, 12, 12, CategoryColour(c));
-      svg.Text({at.x + 16, at.y + 10}, std::to_string(c), {kTextSize, TextAnchor::kStart, kDark});
+      svg.Text({at.x + 16, at.y + 10}, std::to_string(c), {kTextSize});
     }
     svg.CloseGroup();
   }

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tributary/plot/palette.h"
+#include "tributary/plot/svg.h"
 
 namespace tributary::inline plot {
 namespace {

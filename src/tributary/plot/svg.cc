@@ -1,8 +1,9 @@
 #include "tributary/plot/svg.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <utility>
 
@@ -12,6 +13,8 @@ namespace tributary::inline plot {
 namespace {
 
 constexpr std::string_view kReplacement = "\xef\xbf\xbd";
+constexpr std::pair<char, std::string_view> kEscapes[] = {
+    {'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\'', "&#39;"}};
 
 // How many bytes the valid UTF-8 character at the start of `text` has, or 0. Refuses overlong forms,
 // surrogates and what lies past the last code point, as XML does.
@@ -33,7 +36,7 @@ std::size_t Utf8Length(std::string_view text) {
 }
 
 std::string Attribute(std::string_view name, std::string_view value) {
-  return " " + std::string(name) + "=\"" + EscapeXml(value) + "\"";
+  return fmt::format(" {}=\"{}\"", name, EscapeXml(value));
 }
 
 std::string Attribute(std::string_view name, double value) { return Attribute(name, FormatSvgNumber(value)); }
@@ -47,6 +50,30 @@ std::string Paint(std::string_view fill, const Stroke& stroke) {
   return text;
 }
 
+struct Rgb {
+  double red, green, blue;
+};
+
+// Neighbours in the list are neighbours in a stacked bar: dark and light alternate.
+constexpr std::array<Rgb, 10> kColours = {{{51, 34, 136},      // indigo
+                                           {136, 204, 238},    // sky
+                                           {17, 119, 51},      // green
+                                           {221, 204, 119},    // sand
+                                           {170, 51, 119},     // purple
+                                           {68, 170, 153},     // teal
+                                           {136, 34, 34},      // brick
+                                           {238, 136, 102},    // orange
+                                           {102, 102, 102},    // grey
+                                           {230, 190, 230}}};  // pink
+
+Rgb ColourOf(std::size_t category) {
+  const Rgb base = kColours[category % kColours.size()];
+  const std::size_t shade = category / kColours.size() % 3;
+  const double towards = shade == 1 ? 255 : 0, share = shade == 0 ? 0 : 0.4;
+  const auto mix = [&](double part) { return part + share * (towards - part); };
+  return {mix(base.red), mix(base.green), mix(base.blue)};
+}
+
 }  // namespace
 
 std::string EscapeXml(std::string_view text) {
@@ -57,21 +84,11 @@ std::string EscapeXml(std::string_view text) {
     const char c = text.front();
     const bool control = static_cast<unsigned char>(c) < 0x20 && c != '\t' && c != '\n' && c != '\r';
     const bool forbidden = text.substr(0, 3) == "\xef\xbf\xbe" || text.substr(0, 3) == "\xef\xbf\xbf";
-    if (length == 0 || control || forbidden) {
-      out += kReplacement;
-    } else if (c == '&') {
-      out += "&amp;";
-    } else if (c == '<') {
-      out += "&lt;";
-    } else if (c == '>') {
-      out += "&gt;";
-    } else if (c == '"') {
-      out += "&quot;";
-    } else if (c == '\'') {
-      out += "&#39;";
-    } else {
-      out += text.substr(0, length);
-    }
+    const auto* const escape =
+        std::ranges::find(kEscapes, c, [](const auto& letter) { return letter.first; });
+    out += length == 0 || control || forbidden ? kReplacement
+           : escape != std::end(kEscapes)      ? escape->second
+                                               : text.substr(0, length);
     text.remove_prefix(forbidden ? 3 : std::max<std::size_t>(1, length));
   }
   return out;
@@ -79,11 +96,7 @@ std::string EscapeXml(std::string_view text) {
 
 std::string FormatSvgNumber(double value) {
   TRIBUTARY_CHECK(std::isfinite(value) && std::abs(value) < 1e9);
-  std::array<char, 32> buffer{};
-  const auto [end, error] =
-      std::to_chars(buffer.data(), buffer.data() + buffer.size(), value, std::chars_format::fixed, 2);
-  TRIBUTARY_CHECK(error == std::errc());
-  std::string text(buffer.data(), end);
+  std::string text = fmt::format("{:.2f}", value);
   while (text.back() == '0') text.pop_back();
   if (text.back() == '.') text.pop_back();
   return text == "-0" ? "0" : text;
@@ -131,9 +144,8 @@ void SvgWriter::Path(const std::vector<Point>& points, std::string_view fill, co
                      double opacity) {
   if (points.size() < 2) return;
   std::string steps;
-  for (const Point& point : points) {
-    steps += (steps.empty() ? "M" : "L") + FormatSvgNumber(point.x) + " " + FormatSvgNumber(point.y);
-  }
+  for (const auto& [x, y] : points)
+    steps += (steps.empty() ? "M" : "L") + FormatSvgNumber(x) + " " + FormatSvgNumber(y);
   if (fill != "none") steps += "Z";
   out_ += "<path" + Attribute("d", steps) + Paint(fill, stroke);
   if (opacity < 1) out_ += Attribute("fill-opacity", opacity);
@@ -143,9 +155,8 @@ void SvgWriter::Path(const std::vector<Point>& points, std::string_view fill, co
 void SvgWriter::Text(Point at, std::string_view text, const TextStyle& style) {
   out_ += "<text" + Attribute("x", at.x) + Attribute("y", at.y) + Attribute("font-size", style.size) +
           Attribute("fill", style.colour);
-  if (style.anchor != TextAnchor::kStart) {
+  if (style.anchor != TextAnchor::kStart)
     out_ += Attribute("text-anchor", style.anchor == TextAnchor::kMiddle ? "middle" : "end");
-  }
   if (style.bold) out_ += Attribute("font-weight", "bold");
   out_ += ">" + EscapeXml(text) + "</text>\n";
 }
@@ -154,6 +165,24 @@ std::string SvgWriter::Finish() && {
   TRIBUTARY_CHECK(open_groups_ == 0);
   out_ += "</svg>\n";
   return std::move(out_);
+}
+
+std::string CategoryColour(std::size_t category) {
+  const auto [red, green, blue] = ColourOf(category);
+  return fmt::format("#{:02x}{:02x}{:02x}", static_cast<int>(red), static_cast<int>(green),
+                     static_cast<int>(blue));
+}
+
+std::string LineColour(std::size_t line) {
+  // The light ones, which alternate with the dark in a bar, come last.
+  constexpr std::array<std::size_t, 10> kOrder = {0, 7, 2, 4, 5, 6, 8, 1, 3, 9};
+  return CategoryColour(line / kOrder.size() * kOrder.size() + kOrder[line % kOrder.size()]);
+}
+
+std::string TextColourOn(std::size_t category) {
+  const Rgb colour = ColourOf(category);
+  // Perceived brightness; the eye is most sensitive to green.
+  return 0.299 * colour.red + 0.587 * colour.green + 0.114 * colour.blue > 140 ? "#000000" : "#ffffff";
 }
 
 }  // namespace tributary::inline plot

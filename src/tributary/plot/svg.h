@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +11,9 @@ struct Point {
   double x = 0;
   double y = 0;
 };
+
+// The inks of all charts besides the colours of categories (see below).
+inline constexpr const char *kDark = "#222222", *kGrey = "#bbbbbb", *kFaint = "#e6e6e6";
 
 // How a line or the outline of a shape is drawn. Colours are SVG's: "#4477aa", "none".
 struct Stroke {
@@ -23,7 +27,7 @@ enum class TextAnchor { kStart, kMiddle, kEnd };
 struct TextStyle {
   double size = 12;  // In user units, which are pixels at natural size.
   TextAnchor anchor = TextAnchor::kStart;
-  std::string colour = "#222222";
+  std::string colour = kDark;
   bool bold = false;
 };
 
@@ -67,5 +71,16 @@ std::string EscapeXml(std::string_view text);
 
 // At most two decimals, no trailing zeros: "3", "0.25", "-1.5".
 std::string FormatSvgNumber(double value);
+
+// Colours for categories. The first ten differ in lightness as well as in hue, so that they stay apart for
+// people who do not see red or green, and in print. Further ones are the same ten made lighter and darker in
+// turn; past thirty they repeat.
+std::string CategoryColour(std::size_t category);
+
+// The same colours for lines and points on white: those that stand out from it come first.
+std::string LineColour(std::size_t line);
+
+// Black or white, whichever is easier to read on that category's colour.
+std::string TextColourOn(std::size_t category);
 
 }  // namespace tributary::inline plot

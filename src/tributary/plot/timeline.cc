@@ -3,20 +3,13 @@
 #include <algorithm>
 
 #include "tributary/plot/axes.h"
-#include "tributary/plot/palette.h"
 #include "tributary/plot/svg.h"
 
 namespace tributary::inline plot {
 namespace {
 
-constexpr double kWidth = 1000;
-constexpr double kLeft = 90;
-constexpr double kRight = 20;
-constexpr double kTop = 50;
-constexpr double kLaneHeight = 26;
-constexpr double kLaneGap = 4;
-constexpr double kRowGap = 34;
-constexpr double kAxisHeight = 46;
+constexpr double kWidth = 1000, kLeft = 90, kRight = 20, kTop = 50;
+constexpr double kLaneHeight = 26, kLaneGap = 4, kRowGap = 34, kAxisHeight = 46;
 constexpr double kLetterWidth = 6.2;  // of the small text, roughly
 
 double RowHeight(const Timeline::Row& row) {
@@ -24,7 +17,7 @@ double RowHeight(const Timeline::Row& row) {
 }
 
 void DrawLane(SvgWriter& svg, const Timeline::Lane& lane, double y, const LinearScale& x) {
-  svg.Text({kLeft - 8, y + kLaneHeight / 2 + 4}, lane.name, {.size = 12, .anchor = TextAnchor::kEnd});
+  svg.Text({kLeft - 8, y + kLaneHeight / 2 + 4}, lane.name, {.anchor = TextAnchor::kEnd});
   svg.Rect({kLeft, y}, kWidth - kLeft - kRight, kLaneHeight, "#f2f2f2");
   for (const Timeline::Block& block : lane.blocks) {
     const double from = x(block.begin);
@@ -51,9 +44,8 @@ std::string DrawTimeline(const Timeline& timeline) {
   svg.Text({kLeft, 26}, timeline.title, {.size = 16, .bold = true});
   const LinearScale x{0, latest > 0 ? latest : 1, kLeft, kWidth - kRight};
   const Ticks ticks = NiceTicks(0, x.high, 8);
-  for (const double at : ticks.at) {
+  for (const double at : ticks.at)
     svg.Line({x(at), kTop - 8}, {x(at), height - kAxisHeight}, {.colour = "#dddddd"});
-  }
   double y = kTop;
   for (const Timeline::Row& row : timeline.rows) {
     svg.OpenGroup(row.title);
@@ -64,7 +56,7 @@ std::string DrawTimeline(const Timeline& timeline) {
       DrawLane(svg, lane, y, x);
       y += kLaneHeight + kLaneGap;
     }
-    svg.Line({x(row.end), top - 4}, {x(row.end), y}, {.colour = "#222222", .width = 1.5, .dash = 4});
+    svg.Line({x(row.end), top - 4}, {x(row.end), y}, {.colour = kDark, .width = 1.5, .dash = 4});
     svg.CloseGroup();
     y += kRowGap - 18;
   }
@@ -72,7 +64,7 @@ std::string DrawTimeline(const Timeline& timeline) {
     svg.Text({x(ticks.at[i]), height - kAxisHeight + 16}, ticks.labels[i],
              {.size = 11, .anchor = TextAnchor::kMiddle});
   }
-  svg.Text({kWidth - kRight, height - 10}, timeline.unit, {.size = 12, .anchor = TextAnchor::kEnd});
+  svg.Text({kWidth - kRight, height - 10}, timeline.unit, {.anchor = TextAnchor::kEnd});
   return std::move(svg).Finish();
 }
 

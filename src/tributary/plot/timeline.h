@@ -11,7 +11,7 @@ struct Timeline {
     double begin = 0;
     double end = 0;
     std::string label;       // shown where there is room, and when the pointer rests on it
-    std::size_t colour = 0;  // a category (palette.h)
+    std::size_t colour = 0;  // a category (svg.h)
   };
   struct Lane {
     std::string name;  // "link", "processor"

@@ -4,7 +4,6 @@
 
 #include <utility>
 
-#include "tributary/fleet/grpc/grpc_bytes.h"
 #include "tributary/fleet/grpc/grpc_settings.h"
 #include "tributary/fleet/grpc/wire.h"
 

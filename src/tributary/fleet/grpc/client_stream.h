@@ -14,8 +14,7 @@
 #include "tributary/base/status.h"
 #include "tributary/fleet/grpc/frame.h"
 #include "tributary/fleet/messages.h"
-#include "tributary/fleet/protocol/link_rate.h"
-#include "tributary/fleet/protocol/token_bucket.h"
+#include "tributary/fleet/protocol/link.h"
 
 namespace tributary::inline rpc {
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <grpcpp/support/byte_buffer.h>
+
 #include <cstddef>
 #include <span>
 #include <string>
@@ -27,5 +29,12 @@ Status SplitFrame(std::span<const ByteSpan> bytes, Frame& frame);
 
 // What goes between the fields and `size` bytes of values.
 std::string ValuesHeading(std::size_t size);
+
+// Messages in gRPC's own memory. Values are copied once on the way in and once on the way out: gRPC may still read what
+// it was given after it has said that a write is done.
+
+Status ReadFrame(const grpc::ByteBuffer& buffer, Frame& frame);
+
+grpc::ByteBuffer MakeBuffer(const std::string& fields, ByteSpan values);
 
 }  // namespace tributary::inline rpc

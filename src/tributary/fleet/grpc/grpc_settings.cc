@@ -1,9 +1,13 @@
 #include "tributary/fleet/grpc/grpc_settings.h"
 
 #include <google/protobuf/stubs/logging.h>
+#include <grpc/grpc_security_constants.h>
 #include <grpc/support/log.h>
+#include <grpcpp/create_channel.h>
 #include <grpcpp/resource_quota.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstdlib>
 
 #include "tributary/fleet/messages.h"
@@ -18,7 +22,47 @@ constexpr int kPingTimeoutMs = 5'000;
 // What one stream may hold unread, times the number of devices, is the coordinator's memory.
 constexpr int kReadAheadBytes = 256 << 10;
 
+using std::chrono::system_clock;
+
+// Whether a connection was made, within so long. gRPC announces changes; `stop` is a flag that has to be looked at.
+StatusOr<bool> Connect(grpc::Channel& channel, std::chrono::milliseconds most,
+                       const std::function<bool()>& stop) {
+  constexpr auto kBetweenLooks = std::chrono::milliseconds(100);
+  const system_clock::time_point until = system_clock::now() + most;
+  grpc_connectivity_state state = channel.GetState(/*try_to_connect=*/true);
+  while (state != GRPC_CHANNEL_READY) {
+    if (state == GRPC_CHANNEL_TRANSIENT_FAILURE || state == GRPC_CHANNEL_SHUTDOWN) return false;
+    if (stop && stop()) return Cancelled("stopped while dialling");
+    const system_clock::time_point now = system_clock::now();
+    if (now >= until) return false;
+    channel.WaitForStateChange(state, stop ? std::min(until, now + kBetweenLooks) : until);
+    state = channel.GetState(false);
+  }
+  return true;
+}
+
 }  // namespace
+
+std::shared_ptr<grpc::ServerCredentials> MakeServerCredentials(
+    const std::optional<Credentials>& credentials) {
+  if (!credentials) return grpc::InsecureServerCredentials();
+  grpc::SslServerCredentialsOptions options(GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
+  options.pem_root_certs = credentials->authority_pem;
+  options.pem_key_cert_pairs.push_back({credentials->key_pem, credentials->certificate_pem});
+  return grpc::SslServerCredentials(options);
+}
+
+std::shared_ptr<grpc::ChannelCredentials> MakeChannelCredentials(
+    const std::optional<Credentials>& credentials) {
+  if (!credentials) return grpc::InsecureChannelCredentials();
+  return grpc::SslCredentials(
+      {credentials->authority_pem, credentials->key_pem, credentials->certificate_pem});
+}
+
+std::string PeerCertificate(const grpc::AuthContext& context) {
+  const auto found = context.FindPropertyValues(GRPC_X509_PEM_CERT_PROPERTY_NAME);
+  return found.empty() ? "" : std::string(found.front().data(), found.front().size());
+}
 
 void SetServerArguments(grpc::ServerBuilder& builder) {
   builder.SetMaxReceiveMessageSize(kLargestMessage);
@@ -63,33 +107,16 @@ void QuietenGrpc() {
 }
 
 grpc::Status ToGrpc(const Status& status) {
-  grpc::StatusCode code = grpc::StatusCode::INTERNAL;
-  switch (status.code()) {
-    case StatusCode::kOk:
-      return grpc::Status::OK;
-    case StatusCode::kInvalidArgument:
-      code = grpc::StatusCode::INVALID_ARGUMENT;
-      break;
-    case StatusCode::kNotFound:
-      code = grpc::StatusCode::NOT_FOUND;
-      break;
-    case StatusCode::kCorrupt:
-      code = grpc::StatusCode::DATA_LOSS;
-      break;
-    case StatusCode::kResourceExhausted:
-      code = grpc::StatusCode::RESOURCE_EXHAUSTED;
-      break;
-    case StatusCode::kUnavailable:
-      code = grpc::StatusCode::UNAVAILABLE;
-      break;
-    case StatusCode::kCancelled:
-      code = grpc::StatusCode::CANCELLED;
-      break;
-    case StatusCode::kIoError:
-      code = grpc::StatusCode::INTERNAL;
-      break;
-  }
-  return {code, status.message()};
+  using Code = std::pair<StatusCode, grpc::StatusCode>;
+  static constexpr Code kCodes[] = {{StatusCode::kOk, grpc::StatusCode::OK},
+                                    {StatusCode::kInvalidArgument, grpc::StatusCode::INVALID_ARGUMENT},
+                                    {StatusCode::kNotFound, grpc::StatusCode::NOT_FOUND},
+                                    {StatusCode::kCorrupt, grpc::StatusCode::DATA_LOSS},
+                                    {StatusCode::kResourceExhausted, grpc::StatusCode::RESOURCE_EXHAUSTED},
+                                    {StatusCode::kUnavailable, grpc::StatusCode::UNAVAILABLE},
+                                    {StatusCode::kCancelled, grpc::StatusCode::CANCELLED}};
+  const auto* const found = std::ranges::find(kCodes, status.code(), &Code::first);
+  return {found == std::end(kCodes) ? grpc::StatusCode::INTERNAL : found->second, status.message()};
 }
 
 Status FromGrpc(const grpc::Status& status) {
@@ -110,6 +137,44 @@ Status FromGrpc(const grpc::Status& status) {
     default:
       return Unavailable(message);
   }
+}
+
+std::shared_ptr<grpc::Channel> Dial(const std::string& address, const std::optional<Credentials>& credentials,
+                                    const std::string& coordinator) {
+  QuietenGrpc();
+  return grpc::CreateCustomChannel(address, MakeChannelCredentials(credentials),
+                                   ClientArguments(credentials.has_value(), coordinator));
+}
+
+std::shared_ptr<grpc::Channel> DialPeer(const std::string& address,
+                                        const std::optional<Credentials>& credentials,
+                                        const std::string& name) {
+  constexpr int kTryForMs = 3'000;
+  constexpr int kSoonestAgainMs = 1'000;
+  constexpr int kLatestAgainMs = 30'000;
+  QuietenGrpc();
+  grpc::ChannelArguments arguments = ClientArguments(credentials.has_value(), name);
+  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, kTryForMs);
+  arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, kSoonestAgainMs);
+  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, kLatestAgainMs);
+  // The scheme is said, so that no host can be taken for one.
+  return grpc::CreateCustomChannel("dns:///" + address, MakeChannelCredentials(credentials), arguments);
+}
+
+Status AwaitPeer(grpc::Channel& channel, const std::function<bool()>& stop) {
+  constexpr auto kPatience = std::chrono::milliseconds(3'500);
+  TRIBUTARY_ASSIGN_OR_RETURN(const bool connected, Connect(channel, kPatience, stop));
+  if (connected) return OkStatus();
+  return Unavailable("no trusted peer answers at this address");
+}
+
+Status AwaitConnection(grpc::Channel& channel, const std::string& address,
+                       const std::function<bool()>& stop) {
+  constexpr auto kPatience = std::chrono::seconds(10);
+  TRIBUTARY_ASSIGN_OR_RETURN(const bool connected, Connect(channel, kPatience, stop));
+  if (connected) return OkStatus();
+  return Unavailable("no coordinator that can be trusted answers at " + address +
+                     " (nothing listens there, the network is down, or the certificates do not fit)");
 }
 
 }  // namespace tributary::inline rpc

@@ -12,7 +12,7 @@
 #include "tributary/fleet/grpc/device_agent.h"
 #include "tributary/fleet/grpc/remote_fleet.h"
 #include "tributary/fleet/layout_hash.h"
-#include "tributary/fleet/protocol/load_work.h"
+#include "tributary/fleet/protocol/testing_load_work.h"
 #include "tributary/fleet/synchronous_round.h"
 #include "tributary/keys/authority.h"
 #include "tributary/policy/aggregation/weighted_sum.h"

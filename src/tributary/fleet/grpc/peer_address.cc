@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "tributary/fleet/grpc/field_reader.h"
+#include "tributary/fleet/grpc/wire_parts.h"
 
 namespace tributary::inline rpc {
 namespace {

@@ -1,5 +1,7 @@
 // Device to device over real gRPC: what is offered, to whom, and who is let in; with and without TLS.
 
+#include "tributary/fleet/grpc/peers.h"
+
 #include <grpcpp/create_channel.h>
 #include <grpcpp/server.h>
 #include <grpcpp/server_builder.h>
@@ -13,9 +15,7 @@
 #include <thread>
 
 #include "tributary/base/check.h"
-#include "tributary/fleet/grpc/channel.h"
-#include "tributary/fleet/grpc/peer_client.h"
-#include "tributary/fleet/grpc/peer_server.h"
+#include "tributary/fleet/grpc/grpc_settings.h"
 #include "tributary/keys/authority.h"
 
 namespace tributary::inline rpc {

@@ -1,7 +1,5 @@
 #include "tributary/fleet/grpc/remote_fleet.h"
 
-#include <algorithm>
-
 #include "tributary/experiment/consent.h"
 #include "tributary/experiment/format.h"
 #include "tributary/fleet/grpc/server.h"
@@ -10,12 +8,6 @@
 #include "tributary/policy/dropout/menu.h"
 
 namespace tributary::inline rpc {
-
-struct RemoteFleet::State {
-  State(ExchangeOptions options, const Clock& clock) : exchange(std::move(options), clock) {}
-  Exchange exchange;
-  std::unique_ptr<GrpcServer> server;
-};
 
 RemoteFleet::RemoteFleet(RemoteFleetOptions options)
     : options_(std::move(options)), clock_(MakeRealClock()) {}
@@ -52,24 +44,24 @@ StatusOr<std::unique_ptr<RemoteFleet>> RemoteFleet::Start(RemoteFleetOptions opt
                       .piece_floats = kPieceFloats,
                       .needs = DisclosuresOf(chosen.experiment, chosen.cut),
                       .float_samples = chosen.element == SampleElement::kFloat};
-  fleet->state_ = std::make_unique<State>(std::move(exchange), *fleet->clock_);
-  fleet->state_->exchange.Restore(chosen.members);
+  fleet->exchange_ = std::make_unique<Exchange>(std::move(exchange), *fleet->clock_);
+  fleet->exchange_->Restore(chosen.members);
   TRIBUTARY_ASSIGN_OR_RETURN(
-      fleet->state_->server,
+      fleet->server_,
       GrpcServer::Start({.listen = chosen.listen,
                          .credentials = chosen.credentials,
                          .revoked = chosen.revoked,
                          .experiment = chosen.experiment.goal.name,
                          .rounds = static_cast<std::uint64_t>(chosen.experiment.goal.rounds.value_or(0))},
-                        fleet->state_->exchange));
+                        *fleet->exchange_));
   return fleet;
 }
 
-int RemoteFleet::port() const { return state_->server->port(); }
+int RemoteFleet::port() const { return server_->port(); }
 
 std::vector<FleetMember> RemoteFleet::members() const {
   std::vector<FleetMember> members;
-  for (const Member& member : state_->exchange.members()) {
+  for (const Member& member : exchange_->members()) {
     members.push_back({member.name, member.profile.samples, member.applied_round, member.applied_position,
                        member.shared ? *member.shared : std::vector<std::byte>{}});
   }
@@ -78,25 +70,23 @@ std::vector<FleetMember> RemoteFleet::members() const {
 
 std::vector<std::string> RemoteFleet::states() const {
   std::vector<std::string> states;
-  for (const Member& member : state_->exchange.members()) states.emplace_back(NameOf(member.doing));
+  for (const Member& member : exchange_->members()) states.emplace_back(NameOf(member.doing));
   return states;
 }
 
-void RemoteFleet::MarkDurable(std::span<const FleetMember> saved) { state_->exchange.MarkDurable(saved); }
+void RemoteFleet::MarkDurable(std::span<const FleetMember> saved) { exchange_->MarkDurable(saved); }
 
 Status RemoteFleet::Gather() {
-  TRIBUTARY_RETURN_IF_ERROR(
-      state_->exchange.AwaitPresent(begun_ ? 1 : options_.wait_for, options_.should_stop));
+  TRIBUTARY_RETURN_IF_ERROR(exchange_->AwaitPresent(begun_ ? 1 : options_.wait_for, options_.should_stop));
   // Whoever meets others must be there from the beginning.
   if (options_.experiment.train.method == Method::kGossip) {
-    TRIBUTARY_RETURN_IF_ERROR(
-        state_->exchange.AwaitQuorum(options_.experiment.fleet.quorum, options_.should_stop));
+    TRIBUTARY_RETURN_IF_ERROR(exchange_->AwaitQuorum(options_.experiment.fleet.quorum, options_.should_stop));
   }
   begun_ = true;
   profiles_.clear();
   present_.clear();
   stream_rates_.clear();
-  for (const Member& member : state_->exchange.members()) {
+  for (const Member& member : exchange_->members()) {
     profiles_.push_back(member.profile);
     stream_rates_.push_back(member.stream_rate);
     present_.push_back(member.doing != Doing::kGone && member.doing != Doing::kPreparing);
@@ -106,26 +96,26 @@ Status RemoteFleet::Gather() {
 
 bool RemoteFleet::Present(DeviceId device) const { return present_[device.value]; }
 
-std::size_t RemoteFleet::Shared() const { return state_->exchange.Shared(); }
+std::size_t RemoteFleet::Shared() const { return exchange_->Shared(); }
 
 Status RemoteFleet::Dispatch(WorkOrder order, UpdateSink* sink) {
-  if (std::holds_alternative<TrainAssignment>(order.work)) state_->server->set_round(order.round.value);
-  state_->exchange.Dispatch(std::move(order), profiles_, sink);
+  if (std::holds_alternative<TrainAssignment>(order.work)) server_->set_round(order.round.value);
+  exchange_->Dispatch(std::move(order), profiles_, sink);
   return OkStatus();
 }
 
 StatusOr<FleetEvent> RemoteFleet::Next(std::optional<TimePoint> timer) {
-  return state_->exchange.NextEvent(timer, options_.should_stop);
+  return exchange_->NextEvent(timer, options_.should_stop);
 }
 
-StatusOr<RoundReport> RemoteFleet::Close() { return state_->exchange.Close(); }
+StatusOr<RoundReport> RemoteFleet::Close() { return exchange_->Close(); }
 
-void RemoteFleet::Commit(RoundId round) { state_->exchange.Commit(round); }
+void RemoteFleet::Commit(RoundId round) { exchange_->Commit(round); }
 
 void RemoteFleet::SayFarewell(bool finished) {
   constexpr Duration kTimeToGo = std::chrono::seconds(2);
-  state_->exchange.SayFarewell(finished);
-  state_->exchange.AwaitClosed(kTimeToGo);
+  exchange_->SayFarewell(finished);
+  exchange_->AwaitClosed(kTimeToGo);
 }
 
 }  // namespace tributary::inline rpc

@@ -12,12 +12,18 @@
 #include "tributary/data/record.h"
 #include "tributary/experiment/experiment.h"
 #include "tributary/fleet/fleet.h"
-#include "tributary/fleet/member.h"
+#include "tributary/fleet/profile.h"
 #include "tributary/fleet/split_wire.h"
 #include "tributary/keys/credentials.h"
 #include "tributary/model/model.h"
 
+namespace tributary::inline protocol {
+class Exchange;
+}
+
 namespace tributary::inline rpc {
+
+class GrpcServer;
 
 struct RemoteFleetOptions {
   std::shared_ptr<const Model> model;            // that devices have
@@ -71,12 +77,12 @@ class RemoteFleet : public Fleet {
   void SayFarewell(bool finished);
 
  private:
-  struct State;
   explicit RemoteFleet(RemoteFleetOptions options);
 
   const RemoteFleetOptions options_;
   const std::unique_ptr<Clock> clock_;
-  std::unique_ptr<State> state_;
+  std::unique_ptr<Exchange> exchange_;
+  std::unique_ptr<GrpcServer> server_;
   std::vector<DeviceProfile> profiles_;
   std::vector<bool> present_;
   std::vector<std::optional<SamplesPerSecond>> stream_rates_;

@@ -8,9 +8,7 @@
 #include <thread>
 
 #include "tributary/base/mutex.h"
-#include "tributary/fleet/grpc/credentials.h"
-#include "tributary/fleet/grpc/grpc_bytes.h"
-#include "tributary/fleet/grpc/grpc_life.h"
+#include "tributary/fleet/grpc/frame.h"
 #include "tributary/fleet/grpc/grpc_settings.h"
 #include "tributary/fleet/grpc/listener.h"
 #include "tributary/fleet/grpc/wire.h"
@@ -195,23 +193,27 @@ class GrpcServer::Service
   grpc::ServerUnaryReactor* Watch(grpc::CallbackServerContext* context, const pb::WatchRequest*,
                                   pb::FleetState* state) override {
     grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
-    const auto identity = gate.Identify(*context->auth_context());
-    if (!identity.ok()) {
-      reactor->Finish(ToGrpc(identity.status()));
-      return reactor;
-    }
+    reactor->Finish(Look(*context->auth_context(), *state));
+    return reactor;
+  }
+
+  Gate gate;
+  std::atomic<std::uint64_t> round = 0;
+
+ private:
+  grpc::Status Look(const grpc::AuthContext& who, pb::FleetState& state) const {
+    const auto identity = gate.Identify(who);
+    if (!identity.ok()) return ToGrpc(identity.status());
     if (!gate.MayWatch(*identity)) {
-      reactor->Finish(
-          {grpc::StatusCode::PERMISSION_DENIED,
-           "'" + **identity + "' may not look at the fleet; the operator and the coordinator may"});
-      return reactor;
+      return {grpc::StatusCode::PERMISSION_DENIED,
+              "'" + **identity + "' may not look at the fleet; the operator and the coordinator may"};
     }
-    state->set_experiment(experiment_);
-    state->set_round(round);
-    state->set_rounds(rounds_);
+    state.set_experiment(experiment_);
+    state.set_round(round);
+    state.set_rounds(rounds_);
     const TimePoint now = exchange_.clock().Now();
     for (const Member& member : exchange_.members()) {
-      pb::FleetState::Device& device = *state->add_devices();
+      pb::FleetState::Device& device = *state.add_devices();
       Describe(member, now, device);
       if (const auto plan = exchange_.PlanOf(member.profile.id)) {
         device.set_pull_segments(static_cast<std::uint32_t>(plan->plan.pull.size()));
@@ -220,14 +222,9 @@ class GrpcServer::Service
         device.set_replanned(plan->replanned);
       }
     }
-    reactor->Finish(grpc::Status::OK);
-    return reactor;
+    return grpc::Status::OK;
   }
 
-  Gate gate;
-  std::atomic<std::uint64_t> round = 0;
-
- private:
   static void Describe(const Member& member, TimePoint now, pb::FleetState::Device& device) {
     device.set_id(member.profile.id.value);
     device.set_name(member.name);

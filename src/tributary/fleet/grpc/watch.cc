@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tributary/fleet/grpc/channel.h"
-#include "tributary/fleet/grpc/grpc_life.h"
 #include "tributary/fleet/grpc/grpc_settings.h"
 
 namespace tributary::inline rpc {

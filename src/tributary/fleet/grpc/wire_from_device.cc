@@ -1,7 +1,5 @@
 #include <tributary/v1/fleet.pb.h>
 
-#include <cmath>
-
 #include "tributary/base/check.h"
 #include "tributary/fleet/grpc/wire.h"
 #include "tributary/fleet/grpc/wire_parts.h"
@@ -27,8 +25,7 @@ void Put(const Ping& from, pb::FromDevice& to) {
 }
 
 Ping Take(const pb::Ping& from, FieldReader& reader) {
-  return {from.nonce(),
-          static_cast<std::size_t>(reader.AtMost(from.answer_bytes(), kLargestProbe, "ping.answer_bytes"))};
+  return {from.nonce(), reader.AtMost(from.answer_bytes(), kLargestProbe, "ping.answer_bytes")};
 }
 
 void Put(const Ready& from, pb::FromDevice& to) {
@@ -187,30 +184,17 @@ std::string Format(const FromDevice& message) {
 StatusOr<FromDevice> ParseFromDevice(std::string_view fields) {
   TRIBUTARY_ASSIGN_OR_RETURN(const pb::FromDevice proto, ParseAs<pb::FromDevice>(fields));
   FieldReader reader;
-  switch (proto.message_case()) {
-    case pb::FromDevice::kGreeting:
-      return Checked<FromDevice>(Take(proto.greeting(), reader), reader);
-    case pb::FromDevice::kPing:
-      return Checked<FromDevice>(Take(proto.ping(), reader), reader);
-    case pb::FromDevice::kReady:
-      return Checked<FromDevice>(Take(proto.ready(), reader), reader);
-    case pb::FromDevice::kPiece:
-      return Checked<FromDevice>(Take(proto.piece(), reader), reader);
-    case pb::FromDevice::kAnswer:
-      return Checked<FromDevice>(Take(proto.answer(), reader), reader);
-    case pb::FromDevice::kFailure:
-      return Checked<FromDevice>(Take(proto.failure(), reader), reader);
-    case pb::FromDevice::kSamples:
-      return Checked<FromDevice>(Take(proto.samples(), reader), reader);
-    case pb::FromDevice::kCrossing:
-      return Checked<FromDevice>(Take(proto.crossing(), reader), reader);
-    case pb::FromDevice::kRelay:
-      return Checked<FromDevice>(TakeRelay(proto.relay(), reader), reader);
-    case pb::FromDevice::kRelayed:
-      return Checked<FromDevice>(TakeRelayed(proto.relayed(), reader), reader);
-    default:
-      return Corrupt("the message is of a kind that this protocol does not have");
-  }
+  if (proto.has_greeting()) return Checked<FromDevice>(Take(proto.greeting(), reader), reader);
+  if (proto.has_ping()) return Checked<FromDevice>(Take(proto.ping(), reader), reader);
+  if (proto.has_ready()) return Checked<FromDevice>(Take(proto.ready(), reader), reader);
+  if (proto.has_piece()) return Checked<FromDevice>(Take(proto.piece(), reader), reader);
+  if (proto.has_answer()) return Checked<FromDevice>(Take(proto.answer(), reader), reader);
+  if (proto.has_failure()) return Checked<FromDevice>(Take(proto.failure(), reader), reader);
+  if (proto.has_samples()) return Checked<FromDevice>(Take(proto.samples(), reader), reader);
+  if (proto.has_crossing()) return Checked<FromDevice>(Take(proto.crossing(), reader), reader);
+  if (proto.has_relay()) return Checked<FromDevice>(Take(proto.relay(), reader), reader);
+  if (proto.has_relayed()) return Checked<FromDevice>(Take(proto.relayed(), reader), reader);
+  return Corrupt("the message is of a kind that this protocol does not have");
 }
 
 }  // namespace tributary::inline rpc

@@ -6,6 +6,22 @@
 namespace tributary::inline rpc {
 namespace {
 
+// How many bytes the character at the start of a text takes, none if they are no UTF-8 or one that steers a terminal.
+std::size_t PrintableLength(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
+  if (byte(0) < 0x80) return byte(0) < 0x20 || byte(0) == 0x7f ? 0 : 1;
+  const std::size_t length = byte(0) >= 0xf0 ? 4 : byte(0) >= 0xe0 ? 3 : 2;
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xc0) != 0x80) return 0;
+  }
+  const std::uint32_t lead = (byte(0) << 8) | byte(1);
+  if (lead < 0xc2a0 || lead > 0xf48f) return 0;  // overlong, controls, beyond Unicode
+  if ((lead >= 0xe000 && lead < 0xe0a0) || (lead >= 0xeda0 && lead < 0xee00))
+    return 0;                                     // overlong, surrogates
+  if (lead >= 0xf000 && lead < 0xf090) return 0;  // overlong
+  return length;
+}
+
 constexpr std::int64_t kMostPeers = 4096;
 constexpr std::size_t kLongestSerial = 64;
 constexpr std::size_t kLongestAddress = 300;
@@ -14,10 +30,21 @@ constexpr std::uint64_t kLargestModel = std::uint64_t{1} << 50;
 
 std::size_t TakeOffset(std::uint64_t offset, const char* field, FieldReader& reader) {
   if (offset % sizeof(float) != 0) reader.Refuse(field, std::to_string(offset), "a multiple of 4");
-  return static_cast<std::size_t>(reader.AtMost(offset, kLargestModel, field));
+  return reader.AtMost(offset, kLargestModel, field);
 }
 
 }  // namespace
+
+std::string Clean(std::string_view text, std::size_t longest) {
+  std::string clean;
+  while (!text.empty()) {
+    const std::size_t length = PrintableLength(text);
+    if (clean.size() + std::max<std::size_t>(length, 1) > longest) break;
+    clean += length == 0 ? "?" : text.substr(0, length);
+    text.remove_prefix(std::max<std::size_t>(length, 1));
+  }
+  return clean;
+}
 
 std::string TakeAddress(const std::string& from, const char* field, FieldReader& reader) {
   if (from.empty()) return from;
@@ -62,8 +89,8 @@ MeetingPlan TakeMeeting(const v1::Meeting& from, FieldReader& reader) {
     plan.peers.push_back(std::move(peer));
   }
   if (!(weight <= kMostMeetingWeight)) {
-    reader.Refuse("the sum of neighbour.weight", std::to_string(weight),
-                  "at most " + std::to_string(kMostMeetingWeight));
+    reader.Refuse("the sum of neighbour.weight", fmt::format("{:f}", weight),
+                  fmt::format("at most {:f}", kMostMeetingWeight));
   }
   return plan;
 }
@@ -91,77 +118,25 @@ std::vector<Met> TakeMet(const v1::Answer& from, FieldReader& reader) {
   return met;
 }
 
-void PutAbsent(const Absent& from, v1::Absent& to) {
-  to.set_meeting(from.meeting);
-  to.set_device(from.device.value);
-}
-
-Absent TakeAbsent(const v1::Absent& from) { return {from.meeting(), DeviceId{from.device()}}; }
-
-void PutRelay(const Relay& from, v1::Relay& to) {
-  to.set_meeting(from.meeting);
-  to.set_device(from.device.value);
-  to.set_offset(from.offset);
-  to.set_bytes(static_cast<std::uint32_t>(from.bytes));
-}
-
-Relay TakeRelay(const v1::Relay& from, FieldReader& reader) {
+Relay Take(const v1::Relay& from, FieldReader& reader) {
   const Relay relay{from.meeting(), DeviceId{from.device()},
                     TakeOffset(from.offset(), "relay.offset", reader),
-                    static_cast<std::size_t>(reader.AtMost(from.bytes(), kMostRelayBytes, "relay.bytes"))};
+                    reader.AtMost(from.bytes(), kMostRelayBytes, "relay.bytes")};
   if (relay.bytes == 0 || relay.bytes % sizeof(float) != 0) {
     reader.Refuse("relay.bytes", std::to_string(relay.bytes), "a multiple of 4 above 0");
   }
   return relay;
 }
 
-void PutRelayed(const Relayed& from, v1::Relayed& to) {
-  to.set_meeting(from.meeting);
-  to.set_device(from.device.value);
-  to.set_offset(from.offset);
-  to.set_version(from.version);
-}
-
-Relayed TakeRelayed(const v1::Relayed& from, FieldReader& reader) {
+Relayed Take(const v1::Relayed& from, FieldReader& reader) {
   return {from.meeting(), DeviceId{from.device()}, TakeOffset(from.offset(), "relayed.offset", reader),
           from.version()};
 }
 
-pb::Piece::Array ToProto(Array array) {
-  switch (array) {
-    case Array::kParameters:
-      return pb::Piece::PARAMETERS;
-    case Array::kStatistics:
-      return pb::Piece::STATISTICS;
-    case Array::kMomentSums:
-      return pb::Piece::MOMENT_SUMS;
-    case Array::kMomentCounts:
-      return pb::Piece::MOMENT_COUNTS;
-  }
-  return pb::Piece::ARRAY_UNSPECIFIED;
-}
-
-static Array FromProto(pb::Piece::Array array, FieldReader& reader) {
-  switch (array) {
-    case pb::Piece::PARAMETERS:
-      return Array::kParameters;
-    case pb::Piece::STATISTICS:
-      return Array::kStatistics;
-    case pb::Piece::MOMENT_SUMS:
-      return Array::kMomentSums;
-    case pb::Piece::MOMENT_COUNTS:
-      return Array::kMomentCounts;
-    default:
-      reader.Refuse("piece.array", std::to_string(static_cast<int>(array)), "1 to 4");
-      return {};
-  }
-}
-
 Piece Take(const pb::Piece& from, FieldReader& reader) {
-  return {
-      from.ticket(), FromProto(from.array(), reader), static_cast<std::size_t>(from.offset()),
-      reader.Amount(from.weight(), "piece.weight"),
-      static_cast<std::size_t>(reader.AtMost(from.encoded_count(), kLargestMessage, "piece.encoded_count"))};
+  return {from.ticket(), FromProto(kArrays, from.array(), "piece.array", "1 to 4", reader),
+          static_cast<std::size_t>(from.offset()), reader.Amount(from.weight(), "piece.weight"),
+          reader.AtMost(from.encoded_count(), kLargestMessage, "piece.encoded_count")};
 }
 
 Samples Take(const pb::Samples& from, FieldReader&) { return {from.ticket()}; }

@@ -1,11 +1,85 @@
 #pragma once
 
+#include <fmt/format.h>
 #include <tributary/v1/fleet.pb.h>
 
-#include "tributary/fleet/grpc/field_reader.h"
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "tributary/base/status.h"
 #include "tributary/fleet/messages.h"
 
 namespace tributary::inline rpc {
+
+// Networks have hundreds of transfer units; a message has room for a few more.
+inline constexpr int kMostUnits = 10'000;
+// Of a stream, so that one more is still a number. Sequence numbers of publishers are microseconds since 1970.
+inline constexpr std::uint64_t kLastPosition = std::uint64_t{1} << 62;
+
+// A text that may go into a message and onto a terminal: what may not is '?' instead.
+std::string Clean(std::string_view text, std::size_t longest);
+
+// Checks field after field of a message from a peer, and remembers the first that is wrong.
+class FieldReader {
+ public:
+  double Amount(double value, const char* field) {
+    if (!(std::isfinite(value) && value >= 0))
+      Refuse(field, std::to_string(value), "a finite number that is not negative");
+    return value;
+  }
+  std::int64_t Within(std::int64_t value, std::int64_t low, std::int64_t high, const char* field) {
+    if (value < low || value > high) Refuse(field, std::to_string(value), fmt::format("{} to {}", low, high));
+    return value;
+  }
+  std::int64_t Position(std::uint64_t value, const char* field) {
+    return static_cast<std::int64_t>(AtMost(value, kLastPosition, field));
+  }
+  std::uint64_t AtMost(std::uint64_t value, std::uint64_t high, const char* field) {
+    if (value > high) Refuse(field, std::to_string(value), fmt::format("at most {}", high));
+    return value;
+  }
+  std::string Text(const std::string& value, std::size_t longest, const char* field) {
+    if (value.size() > longest) {
+      Refuse(field, fmt::format("{} bytes", value.size()), fmt::format("at most {}", longest));
+    } else if (Clean(value, longest) != value) {  // It could write anywhere on a terminal.
+      Refuse(field, "a text with control characters", "plain text");
+    }
+    return value;
+  }
+  // Times, one per unit or segment.
+  template <typename Repeated>
+  std::vector<double> Amounts(const Repeated& values, const char* field) {
+    if (values.size() > kMostUnits) {
+      Refuse(field, fmt::format("{} values", values.size()), fmt::format("at most {}", kMostUnits));
+      return {};
+    }
+    for (const double value : values) Amount(value, field);
+    return {values.begin(), values.end()};
+  }
+  // Where the segments of a plan end.
+  template <typename Repeated>
+  std::vector<std::uint32_t> Ends(const Repeated& values, const char* field) {
+    const bool rise = std::ranges::adjacent_find(values, std::greater_equal<>()) == values.end();
+    if (values.size() <= kMostUnits && rise) return {values.begin(), values.end()};
+    Refuse(field, fmt::format("a list of {}", values.size()),
+           fmt::format("at most {} that rise", kMostUnits));
+    return {};
+  }
+  void Refuse(const char* field, const std::string& found, const std::string& allowed) {
+    if (status_.ok()) status_ = Corrupt(fmt::format("{} is {}, allowed is {}", field, found, allowed));
+  }
+
+  const Status& status() const { return status_; }
+
+ private:
+  Status status_;
+};
 
 // What messages to and from devices have in common, and the messages of devices that meet each other.
 
@@ -30,12 +104,34 @@ StatusOr<Message> Checked(Message message, const FieldReader& reader) {
   return message;
 }
 
-pb::Piece::Array ToProto(Array array);
+// A word of ours and what fleet.proto calls it.
+template <typename Ours, typename Theirs>
+using Words = std::initializer_list<std::pair<Ours, Theirs>>;
+
+template <typename Ours, typename Theirs>
+Theirs ToProto(const Words<Ours, Theirs>& words, Ours ours) {
+  return std::ranges::find(words, ours, &std::pair<Ours, Theirs>::first)->second;
+}
+
+template <typename Ours, typename Theirs>
+Ours FromProto(const Words<Ours, Theirs>& words, Theirs theirs, const char* field, const char* allowed,
+               FieldReader& reader) {
+  const auto found = std::ranges::find(words, theirs, &std::pair<Ours, Theirs>::second);
+  if (found != words.end()) return found->first;
+  reader.Refuse(field, std::to_string(static_cast<int>(theirs)), allowed);
+  return {};
+}
+
+inline constexpr Words<Array, pb::Piece::Array> kArrays = {{Array::kParameters, pb::Piece::PARAMETERS},
+                                                           {Array::kStatistics, pb::Piece::STATISTICS},
+                                                           {Array::kMomentSums, pb::Piece::MOMENT_SUMS},
+                                                           {Array::kMomentCounts, pb::Piece::MOMENT_COUNTS}};
+
 template <typename Message>
 void Put(const Piece& from, Message& to) {
   auto& piece = *to.mutable_piece();
   piece.set_ticket(from.ticket);
-  piece.set_array(ToProto(from.array));
+  piece.set_array(ToProto(kArrays, from.array));
   piece.set_offset(from.offset);
   piece.set_weight(from.weight);
   piece.set_encoded_count(from.encoded_count);
@@ -61,19 +157,24 @@ std::vector<Met> TakeMet(const pb::Answer& from, FieldReader& reader);
 // An advertised address that can be dialled, or none.
 std::string TakeAddress(const std::string& from, const char* field, FieldReader& reader);
 
-void PutAbsent(const Absent& from, pb::Absent& to);
-Absent TakeAbsent(const pb::Absent& from);
-void PutRelay(const Relay& from, pb::Relay& to);
-Relay TakeRelay(const pb::Relay& from, FieldReader& reader);
-void PutRelayed(const Relayed& from, pb::Relayed& to);
-Relayed TakeRelayed(const pb::Relayed& from, FieldReader& reader);
 template <typename Message>
 void Put(const Relay& from, Message& to) {
-  PutRelay(from, *to.mutable_relay());
+  auto& relay = *to.mutable_relay();
+  relay.set_meeting(from.meeting);
+  relay.set_device(from.device.value);
+  relay.set_offset(from.offset);
+  relay.set_bytes(static_cast<std::uint32_t>(from.bytes));
 }
+Relay Take(const pb::Relay& from, FieldReader& reader);
+
 template <typename Message>
 void Put(const Relayed& from, Message& to) {
-  PutRelayed(from, *to.mutable_relayed());
+  auto& relayed = *to.mutable_relayed();
+  relayed.set_meeting(from.meeting);
+  relayed.set_device(from.device.value);
+  relayed.set_offset(from.offset);
+  relayed.set_version(from.version);
 }
+Relayed Take(const pb::Relayed& from, FieldReader& reader);
 
 }  // namespace tributary::inline rpc

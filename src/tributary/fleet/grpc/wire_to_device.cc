@@ -2,14 +2,17 @@
 
 #include <cmath>
 
-#include "tributary/base/check.h"
 #include "tributary/fleet/grpc/wire.h"
 #include "tributary/fleet/grpc/wire_parts.h"
 
 namespace tributary::inline rpc {
 namespace {
 
-void Put(const Absent& from, pb::ToDevice& to) { PutAbsent(from, *to.mutable_absent()); }
+void Put(const Absent& from, pb::ToDevice& to) {
+  to.mutable_absent()->set_meeting(from.meeting);
+  to.mutable_absent()->set_device(from.device.value);
+}
+Absent Take(const pb::Absent& from, FieldReader&) { return {from.meeting(), DeviceId{from.device()}}; }
 
 void Put(const Welcome& from, pb::ToDevice& to) {
   auto& welcome = *to.mutable_welcome();
@@ -75,19 +78,14 @@ Welcome Take(const pb::Welcome& from, FieldReader& reader) {
 void Put(const Pong& from, pb::ToDevice& to) { to.mutable_pong()->set_nonce(from.nonce); }
 Pong Take(const pb::Pong& from, FieldReader&) { return {from.nonce()}; }
 
+constexpr Words<TrainAssignment::Answer, pb::Train::Result> kResults = {
+    {TrainAssignment::Answer::kGradient, pb::Train::GRADIENT},
+    {TrainAssignment::Answer::kChange, pb::Train::CHANGE},
+    {TrainAssignment::Answer::kGossip, pb::Train::MEETING}};
+
 void PutWork(const TrainAssignment& from, pb::Assignment& to) {
   auto& train = *to.mutable_train();
-  switch (from.answer) {
-    case TrainAssignment::Answer::kGradient:
-      train.set_result(pb::Train::GRADIENT);
-      break;
-    case TrainAssignment::Answer::kChange:
-      train.set_result(pb::Train::CHANGE);
-      break;
-    case TrainAssignment::Answer::kGossip:
-      train.set_result(pb::Train::MEETING);
-      break;
-  }
+  train.set_result(ToProto(kResults, from.answer));
   train.set_steps(from.steps);
   train.set_epochs(from.epochs);
   train.set_batch(from.batch);
@@ -142,23 +140,11 @@ constexpr std::uint64_t kLargestBatch = 1'000'000'000;
 TrainAssignment TakeTrain(const pb::Train& from, RoundId round, FieldReader& reader) {
   TrainAssignment train;
   train.round = round;
-  switch (from.result()) {
-    case pb::Train::GRADIENT:
-      train.answer = TrainAssignment::Answer::kGradient;
-      break;
-    case pb::Train::CHANGE:
-      train.answer = TrainAssignment::Answer::kChange;
-      break;
-    case pb::Train::MEETING:
-      train.answer = TrainAssignment::Answer::kGossip;
-      break;
-    default:
-      reader.Refuse("train.result", std::to_string(static_cast<int>(from.result())), "1 to 3");
-  }
+  train.answer = FromProto(kResults, from.result(), "train.result", "1 to 3", reader);
   train.steps = static_cast<int>(reader.Within(from.steps(), 0, kMostSteps, "train.steps"));
   train.epochs = static_cast<int>(reader.Within(from.epochs(), 0, kMostSteps, "train.epochs"));
   if (train.steps == 0 && train.epochs == 0) reader.Refuse("train.steps", "0", "at least 1, without epochs");
-  train.batch = static_cast<std::size_t>(reader.AtMost(from.batch(), kLargestBatch, "train.batch"));
+  train.batch = reader.AtMost(from.batch(), kLargestBatch, "train.batch");
   if (train.batch == 0) reader.Refuse("train.batch", "0", "at least 1");
   train.label_smoothing = reader.Amount(from.label_smoothing(), "train.label_smoothing");
   if (train.label_smoothing > 1) reader.Refuse("train.label_smoothing", "above 1", "0 to 1");
@@ -188,9 +174,8 @@ Assignment Take(const pb::Assignment& from, FieldReader& reader) {
   assignment.durable_round = RoundId{from.durable_round()};
   assignment.stream_from = reader.Position(from.stream_from(), "assignment.stream_from");
   assignment.stream_kept = reader.Position(from.stream_kept(), "assignment.stream_kept");
-  assignment.share = static_cast<std::size_t>(reader.AtMost(from.share(), kMostShared, "assignment.share"));
-  assignment.received =
-      static_cast<std::size_t>(reader.AtMost(from.received(), kMostShared, "assignment.received"));
+  assignment.share = reader.AtMost(from.share(), kMostShared, "assignment.share");
+  assignment.received = reader.AtMost(from.received(), kMostShared, "assignment.received");
   assignment.push_ends = reader.Ends(from.push_ends(), "assignment.push_ends");
   assignment.time_left_seconds = reader.Amount(from.time_left_seconds(), "assignment.time_left_seconds");
   switch (from.work_case()) {
@@ -204,8 +189,7 @@ Assignment Take(const pb::Assignment& from, FieldReader& reader) {
       CalibrateAssignment calibrate{.round = assignment.round, .seed = from.calibrate().seed()};
       calibrate.steps =
           static_cast<int>(reader.Within(from.calibrate().steps(), 1, kMostSteps, "calibrate.steps"));
-      calibrate.batch =
-          static_cast<std::size_t>(reader.AtMost(from.calibrate().batch(), kLargestBatch, "calibrate.batch"));
+      calibrate.batch = reader.AtMost(from.calibrate().batch(), kLargestBatch, "calibrate.batch");
       if (calibrate.batch == 0) reader.Refuse("calibrate.batch", "0", "at least 1");
       assignment.work = calibrate;
       break;
@@ -229,27 +213,20 @@ Assignment Take(const pb::Assignment& from, FieldReader& reader) {
   return assignment;
 }
 
+constexpr Words<Verdict::Outcome, pb::Verdict::Outcome> kVerdicts = {
+    {Verdict::Outcome::kTaken, pb::Verdict::TAKEN}, {Verdict::Outcome::kLate, pb::Verdict::LATE}};
+
 void Put(const Verdict& from, pb::ToDevice& to) {
   auto& verdict = *to.mutable_verdict();
   verdict.set_ticket(from.ticket);
-  verdict.set_outcome(from.outcome == Verdict::Outcome::kTaken ? pb::Verdict::TAKEN : pb::Verdict::LATE);
+  verdict.set_outcome(ToProto(kVerdicts, from.outcome));
   verdict.set_reason(Clean(from.reason, kLongestReason));
 }
 
 Verdict Take(const pb::Verdict& from, FieldReader& reader) {
-  Verdict verdict{.ticket = from.ticket(),
-                  .reason = reader.Text(from.reason(), kLongestReason, "verdict.reason")};
-  switch (from.outcome()) {
-    case pb::Verdict::TAKEN:
-      verdict.outcome = Verdict::Outcome::kTaken;
-      break;
-    case pb::Verdict::LATE:
-      verdict.outcome = Verdict::Outcome::kLate;
-      break;
-    default:
-      reader.Refuse("verdict.outcome", std::to_string(static_cast<int>(from.outcome())), "1 or 2");
-  }
-  return verdict;
+  std::string reason = reader.Text(from.reason(), kLongestReason, "verdict.reason");
+  return {from.ticket(), FromProto(kVerdicts, from.outcome(), "verdict.outcome", "1 or 2", reader),
+          std::move(reason)};
 }
 
 void Put(const Farewell& from, pb::ToDevice& to) { to.mutable_farewell()->set_finished(from.finished); }
@@ -266,32 +243,18 @@ std::string Format(const ToDevice& message) {
 StatusOr<ToDevice> ParseToDevice(std::string_view fields) {
   TRIBUTARY_ASSIGN_OR_RETURN(const pb::ToDevice proto, ParseAs<pb::ToDevice>(fields));
   FieldReader reader;
-  switch (proto.message_case()) {
-    case pb::ToDevice::kWelcome:
-      return Checked<ToDevice>(Take(proto.welcome(), reader), reader);
-    case pb::ToDevice::kPong:
-      return Checked<ToDevice>(Take(proto.pong(), reader), reader);
-    case pb::ToDevice::kAssignment:
-      return Checked<ToDevice>(Take(proto.assignment(), reader), reader);
-    case pb::ToDevice::kPiece:
-      return Checked<ToDevice>(Take(proto.piece(), reader), reader);
-    case pb::ToDevice::kVerdict:
-      return Checked<ToDevice>(Take(proto.verdict(), reader), reader);
-    case pb::ToDevice::kFarewell:
-      return Checked<ToDevice>(Take(proto.farewell(), reader), reader);
-    case pb::ToDevice::kSamples:
-      return Checked<ToDevice>(Take(proto.samples(), reader), reader);
-    case pb::ToDevice::kCrossing:
-      return Checked<ToDevice>(Take(proto.crossing(), reader), reader);
-    case pb::ToDevice::kAbsent:
-      return Checked<ToDevice>(TakeAbsent(proto.absent()), reader);
-    case pb::ToDevice::kRelay:
-      return Checked<ToDevice>(TakeRelay(proto.relay(), reader), reader);
-    case pb::ToDevice::kRelayed:
-      return Checked<ToDevice>(TakeRelayed(proto.relayed(), reader), reader);
-    default:
-      return Corrupt("the message is of a kind that this protocol does not have");
-  }
+  if (proto.has_welcome()) return Checked<ToDevice>(Take(proto.welcome(), reader), reader);
+  if (proto.has_pong()) return Checked<ToDevice>(Take(proto.pong(), reader), reader);
+  if (proto.has_assignment()) return Checked<ToDevice>(Take(proto.assignment(), reader), reader);
+  if (proto.has_piece()) return Checked<ToDevice>(Take(proto.piece(), reader), reader);
+  if (proto.has_verdict()) return Checked<ToDevice>(Take(proto.verdict(), reader), reader);
+  if (proto.has_farewell()) return Checked<ToDevice>(Take(proto.farewell(), reader), reader);
+  if (proto.has_samples()) return Checked<ToDevice>(Take(proto.samples(), reader), reader);
+  if (proto.has_crossing()) return Checked<ToDevice>(Take(proto.crossing(), reader), reader);
+  if (proto.has_absent()) return Checked<ToDevice>(Take(proto.absent(), reader), reader);
+  if (proto.has_relay()) return Checked<ToDevice>(Take(proto.relay(), reader), reader);
+  if (proto.has_relayed()) return Checked<ToDevice>(Take(proto.relayed(), reader), reader);
+  return Corrupt("the message is of a kind that this protocol does not have");
 }
 
 }  // namespace tributary::inline rpc

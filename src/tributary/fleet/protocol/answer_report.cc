@@ -20,15 +20,14 @@ std::pair<double, double> Total(std::span<const StepObservation::Move> moves) {
 }
 
 DeviceReport::Stream StandingOf(const StreamUse& use) {
-  DeviceReport::Stream stream;
+  DeviceReport::Stream stream{.buffered = use.buffered,
+                              .oldest = FromSeconds(std::min(use.oldest_seconds, 1e8)),
+                              .dropped = use.dropped,
+                              .missing = use.missing,
+                              .undecodable = use.undecodable,
+                              .first = use.first,
+                              .last = use.last};
   if (use.samples_per_second > 0) stream.rate = SamplesPerSecond{use.samples_per_second};
-  stream.buffered = use.buffered;
-  stream.oldest = FromSeconds(std::min(use.oldest_seconds, 1e8));
-  stream.dropped = use.dropped;
-  stream.missing = use.missing;
-  stream.undecodable = use.undecodable;
-  stream.first = use.first;
-  stream.last = use.last;
   return stream;
 }
 
@@ -42,9 +41,9 @@ Status CheckStream(const Answer& answer, std::int64_t received, const Member& me
   const std::int64_t own =
       std::max<std::int64_t>(0, answer.samples - received);  // of other devices' it has no positions
   if (use.first < member.applied_position || use.last - use.first + 1 < own) {
-    return InvalidArgument("the device has learnt from " + std::to_string(own) + " samples at positions " +
-                           std::to_string(use.first) + " to " + std::to_string(use.last) +
-                           ", asked for were those from " + std::to_string(member.applied_position) + " on");
+    return Refused(
+        "the device has learnt from {} samples at positions {} to {}, asked for were those from {} on", own,
+        use.first, use.last, member.applied_position);
   }
   return OkStatus();
 }
@@ -59,8 +58,7 @@ Status CheckKept(const Answer& answer, std::size_t menu) {
   if (answer.kept->entries.empty()) return InvalidArgument("the device does not say what it has chosen");
   const std::uint32_t most = *std::ranges::max_element(answer.kept->entries);
   if (most < menu) return OkStatus();
-  return InvalidArgument("the device has trained choice " + std::to_string(most) + " of " +
-                         std::to_string(menu));
+  return Refused("the device has trained choice {} of {}", most, menu);
 }
 
 StepObservation DescribeAnswer(const Task& task, const Answer& answer, TimePoint now, bool trains,

@@ -1,8 +1,9 @@
 #include "tributary/fleet/protocol/coverage.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iterator>
-#include <string>
 
 namespace tributary::inline protocol {
 
@@ -28,20 +29,19 @@ std::vector<Segment> PieceGrid::Pieces(const Segment& run) const {
 }
 
 Status Coverage::Take(std::size_t offset, std::size_t count) {
-  const auto where = [&] { return std::to_string(offset) + " to " + std::to_string(offset + count); };
+  const auto where = [&] { return fmt::format("a piece goes from {} to {}, ", offset, offset + count); };
   if (count == 0) return Corrupt("a piece has no values");
   if (offset > grid_->size() || count > grid_->size() - offset) {
-    return Corrupt("a piece has " + std::to_string(count) + " values from " + std::to_string(offset) +
-                   " on, but the array has " + std::to_string(grid_->size()));
+    return Corrupt(
+        fmt::format("a piece has {} values from {} on, but the array has {}", count, offset, grid_->size()));
   }
   const std::size_t end = offset + count;
-  if (!grid_->IsBorder(offset) || !grid_->IsBorder(end)) {
-    return Corrupt("a piece goes from " + where() + ", which is not where pieces may begin and end");
-  }
+  if (!grid_->IsBorder(offset) || !grid_->IsBorder(end))
+    return Corrupt(where() + "which is not where pieces may begin and end");
   auto next = runs_.upper_bound(offset);
   const auto before = next == runs_.begin() ? runs_.end() : std::prev(next);
   if ((before != runs_.end() && before->second > offset) || (next != runs_.end() && next->first < end)) {
-    return Corrupt("a piece goes from " + where() + ", of which some came before");
+    return Corrupt(where() + "of which some came before");
   }
   taken_ += count;
   std::size_t merged_end = end;
@@ -55,6 +55,29 @@ Status Coverage::Take(std::size_t offset, std::size_t count) {
     runs_.emplace(offset, merged_end);
   }
   return OkStatus();
+}
+
+ModelPieces::ModelPieces(const Model& model, std::size_t piece_floats)
+    : model_(model),
+      parameters(model.parameters.size, piece_floats, model.parameters.units),
+      statistics(model.statistics.size, piece_floats, model.statistics.units),
+      moments(model.statistics.size, piece_floats) {}
+
+TransferPlan ModelPieces::Whole() const {
+  const std::size_t units = model_.units.size();
+  return units == 0 ? TransferPlan{} : TransferPlan{{0, units - 1}};
+}
+
+std::vector<std::pair<Array, Segment>> ModelPieces::Outgoing(const TransferPlan& plan) const {
+  std::vector<std::pair<Array, Segment>> pieces;
+  const auto append = [&](Array array, const PieceGrid& grid, const Segment& run) {
+    for (const Segment& piece : grid.Pieces(run)) pieces.emplace_back(array, piece);
+  };
+  for (const auto& [first, last] : plan) {
+    append(Array::kParameters, parameters, model_.parameters.Run(first, last));
+    append(Array::kStatistics, statistics, model_.statistics.Run(first, last));
+  }
+  return pieces;
 }
 
 }  // namespace tributary::inline protocol

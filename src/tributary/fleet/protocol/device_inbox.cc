@@ -32,23 +32,21 @@ Status DeviceJob::Plan(const DeviceWork& work) {
 }
 
 StatusOr<bool> DeviceInbox::Receive(const ToDevice& message, ByteSpan values) {
-  std::optional<std::string> said;
   {
     const MutexLock lock(mutex_);
     const auto* const verdict = std::get_if<Verdict>(&message);
-    if (verdict != nullptr && next_ && next_->assignment.ticket == verdict->ticket) {
-      next_.reset();
-      said = "too late to begin: " + verdict->reason;
-    } else {
-      return std::visit(
+    if (verdict == nullptr || !next_ || next_->assignment.ticket != verdict->ticket) {
+      TRIBUTARY_RETURN_IF_ERROR(std::visit(
           [&](const auto& alternative) {
             mutex_.AssertHeld();
             return Take(alternative, values);
           },
-          message);
+          message));
+      return !holding_;
     }
+    next_.reset();
   }
-  options_.say(*said);
+  options_.say("too late to begin: " + std::get<Verdict>(message).reason);
   return true;
 }
 
@@ -57,38 +55,34 @@ void DeviceInbox::LookAgain() {
   changed_.NotifyAll();
 }
 
-StatusOr<bool> DeviceInbox::Take(const Welcome& welcome, ByteSpan) {
+Status DeviceInbox::Take(const Welcome& welcome, ByteSpan) {
   if (welcome_) return InvalidArgument("the coordinator welcomes a second time");
   welcome_ = welcome;
   changed_.NotifyAll();
-  return true;
+  return OkStatus();
 }
 
-StatusOr<bool> DeviceInbox::Take(const Pong& pong, ByteSpan) {
+Status DeviceInbox::Take(const Pong& pong, ByteSpan) {
   pong_ = pong.nonce;
   changed_.NotifyAll();
-  return true;
+  return OkStatus();
 }
 
-StatusOr<bool> DeviceInbox::Take(const Assignment& assignment, ByteSpan) {
+Status DeviceInbox::Take(const Assignment& assignment, ByteSpan) {
   if (!ready_ || next_ || (current_ && !verdict_ && !failed_))
     return InvalidArgument("the coordinator gives work out of turn");
   next_ = std::make_unique<DeviceJob>(assignment, work_, welcome_->piece_floats, clock_.Now());
   TRIBUTARY_RETURN_IF_ERROR(next_->Plan(work_));
   if (assignment.meeting) room_.Announce(*assignment.meeting);
   changed_.NotifyAll();
-  return true;
+  return OkStatus();
 }
 
-StatusOr<bool> DeviceInbox::Take(const Piece& piece, ByteSpan values) {
+Status DeviceInbox::Take(const Piece& piece, ByteSpan values) {
   DeviceJob* const job = JobOf(piece.ticket);
-  if (job == nullptr) return true;       // It was ended while its weights came.
-  if (job == next_.get() && current_) {  // Weights are in use.
-    holding_ = true;
-    return false;
-  }
-  TRIBUTARY_RETURN_IF_ERROR(Place(*job, piece, values));
-  return true;
+  if (job == nullptr) return OkStatus();  // It was ended while its weights came.
+  holding_ = job == next_.get() && current_ != nullptr;
+  return holding_ ? OkStatus() : Place(*job, piece, values);  // Weights are in use while it is held.
 }
 
 Status DeviceInbox::Place(DeviceJob& job, const Piece& piece, ByteSpan values) {
@@ -113,54 +107,39 @@ Status DeviceInbox::Place(DeviceJob& job, const Piece& piece, ByteSpan values) {
   return OkStatus();
 }
 
-StatusOr<bool> DeviceInbox::Take(const Samples& samples, ByteSpan values) {
+Status DeviceInbox::Take(const Samples& samples, ByteSpan values) {
   DeviceJob* const job = JobOf(samples.ticket);
-  if (job == nullptr) return true;
+  if (job == nullptr) return OkStatus();
   const std::size_t most = job->assignment.received * work_.record_bytes();
   if (job->weights_begun || job->samples.size() + values.size() > most) {
     return InvalidArgument("the coordinator sends samples that it did not promise");
   }
   job->samples.insert(job->samples.end(), values.begin(), values.end());
-  return true;
+  return OkStatus();
 }
 
-StatusOr<bool> DeviceInbox::Take(const Crossing& crossing, ByteSpan values) {
+Status DeviceInbox::Take(const Crossing& crossing, ByteSpan values) {
   DeviceJob* const job = JobOf(crossing.ticket);
-  if (job == nullptr) return true;
+  if (job == nullptr) return OkStatus();
   if (job->crossing != crossing.crossing || job->crossed.size() + values.size() > job->expected) {
     return InvalidArgument("the coordinator sends split data that was not expected");
   }
   job->crossed.insert(job->crossed.end(), values.begin(), values.end());
   if (job->crossed.size() == job->expected) changed_.NotifyAll();
-  return true;
+  return OkStatus();
 }
 
-StatusOr<bool> DeviceInbox::Take(const Absent& absent, ByteSpan) {
-  TRIBUTARY_RETURN_IF_ERROR(room_.Handle(absent));
-  return true;
-}
-
-StatusOr<bool> DeviceInbox::Take(const Relay& relay, ByteSpan) {
-  TRIBUTARY_RETURN_IF_ERROR(room_.Handle(relay));
-  return true;
-}
-
-StatusOr<bool> DeviceInbox::Take(const Relayed& relayed, ByteSpan values) {
-  TRIBUTARY_RETURN_IF_ERROR(room_.Handle(relayed, values));
-  return true;
-}
-
-StatusOr<bool> DeviceInbox::Take(const Verdict& verdict, ByteSpan) {
+Status DeviceInbox::Take(const Verdict& verdict, ByteSpan) {
   if (current_ && current_->assignment.ticket == verdict.ticket) verdict_ = verdict;
   room_.LookAgain();
   changed_.NotifyAll();
-  return true;
+  return OkStatus();
 }
 
-StatusOr<bool> DeviceInbox::Take(const Farewell& farewell, ByteSpan) {
+Status DeviceInbox::Take(const Farewell& farewell, ByteSpan) {
   farewell_ = farewell;
   changed_.NotifyAll();
-  return true;
+  return OkStatus();
 }
 
 DeviceJob* DeviceInbox::JobOf(std::uint64_t ticket) {

@@ -12,8 +12,7 @@
 #include "tributary/fleet/device_work.h"
 #include "tributary/fleet/protocol/coverage.h"
 #include "tributary/fleet/protocol/meeting_room.h"
-#include "tributary/fleet/protocol/segment_arrivals.h"
-#include "tributary/fleet/protocol/segment_sender.h"
+#include "tributary/fleet/protocol/segments.h"
 
 namespace tributary::inline protocol {
 
@@ -112,18 +111,19 @@ class DeviceInbox {
   bool stopping() const { return options_.stop && options_.stop(); }
   DeviceJob* JobOf(std::uint64_t ticket) TRIBUTARY_REQUIRES(mutex_);
 
-  // These return whether the message was taken.
-  StatusOr<bool> Take(const Welcome& welcome, ByteSpan values) TRIBUTARY_REQUIRES(mutex_);
-  StatusOr<bool> Take(const Pong& pong, ByteSpan values) TRIBUTARY_REQUIRES(mutex_);
-  StatusOr<bool> Take(const Assignment& assignment, ByteSpan values) TRIBUTARY_REQUIRES(mutex_);
-  StatusOr<bool> Take(const Piece& piece, ByteSpan values) TRIBUTARY_REQUIRES(mutex_);
-  StatusOr<bool> Take(const Samples& samples, ByteSpan values) TRIBUTARY_REQUIRES(mutex_);
-  StatusOr<bool> Take(const Crossing& crossing, ByteSpan values) TRIBUTARY_REQUIRES(mutex_);
-  StatusOr<bool> Take(const Absent& absent, ByteSpan values) TRIBUTARY_REQUIRES(mutex_);
-  StatusOr<bool> Take(const Relay& relay, ByteSpan values) TRIBUTARY_REQUIRES(mutex_);
-  StatusOr<bool> Take(const Relayed& relayed, ByteSpan values) TRIBUTARY_REQUIRES(mutex_);
-  StatusOr<bool> Take(const Verdict& verdict, ByteSpan values) TRIBUTARY_REQUIRES(mutex_);
-  StatusOr<bool> Take(const Farewell& farewell, ByteSpan values) TRIBUTARY_REQUIRES(mutex_);
+  // A message that is not taken yet is held.
+  Status Take(const Welcome& welcome, ByteSpan values) TRIBUTARY_REQUIRES(mutex_);
+  Status Take(const Pong& pong, ByteSpan values) TRIBUTARY_REQUIRES(mutex_);
+  Status Take(const Assignment& assignment, ByteSpan values) TRIBUTARY_REQUIRES(mutex_);
+  Status Take(const Piece& piece, ByteSpan values) TRIBUTARY_REQUIRES(mutex_);
+  Status Take(const Samples& samples, ByteSpan values) TRIBUTARY_REQUIRES(mutex_);
+  Status Take(const Crossing& crossing, ByteSpan values) TRIBUTARY_REQUIRES(mutex_);
+  Status Take(const Verdict& verdict, ByteSpan values) TRIBUTARY_REQUIRES(mutex_);
+  Status Take(const Farewell& farewell, ByteSpan values) TRIBUTARY_REQUIRES(mutex_);
+  template <typename Message>  // of meetings
+  Status Take(const Message& message, ByteSpan values) TRIBUTARY_REQUIRES(mutex_) {
+    return room_.Handle(message, values);
+  }
   Status Place(DeviceJob& job, const Piece& piece, ByteSpan values) TRIBUTARY_REQUIRES(mutex_);
 
   const Options options_;

@@ -138,21 +138,13 @@ bool Exchange::IsIgnored(Session& session, std::uint64_t ticket, std::size_t byt
   return session.task && session.task->ticket == ticket && !round_->active().open();  // Ends this moment.
 }
 
-Status Exchange::Handle(Session& session, const Piece& piece, ByteSpan values) {
-  DeferredCalls calls(changed_);
-  const MutexLock lock(mutex_);
-  if (IsIgnored(session, piece.ticket, values.size(), /*last=*/false)) return OkStatus();
-  TRIBUTARY_RETURN_IF_ERROR(CheckWorking(session, piece.ticket));
-  return round_->Handle(session, piece, values, mutex_, calls);
-}
-
 template <typename Message>
 Status Exchange::Handle(Session& session, const Message& message, ByteSpan values) {
   DeferredCalls calls(changed_);
   const MutexLock lock(mutex_);
   if (IsIgnored(session, message.ticket, values.size(), /*last=*/false)) return OkStatus();
   TRIBUTARY_RETURN_IF_ERROR(CheckWorking(session, message.ticket));
-  return round_->Handle(session, message, values, calls);
+  return round_->Handle(session, message, values, mutex_, calls);
 }
 
 Status Exchange::Handle(Session& session, const Answer& answer, ByteSpan) {
@@ -174,8 +166,8 @@ Status Exchange::Handle(Session& session, const Failure& failure, ByteSpan) {
   const MutexLock lock(mutex_);
   if (session.left || sessions_.IsLate(session, failure.ticket, 0, /*last=*/true)) return OkStatus();
   if (!session.task || session.task->ticket != failure.ticket) {
-    return WrongOrder("the device fails at assignment " + std::to_string(failure.ticket) +
-                      ", which it does not have");
+    return WrongOrder(
+        fmt::format("the device fails at assignment {}, which it does not have", failure.ticket));
   }
   if (!round_->active().open()) return OkStatus();
   session.gossip.models.clear();  // It may have failed for want of one.

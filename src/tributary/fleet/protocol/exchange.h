@@ -12,9 +12,9 @@
 #include "tributary/base/mutex.h"
 #include "tributary/base/status.h"
 #include "tributary/experiment/quantity.h"
-#include "tributary/fleet/member.h"
-#include "tributary/fleet/protocol/exchange_options.h"
+#include "tributary/fleet/profile.h"
 #include "tributary/fleet/protocol/round_protocol.h"
+#include "tributary/fleet/protocol/sessions.h"
 
 namespace tributary::inline protocol {
 
@@ -100,10 +100,9 @@ class Exchange {
   Status Handle(Session& session, const Greeting& greeting, ByteSpan values) TRIBUTARY_EXCLUDES(mutex_);
   Status Handle(Session& session, const Ping& ping, ByteSpan values) TRIBUTARY_EXCLUDES(mutex_);
   Status Handle(Session& session, const Ready& ready, ByteSpan values) TRIBUTARY_EXCLUDES(mutex_);
-  Status Handle(Session& session, const Piece& piece, ByteSpan values) TRIBUTARY_EXCLUDES(mutex_);
   Status Handle(Session& session, const Answer& answer, ByteSpan values) TRIBUTARY_EXCLUDES(mutex_);
   Status Handle(Session& session, const Failure& failure, ByteSpan values) TRIBUTARY_EXCLUDES(mutex_);
-  template <typename Message>  // Samples or Crossing
+  template <typename Message>  // Piece, Samples or Crossing
   Status Handle(Session& session, const Message& message, ByteSpan values) TRIBUTARY_EXCLUDES(mutex_);
   Status Handle(Session& session, const Relay& relay, ByteSpan values) TRIBUTARY_EXCLUDES(mutex_);
   Status Handle(Session& session, const Relayed& relayed, ByteSpan values) TRIBUTARY_EXCLUDES(mutex_);

@@ -47,8 +47,8 @@ bool GossipIntake::Meets(const Participant& participant, DeviceId device) const 
 Session* GossipIntake::Offering(const Participant& participant) const {
   Session* const session = sessions_.Of(participant.device().value);
   if (session == nullptr || !session->ready || session->left) return nullptr;
-  return participant.applied() || (!participant.finished && participant.session == session) ? session
-                                                                                            : nullptr;
+  const bool at_work = !participant.finished && participant.session == session;
+  return participant.applied() || at_work ? session : nullptr;
 }
 
 bool GossipIntake::IsAwaited(const Participant& participant) const {
@@ -116,13 +116,11 @@ void GossipIntake::Recall(const Session& session) {
 
 Status GossipIntake::Handle(Session& session, const Relay& relay, DeferredCalls& calls) {
   if (!Meets(round_.Of(session), relay.device)) {
-    return InvalidArgument("the device wants the model of device " + std::to_string(relay.device.value) +
-                           ", which it does not meet");
+    return Refused("the device wants the model of device {}, which it does not meet", relay.device.value);
   }
   if (relay.offset > model_bytes_ || relay.bytes > model_bytes_ - relay.offset) {
-    return InvalidArgument("the device wants bytes " + std::to_string(relay.offset) + " to " +
-                           std::to_string(relay.offset + relay.bytes) + " of a model that has " +
-                           std::to_string(model_bytes_));
+    return Refused("the device wants bytes {} to {} of a model that has {}", relay.offset,
+                   relay.offset + relay.bytes, model_bytes_);
   }
   RelayProgress& relays = *session.task->relays;
   if (relays.wanted.contains(relay.device) || relays.wanted.size() >= kMostFetches) {
@@ -159,8 +157,7 @@ Status GossipIntake::Handle(Session& session, const Relayed& relayed, ByteSpan v
     return OkStatus();
   }
   if (values.size() != found->second.bytes) {
-    return InvalidArgument("the device relays " + std::to_string(values.size()) + " bytes, where " +
-                           std::to_string(found->second.bytes) + " were asked for");
+    return Refused("the device relays {} bytes, where {} were asked for", values.size(), found->second.bytes);
   }
   relays.wanted.erase(found);
   const Bytes bytes{static_cast<std::int64_t>(values.size())};
@@ -179,17 +176,14 @@ Status GossipIntake::CheckMet(const Participant& participant, const Answer& answ
   for (const Met& met : answer.met) {
     const auto bytes = static_cast<std::size_t>(met.bytes);
     if (!Meets(participant, met.device)) return NotToBeMet(met);
-    if (bytes > kMostFetched * model_bytes_) {
-      return InvalidArgument("the device has fetched " + std::to_string(bytes) + " bytes of a model of " +
-                             std::to_string(model_bytes_));
-    }
+    if (bytes > kMostFetched * model_bytes_)
+      return Refused("the device has fetched {} bytes of a model of {}", bytes, model_bytes_);
   }
   return OkStatus();
 }
 
 Status NotToBeMet(const Met& met) {
-  return InvalidArgument("the device has met device " + std::to_string(met.device.value) +
-                         ", which it was not to meet");
+  return Refused("the device has met device {}, which it was not to meet", met.device.value);
 }
 
 void GossipIntake::Report(Session& session, Participant& participant, const Answer& answer) {

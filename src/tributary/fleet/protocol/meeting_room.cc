@@ -1,6 +1,102 @@
 #include "tributary/fleet/protocol/meeting_room.h"
 
+#include <algorithm>
+
 namespace tributary::inline protocol {
+namespace {
+
+constexpr std::size_t kMostWaiting = 10'000;
+
+}  // namespace
+
+Status RelayDesk::Fetch(const MeetingPeer& peer, IncomingModel& model, const std::stop_token& stop) {
+  constexpr int kMostAnew =
+      2;  // More, and the coordinator takes it for a device that wants it again and again.
+  const std::stop_callback wake(stop, [this] {
+    const MutexLock lock(mutex_);  // Those that have looked, wait by now.
+    changed_.NotifyAll();
+  });
+  int anew = 0;
+  model.Clear();
+  while (!model.complete()) {
+    const std::size_t bytes = std::min(kMostRelayBytes, model.bytes() - model.filled());
+    {
+      const MutexLock lock(mutex_);
+      waits_[peer.device] = {model.filled(), bytes, std::nullopt, {}};
+    }
+    TRIBUTARY_RETURN_IF_ERROR(send_({meeting_, peer.device, model.filled(), bytes}));
+    MutexLock lock(mutex_);
+    Wait& wait = waits_[peer.device];
+    while (!wait.version && !stop.stop_requested()) changed_.Wait(lock);
+    if (!wait.version) {
+      waits_.erase(peer.device);
+      return Cancelled("it is not waited for any longer");
+    }
+    const Wait came = std::move(wait);
+    waits_.erase(peer.device);
+    lock.Unlock();
+    // If the neighbour has made another since, it is fetched from the beginning.
+    TRIBUTARY_ASSIGN_OR_RETURN(const bool same, model.Append(*came.version, came.values));
+    if (!same && ++anew > kMostAnew) return Corrupt("its model is another whenever it is asked for");
+  }
+  return OkStatus();
+}
+
+void RelayDesk::Came(const Relayed& relayed, ByteSpan values) {
+  const MutexLock lock(mutex_);
+  if (relayed.meeting != meeting_) return;
+  const auto wait = waits_.find(relayed.device);
+  if (wait == waits_.end() || wait->second.version || wait->second.offset != relayed.offset ||
+      wait->second.bytes != values.size()) {
+    return;
+  }
+  wait->second.version = relayed.version;
+  wait->second.values.assign(values.begin(), values.end());
+  changed_.NotifyAll();
+}
+
+RelayPorter::~RelayPorter() {
+  std::jthread thread;  // Ends without the lock.
+  const MutexLock lock(mutex_);
+  thread = std::move(thread_);
+}
+
+Status RelayPorter::Carry(const Relay& relay) {
+  const MutexLock lock(mutex_);
+  if (waiting_.size() >= kMostWaiting)
+    return ResourceExhausted("the coordinator wants too much relayed at once");
+  waiting_.push_back(relay);
+  if (!thread_.joinable()) {
+    thread_ = std::jthread([this](const std::stop_token& stop) { Run(stop); });
+  }
+  changed_.NotifyAll();
+  return OkStatus();
+}
+
+void RelayPorter::Run(const std::stop_token& stop) {
+  const std::stop_callback wake(stop, [this] {
+    const MutexLock lock(mutex_);  // Those that have looked, wait by now.
+    changed_.NotifyAll();
+  });
+  std::vector<std::byte> values;
+  for (;;) {
+    Relay relay;
+    {
+      MutexLock lock(mutex_);
+      while (waiting_.empty() && !stop.stop_requested()) changed_.Wait(lock);
+      if (waiting_.empty()) return;
+      relay = waiting_.front();
+      waiting_.pop_front();
+    }
+    (void)book_.Await(relay.meeting, stop);
+    if (stop.stop_requested()) return;
+    values.resize(relay.bytes);
+    const auto version = book_.Read(relay.meeting, relay.offset, values);
+    // One that it does not have, or not any more, is told as well.
+    const Relayed relayed{relay.meeting, relay.device, relay.offset, version.value_or(0)};
+    if (!send_(relayed, version ? ByteSpan(values) : ByteSpan()).ok()) return;  // So the connection is over.
+  }
+}
 
 MeetingRoom::MeetingRoom(Options options, const Clock& clock) : options_(std::move(options)), clock_(clock) {
   if (options_.book == nullptr) return;
@@ -20,14 +116,14 @@ void MeetingRoom::Announce(const MeetingPlan& meeting) {
   if (options_.book != nullptr) options_.book->Announce(meeting);
 }
 
-Status MeetingRoom::Handle(const Absent& absent) {
+Status MeetingRoom::Handle(const Absent& absent, ByteSpan) {
   const MutexLock lock(mutex_);
   if (absent.meeting == announced_) absent_.insert(absent.device);
   if (absent.meeting == under_way_ && meeting_) meeting_->Skip(absent.device);
   return OkStatus();
 }
 
-Status MeetingRoom::Handle(const Relay& relay) {
+Status MeetingRoom::Handle(const Relay& relay, ByteSpan) {
   const MutexLock lock(mutex_);
   if (options_.book == nullptr)
     return InvalidArgument("the coordinator wants a model of a device that has none");

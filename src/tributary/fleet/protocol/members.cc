@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "tributary/base/units.h"
-#include "tributary/data/record.h"
 
 namespace tributary::inline protocol {
 namespace {
@@ -26,21 +25,8 @@ double Bits(Bytes bytes) { return 8 * static_cast<double>(bytes.value); }
 }  // namespace
 
 std::string_view NameOf(Doing doing) {
-  switch (doing) {
-    case Doing::kGone:
-      return "gone";
-    case Doing::kPreparing:
-      return "preparing";
-    case Doing::kWaiting:
-      return "waiting";
-    case Doing::kPulling:
-      return "pulling";
-    case Doing::kComputing:
-      return "computing";
-    case Doing::kPushing:
-      return "pushing";
-  }
-  return "";
+  constexpr std::string_view kNames[] = {"gone", "preparing", "waiting", "pulling", "computing", "pushing"};
+  return kNames[static_cast<std::size_t>(doing)];
 }
 
 StatusOr<std::size_t> Members::Find(const std::string& name, TimePoint now) {

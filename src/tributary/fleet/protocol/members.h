@@ -10,7 +10,6 @@
 
 #include "tributary/base/clock.h"
 #include "tributary/data/record.h"
-#include "tributary/fleet/member.h"
 #include "tributary/fleet/messages.h"
 #include "tributary/fleet/profile.h"
 

@@ -7,8 +7,7 @@
 #include <future>
 #include <map>
 
-#include "tributary/fleet/protocol/relay_desk.h"
-#include "tributary/fleet/protocol/relay_porter.h"
+#include "tributary/fleet/protocol/meeting_room.h"
 #include "tributary/fleet/protocol/testing_exchange.h"
 
 namespace tributary::inline protocol {

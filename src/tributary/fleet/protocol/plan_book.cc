@@ -13,12 +13,6 @@ constexpr double kLongest = 1e6;
 
 double Rate(double bits_per_second) { return std::clamp(bits_per_second, 1.0, 1e18) / 8; }
 
-double BytesIn(const LayerRun& run, std::span<const std::int64_t> unit_bytes) {
-  std::int64_t sum = 0;
-  for (std::size_t unit = run.first; unit <= run.last; ++unit) sum += unit_bytes[unit];
-  return static_cast<double>(sum);
-}
-
 bool Sensible(const std::vector<double>& seconds, std::size_t size) {
   return seconds.size() == size &&
          std::ranges::all_of(seconds, [](double value) { return value <= kLongest; });
@@ -107,7 +101,7 @@ StepObservation ObservationOf(const Answer& answer, const StepPlan& plan,
   const auto& arrivals = answer.arrival_seconds;
   if (Sensible(arrivals, plan.pull.size()) && std::ranges::is_sorted(arrivals)) {
     for (std::size_t i = 0; i < arrivals.size(); ++i) {
-      const double bytes = BytesIn(plan.pull[i], unit_bytes);
+      const double bytes = static_cast<double>(SumOver(plan.pull[i], unit_bytes));
       if (i > 0) {
         seen.pulls.push_back({1, bytes, arrivals[i] - arrivals[i - 1]});
       } else if (bytes > first_bytes && arrivals[0] > answer.first_piece_seconds) {

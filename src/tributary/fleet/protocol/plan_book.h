@@ -8,7 +8,7 @@
 #include "tributary/base/mutex.h"
 #include "tributary/fleet/assignment.h"
 #include "tributary/fleet/messages.h"
-#include "tributary/fleet/protocol/segment_arrivals.h"
+#include "tributary/fleet/protocol/segments.h"
 #include "tributary/fleet/step_plan.h"
 #include "tributary/model/model.h"
 

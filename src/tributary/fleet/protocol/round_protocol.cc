@@ -126,7 +126,7 @@ Status RoundProtocol::Handle(Session& session, const Piece& piece, ByteSpan valu
   return OkStatus();
 }
 
-Status RoundProtocol::Handle(Session& session, const Samples&, ByteSpan values, DeferredCalls&) {
+Status RoundProtocol::Handle(Session& session, const Samples&, ByteSpan values, Mutex&, DeferredCalls&) {
   Task& task = *session.task;
   if (!task.samples) return InvalidArgument("the device sends samples that were not requested");
   TRIBUTARY_RETURN_IF_ERROR(task.samples->Take(values));
@@ -136,7 +136,7 @@ Status RoundProtocol::Handle(Session& session, const Samples&, ByteSpan values, 
   return OkStatus();
 }
 
-Status RoundProtocol::Handle(Session& session, const Crossing& crossing, ByteSpan values,
+Status RoundProtocol::Handle(Session& session, const Crossing& crossing, ByteSpan values, Mutex&,
                              DeferredCalls& calls) {
   if (!split_) return WrongOrder("the device sends over a cut where it is not");
   return split_->Handle(session, crossing, values, calls);
@@ -147,8 +147,7 @@ Status RoundProtocol::CheckAnswer(const Session& session, const Participant& par
   if (!session.task->Complete()) return WrongOrder("the device ends its answer before all of it has come");
   if (active_.trains() ? static_cast<double>(answer.samples) > participant.most_weight
                        : answer.samples > session.held_out) {
-    return InvalidArgument("the device counts " + std::to_string(answer.samples) +
-                           " samples, more than it has");
+    return Refused("the device counts {} samples, more than it has", answer.samples);
   }
   if (active_.trains()) {
     std::int64_t received = 0;

@@ -3,7 +3,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "tributary/base/mutex.h"
 #include "tributary/fleet/protocol/active_round.h"
@@ -49,8 +48,8 @@ class RoundProtocol {
   // The lock is given up while the piece is stored.
   Status Handle(Session& session, const Piece& piece, ByteSpan values, Mutex& mutex, DeferredCalls& calls)
       TRIBUTARY_REQUIRES(mutex);
-  Status Handle(Session& session, const Samples& samples, ByteSpan values, DeferredCalls& calls);
-  Status Handle(Session& session, const Crossing& crossing, ByteSpan values, DeferredCalls& calls);
+  Status Handle(Session& session, const Samples& samples, ByteSpan values, Mutex&, DeferredCalls& calls);
+  Status Handle(Session& session, const Crossing& crossing, ByteSpan values, Mutex&, DeferredCalls& calls);
   // Returns what plans can learn from the answer, if anything.
   StatusOr<std::optional<StepObservation>> Handle(Session& session, const Answer& answer,
                                                   DeferredCalls& calls);

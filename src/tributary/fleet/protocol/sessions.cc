@@ -22,31 +22,28 @@ bool HasSamples(const Member& member) { return member.streams || member.profile.
 
 Status CheckReady(const Ready& ready, const ExchangeOptions& options) {
   if (ready.layout != options.welcome.layout) {
-    return InvalidArgument(
-        "the device has laid out another network (" + ready.layout + " instead of " + options.welcome.layout +
-        "); install the same version on both sides, and where layers are frozen give the same --weights");
+    return Refused(
+        "the device has laid out another network ({} instead of {}); install the same version on both sides, "
+        "and where layers are frozen give the same --weights",
+        ready.layout, options.welcome.layout);
   }
   if (ready.samples > options.most_samples) {
-    return InvalidArgument("the device says it has " + std::to_string(ready.samples) +
-                           " samples, and at most " + std::to_string(options.most_samples) + " are believed");
+    return Refused("the device says it has {} samples, and at most {} are believed", ready.samples,
+                   options.most_samples);
   }
-  const std::int64_t labelled =
-      std::accumulate(ready.label_counts.begin(), ready.label_counts.end(), std::int64_t{0});
-  if (!ready.label_counts.empty() &&
-      (labelled != ready.samples ||
-       ready.label_counts.size() != static_cast<std::size_t>(options.welcome.classes))) {
-    return InvalidArgument("the device says that it has " + std::to_string(ready.samples) +
-                           " samples, and counts " + std::to_string(labelled) + " of " +
-                           std::to_string(ready.label_counts.size()) + " classes");
-  }
-  return OkStatus();
+  const std::vector<std::int64_t>& counts = ready.label_counts;
+  const std::int64_t labelled = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+  const auto classes = static_cast<std::size_t>(options.welcome.classes);
+  if (counts.empty() || (labelled == ready.samples && counts.size() == classes)) return OkStatus();
+  return Refused("the device says that it has {} samples, and counts {} of {} classes", ready.samples,
+                 labelled, counts.size());
 }
 
 }  // namespace
 
 Status CheckWorking(const Session& session, std::uint64_t ticket) {
   if (!session.task || session.task->ticket != ticket) {
-    return WrongOrder("the device answers assignment " + std::to_string(ticket) + ", which it does not have");
+    return WrongOrder(fmt::format("the device answers assignment {}, which it does not have", ticket));
   }
   if (!session.task->delivery.done())
     return WrongOrder("the device answers before it has been sent all weights");
@@ -56,23 +53,23 @@ Status CheckWorking(const Session& session, std::uint64_t ticket) {
 Status CheckOwed(Session& session, ByteSpan values) {
   if (session.gossip.owed == 0) return WrongOrder("the device relays a model that was not requested");
   --session.gossip.owed;
-  if (values.size() > kMostRelayBytes)
-    return InvalidArgument("the device relays " + std::to_string(values.size()) + " bytes");
+  if (values.size() > kMostRelayBytes) return Refused("the device relays {} bytes", values.size());
   return OkStatus();
 }
 
 StatusOr<std::string> NameOfDevice(const Session& session, const Greeting& greeting,
                                    const std::string& build) {
   if (greeting.protocol != kProtocol) {
-    return InvalidArgument("the device (build " + greeting.build + ") speaks protocol " +
-                           std::to_string(greeting.protocol) + " and the coordinator (build " + build +
-                           ") protocol " + std::to_string(kProtocol) + "; install the same version on both");
+    return Refused(
+        "the device (build {}) speaks protocol {} and the coordinator (build {}) protocol {}; install the "
+        "same "
+        "version on both",
+        greeting.build, greeting.protocol, build, kProtocol);
   }
   const std::string name = session.identity.value_or(greeting.name);
   TRIBUTARY_RETURN_IF_ERROR(CheckDeviceName(name));
   if (!greeting.name.empty() && greeting.name != name) {
-    return InvalidArgument("the device calls itself '" + greeting.name +
-                           "' but its certificate is that of '" + name + "'");
+    return Refused("the device calls itself '{}' but its certificate is that of '{}'", greeting.name, name);
   }
   return name;
 }
@@ -123,8 +120,7 @@ void Sessions::Admit(Session& session, std::size_t member, const Greeting& greet
 Status Sessions::Handle(Session& session, const Ping& ping, ByteSpan values, DeferredCalls& calls) {
   static const std::vector<std::byte> zeros(kLargestProbe);
   if (!session.member) return WrongOrder("the device pings before it greets");
-  if (values.size() > kLargestProbe)
-    return InvalidArgument("a ping of " + std::to_string(values.size()) + " bytes");
+  if (values.size() > kLargestProbe) return Refused("a ping of {} bytes", values.size());
   session.probed += values.size() + ping.answer_bytes;
   if (session.ready && (ping.answer_bytes > 0 || !values.empty()))
     return WrongOrder("the device measures its link at work");

@@ -1,7 +1,6 @@
 #include "tributary/fleet/protocol/split_intake.h"
 
 #include <algorithm>
-#include <cstring>
 
 namespace tributary::inline protocol {
 
@@ -40,8 +39,8 @@ Status SplitIntake::Handle(Session& session, const Crossing& crossing, ByteSpan 
   const Participant& participant = round_.Of(session);
   const std::size_t expected = wire_.BytesUp(cut.crossing, SamplesOver(participant, cut.crossing));
   if (values.empty() || values.size() > expected - cut.received.size()) {
-    return InvalidArgument("the device sends " + std::to_string(cut.received.size() + values.size()) +
-                           " bytes over the cut, where its batch takes " + std::to_string(expected));
+    return Refused("the device sends {} bytes over the cut, where its batch takes {}",
+                   cut.received.size() + values.size(), expected);
   }
   cut.received.insert(cut.received.end(), values.begin(), values.end());
   task.up += Bytes{static_cast<std::int64_t>(values.size())};
@@ -56,7 +55,8 @@ Status SplitIntake::Handle(Session& session, const Crossing& crossing, ByteSpan 
 SplitIntake::Served SplitIntake::Serve(Mutex& mutex, DeferredCalls& calls) {
   if (const auto batch = NextBatch(calls)) {
     mutex.Unlock();
-    Status status = Take(*batch);
+    const auto& [place, ticket, crossing, samples, bytes] = *batch;
+    Status status = TakeEncoded(server_, wire_, place, crossing, samples, bytes);
     mutex.Lock();
     return Taken(*batch, std::move(status), calls);
   }
@@ -85,18 +85,6 @@ std::optional<SplitIntake::Batch> SplitIntake::NextBatch(DeferredCalls& calls) {
     GiveReply(participant, crossing, calls);
   }
   return std::nullopt;
-}
-
-Status SplitIntake::Take(const Batch& batch) const {
-  const SplitWire::Form form = wire_.Up(batch.crossing);
-  const std::size_t size = form.BytesOf(batch.samples);
-  std::vector<float> values(batch.samples * form.values);
-  std::vector<std::int32_t> labels((batch.bytes.size() - size) / sizeof(std::int32_t));
-  if (!labels.empty())
-    std::memcpy(labels.data(), batch.bytes.data() + size, labels.size() * sizeof(std::int32_t));
-  TRIBUTARY_RETURN_IF_ERROR(
-      ReadSplitValues(form.precision, ByteSpan(batch.bytes).first(size), form.values, values));
-  return server_.Take(batch.place, {batch.crossing, values, labels});
 }
 
 SplitIntake::Served SplitIntake::Taken(const Batch& batch, Status status, DeferredCalls& calls) {

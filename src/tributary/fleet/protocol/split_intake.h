@@ -1,7 +1,6 @@
 #pragma once
 
 #include <deque>
-#include <memory>
 #include <optional>
 #include <vector>
 
@@ -51,7 +50,6 @@ class SplitIntake {
   };
   // A batch that has come, if any. One that came before from the same device is answered here.
   std::optional<Batch> NextBatch(DeferredCalls& calls);
-  Status Take(const Batch& batch) const;  // without the lock
   Served Taken(const Batch& batch, Status status, DeferredCalls& calls);
   // Whether no other device is to be waited for at this crossing.
   bool MayClose() const;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 
 #include "tributary/device/evaluate_in_parts.h"
@@ -15,15 +14,8 @@ namespace {
 StatusOr<EncodedSplitReply> CrossTo(SplitServer& server, const SplitWire& wire, std::size_t place,
                                     std::size_t taken, int crossing, std::size_t samples, ByteSpan up) {
   if (static_cast<std::size_t>(crossing) >= taken) return Cancelled("it is gone");
-  if (server.Reply(place, crossing) == nullptr) {
-    const SplitWire::Form form = wire.Up(crossing);
-    const std::size_t size = form.BytesOf(samples);
-    std::vector<float> values(samples * form.values);
-    std::vector<std::int32_t> labels((up.size() - size) / sizeof(std::int32_t));
-    if (!labels.empty()) std::memcpy(labels.data(), up.data() + size, up.size() - size);
-    TRIBUTARY_RETURN_IF_ERROR(ReadSplitValues(form.precision, up.first(size), form.values, values));
-    TRIBUTARY_RETURN_IF_ERROR(server.Take(place, {crossing, values, labels}));
-  }
+  if (server.Reply(place, crossing) == nullptr)
+    TRIBUTARY_RETURN_IF_ERROR(TakeEncoded(server, wire, place, crossing, samples, up));
   const SplitReply* const reply = server.Reply(place, crossing);
   if (reply == nullptr) return Cancelled("it waits for the others");
   EncodedSplitReply back{.loss = reply->loss, .correct = reply->correct};

@@ -1,11 +1,9 @@
 #include "tributary/fleet/simulated/device_timeline.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include "tributary/base/check.h"
 #include "tributary/fleet/simulated/event_queue.h"
-#include "tributary/fleet/simulated/links.h"
 
 namespace tributary::inline simulated {
 namespace {
@@ -142,25 +140,17 @@ class Player {
     device.message_begin = time;
     const TimePoint flow = After(time, device.task.setup + device.task.round_trip / 2);
     if (flow == kNever) return;
-    device.message = queue_.Schedule(flow, [this, &device, leg] {
-      switch (leg) {
-        case Device::Leg::kPull:
-          return Pull(device);
-        case Device::Leg::kUp:
-          return Cross(device, Direction::kUp);
-        case Device::Leg::kDown:
-          return Cross(device, Direction::kDown);
-        case Device::Leg::kPush:
-          return Push(device);
-      }
-    });
+    device.message = queue_.Schedule(flow, [this, &device] { Flow(device); });
   }
 
   // Its bytes may flow now.
-  void Cross(Device& device, Direction direction) {
-    const DeviceTask::Crossing& crossing = device.task.crossings[device.times.downs.size()];
-    Transfer(device, direction,
-             SplitOverServers(servers_, direction == Direction::kUp ? crossing.up : crossing.down));
+  void Flow(Device& device) {
+    if (device.leg == Device::Leg::kPull) return Pull(device);
+    if (device.leg == Device::Leg::kPush) return Push(device);
+    const auto [up, down] = device.task.crossings[device.times.downs.size()];
+    const bool rises = device.leg == Device::Leg::kUp;
+    Transfer(device, rises ? Direction::kUp : Direction::kDown,
+             SplitOverServers(servers_, rises ? up : down));
   }
 
   // The coordinator has what a device sent over the cut.

@@ -12,7 +12,7 @@
 #include "tributary/base/ids.h"
 #include "tributary/base/units.h"
 #include "tributary/fleet/fleet.h"
-#include "tributary/fleet/simulated/servers.h"
+#include "tributary/fleet/simulated/links.h"
 
 namespace tributary::inline simulated {
 

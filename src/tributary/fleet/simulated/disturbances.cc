@@ -12,37 +12,24 @@ namespace {
 
 bool Names(const Disturbance& disturbance, const DeviceProfile& profile) {
   if (const auto* group = std::get_if<std::string>(&disturbance.devices)) return profile.group == *group;
-  if (const auto* listed = std::get_if<std::vector<DeviceId>>(&disturbance.devices)) {
-    return std::find(listed->begin(), listed->end(), profile.id) != listed->end();
-  }
+  if (const auto* listed = std::get_if<std::vector<DeviceId>>(&disturbance.devices))
+    return std::ranges::find(*listed, profile.id) != listed->end();
   return true;
 }
 
 bool HappensIn(const Disturbance& disturbance, RoundId round) {
-  if (!disturbance.rounds) return true;
-  return std::find(disturbance.rounds->begin(), disturbance.rounds->end(), round) !=
-         disturbance.rounds->end();
+  const auto& rounds = disturbance.rounds;
+  return !rounds || std::ranges::find(*rounds, round) != rounds->end();
 }
 
 void Disturb(const Disturbance& disturbance, Rng rng, TimePoint start, Trouble& trouble) {
-  const bool undecided = std::holds_alternative<NoFault>(trouble.fault);
-  switch (disturbance.kind) {
-    case DisturbanceKind::kVanish:
-      if (undecided) trouble.fault = Vanishes{start};
-      break;
-    case DisturbanceKind::kCrashInUpload:
-      if (undecided) trouble.fault = CrashesInUpload{rng.Uniform()};
-      break;
-    case DisturbanceKind::kLose:
-      if (undecided) trouble.fault = LosesUpdate{};
-      break;
-    case DisturbanceKind::kCorrupt:
-      trouble.corrupt = true;
-      break;
-    case DisturbanceKind::kSlow:
-      trouble.slow *= disturbance.factor;
-      break;
-  }
+  const DisturbanceKind kind = disturbance.kind;
+  if (kind == DisturbanceKind::kCorrupt) trouble.corrupt = true;
+  if (kind == DisturbanceKind::kSlow) trouble.slow *= disturbance.factor;
+  if (!std::holds_alternative<NoFault>(trouble.fault)) return;
+  if (kind == DisturbanceKind::kVanish) trouble.fault = Vanishes{start};
+  if (kind == DisturbanceKind::kCrashInUpload) trouble.fault = CrashesInUpload{rng.Uniform()};
+  if (kind == DisturbanceKind::kLose) trouble.fault = LosesUpdate{};
 }
 
 }  // namespace

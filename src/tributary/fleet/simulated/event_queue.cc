@@ -1,6 +1,7 @@
 #include "tributary/fleet/simulated/event_queue.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "tributary/base/check.h"
 

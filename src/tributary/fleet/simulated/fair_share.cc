@@ -28,11 +28,16 @@ double FairShare::Moved(const Classes::value_type& entry) const {
   return group.moved + cap * (now_ - group.since);
 }
 
+double FairShare::NextOf(const Classes::value_type& entry) {
+  const auto& [cap, group] = entry;
+  const double left = std::max(0.0, group.flows.begin()->first - group.moved);
+  return group.since + (group.elastic ? left : left / cap);
+}
+
 void FairShare::SetNext(Classes::value_type& entry) {
   auto& [cap, group] = entry;
   Finishes& finishes = group.elastic ? elastic_ : capped_;
-  const double left = std::max(0.0, group.flows.begin()->first - group.moved);
-  const double next = group.since + (group.elastic ? left : left / cap);
+  const double next = NextOf(entry);
   if (next == group.next) return;
   finishes.erase({group.next, cap});
   group.next = next;
@@ -44,31 +49,25 @@ void FairShare::Enlist(Classes::value_type& entry, bool elastic) {
   auto& [cap, group] = entry;
   group.elastic = elastic;
   group.since = elastic ? level_integral_ : now_;
-  const double left = std::max(0.0, group.flows.begin()->first - group.moved);
-  group.next = group.since + (elastic ? left : left / cap);
+  group.next = NextOf(entry);
   (elastic ? elastic_ : capped_).emplace(group.next, cap);
-  if (elastic) {
-    elastic_flows_ += group.flows.size();
-  } else {
-    ChangeCappedRate(cap, static_cast<double>(group.flows.size()));
-  }
+  CountFlows(entry, static_cast<std::ptrdiff_t>(group.flows.size()));
 }
 
 void FairShare::Delist(Classes::value_type& entry) {
   auto& [cap, group] = entry;
   group.moved = Moved(entry);
   (group.elastic ? elastic_ : capped_).erase({group.next, cap});
-  if (group.elastic) {
-    elastic_flows_ -= group.flows.size();
-  } else {
-    ChangeCappedRate(cap, -static_cast<double>(group.flows.size()));
-  }
+  CountFlows(entry, -static_cast<std::ptrdiff_t>(group.flows.size()));
 }
 
-void FairShare::ChangeCappedRate(double cap, double flows) {
-  if (std::isinf(capacity_)) return;  // The level is infinite whatever the sum.
-  capped_rate_ += cap * flows;
-  ++capped_rate_changes_;
+void FairShare::CountFlows(const Classes::value_type& entry, std::ptrdiff_t flows) {
+  if (entry.second.elastic) {
+    elastic_flows_ += static_cast<std::size_t>(flows);
+  } else if (!std::isinf(capacity_)) {  // Otherwise the level is infinite whatever the sum.
+    capped_rate_ += entry.first * static_cast<double>(flows);
+    ++capped_rate_changes_;
+  }
 }
 
 double FairShare::Insert(std::uint32_t flow, double bytes, double cap) {
@@ -78,11 +77,7 @@ double FairShare::Insert(std::uint32_t flow, double bytes, double cap) {
     const double finish = Moved(*entry) + bytes;
     group.flows.emplace(finish, flow);
     SetNext(*entry);
-    if (group.elastic) {
-      ++elastic_flows_;
-    } else {
-      ChangeCappedRate(cap, 1);
-    }
+    CountFlows(*entry, 1);
     return finish;
   }
   group.flows.emplace(bytes, flow);
@@ -109,11 +104,7 @@ double FairShare::Extract(std::uint32_t flow, Ticket ticket) {
   }
   TRIBUTARY_CHECK(group.flows.erase({ticket.finish, flow}) == 1);
   SetNext(*entry);
-  if (group.elastic) {
-    --elastic_flows_;
-  } else {
-    ChangeCappedRate(ticket.cap, -1);
-  }
+  CountFlows(*entry, -1);
   return left;
 }
 
@@ -187,15 +178,13 @@ void FairShare::Restart() {
 double FairShare::NextFinish() const {
   double next = kInfinity;
   if (!capped_.empty()) next = capped_.begin()->first;
-  if (!elastic_.empty()) next = std::min(next, now_ + (elastic_.begin()->first - level_integral_) / level_);
+  if (!elastic_.empty()) next = std::min(next, NextElastic());
   return std::max(next, now_);
 }
 
 std::uint32_t FairShare::NextFlow() const {
   TRIBUTARY_CHECK(!classes_.empty());
-  const bool elastic = !elastic_.empty() &&
-                       (capped_.empty() ||
-                        now_ + (elastic_.begin()->first - level_integral_) / level_ < capped_.begin()->first);
+  const bool elastic = !elastic_.empty() && (capped_.empty() || NextElastic() < capped_.begin()->first);
   const double cap = (elastic ? elastic_ : capped_).begin()->second;
   return classes_.find(cap)->second.flows.begin()->second;
 }

@@ -66,7 +66,10 @@ class FairShare {
   void SetNext(Classes::value_type& entry);
   void Enlist(Classes::value_type& entry, bool elastic);
   void Delist(Classes::value_type& entry);
-  void ChangeCappedRate(double cap, double flows);
+  void CountFlows(const Classes::value_type& entry, std::ptrdiff_t flows);
+  // When the first flow of a class finishes, on the scale of its `since`; and the first of all elastic ones, in seconds.
+  static double NextOf(const Classes::value_type& entry);
+  double NextElastic() const { return now_ + (elastic_.begin()->first - level_integral_) / level_; }
   double Level() const;
   void Rebalance();
 

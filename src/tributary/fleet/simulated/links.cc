@@ -2,13 +2,18 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "tributary/base/check.h"
 #include "tributary/fleet/simulated/event_queue.h"
 
 namespace tributary::inline simulated {
 namespace {
+
+__extension__ using Wide = __int128;  // A buffer of gigabytes times a payload of gigabytes is past 64 bits.
+
+std::int64_t Share(std::int64_t amount, std::int64_t numerator, std::int64_t denominator) {
+  return static_cast<std::int64_t>(static_cast<Wide>(amount) * numerator / denominator);
+}
 
 std::size_t Index(Direction direction) { return static_cast<std::size_t>(direction); }
 
@@ -18,6 +23,37 @@ double BytesPerSecond(BitsPerSecond rate) {
 }
 
 }  // namespace
+
+std::vector<ServerShard> MakeEvenServers(std::size_t count, Bytes buffer, ServerRates rates) {
+  TRIBUTARY_CHECK(count > 0 && buffer.value >= 0);
+  const auto servers = static_cast<std::int64_t>(count);
+  std::vector<ServerShard> even;
+  even.reserve(count);
+  for (std::int64_t i = 0; i < servers; ++i) {
+    even.push_back(
+        {rates, Bytes{Share(buffer.value, i, servers)}, Bytes{Share(buffer.value, i + 1, servers)}});
+  }
+  return even;
+}
+
+std::vector<TransferPart> SplitOverServers(std::span<const ServerShard> servers, Bytes payload) {
+  TRIBUTARY_CHECK(!servers.empty() && payload.value >= 0);
+  const Bytes all = servers.back().end;
+  if (payload.value == 0) return {};
+  if (all.value == 0) return {{0, payload}};
+  std::vector<TransferPart> parts;
+  Bytes expected_begin{0};
+  for (std::size_t i = 0; i < servers.size(); ++i) {
+    const auto& [rates, begin, end] = servers[i];
+    TRIBUTARY_CHECK(begin == expected_begin && end >= begin);
+    expected_begin = end;
+    // Differences of one rising sequence: whatever is rounded away here is in the next part.
+    const std::int64_t bytes =
+        Share(payload.value, end.value, all.value) - Share(payload.value, begin.value, all.value);
+    if (bytes > 0) parts.push_back({i, Bytes{bytes}});
+  }
+  return parts;
+}
 
 SharedLinks::SharedLinks(std::span<const ServerRates> servers) {
   for (const ServerRates& server : servers) {

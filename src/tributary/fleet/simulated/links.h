@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <optional>
 #include <span>
 #include <unordered_map>
@@ -13,9 +14,38 @@
 #include "tributary/base/ids.h"
 #include "tributary/base/units.h"
 #include "tributary/fleet/simulated/fair_share.h"
-#include "tributary/fleet/simulated/servers.h"
 
 namespace tributary::inline simulated {
+
+inline constexpr BitsPerSecond kUnlimited{std::numeric_limits<double>::infinity()};
+
+// What a server's link carries in all, for the transfers in progress to share. Positive; may be unlimited.
+struct ServerRates {
+  BitsPerSecond up = kUnlimited;    // From devices to the server.
+  BitsPerSecond down = kUnlimited;  // From the server to devices.
+};
+
+// A parameter shard: a server that holds bytes [begin, end) of the flat parameter buffer.
+struct ServerShard {
+  ServerRates rates;
+  Bytes begin{0};
+  Bytes end{0};
+};
+
+// Some bytes to or from one server, by its position in the list of servers.
+struct TransferPart {
+  std::size_t server = 0;
+  Bytes bytes{0};
+};
+
+// `count` servers of equal rates that hold a buffer in equal shares (to a byte).
+std::vector<ServerShard> MakeEvenServers(std::size_t count, Bytes buffer, ServerRates rates);
+
+// How a message of `payload` bytes that stands for the whole buffer is split over the servers. It is spread evenly over the
+// buffer: plain parameters go byte by byte to where they belong, and what was compressed or thinned goes in proportion. The
+// parts add up to `payload` exactly; empty ones are left out. The servers hold consecutive ranges from byte 0 on. Of an empty
+// buffer, everything goes to the first server.
+std::vector<TransferPart> SplitOverServers(std::span<const ServerShard> servers, Bytes payload);
 
 using TransferId = Id<struct TransferTag>;
 using DeviceLinkId = Id<struct DeviceLinkTag>;

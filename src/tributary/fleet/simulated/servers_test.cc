@@ -1,10 +1,9 @@
-#include "tributary/fleet/simulated/servers.h"
-
 #include <gtest/gtest.h>
 
 #include <utility>
 
 #include "tributary/base/rng.h"
+#include "tributary/fleet/simulated/links.h"
 
 namespace tributary::inline simulated {
 namespace {
@@ -22,8 +21,6 @@ const std::vector<ServerShard> kServers = {
 
 TEST(SplitOverServers, PlainBytesGoWhereTheyBelong) {
   EXPECT_EQ(Plain(SplitOverServers(kServers, Bytes{400})), (Parts{{0, 100}, {2, 300}}));
-  EXPECT_EQ(Plain(SplitOverServers(kServers, Bytes{90}, Bytes{120}, Bytes{30})), (Parts{{0, 10}, {2, 20}}));
-  EXPECT_EQ(Plain(SplitOverServers(kServers, Bytes{200}, Bytes{400}, Bytes{200})), (Parts{{2, 200}}));
 }
 
 TEST(SplitOverServers, OtherPayloadsGoInProportionAndAddUp) {

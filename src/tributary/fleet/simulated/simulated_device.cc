@@ -1,6 +1,5 @@
 #include "tributary/fleet/simulated/simulated_device.h"
 
-#include <algorithm>
 #include <numeric>
 
 #include "tributary/base/check.h"

@@ -13,7 +13,6 @@
 #include "tributary/fleet/simulated/disturbances.h"
 #include "tributary/fleet/simulated/simulated_stream.h"
 #include "tributary/fleet/simulated/step_charge.h"
-#include "tributary/fleet/simulated/subnetwork_walk.h"
 
 namespace tributary::inline simulated {
 

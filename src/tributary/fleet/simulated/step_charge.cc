@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "tributary/base/check.h"
+#include "tributary/fleet/simulated/event_queue.h"
 
 namespace tributary::inline simulated {
 namespace {
@@ -12,51 +13,20 @@ constexpr double kLongest = 9e9;  // what the clock can hold, in seconds
 // Going back through all layers takes the forward pass twice: what a pass is counted by where none is frozen.
 constexpr double kBackward = 2;
 
-// A network without weights has no units, and its plan's one run is empty.
-template <typename Value>
-Value Sum(std::span<const Value> values, const LayerRun& run) {
-  Value sum{};
-  for (std::size_t unit = run.first; unit <= run.last && unit < values.size(); ++unit) sum += values[unit];
-  return sum;
-}
-double Sum(const std::vector<double>& values, const LayerRun& run) { return Sum(std::span(values), run); }
+struct OutcomeWords {
+  Outcome outcome;
+  const char* reason;
+};
 
-Outcome OutcomeOf(DeviceOutcome outcome) {
-  switch (outcome) {
-    case DeviceOutcome::kArrived:
-      return Outcome::kApplied;
-    case DeviceOutcome::kLate:
-      return Outcome::kLate;
-    case DeviceOutcome::kCrashed:
-      return Outcome::kCrashed;
-    case DeviceOutcome::kAbsent:
-    case DeviceOutcome::kVanished:
-    case DeviceOutcome::kLost:
-    case DeviceOutcome::kStuck:
-      return Outcome::kLost;
-  }
-  return Outcome::kLost;
-}
-
-std::string ReasonOf(DeviceOutcome outcome) {
-  switch (outcome) {
-    case DeviceOutcome::kArrived:
-      return "";
-    case DeviceOutcome::kLate:
-      return "it arrived after the round had ended";
-    case DeviceOutcome::kCrashed:
-      return "it broke off in the middle of its upload";
-    case DeviceOutcome::kAbsent:
-      return "it was not there";
-    case DeviceOutcome::kVanished:
-      return "it vanished";
-    case DeviceOutcome::kLost:
-      return "its update was lost on the way";
-    case DeviceOutcome::kStuck:
-      return "it never finished";
-  }
-  return "";
-}
+// In the order of DeviceOutcome.
+constexpr OutcomeWords kOutcomes[] = {{Outcome::kApplied, ""},
+                                      {Outcome::kLate, "it arrived after the round had ended"},
+                                      {Outcome::kLost, "it was not there"},
+                                      {Outcome::kLost, "it vanished"},
+                                      {Outcome::kCrashed, "it broke off in the middle of its upload"},
+                                      {Outcome::kLost, "its update was lost on the way"},
+                                      {Outcome::kLost, "it never finished"}};
+static_assert(std::size(kOutcomes) == static_cast<std::size_t>(DeviceOutcome::kStuck) + 1);
 
 Duration Total(std::span<const Busy> intervals) {
   Duration total{0};
@@ -75,6 +45,8 @@ Duration Covered(std::vector<Busy> intervals) {
   }
   return covered;
 }
+
+constexpr double kForward = 1.0 / 3;  // of a step; going back takes twice as long
 
 }  // namespace
 
@@ -109,16 +81,18 @@ StepPlan StepCharge::Whole() const {
 void SegmentTask(const StepPlan& plan, std::span<const std::int64_t> unit_bytes, DeviceTask& task) {
   task.pull.clear();
   task.push.clear();
-  for (const LayerRun& run : plan.pull) task.pull.push_back(Bytes{Sum(unit_bytes, run)});
-  for (std::size_t i = plan.push.size(); i-- > 0;) task.push.push_back(Bytes{Sum(unit_bytes, plan.push[i])});
+  for (const LayerRun& run : plan.pull) task.pull.push_back(Bytes{SumOver(run, unit_bytes)});
+  for (std::size_t i = plan.push.size(); i-- > 0;)
+    task.push.push_back(Bytes{SumOver(plan.push[i], unit_bytes)});
 }
 
 std::vector<Duration> PartsOf(const StepCosts& costs, const StepPlan& plan) {
   std::vector<double> ends;  // of the parts, one after the other
   double until = 0;
-  for (const LayerRun& run : plan.pull) ends.push_back(until += Sum(costs.forward, run));
+  for (const LayerRun& run : plan.pull) ends.push_back(until += SumOver(run, costs.forward));
   until += costs.between;
-  for (std::size_t i = plan.push.size(); i-- > 0;) ends.push_back(until += Sum(costs.backward, plan.push[i]));
+  for (std::size_t i = plan.push.size(); i-- > 0;)
+    ends.push_back(until += SumOver(plan.push[i], costs.backward));
   if (!(until <= kLongest)) return {};
   std::vector<Duration> parts;
   Duration before{0};
@@ -143,7 +117,7 @@ StepObservation ObservationOf(const DeviceTimes& times, Duration stream_wait, co
   seen.forward = costs.forward;
   seen.backward = costs.backward;
   const auto stretch = [&](const LayerRun& run, double extra, Duration taken, std::vector<double>& layers) {
-    const double expected = Sum(layers, run) + extra;
+    const double expected = SumOver(run, layers) + extra;
     const double factor = expected > 0 ? ToSeconds(taken) / expected : 1;
     for (std::size_t unit = run.first; unit <= run.last && unit < layers.size(); ++unit)
       layers[unit] *= factor;
@@ -186,8 +160,9 @@ DeviceReport ReportOf(const DeviceTimes& times, Duration stream_wait, Duration b
 
   DeviceReport report;
   report.device = times.device;
-  report.outcome = OutcomeOf(times.outcome);
-  report.reason = ReasonOf(times.outcome);
+  const auto& [outcome, reason] = kOutcomes[static_cast<std::size_t>(times.outcome)];
+  report.outcome = outcome;
+  report.reason = reason;
   report.pull = Total(pulls);
   report.compute = Total(parts);
   report.push = Total(pushes);
@@ -203,6 +178,43 @@ DeviceReport ReportOf(const DeviceTimes& times, Duration stream_wait, Duration b
   report.down = times.pulled;
   report.up = times.pushed + times.crossed_up;
   return report;
+}
+
+TimePoint SubnetworkWalk::Finish(TimePoint begin, double seconds) const {
+  if (begin == kNever || !(seconds <= kLongest)) return kNever;
+  return availability_.Finish(begin, FromSeconds(seconds)).value_or(kNever);
+}
+
+double SubnetworkWalk::Decide(TimePoint begin) {
+  const std::size_t step = choice_.chosen().size();
+  const Duration slot = StepSlot(work_.until - begin, work_.seconds.size() - step);
+  const std::size_t entry = choice_.Next([&](const DropoutMenu::Entry& candidate) {
+    const TimePoint end = Finish(begin, work_.seconds[step] * candidate.cost);
+    return end != kNever && end - begin <= slot;
+  });
+  return share_ = choice_.menu().entries()[entry].cost;
+}
+
+TimePoint SubnetworkWalk::Middle(TimePoint begin) {
+  const std::size_t steps = work_.seconds.size();
+  if (steps == 1 || begin == kNever) return begin;
+  TimePoint time = Finish(begin, (1 - kForward) * work_.seconds[0] * share_);
+  for (std::size_t step = 1; step < steps && time != kNever; ++step) {
+    const double seconds = work_.seconds[step] * Decide(time);
+    time = Finish(time, step + 1 < steps ? seconds : kForward * seconds);
+  }
+  if (time != kNever) between_ = time - begin;
+  return time;
+}
+
+TimePoint SubnetworkWalk::Part(std::size_t part, TimePoint begin) {
+  const std::size_t pulls = work_.plan.pull.size(), pushes = work_.plan.push.size();
+  TRIBUTARY_CHECK(part < pulls + pushes);
+  if (part == 0) Decide(begin);
+  if (part < pulls) return Finish(begin, SumOver(work_.plan.pull[part], work_.costs.forward) * share_);
+  const LayerRun& run = work_.plan.push[pulls + pushes - 1 - part];
+  const TimePoint start = part == pulls ? Middle(begin) : begin;
+  return Finish(start, SumOver(run, work_.costs.backward) * share_);
 }
 
 }  // namespace tributary::inline simulated

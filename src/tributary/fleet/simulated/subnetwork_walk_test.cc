@@ -1,11 +1,10 @@
-#include "tributary/fleet/simulated/subnetwork_walk.h"
-
 #include <gtest/gtest.h>
 
 #include <numeric>
 
 #include "tributary/base/distributions.h"
 #include "tributary/fleet/simulated/event_queue.h"
+#include "tributary/fleet/simulated/step_charge.h"
 #include "tributary/model/zoo.h"
 #include "tributary/policy/dropout/testing_front.h"
 

@@ -1,0 +1,316 @@
+#include "tributary/fleet/grpc/peers.h"
+
+#include <grpcpp/client_context.h>
+#include <grpcpp/server.h>
+#include <grpcpp/server_builder.h>
+#include <tributary/v1/fleet.grpc.pb.h>
+
+#include "tributary/fleet/grpc/grpc_settings.h"
+#include "tributary/fleet/grpc/listener.h"
+#include "tributary/fleet/grpc/wire_parts.h"
+#include "tributary/keys/party_name.h"
+
+namespace tributary::inline rpc {
+namespace {
+
+constexpr std::size_t kMostKept = 256;
+
+// TLS has seen to it that the certificate is one of the fleet's, in the neighbour's name. It must also be the one that the
+// coordinator has let in: not an older one that was revoked.
+Status CheckCertificate(const grpc::ClientContext& context, const MeetingPeer& peer) {
+  TRIBUTARY_ASSIGN_OR_RETURN(const std::string serial,
+                             SerialInCertificate(PeerCertificate(*context.auth_context())));
+  if (serial == peer.certificate) return OkStatus();
+  return InvalidArgument("who answers there has another certificate of '" + peer.name +
+                         "' than the coordinator knows");
+}
+
+constexpr std::size_t kMostCalls = 256;
+constexpr int kLargestRequest = 4096;
+
+// One call. It lives until gRPC has finished with it and the service has let it go.
+class PeerCall : public grpc::ServerWriteReactor<v1::ModelPart>,
+                 public std::enable_shared_from_this<PeerCall> {
+ public:
+  PeerCall(const OfferBook& book, std::uint64_t meeting, std::string name, std::string certificate,
+           std::function<void(PeerCall&)> done)
+      : book_(book),
+        meeting_(meeting),
+        name_(std::move(name)),
+        certificate_(std::move(certificate)),
+        begun_at_(book.announced()),
+        done_(std::move(done)) {}
+
+  void Begin() {
+    self_ = shared_from_this();
+    StartSendInitialMetadata();  // So that who asks knows that it has got here.
+  }
+  void OnSendInitialMetadataDone(bool ok) override {
+    {
+      const MutexLock lock(mutex_);
+      open_ = true;
+      if (!ok && !ending_) ending_ = grpc::Status::CANCELLED;
+    }
+    Go();
+  }
+  void OnWriteDone(bool ok) override {
+    {
+      const MutexLock lock(mutex_);
+      writing_ = false;
+      if (!ok && !ending_) ending_ = grpc::Status::CANCELLED;
+    }
+    Go();
+  }
+  void OnCancel() override { End(grpc::Status::CANCELLED); }
+  void OnDone() override {
+    done_(*this);
+    self_.reset();  // May be the last to go.
+  }
+
+  void End(grpc::Status status) {
+    {
+      const MutexLock lock(mutex_);
+      if (!ending_) ending_ = std::move(status);
+    }
+    Go();
+  }
+
+  // Does what can be done now: sends, ends, or nothing until the book has changed.
+  void Go() {
+    const MutexLock lock(mutex_);
+    if (!open_ || writing_ || ended_) return;
+    if (!ending_ && !Send()) return;
+    if (!ending_) return;
+    ended_ = true;
+    Finish(*ending_);
+  }
+
+  const std::string& name() const { return name_; }
+
+ private:
+  // Sends the next part, or sets `ending_`. False if it has to wait.
+  bool Send() TRIBUTARY_REQUIRES(mutex_) {
+    const OfferBook::Standing standing = book_.Look(meeting_);
+    if (standing == OfferBook::Standing::kOther) {
+      // A neighbour may hear of a meeting before this device does; but then it is the next.
+      if (!known_ && book_.announced() == begun_at_) return false;
+      ending_ = grpc::Status(grpc::StatusCode::NOT_FOUND, "this device is not at that meeting");
+      return true;
+    }
+    if (!Admit()) return true;
+    if (standing == OfferBook::Standing::kAwaited) return false;
+    const std::size_t all = book_.bytes();
+    if (sent_ >= all) {
+      ending_ = grpc::Status::OK;
+      return true;
+    }
+    std::string& values = *part_.mutable_values();
+    values.resize(std::min(kMostPartBytes, all - sent_));
+    const auto version = book_.Read(meeting_, sent_, std::as_writable_bytes(std::span(values)));
+    if (!version) {
+      ending_ = grpc::Status(grpc::StatusCode::NOT_FOUND, "the meeting is over");
+      return true;
+    }
+    part_.set_version(*version);
+    sent_ += values.size();
+    writing_ = true;
+    StartWrite(&part_);
+    return true;
+  }
+
+  // Whether it may have it; if not, `ending_` says why.
+  bool Admit() TRIBUTARY_REQUIRES(mutex_) {
+    if (known_) return true;
+    if (const Status status = book_.CheckGuest(name_, certificate_); !status.ok()) {
+      ending_ = grpc::Status(grpc::StatusCode::PERMISSION_DENIED, status.message());
+      return false;
+    }
+    known_ = true;
+    return true;
+  }
+
+  const OfferBook& book_;
+  const std::uint64_t meeting_;
+  const std::string name_, certificate_;
+  const std::uint64_t begun_at_;
+  const std::function<void(PeerCall&)> done_;
+  std::shared_ptr<PeerCall> self_;
+
+  Mutex mutex_;
+  v1::ModelPart part_ TRIBUTARY_GUARDED_BY(mutex_);
+  std::size_t sent_ TRIBUTARY_GUARDED_BY(mutex_) = 0;
+  bool known_ TRIBUTARY_GUARDED_BY(mutex_) = false;  // as a neighbour of that meeting
+  bool open_ TRIBUTARY_GUARDED_BY(mutex_) = false;
+  bool writing_ TRIBUTARY_GUARDED_BY(mutex_) = false;
+  bool ended_ TRIBUTARY_GUARDED_BY(mutex_) = false;
+  std::optional<grpc::Status> ending_ TRIBUTARY_GUARDED_BY(mutex_);
+};
+
+// A call that is refused at once.
+class RefusedCall : public grpc::ServerWriteReactor<v1::ModelPart> {
+ public:
+  explicit RefusedCall(const grpc::Status& status) { Finish(status); }
+  void OnDone() override { delete this; }
+};
+
+}  // namespace
+
+std::shared_ptr<grpc::Channel> PeerClient::ChannelTo(const MeetingPeer& peer) {
+  const MutexLock lock(mutex_);
+  if (channels_.size() >= kMostKept) channels_.clear();  // Those in use stay until they are not.
+  std::shared_ptr<grpc::Channel>& channel = channels_[{peer.name, peer.address}];
+  if (!channel) channel = DialPeer(peer.address, credentials_, peer.name);
+  return channel;
+}
+
+Status PeerClient::Fetch(std::uint64_t meeting, const MeetingPeer& peer, IncomingModel& model,
+                         const std::stop_token& stop) {
+  const auto channel = ChannelTo(peer);
+  TRIBUTARY_RETURN_IF_ERROR(AwaitPeer(*channel, [&] { return stop.stop_requested(); }));
+  const auto stub = v1::Peers::NewStub(channel);
+  grpc::ClientContext context;
+  const std::stop_callback cancel(stop, [&] { context.TryCancel(); });
+  v1::FetchRequest request;
+  request.set_meeting(meeting);
+  request.set_name(credentials_ ? credentials_->name : name_);
+  const auto reader = stub->Fetch(&context, request);
+  reader->WaitForInitialMetadata();  // So that somebody has answered, whose certificate can be looked at.
+  Status status;
+  v1::ModelPart part;
+  bool checked = !credentials_;
+  while (status.ok() && reader->Read(&part)) {
+    if (!checked) status = CheckCertificate(context, peer);
+    checked = true;
+    if (status.ok() && (part.values().empty() || part.values().size() > kMostPartBytes)) {
+      status = InvalidArgument("a part of " + std::to_string(part.values().size()) + " bytes");
+    }
+    if (!status.ok()) break;
+    const auto same = model.Append(part.version(), std::as_bytes(std::span(part.values())));
+    status = same.ok() && !*same ? Corrupt("its model changes on the way") : same.status();
+  }
+  if (!status.ok()) context.TryCancel();
+  const grpc::Status ended = reader->Finish();
+  TRIBUTARY_RETURN_IF_ERROR(status);
+  if (!ended.ok()) return FromGrpc(ended);
+  return model.complete() ? OkStatus() : Corrupt("its model ends early");
+}
+
+class PeerServer::Service : public v1::Peers::WithCallbackMethod_Fetch<v1::Peers::Service> {
+ public:
+  Service(bool secure, OfferBook& book) : secure_(secure), book_(book) {
+    book_.SetListener([this] { LookAgain(); });
+  }
+  ~Service() override { book_.SetListener(nullptr); }
+
+  grpc::ServerWriteReactor<v1::ModelPart>* Fetch(grpc::CallbackServerContext* context,
+                                                 const v1::FetchRequest* request) override {
+    std::string name = request->name(), certificate;
+    if (const Status status = Identify(*context->auth_context(), name, certificate); !status.ok()) {
+      return new RefusedCall(ToGrpc(status));
+    }
+    listener->Prove(context->peer());
+    auto call = std::make_shared<PeerCall>(book_, request->meeting(), name, std::move(certificate),
+                                           [this](PeerCall& done) { Forget(done); });
+    std::shared_ptr<PeerCall> older;
+    {
+      const MutexLock lock(mutex_);
+      if (calls_.size() >= kMostCalls && !calls_.contains(name)) {
+        return new RefusedCall({grpc::StatusCode::RESOURCE_EXHAUSTED, "too many ask at once"});
+      }
+      older = std::exchange(calls_[name], call);
+    }
+    if (older) older->End({grpc::StatusCode::ABORTED, "'" + name + "' asks again"});
+    call->Begin();
+    return call.get();
+  }
+
+  Listener* listener = nullptr;
+
+  // Ends everything that is under way.
+  void Close() {
+    for (const auto& call : Calls()) call->End({grpc::StatusCode::UNAVAILABLE, "the device goes away"});
+  }
+
+ private:
+  Status Identify(const grpc::AuthContext& context, std::string& name, std::string& certificate) const {
+    if (secure_) {
+      const std::string shown = PeerCertificate(context);
+      TRIBUTARY_ASSIGN_OR_RETURN(const std::string real, NameInCertificate(shown));
+      TRIBUTARY_ASSIGN_OR_RETURN(certificate, SerialInCertificate(shown));
+      if (!name.empty() && name != real) {
+        return InvalidArgument("who calls himself '" + Clean(name, 80) + "' has the certificate of '" + real +
+                               "'");
+      }
+      name = real;
+    }
+    return CheckDeviceName(name);
+  }
+  std::vector<std::shared_ptr<PeerCall>> Calls() {
+    const MutexLock lock(mutex_);
+    std::vector<std::shared_ptr<PeerCall>> calls;
+    for (const auto& [name, call] : calls_) calls.push_back(call);
+    return calls;
+  }
+  void LookAgain() {
+    for (const auto& call : Calls()) call->Go();
+  }
+  void Forget(PeerCall& call) {
+    const MutexLock lock(mutex_);
+    const auto found = calls_.find(call.name());
+    if (found != calls_.end() && found->second.get() == &call) calls_.erase(found);
+  }
+
+  const bool secure_;
+  OfferBook& book_;
+  Mutex mutex_;
+  std::map<std::string, std::shared_ptr<PeerCall>> calls_ TRIBUTARY_GUARDED_BY(mutex_);  // by name
+};
+
+struct PeerServer::State {
+  const GrpcLife life;  // First: the last to go.
+  std::unique_ptr<Service> service;
+  std::unique_ptr<grpc::Server> server;
+  std::unique_ptr<Listener> listener;
+  PeerAddress address;
+};
+
+StatusOr<std::unique_ptr<PeerServer>> PeerServer::Start(PeerServerOptions options, OfferBook& book) {
+  QuietenGrpc();
+  auto state = std::make_unique<State>();
+  state->address = options.advertise;
+  std::string listen = options.listen;
+  if (listen.empty()) {
+    const std::string host = options.advertise.loopback() ? options.advertise.host : "::";
+    listen = Format(PeerAddress{host, options.advertise.port});
+  }
+  state->service = std::make_unique<Service>(options.credentials.has_value(), book);
+  grpc::ServerBuilder builder;
+  auto listener = Listener::Bind(listen, MakeServerCredentials(options.credentials), builder);
+  if (!listener.ok()) {
+    return InvalidArgument("cannot listen for neighbours on " + listen +
+                           ": is the address one of this machine's, and does no other program listen there?");
+  }
+  state->listener = std::move(*listener);
+  state->service->listener = state->listener.get();
+  builder.RegisterService(state->service.get());
+  SetServerArguments(builder);
+  builder.SetMaxReceiveMessageSize(kLargestRequest);
+  state->server = builder.BuildAndStart();
+  if (!state->server) return Unavailable("gRPC's server for neighbours does not start");
+  state->listener->Start();
+  if (state->address.port == 0) state->address.port = state->listener->port();
+  return std::unique_ptr<PeerServer>(new PeerServer(std::move(state)));
+}
+
+PeerServer::PeerServer(std::unique_ptr<State> state) : state_(std::move(state)) {}
+
+PeerServer::~PeerServer() {
+  state_->listener->Stop();
+  state_->service->Close();
+  state_->server->Shutdown(std::chrono::system_clock::now() + std::chrono::seconds(1));
+  state_->server->Wait();
+}
+
+std::string PeerServer::address() const { return Format(state_->address); }
+
+}  // namespace tributary::inline rpc
