@@ -1,9 +1,9 @@
-# make demo   install what is needed, build, and train eight unequal devices twice: conventionally, and with all that helps
-# make test   the same set-up, and every test
-# make format format the sources as make test wants them
-# make docs   the documentation site: build/docs/site
-# make bench  the benchmarks behind docs/benchmarks.md
-# make build  the program alone: build/release/bin/tributary
+# make demo   install dependencies, build, and simulate training on eight unequal devices: the usual way, then with Tributary
+# make test   install dependencies, build, and run all tests
+# make format format the sources (make test checks the format)
+# make docs   build the documentation site in build/docs/site
+# make bench  build and run the benchmarks of docs/benchmarks.md
+# make build  build only the program: build/release/bin/tributary
 
 .DEFAULT_GOAL := build
 .PHONY: build demo docs format test test-format test-dev test-release test-tsan test-fuzz bench clean
@@ -30,7 +30,7 @@ docs:
 test: test-format test-dev test-release test-tsan test-fuzz
 	@echo "All tests passed: format, dev (sanitizers), release, tsan, fuzz."
 
-# Needs clang-format 14; where it cannot be installed the check is skipped by name, but not in CI.
+# Needs clang-format 14. If it cannot be installed, the check is reported as skipped; in CI it fails.
 test-format:
 	@if scripts/setup format; then \
 	  scripts/format check; \
@@ -40,8 +40,8 @@ test-format:
 	  echo "SKIPPED: the check of the format (needs clang-format-14)"; \
 	fi
 
-# Brokers are for the tests of streams, Python's tools for those of imported networks and of TensorBoard's files; they are skipped by name where there
-# are none, but not in CI.
+# Tests of streams need brokers; tests of imported networks and TensorBoard files need Python packages. If these are missing,
+# the tests are reported as skipped; in CI they fail.
 test-dev test-release test-tsan: test-%:
 	@scripts/setup build
 	@scripts/web || echo "Without Node: the tests of the dashboard will be skipped."
@@ -53,7 +53,7 @@ test-dev test-release test-tsan: test-%:
 	ninja -C build/$*
 	ctest --preset $*
 
-# Needs clang; on a machine where it cannot be installed the fuzz targets are skipped by name, but not in CI.
+# Needs clang. If it cannot be installed, the fuzz targets are reported as skipped; in CI they fail.
 test-fuzz: test-dev
 	@if scripts/setup fuzz; then \
 	  $(MAKE) --no-print-directory build/fuzz/build.ninja && ninja -C build/fuzz && ctest --preset fuzz; \
