@@ -1,5 +1,7 @@
 #include "tributary/data/arrivals.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -59,23 +61,19 @@ double Worth(const RateProgramme::Step& step, Duration time) {
 }  // namespace
 
 StatusOr<RateProgramme> RateProgramme::Make(SamplesPerSecond rate, std::vector<Step> steps, After after) {
-  if (!IsFactor(rate.value)) {
-    return InvalidArgument("a rate of " + std::to_string(rate.value) + " samples/s; allowed: 0 and more");
-  }
+  if (!IsFactor(rate.value))
+    return InvalidArgument(fmt::format("a rate of {:f} samples/s; allowed: 0 and more", rate.value));
   Duration total{0};
   for (std::size_t i = 0; i < steps.size(); ++i) {
     std::string fault = std::visit([](const auto& form) { return FaultOf(form); }, steps[i].form);
     const bool endless = steps[i].lasts == kForever;
     if (fault.empty() && endless && std::holds_alternative<Drift>(steps[i].form))
       fault = "a drift needs a length";
-    if (fault.empty() && endless && (i + 1 < steps.size() || after == After::kRepeat)) {
+    if (fault.empty() && endless && (i + 1 < steps.size() || after == After::kRepeat))
       fault = "nothing can come after a step without end";
-    }
-    if (fault.empty() && !endless && (steps[i].lasts <= Duration(0) || steps[i].lasts > kLongest - total)) {
+    if (fault.empty() && !endless && (steps[i].lasts <= Duration(0) || steps[i].lasts > kLongest - total))
       fault = "a step lasts longer than 0, and all together at most thirty years";
-    }
-    if (!fault.empty())
-      return InvalidArgument("step " + std::to_string(i + 1) + " of the programme: " + fault);
+    if (!fault.empty()) return InvalidArgument(fmt::format("step {} of the programme: {}", i + 1, fault));
     if (!endless) total += steps[i].lasts;
   }
   return RateProgramme(rate, std::move(steps), after);

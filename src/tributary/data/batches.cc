@@ -1,7 +1,6 @@
 #include "tributary/data/batches.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <numeric>
 
 #include "tributary/base/check.h"
@@ -11,10 +10,8 @@ namespace tributary::inline data {
 namespace {
 
 void Mirror(std::span<float> sample, std::size_t width) {
-  for (std::size_t row = 0; row < sample.size(); row += width) {
-    std::reverse(sample.begin() + static_cast<std::ptrdiff_t>(row),
-                 sample.begin() + static_cast<std::ptrdiff_t>(row + width));
-  }
+  for (std::size_t row = 0; row < sample.size(); row += width)
+    std::ranges::reverse(sample.subspan(row, width));
 }
 
 // The pixel at (y, x) becomes the one that was at (y + down, x + right), or zero where that is outside.
@@ -49,9 +46,8 @@ void Augment(const AugmentOptions& options, const Shape& shape, Rng& rng, std::s
   const auto down = static_cast<std::ptrdiff_t>(rng.Below(offsets)) - options.padding;
   const auto right = static_cast<std::ptrdiff_t>(rng.Below(offsets)) - options.padding;
   const auto plane = static_cast<std::size_t>(shape.height * shape.width);
-  for (std::size_t at = 0; at < sample.size(); at += plane) {
+  for (std::size_t at = 0; at < sample.size(); at += plane)
     Move(sample.subspan(at, plane), shape.height, shape.width, down, right);
-  }
 }
 
 std::vector<std::uint32_t> EpochOrder(std::size_t samples, std::uint64_t seed, DeviceId device,

@@ -62,9 +62,8 @@ StatusOr<Place> ParsePlace(std::string_view place, int default_port, std::string
   if (!port.empty()) {
     port.remove_prefix(1);
     const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), number);
-    if (error != std::errc() || end != port.data() + port.size() || number < 1 || number > 65535) {
+    if (error != std::errc() || end != port.data() + port.size() || number < 1 || number > 65535)
       return BadAddress(whole, fmt::format("a port lies in 1 to 65535, found '{}'", port));
-    }
   }
   return Place{std::string(host), number};
 }

@@ -76,9 +76,8 @@ Status CheckLabels(std::span<const std::int32_t> labels, int classes) {
 template <typename Function>
 void ForEachChannel(const Shape& shape, std::span<float> sample, const Function& function) {
   const auto plane = static_cast<std::size_t>(shape.height * shape.width);
-  for (std::size_t c = 0; c < static_cast<std::size_t>(shape.channels); ++c) {
+  for (std::size_t c = 0; c < static_cast<std::size_t>(shape.channels); ++c)
     function(c, sample.subspan(c * plane, plane));
-  }
 }
 
 }  // namespace

@@ -42,9 +42,8 @@ bool KnowsImages() {
 
 StatusOr<Image> DecodeImage(ByteSpan bytes, const ImageLimits& limits) {
   const bool png = BeginsWith(bytes, kPng);
-  if (!png && !BeginsWith(bytes, kJpeg)) {
+  if (!png && !BeginsWith(bytes, kJpeg))
     return Corrupt(bytes.empty() ? "the file is empty" : "it is neither PNG nor JPEG, by its first bytes");
-  }
 #ifdef TRIBUTARY_IMAGES
   return png ? DecodePng(bytes, limits) : DecodeJpeg(bytes, limits);
 #else
@@ -99,9 +98,8 @@ std::vector<Taps> TapsOf(std::size_t from, std::size_t to) {
       sum += weights.back();
     }
     all[i].first = static_cast<std::size_t>(low);
-    for (const double weight : weights) {
+    for (const double weight : weights)
       all[i].weights.push_back(static_cast<std::int32_t>(0.5 + weight / sum * (1 << kWeightBits)));
-    }
   }
   return all;
 }

@@ -22,9 +22,8 @@ StatusOr<Owned<rd_kafka_conf_t>> MakeSettings(const BrokerAddress& address, cons
                                               const BrokerSettings& user) {
   Owned<rd_kafka_conf_t> settings(rd_kafka_conf_new());
   // States are told by the streams; the library's own lines would come with every attempt. Who asks for them gets them.
-  if (std::ranges::none_of(user, [](const auto& setting) { return setting.first == "debug"; })) {
+  if (std::ranges::none_of(user, [](const auto& setting) { return setting.first == "debug"; }))
     rd_kafka_conf_set_log_cb(settings.get(), [](const rd_kafka_t*, int, const char*, const char*) {});
-  }
   BrokerSettings all = {{"bootstrap.servers", address.host},
                         {"client.id", "tributary"},
                         {"reconnect.backoff.ms", "100"},

@@ -1,5 +1,7 @@
 #include "tributary/data/labelled_features.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 
@@ -8,12 +10,6 @@
 #include "tributary/policy/partitioning/principal_components.h"
 
 namespace tributary::inline data {
-namespace {
-
-constexpr Bytes kLargestFeatureFile{16'000'000'000};
-
-}  // namespace
-
 StatusOr<LabelledFeatures> FeaturesFromNpy(ByteSpan features, ByteSpan labels) {
   auto rows = ParseNpy(features);
   if (!rows.ok()) return std::move(rows).status().WithContext("features");
@@ -21,8 +17,9 @@ StatusOr<LabelledFeatures> FeaturesFromNpy(ByteSpan features, ByteSpan labels) {
   if (!numbers.ok()) return std::move(numbers).status().WithContext("labels");
   if (rows->shape.size() < 2 || rows->count == 0) {
     return Corrupt(
-        "features: an array of N x F numbers with no side of 0 is needed, a row for each sample; found " +
-        std::to_string(rows->shape.size()) + " dimensions and " + std::to_string(rows->count) + " values");
+        fmt::format("features: an array of N x F numbers with no side of 0 is needed, a row for each sample; "
+                    "found {} dimensions and {} values",
+                    rows->shape.size(), rows->count));
   }
   LabelledFeatures made;
   auto read = LabelsFromNpy(*numbers);
@@ -30,9 +27,9 @@ StatusOr<LabelledFeatures> FeaturesFromNpy(ByteSpan features, ByteSpan labels) {
   made.labels = *std::move(read);
   made.dimensions = rows->count / rows->shape[0];
   if (rows->shape[0] != made.labels.size()) {
-    return InvalidArgument("there are features of " + std::to_string(rows->shape[0]) +
-                           " samples and labels of " + std::to_string(made.labels.size()) +
-                           "; each sample needs one row and one label");
+    return InvalidArgument(fmt::format(
+        "there are features of {} samples and labels of {}; each sample needs one row and one label",
+        rows->shape[0], made.labels.size()));
   }
   made.values = NpyToFloats(*rows);
   TRIBUTARY_RETURN_IF_ERROR(CheckFeatures(made.features(), made.labels.size()));
@@ -42,6 +39,7 @@ StatusOr<LabelledFeatures> FeaturesFromNpy(ByteSpan features, ByteSpan labels) {
 
 StatusOr<LabelledFeatures> ReadFeatureFiles(const std::filesystem::path& features,
                                             const std::filesystem::path& labels) {
+  constexpr Bytes kLargestFeatureFile{16'000'000'000};
   TRIBUTARY_ASSIGN_OR_RETURN(const std::vector<std::byte> rows, ReadFile(features, kLargestFeatureFile));
   TRIBUTARY_ASSIGN_OR_RETURN(const std::vector<std::byte> numbers, ReadFile(labels, kLargestFeatureFile));
   auto made = FeaturesFromNpy(rows, numbers);
@@ -62,21 +60,21 @@ StatusOr<FeatureChoice> ParseFeatureChoice(std::string_view text) {
       return choice;
     }
   }
-  return InvalidArgument("the features '" + std::string(text.substr(0, 60)) +
-                         "' of a data set are not known; they are 'pixels', or 'pca:K' with K from 1 to 512");
+  return InvalidArgument(fmt::format(
+      "the features '{}' of a data set are not known; they are 'pixels', or 'pca:K' with K from 1 to 512",
+      text.substr(0, 60)));
 }
 
 StatusOr<LabelledFeatures> FeaturesOfDataset(const Dataset& dataset, const FeatureChoice& choice,
                                              std::uint64_t seed, const ParallelFor& parallel) {
   const auto values = static_cast<std::size_t>(dataset.shape().elements());
   if (choice.components > values) {
-    return InvalidArgument(std::to_string(choice.components) + " components are asked for, and a sample of " +
-                           dataset.name() + " has " + std::to_string(values) + " values");
+    return InvalidArgument(fmt::format("{} components are asked for, and a sample of {} has {} values",
+                                       choice.components, dataset.name(), values));
   }
   if (dataset.size() == 0) return InvalidArgument(dataset.name() + " has no samples");
-  LabelledFeatures made;
-  made.labels.assign(dataset.labels().begin(), dataset.labels().end());
-  made.classes = dataset.classes();
+  LabelledFeatures made{.labels = {dataset.labels().begin(), dataset.labels().end()},
+                        .classes = dataset.classes()};
   if (choice.components > 0) {
     const SampleReader reader{dataset.size(), values, [&dataset](std::size_t sample, std::span<float> row) {
                                 dataset.Read(sample, row);

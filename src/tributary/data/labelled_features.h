@@ -17,7 +17,7 @@ namespace tributary::inline data {
 
 // What samples look like and which class each belongs to, as policy/partitioning divides them.
 struct LabelledFeatures {
-  std::vector<float> values;  // Row after row.
+  std::vector<float> values{};  // Row after row.
   std::size_t dimensions = 0;
   std::vector<std::int32_t> labels;
   int classes = 0;

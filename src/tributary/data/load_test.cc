@@ -6,9 +6,9 @@
 #include <fstream>
 #include <set>
 
-#include "tributary/data/published_formats.h"
 #include "tributary/data/npy.h"
 #include "tributary/data/npy_folder.h"
+#include "tributary/data/published_formats.h"
 
 namespace tributary::inline data {
 namespace {

@@ -96,9 +96,8 @@ class MqttPublisher : public Publisher {
   // Topics need no making; but somebody should listen.
   Status Prepare(std::span<const std::string>) override {
     const int code = mosquitto_connect(client_.get(), where_.host.c_str(), where_.port, kKeepAliveSeconds);
-    if (code != MOSQ_ERR_SUCCESS) {
+    if (code != MOSQ_ERR_SUCCESS)
       return Unavailable("cannot reach " + address_ + ": " + ReasonOf(code) + "; is the broker there?");
-    }
     started_ = mosquitto_loop_start(client_.get()) == MOSQ_ERR_SUCCESS;
     MutexLock lock(mutex_);
     const WaitDeadline deadline = DeadlineIn(kPatience);

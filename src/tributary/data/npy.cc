@@ -2,20 +2,18 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <charconv>
 #include <cmath>
-#include <cstddef>
 #include <cstring>
 #include <limits>
+#include <ranges>
 #include <string>
-#include <string_view>
 #include <utility>
-#include <vector>
 
 #include "tributary/base/check.h"
-#include "tributary/base/status.h"
 #include "tributary/policy/compression/float_bits.h"
 
 namespace tributary::inline data {
@@ -85,14 +83,14 @@ class HeaderReader {
 
   Status Fail(const std::string& expected) {
     SkipSpace();
-    std::string found = at_ < text_.size() ? "'" : "the end of the header";
+    std::string found = "the end of the header";
     if (at_ < text_.size()) {
       const char c = text_[at_];
-      found += c >= ' ' && c <= '~' ? std::string(1, c) : fmt::format("\\{}", static_cast<unsigned char>(c));
-      found += "'";
+      found = c >= ' ' && c <= '~' ? fmt::format("'{}'", c)
+                                   : fmt::format("'\\{}'", static_cast<unsigned char>(c));
     }
-    return Corrupt("the header at byte " + std::to_string(offset_ + at_) + " must have " + expected +
-                   "; found " + found);
+    return Corrupt(
+        fmt::format("the header at byte {} must have {}; found {}", offset_ + at_, expected, found));
   }
 
   StatusOr<std::string> String(const std::string& what) {
@@ -173,12 +171,12 @@ StatusOr<TypeInfo> FindType(std::string_view descr) {
     // A single byte has no order, whatever the header says. '=' would mean the writer's own, which is not in
     // the file.
     if (order == '<' || (SizeOf(info) == 1 && (order == '|' || order == '>'))) return info;
-    return Corrupt("the values are '" + std::string(descr) +
-                   "'; multi-byte values must be little-endian, '<" + std::string(info.code) + "'");
+    return Corrupt(
+        fmt::format("the values are '{}'; multi-byte values must be little-endian, '<{}'", descr, info.code));
   }
-  std::string known;
-  for (const TypeInfo& info : kTypes) known += (known.empty() ? "" : ", ") + std::string(info.name);
-  return Corrupt("the values are of type '" + std::string(descr) + "'; what can be read is " + known);
+  const auto names = kTypes | std::views::transform(&TypeInfo::name);
+  return Corrupt(
+      fmt::format("the values are of type '{}'; what can be read is {}", descr, fmt::join(names, ", ")));
 }
 
 std::size_t LittleEndian(ByteSpan bytes) {
@@ -191,8 +189,9 @@ std::size_t LittleEndian(ByteSpan bytes) {
 StatusOr<std::pair<std::size_t, std::size_t>> LocateHeader(ByteSpan bytes) {
   constexpr std::size_t kVersionEnd = 8;
   if (bytes.size() < kVersionEnd || std::memcmp(bytes.data(), kMagic.data(), kMagic.size()) != 0) {
-    return Corrupt("a .npy file starts with \\x93NUMPY and two bytes of version at byte 0, which these " +
-                   std::to_string(bytes.size()) + " bytes do not");
+    return Corrupt(fmt::format(
+        "a .npy file starts with \\x93NUMPY and two bytes of version at byte 0, which these {} bytes do not",
+        bytes.size()));
   }
   const auto major = std::to_integer<unsigned>(bytes[6]), minor = std::to_integer<unsigned>(bytes[7]);
   if (major < 1 || major > 3 || minor != 0)
@@ -215,13 +214,10 @@ std::vector<std::byte> Format(std::span<const std::size_t> shape, std::span<cons
   static_assert(std::endian::native == std::endian::little, "values are written as they lie in memory");
   TRIBUTARY_CHECK(shape.size() <= kNpyMostDimensions);
   std::size_t count = 1;
-  std::string header = "{'descr': '" + std::string(descr) + "', 'fortran_order': False, 'shape': (";
-  for (const std::size_t side : shape) {
-    count *= side;
-    header += std::to_string(side) + ",";
-  }
+  for (const std::size_t side : shape) count *= side;
   TRIBUTARY_CHECK(count == values.size());
-  header += "), }";
+  std::string header = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}", descr,
+                                   fmt::join(shape, ","), shape.empty() ? "" : ",");
   // NumPy starts the values on a multiple of 64 bytes, so that they can be mapped.
   constexpr std::size_t kBefore = 10, kAlignment = 64;
   while ((kBefore + header.size() + 1) % kAlignment != 0) header += ' ';
@@ -247,14 +243,10 @@ StatusOr<NpyArray> ParseNpy(ByteSpan bytes) {
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()) + begin, length);
   TRIBUTARY_ASSIGN_OR_RETURN(NpyHeader header, HeaderReader(text, begin).Read());
   TRIBUTARY_ASSIGN_OR_RETURN(const TypeInfo info, FindType(header.type));
-  if (header.fortran_order && header.shape.size() > 1) {
+  if (header.fortran_order && header.shape.size() > 1)
     return Corrupt("the values lie in Fortran order; save with numpy.ascontiguousarray first");
-  }
-
   NpyArray array{info.type, std::move(header.shape), 1, bytes.subspan(begin + length)};
-  for (const std::size_t side : array.shape) {
-    if (side == 0) array.count = 0;
-  }
+  if (std::ranges::find(array.shape, 0U) != array.shape.end()) array.count = 0;
   // Dividing what is there keeps the product from overflowing, however large the sides claim to be.
   const std::size_t present = array.bytes.size() / SizeOf(info);
   for (std::size_t i = 0; i < array.shape.size() && array.count != 0; ++i) {
@@ -303,9 +295,8 @@ struct Half {
 float ToFloat(double value) {
   // A double too large for a float is undefined in the language, though not in IEEE 754.
   constexpr double kMost = std::numeric_limits<float>::max();
-  if (std::abs(value) > kMost && std::isfinite(value)) {
+  if (std::abs(value) > kMost && std::isfinite(value))
     return std::copysign(std::numeric_limits<float>::infinity(), static_cast<float>(value > 0 ? 1 : -1));
-  }
   return static_cast<float>(value);
 }
 

@@ -70,7 +70,7 @@ StatusOr<Dataset> PolledStream::Samples(std::int64_t first, std::size_t count,
 
 void PolledStream::Forget(std::int64_t below) {
   for (; forgotten_ < below && !held_.empty(); ++forgotten_) {
-    held_bytes_ = Bytes{held_bytes_.value - held_.front().bytes().value};
+    held_bytes_ = held_bytes_ - held_.front().bytes();
     stream_->Commit(held_.front().position);
     held_.pop_front();
   }

@@ -11,7 +11,7 @@
 namespace tributary::inline data {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "values travel as they lie in memory");
+static_assert(std::endian::native == std::endian::little, "values and headings travel as they lie in memory");
 
 std::string NameOf(SampleElement element) { return element == SampleElement::kByte ? "bytes" : "floats"; }
 
@@ -35,8 +35,8 @@ SampleFormat FormatOf(const Dataset& dataset) {
 
 Status CheckFits(const SampleFormat& format, const StreamSample& sample) {
   if (sample.element != format.element) {
-    return Corrupt("the sample holds " + NameOf(sample.element) + ", and " + NameOf(format.element) +
-                   " are needed");
+    return Corrupt(fmt::format("the sample holds {}, and {} are needed", NameOf(sample.element),
+                               NameOf(format.element)));
   }
   if (sample.bytes() != format.bytes()) {
     return Corrupt(fmt::format("the sample has {} bytes; one of shape {} in {} has {}", sample.payload.size(),
@@ -80,8 +80,6 @@ StatusOr<Dataset> DatasetOfSamples(DatasetInfo info, SampleElement element,
 }
 
 namespace {
-
-static_assert(std::endian::native == std::endian::little, "headings are written as they lie in memory");
 
 constexpr char kRecordMagic[4] = {'T', 'R', 'B', 'S'};
 constexpr std::uint8_t kVersion = 1;

@@ -4,9 +4,6 @@
 
 #include "tributary/base/check.h"
 #include "tributary/data/batches.h"
-#include "tributary/data/dataset.h"
-#include "tributary/data/record.h"
-#include "tributary/data/stream.h"
 
 namespace tributary::inline data {
 namespace {

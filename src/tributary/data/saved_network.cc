@@ -10,17 +10,10 @@ namespace {
 
 // All under one name, so that files with metadata of others' pass by unharmed.
 constexpr const char* kKey = "tributary";
+const std::string kWhere = "its metadata 'tributary'";
 
-std::string StemName(Stem stem) {
-  switch (stem) {
-    case Stem::kAuto:
-      return "auto";
-    case Stem::kCifar:
-      return "cifar";
-    case Stem::kImageNet:
-      return "imagenet";
-  }
-  return "auto";
+const char* StemName(Stem stem) {
+  return stem == Stem::kCifar ? "cifar" : stem == Stem::kImageNet ? "imagenet" : "auto";
 }
 
 StatusOr<std::vector<float>> Numbers(const nlohmann::json& list) {
@@ -57,29 +50,32 @@ StatusOr<std::optional<SavedNetwork>> FromMetadata(const Metadata& metadata) {
   const auto entry = metadata.find(kKey);
   if (entry == metadata.end()) return std::optional<SavedNetwork>();
   const auto json = nlohmann::json::parse(entry->second, nullptr, /*allow_exceptions=*/false);
-  const auto text = [&](const char* key) {
-    return json.is_object() && json.contains(key) && json[key].is_string() ? json[key].get<std::string>()
-                                                                           : std::string();
+  // Null where there is none.
+  const auto field = [&](const char* key) {
+    return json.is_object() ? json.value(key, nlohmann::json()) : json;
   };
-  const bool complete = json.is_object() && json.contains("classes") && json["classes"].is_number_integer() &&
-                        json.contains("mean") && json["mean"].is_array() && json.contains("deviation") &&
-                        json["deviation"].is_array();
-  if (!complete) return Corrupt("its metadata '" + std::string(kKey) + "' does not describe a network");
+  const auto text = [&](const char* key) {
+    const auto value = field(key);
+    return value.is_string() ? value.get<std::string>() : std::string();
+  };
+  if (!json.is_object() || !field("classes").is_number_integer() || !field("mean").is_array() ||
+      !field("deviation").is_array()) {
+    return Corrupt(kWhere + " does not describe a network");
+  }
   SavedNetwork network;
   network.zoo.name = text("model");
   network.zoo.cut = text("cut");
   network.zoo.tail = text("tail");
   if (json.contains("graph")) {
     auto graph = ParseGraph(text("graph"));
-    if (!graph.ok()) return std::move(graph).status().WithContext("its metadata '" + std::string(kKey) + "'");
+    if (!graph.ok()) return std::move(graph).status().WithContext(kWhere);
     network.zoo.imported = std::make_shared<const Graph>(std::move(graph).value());
   }
-  if (json.contains("width") && json["width"].is_number()) network.zoo.width = json["width"].get<double>();
+  if (const auto width = field("width"); width.is_number()) network.zoo.width = width.get<double>();
   network.data = text("data");
-  if (json.contains("class_names") && json["class_names"].is_array()) {
-    for (const auto& name : json["class_names"]) {
-      if (!name.is_string())
-        return Corrupt("its metadata '" + std::string(kKey) + "' has names of classes that are no text");
+  if (const auto names = field("class_names"); names.is_array()) {
+    for (const auto& name : names) {
+      if (!name.is_string()) return Corrupt(kWhere + " has names of classes that are no text");
       network.class_names.push_back(name.get<std::string>());
     }
   }

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <iterator>
 #include <limits>
 
 #include "tributary/base/check.h"
 #include "tributary/base/names.h"
-#include "tributary/base/number_text.h"
 #include "tributary/base/units.h"
 
 namespace tributary::inline data {
@@ -30,9 +30,11 @@ std::string Shown(std::string_view field) {
 }
 
 std::string Joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
-  return text;
+  return fmt::format("{}", fmt::join(words, ", "));
+}
+
+bool Holds(const std::vector<std::string>& words, std::string_view word) {
+  return std::ranges::find(words, word) != words.end();
 }
 
 class Reader {
@@ -90,40 +92,37 @@ class Reader {
       return Fail(fmt::format("names {} columns; allowed: {}", fields_.size(), kMostColumns));
     for (const std::string_view field : fields_) {
       if (field.empty()) return Fail("has a column without a name; the first line names the columns");
-      if (std::ranges::find(headings_, field) != headings_.end())
-        return Fail(fmt::format("names the column {} twice", Shown(field)));
+      if (Holds(headings_, field)) return Fail(fmt::format("names the column {} twice", Shown(field)));
       headings_.emplace_back(field);
     }
     const std::string &time = options_.time_column, &label = options_.label_column;
     for (const std::string& needed : {time, label}) {
-      if (std::ranges::find(headings_, needed) == headings_.end()) {
-        return Fail("has no column '" + needed + "'; found " + Shown(Joined(headings_)) +
-                    ". The first line names the columns: " + time + ", " + label + " and those with values");
-      }
+      if (Holds(headings_, needed)) continue;
+      return Fail(fmt::format(
+          "has no column '{}'; found {}. The first line names the columns: {}, {} and those with values",
+          needed, Shown(Joined(headings_)), time, label));
     }
     recording_.columns = options_.columns;
-    for (const std::string& heading : headings_) {
-      if (heading == time || heading == label) continue;
-      if (options_.columns.empty()) recording_.columns.push_back(heading);
+    if (options_.columns.empty()) {
+      std::ranges::copy_if(headings_, std::back_inserter(recording_.columns),
+                           [&](const std::string& heading) { return heading != time && heading != label; });
     }
     if (recording_.columns.empty())
-      return Fail("names no column with values, only " + time + " and " + label);
+      return Fail(fmt::format("names no column with values, only {} and {}", time, label));
+    const std::string expected = fmt::format("{}, {}, {}", Joined(recording_.columns), time, label);
     for (const std::string& heading : headings_) {
       const auto place = std::ranges::find(recording_.columns, heading);
       const bool value = place != recording_.columns.end();
-      if (!value && heading != time && heading != label && !options_.others) {
-        return Fail("names a column " + Shown(heading) + "; expected " + Joined(recording_.columns) + ", " +
-                    time + ", " + label);
-      }
+      if (!value && heading != time && heading != label && !options_.others)
+        return Fail(fmt::format("names a column {}; expected {}", Shown(heading), expected));
       purposes_.push_back(heading == time    ? kIsTime
                           : heading == label ? kIsLabel
                           : value            ? static_cast<int>(place - recording_.columns.begin())
                                              : kIsOther);
     }
     for (const std::string& column : recording_.columns) {
-      if (std::ranges::find(headings_, column) != headings_.end()) continue;
-      return Fail("has no column " + Shown(column) + "; expected " + Joined(recording_.columns) + ", " +
-                  time + ", " + label);
+      if (!Holds(headings_, column))
+        return Fail(fmt::format("has no column {}; expected {}", Shown(column), expected));
     }
     return OkStatus();
   }
@@ -160,8 +159,8 @@ class Reader {
   Status AddTime(std::size_t column, double units) {
     const auto unit = static_cast<double>(options_.time_unit.count());
     if (units < 0 || units > kLatest / unit) {
-      return FailAt(column, "is " + Shown(fields_[column]) + "; allowed: 0 to " + NumberText(kLatest / unit) +
-                                ", in units of " + FormatDuration(options_.time_unit));
+      return FailAt(column, fmt::format("is {}; allowed: 0 to {:g}, in units of {}", Shown(fields_[column]),
+                                        kLatest / unit, FormatDuration(options_.time_unit)));
     }
     const double whole = std::floor(units);  // Apart from the rest, which keeps nanoseconds exact.
     const TimePoint time(static_cast<std::int64_t>(whole) * options_.time_unit.count() +
@@ -184,24 +183,21 @@ class Reader {
       return OkStatus();
     }
     if (word.empty() || word.size() > kLongestLabel) {
-      return FailAt(column, "is " + Shown(word) + "; allowed: a word of 1 to " +
-                                std::to_string(kLongestLabel) + " bytes");
+      return FailAt(column,
+                    fmt::format("is {}; allowed: a word of 1 to {} bytes", Shown(word), kLongestLabel));
     }
-    const auto known = std::ranges::find(labels, word);
-    if (known == labels.end()) {
-      if (!options_.labels.empty()) {
-        return Fail(
-            UnknownName("label", Shown(word).substr(1, Shown(word).size() - 2), options_.labels).message());
-      }
-      if (labels.size() == kMostLabels) {
-        return FailAt(column, fmt::format("is the label number {}; allowed: {} different ones",
-                                          kMostLabels + 1, kMostLabels));
-      }
-      labels.emplace_back(word);
-      recording_.label_of_row.push_back(static_cast<std::int32_t>(labels.size() - 1));
-      return OkStatus();
+    const auto place = std::ranges::find(labels, word) - labels.begin();
+    recording_.label_of_row.push_back(static_cast<std::int32_t>(place));
+    if (static_cast<std::size_t>(place) < labels.size()) return OkStatus();
+    if (!options_.labels.empty()) {
+      const std::string shown = Shown(word);
+      return Fail(UnknownName("label", shown.substr(1, shown.size() - 2), options_.labels).message());
     }
-    recording_.label_of_row.push_back(static_cast<std::int32_t>(known - labels.begin()));
+    if (labels.size() == kMostLabels) {
+      return FailAt(column, fmt::format("is the label number {}; allowed: {} different ones", kMostLabels + 1,
+                                        kMostLabels));
+    }
+    labels.emplace_back(word);
     return OkStatus();
   }
 
@@ -236,9 +232,8 @@ std::vector<SensorWindow> CutWindows(const SensorRecording& recording, const Win
       for (; left < std::min(first, counted); ++left)
         --counts[static_cast<std::size_t>(recording.label_of_row[left])];
       left = first;
-      for (counted = std::max(counted, first); counted < first + options.length; ++counted) {
+      for (counted = std::max(counted, first); counted < first + options.length; ++counted)
         ++counts[static_cast<std::size_t>(recording.label_of_row[counted])];
-      }
       const auto most = std::ranges::max_element(counts);
       if (static_cast<double>(*most) < needed) continue;
       windows.push_back({first, static_cast<std::int32_t>(most - counts.begin()),

@@ -1,5 +1,7 @@
 #include "tributary/data/sensor_folder.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
 #include <set>
@@ -43,6 +45,10 @@ SensorCsvOptions CsvOptions(const SensorFolderOptions& options) {
           .time_unit = settings.time_unit};
 }
 
+StatusOr<SensorRecording> ParseRecording(ByteSpan bytes, const SensorCsvOptions& csv) {
+  return ParseSensorCsv({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, csv);
+}
+
 struct File {
   std::string kind;
   std::size_t folder = 0;
@@ -61,10 +67,11 @@ StatusOr<std::vector<File>> ReadFiles(const std::vector<path>& folders, const Se
       TRIBUTARY_ASSIGN_OR_RETURN(const auto bytes, ReadFile(name, kLargestRecording));
       total += Bytes{static_cast<std::int64_t>(bytes.size())};
       if (total > kLargestTotal) {
-        return ResourceExhausted("with " + name.string() + " the recordings have more than " +
-                                 FormatBytes(kLargestTotal) + ", the most that are read");
+        return ResourceExhausted(
+            fmt::format("with {} the recordings have more than {}, the most that are read", name.string(),
+                        FormatBytes(kLargestTotal)));
       }
-      auto recording = ParseSensorCsv({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, csv);
+      auto recording = ParseRecording(bytes, csv);
       if (!recording.ok()) return std::move(recording).status().WithContext(name.string());
       csv.columns = recording->columns;  // The first file's, for all others.
       auto windows = CutWindows(*recording, options.settings.windows);
@@ -92,9 +99,8 @@ struct Samples {
 void Append(const File& file, const SensorWindow& window, std::size_t length, Samples& samples) {
   const std::size_t columns = file.recording.columns.size();
   for (std::size_t c = 0; c < columns; ++c) {
-    for (std::size_t row = window.first; row < window.first + length; ++row) {
+    for (std::size_t row = window.first; row < window.first + length; ++row)
       samples.values.push_back(file.recording.values[row * columns + c]);
-    }
   }
 }
 
@@ -123,11 +129,10 @@ void AppendSource(std::span<const File> files, std::string name, const std::vect
 
 StatusOr<Dataset> MakePart(const DatasetInfo& info, Samples samples, const std::string& what) {
   if (samples.labels.empty()) {
-    return InvalidArgument("no window of " + std::to_string(info.shape.width) +
-                           " rows without a gap fits into the " + what +
-                           " recordings; they are too short, or their labels change too often. Choose a "
-                           "shorter window, or allow longer"
-                           " gaps");
+    return InvalidArgument(fmt::format(
+        "no window of {} rows without a gap fits into the {} recordings; they are too short, or their "
+        "labels change too often. Choose a shorter window, or allow longer gaps",
+        info.shape.width, what));
   }
   TRIBUTARY_ASSIGN_OR_RETURN(Dataset dataset,
                              Dataset::Make(info, std::move(samples.values), std::move(samples.labels)));
@@ -153,25 +158,24 @@ StatusOr<TrainTest> LoadSensorFolder(const path& folder, const SensorFolderOptio
     return files.ok() && files->empty();
   });
   if (folders.size() < 2) {
-    return InvalidArgument(
-        folder.string() + " holds " + std::to_string(folders.size()) +
-        " folders with .csv files; at least two are needed, to train on one and test on the other");
+    return InvalidArgument(fmt::format(
+        "{} holds {} folders with .csv files; at least two are needed, to train on one and test on the other",
+        folder.string(), folders.size()));
   }
   TRIBUTARY_ASSIGN_OR_RETURN(std::vector<File> files, ReadFiles(folders, options));
   const std::vector<std::string> classes = Classes(files, options);
   if (classes.size() > kMostClasses) {
-    return InvalidArgument("the recordings in " + folder.string() + " have " +
-                           std::to_string(classes.size()) +
-                           " different labels; allowed: " + std::to_string(kMostClasses));
+    return InvalidArgument(fmt::format("the recordings in {} have {} different labels; allowed: {}",
+                                       folder.string(), classes.size(), kMostClasses));
   }
   std::size_t windows = 0;
   for (const File& file : files) windows += file.windows.size();
   const std::size_t length = options.settings.windows.length, columns = files[0].recording.columns.size();
   if (windows > kMostValues / columns / length) {
-    return ResourceExhausted("the recordings in " + folder.string() + " make " + std::to_string(windows) +
-                             " windows of " + std::to_string(length) + " rows and " +
-                             std::to_string(columns) + " columns, more than the " +
-                             std::to_string(kMostValues) + " values that are held; choose a larger hop");
+    return ResourceExhausted(fmt::format(
+        "the recordings in {} make {} windows of {} rows and {} columns, more than the {} values that "
+        "are held; choose a larger hop",
+        folder.string(), windows, length, columns, kMostValues));
   }
   std::ranges::stable_sort(files, {}, [](const File& file) { return std::pair(file.kind, file.folder); });
 
@@ -185,21 +189,15 @@ StatusOr<TrainTest> LoadSensorFolder(const path& folder, const SensorFolderOptio
     });
     std::string name =
         folders[begin->folder].filename().string() + (begin->kind.empty() ? "" : " " + begin->kind);
-    AppendSource({begin, end}, std::move(name), classes, options.settings.windows.length,
-                 held_out(begin->folder) ? test : train);
+    AppendSource({begin, end}, std::move(name), classes, length, held_out(begin->folder) ? test : train);
     begin = end;
   }
 
-  const DatasetInfo info{options.name,
-                         {static_cast<std::int64_t>(columns), 1, static_cast<std::int64_t>(length)},
-                         static_cast<int>(classes.size()),
-                         {},
-                         classes};
+  const Shape shape{static_cast<std::int64_t>(columns), 1, static_cast<std::int64_t>(length)};
+  const DatasetInfo info{options.name, shape, static_cast<int>(classes.size()), {}, classes};
   TRIBUTARY_ASSIGN_OR_RETURN(Dataset training, MakePart(info, std::move(train), "training"));
   TRIBUTARY_ASSIGN_OR_RETURN(Dataset testing, MakePart(info, std::move(test), "test"));
-  const Normalisation normalisation = MeasureNormalisation(training);
-  return TrainTest{std::move(training).WithNormalisation(normalisation),
-                   std::move(testing).WithNormalisation(normalisation)};
+  return Normalised({std::move(training), std::move(testing)});
 }
 
 std::vector<SensorProblem> FindSensorProblems(const path& folder, const SensorFolderOptions& options) {
@@ -215,9 +213,8 @@ std::vector<SensorProblem> FindSensorProblems(const path& folder, const SensorFo
     }
     for (const path& name : *names) {
       const auto bytes = ReadFile(name, kLargestRecording);
-      auto recording =
-          bytes.ok() ? ParseSensorCsv({reinterpret_cast<const char*>(bytes->data()), bytes->size()}, csv)
-                     : StatusOr<SensorRecording>(bytes.status());
+      const auto recording =
+          bytes.ok() ? ParseRecording(*bytes, csv) : StatusOr<SensorRecording>(bytes.status());
       if (!recording.ok()) {
         problems.push_back({name, false, recording.status().message()});
         continue;
@@ -225,8 +222,8 @@ std::vector<SensorProblem> FindSensorProblems(const path& folder, const SensorFo
       csv.columns = recording->columns;
       if (CutWindows(*recording, options.settings.windows).empty()) {
         problems.push_back({name, true,
-                            "no window of " + std::to_string(options.settings.windows.length) +
-                                " rows fits into its " + std::to_string(recording->rows())});
+                            fmt::format("no window of {} rows fits into its {}",
+                                        options.settings.windows.length, recording->rows())});
       }
     }
   }

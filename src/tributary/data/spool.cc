@@ -1,6 +1,7 @@
 #include "tributary/data/spool.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -46,46 +47,45 @@ std::uint32_t ChecksumOf(const Head& head, ByteSpan bytes) {
   return static_cast<std::uint32_t>(sum);
 }
 
-int WriteAt(int file, ByteSpan bytes, std::int64_t offset) {
+// Calls pread or pwrite until all bytes are moved; `none` is the error of a call that moves nothing.
+template <typename Byte, typename Call>
+int MoveAll(Call call, int file, std::span<Byte> bytes, std::int64_t offset, int none) {
   while (!bytes.empty()) {
-    const ssize_t written = ::pwrite(file, bytes.data(), bytes.size(), offset);
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return written < 0 ? errno : ENOSPC;
-    bytes = bytes.subspan(static_cast<std::size_t>(written));
-    offset += written;
+    const ssize_t moved = call(file, bytes.data(), bytes.size(), offset);
+    if (moved < 0 && errno == EINTR) continue;
+    if (moved <= 0) return moved < 0 ? errno : none;
+    bytes = bytes.subspan(static_cast<std::size_t>(moved));
+    offset += moved;
   }
   return 0;
 }
 
+int WriteAt(int file, ByteSpan bytes, std::int64_t offset) {
+  return MoveAll(::pwrite, file, bytes, offset, ENOSPC);
+}
+
 // Fewer bytes than asked for are an error like any other: the caller knows how long the file is.
 int ReadExactly(int file, std::span<std::byte> bytes, std::int64_t offset) {
-  while (!bytes.empty()) {
-    const ssize_t got = ::pread(file, bytes.data(), bytes.size(), offset);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return got < 0 ? errno : EIO;
-    bytes = bytes.subspan(static_cast<std::size_t>(got));
-    offset += got;
-  }
-  return 0;
+  return MoveAll(::pread, file, bytes, offset, EIO);
+}
+
+Status Damaged(const std::filesystem::path& path, std::int64_t offset) {
+  return Corrupt(fmt::format("{} is damaged at byte {}", path.string(), offset));
 }
 
 // The entry at `offset` of a file of `size` bytes; nothing at its end. Corrupt unless it is whole and unchanged.
 StatusOr<std::optional<SpoolEntry>> ReadEntry(int file, std::int64_t offset, std::int64_t size,
                                               const std::filesystem::path& path) {
-  const auto damaged = [&] {
-    return Corrupt(path.string() + " is damaged at byte " + std::to_string(offset));
-  };
   if (offset == size) return std::optional<SpoolEntry>();
-  if (size - offset < kHeading) return damaged();
+  if (size - offset < kHeading) return Damaged(path, offset);
   SpoolHeading heading{};
-  if (const int error = ReadExactly(file, std::as_writable_bytes(std::span(&heading, 1)), offset)) {
+  if (const int error = ReadExactly(file, std::as_writable_bytes(std::span(&heading, 1)), offset))
     return SystemError("cannot read", path, error);
-  }
-  if (heading.bytes > kLargestEntry || heading.bytes > size - offset - kHeading) return damaged();
+  if (heading.bytes > kLargestEntry || heading.bytes > size - offset - kHeading) return Damaged(path, offset);
   std::vector<std::byte> bytes(heading.bytes);
   if (const int error = ReadExactly(file, bytes, offset + kHeading))
     return SystemError("cannot read", path, error);
-  if (heading.checksum != ChecksumOf(heading, bytes)) return damaged();
+  if (heading.checksum != ChecksumOf(heading, bytes)) return Damaged(path, offset);
   return std::optional(SpoolEntry{.position = heading.position,
                                   .predecessor = heading.predecessor,
                                   .tally = heading.tally,
@@ -109,13 +109,6 @@ std::int64_t NumberOf(std::string_view name) {
 
 }  // namespace
 
-Spool::Descriptor& Spool::Descriptor::operator=(Descriptor&& other) noexcept {
-  Descriptor old(value_);
-  value_ = other.value_;
-  other.value_ = -1;
-  return *this;
-}
-
 Spool::Descriptor::~Descriptor() {
   if (value_ >= 0) ::close(value_);
 }
@@ -128,9 +121,8 @@ StatusOr<Spool> Spool::Open(Options options) {
   std::error_code error;
   std::filesystem::create_directories(options.folder, error);
   if (error) return SystemError("cannot make the folder", options.folder, error.value());
-  auto lock = FileLock::Acquire(options.folder / "lock");
-  if (!lock.ok()) return std::move(lock).status();
-  Spool spool(std::move(options), std::move(lock).value());
+  TRIBUTARY_ASSIGN_OR_RETURN(FileLock lock, FileLock::Acquire(options.folder / "lock"));
+  Spool spool(std::move(options), std::move(lock));
   TRIBUTARY_RETURN_IF_ERROR(spool.ReadMark());
   TRIBUTARY_RETURN_IF_ERROR(spool.Recover());
   return spool;
@@ -167,7 +159,7 @@ Status Spool::Recover() {
       numbers.push_back(number);
   }
   if (error) return SystemError("cannot read the folder", options_.folder, error.value());
-  std::sort(numbers.begin(), numbers.end());
+  std::ranges::sort(numbers);
   for (const std::int64_t number : numbers) TRIBUTARY_RETURN_IF_ERROR(RecoverSegment(number));
   DeleteSegmentsBefore(slots_.empty() ? next_segment_ : slots_.front().segment);
   return OkStatus();
@@ -191,8 +183,8 @@ Status Spool::RecoverSegment(std::int64_t segment) {
     end += SizeOnDisk(entry);
   }
   if (end < info.st_size) {
-    damage_ = path.string() + " ended in " + std::to_string(info.st_size - end) +
-              " bytes of an unfinished or damaged entry, which were dropped";
+    damage_ = fmt::format("{} ended in {} bytes of an unfinished or damaged entry, which were dropped",
+                          path.string(), info.st_size - end);
     if (::ftruncate(writing_.get(), end) != 0) return SystemError("cannot shorten", path, errno);
   }
   bytes_ += Bytes{end};
@@ -201,9 +193,8 @@ Status Spool::RecoverSegment(std::int64_t segment) {
 }
 
 Status Spool::MakeRoom(std::int64_t size) {
-  if (!segments_.empty() && segments_.rbegin()->second + size <= std::max(options_.segment.value, size)) {
+  if (!segments_.empty() && segments_.rbegin()->second + size <= std::max(options_.segment.value, size))
     return OkStatus();
-  }
   const auto path = PathOf(next_segment_);
   Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
   if (file.get() < 0) return SystemError("cannot write", path, errno);
@@ -216,8 +207,8 @@ Status Spool::Append(const SpoolEntry& entry) {
   TRIBUTARY_CHECK(entry.position > last_ && entry.bytes.size() <= kLargestEntry);
   const std::int64_t size = SizeOnDisk(entry);
   if (options_.limit.value > 0 && bytes_.value + size > options_.limit.value) {
-    return ResourceExhausted(options_.folder.string() + " holds the " + FormatBytes(options_.limit) +
-                             " it may");
+    return ResourceExhausted(
+        fmt::format("{} holds the {} it may", options_.folder.string(), FormatBytes(options_.limit)));
   }
   TRIBUTARY_RETURN_IF_ERROR(MakeRoom(size));
   auto& [segment, end] = *segments_.rbegin();
@@ -256,9 +247,8 @@ StatusOr<std::optional<SpoolEntry>> Spool::Next() {
     return SystemError("cannot open", path, errno);
   }
   auto entry = ReadEntry(reading_.get(), slot.offset, segments_.at(slot.segment), path);
-  if (entry.ok() && (!entry->has_value() || (*entry)->position != slot.position)) {
-    return Corrupt(path.string() + " is damaged at byte " + std::to_string(slot.offset));
-  }
+  if (entry.ok() && (!entry->has_value() || (*entry)->position != slot.position))
+    return Damaged(path, slot.offset);
   return entry;
 }
 

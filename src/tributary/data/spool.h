@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tributary/base/file.h"
@@ -74,8 +75,11 @@ class Spool {
    public:
     Descriptor() = default;
     explicit Descriptor(int value) : value_(value) {}
-    Descriptor(Descriptor&& other) noexcept : value_(other.value_) { other.value_ = -1; }
-    Descriptor& operator=(Descriptor&& other) noexcept;
+    Descriptor(Descriptor&& other) noexcept : value_(std::exchange(other.value_, -1)) {}
+    Descriptor& operator=(Descriptor other) noexcept {
+      std::swap(value_, other.value_);
+      return *this;
+    }
     ~Descriptor();
     int get() const { return value_; }
 

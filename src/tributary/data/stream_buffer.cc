@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "tributary/base/check.h"
-#include "tributary/data/record.h"
 
 namespace tributary::inline data {
 
@@ -99,9 +98,7 @@ Pushed PersistingBuffer::Keep(StreamSample& sample, TimePoint now) {
   newest_ = std::max(newest_, sample.position);
   memory_bytes_ += sample.bytes();
   memory_.push_back({std::move(sample), now});
-  full_ = false;
-  status_.Set(StreamPhase::kConnected, "takes samples again");
-  return Pushed::kTaken;
+  return Taken();
 }
 
 Pushed PersistingBuffer::Spill(const StreamSample& sample, TimePoint now) {
@@ -110,6 +107,10 @@ Pushed PersistingBuffer::Spill(const StreamSample& sample, TimePoint now) {
   if (!status.ok()) return Refuse(status.message());
   newest_ = sample.position;
   spilled_.push_back(now);
+  return Taken();
+}
+
+Pushed PersistingBuffer::Taken() {
   full_ = false;
   status_.Set(StreamPhase::kConnected, "takes samples again");
   return Pushed::kTaken;

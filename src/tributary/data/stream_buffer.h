@@ -129,6 +129,7 @@ class PersistingBuffer : public StreamBuffer {
   bool FitsInMemory(const StreamSample& sample) const;
   Pushed Keep(StreamSample& sample, TimePoint now);  // In memory.
   Pushed Spill(const StreamSample& sample, TimePoint now);
+  Pushed Taken();
   Pushed Refuse(const std::string& why);
 
   const PersistOptions options_;

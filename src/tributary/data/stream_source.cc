@@ -148,8 +148,8 @@ StatusOr<std::vector<StreamSample>> StreamSource::Take(std::size_t count,
 }
 
 void StreamSource::TrimHand() {
-  while (hand_bytes_.value > options_.hand.value && !hand_.empty() && hand_.front().position < next_) {
-    hand_bytes_ = Bytes{hand_bytes_.value - hand_.front().bytes().value};
+  while (hand_bytes_ > options_.hand && !hand_.empty() && hand_.front().position < next_) {
+    hand_bytes_ = hand_bytes_ - hand_.front().bytes();
     hand_from_ = hand_.front().position + 1;
     hand_.pop_front();
   }
@@ -159,7 +159,7 @@ Status StreamSource::Forget(std::int64_t position) {
   const MutexLock lock(mutex_);
   if (!buffer_ || position <= 0) return OkStatus();
   while (!hand_.empty() && hand_.front().position < position) {
-    hand_bytes_ = Bytes{hand_bytes_.value - hand_.front().bytes().value};
+    hand_bytes_ = hand_bytes_ - hand_.front().bytes();
     hand_.pop_front();
   }
   hand_from_ = std::max(hand_from_, std::min(position, next_));
@@ -169,12 +169,8 @@ Status StreamSource::Forget(std::int64_t position) {
 
 StreamStanding StreamSource::standing() const {
   const MutexLock lock(mutex_);
-  StreamStanding standing;
-  if (!buffer_) return standing;
-  standing.rate = rate_->rate();
-  standing.counts = stream_->counts();
-  standing.buffer = buffer_->metrics(clock_.Now());
-  return standing;
+  if (!buffer_) return {};
+  return {rate_->rate(), stream_->counts(), buffer_->metrics(clock_.Now())};
 }
 
 }  // namespace tributary::inline data

@@ -43,8 +43,8 @@ struct StreamSourceOptions {
   std::size_t newest = 64;
   // What was taken and may be asked for again is held up to this; beyond it, it is read from the stream again.
   Bytes hand{64'000'000};
-  std::function<void(const std::string&)> say = [](const std::string&) {
-  };  // for people; on a thread of its own
+  // For people; on a thread of its own.
+  std::function<void(const std::string&)> say = [](const std::string&) {};
 };
 
 // What is known of a stream and its buffer.

@@ -1,14 +1,13 @@
 #include "tributary/explore/exploration.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
 #include <set>
 
-#include "tributary/base/number_text.h"
 #include "tributary/engine/compute.h"
 #include "tributary/explore/state_file.h"
-#include "tributary/explore/subnetwork_training.h"
-#include "tributary/explore/trials.h"
 #include "tributary/model/channel_groups.h"
 
 namespace tributary::inline explore {
@@ -26,19 +25,28 @@ std::map<std::string, std::string> SetupOf(const ExploreOptions& options,
   names["cost"] = NameOf(options.cost);
   names["profile"] = "none";
   if (const auto& profile = options.profile) {
-    names["profile"] = "fixed " + NumberText(profile->fixed) + " s, " + NumberText(profile->per_mac) +
-                       " s/MAC, " + NumberText(profile->per_byte) + " s/byte";
+    names["profile"] = fmt::format("fixed {:g} s, {:g} s/MAC, {:g} s/byte", profile->fixed, profile->per_mac,
+                                   profile->per_byte);
   }
   names["channels"] = NameOf(options.channels);
   names["scaling"] = options.scale_filters ? "inverse" : "none";
   names["batch"] = std::to_string(options.batch);
-  names["learning rate"] = NumberText(options.learning_rate);
-  names["momentum"] = NumberText(options.momentum);
+  names["learning rate"] = fmt::format("{:g}", options.learning_rate);
+  names["momentum"] = fmt::format("{:g}", options.momentum);
   names["steps"] = std::to_string(options.steps);
   names["screening steps"] = std::to_string(options.screening_steps);
   names["samples"] = std::to_string(options.samples);
   names["snapshot steps"] = std::to_string(options.snapshot_steps);
   return names;
+}
+
+// Those of which `wanted` is true, in their own order, so that it does not matter which of two equal vectors came first;
+// the full network before all others, since there is no front without it.
+template <typename Wanted>
+std::vector<Candidates::Kept> Distinct(const std::vector<Candidates::Kept>& those, const Wanted& wanted) {
+  std::set<Candidates::Kept, std::greater<>> distinct;
+  std::ranges::copy_if(those, std::inserter(distinct, distinct.end()), wanted);
+  return {distinct.begin(), distinct.end()};
 }
 
 // The full network is the uniform vector 0.
@@ -47,12 +55,13 @@ double UniformRate(std::size_t which) { return static_cast<double>(which) / (kUn
 }  // namespace
 
 Exploration::Exploration(const ExploreOptions& options, std::shared_ptr<const Model> model,
-                         ExplorationData data, const Clock& clock)
+                         ExplorationData data, std::map<std::string, std::string> setup, const Clock& clock)
     : options_(options),
       model_(std::move(model)),
       data_(std::move(data)),
       clock_(clock),
       costs_(*model_),
+      setup_(std::move(setup)),
       candidates_([this](const Kept& kept) { return CostOf(kept); }) {}
 
 StatusOr<std::unique_ptr<Exploration>> Exploration::Make(const ExploreOptions& options,
@@ -67,10 +76,9 @@ StatusOr<std::unique_ptr<Exploration>> Exploration::Make(const ExploreOptions& o
   TRIBUTARY_ASSIGN_OR_RETURN(ExplorationData data,
                              ExplorationData::Divide(train, options.samples, options.batch, options.seed));
   names["training samples"] = std::to_string(train.size());
-  std::unique_ptr<Exploration> exploration(
-      new Exploration(options, std::move(model), std::move(data), clock));
-  exploration->setup_ = SetupOf(options, std::move(names));
-  return exploration;
+  auto setup = SetupOf(options, std::move(names));
+  return std::unique_ptr<Exploration>(
+      new Exploration(options, std::move(model), std::move(data), std::move(setup), clock));
 }
 
 Status Exploration::Resume(const std::filesystem::path& path) {
@@ -79,31 +87,25 @@ Status Exploration::Resume(const std::filesystem::path& path) {
   untrained_ = saved.state.untrained;
   snapshots_ = std::move(saved.snapshots);
   for (CandidateRecord& candidate : saved.state.candidates) candidates_.Add(std::move(candidate));
-  if (saved.state.search.generation > 0) resumed_ = std::move(saved.state.search);
-  return StartSearch().WithContext(path.string());
+  return StartSearch(std::move(saved.state.search)).WithContext(path.string());
 }
 
 Status Exploration::Save(const std::filesystem::path& path) const {
-  ExplorationState state;
-  state.setup = setup_;
-  state.cost_model = cost_model_;
-  state.untrained = untrained_;
+  ExplorationState state{.setup = setup_, .cost_model = cost_model_, .untrained = untrained_};
   if (search_) state.search = search_->state();
   for (const auto& [kept, candidate] : candidates_.all()) state.candidates.push_back(candidate);
   return WriteExplorationState(path, state, snapshots_);
 }
 
 // The full network, uniform vectors over the range, the cheapest vector, and chance.
-Status Exploration::StartSearch() {
-  Nsga2Options how;
-  how.population = options_.population;
-  how.offspring = kOffspringPerPlace * options_.population;
-  how.seed = options_.seed;
+Status Exploration::StartSearch(Nsga2State from) {
+  const Nsga2Options how{.population = options_.population,
+                         .offspring = kOffspringPerPlace * options_.population,
+                         .seed = options_.seed};
   const std::size_t groups = model_->channels.groups.size();
   std::vector<VariableBounds> bounds(groups, {0, kHighestRate});
-  if (resumed_) {
-    TRIBUTARY_ASSIGN_OR_RETURN(search_, Nsga2::Resume(how, std::move(bounds), *std::move(resumed_)));
-    resumed_.reset();
+  if (from.generation > 0) {
+    TRIBUTARY_ASSIGN_OR_RETURN(search_, Nsga2::Resume(how, std::move(bounds), std::move(from)));
     return OkStatus();
   }
   std::vector<Genome> given;
@@ -160,13 +162,8 @@ StatusOr<bool> Exploration::Advance(const Watch& watch) {
   const std::uint64_t generation = search_->state().generation;
   std::vector<Kept> kept_of;
   for (const Genome& genome : search_->asked()) kept_of.push_back(KeptCounts(model_->channels, genome));
-  std::set<Kept> distinct;
-  for (const Kept& kept : kept_of) {
-    if (!candidates_.EvaluatedBefore(kept, generation)) distinct.insert(kept);
-  }
-  // In their own order, so that it does not matter which of two equal vectors came first; the full network before all
-  // others, since there is no front without it.
-  const std::vector<Kept> fresh(distinct.rbegin(), distinct.rend());
+  const std::vector<Kept> fresh =
+      Distinct(kept_of, [&](const Kept& kept) { return !candidates_.EvaluatedBefore(kept, generation); });
   TRIBUTARY_RETURN_IF_ERROR(Screen(fresh, watch));
   const std::vector<Kept> worth = generation == 0 ? fresh : candidates_.WorthEvaluating(fresh, generation);
   TRIBUTARY_RETURN_IF_ERROR(EvaluateFully(worth, watch));
@@ -220,11 +217,8 @@ Status Exploration::Confirm(const Watch& watch) {
     const std::vector<Kept> given = Given();
     those.insert(those.end(), given.begin(), given.end());
   }
-  std::set<Kept> distinct;
-  for (const Kept& kept : those) {
-    if (!candidates_.At(kept).confirmed) distinct.insert(kept);
-  }
-  const std::vector<Kept> left(distinct.rbegin(), distinct.rend());
+  const std::vector<Kept> left =
+      Distinct(those, [&](const Kept& kept) { return !candidates_.At(kept).confirmed; });
   return TrainAll(left, 1, kConfirmations, watch, [&](std::size_t which, double loss) {
     CandidateRecord& candidate = candidates_.At(left[which]);
     const double sum = candidate.full->convergence + loss * static_cast<double>(kConfirmations);
@@ -269,12 +263,10 @@ StatusOr<std::vector<double>> Exploration::Repeat(const std::vector<FrontPoint>&
 }
 
 FrontPoint Exploration::PointOf(const Kept& kept, double convergence) const {
-  FrontPoint point;
-  point.dropout = RatesOf(model_->channels, kept);
-  point.macs = static_cast<double>(costs_.MacsOf(kept));
-  point.time_ms = 1e3 * cost_model_->Seconds(FeaturesOfBatch(costs_.FeaturesOf(kept), options_.batch));
-  point.convergence = convergence;
-  return point;
+  return {.dropout = RatesOf(model_->channels, kept),
+          .macs = static_cast<double>(costs_.MacsOf(kept)),
+          .time_ms = 1e3 * cost_model_->Seconds(FeaturesOfBatch(costs_.FeaturesOf(kept), options_.batch)),
+          .convergence = convergence};
 }
 
 Exploration::Kept Exploration::KeptAt(double rate) const {

@@ -12,7 +12,6 @@
 #include "tributary/base/clock.h"
 #include "tributary/explore/candidates.h"
 #include "tributary/explore/state.h"
-#include "tributary/explore/subnetwork_training.h"
 #include "tributary/explore/trials.h"
 #include "tributary/policy/dropout/cost_model.h"
 #include "tributary/policy/dropout/nsga2.h"
@@ -79,9 +78,9 @@ class Exploration {
  private:
   using Kept = Candidates::Kept;
   Exploration(const ExploreOptions& options, std::shared_ptr<const Model> model, ExplorationData data,
-              const Clock& clock);
+              std::map<std::string, std::string> setup, const Clock& clock);
 
-  Status StartSearch();
+  Status StartSearch(Nsga2State from = {});
   Status LookAtSnapshots(const Watch& watch);
   Status Screen(const std::vector<Kept>& those, const Watch& watch);
   Status EvaluateFully(const std::vector<Kept>& those, const Watch& watch);
@@ -103,11 +102,10 @@ class Exploration {
   const Clock& clock_;
   const SubnetworkCosts costs_;
 
-  std::map<std::string, std::string> setup_;
+  const std::map<std::string, std::string> setup_;
   std::optional<CostModel> cost_model_;
   std::optional<double> untrained_;
   std::vector<Snapshot> snapshots_;
-  std::optional<Nsga2State> resumed_;
   std::optional<Nsga2> search_;
   Candidates candidates_;
   std::unique_ptr<TrialRunner> trials_;

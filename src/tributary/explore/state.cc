@@ -1,5 +1,7 @@
 #include "tributary/explore/state.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -33,9 +35,8 @@ StatusOr<CandidateRecord::Judged> ReadJudged(const JsonValue& json, const char* 
   CandidateRecord::Judged judged;
   TRIBUTARY_ASSIGN_OR_RETURN(judged.convergence, StateNumber(object, "convergence"));
   TRIBUTARY_ASSIGN_OR_RETURN(judged.generation, StateCount(object, "generation"));
-  if (judged.generation > generations) {
+  if (judged.generation > generations)
     return Corrupt("one of its candidates was evaluated in a generation that has not come");
-  }
   return judged;
 }
 
@@ -68,8 +69,7 @@ StatusOr<CostModel> ReadCostModel(const JsonValue& json) {
 StatusOr<ExplorationState> ReadState(const JsonValue& root) {
   TRIBUTARY_ASSIGN_OR_RETURN(const std::uint64_t schema, StateCount(root, "schema"));
   if (schema != kStateSchema)
-    return Corrupt("its schema is " + std::to_string(schema) + "; this program reads " +
-                   std::to_string(kStateSchema));
+    return Corrupt(fmt::format("its schema is {}; this program reads {}", schema, kStateSchema));
   ExplorationState state;
   TRIBUTARY_ASSIGN_OR_RETURN(const JsonValue setup, root.Object("setup"));
   for (const auto& [key, value] : setup.members()) {
@@ -96,8 +96,7 @@ StatusOr<ExplorationState> ReadState(const JsonValue& root) {
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     const JsonValue item = candidates[i];
     if (!item.is_object()) return Corrupt("one of its 'candidates' is not an object");
-    TRIBUTARY_ASSIGN_OR_RETURN(CandidateRecord candidate, ReadCandidate(item, state.search.generation));
-    state.candidates.push_back(std::move(candidate));
+    TRIBUTARY_ASSIGN_OR_RETURN(state.candidates.emplace_back(), ReadCandidate(item, state.search.generation));
   }
   return state;
 }
@@ -129,9 +128,8 @@ std::string FormatExplorationState(const ExplorationState& state) {
 }
 
 StatusOr<ExplorationState> ParseExplorationState(std::string_view text) {
-  TRIBUTARY_ASSIGN_OR_RETURN(
-      const JsonValue root,
-      ParseJson(text, {.what = "the state of an exploration", .levels = 6, .parts = kMostStateParts}));
+  const JsonRules rules{.what = "the state of an exploration", .levels = 6, .parts = kMostStateParts};
+  TRIBUTARY_ASSIGN_OR_RETURN(const JsonValue root, ParseJson(text, rules));
   return ReadState(root);
 }
 
@@ -140,9 +138,10 @@ Status CheckSameSetup(const std::map<std::string, std::string>& saved,
   for (const auto& [name, value] : now) {
     const auto found = saved.find(name);
     if (found != saved.end() && found->second == value) continue;
-    return InvalidArgument("it is the state of another exploration: its " + name + " is " +
-                           (found == saved.end() ? "not known" : found->second) + ", and " + value +
-                           " was asked for. Ask for the same, or start a new search without --resume");
+    return InvalidArgument(
+        fmt::format("it is the state of another exploration: its {} is {}, and {} was asked for. Ask for the "
+                    "same, or start a new search without --resume",
+                    name, found == saved.end() ? "not known" : found->second, value));
   }
   return OkStatus();
 }

@@ -23,8 +23,8 @@ struct CandidateRecord {
     friend bool operator==(const Judged&, const Judged&) = default;
   };
   std::optional<Judged> full;  // nothing while it was not worth it
-  std::optional<Judged>
-      confirmed;  // the mean over that and more chances, of those that were about to be on the front
+  // The mean over that and more chances, of those that were about to be on the front.
+  std::optional<Judged> confirmed;
   friend bool operator==(const CandidateRecord&, const CandidateRecord&) = default;
 };
 

@@ -1,5 +1,7 @@
 #include "tributary/explore/state_file.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -16,21 +18,19 @@ constexpr const char* kDigestKey = "tributary.checksum";
 constexpr Bytes kLargestStateFile{64'000'000'000};
 
 std::string ArrayName(std::size_t snapshot, const char* what) {
-  return "snapshot." + std::to_string(snapshot) + "." + what;
+  return fmt::format("snapshot.{}.{}", snapshot, what);
 }
 
 StatusOr<std::string> StateText(const SafetensorsView& view) {
   const auto text = view.metadata.find(kExplorationKey);
   const auto checksum = view.metadata.find(kDigestKey);
-  if (text == view.metadata.end() || checksum == view.metadata.end()) {
+  if (text == view.metadata.end() || checksum == view.metadata.end())
     return Corrupt("it is not the state of an exploration");
-  }
   Digest digest;
   digest.Add(std::as_bytes(std::span(text->second)));
   for (const SafetensorsView::Tensor& tensor : view.tensors) digest.Add(tensor.bytes);
-  if (digest.Hex() != checksum->second) {
+  if (digest.Hex() != checksum->second)
     return Corrupt("its checksum is wrong: bytes of it have changed since it was written");
-  }
   return text->second;
 }
 
@@ -38,13 +38,11 @@ Status CopyArray(const SafetensorsView& view, const std::string& name, std::span
   if (to.empty()) return OkStatus();
   const auto found = std::ranges::find(view.tensors, name, &SafetensorsView::Tensor::name);
   if (found == view.tensors.end()) return Corrupt("it has no array '" + name + "'");
-  if (found->dtype != "F32" || found->bytes.size() != to.size_bytes()) {
-    return Corrupt("its array '" + name + "' is not one of " + std::to_string(to.size()) + " 32-bit floats");
-  }
+  if (found->dtype != "F32" || found->bytes.size() != to.size_bytes())
+    return Corrupt(fmt::format("its array '{}' is not one of {} 32-bit floats", name, to.size()));
   std::memcpy(to.data(), found->bytes.data(), to.size_bytes());
-  if (!std::ranges::all_of(to, [](float value) { return std::isfinite(value); })) {
+  if (!std::ranges::all_of(to, [](float value) { return std::isfinite(value); }))
     return Corrupt("its array '" + name + "' holds what is not a number");
-  }
   return OkStatus();
 }
 
@@ -57,8 +55,8 @@ Status CheckCandidates(const ExplorationState& state, const Model& model) {
     bool fits = kept.size() == groups.size();
     for (std::size_t g = 0; fits && g < groups.size(); ++g) fits = kept[g] >= 1 && kept[g] <= groups[g].atoms;
     if (!fits)
-      return Corrupt("its candidate " + std::to_string(i) + " is not a sub-network of " + model.graph.name());
-    if (!seen.insert(kept).second) return Corrupt("its candidate " + std::to_string(i) + " was there before");
+      return Corrupt(fmt::format("its candidate {} is not a sub-network of {}", i, model.graph.name()));
+    if (!seen.insert(kept).second) return Corrupt(fmt::format("its candidate {} was there before", i));
   }
   return OkStatus();
 }
@@ -72,11 +70,10 @@ StatusOr<SavedExploration> ReadSaved(ByteSpan bytes, const Model& model,
   TRIBUTARY_RETURN_IF_ERROR(CheckSameSetup(saved.state.setup, setup));
   TRIBUTARY_RETURN_IF_ERROR(CheckCandidates(saved.state, model));
   const std::size_t arrays = model.statistics.size > 0 ? 2 : 1;
-  if (view.tensors.size() % arrays != 0 || view.tensors.size() > arrays * kSnapshots) {
-    return Corrupt("it has " + std::to_string(view.tensors.size()) +
-                   " arrays, which is not a number of snapshots");
-  }
-  for (std::size_t i = 0; i < view.tensors.size() / arrays; ++i) {
+  const std::size_t there = view.tensors.size();
+  if (there % arrays != 0 || there > arrays * kSnapshots)
+    return Corrupt(fmt::format("it has {} arrays, which is not a number of snapshots", there));
+  for (std::size_t i = 0; i < there / arrays; ++i) {
     Snapshot& snapshot = saved.snapshots.emplace_back(model);
     TRIBUTARY_RETURN_IF_ERROR(CopyArray(view, ArrayName(i, "parameters"), snapshot.parameters.span()));
     TRIBUTARY_RETURN_IF_ERROR(CopyArray(view, ArrayName(i, "statistics"), snapshot.statistics.span()));

@@ -1,11 +1,12 @@
 #include "tributary/explore/subnetwork_training.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "tributary/base/distributions.h"
 #include "tributary/model/channel_groups.h"
 #include "tributary/model/initialise.h"
-#include "tributary/policy/dropout/cost_model.h"
 #include "tributary/policy/dropout/round_choice.h"
 
 namespace tributary::inline explore {
@@ -15,6 +16,30 @@ constexpr std::size_t kMeasured = 24;
 constexpr std::size_t kRepeats = 3;
 
 }  // namespace
+
+Status CheckExploreOptions(const ExploreOptions& options) {
+  struct Bound {
+    const char* what;
+    std::size_t value, least, most;
+  };
+  for (const auto& [what, value, least, most] :
+       {Bound{"vectors of the population", options.population, kLeastPopulation, 10'000},
+        {"samples of a mini-batch", options.batch, 1, 65'536},
+        {"mini-batches of an evaluation", options.steps, 1, 1'000'000},
+        {"mini-batches of a screening", options.screening_steps, 1, options.steps},
+        {"samples that are evaluated", options.samples, 1, 10'000'000},
+        {"steps to the last snapshot", options.snapshot_steps, kSnapshots, 10'000'000},
+        {"threads", options.threads, 1, 1024}}) {
+    if (value >= least && value <= most) continue;
+    return InvalidArgument(
+        fmt::format("the number of {} lies between {} and {}, found {}", what, least, most, value));
+  }
+  if (const double rate = options.learning_rate; !(rate > 0 && rate <= 1000))
+    return InvalidArgument(fmt::format("the learning rate is above 0 and at most 1000, found {:g}", rate));
+  if (const double momentum = options.momentum; !(momentum >= 0 && momentum < 1))
+    return InvalidArgument(fmt::format("the momentum is at least 0 and below 1, found {:g}", momentum));
+  return OkStatus();
+}
 
 SubnetworkTraining::SubnetworkTraining(std::shared_ptr<const Model> model, const ExploreOptions& options)
     : model_(std::move(model)), options_(options), weights_(*model_) {}
@@ -31,9 +56,7 @@ void SubnetworkTraining::Keep(std::span<const std::int64_t> kept) {
   subnetwork_ =
       std::make_unique<Subnetwork>(model_, FirstAtoms(model_->channels, kept_),
                                    options_.scale_filters ? FilterScaling::kInverse : FilterScaling::kNone);
-  OptimiserOptions how;
-  how.momentum = options_.momentum;
-  optimiser_ = MakeOptimiser(how, subnetwork_->parameters().size()).value();
+  optimiser_ = MakeOptimiser({.momentum = options_.momentum}, subnetwork_->parameters().size()).value();
   while (optimiser_state_.size() < optimiser_->State().size())
     optimiser_state_.emplace_back(model_->parameters.size);
 }
@@ -41,23 +64,18 @@ void SubnetworkTraining::Keep(std::span<const std::int64_t> kept) {
 StatusOr<double> SubnetworkTraining::Step(const BatchView& batch, Rng& chance) {
   if (options_.channels == ChannelChoice::kRandom)
     subnetwork_->Keep(RandomAtoms(model_->channels, kept_, chance));
-  for (std::size_t unit = 0; unit < model_->units.size(); ++unit) {
+  for (std::size_t unit = 0; unit < model_->units.size(); ++unit)
     subnetwork_->Gather(unit, weights_.parameters.span(), weights_.statistics.span());
-  }
-  PassOptions pass;
-  pass.rng = &chance;
-  TRIBUTARY_ASSIGN_OR_RETURN(const PassResult result, subnetwork_->executor().Train(batch, pass));
+  TRIBUTARY_ASSIGN_OR_RETURN(const PassResult result, subnetwork_->executor().Train(batch, {.rng = &chance}));
   for (std::size_t unit = 0; unit < model_->units.size(); ++unit) subnetwork_->Uncompensate(unit);
 
   using Part = SubnetworkMap::Part;
   const std::vector<Optimiser::StateArray> state = optimiser_->State();
-  for (std::size_t i = 0; i < state.size(); ++i) {
+  for (std::size_t i = 0; i < state.size(); ++i)
     subnetwork_->map().GatherAll(Part::kParameters, optimiser_state_[i].span(), state[i].values);
-  }
   optimiser_->Step(subnetwork_->parameters(), subnetwork_->gradients(), options_.learning_rate);
-  for (std::size_t i = 0; i < state.size(); ++i) {
+  for (std::size_t i = 0; i < state.size(); ++i)
     subnetwork_->map().ScatterAll(Part::kParameters, state[i].values, optimiser_state_[i].span());
-  }
   subnetwork_->map().ScatterAll(Part::kParameters, subnetwork_->parameters(), weights_.parameters.span());
   return result.loss;
 }
@@ -65,9 +83,8 @@ StatusOr<double> SubnetworkTraining::Step(const BatchView& batch, Rng& chance) {
 std::vector<double> RatesAroundALevel(std::size_t groups, double highest, Rng& rng) {
   const double level = highest * rng.Uniform();
   std::vector<double> rates;
-  for (std::size_t i = 0; i < groups; ++i) {
+  for (std::size_t i = 0; i < groups; ++i)
     rates.push_back(std::clamp(level + 0.4 * (rng.Uniform() - 0.5), 0.0, kHighestRate));
-  }
   return rates;
 }
 

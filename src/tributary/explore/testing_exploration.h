@@ -2,7 +2,7 @@
 
 #include "tributary/base/distributions.h"
 #include "tributary/data/dataset.h"
-#include "tributary/explore/options.h"
+#include "tributary/explore/subnetwork_training.h"
 #include "tributary/model/zoo.h"
 
 namespace tributary::inline explore {

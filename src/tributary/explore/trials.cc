@@ -1,8 +1,9 @@
 #include "tributary/explore/trials.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
-#include <string>
 
 #include "tributary/base/mutex.h"
 #include "tributary/data/batches.h"
@@ -26,8 +27,20 @@ constexpr double kHighestLevel = 0.5;
 constexpr std::uint64_t kFirstTrialStream = 1000;  // before it those of the snapshots
 constexpr std::size_t kCalibrationBatch = 128;
 
+// What a loss is taken for where training did not end in a number, or in a larger one.
+constexpr double kWorstLoss = 1000;
+
 std::uint64_t StreamOfTrial(const Trial& trial) {
   return kFirstTrialStream + trial.repeat * kSnapshots + trial.snapshot;
+}
+
+// How many steps lie between the snapshot before (or the start) and this one.
+std::size_t StepsToSnapshot(const ExploreOptions& options, std::size_t snapshot) {
+  const auto at = [&](std::size_t which) {
+    const double share = kMoments[which] * static_cast<double>(options.snapshot_steps);
+    return std::max(which + 1, static_cast<std::size_t>(std::llround(share)));
+  };
+  return snapshot == 0 ? at(0) : at(snapshot) - at(snapshot - 1);
 }
 
 // `count` with this one; the first replaces what was there.
@@ -58,18 +71,16 @@ StatusOr<ExplorationData> ExplorationData::Divide(const Dataset& dataset, std::s
   const std::size_t judged = std::min(samples, all / 4);
   const std::size_t calibrated = std::min(kCalibrationSamples, all / 4);
   if (judged == 0 || all - judged - calibrated < batch) {
-    return InvalidArgument("the data set " + dataset.name() + " has " + std::to_string(all) +
-                           " training samples; to explore with mini-batches of " + std::to_string(batch) +
-                           " takes at least " + std::to_string(2 * batch + 4));
+    return InvalidArgument(fmt::format(
+        "the data set {} has {} training samples; to explore with mini-batches of {} takes at least {}",
+        dataset.name(), all, batch, 2 * batch + 4));
   }
   const std::vector<std::uint32_t> order = EpochOrder(all, seed, kDivision, 0);
   const auto at = [&](std::size_t position) { return order.begin() + static_cast<std::ptrdiff_t>(position); };
-  ExplorationData data;
-  data.dataset = &dataset;
-  data.evaluation.assign(order.begin(), at(judged));
-  data.calibration.assign(at(judged), at(judged + calibrated));
-  data.training.assign(at(judged + calibrated), order.end());
-  return data;
+  return ExplorationData{.dataset = &dataset,
+                         .evaluation = {order.begin(), at(judged)},
+                         .calibration = {at(judged), at(judged + calibrated)},
+                         .training = {at(judged + calibrated), order.end()}};
 }
 
 std::vector<std::vector<std::uint32_t>> ExplorationData::DrawBatches(std::size_t count, std::size_t batch,
@@ -84,14 +95,6 @@ std::vector<std::vector<std::uint32_t>> ExplorationData::DrawBatches(std::size_t
     }
   }
   return batches;
-}
-
-std::size_t StepsToSnapshot(const ExploreOptions& options, std::size_t snapshot) {
-  const auto at = [&](std::size_t which) {
-    const double share = kMoments[which] * static_cast<double>(options.snapshot_steps);
-    return std::max(which + 1, static_cast<std::size_t>(std::llround(share)));
-  };
-  return snapshot == 0 ? at(0) : at(snapshot) - at(snapshot - 1);
 }
 
 StatusOr<Snapshot> NextSnapshot(const ExploreOptions& options, const std::shared_ptr<const Model>& model,
@@ -117,15 +120,12 @@ StatusOr<Snapshot> NextSnapshot(const ExploreOptions& options, const std::shared
         KeptCounts(model->channels, RatesAroundALevel(model->channels.groups.size(), kHighestLevel, chance)));
     TRIBUTARY_ASSIGN_OR_RETURN(const double loss, training.Step({batch.inputs, batch.labels}, chance));
     if (!std::isfinite(loss)) {
-      return InvalidArgument("the loss is no longer a number at step " + std::to_string(step + 1) +
-                             " to snapshot " + std::to_string(stream + 1) +
-                             "; lower the learning rate (--lr)");
+      return InvalidArgument(fmt::format(
+          "the loss is no longer a number at step {} to snapshot {}; lower the learning rate (--lr)",
+          step + 1, stream + 1));
     }
   }
-  Snapshot next(*model);
-  std::ranges::copy(training.weights().parameters.span(), next.parameters.data());
-  std::ranges::copy(training.weights().statistics.span(), next.statistics.data());
-  return next;
+  return std::move(training.weights());
 }
 
 TrialRunner::TrialRunner(const ExploreOptions& options, std::shared_ptr<const Model> model,
@@ -140,9 +140,8 @@ TrialRunner::TrialRunner(const ExploreOptions& options, std::shared_ptr<const Mo
 Status TrialRunner::Run(std::span<const Trial> trials, const Watch& watch) {
   Mutex one_at_a_time;
   return pool_.Run(trials.size(), [&](std::size_t worker, std::size_t job) -> Status {
-    if (!workers_[worker]) {
+    if (!workers_[worker])
       workers_[worker].reset(new Worker{SubnetworkTraining(model_, options_), Snapshot(*model_)});
-    }
     TRIBUTARY_ASSIGN_OR_RETURN(const double loss, RunOne(*workers_[worker], trials[job], watch.should_stop));
     const MutexLock lock(one_at_a_time);
     if (watch.on_done) watch.on_done(job, loss);
@@ -165,9 +164,8 @@ StatusOr<double> TrialRunner::RunOne(Worker& worker, const Trial& trial,
     Rng chance = Rng::ForStream(options_.seed, DeviceId{stream}, "channels", step);
     TRIBUTARY_ASSIGN_OR_RETURN(const double loss, training.Step({batch.inputs, batch.labels}, chance));
     if (!std::isfinite(loss)) return kWorstLoss;
-    if (step >= batches.size() / 2) {
+    if (step >= batches.size() / 2)
       AddToMean(training.weights().parameters.span(), step + 1 - batches.size() / 2, mean.parameters.span());
-    }
   }
   Executor executor(model_, {mean.parameters.span(), mean.statistics.span(), {}});
   TRIBUTARY_RETURN_IF_ERROR(Calibrate(executor, data_, mean.statistics.span()));

@@ -37,9 +37,6 @@ struct ExplorationData {
 // seen of any vector is the harm of taking apart what had grown together. Each is trained from the one before, with momentum
 // from zero, so that those which are there are all that going on takes.
 
-// How many steps lie between the snapshot before (or the start) and this one.
-std::size_t StepsToSnapshot(const ExploreOptions& options, std::size_t snapshot);
-
 // The next snapshot after `done`, on the calling thread, with as many compute threads as are set there. Cancelled if
 // `should_stop` says so between two steps; an error if the loss stops being a number.
 StatusOr<Snapshot> NextSnapshot(const ExploreOptions& options, const std::shared_ptr<const Model>& model,
@@ -53,9 +50,6 @@ struct Trial {
   std::size_t steps = 0;
   std::uint64_t repeat = 0;  // other mini-batches and channels; candidates that are compared have the same
 };
-
-// What a loss is taken for where training did not end in a number, or in a larger one.
-inline constexpr double kWorstLoss = 1000;
 
 // Runs trials on the threads of a pool, each on one. What a trial gives is the loss of the full network, with the mean of the
 // weights after the later half of the steps (which is far less a matter of the last few mini-batches than the last ones

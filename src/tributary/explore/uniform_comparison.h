@@ -32,8 +32,7 @@ std::vector<ComparedCosts> CompareAtAllCosts(const FrontExtras::Comparison& comp
 // Over which share of that range the front's mean loss is below the uniform one's, it is the same vector, or neither.
 struct ComparisonTally {
   double better = 0, same = 0, worse = 0;
-  double clearly_better = 0,
-         clearly_worse = 0;  // by more than the deviation of what it gains, over the repeats
+  double clearly_better = 0, clearly_worse = 0;  // by more than the deviation of the gains over the repeats
 };
 ComparisonTally TallyOf(const FrontExtras::Comparison& comparison, FrontCost cost);
 
