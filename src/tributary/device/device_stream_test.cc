@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tributary/data/replay_stream.h"
+
 namespace tributary::inline device {
 namespace {
 
