@@ -1,14 +1,11 @@
-#include <fmt/format.h>
-
-#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "tributary/base/file.h"
 #include "tributary/base/text_table.h"
 #include "tributary/cli/commands.h"
 #include "tributary/cli/run_lists.h"
+#include "tributary/cli/run_options.h"
 #include "tributary/cli/shared_options.h"
-#include "tributary/cli/watch_options.h"
 #include "tributary/store/comparison.h"
 #include "tributary/telemetry/progress.h"
 
@@ -26,7 +23,7 @@ struct Arguments {
 std::string Times(std::optional<double> ratio) { return ratio ? fmt::format("{:.2f}×", *ratio) : "–"; }
 
 void PrintComparison(const Comparison& comparison) {
-  std::printf("target: accuracy %s\n\n", FormatShare(comparison.target).c_str());
+  Say("target: accuracy {}\n\n", FormatShare(comparison.target));
   TextTable table({"run", "method", "time to target", "sooner", "rounds", "bytes", "fewer", "final accuracy",
                    "waiting", "total time", "total bytes"},
                   TextTable::Right::kAllButFirst);
@@ -64,12 +61,9 @@ Status Run(const Arguments& arguments) {
   if (!arguments.plot.empty()) {
     TRIBUTARY_RETURN_IF_ERROR(WriteFileAtomically(arguments.plot, DrawComparison(runs, comparison.target)));
   }
-  if (arguments.json) {
-    PrintJson(ComparisonJson(comparison));
-    return OkStatus();
-  }
+  if (arguments.json) return PrintJson(ComparisonJson(comparison));
   PrintComparison(comparison);
-  if (!arguments.plot.empty()) std::printf("\npicture %s\n", arguments.plot.c_str());
+  if (!arguments.plot.empty()) Say("\npicture {}\n", arguments.plot);
   return OkStatus();
 }
 
@@ -77,26 +71,20 @@ Status Run(const Arguments& arguments) {
 
 void AddCompareCommand(CLI::App& app, Action& action) {
   using namespace compare_command;
-  auto arguments = std::make_shared<Arguments>();
-  CLI::App* command =
-      app.add_subcommand("compare", "Time, rounds and bytes to an accuracy, of runs side by side");
-  command
-      ->add_option("run", arguments->runs,
-                   "Runs: number, name, beginning of a name, last, or a folder's path")
+  auto [command, a] =
+      AddCommand(app, action, Run, "compare", "Time, rounds and bytes to an accuracy, of runs side by side");
+  AddOption(command, "run", a.runs, "Runs: number, name, beginning of a name, last, or a folder's path")
       ->required()
       ->expected(1, 100);
-  command->add_option(
-      "--target", arguments->target,
-      "Accuracy to compare at, as 0.8; without it the highest whole percent that all have reached");
-  command->add_option("--plot", arguments->plot, "Draw accuracy over time into this file")
-      ->type_name("FILE.svg");
-  AddStoreOption(*command, arguments->store);
-  AddJsonFlag(*command, arguments->json);
-  command->footer(
+  AddOption(command, "--target", a.target,
+            "Accuracy to compare at, as 0.8; without it the highest whole percent that all have reached");
+  AddOption(command, "--plot FILE.svg", a.plot, "Draw accuracy over time into this file");
+  AddStoreOption(command, a.store);
+  AddJsonFlag(command, a.json);
+  command.footer(
       "Ratios are against the first run: 2.00× is twice as fast, or half the bytes.\n"
       "Example:\n"
       "  tributary compare default-1 last --target 0.8 --plot both.svg");
-  command->callback([arguments, &action] { action = [arguments] { return Run(*arguments); }; });
 }
 
 }  // namespace tributary::inline cli

@@ -1,4 +1,3 @@
-#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "tributary/cli/commands.h"
@@ -33,20 +32,17 @@ Status PrintCompatibility(bool json) {
                     {"given", decision.given},
                     {"methods", PairsOf(decision)}});
   }
-  PrintJson({{"experiment", PairExperiment()}, {"decisions", list}});
-  return OkStatus();
+  return PrintJson({{"experiment", PairExperiment()}, {"decisions", list}});
 }
 
 }  // namespace compatibility_command
 
 void AddCompatibilityCommand(CLI::App& app, Action& action) {
   using namespace compatibility_command;
-  auto json = std::make_shared<bool>(false);
-  CLI::App* command =
-      app.add_subcommand("compatibility", "Which decisions go with which methods, and why others do not");
-  AddJsonFlag(*command, *json);
-  command->footer("Example:\n  tributary compatibility | less");
-  command->callback([json, &action] { action = [json] { return PrintCompatibility(*json); }; });
+  auto [command, json] = AddCommand(app, action, PrintCompatibility, "compatibility",
+                                    "Which decisions go with which methods, and why others do not");
+  AddJsonFlag(command, json);
+  command.footer("Example:\n  tributary compatibility | less");
 }
 
 }  // namespace tributary::inline cli

@@ -1,4 +1,3 @@
-#include <cstdio>
 #include <random>
 
 #include "tributary/cli/commands.h"
@@ -6,7 +5,6 @@
 #include "tributary/cli/interrupt.h"
 #include "tributary/cli/run_options.h"
 #include "tributary/cli/shared_options.h"
-#include "tributary/cli/watch_options.h"
 #include "tributary/coordinator/finished_run.h"
 #include "tributary/coordinator/run_folder.h"
 #include "tributary/coordinator/serving.h"
@@ -28,26 +26,27 @@ struct Arguments {
   std::optional<std::size_t> wait_for;
   std::string grace = "10s";
   WatchOptions watch;
+  const Extensions* extensions = nullptr;
 };
 
-StatusOr<Experiment> Find(const Arguments& arguments, const Extensions& extensions) {
+StatusOr<Experiment> Find(const Arguments& arguments) {
   if (arguments.resume.empty()) {
     if (arguments.experiment.empty()) {
       return InvalidArgument("which experiment? name a preset or a file, or --resume a run's folder");
     }
-    return FindExperiment(arguments.experiment, arguments.run.Overrides(), extensions);
+    return FindExperiment(arguments.experiment, arguments.run.Overrides(), *arguments.extensions);
   }
   if (!arguments.experiment.empty() || !arguments.run.Overrides().empty() || !arguments.run.out.empty()) {
     return InvalidArgument(
-        "--resume goes on with the experiment of that run as it is: leave out the experiment, --set,"
-        " --seed and --out");
+        "--resume goes on with the experiment of that run as it is: leave out the experiment, --set, --seed "
+        "and --out");
   }
   return FindExperiment((std::filesystem::path(arguments.resume) / "experiment.toml").string(), {},
-                        extensions);
+                        *arguments.extensions);
 }
 
-Status Run(Arguments arguments, const Extensions& extensions) {
-  TRIBUTARY_ASSIGN_OR_RETURN(const Experiment experiment, Find(arguments, extensions));
+Status Run(Arguments arguments) {
+  TRIBUTARY_ASSIGN_OR_RETURN(const Experiment experiment, Find(arguments));
   if (arguments.listen.empty()) arguments.listen = arguments.fleet.insecure ? "127.0.0.1:7070" : ":7070";
   ServingOptions options;
   options.data_dir = arguments.data_dir;
@@ -79,7 +78,7 @@ Status Run(Arguments arguments, const Extensions& extensions) {
     watchers->page().SetStates(std::move(states));
   };
   options.say = [out = watchers->out()](const std::string& text) {
-    std::fprintf(out, "%s\n", text.c_str());
+    Say(out, "{}\n", text);
     std::fflush(out);
   };
   const InterruptGuard interrupt;
@@ -93,55 +92,45 @@ Status Run(Arguments arguments, const Extensions& extensions) {
     return OkStatus();
   }
   if (!arguments.watch.quiet) PrintDevices(result);
-  if (result.run.accuracy) std::printf("accuracy %.2f %%, ", 100 * *result.run.accuracy);
-  std::printf("%llu rounds in %s, %s down and %s up\nrun folder %s\nweights %s\n",
-              static_cast<unsigned long long>(result.run.rounds), FormatDuration(result.time).c_str(),
-              FormatBytes(result.down).c_str(), FormatBytes(result.up).c_str(), options.folder.c_str(),
-              result.digest.c_str());
+  if (result.run.accuracy) Say("accuracy {:.2f} %, ", 100 * *result.run.accuracy);
+  Say("{} rounds in {}, {} down and {} up\nrun folder {}\nweights {}\n", result.run.rounds,
+      FormatDuration(result.time), FormatBytes(result.down), FormatBytes(result.up), options.folder.c_str(),
+      result.digest);
   watchers->Report(options.folder, stdout);
   if (result.run.reason == RunEnd::kInterrupted) {
-    std::printf("stopped; go on with: tributary coordinator --resume %s\n", options.folder.c_str());
+    Say("stopped; go on with: tributary coordinator --resume {}\n", options.folder.c_str());
   }
   return OkStatus();
 }
 
 }  // namespace coordinator_command
 
-void AddCoordinatorCommand(CLI::App& app, Action& action, const Extensions& extensions) {
+void AddCoordinatorCommand(CLI::App& app, Action& action) {
   using namespace coordinator_command;
-  auto arguments = std::make_shared<Arguments>();
-  CLI::App* command =
-      app.add_subcommand("coordinator", "Run an experiment on real devices that join over the network");
-  command->add_option("experiment", arguments->experiment,
-                      "Preset (see 'tributary presets') or path of a TOML file");
-  command
-      ->add_option("--listen", arguments->listen,
-                   "Where devices dial; port 0 takes a free one and says which")
-      ->type_name("[HOST]:PORT")
+  auto [command, a] = AddCommand(app, action, Run, "coordinator",
+                                 "Run an experiment on real devices that join over the network");
+  a.extensions = &action.extensions;
+  AddOption(command, "experiment", a.experiment, "Preset (see 'tributary presets') or path of a TOML file");
+  AddOption(command, "--listen [HOST]:PORT", a.listen,
+            "Where devices dial; port 0 takes a free one and says which")
       ->default_str(":7070");
-  AddFleetOptions(*command, arguments->fleet);
-  AddOverrideOptions(*command, arguments->run);
-  command
-      ->add_option("--wait-for", arguments->wait_for,
-                   "Start when this many devices have joined; default: all devices of the experiment")
+  AddFleetOptions(command, a.fleet);
+  AddOverrideOptions(command, a.run);
+  AddOption(command, "--wait-for", a.wait_for,
+            "Start when this many devices have joined; default: all devices of the experiment")
       ->check(CLI::Range(std::size_t{1}, std::size_t{100'000}));
-  AddDefaulted(*command, "--grace", arguments->grace,
-               "How long a device that has gone is waited for where the round could end without it")
-      ->type_name("TIME");
-  AddOutOption(*command, arguments->run);
-  command
-      ->add_option("--resume", arguments->resume,
-                   "Go on with the run in this folder, from its last checkpoint")
-      ->type_name("DIR");
-  AddDefaulted(*command, "--checkpoint-every", arguments->checkpoint_every,
-               "Time between checkpoints; 0s for one after every round")
-      ->type_name("TIME");
-  AddDefaulted(*command, "--keep", arguments->keep, "Checkpoints to keep")
+  AddDefaulted(command, "--grace TIME", a.grace,
+               "How long a device that has gone is waited for where the round could end without it");
+  AddOutOption(command, a.run);
+  AddOption(command, "--resume DIR", a.resume, "Go on with the run in this folder, from its last checkpoint");
+  AddDefaulted(command, "--checkpoint-every TIME", a.checkpoint_every,
+               "Time between checkpoints; 0s for one after every round");
+  AddDefaulted(command, "--keep", a.keep, "Checkpoints to keep")
       ->check(CLI::Range(std::size_t{1}, std::size_t{1000}));
-  AddDataDirOption(*command, arguments->data_dir);
-  AddThreadsOption(*command, arguments->threads);
-  AddWatchOptions(*command, arguments->watch);
-  command->footer(
+  AddDataDirOption(command, a.data_dir);
+  AddThreadsOption(command, a.threads);
+  AddWatchOptions(command, a.watch);
+  command.footer(
       "Ctrl-C or SIGTERM leaves the round, writes a checkpoint and ends; nothing is lost. After a crash use "
       "--resume.\n"
       "Examples:\n"
@@ -149,9 +138,6 @@ void AddCoordinatorCommand(CLI::App& app, Action& action, const Extensions& exte
       "  tributary coordinator fedavg --listen :7070\n"
       "  tributary coordinator smoke --insecure                  on this machine, without keys\n"
       "  tributary coordinator --resume runs/default-1");
-  command->callback([arguments, &action, &extensions] {
-    action = [arguments, &extensions] { return Run(*arguments, extensions); };
-  });
 }
 
 }  // namespace tributary::inline cli

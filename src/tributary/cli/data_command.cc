@@ -1,6 +1,3 @@
-#include <fmt/format.h>
-
-#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "tributary/base/file.h"
@@ -31,7 +28,7 @@ Json PartJson(const DataPart& part) {
           {"deviation", part.deviation}};
 }
 
-void PrintCheckJson(const CheckArguments& arguments, const DataCheck& check) {
+Status PrintCheckJson(const CheckArguments& arguments, const DataCheck& check) {
   Json findings = Json::array();
   for (const DataFinding& finding : check.findings) {
     findings.push_back({{"severity", finding.error ? "error" : "warning"},
@@ -50,7 +47,7 @@ void PrintCheckJson(const CheckArguments& arguments, const DataCheck& check) {
   }
   result["findings"] = std::move(findings);
   result["left_out"] = check.left_out;
-  PrintJson(result);
+  return PrintJson(result);
 }
 
 std::string Numbers(const std::vector<float>& values) {
@@ -59,13 +56,12 @@ std::string Numbers(const std::vector<float>& values) {
 }
 
 void PrintCheck(const CheckArguments& arguments, const DataCheck& check) {
-  std::printf("%s: %s\n", arguments.data.name.c_str(), check.kind.c_str());
+  Say("{}: {}\n", arguments.data.name, check.kind);
   if (check.train.samples > 0) {
-    std::printf("%s samples for training and %s for the test, of %s, %zu classes\n",
-                FormatThousands(check.train.samples).c_str(), FormatThousands(check.test.samples).c_str(),
-                FormatShape(check.shape).c_str(), check.train.class_counts.size());
-    std::printf("mean %s; deviation %s\n\n", Numbers(check.train.mean).c_str(),
-                Numbers(check.train.deviation).c_str());
+    Say("{} samples for training and {} for the test, of {}, {} classes\n",
+        FormatThousands(check.train.samples), FormatThousands(check.test.samples), FormatShape(check.shape),
+        check.train.class_counts.size());
+    Say("mean {}; deviation {}\n\n", Numbers(check.train.mean), Numbers(check.train.deviation));
     constexpr std::size_t kMostRows = 40;
     TextTable table({"class", "name", "training", "test"});
     for (std::size_t c = 0; c < std::min(kMostRows, check.train.class_counts.size()); ++c) {
@@ -75,16 +71,16 @@ void PrintCheck(const CheckArguments& arguments, const DataCheck& check) {
     }
     std::fputs(table.Format().c_str(), stdout);
     if (check.train.class_counts.size() > kMostRows) {
-      std::printf("and %zu more classes\n", check.train.class_counts.size() - kMostRows);
+      Say("and {} more classes\n", check.train.class_counts.size() - kMostRows);
     }
     std::puts("");
   }
   for (const DataFinding& finding : check.findings) {
-    std::printf("%s: %s%s%s\n", finding.error ? "error" : "warning", finding.where.c_str(),
-                finding.where.empty() ? "" : ": ", finding.what.c_str());
-    if (!finding.advice.empty()) std::printf("  %s\n", finding.advice.c_str());
+    Say("{}: {}{}{}\n", finding.error ? "error" : "warning", finding.where, finding.where.empty() ? "" : ": ",
+        finding.what);
+    if (!finding.advice.empty()) Say("  {}\n", finding.advice);
   }
-  if (check.left_out > 0) std::printf("and %zu more\n", check.left_out);
+  if (check.left_out > 0) Say("and {} more\n", check.left_out);
   if (check.findings.empty()) std::puts("nothing is wrong with them");
 }
 
@@ -98,10 +94,10 @@ Status Check(const CheckArguments& arguments) {
                                          check.class_names})));
   }
   if (arguments.json) {
-    PrintCheckJson(arguments, check);
+    TRIBUTARY_RETURN_IF_ERROR(PrintCheckJson(arguments, check));
   } else {
     PrintCheck(arguments, check);
-    if (!arguments.plot.empty() && check.train.samples > 0) std::printf("plot: %s\n", arguments.plot.c_str());
+    if (!arguments.plot.empty() && check.train.samples > 0) Say("plot: {}\n", arguments.plot);
   }
   if (check.ok()) return OkStatus();
   std::fflush(stdout);
@@ -109,20 +105,17 @@ Status Check(const CheckArguments& arguments) {
 }
 
 void AddDataCheck(CLI::App& data, Action& action) {
-  auto arguments = std::make_shared<CheckArguments>();
-  CLI::App* command = data.add_subcommand("check", "Say what is wrong with data before a run does");
-  command->add_option("folder", arguments->data.name, "Your own folder, or the name of a data set")
-      ->required()
-      ->type_name("DIR|NAME");
-  AddFolderOptions(*command, arguments->data);
-  command->add_option("--plot", arguments->plot, "Write a picture of the classes to this SVG file")
-      ->type_name("FILE.svg");
-  AddJsonFlag(*command, arguments->json);
-  command->footer(
+  auto [command, a] =
+      AddCommand(data, action, Check, "check", "Say what is wrong with data before a run does");
+  AddOption(command, "folder DIR|NAME", a.data.name, "Your own folder, or the name of a data set")
+      ->required();
+  AddFolderOptions(command, a.data);
+  AddOption(command, "--plot FILE.svg", a.plot, "Write a picture of the classes to this SVG file");
+  AddJsonFlag(command, a.json);
+  command.footer(
       "Everything is read, and all that is wrong is told, up to 100 findings. Exit code 2 if there is an "
       "error.\n"
       "Example:\n  tributary data check ./photos --image-size 64");
-  command->callback([arguments, &action] { action = [arguments] { return Check(*arguments); }; });
 }
 
 using Counts = std::vector<std::vector<std::int64_t>>;  // per device, per class
@@ -162,11 +155,9 @@ void Print(const ShowArguments& arguments, const Dataset& dataset, const Partiti
     table.AddRow(std::move(row));
   }
   std::fputs(table.Format().c_str(), stdout);
-  std::printf(
-      "\n%s: %s training and %d classes; mean distance of a device's classes from the whole %.3f (0 alike, 2 "
-      "disjoint)\n",
-      Title(arguments).c_str(),
-      (FormatThousands(static_cast<std::int64_t>(dataset.size())) + " samples for").c_str(),
+  Say("\n{}: {} training and {} classes; mean distance of a device's classes from the whole {:.3f} (0 alike, "
+      "2 disjoint)\n",
+      Title(arguments), FormatThousands(static_cast<std::int64_t>(dataset.size())) + " samples for",
       dataset.classes(), MeanSkew(counts));
 }
 
@@ -197,11 +188,10 @@ Status Show(const ShowArguments& arguments) {
         {"class_counts", counts},
         {"mean_skew", MeanSkew(counts)}};
     if (!arguments.plot.empty()) result["plot"] = arguments.plot;
-    PrintJson(result);
-    return OkStatus();
+    return PrintJson(result);
   }
   Print(arguments, train, partition, counts);
-  if (!arguments.plot.empty()) std::printf("plot: %s\n", arguments.plot.c_str());
+  if (!arguments.plot.empty()) Say("plot: {}\n", arguments.plot);
   return OkStatus();
 }
 
@@ -212,7 +202,7 @@ Status List(bool json) {
     table.AddRow({known.name, known.description});
     list.push_back({{"name", known.name}, {"description", known.description}});
   }
-  PrintList(json, list, table);
+  TRIBUTARY_RETURN_IF_ERROR(PrintList(json, list, table));
   if (json) return OkStatus();
   std::puts(
       "\nor a folder with X.npy and y.npy, with a folder of pictures for each class, or with a folder of "
@@ -221,40 +211,35 @@ Status List(bool json) {
 }
 
 void AddShow(CLI::App& data, Action& action) {
-  auto arguments = std::make_shared<ShowArguments>();
-  CLI::App* command = data.add_subcommand("show", "Divide a data set over devices and show who has what");
-  AddDefaulted(*command, "name", arguments->data.name,
+  auto [command, a] =
+      AddCommand(data, action, Show, "show", "Divide a data set over devices and show who has what");
+  AddDefaulted(command, "name", a.data.name,
                "Data set, or a folder with X.npy and y.npy, with pictures or with recordings");
-  AddFolderOptions(*command, arguments->data);
-  AddSplitOptions(*command, arguments->split);
-  AddDefaulted(*command, "--devices", arguments->split.devices, "Number of devices");
-  AddDefaulted(*command, "--seed", arguments->split.seed, "Same seed, same split");
-  command->add_option("--plot", arguments->plot, "Write the picture to this SVG file")->type_name("FILE.svg");
-  AddJsonFlag(*command, arguments->json);
-  command->footer(
+  AddFolderOptions(command, a.data);
+  AddSplitOptions(command, a.split);
+  AddDefaulted(command, "--devices", a.split.devices, "Number of devices");
+  AddDefaulted(command, "--seed", a.split.seed, "Same seed, same split");
+  AddOption(command, "--plot FILE.svg", a.plot, "Write the picture to this SVG file");
+  AddJsonFlag(command, a.json);
+  command.footer(
       "Example:\n  tributary data show glyphs --split dirichlet --alpha 0.3 --devices 8 --plot who.svg");
-  command->callback([arguments, &action] { action = [arguments] { return Show(*arguments); }; });
 }
 
 }  // namespace data_command
 
 void AddDataCommand(CLI::App& app, Action& action) {
   using namespace data_command;
-  auto json = std::make_shared<bool>(false);
-  CLI::App* command =
-      app.add_subcommand("data", "List, get and check data sets, and show how one is divided over devices");
-  command->require_subcommand(0, 1);
-  AddJsonFlag(*command, *json);
-  command->footer(
+  auto [command, json] = AddCommand(
+      app, action, List, "data", "List, get and check data sets, and show how one is divided over devices");
+  command.require_subcommand(0, 1);
+  AddJsonFlag(command, json);
+  command.footer(
       "Examples:\n  tributary data\n  tributary data check ./photos --image-size 64\n"
       "  tributary data show fashion-mnist --data-dir ~/data --split shards");
-  command->callback([json, &action] {
-    if (!action) action = [json] { return List(*json); };
-  });
-  AddShow(*command, action);
-  AddDataCheck(*command, action);
+  AddShow(command, action);
+  AddDataCheck(command, action);
 #ifdef TRIBUTARY_DOWNLOAD
-  AddDataFetch(*command, action);
+  AddDataFetch(command, action);
 #endif
 }
 

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cstdio>
 
 #include "tributary/base/names.h"
 #include "tributary/cli/commands.h"
@@ -49,8 +48,8 @@ Status RunFetch(const FetchArguments& arguments) {
   DataOptions options{.name = set->name, .data_dir = arguments.data_dir};
   TRIBUTARY_ASSIGN_OR_RETURN(const TrainTest data, LoadData(options));
   if (!arguments.quiet) {
-    std::printf("%s: %zu training and %zu test samples in %s\n", set->name.c_str(), data.train.size(),
-                data.test.size(), (arguments.data_dir / set->name).c_str());
+    Say("{}: {} training and {} test samples in {}\n", set->name, data.train.size(), data.test.size(),
+        (arguments.data_dir / set->name).c_str());
   }
   return OkStatus();
 }
@@ -59,21 +58,18 @@ Status RunFetch(const FetchArguments& arguments) {
 
 void AddDataFetch(CLI::App& data, Action& action) {
   using namespace data_fetch;
-  auto arguments = std::make_shared<FetchArguments>();
-  CLI::App* command = data.add_subcommand("fetch", "Get a published data set from where it is published");
+  auto [command, a] =
+      AddCommand(data, action, RunFetch, "fetch", "Get a published data set from where it is published");
   std::string names;
   for (const PublishedSet& set : PublishedSets()) names += (names.empty() ? "" : ", ") + set.name;
-  command->add_option("name", arguments->name, names)->required();
-  AddDataDirOption(*command, arguments->data_dir);
-  command
-      ->add_option("--from", arguments->from, "A mirror: the folder with the files, in place of the authors'")
-      ->type_name("URL");
-  command->add_flag("--quiet", arguments->quiet, "Print errors only");
-  command->footer(
+  AddOption(command, "name", a.name, names)->required();
+  AddDataDirOption(command, a.data_dir);
+  AddOption(command, "--from URL", a.from, "A mirror: the folder with the files, in place of the authors'");
+  command.add_flag("--quiet", a.quiet, "Print errors only");
+  command.footer(
       "Files are checked by the sums that were published with them. Ctrl-C keeps what has come; the next "
       "time goes on\n"
       "from there. Example:\n  tributary data fetch cifar10 --data-dir ~/data");
-  command->callback([arguments, &action] { action = [arguments] { return RunFetch(*arguments); }; });
 }
 
 }  // namespace tributary::inline cli

@@ -1,4 +1,3 @@
-#include <cstdio>
 #include <ctime>
 #include <random>
 
@@ -40,6 +39,7 @@ struct Arguments {
   std::string advertise;
   std::string listen;
   bool quiet = false;
+  const Extensions* extensions = nullptr;
 };
 
 StatusOr<BitsPerSecond> ParseRate(const std::string& text) {
@@ -49,11 +49,10 @@ StatusOr<BitsPerSecond> ParseRate(const std::string& text) {
   return BitsPerSecond{rate};
 }
 
-Status ReadStreamOptions(const Arguments& arguments, const Extensions& extensions,
-                         DeviceRuntimeOptions& options) {
-  options.extensions = extensions;
+Status ReadStreamOptions(const Arguments& arguments, DeviceRuntimeOptions& options) {
+  options.extensions = *arguments.extensions;
   if (!arguments.stream.empty()) {
-    TRIBUTARY_ASSIGN_OR_RETURN(options.stream, ParseStreamPlace(arguments.stream, extensions));
+    TRIBUTARY_ASSIGN_OR_RETURN(options.stream, ParseStreamPlace(arguments.stream, options.extensions));
   }
   TRIBUTARY_ASSIGN_OR_RETURN(options.broker_settings, ParseBrokerSettings(arguments.broker_settings));
   const auto read = [](const char* flag, const std::string& text, Bytes& bytes) -> Status {
@@ -101,7 +100,7 @@ Status ReadAdvertised(const Arguments& arguments, AgentOptions& options) {
   return OkStatus();
 }
 
-Status Run(const Arguments& arguments, const Extensions& extensions) {
+Status Run(const Arguments& arguments) {
   AgentOptions options;
   options.join = arguments.join.find(':') == std::string::npos ? arguments.join + ":7070" : arguments.join;
   options.coordinator = arguments.coordinator;
@@ -133,7 +132,7 @@ Status Run(const Arguments& arguments, const Extensions& extensions) {
   options.stop = [&] { return interrupt.interrupted(); };
   if (!arguments.quiet) {
     options.say = [](const std::string& text) {
-      std::printf("%s\n", text.c_str());
+      Say("{}\n", text);
       std::fflush(stdout);
     };
   }
@@ -146,7 +145,7 @@ Status Run(const Arguments& arguments, const Extensions& extensions) {
   if (!arguments.data.empty()) work_options.data = arguments.data;
   work_options.weights = arguments.weights;
   TRIBUTARY_ASSIGN_OR_RETURN(work_options.device, FindTorchDevice(arguments.device));
-  TRIBUTARY_RETURN_IF_ERROR(ReadStreamOptions(arguments, extensions, work_options));
+  TRIBUTARY_RETURN_IF_ERROR(ReadStreamOptions(arguments, work_options));
   TRIBUTARY_RETURN_IF_ERROR(ReadAvailabilityTrace(arguments.availability, work_options.availability));
   DeviceRuntime work(std::move(work_options), *clock);
   return RunDevice(options, work);
@@ -154,96 +153,66 @@ Status Run(const Arguments& arguments, const Extensions& extensions) {
 
 }  // namespace device_command
 
-void AddDeviceCommand(CLI::App& app, Action& action, const Extensions& extensions) {
+void AddDeviceCommand(CLI::App& app, Action& action) {
   using namespace device_command;
-  auto arguments = std::make_shared<Arguments>();
-  CLI::App* command =
-      app.add_subcommand("device", "Take part in a coordinator's run with this machine and its data");
-  command->add_option("--join", arguments->join, "The coordinator; port 7070 when not given")
-      ->type_name("HOST[:PORT]")
-      ->required();
-  AddFleetOptions(*command, arguments->fleet);
-  command->add_option("--name", arguments->name, "Who this is; with keys, which device's to take");
-  AddDefaulted(*command, "--coordinator", arguments->coordinator, "Who must answer there, by certificate");
-  command
-      ->add_option("--data", arguments->data,
-                   "Folder with the device's own samples: X.npy and y.npy, pictures, or recordings; without "
-                   "it, its part of the experiment's data set")
-      ->type_name("DIR");
-  AddDataDirOption(*command, arguments->data_dir);
-  command
-      ->add_option("--weights", arguments->weights,
-                   "The network's weights before training, where the experiment freezes some of them: those "
-                   "are not sent")
-      ->type_name("FILE.safetensors|FILE.onnx");
-  command
-      ->add_option(
-          "--state", arguments->state,
-          "Folder for what must survive a crash of this device, if anything must; tributary-state/NAME when"
-          " not given")
-      ->type_name("DIR");
-  command
-      ->add_option("--availability", arguments->availability,
-                   "Where the device chooses how much of the network it trains: what it has of its "
-                   "processors over time, a"
-                   " line 'seconds,share' for each change. Without it that is measured")
-      ->type_name("FILE.csv");
-  command
-      ->add_option(
-          "--stream", arguments->stream,
-          "Train on samples as they arrive, from kafka://HOST[:PORT]/TOPIC or mqtt://HOST[:PORT]/TOPIC, or on"
-          " the device's own at a rate, replay:25")
-      ->type_name("WHERE");
-  command
-      ->add_option("--broker-setting", arguments->broker_settings,
-                   "Setting of the broker's library, e.g. security.protocol=ssl (Kafka), username=me (MQTT)")
-      ->type_name("NAME=VALUE")
+  auto [command, a] = AddCommand(app, action, Run, "device",
+                                 "Take part in a coordinator's run with this machine and its data");
+  a.extensions = &action.extensions;
+  AddOption(command, "--join HOST[:PORT]", a.join, "The coordinator; port 7070 when not given")->required();
+  AddFleetOptions(command, a.fleet);
+  AddOption(command, "--name", a.name, "Who this is; with keys, which device's to take");
+  AddDefaulted(command, "--coordinator", a.coordinator, "Who must answer there, by certificate");
+  AddOption(command, "--data DIR", a.data,
+            "Folder with the device's own samples: X.npy and y.npy, pictures, or recordings; without it, its "
+            "part of the experiment's data set");
+  AddDataDirOption(command, a.data_dir);
+  AddOption(
+      command, "--weights FILE.safetensors|FILE.onnx", a.weights,
+      "The network's weights before training, where the experiment freezes some of them: those are not sent");
+  AddOption(command, "--state DIR", a.state,
+            "Folder for what must survive a crash of this device, if anything must; tributary-state/NAME "
+            "when not given");
+  AddOption(command, "--availability FILE.csv", a.availability,
+            "Where the device chooses how much of the network it trains: what it has of its processors over "
+            "time, a line 'seconds,share' for each change. Without it that is measured");
+  AddOption(command, "--stream WHERE", a.stream,
+            "Train on samples as they arrive, from kafka://HOST[:PORT]/TOPIC or mqtt://HOST[:PORT]/TOPIC, or "
+            "on the device's own at a rate, replay:25");
+  AddOption(command, "--broker-setting NAME=VALUE", a.broker_settings,
+            "Setting of the broker's library, e.g. security.protocol=ssl (Kafka), username=me (MQTT)")
       ->allow_extra_args(false);
   AddDefaulted(
-      *command, "--buffer-memory", arguments->buffer_memory,
-      "For samples that wait to be used; what is more goes to --state, where the experiment keeps all")
-      ->type_name("BYTES");
-  command
-      ->add_option("--buffer-disk", arguments->buffer_disk,
-                   "At most so much there; as the disk allows when not given")
-      ->type_name("BYTES");
-  command
-      ->add_option(
-          "--allow", arguments->allow,
-          "What may leave this device besides model updates: activations, labels, label-counts, samples")
+      command, "--buffer-memory BYTES", a.buffer_memory,
+      "For samples that wait to be used; what is more goes to --state, where the experiment keeps all");
+  AddOption(command, "--buffer-disk BYTES", a.buffer_disk,
+            "At most so much there; as the disk allows when not given");
+  AddOption(command, "--allow WHAT,…", a.allow,
+            "What may leave this device besides model updates: activations, labels, label-counts, samples")
       ->delimiter(',')
-      ->type_name("WHAT,…")
       ->allow_extra_args(false);
-  command
-      ->add_option(
-          "--advertise", arguments->advertise,
-          "Where other devices reach this one, in experiments whose devices exchange models (train.method ="
-          " \"gossip\"); port 0 takes a free one. Without it their exchange goes by way of the coordinator")
-      ->type_name("HOST:PORT");
-  command
-      ->add_option("--listen", arguments->listen,
-                   "Where to listen for them, if not on the advertised port of all this machine's addresses")
-      ->type_name("HOST:PORT");
-  AddThreadsOption(*command, arguments->threads);
-  AddTorchDeviceOption(*command, arguments->device);
-  command->add_flag(
-      "--once", arguments->once,
+  AddOption(
+      command, "--advertise HOST:PORT", a.advertise,
+      "Where other devices reach this one, in experiments whose devices exchange models (train.method = "
+      "\"gossip\"); port 0 takes a free one. Without it their exchange goes by way of the coordinator");
+  AddOption(command, "--listen HOST:PORT", a.listen,
+            "Where to listen for them, if not on the advertised port of all this machine's addresses");
+  AddThreadsOption(command, a.threads);
+  AddTorchDeviceOption(command, a.device);
+  command.add_flag(
+      "--once", a.once,
       "Take part in one round and end, e.g. from cron; fails if no coordinator answers within a minute");
-  command->add_flag("--leave-when-done", arguments->leave_when_done,
-                    "End when the run is over; otherwise the device waits for the next");
-  AddDefaulted(*command, "--longest-wait", arguments->longest_wait,
-               "Between two attempts to reach the coordinator")
-      ->type_name("TIME");
-  command
-      ->add_option("--link-rate", arguments->link_rate,
-                   "For testing: send to and receive from the coordinator no faster than this, e.g. "
-                   "10Mbit/s; with two, up and down")
+  command.add_flag("--leave-when-done", a.leave_when_done,
+                   "End when the run is over; otherwise the device waits for the next");
+  AddDefaulted(command, "--longest-wait TIME", a.longest_wait,
+               "Between two attempts to reach the coordinator");
+  AddOption(command, "--link-rate RATE[,RATE]", a.link_rate,
+            "For testing: send to and receive from the coordinator no faster than this, e.g. 10Mbit/s; with "
+            "two, up and down")
       ->delimiter(',')
       ->expected(1, 2)
-      ->type_name("RATE[,RATE]")
       ->allow_extra_args(false);
-  command->add_flag("--quiet", arguments->quiet, "Say nothing but errors");
-  command->footer(
+  command.add_flag("--quiet", a.quiet, "Say nothing but errors");
+  command.footer(
       "Ctrl-C ends it at once. The coordinator gives its work to it again when it comes back, or goes on "
       "without it if the quorum allows.\n"
       "Examples:\n"
@@ -251,9 +220,6 @@ void AddDeviceCommand(CLI::App& app, Action& action, const Extensions& extension
       "  tributary device --join coordinator.local --keys pi-1 --advertise pi-1.local:7071\n"
       "  tributary device --join coordinator.local --keys pi-1 --stream mqtt://gateway.local/sensors/pi-1\n"
       "  tributary device --join 127.0.0.1 --insecure --name pi-1");
-  command->callback([arguments, &action, &extensions] {
-    action = [arguments, &extensions] { return Run(*arguments, extensions); };
-  });
 }
 
 }  // namespace tributary::inline cli

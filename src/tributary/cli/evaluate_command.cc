@@ -1,4 +1,3 @@
-#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "tributary/base/file.h"
@@ -105,20 +104,19 @@ Status Run(const Arguments& arguments) {
   if (!arguments.scores.empty()) TRIBUTARY_RETURN_IF_ERROR(WriteScores(arguments.scores, executor, test));
   const double rate = static_cast<double>(result.samples) / ToSeconds(clock->Now());
   if (arguments.json) {
-    PrintJson({{"file", arguments.file},
-               {"model", network.zoo.name},
-               {"data", network.data},
-               {"samples", result.samples},
-               {"accuracy", result.accuracy},
-               {"loss", result.loss},
-               {"class_names", test.class_names()},
-               {"samples_per_second", rate}});
-  } else {
-    std::printf("%s on %s: accuracy %.2f %%, loss %.4f over %s test samples (%s samples/s)\n",
-                network.zoo.name.c_str(), network.data.c_str(), 100 * result.accuracy, result.loss,
-                FormatThousands(static_cast<std::int64_t>(result.samples)).c_str(),
-                FormatThousands(static_cast<std::int64_t>(rate)).c_str());
+    return PrintJson({{"file", arguments.file},
+                      {"model", network.zoo.name},
+                      {"data", network.data},
+                      {"samples", result.samples},
+                      {"accuracy", result.accuracy},
+                      {"loss", result.loss},
+                      {"class_names", test.class_names()},
+                      {"samples_per_second", rate}});
   }
+  Say("{} on {}: accuracy {:.2f} %, loss {:.4f} over {} test samples ({} samples/s)\n", network.zoo.name,
+      network.data, 100 * result.accuracy, result.loss,
+      FormatThousands(static_cast<std::int64_t>(result.samples)),
+      FormatThousands(static_cast<std::int64_t>(rate)));
   return OkStatus();
 }
 
@@ -126,30 +124,24 @@ Status Run(const Arguments& arguments) {
 
 void AddEvaluateCommand(CLI::App& app, Action& action) {
   using namespace evaluate_command;
-  auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("evaluate", "Measure saved weights on a test set");
-  command
-      ->add_option("file", arguments->file,
-                   "A network with its weights: written by 'tributary train --save' or a run, or ONNX")
-      ->required()
-      ->type_name("FILE.safetensors|FILE.onnx");
-  command->add_option("--model", arguments->model, "Network in the file; without it, what the file says");
-  command->add_option("--stem", arguments->stem,
-                      "Its form: auto, cifar or imagenet; without it, what the file says");
-  command->add_option("--data", arguments->data.name, "Data set; without it, the one it was trained on");
-  AddFolderOptions(*command, arguments->data);
-  command->add_option("--test-limit", arguments->data.test_limit, "Limit the number of test samples");
-  command
-      ->add_option("--scores", arguments->scores, "Write the scores of all classes, one row per test sample")
-      ->type_name("FILE.npy");
-  AddThreadsOption(*command, arguments->threads);
-  AddTorchDeviceOption(*command, arguments->device);
-  AddJsonFlag(*command, arguments->json);
-  command->add_flag("--quiet", arguments->quiet, "Print the result only");
-  command->footer(
+  auto [command, a] = AddCommand(app, action, Run, "evaluate", "Measure saved weights on a test set");
+  AddOption(command, "file FILE.safetensors|FILE.onnx", a.file,
+            "A network with its weights: written by 'tributary train --save' or a run, or ONNX")
+      ->required();
+  AddOption(command, "--model", a.model, "Network in the file; without it, what the file says");
+  AddOption(command, "--stem", a.stem, "Its form: auto, cifar or imagenet; without it, what the file says");
+  AddOption(command, "--data", a.data.name, "Data set; without it, the one it was trained on");
+  AddFolderOptions(command, a.data);
+  AddOption(command, "--test-limit", a.data.test_limit, "Limit the number of test samples");
+  AddOption(command, "--scores FILE.npy", a.scores,
+            "Write the scores of all classes, one row per test sample");
+  AddThreadsOption(command, a.threads);
+  AddTorchDeviceOption(command, a.device);
+  AddJsonFlag(command, a.json);
+  command.add_flag("--quiet", a.quiet, "Print the result only");
+  command.footer(
       "Examples:\n  tributary evaluate m.safetensors --data-dir ~/data\n"
       "  tributary evaluate network.onnx --data ./photos --scores scores.npy");
-  command->callback([arguments, &action] { action = [arguments] { return Run(*arguments); }; });
 }
 
 }  // namespace tributary::inline cli

@@ -1,4 +1,3 @@
-#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "tributary/base/text_table.h"
@@ -10,16 +9,22 @@ namespace tributary::inline cli {
 namespace {
 
 void PrintOne(const KeyInfo& key) {
-  std::printf("%s\n  %s\n\n  value    %s\n", key.path.c_str(), key.doc.c_str(), key.allowed.c_str());
-  if (!key.usual.empty()) std::printf("  default  %s\n", key.usual.c_str());
-  std::printf("  valid    %s\n", key.valid.empty() ? "always" : ("only with " + key.valid).c_str());
+  Say("{}\n  {}\n\n  value    {}\n", key.path, key.doc, key.allowed);
+  if (!key.usual.empty()) Say("  default  {}\n", key.usual);
+  Say("  valid    {}\n", key.valid.empty() ? "always" : "only with " + key.valid);
   if (key.example.empty()) return;
   const std::size_t dot = key.path.rfind('.');
   const std::string name = dot == std::string::npos ? key.path : key.path.substr(dot + 1);
-  std::printf("  example  %s = %s\n", name.c_str(), key.example.c_str());
+  Say("  example  {} = {}\n", name, key.example);
 }
 
-Status Explain(const std::string& path, bool json) {
+struct ExplainArguments {
+  std::string key;
+  bool json = false;
+};
+
+Status Explain(const ExplainArguments& arguments) {
+  const std::string& path = arguments.key;
   TRIBUTARY_ASSIGN_OR_RETURN(const std::vector<KeyInfo> keys,
                              path.empty() ? StatusOr<std::vector<KeyInfo>>(ExplainKeys()) : ExplainKey(path));
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
@@ -33,9 +38,8 @@ Status Explain(const std::string& path, bool json) {
                     {"example", key.example}});
     table.AddRow({key.path, key.doc});
   }
-  if (json) {
-    PrintJson(list);
-  } else if (keys.size() == 1) {
+  if (arguments.json) return PrintJson(list);
+  if (keys.size() == 1) {
     PrintOne(keys.front());
   } else {
     std::fputs(table.Format().c_str(), stdout);
@@ -47,13 +51,11 @@ Status Explain(const std::string& path, bool json) {
 }  // namespace
 
 void AddExplainCommand(CLI::App& app, Action& action) {
-  auto key = std::make_shared<std::string>();
-  auto json = std::make_shared<bool>(false);
-  CLI::App* command = app.add_subcommand("explain", "List the keys of an experiment file, or explain one");
-  command->add_option("key", *key, "Key or section, like train.batch");
-  AddJsonFlag(*command, *json);
-  command->footer("Example:\n  tributary explain train.local-steps");
-  command->callback([key, json, &action] { action = [key, json] { return Explain(*key, *json); }; });
+  auto [command, a] =
+      AddCommand(app, action, Explain, "explain", "List the keys of an experiment file, or explain one");
+  AddOption(command, "key", a.key, "Key or section, like train.batch");
+  AddJsonFlag(command, a.json);
+  command.footer("Example:\n  tributary explain train.local-steps");
 }
 
 void AddSchemaCommand(CLI::App& app, Action& action) {
@@ -63,7 +65,7 @@ void AddSchemaCommand(CLI::App& app, Action& action) {
       "Example:\n  tributary schema > experiment.schema.json   # beside a file that begins with\n"
       "                                              # #:schema ./experiment.schema.json");
   command->callback([&action] {
-    action = [] {
+    action.work = [] {
       std::fputs(FormatSchema().c_str(), stdout);
       return OkStatus();
     };

@@ -1,6 +1,3 @@
-#include <fmt/format.h>
-
-#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "tributary/base/file.h"
@@ -112,25 +109,23 @@ Json SummaryJson(const Arguments& arguments, const ParetoFront& front, const Fro
 
 void PrintSummary(const Arguments& arguments, const ParetoFront& front, const FrontExtras& extras,
                   const Exploration::Standing& standing, bool interrupted, double seconds) {
-  std::printf("%s after %s: %s\n", interrupted ? "interrupted" : "done",
-              FormatDuration(FromSeconds(seconds)).c_str(), StandingText(standing).c_str());
-  std::printf(
-      "%zu sub-networks screened, %zu of them evaluated (which saved %.0f %% of the steps), %zu confirmed\n",
+  Say("{} after {}: {}\n", interrupted ? "interrupted" : "done", FormatDuration(FromSeconds(seconds)),
+      StandingText(standing));
+  Say("{} sub-networks screened, {} of them evaluated (which saved {:.0f} % of the steps), {} confirmed\n",
       standing.screened, standing.evaluated, 100 * standing.saved, standing.confirmed);
-  std::printf("The loss is %s without training and %s after that of the full network\n",
-              LossText(standing.untrained).c_str(), LossText(standing.full_loss).c_str());
+  Say("The loss is {} without training and {} after that of the full network\n", LossText(standing.untrained),
+      LossText(standing.full_loss));
   if (extras.comparison) {
     const ComparisonTally tally = TallyOf(*extras.comparison, front.cost);
-    std::printf(
-        "\nThe costliest uniform vector and the costliest of the front that can be afforded at each share of "
-        "the full network's cost,\ntrained again %zu times with other chance:\n%s"
-        "The front is better over %.0f %% of the range (by more than the deviation over %.0f %%), the same "
-        "vector over %.0f %%, worse over %.0f %% (%.0f %%).\n",
-        extras.comparison->front.front().losses.size(),
-        DescribeComparison(*extras.comparison, front.cost).c_str(), 100 * tally.better,
-        100 * tally.clearly_better, 100 * tally.same, 100 * tally.worse, 100 * tally.clearly_worse);
+    Say("\nThe costliest uniform vector and the costliest of the front that can be afforded at each share of "
+        "the full network's cost,\ntrained again {} times with other chance:\n{}The front is better over "
+        "{:.0f} % of the range (by more than the deviation over {:.0f} %), the same vector over {:.0f} %, "
+        "worse over {:.0f} % ({:.0f} %).\n",
+        extras.comparison->front.front().losses.size(), DescribeComparison(*extras.comparison, front.cost),
+        100 * tally.better, 100 * tally.clearly_better, 100 * tally.same, 100 * tally.worse,
+        100 * tally.clearly_worse);
   }
-  std::printf("wrote %s; go on with --resume\n", arguments.out.c_str());
+  Say("wrote {}; go on with --resume\n", arguments.out);
 }
 
 // Searches until the time is over (Cancelled), there have been so many generations or there is nothing new, saving after
@@ -199,8 +194,8 @@ Status Run(Arguments arguments) {
   if (!arguments.plot.empty()) TRIBUTARY_RETURN_IF_ERROR(CheckWritable(arguments.plot));
   if (!arguments.resume && std::filesystem::exists(state)) {
     return InvalidArgument(state.string() +
-                           " is there from an exploration before; go on from it with --resume, choose"
-                           " another --out, or delete it");
+                           " is there from an exploration before; go on from it with --resume, choose "
+                           "another --out, or delete it");
   }
   TRIBUTARY_ASSIGN_OR_RETURN(const Stem stem, ParseStem(arguments.stem));
   ZooOptions network{.name = arguments.model, .input = {}, .classes = {}, .stem = stem};
@@ -232,12 +227,11 @@ Status Run(Arguments arguments) {
 
   const bool talk = !arguments.json && !arguments.quiet;
   if (talk) {
-    std::printf(
-        "Exploring %s (%zu channel groups, %s MACs a sample) on %s for %s, cost is %s%s, %d thread%s\n",
-        arguments.model.c_str(), model->channels.groups.size(),
-        FormatCount(static_cast<double>(TotalMacs(model->costs).value)).c_str(), arguments.data.name.c_str(),
-        FormatDuration(FromSeconds(60 * arguments.budget_minutes)).c_str(), arguments.cost.c_str(),
-        arguments.profile.empty() ? "" : (" of " + arguments.profile).c_str(), arguments.threads,
+    Say("Exploring {} ({} channel groups, {} MACs a sample) on {} for {}, cost is {}{}, {} thread{}\n",
+        arguments.model, model->channels.groups.size(),
+        FormatCount(static_cast<double>(TotalMacs(model->costs).value)), arguments.data.name,
+        FormatDuration(FromSeconds(60 * arguments.budget_minutes)), arguments.cost,
+        arguments.profile.empty() ? "" : " of " + arguments.profile, arguments.threads,
         arguments.threads == 1 ? "" : "s");
     std::fflush(stdout);
   }
@@ -262,16 +256,13 @@ Status Run(Arguments arguments) {
     progress.Clear();
     if (!interrupt.interrupted()) {
       return ResourceExhausted(
-          "the budget was over before the full network had been evaluated; give more minutes"
-          " (--budget) and go on with --resume");
+          "the budget was over before the full network had been evaluated; give more minutes (--budget) and "
+          "go on with --resume");
     }
-    if (arguments.json) {
-      PrintJson(Json{{"interrupted", true}, {"generations", 0}, {"evaluated", 0}, {"front", 0}});
-    } else {
-      std::printf(
-          "interrupted before the full network had been evaluated: there is no front yet; go on with "
-          "--resume\n");
-    }
+    if (arguments.json)
+      return PrintJson(Json{{"interrupted", true}, {"generations", 0}, {"evaluated", 0}, {"front", 0}});
+    Say("interrupted before the full network had been evaluated: there is no front yet; go on with "
+        "--resume\n");
     return OkStatus();
   }
 
@@ -298,14 +289,11 @@ Status Run(Arguments arguments) {
   if (!arguments.plot.empty()) {
     TRIBUTARY_RETURN_IF_ERROR(WriteFileAtomically(arguments.plot, DrawLineChart(ChartOf(*front, extras))));
   }
-  const auto summary = [&](const auto& show) {
-    show(arguments, *front, extras, exploration->standing(), interrupt.interrupted(), elapsed());
+  const auto shown = [&](const auto& show) {
+    return show(arguments, *front, extras, exploration->standing(), interrupt.interrupted(), elapsed());
   };
-  if (arguments.json) {
-    summary([](const auto&... what) { PrintJson(SummaryJson(what...)); });
-  } else {
-    summary([](const auto&... what) { PrintSummary(what...); });
-  }
+  if (arguments.json) return PrintJson(shown(SummaryJson));
+  shown(PrintSummary);
   return OkStatus();
 }
 
@@ -316,12 +304,9 @@ void AddSearchOptions(CLI::App& command, Arguments& a) {
   AddDefaulted(
       command, "--cost", a.cost,
       "What is traded against convergence: time (of a step, as measured here or of --profile) or macs");
-  command
-      .add_option(
-          "--profile", a.profile,
-          "Times of another device instead of this machine's: MACs that it does in a second, as 'compute' in "
-          "experiments, or a front that was explored on it")
-      ->type_name("RATE|FILE.json");
+  AddOption(command, "--profile RATE|FILE.json", a.profile,
+            "Times of another device instead of this machine's: MACs that it does in a second, as 'compute' "
+            "in experiments, or a front that was explored on it");
   AddDefaulted(command, "--batch", options.batch, "Samples of a mini-batch");
   AddDefaulted(command, "--lr", options.learning_rate, "Learning rate");
   AddDefaulted(command, "--momentum", options.momentum, "Share of the last direction that is kept");
@@ -345,44 +330,36 @@ void AddSearchOptions(CLI::App& command, Arguments& a) {
 
 void AddExploreCommand(CLI::App& app, Action& action) {
   using namespace explore_command;
-  auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand(
-      "explore",
+  auto [command, a] = AddCommand(
+      app, action, Run, "explore",
       "Find the dropout vectors of a network that are worth their cost, for devices to choose from");
-  command
-      ->add_option("model", arguments->model, "A network of the zoo (see 'tributary models'), or FILE.onnx")
+  AddOption(command, "model", a.model, "A network of the zoo (see 'tributary models'), or FILE.onnx")
       ->required();
-  AddStemOption(*command, arguments->stem);
-  AddDefaulted(*command, "--data", arguments->data.name,
-               "Data set, or a folder with X.npy and y.npy, with pictures or with recordings; see "
-               "'tributary data'");
-  AddFolderOptions(*command, arguments->data);
-  command->add_option("--train-limit", arguments->data.train_limit, "Limit the number of training samples");
-  AddDefaulted(*command, "--budget", arguments->budget_minutes, "Minutes to take")
-      ->check(CLI::Range(0.001, 100'000.0));
-  command
-      ->add_option(
-          "--generations", arguments->generations,
-          "Maximum number of generations, for the same front on every machine; the comparison takes the rest "
-          "of the minutes")
+  AddStemOption(command, a.stem);
+  AddDefaulted(
+      command, "--data", a.data.name,
+      "Data set, or a folder with X.npy and y.npy, with pictures or with recordings; see 'tributary data'");
+  AddFolderOptions(command, a.data);
+  AddOption(command, "--train-limit", a.data.train_limit, "Limit the number of training samples");
+  AddDefaulted(command, "--budget", a.budget_minutes, "Minutes to take")->check(CLI::Range(0.001, 100'000.0));
+  AddOption(command, "--generations", a.generations,
+            "Maximum number of generations, for the same front on every machine; the comparison takes the "
+            "rest of the minutes")
       ->check(CLI::Range(1, 1'000'000));
-  AddSearchOptions(*command, *arguments);
-  AddThreadsOption(*command, arguments->threads);
-  command->add_option("--out", arguments->out, "Where the front goes; beside it, FILE.state to go on from")
-      ->type_name("FILE.json")
+  AddSearchOptions(command, a);
+  AddThreadsOption(command, a.threads);
+  AddOption(command, "--out FILE.json", a.out, "Where the front goes; beside it, FILE.state to go on from")
       ->required();
-  command->add_option("--plot", arguments->plot, "Draw the front and the uniform vectors")
-      ->type_name("FILE.svg");
-  command->add_flag("--resume", arguments->resume, "Go on from FILE.state");
-  AddJsonFlag(*command, arguments->json);
-  command->add_flag("--quiet", arguments->quiet, "Print the result only");
-  command->footer(
+  AddOption(command, "--plot FILE.svg", a.plot, "Draw the front and the uniform vectors");
+  command.add_flag("--resume", a.resume, "Go on from FILE.state");
+  AddJsonFlag(command, a.json);
+  command.add_flag("--quiet", a.quiet, "Print the result only");
+  command.footer(
       "Ctrl-C stops, writes the front found so far and saves; --resume goes on.\n"
       "Examples:\n"
       "  tributary explore resnet8 --data cifar10 --out front.json --plot front.svg\n"
       "  tributary explore cnn --data glyphs --budget 2 --cost macs --out front.json\n"
       "  tributary explore resnet8 --data cifar10 --profile 300M --out phone.json");
-  command->callback([arguments, &action] { action = [arguments] { return Run(*arguments); }; });
 }
 
 }  // namespace tributary::inline cli

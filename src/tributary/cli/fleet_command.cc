@@ -1,4 +1,3 @@
-#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "tributary/base/text_table.h"
@@ -24,7 +23,7 @@ std::string SamplesOf(const WatchedDevice& device) {
   return Rate(device.samples_per_second, "/s");
 }
 
-void PrintAsJson(const WatchedFleet& fleet) {
+Status PrintAsJson(const WatchedFleet& fleet) {
   nlohmann::ordered_json devices = nlohmann::ordered_json::array();
   for (const WatchedDevice& device : fleet.devices) {
     devices.push_back({{"device", device.profile.id.value},
@@ -51,10 +50,10 @@ void PrintAsJson(const WatchedFleet& fleet) {
                        {"samples_per_second", device.samples_per_second},
                        {"buffered", device.buffered}});
   }
-  PrintJson({{"experiment", fleet.experiment},
-             {"round", fleet.round},
-             {"rounds", fleet.rounds},
-             {"devices", std::move(devices)}});
+  return PrintJson({{"experiment", fleet.experiment},
+                    {"round", fleet.round},
+                    {"rounds", fleet.rounds},
+                    {"devices", std::move(devices)}});
 }
 
 Status Run(const Arguments& arguments) {
@@ -62,10 +61,7 @@ Status Run(const Arguments& arguments) {
       arguments.host.find(':') == std::string::npos ? arguments.host + ":7070" : arguments.host;
   TRIBUTARY_ASSIGN_OR_RETURN(const auto credentials, LoadParty(arguments.fleet, "operator", address));
   TRIBUTARY_ASSIGN_OR_RETURN(const WatchedFleet fleet, WatchFleet(address, credentials));
-  if (arguments.json) {
-    PrintAsJson(fleet);
-    return OkStatus();
-  }
+  if (arguments.json) return PrintAsJson(fleet);
   TextTable table({"device", "name", "state", "for", "samples", "compute", "up", "down", "round trip",
                    "memory", "threads", "applied", "missed", "segments", "planned"});
   for (const WatchedDevice& device : fleet.devices) {
@@ -79,9 +75,8 @@ Status Run(const Arguments& arguments) {
                   std::to_string(device.pull_segments) + "/" + std::to_string(device.push_segments),
                   device.pull_segments > 0 ? FormatDuration(device.planned) : "-"});
   }
-  std::printf("%s, round %llu%s\n%s", fleet.experiment.c_str(), static_cast<unsigned long long>(fleet.round),
-              fleet.rounds > 0 ? (" of " + std::to_string(fleet.rounds)).c_str() : "",
-              table.Format().c_str());
+  Say("{}, round {}{}\n{}", fleet.experiment, fleet.round,
+      fleet.rounds > 0 ? fmt::format(" of {}", fleet.rounds) : "", table.Format());
   return OkStatus();
 }
 
@@ -89,20 +84,16 @@ Status Run(const Arguments& arguments) {
 
 void AddFleetCommand(CLI::App& app, Action& action) {
   using namespace fleet_command;
-  auto arguments = std::make_shared<Arguments>();
-  CLI::App* command =
-      app.add_subcommand("fleet", "Show the devices of a running coordinator and what they can do");
-  command->add_option("host", arguments->host, "The coordinator; port 7070 when not given")
-      ->type_name("HOST[:PORT]")
-      ->required();
-  AddFleetOptions(*command, arguments->fleet);
-  AddJsonFlag(*command, arguments->json);
-  command->footer(
+  auto [command, a] =
+      AddCommand(app, action, Run, "fleet", "Show the devices of a running coordinator and what they can do");
+  AddOption(command, "host HOST[:PORT]", a.host, "The coordinator; port 7070 when not given")->required();
+  AddFleetOptions(command, a.fleet);
+  AddJsonFlag(command, a.json);
+  command.footer(
       "Shows rates as measured: on joining, and kept current while rounds run.\n"
       "Examples:\n"
       "  tributary fleet coordinator.local --keys operator\n"
       "  tributary fleet 127.0.0.1 --insecure --json");
-  command->callback([arguments, &action] { action = [arguments] { return Run(*arguments); }; });
 }
 
 }  // namespace tributary::inline cli

@@ -23,10 +23,9 @@ bool IsBundle(const std::filesystem::path& folder) { return std::filesystem::exi
 }  // namespace
 
 void AddFleetOptions(CLI::App& command, FleetOptions& options) {
-  AddDefaulted(command, "--keys", options.keys,
+  AddDefaulted(command, "--keys DIR", options.keys,
                "Folder with the keys: the authority's, or one party's bundle")
-      ->envname("TRIBUTARY_KEYS")
-      ->type_name("DIR");
+      ->envname("TRIBUTARY_KEYS");
   command.add_flag("--insecure", options.insecure,
                    "Without TLS: anybody who can connect takes part. Loopback only");
   command.add_flag("--insecure-anywhere", options.insecure_anywhere, "With --insecure: also beyond loopback");
@@ -46,10 +45,10 @@ StatusOr<std::optional<Credentials>> LoadParty(const FleetOptions& options, cons
   if (options.insecure_anywhere) return InvalidArgument("--insecure-anywhere goes with --insecure");
   const std::filesystem::path bundle = IsBundle(options.keys) ? options.keys : options.keys / party;
   if (!IsBundle(bundle)) {
-    return NotFound(
-        "there are no keys in " + options.keys.string() + " or " + (options.keys / party).string() +
-        "; make them with 'tributary keys init' and 'tributary keys device NAME', name their folder with"
-        " --keys, or try things out on this machine with --insecure");
+    return NotFound("there are no keys in " + options.keys.string() + " or " +
+                    (options.keys / party).string() +
+                    "; make them with 'tributary keys init' and 'tributary keys device NAME', name their "
+                    "folder with --keys, or try things out on this machine with --insecure");
   }
   TRIBUTARY_ASSIGN_OR_RETURN(Credentials credentials, LoadCredentials(bundle));
   return std::optional(std::move(credentials));

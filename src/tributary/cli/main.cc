@@ -92,29 +92,17 @@ int Main(int argc, const char* const* argv, const Extensions& extensions) {
       "  tributary data show glyphs --split dirichlet     who has what when data are divided");
   app.set_version_flag("--version", VersionText());
   app.require_subcommand(0, 1);
-  Action action;
-  AddRunCommand(app, action, extensions);
-  AddReportCommand(app, action);
-  AddRunsCommand(app, action);
-  AddCompareCommand(app, action);
-  AddReproduceCommand(app, action);
-  AddPresetsCommand(app, action);
-  AddCompatibilityCommand(app, action);
-  AddExplainCommand(app, action);
-  AddSchemaCommand(app, action);
-  AddTrainCommand(app, action);
-  AddEvaluateCommand(app, action);
-  AddModelsCommand(app, action);
-  AddDataCommand(app, action);
-  AddStreamCommand(app, action);
-  AddProfileCommand(app, action);
-  AddPartitionCommand(app, action);
-  AddPlanCommand(app, action);
-  AddExploreCommand(app, action);
-  AddSampleCommand(app, action);
+  Action action{extensions};
+  for (CommandAdder* add :
+       {AddRunCommand, AddReportCommand, AddRunsCommand, AddCompareCommand, AddReproduceCommand,
+        AddPresetsCommand, AddCompatibilityCommand, AddExplainCommand, AddSchemaCommand, AddTrainCommand,
+        AddEvaluateCommand, AddModelsCommand, AddDataCommand, AddStreamCommand, AddProfileCommand,
+        AddPartitionCommand, AddPlanCommand, AddExploreCommand, AddSampleCommand}) {
+    add(app, action);
+  }
 #ifdef TRIBUTARY_REMOTE
-  AddCoordinatorCommand(app, action, extensions);
-  AddDeviceCommand(app, action, extensions);
+  AddCoordinatorCommand(app, action);
+  AddDeviceCommand(app, action);
   AddFleetCommand(app, action);
 #endif
 #ifdef TRIBUTARY_KEYS
@@ -132,12 +120,12 @@ int Main(int argc, const char* const* argv, const Extensions& extensions) {
     Chosen(app, name);
     return Complain(std::string(error.what()) + "\nsee '" + name + " --help'");
   }
-  if (!action) {
+  if (!action.work) {
     std::fputs(app.help().c_str(), stdout);
     return kDone;
   }
   KeepFreedMemory();
-  const Status status = action();
+  const Status status = action.work();
   if (!status.ok()) std::fprintf(stderr, "tributary: %s\n", status.message().c_str());
   return ExitCode(status);
 }

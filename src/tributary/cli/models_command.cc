@@ -1,4 +1,3 @@
-#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "tributary/base/file.h"
@@ -50,13 +49,11 @@ void PrintModel(const Model& model) {
     cuts += model.cuts[i] ? 1 : 0;
   }
   std::fputs(table.Format().c_str(), stdout);
-  std::printf(
-      "\n%s for %s and %lld classes: %s parameters (%s), %s MACs a sample,\n"
-      "%zu transfer units, %zu channel groups, %d places to cut\n",
-      model.graph.name().c_str(), FormatShape(model.graph.input_shape()).c_str(),
-      static_cast<long long>(model.graph.classes()), FormatThousands(TotalParameters(model.costs)).c_str(),
-      FormatBytes(Bytes{4 * TotalParameters(model.costs)}).c_str(),
-      FormatCount(static_cast<double>(TotalMacs(model.costs).value)).c_str(), model.units.size(),
+  Say("\n{} for {} and {} classes: {} parameters ({}), {} MACs a sample,\n"
+      "{} transfer units, {} channel groups, {} places to cut\n",
+      model.graph.name(), FormatShape(model.graph.input_shape()), model.graph.classes(),
+      FormatThousands(TotalParameters(model.costs)), FormatBytes(Bytes{4 * TotalParameters(model.costs)}),
+      FormatCount(static_cast<double>(TotalMacs(model.costs).value)), model.units.size(),
       model.channels.groups.size(), cuts);
 }
 
@@ -94,12 +91,11 @@ Status Import(const ImportArguments& arguments) {
     json["channel_groups"] = model.channels.groups.size();
     json["notes"] = network.notes;
     if (!arguments.save.empty()) json["saved"] = arguments.save;
-    PrintJson(json);
-    return OkStatus();
+    return PrintJson(json);
   }
   PrintModel(model);
-  for (const std::string& note : network.notes) std::printf("note: %s\n", note.c_str());
-  if (!arguments.save.empty()) std::printf("saved %s\n", arguments.save.c_str());
+  for (const std::string& note : network.notes) Say("note: {}\n", note);
+  if (!arguments.save.empty()) Say("saved {}\n", arguments.save);
   return OkStatus();
 }
 
@@ -131,58 +127,46 @@ Status Export(const ExportArguments& arguments) {
   TRIBUTARY_RETURN_IF_ERROR(
       WriteNetworkFile(arguments.to, model, parameters.span(), statistics.span(), ToMetadata(network)));
   if (arguments.json) {
-    PrintJson({{"model", model.graph.name()},
-               {"parameters", TotalParameters(model.costs)},
-               {"input", ShapeJson(model.graph.input_shape())},
-               {"classes", model.graph.classes()},
-               {"saved", arguments.to}});
-  } else {
-    std::printf(
-        "%s: %s for samples of %s, normalised as the network was trained; scores of %lld classes, without "
-        "softmax\n",
-        arguments.to.c_str(), model.graph.name().c_str(), FormatShape(model.graph.input_shape()).c_str(),
-        static_cast<long long>(model.graph.classes()));
+    return PrintJson({{"model", model.graph.name()},
+                      {"parameters", TotalParameters(model.costs)},
+                      {"input", ShapeJson(model.graph.input_shape())},
+                      {"classes", model.graph.classes()},
+                      {"saved", arguments.to}});
   }
+  Say("{}: {} for samples of {}, normalised as the network was trained; scores of {} classes, without "
+      "softmax\n",
+      arguments.to, model.graph.name(), FormatShape(model.graph.input_shape()), model.graph.classes());
   return OkStatus();
 }
 
 void AddModelsImport(CLI::App& models, Action& action) {
-  auto arguments = std::make_shared<ImportArguments>();
-  CLI::App* command =
-      models.add_subcommand("import", "Check an ONNX file, and show the network in it as it will be trained");
-  command->add_option("file", arguments->file, "A classifier as PyTorch or Keras (tf2onnx) exports it")
-      ->required()
-      ->type_name("FILE.onnx");
-  command->add_option("--name", arguments->name, "What to call the network; without it, as the file");
-  command->add_option("--input", arguments->input, "Shape of a sample, where the file leaves it open")
-      ->type_name("CxHxW");
-  command
-      ->add_option("--save", arguments->save,
-                   "Write it with its weights for 'train --from', 'evaluate', or PyTorch")
-      ->type_name("FILE.safetensors");
-  AddJsonFlag(*command, arguments->json);
-  command->footer(
+  auto [command, a] = AddCommand(models, action, Import, "import",
+                                 "Check an ONNX file, and show the network in it as it will be trained");
+  AddOption(command, "file FILE.onnx", a.file, "A classifier as PyTorch or Keras (tf2onnx) exports it")
+      ->required();
+  AddOption(command, "--name", a.name, "What to call the network; without it, as the file");
+  AddOption(command, "--input CxHxW", a.input, "Shape of a sample, where the file leaves it open");
+  AddOption(command, "--save FILE.safetensors", a.save,
+            "Write it with its weights for 'train --from', 'evaluate', or PyTorch");
+  AddJsonFlag(command, a.json);
+  command.footer(
       "An experiment names the file itself: [model] onnx = \"FILE.onnx\" (docs/models.md).\n"
       "Operators that are understood: " +
       OnnxOperators() +
       ".\n"
       "Example:\n  tributary models import resnet18.onnx");
-  command->callback([arguments, &action] { action = [arguments] { return Import(*arguments); }; });
 }
 
 void AddModelsExport(CLI::App& models, Action& action) {
-  auto arguments = std::make_shared<ExportArguments>();
-  CLI::App* command = models.add_subcommand("export", "Write a trained network as an ONNX file");
-  command->add_option("file", arguments->file, "Weights written by 'tributary train --save' or a run")
-      ->required()
-      ->type_name("FILE.safetensors");
-  command->add_option("to", arguments->to, "The file to write")->required()->type_name("FILE.onnx");
-  command->add_option("--model", arguments->model, "Network in the file; without it, what the file says");
-  AddJsonFlag(*command, arguments->json);
-  command->footer(
+  auto [command, a] = AddCommand(models, action, Export, "export", "Write a trained network as an ONNX file");
+  AddOption(command, "file FILE.safetensors", a.file, "Weights written by 'tributary train --save' or a run")
+      ->required();
+  AddOption(command, "to FILE.onnx", a.to, "The file to write")->required();
+  AddOption(command, "--model", a.model, "Network in the file; without it, what the file says");
+  AddJsonFlag(command, a.json);
+  command.footer(
       "Its input is 'input', batch x channels x height x width; its output 'scores', batch x classes.\n"
       "Example:\n  tributary models export runs/a/weights.safetensors a.onnx");
-  command->callback([arguments, &action] { action = [arguments] { return Export(*arguments); }; });
 }
 
 struct Arguments {
@@ -220,18 +204,14 @@ Status List(const Arguments& arguments) {
                     {"macs", macs},
                     {"description", entry.description}});
   }
-  PrintList(arguments.json, list, table);
-  return OkStatus();
+  return PrintList(arguments.json, list, table);
 }
 
 Status Run(const Arguments& arguments) {
   if (arguments.name.empty()) return List(arguments);
   TRIBUTARY_ASSIGN_OR_RETURN(const Model model, Build(arguments, arguments.name));
-  if (arguments.json) {
-    PrintJson(ModelJson(model));
-  } else {
-    PrintModel(model);
-  }
+  if (arguments.json) return PrintJson(ModelJson(model));
+  PrintModel(model);
   return OkStatus();
 }
 
@@ -239,27 +219,23 @@ Status Run(const Arguments& arguments) {
 
 void AddModelsCommand(CLI::App& app, Action& action) {
   using namespace models_command;
-  auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand(
-      "models", "List the built-in networks, show one's layers and costs, import and export");
-  command->require_subcommand(0, 1);
-  command->add_option("name", arguments->name, "Network to show; without it, all are listed");
-  command->add_option("--input", arguments->input, "Shape of a sample: channels x height x width")
-      ->type_name("CxHxW");
-  command->add_option("--classes", arguments->classes, "Number of classes");
-  AddStemOption(*command, arguments->stem);
-  AddJsonFlag(*command, arguments->json);
-  command->footer(
+  auto [command, a] =
+      AddCommand(app, action, Run, "models",
+                 "List the built-in networks, show one's layers and costs, import and export");
+  command.require_subcommand(0, 1);
+  AddOption(command, "name", a.name, "Network to show; without it, all are listed");
+  AddOption(command, "--input CxHxW", a.input, "Shape of a sample: channels x height x width");
+  AddOption(command, "--classes", a.classes, "Number of classes");
+  AddStemOption(command, a.stem);
+  AddJsonFlag(command, a.json);
+  command.footer(
       "MACs are multiply-accumulates of convolutions and linear layers for one sample; bytes are those of a "
       "layer's\n"
       "float32 output; 'cut' says whether the network can be split right after the layer (one tensor "
       "crosses).\n"
       "Example:\n  tributary models resnet18 --input 3x32x32 --classes 10");
-  command->callback([arguments, &action] {
-    if (!action) action = [arguments] { return Run(*arguments); };
-  });
-  AddModelsImport(*command, action);
-  AddModelsExport(*command, action);
+  AddModelsImport(command, action);
+  AddModelsExport(command, action);
 }
 
 }  // namespace tributary::inline cli

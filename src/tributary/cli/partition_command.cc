@@ -1,8 +1,5 @@
-#include <fmt/format.h>
-
 #include <charconv>
 #include <cmath>
-#include <cstdio>
 
 #include "tributary/base/file.h"
 #include "tributary/base/mutex.h"
@@ -151,8 +148,8 @@ StatusOr<LabelledFeatures> ReadFeatures(const Arguments& arguments, Workers& wor
                                         std::vector<std::uint32_t>& sources) {
   if (arguments.features.empty() == arguments.features_from.empty()) {
     return InvalidArgument(
-        "features are named by one of --features (a file; with --data, pixels or pca:K) and"
-        " --features-from (with --data, the weights of a network)");
+        "features are named by one of --features (a file; with --data, pixels or pca:K) and --features-from "
+        "(with --data, the weights of a network)");
   }
   if (!arguments.data.name.empty()) {
     if (!arguments.labels.empty()) {
@@ -253,25 +250,22 @@ Status Run(const Arguments& arguments) {
     return OkStatus();
   }
   PrintPartition(report);
-  std::printf("\nwrote %s%s%s\n", arguments.out.c_str(), arguments.plot.empty() ? "" : " and ",
-              arguments.plot.c_str());
+  Say("\nwrote {}{}{}\n", arguments.out, arguments.plot.empty() ? "" : " and ", arguments.plot);
   return OkStatus();
 }
 
 void AddMethodOptions(CLI::App& command, Arguments& a) {
-  AddDefaulted(
-      command, "--method", a.method,
-      "submodular and stratified (by speed and class, at random), or a split that ignores speeds: iid, "
-      "dirichlet, classes-per-device, extended-dirichlet, shards, source");
+  AddDefaulted(command, "--method", a.method,
+               "submodular and stratified (by speed and class, at random), or a split that ignores speeds: "
+               "iid, dirichlet, classes-per-device, extended-dirichlet, shards, source");
   AddDefaulted(command, "--objective", a.objective, "facility-location, graph-cut or matched-cut");
   AddDefaulted(command, "--choice", a.choice,
-               "submodular: who chooses next: fill (whose quota is filled least) or raw (who has least, "
-               "as published)");
-  command.add_option("--width", a.width,
-                     "Bandwidth of the Gaussian kernel; default: the median distance within each class");
-  AddDefaulted(command, "--memory", a.memory,
-               "What submodular may take besides the features; less makes it slower")
-      ->type_name("BYTES");
+               "submodular: who chooses next: fill (whose quota is filled least) or raw (who has least, as "
+               "published)");
+  AddOption(command, "--width", a.width,
+            "Bandwidth of the Gaussian kernel; default: the median distance within each class");
+  AddDefaulted(command, "--memory BYTES", a.memory,
+               "What submodular may take besides the features; less makes it slower");
   AddDefaulted(command, "--alpha", a.split.alpha, "dirichlet, extended-dirichlet: smaller is more skewed");
   AddDefaulted(command, "--classes-per-device", a.split.classes_per_device,
                "classes-per-device, extended-dirichlet: classes that each worker sees");
@@ -283,40 +277,31 @@ void AddMethodOptions(CLI::App& command, Arguments& a) {
 
 void AddPartitionCommand(CLI::App& app, Action& action) {
   using namespace partition_command;
-  auto arguments = std::make_shared<Arguments>();
-  arguments->data.name.clear();
-  CLI::App* command = app.add_subcommand(
-      "partition",
+  auto [command, a] = AddCommand(
+      app, action, Run, "partition",
       "Divide samples over workers so that shards fit their speeds and look alike in feature space");
-  command
-      ->add_option(
-          "--features", arguments->features,
-          "A row of numbers for each sample; or, with --data: pixels, or pca:K for K principal components")
-      ->type_name("FILE.npy");
-  command
-      ->add_option("--features-from", arguments->features_from,
-                   "With --data: what this trained network makes of each sample before its last layer")
-      ->type_name("FILE.safetensors");
-  command->add_option("--labels", arguments->labels, "The class of each sample, from 0")
-      ->type_name("FILE.npy");
-  command->add_option("--data", arguments->data.name,
-                      "A data set whose training samples are divided; see 'tributary data'");
-  AddFolderOptions(*command, arguments->data);
-  command->add_option("--train-limit", arguments->data.train_limit, "Limit the number of training samples");
-  command->add_option("--speeds", arguments->speeds, "How fast each worker is; only the ratios matter")
-      ->type_name("X,X,…")
+  a.data.name.clear();
+  AddOption(command, "--features FILE.npy", a.features,
+            "A row of numbers for each sample; or, with --data: pixels, or pca:K for K principal components");
+  AddOption(command, "--features-from FILE.safetensors", a.features_from,
+            "With --data: what this trained network makes of each sample before its last layer");
+  AddOption(command, "--labels FILE.npy", a.labels, "The class of each sample, from 0");
+  AddOption(command, "--data", a.data.name,
+            "A data set whose training samples are divided; see 'tributary data'");
+  AddFolderOptions(command, a.data);
+  AddOption(command, "--train-limit", a.data.train_limit, "Limit the number of training samples");
+  AddOption(command, "--speeds X,X,…", a.speeds, "How fast each worker is; only the ratios matter")
       ->required();
-  AddMethodOptions(*command, *arguments);
-  AddDefaulted(*command, "--seed", arguments->seed, "The same seed gives the same shards");
-  AddDefaulted(*command, "--distance-samples", arguments->distance_samples,
+  AddMethodOptions(command, a);
+  AddDefaulted(command, "--seed", a.seed, "The same seed gives the same shards");
+  AddDefaulted(command, "--distance-samples", a.distance_samples,
                "Compute distances over at most this many samples; 0 for all");
-  AddThreadsOption(*command, arguments->threads);
-  command->add_option("--out", arguments->out, "Where the shards go")->type_name("FILE.json")->required();
-  command->add_option("--plot", arguments->plot, "Draw classes and features of each worker")
-      ->type_name("FILE.svg");
-  AddJsonFlag(*command, arguments->json);
-  command->add_flag("--quiet", arguments->quiet, "Print the result only");
-  command->footer(
+  AddThreadsOption(command, a.threads);
+  AddOption(command, "--out FILE.json", a.out, "Where the shards go")->required();
+  AddOption(command, "--plot FILE.svg", a.plot, "Draw classes and features of each worker");
+  AddJsonFlag(command, a.json);
+  command.add_flag("--quiet", a.quiet, "Print the result only");
+  command.footer(
       "The feature distance of a shard is its maximum mean discrepancy to all samples: 0 where they look "
       "alike.\n"
       "Where a class has fewer samples than there are workers, some workers get none of it.\n"
@@ -326,7 +311,6 @@ void AddPartitionCommand(CLI::App& app, Action& action) {
       "  tributary partition --data cifar10 --features pca:64 --speeds 1,1,1,1 --objective facility-location "
       "--out p.json\n"
       "  tributary partition --data glyphs --features-from m.safetensors --speeds 2,1,1 --out p.json");
-  command->callback([arguments, &action] { action = [arguments] { return Run(*arguments); }; });
 }
 
 }  // namespace tributary::inline cli

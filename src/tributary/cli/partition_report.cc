@@ -1,14 +1,12 @@
 #include "tributary/cli/partition_report.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <cstdio>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "tributary/base/distributions.h"
 #include "tributary/base/text_table.h"
+#include "tributary/cli/shared_options.h"
 #include "tributary/policy/partitioning/principal_components.h"
 
 namespace tributary::inline cli {
@@ -120,12 +118,12 @@ void PrintPartition(const PartitionReport& report) {
   }
   std::fputs(table.Format().c_str(), stdout);
   if (report.distance.samples < SamplesOf(report.partition)) {
-    std::printf("\ndistances are over %s of the samples, drawn alike from every worker\n",
-                FormatThousands(static_cast<std::int64_t>(report.distance.samples)).c_str());
+    Say("\ndistances are over {} of the samples, drawn alike from every worker\n",
+        FormatThousands(static_cast<std::int64_t>(report.distance.samples)));
   }
   if (report.neighbours > 0) {
-    std::printf("\nmore memory is needed to count all similarities: of each sample the nearest %zu counted\n",
-                report.neighbours);
+    Say("\nmore memory is needed to count all similarities: of each sample the nearest {} counted\n",
+        report.neighbours);
   }
 }
 

@@ -1,6 +1,3 @@
-#include <fmt/format.h>
-
-#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "tributary/base/file.h"
@@ -115,10 +112,7 @@ Status Run(const Arguments& arguments) {
     for (const Planned& plan : plans) timeline.rows.push_back(RowOf(*profile, plan));
     TRIBUTARY_RETURN_IF_ERROR(WriteFileAtomically(arguments.plot, DrawTimeline(timeline)));
   }
-  if (arguments.json) {
-    PrintJson(AsJson(plans));
-    return OkStatus();
-  }
+  if (arguments.json) return PrintJson(AsJson(plans));
   const double sequential =
       FinishTime(forward, PlanTransfers(TransferStrategy::kSequential, forward, bound)) +
       FinishTime(backward, PlanTransfers(TransferStrategy::kSequential, backward, bound));
@@ -133,7 +127,7 @@ Status Run(const Arguments& arguments) {
                   Milliseconds(plan.backward_ms), Milliseconds(iteration), fmt::format("{:.1f} %", saved)});
   }
   std::fputs(table.Format().c_str(), stdout);
-  if (!arguments.plot.empty()) std::printf("picture %s\n", arguments.plot.c_str());
+  if (!arguments.plot.empty()) Say("picture {}\n", arguments.plot);
   return OkStatus();
 }
 
@@ -141,29 +135,23 @@ Status Run(const Arguments& arguments) {
 
 void AddPlanCommand(CLI::App& app, Action& action) {
   using namespace plan_command;
-  auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand(
-      "plan", "Cut a step's transfers into segments that hide behind computation, from a profile");
-  command
-      ->add_option("profile", arguments->profile,
-                   "JSON file with the costs of each layer, as 'tributary profile' writes")
-      ->type_name("FILE")
+  auto [command, a] =
+      AddCommand(app, action, Run, "plan",
+                 "Cut a step's transfers into segments that hide behind computation, from a profile");
+  AddOption(command, "profile FILE", a.profile,
+            "JSON file with the costs of each layer, as 'tributary profile' writes")
       ->required();
-  AddDefaulted(*command, "--strategy", arguments->strategy, "sequential, layerwise, ibatch, optimal, or all");
-  command
-      ->add_option("--max-segment", arguments->most_bytes,
-                   "Bytes that a segment may hold, where layers say theirs")
-      ->check(CLI::PositiveNumber)
-      ->type_name("BYTES");
-  command->add_option("--plot", arguments->plot, "Draw the timelines as an SVG picture")
-      ->type_name("FILE.svg");
-  AddJsonFlag(*command, arguments->json);
-  command->footer(
+  AddDefaulted(command, "--strategy", a.strategy, "sequential, layerwise, ibatch, optimal, or all");
+  AddOption(command, "--max-segment BYTES", a.most_bytes,
+            "Bytes that a segment may hold, where layers say theirs")
+      ->check(CLI::PositiveNumber);
+  AddOption(command, "--plot FILE.svg", a.plot, "Draw the timelines as an SVG picture");
+  AddJsonFlag(command, a.json);
+  command.footer(
       "Every segment pays the profile's set-up time, the first one too. 'optimal' is exact.\n"
       "Examples:\n"
       "  tributary profile resnet18 --link 100Mbit/s --setup 10ms > p.json\n"
       "  tributary plan p.json --plot p.svg");
-  command->callback([arguments, &action] { action = [arguments] { return Run(*arguments); }; });
 }
 
 }  // namespace tributary::inline cli

@@ -1,4 +1,3 @@
-#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "tributary/base/names.h"
@@ -10,6 +9,11 @@
 namespace tributary::inline cli {
 namespace presets_command {
 
+struct Arguments {
+  std::string name;
+  bool json = false;
+};
+
 Status ListAll(bool json) {
   TextTable table({"name", "what it is"});
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
@@ -17,7 +21,7 @@ Status ListAll(bool json) {
     table.AddRow({preset.name, preset.about});
     list.push_back({{"name", preset.name}, {"about", preset.about}});
   }
-  PrintList(json, list, table);
+  TRIBUTARY_RETURN_IF_ERROR(PrintList(json, list, table));
   if (!json)
     std::puts("\n'tributary run NAME' runs one, 'tributary presets NAME' prints its file to start from.");
   return OkStatus();
@@ -35,20 +39,19 @@ Status Print(const std::string& name) {
   return UnknownName("preset", name, names);
 }
 
+Status Run(const Arguments& arguments) {
+  return arguments.name.empty() ? ListAll(arguments.json) : Print(arguments.name);
+}
+
 }  // namespace presets_command
 
 void AddPresetsCommand(CLI::App& app, Action& action) {
   using namespace presets_command;
-  auto name = std::make_shared<std::string>();
-  auto json = std::make_shared<bool>(false);
-  CLI::App* command =
-      app.add_subcommand("presets", "List the experiments that come with the program, or print one");
-  command->add_option("name", *name, "Preset whose experiment file to print");
-  AddJsonFlag(*command, *json);
-  command->footer("Example:\n  tributary presets fedavg > mine.toml && tributary run ./mine.toml");
-  command->callback([name, json, &action] {
-    action = [name, json] { return name->empty() ? ListAll(*json) : Print(*name); };
-  });
+  auto [command, a] = AddCommand(app, action, Run, "presets",
+                                 "List the experiments that come with the program, or print one");
+  AddOption(command, "name", a.name, "Preset whose experiment file to print");
+  AddJsonFlag(command, a.json);
+  command.footer("Example:\n  tributary presets fedavg > mine.toml && tributary run ./mine.toml");
 }
 
 }  // namespace tributary::inline cli

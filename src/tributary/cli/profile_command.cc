@@ -1,5 +1,4 @@
 #include <cmath>
-#include <cstdio>
 
 #include "tributary/base/file.h"
 #include "tributary/cli/commands.h"
@@ -38,8 +37,8 @@ Status Run(const Arguments& arguments) {
   const auto model = std::make_shared<const Model>(std::move(graph));
   const auto clock = MakeRealClock();
   SetComputeThreads(arguments.threads);
-  std::fprintf(stderr, "measuring %d steps of %s, batches of %zu …\n", arguments.repeats,
-               arguments.model.c_str(), arguments.batch);
+  Say(stderr, "measuring {} steps of {}, batches of {} …\n", arguments.repeats, arguments.model,
+      arguments.batch);
   TRIBUTARY_ASSIGN_OR_RETURN(const LayerTimes times,
                              MeasureLayers(model, arguments.batch, arguments.repeats, *clock));
   const auto milliseconds = [](Duration time) { return 1000 * ToSeconds(time); };
@@ -66,33 +65,27 @@ Status Run(const Arguments& arguments) {
 
 void AddProfileCommand(CLI::App& app, Action& action) {
   using namespace profile_command;
-  auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand(
-      "profile", "Measure what each layer of a network costs here, as a profile for 'tributary plan' (JSON)");
-  command->add_option("model", arguments->model, "A network of the zoo (see 'tributary models')")->required();
-  AddDefaulted(*command, "--input", arguments->input, "Shape of a sample, channels first")
-      ->type_name("CxHxW");
-  AddDefaulted(*command, "--classes", arguments->classes, "Classes to tell apart")
+  auto [command, a] =
+      AddCommand(app, action, Run, "profile",
+                 "Measure what each layer of a network costs here, as a profile for 'tributary plan' (JSON)");
+  AddOption(command, "model", a.model, "A network of the zoo (see 'tributary models')")->required();
+  AddDefaulted(command, "--input CxHxW", a.input, "Shape of a sample, channels first");
+  AddDefaulted(command, "--classes", a.classes, "Classes to tell apart")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}));
-  AddStemOption(*command, arguments->stem);
-  AddDefaulted(*command, "--batch", arguments->batch, "Samples of a step")
+  AddStemOption(command, a.stem);
+  AddDefaulted(command, "--batch", a.batch, "Samples of a step")
       ->check(CLI::Range(std::size_t{1}, std::size_t{65536}));
-  AddDefaulted(*command, "--link", arguments->link, "Rate of the link, both ways")->type_name("RATE");
-  AddDefaulted(*command, "--setup", arguments->setup, "What every transfer costs besides its bytes")
-      ->type_name("TIME");
-  AddDefaulted(*command, "--device-speed", arguments->device_speed,
-               "Speed of the device, this machine being 1")
+  AddDefaulted(command, "--link RATE", a.link, "Rate of the link, both ways");
+  AddDefaulted(command, "--setup TIME", a.setup, "What every transfer costs besides its bytes");
+  AddDefaulted(command, "--device-speed", a.device_speed, "Speed of the device, this machine being 1")
       ->check(CLI::Range(1e-6, 1e6));
-  AddDefaulted(*command, "--repeats", arguments->repeats, "Steps to take the median of")
-      ->check(CLI::Range(1, 1000));
-  AddThreadsOption(*command, arguments->threads);
-  command->add_option("--out", arguments->out, "Write it here instead of on standard output")
-      ->type_name("FILE");
-  command->footer(
+  AddDefaulted(command, "--repeats", a.repeats, "Steps to take the median of")->check(CLI::Range(1, 1000));
+  AddThreadsOption(command, a.threads);
+  AddOption(command, "--out FILE", a.out, "Write it here instead of on standard output");
+  command.footer(
       "Examples:\n"
       "  tributary profile vgg11 --link 50Mbit/s --setup 5ms --out p.json\n"
       "  tributary profile resnet18 --batch 8 --device-speed 0.1 > pi.json");
-  command->callback([arguments, &action] { action = [arguments] { return Run(*arguments); }; });
 }
 
 }  // namespace tributary::inline cli

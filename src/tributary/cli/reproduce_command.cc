@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <charconv>
-#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "tributary/base/names.h"
@@ -40,18 +39,16 @@ Status ListAll(bool json) {
     table.AddRow({study.name, study.about});
     list.push_back({{"name", study.name}, {"about", study.about}});
   }
-  PrintList(json, list, table);
-  return OkStatus();
+  return PrintList(json, list, table);
 }
 
 void PrintProgress(const HarnessProgress& progress) {
   const char* what = progress.event == HarnessProgress::Event::kReused    ? "kept from before"
                      : progress.event == HarnessProgress::Event::kStarted ? "running"
                                                                           : "done";
-  std::fprintf(stderr, "%zu/%zu  %s, seed %llu: %s", progress.done, progress.total, progress.arm.c_str(),
-               static_cast<unsigned long long>(progress.seed), what);
-  if (progress.left) std::fprintf(stderr, ", %s left", FormatDuration(*progress.left).c_str());
-  std::fprintf(stderr, "\n");
+  Say(stderr, "{}/{}  {}, seed {}: {}", progress.done, progress.total, progress.arm, progress.seed, what);
+  if (progress.left) Say(stderr, ", {} left", FormatDuration(*progress.left));
+  Say(stderr, "\n");
 }
 
 // "2/3"
@@ -93,7 +90,7 @@ Status Run(Arguments arguments) {
   options.should_stop = [&] { return interrupt.interrupted(); };
   if (!arguments.quiet) {
     options.progress = PrintProgress;
-    options.notice = [](const std::string& text) { std::fprintf(stderr, "%s\n", text.c_str()); };
+    options.notice = [](const std::string& text) { Say(stderr, "{}\n", text); };
   }
   const auto clock = MakeRealClock();
   SimulationOptions simulation;
@@ -105,12 +102,12 @@ Status Run(Arguments arguments) {
       const HarnessOutcome outcome,
       RunReproduction(study.reproduction, options, *clock, RunnerOf(study, simulation)));
   if (outcome.results.empty()) {
-    std::fprintf(stderr, "stopped before the first run was finished\n");
+    Say(stderr, "stopped before the first run was finished\n");
     return OkStatus();
   }
   if (options.shard.count > 1 && !outcome.stopped) {
-    std::fprintf(stderr, "shard %s is done: %zu runs in %s; when all shards are, --merge their folders\n",
-                 arguments.shard.c_str(), outcome.results.size(), options.out.c_str());
+    Say(stderr, "shard {} is done: {} runs in {}; when all shards are, --merge their folders\n",
+        arguments.shard, outcome.results.size(), options.out.c_str());
     return OkStatus();
   }
   TRIBUTARY_RETURN_IF_ERROR(WriteReport(study.reproduction, outcome.results, options.out));
@@ -119,11 +116,11 @@ Status Run(Arguments arguments) {
     std::fputs(FormatJsonReport(study.reproduction, summary).c_str(), stdout);
   } else {
     std::fputs(FormatTextReport(study.reproduction, summary).c_str(), stdout);
-    std::printf("\ntable, JSON and picture in %s\n", options.out.c_str());
+    Say("\ntable, JSON and picture in {}\n", options.out.c_str());
   }
   if (outcome.stopped) {
-    std::fprintf(stderr, "stopped after %zu of %zu runs; the same command goes on from there\n",
-                 outcome.results.size(), outcome.total);
+    Say(stderr, "stopped after {} of {} runs; the same command goes on from there\n", outcome.results.size(),
+        outcome.total);
   }
   return OkStatus();
 }
@@ -132,39 +129,30 @@ Status Run(Arguments arguments) {
 
 void AddReproduceCommand(CLI::App& app, Action& action) {
   using namespace reproduce_command;
-  auto arguments = std::make_shared<Arguments>();
-  CLI::App* command =
-      app.add_subcommand("reproduce", "Run a published comparison: arms, seeds, spread, table and picture");
-  command->add_option("name", arguments->name,
-                      "What to reproduce, or a study file FILE.toml; without it, all are listed");
+  auto [command, a] = AddCommand(app, action, Run, "reproduce",
+                                 "Run a published comparison: arms, seeds, spread, table and picture");
+  AddOption(command, "name", a.name,
+            "What to reproduce, or a study file FILE.toml; without it, all are listed");
   CLI::Option* quick =
-      command->add_flag("--quick", arguments->quick, "Within twenty minutes on two cores (the default)");
-  command->add_flag("--full", arguments->full, "Larger and longer, as in the documents")->excludes(quick);
-  command->add_option("--seeds", arguments->seeds, "Run with seeds 1 … N")->check(CLI::Range(1, 1000));
-  command
-      ->add_option("--out", arguments->out,
-                   "Folder for results; without it reproductions/NAME-quick or -full")
-      ->type_name("DIR");
-  CLI::Option* shard =
-      command->add_option("--shard", arguments->shard, "Run only the I-th of N parts of the runs")
-          ->type_name("I/N");
-  command
-      ->add_option("--merge", arguments->merge, "Run nothing: make the table from the folders of all shards")
-      ->type_name("DIR")
+      command.add_flag("--quick", a.quick, "Within twenty minutes on two cores (the default)");
+  command.add_flag("--full", a.full, "Larger and longer, as in the documents")->excludes(quick);
+  AddOption(command, "--seeds", a.seeds, "Run with seeds 1 … N")->check(CLI::Range(1, 1000));
+  AddOption(command, "--out DIR", a.out, "Folder for results; without it reproductions/NAME-quick or -full");
+  CLI::Option* shard = AddOption(command, "--shard I/N", a.shard, "Run only the I-th of N parts of the runs");
+  AddOption(command, "--merge DIR", a.merge, "Run nothing: make the table from the folders of all shards")
       ->expected(1, 1000)
       ->excludes(shard);
-  AddDataDirOption(*command, arguments->data_dir);
-  AddThreadsOption(*command, arguments->threads);
-  AddTorchDeviceOption(*command, arguments->device);
-  AddJsonFlag(*command, arguments->json);
-  command->add_flag("--quiet", arguments->quiet, "Print the result only");
-  command->footer(
+  AddDataDirOption(command, a.data_dir);
+  AddThreadsOption(command, a.threads);
+  AddTorchDeviceOption(command, a.device);
+  AddJsonFlag(command, a.json);
+  command.add_flag("--quiet", a.quiet, "Print the result only");
+  command.footer(
       "Finished runs are kept: after Ctrl-C the same command goes on. --threads is the number of runs at a "
       "time.\n"
       "Examples:\n  tributary reproduce heterogeneity --seeds 3\n"
       "  tributary reproduce mine.toml --shard 1/2 --out a\n"
       "  tributary reproduce mine.toml --merge a b");
-  command->callback([arguments, &action] { action = [arguments] { return Run(*arguments); }; });
 }
 
 }  // namespace tributary::inline cli

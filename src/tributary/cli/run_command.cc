@@ -1,7 +1,4 @@
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -15,7 +12,6 @@
 #include "tributary/cli/run_lists.h"
 #include "tributary/cli/run_options.h"
 #include "tributary/cli/shared_options.h"
-#include "tributary/cli/watch_options.h"
 #include "tributary/coordinator/finished_run.h"
 #include "tributary/coordinator/simulation.h"
 #include "tributary/experiment/presets.h"
@@ -108,6 +104,7 @@ struct Arguments {
   std::string device = "cpu";
   WatchOptions watch;
   bool alone = false;
+  const Extensions* extensions = nullptr;
 };
 
 // One run of an experiment, watched and reported.
@@ -136,15 +133,14 @@ class OneRun {
   void Print() const {
     if (!arguments_.watch.quiet) PrintDevices(result_);
     if (experiment_.model.compute_as) {
-      std::printf("time and bytes are those of %s; %s was trained in its place\n",
-                  experiment_.model.compute_as->c_str(), experiment_.model.name.c_str());
+      Say("time and bytes are those of {}; {} was trained in its place\n", *experiment_.model.compute_as,
+          experiment_.model.name);
     }
-    if (result_.run.accuracy) std::printf("accuracy %.2f %%, ", 100 * *result_.run.accuracy);
-    std::printf("%llu rounds, %s of virtual time (%s of ours), %s down and %s up\n",
-                static_cast<unsigned long long>(result_.run.rounds), FormatDuration(result_.time).c_str(),
-                FormatDuration(watchers_->clock().Now()).c_str(), FormatBytes(result_.down).c_str(),
-                FormatBytes(result_.up).c_str());
-    std::printf("run folder %s\ndigest %s\n", folder_.c_str(), result_.digest.c_str());
+    if (result_.run.accuracy) Say("accuracy {:.2f} %, ", 100 * *result_.run.accuracy);
+    Say("{} rounds, {} of virtual time ({} of ours), {} down and {} up\n", result_.run.rounds,
+        FormatDuration(result_.time), FormatDuration(watchers_->clock().Now()), FormatBytes(result_.down),
+        FormatBytes(result_.up));
+    Say("run folder {}\ndigest {}\n", folder_.c_str(), result_.digest);
   }
   // Leaves it in the folder.
   void Report(std::FILE* out) const { watchers_->Report(folder_, out); }
@@ -191,10 +187,10 @@ Status RunBoth(const Arguments& arguments, const Experiment& experiment, const E
   first.Report(out);
   first.Leave();
   if (interrupt.interrupted()) {
-    std::fprintf(stderr, "stopped before the second run\n");
+    Say(stderr, "stopped before the second run\n");
     return OkStatus();
   }
-  std::fprintf(out, "\n");
+  Say(out, "\n");
   TRIBUTARY_RETURN_IF_ERROR(second.Run(device, interrupt));
   if (!arguments.watch.json) second.Print();
   TRIBUTARY_ASSIGN_OR_RETURN(const ComparedPair pair,
@@ -203,18 +199,19 @@ Status RunBoth(const Arguments& arguments, const Experiment& experiment, const E
     auto json = nlohmann::ordered_json::parse(second.Summary());
     json["against"] = nlohmann::ordered_json::parse(first.Summary());
     json["comparison"] = PairJson(pair);
-    PrintJson(json);
+    TRIBUTARY_RETURN_IF_ERROR(PrintJson(json));
     second.Report(stderr);
     return OkStatus();
   }
-  std::printf("\n%s\npicture %s\n", FormatPair(pair).c_str(), (second.folder() / "against.svg").c_str());
+  Say("\n{}\npicture {}\n", FormatPair(pair), (second.folder() / "against.svg").c_str());
   second.Report(stdout);
   return OkStatus();
 }
 
-Status Run(const Arguments& arguments, const Extensions& extensions) {
-  TRIBUTARY_ASSIGN_OR_RETURN(const ExperimentPair pair,
-                             FindExperimentPair(arguments.experiment, arguments.run.Overrides(), extensions));
+Status Run(const Arguments& arguments) {
+  TRIBUTARY_ASSIGN_OR_RETURN(
+      const ExperimentPair pair,
+      FindExperimentPair(arguments.experiment, arguments.run.Overrides(), *arguments.extensions));
   TRIBUTARY_ASSIGN_OR_RETURN(const TorchDevice device, FindTorchDevice(arguments.device));
   if (!pair.against || arguments.alone) return RunAlone(arguments, pair.experiment, device);
   return RunBoth(arguments, pair.experiment, *pair.against, device);
@@ -222,30 +219,28 @@ Status Run(const Arguments& arguments, const Extensions& extensions) {
 
 }  // namespace run_command
 
-void AddRunCommand(CLI::App& app, Action& action, const Extensions& extensions) {
+void AddRunCommand(CLI::App& app, Action& action) {
   using namespace run_command;
-  auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("run", "Run an experiment on a simulated fleet of unequal devices");
-  AddDefaulted(*command, "experiment", arguments->experiment,
+  auto [command, a] =
+      AddCommand(app, action, Run, "run", "Run an experiment on a simulated fleet of unequal devices");
+  a.extensions = &action.extensions;
+  AddDefaulted(command, "experiment", a.experiment,
                "Preset (see 'tributary presets') or path of a TOML file");
-  AddOverrideOptions(*command, arguments->run);
-  AddDataDirOption(*command, arguments->data_dir);
-  AddThreadsOption(*command, arguments->threads);
-  AddTorchDeviceOption(*command, arguments->device);
-  command->add_flag("--alone", arguments->alone,
-                    "Leave out the run that the experiment is compared with ([against] in its file)");
-  AddOutOption(*command, arguments->run);
-  AddWatchOptions(*command, arguments->watch);
-  command->footer(
+  AddOverrideOptions(command, a.run);
+  AddDataDirOption(command, a.data_dir);
+  AddThreadsOption(command, a.threads);
+  AddTorchDeviceOption(command, a.device);
+  command.add_flag("--alone", a.alone,
+                   "Leave out the run that the experiment is compared with ([against] in its file)");
+  AddOutOption(command, a.run);
+  AddWatchOptions(command, a.watch);
+  command.footer(
       "Ctrl-C ends the run after the current round and writes its folder.\n"
       "Examples:\n"
       "  tributary run                       # a fleet twice: conventional, and with all that helps\n"
       "  tributary run --alone --set compression=   # without the first, and without compression\n"
       "  tributary run har --dashboard\n"
       "  tributary run fedavg --set train.method=sync-sgd --set experiment.rounds=100 --seed 2");
-  command->callback([arguments, &action, &extensions] {
-    action = [arguments, &extensions] { return Run(*arguments, extensions); };
-  });
 }
 
 }  // namespace tributary::inline cli

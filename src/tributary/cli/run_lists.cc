@@ -6,7 +6,7 @@
 #include <ctime>
 #include <nlohmann/json.hpp>
 
-#include "tributary/cli/watch_options.h"
+#include "tributary/cli/run_options.h"
 #include "tributary/store/run_files.h"
 #include "tributary/store/run_store.h"
 

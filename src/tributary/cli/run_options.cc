@@ -2,9 +2,20 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 #include "tributary/base/text_table.h"
+#include "tributary/cli/shared_options.h"
+#include "tributary/dashboard/report.h"
+#include "tributary/dashboard/report.h"
+#include "tributary/experiment/reader.h"
+
+#ifdef TRIBUTARY_DASHBOARD
+#include "tributary/dashboard/server.h"
+#else
+namespace tributary::inline dashboard {
+class DashboardServer {};  // Second definition: the first is in dashboard/server.h, which is left out.
+}  // namespace tributary::inline dashboard
+#endif
 
 namespace tributary::inline cli {
 
@@ -27,15 +38,14 @@ std::vector<std::string> CommonRunOptions::Overrides() const {
 }
 
 void AddOverrideOptions(CLI::App& command, CommonRunOptions& options) {
-  command.add_option("--set", options.set, "Change a key of the experiment, e.g. train.batch=16; repeatable")
-      ->type_name("KEY=VALUE")
+  AddOption(command, "--set KEY=VALUE", options.set,
+            "Change a key of the experiment, e.g. train.batch=16; repeatable")
       ->allow_extra_args(false);
-  command.add_option("--seed", options.seed, "Short for --set experiment.seed=N");
+  AddOption(command, "--seed", options.seed, "Short for --set experiment.seed=N");
 }
 
 void AddOutOption(CLI::App& command, CommonRunOptions& options) {
-  command.add_option("--out", options.out, "Folder for the run's files; without it runs/NAME-SEED")
-      ->type_name("DIR");
+  AddOption(command, "--out DIR", options.out, "Folder for the run's files; without it runs/NAME-SEED");
 }
 
 std::filesystem::path FolderOf(const CommonRunOptions& options, const Goal& goal) {
@@ -74,7 +84,213 @@ void PrintDevices(const FinishedRun& result) {
     table.AddRow(row);
     i = end;
   }
-  std::printf("\n%s", table.Format().c_str());
+  Say("\n{}", table.Format());
+}
+
+namespace {
+
+constexpr char kHere[] = "127.0.0.1:0";
+
+// --dashboard, with or without an address.
+void AddDashboardOption(CLI::App& command, std::optional<std::string>& address) {
+  command
+      .add_option_function<std::vector<std::string>>(
+          "--dashboard",
+          [&address](const std::vector<std::string>& given) {
+            address = given.empty() || given.front().empty() ? kHere : given.front();
+          },
+          "Show the run in a browser while it lasts: here at a free port, or at HOST:PORT, with a token "
+          "where others can reach it")
+      ->type_name("[HOST:PORT]")
+      ->expected(0, 1);
+}
+
+}  // namespace
+
+StatusOr<std::unique_ptr<LivePage>> LivePage::Start(const std::optional<std::string>& address,
+                                                    std::function<std::string()> metrics, std::FILE* out) {
+  std::unique_ptr<LivePage> page(new LivePage());
+  if (!address) return page;
+#ifdef TRIBUTARY_DASHBOARD
+  DashboardOptions wanted;
+  wanted.address = *address;
+  wanted.metrics = std::move(metrics);
+  if (!OnlyHere(wanted.address)) wanted.token = MakeToken();
+  wanted.states = [page = page.get()] { return page->States(); };
+  TRIBUTARY_ASSIGN_OR_RETURN(page->server_, DashboardServer::Start(page->board_, std::move(wanted)));
+  Say(out, "dashboard at {}\n", page->server_->url());
+  std::fflush(out);
+  return page;
+#else
+  (void)metrics;
+  (void)out;
+  return InvalidArgument(
+      "this program was built without the dashboard; install libcpp-httplib-dev and configure with "
+      "-DTRIBUTARY_DASHBOARD=ON");
+#endif
+}
+
+LivePage::~LivePage() = default;
+
+void LivePage::SetStates(std::function<std::vector<std::string>()> states) {
+  const MutexLock lock(mutex_);
+  states_ = std::move(states);
+}
+
+std::vector<std::string> LivePage::States() {
+  const MutexLock lock(mutex_);  // Held while it looks: the fleet stays until then.
+  return states_ ? states_() : std::vector<std::string>{};
+}
+
+void LivePage::Report(const std::filesystem::path& folder, std::FILE* out) const {
+  if (DashboardPage().empty()) return;
+  const std::filesystem::path path = folder / "report.html";
+  const Status written = WriteReport(path, board_.Take());
+  if (written.ok()) {
+    Say(out, "report {}\n", path.c_str());
+  } else {
+    Say(out, "no report: {}\n", written.message());
+  }
+}
+
+namespace {
+
+constexpr const char* kUsualStore = "runs/runs.sqlite";
+
+// Simulated devices are numbered group after group.
+std::vector<std::string> GroupsOf(const FleetChoice& fleet) {
+  std::vector<std::string> groups;
+  for (const Group& group : fleet.groups)
+    groups.insert(groups.end(), static_cast<std::size_t>(group.count), group.name);
+  return groups;
+}
+
+void Warn(const char* what, const Status& status) {
+  if (!status.ok()) Say(stderr, "tributary: {}: {}\n", what, status.message());
+}
+
+}  // namespace
+
+// Opened with the run's first event, so that a run that cannot begin leaves nothing.
+class Watchers::LateStore : public EventSink {
+ public:
+  explicit LateStore(StoreSinkOptions options) : options_(std::move(options)) {}
+
+  Status Open() {
+    auto store = StoreSink::Create(options_);
+    if (!store.ok()) return std::move(store).status();
+    store_ = std::move(*store);
+    return OkStatus();
+  }
+  void Write(const Event& event) override {
+    if (!tried_ && !store_) {
+      tried_ = true;
+      Warn("this run will not be recorded", Open());
+    }
+    if (store_) store_->Write(event);
+  }
+  Status Close(std::vector<std::string> groups) {
+    if (!store_) return OkStatus();
+    store_->NameGroups(std::move(groups));
+    return store_->Close();
+  }
+
+ private:
+  const StoreSinkOptions options_;
+  bool tried_ = false;
+  std::unique_ptr<StoreSink> store_;
+};
+
+Watchers::Watchers(const WatchOptions& options)
+    : out_(options.json ? stderr : stdout),
+      clock_(MakeRealClock()),
+      view_(*clock_, out_, {.style = options.quiet ? ProgressStyle::kQuiet : ProgressStyleFor(out_)}) {}
+Watchers::~Watchers() = default;
+
+CLI::Option* AddStoreOption(CLI::App& command, std::string& store) {
+  return command
+      .add_option("--store", store, "File that runs are recorded in; without it " + std::string(kUsualStore))
+      ->envname("TRIBUTARY_STORE")
+      ->type_name("FILE");
+}
+
+std::filesystem::path StorePath(const std::string& named) { return named.empty() ? kUsualStore : named; }
+
+void AddTensorBoardOption(CLI::App& command, std::string& folder) {
+  AddOption(command, "--tensorboard DIR", folder,
+            "Write event files for TensorBoard, in a folder of the run's name in this one");
+}
+
+std::filesystem::path FreeTensorBoardFolder(const std::filesystem::path& folder, const std::string& name) {
+  std::filesystem::path path = folder / name;
+  for (int i = 2; std::filesystem::exists(path); ++i) path = folder / (name + "-" + std::to_string(i));
+  return path;
+}
+
+void AddWatchOptions(CLI::App& command, WatchOptions& options) {
+  CLI::Option* const store = AddStoreOption(command, options.store);
+  command
+      .add_flag("--no-store", options.no_store, "Leave the run out of the list that 'tributary runs' shows")
+      ->excludes(store);
+  AddTensorBoardOption(command, options.tensorboard);
+  AddOption(command, "--metrics-file FILE.prom", options.metrics_file,
+            "Keep the run's figures in this file, in Prometheus' text format");
+  AddDashboardOption(command, options.dashboard);
+  AddJsonFlag(command, options.json);
+  command.add_flag("--quiet", options.quiet, "Print the result only");
+}
+
+StatusOr<std::unique_ptr<Watchers>> Watchers::Open(const WatchOptions& options, const Experiment& experiment,
+                                                   const std::filesystem::path& folder, bool simulated,
+                                                   bool resumed) {
+  std::unique_ptr<Watchers> watchers(new Watchers(options));
+  std::error_code error;
+  const std::string name =
+      std::filesystem::weakly_canonical(std::filesystem::absolute(folder, error), error).filename().string();
+  const std::string text = FormatExperiment(experiment);
+  std::vector<EventSink*> sinks = {&watchers->view_};
+  if (!options.tensorboard.empty()) {
+    const std::filesystem::path place = resumed ? std::filesystem::path(options.tensorboard) / name
+                                                : FreeTensorBoardFolder(options.tensorboard, name);
+    TRIBUTARY_ASSIGN_OR_RETURN(
+        watchers->tensorboard_,
+        TensorBoardSink::Create(place, {.experiment = text, .virtual_time = simulated}));
+    sinks.push_back(watchers->tensorboard_.get());
+  }
+  if (!options.metrics_file.empty()) {
+    TRIBUTARY_ASSIGN_OR_RETURN(watchers->metrics_, MetricsFile::Create(options.metrics_file));
+    sinks.push_back(watchers->metrics_.get());
+  }
+  TRIBUTARY_ASSIGN_OR_RETURN(
+      watchers->page_,
+      LivePage::Start(
+          options.dashboard, [served = &watchers->served_] { return served->Text(); }, watchers->out_));
+  sinks.push_back(&watchers->page_->sink());
+  if (options.dashboard) sinks.push_back(&watchers->served_);
+  if (!options.no_store && (StoreSink::Available() || !options.store.empty())) {
+    watchers->store_ = std::make_unique<LateStore>(
+        StoreSinkOptions{.store = StorePath(options.store),
+                         .name = name,
+                         .folder = folder,
+                         .experiment = text,
+                         .groups = simulated ? GroupsOf(experiment.fleet) : std::vector<std::string>(),
+                         .simulated = simulated,
+                         .resumed = resumed});
+    if (!options.store.empty()) TRIBUTARY_RETURN_IF_ERROR(watchers->store_->Open());
+    sinks.push_back(watchers->store_.get());
+  }
+  watchers->sink_ = std::make_unique<TeeSink>(std::move(sinks));
+  return watchers;
+}
+
+void Watchers::Close(const FinishedRun& result) {
+  if (store_) {
+    std::vector<std::string> groups;
+    for (const DeviceProfile& profile : result.profiles) groups.push_back(profile.group);
+    Warn("the run was not recorded to its end", store_->Close(std::move(groups)));
+  }
+  if (tensorboard_) Warn("the files for TensorBoard are not complete", tensorboard_->Close());
+  if (metrics_) Warn("the metrics are not up to date", metrics_->Close());
 }
 
 }  // namespace tributary::inline cli

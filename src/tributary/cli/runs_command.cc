@@ -1,4 +1,3 @@
-#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "tributary/base/text_table.h"
@@ -6,7 +5,6 @@
 #include "tributary/cli/run_lists.h"
 #include "tributary/cli/run_options.h"
 #include "tributary/cli/shared_options.h"
-#include "tributary/cli/watch_options.h"
 #include "tributary/store/run_store.h"
 #include "tributary/telemetry/progress.h"
 
@@ -31,14 +29,10 @@ std::string RoundsText(const RunRecord& run) {
 Status ListRuns(const Arguments& arguments) {
   auto store = RunStore::Open(StorePath(arguments.store));
   if (!store.ok() && store.status().code() == StatusCode::kNotFound) {
-    if (arguments.json) {
-      PrintJson(Json::array());
-    } else {
-      std::printf(
-          "%s\n'tributary run' and 'tributary coordinator' record what they do; 'tributary runs import "
-          "FOLDER' takes in what is there.\n",
-          store.status().message().c_str());
-    }
+    if (arguments.json) return PrintJson(Json::array());
+    Say("{}\n'tributary run' and 'tributary coordinator' record what they do; 'tributary runs import FOLDER' "
+        "takes in what is there.\n",
+        store.status().message());
     return OkStatus();
   }
   if (!store.ok()) return std::move(store).status();
@@ -46,8 +40,7 @@ Status ListRuns(const Arguments& arguments) {
   if (arguments.json) {
     Json all = Json::array();
     for (const RunRecord& run : runs) all.push_back(RunJson(run));
-    PrintJson(all);
-    return OkStatus();
+    return PrintJson(all);
   }
   TextTable table({"id", "name", "method", "model", "data", "devices", "rounds", "accuracy", "time", "bytes",
                    "when", "state"});
@@ -117,8 +110,7 @@ Status ShowJson(RunStore& store, const RunRecord& run) {
   json["notes"] = Json::array();
   for (const NoteRecord& note : notes)
     json["notes"].push_back({{"seconds", ToSeconds(note.time)}, {"text", note.text}});
-  PrintJson(json);
-  return OkStatus();
+  return PrintJson(json);
 }
 
 Status PrintFleet(RunStore& store, std::int64_t run) {
@@ -130,8 +122,8 @@ Status PrintFleet(RunStore& store, std::int64_t run) {
                              std::to_string(device.applied), std::to_string(device.missed)},
                             device));
   }
-  std::printf("\n%s", table.Format().c_str());
-  if (devices.size() > kMostRows) std::printf("and %zu more; --json has all\n", devices.size() - kMostRows);
+  Say("\n{}", table.Format());
+  if (devices.size() > kMostRows) Say("and {} more; --json has all\n", devices.size() - kMostRows);
   return OkStatus();
 }
 
@@ -139,23 +131,18 @@ Status ShowRun(const Arguments& arguments) {
   TRIBUTARY_ASSIGN_OR_RETURN(const auto store, RunStore::Open(StorePath(arguments.store)));
   TRIBUTARY_ASSIGN_OR_RETURN(const RunRecord run, store->Find(arguments.run));
   if (arguments.json) return ShowJson(*store, run);
-  std::printf("run %lld, %s: %s of %s on %s, %llu devices, %s parameters, seed %llu\n",
-              static_cast<long long>(run.id), Printable(run.name).c_str(), Printable(run.what.method).c_str(),
-              Printable(run.what.model).c_str(), Printable(run.what.data).c_str(),
-              static_cast<unsigned long long>(run.what.devices),
-              FormatCount(static_cast<double>(run.what.parameters)).c_str(),
-              static_cast<unsigned long long>(run.what.seed));
-  std::printf("%s, begun %s, round %s after %s%s\n", std::string(NameOf(run.state)).c_str(),
-              FormatLocalTime(run.started).c_str(), RoundsText(run).c_str(), FormatDuration(run.time).c_str(),
-              run.simulated ? " of virtual time" : "");
-  std::printf("accuracy %s (best %s), %s down and %s up, %s of the devices' time spent waiting\n",
-              FormatShare(run.accuracy).c_str(), FormatShare(run.best_accuracy).c_str(),
-              FormatBytes(run.down).c_str(), FormatBytes(run.up).c_str(),
-              FormatShare(run.waiting_share()).c_str());
-  if (!run.folder.empty()) std::printf("folder %s\n", Printable(run.folder).c_str());
+  Say("run {}, {}: {} of {} on {}, {} devices, {} parameters, seed {}\n", run.id, Printable(run.name),
+      Printable(run.what.method), Printable(run.what.model), Printable(run.what.data), run.what.devices,
+      FormatCount(static_cast<double>(run.what.parameters)), run.what.seed);
+  Say("{}, begun {}, round {} after {}{}\n", NameOf(run.state), FormatLocalTime(run.started), RoundsText(run),
+      FormatDuration(run.time), run.simulated ? " of virtual time" : "");
+  Say("accuracy {} (best {}), {} down and {} up, {} of the devices' time spent waiting\n",
+      FormatShare(run.accuracy), FormatShare(run.best_accuracy), FormatBytes(run.down), FormatBytes(run.up),
+      FormatShare(run.waiting_share()));
+  if (!run.folder.empty()) Say("folder {}\n", Printable(run.folder));
   if (run.missed_events > 0) {
-    std::printf("%llu events came faster than they could be recorded: totals of devices lack them\n",
-                static_cast<unsigned long long>(run.missed_events));
+    Say("{} events came faster than they could be recorded: totals of devices lack them\n",
+        run.missed_events);
   }
   return PrintFleet(*store, run.id);
 }
@@ -163,7 +150,7 @@ Status ShowRun(const Arguments& arguments) {
 Status ImportFolders(const Arguments& arguments) {
   for (const std::string& folder : arguments.folders) {
     TRIBUTARY_ASSIGN_OR_RETURN(const std::int64_t run, ImportRun(StorePath(arguments.store), folder));
-    std::printf("%s is run %lld\n", folder.c_str(), static_cast<long long>(run));
+    Say("{} is run {}\n", folder, run);
   }
   return OkStatus();
 }
@@ -172,8 +159,8 @@ Status RemoveRun(const Arguments& arguments) {
   TRIBUTARY_ASSIGN_OR_RETURN(const auto store, RunStore::Open(StorePath(arguments.store)));
   TRIBUTARY_ASSIGN_OR_RETURN(const RunRecord run, store->Find(arguments.run));
   TRIBUTARY_RETURN_IF_ERROR(store->Remove(run.id));
-  std::printf("forgot run %lld, %s%s%s\n", static_cast<long long>(run.id), Printable(run.name).c_str(),
-              run.folder.empty() ? "" : "; its folder stays: ", Printable(run.folder).c_str());
+  Say("forgot run {}, {}{}{}\n", run.id, Printable(run.name),
+      run.folder.empty() ? "" : "; its folder stays: ", Printable(run.folder));
   return OkStatus();
 }
 
@@ -183,7 +170,7 @@ void AddRunsCommand(CLI::App& app, Action& action) {
   using namespace runs_command;
   auto arguments = std::make_shared<Arguments>();
   const auto does = [arguments, &action](Status (*work)(const Arguments&)) {
-    return [arguments, &action, work] { action = [arguments, work] { return work(*arguments); }; };
+    return [arguments, &action, work] { action.work = [arguments, work] { return work(*arguments); }; };
   };
   CLI::App* command = app.add_subcommand("runs", "List the runs that were recorded, the newest first");
   AddStoreOption(*command, arguments->store);
@@ -200,19 +187,19 @@ void AddRunsCommand(CLI::App& app, Action& action) {
 
   CLI::App* show =
       command->add_subcommand("show", "One run: how it stands, and where its devices' time and bytes went");
-  show->add_option("run", arguments->run, "Number, name, beginning of a name, folder, or last")->required();
+  AddOption(*show, "run", arguments->run, "Number, name, beginning of a name, folder, or last")->required();
   AddStoreOption(*show, arguments->store);
   AddJsonFlag(*show, arguments->json);
   show->callback(does(ShowRun));
 
   CLI::App* import =
       command->add_subcommand("import", "Take in the runs of run folders, or take them in again");
-  import->add_option("folder", arguments->folders, "Folders that runs have left")->required();
+  AddOption(*import, "folder", arguments->folders, "Folders that runs have left")->required();
   AddStoreOption(*import, arguments->store);
   import->callback(does(ImportFolders));
 
   CLI::App* remove = command->add_subcommand("remove", "Forget a run; its folder stays");
-  remove->add_option("run", arguments->run, "Number, name, beginning of a name, folder, or last")->required();
+  AddOption(*remove, "run", arguments->run, "Number, name, beginning of a name, folder, or last")->required();
   AddStoreOption(*remove, arguments->store);
   remove->callback(does(RemoveRun));
 

@@ -1,8 +1,5 @@
-#include <fmt/format.h>
-
 #include <charconv>
 #include <cmath>
-#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "tributary/base/file.h"
@@ -125,10 +122,9 @@ Status CheckExtent(const SamplingProblem& problem, const SamplingOptions& option
   constexpr std::int64_t kMostPrinted = 200'000'000;
   const std::int64_t steps = EpochSteps(problem, options);
   if (steps > kMostSteps / epochs) {
-    return ResourceExhausted(
-        fmt::format("{} epochs of {} steps are more than {} in all, the most that are planned; take a larger "
-                    "--batch",
-                    epochs, steps, kMostSteps));
+    return ResourceExhausted(fmt::format(
+        "{} epochs of {} steps are more than {} in all, the most that are planned; take a larger --batch",
+        epochs, steps, kMostSteps));
   }
   if (json && steps * epochs > kMostPrinted / static_cast<std::int64_t>(problem.sizes.size())) {
     return ResourceExhausted(
@@ -192,8 +188,7 @@ Status Run(const Arguments& arguments) {
     const nlohmann::ordered_json deviation =
         labels ? nlohmann::ordered_json{{"mean", mean}, {"max", most}} : nlohmann::ordered_json(nullptr);
     const nlohmann::ordered_json time = {{"total", Total(measured.times)}, {"per_step", measured.times}};
-    std::printf("\n  ],\n  \"deviation\": %s,\n  \"time\": %s\n}\n", deviation.dump().c_str(),
-                time.dump().c_str());
+    Say("\n  ],\n  \"deviation\": {},\n  \"time\": {}\n}}\n", deviation.dump(), time.dump());
     return OkStatus();
   }
   std::string sizes = FormatThousands(measured.largest);
@@ -206,9 +201,8 @@ Status Run(const Arguments& arguments) {
                 Figure(Total(measured.times))});
   std::fputs(table.Format().c_str(), stdout);
   if (options.max_deviation && mean > *options.max_deviation) {
-    std::printf(
-        "no plan was found with a mean deviation of at most %s; this one has the least that was found\n",
-        Figure(*options.max_deviation).c_str());
+    Say("no plan was found with a mean deviation of at most {}; this one has the least that was found\n",
+        Figure(*options.max_deviation));
   }
   return OkStatus();
 }
@@ -217,34 +211,28 @@ Status Run(const Arguments& arguments) {
 
 void AddSampleCommand(CLI::App& app, Action& action) {
   using namespace sample_command;
-  auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand(
-      "sample", "Plan how many samples each client gives to the global batch of each step");
-  command->add_option("--sizes", arguments->sizes, "Samples of each client")->type_name("N,N,…")->required();
-  command->add_option("--batch", arguments->batch, "Samples of a global batch")->type_name("N")->required();
-  AddDefaulted(*command, "--method", arguments->method, "fls, fpls, ugs, lds, deadline or sequential");
-  command
-      ->add_option("--label-counts", arguments->label_counts,
-                   "JSON list for each client of its samples of each class")
-      ->type_name("FILE.json");
-  command
-      ->add_option("--delays", arguments->delays,
-                   "How long a step takes each client; 1 for each when not given")
-      ->type_name("X,X,…");
-  AddDefaulted(*command, "--delta", arguments->options.delta,
+  auto [command, a] = AddCommand(app, action, Run, "sample",
+                                 "Plan how many samples each client gives to the global batch of each step");
+  AddOption(command, "--sizes N,N,…", a.sizes, "Samples of each client")->required();
+  AddOption(command, "--batch N", a.batch, "Samples of a global batch")->required();
+  AddDefaulted(command, "--method", a.method, "fls, fpls, ugs, lds, deadline or sequential");
+  AddOption(command, "--label-counts FILE.json", a.label_counts,
+            "JSON list for each client of its samples of each class");
+  AddOption(command, "--delays X,X,…", a.delays,
+            "How long a step takes each client; 1 for each when not given");
+  AddDefaulted(command, "--delta", a.options.delta,
                "lds: how strongly slow clients are spent first; 0 not at all");
-  AddDefaulted(*command, "--concentration", arguments->options.concentration,
+  AddDefaulted(command, "--concentration", a.options.concentration,
                "lds: weight of the prior against the labels");
-  AddDefaulted(*command, "--draw", arguments->draw, "lds: weighted, or pi as published");
-  AddDefaulted(*command, "--order", arguments->order,
+  AddDefaulted(command, "--draw", a.draw, "lds: weighted, or pi as published");
+  AddDefaulted(command, "--order", a.order,
                "lds, deadline: shuffled, or early (slow steps first, as published)");
-  command->add_option(
-      "--max-deviation", arguments->options.max_deviation,
-      "deadline: the mean deviation allowed, 0 to 2; that of ugs and a tenth more when not given");
-  AddDefaulted(*command, "--epochs", arguments->epochs, "Epochs, planned one after the other");
-  AddDefaulted(*command, "--seed", arguments->options.seed, "The same seed gives the same plan");
-  AddJsonFlag(*command, arguments->json);
-  command->footer(
+  AddOption(command, "--max-deviation", a.options.max_deviation,
+            "deadline: the mean deviation allowed, 0 to 2; that of ugs and a tenth more when not given");
+  AddDefaulted(command, "--epochs", a.epochs, "Epochs, planned one after the other");
+  AddDefaulted(command, "--seed", a.options.seed, "The same seed gives the same plan");
+  AddJsonFlag(command, a.json);
+  command.footer(
       "Deviation is the L1 distance of a batch's expected class shares to those of all samples. A step takes "
       "as long as\n"
       "its slowest client.\n"
@@ -252,7 +240,6 @@ void AddSampleCommand(CLI::App& app, Action& action) {
       "  tributary sample --sizes 120,80,200 --batch 32 --json\n"
       "  tributary sample --sizes 120,80,200 --batch 32 --method lds --delays 1,1,5 --label-counts "
       "counts.json");
-  command->callback([arguments, &action] { action = [arguments] { return Run(*arguments); }; });
 }
 
 }  // namespace tributary::inline cli

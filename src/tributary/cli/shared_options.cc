@@ -1,6 +1,5 @@
 #include "tributary/cli/shared_options.h"
 
-#include <cstdio>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -9,14 +8,38 @@
 
 namespace tributary::inline cli {
 
+template <typename Value>
+CLI::Option* AddOption(CLI::App& command, const std::string& name, Value& value, const std::string& about) {
+  const std::size_t space = name.find(' ');
+  CLI::Option* option = command.add_option(name.substr(0, space), value, about);
+  return space == std::string::npos ? option : option->type_name(name.substr(space + 1));
+}
+template CLI::Option* AddOption(CLI::App&, const std::string&, std::string&, const std::string&);
+template CLI::Option* AddOption(CLI::App&, const std::string&, std::filesystem::path&, const std::string&);
+template CLI::Option* AddOption(CLI::App&, const std::string&, int&, const std::string&);
+template CLI::Option* AddOption(CLI::App&, const std::string&, std::int64_t&, const std::string&);
+template CLI::Option* AddOption(CLI::App&, const std::string&, std::uint64_t&, const std::string&);
+template CLI::Option* AddOption(CLI::App&, const std::string&, double&, const std::string&);
+template CLI::Option* AddOption(CLI::App&, const std::string&, ImageColour&, const std::string&);
+template CLI::Option* AddOption(CLI::App&, const std::string&, std::optional<double>&, const std::string&);
+template CLI::Option* AddOption(CLI::App&, const std::string&, std::optional<std::int64_t>&,
+                                const std::string&);
+template CLI::Option* AddOption(CLI::App&, const std::string&, std::optional<std::uint64_t>&,
+                                const std::string&);
+template CLI::Option* AddOption(CLI::App&, const std::string&, std::vector<std::string>&, const std::string&);
+template CLI::Option* AddOption(CLI::App&, const std::string&, std::vector<std::filesystem::path>&,
+                                const std::string&);
+template CLI::Option* AddOption(CLI::App&, const std::string&, std::vector<std::uint64_t>&,
+                                const std::string&);
+
 void AddJsonFlag(CLI::App& command, bool& json) {
   command.add_flag("--json", json, "Print the result as JSON on standard output");
 }
 
 void AddDataDirOption(CLI::App& command, std::filesystem::path& data_dir) {
-  command.add_option("--data-dir", data_dir, "Folder with the data sets, each in a folder of its own name")
-      ->envname("TRIBUTARY_DATA")
-      ->type_name("DIR");
+  AddOption(command, "--data-dir DIR", data_dir,
+            "Folder with the data sets, each in a folder of its own name")
+      ->envname("TRIBUTARY_DATA");
 }
 
 void AddFolderOptions(CLI::App& command, DataOptions& data) {
@@ -38,25 +61,22 @@ void AddFolderOptions(CLI::App& command, DataOptions& data) {
       ->group(kGroup);
   std::map<std::string, ImageColour> colours;
   for (const Word<ImageColour>& word : kImageColours) colours.emplace(word.name, word.meaning);
-  command
-      .add_option("--colour", data.images.colour,
-                  "Pictures in grey or colour; auto: grey where all of them are")
+  AddOption(command, "--colour auto|grey|colour", data.images.colour,
+            "Pictures in grey or colour; auto: grey where all of them are")
       ->transform(CLI::CheckedTransformer(colours))
-      ->type_name("auto|grey|colour")
       ->group(kGroup);
   SensorSettings& sensors = data.sensors;
   const auto rows = CLI::Range(std::size_t{1}, kLongestWindow);
-  AddDefaulted(command, "--window", sensors.windows.length, "Rows of a recording in a sample")
+  AddDefaulted(command, "--window ROWS", sensors.windows.length, "Rows of a recording in a sample")
       ->check(rows)
-      ->type_name("ROWS")
       ->group(kGroup);
-  AddDefaulted(command, "--hop", sensors.windows.hop, "Rows from the start of a sample to that of the next")
+  AddDefaulted(command, "--hop ROWS", sensors.windows.hop,
+               "Rows from the start of a sample to that of the next")
       ->check(rows)
-      ->type_name("ROWS")
       ->group(kGroup);
-  command.add_option("--columns", sensors.columns, "Columns with values, in their order; without it all")
+  AddOption(command, "--columns NAME,…", sensors.columns,
+            "Columns with values, in their order; without it all")
       ->delimiter(',')
-      ->type_name("NAME,…")
       ->allow_extra_args(false)
       ->group(kGroup);
   AddDefaulted(command, "--time-column", sensors.time_column, "Column with the time")->group(kGroup);
@@ -106,21 +126,21 @@ void AddTorchDeviceOption(CLI::App& command, std::string& device) {
 }
 
 void AddStemOption(CLI::App& command, std::string& stem) {
-  AddDefaulted(
-      command, "--stem", stem,
-      "Form of the network: cifar (full resolution), imagenet (reduced early), or auto: cifar for images "
-      "up to 64 pixels");
+  AddDefaulted(command, "--stem", stem,
+               "Form of the network: cifar (full resolution), imagenet (reduced early), or auto: cifar for "
+               "images up to 64 pixels");
 }
 
-void PrintJson(const nlohmann::ordered_json& value) {
+Status PrintJson(const nlohmann::ordered_json& value) {
   // Names in data files may hold bytes that are not UTF-8: show them as replacement characters rather than fail.
-  const std::string text = value.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
-  std::printf("%s\n", text.c_str());
+  Say("{}\n", value.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+  return OkStatus();
 }
 
-void PrintList(bool as_json, const nlohmann::ordered_json& list, const TextTable& table) {
+Status PrintList(bool as_json, const nlohmann::ordered_json& list, const TextTable& table) {
   if (as_json) return PrintJson(list);
-  std::fputs(table.Format().c_str(), stdout);
+  Say("{}", table.Format());
+  return OkStatus();
 }
 
 }  // namespace tributary::inline cli

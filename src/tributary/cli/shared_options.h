@@ -1,6 +1,9 @@
 #pragma once
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
+#include <cstdio>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
@@ -13,10 +16,15 @@ namespace tributary::inline cli {
 
 // Flags that several sub-commands have, so that they are called and explained the same everywhere.
 
-// An option whose help shows the value that it has without it.
+// An option, "--seed", or an argument, "run". A word behind its name is what the help calls its value: "--out DIR".
+// Defined for the types that options have.
 template <typename Value>
-CLI::Option* AddDefaulted(CLI::App& command, const char* name, Value& value, const std::string& about) {
-  return command.add_option(name, value, about)->capture_default_str();
+CLI::Option* AddOption(CLI::App& command, const std::string& name, Value& value, const std::string& about);
+// The help also shows the value that it has without it.
+template <typename Value>
+CLI::Option* AddDefaulted(CLI::App& command, const std::string& name, Value& value,
+                          const std::string& about) {
+  return AddOption(command, name, value, about)->capture_default_str();
 }
 
 void AddJsonFlag(CLI::App& command, bool& json);
@@ -38,9 +46,18 @@ void AddThreadsOption(CLI::App& command, int& threads);
 // --stem, read with ParseStem.
 void AddStemOption(CLI::App& command, std::string& stem);
 
-// Prints a JSON value on standard output, indented.
-void PrintJson(const nlohmann::ordered_json& value);
+// Prints on standard output, or on `out`, as fmt::format has it. As with std::printf, a full disk is not noticed.
+template <typename... Values>
+void Say(std::FILE* out, fmt::format_string<Values...> text, Values&&... values) {
+  std::fputs(fmt::format(text, std::forward<Values>(values)...).c_str(), out);
+}
+template <typename... Values>
+void Say(fmt::format_string<Values...> text, Values&&... values) {
+  Say(stdout, text, std::forward<Values>(values)...);
+}
+// Prints a JSON value on standard output, indented. A command can end with it: the answer is always OK.
+Status PrintJson(const nlohmann::ordered_json& value);
 // Prints the same list as JSON or as a table.
-void PrintList(bool as_json, const nlohmann::ordered_json& list, const TextTable& table);
+Status PrintList(bool as_json, const nlohmann::ordered_json& list, const TextTable& table);
 
 }  // namespace tributary::inline cli

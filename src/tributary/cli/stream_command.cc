@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cstdint>
-#include <cstdio>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -65,7 +64,7 @@ struct Findings {
 
 std::string NameOf(SampleElement element) { return element == SampleElement::kByte ? "byte" : "float"; }
 
-void Print(const InspectArguments& arguments, const Findings& found) {
+Status Print(const InspectArguments& arguments, const Findings& found) {
   Json labels = Json::object(), kinds = Json::array();
   TextTable table({"label", "samples"});
   for (const auto& [label, count] : found.labels) {
@@ -92,22 +91,19 @@ void Print(const InspectArguments& arguments, const Findings& found) {
                    {"kinds", kinds}};
     if (found.range) result["kept"] = {{"first", found.range->first}, {"end", found.range->end}};
     if (const auto rate = found.PerSecond()) result["per_second"] = *rate;
-    PrintJson(result);
-    return;
+    return PrintJson(result);
   }
-  std::printf("%s: %s samples, %s undecodable\n", arguments.topic.c_str(),
-              FormatThousands(found.counts.delivered).c_str(),
-              FormatThousands(found.counts.undecodable).c_str());
+  Say("{}: {} samples, {} undecodable\n", arguments.topic, FormatThousands(found.counts.delivered),
+      FormatThousands(found.counts.undecodable));
   if (found.range) {
-    std::printf("the broker keeps offsets %lld to %lld\n", static_cast<long long>(found.range->first),
-                static_cast<long long>(found.range->end - 1));
+    Say("the broker keeps offsets {} to {}\n", found.range->first, found.range->end - 1);
   }
-  if (found.first < 0) return;
-  std::printf("positions %lld to %lld, %s missing, %s twice\n%s\n", static_cast<long long>(found.first),
-              static_cast<long long>(found.last), FormatThousands(found.counts.missing).c_str(),
-              FormatThousands(found.counts.duplicates).c_str(), what.c_str());
-  if (const auto rate = found.PerSecond()) std::printf("produced at %.1f samples/s\n", *rate);
-  std::printf("\n%s", table.Format().c_str());
+  if (found.first < 0) return OkStatus();
+  Say("positions {} to {}, {} missing, {} twice\n{}\n", found.first, found.last,
+      FormatThousands(found.counts.missing), FormatThousands(found.counts.duplicates), what);
+  if (const auto rate = found.PerSecond()) Say("produced at {:.1f} samples/s\n", *rate);
+  Say("\n{}", table.Format());
+  return OkStatus();
 }
 
 Status InspectStream(const InspectArguments& arguments) {
@@ -149,88 +145,68 @@ Status InspectStream(const InspectArguments& arguments) {
       return Unavailable(arguments.topic + ": " + stream->state().reason);
   }
   progress.Clear();
-  Print(arguments, found);
-  return OkStatus();
+  return Print(arguments, found);
 }
 
 void AddBrokerSettings(CLI::App& command, std::vector<std::string>& settings) {
-  command
-      .add_option(
-          "--broker-setting", settings,
-          "For the broker's library, as often as needed: Kafka's own names (security.protocol=ssl); for MQTT "
-          "username, password, cafile")
-      ->type_name("NAME=VALUE");
+  AddOption(command, "--broker-setting NAME=VALUE", settings,
+            "For the broker's library, as often as needed: Kafka's own names (security.protocol=ssl); for "
+            "MQTT username, password, cafile");
 }
 
 void AddPublish(CLI::App& stream, Action& action) {
-  auto arguments = std::make_shared<PublishArguments>();
-  CLI::App* command =
-      stream.add_subcommand("publish", "Feed a data set into a broker at given rates, one topic per device");
-  command->add_option("--to", arguments->to, "The broker: kafka://HOST:PORT or mqtt://HOST:PORT")
-      ->required()
-      ->type_name("BROKER");
-  command
-      ->add_option("--rates", arguments->rates,
-                   "Samples per second of each device, with commas: as many devices as rates")
-      ->delimiter(',')
-      ->type_name("RATE,…");
-  command
-      ->add_option("--recorded", arguments->recorded_speed,
-                   "Instead of --rates, for recordings (har): one topic per source; samples are sent at the "
-                   "times of the recording, sped up by this factor")
+  auto [command, a] = AddCommand(stream, action, PublishStreams, "publish",
+                                 "Feed a data set into a broker at given rates, one topic per device");
+  AddOption(command, "--to BROKER", a.to, "The broker: kafka://HOST:PORT or mqtt://HOST:PORT")->required();
+  AddOption(command, "--rates RATE,…", a.rates,
+            "Samples per second of each device, with commas: as many devices as rates")
+      ->delimiter(',');
+  AddOption(command, "--recorded SPEED", a.recorded_speed,
+            "Instead of --rates, for recordings (har): one topic per source; samples are sent at the times "
+            "of the recording, sped up by this factor")
       ->check(CLI::Range(0.001, 1e6))
-      ->excludes("--rates")
-      ->type_name("SPEED");
-  AddDefaulted(*command, "--topic-prefix", arguments->topic_prefix,
+      ->excludes("--rates");
+  AddDefaulted(command, "--topic-prefix", a.topic_prefix,
                "Topics are this and the number of the device, from 0");
-  AddDefaulted(*command, "--data", arguments->data.name,
+  AddDefaulted(command, "--data", a.data.name,
                "Data set, or a folder with X.npy and y.npy, with pictures or with recordings");
-  AddFolderOptions(*command, arguments->data);
-  AddSplitOptions(*command, arguments->split);
-  command
-      ->add_option("--programme", arguments->programme,
-                   "How all rates change: hold:F:T, stop:T, drift:F:G:T, sine:A:PERIOD:T, "
-                   "burst:F:ON:PERIOD:T with commas between, 'repeat' at the end")
-      ->excludes("--recorded")
-      ->type_name("STEP,…");
-  command
-      ->add_option(
-          "--samples", arguments->samples,
-          "Samples for each device, going round its part as often as needed; its part once when not given")
+  AddFolderOptions(command, a.data);
+  AddSplitOptions(command, a.split);
+  AddOption(command, "--programme STEP,…", a.programme,
+            "How all rates change: hold:F:T, stop:T, drift:F:G:T, sine:A:PERIOD:T, burst:F:ON:PERIOD:T with "
+            "commas between, 'repeat' at the end")
+      ->excludes("--recorded");
+  AddOption(command, "--samples", a.samples,
+            "Samples for each device, going round its part as often as needed; its part once when not given")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000'000'000}));
-  command
-      ->add_option(
-          "--first-sequence", arguments->first_sequence,
-          "Number of the first sample, above all that the topics have had; made from the time when not given")
+  AddOption(
+      command, "--first-sequence", a.first_sequence,
+      "Number of the first sample, above all that the topics have had; made from the time when not given")
       ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 60));
-  AddDefaulted(*command, "--seed", arguments->split.seed, "Same seed, same split and order");
-  AddBrokerSettings(*command, arguments->settings);
-  AddJsonFlag(*command, arguments->json);
-  command->add_flag("--quiet", arguments->quiet, "No progress");
-  command->footer(
+  AddDefaulted(command, "--seed", a.split.seed, "Same seed, same split and order");
+  AddBrokerSettings(command, a.settings);
+  AddJsonFlag(command, a.json);
+  command.add_flag("--quiet", a.quiet, "No progress");
+  command.footer(
       "Examples:\n"
       "  tributary stream publish --to kafka://localhost:9092 --rates 12,40,64,120\n"
       "  tributary stream publish --to kafka://localhost:9092 --data har --recorded 20\n"
       "  tributary stream publish --to mqtt://pi.local --rates 30,30 --split shards --samples 5000 \\\n"
       "    --programme hold:1:1min,burst:4:2s:10s:1min,stop:20s,repeat");
-  command->callback([arguments, &action] { action = [arguments] { return PublishStreams(*arguments); }; });
 }
 
 void AddInspect(CLI::App& stream, Action& action) {
-  auto arguments = std::make_shared<InspectArguments>();
-  CLI::App* command = stream.add_subcommand("inspect", "Show what lies in a topic, or what comes by");
-  command->add_option("--from", arguments->from, "The broker: kafka://HOST:PORT or mqtt://HOST:PORT")
-      ->required()
-      ->type_name("BROKER");
-  command->add_option("--topic", arguments->topic, "The topic")->required();
-  AddDefaulted(*command, "--position", arguments->position, "Kafka: begin at this offset")
+  auto [command, a] =
+      AddCommand(stream, action, InspectStream, "inspect", "Show what lies in a topic, or what comes by");
+  AddOption(command, "--from BROKER", a.from, "The broker: kafka://HOST:PORT or mqtt://HOST:PORT")
+      ->required();
+  AddOption(command, "--topic", a.topic, "The topic")->required();
+  AddDefaulted(command, "--position", a.position, "Kafka: begin at this offset")
       ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 60));
-  AddDefaulted(*command, "--for", arguments->listen, "MQTT, which keeps nothing: listen for so long")
-      ->type_name("TIME");
-  AddBrokerSettings(*command, arguments->settings);
-  AddJsonFlag(*command, arguments->json);
-  command->footer("Example:\n  tributary stream inspect --from kafka://localhost:9092 --topic tributary-0");
-  command->callback([arguments, &action] { action = [arguments] { return InspectStream(*arguments); }; });
+  AddDefaulted(command, "--for TIME", a.listen, "MQTT, which keeps nothing: listen for so long");
+  AddBrokerSettings(command, a.settings);
+  AddJsonFlag(command, a.json);
+  command.footer("Example:\n  tributary stream inspect --from kafka://localhost:9092 --topic tributary-0");
 }
 
 }  // namespace stream_command

@@ -1,10 +1,7 @@
 #include "tributary/cli/stream_publish.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <thread>
@@ -89,10 +86,9 @@ StatusOr<std::vector<Feed>> PlanRecorded(const PublishArguments& arguments, Brok
                                          const Dataset& dataset) {
   const Origins* const origins = dataset.origins();
   if (origins == nullptr) {
-    return InvalidArgument(
-        "--recorded sends samples when they were recorded, and " + dataset.name() +
-        " does not say when that was; give --rates instead, or recordings with --data (har, or a "
-        "folder of .csv files for each person)");
+    return InvalidArgument("--recorded sends samples when they were recorded, and " + dataset.name() +
+                           " does not say when that was; give --rates instead, or recordings with --data "
+                           "(har, or a folder of .csv files for each person)");
   }
   std::vector<Feed> feeds;
   for (const std::vector<std::uint32_t>& part : SplitBySource(dataset.sources(), origins->names.size())) {
@@ -173,7 +169,7 @@ class Publication {
   void Tell() {
     if (const auto news = publisher_.TakeNews()) {
       progress_.Clear();
-      std::fprintf(stderr, "%s\n", news->c_str());
+      Say(stderr, "{}\n", *news);
     }
     progress_.Update(Sent(), std::to_string(feeds_.size()) + (feeds_.size() == 1 ? " topic" : " topics"));
   }
@@ -221,8 +217,8 @@ class Publication {
 
 std::string PerSecond(double rate) { return fmt::format("{:.1f}/s", rate); }
 
-void Print(const PublishArguments& arguments, const Dataset& dataset, const std::vector<Feed>& feeds,
-           const Publication& publication) {
+Status Print(const PublishArguments& arguments, const Dataset& dataset, const std::vector<Feed>& feeds,
+             const Publication& publication) {
   TextTable table({"topic", "samples", "asked for", "reached"});
   Json list = Json::array();
   for (const Feed& feed : feeds) {
@@ -234,18 +230,18 @@ void Print(const PublishArguments& arguments, const Dataset& dataset, const std:
     if (feed.rate) list.back()["rate"] = feed.rate->value;
   }
   if (arguments.json) {
-    PrintJson({{"to", arguments.to},
-               {"data", dataset.name()},
-               {"shape", FormatShape(dataset.shape())},
-               {"element", dataset.holds_bytes() ? "byte" : "float"},
-               {"classes", dataset.classes()},
-               {"first_sequence", publication.run()},
-               {"interrupted", publication.interrupted()},
-               {"topics", list}});
-    return;
+    return PrintJson({{"to", arguments.to},
+                      {"data", dataset.name()},
+                      {"shape", FormatShape(dataset.shape())},
+                      {"element", dataset.holds_bytes() ? "byte" : "float"},
+                      {"classes", dataset.classes()},
+                      {"first_sequence", publication.run()},
+                      {"interrupted", publication.interrupted()},
+                      {"topics", list}});
   }
   std::fputs(table.Format().c_str(), stdout);
   if (publication.interrupted()) std::puts("interrupted; everything sent so far is with the broker");
+  return OkStatus();
 }
 
 }  // namespace
@@ -282,8 +278,7 @@ Status PublishStreams(const PublishArguments& arguments) {
   TRIBUTARY_RETURN_IF_ERROR(publisher->Prepare(topics));
   Publication publication(arguments, data.train, *publisher, feeds);
   TRIBUTARY_RETURN_IF_ERROR(publication.Run());
-  Print(arguments, data.train, feeds, publication);
-  return OkStatus();
+  return Print(arguments, data.train, feeds, publication);
 }
 
 }  // namespace tributary::inline cli

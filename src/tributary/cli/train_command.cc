@@ -1,6 +1,3 @@
-#include <fmt/format.h>
-
-#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "tributary/base/file.h"
@@ -9,8 +6,8 @@
 #include "tributary/base/text_table.h"
 #include "tributary/cli/commands.h"
 #include "tributary/cli/interrupt.h"
+#include "tributary/cli/run_options.h"
 #include "tributary/cli/shared_options.h"
-#include "tributary/cli/watch_options.h"
 #include "tributary/data/saved_network.h"
 #include "tributary/device/local_training.h"
 #include "tributary/engine/compute.h"
@@ -178,12 +175,11 @@ Status Run(Arguments arguments) {
   SetComputeThreads(arguments.threads);
   const bool talk = !arguments.json && !arguments.quiet;
   if (talk) {
-    std::printf(
-        "Training %s (%s parameters, %s MACs a sample) on %s: %s training and %s test samples, %d threads\n",
-        network.zoo.name.c_str(), FormatThousands(TotalParameters(model->costs)).c_str(),
-        FormatCount(static_cast<double>(TotalMacs(model->costs).value)).c_str(), arguments.data.name.c_str(),
-        FormatThousands(static_cast<std::int64_t>(data.train.size())).c_str(),
-        FormatThousands(static_cast<std::int64_t>(data.test.size())).c_str(), arguments.threads);
+    Say("Training {} ({} parameters, {} MACs a sample) on {}: {} training and {} test samples, {} threads\n",
+        network.zoo.name, FormatThousands(TotalParameters(model->costs)),
+        FormatCount(static_cast<double>(TotalMacs(model->costs).value)), arguments.data.name,
+        FormatThousands(static_cast<std::int64_t>(data.train.size())),
+        FormatThousands(static_cast<std::int64_t>(data.test.size())), arguments.threads);
     std::fflush(stdout);
   }
   std::unique_ptr<TensorBoardFile> board;
@@ -219,8 +215,7 @@ Status Run(Arguments arguments) {
   progress.Clear();
   const double seconds = ToSeconds(clock->Now());
   if (const Status closed = board ? board->Close() : OkStatus(); !closed.ok()) {
-    std::fprintf(stderr, "tributary: the files for TensorBoard are not complete: %s\n",
-                 closed.message().c_str());
+    Say(stderr, "tributary: the files for TensorBoard are not complete: {}\n", closed.message());
   }
 
   std::string save = arguments.save;
@@ -229,19 +224,15 @@ Status Run(Arguments arguments) {
     TRIBUTARY_RETURN_IF_ERROR(
         WriteNetworkFile(save, *model, parameters.span(), statistics.span(), ToMetadata(network)));
   }
-  if (arguments.json) {
-    PrintJson(ResultJson(arguments, *model, result, seconds, save));
-    return OkStatus();
-  }
+  if (arguments.json) return PrintJson(ResultJson(arguments, *model, result, seconds, save));
   if (result.interrupted) {
-    std::printf("interrupted after %llu steps\n", static_cast<unsigned long long>(result.steps));
+    Say("interrupted after {} steps\n", result.steps);
   } else {
-    std::printf("test accuracy %s in %s\n", Percent(result.epochs.back().test.accuracy).c_str(),
-                FormatDuration(FromSeconds(seconds)).c_str());
+    Say("test accuracy {} in {}\n", Percent(result.epochs.back().test.accuracy),
+        FormatDuration(FromSeconds(seconds)));
   }
   if (!save.empty()) {
-    std::printf("saved %s; continue with --from %s, or: tributary evaluate %s\n", save.c_str(), save.c_str(),
-                save.c_str());
+    Say("saved {}; continue with --from {}, or: tributary evaluate {}\n", save, save, save);
   }
   return OkStatus();
 }
@@ -255,15 +246,14 @@ void AddTrainingOptions(CLI::App& command, Arguments& a) {
       ->check(CLI::Range(1, 1'000'000));
   AddDefaulted(command, "--batch", a.training.batch, "Samples per step")->check(CLI::Range(1, 1'000'000));
   AddDefaulted(command, "--optimiser", optimiser.name, "sgd or adam");
-  command.add_option("--lr", a.learning_rate, "Learning rate; without it 0.05 for sgd, 0.001 for adam");
-  command.add_option("--momentum", a.momentum,
-                     "sgd: share of the last direction that is kept; without it 0.9");
+  AddOption(command, "--lr", a.learning_rate, "Learning rate; without it 0.05 for sgd, 0.001 for adam");
+  AddOption(command, "--momentum", a.momentum,
+            "sgd: share of the last direction that is kept; without it 0.9");
   command.add_flag("--nesterov", optimiser.nesterov, "sgd: look one momentum step ahead");
   AddDefaulted(command, "--weight-decay", optimiser.weight_decay, "Pull of every parameter towards zero");
   AddDefaulted(command, "--schedule", schedule.name, "Learning rate over time: constant, step or cosine");
-  command
-      .add_option("--milestones", schedule.milestones,
-                  "step: steps at which the rate is multiplied by --factor")
+  AddOption(command, "--milestones", schedule.milestones,
+            "step: steps at which the rate is multiplied by --factor")
       ->delimiter(',');
   AddDefaulted(command, "--factor", schedule.factor, "step: see --milestones");
   AddDefaulted(command, "--lr-floor", schedule.floor, "cosine: the rate at the end");
@@ -279,44 +269,39 @@ void AddTrainingOptions(CLI::App& command, Arguments& a) {
 
 void AddTrainCommand(CLI::App& app, Action& action) {
   using namespace train_command;
-  auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("train", "Train a network on this machine alone");
-  AddDefaulted(*command, "--model", arguments->model,
+  auto [command, a] = AddCommand(app, action, Run, "train", "Train a network on this machine alone");
+  AddDefaulted(command, "--model", a.model,
                "Network to train: a name ('tributary models'), or FILE.onnx with its weights");
-  AddStemOption(*command, arguments->stem);
-  AddDefaulted(*command, "--data", arguments->data.name,
-               "Data set, or a folder with X.npy and y.npy, with pictures or with recordings; see "
-               "'tributary data'");
-  AddFolderOptions(*command, arguments->data);
-  command->add_option("--train-limit", arguments->data.train_limit, "Limit the number of training samples");
-  command->add_option("--test-limit", arguments->data.test_limit, "Limit the number of test samples");
-  AddTrainingOptions(*command, *arguments);
-  AddDefaulted(*command, "--seed", arguments->training.seed,
+  AddStemOption(command, a.stem);
+  AddDefaulted(
+      command, "--data", a.data.name,
+      "Data set, or a folder with X.npy and y.npy, with pictures or with recordings; see 'tributary data'");
+  AddFolderOptions(command, a.data);
+  AddOption(command, "--train-limit", a.data.train_limit, "Limit the number of training samples");
+  AddOption(command, "--test-limit", a.data.test_limit, "Limit the number of test samples");
+  AddTrainingOptions(command, a);
+  AddDefaulted(command, "--seed", a.training.seed,
                "Same seed, machine and threads: the same weights, bit for bit");
-  AddThreadsOption(*command, arguments->threads);
-  AddTorchDeviceOption(*command, arguments->device);
-  command->add_option("--save", arguments->save, "Write the trained network to this file")
-      ->type_name("FILE.safetensors|FILE.onnx");
-  command->add_option("--from", arguments->from, "Start from these weights, under PyTorch's names")
-      ->type_name("FILE.safetensors|FILE.onnx");
-  command
-      ->add_option("--freeze", arguments->freeze,
-                   "Layers, or modules of layers, that keep their weights, e.g. conv1,layer1")
+  AddThreadsOption(command, a.threads);
+  AddTorchDeviceOption(command, a.device);
+  AddOption(command, "--save FILE.safetensors|FILE.onnx", a.save, "Write the trained network to this file");
+  AddOption(command, "--from FILE.safetensors|FILE.onnx", a.from,
+            "Start from these weights, under PyTorch's names");
+  AddOption(command, "--freeze LAYER,…", a.freeze,
+            "Layers, or modules of layers, that keep their weights, e.g. conv1,layer1")
       ->delimiter(',')
-      ->type_name("LAYER,…")
       ->allow_extra_args(false);
-  command->add_flag("--new-head", arguments->new_head,
-                    "Re-initialise the last layer: the initial weights are for other classes");
-  AddTensorBoardOption(*command, arguments->tensorboard);
-  AddJsonFlag(*command, arguments->json);
-  command->add_flag("--quiet", arguments->quiet, "Print the result only");
-  command->footer(
+  command.add_flag("--new-head", a.new_head,
+                   "Re-initialise the last layer: the initial weights are for other classes");
+  AddTensorBoardOption(command, a.tensorboard);
+  AddJsonFlag(command, a.json);
+  command.add_flag("--quiet", a.quiet, "Print the result only");
+  command.footer(
       "Ctrl-C stops after the current step and saves (to --save, or MODEL-interrupted.safetensors).\n"
       "Examples:\n"
       "  tributary train --model resnet8 --data glyphs --epochs 3 --save m.safetensors\n"
       "  tributary train --model pretrained.onnx --new-head --data ./photos --lr 0.01 --save tuned.onnx\n"
       "  tributary train --model cnn --data fashion-mnist --data-dir ~/data --epochs 5");
-  command->callback([arguments, &action] { action = [arguments] { return Run(*arguments); }; });
 }
 
 }  // namespace tributary::inline cli
