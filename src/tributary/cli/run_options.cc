@@ -6,7 +6,6 @@
 #include "tributary/base/text_table.h"
 #include "tributary/cli/shared_options.h"
 #include "tributary/dashboard/report.h"
-#include "tributary/dashboard/report.h"
 #include "tributary/experiment/reader.h"
 
 #ifdef TRIBUTARY_DASHBOARD

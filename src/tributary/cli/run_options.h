@@ -18,7 +18,6 @@
 #include "tributary/store/store_sink.h"
 #include "tributary/telemetry/live_view.h"
 #include "tributary/telemetry/prometheus.h"
-#include "tributary/telemetry/prometheus.h"
 #include "tributary/telemetry/sink.h"
 #include "tributary/telemetry/tensorboard_sink.h"
 

@@ -5,7 +5,6 @@
 #include <span>
 
 #include "tributary/device/setting.h"
-#include "tributary/device/setting.h"
 #include "tributary/experiment/fleet_builder.h"
 #include "tributary/policy/sampling/sampling_plan.h"
 
