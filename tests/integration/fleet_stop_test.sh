@@ -99,6 +99,14 @@ grep -E '"(up|down)_bits_per_second": [0-9]{12}' out.txt && fail "a link that no
 expect_error "'pi-1' may not look at the fleet; the operator and the coordinator may" fleet "127.0.0.1:$port" \
   --keys keys/devices/pi-1
 
+# With --verbose the log has each step, with date, time and level.
+start_device pi-3 --verbose
+await pi-3 '^[0-9-]{10} [0-9:.]{12} info +joined as device'
+await pi-3 '^[0-9-]{10} [0-9:.]{12} debug +work of round [0-9]+ begins$'
+kill -TERM "${process_of[pi-3]}"
+expect_end 0 pi-3
+expect_error '--verbose excludes --quiet|--quiet excludes --verbose' device --join "127.0.0.1:$port" --quiet --verbose
+
 # A key that is taken back is refused at once.
 start_device pi-4
 await pi-4 '^joined'

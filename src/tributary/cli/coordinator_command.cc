@@ -1,5 +1,6 @@
 #include <random>
 
+#include "tributary/base/log.h"
 #include "tributary/cli/commands.h"
 #include "tributary/cli/fleet_options.h"
 #include "tributary/cli/interrupt.h"
@@ -26,6 +27,7 @@ struct Arguments {
   std::optional<std::size_t> wait_for;
   std::string grace = "10s";
   WatchOptions watch;
+  bool verbose = false;
   const Extensions* extensions = nullptr;
 };
 
@@ -77,10 +79,10 @@ Status Run(Arguments arguments) {
   options.states = [&](std::function<std::vector<std::string>()> states) {
     watchers->page().SetStates(std::move(states));
   };
-  options.say = [out = watchers->out()](const std::string& text) {
-    Say(out, "{}\n", text);
-    std::fflush(out);
-  };
+  SetUpLog({.least = arguments.verbose ? LogLevel::kDebug : LogLevel::kInfo,
+            .times = arguments.verbose,
+            .out = watchers->out()});
+  options.say = [](const std::string& text) { Log(LogLevel::kInfo, text); };
   const InterruptGuard interrupt;
   options.should_stop = [&] { return interrupt.interrupted(); };
   TRIBUTARY_ASSIGN_OR_RETURN(const FinishedRun result, Serve(experiment, options));
@@ -130,6 +132,7 @@ void AddCoordinatorCommand(CLI::App& app, Action& action) {
   AddDataDirOption(command, a.data_dir);
   AddThreadsOption(command, a.threads);
   AddWatchOptions(command, a.watch);
+  AddVerboseFlag(command, a.verbose);
   command.footer(
       "Ctrl-C or SIGTERM leaves the round, writes a checkpoint and ends; nothing is lost. After a crash use "
       "--resume.\n"

@@ -1,6 +1,7 @@
 #include <ctime>
 #include <random>
 
+#include "tributary/base/log.h"
 #include "tributary/base/names.h"
 #include "tributary/cli/commands.h"
 #include "tributary/cli/fleet_options.h"
@@ -39,6 +40,7 @@ struct Arguments {
   std::string advertise;
   std::string listen;
   bool quiet = false;
+  bool verbose = false;
   const Extensions* extensions = nullptr;
 };
 
@@ -130,12 +132,11 @@ Status Run(const Arguments& arguments) {
   options.seed = (std::uint64_t{chance()} << 32) | chance();
   const InterruptGuard interrupt;
   options.stop = [&] { return interrupt.interrupted(); };
-  if (!arguments.quiet) {
-    options.say = [](const std::string& text) {
-      Say("{}\n", text);
-      std::fflush(stdout);
-    };
-  }
+  SetUpLog({.least = arguments.verbose ? LogLevel::kDebug
+                     : arguments.quiet ? LogLevel::kWarning
+                                       : LogLevel::kInfo,
+            .times = arguments.verbose});
+  options.say = [](const std::string& text) { Log(LogLevel::kInfo, text); };
   const auto clock = MakeRealClock();
   DeviceRuntimeOptions work_options{
       .consent = consent, .data_dir = arguments.data_dir, .threads = arguments.threads, .say = options.say};
@@ -211,7 +212,8 @@ void AddDeviceCommand(CLI::App& app, Action& action) {
       ->delimiter(',')
       ->expected(1, 2)
       ->allow_extra_args(false);
-  command.add_flag("--quiet", a.quiet, "Say nothing but errors");
+  CLI::Option* const quiet = command.add_flag("--quiet", a.quiet, "Print warnings and errors only");
+  AddVerboseFlag(command, a.verbose)->excludes(quiet);
   command.footer(
       "Ctrl-C ends it at once. The coordinator gives its work to it again when it comes back, or goes on "
       "without it if the quorum allows.\n"

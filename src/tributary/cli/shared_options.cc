@@ -32,6 +32,11 @@ template CLI::Option* AddOption(CLI::App&, const std::string&, std::vector<std::
 template CLI::Option* AddOption(CLI::App&, const std::string&, std::vector<std::uint64_t>&,
                                 const std::string&);
 
+CLI::Option* AddVerboseFlag(CLI::App& command, bool& verbose) {
+  return command.add_flag("--verbose", verbose,
+                          "Log each step of connections and rounds, with date and time");
+}
+
 void AddJsonFlag(CLI::App& command, bool& json) {
   command.add_flag("--json", json, "Print the result as JSON on standard output");
 }

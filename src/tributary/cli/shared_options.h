@@ -28,6 +28,7 @@ CLI::Option* AddDefaulted(CLI::App& command, const std::string& name, Value& val
 }
 
 void AddJsonFlag(CLI::App& command, bool& json);
+CLI::Option* AddVerboseFlag(CLI::App& command, bool& verbose);
 
 // --data-dir, from the environment variable TRIBUTARY_DATA when not given.
 void AddDataDirOption(CLI::App& command, std::filesystem::path& data_dir);

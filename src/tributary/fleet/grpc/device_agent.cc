@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "tributary/base/log.h"
 #include "tributary/base/mutex.h"
 #include "tributary/base/units.h"
 #include "tributary/fleet/grpc/client_stream.h"
@@ -235,6 +236,7 @@ class DeviceSession : public Transfers {
       room_.Begin(*assignment.meeting, work_.size(Array::kParameters), work_.size(Array::kStatistics));
     }
     coding_ = Duration(0);
+    Log(LogLevel::kDebug, fmt::format("work of round {} begins", assignment.round.value));
     StatusOr<Answer> answer = work_.Do(assignment, *this);
     if (assignment.meeting) room_.End();
     if (answer.ok()) {

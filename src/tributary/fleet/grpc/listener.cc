@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <netdb.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -12,9 +13,10 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <utility>
+
+#include "tributary/base/log.h"
 
 namespace tributary::inline rpc {
 namespace {
@@ -261,12 +263,11 @@ void Listener::Refuse(int descriptor, const std::string& host) {
   ++refused_;
   const auto now = steady_clock::now();
   if (said_ != steady_clock::time_point{} && now - said_ < kBetweenWords) return;
-  std::fprintf(stderr,
-               "tributary: %llu connections were closed at once, the last from %s: there are %zu, of which "
-               "%zu have not "
-               "shown who they are (at most %zu, %zu, and %zu of one address)\n",
-               static_cast<unsigned long long>(refused_), host.c_str(), connections_.size(), unproven_in_all_,
-               limits_.connections, limits_.unproven, limits_.unproven_per_address);
+  Log(LogLevel::kWarning, fmt::format("{} connections were closed at once, the last from {}: there are {}, "
+                                      "of which {} have not shown who "
+                                      "they are (at most {}, {}, and {} of one address)",
+                                      refused_, host, connections_.size(), unproven_in_all_,
+                                      limits_.connections, limits_.unproven, limits_.unproven_per_address));
   said_ = now;
   refused_ = 0;
 }

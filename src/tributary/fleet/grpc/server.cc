@@ -7,6 +7,7 @@
 #include <atomic>
 #include <thread>
 
+#include "tributary/base/log.h"
 #include "tributary/base/mutex.h"
 #include "tributary/fleet/grpc/frame.h"
 #include "tributary/fleet/grpc/grpc_settings.h"
@@ -264,7 +265,7 @@ struct GrpcServer::State {
       const Status status = service->gate.Refresh();
       if (!status.ok() && status.message() != complaint) {
         complaint = status.message();
-        std::fprintf(stderr, "tributary: the old revocation list stays in force: %s\n", complaint.c_str());
+        Log(LogLevel::kWarning, "the old revocation list stays in force: " + complaint);
       }
       exchange.Tick();
       lock.Lock();

@@ -1,8 +1,11 @@
 #include "tributary/fleet/protocol/exchange.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "tributary/base/check.h"
+#include "tributary/base/log.h"
 
 namespace tributary::inline protocol {
 
@@ -45,6 +48,7 @@ Status Exchange::Refuse(Session& session, Status reason) {
   DeferredCalls calls(changed_);
   const MutexLock lock(mutex_);
   if (session.left) return reason;
+  Log(LogLevel::kDebug, fmt::format("connection from {}: refused: {}", session.address, reason.message()));
   if (session.task) round_->GiveUp(session, Outcome::kRefused, reason.message(), calls);
   Leave(session, calls);
   return reason;

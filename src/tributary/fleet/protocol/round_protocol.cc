@@ -1,8 +1,11 @@
 #include "tributary/fleet/protocol/round_protocol.h"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "tributary/base/check.h"
+#include "tributary/base/log.h"
 #include "tributary/base/rng.h"
 #include "tributary/data/record.h"
 #include "tributary/fleet/protocol/answer_report.h"
@@ -82,6 +85,8 @@ void RoundProtocol::Start(Session& session, DeferredCalls& calls) {
                         active_.TimeLeft()};
   assignment.without_weights = !weights;
   if (gossip_) assignment.meeting = gossip_->PlanFor(*participant);
+  Log(LogLevel::kDebug,
+      fmt::format("device {}: work of round {} sent", *session.member, assignment.round.value));
   sessions_.Send(session, {std::move(assignment)}, calls);
   if (gossip_) gossip_->Begin(*participant, session, calls);
 }
@@ -188,6 +193,8 @@ StatusOr<std::optional<StepObservation>> RoundProtocol::Handle(Session& session,
   ActiveRound::Charge(participant, task);
   if (gossip_) gossip_->Report(session, participant, answer);
   if (trains) sessions_.members()[*session.member].answered_round = active_.order().round.value;
+  Log(LogLevel::kDebug,
+      fmt::format("device {}: work of round {} complete", *session.member, active_.order().round.value));
   active_.Finish(participant, Outcome::kApplied, "", calls);
   EndTask(session, participant, calls);
   return trains && !gossip_ ? std::optional(std::move(seen)) : std::nullopt;
@@ -210,6 +217,8 @@ void RoundProtocol::EndTask(Session& session, Participant& participant, Deferred
 void RoundProtocol::GiveUp(Session& session, Outcome outcome, std::string reason, DeferredCalls& calls) {
   Participant& participant = active_.Of(session);
   if (!participant.finished) {
+    Log(LogLevel::kDebug, fmt::format("device {}: work of round {} given up: {}", *session.member,
+                                      active_.order().round.value, reason));
     active_.Finish(participant, outcome, std::move(reason), calls);
   } else if (gossip_ && !gossip_->IsAbsent(participant)) {
     // It was asked again for what it offers; the answer that it gave stays.

@@ -1,8 +1,11 @@
 #include "tributary/fleet/protocol/sessions.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
 
+#include "tributary/base/log.h"
 #include "tributary/keys/party_name.h"
 
 namespace tributary::inline protocol {
@@ -110,6 +113,7 @@ void Sessions::Admit(Session& session, std::size_t member, const Greeting& greet
   known.certificate = session.certificate;
   known.build = greeting.build;
   SetDoing(session, Doing::kPreparing);
+  Log(LogLevel::kDebug, fmt::format("device {}, '{}' at {}: admitted", member, known.name, session.address));
   Welcome welcome = options_.welcome;
   welcome.device = DeviceId{member};
   welcome.stream_from = known.applied_position;
@@ -152,6 +156,7 @@ bool Sessions::Leave(Session& session, DeferredCalls& calls) {
   if (session_of_[*session.member] == &session) {
     session_of_[*session.member] = nullptr;
     SetDoing(session, Doing::kGone);
+    Log(LogLevel::kDebug, fmt::format("device {}: gone", *session.member));
   }
   calls.Notify();
   return true;
