@@ -8,7 +8,7 @@
 #include <limits>
 #include <numbers>
 
-#include "tributary/policy/dropout/testing_hypervolume.h"
+#include "tributary/policy/dropout/pareto.h"
 
 namespace tributary::inline policy {
 namespace {
@@ -89,7 +89,7 @@ TEST(Nsga2, FindsTheFrontsOfZdt1To3) {
         EXPECT_EQ(individual.objectives, Evaluate(problem, individual.genome));
         front.push_back(individual.objectives);
       }
-      const double found = testing::Hypervolume2D(front, Objectives{kReference, kReference});
+      const double found = Hypervolume2D(front, Objectives{kReference, kReference});
       EXPECT_GE(found, 0.99 * whole) << problem.name << " with seed " << seed;
       EXPECT_LE(found, whole) << problem.name << " with seed " << seed;
     }

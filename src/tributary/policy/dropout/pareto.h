@@ -16,6 +16,10 @@ bool Dominates(std::span<const double> a, std::span<const double> b);
 // Which points no other one dominates, in the order given. Of equal points all are kept, or none.
 std::vector<std::size_t> NonDominated(std::span<const Objectives> points);
 
+// The area, below and left of the reference, that points of two objectives dominate. Those that do not lie strictly
+// below it in both add nothing.
+double Hypervolume2D(std::span<const Objectives> points, std::span<const double> reference);
+
 // How NSGA-II orders points: by front, and within a front by how much room they have (Deb et al., 2002).
 
 // The fronts as indices, best first: those that nothing dominates, then those that nothing dominates once the first are

@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "tributary/base/rng.h"
-#include "tributary/policy/dropout/testing_hypervolume.h"
 
 namespace tributary::inline policy {
 namespace {
@@ -27,11 +26,11 @@ TEST(Pareto, TheFrontKeepsItsOrderAndAllOfEqualPoints) {
 
 TEST(Pareto, HypervolumeByHand) {
   const Objectives reference = {4, 4};
-  EXPECT_EQ(testing::Hypervolume2D({}, reference), 0);
-  EXPECT_EQ(testing::Hypervolume2D(std::vector<Objectives>{{1, 1}}, reference), 9);
+  EXPECT_EQ(Hypervolume2D({}, reference), 0);
+  EXPECT_EQ(Hypervolume2D(std::vector<Objectives>{{1, 1}}, reference), 9);
   // Two overlapping boxes, one inside, one beyond the reference and two on its edge.
   const std::vector<Objectives> points = {{3, 1}, {1, 2}, {3, 3}, {0, 5}, {4, 0}, {0, 4}};
-  EXPECT_EQ(testing::Hypervolume2D(points, reference), 3 * 2 + 1 * 1);
+  EXPECT_EQ(Hypervolume2D(points, reference), 3 * 2 + 1 * 1);
 }
 
 TEST(Pareto, HypervolumeMatchesTheShareOfRandomPlacesThatAreDominated) {
@@ -51,8 +50,7 @@ TEST(Pareto, HypervolumeMatchesTheShareOfRandomPlacesThatAreDominated) {
       }
     }
     // Four standard deviations at the most.
-    EXPECT_NEAR(testing::Hypervolume2D(points, Objectives{1, 1}), static_cast<double>(dominated) / kPlaces,
-                0.0142);
+    EXPECT_NEAR(Hypervolume2D(points, Objectives{1, 1}), static_cast<double>(dominated) / kPlaces, 0.0142);
   }
 }
 

@@ -9,7 +9,6 @@
 #include "tributary/base/rng.h"
 #include "tributary/policy/dropout/nsga2.h"
 #include "tributary/policy/dropout/pareto.h"
-#include "tributary/policy/dropout/testing_hypervolume.h"
 
 namespace tributary::inline policy {
 namespace {
@@ -44,7 +43,7 @@ struct Asked : Made {
     for (std::size_t i = 0; i < worth.size(); ++i) {
       if (worth[i]) found.push_back(points[100 + i]);
     }
-    return testing::Hypervolume2D(found, Objectives{10, 4});
+    return Hypervolume2D(found, Objectives{10, 4});
   }
   std::vector<Objectives> points;
   std::vector<ScreenedOnly> candidates;
@@ -125,7 +124,7 @@ TEST(WorthEvaluating, MakesASearchFindMoreForTheSameWork) {
     }
     std::vector<Objectives> found;
     for (const FullyEvaluated& one : known) found.push_back({one.cost, one.value});
-    return testing::Hypervolume2D(found, Objectives{1.1, 4});
+    return Hypervolume2D(found, Objectives{1.1, 4});
   };
   double with = 0, without = 0;
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
