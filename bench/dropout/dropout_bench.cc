@@ -177,7 +177,7 @@ void RunDecisions() {
   const auto clock = MakeRealClock();
   LiveChoice::Options options{.known = {0, 1e-11, 0}};
   options.menu = std::make_shared<const DropoutMenu>(
-      DropoutMenu::Make(model, {.method = DropoutMethod::kPareto, .front = front}).value());
+      DropoutMenu::Make(model, {.method = SubnetworkRuleNamed("pareto"), .front = front}).value());
   const std::size_t vectors = options.menu->entries().size();
   const double half = 0.5 * options.known.Seconds(options.menu->entries().back().features) * kBatch;
   LiveChoice choice(std::move(options), *clock);
