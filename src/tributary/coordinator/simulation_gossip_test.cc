@@ -167,14 +167,16 @@ TEST(SimulateGossip, BatchesAndShardsThatFollowSpeedAreDoneTogether) {
 
 TEST(SimulateGossip, MeasuresOnSamplesOfTheTrainingSetWhereAsked) {
   GossipEvents test, train;
-  RunIt(Four({"experiment.rounds=12", "experiment.evaluate-every=12", "train.local-steps=8",
-              "data.train-limit=64"}),
-        &test);
-  RunIt(Four({"experiment.rounds=12", "experiment.evaluate-every=12", "train.local-steps=8",
-              "data.train-limit=64", "data.evaluate=train"}),
-        &train);
-  // Of 64 samples the network knows each by then.
-  EXPECT_LT(train.losses.back(), test.losses.back());
+  // At smoke's learning rate the network collapses on some processors, and learns nothing that could be told apart.
+  std::vector<std::string> settings = {"experiment.rounds=12", "experiment.evaluate-every=12",
+                                       "train.local-steps=8", "train.learning-rate=0.01",
+                                       "data.train-limit=64"};
+  RunIt(Four(settings), &test);
+  settings.push_back("data.evaluate=train");
+  RunIt(Four(settings), &train);
+  // It knows each of 64 samples by then, and nothing about others.
+  EXPECT_LT(train.losses.back(), 0.5);
+  EXPECT_GT(test.losses.back(), 1.5);
 }
 
 }  // namespace
