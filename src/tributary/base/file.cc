@@ -35,11 +35,11 @@ std::filesystem::path FolderOf(const std::filesystem::path& path) {
   return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
 }
 
-constexpr std::string_view kUnique = ".XXXXXX";  // replaced by letters and digits
+constexpr std::string_view kUnique = ".XXXXXX";  // mkostemp replaces the X's
 
 enum class Access { kOrdinary, kOwnerOnly };
 
-// Creates a new file beside `path`, with the permissions an ordinary new file would have or for its owner alone.
+// Creates a new file beside `path` with default permissions or mode 0600.
 StatusOr<std::pair<int, std::filesystem::path>> CreateBeside(const std::filesystem::path& path,
                                                              Access access) {
   std::string name = (FolderOf(path) / ("." + path.filename().string() + std::string(kUnique))).string();
@@ -78,8 +78,8 @@ Status Replace(const std::filesystem::path& path, std::span<const ByteSpan> piec
     ::unlink(temporary.c_str());
     return SystemError("cannot write", path, error);
   }
-  // Without this the rename itself may be lost with the power. The file is there all the same: no failure, whatever
-  // the folder (one that may not be read, say) makes of it.
+  // Without this a power failure can undo the rename. The file exists in any case, so a failure (for example,
+  // a folder without read permission) is ignored.
   (void)SyncFolder(FolderOf(path));
   return OkStatus();
 }
@@ -152,7 +152,7 @@ Status WritePrivateFileAtomically(const std::filesystem::path& path, std::string
 
 Status SyncFolder(const std::filesystem::path& folder) {
   File file(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  // Some file systems cannot do it and say EINVAL; then there is nothing more to be done.
+  // Some file systems return EINVAL because they do not support it; that is not an error.
   if (file.get() < 0 || (::fsync(file.get()) != 0 && errno != EINVAL)) {
     return SystemError("cannot force to disk the folder", folder, errno);
   }

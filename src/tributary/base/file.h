@@ -14,30 +14,29 @@ namespace tributary::inline base {
 
 using ByteSpan = std::span<const std::byte>;
 
-// The whole file, refused if it is larger than `limit`. Errors name the path.
+// Reads a whole file; fails if it is larger than `limit`. Errors name the path.
 StatusOr<std::vector<std::byte>> ReadFile(const std::filesystem::path& path, Bytes limit);
 
-// Replaces `path` by the concatenation of `pieces`, or leaves it exactly as it was: the bytes go to a temporary file
-// beside it, are forced to disk, and take the name by an atomic rename. On any failure (a full disk, say) the
-// temporary file is removed and an older file of that name is untouched.
+// Atomically replaces `path` with the concatenation of `pieces`: writes a temporary file beside it, syncs it
+// to disk and renames it. A failure (for example, a full disk) removes the temporary file and leaves an
+// existing file unchanged.
 Status WriteFileAtomically(const std::filesystem::path& path, std::span<const ByteSpan> pieces);
 Status WriteFileAtomically(const std::filesystem::path& path, std::string_view text);
 
-// The same for a secret: only the owner can read the file (mode 0600), also while it is being written.
+// The same for a secret: the file has mode 0600 from the moment it is created.
 Status WritePrivateFileAtomically(const std::filesystem::path& path, std::string_view text);
 
-// What the operating system's `error` (an errno) means for the caller: "cannot write runs/a: No space left on
-// device".
+// Converts an errno to a Status with a message such as "cannot write runs/a: No space left on device".
 Status SystemError(std::string_view doing, const std::filesystem::path& path, int error);
 
-// Forces the folder's names to disk, so that what was made in it is still there after a power cut.
+// Syncs a folder's entries to disk, so that files created in it survive a power failure.
 Status SyncFolder(const std::filesystem::path& folder);
 
-// The name of the file that a temporary file of a write was to become; empty if `name` is not one's. A process that is
-// killed in the middle of a write leaves its temporary file behind.
+// The target name if `name` is a temporary file of an interrupted write, else empty. A process that is killed
+// during a write leaves its temporary file behind.
 std::string_view TargetOfTemporary(std::string_view name);
 
-// Whether a file could be written at `path` now. For refusing a long run before it starts, not a promise.
+// Tests whether a file can be written at `path` now: an early check before a long run, not a guarantee.
 Status CheckWritable(const std::filesystem::path& path);
 
 }  // namespace tributary::inline base

@@ -22,7 +22,7 @@ spdlog::level::level_enum Of(LogLevel level) {
   return spdlog::level::warn;
 }
 
-// Lines below kWarning. The mutex of the sink is the one of all streams of the console, so that lines do not mix.
+// Sink for lines below kWarning. It shares the mutex of all console streams, so that lines do not interleave.
 class PlainSink : public spdlog::sinks::stdout_sink_base<spdlog::details::console_mutex> {
  public:
   explicit PlainSink(std::FILE* out) : stdout_sink_base(out) {}

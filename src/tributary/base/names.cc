@@ -28,7 +28,7 @@ std::size_t Distance(std::string_view a, std::string_view b) {
 }  // namespace
 
 std::string_view NearestName(std::string_view found, std::span<const std::string> allowed) {
-  constexpr std::size_t kLongest = 64;  // Longer than any name of ours: not a typing error.
+  constexpr std::size_t kLongest = 64;  // Longer than every valid name: not a typing error.
   if (found.size() > kLongest) return {};
   std::string_view best;
   std::size_t best_distance = std::max<std::size_t>(1, found.size() / 3) + 1;

@@ -6,8 +6,8 @@
 
 namespace tributary::inline base {
 
-// Writes the fields of one message in protobuf's wire format, in the order they are given. Messages inside it are written
-// first, by writers of their own.
+// Writes the fields of one message in protobuf's wire format, in call order. A nested message is written
+// first, by its own writer.
 class WireWriter {
  public:
   WireWriter& Number(std::uint32_t field, std::int64_t value);
@@ -15,7 +15,7 @@ class WireWriter {
   WireWriter& Double(std::uint32_t field, double value);
   WireWriter& Text(std::uint32_t field, std::string_view text);
   WireWriter& Message(std::uint32_t field, const WireWriter& message) { return Text(field, message.bytes()); }
-  // The beginning of a field of `size` bytes, which the caller writes next.
+  // Starts a field of `size` bytes, which the caller appends.
   WireWriter& Begin(std::uint32_t field, std::uint64_t size);
 
   const std::string& bytes() const { return bytes_; }

@@ -20,10 +20,10 @@ Status Explain(int error, X509& certificate, const std::string& whose, const std
     return InvalidArgument(whose + " is valid from " + FormatUtc(start) +
                            " on; is this machine's clock right?");
   }
-  return InvalidArgument(whose + " is not one to trust: " + X509_verify_cert_error_string(error));
+  return InvalidArgument(whose + " is not trusted: " + X509_verify_cert_error_string(error));
 }
 
-// The judgement that the other end of a connection will come to.
+// Verifies the certificate as the other end of a connection will.
 Status Verify(X509& certificate, X509& authority, const std::string& name, std::time_t now) {
   const std::string whose = "the certificate of '" + name + "'";
   if (!SignedBy(certificate, authority))

@@ -13,7 +13,7 @@ bool IsHostLabel(std::string_view text) {
          std::all_of(text.begin(), text.end(), allowed);
 }
 
-// The name may be anything somebody typed or sent: shown short, and without bytes that a terminal would act on.
+// Untrusted text for a message: truncated, and without bytes that control a terminal.
 std::string Printable(std::string_view text) {
   std::string shown(text.substr(0, 80));
   std::replace_if(

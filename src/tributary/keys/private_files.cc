@@ -14,7 +14,7 @@
 namespace tributary::inline keys {
 namespace {
 
-constexpr Bytes kLongestText{16 << 20};  // A revocation list of some hundred thousand devices.
+constexpr Bytes kLongestText{16 << 20};  // Enough for a revocation list of some hundred thousand devices.
 
 std::filesystem::path FolderOf(const std::filesystem::path& path) {
   return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
@@ -37,10 +37,10 @@ StatusOr<std::string> ReadSecret(const std::filesystem::path& path) {
   struct stat info {};
   if (::stat(path.c_str(), &info) != 0) return SystemError("cannot open", path, errno);
   if ((info.st_mode & 077U) != 0) {
-    return InvalidArgument(
-        fmt::format("{0} is a secret, but others than its owner have access to it (mode {1:04o}); close it "
-                    "with: chmod 600 {0}",
-                    path.string(), info.st_mode & 07777U));
+    return InvalidArgument(fmt::format(
+        "{0} is a secret, but others than its owner have access to it (mode {1:04o}); restrict it "
+        "with: chmod 600 {0}",
+        path.string(), info.st_mode & 07777U));
   }
   return ReadText(path);
 }
@@ -77,7 +77,7 @@ StagedFolder::~StagedFolder() {
 Status StagedFolder::Publish() && {
   if (::rename(path_.c_str(), target_.c_str()) != 0) return SystemError("cannot make", target_, errno);
   path_.clear();
-  (void)SyncFolder(FolderOf(target_));  // Without this the rename itself may be lost with the power.
+  (void)SyncFolder(FolderOf(target_));  // A power failure can undo the rename without this.
   return OkStatus();
 }
 

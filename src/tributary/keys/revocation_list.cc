@@ -41,7 +41,7 @@ Status RevocationList::Check(std::string_view certificate_pem) const {
   TRIBUTARY_ASSIGN_OR_RETURN(const CertificatePtr certificate, ParseCertificate(certificate_pem));
   TRIBUTARY_ASSIGN_OR_RETURN(const std::string name, PartyName(*certificate));
   TRIBUTARY_ASSIGN_OR_RETURN(const CertificatePtr authority, ParseCertificate(authority_pem_));
-  // A serial number means something only beside the authority that gave it.
+  // A serial number is only unique within its authority.
   if (!SignedBy(*certificate, *authority))
     return InvalidArgument("the certificate of '" + name + "' was not signed by the authority of this fleet");
   const std::string serial = SerialText(*X509_get0_serialNumber(certificate.get()));
@@ -52,7 +52,7 @@ Status RevocationList::Check(std::string_view certificate_pem) const {
 
 Status RevocationList::Refresh() {
   const MutexLock lock(mutex_);
-  // Looked at before it is read: a change in between is seen again the next time.
+  // The stamp is taken before reading, so that a change in between is noticed next time.
   TRIBUTARY_ASSIGN_OR_RETURN(const Stamp stamp, Look());
   if (stamp == stamp_) return OkStatus();
   TRIBUTARY_ASSIGN_OR_RETURN(const Revocations read, Read(path_, authority_pem_));
