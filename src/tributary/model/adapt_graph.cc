@@ -32,7 +32,7 @@ StatusOr<Graph> WithInput(const Graph& graph, const Shape& input) {
     for (std::size_t k = 0; k < before.size(); ++k) {
       if (before[k].shape == after[k].shape) continue;
       return InvalidArgument(why + ": its layer '" + graph.node(i).name +
-                             "' would need other weights. Export it for this shape");
+                             "' would need other weights; export the network for this shape");
     }
   }
   return built;

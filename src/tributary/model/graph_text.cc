@@ -17,7 +17,7 @@ GraphJson FieldJson(const T& value) {
   return value;
 }
 
-// Reads fields that are there into what holds the defaults; remembers the first that is of another kind.
+// Overwrites defaults with the fields that are present, and remembers the first field of a wrong type.
 class FieldReader {
  public:
   explicit FieldReader(const GraphJson& json) : json_(json) {}
@@ -77,7 +77,7 @@ class FieldReader {
   std::string error_;
 };
 
-// Every kind but the input, which the network's own line describes.
+// Every kind but the input, whose shape the network states itself.
 template <std::size_t i = 1, typename Use>
 void ForEachKind(const Use& use) {
   if constexpr (i < std::variant_size_v<Operation>) {

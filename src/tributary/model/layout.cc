@@ -67,7 +67,7 @@ std::vector<NodeTensor> StatisticsOf(const Graph& graph, NodeIndex index) {
 std::vector<TransferUnit> TransferUnits(const Graph& graph) {
   std::vector<TransferUnit> units;
   std::vector<std::optional<std::size_t>> unit_of(graph.size());
-  // Per node, the unit of a norm that still waits for its layer, handed on through elementwise nodes.
+  // Per node, the unit of a norm that still needs its layer, passed on through elementwise nodes.
   std::vector<std::optional<std::size_t>> waiting(graph.size());
 
   const auto join = [&](std::size_t unit, NodeIndex node) {

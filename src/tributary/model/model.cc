@@ -10,14 +10,13 @@
 namespace tributary::inline model {
 namespace {
 
-// Units are frozen whole.
 std::vector<TransferUnit> UnitsThat(bool are_frozen, const Graph& graph, const std::vector<bool>& frozen) {
   std::vector<TransferUnit> units = TransferUnits(graph);
   std::erase_if(units, [&](const TransferUnit& unit) { return frozen[unit.nodes.front()] != are_frozen; });
   return units;
 }
 
-// The nodes that are trained, or that read what such a node gave.
+// The nodes in the backward pass: trained nodes and all nodes that depend on them.
 std::vector<bool> GoneBackThrough(const Model& model) {
   std::vector<bool> result(model.graph.size(), false);
   for (const TransferUnit& unit : model.units) {
@@ -34,7 +33,7 @@ bool IsIn(std::string_view layer, std::string_view module) {
          (layer.starts_with(module) && layer.size() > module.size() && layer[module.size()] == '.');
 }
 
-// The unit's name and every module it lies in: what a person could have meant.
+// The unit's name and the modules that contain it, as suggestions for an unknown name.
 void AddNames(const std::string& unit, std::vector<std::string>& names) {
   for (std::size_t end = unit.size(); end != std::string::npos && end > 0; end = unit.rfind('.', end - 1)) {
     const std::string name = unit.substr(0, end);
@@ -87,7 +86,7 @@ std::vector<NodeCost> NodeCosts(const Graph& graph) {
     const std::vector<NodeTensor> tensors = ParametersOf(graph, i);
     NodeCost cost{{}, 0, Bytes{shape.elements() * std::int64_t{sizeof(float)}}};
     for (const NodeTensor& tensor : tensors) cost.parameters += tensor.elements();
-    // Each element of a layer's output takes one row of its weight.
+    // Each output element of a layer uses one row of its weight.
     if (TraitsOf(graph.node(i).operation).role == LayerRole::kLayer)
       cost.macs = {shape.elements() * (tensors[0].elements() / shape.channels)};
     costs.push_back(cost);

@@ -5,7 +5,7 @@
 namespace tributary::inline model {
 namespace {
 
-// No network we could run is larger; below these bounds no product or sum of the analyses overflows.
+// Larger than any network that can run; below these limits no product or sum of the analyses overflows.
 constexpr std::int64_t kLargestSize = std::int64_t{1} << 24;    // channels, columns, height, width
 constexpr std::int64_t kLargestTensor = std::int64_t{1} << 40;  // elements of an output or a weight
 constexpr std::int64_t kMostMacs = std::int64_t{1} << 50;       // of one node
@@ -24,13 +24,13 @@ struct Window {
   bool round_up;
 };
 
-// One dimension of a sliding window; 0 when the window does not fit.
+// The number of positions of a sliding window in one dimension; 0 if the window does not fit.
 std::int64_t Slide(std::int64_t size, std::int64_t kernel, std::int64_t stride, std::int64_t padding,
                    std::int64_t dilation, bool round_up) {
   const std::int64_t free = size + 2 * padding - (dilation * (kernel - 1) + 1);
   if (free < 0) return 0;
   std::int64_t steps = (free + (round_up ? stride - 1 : 0)) / stride;
-  // As PyTorch: a window added by rounding up must start inside the image or its left padding.
+  // As in PyTorch, a window added by rounding up must start inside the image or its left padding.
   if (round_up && steps * stride >= size + padding) --steps;
   return steps + 1;
 }

@@ -8,11 +8,11 @@
 namespace tributary::inline model {
 namespace {
 
-// More than any array library knows; keeps a hostile shape from growing with the header.
+// More than any array library supports; bounds a hostile shape.
 constexpr std::size_t kMostSizes = 64;
 
-// Receives the parser's events and accepts only the one structure the format has. Events instead of a tree,
-// because a tree drops repeated keys, and because the first level too deep can be refused on arrival.
+// SAX reader that accepts exactly the structure of the format. A tree would drop repeated keys, and events
+// allow refusing too deep a nesting immediately.
 class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
  public:
   StatusOr<SafetensorsHeader> Result(bool parsed) && {
@@ -133,9 +133,9 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
 }  // namespace
 
 StatusOr<SafetensorsHeader> ParseSafetensorsHeader(std::string_view json) {
-  // The parser would skip white space and a byte-order mark; the format wants the brace first.
+  // The parser would skip white space and a byte-order mark, but the format requires the brace first.
   if (!json.starts_with('{')) return Corrupt("the header does not start with '{'");
-  // It would also take a zero for the end, whatever comes after it.
+  // The parser would take a zero byte for the end of the text.
   if (json.find('\0') != std::string_view::npos) return Corrupt("the header has a zero byte");
   HeaderReader reader;
   try {
@@ -164,7 +164,7 @@ std::string DescribeShape(std::span<const std::uint64_t> shape) {
 std::string QuoteName(std::string_view name) {
   constexpr std::size_t kLongest = 96;
   std::size_t length = std::min(name.size(), kLongest);
-  // Not inside a letter: bytes that continue one start with the bits 10.
+  // Do not cut inside a UTF-8 character: its continuation bytes start with the bits 10.
   while (length > 0 && length < name.size() && (static_cast<unsigned char>(name[length]) & 0xc0) == 0x80)
     --length;
   std::string text = "'" + std::string(name.substr(0, length));

@@ -17,7 +17,7 @@ std::string FormatSizes(const std::vector<std::int64_t>& sizes) {
   return text + "]";
 }
 
-// The slots of both layouts with the memory they belong to.
+// All slots of both layouts with their memory.
 template <typename Float>
 std::vector<std::pair<const Layout::Slot*, std::span<Float>>> SlotsWithMemory(const Model& model,
                                                                               std::span<Float> parameters,

@@ -86,7 +86,7 @@ StatusOr<Graph> BuildOwn(const ZooOptions& options) {
   return recipe->build(input, classes, cifar_form);
 }
 
-// A network that was brought is what it is.
+// An imported network is not adapted.
 StatusOr<Graph> CheckImported(const ZooOptions& options) {
   const Graph& graph = *options.imported;
   if (options.input && *options.input != graph.input_shape()) {

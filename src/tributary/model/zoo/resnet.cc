@@ -1,6 +1,7 @@
-// ResNet (He et al., 2016). 18, 34, 50 and 152 are the ImageNet networks with four stages, as in torchvision: in a
-// bottleneck the 3×3 convolution has the stride. 8 and 20 are the CIFAR networks with three stages of 16, 32 and 64
-// channels; their shortcuts are 1×1 convolutions where the shape changes. Node names follow torchvision.
+// ResNet (He et al., 2016). 18, 34, 50 and 152 are the ImageNet networks with four stages. 8 and 20 are the
+// CIFAR networks with three stages of 16, 32 and 64 channels and 1×1 convolutions as shortcuts where the
+// shape changes. As in torchvision, the 3×3 convolution of a bottleneck has the stride; node names follow
+// torchvision.
 
 #include <vector>
 
