@@ -19,8 +19,8 @@ constexpr int kMostAttributes = 64;  // of one node
 constexpr int kDeepest = 32;
 constexpr std::size_t kMostElements = std::size_t{1} << 40;
 
-// The bytes of a file in blocks, up to the one before which the messages made of them take too much memory: an empty
-// message takes two bytes in a file, and hundreds in memory.
+// The bytes of a file in blocks, ending when the parsed messages take too much memory: an empty message takes
+// two bytes in a file, but hundreds in memory.
 class BoundedInput final : public google::protobuf::io::ZeroCopyInputStream {
  public:
   BoundedInput(ByteSpan file, const google::protobuf::Arena& arena)
@@ -83,7 +83,7 @@ std::string Called(const OnnxTensor& tensor) {
   return "tensor " + (tensor.name().empty() ? std::string("without a name") : QuoteName(tensor.name()));
 }
 
-// A name that stays in its folder.
+// A relative path without "..".
 bool IsPlainPath(std::string_view text) {
   if (text.empty() || text.find('\0') != std::string_view::npos) return false;
   const std::filesystem::path path(text);
@@ -111,7 +111,7 @@ StatusOr<const OnnxModel*> ParseOnnx(ByteSpan file, google::protobuf::Arena& are
   if (!model->ParseFromCodedStream(&stream) || !stream.ConsumedEntireMessage()) {
     if (input.exhausted()) {
       return ResourceExhausted("its " + std::to_string(file.size()) +
-                               " bytes take too much memory: more than 8 times as many and 64 MB");
+                               " bytes take too much memory: more than 8 times the size plus 64 MB");
     }
     return Corrupt(
         "its bytes are not in ONNX's format: it is cut off, damaged or nested too deeply (is this an ONNX "

@@ -11,13 +11,13 @@
 namespace tributary::inline onnx {
 namespace {
 
-constexpr Bytes kLargestOnnxFile{2'147'483'647};  // as protobuf limits messages
+constexpr Bytes kLargestOnnxFile{2'147'483'647};  // protobuf's limit for messages
 constexpr std::int64_t kOldestOpset = 7;
 constexpr std::int64_t kLongestSide = 65'536;
 
 using OnnxValues = google::protobuf::RepeatedPtrField<OnnxValue>;
 
-// The only one of the values that is not among the weights: older files list those as inputs.
+// The only value that is not a weight: older files also list weights as inputs.
 StatusOr<const OnnxValue*> OnlyOne(const OnnxValues& values, const std::set<std::string_view>& weights,
                                    std::string_view what, std::string_view allowed) {
   const OnnxValue* last = nullptr;
@@ -35,7 +35,7 @@ StatusOr<const OnnxValue*> OnlyOne(const OnnxValues& values, const std::set<std:
                          "; allowed: " + std::string(allowed));
 }
 
-// Nodes that the output depends on, in the file's order.
+// Which nodes the output depends on, in the file's order.
 std::vector<bool> NeededNodes(const OnnxGraph& graph, std::string_view output) {
   std::set<std::string_view> needed = {output};
   std::vector<bool> result(static_cast<std::size_t>(graph.node_size()), false);
@@ -142,7 +142,7 @@ StatusOr<OnnxNetwork> ImportOnnx(ByteSpan file, const OnnxImportOptions& options
   OnnxMapping mapping(nodes, values, name.empty() ? "network" : name, form.shape);
   for (const OnnxTensor& tensor : nodes.initializer()) mapping.SetConstant(tensor.name(), tensor);
   mapping.SetInput(input->name(), form.order, form.flat);
-  // Constants first: a bias may stand behind the layer that it is added to.
+  // Constants first, because a bias may come after the layer that it is added to.
   for (const bool constants : {true, false}) {
     for (std::size_t i = 0; i < needed.size(); ++i) {
       const OnnxNode& node = nodes.node(static_cast<int>(i));

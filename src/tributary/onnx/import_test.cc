@@ -236,7 +236,7 @@ TEST(OnnxImport, NamesNodeAndAttributeOfWhatItRefuses) {
             "node 'n' (Clip): keeps values between 1 and 3.40282e+38; allowed: 0 and 6 (ReLU6), or 0 and no "
             "upper bound (ReLU)");
   EXPECT_EQ(one("Add", {}, {"x", "v"}),
-            "node 'n' (Add): adds a constant; allowed: one value for each channel, right behind a Conv, Gemm "
+            "node 'n' (Add): adds a constant; allowed: one value per channel, directly after a Conv, Gemm "
             "or MatMul without bias");
   EXPECT_EQ(one("Concat", A().Integer("axis", 2), {"x", "x"}),
             "node 'n' (Concat): axis is 2; allowed: 1, the channels");
