@@ -81,7 +81,7 @@ if "$DOWNLOAD_TOOL" "file://$work/served.bin" got.bin $md5 2>err.txt; then fail 
 grep -q 'allowed: addresses that begin with http' err.txt || fail "$(cat err.txt)"
 rm -f got.bin.part
 # Stopped by a person.
-refused 'stopped; what has come is kept' slow/served.bin $md5 3000000 5 100000
+refused 'stopped; the partial file is kept' slow/served.bin $md5 3000000 5 100000
 rm -f got.bin.part
 
 # The command: sums are those of the authors, whatever the mirror.

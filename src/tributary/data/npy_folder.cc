@@ -16,8 +16,7 @@ namespace {
 using std::filesystem::path;
 
 constexpr Bytes kLargestArray{16'000'000'000};
-// Far above any real set: a label beyond it is an id or a mistake, and would ask for an output layer of that
-// width.
+// Far above real sets: a larger label is an id or a mistake, and would need an output layer of that width.
 constexpr std::int64_t kMostArrayClasses = 100'000;
 
 std::string Sides(const NpyArray& array) {
@@ -47,7 +46,7 @@ StatusOr<Dataset> LoadPart(const path& samples_file, const path& labels_file) {
                                                  labels_file.filename().string());
 }
 
-// Takes a tenth out of `all`.
+// Moves a random tenth out of `all`.
 StatusOr<Dataset> HoldOut(Dataset& all, std::uint64_t seed) {
   if (all.size() < 2)
     return InvalidArgument(

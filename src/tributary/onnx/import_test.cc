@@ -245,7 +245,7 @@ TEST(OnnxImport, NamesNodeAndAttributeOfWhatItRefuses) {
             "channels last and channels first");
   EXPECT_EQ(one("BatchNormalization", {}, {"x", "v", "v", "v", "w"}),
             "node 'n' (BatchNormalization): its variance has the shape [2, 2, 3, 3]; expected 2 values");
-  EXPECT_EQ(one("Softmax").substr(0, 36), "node 'n' (Softmax): stands in the mi");
+  EXPECT_EQ(one("Softmax").substr(0, 36), "node 'n' (Softmax): is not at the en");
 }
 
 TEST(OnnxImport, NamesWhatIsWrongWithTheWhole) {
