@@ -23,7 +23,7 @@ double Box(double x, double y, double half_width, double half_height) {
 }
 
 double Triangle(double x, double y) {
-  constexpr double kSine = 0.8660254037844386;  // Of 60 degrees.
+  constexpr double kSine = 0.8660254037844386;  // of 60 degrees
   return std::max({y, kSine * x - 0.5 * y, -kSine * x - 0.5 * y}) - 0.5;
 }
 

@@ -9,8 +9,8 @@
 
 namespace tributary::inline model {
 
-// The network with only the kept channels: the same nodes and names with smaller dense layers, and the same order
-// of transfer units and tensors.
+// The network with only the kept channels: the same nodes and names with smaller dense layers, and the same
+// order of transfer units and tensors.
 Graph SubnetworkGraph(const Model& whole, const KeptAtoms& kept);
 // The same as a Model. Frozen layers are never thinned.
 Model SubnetworkModel(const Model& whole, const KeptAtoms& kept);

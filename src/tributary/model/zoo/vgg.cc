@@ -1,4 +1,4 @@
-// VGG (Simonyan and Zisserman, 2015), without batch norm. Node names follow torchvision: features.N, classifier.N.
+// VGG (Simonyan and Zisserman, 2015) without batch norm. torchvision's node names: features.N, classifier.N.
 
 #include <vector>
 
