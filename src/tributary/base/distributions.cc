@@ -150,9 +150,8 @@ std::vector<std::int64_t> MultivariateHypergeometric(Rng& rng, std::span<const s
   const bool complement = draws > total / 2;
   std::vector<std::int64_t> taken(counts.size(), 0);
   Urn urn(counts);
-  for (std::int64_t left = complement ? total - draws : draws; left > 0; --left, --total) {
+  for (std::int64_t left = complement ? total - draws : draws; left > 0; --left, --total)
     ++taken[urn.Take(static_cast<std::int64_t>(rng.Below(static_cast<std::uint64_t>(total))))];
-  }
   if (complement) {
     for (std::size_t i = 0; i < taken.size(); ++i) taken[i] = counts[i] - taken[i];
   }

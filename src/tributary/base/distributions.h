@@ -3,7 +3,6 @@
 #include <concepts>
 #include <cstdint>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "tributary/base/rng.h"
@@ -35,9 +34,8 @@ std::vector<std::int64_t> MultivariateHypergeometric(Rng& rng, std::span<const s
 // Permutes `items` uniformly at random.
 template <typename T>
 void Shuffle(Rng& rng, std::span<T> items) {
-  for (std::size_t left = items.size(); left > 1; --left) {
+  for (std::size_t left = items.size(); left > 1; --left)
     std::ranges::swap(items[left - 1], items[static_cast<std::size_t>(rng.Below(left))]);
-  }
 }
 
 }  // namespace tributary::inline base

@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <filesystem>
 #include <span>
-#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "tributary/base/status.h"
@@ -13,6 +13,33 @@
 namespace tributary::inline base {
 
 using ByteSpan = std::span<const std::byte>;
+
+// An open file, closed by the destructor.
+class Descriptor {
+ public:
+  explicit Descriptor(int value = -1) : value_(value) {}
+  Descriptor(Descriptor&& other) noexcept : value_(std::exchange(other.value_, -1)) {}
+  Descriptor& operator=(Descriptor other) noexcept {
+    std::swap(value_, other.value_);
+    return *this;
+  }
+  ~Descriptor() { (void)Close(); }
+
+  int get() const { return value_; }
+  // The result of close(2); 0 if no file is open.
+  int Close();
+
+ private:
+  int value_;
+};
+
+inline std::filesystem::path FolderOfFile(const std::filesystem::path& file) {
+  return file.has_parent_path() ? file.parent_path() : std::filesystem::path(".");
+}
+// "data/" and "data" are the same folder, but the path "data/" has no file name.
+inline std::filesystem::path WithoutLastSlash(const std::filesystem::path& folder) {
+  return folder.has_filename() ? folder : folder.parent_path();
+}
 
 // Reads a whole file; fails if it is larger than `limit`. Errors name the path.
 StatusOr<std::vector<std::byte>> ReadFile(const std::filesystem::path& path, Bytes limit);

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "tributary/base/file.h"
 #include "tributary/base/status.h"
 
 namespace tributary::inline base {
@@ -13,14 +14,10 @@ class FileLock {
   // Creates the file if necessary. Returns Unavailable, without waiting, if the lock is held.
   static StatusOr<FileLock> Acquire(const std::filesystem::path& path);
 
-  FileLock(FileLock&& other) noexcept;
-  FileLock& operator=(FileLock&& other) noexcept;
-  ~FileLock();
-
  private:
-  explicit FileLock(int descriptor) : descriptor_(descriptor) {}
+  explicit FileLock(Descriptor file) : file_(std::move(file)) {}
 
-  int descriptor_;
+  Descriptor file_;
 };
 
 }  // namespace tributary::inline base

@@ -70,6 +70,11 @@ class [[nodiscard]] StatusOr {
   bool ok() const { return value_.has_value(); }
   const Status& status() const& { return status_; }
   Status status() && { return std::move(status_); }
+  // As Status::WithContext; a value stays as it is.
+  StatusOr WithContext(std::string_view context) && {
+    if (!ok()) status_ = std::move(status_).WithContext(context);
+    return std::move(*this);
+  }
 
   T& value() & { return Checked(*this); }
   const T& value() const& { return Checked(*this); }

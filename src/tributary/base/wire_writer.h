@@ -15,8 +15,6 @@ class WireWriter {
   WireWriter& Double(std::uint32_t field, double value);
   WireWriter& Text(std::uint32_t field, std::string_view text);
   WireWriter& Message(std::uint32_t field, const WireWriter& message) { return Text(field, message.bytes()); }
-  // Starts a field of `size` bytes, which the caller appends.
-  WireWriter& Begin(std::uint32_t field, std::uint64_t size);
 
   const std::string& bytes() const { return bytes_; }
 
