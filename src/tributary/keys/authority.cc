@@ -16,9 +16,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// "keys/" and "keys" are the same folder, but the path "keys/" has no file name.
-fs::path WithoutTrailingSlash(const fs::path& dir) { return dir.has_filename() ? dir : dir.parent_path(); }
-
 Status CheckIsAuthority(const fs::path& dir) {
   std::error_code ignored;
   if (fs::exists(dir / "ca.pem", ignored)) return OkStatus();
@@ -30,9 +27,7 @@ Status CheckIsAuthority(const fs::path& dir) {
 template <typename T>
 StatusOr<T> Parse(const fs::path& path, StatusOr<std::string> text, StatusOr<T> (*parse)(std::string_view)) {
   if (!text.ok()) return std::move(text).status();
-  StatusOr<T> parsed = parse(*text);
-  if (!parsed.ok()) return std::move(parsed).status().WithContext(path.string());
-  return parsed;
+  return parse(*text).WithContext(path.string());
 }
 
 StatusOr<CertificatePtr> ReadAuthority(const fs::path& dir) {
@@ -147,9 +142,8 @@ class AuthorityFolder {
 
 Status InitAuthority(const fs::path& dir_given, const AuthorityOptions& options) {
   TRIBUTARY_CHECK(options.now > 0);
-  const fs::path dir = WithoutTrailingSlash(dir_given);
-  TRIBUTARY_ASSIGN_OR_RETURN(const FolderLock lock,
-                             FolderLock::Take(dir.has_parent_path() ? dir.parent_path() : fs::path(".")));
+  const fs::path dir = WithoutLastSlash(dir_given);
+  TRIBUTARY_ASSIGN_OR_RETURN(const FolderLock lock, FolderLock::Take(FolderOfFile(dir)));
   std::error_code ignored;
   if (fs::exists(fs::symlink_status(dir, ignored))) {
     return InvalidArgument(fmt::format("{} {} already; give the name of a new folder", dir.string(),
@@ -180,7 +174,7 @@ StatusOr<fs::path> IssueDevice(const fs::path& dir, std::string_view name, const
   TRIBUTARY_CHECK(options.now > 0);
   const bool reserved = name == kCoordinatorName || name == kOperatorName;
   if (!reserved || !options.renew) TRIBUTARY_RETURN_IF_ERROR(CheckDeviceName(name));
-  TRIBUTARY_ASSIGN_OR_RETURN(AuthorityFolder folder, AuthorityFolder::Open(WithoutTrailingSlash(dir)));
+  TRIBUTARY_ASSIGN_OR_RETURN(AuthorityFolder folder, AuthorityFolder::Open(WithoutLastSlash(dir)));
   if (options.renew) TRIBUTARY_RETURN_IF_ERROR(folder.CheckKnown(name));
   for (const IssuedCertificate& one : folder.issued()) {
     if (one.name != name || !one.ValidAt(options.now) || options.renew) continue;
@@ -206,7 +200,7 @@ StatusOr<fs::path> IssueDevice(const fs::path& dir, std::string_view name, const
 
 Status Revoke(const fs::path& dir, std::string_view name, std::time_t now) {
   TRIBUTARY_CHECK(now > 0);
-  TRIBUTARY_ASSIGN_OR_RETURN(AuthorityFolder folder, AuthorityFolder::Open(WithoutTrailingSlash(dir)));
+  TRIBUTARY_ASSIGN_OR_RETURN(AuthorityFolder folder, AuthorityFolder::Open(WithoutLastSlash(dir)));
   TRIBUTARY_RETURN_IF_ERROR(folder.CheckKnown(name));
   TRIBUTARY_ASSIGN_OR_RETURN(const int revoked, folder.Revoke(name, /*except=*/"", now));
   if (revoked > 0) return OkStatus();
@@ -214,7 +208,7 @@ Status Revoke(const fs::path& dir, std::string_view name, std::time_t now) {
 }
 
 StatusOr<std::vector<IssuedCertificate>> ListIssued(const fs::path& dir_given) {
-  const fs::path dir = WithoutTrailingSlash(dir_given);
+  const fs::path dir = WithoutLastSlash(dir_given);
   TRIBUTARY_ASSIGN_OR_RETURN(const CertificatePtr authority, ReadAuthority(dir));
   TRIBUTARY_ASSIGN_OR_RETURN(const Revocations revocations, ReadRevoked(dir, *authority));
   return ReadIssued(dir, revocations);

@@ -33,9 +33,8 @@ std::optional<std::string> NameFromHost(std::string_view host) {
 }
 
 Status CheckDeviceName(std::string_view name) {
-  if (name == kCoordinatorName || name == kOperatorName) {
+  if (name == kCoordinatorName || name == kOperatorName)
     return InvalidArgument("a device cannot be called '" + std::string(name) + "': the name is reserved");
-  }
   if (!IsHostLabel(name)) {
     return InvalidArgument("a device cannot be called '" + Printable(name) +
                            "'; allowed: 1 to 63 of a-z, 0-9 and '-', without '-' at either end");

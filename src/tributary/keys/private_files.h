@@ -2,8 +2,8 @@
 
 #include <filesystem>
 #include <string>
-#include <utility>
 
+#include "tributary/base/file.h"
 #include "tributary/base/status.h"
 
 namespace tributary::inline keys {
@@ -21,14 +21,11 @@ StatusOr<std::string> ReadSecret(const std::filesystem::path& path);
 class FolderLock {
  public:
   static StatusOr<FolderLock> Take(const std::filesystem::path& folder);
-  FolderLock(FolderLock&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
-  FolderLock& operator=(FolderLock&&) = delete;
-  ~FolderLock();
 
  private:
-  explicit FolderLock(int descriptor) : descriptor_(descriptor) {}
+  explicit FolderLock(Descriptor folder) : folder_(std::move(folder)) {}
 
-  int descriptor_;
+  Descriptor folder_;
 };
 
 // A folder that is filled under a temporary name beside `target` (mode 0700) and then renamed, so that no

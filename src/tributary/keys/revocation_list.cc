@@ -19,13 +19,10 @@ std::int64_t Nanoseconds(const timespec& time) {
 StatusOr<Revocations> Read(const std::filesystem::path& path, std::string_view authority_pem) {
   TRIBUTARY_ASSIGN_OR_RETURN(const std::string pem, ReadText(path));
   TRIBUTARY_ASSIGN_OR_RETURN(const CertificatePtr authority, ParseCertificate(authority_pem));
-  auto crl = ParseCrl(pem);
-  if (!crl.ok()) return std::move(crl).status().WithContext(path.string());
-  if (!SignedBy(**crl, *authority))
+  TRIBUTARY_ASSIGN_OR_RETURN(const CrlPtr crl, ParseCrl(pem).WithContext(path.string()));
+  if (!SignedBy(*crl, *authority))
     return InvalidArgument(path.string() + " was not signed by the authority of this fleet");
-  auto revocations = ReadRevocations(**crl);
-  if (!revocations.ok()) return std::move(revocations).status().WithContext(path.string());
-  return revocations;
+  return ReadRevocations(*crl).WithContext(path.string());
 }
 
 }  // namespace
