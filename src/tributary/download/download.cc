@@ -8,7 +8,6 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <memory>
 
@@ -155,39 +154,34 @@ class PartFile {
  public:
   explicit PartFile(fs::path path)
       : path_(std::move(path)), file_(::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {}
-  ~PartFile() {
-    if (file_ >= 0) ::close(file_);
-  }
-  PartFile(const PartFile&) = delete;
-  PartFile& operator=(const PartFile&) = delete;
 
   Status Lock() const {
-    if (file_ < 0) return SystemError("cannot write", path_, errno);
-    if (::flock(file_, LOCK_EX | LOCK_NB) == 0) return OkStatus();
+    if (file_.get() < 0) return SystemError("cannot write", path_, errno);
+    if (::flock(file_.get(), LOCK_EX | LOCK_NB) == 0) return OkStatus();
     return Unavailable("another download of " + path_.string() + " is running");
   }
   StatusOr<std::int64_t> Size() const {
-    const ::off_t size = ::lseek(file_, 0, SEEK_END);
+    const ::off_t size = ::lseek(file_.get(), 0, SEEK_END);
     if (size < 0) return SystemError("cannot read", path_, errno);
     return std::int64_t{size};
   }
   Status Empty() const {
-    return ::ftruncate(file_, 0) == 0 ? OkStatus() : SystemError("cannot restart", path_, errno);
+    return ::ftruncate(file_.get(), 0) == 0 ? OkStatus() : SystemError("cannot restart", path_, errno);
   }
   Status GoOn(const DownloadOptions& options) const {
     TRIBUTARY_ASSIGN_OR_RETURN(const std::int64_t from, Size());
-    return Fetch(options, file_, from);
+    return Fetch(options, file_.get(), from);
   }
 
  private:
   const fs::path path_;
-  const int file_;
+  const Descriptor file_;
 };
 
 }  // namespace
 
 Status Download(const DownloadOptions& options) {
-  const fs::path folder = options.file.has_parent_path() ? options.file.parent_path() : fs::path(".");
+  const fs::path folder = FolderOfFile(options.file);
   const fs::path part = options.file.string() + ".part";
   const Checksum& published = options.checksum;
   std::error_code error;
