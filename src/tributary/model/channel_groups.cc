@@ -139,9 +139,8 @@ ChannelGroups FindChannelGroups(const Graph& graph, const std::vector<bool>& fro
   for (std::int32_t v = 0; v < ties.size(); ++v) {
     const auto channel = channel_of_root.find(ties.Root(v));
     if (channel == channel_of_root.end()) continue;
-    if (ties.maker(v) == *makers[channel->first].begin()) {
+    if (ties.maker(v) == *makers[channel->first].begin())
       ++result.groups[static_cast<std::size_t>(channel->second.group)].channels;
-    }
   }
 
   for (const Variables& tensor : variables) {
@@ -207,9 +206,8 @@ std::vector<std::int64_t> KeptCounts(const ChannelGroups& groups, std::span<cons
 std::vector<double> RatesOf(const ChannelGroups& groups, std::span<const std::int64_t> kept) {
   TRIBUTARY_CHECK(kept.size() == groups.groups.size());
   std::vector<double> rates;
-  for (std::size_t i = 0; i < kept.size(); ++i) {
+  for (std::size_t i = 0; i < kept.size(); ++i)
     rates.push_back(1 - static_cast<double>(kept[i]) / static_cast<double>(groups.groups[i].atoms));
-  }
   return rates;
 }
 

@@ -87,8 +87,7 @@ std::vector<TransferUnit> TransferUnits(const Graph& graph) {
     const NodeIndex source = node.inputs[0];
     if (IsLayer(node.operation)) {
       const auto norm = waiting[source];
-      const bool free = norm && is_last(*norm) && !IsLayer(graph.node(units[*norm].nodes.back()).operation);
-      if (free) {
+      if (norm && is_last(*norm) && !IsLayer(graph.node(units[*norm].nodes.back()).operation)) {
         units[*norm].name = node.name;
         join(*norm, i);
       } else {

@@ -41,25 +41,6 @@ void AddNames(const std::string& unit, std::vector<std::string>& names) {
   }
 }
 
-using NamedSlots = std::map<std::string_view, const Layout::Slot*>;
-
-NamedSlots ByName(const Layout& layout) {
-  NamedSlots slots;
-  for (const Layout::Slot& slot : layout.slots) slots[slot.name] = &slot;
-  return slots;
-}
-
-void CopySlots(const NamedSlots& whole, std::span<const float> from, const Layout& layout,
-               std::span<float> to) {
-  for (const Layout::Slot& slot : layout.slots) {
-    const auto source = whole.find(slot.name);
-    if (source == whole.end()) continue;
-    TRIBUTARY_CHECK(source->second->segment.count == slot.segment.count);
-    std::ranges::copy(from.subspan(source->second->segment.offset, slot.segment.count),
-                      to.begin() + static_cast<std::ptrdiff_t>(slot.segment.offset));
-  }
-}
-
 }  // namespace
 
 Model::Model(Graph g) : Model(std::move(g), {}, nullptr) {}
@@ -163,19 +144,25 @@ StatusOr<std::vector<bool>> FrozenNodes(const Graph& graph, std::span<const std:
 
 Model Freeze(const Model& whole, std::vector<bool> nodes, std::span<const float> parameters,
              std::span<const float> statistics) {
-  std::vector<TransferUnit> units = TransferUnits(whole.graph);
-  std::erase_if(units, [&](const TransferUnit& unit) { return !nodes[unit.nodes.front()]; });
-  const Layout layout = WholeLayout(whole.graph, units);
+  const Layout layout = WholeLayout(whole.graph, UnitsThat(true, whole.graph, nodes));
   FlatBuffer values(layout.size);
-  CopySlots(ByName(whole.parameters), parameters, layout, values.span());
-  CopySlots(ByName(whole.statistics), statistics, layout, values.span());
+  CopyTrained(whole.parameters, parameters, layout, values.span());
+  CopyTrained(whole.statistics, statistics, layout, values.span());
   return Model(whole.graph, std::move(nodes),
                layout.size > 0 ? std::make_shared<const FlatBuffer>(std::move(values)) : nullptr);
 }
 
 void CopyTrained(const Layout& whole, std::span<const float> from, const Layout& trained,
                  std::span<float> to) {
-  CopySlots(ByName(whole), from, trained, to);
+  std::map<std::string_view, const Layout::Slot*> sources;
+  for (const Layout::Slot& slot : whole.slots) sources[slot.name] = &slot;
+  for (const Layout::Slot& slot : trained.slots) {
+    const auto source = sources.find(slot.name);
+    if (source == sources.end()) continue;
+    TRIBUTARY_CHECK(source->second->segment.count == slot.segment.count);
+    std::ranges::copy(from.subspan(source->second->segment.offset, slot.segment.count),
+                      to.begin() + static_cast<std::ptrdiff_t>(slot.segment.offset));
+  }
 }
 
 }  // namespace tributary::inline model

@@ -80,7 +80,7 @@ StatusOr<std::vector<bool>> FrozenNodes(const Graph& graph, std::span<const std:
 Model Freeze(const Model& whole, std::vector<bool> nodes, std::span<const float> parameters,
              std::span<const float> statistics);
 
-// Copies the trained tensors from flat memory of the whole network.
+// Copies the tensors of `trained` that `whole` has too, by name.
 void CopyTrained(const Layout& whole, std::span<const float> from, const Layout& trained,
                  std::span<float> to);
 

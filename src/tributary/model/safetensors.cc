@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -22,16 +21,8 @@ struct Dtype {
   std::string_view name;
   std::uint64_t bytes;
 };
-constexpr std::array<Dtype, 10> kDtypes = {{{"F64", 8},
-                                            {"F32", 4},
-                                            {"F16", 2},
-                                            {"BF16", 2},
-                                            {"I64", 8},
-                                            {"I32", 4},
-                                            {"I16", 2},
-                                            {"I8", 1},
-                                            {"U8", 1},
-                                            {"BOOL", 1}}};
+constexpr Dtype kDtypes[] = {{"F64", 8}, {"F32", 4}, {"F16", 2}, {"BF16", 2}, {"I64", 8},
+                             {"I32", 4}, {"I16", 2}, {"I8", 1},  {"U8", 1},   {"BOOL", 1}};
 
 StatusOr<Dtype> DtypeOf(const Entry& entry) {
   std::string known;
@@ -201,10 +192,10 @@ StatusOr<SafetensorsView> ParseSafetensors(ByteSpan file) {
 
 Status WriteSafetensors(const std::filesystem::path& path, std::span<const SafetensorsSource> tensors,
                         const std::map<std::string, std::string>& metadata) {
-  auto header = Header(tensors, metadata);
-  if (!header.ok()) return std::move(header).status().WithContext("cannot write " + path.string());
-  const std::uint64_t length = header->size();
-  std::vector<ByteSpan> pieces = {std::as_bytes(std::span(&length, 1)), std::as_bytes(std::span(*header))};
+  TRIBUTARY_ASSIGN_OR_RETURN(const std::string header,
+                             Header(tensors, metadata).WithContext("cannot write " + path.string()));
+  const std::uint64_t length = header.size();
+  std::vector<ByteSpan> pieces = {std::as_bytes(std::span(&length, 1)), std::as_bytes(std::span(header))};
   for (const SafetensorsSource& tensor : tensors) pieces.push_back(std::as_bytes(tensor.values));
   return WriteFileAtomically(path, pieces);
 }

@@ -1,5 +1,7 @@
 #include "tributary/model/safetensors_header.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -48,12 +50,10 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
   bool key(std::string& key) override {
     key_ = std::move(key);
     if (depth_ == 1) return true;
-    if (in_metadata_) {
+    if (in_metadata_)
       return !header_.metadata.contains(key_) || Fail("the metadata has two values for " + QuoteName(key_));
-    }
-    if (key_ != "dtype" && key_ != "shape" && key_ != "data_offsets") {
+    if (key_ != "dtype" && key_ != "shape" && key_ != "data_offsets")
       return Fail(Where() + " has a field " + QuoteName(key_) + "; known are dtype, shape and data_offsets");
-    }
     return fields_.insert(key_).second || Fail(Where() + " has the field " + key_ + " twice");
   }
 
@@ -81,9 +81,8 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
 
   bool number_unsigned(number_unsigned_t value) override {
     if (array_ == nullptr) return Unexpected("a number");
-    if (array_->size() == kMostSizes) {
+    if (array_->size() == kMostSizes)
       return Fail(Where() + " has more than " + std::to_string(kMostSizes) + " numbers in its " + key_);
-    }
     array_->push_back(value);
     return true;
   }
@@ -155,10 +154,7 @@ std::optional<std::uint64_t> ElementsOf(std::span<const std::uint64_t> shape) {
 }
 
 std::string DescribeShape(std::span<const std::uint64_t> shape) {
-  if (shape.empty()) return "scalar";
-  std::string text;
-  for (const std::uint64_t size : shape) text += (text.empty() ? "" : "x") + std::to_string(size);
-  return text;
+  return shape.empty() ? "scalar" : fmt::format("{}", fmt::join(shape, "x"));
 }
 
 std::string QuoteName(std::string_view name) {

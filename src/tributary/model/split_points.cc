@@ -1,5 +1,7 @@
 #include "tributary/model/split_points.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string>
 
@@ -15,9 +17,7 @@ constexpr std::size_t kNearestNamed = 3;  // above it these.
 std::string Quoted(std::string_view name) { return "'" + std::string(name.substr(0, 64)) + "'"; }
 
 std::string Joined(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
+  return fmt::format("{}", fmt::join(names, ", "));
 }
 
 // The names nearest to `found`, nearest first, without those that are too different.
@@ -68,12 +68,6 @@ void Append(const Graph& graph, NodeIndex first, NodeIndex last, NodeIndex input
   }
 }
 
-Graph Built(GraphBuilder part) {
-  auto built = std::move(part).BuildPart();
-  TRIBUTARY_CHECK(built.ok());
-  return std::move(built).value();
-}
-
 }  // namespace
 
 std::vector<bool> SplitPoints(const Graph& graph) {
@@ -112,7 +106,7 @@ Graph PartOf(const Graph& graph, NodeIndex first, NodeIndex last) {
   TRIBUTARY_CHECK(first >= 1 && first <= last && last < graph.size());
   GraphBuilder part(graph.name(), graph.shape(first - 1));
   Append(graph, first, last, 0, part);
-  return Built(std::move(part));
+  return std::move(part).BuildPart().value();
 }
 
 Graph EndsOf(const Graph& graph, NodeIndex cut, NodeIndex tail) {
@@ -121,7 +115,7 @@ Graph EndsOf(const Graph& graph, NodeIndex cut, NodeIndex tail) {
   Append(graph, 1, cut, 0, ends);
   const NodeIndex input = ends.Add(graph.node(tail).name, Input{graph.shape(tail)}, {});
   Append(graph, tail + 1, graph.size() - 1, input, ends);
-  return Built(std::move(ends));
+  return std::move(ends).BuildPart().value();
 }
 
 }  // namespace tributary::inline model

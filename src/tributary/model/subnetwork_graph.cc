@@ -58,9 +58,7 @@ Graph SubnetworkGraph(const Model& whole, const KeptAtoms& kept) {
         operation);
     subnetwork.Add(node.name, std::move(operation), node.inputs);
   }
-  auto built = std::move(subnetwork).BuildPart();
-  TRIBUTARY_CHECK(built.ok());
-  return std::move(built).value();
+  return std::move(subnetwork).BuildPart().value();
 }
 
 Model SubnetworkModel(const Model& whole, const KeptAtoms& kept) {

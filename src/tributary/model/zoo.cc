@@ -119,9 +119,8 @@ StatusOr<Graph> BuildZooGraph(const ZooOptions& options) {
     const bool front = layer == &options.cut;
     graph = WithGroupNorms(graph, front ? 1 : node + 1, front ? node : graph.size() - 1);
   }
-  if (!(options.width > 0 && options.width <= 1)) {
+  if (!(options.width > 0 && options.width <= 1))
     return InvalidArgument("a network's width is above 0 and up to 1, found " + NumberText(options.width));
-  }
   return NarrowGraph(std::move(graph), options.width);
 }
 

@@ -43,9 +43,8 @@ StatusOr<Graph> DenseNet(int depth, const Shape& input, std::int64_t classes, bo
             Conv{.out_channels = kStemChannels, .kernel = {3, 3}, .padding = {1, 1}, .bias = false}, {0});
   for (int block = 1; block <= kBlocks; ++block) {
     const std::string number = std::to_string(block);
-    for (int layer = 1; layer <= layers; ++layer) {
+    for (int layer = 1; layer <= layers; ++layer)
       x = DenseLayer(b, "features.denseblock" + number + ".denselayer" + std::to_string(layer), x);
-    }
     if (block < kBlocks) x = Transition(b, "features.transition" + number, x);
   }
   x = NormRelu(b, "features.norm_final", "relu", x);

@@ -67,9 +67,8 @@ NodeIndex Block(GraphBuilder& b, const std::string& name, NodeIndex input, std::
     x = ConvNorm(b, name + ".conv2", name + ".bn2", x, width, 3, 1);
   }
   NodeIndex shortcut = input;
-  if (stride != 1 || b.shape(input).channels != out) {
+  if (stride != 1 || b.shape(input).channels != out)
     shortcut = ConvNorm(b, name + ".downsample.0", name + ".downsample.1", input, out, 1, stride);
-  }
   x = b.Add(name + ".add", Add{}, {x, shortcut});
   return b.Add(name + ".relu", Relu{}, {x});
 }
