@@ -141,9 +141,8 @@ std::optional<std::size_t> ElementsOf(const OnnxTensor& tensor) {
 
 std::vector<std::int64_t> SizesOf(const OnnxValue& value) {
   std::vector<std::int64_t> sizes;
-  for (const auto& size : value.type().tensor_type().shape().dim()) {
+  for (const auto& size : value.type().tensor_type().shape().dim())
     sizes.push_back(size.dim_value() > 0 ? size.dim_value() : -1);
-  }
   return sizes;
 }
 
@@ -166,9 +165,9 @@ StatusOr<ByteSpan> OnnxTensorValues::External(const OnnxTensor& tensor) {
   }
   auto file = files_.find(location);
   if (file == files_.end()) {
-    auto bytes = ReadFile(*folder_ / location, kLargestSecondFile);
-    if (!bytes.ok()) return std::move(bytes).status().WithContext(Called(tensor) + " lies in a second file");
-    file = files_.emplace(location, std::move(bytes).value()).first;
+    TRIBUTARY_ASSIGN_OR_RETURN(auto bytes, ReadFile(*folder_ / location, kLargestSecondFile)
+                                               .WithContext(Called(tensor) + " lies in a second file"));
+    file = files_.emplace(location, std::move(bytes)).first;
   }
   const ByteSpan all = file->second;
   std::uint64_t offset = 0, length = 0;

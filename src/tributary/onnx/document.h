@@ -42,9 +42,8 @@ std::vector<std::int64_t> SizesOf(const OnnxValue& value);
 template <typename Numbers>
 std::string SizesText(const Numbers& sizes, const std::string& negative = "") {
   std::string text;
-  for (const std::int64_t size : sizes) {
+  for (const std::int64_t size : sizes)
     text += (text.empty() ? "" : ", ") + (size < 0 && !negative.empty() ? negative : std::to_string(size));
-  }
   return "[" + text + "]";
 }
 

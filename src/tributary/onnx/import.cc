@@ -90,15 +90,13 @@ StatusOr<InputForm> FormOf(const OnnxGraph& graph, const OnnxValue& input,
   }
   const std::int64_t channels = form.shape.channels;
   if (given) {
-    if (channels > 0 && given->channels != channels) {
+    if (channels > 0 && given->channels != channels)
       return InvalidArgument(found + ", which samples of " + FormatShape(*given) + " do not fit");
-    }
     form.shape = *given;
   }
   const auto in_range = [](std::int64_t side) { return side >= 1 && side <= kLongestSide; };
-  if (!in_range(form.shape.channels) || !in_range(form.shape.height) || !in_range(form.shape.width)) {
+  if (!in_range(form.shape.channels) || !in_range(form.shape.height) || !in_range(form.shape.width))
     return InvalidArgument(found + ", which leaves the shape of a sample open; give it with --input CxHxW");
-  }
   return form;
 }
 
@@ -168,9 +166,7 @@ StatusOr<OnnxNetwork> ImportOnnx(ByteSpan file, const OnnxImportOptions& options
 StatusOr<OnnxNetwork> ReadOnnxNetwork(const std::filesystem::path& path, OnnxImportOptions options) {
   TRIBUTARY_ASSIGN_OR_RETURN(const auto bytes, ReadFile(path, kLargestOnnxFile));
   if (options.name.empty()) options.name = path.stem().string();
-  auto network = ImportOnnx(bytes, options, path.parent_path());
-  if (!network.ok()) return std::move(network).status().WithContext(path.string());
-  return network;
+  return ImportOnnx(bytes, options, path.parent_path()).WithContext(path.string());
 }
 
 }  // namespace tributary::inline onnx

@@ -81,9 +81,8 @@ Status OnnxMapping::MapConv() {
   TRIBUTARY_ASSIGN_OR_RETURN(conv.dilation, ExtentOf("dilations", {1, 1}));
   conv.groups = Integer("group", 1);
   const std::int64_t channels = builder_.shape(input).channels;
-  if (Find("kernel_shape") != nullptr && stated != conv.kernel) {
+  if (Find("kernel_shape") != nullptr && stated != conv.kernel)
     return Refuse("kernel_shape does not fit its weight of shape " + SizesText(tensor->dims()));
-  }
   if (conv.groups < 1 || channels % conv.groups != 0 || sizes[1] != channels / conv.groups) {
     return Refuse("its weight of shape " + SizesText(tensor->dims()) + " does not fit " +
                   std::to_string(channels) + " input channels in " + std::to_string(conv.groups) + " groups");

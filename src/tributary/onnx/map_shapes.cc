@@ -10,9 +10,8 @@ namespace {
 
 std::string NumbersText(const OnnxShapeNumbers& numbers) {
   std::string text = "[";
-  for (std::size_t i = 0; i < numbers.size(); ++i) {
+  for (std::size_t i = 0; i < numbers.size(); ++i)
     text += (i > 0 ? ", " : "") + (numbers[i] == kBatchSize ? "batch" : std::to_string(numbers[i]));
-  }
   return text + "]";
 }
 
@@ -163,9 +162,8 @@ Status OnnxMapping::MapSoftmax() {
                                         [](const OnnxNode* node) { return node->op_type() == "Identity"; });
   if (!ends) return Refuse("is not at the end; allowed: at the end, where the loss replaces it");
   const std::int64_t axis = Integer("axis", -1);
-  if (!builder_.shape(input.node).flat || (axis != 1 && axis != -1)) {
+  if (!builder_.shape(input.node).flat || (axis != 1 && axis != -1))
     return Refuse("must be over the classes: axis 1 of [batch, classes]");
-  }
   notes_.push_back("the " + node_->op_type() +
                    " at the end is left out: the loss includes it, and scores do not");
   return Give(input);

@@ -47,9 +47,8 @@ StatusOr<OnnxMapping::Padding> OnnxMapping::PaddingOf(NodeIndex input, const Ext
     PadToSame(shape.width, reach.width, stride.width, upper, padding.before.width, padding.after.width);
     return padding;
   }
-  if (automatic != "NOTSET" && !automatic.empty()) {
+  if (automatic != "NOTSET" && !automatic.empty())
     return RefuseAttribute("auto_pad", PlainLayerName(automatic), "NOTSET, VALID, SAME_UPPER, SAME_LOWER");
-  }
   if (Find("pads") == nullptr) return padding;
   const std::vector<std::int64_t> sides = Integers("pads");
   if (!AllWithin(sides) || (sides.size() != 2 && sides.size() != 4)) {
@@ -134,9 +133,8 @@ Status OnnxMapping::MapPad() {
   const std::size_t height = input.order == ValueOrder::kChannelsLast ? 1 : 2;
   const bool others = pads.size() == 8 && pads[0] == 0 && pads[4] == 0 && pads[height == 1 ? 3 : 1] == 0 &&
                       pads[height == 1 ? 7 : 5] == 0;
-  if (!others || !AllWithin(pads) || input.order == ValueOrder::kFlatChannelsLast) {
+  if (!others || !AllWithin(pads) || input.order == ValueOrder::kFlatChannelsLast)
     return RefuseAttribute("pads", SizesText(pads), "zeros around height and width of an image");
-  }
   input.node = Add(Pad{{pads[height], pads[height + 1]}, {pads[height + 4], pads[height + 5]}}, {input.node});
   return Give(input);
 }
