@@ -8,6 +8,7 @@
 #include "tributary/base/check.h"
 
 namespace tributary::inline engine {
+
 // Called after a parameter's gradient is in the buffer (a tensor hook would be called before).
 class Leaves::Arrival : public torch::autograd::FunctionPostHook {
  public:
@@ -28,17 +29,8 @@ class Leaves::Arrival : public torch::autograd::FunctionPostHook {
 namespace {
 
 at::Tensor& LeafOf(NodeLeaves& node, NodeTensor::Role role) {
-  switch (role) {
-    case NodeTensor::Role::kWeight:
-      return node.weight;
-    case NodeTensor::Role::kBias:
-      return node.bias;
-    case NodeTensor::Role::kRunningMean:
-      return node.running_mean;
-    case NodeTensor::Role::kRunningVariance:
-      break;
-  }
-  return node.running_variance;
+  at::Tensor* const by_role[] = {&node.weight, &node.bias, &node.running_mean, &node.running_variance};
+  return *by_role[static_cast<std::size_t>(role)];
 }
 
 }  // namespace

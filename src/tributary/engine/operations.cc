@@ -1,7 +1,6 @@
 #include "tributary/engine/operations.h"
 
 #include <array>
-#include <vector>
 
 #include "tributary/base/check.h"
 
