@@ -9,9 +9,7 @@
 #include <map>
 #include <optional>
 #include <ranges>
-#include <string>
 #include <unordered_map>
-#include <vector>
 
 #include "tributary/base/file.h"
 #include "tributary/base/text_table.h"

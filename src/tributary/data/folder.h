@@ -39,11 +39,6 @@ struct SensorSettings {
   friend bool operator==(const SensorSettings&, const SensorSettings&) = default;
 };
 
-// "data/" and "data" are the same folder, but the path "data/" has no file name.
-inline std::filesystem::path WithoutLastSlash(const std::filesystem::path& folder) {
-  return folder.has_filename() ? folder : folder.parent_path();
-}
-
 // The `wanted` files of a folder, and its sub-folders, without hidden names, sorted by the bytes of their
 // names, so that nothing depends on the file system or locale. Fails for more than `most`; `what` names the
 // files in that error.

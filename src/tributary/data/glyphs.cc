@@ -1,9 +1,7 @@
 #include "tributary/data/glyphs.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <string_view>
 #include <utility>
 
 #include "tributary/base/check.h"

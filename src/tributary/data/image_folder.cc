@@ -206,9 +206,7 @@ std::vector<bool> HeldOutImages(const std::vector<ImageFile>& files, std::size_t
 
 StatusOr<Image> ReadImage(const path& file) {
   TRIBUTARY_ASSIGN_OR_RETURN(const auto bytes, ReadFile(file, kLargestImageFile));
-  auto image = DecodeImage(bytes);
-  if (!image.ok()) return std::move(image).status().WithContext(file.string());
-  return image;
+  return DecodeImage(bytes).WithContext(file.string());
 }
 
 StatusOr<TrainTest> LoadImageFolder(const path& folder, const std::vector<std::string>& classes,

@@ -53,9 +53,8 @@ StatusOr<Dataset> LoadIdxPart(const DataOptions& options, int classes, const Nor
   // Parse each file alone first (without a copy), so that errors name the file.
   TRIBUTARY_RETURN_IF_ERROR(ParseIdxImages(images).status().WithContext(images_file.string()));
   TRIBUTARY_RETURN_IF_ERROR(ParseIdxLabels(labels).status().WithContext(labels_file.string()));
-  auto dataset = DatasetFromIdx({options.name, {}, classes, normalisation}, images, labels);
-  if (!dataset.ok()) return std::move(dataset).status().WithContext((folder / part).string());
-  return dataset;
+  return DatasetFromIdx({options.name, {}, classes, normalisation}, images, labels)
+      .WithContext((folder / part).string());
 }
 
 StatusOr<Dataset> LoadCifarPart(const DataOptions& options, CifarKind kind,
@@ -68,8 +67,7 @@ StatusOr<Dataset> LoadCifarPart(const DataOptions& options, CifarKind kind,
   CifarSamples samples;
   for (const std::string& file : files) {
     TRIBUTARY_ASSIGN_OR_RETURN(const auto bytes, ReadPublished(options, folder / file));
-    Status appended = AppendCifar(bytes, kind, samples);
-    if (!appended.ok()) return std::move(appended).WithContext((folder / file).string());
+    TRIBUTARY_RETURN_IF_ERROR(AppendCifar(bytes, kind, samples).WithContext((folder / file).string()));
   }
   return Dataset::Make({options.name, {3, 32, 32}, CifarClasses(kind), normalisation},
                        std::move(samples.pixels), std::move(samples.labels));
@@ -124,7 +122,7 @@ template <typename Load>
 StatusOr<TrainTest> LoadOwnFiles(const DataOptions& options, const Load& load) {
   DataOptions files = options;
   const path trimmed = WithoutLastSlash(options.name);
-  files.data_dir = trimmed.has_parent_path() ? trimmed.parent_path() : path(".");
+  files.data_dir = FolderOfFile(trimmed);
   files.name = trimmed.filename().string();
   TRIBUTARY_ASSIGN_OR_RETURN(TrainTest data, load(files));
   std::int32_t largest = 0;

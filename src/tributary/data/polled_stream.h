@@ -2,7 +2,6 @@
 
 #include <deque>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "tributary/data/arrivals.h"

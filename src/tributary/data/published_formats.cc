@@ -78,18 +78,16 @@ StatusOr<ByteSpan> ParseIdxLabels(ByteSpan bytes) {
 }
 
 StatusOr<Dataset> DatasetFromIdx(DatasetInfo info, ByteSpan images_file, ByteSpan labels_file) {
-  auto images = ParseIdxImages(images_file);
-  if (!images.ok()) return std::move(images).status().WithContext("images");
-  auto labels = ParseIdxLabels(labels_file);
-  if (!labels.ok()) return std::move(labels).status().WithContext("labels");
-  if (images->count != labels->size())
-    return Corrupt(fmt::format("there are {} images but {} labels", images->count, labels->size()));
-  info.shape = {1, static_cast<std::int64_t>(images->height), static_cast<std::int64_t>(images->width)};
-  const auto* pixels = reinterpret_cast<const std::uint8_t*>(images->pixels.data());
+  TRIBUTARY_ASSIGN_OR_RETURN(const IdxImages images, ParseIdxImages(images_file).WithContext("images"));
+  TRIBUTARY_ASSIGN_OR_RETURN(const ByteSpan labels, ParseIdxLabels(labels_file).WithContext("labels"));
+  if (images.count != labels.size())
+    return Corrupt(fmt::format("there are {} images but {} labels", images.count, labels.size()));
+  info.shape = {1, static_cast<std::int64_t>(images.height), static_cast<std::int64_t>(images.width)};
+  const auto* pixels = reinterpret_cast<const std::uint8_t*>(images.pixels.data());
   std::vector<std::int32_t> classes;
-  classes.reserve(labels->size());
-  for (const std::byte label : *labels) classes.push_back(std::to_integer<std::int32_t>(label));
-  return Dataset::Make(std::move(info), std::vector(pixels, pixels + images->pixels.size()),
+  classes.reserve(labels.size());
+  for (const std::byte label : labels) classes.push_back(std::to_integer<std::int32_t>(label));
+  return Dataset::Make(std::move(info), std::vector(pixels, pixels + images.pixels.size()),
                        std::move(classes));
 }
 
@@ -212,9 +210,7 @@ StatusOr<std::vector<std::byte>> ReadPlainOrGzip(const std::filesystem::path& pa
   if (!packed.ok() && packed.status().code() == StatusCode::kNotFound)
     return NotFound("found neither " + path.string() + " nor " + packed_path.string());
   if (!packed.ok()) return packed.status();
-  auto bytes = Gunzip(*packed, limit);
-  if (!bytes.ok()) return std::move(bytes).status().WithContext(packed_path.string());
-  return bytes;
+  return Gunzip(*packed, limit).WithContext(packed_path.string());
 }
 
 }  // namespace tributary::inline data

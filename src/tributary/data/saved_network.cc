@@ -67,9 +67,8 @@ StatusOr<std::optional<SavedNetwork>> FromMetadata(const Metadata& metadata) {
   network.zoo.cut = text("cut");
   network.zoo.tail = text("tail");
   if (json.contains("graph")) {
-    auto graph = ParseGraph(text("graph"));
-    if (!graph.ok()) return std::move(graph).status().WithContext(kWhere);
-    network.zoo.imported = std::make_shared<const Graph>(std::move(graph).value());
+    TRIBUTARY_ASSIGN_OR_RETURN(Graph graph, ParseGraph(text("graph")).WithContext(kWhere));
+    network.zoo.imported = std::make_shared<const Graph>(std::move(graph));
   }
   if (const auto width = field("width"); width.is_number()) network.zoo.width = width.get<double>();
   network.data = text("data");

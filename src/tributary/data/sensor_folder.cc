@@ -71,11 +71,10 @@ StatusOr<std::vector<File>> ReadFiles(const std::vector<path>& folders, const Se
             fmt::format("with {} the recordings have more than {}, the most that are read", name.string(),
                         FormatBytes(kLargestTotal)));
       }
-      auto recording = ParseRecording(bytes, csv);
-      if (!recording.ok()) return std::move(recording).status().WithContext(name.string());
-      csv.columns = recording->columns;  // the first file's, for all others
-      auto windows = CutWindows(*recording, options.settings.windows);
-      files.push_back({KindOf(name), i, name, std::move(*recording), std::move(windows)});
+      TRIBUTARY_ASSIGN_OR_RETURN(auto recording, ParseRecording(bytes, csv).WithContext(name.string()));
+      csv.columns = recording.columns;  // the first file's, for all others
+      auto windows = CutWindows(recording, options.settings.windows);
+      files.push_back({KindOf(name), i, name, std::move(recording), std::move(windows)});
     }
   }
   return files;

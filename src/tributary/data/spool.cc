@@ -109,10 +109,6 @@ std::int64_t NumberOf(std::string_view name) {
 
 }  // namespace
 
-Spool::Descriptor::~Descriptor() {
-  if (value_ >= 0) ::close(value_);
-}
-
 std::filesystem::path Spool::PathOf(std::int64_t segment) const {
   return options_.folder / (std::to_string(segment) + std::string(kSuffix));
 }

@@ -71,21 +71,6 @@ class Spool {
   const std::string& damage() const { return damage_; }
 
  private:
-  class Descriptor {
-   public:
-    Descriptor() = default;
-    explicit Descriptor(int value) : value_(value) {}
-    Descriptor(Descriptor&& other) noexcept : value_(std::exchange(other.value_, -1)) {}
-    Descriptor& operator=(Descriptor other) noexcept {
-      std::swap(value_, other.value_);
-      return *this;
-    }
-    ~Descriptor();
-    int get() const { return value_; }
-
-   private:
-    int value_ = -1;
-  };
   // Location of an entry. About forty bytes of memory per entry.
   struct Slot {
     std::int64_t position;
