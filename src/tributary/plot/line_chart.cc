@@ -204,9 +204,8 @@ void DrawLegend(const LineChart& chart, const Layout& layout, SvgWriter& svg) {
   for (std::size_t s = 0; s < chart.series.size(); ++s) {
     const double x = layout.left + static_cast<double>(s % layout.legend_columns) * layout.legend_column;
     const double y = top + static_cast<double>(s / layout.legend_columns) * kLegendRow;
-    if (!chart.series[s].band.empty()) {
+    if (!chart.series[s].band.empty())
       svg.Path({{x, y - 5}, {x + kSwatch, y - 5}, {x + kSwatch, y + 5}, {x, y + 5}}, LineColour(s), {}, 0.18);
-    }
     svg.Line({x, y}, {x + kSwatch, y}, {LineColour(s), 2});
     svg.Text({x + kSwatch + 8, y + kTextSize * 0.36}, chart.series[s].name, {kTextSize});
   }
