@@ -6,9 +6,8 @@
 
 namespace tributary::inline base {
 
-// Divides `total` into whole numbers proportional to `shares` (non-negative, not all zero) by the
-// largest-remainder method: each part is within one of its exact value, and the parts sum to `total`. Ties go
-// to the earlier part.
+// Divides `total` into integers proportional to `shares` (non-negative, not all zero) by largest remainder:
+// parts are within one of their exact values and sum to `total`. Ties go to the earlier part.
 std::vector<std::size_t> DivideByShares(std::size_t total, std::span<const double> shares);
 
 // Divides `total` into `parts` whole numbers that differ by at most one, the larger numbers first.

@@ -44,9 +44,8 @@ inline std::filesystem::path WithoutLastSlash(const std::filesystem::path& folde
 // Reads a whole file; fails if it is larger than `limit`. Errors name the path.
 StatusOr<std::vector<std::byte>> ReadFile(const std::filesystem::path& path, Bytes limit);
 
-// Atomically replaces `path` with the concatenation of `pieces`: writes a temporary file beside it, syncs it
-// to disk and renames it. A failure (for example, a full disk) removes the temporary file and leaves an
-// existing file unchanged.
+// Atomically replaces `path` with the concatenated `pieces`: writes a temporary file beside it, syncs and
+// renames it. A failure (a full disk, say) leaves an existing file unchanged and no temporary file.
 Status WriteFileAtomically(const std::filesystem::path& path, std::span<const ByteSpan> pieces);
 Status WriteFileAtomically(const std::filesystem::path& path, std::string_view text);
 

@@ -52,8 +52,7 @@ class TRIBUTARY_THREAD_ATTRIBUTE(scoped_lockable) MutexLock {
   std::unique_lock<std::mutex> lock_;
 };
 
-// The latest end of a wait. Compute it once before a wait loop, so that spurious wake-ups do not extend the
-// wait.
+// The latest end of a wait. Compute it once before a wait loop: spurious wake-ups must not extend the wait.
 using WaitDeadline = std::chrono::steady_clock::time_point;
 inline WaitDeadline DeadlineIn(std::chrono::nanoseconds time) {
   return std::chrono::steady_clock::now() + time;

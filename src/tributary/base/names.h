@@ -14,8 +14,7 @@ namespace tributary::inline base {
 // is near. One letter may always differ, and up to a third of the letters.
 std::string_view NearestName(std::string_view found, std::span<const std::string> allowed);
 
-// The error for an unknown name: "unknown model 'resnet81'; did you mean 'resnet18'? Known: …". `what` is a
-// singular noun.
+// "unknown model 'resnet81'; did you mean 'resnet18'? Known: …". `what` is a singular noun.
 Status UnknownName(std::string_view what, std::string_view found, std::span<const std::string> allowed);
 
 // The enum value among `values` whose NameOf is `name`, or UnknownName.

@@ -11,8 +11,7 @@ struct SymmetricEigen {
   std::vector<double> vectors;
 };
 
-// Eigendecomposition of a row-major symmetric matrix by Jacobi rotations: exact to rounding, for sizes up to
-// a few hundred.
+// Eigendecomposition of a row-major symmetric matrix by Jacobi rotations, for sizes up to a few hundred.
 SymmetricEigen SolveSymmetricEigen(std::vector<double> matrix, std::size_t size);
 
 }  // namespace tributary::inline base

@@ -5,8 +5,7 @@
 
 namespace tributary::inline base {
 
-// Time since 1970-01-01 UTC, for dates shown to people. Never used for measuring: it jumps when the system
-// clock is set.
+// Time since 1970-01-01 UTC, for dates, never for measuring: it jumps when the system clock is set.
 using WallTime = std::chrono::nanoseconds;
 
 // The only source of WallTime; code that needs the date takes one as an argument. Thread-safe.

@@ -6,8 +6,7 @@
 
 namespace tributary::inline base {
 
-// Writes the fields of one message in protobuf's wire format, in call order. A nested message is written
-// first, by its own writer.
+// Writes a protobuf message in wire format, in call order. Nested messages have their own writers.
 class WireWriter {
  public:
   WireWriter& Number(std::uint32_t field, std::int64_t value);

@@ -18,8 +18,7 @@ namespace tributary::inline base {
 // another job of the same Run, nor its result on the worker that runs it. `worker`, below threads(), selects
 // the scratch memory a job may use: no two jobs with the same worker run at once.
 //
-// Waiting threads sleep. A job that throws terminates the program: exceptions of libraries are translated
-// before this.
+// Waiting threads sleep. Jobs translate exceptions of libraries; one that escapes ends the program.
 class WorkerPool {
  public:
   using Job = std::function<Status(std::size_t worker, std::size_t job)>;

@@ -108,8 +108,7 @@ class ArrivalTimes {
   virtual std::optional<TimePoint> TimeOf(std::int64_t count) = 0;
 };
 
-// When the samples of a stream arrive: at a chosen rate, as recorded, or from an external source. Always a
-// function of time alone.
+// When the samples of a stream arrive (chosen rate, recording or external source): a function of time alone.
 class Arrivals {
  public:
   Arrivals(RateProgramme programme) : schedule_(std::move(programme)) {}  // NOLINT: implicit on purpose

@@ -25,8 +25,7 @@ struct AugmentOptions {
 // the random stream is the same for any samples.
 void Augment(const AugmentOptions& options, const Shape& shape, Rng& rng, std::span<float> sample);
 
-// A device's order of its samples in one epoch: a random permutation of 0 … samples − 1, a function of the
-// arguments alone.
+// A device's sample order in an epoch: a random permutation of 0 … samples − 1, given by the arguments.
 std::vector<std::uint32_t> EpochOrder(std::size_t samples, std::uint64_t seed, DeviceId device,
                                       std::uint64_t epoch);
 
@@ -36,8 +35,7 @@ struct Batch {
   std::vector<std::int32_t> labels;
 };
 
-// Identifies a batch of a run. Its augmentation is a function of the key, whatever the thread and the earlier
-// batches.
+// Identifies a batch of a run. Its augmentation depends only on the key.
 struct BatchKey {
   std::uint64_t seed = 0;
   DeviceId device;

@@ -113,8 +113,7 @@ StatusOr<std::unique_ptr<Publisher>> OpenKafkaPublisher(const BrokerAddress& add
                                                         const BrokerSettings& settings);
 StatusOr<std::unique_ptr<Stream>> OpenKafkaStream(const BrokerStreamOptions& options);
 StatusOr<TopicRange> QueryKafkaTopic(const BrokerStreamOptions& options, Duration patience);
-// MQTT 3.1.1, quality of service 1. Unconfirmed records are sent again after a reconnection; readers drop
-// duplicates.
+// MQTT 3.1.1, QoS 1. Unconfirmed records are sent again after a reconnection; readers drop duplicates.
 StatusOr<std::unique_ptr<Publisher>> OpenMqttPublisher(const BrokerAddress& address,
                                                        const BrokerSettings& settings);
 StatusOr<std::unique_ptr<Stream>> OpenMqttStream(const BrokerStreamOptions& options);

@@ -14,13 +14,11 @@
 
 namespace tributary::inline data {
 
-// Sources and times of samples that were recorded over time, for example by a phone or a machine's sensor.
-// One entry per sample.
+// Per sample, the source and time of a recording, for example by a phone or a machine's sensor.
 struct Origins {
   std::vector<std::string> names;      // names of sources, for people
   std::vector<std::uint32_t> sources;  // per sample: an index into `names`
-  // When each sample was complete, since the first reading of its source. So sources of different days start
-  // together.
+  // Completion time since the first reading of the source. So sources of different days start together.
   std::vector<Duration> recorded;
 
   // The entries of these samples, in this order.
@@ -29,8 +27,7 @@ struct Origins {
   friend bool operator==(const Origins&, const Origins&) = default;
 };
 
-// Positions in `samples` (indices into the data set) in the order of recording. Ties keep the order of
-// `samples`.
+// Positions in `samples` (indices into the data set) in the order of recording, ties in that of `samples`.
 std::vector<std::uint32_t> RecordedOrder(const Origins& origins, std::span<const std::uint32_t> samples);
 
 // Mean and standard deviation per channel: (value − mean) / deviation. Both empty: no normalisation.
@@ -59,8 +56,7 @@ class Dataset {
   using Values = std::variant<std::vector<std::uint8_t>, std::vector<float>>;
 
   // Values are in the order sample, channel, row. Fails unless there is one label per sample, labels are in
-  // [0, classes), all floats are finite, the normalisation has the number of channels, and all classes or
-  // none have names.
+  // [0, classes), floats are finite, the normalisation fits the channels, and all classes or none have names.
   static StatusOr<Dataset> Make(DatasetInfo info, Values values, std::vector<std::int32_t> labels);
 
   std::size_t size() const { return labels_.size(); }
@@ -90,8 +86,7 @@ class Dataset {
 
   // The same samples with another normalisation, which must have the number of channels.
   Dataset WithNormalisation(Normalisation normalisation) &&;
-  // The same samples with more classes, of which this part has no samples. Class names are dropped if classes
-  // are added.
+  // The same samples with more classes, of which this part has none; then all class names are dropped.
   Dataset WithClasses(int classes) &&;
   // The same samples with fewer classes; all labels must be below. Names of removed classes are dropped.
   Dataset WithFewerClasses(int classes) &&;

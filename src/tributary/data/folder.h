@@ -40,8 +40,7 @@ struct SensorSettings {
 };
 
 // The `wanted` files of a folder, and its sub-folders, without hidden names, sorted by the bytes of their
-// names, so that nothing depends on the file system or locale. Fails for more than `most`; `what` names the
-// files in that error.
+// names (not by file system or locale). Fails for more than `most`; `what` names the files in that error.
 StatusOr<std::vector<std::filesystem::path>> ListFiles(
     const std::filesystem::path& folder, std::size_t most, std::string_view what,
     const std::function<bool(const std::filesystem::path&)>& wanted);

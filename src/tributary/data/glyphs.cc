@@ -95,8 +95,7 @@ struct Colours {
   Colour shape;
 };
 
-// The shape is brighter than the background with probability 7/8: a linear model gets some information, but
-// far from enough.
+// The shape is brighter than the background with probability 7/8, which tells a linear model a little.
 Colours RandomColours(Rng& rng) {
   const auto brightness = [](const Colour& colour) { return colour[0] + colour[1] + colour[2]; };
   Colours colours{RandomColour(rng), RandomColour(rng)};

@@ -35,8 +35,7 @@ bool IsImageFolder(const std::filesystem::path& folder);
 StatusOr<ImageListing> ListImages(const std::filesystem::path& folder,
                                   const std::vector<std::string>& classes = {});
 
-// Selects the held-out pictures of an undivided folder by the seed: of each class a tenth, rounded, at least
-// one if the class has two.
+// The held-out pictures of an undivided folder, by the seed: a tenth per class, at least one if it has two.
 std::vector<bool> HeldOutImages(const std::vector<ImageFile>& files, std::size_t classes, std::uint64_t seed);
 
 // Reads and decodes one picture. Errors name the file.

@@ -12,8 +12,7 @@ namespace {
 using kafka::At;
 using kafka::Owned;
 
-// Partition 0 is assigned manually with the offset. The consumer group is only the name under which commits
-// are stored.
+// Partition 0 is assigned manually with the offset; the consumer group only names the stored commits.
 BrokerSettings ReaderSettings(const BrokerStreamOptions& options) {
   return {{"group.id", options.reader.empty() ? "tributary-" + options.topic : options.reader},
           {"enable.auto.commit", "false"},

@@ -34,8 +34,7 @@ std::string ReasonOf(int code) {
   return mosquitto_strerror(code);
 }
 
-// An unconnected client with the user's settings; callbacks receive `owner`. With an empty name the broker
-// chooses one.
+// An unconnected client; callbacks receive `owner`. With an empty name the broker chooses one.
 StatusOr<MqttClient> MakeMqttClient(const std::string& name, bool clean_session,
                                     const BrokerSettings& settings, void* owner) {
   static std::once_flag started;

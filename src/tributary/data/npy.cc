@@ -28,8 +28,7 @@ struct NpyHeader {
   std::vector<std::size_t> shape;
 };
 
-// A parser for the subset of Python that NumPy writes. `offset` is the position of the text in its file, for
-// errors.
+// A parser for the Python that NumPy writes. `offset` is the text's position in its file, for errors.
 class HeaderReader {
  public:
   HeaderReader(std::string_view text, std::size_t offset) : text_(text), offset_(offset) {}

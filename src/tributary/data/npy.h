@@ -13,8 +13,7 @@
 namespace tributary::inline data {
 
 // NumPy's .npy files: header versions 1 to 3, little-endian integers and floating-point numbers, C order, at
-// most eight dimensions. Other contents (objects, structures, Fortran order, big-endian) are refused with a
-// specific error.
+// most eight dimensions. Objects, structures, Fortran order and big-endian values have specific errors.
 
 enum class NpyType {
   kUint8,
@@ -45,8 +44,7 @@ struct NpyArray {
 // the shape, whatever the header claims.
 StatusOr<NpyArray> ParseNpy(ByteSpan bytes);
 
-// The values as floats. Large integers and doubles are rounded; doubles beyond the range of float become
-// infinite.
+// The values as floats, with rounding; doubles beyond the range of float become infinite.
 std::vector<float> NpyToFloats(const NpyArray& array);
 
 // The values as integers. Fails at the first value that is not whole or does not fit into int64.

@@ -14,10 +14,9 @@ namespace tributary::inline data {
 
 // A data set from an array of samples and an array of labels, as .npy files.
 //
-// Samples are N x C x H x W, N x H x W (one channel), or N x F, which becomes one channel of height 1 and
-// width F, so that convolutions apply. uint8 values are image values 0 … 255 and stored as bytes; other types
-// are stored as floats. Labels are N (or N x 1) whole numbers from 0; the number of classes is the largest
-// label plus one.
+// Samples are N x C x H x W, N x H x W (one channel), or N x F (one channel of height 1 and width F, so that
+// convolutions apply). uint8 values are image values 0 … 255, stored as bytes; others are stored as floats.
+// Labels are N (or N x 1) whole numbers from 0; the classes are 0 to the largest label.
 StatusOr<Dataset> DatasetFromNpy(std::string name, ByteSpan samples, ByteSpan labels);
 
 // N (or N x 1) whole numbers from 0 to 99,999, of any type.

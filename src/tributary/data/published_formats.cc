@@ -43,8 +43,7 @@ StatusOr<ByteSpan> ParseIdx(ByteSpan bytes, std::span<std::size_t> sides) {
   }
   const ByteSpan values = bytes.subspan(header);
   for (std::size_t i = 0; i < rank; ++i) sides[i] = BigEndian32(bytes, kMagicBytes + i * kSideBytes);
-  // Zero sizes are found first; then the product never exceeds the number of bytes present and cannot
-  // overflow.
+  // Without zero sizes, which are found first, the product never exceeds the number of bytes present.
   std::size_t expected = std::ranges::find(sides, 0U) == sides.end() ? 1 : 0;
   for (std::size_t i = 0; i < rank && expected > 0; ++i) {
     if (sides[i] > values.size() / expected) {

@@ -56,8 +56,7 @@ Status CheckFits(const SampleFormat& format, const StreamSample& sample);
 // A sample of a data set in stream form.
 StreamSample SampleOf(const Dataset& dataset, std::size_t index);
 
-// A data set of these samples in this order, so that batches are gathered as from any data. Fails if a sample
-// does not fit.
+// A data set of these samples in this order, for gathering batches. Fails if a sample does not fit.
 StatusOr<Dataset> DatasetOfSamples(DatasetInfo info, SampleElement element,
                                    std::span<const StreamSample> samples);
 
@@ -84,8 +83,7 @@ inline constexpr std::size_t kLargestRecord = std::size_t{64} << 20;
 
 std::vector<std::byte> EncodeRecord(const Record& record);
 
-// Safe on arbitrary bytes; errors state what was expected and found. CheckFits checks whether the sample can
-// be used for training.
+// Safe on arbitrary bytes; errors state what was expected and found. CheckFits checks the sample itself.
 StatusOr<Record> DecodeRecord(ByteSpan bytes);
 
 // Consecutive records of samples of one format, and their size.

@@ -14,8 +14,7 @@ namespace tributary::inline data {
 
 // Requirements for a file of readings.
 struct SensorCsvOptions {
-  // The value columns, in result order; the file may have another order. Empty: all but time and label, in
-  // file order.
+  // The value columns, in result order (not file order). Empty: all but time and label, in file order.
   std::vector<std::string> columns{};
   // The allowed labels. Empty: any.
   std::vector<std::string> labels{};
@@ -43,8 +42,7 @@ struct SensorRecording {
 // are not special. Lines may end in \r\n; empty lines at the end are ignored.
 //
 // Safe on arbitrary bytes: returns at least one row, or an error that starts with the line: "line 17: …". At
-// most 256 columns, 65,536 bytes per line, 1,000 labels of 64 bytes; memory is bounded by the size of the
-// text.
+// most 256 columns, 65,536 bytes per line, 1,000 labels of 64 bytes; memory is linear in the text.
 StatusOr<SensorRecording> ParseSensorCsv(std::string_view text, const SensorCsvOptions& options = {});
 
 // How a recording is divided into samples.
@@ -55,8 +53,7 @@ struct WindowOptions {
   std::size_t hop = 25;
   // Windows do not span a longer gap between rows.
   Duration longest_gap = std::chrono::milliseconds(250);
-  // The minimum share of rows with the window's label, in (0.5, 1]. Windows without such a label are left
-  // out.
+  // The minimum share of rows with the window's label, in (0.5, 1]. Other windows are left out.
   double majority = 0.6;
   friend bool operator==(const WindowOptions&, const WindowOptions&) = default;
 };

@@ -29,8 +29,7 @@ bool IsSensorFolder(const std::filesystem::path& folder);
 // source "s01 sw". Sources are sorted by word, then folder, so that devices of one kind are adjacent; samples
 // by source and time. Whole folders are held out, to test on unseen people. Normalised by the training part.
 //
-// Limits: 10,000 folders, 100,000 files of at most 256 MB, 4 GB in total, 8 GB of windows. Errors name file
-// and line.
+// Limits: 10,000 folders, 100,000 files of up to 256 MB, 4 GB in all, 8 GB of windows. Errors name the line.
 StatusOr<TrainTest> LoadSensorFolder(const std::filesystem::path& folder, const SensorFolderOptions& options);
 
 // An error in a recording, or (`unused`) a recording too short for a window.

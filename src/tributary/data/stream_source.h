@@ -56,9 +56,8 @@ struct StreamStanding {
 
 // Samples for a device whose model is elsewhere. The coordinator names the position from which samples are
 // delivered. So samples that were delivered but not applied (because an answer was late, or a coordinator
-// lost unsaved state) are delivered again, and applied ones are not. A separate thread reads the stream
-// continuously, so that the rate can be measured and the broker connection stays alive; otherwise for one
-// thread.
+// lost unsaved state) are delivered again, and applied ones are not. A separate thread always reads the
+// stream, to measure the rate and keep the broker connection alive; otherwise for one thread.
 class StreamSource {
  public:
   // `stream` is not read before Seek.

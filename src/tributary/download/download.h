@@ -33,9 +33,8 @@ struct WantedEntry {
   Bytes size{0};               // expected
 };
 
-// Extracts only the wanted files of an archive (.tar, .tar.gz or .zip): no name in the archive determines
-// where anything is written. Files are written atomically. A missing file, or a file of another size, is an
-// error.
+// Extracts only the wanted files of an archive (.tar, .tar.gz or .zip), each atomically; no name in the
+// archive determines where anything is written. A missing file, or a file of another size, is an error.
 Status Unpack(const std::filesystem::path& archive, const std::vector<WantedEntry>& wanted);
 
 }  // namespace tributary::inline download

@@ -4,9 +4,8 @@
 
 namespace tributary::inline engine {
 
-// Call once at the start of a program that computes: memory that a step frees stays with the process for the
-// next step instead of being returned and faulted in again (about 1/8 of a step's time on small networks).
-// Peak memory is the same.
+// Call once when a program starts that computes: memory freed by a step stays with the process for the next,
+// instead of being faulted in again (about 1/8 of a step on small networks), at the same peak.
 void KeepFreedMemory();
 
 // Sets the number of threads that one operation may use, for passes started from the calling thread. At least

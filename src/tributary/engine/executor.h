@@ -43,8 +43,7 @@ struct PassHooks {
   // The forward pass is complete, with this loss (0 if the pass has none); the backward pass begins.
   std::function<void(double loss)> forward_done;
   // The unit's gradient is complete in the flat buffer, while the backward pass of earlier layers continues.
-  // The unit's parameters are no longer needed and may be written. Units come in the order of completion,
-  // last layers first.
+  // The unit's parameters may be written. Units come in the order of completion, last layers first.
   std::function<void(std::size_t unit)> gradient_ready;
 };
 
@@ -78,8 +77,7 @@ struct PassResult {
 // label) are returned as a Status and leave parameters unchanged.
 //
 // On a GPU, a unit's weights are copied there when a pass reaches it, and its gradient is copied back when
-// complete, so that hooks see the same as on a CPU. If only the executor uses weights and gradients, steps
-// need not copy them:
+// complete: hooks see the same as on a CPU. If only the executor uses them, steps need no copies:
 //   1. Hold(): copies the current weights;
 //   2. Train(), each followed by StepResident(); Evaluate() and Predict() at any time;
 //   3. Release(): copies parameters and statistics back. The caller's memory is not accessed before.
@@ -97,8 +95,7 @@ class Executor {
   // Forward only, with running statistics, without dropout and without label smoothing in the loss.
   StatusOr<PassResult> Evaluate(const BatchView& batch, const PassOptions& options = {});
 
-  // Runs nodes options.first … last in training mode and keeps the state for Backward(). The output is valid
-  // until the next pass.
+  // The output of nodes options.first … last in training mode, for Backward(). Valid until the next pass.
   StatusOr<std::span<const float>> Forward(std::span<const float> inputs, NodeIndex last,
                                            const PassOptions& options = {});
   // Class scores or activations after node `last`, in evaluation mode.
@@ -113,8 +110,7 @@ class Executor {
   // Backward pass of the last Forward(), from the gradient of its output.
   Status Backward(std::span<const float> output_gradient, const PassHooks& hooks = {});
 
-  // The gradient of the input, after a backward pass that started after a cut or with options.input_gradient.
-  // Valid until the next pass.
+  // The input's gradient, if the backward pass started after a cut or computed it. Valid until the next pass.
   std::span<const float> input_gradient() const;
 
   // Local steps, see above, with an optimiser that continues from `state` and is stored back there (fresh if

@@ -15,8 +15,7 @@ std::string_view NameOf(TorchDevice device);
 // "cpu" or "cuda". Fails if torch was built without CUDA or finds no GPU.
 StatusOr<TorchDevice> FindTorchDevice(std::string_view name);
 
-// A queue of work on a device. Work of one queue runs in order and concurrently with other queues. No effect
-// on a CPU.
+// A queue of work on a device, in order and concurrent with other queues. No effect on a CPU.
 class TorchQueue {
  public:
   explicit TorchQueue(TorchDevice device);

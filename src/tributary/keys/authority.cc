@@ -102,8 +102,7 @@ class AuthorityFolder {
     return WriteFileAtomically(dir_ / "issued.txt", FormatIssued(issued_));
   }
 
-  // Revokes all unrevoked certificates of `name` except the one with the serial number `except`. Returns
-  // their number.
+  // Revokes the unrevoked certificates of `name` except that with serial `except`. Returns their number.
   StatusOr<int> Revoke(std::string_view name, std::string_view except, std::time_t now) {
     int count = 0;
     for (IssuedCertificate& one : issued_) {

@@ -41,8 +41,7 @@ struct IssueOptions {
 Status InitAuthority(const std::filesystem::path& dir, const AuthorityOptions& options);
 
 // Issues a device's certificate and returns the folder of its bundle. Fails if `name` has a valid
-// certificate, unless `renew` is set; a name is free after revocation or expiry. The reserved names can be
-// renewed, but not issued.
+// certificate, unless `renew` is set. The reserved names can be renewed, but not issued.
 StatusOr<std::filesystem::path> IssueDevice(const std::filesystem::path& dir, std::string_view name,
                                             const IssueOptions& options);
 

@@ -9,8 +9,7 @@
 
 namespace tributary::inline keys {
 
-// What one party presents and trusts in a connection with mutual TLS, as PEM text. `key_pem` is a secret:
-// never log or send it.
+// One party's identity and trust for mutual TLS, as PEM text. `key_pem` is a secret: never log or send it.
 struct Credentials {
   std::string name;
   std::string authority_pem;    // the trusted authority of the fleet

@@ -50,8 +50,7 @@ StatusOr<std::string> PartyName(const X509& certificate);
 std::string SerialText(const ASN1_INTEGER& serial);
 StatusOr<std::time_t> ToTime(const ASN1_TIME& time);
 
-// The serial numbers in a revocation list and the times of revocation. An authority's lists have increasing
-// numbers.
+// The serial numbers in a revocation list, with times. An authority's lists have increasing numbers.
 struct Revocations {
   std::uint64_t number = 0;
   std::map<std::string, std::time_t, std::less<>> serials;

@@ -39,8 +39,7 @@ struct Extent {
   friend bool operator==(const Extent&, const Extent&) = default;
 };
 
-// Traits of a kind of node for the analyses. Each kind must define all of them, and the members its role
-// needs, to compile.
+// Traits of a kind of node. Each kind must define all of them, and the members its role needs, to compile.
 enum class InputArity { kNone, kOne, kSeveral };  // number of inputs
 enum class LayerRole {
   kOther,        // without learnt tensors
@@ -90,8 +89,7 @@ struct Conv {
                       std::pair("dilation", &Conv::dilation), std::pair("groups", &Conv::groups),
                       std::pair("bias", &Conv::bias));
 
-  // Members of every layer: the number of outputs, the shape of the weight and the variance of the initial
-  // weights.
+  // Members of every layer: number of outputs, shape of the weight, and variance of the initial weights.
   std::int64_t& outputs() { return out_channels; }
   std::vector<std::int64_t> WeightShape(std::int64_t inputs) const {
     return {out_channels, inputs / groups, kernel.height, kernel.width};

@@ -61,8 +61,7 @@ Status CheckEntry(const Entry& entry, std::uint64_t data_bytes) {
   return OkStatus();
 }
 
-// Checks all tensors, sorted by offset: each begins where the previous one ends, and the last ends with the
-// data.
+// Checks all tensors, sorted by offset: each begins where the previous one ends; the last ends with the data.
 Status CheckCover(std::span<const Entry> entries, std::uint64_t data_bytes) {
   std::uint64_t covered = 0;
   for (std::size_t i = 0; i < entries.size(); ++i) {

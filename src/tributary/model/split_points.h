@@ -10,9 +10,8 @@ namespace tributary::inline model {
 
 // Where a network can be cut, the names of the cuts, and the parts between them.
 
-// For each node, whether the network can be cut right after it: its output is the only tensor needed beyond.
-// False for the input and the last node. True right before and at a further input of part of a network, where
-// it is cut already.
+// For each node, whether the network can be cut right after it, because only its output is needed beyond.
+// False for the input and the last node. True right before and at a further input of part of a network.
 std::vector<bool> SplitPoints(const Graph& graph);
 
 // The cut with this layer's name. If the layer does not exist or is not a valid cut, the error lists the

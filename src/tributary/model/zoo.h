@@ -31,8 +31,7 @@ struct ZooOptions {
   std::string cut, tail;
   // The share of every layer's channels, in (0, 1] (NarrowGraph).
   double width = 1;
-  // An imported network that replaces the zoo's; `input` and `classes` must fit it, and `name` is only a
-  // label.
+  // An imported network instead of the zoo's; `input` and `classes` must fit it, and `name` is only a label.
   std::shared_ptr<const Graph> imported{};
 };
 
@@ -43,8 +42,7 @@ struct ZooEntry {
   std::int64_t classes;
 };
 
-// The built-in networks, smallest first. Node names follow the reference implementations, so that parameters
-// have their PyTorch names.
+// The built-in networks, smallest first, with the node names of PyTorch's implementations.
 std::span<const ZooEntry> Zoo();
 
 // Builds a network; the error for an unknown name suggests the nearest.

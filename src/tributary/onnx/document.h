@@ -47,8 +47,7 @@ std::string SizesText(const Numbers& sizes, const std::string& negative = "") {
   return "[" + text + "]";
 }
 
-// The values of an ONNX file's tensors. PyTorch's newer exporter stores weights in a second file beside the
-// first.
+// The values of an ONNX file's tensors. PyTorch's newer exporter stores weights in a second file.
 class OnnxTensorValues {
  public:
   // `folder` is the folder of the file; without it, a second file is an error. A second file is read once.

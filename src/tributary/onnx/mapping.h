@@ -17,8 +17,7 @@ namespace tributary::inline onnx {
 // Maps the nodes of an ONNX file to nodes of a Graph, in order. For import.cc. The operators are in
 // map_layers.cc (with weights), map_windows.cc (pooling, padding) and map_shapes.cc (moving values).
 
-// The order of an activation's values in the file. Nodes of a Graph have channels first; a reader of another
-// order must convert.
+// The order of an activation's values in the file. A Graph has channels first; readers convert other orders.
 enum class ValueOrder {
   kChannelsFirst,
   kChannelsLast,      // N × H × W × C

@@ -32,8 +32,8 @@ struct TextStyle {
 };
 
 // Writes one self-contained SVG picture: a viewBox, a white background, sans-serif text, no scripts, styles
-// or links. The y axis points down. Text is escaped, so any string is safe. Numbers have at most two decimals
-// and ignore the locale.
+// or links. The y axis points down. Any text is safe. Numbers are locale-independent, with at most two
+// decimals.
 //
 // Elements are drawn in call order, later ones over earlier ones. Every OpenGroup needs a CloseGroup before
 // Finish, which completes and returns the picture.
@@ -65,8 +65,7 @@ class SvgWriter {
   int open_groups_ = 0;
 };
 
-// Escapes the special characters of XML, and replaces those that XML forbids (most control characters,
-// invalid UTF-8) by U+FFFD.
+// Escapes XML, with U+FFFD for what XML forbids (most control characters, invalid UTF-8).
 std::string EscapeXml(std::string_view text);
 
 // At most two decimals, no trailing zeros: "3", "0.25", "-1.5".

@@ -4,8 +4,7 @@
 // convolutions in the third branch (5×5 in the paper), follow torchvision.
 //
 // Inception-v4 (Szegedy et al., 2017). Node names follow the PyTorch port of the published weights:
-// features.N.branchM.K.conv. The form for small images starts at full resolution and pads where the other
-// form does not.
+// features.N.branchM.K.conv. The form for small images starts at full resolution and pads all layers.
 
 #include <vector>
 
@@ -14,8 +13,7 @@
 namespace tributary::inline model::zoo {
 namespace {
 
-// Convolution without bias, batch norm and ReLU, named NAME.conv and NAME.bn as in the reference
-// implementations.
+// Convolution without bias, batch norm and ReLU, with PyTorch's names NAME.conv and NAME.bn.
 NodeIndex ConvNormRelu(GraphBuilder& b, const std::string& name, NodeIndex x, Conv operation) {
   operation.bias = false;
   x = b.Add(name + ".conv", operation, {x});

@@ -1,7 +1,6 @@
-// ResNet (He et al., 2016). 18, 34, 50 and 152 are the ImageNet networks with four stages. 8 and 20 are the
+// ResNet (He et al., 2016). 18, 34, 50 and 152 are the ImageNet networks with four stages; 8 and 20 are the
 // CIFAR networks with three stages of 16, 32 and 64 channels and 1×1 convolutions as shortcuts where the
-// shape changes. As in torchvision, the 3×3 convolution of a bottleneck has the stride; node names follow
-// torchvision.
+// shape changes. As in torchvision, a bottleneck's 3×3 convolution has the stride. Node names: torchvision.
 
 #include <vector>
 

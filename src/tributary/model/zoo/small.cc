@@ -1,6 +1,5 @@
-// Small sequential networks. A perceptron, LeNet-5 and a plain CNN for images have no norms, so that dividing
-// a batch among devices does not change the result. A CNN for signals takes samples of C x 1 x T and
-// convolves along time only.
+// Small sequential networks: a perceptron, LeNet-5 and a CNN for images without norms, so that dividing a
+// batch among devices changes nothing, and a CNN for signals of C x 1 x T, convolved along time.
 
 #include "tributary/model/zoo/families.h"
 
