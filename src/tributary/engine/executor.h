@@ -48,7 +48,7 @@ struct PassHooks {
 };
 
 struct PassOptions {
-  NodeIndex first = 1;          // 1 for the image as input, else the node after a cut
+  NodeIndex first = 1;          // 1 to start at the input, else the node after a cut
   double label_smoothing = 0;   // share of the target spread evenly over all classes
   Rng* rng = nullptr;           // for dropout masks; required to train a network with dropout nodes
   bool input_gradient = false;  // compute the input's gradient also for first = 1 (part of a network)
@@ -80,7 +80,7 @@ struct PassResult {
 // complete: hooks see the same as on a CPU. If only the executor uses them, steps need no copies:
 //   1. Hold(): copies the current weights;
 //   2. Train(), each followed by StepResident(); Evaluate() and Predict() at any time;
-//   3. Release(): copies parameters and statistics back. The caller's memory is not accessed before.
+//   3. Release(): copies parameters and statistics back. Until then the caller's memory is unused.
 // On a CPU these calls have the same effect, and there are no copies to avoid.
 class Executor {
  public:
@@ -110,11 +110,11 @@ class Executor {
   // Backward pass of the last Forward(), from the gradient of its output.
   Status Backward(std::span<const float> output_gradient, const PassHooks& hooks = {});
 
-  // The input's gradient, if the backward pass started after a cut or computed it. Valid until the next pass.
+  // The input's gradient, if the pass started after a cut or with input_gradient. Valid until the next pass.
   std::span<const float> input_gradient() const;
 
   // Local steps, see above, with an optimiser that continues from `state` and is stored back there (fresh if
-  // null), and a pull towards the held weights (FedProx). Hold again starts over.
+  // null), and a pull towards the held weights (FedProx). Calling Hold again starts over.
   Status Hold(const OptimiserOptions& optimiser, double prox = 0, Optimiser* state = nullptr);
   Status StepResident(double learning_rate);
   Status Release();

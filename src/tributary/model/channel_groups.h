@@ -51,7 +51,7 @@ inline constexpr std::int64_t kFilterLanes = 8;
 
 // The number of atoms that remain in each group at these dropout rates (one per group, in [0, 1)): the
 // remaining channels rounded to the nearest multiple of `lanes`, at least one multiple and at most the whole
-// group. With 1 lane only whole atoms are rounded to.
+// group. 1 lane rounds to whole atoms.
 std::vector<std::int64_t> KeptCounts(const ChannelGroups& groups, std::span<const double> rates,
                                      std::int64_t lanes = kFilterLanes);
 
