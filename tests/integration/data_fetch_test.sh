@@ -43,7 +43,7 @@ grep -q 'is there, and its MD5 is not' err.txt || fail "$(cat err.txt)"
 rm got.bin
 
 # Broken off in the middle: what has come is kept, and the rest alone is asked for.
-refused 'the next time goes on from there' broken/served.bin $md5
+refused 'the next download resumes it' broken/served.bin $md5
 [ "$(stat -c %s got.bin.part)" -eq 1000000 ] || fail "part of $(stat -c %s got.bin.part) bytes"
 get served.bin $md5 || fail "$(cat err.txt)"
 requests | tail -n 1 | grep -q 'bytes=1000000-' || fail "not resumed: $(requests | tail -n 1)"
@@ -81,7 +81,7 @@ if "$DOWNLOAD_TOOL" "file://$work/served.bin" got.bin $md5 2>err.txt; then fail 
 grep -q 'allowed: addresses that begin with http' err.txt || fail "$(cat err.txt)"
 rm -f got.bin.part
 # Stopped by a person.
-refused 'stopped; what has come is kept' slow/served.bin $md5 3000000 5 100000
+refused 'stopped; the partial file is kept' slow/served.bin $md5 3000000 5 100000
 rm -f got.bin.part
 
 # The command: sums are those of the authors, whatever the mirror.

@@ -16,7 +16,7 @@ std::vector<std::size_t> DivideByShares(std::size_t total, std::span<const doubl
   std::size_t placed = 0;
   for (std::size_t i = 0; i < shares.size(); ++i) {
     const double exact = static_cast<double>(total) * (shares[i] / sum);
-    // Rounding of the quotients could carry the floors past the total by one; the last parts then get less.
+    // Rounding of the quotients can make the floors exceed the total by one; the last parts then get less.
     counts[i] = std::min(static_cast<std::size_t>(std::floor(exact)), total - placed);
     remainders[i] = exact - static_cast<double>(counts[i]);
     placed += counts[i];

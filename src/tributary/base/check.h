@@ -1,9 +1,8 @@
 #pragma once
 
-// TRIBUTARY_CHECK states what must hold unless our own code is wrong. It is never used on bytes that came from a
-// network, a file, a flag or a user: those are answered with a Status.
-//
-// A failed check prints the expression and where it stands, and aborts. It is active in every build type.
+// TRIBUTARY_CHECK asserts an invariant of this program's own code. It is never used on bytes from a network,
+// a file, a flag or a user: those errors are returned as a Status. A failed check prints the expression and
+// its location and aborts, in every build type.
 
 namespace tributary::inline base {
 

@@ -5,25 +5,25 @@
 
 namespace tributary::inline base {
 
-// Time since some fixed moment of the clock's own: its start for a real clock, zero for a virtual one.
+// Time since an origin chosen by the clock: its creation for a real clock, zero for a virtual one.
 using Duration = std::chrono::nanoseconds;
 using TimePoint = std::chrono::nanoseconds;
 
-// The only source of time. Whoever needs the time is handed a Clock; nothing reads the system's by itself, so that the
-// same code runs in real time and on a simulator's virtual time.
+// The only source of time. Code that needs the time takes a Clock and never reads the system clock, so that
+// it also runs on a simulator's virtual time.
 class Clock {
  public:
   virtual ~Clock() = default;
 
-  // Never decreases. Safe to call from any thread.
+  // Never decreases. Thread-safe.
   virtual TimePoint Now() const = 0;
 };
 
 // The machine's monotonic clock.
 std::unique_ptr<Clock> MakeRealClock();
 
-// A clock that stands still until it is told to move. Only the simulator moves it; moving it backwards is a bug.
-// Not synchronised: the simulator advances it between the events that read it.
+// A clock that only AdvanceTo moves; moving it backwards is a bug. Not synchronised: the simulator advances
+// it between the events that read it.
 class VirtualClock : public Clock {
  public:
   TimePoint Now() const override { return now_; }
@@ -33,7 +33,7 @@ class VirtualClock : public Clock {
   TimePoint now_{0};
 };
 
-// A duration as seconds, and back (rounded to the nearest nanosecond).
+// Conversion to and from seconds. FromSeconds rounds to the nearest nanosecond.
 double ToSeconds(Duration duration);
 Duration FromSeconds(double seconds);
 

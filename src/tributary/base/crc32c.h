@@ -5,7 +5,7 @@
 
 namespace tributary::inline base {
 
-// The checksum of Castagnoli's polynomial, as iSCSI, ext4 and TensorFlow's record files have it.
+// CRC-32C (Castagnoli), as used by iSCSI, ext4 and TensorFlow's record files.
 std::uint32_t Crc32c(std::string_view bytes);
 
 }  // namespace tributary::inline base

@@ -10,7 +10,7 @@
 namespace tributary::inline base {
 namespace {
 
-// Uniform in (0, 1]: safe under a logarithm.
+// Uniform in (0, 1], so that its logarithm is finite.
 double UniformAboveZero(Rng& rng) { return 1.0 - rng.Uniform(); }
 
 // Marsaglia and Tsang (2000), for shape ≥ 1.
@@ -33,7 +33,7 @@ double LogGammaDraw(Rng& rng, double shape) {
   return PortableLog(GammaAboveOne(rng, shape + 1)) + PortableLog(UniformAboveZero(rng)) / shape;
 }
 
-// Prefix counts under removal, for finding which kind the i-th remaining item is (Fenwick tree).
+// Fenwick tree of the remaining counts, which finds the kind of the i-th remaining item.
 class Urn {
  public:
   explicit Urn(std::span<const std::int64_t> counts) : tree_(counts.size() + 1, 0) {
@@ -45,7 +45,7 @@ class Urn {
     while (top_ * 2 <= counts.size()) top_ *= 2;
   }
 
-  // Removes the item at `position` of those left, and tells its kind.
+  // Removes the item at `position` among the remaining items and returns its kind.
   std::size_t Take(std::int64_t position) {
     std::size_t index = 0;
     for (std::size_t step = top_; step > 0; step /= 2) {
@@ -68,7 +68,7 @@ class Urn {
 double Uniform(Rng& rng, double low, double high) { return low + (high - low) * rng.Uniform(); }
 
 double Normal(Rng& rng, double mean, double deviation) {
-  // Marsaglia's polar method; the second value is thrown away so that a draw has no hidden state.
+  // Marsaglia's polar method. The second value is discarded, so that a draw leaves no hidden state.
   while (true) {
     const double u = 2 * rng.Uniform() - 1;
     const double v = 2 * rng.Uniform() - 1;
@@ -86,8 +86,8 @@ double Gamma(Rng& rng, double shape) {
 std::int64_t Binomial(Rng& rng, std::int64_t trials, double p) {
   TRIBUTARY_CHECK(trials >= 0 && p >= 0 && p <= 1);
   std::int64_t successes = 0;
-  // While many trials are left, learn the middle order statistic of their uniforms, a Beta draw, and keep the side
-  // that p falls into: each turn halves the trials and stays exact.
+  // For many trials, draw the middle order statistic of their uniforms (a Beta variate) and keep the side
+  // that contains p. Each iteration halves the trials and stays exact.
   while (trials > 32 && p > 0 && p < 1) {
     const std::int64_t middle = trials / 2 + 1;
     const double a = GammaAboveOne(rng, static_cast<double>(middle));
@@ -122,7 +122,7 @@ std::vector<double> Dirichlet(Rng& rng, std::span<const double> concentrations) 
 }
 
 std::vector<std::int64_t> Multinomial(Rng& rng, std::int64_t trials, std::span<const double> weights) {
-  // Suffix sums: what is left for the classes from i on, without the drift of repeated subtraction.
+  // Suffix sums: the weight of class i and later classes, without the drift of repeated subtraction.
   std::vector<double> left(weights.size() + 1, 0.0);
   for (std::size_t i = weights.size(); i-- > 0;) {
     TRIBUTARY_CHECK(weights[i] >= 0);
@@ -146,13 +146,12 @@ std::vector<std::int64_t> MultivariateHypergeometric(Rng& rng, std::span<const s
     total += count;
   }
   TRIBUTARY_CHECK(draws >= 0 && draws <= total);
-  // Choosing what stays is the same as choosing what goes: take the shorter way.
+  // Drawing the items that remain is equivalent: draw the smaller set.
   const bool complement = draws > total / 2;
   std::vector<std::int64_t> taken(counts.size(), 0);
   Urn urn(counts);
-  for (std::int64_t left = complement ? total - draws : draws; left > 0; --left, --total) {
+  for (std::int64_t left = complement ? total - draws : draws; left > 0; --left, --total)
     ++taken[urn.Take(static_cast<std::int64_t>(rng.Below(static_cast<std::uint64_t>(total))))];
-  }
   if (complement) {
     for (std::size_t i = 0; i < taken.size(); ++i) taken[i] = counts[i] - taken[i];
   }

@@ -13,43 +13,22 @@
 namespace tributary::inline base {
 namespace {
 
-class File {
- public:
-  explicit File(int descriptor) : descriptor_(descriptor) {}
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-  ~File() { Close(); }
-
-  int get() const { return descriptor_; }
-  int Close() {
-    const int result = descriptor_ >= 0 ? ::close(descriptor_) : 0;
-    descriptor_ = -1;
-    return result;
-  }
-
- private:
-  int descriptor_;
-};
-
-std::filesystem::path FolderOf(const std::filesystem::path& path) {
-  return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
-}
-
-constexpr std::string_view kUnique = ".XXXXXX";  // replaced by letters and digits
+constexpr std::string_view kUnique = ".XXXXXX";  // mkostemp replaces the X's
 
 enum class Access { kOrdinary, kOwnerOnly };
 
-// Creates a new file beside `path`, with the permissions an ordinary new file would have or for its owner alone.
-StatusOr<std::pair<int, std::filesystem::path>> CreateBeside(const std::filesystem::path& path,
-                                                             Access access) {
-  std::string name = (FolderOf(path) / ("." + path.filename().string() + std::string(kUnique))).string();
-  const int descriptor = ::mkostemp(name.data(), O_CLOEXEC);
-  if (descriptor < 0) return SystemError("cannot write", path, errno);
-  if (access == Access::kOwnerOnly) return std::pair(descriptor, std::filesystem::path(name));
-  const mode_t mask = ::umask(0);
-  ::umask(mask);
-  ::fchmod(descriptor, 0666 & ~mask);
-  return std::pair(descriptor, std::filesystem::path(name));
+// Creates a new file beside `path` with default permissions or mode 0600.
+StatusOr<std::pair<Descriptor, std::filesystem::path>> CreateBeside(const std::filesystem::path& path,
+                                                                    Access access) {
+  std::string name = (FolderOfFile(path) / ("." + path.filename().string() + std::string(kUnique))).string();
+  Descriptor file(::mkostemp(name.data(), O_CLOEXEC));
+  if (file.get() < 0) return SystemError("cannot write", path, errno);
+  if (access == Access::kOrdinary) {
+    const mode_t mask = ::umask(0);
+    ::umask(mask);
+    ::fchmod(file.get(), 0666 & ~mask);
+  }
+  return std::pair(std::move(file), std::filesystem::path(name));
 }
 
 int WriteAll(int descriptor, ByteSpan bytes) {
@@ -63,9 +42,8 @@ int WriteAll(int descriptor, ByteSpan bytes) {
 }
 
 Status Replace(const std::filesystem::path& path, std::span<const ByteSpan> pieces, Access access) {
-  TRIBUTARY_ASSIGN_OR_RETURN(const auto created, CreateBeside(path, access));
-  const auto& [descriptor, temporary] = created;
-  File file(descriptor);
+  TRIBUTARY_ASSIGN_OR_RETURN(auto created, CreateBeside(path, access));
+  auto& [file, temporary] = created;
   int error = 0;
   for (const ByteSpan piece : pieces) {
     error = WriteAll(file.get(), piece);
@@ -78,13 +56,18 @@ Status Replace(const std::filesystem::path& path, std::span<const ByteSpan> piec
     ::unlink(temporary.c_str());
     return SystemError("cannot write", path, error);
   }
-  // Without this the rename itself may be lost with the power. The file is there all the same: no failure, whatever
-  // the folder (one that may not be read, say) makes of it.
-  (void)SyncFolder(FolderOf(path));
+  // Without this a power failure can undo the rename. The file exists in any case, so a failure (for example,
+  // a folder without read permission) is ignored.
+  (void)SyncFolder(FolderOfFile(path));
   return OkStatus();
 }
 
 }  // namespace
+
+int Descriptor::Close() {
+  const int descriptor = std::exchange(value_, -1);
+  return descriptor >= 0 ? ::close(descriptor) : 0;
+}
 
 Status SystemError(std::string_view doing, const std::filesystem::path& path, int error) {
   const std::string message = std::string(doing) + " " + path.string() + ": " + std::strerror(error);
@@ -108,7 +91,7 @@ Status SystemError(std::string_view doing, const std::filesystem::path& path, in
 }
 
 StatusOr<std::vector<std::byte>> ReadFile(const std::filesystem::path& path, Bytes limit) {
-  File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (file.get() < 0) return SystemError("cannot open", path, errno);
   struct stat info {};
   if (::fstat(file.get(), &info) != 0) return SystemError("cannot read", path, errno);
@@ -151,11 +134,10 @@ Status WritePrivateFileAtomically(const std::filesystem::path& path, std::string
 }
 
 Status SyncFolder(const std::filesystem::path& folder) {
-  File file(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  // Some file systems cannot do it and say EINVAL; then there is nothing more to be done.
-  if (file.get() < 0 || (::fsync(file.get()) != 0 && errno != EINVAL)) {
+  const Descriptor file(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  // Some file systems return EINVAL because they do not support it; that is not an error.
+  if (file.get() < 0 || (::fsync(file.get()) != 0 && errno != EINVAL))
     return SystemError("cannot force to disk the folder", folder, errno);
-  }
   return OkStatus();
 }
 
@@ -170,11 +152,9 @@ std::string_view TargetOfTemporary(std::string_view name) {
 
 Status CheckWritable(const std::filesystem::path& path) {
   struct stat info {};
-  if (::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) {
+  if (::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode))
     return InvalidArgument("cannot write " + path.string() + ": it is a folder; give a file name in it");
-  }
   TRIBUTARY_ASSIGN_OR_RETURN(const auto created, CreateBeside(path, Access::kOrdinary));
-  ::close(created.first);
   ::unlink(created.second.c_str());
   return OkStatus();
 }

@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <filesystem>
 #include <span>
-#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "tributary/base/status.h"
@@ -14,30 +14,55 @@ namespace tributary::inline base {
 
 using ByteSpan = std::span<const std::byte>;
 
-// The whole file, refused if it is larger than `limit`. Errors name the path.
+// An open file, closed by the destructor.
+class Descriptor {
+ public:
+  explicit Descriptor(int value = -1) : value_(value) {}
+  Descriptor(Descriptor&& other) noexcept : value_(std::exchange(other.value_, -1)) {}
+  Descriptor& operator=(Descriptor other) noexcept {
+    std::swap(value_, other.value_);
+    return *this;
+  }
+  ~Descriptor() { (void)Close(); }
+
+  int get() const { return value_; }
+  // The result of close(2); 0 if no file is open.
+  int Close();
+
+ private:
+  int value_;
+};
+
+inline std::filesystem::path FolderOfFile(const std::filesystem::path& file) {
+  return file.has_parent_path() ? file.parent_path() : std::filesystem::path(".");
+}
+// "data/" and "data" are the same folder, but the path "data/" has no file name.
+inline std::filesystem::path WithoutLastSlash(const std::filesystem::path& folder) {
+  return folder.has_filename() ? folder : folder.parent_path();
+}
+
+// Reads a whole file; fails if it is larger than `limit`. Errors name the path.
 StatusOr<std::vector<std::byte>> ReadFile(const std::filesystem::path& path, Bytes limit);
 
-// Replaces `path` by the concatenation of `pieces`, or leaves it exactly as it was: the bytes go to a temporary file
-// beside it, are forced to disk, and take the name by an atomic rename. On any failure (a full disk, say) the
-// temporary file is removed and an older file of that name is untouched.
+// Atomically replaces `path` with the concatenated `pieces`: writes a temporary file beside it, syncs and
+// renames it. A failure (a full disk, say) leaves an existing file unchanged and no temporary file.
 Status WriteFileAtomically(const std::filesystem::path& path, std::span<const ByteSpan> pieces);
 Status WriteFileAtomically(const std::filesystem::path& path, std::string_view text);
 
-// The same for a secret: only the owner can read the file (mode 0600), also while it is being written.
+// The same for a secret: the file has mode 0600 from the moment it is created.
 Status WritePrivateFileAtomically(const std::filesystem::path& path, std::string_view text);
 
-// What the operating system's `error` (an errno) means for the caller: "cannot write runs/a: No space left on
-// device".
+// Converts an errno to a Status with a message such as "cannot write runs/a: No space left on device".
 Status SystemError(std::string_view doing, const std::filesystem::path& path, int error);
 
-// Forces the folder's names to disk, so that what was made in it is still there after a power cut.
+// Syncs a folder's entries to disk, so that files created in it survive a power failure.
 Status SyncFolder(const std::filesystem::path& folder);
 
-// The name of the file that a temporary file of a write was to become; empty if `name` is not one's. A process that is
-// killed in the middle of a write leaves its temporary file behind.
+// The target name if `name` is a temporary file of an interrupted write, else empty. A process that is killed
+// during a write leaves its temporary file behind.
 std::string_view TargetOfTemporary(std::string_view name);
 
-// Whether a file could be written at `path` now. For refusing a long run before it starts, not a promise.
+// Tests whether a file can be written at `path` now: an early check before a long run, not a guarantee.
 Status CheckWritable(const std::filesystem::path& path);
 
 }  // namespace tributary::inline base

@@ -2,37 +2,23 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
-#include <utility>
 
 namespace tributary::inline base {
 
 StatusOr<FileLock> FileLock::Acquire(const std::filesystem::path& path) {
-  const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-  if (descriptor < 0)
+  Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
+  if (file.get() < 0)
     return InvalidArgument("cannot open the lock file " + path.string() + ": " + std::strerror(errno));
-  FileLock lock(descriptor);
   int result = 0;
   do {
-    result = ::flock(descriptor, LOCK_EX | LOCK_NB);
+    result = ::flock(file.get(), LOCK_EX | LOCK_NB);
   } while (result != 0 && errno == EINTR);
-  if (result == 0) return lock;
+  if (result == 0) return FileLock(std::move(file));
   if (errno == EWOULDBLOCK) return Unavailable("another process holds the lock " + path.string());
   return IoError("cannot lock " + path.string() + ": " + std::strerror(errno));
-}
-
-FileLock::FileLock(FileLock&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
-
-FileLock& FileLock::operator=(FileLock&& other) noexcept {
-  std::swap(descriptor_, other.descriptor_);
-  return *this;
-}
-
-FileLock::~FileLock() {
-  if (descriptor_ >= 0) ::close(descriptor_);
 }
 
 }  // namespace tributary::inline base

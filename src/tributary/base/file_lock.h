@@ -2,25 +2,22 @@
 
 #include <filesystem>
 
+#include "tributary/base/file.h"
 #include "tributary/base/status.h"
 
 namespace tributary::inline base {
 
-// Keeps a second process (or a second owner in this one) from doing the same thing at the same time. The lock is the
-// kernel's, on an empty file that stays: it ends with the object, and with the process however that dies.
+// An exclusive lock between processes, and between owners in one process: the kernel locks an empty file that
+// is never deleted. The lock is released with the object, or when the process ends for any reason.
 class FileLock {
  public:
-  // Unavailable, at once, if somebody else holds it. The file is made if it is not there.
+  // Creates the file if necessary. Returns Unavailable, without waiting, if the lock is held.
   static StatusOr<FileLock> Acquire(const std::filesystem::path& path);
 
-  FileLock(FileLock&& other) noexcept;
-  FileLock& operator=(FileLock&& other) noexcept;
-  ~FileLock();
-
  private:
-  explicit FileLock(int descriptor) : descriptor_(descriptor) {}
+  explicit FileLock(Descriptor file) : file_(std::move(file)) {}
 
-  int descriptor_;
+  Descriptor file_;
 };
 
 }  // namespace tributary::inline base

@@ -10,9 +10,8 @@
 
 namespace tributary::inline base {
 
-// A fixed number of floats on a 64-byte boundary, zero at first: the memory behind parameters, gradients and
-// optimiser state. It never moves, so views of it stay valid as long as it lives (moving the FlatBuffer object keeps
-// the memory where it is).
+// A fixed-size float array, 64-byte aligned and zero-initialised, for parameters, gradients and optimiser
+// state. The memory never moves, even when the FlatBuffer is moved, so views stay valid for its lifetime.
 class FlatBuffer {
  public:
   static constexpr std::size_t kAlignment = 64;

@@ -5,7 +5,7 @@
 
 namespace tributary::inline base {
 
-// Identities are types of their own, so that a device is never passed where a round is meant.
+// Identifiers have distinct types, so that a device cannot be passed where a round is expected.
 template <typename Tag>
 struct Id {
   std::uint64_t value = 0;
@@ -14,6 +14,6 @@ struct Id {
 
 using DeviceId = Id<struct DeviceTag>;
 using RoundId = Id<struct RoundTag>;
-using WorkId = Id<struct WorkTag>;  // what one device was asked to do once
+using WorkId = Id<struct WorkTag>;  // one task given to one device
 
 }  // namespace tributary::inline base

@@ -9,7 +9,7 @@ using Node = nlohmann::json;
 
 const Node& NodeOf(const std::shared_ptr<const void>& node) { return *static_cast<const Node*>(node.get()); }
 
-// For the readers of fields.
+// Type test for Field.
 template <bool (Node::*is)() const noexcept>
 bool Is(const void* node) {
   return (static_cast<const Node*>(node)->*is)();

@@ -13,22 +13,22 @@
 
 namespace tributary::inline base {
 
-// What a JSON text may be, and how its mistakes are reported.
+// Limits on a JSON text, and how its errors are reported.
 struct JsonRules {
-  std::string_view what;  // "a checkpoint"
-  int levels = 8;         // of brackets; 0: any number, and of parts, too
-  // Brackets, keys and values. A text with more levels or parts is refused while it is read: the tree of a hostile text
-  // would take many times its memory. Counting takes time in the square of the longest list of objects.
+  std::string_view what;  // in messages, such as "a checkpoint"
+  int levels = 8;         // maximum nesting; 0: unlimited, and `parts` is ignored
+  // Limit on brackets, keys and values. Checked during parsing, because a hostile text's tree would take many
+  // times its memory. Counting takes time quadratic in the longest list of objects.
   std::int64_t parts = std::numeric_limits<std::int64_t>::max();
-  // A text that a person wrote: mistakes are InvalidArgument and show what was found. Otherwise a program wrote it, it
-  // must be an object, and mistakes are Corrupt.
+  // True for a text written by a person: errors are InvalidArgument and show what was found. False for a text
+  // written by a program: the text must be an object, and errors are Corrupt.
   bool by_people = false;
 };
 
-// A value of a parsed text. Copies are cheap; all of them keep the text's tree alive. Any number of threads may read.
+// A value of a parsed text. Copies are cheap and share the text's tree. Reading is thread-safe.
 //
-// The readers of fields return what stands under a key of an object, or an error if it is missing or of another kind:
-// "it has no 'round'", "its 'round' is not a whole number from 0".
+// The field readers return the value under a key of an object, or an error if the key is missing or its value
+// has another type: "it has no 'round'", "its 'round' is not a whole number from 0".
 class JsonValue {
  public:
   bool is_object() const;
@@ -45,25 +45,25 @@ class JsonValue {
   StatusOr<double> Number(std::string_view key) const;
   StatusOr<std::uint64_t> Count(std::string_view key,
                                 std::string_view wanted = "a whole number from 0") const;
-  // Lists of numbers alone.
+  // Lists that contain only numbers.
   StatusOr<std::vector<double>> Numbers(std::string_view key) const;
   StatusOr<std::vector<std::int64_t>> Integers(std::string_view key) const;
 
-  // Of a list or an object; 0 of others.
+  // Elements of a list or members of an object; 0 for other types.
   std::size_t size() const;
-  // Of a list; `index` is below size().
+  // Element of a list; `index` must be below size().
   JsonValue operator[](std::size_t index) const;
-  // Of an object, by key.
+  // Members of an object, sorted by key.
   std::vector<std::pair<std::string, JsonValue>> members() const;
 
-  // The value itself; it must be of that kind.
+  // The value itself, which must be of that type.
   std::string text() const;
   double number() const;
-  std::optional<std::uint64_t> count() const;  // nothing if it is not a whole number from 0
+  std::optional<std::uint64_t> count() const;  // nullopt unless a whole number from 0
 
-  // As it stands in messages, cut off where it is long.
+  // The value for messages, truncated if long.
   std::string Shown() const;
-  // The same value under another name in errors than "it": "layer 3 has no 'bytes'".
+  // The same value with a name that replaces "it" in errors: "layer 3 has no 'bytes'".
   JsonValue Called(std::string name) const;
 
  private:
@@ -77,12 +77,12 @@ class JsonValue {
   template <typename T>
   StatusOr<std::vector<T>> NumbersOf(std::string_view key, Kind kind) const;
 
-  std::shared_ptr<const void> node_;  // of the tree, which json_reader.cc alone knows
+  std::shared_ptr<const void> node_;  // a node of the tree; its type is private to json_reader.cc
   bool by_people_;
   std::string name_ = {};  // empty: "it"
 };
 
-// Any bytes give a value or an error.
+// Safe on arbitrary bytes.
 StatusOr<JsonValue> ParseJson(std::string_view text, const JsonRules& rules);
 
 }  // namespace tributary::inline base

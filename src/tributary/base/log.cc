@@ -11,18 +11,12 @@ namespace {
 constexpr const char* kTimed = "%Y-%m-%d %H:%M:%S.%e %-7l %v";
 
 spdlog::level::level_enum Of(LogLevel level) {
-  switch (level) {
-    case LogLevel::kDebug:
-      return spdlog::level::debug;
-    case LogLevel::kInfo:
-      return spdlog::level::info;
-    case LogLevel::kWarning:
-      return spdlog::level::warn;
-  }
-  return spdlog::level::warn;
+  constexpr spdlog::level::level_enum kLevels[] = {spdlog::level::debug, spdlog::level::info,
+                                                   spdlog::level::warn};
+  return kLevels[static_cast<std::size_t>(level)];
 }
 
-// Lines below kWarning. The mutex of the sink is the one of all streams of the console, so that lines do not mix.
+// Sink for lines below kWarning. It shares the mutex of all console streams, so that lines do not interleave.
 class PlainSink : public spdlog::sinks::stdout_sink_base<spdlog::details::console_mutex> {
  public:
   explicit PlainSink(std::FILE* out) : stdout_sink_base(out) {}

@@ -5,14 +5,14 @@
 
 namespace tributary::inline base {
 
-// The program's log: lines for people, written through spdlog. What a run measures belongs into events (telemetry/) instead.
+// The program's log: lines for people, written through spdlog. Measurements of a run are events (telemetry/).
 //   1. The program calls SetUpLog once, before it starts threads.
 //   2. Any thread calls Log. A line is written whole and at once.
 // Without SetUpLog, as in tests, only warnings are shown.
 enum class LogLevel {
   kDebug,    // each step of a connection and a round
-  kInfo,     // what changed: joined, resumed, waiting
-  kWarning,  // what went wrong and was survived
+  kInfo,     // state changes: joined, resumed, waiting
+  kWarning,  // recoverable failures
 };
 
 struct LogOptions {
@@ -22,7 +22,7 @@ struct LogOptions {
 };
 void SetUpLog(const LogOptions& options);
 
-// Whether lines of this level are shown, for texts that are costly to build.
+// Whether lines of this level are shown. Check it before building a costly text.
 bool LogShows(LogLevel level);
 void Log(LogLevel level, std::string_view text);
 

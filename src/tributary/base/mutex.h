@@ -4,21 +4,21 @@
 #include <condition_variable>
 #include <mutex>
 
-// Which data a mutex guards, in a form that Clang checks (-Wthread-safety, an error in the fuzz preset). Other compilers
-// see nothing of it. See https://clang.llvm.org/docs/ThreadSafetyAnalysis.html.
+// Declares which mutex guards which data. Clang checks it (-Wthread-safety, an error in the fuzz preset);
+// other compilers ignore it. See https://clang.llvm.org/docs/ThreadSafetyAnalysis.html.
 #if defined(__clang__)
 #define TRIBUTARY_THREAD_ATTRIBUTE(x) __attribute__((x))
 #else
 #define TRIBUTARY_THREAD_ATTRIBUTE(x)
 #endif
 
-// Of data: only with this mutex held. Of a pointer: what it points to.
+// On data: access requires this mutex. On a pointer: access to its target requires it.
 #define TRIBUTARY_GUARDED_BY(x) TRIBUTARY_THREAD_ATTRIBUTE(guarded_by(x))
 #define TRIBUTARY_POINTED_TO_GUARDED_BY(x) TRIBUTARY_THREAD_ATTRIBUTE(pt_guarded_by(x))
-// Of a function: its caller holds these, or must not hold them.
+// On a function: the caller must hold, or must not hold, these mutexes.
 #define TRIBUTARY_REQUIRES(...) TRIBUTARY_THREAD_ATTRIBUTE(requires_capability(__VA_ARGS__))
 #define TRIBUTARY_EXCLUDES(...) TRIBUTARY_THREAD_ATTRIBUTE(locks_excluded(__VA_ARGS__))
-// Of a function that the analysis cannot follow; a comment says why it is right.
+// On a function that the analysis cannot follow; a comment gives the reason why it is correct.
 #define TRIBUTARY_NO_THREAD_ANALYSIS TRIBUTARY_THREAD_ATTRIBUTE(no_thread_safety_analysis)
 
 namespace tributary::inline base {
@@ -27,7 +27,7 @@ class TRIBUTARY_THREAD_ATTRIBUTE(capability("mutex")) Mutex {
  public:
   void Lock() TRIBUTARY_THREAD_ATTRIBUTE(acquire_capability()) { mutex_.lock(); }
   void Unlock() TRIBUTARY_THREAD_ATTRIBUTE(release_capability()) { mutex_.unlock(); }
-  // For what the analysis cannot see, such as a lambda that is called with the mutex held.
+  // For code that the analysis cannot follow, such as a lambda called with the mutex held.
   void AssertHeld() const TRIBUTARY_THREAD_ATTRIBUTE(assert_capability(this)) {}
 
  private:
@@ -35,7 +35,7 @@ class TRIBUTARY_THREAD_ATTRIBUTE(capability("mutex")) Mutex {
   std::mutex mutex_;
 };
 
-// Holds a mutex while it lives, but for what lies between Unlock and Lock.
+// Holds a mutex for its lifetime, except between Unlock and Lock.
 class TRIBUTARY_THREAD_ATTRIBUTE(scoped_lockable) MutexLock {
  public:
   explicit MutexLock(Mutex& mutex) TRIBUTARY_THREAD_ATTRIBUTE(acquire_capability(mutex))
@@ -52,21 +52,19 @@ class TRIBUTARY_THREAD_ATTRIBUTE(scoped_lockable) MutexLock {
   std::unique_lock<std::mutex> lock_;
 };
 
-// When a wait ends even if nothing has happened. A loop around a wait takes it once, before its first turn, so that being
-// woken for nothing does not make the wait longer.
+// The latest end of a wait. Compute it once before a wait loop: spurious wake-ups must not extend the wait.
 using WaitDeadline = std::chrono::steady_clock::time_point;
 inline WaitDeadline DeadlineIn(std::chrono::nanoseconds time) {
   return std::chrono::steady_clock::now() + time;
 }
 
-// Something that threads wait for with a mutex held. Callers look in a loop whether it has come true: the analysis then
-// sees what they look at.
+// A condition variable. Callers test their predicate in a loop, where the thread-safety analysis sees it.
 class Condition {
  public:
   void NotifyOne() { condition_.notify_one(); }
   void NotifyAll() { condition_.notify_all(); }
   void Wait(MutexLock& lock) { condition_.wait(lock.lock_); }
-  // False if the time is over.
+  // False on timeout.
   bool WaitFor(MutexLock& lock, std::chrono::nanoseconds time) {
     return condition_.wait_for(lock.lock_, time) == std::cv_status::no_timeout;
   }

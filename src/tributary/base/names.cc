@@ -1,7 +1,6 @@
 #include "tributary/base/names.h"
 
 #include <algorithm>
-#include <vector>
 
 namespace tributary::inline base {
 namespace {
@@ -15,9 +14,8 @@ std::size_t Distance(std::string_view a, std::string_view b) {
     for (std::size_t j = 1; j <= b.size(); ++j) {
       const std::size_t change = a[i - 1] == b[j - 1] ? 0 : 1;
       current[j] = std::min({previous[j] + 1, current[j - 1] + 1, previous[j - 1] + change});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
         current[j] = std::min(current[j], before[j - 2] + 1);
-      }
     }
     std::swap(before, previous);
     std::swap(previous, current);
@@ -28,7 +26,7 @@ std::size_t Distance(std::string_view a, std::string_view b) {
 }  // namespace
 
 std::string_view NearestName(std::string_view found, std::span<const std::string> allowed) {
-  constexpr std::size_t kLongest = 64;  // Longer than any name of ours: not a typing error.
+  constexpr std::size_t kLongest = 64;  // Longer than every valid name: not a typing error.
   if (found.size() > kLongest) return {};
   std::string_view best;
   std::size_t best_distance = std::max<std::size_t>(1, found.size() / 3) + 1;

@@ -5,7 +5,7 @@
 
 namespace tributary::inline base {
 
-// A number as a message says it: in six digits, or fewer.
+// A number for messages, with at most six significant digits.
 inline std::string NumberText(double value) {
   std::ostringstream text;
   text << value;

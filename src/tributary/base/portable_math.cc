@@ -48,8 +48,8 @@ double PortableCosine(double turns) {
   if (t > 0.5) t = 1 - t;
   const double sign = t > 0.25 ? -1 : 1;
   if (t > 0.25) t = 0.5 - t;
-  // Now in the first quarter: the cosine series for its first half, the sine of the rest for the second, so that both
-  // stay below π/4 and nine terms are enough.
+  // Now in the first quarter turn: the cosine series in its first half, the sine of the complement in the
+  // second. Both arguments stay below π/4, where nine terms suffice.
   constexpr double kTau = 6.283185307179586476925286766559;
   const bool sine = t > 0.125;
   const double x = kTau * (sine ? 0.25 - t : t);

@@ -7,7 +7,7 @@
 namespace tributary::inline base {
 namespace {
 
-// SplitMix64: a bijection on 64 bits whose outputs pass as independent.
+// SplitMix64: a 64-bit bijection whose outputs pass statistical tests of independence.
 std::uint64_t Mix(std::uint64_t& state) {
   state += 0x9e3779b97f4a7c15U;
   std::uint64_t z = state;
@@ -16,7 +16,7 @@ std::uint64_t Mix(std::uint64_t& state) {
   return z ^ (z >> 31);
 }
 
-// FNV-1a, only to turn a purpose's name into a number.
+// FNV-1a hash of a purpose's name.
 std::uint64_t HashName(std::string_view name) {
   std::uint64_t hash = 0xcbf29ce484222325U;
   for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
@@ -53,7 +53,7 @@ double Rng::Uniform() { return static_cast<double>(Next() >> 11) * 0x1.0p-53; }
 
 std::uint64_t Rng::Below(std::uint64_t bound) {
   TRIBUTARY_CHECK(bound > 0);
-  // Lemire's method: the high half of a 64×64-bit product, rejecting the few low halves that would favour some values.
+  // Lemire's method: the high half of a 64×64-bit product, rejecting the few low halves that cause bias.
   Wide product = static_cast<Wide>(Next()) * bound;
   if (static_cast<std::uint64_t>(product) < bound) {
     const std::uint64_t threshold = (0 - bound) % bound;

@@ -7,11 +7,11 @@
 
 namespace tributary::inline base {
 
-// A random stream that gives the same numbers on every machine and library: xoshiro256++ seeded through SplitMix64.
-// Distributions over it are in distributions.h; the standard library's differ between implementations.
+// A random number generator with the same output everywhere: xoshiro256++ seeded through SplitMix64.
+// Distributions are in distributions.h; the standard library's differ between implementations.
 //
-// Independent streams are derived by key, not by drawing: what one device or purpose consumes never shifts another's.
-// Not for secrets.
+// Independent streams are derived by key, not by drawing: what one device or purpose consumes never shifts
+// another's. Not cryptographically secure.
 class Rng {
  public:
   explicit Rng(std::uint64_t seed);

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <chrono>
 #include <concepts>
 #include <limits>
 
@@ -8,8 +7,7 @@
 
 namespace tributary::inline base {
 
-// Sums and products that stop at the end of their type instead of passing it: for adding up numbers that came from a file,
-// whose writer may have been anybody.
+// Sums and products that saturate at the limits of their type, for adding up numbers from untrusted files.
 
 template <std::integral Number>
 Number SaturatingAdd(Number a, Number b) {

@@ -16,25 +16,10 @@ Status Cancelled(std::string message) { return {StatusCode::kCancelled, std::mov
 Status IoError(std::string message) { return {StatusCode::kIoError, std::move(message)}; }
 
 std::string_view StatusCodeName(StatusCode code) {
-  switch (code) {
-    case StatusCode::kOk:
-      return "ok";
-    case StatusCode::kInvalidArgument:
-      return "invalid argument";
-    case StatusCode::kNotFound:
-      return "not found";
-    case StatusCode::kCorrupt:
-      return "corrupt";
-    case StatusCode::kResourceExhausted:
-      return "resource exhausted";
-    case StatusCode::kUnavailable:
-      return "unavailable";
-    case StatusCode::kCancelled:
-      return "cancelled";
-    case StatusCode::kIoError:
-      return "input/output error";
-  }
-  return "unknown";
+  constexpr std::string_view kNames[] = {"ok",        "invalid argument",   "not found",
+                                         "corrupt",   "resource exhausted", "unavailable",
+                                         "cancelled", "input/output error"};
+  return kNames[static_cast<std::size_t>(code)];
 }
 
 std::ostream& operator<<(std::ostream& out, const Status& status) {

@@ -10,21 +10,21 @@
 
 namespace tributary::inline base {
 
-// Why something did not work. The codes are few because only three things follow from them: whether to try again,
-// what the program's exit code is, and whether the fault lies with the caller's input or with the world.
+// Why an operation failed. The code determines whether to retry, the program's exit code, and whether the
+// caller's input or the environment is at fault.
 enum class StatusCode {
   kOk,
-  kInvalidArgument,    // What was asked for makes no sense: a flag, a key, a shape.
-  kNotFound,           // A name or a file that does not exist.
-  kCorrupt,            // Bytes that are not what they claim to be.
-  kResourceExhausted,  // A full disk, a size over its bound.
-  kUnavailable,        // Might work later.
-  kCancelled,          // Somebody asked to stop.
-  kIoError,            // The operating system said no.
+  kInvalidArgument,    // An invalid flag, key or shape.
+  kNotFound,           // A name or a file does not exist.
+  kCorrupt,            // Malformed or damaged bytes.
+  kResourceExhausted,  // A full disk, a size over its limit.
+  kUnavailable,        // May succeed later.
+  kCancelled,          // Stopped on request.
+  kIoError,            // An error of the operating system.
 };
 
-// The outcome of something that can fail for reasons outside the program. Messages are whole sentences for a person:
-// what was found, where, what is allowed, what to do.
+// The outcome of an operation that can fail for reasons outside the program. Messages are whole sentences for
+// a person: what was found, where, what is allowed, what to do.
 class [[nodiscard]] Status {
  public:
   Status() = default;
@@ -58,7 +58,7 @@ Status IoError(std::string message);
 std::string_view StatusCodeName(StatusCode code);
 std::ostream& operator<<(std::ostream& out, const Status& status);
 
-// A value, or the reason there is none. Reading the value of a failed one is a bug and aborts.
+// A value, or the Status that explains its absence. Accessing the value of a failed StatusOr aborts.
 template <typename T>
 class [[nodiscard]] StatusOr {
  public:
@@ -70,6 +70,11 @@ class [[nodiscard]] StatusOr {
   bool ok() const { return value_.has_value(); }
   const Status& status() const& { return status_; }
   Status status() && { return std::move(status_); }
+  // As Status::WithContext; a value stays as it is.
+  StatusOr WithContext(std::string_view context) && {
+    if (!ok()) status_ = std::move(status_).WithContext(context);
+    return std::move(*this);
+  }
 
   T& value() & { return Checked(*this); }
   const T& value() const& { return Checked(*this); }
@@ -102,7 +107,7 @@ class [[nodiscard]] StatusOr {
     if (::tributary::Status status_ = (expression); !status_.ok()) return status_; \
   } while (false)
 
-// TRIBUTARY_ASSIGN_OR_RETURN(auto graph, BuildModel(name)): the value, or return its Status.
+// TRIBUTARY_ASSIGN_OR_RETURN(auto graph, BuildModel(name)): declares the value, or returns the failed Status.
 #define TRIBUTARY_ASSIGN_OR_RETURN(declaration, expression) \
   TRIBUTARY_ASSIGN_OR_RETURN_INNER(TRIBUTARY_CONCAT(status_or_, __LINE__), declaration, expression)
 #define TRIBUTARY_ASSIGN_OR_RETURN_INNER(temporary, declaration, expression) \

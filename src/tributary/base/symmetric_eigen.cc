@@ -9,7 +9,7 @@
 namespace tributary::inline base {
 namespace {
 
-// Turns two rows, or two columns, of which `step` is the way from one entry to the next.
+// Rotates two rows or columns; `step` is the distance between consecutive entries.
 void RotateRows(double* first, double* second, std::size_t count, std::size_t step, double cosine,
                 double sine) {
   for (std::size_t k = 0; k < count; ++k) {
@@ -31,8 +31,8 @@ double SumOffDiagonal(const std::vector<double>& matrix, std::size_t size) {
 
 SymmetricEigen SolveSymmetricEigen(std::vector<double> matrix, std::size_t size) {
   TRIBUTARY_CHECK(matrix.size() == size * size);
-  constexpr int kMostSweeps = 60;  // Six or so do; the bound ends what rounding keeps from ending.
-  std::vector<double> turned(size * size, 0);  // Row k is the k-th vector.
+  constexpr int kMostSweeps = 60;  // About six suffice; the limit guarantees termination despite rounding.
+  std::vector<double> turned(size * size, 0);  // Row k is the k-th eigenvector.
   for (std::size_t i = 0; i < size; ++i) turned[i * size + i] = 1;
   double squares = 0;
   for (const double entry : matrix) squares += entry * entry;

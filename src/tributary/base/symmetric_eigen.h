@@ -7,12 +7,11 @@ namespace tributary::inline base {
 
 struct SymmetricEigen {
   std::vector<double> values;  // Descending.
-  std::vector<double>
-      vectors;  // vectors[i · size + k] is entry i of the vector of values[k]; they are orthonormal.
+  // Orthonormal. vectors[i · size + k] is entry i of the eigenvector of values[k].
+  std::vector<double> vectors;
 };
 
-// The eigenvalues and vectors of a symmetric matrix, row by row, by Jacobi rotations: exact to rounding, for sizes up
-// to a few hundred.
+// Eigendecomposition of a row-major symmetric matrix by Jacobi rotations, for sizes up to a few hundred.
 SymmetricEigen SolveSymmetricEigen(std::vector<double> matrix, std::size_t size);
 
 }  // namespace tributary::inline base

@@ -6,17 +6,17 @@
 
 namespace tributary::inline base {
 
-// Text in columns for a person, the first row the heading. Widths count letters, not bytes.
+// A plain-text table; the first row is the heading. Widths count characters, not bytes.
 class TextTable {
  public:
-  // Which columns line up on the right.
+  // Which columns are right-aligned.
   enum class Right {
-    kNumbers,      // those that hold only numbers
-    kAllButFirst,  // all figures behind a name
+    kNumbers,      // columns that contain only numbers
+    kAllButFirst,  // all columns but the first
   };
 
   explicit TextTable(std::vector<std::string> heading, Right right = Right::kNumbers);
-  void AddRow(std::vector<std::string> cells);  // as many as the heading has
+  void AddRow(std::vector<std::string> cells);  // one cell for each column of the heading
   std::string Format() const;
 
  private:

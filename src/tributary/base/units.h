@@ -8,7 +8,7 @@
 
 namespace tributary::inline base {
 
-// A number with its unit in the type. Same units add and compare; different ones do not mix.
+// A number whose type carries its unit. Only quantities of the same unit add and compare.
 template <typename Tag, typename Number>
 struct Quantity {
   Number value{};
@@ -29,7 +29,7 @@ using BitsPerSecond = Quantity<struct BitsPerSecondTag, double>;
 using MacsPerSecond = Quantity<struct MacsPerSecondTag, double>;
 using SamplesPerSecond = Quantity<struct SamplesPerSecondTag, double>;
 
-// For people: "3.51 M", "143.7 MB", "1.81 G", "1 min 12 s". Units of a thousand.
+// For people: "3.51 M", "143.7 MB", "1.81 G", "1 min 12 s". Prefixes are powers of 1000.
 std::string FormatCount(double count);
 std::string FormatBytes(Bytes bytes);
 std::string FormatDuration(Duration duration);

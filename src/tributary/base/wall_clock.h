@@ -5,14 +5,11 @@
 
 namespace tributary::inline base {
 
-// The time of day, since 1970 began in UTC: for dates that people read, never for measuring. It jumps when somebody sets
-// the machine's clock.
+// Time since 1970-01-01 UTC, for dates, never for measuring: it jumps when the system clock is set.
 using WallTime = std::chrono::nanoseconds;
 
-// The only source of it; code that needs the date takes one as an argument. Safe to call from any thread.
+// The only source of WallTime; code that needs the date takes one as an argument. Thread-safe.
 using WallClock = std::function<WallTime()>;
-
-// The machine's.
 WallClock SystemWallClock();
 
 }  // namespace tributary::inline base

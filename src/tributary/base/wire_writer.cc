@@ -25,14 +25,9 @@ WireWriter& WireWriter::Double(std::uint32_t field, double value) {
   return *this;
 }
 
-WireWriter& WireWriter::Begin(std::uint32_t field, std::uint64_t size) {
-  Varint(std::uint64_t{field} << 3 | 2);
-  Varint(size);
-  return *this;
-}
-
 WireWriter& WireWriter::Text(std::uint32_t field, std::string_view text) {
-  Begin(field, text.size());
+  Varint(std::uint64_t{field} << 3 | 2);
+  Varint(text.size());
   bytes_ += text;
   return *this;
 }

@@ -6,8 +6,7 @@
 
 namespace tributary::inline base {
 
-// Writes the fields of one message in protobuf's wire format, in the order they are given. Messages inside it are written
-// first, by writers of their own.
+// Writes a protobuf message in wire format, in call order. Nested messages have their own writers.
 class WireWriter {
  public:
   WireWriter& Number(std::uint32_t field, std::int64_t value);
@@ -15,8 +14,6 @@ class WireWriter {
   WireWriter& Double(std::uint32_t field, double value);
   WireWriter& Text(std::uint32_t field, std::string_view text);
   WireWriter& Message(std::uint32_t field, const WireWriter& message) { return Text(field, message.bytes()); }
-  // The beginning of a field of `size` bytes, which the caller writes next.
-  WireWriter& Begin(std::uint32_t field, std::uint64_t size);
 
   const std::string& bytes() const { return bytes_; }
 

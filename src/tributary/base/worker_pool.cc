@@ -8,9 +8,8 @@ WorkerPool::WorkerPool(std::size_t threads, std::function<void(std::size_t worke
     : initialise_(std::move(initialise)) {
   TRIBUTARY_CHECK(threads > 0);
   threads_.reserve(threads);
-  for (std::size_t worker = 0; worker < threads; ++worker) {
+  for (std::size_t worker = 0; worker < threads; ++worker)
     threads_.emplace_back([this, worker] { Work(worker); });
-  }
 }
 
 WorkerPool::~WorkerPool() {

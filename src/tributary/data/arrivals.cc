@@ -13,7 +13,7 @@ namespace tributary::inline data {
 namespace {
 
 constexpr double kTau = 6.283185307179586476925286766559;
-// A sum that misses a whole number by its rounding errors alone has reached it.
+// Compensates for sums that miss a whole number by rounding errors.
 constexpr double kRounding = 1e-6;
 constexpr Duration kLongest = std::chrono::hours(24 * 365 * 30);
 constexpr Duration kShortest = std::chrono::milliseconds(1);
@@ -36,7 +36,7 @@ std::string FaultOf(const RateProgramme::Burst& burst) {
   return burst.on >= Duration(0) && burst.on <= burst.period ? "" : "a burst is no longer than its period";
 }
 
-// Seconds at factor 1 that the first `time` of a step is worth.
+// The integral of the factor over the first `time` of a step, in seconds.
 double Integral(const RateProgramme::Hold& hold, Duration time, Duration) {
   return hold.factor * ToSeconds(time);
 }
@@ -62,7 +62,7 @@ double Worth(const RateProgramme::Step& step, Duration time) {
 
 StatusOr<RateProgramme> RateProgramme::Make(SamplesPerSecond rate, std::vector<Step> steps, After after) {
   if (!IsFactor(rate.value))
-    return InvalidArgument(fmt::format("a rate of {:f} samples/s; allowed: 0 and more", rate.value));
+    return InvalidArgument(fmt::format("a rate of {:f} samples/s; allowed: 0 or more", rate.value));
   Duration total{0};
   for (std::size_t i = 0; i < steps.size(); ++i) {
     std::string fault = std::visit([](const auto& form) { return FaultOf(form); }, steps[i].form);
@@ -70,7 +70,7 @@ StatusOr<RateProgramme> RateProgramme::Make(SamplesPerSecond rate, std::vector<S
     if (fault.empty() && endless && std::holds_alternative<Drift>(steps[i].form))
       fault = "a drift needs a length";
     if (fault.empty() && endless && (i + 1 < steps.size() || after == After::kRepeat))
-      fault = "nothing can come after a step without end";
+      fault = "no step can follow an endless step";
     if (fault.empty() && !endless && (steps[i].lasts <= Duration(0) || steps[i].lasts > kLongest - total))
       fault = "a step lasts longer than 0, and all together at most thirty years";
     if (!fault.empty()) return InvalidArgument(fmt::format("step {} of the programme: {}", i + 1, fault));
@@ -107,7 +107,7 @@ std::int64_t RateProgramme::Arrived(TimePoint time) const {
     const auto step = static_cast<std::size_t>(next - starts_.begin()) - 1;
     worth += done_[step] + Worth(steps_[step], time - starts_[step]);
   }
-  // Far beyond what any stream brings, and safely within an integer.
+  // Far more than any stream delivers, and well within the integer range.
   constexpr double kMost = 1e18;
   return static_cast<std::int64_t>(std::min(kMost, std::floor(rate_.value * worth + kRounding)));
 }

@@ -14,11 +14,11 @@ void Mirror(std::span<float> sample, std::size_t width) {
     std::ranges::reverse(sample.subspan(row, width));
 }
 
-// The pixel at (y, x) becomes the one that was at (y + down, x + right), or zero where that is outside.
+// The pixel at (y, x) becomes the former pixel at (y + down, x + right), or zero if that is outside.
 void Move(std::span<float> plane, std::ptrdiff_t height, std::ptrdiff_t width, std::ptrdiff_t down,
           std::ptrdiff_t right) {
   for (std::ptrdiff_t i = 0; i < height; ++i) {
-    // Rows are taken in the order in which none is overwritten before it is read.
+    // In the order in which no row is overwritten before it is read.
     const std::ptrdiff_t y = down >= 0 ? i : height - 1 - i;
     const auto row = plane.begin() + y * width;
     if (y + down < 0 || y + down >= height || std::abs(right) >= width) {

@@ -12,39 +12,37 @@
 
 namespace tributary::inline data {
 
-// Random changes to a training sample that keep its class. None by default.
+// Random changes to a training sample that keep its class. The default is none.
 struct AugmentOptions {
-  // Mirror left and right, one time in two.
+  // Mirror horizontally with probability 1/2.
   bool flip = false;
-  // Move by up to this many pixels each way, every offset equally likely: the crop of an image padded by as
-  // much. What moves in from outside is zero after normalisation, that is, the mean colour. At least 0.
+  // Shift by up to this number of pixels in each direction, all offsets equally likely (random crop with
+  // padding). The border is zero after normalisation, the mean colour. At least 0.
   int padding = 0;
 };
 
-// Changes one normalised sample in place: mirrors first, then moves. What is drawn depends on the options
-// alone, so a stream stays in step whatever the samples are.
+// Mirrors, then shifts one normalised sample in place. The number of draws depends only on the options, so
+// the random stream is the same for any samples.
 void Augment(const AugmentOptions& options, const Shape& shape, Rng& rng, std::span<float> sample);
 
-// The order in which a device goes through its `samples` in one epoch: a random permutation of 0 … samples −
-// 1, a function of the arguments alone.
+// A device's sample order in an epoch: a random permutation of 0 … samples − 1, given by the arguments.
 std::vector<std::uint32_t> EpochOrder(std::size_t samples, std::uint64_t seed, DeviceId device,
                                       std::uint64_t epoch);
 
-// Inputs sample after sample, each channel by channel and row by row; one label per sample.
+// Sample after sample, channel by channel, row by row; one label per sample.
 struct Batch {
   std::vector<float> inputs;
   std::vector<std::int32_t> labels;
 };
 
-// Where a batch stands in a run. Its augmentation is a function of this, so it is the same on whichever
-// thread and after whatever other batches it is made.
+// Identifies a batch of a run. Its augmentation depends only on the key.
 struct BatchKey {
   std::uint64_t seed = 0;
   DeviceId device;
   std::uint64_t step = 0;
 };
 
-// Fills `out` with these samples, normalised and augmented. Memory that `out` already has is used again.
+// Fills `out` with these samples, normalised and augmented. Reuses its memory.
 void GatherBatch(const Dataset& dataset, std::span<const std::uint32_t> indices,
                  const AugmentOptions& augment, const BatchKey& key, Batch& out);
 

@@ -115,7 +115,7 @@ Status CheckTopic(BrokerKind kind, std::string_view topic) {
                   mqtt ? ", '-' and '/'" : " and '-'"));
 }
 
-// Where the program was built without a kind, its functions are not there to be called.
+// Functions of a broker that the program was built without must not be called: they do not exist.
 StatusOr<std::unique_ptr<Stream>> OpenBrokerStream(const BrokerStreamOptions& options) {
   const BrokerKind kind = options.address.kind;
   TRIBUTARY_RETURN_IF_ERROR(CheckTopic(kind, options.topic));

@@ -20,101 +20,100 @@ namespace tributary::inline data {
 
 enum class BrokerKind { kKafka, kMqtt };
 
-// Where a broker is: "kafka://host:9092", "mqtt://host:1883". The port may be left out; Kafka takes several places,
-// "kafka://a:9092,b:9092".
+// Address of a broker: "kafka://host:9092", "mqtt://host:1883". The port is optional; Kafka accepts several
+// hosts, "kafka://a:9092,b:9092".
 struct BrokerAddress {
   BrokerKind kind = BrokerKind::kKafka;
-  std::string host;  // Of Kafka: all places with their ports, as its library reads them.
-  int port = 0;      // Of MQTT.
+  std::string host;  // Kafka: all hosts with their ports, in the syntax of its library
+  int port = 0;      // MQTT only
 
   friend bool operator==(const BrokerAddress&, const BrokerAddress&) = default;
 };
 
 StatusOr<BrokerAddress> ParseBrokerAddress(std::string_view text);
 
-// The same again, whole.
+// The same in complete form.
 std::string FormatBrokerAddress(const BrokerAddress& address);
 
-// What both kinds of broker take as the name of a topic: letters, digits, '.', '_', '-'; MQTT also '/'. At most 249.
+// Valid topic names: up to 249 letters, digits, '.', '_', '-'; for MQTT also '/'.
 Status CheckTopic(BrokerKind kind, std::string_view topic);
 
-// Hands records to a broker, which has each of them at least once when Flush has returned.
+// Sends records to a broker, which has received each at least once when Flush returns true.
 //
 //   1. Prepare the topics.
-//   2. Publish. What is under way is bounded: when the broker does not keep up, or is gone, it takes no more.
+//   2. Publish. Returns false while too many records are unconfirmed, if the broker is slow or unreachable.
 //   3. Flush.
 //
-// For one thread; the sending happens on others.
+// Not thread-safe; other threads do the sending.
 class Publisher {
  public:
   virtual ~Publisher() = default;
 
-  // Makes the topics that are not there. Fails within some ten seconds if no broker answers.
+  // Creates missing topics. Fails within about ten seconds if no broker answers.
   virtual Status Prepare(std::span<const std::string> topics) = 0;
 
-  // False when too much is under way: try again a little later. An error is for good.
+  // False if too many records are unconfirmed: retry later. Errors are permanent.
   virtual StatusOr<bool> Publish(const std::string& topic, ByteSpan record) = 0;
 
-  // Waits until the broker has confirmed everything, or for so long: true if it has.
+  // Waits until the broker has confirmed all records, at most for `patience`; true on success.
   virtual StatusOr<bool> Flush(Duration patience) = 0;
 
-  // Records that the broker has confirmed.
+  // Number of confirmed records.
   virtual std::int64_t confirmed() const = 0;
 
-  // As of a stream: a sentence when the broker is gone, and one when it is back.
+  // As in Stream: one sentence when the broker becomes unreachable, and one when it is back.
   virtual std::optional<std::string> TakeNews() = 0;
 };
 
-// What a program can be told about a broker beside its address, by the names of the broker's own library:
-// {"security.protocol", "ssl"} for Kafka. MQTT knows "username", "password" and "cafile" (which turns on TLS).
+// Settings of a broker besides the address, with the names of the broker's library: {"security.protocol",
+// "ssl"} for Kafka. MQTT has "username", "password" and "cafile" (which enables TLS).
 using BrokerSettings = std::vector<std::pair<std::string, std::string>>;
 
 struct BrokerStreamOptions {
   BrokerAddress address;
   std::string topic;
-  // Samples that do not fit are undecodable. Without it anything that is a whole record is brought.
+  // Samples of another format are undecodable. Without a format any complete record is accepted.
   std::optional<SampleFormat> format = {};
-  // By which the broker remembers this reader: Kafka's consumer group, MQTT's client. Empty: made from the topic.
+  // The reader's name at the broker: Kafka's consumer group, MQTT's client. Empty: derived from the topic.
   std::string reader = {};
-  // MQTT only. Every sample is written here before the broker is told that it has arrived, and stays until it is
-  // committed; and the broker keeps what comes while the reader is away. Empty: neither, for just looking.
+  // MQTT only. Every sample is stored here before it is confirmed to the broker, until it is committed, and
+  // the broker keeps samples while the reader is away. Empty: neither, for a reader that only watches.
   std::filesystem::path spool = {};
-  Bytes spool_limit{0};  // 0: as much as the disk takes.
+  Bytes spool_limit{0};  // 0: limited by the disk only
   BrokerSettings settings = {};
 };
 
-// Streams from brokers run on real time and on threads of their own. A broker that cannot be reached is waited for, and
-// so is a topic that is not there yet; the error is one of the options or of the spool.
+// Broker streams use real time and separate threads. They wait for an unreachable broker or a missing topic;
+// errors concern only the options or the spool.
 //
-// Kafka: positions are offsets of the topic's only partition. The stream starts at the earliest one kept.
-// MQTT: positions are the publisher's sequence numbers. The broker is told at once that a sample has arrived, so the
-// spool alone makes it last: a stream with one starts at the first sample that was not committed, and can be sought
-// anywhere behind that; after kill -9 it has lost nothing that it wrote there, and counts what is missing.
+// Kafka: positions are offsets of the topic's only partition. The stream starts at the earliest available
+// offset. MQTT: positions are the publisher's sequence numbers. Samples are confirmed on arrival, so only a
+// spool makes them durable. A stream with a spool starts at the first uncommitted sample, can seek to any
+// later position, keeps the spool's samples on kill -9, and counts missing ones.
 StatusOr<std::unique_ptr<Stream>> OpenBrokerStream(const BrokerStreamOptions& options);
 
 StatusOr<std::unique_ptr<Publisher>> OpenPublisher(const BrokerAddress& address,
                                                    const BrokerSettings& settings = {});
 
-// What a broker keeps of a topic: positions from `first` up to, not including, `end`.
+// Positions of a topic that a broker stores: from `first` to `end`, exclusive.
 struct TopicRange {
   std::int64_t first = 0;
   std::int64_t end = 0;
 };
 
-// Nothing for MQTT, whose brokers keep only what is still to be delivered. NotFound if there is no such topic,
+// nullopt for MQTT, whose brokers only keep undelivered messages. NotFound if the topic does not exist,
 // Unavailable if the broker does not answer in time.
 StatusOr<std::optional<TopicRange>> QueryTopic(const BrokerStreamOptions& options, Duration patience);
 
-// What these do for each kind, in the files of its library.
+// Implementations per broker, in the files of its library.
 //
-// Kafka: topics are made with one partition. Records keep their order and are written once, also when the broker is
-// restarted in between.
+// Kafka: topics are created with one partition. Records keep their order and are written exactly once, even
+// if the broker is restarted.
 StatusOr<std::unique_ptr<Publisher>> OpenKafkaPublisher(const BrokerAddress& address,
                                                         const BrokerSettings& settings);
 StatusOr<std::unique_ptr<Stream>> OpenKafkaStream(const BrokerStreamOptions& options);
 StatusOr<TopicRange> QueryKafkaTopic(const BrokerStreamOptions& options, Duration patience);
-// MQTT, version 3.1.1, quality of service 1. What was under way when a connection broke is sent again; readers drop
-// what they have already.
+// MQTT 3.1.1, QoS 1. Unconfirmed records are sent again after a reconnection; readers drop duplicates.
 StatusOr<std::unique_ptr<Publisher>> OpenMqttPublisher(const BrokerAddress& address,
                                                        const BrokerSettings& settings);
 StatusOr<std::unique_ptr<Stream>> OpenMqttStream(const BrokerStreamOptions& options);

@@ -9,9 +9,7 @@
 #include <map>
 #include <optional>
 #include <ranges>
-#include <string>
 #include <unordered_map>
-#include <vector>
 
 #include "tributary/base/file.h"
 #include "tributary/base/text_table.h"
@@ -23,7 +21,7 @@
 namespace tributary::inline data {
 namespace {
 
-// Adds findings to a check as they come, as many as are kept.
+// Collects findings up to the limit.
 class Findings {
  public:
   Findings(DataCheck& check, std::size_t most) : check_(check), most_(most) {}
@@ -43,7 +41,7 @@ class Findings {
     if (list.size() >= most_) {
       ++check_.left_out;
       if (!finding.error || warnings == list.end()) return;
-      list.pop_back();  // An error is worth more than a warning.
+      list.pop_back();  // Errors take precedence over warnings.
     }
     list.insert(finding.error ? warnings : list.end(), std::move(finding));
   }
@@ -67,7 +65,7 @@ SampleHash HashOf(ByteSpan bytes) {
 
 constexpr Bytes kLargestChecked{16'000'000'000};
 
-// The array of a file, if it is one; the bytes must outlive it.
+// Parses the array of a file and reports errors. `bytes` receives the content and must outlive the array.
 std::optional<NpyArray> ReadArray(const std::filesystem::path& file, std::vector<std::byte>& bytes,
                                   Findings& findings) {
   auto read = ReadFile(file, kLargestChecked);
@@ -117,7 +115,7 @@ void CheckPair(const std::filesystem::path& folder, const std::string& x, const 
       if (missing > 0) {
         findings.Warn((folder / y).string(),
                       fmt::format("{} of the labels 0 to {} do not occur", missing, seen.size() - 1),
-                      "number the classes without holes, from 0");
+                      "number the classes without gaps, from 0");
       }
     }
   }
@@ -128,7 +126,7 @@ void CheckPair(const std::filesystem::path& folder, const std::string& x, const 
   }
 }
 
-// This and the next two: what is wrong with single files of a folder of its kind, beyond the first that would stop a run.
+// CheckArrays, CheckImages and CheckRecordings report all files with errors, not only the first.
 void CheckArrays(const std::filesystem::path& folder, Findings& findings) {
   CheckPair(folder, "X.npy", "y.npy", findings);
   std::error_code ignored;
@@ -152,20 +150,20 @@ std::string WithoutName(const std::string& message, const std::filesystem::path&
 }
 
 void CheckImages(const DataOptions& options, Findings& findings) {
-  if (!KnowsImages()) return;  // Loading says so.
+  if (!KnowsImages()) return;  // Loading reports this.
   const auto listing = ListImages(options.name, options.classes);
   if (!listing.ok()) {
     findings.Error("", listing.status().message(), "");
     return;
   }
-  // How many of each, and one of them.
+  // The number of pictures of each size, and an example.
   std::map<std::pair<std::size_t, std::size_t>, std::pair<std::size_t, std::string>> sizes;
   for (const auto* part : {&listing->train, &listing->test}) {
     for (const ImageFile& file : *part) {
       const auto image = ReadImage(file.path);
       if (!image.ok()) {
         findings.Error(file.path.string(), WithoutName(image.status().message(), file.path),
-                       "replace it or take it away");
+                       "replace or remove it");
         continue;
       }
       auto& size = sizes[{image->height, image->width}];
@@ -179,7 +177,7 @@ void CheckImages(const DataOptions& options, Findings& findings) {
   findings.Error("",
                  fmt::format("pictures have {} sizes (height x width): {}", sizes.size(),
                              Listed(found, kMostSizesShown)),
-                 "say to which size they are to be brought: --image-size, or [data] image-size");
+                 "give the size to resize them to: --image-size, or [data] image-size");
 }
 
 void CheckRecordings(const DataOptions& options, Findings& findings) {
@@ -189,13 +187,13 @@ void CheckRecordings(const DataOptions& options, Findings& findings) {
       findings.Warn(problem.file.string(), problem.what,
                     "choose a shorter --window, or allow a longer --longest-gap");
     } else {
-      findings.Error(problem.file.string(), problem.what, "correct it, or take the file away");
+      findings.Error(problem.file.string(), problem.what, "correct it, or remove the file");
     }
   }
 }
 
-constexpr double kUneven = 10;  // So many times as large as the smallest, the largest class is worth a word.
-constexpr std::int64_t kFew = 10;  // Samples of a class.
+constexpr double kUneven = 10;     // Warn if the largest class is this much larger than the smallest,
+constexpr std::int64_t kFew = 10;  // or a class has fewer samples than this.
 
 std::string ClassText(const DataCheck& check, std::size_t c) {
   return check.class_names.empty() ? "class " + std::to_string(c) : "class '" + check.class_names[c] + "'";
@@ -229,8 +227,8 @@ void CheckClasses(const DataCheck& check, Findings& findings) {
                   "collect more, or leave the classes out");
   }
   if (!untested.empty()) {
-    findings.Warn("test", "nothing tests " + Listed(untested, kMostClassesShown),
-                  "the accuracy says nothing about them");
+    findings.Warn("test", "no test samples of " + Listed(untested, kMostClassesShown),
+                  "the accuracy does not cover them");
   }
   if (most > 0 && static_cast<double>(most) > kUneven * static_cast<double>(least)) {
     findings.Warn("training",
@@ -259,14 +257,14 @@ void CheckValues(const Dataset& train, Findings& findings) {
   for (std::size_t c = 0; c < first.size(); ++c) {
     if (!changes[c]) {
       findings.Warn("training", "channel " + std::to_string(c) + " never changes",
-                    "it tells a network nothing; leave it out");
+                    "it carries no information; leave it out");
     }
   }
 }
 
-// Which samples are the same bytes. Two different ones with one hash of 128 bits do not happen.
+// Finds identical samples. Equal 128-bit hashes are taken for equal samples.
 void CheckCopies(const TrainTest& data, DataCheck& check, Findings& findings) {
-  std::int64_t differing = 0;  // copies under another label
+  std::int64_t differing = 0;  // copies with another label
   std::unordered_map<SampleHash, std::int32_t, SampleHash::Of> label_of;
   for (std::size_t i = 0; i < data.train.size(); ++i) {
     const SampleHash hash = HashOf(data.train.Held(i));
@@ -280,7 +278,7 @@ void CheckCopies(const TrainTest& data, DataCheck& check, Findings& findings) {
     findings.Warn("test",
                   fmt::format("{} of {} test samples are also training samples",
                               FormatThousands(check.shared), FormatThousands(check.test.samples)),
-                  "the accuracy will be higher than on new samples; take them out of one of the two");
+                  "the accuracy will be higher than on new samples; remove them from one of the two");
   }
   if (differing > 0) {
     findings.Warn("training", FormatThousands(differing) + " samples are copies of others with another class",
@@ -289,7 +287,7 @@ void CheckCopies(const TrainTest& data, DataCheck& check, Findings& findings) {
     findings.Warn("training",
                   fmt::format("{} of {} samples are copies of others", FormatThousands(check.repeated),
                               FormatThousands(check.train.samples)),
-                  "each copy counts as often as it is there");
+                  "every copy counts in training");
   }
 }
 
@@ -307,7 +305,7 @@ StatusOr<DataCheck> CheckData(const DataOptions& options, std::size_t most) {
     check.kind = NameOf(kind);
     switch (kind) {
       case FolderKind::kNone:
-        return LoadData(options).status();  // It says what a folder may hold.
+        return LoadData(options).status();  // It reports what a folder may contain.
       case FolderKind::kArrays:
         CheckArrays(options.name, findings);
         break;
@@ -324,7 +322,7 @@ StatusOr<DataCheck> CheckData(const DataOptions& options, std::size_t most) {
     }
   }
   if (!findings.errors()) {
-    // All that can be said of single files has been said; now as a run reads them.
+    // Single files have no errors; now load the data as a run does.
     auto data = LoadData(options);
     if (data.ok()) {
       check.shape = data->train.shape();

@@ -29,7 +29,7 @@ std::vector<std::uint32_t> RecordedOrder(const Origins& origins, std::span<const
 namespace {
 
 Status CheckShape(const Shape& shape) {
-  // Bounds that keep the number of elements far from overflow.
+  // Keeps the number of elements far from overflow.
   constexpr std::int64_t kLargest = std::int64_t{1} << 31;
   std::int64_t elements = 1;
   for (const std::int64_t side : {shape.channels, shape.height, shape.width}) {
@@ -72,7 +72,7 @@ Status CheckLabels(std::span<const std::int32_t> labels, int classes) {
   return OkStatus();
 }
 
-// Calls `function` with every channel's number and its plane of values.
+// Calls function(channel, plane) for every channel of a sample.
 template <typename Function>
 void ForEachChannel(const Shape& shape, std::span<float> sample, const Function& function) {
   const auto plane = static_cast<std::size_t>(shape.height * shape.width);
@@ -206,7 +206,7 @@ Normalisation MeasureNormalisation(const Dataset& dataset) {
                      static_cast<double>(dataset.shape().height * dataset.shape().width);
   std::vector<float> sample(static_cast<std::size_t>(dataset.shape().elements()));
 
-  // Two passes: the squares are taken around the mean, so that a large mean does not swallow a small spread.
+  // Two passes, with squares around the mean, so that a large mean does not hide a small spread.
   const auto accumulate = [&](const auto& term) {
     std::vector<double> sums(channels, 0.0);
     for (std::size_t i = 0; i < dataset.size(); ++i) {
@@ -225,7 +225,7 @@ Normalisation MeasureNormalisation(const Dataset& dataset) {
   Normalisation result;
   for (std::size_t c = 0; c < channels; ++c) {
     const auto deviation = static_cast<float>(std::sqrt(variances[c]));
-    // A spread at the level of rounding is no spread.
+    // A spread at rounding level counts as zero.
     const bool constant = !(deviation > 1e-6F * std::abs(static_cast<float>(means[c])));
     result.mean.push_back(static_cast<float>(means[c]));
     result.deviation.push_back(constant || !std::isfinite(deviation) ? 1.0F : deviation);

@@ -14,24 +14,24 @@
 namespace tributary::inline data {
 
 enum class ImageColour {
-  kAuto,    // grey where every picture is grey as it is stored, otherwise colour
+  kAuto,    // grey if every stored picture is grey, else colour
   kGrey,    // one channel
-  kColour,  // three
+  kColour,  // three channels
 };
 
-// How a folder of pictures is read (image_folder.h).
+// How a folder of pictures is loaded (image_folder.h).
 struct ImageSettings {
-  // To which every picture is brought; 0: they have one size, and keep it. Smaller costs less and shows less.
+  // Size to which pictures are resized; 0: keep their size, which must be the same for all.
   std::size_t height = 0;
   std::size_t width = 0;
   ImageColour colour = ImageColour::kAuto;
   friend bool operator==(const ImageSettings&, const ImageSettings&) = default;
 };
 
-// How folders of recordings are read (sensor_folder.h).
+// How folders of recordings are loaded (sensor_folder.h).
 struct SensorSettings {
   WindowOptions windows{};
-  // The columns with values, in their order; others are left out. Empty: all.
+  // The value columns, in order; other columns are ignored. Empty: all columns.
   std::vector<std::string> columns{};
   std::string time_column = "timestamp";
   std::string label_column = "label";
@@ -39,14 +39,8 @@ struct SensorSettings {
   friend bool operator==(const SensorSettings&, const SensorSettings&) = default;
 };
 
-// "data/" and "data" are one folder, but the first has no file name.
-inline std::filesystem::path WithoutLastSlash(const std::filesystem::path& folder) {
-  return folder.has_filename() ? folder : folder.parent_path();
-}
-
-// The files of a folder that are `wanted`, and the folders in it. Hidden names are left out. In the order of the bytes of
-// their names, so that nothing depends on the file system or the language. Refused if there are more than `most`; `what`
-// says in that error what the files are.
+// The `wanted` files of a folder, and its sub-folders, without hidden names, sorted by the bytes of their
+// names (not by file system or locale). Fails for more than `most`; `what` names the files in that error.
 StatusOr<std::vector<std::filesystem::path>> ListFiles(
     const std::filesystem::path& folder, std::size_t most, std::string_view what,
     const std::function<bool(const std::filesystem::path&)>& wanted);

@@ -1,9 +1,7 @@
 #include "tributary/data/glyphs.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <string_view>
 #include <utility>
 
 #include "tributary/base/check.h"
@@ -12,7 +10,7 @@
 namespace tributary::inline data {
 namespace {
 
-// Square roots are exact to the bit everywhere; sines are not, so directions are written out as numbers.
+// Square roots are bit-exact everywhere, sines are not: directions are written as constants.
 
 double Disc(double x, double y, double radius) { return std::sqrt(x * x + y * y) - radius; }
 
@@ -23,26 +21,25 @@ double Box(double x, double y, double half_width, double half_height) {
 }
 
 double Triangle(double x, double y) {
-  constexpr double kSine = 0.8660254037844386;  // Of 60 degrees.
+  constexpr double kSine = 0.8660254037844386;  // of 60 degrees
   return std::max({y, kSine * x - 0.5 * y, -kSine * x - 0.5 * y}) - 0.5;
 }
 
-// The five points of a star are where at least four of the five half-planes around its pentagon hold: its
-// distance is the second largest of theirs.
+// A point is in the star if at least four of the five half-planes around its pentagon contain it, so its
+// distance is their second largest.
 double Star(double x, double y) {
   constexpr double kCosines[5] = {1, 0.30901699437494745, -0.8090169943749473, -0.8090169943749476,
                                   0.30901699437494723};
   constexpr double kSines[5] = {0, 0.9510565162951535, 0.5877852522924732, -0.587785252292473,
                                 -0.9510565162951536};
-  constexpr double kPentagon =
-      0.36;  // Of the pentagon whose sides the points stand on; thicker than a pentagram.
+  constexpr double kPentagon = 0.36;  // inner radius of the pentagon; larger than in a pentagram
   double first = -8, second = -8;
   for (int i = 0; i < 5; ++i) {
     const double distance = kCosines[i] * x + kSines[i] * y - kPentagon;
     second = std::max(second, std::min(first, distance));
     first = std::max(first, distance);
   }
-  // A pentagram of this size reaches past the unit circle; its tips are cut there.
+  // A pentagram of this size exceeds the unit circle, which cuts its tips.
   return std::max(second, Disc(x, y, 1.0));
 }
 
@@ -78,8 +75,8 @@ double GlyphDistance(Glyph glyph, double x, double y) {
 namespace {
 
 constexpr std::size_t kChannels = 3;
-constexpr double kNoise = 0.05;    // Standard deviation, on a scale of 0 to 1.
-constexpr double kContrast = 0.6;  // Least distance between the colours of shape and ground.
+constexpr double kNoise = 0.05;    // standard deviation, on a scale of 0 to 1
+constexpr double kContrast = 0.6;  // minimum distance between the colours of shape and background
 // Measured over the default training set and rounded.
 const Normalisation kNormalisation = {{0.454F, 0.454F, 0.454F}, {0.272F, 0.272F, 0.272F}};
 
@@ -98,8 +95,7 @@ struct Colours {
   Colour shape;
 };
 
-// The shape is brighter than its ground seven times in eight: enough for a linear model to see something, far
-// from enough for it to see all.
+// The shape is brighter than the background with probability 7/8, which tells a linear model a little.
 Colours RandomColours(Rng& rng) {
   const auto brightness = [](const Colour& colour) { return colour[0] + colour[1] + colour[2]; };
   Colours colours{RandomColour(rng), RandomColour(rng)};
@@ -114,7 +110,7 @@ struct Direction {
   double y = 0;
 };
 
-// Uniform over the circle without sines, which differ between libraries.
+// Uniform on the circle, without sines, which differ between libraries.
 Direction RandomDirection(Rng& rng) {
   while (true) {
     const double x = Uniform(rng, -1, 1), y = Uniform(rng, -1, 1);
@@ -123,7 +119,7 @@ Direction RandomDirection(Rng& rng) {
   }
 }
 
-// How much of a pixel is covered when the edge is `distance` pixels from its centre.
+// The covered fraction of a pixel whose centre is `distance` pixels from the edge.
 double Coverage(double distance) { return std::clamp(0.5 - distance, 0.0, 1.0); }
 
 struct Canvas {
@@ -143,7 +139,7 @@ struct Canvas {
 
 void PaintGround(Canvas& canvas, const Colour& ground, Rng& rng) {
   std::fill(canvas.pixels.begin(), canvas.pixels.end(), ground);
-  // A faint slope towards another colour.
+  // A faint gradient towards another colour.
   const Colour other = RandomColour(rng);
   const Direction slope = RandomDirection(rng);
   const auto side = static_cast<double>(canvas.side);
@@ -178,14 +174,14 @@ void PaintGlyph(Canvas& canvas, Glyph glyph, const Colour& colour, Rng& rng) {
   });
 }
 
-// The sum of four 5-bit numbers per channel from one draw: close enough to normal, and far cheaper.
+// The sum of four 5-bit numbers per channel from one draw: close to normal, and much cheaper.
 Colour RandomNoise(Rng& rng) {
   std::uint64_t bits = rng.Next();
   Colour noise{};
   for (double& channel : noise) {
     int sum = 0;
     for (int i = 0; i < 4; ++i, bits >>= 5) sum += static_cast<int>(bits & 31);
-    channel = (sum - 62) * (kNoise / 18.466185312619388);  // Mean and deviation of the sum.
+    channel = (sum - 62) * (kNoise / 18.466185312619388);  // mean and deviation of the sum
   }
   return noise;
 }

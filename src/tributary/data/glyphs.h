@@ -12,29 +12,27 @@ namespace tributary::inline data {
 struct GlyphsOptions {
   std::size_t train = 10'000;
   std::size_t test = 2'000;
-  // Height and width of the images, at least 16. Smaller ones are harder to tell apart.
+  // Height and width of the images, at least 16. Smaller images are harder to classify.
   int side = 32;
   std::uint64_t seed = 0;
 };
 
-// A data set that needs no download: colour images of ten drawn shapes at random places, sizes and angles, in
-// random colours on random grounds, among small distractors and noise. A small convolutional network learns
-// it well within minutes; a linear model hardly does better than chance, because no pixel by itself says
-// anything.
+// A data set without download: colour images of ten shapes at random positions, sizes, angles and colours on
+// random backgrounds, with small distractors and noise. A small CNN learns it within minutes; a linear model
+// is hardly better than chance, because single pixels carry no information.
 //
-// Classes are as frequent as each other (sample i has class i mod 10). Every image is a function of (seed,
-// part, index) alone, the same to the bit on every machine: asking for more samples does not change the first
-// ones.
+// Sample i has class i mod 10. Every image is a function of (seed, part, index) alone, bit-identical on every
+// machine, so a larger set starts with the same samples.
 TrainTest MakeGlyphs(const GlyphsOptions& options);
 
-// Ten shapes of which none is another one turned, mirrored or scaled, each drawn inside the unit circle.
+// Ten shapes inside the unit circle; none is a rotated, mirrored or scaled copy of another.
 enum class Glyph { kDisc, kRing, kSquare, kFrame, kTriangle, kPlus, kStar, kCrescent, kBars, kTee };
 
 constexpr std::array<std::string_view, 10> kGlyphNames = {"disc", "ring", "square",   "frame", "triangle",
                                                           "plus", "star", "crescent", "bars",  "tee"};
 
-// How far (x, y) is from the edge of the shape: negative inside. Exact near straight edges, which is where it
-// matters for anti-aliasing; outside corners it may be less than the true distance.
+// Signed distance of (x, y) to the shape's edge, negative inside. Exact near straight edges, which
+// anti-aliasing needs; outside corners it may be smaller than the true distance.
 double GlyphDistance(Glyph glyph, double x, double y);
 
 }  // namespace tributary::inline data

@@ -62,7 +62,7 @@ Image WithChannels(Image image, std::size_t channels) {
       std::memset(&result.pixels[3 * i], image.pixels[i], 3);
     } else {
       const std::uint8_t* rgb = &image.pixels[3 * i];
-      // In sixteenths of a bit, as Pillow rounds.
+      // 16-bit fixed point, with Pillow's rounding.
       result.pixels[i] =
           static_cast<std::uint8_t>((rgb[0] * 19595U + rgb[1] * 38470U + rgb[2] * 7471U + 0x8000U) >> 16);
     }
@@ -72,16 +72,16 @@ Image WithChannels(Image image, std::size_t channels) {
 
 namespace {
 
-// Weights are whole numbers of this many bits, so that every machine rounds alike.
+// Fixed-point weights, so that every machine rounds alike.
 constexpr int kWeightBits = 22;
 
-// What a pixel of a line in its new length is made of.
+// The source pixels and weights of one target pixel along a line.
 struct Taps {
   std::size_t first = 0;
   std::vector<std::int32_t> weights;
 };
 
-// A triangle around each new pixel's middle, as wide as a new pixel where those are larger than the old ones.
+// A triangle filter around each target pixel's centre, widened by the scale when shrinking.
 std::vector<Taps> TapsOf(std::size_t from, std::size_t to) {
   const double scale = static_cast<double>(from) / static_cast<double>(to);
   const double reach = std::max(scale, 1.0);
@@ -104,7 +104,7 @@ std::vector<Taps> TapsOf(std::size_t from, std::size_t to) {
   return all;
 }
 
-// Along lines whose pixels are `stride` bytes apart.
+// Filters along a line whose pixels are `stride` bytes apart.
 std::uint8_t Mix(const std::uint8_t* line, std::size_t stride, const Taps& taps) {
   std::int64_t sum = std::int64_t{1} << (kWeightBits - 1);
   const std::uint8_t* pixel = line + taps.first * stride;

@@ -9,7 +9,7 @@
 
 namespace tributary::inline data {
 
-// A picture: row by row, the channels of a pixel together. One channel is grey, three are red, green and blue.
+// A picture in row order with interleaved channels. One channel is grey, three are red, green and blue.
 struct Image {
   std::size_t width = 0;
   std::size_t height = 0;
@@ -19,36 +19,36 @@ struct Image {
   friend bool operator==(const Image&, const Image&) = default;
 };
 
-// What a file's heading may claim: larger pictures are refused before any memory is taken for them.
+// Limits checked against a file's header before memory is allocated.
 struct ImageLimits {
   std::size_t side = 65'535;
   std::size_t pixels = 100'000'000;
-  int scans = 200;  // of a progressive JPEG; each costs time for the whole picture
+  int scans = 200;  // of a progressive JPEG; each takes time for the whole picture
 };
 
-// Whether this program was built with PNG and JPEG.
+// Whether this program was built with PNG and JPEG support.
 bool KnowsImages();
 
-// Reads a PNG or a JPEG, told apart by its first bytes. Any bytes give an image or an error that says what is wrong.
+// Decodes a PNG or JPEG, distinguished by its first bytes. Safe on arbitrary bytes.
 //
-// PNG: any depth, palette, interlaced. Of 16 bits the upper 8 are kept, and transparency is left out, as Pillow and
-// torchvision do. JPEG: grey and colour, baseline and progressive; CMYK is refused. A picture that is cut short, or whose
-// check sums are wrong, is refused, and so is one with data that cannot be decoded. A picture that is grey as it is stored
-// has one channel. Turning by EXIF and colour profiles are ignored.
+// PNG: any depth, palette, interlaced. 16-bit values are reduced to their upper 8 bits and transparency is
+// ignored, as in Pillow and torchvision. JPEG: grey and colour, baseline and progressive; CMYK is refused.
+// Truncated pictures, wrong checksums and undecodable data are errors. A picture stored as grey has one
+// channel. EXIF rotation and colour profiles are ignored.
 StatusOr<Image> DecodeImage(ByteSpan bytes, const ImageLimits& limits = {});
 
-// The same picture with 1 or 3 channels. Grey is 0.299 red + 0.587 green + 0.114 blue.
+// Converts to 1 or 3 channels. Grey is 0.299 red + 0.587 green + 0.114 blue.
 Image WithChannels(Image image, std::size_t channels);
 
-// The same picture in another size, both sides at least 1, stretched where they are not in proportion: bilinear, averaging
-// over what a pixel stands for when it becomes smaller (the same numbers as Pillow's BILINEAR).
+// Resizes, without keeping the aspect ratio; both sides at least 1. Bilinear, averaging the covered area when
+// shrinking: the same results as Pillow's BILINEAR.
 Image Resized(const Image& image, std::size_t width, std::size_t height);
 
-// The decoders behind DecodeImage, each on the library of its format (image_formats.cc).
+// The decoders of DecodeImage, in image_formats.cc.
 StatusOr<Image> DecodePng(ByteSpan bytes, const ImageLimits& limits);
 StatusOr<Image> DecodeJpeg(ByteSpan bytes, const ImageLimits& limits);
 
-// What a heading claims, before memory is taken for it.
+// Checks the size in a header before memory is allocated.
 Status CheckImageSize(std::size_t width, std::size_t height, const ImageLimits& limits);
 
 }  // namespace tributary::inline data

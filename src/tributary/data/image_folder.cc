@@ -31,7 +31,7 @@ Status TooManyBytes(const std::string& which) {
                                        FormatBytes(Bytes{kMostImageBytes})));
 }
 
-// The folders that hold pictures.
+// The sub-folders with pictures.
 StatusOr<std::vector<path>> ClassFolders(const path& folder) {
   TRIBUTARY_ASSIGN_OR_RETURN(std::vector<path> folders, ListFolders(folder, kMostImageClasses));
   std::erase_if(folders, [](const path& inner) {
@@ -45,7 +45,7 @@ StatusOr<std::vector<path>> ClassFolders(const path& folder) {
   return folders;
 }
 
-// Of train/ and what it is tested by; nothing if it is not divided so.
+// The folders of training and test data; nullopt if the folder is not divided.
 std::optional<std::pair<path, path>> Division(const path& folder) {
   std::error_code ignored;
   const path train = folder / "train";
@@ -65,12 +65,12 @@ Status AppendFolder(const path& folder, std::int32_t label, std::vector<ImageFil
   return OkStatus();
 }
 
-// Pictures of one part on their way into a Dataset.
+// Collects the pictures of one part for a Dataset.
 class ImageSamples {
  public:
   explicit ImageSamples(const ImageSettings& settings) : settings_(settings) {}
 
-  // For a second part, with pictures of the same size.
+  // For the second part, with the same picture size.
   ImageSamples Another() const {
     ImageSamples another(settings_);
     another.sized_by_ = sized_by_;
@@ -87,8 +87,8 @@ class ImageSamples {
     if (image.height != settings_.height || image.width != settings_.width) {
       if (!sized_by_.empty()) {
         return InvalidArgument(fmt::format(
-            "{} is {} x {} pixels (height x width), but {} is {} x {}; say to which size pictures are to be "
-            "brought: --image-size, or [data] image-size",
+            "{} is {} x {} pixels (height x width), but {} is {} x {}; give the size to resize them to: "
+            "--image-size, or [data] image-size",
             file.path.string(), image.height, image.width, sized_by_.string(), settings_.height,
             settings_.width));
       }
@@ -104,7 +104,7 @@ class ImageSamples {
     }
     if (static_cast<std::int64_t>(pixels_.size() + image.pixels.size()) > kMostImageBytes)
       return TooManyBytes("with " + file.path.string() + " the pictures");
-    // Channel by channel.
+    // From interleaved to planar channels.
     for (std::size_t c = 0; c < channels_; ++c) {
       for (std::size_t i = c; i < image.pixels.size(); i += channels_) pixels_.push_back(image.pixels[i]);
     }
@@ -113,7 +113,7 @@ class ImageSamples {
   }
 
   bool grey() const { return channels_ == 1; }
-  // What was grey so far, in three channels.
+  // Converts the grey pictures so far to three channels.
   void Colour() {
     const auto plane = static_cast<std::ptrdiff_t>(settings_.height * settings_.width);
     std::vector<std::uint8_t> coloured;
@@ -135,13 +135,13 @@ class ImageSamples {
 
  private:
   ImageSettings settings_;
-  path sized_by_;  // the picture that all others must be as large as
+  path sized_by_;  // the picture that determines the size
   std::size_t channels_ = 0;
   std::vector<std::uint8_t> pixels_;
   std::vector<std::int32_t> labels_;
 };
 
-// Both parts alike in size and colour.
+// Loads both parts with the same size and colour.
 Status AddAll(const ImageListing& listing, ImageSamples& train, std::optional<ImageSamples>& test) {
   for (const ImageFile& file : listing.train) TRIBUTARY_RETURN_IF_ERROR(train.Add(file));
   test.emplace(train.Another());
@@ -195,7 +195,7 @@ std::vector<bool> HeldOutImages(const std::vector<ImageFile>& files, std::size_t
   std::vector<bool> held(files.size(), false);
   for (std::size_t c = 0; c < classes; ++c) {
     if (members[c].size() < 2) continue;
-    // Of its own stream, so that a class that grows does not change the others.
+    // One random stream per class, so that a larger class does not change the others.
     Rng rng = Rng::ForStream(seed, DeviceId{0}, "hold-out-images", c);
     Shuffle(rng, std::span(members[c]));
     const std::size_t count = std::max<std::size_t>(1, (members[c].size() + 5) / 10);
@@ -206,9 +206,7 @@ std::vector<bool> HeldOutImages(const std::vector<ImageFile>& files, std::size_t
 
 StatusOr<Image> ReadImage(const path& file) {
   TRIBUTARY_ASSIGN_OR_RETURN(const auto bytes, ReadFile(file, kLargestImageFile));
-  auto image = DecodeImage(bytes);
-  if (!image.ok()) return std::move(image).status().WithContext(file.string());
-  return image;
+  return DecodeImage(bytes).WithContext(file.string());
 }
 
 StatusOr<TrainTest> LoadImageFolder(const path& folder, const std::vector<std::string>& classes,

@@ -4,9 +4,9 @@
 #include <cstdio>
 #include <cstring>
 #include <string>
-// After <cstdio>, which it needs and does not include.
+// Must follow <cstdio>, which it needs without including it.
 #include <jpeglib.h>
-// After <jpeglib.h>, whose settings decide which messages there are.
+// Must follow <jpeglib.h>, whose settings select the messages.
 #include <jerror.h>
 
 #include "tributary/data/image.h"
@@ -14,7 +14,7 @@
 namespace tributary::inline data {
 namespace {
 
-// libpng leaves by longjmp, which runs no destructors: whatever has one lives here, outside of the function it leaves.
+// libpng leaves by longjmp without running destructors: objects that have one live here, outside ReadPng.
 struct PngReading {
   ByteSpan rest;
   const ImageLimits* limits = nullptr;
@@ -42,13 +42,13 @@ void ReadPngBytes(png_structp png, png_bytep out, std::size_t count) {
   reading.rest = reading.rest.subspan(count);
 }
 
-// Nothing with a destructor in here.
+// No objects with destructors here.
 bool ReadPng(PngReading& reading) {
   png_structp png = reading.png;
   png_infop info = reading.info;
   if (setjmp(png_jmpbuf(png)) != 0) return false;
   png_set_read_fn(png, &reading, ReadPngBytes);
-  png_set_user_limits(png, 0x7fffffff, 0x7fffffff);  // The size is checked below, and told in our words.
+  png_set_user_limits(png, 0x7fffffff, 0x7fffffff);  // checked below instead
   png_set_chunk_cache_max(png, 128);
   png_set_chunk_malloc_max(png, 4'000'000);
   png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, nullptr, 0);
@@ -68,7 +68,7 @@ bool ReadPng(PngReading& reading) {
   png_set_interlace_handling(png);
   png_read_update_info(png, info);
   const std::size_t row = image.width * image.channels;
-  if (png_get_rowbytes(png, info) != row) png_error(png, "its rows have a length of their own");
+  if (png_get_rowbytes(png, info) != row) png_error(png, "its rows have an unexpected length");
   image.pixels.resize(row * image.height);
   reading.rows.resize(image.height);
   for (std::size_t y = 0; y < image.height; ++y) reading.rows[y] = image.pixels.data() + y * row;
@@ -83,7 +83,7 @@ StatusOr<Image> DecodePng(ByteSpan bytes, const ImageLimits& limits) {
   PngReading reading{.rest = bytes, .limits = &limits};
   reading.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &reading, OnPngError, OnPngWarning);
   if (reading.png != nullptr) reading.info = png_create_info_struct(reading.png);
-  if (reading.info == nullptr) return ResourceExhausted("libpng got no memory");
+  if (reading.info == nullptr) return ResourceExhausted("libpng could not allocate memory");
   if (ReadPng(reading)) return std::move(reading.image);
   if (!reading.refused.ok()) return reading.refused;
   return Corrupt("PNG: " + reading.problem);
@@ -91,9 +91,9 @@ StatusOr<Image> DecodePng(ByteSpan bytes, const ImageLimits& limits) {
 
 namespace {
 
-constexpr long kMostWorkingMemory = 1'000'000'000;  // A progressive picture is held whole, as coefficients.
+constexpr long kMostWorkingMemory = 1'000'000'000;  // A progressive picture is stored whole, as coefficients.
 
-// libjpeg leaves by longjmp, which runs no destructors: whatever has one lives here, outside of the function it leaves.
+// libjpeg leaves by longjmp without running destructors: objects that have one live here, outside ReadJpeg.
 struct JpegReading {
   jpeg_decompress_struct jpeg{};
   jpeg_error_mgr errors{};
@@ -119,8 +119,8 @@ JpegReading& ReadingOf(j_common_ptr jpeg) { return *static_cast<JpegReading*>(jp
   std::longjmp(ReadingOf(jpeg).leave, 1);
 }
 
-// libjpeg goes on with grey where data are missing or wrong. Those warnings end it here; others are about nothing that is
-// seen, such as bytes between two markers.
+// libjpeg fills missing or wrong data with grey and warns. These warnings are errors here; others do not
+// affect the picture, such as bytes between two markers.
 void OnJpegMessage(j_common_ptr jpeg, int level) {
   if (level >= 0) return;
   switch (jpeg->err->msg_code) {
@@ -143,7 +143,7 @@ void OnJpegProgress(j_common_ptr jpeg) {
   std::longjmp(reading.leave, 1);
 }
 
-// Nothing with a destructor in here.
+// No objects with destructors here.
 bool ReadJpeg(ByteSpan bytes, const ImageLimits& limits, JpegReading& reading) {
   jpeg_decompress_struct& jpeg = reading.jpeg;
   if (setjmp(reading.leave) != 0) return false;

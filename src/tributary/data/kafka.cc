@@ -21,7 +21,7 @@ Owned<rd_kafka_topic_partition_list_t> At(const std::string& topic, std::int64_t
 StatusOr<Owned<rd_kafka_conf_t>> MakeSettings(const BrokerAddress& address, const BrokerSettings& own,
                                               const BrokerSettings& user) {
   Owned<rd_kafka_conf_t> settings(rd_kafka_conf_new());
-  // States are told by the streams; the library's own lines would come with every attempt. Who asks for them gets them.
+  // The streams report their state; the library would log every attempt. With "debug" it logs.
   if (std::ranges::none_of(user, [](const auto& setting) { return setting.first == "debug"; }))
     rd_kafka_conf_set_log_cb(settings.get(), [](const rd_kafka_t*, int, const char*, const char*) {});
   BrokerSettings all = {{"bootstrap.servers", address.host},
@@ -45,7 +45,7 @@ StatusOr<rd_kafka_t*> MakeClient(rd_kafka_type_t type, Owned<rd_kafka_conf_t> se
   rd_kafka_t* client = rd_kafka_new(type, settings.get(), why.data(), why.size());
   if (client == nullptr)
     return InvalidArgument(std::string("Kafka's library refuses its settings: ") + why.data());
-  (void)settings.release();  // The client owns them now.
+  (void)settings.release();  // The client owns them.
   return client;
 }
 
@@ -91,7 +91,7 @@ class KafkaPublisher : public Publisher {
       : address_(FormatBrokerAddress(address)), status_(address_, {StreamPhase::kConnected, "connected"}) {}
   ~KafkaPublisher() override {
     if (client_ == nullptr) return;
-    // Without this destroying waits for what is still under way.
+    // Otherwise destroying waits for undelivered records.
     rd_kafka_purge(client_, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
     rd_kafka_destroy(client_);
   }
@@ -99,7 +99,7 @@ class KafkaPublisher : public Publisher {
   Status Open(const BrokerAddress& address, const BrokerSettings& user) {
     const BrokerSettings own = {{"enable.idempotence", "true"},
                                 {"linger.ms", "5"},
-                                // What is under way at most, and for as long as it takes.
+                                // Bounds the records in flight; each is retried without a time limit.
                                 {"queue.buffering.max.messages", "10000"},
                                 {"queue.buffering.max.kbytes", "65536"},
                                 {"message.timeout.ms", "0"}};
@@ -125,7 +125,7 @@ class KafkaPublisher : public Publisher {
     std::vector<Owned<rd_kafka_NewTopic_t>> wanted;
     std::vector<rd_kafka_NewTopic_t*> pointers;
     for (const std::string& topic : topics) {
-      // −1: as often as the broker copies topics by default.
+      // −1: the broker's default replication factor.
       wanted.emplace_back(rd_kafka_NewTopic_new(topic.c_str(), 1, -1, why.data(), why.size()));
       if (!wanted.back()) return InvalidArgument("'" + topic + "' cannot be a topic: " + why.data());
       pointers.push_back(wanted.back().get());
@@ -157,7 +157,7 @@ class KafkaPublisher : public Publisher {
   StatusOr<bool> Publish(const std::string& topic, ByteSpan record) override {
     rd_kafka_poll(client_, 0);
     if (!failure_.ok()) return failure_;
-    // The library copies the bytes, and so takes them as not constant.
+    // The library copies the bytes although its interface takes them as non-const.
     auto* bytes = const_cast<std::byte*>(record.data());
     std::array<rd_kafka_vu_t, 4> parts{};
     parts[0].vtype = RD_KAFKA_VTYPE_TOPIC;
@@ -219,7 +219,7 @@ class KafkaPublisher : public Publisher {
   StreamStatus status_;
   rd_kafka_t* client_ = nullptr;
   Status failure_;
-  std::string error_;  // The last word since a connection was seen.
+  std::string error_;  // the last error since a connection was seen
   std::int64_t confirmed_ = 0;
 };
 

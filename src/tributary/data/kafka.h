@@ -5,7 +5,6 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "tributary/data/broker.h"
 
@@ -26,25 +25,25 @@ struct Destroy {
 template <typename T>
 using Owned = std::unique_ptr<T, Destroy>;
 
-// One partition of a topic with an offset.
+// One partition of a topic, with an offset.
 Owned<rd_kafka_topic_partition_list_t> At(const std::string& topic, std::int64_t offset);
 
-// The library's settings: what every client has, `own`, and then those of the user, which win. Nothing is logged,
+// The library's settings: defaults, then `own`, then `user`; later ones take precedence. Logging is off
 // unless the user sets "debug".
 StatusOr<Owned<rd_kafka_conf_t>> MakeSettings(const BrokerAddress& address, const BrokerSettings& own,
                                               const BrokerSettings& user);
 
-// A client with these settings, which it takes. The caller ends it by rd_kafka_destroy.
+// Creates a client, which takes the settings. The caller must call rd_kafka_destroy.
 StatusOr<rd_kafka_t*> MakeClient(rd_kafka_type_t type, Owned<rd_kafka_conf_t> settings);
 
-// Whether statistics of the library, its JSON, show a connection to a broker. Errors alone do not tell: they come once, and
-// what was fetched before them is read after them.
+// Whether the library's statistics (JSON) show a connection to a broker. Error callbacks are not sufficient:
+// each comes once, and fetched messages are read after it.
 bool AnyBrokerIsUp(std::string_view statistics);
 
-// What they show of partition 0 of a topic.
+// The state of partition 0 of a topic in the statistics.
 struct PartitionState {
   bool leader_is_up = false;
-  bool behind = false;  // More lies there than was fetched, or that is not known.
+  bool behind = false;  // There is more to fetch, or that is unknown.
 };
 PartitionState StateOf(std::string_view statistics, const std::string& topic);
 

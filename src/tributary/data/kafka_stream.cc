@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 
 #include "tributary/data/kafka.h"
@@ -13,21 +12,20 @@ namespace {
 using kafka::At;
 using kafka::Owned;
 
-// Partition 0 is assigned by hand, with the offset: no group decides who reads what, and the group is only the name
-// under which commits are kept.
+// Partition 0 is assigned manually with the offset; the consumer group only names the stored commits.
 BrokerSettings ReaderSettings(const BrokerStreamOptions& options) {
   return {{"group.id", options.reader.empty() ? "tributary-" + options.topic : options.reader},
           {"enable.auto.commit", "false"},
           {"enable.auto.offset.store", "false"},
           {"auto.offset.reset", "earliest"},
-          // What is fetched ahead; the rest stays with the broker.
+          // Limits prefetching; the rest stays at the broker.
           {"queued.max.messages.kbytes", "16384"},
           {"fetch.error.backoff.ms", "200"},
-          // How soon a topic that is not there yet is found.
+          // How soon a new topic is found.
           {"topic.metadata.refresh.interval.ms", "2000"}};
 }
 
-constexpr int kMostSilent = 10;  // Five seconds.
+constexpr int kMostSilent = 10;  // five seconds
 
 class KafkaStream : public Stream {
  public:
@@ -50,18 +48,18 @@ class KafkaStream : public Stream {
       return 0;
     });
     TRIBUTARY_ASSIGN_OR_RETURN(client_, kafka::MakeClient(RD_KAFKA_CONSUMER, std::move(settings)));
-    // Callbacks come with consumer_poll, on the caller's thread.
+    // consumer_poll runs the callbacks on the caller's thread.
     rd_kafka_poll_set_consumer(client_);
     return OkStatus();
   }
 
   void Poll(TimePoint, const PollLimits& limits, std::vector<StreamSample>& out) override {
     if (client_ == nullptr) return;
-    // Only now, so that a stream that is sought first is assigned once.
+    // Assigned here, so that a stream that is sought first is assigned once.
     if (!assigned_) (void)Assign();
     Bytes bytes{0};
     auto wait = static_cast<int>(std::chrono::duration_cast<std::chrono::milliseconds>(limits.wait).count());
-    // What is no sample counts, too: a topic full of it must not hold up the caller.
+    // Undecodable messages count too, so that a topic full of them does not block the caller.
     for (std::size_t seen = 0; seen < limits.samples && bytes < limits.bytes; ++seen) {
       const Owned<rd_kafka_message_t> message(rd_kafka_consumer_poll(client_, wait));
       wait = 0;
@@ -95,7 +93,7 @@ class KafkaStream : public Stream {
 
   void Close() override {
     if (client_ == nullptr) return;
-    // Closing waits for commits to be confirmed, which a broker that is gone never does.
+    // Closing waits for the confirmation of commits, which an unreachable broker never sends.
     const bool reachable = status_.state().phase == StreamPhase::kConnected;
     if (reachable) rd_kafka_consumer_close(client_);
     rd_kafka_destroy_flags(client_, reachable ? 0 : RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
@@ -116,7 +114,7 @@ class KafkaStream : public Stream {
   std::optional<StreamSample> Read(const rd_kafka_message_t& message) {
     topic_error_.clear();
     silent_ = 0;
-    // A topic that was deleted and created begins at 0 again: nothing of it is used until it has passed what was used before.
+    // A recreated topic starts at 0 again: its messages are dropped up to the position reached before.
     if (message.offset < expected_.value_or(0)) {
       ++counts_.duplicates;
       return std::nullopt;
@@ -142,7 +140,7 @@ class KafkaStream : public Stream {
     broker_error_ = reason;
   }
 
-  // About the topic: it is not there, or this reader may not read it. Of brokers OnError hears.
+  // Errors of the topic: it does not exist, or reading is not permitted. OnError receives those of brokers.
   void OnMessageError(const rd_kafka_message_t& message) {
     if (message.err == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART ||
         message.err == RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED) {
@@ -151,13 +149,13 @@ class KafkaStream : public Stream {
     }
   }
 
-  // Connected is who has a connection to the partition's leader, also where nothing comes.
+  // Connected means a connection to the partition's leader, even if no messages come.
   void OnStatistics(std::string_view text) {
     const kafka::PartitionState partition = kafka::StateOf(text, options_.topic);
     if (partition.leader_is_up) {
       broker_error_.clear();
       if (topic_error_.empty()) status_.Set(StreamPhase::kConnected, "connected to " + address_);
-      // The library has been seen to stop fetching without a word. Asking again from the same offset costs nothing.
+      // The library sometimes stops fetching silently; assigning the same offset again is harmless.
       silent_ = partition.behind ? silent_ + 1 : 0;
       if (silent_ >= kMostSilent) (void)Assign();
     } else if (!broker_error_.empty()) {
@@ -169,12 +167,12 @@ class KafkaStream : public Stream {
   const std::string address_;
   StreamStatus status_;
   rd_kafka_t* client_ = nullptr;
-  std::optional<std::int64_t> expected_;  // Offset that comes next, once one is known.
+  std::optional<std::int64_t> expected_;  // next expected offset, if known
   StreamCounts counts_;
-  std::string broker_error_;  // The last word since a connection was seen.
+  std::string broker_error_;  // the last error since a connection was seen
   std::string topic_error_;
   bool assigned_ = false;
-  int silent_ = 0;  // Statistics since the last message that showed more to fetch.
+  int silent_ = 0;  // statistics in a row that showed unfetched messages
 };
 
 }  // namespace

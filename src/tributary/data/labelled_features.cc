@@ -10,28 +10,25 @@
 #include "tributary/policy/partitioning/principal_components.h"
 
 namespace tributary::inline data {
+
 StatusOr<LabelledFeatures> FeaturesFromNpy(ByteSpan features, ByteSpan labels) {
-  auto rows = ParseNpy(features);
-  if (!rows.ok()) return std::move(rows).status().WithContext("features");
-  auto numbers = ParseNpy(labels);
-  if (!numbers.ok()) return std::move(numbers).status().WithContext("labels");
-  if (rows->shape.size() < 2 || rows->count == 0) {
+  TRIBUTARY_ASSIGN_OR_RETURN(const NpyArray rows, ParseNpy(features).WithContext("features"));
+  TRIBUTARY_ASSIGN_OR_RETURN(const NpyArray numbers, ParseNpy(labels).WithContext("labels"));
+  if (rows.shape.size() < 2 || rows.count == 0) {
     return Corrupt(
         fmt::format("features: an array of N x F numbers with no side of 0 is needed, a row for each sample; "
                     "found {} dimensions and {} values",
-                    rows->shape.size(), rows->count));
+                    rows.shape.size(), rows.count));
   }
   LabelledFeatures made;
-  auto read = LabelsFromNpy(*numbers);
-  if (!read.ok()) return std::move(read).status().WithContext("labels");
-  made.labels = *std::move(read);
-  made.dimensions = rows->count / rows->shape[0];
-  if (rows->shape[0] != made.labels.size()) {
+  TRIBUTARY_ASSIGN_OR_RETURN(made.labels, LabelsFromNpy(numbers).WithContext("labels"));
+  made.dimensions = rows.count / rows.shape[0];
+  if (rows.shape[0] != made.labels.size()) {
     return InvalidArgument(fmt::format(
         "there are features of {} samples and labels of {}; each sample needs one row and one label",
-        rows->shape[0], made.labels.size()));
+        rows.shape[0], made.labels.size()));
   }
-  made.values = NpyToFloats(*rows);
+  made.values = NpyToFloats(rows);
   TRIBUTARY_RETURN_IF_ERROR(CheckFeatures(made.features(), made.labels.size()));
   made.classes = *std::ranges::max_element(made.labels) + 1;
   return made;
@@ -42,9 +39,7 @@ StatusOr<LabelledFeatures> ReadFeatureFiles(const std::filesystem::path& feature
   constexpr Bytes kLargestFeatureFile{16'000'000'000};
   TRIBUTARY_ASSIGN_OR_RETURN(const std::vector<std::byte> rows, ReadFile(features, kLargestFeatureFile));
   TRIBUTARY_ASSIGN_OR_RETURN(const std::vector<std::byte> numbers, ReadFile(labels, kLargestFeatureFile));
-  auto made = FeaturesFromNpy(rows, numbers);
-  if (!made.ok()) return std::move(made).status().WithContext(features.string() + " and " + labels.string());
-  return made;
+  return FeaturesFromNpy(rows, numbers).WithContext(features.string() + " and " + labels.string());
 }
 
 StatusOr<FeatureChoice> ParseFeatureChoice(std::string_view text) {

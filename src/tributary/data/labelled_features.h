@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -15,9 +14,9 @@
 
 namespace tributary::inline data {
 
-// What samples look like and which class each belongs to, as policy/partitioning divides them.
+// Feature vectors and classes of samples, for policy/partitioning.
 struct LabelledFeatures {
-  std::vector<float> values{};  // Row after row.
+  std::vector<float> values{};  // row by row
   std::size_t dimensions = 0;
   std::vector<std::int32_t> labels;
   int classes = 0;
@@ -25,22 +24,22 @@ struct LabelledFeatures {
   Features features() const { return {values, dimensions}; }
 };
 
-// From .npy files: a row for each sample (N x F numbers of any type; further sides are taken as one) and a label for
-// each (see LabelsFromNpy); there are as many classes as the largest label and one. Refused where rows and labels differ
-// in number, or a value is not finite.
+// From .npy files: one row per sample (N x F numbers of any type; further dimensions are flattened) and one
+// label per sample (see LabelsFromNpy); the number of classes is the largest label plus one. Fails if the
+// numbers of rows and labels differ or a value is not finite.
 StatusOr<LabelledFeatures> FeaturesFromNpy(ByteSpan features, ByteSpan labels);
 StatusOr<LabelledFeatures> ReadFeatureFiles(const std::filesystem::path& features,
                                             const std::filesystem::path& labels);
 
-// Which numbers of a data set's samples are its features: "pixels", all of them as they are normalised for training, or
-// "pca:K", their places along the K directions in which they vary most.
+// The features of a data set's samples: "pixels", all values as normalised for training, or "pca:K", the
+// first K principal components.
 struct FeatureChoice {
-  std::size_t components = 0;  // 0: all values as they are.
+  std::size_t components = 0;  // 0: all values
 };
 
 StatusOr<FeatureChoice> ParseFeatureChoice(std::string_view text);
 
-// Of all samples of the data set. Refused where more components are asked for than samples have values.
+// The features of all samples. Fails for more components than values per sample.
 StatusOr<LabelledFeatures> FeaturesOfDataset(const Dataset& dataset, const FeatureChoice& choice,
                                              std::uint64_t seed, const ParallelFor& parallel = RunInOrder);
 

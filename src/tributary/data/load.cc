@@ -18,7 +18,7 @@ namespace {
 
 using std::filesystem::path;
 
-constexpr Bytes kLargestFile{1'000'000'000};  // Several times the largest published one.
+constexpr Bytes kLargestFile{1'000'000'000};  // several times the largest published file
 
 const Normalisation kMnist = {{0.1307F}, {0.3081F}};
 const Normalisation kFashionMnist = {{0.2860F}, {0.3530F}};
@@ -50,26 +50,24 @@ StatusOr<Dataset> LoadIdxPart(const DataOptions& options, int classes, const Nor
   const path labels_file = folder / (part + "-labels-idx1-ubyte");
   TRIBUTARY_ASSIGN_OR_RETURN(const auto images, ReadPublished(options, images_file));
   TRIBUTARY_ASSIGN_OR_RETURN(const auto labels, ReadPublished(options, labels_file));
-  // Each alone first (they are looked at, not copied), so that a broken one is called by its name.
+  // Parse each file alone first (without a copy), so that errors name the file.
   TRIBUTARY_RETURN_IF_ERROR(ParseIdxImages(images).status().WithContext(images_file.string()));
   TRIBUTARY_RETURN_IF_ERROR(ParseIdxLabels(labels).status().WithContext(labels_file.string()));
-  auto dataset = DatasetFromIdx({options.name, {}, classes, normalisation}, images, labels);
-  if (!dataset.ok()) return std::move(dataset).status().WithContext((folder / part).string());
-  return dataset;
+  return DatasetFromIdx({options.name, {}, classes, normalisation}, images, labels)
+      .WithContext((folder / part).string());
 }
 
 StatusOr<Dataset> LoadCifarPart(const DataOptions& options, CifarKind kind,
                                 const Normalisation& normalisation, const std::vector<std::string>& files) {
   path folder = options.data_dir / options.name;
-  // The folder inside the official archive.
+  // The folder in the official archive.
   const path inner = folder / (kind == CifarKind::kCifar10 ? "cifar-10-batches-bin" : "cifar-100-binary");
   std::error_code ignored;
   if (std::filesystem::is_directory(inner, ignored)) folder = inner;
   CifarSamples samples;
   for (const std::string& file : files) {
     TRIBUTARY_ASSIGN_OR_RETURN(const auto bytes, ReadPublished(options, folder / file));
-    Status appended = AppendCifar(bytes, kind, samples);
-    if (!appended.ok()) return std::move(appended).WithContext((folder / file).string());
+    TRIBUTARY_RETURN_IF_ERROR(AppendCifar(bytes, kind, samples).WithContext((folder / file).string()));
   }
   return Dataset::Make({options.name, {3, 32, 32}, CifarClasses(kind), normalisation},
                        std::move(samples.pixels), std::move(samples.labels));
@@ -102,7 +100,7 @@ StatusOr<TrainTest> LoadHar(const DataOptions& options) {
   TRIBUTARY_RETURN_IF_ERROR(CheckDataDir(options));
   path folder = options.data_dir / options.name;
   std::error_code ignored;
-  // The folder inside the published archive.
+  // The folder in the published archive.
   if (std::filesystem::is_directory(folder / "DATA", ignored)) folder /= "DATA";
   if (!IsSensorFolder(folder)) {
     return NotFound(
@@ -119,12 +117,12 @@ constexpr std::string_view kFolders =
     "a folder with X.npy and y.npy, with a folder of pictures for each class, with a folder of .csv "
     "recordings for each person, or with files as MNIST and CIFAR have them";
 
-// The user's samples in the form of a published set: as many classes as there are, normalised by what they are.
+// The user's samples in the format of a published set, with the classes and normalisation of the samples.
 template <typename Load>
 StatusOr<TrainTest> LoadOwnFiles(const DataOptions& options, const Load& load) {
   DataOptions files = options;
   const path trimmed = WithoutLastSlash(options.name);
-  files.data_dir = trimmed.has_parent_path() ? trimmed.parent_path() : path(".");
+  files.data_dir = FolderOfFile(trimmed);
   files.name = trimmed.filename().string();
   TRIBUTARY_ASSIGN_OR_RETURN(TrainTest data, load(files));
   std::int32_t largest = 0;
@@ -135,7 +133,6 @@ StatusOr<TrainTest> LoadOwnFiles(const DataOptions& options, const Load& load) {
                      std::move(data.test).WithFewerClasses(largest + 1)});
 }
 
-// The user's samples.
 StatusOr<TrainTest> LoadFolder(const DataOptions& options) {
   const path folder = options.name;
   switch (KindOfFolder(folder)) {
@@ -163,7 +160,7 @@ StatusOr<TrainTest> LoadFolder(const DataOptions& options) {
 
 StatusOr<TrainTest> DrawGlyphs(const DataOptions& options) {
   GlyphsOptions glyphs{.seed = options.seed};
-  // The first ones are a random choice already; there is no need to draw the others.
+  // Samples are random already, so the first ones suffice.
   if (options.train_limit) glyphs.train = std::min(glyphs.train, *options.train_limit);
   if (options.test_limit) glyphs.test = std::min(glyphs.test, *options.test_limit);
   return MakeGlyphs(glyphs);
@@ -178,7 +175,7 @@ StatusOr<TrainTest> LoadWhole(const DataOptions& options) {
   if (name == "cifar100") return LoadCifar(options, CifarKind::kCifar100);
   if (name == "har") return LoadHar(options);
   std::error_code ignored;
-  // A word without a slash that is no folder is more likely a name mistyped than a path.
+  // A word without a slash that is no folder is probably a mistyped name, not a path.
   if (std::filesystem::is_directory(name, ignored) || name.find('/') != std::string::npos)
     return LoadFolder(options);
   return InvalidArgument(UnknownName("data set", name, DatasetNames()).message() + ", or the path of " +
@@ -233,7 +230,6 @@ FolderKind KindOfFolder(const path& folder) {
 }
 
 std::string_view NameOf(FolderKind kind) {
-  // In the order of FolderKind.
   constexpr std::string_view kNames[] = {"nothing",   "arrays",      "pictures",   "recordings",
                                          "IDX files", "CIFAR files", "CIFAR files"};
   return kNames[static_cast<std::size_t>(kind)];

@@ -23,19 +23,18 @@ struct DestroyMosquitto {
 };
 using MqttClient = std::unique_ptr<mosquitto, DestroyMosquitto>;
 
-// The connection is probed after so much silence, and taken for broken after half as much again.
+// The connection is probed after this time without traffic, and considered broken after half as much again.
 constexpr int kKeepAliveSeconds = 15;
 constexpr auto kPatience = 10s;
 constexpr std::size_t kMostUnderWay = 1000;
 
-// The library's word for a failed call; the system's where it says to look there.
+// The library's error text, or the system's if the library refers to errno.
 std::string ReasonOf(int code) {
   if (code == MOSQ_ERR_ERRNO && errno != 0) return std::strerror(errno);
   return mosquitto_strerror(code);
 }
 
-// A client that is not connected yet, with the user's settings. `owner` is handed to its callbacks. An empty name lets
-// the broker choose one.
+// An unconnected client; callbacks receive `owner`. With an empty name the broker chooses one.
 StatusOr<MqttClient> MakeMqttClient(const std::string& name, bool clean_session,
                                     const BrokerSettings& settings, void* owner) {
   static std::once_flag started;
@@ -93,7 +92,7 @@ class MqttPublisher : public Publisher {
     return OkStatus();
   }
 
-  // Topics need no making; but somebody should listen.
+  // MQTT topics need no creation, so this only waits for the connection.
   Status Prepare(std::span<const std::string>) override {
     const int code = mosquitto_connect(client_.get(), where_.host.c_str(), where_.port, kKeepAliveSeconds);
     if (code != MOSQ_ERR_SUCCESS)
@@ -114,7 +113,7 @@ class MqttPublisher : public Publisher {
     int number = 0;
     const int code = mosquitto_publish(client_.get(), &number, topic.c_str(), static_cast<int>(record.size()),
                                        record.data(), /*qos=*/1, /*retain=*/false);
-    // Whether the library has kept it is not known. If so it is sent twice, which readers know how to bear.
+    // The library may have queued it. Then it is sent twice, and readers drop the duplicate.
     if (code == MOSQ_ERR_NO_CONN || code == MOSQ_ERR_CONN_LOST) return false;
     if (code != MOSQ_ERR_SUCCESS) return IoError("cannot publish to '" + topic + "': " + ReasonOf(code));
     under_way_.insert(number);
@@ -163,7 +162,7 @@ class MqttPublisher : public Publisher {
   Condition changed_;
   bool connected_ TRIBUTARY_GUARDED_BY(mutex_) = false;
   std::string refusal_ TRIBUTARY_GUARDED_BY(mutex_);
-  std::unordered_set<int> under_way_ TRIBUTARY_GUARDED_BY(mutex_);  // Their numbers in the library.
+  std::unordered_set<int> under_way_ TRIBUTARY_GUARDED_BY(mutex_);  // message ids of the library
   std::int64_t confirmed_ TRIBUTARY_GUARDED_BY(mutex_) = 0;
 };
 
@@ -178,12 +177,12 @@ StatusOr<std::unique_ptr<Publisher>> OpenMqttPublisher(const BrokerAddress& addr
 
 namespace {
 
-constexpr int kLoopMs = 50;  // How soon the network thread sees that it should stop.
+constexpr int kLoopMs = 50;  // delay until the network thread notices stop_
 constexpr auto kRetryDisk = 200ms;
 constexpr auto kFirstBackoff = 100ms;
 constexpr auto kLongestBackoff = 2s;
 
-// One thread of its own talks to the broker: it has to be answered also while the device computes.
+// A separate thread communicates with the broker, which needs answers also while the device computes.
 class MqttStream : public Stream {
  public:
   MqttStream(const BrokerStreamOptions& options, std::optional<Spool> spool)
@@ -200,8 +199,8 @@ class MqttStream : public Stream {
                                                       : "";
     TRIBUTARY_ASSIGN_OR_RETURN(client_,
                                MakeMqttClient(name, /*clean_session=*/!keeps, options_.settings, this));
-    // Makes the library leave its answers to the loop. So a message is confirmed after its callback, which has written
-    // it to the spool, has returned.
+    // Makes the library send its answers in the loop. So a message is confirmed only after its callback,
+    // which writes it to the spool, has returned.
     mosquitto_threaded_set(client_.get(), true);
     mosquitto_connect_callback_set(client_.get(), [](mosquitto*, void* self, int code) {
       static_cast<MqttStream*>(self)->OnConnect(code);
@@ -277,7 +276,7 @@ class MqttStream : public Stream {
       backoff = std::min<Duration>(2 * backoff, kLongestBackoff);
       code = mosquitto_reconnect_async(client_.get());
     }
-    // What has been received is confirmed before leaving.
+    // Confirm received messages before leaving.
     for (int i = 0; i < 100 && mosquitto_want_write(client_.get()); ++i) {
       if (mosquitto_loop_write(client_.get(), 1) != MOSQ_ERR_SUCCESS) break;
     }
@@ -285,7 +284,7 @@ class MqttStream : public Stream {
     mosquitto_loop_write(client_.get(), 1);
   }
 
-  // While there is none nothing is read or confirmed, so that the broker keeps what comes. True if there is.
+  // True if there is room. Otherwise nothing is read or confirmed, so that the broker keeps new messages.
   bool WaitForRoom() {
     MutexLock lock(mutex_);
     if (!inbox_.full()) {
@@ -299,7 +298,7 @@ class MqttStream : public Stream {
     return false;
   }
 
-  // Until the time is over or it should stop.
+  // Returns after `time`, or when stop_ is set.
   void Sleep(Duration time) {
     MutexLock lock(mutex_);
     SleepWith(lock, time);
@@ -345,7 +344,7 @@ class MqttStream : public Stream {
   MqttClient client_;
   std::thread thread_;
   std::atomic<bool> stop_ = false;
-  bool answered_ = false;  // Of the network thread, as is the next.
+  bool answered_ = false;  // These two belong to the network thread.
   bool was_full_ = false;
   mutable Mutex mutex_;
   Condition changed_;

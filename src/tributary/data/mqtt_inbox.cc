@@ -11,7 +11,7 @@ constexpr Bytes kMostInMemory{16'000'000};
 
 MqttInbox::MqttInbox(std::optional<SampleFormat> format, std::optional<Spool> spool)
     : format_(std::move(format)), spool_(std::move(spool)), last_(spool_ ? spool_->last() : -1) {
-  // Gaps that an earlier process counted stay counted: what is lost does not come back with a restart.
+  // Gaps counted by an earlier process stay counted: lost samples do not come back.
   if (spool_) counts_.missing = spool_->tally();
 }
 
@@ -26,8 +26,8 @@ void MqttInbox::Receive(ByteSpan message) {
     ++counts_.duplicates;
     return;
   }
-  // A publisher that was started again goes on with a number of its choice: before that there is no gap. And a reader
-  // that begins in the middle has lost nothing.
+  // A restarted publisher continues with a number of its choice: there is no gap before it. A reader that
+  // starts in the middle has lost nothing.
   if (last_ >= 0) counts_.missing += number - std::max(last_ + 1, record->run);
   const std::int64_t predecessor = last_;
   last_ = number;
@@ -39,7 +39,7 @@ void MqttInbox::Receive(ByteSpan message) {
     memory_.push_back(std::move(record->sample));
     return;
   }
-  // What cannot be used is kept as a number without bytes, so that a later process does not count it as missing.
+  // Unusable messages are stored without bytes, so that a later process does not count them as missing.
   SpoolEntry entry{.position = number, .predecessor = predecessor, .tally = counts_.missing};
   if (fits) entry.bytes.assign(message.begin(), message.end());
   unspooled_.push_back(std::move(entry));
@@ -74,7 +74,7 @@ std::optional<StreamSample> MqttInbox::Next() {
   auto entry = spool_->Next();
   if (entry.ok() && (*entry)->bytes.empty()) return std::nullopt;
   auto record = entry.ok() ? DecodeRecord((*entry)->bytes) : StatusOr<Record>(entry.status());
-  // It fitted when it was written, if that was for the same network.
+  // It fitted when it was written, but perhaps for another network.
   if (record.ok() && (!format_ || CheckFits(*format_, record->sample).ok())) return std::move(record->sample);
   ++counts_.undecodable;
   return std::nullopt;
@@ -94,13 +94,13 @@ void MqttInbox::Poll(const PollLimits& limits, std::vector<StreamSample>& out) {
 
 void MqttInbox::Seek(std::int64_t position) {
   wanted_ = position;
-  // What was applied by an earlier life of this device is not taken again, also where its spool is gone.
+  // Samples that an earlier process applied are not accepted again, even if the spool is lost.
   if (position - 1 > last_ && unspooled_.empty()) last_ = position - 1;
   if (spool_) spool_->Rewind(position);
 }
 
 void MqttInbox::Commit(std::int64_t position) {
-  // A mark that cannot be written now is written by the next commit: it only trails.
+  // A failed write of the mark is repeated by the next commit: the mark may lag behind.
   if (spool_) (void)spool_->Release(position);
 }
 

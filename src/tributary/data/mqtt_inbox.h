@@ -9,18 +9,18 @@
 
 namespace tributary::inline data {
 
-// What becomes of the messages of an MQTT topic: numbered, duplicates dropped, gaps counted, kept in the spool until they
-// are committed. Knows nothing of connections. For one thread; the stream guards it.
+// Processes the messages of an MQTT topic: numbers them, drops duplicates, counts gaps and keeps samples in
+// the spool until they are committed. Independent of connections. Not thread-safe; the stream guards it.
 class MqttInbox {
  public:
-  // Without a spool samples are kept in memory alone.
+  // Without a spool, samples are only kept in memory.
   MqttInbox(std::optional<SampleFormat> format, std::optional<Spool> spool);
 
-  // A message, whatever its bytes are.
+  // Safe on arbitrary bytes.
   void Receive(ByteSpan message);
 
-  // Whether there is no room for another message: the disk is full, or too much lies in memory. What was received before
-  // that is held all the same. Tries the disk again.
+  // Whether there is no room for another message: the disk is full, or too much is in memory. Messages
+  // received before that are kept. Tries the disk again.
   bool full();
   const std::string& why_full() const { return why_full_; }
 
@@ -36,9 +36,8 @@ class MqttInbox {
 
   const std::optional<SampleFormat> format_;
   std::optional<Spool> spool_;
-  std::deque<StreamSample> memory_;  // Without a spool.
-  std::deque<SpoolEntry>
-      unspooled_;  // Came when the disk was full; in this process alone until it is written.
+  std::deque<StreamSample> memory_;   // without a spool
+  std::deque<SpoolEntry> unspooled_;  // received while the disk was full, not written yet
   Bytes memory_bytes_{0};
   std::int64_t last_;  // The newest number seen; −1 before the first.
   std::int64_t wanted_ = 0;

@@ -21,15 +21,14 @@ namespace {
 
 constexpr std::size_t kNpyMostDimensions = 8;
 
-// What the text of a .npy header says: a Python dictionary with exactly these three keys, in any order.
+// The content of a .npy header: a Python dictionary with exactly these three keys, in any order.
 struct NpyHeader {
-  std::string type;  // "<f4", "|u1", …: not judged here.
+  std::string type;  // "<f4", "|u1", …: not checked here
   bool fortran_order = false;
   std::vector<std::size_t> shape;
 };
 
-// A reader for the small part of Python that NumPy writes. Every step moves forward or fails. `offset` is where the text
-// stands in its file; errors give bytes counted from there.
+// A parser for the Python that NumPy writes. `offset` is the text's position in its file, for errors.
 class HeaderReader {
  public:
   HeaderReader(std::string_view text, std::size_t offset) : text_(text), offset_(offset) {}
@@ -101,7 +100,7 @@ class HeaderReader {
     if (end == std::string_view::npos || end - at_ > kLongest) return Fail(what + " in quotes");
     std::string content(text_.substr(at_ + 1, end - at_ - 1));
     for (const char c : content) {
-      // Also keeps strange bytes out of later messages.
+      // Also keeps control characters out of messages.
       if (c < ' ' || c > '~' || c == '\\') return Fail(what + " of plain characters");
     }
     at_ = end + 1;
@@ -131,7 +130,7 @@ class HeaderReader {
       if (error != std::errc()) return Fail("a whole number below 2^64");
       at_ = static_cast<std::size_t>(rest - text_.data());
       sides.push_back(side);
-      // (5) is a number in Python, (5,) a tuple of one.
+      // In Python, (5) is a number and (5,) a tuple.
       if (!Accept(',') && (Peek() != ')' || sides.size() == 1)) return Fail("','");
     }
     return sides;
@@ -146,7 +145,7 @@ constexpr std::string_view kMagic = "\x93NUMPY";
 
 struct TypeInfo {
   NpyType type;
-  std::string_view code;  // Without the byte order.
+  std::string_view code;  // without the byte order
   std::string_view name;
 };
 
@@ -168,8 +167,7 @@ StatusOr<TypeInfo> FindType(std::string_view descr) {
   for (const TypeInfo& info : kTypes) {
     if (descr.size() != 3 || descr.substr(1) != info.code) continue;
     const char order = descr[0];
-    // A single byte has no order, whatever the header says. '=' would mean the writer's own, which is not in
-    // the file.
+    // The order of a single byte is irrelevant. '=' means the writer's order, which the file does not record.
     if (order == '<' || (SizeOf(info) == 1 && (order == '|' || order == '>'))) return info;
     return Corrupt(
         fmt::format("the values are '{}'; multi-byte values must be little-endian, '<{}'", descr, info.code));
@@ -185,7 +183,7 @@ std::size_t LittleEndian(ByteSpan bytes) {
   return value;
 }
 
-// Where the header's text begins and how long it says it is.
+// Offset and claimed length of the header's text.
 StatusOr<std::pair<std::size_t, std::size_t>> LocateHeader(ByteSpan bytes) {
   constexpr std::size_t kVersionEnd = 8;
   if (bytes.size() < kVersionEnd || std::memcmp(bytes.data(), kMagic.data(), kMagic.size()) != 0) {
@@ -218,7 +216,7 @@ std::vector<std::byte> Format(std::span<const std::size_t> shape, std::span<cons
   TRIBUTARY_CHECK(count == values.size());
   std::string header = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}", descr,
                                    fmt::join(shape, ","), shape.empty() ? "" : ",");
-  // NumPy starts the values on a multiple of 64 bytes, so that they can be mapped.
+  // As NumPy does, aligns the values to 64 bytes, so that they can be mapped.
   constexpr std::size_t kBefore = 10, kAlignment = 64;
   while ((kBefore + header.size() + 1) % kAlignment != 0) header += ' ';
   header += '\n';
@@ -247,7 +245,7 @@ StatusOr<NpyArray> ParseNpy(ByteSpan bytes) {
     return Corrupt("the values lie in Fortran order; save with numpy.ascontiguousarray first");
   NpyArray array{info.type, std::move(header.shape), 1, bytes.subspan(begin + length)};
   if (std::ranges::find(array.shape, 0U) != array.shape.end()) array.count = 0;
-  // Dividing what is there keeps the product from overflowing, however large the sides claim to be.
+  // Dividing the bytes present prevents overflow of the product, for any claimed sizes.
   const std::size_t present = array.bytes.size() / SizeOf(info);
   for (std::size_t i = 0; i < array.shape.size() && array.count != 0; ++i) {
     if (array.shape[i] > present / array.count) {
@@ -293,18 +291,18 @@ struct Half {
 };
 
 float ToFloat(double value) {
-  // A double too large for a float is undefined in the language, though not in IEEE 754.
+  // Converting a double beyond the range of float is undefined in C++, though not in IEEE 754.
   constexpr double kMost = std::numeric_limits<float>::max();
   if (std::abs(value) > kMost && std::isfinite(value))
     return std::copysign(std::numeric_limits<float>::infinity(), static_cast<float>(value > 0 ? 1 : -1));
   return static_cast<float>(value);
 }
 
-// Calls `function` with each value in turn, until it returns false.
+// Calls `function` with each value until it returns false.
 template <typename T, typename Function>
 void ForEachOf(const NpyArray& array, const Function& function) {
   for (std::size_t i = 0; i < array.count; ++i) {
-    T value;  // The values may lie on any address.
+    T value;  // The values may be unaligned.
     std::memcpy(&value, array.bytes.data() + i * sizeof(T), sizeof(T));
     if (!function(value)) return;
   }
@@ -339,7 +337,7 @@ void ForEach(const NpyArray& array, const Function& function) {
   TRIBUTARY_CHECK(false);
 }
 
-// Whether the value is a whole number of 64 bits, and if so which.
+// Converts a whole number that fits into 64 bits; false otherwise.
 template <typename T>
 bool ToInteger(T value, std::int64_t& integer) {
   if constexpr (std::is_integral_v<T>) {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
 #include <numeric>
 
@@ -16,8 +15,7 @@ namespace {
 using std::filesystem::path;
 
 constexpr Bytes kLargestArray{16'000'000'000};
-// Far above any real set: a label beyond it is an id or a mistake, and would ask for an output layer of that
-// width.
+// Far above real sets: a larger label is an id or a mistake, and would need an output layer of that width.
 constexpr std::int64_t kMostArrayClasses = 100'000;
 
 std::string Sides(const NpyArray& array) {
@@ -41,13 +39,11 @@ StatusOr<Shape> ShapeOfSample(const NpyArray& array) {
 StatusOr<Dataset> LoadPart(const path& samples_file, const path& labels_file) {
   TRIBUTARY_ASSIGN_OR_RETURN(const auto samples, ReadFile(samples_file, kLargestArray));
   TRIBUTARY_ASSIGN_OR_RETURN(const auto labels, ReadFile(labels_file, kLargestArray));
-  auto dataset = DatasetFromNpy(samples_file.parent_path().filename().string(), samples, labels);
-  if (dataset.ok()) return dataset;
-  return std::move(dataset).status().WithContext(samples_file.string() + " with " +
-                                                 labels_file.filename().string());
+  return DatasetFromNpy(samples_file.parent_path().filename().string(), samples, labels)
+      .WithContext(samples_file.string() + " with " + labels_file.filename().string());
 }
 
-// Takes a tenth out of `all`.
+// Moves a random tenth out of `all`.
 StatusOr<Dataset> HoldOut(Dataset& all, std::uint64_t seed) {
   if (all.size() < 2)
     return InvalidArgument(
@@ -84,23 +80,21 @@ StatusOr<std::vector<std::int32_t>> LabelsFromNpy(const NpyArray& array) {
 }
 
 StatusOr<Dataset> DatasetFromNpy(std::string name, ByteSpan samples_file, ByteSpan labels_file) {
-  auto samples = ParseNpy(samples_file);
-  if (!samples.ok()) return std::move(samples).status().WithContext("samples");
-  auto labels_array = ParseNpy(labels_file);
-  if (!labels_array.ok()) return std::move(labels_array).status().WithContext("labels");
-  TRIBUTARY_ASSIGN_OR_RETURN(const Shape shape, ShapeOfSample(*samples));
-  TRIBUTARY_ASSIGN_OR_RETURN(std::vector<std::int32_t> labels, LabelsFromNpy(*labels_array));
-  if (samples->shape[0] != labels.size())
-    return Corrupt(fmt::format("there are {} samples but {} labels", samples->shape[0], labels.size()));
+  TRIBUTARY_ASSIGN_OR_RETURN(const NpyArray samples, ParseNpy(samples_file).WithContext("samples"));
+  TRIBUTARY_ASSIGN_OR_RETURN(const NpyArray labels_array, ParseNpy(labels_file).WithContext("labels"));
+  TRIBUTARY_ASSIGN_OR_RETURN(const Shape shape, ShapeOfSample(samples));
+  TRIBUTARY_ASSIGN_OR_RETURN(std::vector<std::int32_t> labels, LabelsFromNpy(labels_array));
+  if (samples.shape[0] != labels.size())
+    return Corrupt(fmt::format("there are {} samples but {} labels", samples.shape[0], labels.size()));
   if (labels.size() > std::numeric_limits<std::uint32_t>::max())
     return ResourceExhausted(fmt::format("found {} samples; at most 4294967295 can be held", labels.size()));
   const int classes = *std::max_element(labels.begin(), labels.end()) + 1;
   Dataset::Values values;
-  if (samples->type == NpyType::kUint8) {
-    const auto* bytes = reinterpret_cast<const std::uint8_t*>(samples->bytes.data());
-    values = std::vector<std::uint8_t>(bytes, bytes + samples->count);
+  if (samples.type == NpyType::kUint8) {
+    const auto* bytes = reinterpret_cast<const std::uint8_t*>(samples.bytes.data());
+    values = std::vector<std::uint8_t>(bytes, bytes + samples.count);
   } else {
-    values = NpyToFloats(*samples);
+    values = NpyToFloats(samples);
   }
   return Dataset::Make({std::move(name), shape, classes, {}}, std::move(values), std::move(labels));
 }
@@ -112,14 +106,14 @@ StatusOr<TrainTest> LoadNpyFolder(const path& folder, std::uint64_t seed) {
   std::error_code ignored;
   const bool has_test =
       std::filesystem::exists(test_samples, ignored) || std::filesystem::exists(test_labels, ignored);
-  auto test = has_test ? LoadPart(test_samples, test_labels) : HoldOut(train, seed);
-  if (!test.ok()) return std::move(test).status();
-  if (train.shape() != test->shape()) {
+  TRIBUTARY_ASSIGN_OR_RETURN(Dataset test,
+                             has_test ? LoadPart(test_samples, test_labels) : HoldOut(train, seed));
+  if (train.shape() != test.shape()) {
     return Corrupt(fmt::format("{} has samples of shape {}, but X.npy of {}", test_samples.string(),
-                               FormatShape(test->shape()), FormatShape(train.shape())));
+                               FormatShape(test.shape()), FormatShape(train.shape())));
   }
-  const int classes = std::max(train.classes(), test->classes());
-  return Normalised({std::move(train).WithClasses(classes), std::move(*test).WithClasses(classes)});
+  const int classes = std::max(train.classes(), test.classes());
+  return Normalised({std::move(train).WithClasses(classes), std::move(test).WithClasses(classes)});
 }
 
 }  // namespace tributary::inline data

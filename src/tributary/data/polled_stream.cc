@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kAtOnce = 1024;
 constexpr TimePoint kFirstLook = std::chrono::seconds(1);
-// As of the other streams: what takes longer never comes.
+// As in RateProgramme: an arrival after more than thirty years never happens.
 constexpr TimePoint kLongestLook = std::chrono::hours(24 * 365 * 30);
 
 }  // namespace
@@ -45,7 +45,7 @@ std::int64_t PolledStream::Arrived(TimePoint time) {
 
 std::optional<TimePoint> PolledStream::TimeOf(std::int64_t count) {
   if (count <= 0) return TimePoint(0);
-  if (count <= forgotten_) return newest_;  // It has been, which is all that is asked of what was forgotten.
+  if (count <= forgotten_) return newest_;  // A bound in the past suffices for forgotten samples.
   for (TimePoint look = std::max(polled_, kFirstLook);; look *= 2) {
     while (status_.ok()) {
       const std::int64_t missing = count - forgotten_ - static_cast<std::int64_t>(held_.size());

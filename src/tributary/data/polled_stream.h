@@ -2,7 +2,6 @@
 
 #include <deque>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "tributary/data/arrivals.h"
@@ -11,11 +10,11 @@
 
 namespace tributary::inline data {
 
-// A stream on a virtual clock, looked into ahead of time: when its samples will arrive, and what they are. They are counted
-// from 0, whatever their positions. A sample arrives when it says it was produced, but never before an earlier one.
+// A stream on a virtual clock, polled ahead of time to find when its samples arrive: at their `produced`
+// time, but not before an earlier sample. Samples are counted from 0, whatever their positions.
 //
-// What has arrived is held until it is forgotten. When that passes `most`, no more is looked for than somebody waits for: the
-// rest stays in the stream, and counts as arrived once there is room. For one thread.
+// Arrived samples are held until Forget. Above `most` bytes only requested samples are polled; the others
+// arrive once there is room. Not thread-safe.
 class PolledStream : public ArrivalTimes {
  public:
   PolledStream(std::unique_ptr<Stream> stream, SampleFormat format, Bytes most = {1'000'000'000});
@@ -23,11 +22,11 @@ class PolledStream : public ArrivalTimes {
   std::int64_t Arrived(TimePoint time) override;
   std::optional<TimePoint> TimeOf(std::int64_t count) override;
 
-  // Of these, which have arrived and are not forgotten, as a data set.
+  // A data set of these samples, which must have arrived and not been forgotten.
   StatusOr<Dataset> Samples(std::int64_t first, std::size_t count, const Normalisation& normalisation) const;
   void Forget(std::int64_t below);
 
-  // What was wrong with the first sample that does not fit. From then on nothing arrives.
+  // The error of the first sample that does not fit. Nothing arrives after it.
   const Status& status() const { return status_; }
 
  private:
@@ -38,10 +37,10 @@ class PolledStream : public ArrivalTimes {
   const Bytes most_;
   Status status_;
   TimePoint polled_{0};
-  std::deque<StreamSample> held_;  // `produced` is when they arrive
+  std::deque<StreamSample> held_;  // `produced` is their arrival time.
   Bytes held_bytes_{0};
-  std::int64_t forgotten_ = 0;  // how many came before those
-  TimePoint newest_{0};         // when the last one arrives
+  std::int64_t forgotten_ = 0;  // number of samples before these
+  TimePoint newest_{0};         // arrival time of the last sample
   std::vector<StreamSample> news_;
 };
 

@@ -23,7 +23,7 @@ std::size_t BigEndian32(ByteSpan bytes, std::size_t at) {
   return value;
 }
 
-// Checks the header against the bytes that are there, fills `sides` and returns the values.
+// Checks the header against the bytes present, fills `sides` and returns the values.
 StatusOr<ByteSpan> ParseIdx(ByteSpan bytes, std::span<std::size_t> sides) {
   const std::size_t rank = sides.size();
   const std::size_t header = kMagicBytes + rank * kSideBytes;
@@ -43,8 +43,7 @@ StatusOr<ByteSpan> ParseIdx(ByteSpan bytes, std::span<std::size_t> sides) {
   }
   const ByteSpan values = bytes.subspan(header);
   for (std::size_t i = 0; i < rank; ++i) sides[i] = BigEndian32(bytes, kMagicBytes + i * kSideBytes);
-  // The product never passes the number of bytes present, so it cannot overflow: sides of zero are looked for
-  // first.
+  // Without zero sizes, which are found first, the product never exceeds the number of bytes present.
   std::size_t expected = std::ranges::find(sides, 0U) == sides.end() ? 1 : 0;
   for (std::size_t i = 0; i < rank && expected > 0; ++i) {
     if (sides[i] > values.size() / expected) {
@@ -78,18 +77,16 @@ StatusOr<ByteSpan> ParseIdxLabels(ByteSpan bytes) {
 }
 
 StatusOr<Dataset> DatasetFromIdx(DatasetInfo info, ByteSpan images_file, ByteSpan labels_file) {
-  auto images = ParseIdxImages(images_file);
-  if (!images.ok()) return std::move(images).status().WithContext("images");
-  auto labels = ParseIdxLabels(labels_file);
-  if (!labels.ok()) return std::move(labels).status().WithContext("labels");
-  if (images->count != labels->size())
-    return Corrupt(fmt::format("there are {} images but {} labels", images->count, labels->size()));
-  info.shape = {1, static_cast<std::int64_t>(images->height), static_cast<std::int64_t>(images->width)};
-  const auto* pixels = reinterpret_cast<const std::uint8_t*>(images->pixels.data());
+  TRIBUTARY_ASSIGN_OR_RETURN(const IdxImages images, ParseIdxImages(images_file).WithContext("images"));
+  TRIBUTARY_ASSIGN_OR_RETURN(const ByteSpan labels, ParseIdxLabels(labels_file).WithContext("labels"));
+  if (images.count != labels.size())
+    return Corrupt(fmt::format("there are {} images but {} labels", images.count, labels.size()));
+  info.shape = {1, static_cast<std::int64_t>(images.height), static_cast<std::int64_t>(images.width)};
+  const auto* pixels = reinterpret_cast<const std::uint8_t*>(images.pixels.data());
   std::vector<std::int32_t> classes;
-  classes.reserve(labels->size());
-  for (const std::byte label : *labels) classes.push_back(std::to_integer<std::int32_t>(label));
-  return Dataset::Make(std::move(info), std::vector(pixels, pixels + images->pixels.size()),
+  classes.reserve(labels.size());
+  for (const std::byte label : labels) classes.push_back(std::to_integer<std::int32_t>(label));
+  return Dataset::Make(std::move(info), std::vector(pixels, pixels + images.pixels.size()),
                        std::move(classes));
 }
 
@@ -114,9 +111,9 @@ Status AppendCifar(ByteSpan bytes, CifarKind kind, CifarSamples& samples) {
                     "and {} bytes over",
                     CifarClasses(kind), record, bytes.size(), bytes.size() / record, bytes.size() % record));
   }
-  // Labels are checked before anything is appended.
+  // Check all labels before appending.
   for (std::size_t at = 0; at < bytes.size(); at += record) {
-    // A coarse label out of range is not used, but it says that these are not the records they are taken for.
+    // The coarse label is not used, but a wrong one shows that these are not CIFAR-100 records.
     if (kind == CifarKind::kCifar100) TRIBUTARY_RETURN_IF_ERROR(CheckLabel(bytes, at, kCoarseClasses));
     TRIBUTARY_RETURN_IF_ERROR(CheckLabel(bytes, at + label_bytes - 1, CifarClasses(kind)));
   }
@@ -130,14 +127,14 @@ Status AppendCifar(ByteSpan bytes, CifarKind kind, CifarSamples& samples) {
 
 namespace {
 
-// zlib's state, freed on every way out. zlib keeps a pointer back to the stream, so it must not move.
+// Owns zlib's state. Not movable, because zlib keeps a pointer to the stream.
 class Inflater {
  public:
   explicit Inflater(ByteSpan input) {
-    // zlib reads through this pointer only; the const_cast is its interface, not a write.
+    // zlib only reads through this pointer; its interface requires the const_cast.
     stream_.next_in = const_cast<Bytef*>(reinterpret_cast<const Bytef*>(input.data()));
     stream_.avail_in = static_cast<uInt>(input.size());
-    // 15 bits of window, and +16: a gzip header is required.
+    // 15 bits of window; +16 requires a gzip header.
     ready_ = inflateInit2(&stream_, 15 + 16) == Z_OK;
   }
   Inflater(const Inflater&) = delete;
@@ -150,7 +147,7 @@ class Inflater {
   std::size_t input_left() const { return stream_.avail_in; }
   std::string reason() const { return stream_.msg != nullptr ? stream_.msg : "no reason given"; }
 
-  // Fills as much of `out` as it can and says how much that was.
+  // Fills as much of `out` as possible and returns the number of bytes.
   std::size_t Fill(std::span<std::byte> out, int& result) {
     stream_.next_out = reinterpret_cast<Bytef*>(out.data());
     stream_.avail_out = static_cast<uInt>(out.size());
@@ -180,7 +177,7 @@ StatusOr<std::vector<std::byte>> Gunzip(ByteSpan compressed, Bytes limit) {
   std::vector<std::byte> bytes;
   const auto offset = [&] { return compressed.size() - inflater.input_left(); };
   while (true) {
-    // One byte past the limit is enough to know that it is passed.
+    // One byte past the limit is enough to detect an excess.
     const std::size_t filled = bytes.size();
     bytes.resize(filled + std::min(std::max(kChunk, filled), most - filled + 1));
     int result = Z_OK;
@@ -193,7 +190,7 @@ StatusOr<std::vector<std::byte>> Gunzip(ByteSpan compressed, Bytes limit) {
       if (inflater.input_left() == 0) return bytes;
       if (!inflater.NextMember())
         return Corrupt(fmt::format("the gzip member that starts at byte {} is not one", offset()));
-    } else if (result == Z_BUF_ERROR) {  // There is always room for output, so it is input that is missing.
+    } else if (result == Z_BUF_ERROR) {  // There is always room for output, so input is missing.
       return Corrupt(
           fmt::format("a gzip file is cut short: its {} bytes unpack to {} and then end before the check sum",
                       compressed.size(), bytes.size()));
@@ -207,14 +204,12 @@ StatusOr<std::vector<std::byte>> ReadPlainOrGzip(const std::filesystem::path& pa
   auto plain = ReadFile(path, limit);
   if (plain.ok() || plain.status().code() != StatusCode::kNotFound) return plain;
   const std::filesystem::path packed_path = path.string() + ".gz";
-  // Packing never grows a file by more than a little, so the same limit serves for the packed bytes.
+  // Compression grows a file only slightly, so this bounds the compressed bytes.
   const auto packed = ReadFile(packed_path, Bytes{limit.value + limit.value / 1000 + 1024});
   if (!packed.ok() && packed.status().code() == StatusCode::kNotFound)
     return NotFound("found neither " + path.string() + " nor " + packed_path.string());
   if (!packed.ok()) return packed.status();
-  auto bytes = Gunzip(*packed, limit);
-  if (!bytes.ok()) return std::move(bytes).status().WithContext(packed_path.string());
-  return bytes;
+  return Gunzip(*packed, limit).WithContext(packed_path.string());
 }
 
 }  // namespace tributary::inline data

@@ -8,7 +8,7 @@
 namespace tributary::inline data {
 namespace {
 
-// All under one name, so that files with metadata of others' pass by unharmed.
+// One key for everything, so that metadata of other programs is not misread.
 constexpr const char* kKey = "tributary";
 const std::string kWhere = "its metadata 'tributary'";
 
@@ -41,7 +41,7 @@ Metadata ToMetadata(const SavedNetwork& network) {
   if (!network.zoo.tail.empty()) description["tail"] = network.zoo.tail;
   if (network.zoo.imported) description["graph"] = FormatGraph(*network.zoo.imported);
   if (network.zoo.width != 1) description["width"] = network.zoo.width;
-  // "format": "pt" is what PyTorch's readers look for.
+  // PyTorch's readers expect "format": "pt".
   return {{"format", "pt"},
           {kKey, description.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace)}};
 }
@@ -50,7 +50,7 @@ StatusOr<std::optional<SavedNetwork>> FromMetadata(const Metadata& metadata) {
   const auto entry = metadata.find(kKey);
   if (entry == metadata.end()) return std::optional<SavedNetwork>();
   const auto json = nlohmann::json::parse(entry->second, nullptr, /*allow_exceptions=*/false);
-  // Null where there is none.
+  // Null if absent.
   const auto field = [&](const char* key) {
     return json.is_object() ? json.value(key, nlohmann::json()) : json;
   };
@@ -67,9 +67,8 @@ StatusOr<std::optional<SavedNetwork>> FromMetadata(const Metadata& metadata) {
   network.zoo.cut = text("cut");
   network.zoo.tail = text("tail");
   if (json.contains("graph")) {
-    auto graph = ParseGraph(text("graph"));
-    if (!graph.ok()) return std::move(graph).status().WithContext(kWhere);
-    network.zoo.imported = std::make_shared<const Graph>(std::move(graph).value());
+    TRIBUTARY_ASSIGN_OR_RETURN(Graph graph, ParseGraph(text("graph")).WithContext(kWhere));
+    network.zoo.imported = std::make_shared<const Graph>(std::move(graph));
   }
   if (const auto width = field("width"); width.is_number()) network.zoo.width = width.get<double>();
   network.data = text("data");

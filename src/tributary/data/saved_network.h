@@ -11,18 +11,17 @@
 
 namespace tributary::inline data {
 
-// What a weights file says about the network in it, besides the weights: enough to build it again and to feed it the
-// numbers it was trained on.
+// The description of a network in a weights file: everything to build it again and to normalise its inputs.
 struct SavedNetwork {
   ZooOptions zoo;
-  std::string data;                        // the data set it was trained on
-  Normalisation normalisation;             // of its inputs
-  std::vector<std::string> class_names{};  // of its outputs, in their order; empty where they have none
+  std::string data;                        // the training data set
+  Normalisation normalisation;             // of the inputs
+  std::vector<std::string> class_names{};  // of the outputs, in order; may be empty
 };
 
 Metadata ToMetadata(const SavedNetwork& network);
 
-// Reads it back. Nothing where the file was not written by this program; an error where it was, but makes no sense.
+// nullopt if this program did not write the file; an error if it did and the description is invalid.
 StatusOr<std::optional<SavedNetwork>> FromMetadata(const Metadata& metadata);
 
 }  // namespace tributary::inline data

@@ -19,9 +19,9 @@ constexpr std::size_t kLongestLine = 65'536;
 constexpr std::size_t kMostColumns = 256;
 constexpr std::size_t kMostLabels = 1'000;
 constexpr std::size_t kLongestLabel = 64;
-constexpr double kLatest = 9e18;  // Nanoseconds: the year 2255, and within 64 bits.
+constexpr double kLatest = 9e18;  // in nanoseconds: the year 2255, and within 64 bits
 
-// What a file said, short enough for a message and without what would garble a terminal.
+// Untrusted text for a message: shortened, without control characters.
 std::string Shown(std::string_view field) {
   constexpr std::size_t kLongest = 40;
   std::string shown;
@@ -44,13 +44,13 @@ class Reader {
   }
 
   StatusOr<SensorRecording> Read() && {
-    if (text_.starts_with("\xef\xbb\xbf")) text_.remove_prefix(3);  // A mark that some editors put first.
+    if (text_.starts_with("\xef\xbb\xbf")) text_.remove_prefix(3);  // a byte-order mark
     TRIBUTARY_RETURN_IF_ERROR(NextLine());
     TRIBUTARY_RETURN_IF_ERROR(ReadHeading());
     while (!text_.empty()) {
       TRIBUTARY_RETURN_IF_ERROR(NextLine());
       if (fields_.size() == 1 && fields_[0].empty()) {
-        // More of them, or the end.
+        // Only empty lines follow.
         if (text_.find_first_not_of("\r\n") == std::string_view::npos) break;
         return Fail("is empty; only the end of a file may have empty lines");
       }
@@ -61,7 +61,7 @@ class Reader {
   }
 
  private:
-  // What a column is for: a place among the values, or one of these.
+  // Purpose of a column: an index among the values, or one of these.
   static constexpr int kIsTime = -1, kIsLabel = -2, kIsOther = -3;
 
   Status Fail(const std::string& what) const { return Corrupt(fmt::format("line {}: {}", line_, what)); }
@@ -162,7 +162,7 @@ class Reader {
       return FailAt(column, fmt::format("is {}; allowed: 0 to {:g}, in units of {}", Shown(fields_[column]),
                                         kLatest / unit, FormatDuration(options_.time_unit)));
     }
-    const double whole = std::floor(units);  // Apart from the rest, which keeps nanoseconds exact.
+    const double whole = std::floor(units);  // Converted separately, to keep nanoseconds exact.
     const TimePoint time(static_cast<std::int64_t>(whole) * options_.time_unit.count() +
                          std::llround((units - whole) * unit));
     if (!recording_.times.empty() && time < recording_.times.back()) {
@@ -176,7 +176,7 @@ class Reader {
   Status ReadLabel(std::size_t column) {
     const std::string_view word = fields_[column];
     auto& labels = recording_.labels;
-    // Nearly always that of the line before.
+    // Fast path: the label of the previous line.
     if (!recording_.label_of_row.empty() &&
         labels[static_cast<std::size_t>(recording_.label_of_row.back())] == word) {
       recording_.label_of_row.push_back(recording_.label_of_row.back());
@@ -207,7 +207,7 @@ class Reader {
   std::size_t line_ = 0;
   std::vector<std::string_view> fields_;
   std::vector<std::string> headings_;
-  std::vector<int> purposes_;  // Of each column.
+  std::vector<int> purposes_;  // per column
 };
 
 }  // namespace
@@ -221,13 +221,13 @@ std::vector<SensorWindow> CutWindows(const SensorRecording& recording, const Win
   const double needed = options.majority * static_cast<double>(options.length);
   std::vector<SensorWindow> windows;
   std::vector<std::size_t> counts(recording.labels.size());
-  std::size_t begin = 0;  // of the rows without a gap
+  std::size_t begin = 0;  // of the current stretch without a gap
   while (begin < recording.rows()) {
     std::size_t end = begin + 1;
     while (end < recording.rows() && recording.times[end] - recording.times[end - 1] <= options.longest_gap)
       ++end;
     std::ranges::fill(counts, 0);
-    std::size_t counted = begin, left = begin;  // Of the rows before, those from the second on are counted.
+    std::size_t counted = begin, left = begin;  // Rows in [left, counted) are counted.
     for (std::size_t first = begin; first + options.length <= end; first += options.hop) {
       for (; left < std::min(first, counted); ++left)
         --counts[static_cast<std::size_t>(recording.label_of_row[left])];

@@ -12,51 +12,48 @@
 
 namespace tributary::inline data {
 
-// What a file of readings must hold.
+// Requirements for a file of readings.
 struct SensorCsvOptions {
-  // The columns with values, in the order they are wanted; the file may have them in another. Empty: all but those of time
-  // and label, as they come.
+  // The value columns, in result order (not file order). Empty: all but time and label, in file order.
   std::vector<std::string> columns{};
-  // The labels that may occur. Empty: any.
+  // The allowed labels. Empty: any.
   std::vector<std::string> labels{};
-  // Whether it may have others besides, which are passed over whatever they hold.
+  // Whether other columns are allowed. They are ignored.
   bool others = false;
   std::string time_column = "timestamp";
   std::string label_column = "label";
-  Duration time_unit = std::chrono::milliseconds(1);  // that time is counted in; positive
+  Duration time_unit = std::chrono::milliseconds(1);  // unit of the time column; positive
 };
 
-// Readings of one sensor, or of several that were read together, in the order of time.
+// Readings of one sensor, or of several sensors read together, in time order.
 struct SensorRecording {
-  std::vector<std::string> columns;  // Of the values.
-  std::vector<std::string> labels;   // The words, as allowed; or in the order they first occur.
-  // One of each per row; of the values as many as there are columns.
+  std::vector<std::string> columns;  // of the values
+  std::vector<std::string> labels;   // as allowed, or in the order of first occurrence
+  // The values of all rows, columns.size() per row, and one time and label per row.
   std::vector<float> values;
-  std::vector<TimePoint> times;            // Since 1970, or wherever the file counts from.
-  std::vector<std::int32_t> label_of_row;  // Indices into `labels`.
+  std::vector<TimePoint> times;            // since 1970 or the file's origin
+  std::vector<std::int32_t> label_of_row;  // indices into `labels`
 
   std::size_t rows() const { return times.size(); }
 };
 
-// Reads comma-separated values: a heading that names the columns in any order, then a row for each reading. The
-// column of time (`timestamp`) counts milliseconds, or what was said, and never goes back (readings that were handed over
-// together may share one); that of the label (`label`) is a word; every other column holds finite numbers. Quotes have no meaning. Lines may end in \r\n, and empty lines at the end are
-// ignored.
+// Parses comma-separated values: a header with column names in any order, then one row per reading. Times
+// never decrease, but readings may share one. Labels are words; all other columns hold finite numbers. Quotes
+// are not special. Lines may end in \r\n; empty lines at the end are ignored.
 //
-// Any bytes give a recording with at least one row, or an error that begins with the line: "line 17: …". At most 256
-// columns, 65,536 bytes a line, 1,000 labels of 64 bytes; the memory taken is bounded by the size of the text.
+// Safe on arbitrary bytes: returns at least one row, or an error that starts with the line: "line 17: …". At
+// most 256 columns, 65,536 bytes per line, 1,000 labels of 64 bytes; memory is linear in the text.
 StatusOr<SensorRecording> ParseSensorCsv(std::string_view text, const SensorCsvOptions& options = {});
 
-// How a recording is cut into samples.
+// How a recording is divided into samples.
 struct WindowOptions {
-  // Rows in a window, and from the start of one to the start of the next. Rows are counted and not time: sensors read at
-  // a steady rate, but hand readings over in bunches that share a time stamp. Both at least 1.
+  // Rows per window, and from one window's start to the next. Counted in rows, because sensors read at a
+  // steady rate but deliver readings in bunches with one time stamp. Both at least 1.
   std::size_t length = 100;
   std::size_t hop = 25;
-  // Rows that lie further apart than this do not belong together: no window holds both.
+  // Windows do not span a longer gap between rows.
   Duration longest_gap = std::chrono::milliseconds(250);
-  // A window has the label that at least so large a share of its rows has; one without such a label is left out. Above a
-  // half, so that there is at most one, and at most 1.
+  // The minimum share of rows with the window's label, in (0.5, 1]. Other windows are left out.
   double majority = 0.6;
   friend bool operator==(const WindowOptions&, const WindowOptions&) = default;
 };
@@ -68,7 +65,7 @@ struct SensorWindow {
   friend bool operator==(const SensorWindow&, const SensorWindow&) = default;
 };
 
-// The windows of a recording, in the order of time. They start at its first row, and again after each gap.
+// The windows of a recording in time order. They start at the first row and after each gap.
 std::vector<SensorWindow> CutWindows(const SensorRecording& recording, const WindowOptions& options);
 
 }  // namespace tributary::inline data

@@ -19,13 +19,13 @@ constexpr std::size_t kMostFiles = 100'000;
 constexpr Bytes kLargestRecording{256'000'000};
 constexpr Bytes kLargestTotal{4'000'000'000};
 constexpr std::size_t kMostClasses = 1'000;
-constexpr std::size_t kMostValues = 2'000'000'000;  // Floats: 8 GB.
+constexpr std::size_t kMostValues = 2'000'000'000;  // floats: 8 GB
 
 StatusOr<std::vector<path>> ListRecordings(const path& folder, std::size_t most) {
   return ListFiles(folder, most, "files", [](const path& name) { return name.extension() == ".csv"; });
 }
 
-// "sw" of s01_03_sw.csv; empty if the name does not end so.
+// "sw" for s01_03_sw.csv; empty for other names.
 std::string KindOf(const path& file) {
   const std::string stem = file.stem().string();
   const std::size_t underscore = stem.rfind('_');
@@ -71,17 +71,16 @@ StatusOr<std::vector<File>> ReadFiles(const std::vector<path>& folders, const Se
             fmt::format("with {} the recordings have more than {}, the most that are read", name.string(),
                         FormatBytes(kLargestTotal)));
       }
-      auto recording = ParseRecording(bytes, csv);
-      if (!recording.ok()) return std::move(recording).status().WithContext(name.string());
-      csv.columns = recording->columns;  // The first file's, for all others.
-      auto windows = CutWindows(*recording, options.settings.windows);
-      files.push_back({KindOf(name), i, name, std::move(*recording), std::move(windows)});
+      TRIBUTARY_ASSIGN_OR_RETURN(auto recording, ParseRecording(bytes, csv).WithContext(name.string()));
+      csv.columns = recording.columns;  // the first file's, for all others
+      auto windows = CutWindows(recording, options.settings.windows);
+      files.push_back({KindOf(name), i, name, std::move(recording), std::move(windows)});
     }
   }
   return files;
 }
 
-// The words of all files, or those that are allowed.
+// The allowed labels, or all labels of the files.
 std::vector<std::string> Classes(const std::vector<File>& files, const SensorFolderOptions& options) {
   if (!options.labels.empty()) return options.labels;
   std::set<std::string> words;
@@ -89,7 +88,7 @@ std::vector<std::string> Classes(const std::vector<File>& files, const SensorFol
   return {words.begin(), words.end()};
 }
 
-// A part of the data on its way into a Dataset.
+// Collects a part of the data for a Dataset.
 struct Samples {
   std::vector<float> values;
   std::vector<std::int32_t> labels;
@@ -104,7 +103,7 @@ void Append(const File& file, const SensorWindow& window, std::size_t length, Sa
   }
 }
 
-// All windows of the files of one source, which are in the order of names; recordings may be in another.
+// Appends all windows of a source by time. Files are in name order, which may differ.
 void AppendSource(std::span<const File> files, std::string name, const std::vector<std::string>& classes,
                   std::size_t length, Samples& samples) {
   TimePoint begin = TimePoint::max();

@@ -20,7 +20,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "headings are written as they lie in memory");
 
 struct SpoolHeading {
-  std::uint32_t checksum;  // Of all that follows, the bytes included.
+  std::uint32_t checksum;  // of everything after this field, including the bytes
   std::uint32_t bytes;
   std::int64_t position;
   std::int64_t predecessor;
@@ -41,13 +41,13 @@ std::uint32_t ChecksumOf(const Head& head, ByteSpan bytes) {
   constexpr std::size_t kSkip = sizeof head.checksum;
   const auto* raw = reinterpret_cast<const Bytef*>(&head);
   uLong sum = ::crc32(0, raw + kSkip, static_cast<uInt>(sizeof head - kSkip));
-  // An empty span may point nowhere, which zlib takes for a request to start over.
+  // zlib treats a null pointer, as of an empty span, as a request for the initial value.
   if (!bytes.empty())
     sum = ::crc32(sum, reinterpret_cast<const Bytef*>(bytes.data()), static_cast<uInt>(bytes.size()));
   return static_cast<std::uint32_t>(sum);
 }
 
-// Calls pread or pwrite until all bytes are moved; `none` is the error of a call that moves nothing.
+// Calls pread or pwrite until all bytes are moved; `none` is the error for a call that moves nothing.
 template <typename Byte, typename Call>
 int MoveAll(Call call, int file, std::span<Byte> bytes, std::int64_t offset, int none) {
   while (!bytes.empty()) {
@@ -64,7 +64,7 @@ int WriteAt(int file, ByteSpan bytes, std::int64_t offset) {
   return MoveAll(::pwrite, file, bytes, offset, ENOSPC);
 }
 
-// Fewer bytes than asked for are an error like any other: the caller knows how long the file is.
+// Too few bytes are an error, because the caller knows the file's length.
 int ReadExactly(int file, std::span<std::byte> bytes, std::int64_t offset) {
   return MoveAll(::pread, file, bytes, offset, EIO);
 }
@@ -73,7 +73,7 @@ Status Damaged(const std::filesystem::path& path, std::int64_t offset) {
   return Corrupt(fmt::format("{} is damaged at byte {}", path.string(), offset));
 }
 
-// The entry at `offset` of a file of `size` bytes; nothing at its end. Corrupt unless it is whole and unchanged.
+// The entry at `offset` of a file of `size` bytes; nullopt at its end. Corrupt if incomplete or changed.
 StatusOr<std::optional<SpoolEntry>> ReadEntry(int file, std::int64_t offset, std::int64_t size,
                                               const std::filesystem::path& path) {
   if (offset == size) return std::optional<SpoolEntry>();
@@ -98,7 +98,7 @@ std::int64_t SizeOnDisk(const SpoolEntry& entry) {
 
 constexpr std::string_view kSuffix = ".spool";
 
-// The number in a segment's name; 0 if it is no segment's.
+// The number in a segment's file name; 0 for other names.
 std::int64_t NumberOf(std::string_view name) {
   std::int64_t number = 0;
   if (!name.ends_with(kSuffix)) return 0;
@@ -108,10 +108,6 @@ std::int64_t NumberOf(std::string_view name) {
 }
 
 }  // namespace
-
-Spool::Descriptor::~Descriptor() {
-  if (value_ >= 0) ::close(value_);
-}
 
 std::filesystem::path Spool::PathOf(std::int64_t segment) const {
   return options_.folder / (std::to_string(segment) + std::string(kSuffix));
@@ -139,9 +135,9 @@ Status Spool::ReadMark() {
       tally_ = mark.tally;
       return OkStatus();
     }
-    damage_ = path.string() + " was damaged: what had been released before is kept again";
+    damage_ = path.string() + " was damaged: released entries are kept again";
   }
-  return WriteMark();  // Now, while there is room: later it is only overwritten.
+  return WriteMark();  // Written now, while there is room; later writes only overwrite it.
 }
 
 Status Spool::WriteMark() {
@@ -222,7 +218,7 @@ Status Spool::Append(const SpoolEntry& entry) {
   std::memcpy(frame.data(), &heading, sizeof heading);
   std::copy(entry.bytes.begin(), entry.bytes.end(), frame.begin() + kHeading);
   if (const int error = WriteAt(writing_.get(), frame, end)) {
-    // What was written of it would be dropped by the next Open; its space is given back now.
+    // The next Open would drop an incomplete entry; this frees its space now.
     (void)!::ftruncate(writing_.get(), end);
     return SystemError("cannot write", PathOf(segment), error);
   }
@@ -265,7 +261,7 @@ Status Spool::Release(std::int64_t position) {
     slots_.pop_front();
     if (cursor_ > 0) --cursor_;
   }
-  // First the mark: what is deleted must not be missed.
+  // The mark comes first, so that deleted entries are not expected.
   TRIBUTARY_RETURN_IF_ERROR(WriteMark());
   DeleteSegmentsBefore(slots_.empty() ? next_segment_ : slots_.front().segment);
   return OkStatus();

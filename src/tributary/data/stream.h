@@ -19,78 +19,78 @@
 namespace tributary::inline data {
 
 enum class StreamPhase {
-  kConnected,  // Samples come as they are produced.
-  kWaiting,    // None can come now; the stream goes on by itself when it can.
-  kStopped,    // None will come again: closed, at its end, or refused for good.
+  kConnected,  // Samples arrive as they are produced.
+  kWaiting,    // No samples at present; the stream resumes by itself.
+  kStopped,    // No more samples: closed, at its end, or refused permanently.
 };
 
 struct StreamState {
   StreamPhase phase = StreamPhase::kWaiting;
-  std::string reason;  // For a person: "cannot reach 10.0.0.2:9092, trying again".
+  std::string reason;  // for people: "cannot reach 10.0.0.2:9092, trying again"
 
   friend bool operator==(const StreamState&, const StreamState&) = default;
 };
 
-// What has become of everything that was in the stream.
+// Counts of a stream's samples.
 struct StreamCounts {
   std::int64_t delivered = 0;
-  std::int64_t undecodable = 0;  // Skipped; their positions are passed over.
-  std::int64_t duplicates = 0;   // Came again, and were dropped.
-  std::int64_t missing = 0;  // Positions that never came: lost on the way, or no longer kept by the broker.
+  std::int64_t undecodable = 0;  // skipped, with their positions
+  std::int64_t duplicates = 0;   // received again and dropped
+  std::int64_t missing = 0;      // positions that never came: lost, or no longer stored by the broker
 
   friend bool operator==(const StreamCounts&, const StreamCounts&) = default;
 };
 
-// How much one Poll may bring, so that neither memory nor time of a call grow with what has piled up.
+// Limits of one Poll, so that its time and memory do not grow with the backlog.
 struct PollLimits {
   std::size_t samples = 1024;
-  Bytes bytes{16'000'000};  // The sample that passes it is still brought.
-  // In real time, for the first sample. A stream on a virtual clock never waits.
+  Bytes bytes{16'000'000};  // The sample that exceeds it is still delivered.
+  // Maximum real time to wait for the first sample. A stream on a virtual clock never waits.
   Duration wait{0};
 };
 
-// Where a device's samples come from.
+// The source of a device's samples.
 //
-//   1. Seek, before the first Poll and whenever the coordinator says so: what was applied is not brought again.
-//   2. Poll as often as there is room for samples. Each is brought once, in the order of positions.
-//   3. Commit now and then what has been applied for good. It only ever trails: a stream that was committed too little
-//      is sought forward, and one that was committed too much could not go back.
+//   1. Seek before the first Poll and on request of the coordinator: applied samples are not delivered again.
+//   2. Poll while there is room for samples. Each is delivered once, in the order of positions.
+//   3. Commit permanently applied positions from time to time. Commits lag behind, because a stream can seek
+//      forward from a late commit, but not back to positions committed too early.
 //
-// Bytes from a broker are not trusted: what cannot be decoded is counted and skipped. Nothing that happens to a broker
-// is an error of Poll; state() tells. For one thread.
+// Bytes from a broker are not trusted: undecodable ones are counted and skipped. Failures of a broker are not
+// errors of Poll, but a state(). Not thread-safe.
 class Stream {
  public:
   virtual ~Stream() = default;
 
-  // What has arrived by `now`, appended to `out`; nothing that was in it is touched.
+  // Appends the samples that arrived by `now` to `out`.
   virtual void Poll(TimePoint now, const PollLimits& limits, std::vector<StreamSample>& out) = 0;
 
-  // The next sample will be the first at or after `position`. InvalidArgument for a position that cannot be (below 0);
-  // one that is no longer kept is not an error here: the samples that are gone are counted as missing.
+  // Continues with the first sample at or after `position`. InvalidArgument for a negative position. A
+  // position that is no longer stored is not an error: the lost samples count as missing.
   virtual Status Seek(std::int64_t position) = 0;
 
-  // Everything up to and including `position` will not be asked for again.
+  // Positions up to and including `position` will not be requested again.
   virtual void Commit(std::int64_t position) = 0;
 
   virtual StreamState state() const = 0;
-  // A sentence about the state for people who watch: once after each change, then nothing until the next.
+  // A sentence about the state, for people: once after each change.
   virtual std::optional<std::string> TakeNews() = 0;
 
   virtual StreamCounts counts() const = 0;
 
-  // Ends connections and hands over what is still to be committed. kStopped afterwards. The destructor does it, too.
+  // Closes connections after sending pending commits; then kStopped. The destructor does this too.
   virtual void Close() = 0;
 };
 
-// The state of a stream, and what of it has been told. Any thread may set it, any may ask.
+// A stream's state and whether it was reported. Thread-safe.
 class StreamStatus {
  public:
   // `what` begins every sentence: "stream pi-1".
   StreamStatus(std::string what, StreamState first)
       : what_(std::move(what)), state_(std::move(first)), fresh_(state_.phase == StreamPhase::kWaiting) {}
 
-  // News is another phase: a broker that is down for ten reasons in turn is down once. Only what is waited for from the
-  // start has no reason yet, and the first one is news. A stopped stream stays stopped.
+  // Only a change of phase is news, not another reason for the same phase; but the first reason for the
+  // initial wait is news. A stopped stream stays stopped.
   void Set(StreamPhase phase, std::string reason) {
     const MutexLock lock(mutex_);
     if ((state_.phase == phase && !fresh_) || state_.phase == StreamPhase::kStopped) return;
@@ -113,29 +113,29 @@ class StreamStatus {
   const std::string what_;
   mutable Mutex mutex_;
   StreamState state_ TRIBUTARY_GUARDED_BY(mutex_);
-  bool fresh_ TRIBUTARY_GUARDED_BY(mutex_);         // Waiting since the start, for no reason yet.
-  bool news_ TRIBUTARY_GUARDED_BY(mutex_) = false;  // The state was not told.
+  bool fresh_ TRIBUTARY_GUARDED_BY(mutex_);         // in the initial wait, without a reason yet
+  bool news_ TRIBUTARY_GUARDED_BY(mutex_) = false;  // not reported yet
 };
 
-// What a custom stream is made for: one device.
+// Context of a custom stream, for one device.
 struct StreamScene {
   DeviceId device;
   std::uint64_t seed = 0;  // of the experiment
-  // What samples must be like; others are not used.
+  // The required format; other samples are not used.
   SampleFormat format;
-  // The device's own samples: these of the data set. A stream may bring them, or others.
+  // The device's own samples, as indices into the data set. A stream may deliver these or others.
   std::shared_ptr<const Dataset> dataset;
   std::vector<std::uint32_t> part;
-  SamplesPerSecond rate;  // the stream-rate of its group; 0 if it has none
-  TimePoint start{0};     // when its time begins, on the clock that Poll is given the time of
-  std::string argument;   // what stands behind the colon of NAME:ARGUMENT
+  SamplesPerSecond rate;  // stream-rate of the device's group; 0 if none
+  TimePoint start{0};     // start of the stream's time, on the clock of Poll
+  std::string argument;   // the text after the colon of NAME:ARGUMENT
 };
 
-// Makes a stream. Called once for each device, when a run begins, on one thread.
+// Creates a stream. Called once per device at the start of a run, on one thread.
 //
-// In a simulated run Poll is given virtual times, never smaller ones than before, and StreamSample::produced is when the
-// sample arrives, on the same clock, in ascending order: a simulator asks for times ahead of its own. Such a stream is a
-// function of the scene and the time, and never waits. On a real device Poll is given real times.
+// In a simulation, Poll receives non-decreasing virtual times, also ahead of the simulator's own time, and
+// StreamSample::produced must be the arrival time on that clock, in ascending order. Such a stream is a
+// function of the scene and time, and never waits. On a real device Poll receives real times.
 using StreamMaker = std::function<StatusOr<std::unique_ptr<Stream>>(const StreamScene&)>;
 
 }  // namespace tributary::inline data

@@ -138,7 +138,7 @@ StatusOr<std::vector<StreamSample>> PersistingBuffer::Take(std::size_t count) {
       continue;
     }
     ++dropped_;
-    // What is in hand already is given first: the caller hears of the damage when it has nothing else to do.
+    // Samples taken before the damage are returned first; the next call reports it.
     if (taken.empty()) return std::move(record).status();
     break;
   }

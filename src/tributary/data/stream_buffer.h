@@ -16,10 +16,10 @@
 namespace tributary::inline data {
 
 struct BufferMetrics {
-  std::int64_t samples = 0;  // That Take would give.
+  std::int64_t samples = 0;  // available to Take
   Bytes memory{0};
   Bytes disk{0};
-  Duration oldest{0};  // How long the oldest has been here; 0 if there is none. Across a restart: since that.
+  Duration oldest{0};  // age of the oldest sample, or time since a restart; 0 if empty
   std::int64_t dropped = 0;
   std::int64_t duplicates = 0;
   bool full = false;  // The last Push was refused.
@@ -29,36 +29,36 @@ struct BufferMetrics {
 
 enum class Pushed {
   kTaken,
-  kDuplicate,  // It was here before; dropped, and counted.
-  kFull,  // Not now: the sample is as it was, and is to be offered again. Nothing more should be polled till then.
+  kDuplicate,  // received before; dropped and counted
+  kFull,       // not now: offer the unchanged sample again, and do not poll until it is taken
 };
 
-// Samples that have arrived and are not trained on yet, in the order of their positions, in bounded space. What it does
-// when more arrive than it has room for is what sets its kinds apart: TruncatingBuffer, PersistingBuffer.
+// Received samples that are not yet used for training, in the order of positions, in bounded space.
+// Implementations differ in what they do on overflow: TruncatingBuffer, PersistingBuffer.
 //
 //   1. Seek the stream to next_needed().
-//   2. Push what it brings, Take what a step needs, the oldest first.
-//   3. Release what has been applied for good. Until then a restart may need it again.
+//   2. Push its samples; Take the oldest for each step.
+//   3. Release permanently applied samples. Until then a restart may need them again.
 //
-// StreamFeed does the first two for a stream. For one thread.
+// StreamFeed does 1 and 2 for a stream. Not thread-safe.
 class StreamBuffer {
  public:
   virtual ~StreamBuffer() = default;
 
   virtual Pushed Push(StreamSample& sample, TimePoint now) = 0;
 
-  // At most `count`, fewer if there are fewer. The error of a disk that cannot be read again; what it held is lost,
-  // counted as dropped, and the next call goes on behind it.
+  // At most `count` samples, fewer if fewer are available. An error for an unreadable disk entry, which is
+  // lost and counted as dropped; the next call continues after it.
   virtual StatusOr<std::vector<StreamSample>> Take(std::size_t count) = 0;
 
   virtual Status Release(std::int64_t position) = 0;
 
-  // Where the stream has to go on for nothing to be missing here.
+  // The position from which the stream must continue so that nothing is missing.
   virtual std::int64_t next_needed() const = 0;
 
   virtual BufferMetrics metrics(TimePoint now) const = 0;
 
-  // As of a stream: a sentence when it can take no more, and one when it can again.
+  // As in Stream: one sentence when the buffer is full, and one when it has room again.
   virtual std::optional<std::string> TakeNews() = 0;
 
  protected:
@@ -68,14 +68,14 @@ class StreamBuffer {
   };
 };
 
-// Keeps the newest samples and drops the oldest: memory is bounded, and training follows the stream as it is now. Holds
-// nothing across a restart, and is never full.
+// Keeps the newest samples and drops the oldest: memory is bounded, and training follows the current stream.
+// Loses its samples in a restart, and is never full.
 class TruncatingBuffer : public StreamBuffer {
  public:
-  // `capacity` samples, at least one. `from` is the first position that was not applied yet.
+  // `capacity` is at least one sample. `from` is the first position that is not applied yet.
   TruncatingBuffer(std::size_t capacity, std::int64_t from);
 
-  // Follows a rate that changes. What is over is dropped at once.
+  // Adapts to a changed rate. Drops the excess at once.
   void SetCapacity(std::size_t capacity);
 
   Pushed Push(StreamSample& sample, TimePoint now) override;
@@ -97,23 +97,22 @@ class TruncatingBuffer : public StreamBuffer {
 };
 
 struct PersistOptions {
-  Bytes memory{64'000'000};      // Samples beyond it go to disk. Room for at least one is always made.
-  std::filesystem::path folder;  // For those.
-  Bytes disk{0};                 // Takes no more when it holds so much; 0: until the disk is full.
+  Bytes memory{64'000'000};      // More samples go to disk. At least one sample always fits.
+  std::filesystem::path folder;  // of the samples on disk
+  Bytes disk{0};                 // limit on disk; 0: until the disk is full
 };
 
-// Keeps every sample. The oldest lie in memory, and when that is full the newer ones in a spool on disk; while that
-// holds anything that was not released, all that comes goes through it. So what is on disk is one stretch of the stream
-// without a hole, up to its newest sample, and what was in memory alone is older than all of it.
+// Keeps every sample: the oldest in memory, newer ones in a spool on disk when memory is full. While the
+// spool holds unreleased samples, all new samples go through it. So the disk holds one contiguous stretch of
+// the stream, up to the newest sample, and samples only in memory are older.
 //
-// After kill -9 the stretch on disk is found again, and only what was in memory has to come from the stream a second
-// time: next_needed() points there, nothing of the stretch is given out before it has come, and what comes twice is
-// dropped. A stream that cannot bring it again (it brings something later) ends the wait.
-//
-// When the disk is full it takes no more, says so once, and loses nothing; when there is room again it goes on.
+// After kill -9 the stretch is recovered, and the stream must deliver the samples that were in memory again,
+// from next_needed() on. The stretch is not given out before, unless the stream delivers a later sample
+// because it cannot repeat them. Duplicates are dropped. On a full disk the buffer refuses samples, reports
+// this once, loses nothing, and continues when there is room.
 class PersistingBuffer : public StreamBuffer {
  public:
-  // `from` is the first position that was not applied yet: what the disk holds below it is released.
+  // `from` is the first position that is not applied yet; samples below it are released from disk.
   static StatusOr<std::unique_ptr<PersistingBuffer>> Open(const PersistOptions& options, std::int64_t from,
                                                           TimePoint now);
 
@@ -127,7 +126,7 @@ class PersistingBuffer : public StreamBuffer {
  private:
   PersistingBuffer(const PersistOptions& options, Spool spool, std::int64_t from, TimePoint now);
   bool FitsInMemory(const StreamSample& sample) const;
-  Pushed Keep(StreamSample& sample, TimePoint now);  // In memory.
+  Pushed Keep(StreamSample& sample, TimePoint now);  // in memory
   Pushed Spill(const StreamSample& sample, TimePoint now);
   Pushed Taken();
   Pushed Refuse(const std::string& why);
@@ -137,10 +136,10 @@ class PersistingBuffer : public StreamBuffer {
   StreamStatus status_;
   std::deque<Held> memory_;
   Bytes memory_bytes_{0};
-  std::deque<TimePoint> spilled_;  // When each entry that is unread in the spool arrived.
-  std::int64_t newest_;            // Of all that was ever pushed, or applied before.
-  std::int64_t newest_kept_;       // Of those, in memory.
-  std::int64_t missing_until_;  // After a restart: up to here the stream has to bring again; −1 otherwise.
+  std::deque<TimePoint> spilled_;  // arrival times of the unread entries in the spool
+  std::int64_t newest_;            // of all samples ever pushed or applied
+  std::int64_t newest_kept_;       // of those kept in memory
+  std::int64_t missing_until_;     // after a restart, the last position that must come again; otherwise −1
   std::int64_t dropped_ = 0;
   std::int64_t duplicates_ = 0;
   bool full_ = false;

@@ -30,10 +30,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Short against any batch's time, long against what a look costs.
+// Short compared with a batch, long compared with the cost of polling.
 constexpr auto kBetweenPolls = 10ms;
 constexpr auto kBetweenLooks = 50ms;
-// Whoever waits longer for samples is told so.
+// Longer waits for samples are reported.
 constexpr Duration kQuietFor = 5s;
 
 }  // namespace
@@ -67,7 +67,7 @@ Status StreamSource::Seek(std::int64_t position) {
 
 Status StreamSource::Restart(std::int64_t position) {
   feed_.reset();
-  buffer_.reset();  // Before the next: a spool is for one at a time.
+  buffer_.reset();  // Before the next buffer is opened: a spool has one owner.
   truncating_ = nullptr;
   hand_.clear();
   hand_bytes_ = {0};
@@ -80,7 +80,7 @@ Status StreamSource::Restart(std::int64_t position) {
     buffer_ = std::move(buffer);
   }
   feed_.emplace(*stream_, *buffer_);
-  // What is read a second time is not how fast the stream runs.
+  // Repeated reading must not count as the stream's rate.
   rate_.emplace();
   observed_ = clock_.Now();
   return feed_->Start();
@@ -125,7 +125,7 @@ StatusOr<std::vector<StreamSample>> StreamSource::Take(std::size_t count,
     }
     const std::size_t missing = count - (hand_.size() - place);
     const BufferMetrics metrics = buffer_->metrics(clock_.Now());
-    // A buffer without room for a whole batch is emptied on the way to it.
+    // A full buffer without room for a whole batch is emptied in steps.
     if (metrics.samples >= static_cast<std::int64_t>(missing) || (metrics.full && metrics.samples > 0)) {
       TRIBUTARY_ASSIGN_OR_RETURN(std::vector<StreamSample> taken, buffer_->Take(missing));
       for (StreamSample& sample : taken) {

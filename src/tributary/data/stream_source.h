@@ -15,75 +15,73 @@
 
 namespace tributary::inline data {
 
-// Carries samples from a stream into a buffer. While the buffer is full nothing is polled, so that what piles up does so
-// at the broker; the samples of the last Poll wait here. Both must outlive it. For one thread.
+// Moves samples from a stream into a buffer. Does not poll while the buffer is full, so that the backlog
+// stays at the broker; the samples of the last Poll wait here. Both must outlive the feed. Not thread-safe.
 class StreamFeed {
  public:
   StreamFeed(Stream& stream, StreamBuffer& buffer) : stream_(stream), buffer_(buffer) {}
 
-  // Seeks the stream to where the buffer needs it. Once, before the first Pump.
+  // Seeks the stream to the buffer's next_needed(). Once, before the first Pump.
   Status Start() { return stream_.Seek(buffer_.next_needed()); }
 
-  // As much as one Poll brings. How many samples the buffer has taken: what a rate is estimated from.
+  // Moves the samples of one Poll. Returns the number that the buffer took, for estimating the rate.
   std::int64_t Pump(TimePoint now, const PollLimits& limits = {});
 
-  // What stream and buffer have to say since the last time, each change once.
+  // News of stream and buffer, each change once.
   std::vector<std::string> TakeNews();
 
  private:
   Stream& stream_;
   StreamBuffer& buffer_;
   std::vector<StreamSample> waiting_;
-  std::size_t next_ = 0;  // The first of them that was not taken.
+  std::size_t next_ = 0;  // the first waiting sample that was not taken
 };
 
 struct StreamSourceOptions {
-  // How samples wait: all of them, or (none) the newest, as many as the last batch took; before the first, `newest`.
+  // Buffering: all samples, or (nullopt) only the newest, as many as in the last batch; initially `newest`.
   std::optional<PersistOptions> persist;
   std::size_t newest = 64;
-  // What was taken and may be asked for again is held up to this; beyond it, it is read from the stream again.
+  // Limit on taken samples that are kept for repetition; older ones are read from the stream again.
   Bytes hand{64'000'000};
-  // For people; on a thread of its own.
+  // Messages for people, on a separate thread.
   std::function<void(const std::string&)> say = [](const std::string&) {};
 };
 
-// What is known of a stream and its buffer.
+// Statistics of a stream and its buffer.
 struct StreamStanding {
-  std::optional<SamplesPerSecond> rate;  // as measured
+  std::optional<SamplesPerSecond> rate;  // measured
   StreamCounts counts;
   BufferMetrics buffer;
 };
 
-// Samples for a device whose model lives elsewhere: which of them counted, the coordinator says, and may take back.
-//
-// Every sample is given out from a position on named by the keeper of the model. So what was given
-// out and did not count, because an answer was late or a coordinator lost what it had not saved, is given out again, and
-// what counted is not. Reads the stream all the time on a thread of its own, so that the rate can be
-// measured and the broker connection stays alive; otherwise for one thread.
+// Samples for a device whose model is elsewhere. The coordinator names the position from which samples are
+// delivered. So samples that were delivered but not applied (because an answer was late, or a coordinator
+// lost unsaved state) are delivered again, and applied ones are not. A separate thread always reads the
+// stream, to measure the rate and keep the broker connection alive; otherwise for one thread.
 class StreamSource {
  public:
   // `stream` is not read before Seek.
   StreamSource(StreamSourceOptions options, std::unique_ptr<Stream> stream, const Clock& clock);
   ~StreamSource();
 
-  // Everything below `position` is in the model, and what follows will be taken next. Costs nothing if that is where it
-  // is, or where it has been a moment ago. The error of a disk.
+  // Samples below `position` are in the model; delivery continues at `position`. Free if that is the current
+  // or a recent position. Fails for a disk error.
   Status Seek(std::int64_t position);
 
-  // The next `count` samples from where Seek was to, as soon as they are there; the same again until it is sought
-  // elsewhere. Cancelled once `give_up`, asked a few times a second, says so.
+  // Waits for the next `count` samples from the position of Seek; repeats them until Seek to another
+  // position. Cancelled if `give_up`, called several times per second, returns true.
   StatusOr<std::vector<StreamSample>> Take(std::size_t count, const std::function<bool()>& give_up);
 
-  // No reader will seek below `position` again: disk and broker may forget what lies there.
+  // No reader will seek below `position`: disk and broker may drop earlier samples.
   Status Forget(std::int64_t position);
 
   StreamStanding standing() const;
 
  private:
   void Pump();
-  // Reads the stream again from there.
+  // Reads the stream again from `position`.
   Status Restart(std::int64_t position) TRIBUTARY_REQUIRES(mutex_);
-  // The place in hand_ of the first sample at or after a position.
+  // Index in hand_ of the first sample at or after a position.
   std::size_t PlaceOf(std::int64_t position) const TRIBUTARY_REQUIRES(mutex_);
   void TrimHand() TRIBUTARY_REQUIRES(mutex_);
 
@@ -93,17 +91,17 @@ class StreamSource {
   mutable Mutex mutex_;
   Condition changed_;  // samples have come, or stop_ is set
   const std::unique_ptr<Stream> stream_ TRIBUTARY_POINTED_TO_GUARDED_BY(mutex_);
-  std::unique_ptr<StreamBuffer> buffer_ TRIBUTARY_GUARDED_BY(mutex_);    // none before the first Seek
-  TruncatingBuffer* truncating_ TRIBUTARY_GUARDED_BY(mutex_) = nullptr;  // the same, where it is one
-  std::size_t capacity_ TRIBUTARY_GUARDED_BY(mutex_);                    // of such a one
+  std::unique_ptr<StreamBuffer> buffer_ TRIBUTARY_GUARDED_BY(mutex_);    // null before the first Seek
+  TruncatingBuffer* truncating_ TRIBUTARY_GUARDED_BY(mutex_) = nullptr;  // buffer_ if truncating
+  std::size_t capacity_ TRIBUTARY_GUARDED_BY(mutex_);                    // of a truncating buffer
   std::optional<StreamFeed> feed_ TRIBUTARY_GUARDED_BY(mutex_);
   std::optional<RateEstimate> rate_ TRIBUTARY_GUARDED_BY(mutex_);
   TimePoint observed_ TRIBUTARY_GUARDED_BY(mutex_){0};
-  // Taken from the buffer and not forgotten, in order; from hand_from_ on nothing is missing in it.
+  // Samples taken from the buffer and not forgotten, in order; complete from hand_from_ on.
   std::deque<StreamSample> hand_ TRIBUTARY_GUARDED_BY(mutex_);
   std::int64_t hand_from_ TRIBUTARY_GUARDED_BY(mutex_) = 0;
   Bytes hand_bytes_ TRIBUTARY_GUARDED_BY(mutex_){0};
-  std::int64_t next_ TRIBUTARY_GUARDED_BY(mutex_) = 0;  // where Seek was to
+  std::int64_t next_ TRIBUTARY_GUARDED_BY(mutex_) = 0;  // position of Seek
   bool stop_ TRIBUTARY_GUARDED_BY(mutex_) = false;
 
   std::thread pump_;

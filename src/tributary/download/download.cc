@@ -8,7 +8,6 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <memory>
 
@@ -20,19 +19,19 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr long kConnectSeconds = 30;
-constexpr long kSlowSeconds = 60;  // Less than a kilobyte a second for so long, and it has failed.
+constexpr long kSlowSeconds = 60;  // A transfer below kSlowBytes per second for this long has failed.
 constexpr long kSlowBytes = 1000;
 
 const char* NameOf(Checksum::Kind kind) { return kind == Checksum::Kind::kMd5 ? "MD5" : "SHA-256"; }
 
-// A transfer under way, as libcurl calls back.
+// State of a transfer in libcurl's callbacks.
 struct Transfer {
   const DownloadOptions* options = nullptr;
   CURL* curl = nullptr;
   int file = -1;
-  std::int64_t from = 0;     // where it goes on
+  std::int64_t from = 0;     // offset at which the download resumes
   std::int64_t written = 0;  // in the file
-  bool begun = false;        // The first byte of an answer that counts has come.
+  bool begun = false;        // The first byte of a successful response has arrived.
   Status problem;
 };
 
@@ -44,16 +43,16 @@ long AnswerOf(CURL* curl) {
 
 Status TooLarge(const DownloadOptions& options) {
   return ResourceExhausted(
-      fmt::format("{} is larger than {}, the most that is taken", options.url, FormatBytes(options.most)));
+      fmt::format("{} is larger than {}, the limit", options.url, FormatBytes(options.most)));
 }
 
-// What is of the file itself. An answer without a part of it begins anew.
+// Prepares the file for the first byte. A response other than 206 Partial Content starts from offset 0.
 bool Begin(Transfer& transfer) {
   if (transfer.begun) return true;
   transfer.begun = true;
   if (transfer.from == 0 || AnswerOf(transfer.curl) == 206) return true;
   if (::ftruncate(transfer.file, 0) != 0 || ::lseek(transfer.file, 0, SEEK_SET) != 0) {
-    transfer.problem = SystemError("cannot begin anew", transfer.options->file.string() + ".part", errno);
+    transfer.problem = SystemError("cannot restart", transfer.options->file.string() + ".part", errno);
     return false;
   }
   transfer.written = 0;
@@ -86,11 +85,11 @@ int OnProgress(void* data, curl_off_t total, curl_off_t, curl_off_t, curl_off_t)
   if (!transfer.options->progress) return 0;
   const std::int64_t all = total > 0 ? transfer.from + total : 0;
   if (transfer.options->progress(Bytes{transfer.written}, Bytes{all})) return 0;
-  transfer.problem = Cancelled("stopped; what has come is kept, and the next time goes on from there");
+  transfer.problem = Cancelled("stopped; the partial file is kept, and the next download resumes it");
   return 1;
 }
 
-// libcurl is made ready once, before any thread uses it.
+// libcurl must be initialised once, before any thread uses it.
 bool CurlReady() {
   static const bool ready = curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
   return ready;
@@ -101,7 +100,7 @@ Status Failed(const Transfer& transfer, CURLcode code) {
   const std::string& url = transfer.options->url;
   if (code == CURLE_HTTP_RETURNED_ERROR) {
     const long answer = AnswerOf(transfer.curl);
-    const std::string text = fmt::format("{} is answered with HTTP status {}", url, answer);
+    const std::string text = fmt::format("{} answered with HTTP status {}", url, answer);
     return answer == 404 || answer == 410 ? NotFound(text) : Unavailable(text);
   }
   if (code == CURLE_TOO_MANY_REDIRECTS)
@@ -110,13 +109,13 @@ Status Failed(const Transfer& transfer, CURLcode code) {
   if (code == CURLE_UNSUPPORTED_PROTOCOL || code == CURLE_URL_MALFORMAT) {
     return InvalidArgument(
         url +
-        " is not got; allowed: addresses that begin with http:// or https://, also where it redirects to");
+        " cannot be downloaded; allowed: addresses that begin with http:// or https://, also of redirects");
   }
   return Unavailable("cannot get " + url + ": " + curl_easy_strerror(code) +
-                     "; what has come is kept, and the next time goes on from there");
+                     "; the partial file is kept, and the next download resumes it");
 }
 
-// Gets what is missing. Nothing is missing where the server has no such range.
+// Downloads the missing range. If the server has no such range, nothing is missing.
 Status Fetch(const DownloadOptions& options, int file, std::int64_t from) {
   const std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> handle(CurlReady() ? curl_easy_init() : nullptr,
                                                                    curl_easy_cleanup);
@@ -150,44 +149,39 @@ Status Fetch(const DownloadOptions& options, int file, std::int64_t from) {
   return from > 0 && AnswerOf(curl) == kNoSuchRange ? OkStatus() : Failed(transfer, code);
 }
 
-// What has come so far, kept from others while it is in hand.
+// The partial file, locked against other downloads.
 class PartFile {
  public:
   explicit PartFile(fs::path path)
       : path_(std::move(path)), file_(::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {}
-  ~PartFile() {
-    if (file_ >= 0) ::close(file_);
-  }
-  PartFile(const PartFile&) = delete;
-  PartFile& operator=(const PartFile&) = delete;
 
   Status Lock() const {
-    if (file_ < 0) return SystemError("cannot write", path_, errno);
-    if (::flock(file_, LOCK_EX | LOCK_NB) == 0) return OkStatus();
-    return Unavailable("somebody else is getting " + path_.string() + " now");
+    if (file_.get() < 0) return SystemError("cannot write", path_, errno);
+    if (::flock(file_.get(), LOCK_EX | LOCK_NB) == 0) return OkStatus();
+    return Unavailable("another download of " + path_.string() + " is running");
   }
   StatusOr<std::int64_t> Size() const {
-    const ::off_t size = ::lseek(file_, 0, SEEK_END);
+    const ::off_t size = ::lseek(file_.get(), 0, SEEK_END);
     if (size < 0) return SystemError("cannot read", path_, errno);
     return std::int64_t{size};
   }
   Status Empty() const {
-    return ::ftruncate(file_, 0) == 0 ? OkStatus() : SystemError("cannot begin anew", path_, errno);
+    return ::ftruncate(file_.get(), 0) == 0 ? OkStatus() : SystemError("cannot restart", path_, errno);
   }
   Status GoOn(const DownloadOptions& options) const {
     TRIBUTARY_ASSIGN_OR_RETURN(const std::int64_t from, Size());
-    return Fetch(options, file_, from);
+    return Fetch(options, file_.get(), from);
   }
 
  private:
   const fs::path path_;
-  const int file_;
+  const Descriptor file_;
 };
 
 }  // namespace
 
 Status Download(const DownloadOptions& options) {
-  const fs::path folder = options.file.has_parent_path() ? options.file.parent_path() : fs::path(".");
+  const fs::path folder = FolderOfFile(options.file);
   const fs::path part = options.file.string() + ".part";
   const Checksum& published = options.checksum;
   std::error_code error;
@@ -200,20 +194,20 @@ Status Download(const DownloadOptions& options) {
     if (there == 0) fs::remove(part, error);
     TRIBUTARY_ASSIGN_OR_RETURN(const Checksum found, ChecksumOfFile(options.file, published.kind));
     if (found == published) return OkStatus();
-    return Corrupt(fmt::format("{} is there, and its {} is not {}; take it away to get it again",
+    return Corrupt(fmt::format("{} is there, and its {} is not {}; remove it to download it again",
                                options.file.string(), NameOf(published.kind), published.hex));
   }
   TRIBUTARY_RETURN_IF_ERROR(file.GoOn(options));
   TRIBUTARY_ASSIGN_OR_RETURN(Checksum found, ChecksumOfFile(part, published.kind));
   if (found != published && there > 0) {
-    // What was there may have been of something else: once more, from the beginning.
+    // The partial file may have been of something else: download it again from the beginning.
     TRIBUTARY_RETURN_IF_ERROR(file.Empty());
     TRIBUTARY_RETURN_IF_ERROR(file.GoOn(options));
     TRIBUTARY_ASSIGN_OR_RETURN(found, ChecksumOfFile(part, published.kind));
   }
   if (found != published) {
     fs::remove(part, error);
-    return Corrupt(fmt::format("what came from {} has the {} {}, and {} was published; nothing of it is kept",
+    return Corrupt(fmt::format("the download of {} has the {} {}, but {} was published; it was deleted",
                                options.url, NameOf(published.kind), found.hex, published.hex));
   }
   fs::rename(part, options.file, error);
@@ -261,8 +255,7 @@ Status Unpack(const fs::path& path, const std::vector<WantedEntry>& wanted) {
     return ArchiveError(path, reader.get());
   std::vector<bool> found(wanted.size(), false);
   for (std::size_t entries = 0;; ++entries) {
-    if (entries == kMostEntries)
-      return ResourceExhausted(path.string() + " holds more files than are looked at");
+    if (entries == kMostEntries) return ResourceExhausted(path.string() + " holds too many files");
     archive_entry* entry = nullptr;
     const int next = archive_read_next_header(reader.get(), &entry);
     if (next == ARCHIVE_EOF) break;
@@ -277,7 +270,7 @@ Status Unpack(const fs::path& path, const std::vector<WantedEntry>& wanted) {
       fs::create_directories(wanted[i].file.parent_path(), error);
       TRIBUTARY_RETURN_IF_ERROR(WriteFileAtomically(wanted[i].file, bytes));
       found[i] = true;
-      break;  // Its data have been read.
+      break;  // The entry's data has been read.
     }
   }
   for (std::size_t i = 0; i < wanted.size(); ++i) {

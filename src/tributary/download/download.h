@@ -12,30 +12,29 @@
 namespace tributary::inline download {
 
 struct DownloadOptions {
-  std::string url;  // http or https, and so is whatever it redirects to
+  std::string url;  // http or https, also after redirects
   std::filesystem::path file;
   Checksum checksum;
-  Bytes most{2'000'000'000};  // More than this is not taken.
+  Bytes most{2'000'000'000};  // maximum size
   int redirects = 5;
-  // Called now and then with what is there and what there will be, 0 if nobody knows; false gives up.
+  // Called periodically with the bytes present and expected (0 if unknown); false cancels the download.
   std::function<bool(Bytes done, Bytes total)> progress;
 };
 
-// Gets a file that somebody publishes with a check sum. What has come lies in `file`.part and is gone on from the next time;
-// only what has the right sum takes the name `file`, at once. A file that is there and right is not got again; one with
-// another sum is an error. Cancelled when `progress` says so.
+// Downloads a file with a published checksum. Partial data stays in `file`.part, and the next call resumes
+// it; only data with the right checksum is renamed to `file`. An existing file with the right checksum is not
+// downloaded again, one with another is an error. Cancelled if `progress` returns false.
 Status Download(const DownloadOptions& options);
 
-// A file of an archive that is wanted.
+// A file to extract from an archive.
 struct WantedEntry {
-  std::string name;            // as the archive calls it
-  std::filesystem::path file;  // where it goes
-  Bytes size{0};               // that it must have
+  std::string name;            // in the archive
+  std::filesystem::path file;  // destination
+  Bytes size{0};               // expected
 };
 
-// Unpacks the wanted files of an archive (.tar, .tar.gz or .zip), and nothing else: no name in the
-// archive says where anything is written. Each takes its name once it is whole. What is missing, or has another size, is an
-// error.
+// Extracts only the wanted files of an archive (.tar, .tar.gz or .zip), each atomically; no name in the
+// archive determines where anything is written. A missing file, or a file of another size, is an error.
 Status Unpack(const std::filesystem::path& archive, const std::vector<WantedEntry>& wanted);
 
 }  // namespace tributary::inline download

@@ -61,8 +61,7 @@ std::string HowToGet(const std::string& name) {
   if (name == "glyphs") return "glyphs are drawn by the program; there is nothing to get";
   if (name == "har") {
     return "the recordings of har are published with Matey-Sanz et al., Data in Brief 2023,"
-           " https://doi.org/10.1016/j.dib.2023.109809, without a check sum that this program knows; get the "
-           "archive from there"
+           " https://doi.org/10.1016/j.dib.2023.109809, without a checksum; download the archive from there"
            " and unpack it so that har/DATA/s01/ is a folder (docs/har.md)";
   }
   return "";

@@ -2,7 +2,6 @@
 
 #include <filesystem>
 #include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,36 +12,36 @@
 namespace tributary::inline download {
 
 struct PublishedFile {
-  std::string name;  // also the last part of its address
+  std::string name;  // also the last part of its URL
   Bytes size;
   Checksum checksum;
 };
 
-// A data set as its authors publish it, and what of it data/load.h reads.
+// A data set as published by its authors, and the parts that data/load.h reads.
 struct PublishedSet {
   std::string name;
-  std::string address;  // of the folder that the files lie in, with a slash at its end
+  std::string address;  // URL of the folder of the files, with a trailing slash
   std::vector<PublishedFile> files;
-  // Where the files are archives, what is taken out of them; paths are below the set's own folder. The archive goes then.
+  // For a set published as an archive: the files to extract into the set's folder. The archive is deleted.
   std::vector<WantedEntry> entries;
 
   Bytes size() const;
 };
 
-// Those that can be got.
+// All sets that can be downloaded.
 const std::vector<PublishedSet>& PublishedSets();
-// How one that is known, but cannot be got by a program, is come by. Empty for others.
+// How to get or create a known set that cannot be downloaded by a program. Empty for other names.
 std::string HowToGet(const std::string& name);
 
 struct FetchOptions {
   std::filesystem::path data_dir;
-  // A mirror: the folder that the files lie in, in place of the authors'. Check sums are the same.
+  // URL of a mirror's folder, in place of the authors'. Checksums stay the same.
   std::string from;
-  // What is under way, and how far all of it is; false gives up.
+  // Called with the current file and the progress of the whole set. Returning false cancels.
   std::function<bool(const std::string& file, Bytes done, Bytes total)> progress;
 };
 
-// Gets a set into a folder of its name under `data_dir`, or what is missing of it. Afterwards it can be loaded from there.
+// Downloads the missing parts of a set into data_dir/NAME, from where it can be loaded.
 Status FetchSet(const PublishedSet& set, const FetchOptions& options);
 
 }  // namespace tributary::inline download

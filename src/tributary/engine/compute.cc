@@ -12,9 +12,9 @@
 namespace tributary::inline engine {
 namespace {
 
-// OpenBLAS comes in a variant with a thread pool of its own, which would fight with torch's for the cores (measured:
-// 1.7 × the time for a small network on two cores). That variant is held to one thread; the one that shares torch's
-// OpenMP threads is left alone.
+// One build variant of OpenBLAS has a separate thread pool, which would compete with torch's for the cores
+// (measured: 1.7 × the time for a small network on two cores). It is limited to one thread; the OpenMP
+// variant shares torch's threads.
 void QuietBlasThreads() {
   constexpr int kOwnThreadPool = 1;
   const auto get_parallel = reinterpret_cast<int (*)()>(::dlsym(RTLD_DEFAULT, "openblas_get_parallel"));

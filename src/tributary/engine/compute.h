@@ -4,16 +4,14 @@
 
 namespace tributary::inline engine {
 
-// Once at the start of a program that computes: lets the process keep the memory that a step frees for the next step,
-// instead of giving it back and faulting it in again (about an eighth of a step's time on small networks). Peak memory
-// stays the same; it is only not returned in between.
+// Call once when a program starts that computes: memory freed by a step stays with the process for the next,
+// instead of being faulted in again (about 1/8 of a step on small networks), at the same peak.
 void KeepFreedMemory();
 
-// How many threads one operation of the engine may use, for passes started from the calling thread. The results
-// depend on it in their last bits, so it is set deliberately and never guessed. At least 1.
+// Sets the number of threads that one operation may use, for passes started from the calling thread. At least
+// 1. Results depend on it in their last bits, so it is never guessed.
 void SetComputeThreads(int threads);
 
-// The version of the torch library in use.
 std::string TorchVersion();
 
 }  // namespace tributary::inline engine

@@ -17,13 +17,13 @@
 namespace tributary::inline engine {
 namespace {
 
-// Ends a pass that its hooks want no more.
+// Ends a pass that a hook cancelled.
 struct GivenUp {};
 
-// A pass is recorded while no other thread asks the device for anything new: libraries that try which way is fastest wait for
-// the whole device, which would break the recording off. Replaying needs no lock.
+// A pass is recorded while no other thread submits work to the device: libraries that time algorithms
+// synchronise the whole device, which would break the recording. Replaying needs no lock.
 //
-// The lock guards the device, not data, and passes on the processor do not take it: annotations cannot express that.
+// The lock guards the device, not data, and CPU passes do not take it: annotations cannot express that.
 using RecordingMutex = std::shared_mutex;               // Unchecked lock: see above.
 using Recording = std::unique_lock<RecordingMutex>;     // Unchecked lock: see above.
 using NotRecording = std::shared_lock<RecordingMutex>;  // Unchecked lock: see above.
@@ -33,7 +33,7 @@ RecordingMutex& MutexOfRecordings() {
   return mutex;
 }
 
-// Torch reports everything by exceptions; this is the one place where they end.
+// Converts torch's exceptions to a Status; no other place catches them.
 template <typename Run>
 auto Guarded(const TorchQueue& queue, Run run) -> decltype(run()) {
   try {
@@ -53,20 +53,20 @@ bool IsAnyOf(const Node& node) {
   return (std::holds_alternative<Kinds>(node.operation) || ...);
 }
 
-// Measured (docs/benchmarks.md): channels-last wins wherever norms, activations and pooling weigh in; wide chains of
-// convolutions without norms, like VGG, are a little faster contiguous.
+// Measured (docs/benchmarks.md): channels-last is faster where norms, activations and pooling matter; wide
+// chains of convolutions without norms, such as VGG, are slightly faster contiguous.
 bool PreferChannelsLast(const Model& model) {
   constexpr std::int64_t kSmall = 2'000'000;
   return TotalParameters(model.costs) < kSmall ||
          std::ranges::any_of(model.graph.nodes(), IsAnyOf<BatchNorm, GroupNorm>);
 }
 
-// Nodes whose backward pass does not need their output, and whose output is memory of their own.
+// Nodes whose backward pass does not need their output, and whose output has separate memory.
 bool OutputIsFree(const Node& node) {
   return IsAnyOf<Conv, BatchNorm, GroupNorm, Linear>(node) || (IsAnyOf<Add>(node) && node.inputs.size() > 1);
 }
 
-// Nodes that may work in place: the only readers of an output that nothing else needs.
+// Nodes that may work in place: the only reader of an output that nothing else needs.
 std::vector<bool> NodesThatMayOverwriteTheirInput(const Graph& graph) {
   std::vector<int> readers(graph.size(), 0);
   for (const Node& node : graph.nodes()) {
@@ -163,7 +163,7 @@ class Executor::Torch {
     TRIBUTARY_CHECK(static_cast<std::int64_t>(output_gradient.size()) == tape_end_.numel());
     const at::Tensor gradient =
         at::from_blob(const_cast<float*>(output_gradient.data()), tape_end_.sizes(), at::kFloat);
-    // In the order of the output it belongs to: the same kernels, and so the same bits, as in an uncut pass.
+    // The memory format of the output selects the same kernels, hence the same bits, as in an uncut pass.
     const at::MemoryFormat format = tape_end_.suggest_memory_format();
     GoBack(std::exchange(tape_end_, at::Tensor()), gradient.to(memory_.device()).contiguous(format), hooks,
            0);
@@ -234,7 +234,7 @@ class Executor::Torch {
     return at::cross_entropy_loss(scores, labels, {}, at::Reduction::Mean, kNoIgnoredLabel, smoothing);
   }
 
-  // Together, so that there is one wait for them and not two.
+  // In one tensor, so that one synchronisation fetches both.
   static at::Tensor LossAndCorrect(const at::Tensor& loss, const at::Tensor& correct) {
     return at::stack({loss.to(at::kDouble), correct.to(at::kDouble)});
   }
@@ -243,16 +243,16 @@ class Executor::Torch {
     return {both[0].item<double>(), std::llround(both[1].item<double>())};
   }
 
-  // A whole step whose weights stay where they are is the same each time, for as many samples.
+  // A recorded training step with resident weights, which repeats for equal batch sizes.
   struct Captured {
     std::size_t samples = 0;
     double label_smoothing = 0;
-    at::Tensor inputs, labels, result;  // where it reads and writes
+    at::Tensor inputs, labels, result;  // fixed buffers of the recording
     int seen = 0;
     std::unique_ptr<CapturedPass> pass;
   };
   static constexpr std::size_t kMostCaptured = 4;
-  static constexpr int kWarmUp = 3;  // passes, in which libraries choose what to do
+  static constexpr int kWarmUp = 3;  // passes in which libraries select algorithms
 
   bool MayCapture(const PassOptions& options) const {
     return held_ && memory_.elsewhere() && !draws_masks_ && options.first == 1 && !options.input_gradient &&
@@ -327,7 +327,7 @@ class Executor::Torch {
     return inputs.size() / elements;
   }
 
-  // The caller's samples as a tensor, without a copy unless the memory format asks for one.
+  // Wraps the caller's samples as a tensor, without a copy on the CPU.
   at::Tensor InputTensor(std::span<const float> inputs, std::size_t samples, NodeIndex first,
                          bool wants_gradient) {
     const Shape& shape = model_->graph.shape(first - 1);
@@ -368,7 +368,7 @@ class Executor::Torch {
       if (const auto unit = first_node_of_unit_[i]) {
         if (options.hooks.before_forward && !options.hooks.before_forward(*unit)) throw GivenUp{};
       }
-      // Also where the pass begins in the middle of it.
+      // Also if the pass begins inside the unit.
       if (const auto unit = unit_of_node_[i]; unit && !units_run_[*unit]) {
         units_run_[*unit] = true;
         if (!held_) memory_.BringUnit(*unit);
@@ -376,7 +376,7 @@ class Executor::Torch {
       node_inputs.clear();
       for (const NodeIndex source : node.inputs) node_inputs.push_back(values[source]);
       if (mode == Mode::kCalibrate) NoteMoments(i, node_inputs[0]);
-      // The pass's own input is the caller's memory.
+      // The pass's input is the caller's memory.
       const bool in_place = may_overwrite_input_[i] && node.inputs[0] >= first;
       const bool learns = mode != Mode::kEvaluate && !model_->frozen[i];
       values[i] = Apply(node.operation, node_inputs, leaves_.node(i),
@@ -388,7 +388,7 @@ class Executor::Torch {
     return values[last];
   }
 
-  // Adds what a batch norm is about to read.
+  // Accumulates the moments of a batch norm's input.
   void NoteMoments(NodeIndex node, const at::Tensor& input) {
     if (!IsAnyOf<BatchNorm>(model_->graph.node(node))) return;
     const std::vector<std::int64_t> others =
@@ -422,7 +422,7 @@ class Executor::Torch {
       memory_.FetchStatistics();
     } else {
       leaves_.BeginBackward(units_run_, hooks.gradient_ready);
-      if (end.requires_grad()) end.backward(gradient);  // Not where nothing before it has parameters.
+      if (end.requires_grad()) end.backward(gradient);  // False if no earlier node has parameters.
     }
     leaves_.BeginBackward({}, {});
     if (input_.requires_grad()) input_gradient_ = input_.grad().contiguous().cpu();
@@ -430,7 +430,7 @@ class Executor::Torch {
   }
 
   const TorchQueue queue_;
-  std::optional<TorchQueue::InUse> in_use_;  // while all this is made
+  std::optional<TorchQueue::InUse> in_use_;  // during construction
   std::shared_ptr<const Model> model_;
   bool channels_last_;
   PlacedMemory memory_;
@@ -439,16 +439,16 @@ class Executor::Torch {
   std::vector<bool> may_overwrite_input_;
   std::vector<std::optional<std::size_t>> first_node_of_unit_, unit_of_node_;
 
-  // Of the last pass.
+  // State of the last pass.
   std::vector<bool> units_run_;
   at::Tensor input_, tape_end_, exposed_, input_gradient_;
   std::span<double> sums_, counts_;  // while calibrating
 
-  // While weights are held.
+  // State between Hold and Release.
   std::optional<ResidentOptimiser> held_;
   double prox_ = 0;
   at::Tensor origin_;
-  bool draws_masks_ = false;  // has dropout nodes: their masks are drawn on the processor
+  bool draws_masks_ = false;  // masks of dropout nodes are drawn on the CPU
   std::vector<Captured> captured_;
 };
 

@@ -8,7 +8,8 @@
 #include "tributary/base/check.h"
 
 namespace tributary::inline engine {
-// Fires after a parameter's gradient is in the buffer (a tensor hook would fire before).
+
+// Called after a parameter's gradient is in the buffer (a tensor hook would be called before).
 class Leaves::Arrival : public torch::autograd::FunctionPostHook {
  public:
   Arrival(Leaves& leaves, std::size_t unit) : leaves_(leaves), unit_(unit) {}
@@ -28,17 +29,8 @@ class Leaves::Arrival : public torch::autograd::FunctionPostHook {
 namespace {
 
 at::Tensor& LeafOf(NodeLeaves& node, NodeTensor::Role role) {
-  switch (role) {
-    case NodeTensor::Role::kWeight:
-      return node.weight;
-    case NodeTensor::Role::kBias:
-      return node.bias;
-    case NodeTensor::Role::kRunningMean:
-      return node.running_mean;
-    case NodeTensor::Role::kRunningVariance:
-      break;
-  }
-  return node.running_variance;
+  at::Tensor* const by_role[] = {&node.weight, &node.bias, &node.running_mean, &node.running_variance};
+  return *by_role[static_cast<std::size_t>(role)];
 }
 
 }  // namespace
@@ -70,7 +62,7 @@ Leaves::Leaves(const Model& model, const PlacedMemory& memory)
     }
     LeafOf(nodes_[slot.node], slot.tensor.role) = leaf;
   }
-  // Only read: nothing asks for their gradients, and frozen norms do not update theirs.
+  // Constants are only read: they need no gradients, and frozen norms do not update statistics.
   for (const Layout::Slot& slot : model.constants.slots)
     LeafOf(nodes_[slot.node], slot.tensor.role) = memory.Constant(model, slot);
   for (const Layout::Slot& slot : model.statistics.slots)

@@ -12,12 +12,12 @@
 
 namespace tributary::inline engine {
 
-// A model's persistent tensors as views of flat memory, where passes run: parameters as leaves of the autograd graph,
-// their gradients preset as views of the flat gradients, running statistics beside them.
+// A model's persistent tensors as views of its flat memory: parameters as leaves of the autograd graph with
+// gradients preset to views of the flat gradients, and running statistics.
 //
-// What keeps this sound: torch never replaces these tensors or their gradients (no torch optimiser, no zero_grad), and
-// parameter memory is written by plain copies, never through torch, whose writes would count as in-place changes and
-// break a backward pass under way.
+// This requires that torch never replaces these tensors or gradients (no torch optimiser, no zero_grad), and
+// that parameter memory is written by plain copies: writes through torch would count as in-place changes and
+// break a running backward pass.
 class Leaves {
  public:
   Leaves(const Model& model, const PlacedMemory& memory);
@@ -26,20 +26,20 @@ class Leaves {
 
   const NodeLeaves& node(NodeIndex index) const { return nodes_[index]; }
 
-  // Zeroes the gradients of these units and forgets what arrived; `ready` (may be empty) is called with a unit each
-  // time all its parameters have their gradients, until the next call.
+  // Zeroes the gradients of these units and resets the counts of complete gradients. Until the next call,
+  // `ready` (may be empty) is called with each unit whose gradients are complete.
   void BeginBackward(const std::vector<bool>& units, std::function<void(std::size_t)> ready);
 
  private:
   class Arrival;
 
   std::vector<NodeLeaves> nodes_;
-  // Keeps alive what torch holds only weakly: the functions that add into a leaf's gradient, with our hooks on them.
+  // Keeps alive the functions that add to the leaves' gradients, with their hooks; torch holds them weakly.
   std::vector<std::shared_ptr<torch::autograd::Node>> accumulators_;
   std::vector<std::size_t> tensors_of_unit_;
   std::vector<std::size_t> missing_of_unit_;
   std::vector<at::Tensor> gradients_of_unit_;
-  at::Tensor gradients_;  // of all
+  at::Tensor gradients_;  // all units
   std::function<void(std::size_t)> ready_;
 };
 

@@ -1,7 +1,6 @@
 #include "tributary/engine/operations.h"
 
 #include <array>
-#include <vector>
 
 #include "tributary/base/check.h"
 
@@ -12,7 +11,7 @@ using Pair = std::array<std::int64_t, 2>;
 
 Pair Of(const Extent& extent) { return {extent.height, extent.width}; }
 
-// Random zeros from our own stream: torch's global generator would tie devices to each other.
+// Drawn from the device's Rng: torch's global generator would make devices depend on each other.
 at::Tensor DropoutMask(const at::Tensor& like, double rate, Rng* rng) {
   TRIBUTARY_CHECK(rng != nullptr);
   at::Tensor mask = at::empty(like.sizes(), at::kFloat);

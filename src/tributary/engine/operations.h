@@ -9,7 +9,7 @@
 
 namespace tributary::inline engine {
 
-// The persistent tensors of one node; undefined where its kind has none.
+// The persistent tensors of one node; undefined if its kind has none.
 struct NodeLeaves {
   at::Tensor weight;
   at::Tensor bias;
@@ -18,13 +18,13 @@ struct NodeLeaves {
 };
 
 struct OperationContext {
-  bool batch_statistics = false;  // batch norms use those of the batch, and update the running ones
-  bool drop = false;              // dropout nodes drop
+  bool batch_statistics = false;  // batch norms use the batch's statistics and update the running ones
+  bool drop = false;              // dropout is active
   bool in_place = false;          // no other node reads the input: an elementwise node may overwrite it
   Rng* rng = nullptr;
 };
 
-// Computes one node. The only place where a kind of node meets the torch call that does it.
+// Computes one node: the only mapping from kinds of nodes to torch functions.
 at::Tensor Apply(const Operation& operation, std::span<const at::Tensor> inputs, const NodeLeaves& leaves,
                  const OperationContext& context);
 

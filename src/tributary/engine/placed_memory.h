@@ -9,32 +9,31 @@
 
 namespace tributary::inline engine {
 
-// A network's flat memory where its passes run: the caller's own on the processor; on another device copies of it, which are
-// brought up to date unit by unit. Those have the same slots, but inside a slot the weights of a convolution may be in the
-// order in which the device likes them.
+// A network's flat memory on the device of its passes: the caller's memory on a CPU, copies that are updated
+// unit by unit on a GPU. Copies have the same slots, but weights of convolutions may be in the GPU's
+// preferred order inside a slot.
 class PlacedMemory {
  public:
   PlacedMemory(const Model& model, const NetworkMemory& memory, TorchDevice device, bool channels_last);
 
   bool elsewhere() const { return elsewhere_; }
   at::Device device() const { return device_; }
-  // Flat tensors. Gradients are undefined where nothing is trained.
+  // Flat tensors. Gradients are undefined if nothing is trained.
   const at::Tensor& parameters() const { return parameters_; }
   const at::Tensor& statistics() const { return statistics_; }
   const at::Tensor& gradients() const { return gradients_; }
 
-  // A slot of one of them, as a tensor of its own (not a view in torch's sense: that would share the flat tensor's count of
-  // changes).
+  // A slot as a separate tensor (not a torch view, which would share the flat tensor's version counter).
   at::Tensor Slot(const at::Tensor& flat, const Layout::Slot& slot) const;
 
-  // One that is never trained, there.
+  // A frozen tensor on this device.
   at::Tensor Constant(const Model& model, const Layout::Slot& slot) const;
 
-  // What lies like the parameters, from the processor and to it.
+  // Copy an array in the parameter layout to the device and back.
   void Bring(std::span<const float> from, const at::Tensor& flat) const;
   void Fetch(const at::Tensor& flat, std::span<float> to) const;
 
-  // From the caller's memory and to it; these do nothing where it is the same.
+  // Copy from and to the caller's memory; no-ops on a CPU.
   void BringUnit(std::size_t unit);
   void BringAll();
   void FetchGradient(std::size_t unit);
@@ -53,14 +52,14 @@ class PlacedMemory {
   at::Tensor parameters_, statistics_, gradients_;
 };
 
-// The optimisers of policy/optimisation on flat tensors, wherever those are: the same steps, to rounding.
+// The optimisers of policy/optimisation on flat tensors of any device: the same steps up to rounding.
 class ResidentOptimiser {
  public:
-  // Goes on from `state`, which must be made with the same options, or starts fresh without one. It is put back by Store.
-  // `memory` is where the parameters are.
+  // Continues from `state`, which must have the same options and is updated by Store; starts fresh if it is
+  // null. `memory` holds the parameters.
   ResidentOptimiser(const OptimiserOptions& options, const PlacedMemory& memory, Optimiser* state);
 
-  // Gradients are used up.
+  // Overwrites the gradients.
   void Step(at::Tensor parameters, at::Tensor gradients, double learning_rate);
   void Store();
 
@@ -72,7 +71,7 @@ class ResidentOptimiser {
   const PlacedMemory& memory_;
   Optimiser* const state_;
   std::uint64_t steps_ = 0;
-  std::vector<at::Tensor> arrays_;  // as those of Optimiser::State
+  std::vector<at::Tensor> arrays_;  // as in Optimiser::State
 };
 
 }  // namespace tributary::inline engine

@@ -10,17 +10,17 @@
 
 namespace tributary::inline engine {
 
-// A network of which only some channels are kept, as really smaller dense layers with memory of their own. The caller
-// brings weights in (Gather), runs passes on executor(), and takes out what it wants.
+// A network with only the kept channels, as smaller dense layers in separate memory. The caller copies
+// weights in (Gather), runs passes on executor(), and reads the results.
 //
-// Where scaling is asked for, passes run on a scaled copy of parameters(), made by Gather; gradients are those of
-// parameters() once Uncompensate has been called for their unit.
+// With scaling, passes run on a scaled copy of parameters(), made by Gather; gradients belong to parameters()
+// once Uncompensate was called for their unit.
 class Subnetwork {
  public:
   Subnetwork(std::shared_ptr<const Model> whole, const KeptAtoms& kept, FilterScaling scaling,
              ExecutorOptions options = {});
 
-  // Other channels, as many of each group.
+  // Selects other channels; the number per group must stay the same.
   void Keep(const KeptAtoms& kept) { map_.Keep(kept); }
 
   const Model& model() const { return *model_; }
@@ -30,9 +30,9 @@ class Subnetwork {
   std::span<float> statistics() { return statistics_.span(); }
   std::span<float> gradients() { return gradients_.span(); }
 
-  // A unit's weights and statistics out of the whole network's, ready to run.
+  // Copies a unit's weights and statistics from the whole network's.
   void Gather(std::size_t unit, std::span<const float> parameters, std::span<const float> statistics);
-  // A unit's gradients are there: makes them those of parameters().
+  // Converts a unit's complete gradients to gradients of parameters().
   void Uncompensate(std::size_t unit);
 
  private:
@@ -45,22 +45,22 @@ class Subnetwork {
   Executor executor_;
 };
 
-// The thin networks that a network is used as, each made once for all choices of as many channels.
+// Cache of a network's sub-networks, one for each combination of channel counts.
 class Subnetworks {
  public:
   Subnetworks(std::shared_ptr<const Model> whole, FilterScaling scaling, ExecutorOptions options = {})
       : whole_(std::move(whole)), scaling_(scaling), options_(options) {}
 
-  // The network that keeps these; valid until the next call.
+  // The sub-network with these atoms; valid until the next call.
   Subnetwork& Of(const KeptAtoms& kept);
 
  private:
-  static constexpr std::size_t kMost = 64;  // kept at a time; others are built again
+  static constexpr std::size_t kMost = 64;  // cached networks; when full, the cache is cleared
 
   std::shared_ptr<const Model> whole_;
   FilterScaling scaling_;
   ExecutorOptions options_;
-  // By how many channels of each node remain.
+  // By the number of channels per node.
   std::map<std::vector<std::size_t>, std::unique_ptr<Subnetwork>> networks_;
 };
 

@@ -24,11 +24,11 @@ StatusOr<TorchDevice> FindTorchDevice(std::string_view name) {
   if (name != "cuda")
     return UnknownName("torch device", std::string(name), std::vector<std::string>{"cpu", "cuda"});
   if (at::hasCUDA()) {
-    at::globalContext().setBenchmarkCuDNN(true);  // Convolutions try once which way is fastest.
+    at::globalContext().setBenchmarkCuDNN(true);  // Convolutions select the fastest algorithm once.
     return TorchDevice::kCuda;
   }
   return InvalidArgument("torch device 'cuda': torch " TORCH_VERSION
-                         " finds none here; it takes a torch that was built with CUDA, a driver, and a GPU. "
+                         " finds none here; it needs a torch built with CUDA, a driver, and a GPU. "
                          "'cpu' is always there");
 }
 
@@ -52,7 +52,7 @@ TorchQueue::InUse::InUse(const TorchQueue& queue) {
   const c10::impl::VirtualGuardImpl guard(c10::DeviceType::CUDA);
   before_ = std::make_unique<Before>(Before{guard.exchangeStream(queue.stream_->stream)});
 #if TORCH_VERSION_MAJOR >= 2
-  // Otherwise the backward passes of all threads would run on one thread of torch's.
+  // Otherwise the backward passes of all threads would run on one torch thread.
   before_->multithreading = c10::AutogradState::get_tls_state().get_multithreading_enabled();
   c10::AutogradState::get_tls_state().set_multithreading_enabled(false);
 #endif
@@ -73,7 +73,7 @@ namespace {
 class CudaGraphPass : public CapturedPass {
  public:
   void Capture(const std::function<void()>& pass) override {
-    // Other threads may use the device meanwhile.
+    // Other threads may use the device during the recording.
     graph_.capture_begin({0, 0}, cudaStreamCaptureModeThreadLocal);
     pass();
     graph_.capture_end();

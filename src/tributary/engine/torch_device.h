@@ -8,20 +8,19 @@
 
 namespace tributary::inline engine {
 
-// What passes run on.
+// The device that runs passes.
 enum class TorchDevice { kCpu, kCuda };
 
 std::string_view NameOf(TorchDevice device);
-// "cpu" or "cuda". Refused in words where torch was built without CUDA, or finds no such device here.
+// "cpu" or "cuda". Fails if torch was built without CUDA or finds no GPU.
 StatusOr<TorchDevice> FindTorchDevice(std::string_view name);
 
-// A queue of work on a device: what is asked for while it is in use is done in order, and beside what is in other queues.
-// On the processor it is nothing.
+// A queue of work on a device, in order and concurrent with other queues. No effect on a CPU.
 class TorchQueue {
  public:
   explicit TorchQueue(TorchDevice device);
 
-  // While it lives, the calling thread asks this queue, and runs backward passes itself.
+  // During its lifetime the calling thread submits to this queue and runs backward passes itself.
   class InUse {
    public:
     explicit InUse(const TorchQueue& queue);
@@ -39,17 +38,17 @@ class TorchQueue {
   std::shared_ptr<const Stream> stream_;
 };
 
-// A pass on a GPU that is recorded once and then asked for as a whole: small networks spend most of a step asking for one
-// operation after the other. What it reads and writes must lie at the same place each time.
+// A pass on a GPU that is recorded once and replayed as a whole (CUDA graph): small networks spend most of a
+// step launching single operations. Inputs and outputs must have fixed addresses.
 class CapturedPass {
  public:
   virtual ~CapturedPass() = default;
-  // Records what `pass` asks of the device, on the calling thread's queue; nothing is done yet. Once.
+  // Records the operations of `pass` on the calling thread's queue without executing them. Call it once.
   virtual void Capture(const std::function<void()>& pass) = 0;
   virtual void Replay() = 0;
 };
 
-// Null where torch has no CUDA.
+// Null if torch has no CUDA.
 std::unique_ptr<CapturedPass> MakeCapturedPass();
 
 }  // namespace tributary::inline engine

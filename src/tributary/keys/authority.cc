@@ -16,23 +16,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// "keys/" and "keys" are one folder, but the first has no file name.
-fs::path WithoutTrailingSlash(const fs::path& dir) { return dir.has_filename() ? dir : dir.parent_path(); }
-
 Status CheckIsAuthority(const fs::path& dir) {
   std::error_code ignored;
   if (fs::exists(dir / "ca.pem", ignored)) return OkStatus();
   return NotFound(dir.string() +
-                  " is not the folder of an authority (there is no ca.pem in it); 'tributary keys init' "
-                  "makes one");
+                  " is not the folder of an authority (it has no ca.pem); 'tributary keys init' "
+                  "creates one");
 }
 
 template <typename T>
 StatusOr<T> Parse(const fs::path& path, StatusOr<std::string> text, StatusOr<T> (*parse)(std::string_view)) {
   if (!text.ok()) return std::move(text).status();
-  StatusOr<T> parsed = parse(*text);
-  if (!parsed.ok()) return std::move(parsed).status().WithContext(path.string());
-  return parsed;
+  return parse(*text).WithContext(path.string());
 }
 
 StatusOr<CertificatePtr> ReadAuthority(const fs::path& dir) {
@@ -62,7 +57,7 @@ Status WriteRevoked(const fs::path& dir, const KeyPair& authority, const Revocat
   return WriteFileAtomically(dir / "revoked.pem", pem);
 }
 
-// The three files of a bundle, into a folder that is there.
+// Writes the three files of a bundle into an existing folder.
 Status WriteBundle(const fs::path& folder, const X509& authority, const KeyPair& party) {
   TRIBUTARY_ASSIGN_OR_RETURN(const std::string authority_pem, ToPem(authority));
   TRIBUTARY_ASSIGN_OR_RETURN(const std::string certificate_pem, ToPem(*party.certificate));
@@ -79,7 +74,7 @@ StatusOr<IssuedCertificate> Describe(const X509& certificate, std::string_view n
                            .not_after = not_after};
 }
 
-// The folder opened for a change: it is locked, has been read whole, and every change is on disk when the call returns.
+// The folder opened for a change: locked and read completely. Each change is on disk when its call returns.
 class AuthorityFolder {
  public:
   static StatusOr<AuthorityFolder> Open(const fs::path& dir) {
@@ -102,14 +97,12 @@ class AuthorityFolder {
     return name == kCoordinatorName || name == kOperatorName ? dir_ / name : dir_ / "devices" / name;
   }
 
-  // Adds a line to issued.txt.
   Status Record(const IssuedCertificate& certificate) {
     issued_.push_back(certificate);
     return WriteFileAtomically(dir_ / "issued.txt", FormatIssued(issued_));
   }
 
-  // Revokes the certificates of `name` that are not revoked yet, but for the one with the serial number `except`.
-  // Returns how many these were.
+  // Revokes the unrevoked certificates of `name` except that with serial `except`. Returns their number.
   StatusOr<int> Revoke(std::string_view name, std::string_view except, std::time_t now) {
     int count = 0;
     for (IssuedCertificate& one : issued_) {
@@ -124,7 +117,7 @@ class AuthorityFolder {
     return count;
   }
 
-  // kInvalidArgument, with the nearest name, if no certificate was ever made out to `name`.
+  // kInvalidArgument, with the nearest name, if no certificate was ever issued to `name`.
   Status CheckKnown(std::string_view name) const {
     std::vector<std::string> names;
     for (const IssuedCertificate& one : issued_) {
@@ -148,13 +141,11 @@ class AuthorityFolder {
 
 Status InitAuthority(const fs::path& dir_given, const AuthorityOptions& options) {
   TRIBUTARY_CHECK(options.now > 0);
-  const fs::path dir = WithoutTrailingSlash(dir_given);
-  TRIBUTARY_ASSIGN_OR_RETURN(const FolderLock lock,
-                             FolderLock::Take(dir.has_parent_path() ? dir.parent_path() : fs::path(".")));
+  const fs::path dir = WithoutLastSlash(dir_given);
+  TRIBUTARY_ASSIGN_OR_RETURN(const FolderLock lock, FolderLock::Take(FolderOfFile(dir)));
   std::error_code ignored;
   if (fs::exists(fs::symlink_status(dir, ignored))) {
-    return InvalidArgument(fmt::format("{} {} already; give the name of a folder that is still to be made",
-                                       dir.string(),
+    return InvalidArgument(fmt::format("{} {} already; give the name of a new folder", dir.string(),
                                        CheckIsAuthority(dir).ok() ? "holds an authority" : "exists"));
   }
   TRIBUTARY_ASSIGN_OR_RETURN(const KeyPair authority, MakeAuthority(options.now, options.authority_validity));
@@ -182,7 +173,7 @@ StatusOr<fs::path> IssueDevice(const fs::path& dir, std::string_view name, const
   TRIBUTARY_CHECK(options.now > 0);
   const bool reserved = name == kCoordinatorName || name == kOperatorName;
   if (!reserved || !options.renew) TRIBUTARY_RETURN_IF_ERROR(CheckDeviceName(name));
-  TRIBUTARY_ASSIGN_OR_RETURN(AuthorityFolder folder, AuthorityFolder::Open(WithoutTrailingSlash(dir)));
+  TRIBUTARY_ASSIGN_OR_RETURN(AuthorityFolder folder, AuthorityFolder::Open(WithoutLastSlash(dir)));
   if (options.renew) TRIBUTARY_RETURN_IF_ERROR(folder.CheckKnown(name));
   for (const IssuedCertificate& one : folder.issued()) {
     if (one.name != name || !one.ValidAt(options.now) || options.renew) continue;
@@ -192,8 +183,8 @@ StatusOr<fs::path> IssueDevice(const fs::path& dir, std::string_view name, const
         one.name, FormatUtc(one.not_after)));
   }
 
-  // The order is what makes a kill harmless: no certificate on disk before it is recorded, none that replaces another
-  // before the other is revoked.
+  // This order makes a kill harmless: a certificate is recorded before it is on disk, and the certificate
+  // that it replaces is revoked before.
   const KeyPair& authority = folder.keys();
   TRIBUTARY_ASSIGN_OR_RETURN(const KeyPair party, MakeParty(authority, name, options.now, options.validity));
   TRIBUTARY_ASSIGN_OR_RETURN(const IssuedCertificate made, Describe(*party.certificate, name));
@@ -208,7 +199,7 @@ StatusOr<fs::path> IssueDevice(const fs::path& dir, std::string_view name, const
 
 Status Revoke(const fs::path& dir, std::string_view name, std::time_t now) {
   TRIBUTARY_CHECK(now > 0);
-  TRIBUTARY_ASSIGN_OR_RETURN(AuthorityFolder folder, AuthorityFolder::Open(WithoutTrailingSlash(dir)));
+  TRIBUTARY_ASSIGN_OR_RETURN(AuthorityFolder folder, AuthorityFolder::Open(WithoutLastSlash(dir)));
   TRIBUTARY_RETURN_IF_ERROR(folder.CheckKnown(name));
   TRIBUTARY_ASSIGN_OR_RETURN(const int revoked, folder.Revoke(name, /*except=*/"", now));
   if (revoked > 0) return OkStatus();
@@ -216,7 +207,7 @@ Status Revoke(const fs::path& dir, std::string_view name, std::time_t now) {
 }
 
 StatusOr<std::vector<IssuedCertificate>> ListIssued(const fs::path& dir_given) {
-  const fs::path dir = WithoutTrailingSlash(dir_given);
+  const fs::path dir = WithoutLastSlash(dir_given);
   TRIBUTARY_ASSIGN_OR_RETURN(const CertificatePtr authority, ReadAuthority(dir));
   TRIBUTARY_ASSIGN_OR_RETURN(const Revocations revocations, ReadRevoked(dir, *authority));
   return ReadIssued(dir, revocations);

@@ -11,42 +11,41 @@
 
 namespace tributary::inline keys {
 
-// The authority of one fleet: a folder that makes, remembers and revokes the certificates by which coordinator,
-// operator and devices know each other.
+// The certificate authority of one fleet: a folder that issues, records and revokes the certificates by which
+// the coordinator, the operator and the devices identify each other.
 //
-//   ca.pem           the authority's certificate, which everybody trusts
-//   ca.key           its key: its holder can impersonate any member. Needed here only, never by a running fleet
+//   ca.pem           the authority's certificate, which all parties trust
+//   ca.key           its key, which can impersonate any party. Needed only here, never by a running fleet
 //   revoked.pem      a signed X.509 revocation list; the coordinator reads it (revocation_list.h)
-//   issued.txt       every certificate ever made (issued.h)
+//   issued.txt       all certificates ever issued (issued.h)
 //   coordinator/  operator/  devices/NAME/    bundles: ca.pem, cert.pem, key.pem (credentials.h)
 //
-// Keys are files of mode 0600 and folders have mode 0700 from the moment they exist. Every file is replaced
-// atomically, in such an order that a process killed at any moment leaves no certificate that is not in issued.txt,
-// and no new certificate of a renewal before the old one is revoked; renewing mends a bundle that is missing. Calls
+// Keys have mode 0600 and folders mode 0700 from the moment they exist. Files are replaced atomically and in
+// an order that is safe against a kill at any moment: no certificate is missing from issued.txt, and a
+// renewed certificate does not appear before the old one is revoked. Renewal restores a missing bundle. Calls
 // from several processes take turns.
 
 struct AuthorityOptions {
-  std::time_t now = 0;                         // must be given
-  std::chrono::days authority_validity{3650};  // when it ends, so does every certificate: a new fleet of keys
+  std::time_t now = 0;                         // required
+  std::chrono::days authority_validity{3650};  // every certificate expires with the authority at the latest
   std::chrono::days validity{825};             // of the coordinator's and the operator's certificates
 };
 
 struct IssueOptions {
-  std::time_t now = 0;              // must be given
-  std::chrono::days validity{825};  // cut where the authority's ends
-  bool renew = false;  // a party with a valid certificate gets a new one, and the old one is revoked
+  std::time_t now = 0;              // required
+  std::chrono::days validity{825};  // limited by the authority's own
+  bool renew = false;               // replace a valid certificate and revoke the old one
 };
 
-// Makes the folder with the bundles of coordinator and operator, whole or not at all. Refused if `dir` exists.
+// Creates the folder with the bundles of coordinator and operator, all or nothing. Fails if `dir` exists.
 Status InitAuthority(const std::filesystem::path& dir, const AuthorityOptions& options);
 
-// Makes a device's certificate and its bundle, and returns the bundle's folder. A name with a valid certificate is
-// refused unless `renew` is set; after revocation or expiry a name is free again. The reserved names can be renewed,
-// never made.
+// Issues a device's certificate and returns the folder of its bundle. Fails if `name` has a valid
+// certificate, unless `renew` is set. The reserved names can be renewed, but not issued.
 StatusOr<std::filesystem::path> IssueDevice(const std::filesystem::path& dir, std::string_view name,
                                             const IssueOptions& options);
 
-// Revokes every certificate made out to that name. An error if there is none left to revoke.
+// Revokes all certificates of `name`. Fails if none is left to revoke.
 Status Revoke(const std::filesystem::path& dir, std::string_view name, std::time_t now);
 
 // Oldest first.

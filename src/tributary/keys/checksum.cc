@@ -20,18 +20,18 @@ StatusOr<Checksum> ChecksumOfFile(const std::filesystem::path& path, Checksum::K
   const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context(EVP_MD_CTX_new(), EVP_MD_CTX_free);
   const EVP_MD* const method = kind == Checksum::Kind::kMd5 ? EVP_md5() : EVP_sha256();
   if (!context || EVP_DigestInit_ex(context.get(), method, nullptr) != 1)
-    return OpenSslError("cannot begin a check sum");
+    return OpenSslError("cannot start a checksum");
   std::array<char, 65536> piece;
   while (file) {
     file.read(piece.data(), piece.size());
     if (EVP_DigestUpdate(context.get(), piece.data(), static_cast<std::size_t>(file.gcount())) != 1)
-      return OpenSslError("cannot go on with a check sum");
+      return OpenSslError("cannot continue a checksum");
   }
   if (file.bad()) return SystemError("cannot read", path, errno);
   std::array<unsigned char, EVP_MAX_MD_SIZE> sum;
   unsigned int size = 0;
   if (EVP_DigestFinal_ex(context.get(), sum.data(), &size) != 1)
-    return OpenSslError("cannot end a check sum");
+    return OpenSslError("cannot finish a checksum");
   return Checksum{kind, fmt::format("{:02x}", fmt::join(std::span(sum).first(size), ""))};
 }
 

@@ -11,12 +11,12 @@ namespace tributary::inline keys {
 struct Checksum {
   enum class Kind { kMd5, kSha256 };
   Kind kind = Kind::kSha256;
-  std::string hex;  // in lower case
+  std::string hex;  // lower case
 
   friend bool operator==(const Checksum&, const Checksum&) = default;
 };
 
-// That of a file, read piece by piece.
+// The checksum of a file, which is read piece by piece.
 StatusOr<Checksum> ChecksumOfFile(const std::filesystem::path& path, Checksum::Kind kind);
 
 }  // namespace tributary::inline keys

@@ -20,10 +20,10 @@ Status Explain(int error, X509& certificate, const std::string& whose, const std
     return InvalidArgument(whose + " is valid from " + FormatUtc(start) +
                            " on; is this machine's clock right?");
   }
-  return InvalidArgument(whose + " is not one to trust: " + X509_verify_cert_error_string(error));
+  return InvalidArgument(whose + " is not trusted: " + X509_verify_cert_error_string(error));
 }
 
-// The judgement that the other end of a connection will come to.
+// Verifies the certificate as the other end of a connection will.
 Status Verify(X509& certificate, X509& authority, const std::string& name, std::time_t now) {
   const std::string whose = "the certificate of '" + name + "'";
   if (!SignedBy(certificate, authority))
@@ -56,21 +56,18 @@ StatusOr<Credentials> LoadCredentials(const std::filesystem::path& bundle, std::
   TRIBUTARY_ASSIGN_OR_RETURN(credentials.key_pem, ReadSecret(bundle / "key.pem"));
   const auto in = [&](const char* file) { return (bundle / file).string(); };
 
-  auto authority = ParseCertificate(credentials.authority_pem);
-  if (!authority.ok()) return std::move(authority).status().WithContext(in("ca.pem"));
-  auto certificate = ParseCertificate(credentials.certificate_pem);
-  if (!certificate.ok()) return std::move(certificate).status().WithContext(in("cert.pem"));
-  auto key = ParseKey(credentials.key_pem);
-  if (!key.ok()) return std::move(key).status().WithContext(in("key.pem"));
-  auto name = PartyName(**certificate);
-  if (!name.ok()) return std::move(name).status().WithContext(in("cert.pem"));
-  credentials.name = *std::move(name);
+  TRIBUTARY_ASSIGN_OR_RETURN(const CertificatePtr authority,
+                             ParseCertificate(credentials.authority_pem).WithContext(in("ca.pem")));
+  TRIBUTARY_ASSIGN_OR_RETURN(const CertificatePtr certificate,
+                             ParseCertificate(credentials.certificate_pem).WithContext(in("cert.pem")));
+  TRIBUTARY_ASSIGN_OR_RETURN(const KeyPtr key, ParseKey(credentials.key_pem).WithContext(in("key.pem")));
+  TRIBUTARY_ASSIGN_OR_RETURN(credentials.name, PartyName(*certificate).WithContext(in("cert.pem")));
 
-  const bool fits = X509_check_private_key(certificate->get(), key->get()) == 1;
+  const bool fits = X509_check_private_key(certificate.get(), key.get()) == 1;
   ERR_clear_error();
   if (!fits) return InvalidArgument(in("key.pem") + " is not the key of the certificate beside it");
-  Status verified = Verify(**certificate, **authority, credentials.name, now);
-  if (!verified.ok()) return std::move(verified).WithContext(in("cert.pem"));
+  TRIBUTARY_RETURN_IF_ERROR(
+      Verify(*certificate, *authority, credentials.name, now).WithContext(in("cert.pem")));
   return credentials;
 }
 

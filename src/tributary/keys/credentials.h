@@ -9,27 +9,26 @@
 
 namespace tributary::inline keys {
 
-// What one party presents and trusts, as PEM text: the ends of a connection with mutual TLS are made of it.
-// `key_pem` is a secret, not to be logged or sent.
+// One party's identity and trust for mutual TLS, as PEM text. `key_pem` is a secret: never log or send it.
 struct Credentials {
   std::string name;
-  std::string authority_pem;    // whom to trust: the one authority of the fleet
-  std::string certificate_pem;  // who this is, signed by that authority
+  std::string authority_pem;    // the trusted authority of the fleet
+  std::string certificate_pem;  // signed by that authority
   std::string key_pem;
 };
 
-// Reads a bundle: a folder with ca.pem, cert.pem and key.pem, as made by authority.h. All that would fail later in a
-// connection, without words, is refused here: a key that others can read, a key of another certificate, a
-// certificate of another authority, one that has expired or is not valid yet at `now`, a certificate that names no
-// party. The name comes from the certificate, not from the folder. TLS will go by the system's clock, and so does
-// this unless told.
+// Reads a bundle: a folder with ca.pem, cert.pem and key.pem, as made by authority.h. Refuses everything that
+// would later make a connection fail without an explanation: a key that others can read, a key or authority
+// that does not match the certificate, a certificate that has expired or is not yet valid at `now`, or that
+// names no party. The name comes from the certificate, not from the folder. The default of `now` is the
+// system clock, which TLS uses too.
 StatusOr<Credentials> LoadCredentials(const std::filesystem::path& bundle,
                                       std::time_t now = std::time(nullptr));
 
-// Whose certificate this is. It must have one alternative name, of the form of CertificateHost; who signed it is not
-// looked at. For a peer's certificate once TLS has accepted it.
+// The party that a peer's certificate, already accepted by TLS, was issued to. The certificate must have one
+// alternative name, of the form of CertificateHost; its signature is not checked here.
 StatusOr<std::string> NameInCertificate(std::string_view certificate_pem);
-// Which of an authority's certificates it is: its serial number, in hexadecimal digits, no two of which are alike.
+// The certificate's serial number in hexadecimal, unique within its authority.
 StatusOr<std::string> SerialInCertificate(std::string_view certificate_pem);
 
 }  // namespace tributary::inline keys

@@ -10,7 +10,7 @@
 namespace tributary::inline keys {
 namespace {
 
-constexpr std::size_t kLongestSerial = 40;  // 20 bytes, the most that a certificate may have
+constexpr std::size_t kLongestSerial = 40;  // 20 bytes, the maximum of a certificate
 
 bool IsSerial(std::string_view text) {
   const auto digit = [](char c) { return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'F'); };
@@ -43,7 +43,7 @@ std::optional<std::time_t> ParseUtc(std::string_view text) {
   const char* end = ::strptime(copy.c_str(), "%Y-%m-%dT%H:%M:%SZ", &parts);
   if (end == nullptr) return std::nullopt;
   const std::time_t time = ::timegm(&parts);
-  // Spaces, short fields and the 31st of February are read too, but do not come out as they went in.
+  // strptime also accepts spaces, short fields and 31 February; those do not format back to the same text.
   if (FormatUtc(time) != text) return std::nullopt;
   return time;
 }

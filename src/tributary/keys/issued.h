@@ -11,11 +11,11 @@
 
 namespace tributary::inline keys {
 
-// A moment as "2026-05-17T08:30:00Z", and back; nothing for text that is not exactly that.
+// A time as "2026-05-17T08:30:00Z", and back; nullopt for any other text.
 std::string FormatUtc(std::time_t time);
 std::optional<std::time_t> ParseUtc(std::string_view text);
 
-// A certificate that an authority has made. The serial number is in hexadecimal, as OpenSSL prints it.
+// A certificate issued by an authority. The serial number is hexadecimal, as OpenSSL prints it.
 struct IssuedCertificate {
   std::string name;
   std::string serial;
@@ -26,8 +26,8 @@ struct IssuedCertificate {
   friend bool operator==(const IssuedCertificate&, const IssuedCertificate&) = default;
 };
 
-// The text of issued.txt, oldest first: a line "serial name not-after" for each. Whether one has been revoked stands
-// in the revocation list alone. A line of another form is kCorrupt, and the message gives its number.
+// The text of issued.txt, oldest first, with lines of the form "serial name not-after". Revocations are only
+// in the revocation list. A malformed line is kCorrupt, and the message gives its number.
 std::string FormatIssued(std::span<const IssuedCertificate> issued);
 StatusOr<std::vector<IssuedCertificate>> ParseIssued(std::string_view text);
 

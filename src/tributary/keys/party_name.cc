@@ -13,7 +13,7 @@ bool IsHostLabel(std::string_view text) {
          std::all_of(text.begin(), text.end(), allowed);
 }
 
-// The name may be anything somebody typed or sent: shown short, and without bytes that a terminal would act on.
+// Untrusted text for a message: truncated, and without bytes that control a terminal.
 std::string Printable(std::string_view text) {
   std::string shown(text.substr(0, 80));
   std::replace_if(
@@ -33,9 +33,8 @@ std::optional<std::string> NameFromHost(std::string_view host) {
 }
 
 Status CheckDeviceName(std::string_view name) {
-  if (name == kCoordinatorName || name == kOperatorName) {
+  if (name == kCoordinatorName || name == kOperatorName)
     return InvalidArgument("a device cannot be called '" + std::string(name) + "': the name is reserved");
-  }
   if (!IsHostLabel(name)) {
     return InvalidArgument("a device cannot be called '" + Printable(name) +
                            "'; allowed: 1 to 63 of a-z, 0-9 and '-', without '-' at either end");

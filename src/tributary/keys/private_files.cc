@@ -4,21 +4,13 @@
 #include <fmt/format.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <cerrno>
-#include <utility>
-
-#include "tributary/base/file.h"
 
 namespace tributary::inline keys {
 namespace {
 
-constexpr Bytes kLongestText{16 << 20};  // A revocation list of some hundred thousand devices.
-
-std::filesystem::path FolderOf(const std::filesystem::path& path) {
-  return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
-}
+constexpr Bytes kLongestText{16 << 20};  // Enough for a revocation list of some hundred thousand devices.
 
 Status Remove(const std::filesystem::path& folder) {
   std::error_code error;
@@ -37,30 +29,25 @@ StatusOr<std::string> ReadSecret(const std::filesystem::path& path) {
   struct stat info {};
   if (::stat(path.c_str(), &info) != 0) return SystemError("cannot open", path, errno);
   if ((info.st_mode & 077U) != 0) {
-    return InvalidArgument(
-        fmt::format("{0} is a secret, but others than its owner have access to it (mode {1:04o}); close it "
-                    "with: chmod 600 {0}",
-                    path.string(), info.st_mode & 07777U));
+    return InvalidArgument(fmt::format(
+        "{0} is a secret, but others than its owner have access to it (mode {1:04o}); restrict it "
+        "with: chmod 600 {0}",
+        path.string(), info.st_mode & 07777U));
   }
   return ReadText(path);
 }
 
 StatusOr<FolderLock> FolderLock::Take(const std::filesystem::path& folder) {
-  const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0) return SystemError("cannot open", folder, errno);
-  FolderLock lock(descriptor);
-  while (::flock(descriptor, LOCK_EX) != 0) {
+  Descriptor file(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (file.get() < 0) return SystemError("cannot open", folder, errno);
+  while (::flock(file.get(), LOCK_EX) != 0) {
     if (errno != EINTR) return SystemError("cannot lock", folder, errno);
   }
-  return lock;
-}
-
-FolderLock::~FolderLock() {
-  if (descriptor_ >= 0) ::close(descriptor_);
+  return FolderLock(std::move(file));
 }
 
 StatusOr<StagedFolder> StagedFolder::Create(const std::filesystem::path& target) {
-  const std::filesystem::path path = FolderOf(target) / ("." + target.filename().string() + ".new");
+  const std::filesystem::path path = FolderOfFile(target) / ("." + target.filename().string() + ".new");
   TRIBUTARY_RETURN_IF_ERROR(Remove(path));
   TRIBUTARY_RETURN_IF_ERROR(MakePrivateFolder(path));
   return StagedFolder(path, target);
@@ -77,7 +64,7 @@ StagedFolder::~StagedFolder() {
 Status StagedFolder::Publish() && {
   if (::rename(path_.c_str(), target_.c_str()) != 0) return SystemError("cannot make", target_, errno);
   path_.clear();
-  (void)SyncFolder(FolderOf(target_));  // Without this the rename itself may be lost with the power.
+  (void)SyncFolder(FolderOfFile(target_));  // A power failure can undo the rename without this.
   return OkStatus();
 }
 

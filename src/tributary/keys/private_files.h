@@ -2,38 +2,35 @@
 
 #include <filesystem>
 #include <string>
-#include <utility>
 
+#include "tributary/base/file.h"
 #include "tributary/base/status.h"
 
 namespace tributary::inline keys {
 
-// The files of keys on disk: small texts, secrets that only their owner may read, and folders that appear whole.
+// Key files: small texts, secrets readable only by their owner, and folders that appear atomically.
 
-// The text of a file, at most 16 MiB.
+// Reads a text file of at most 16 MiB.
 StatusOr<std::string> ReadText(const std::filesystem::path& path);
 
-// The same for a secret: refused when anybody but its owner could read or write it.
+// The same for a secret: fails if anybody but its owner has access to it.
 StatusOr<std::string> ReadSecret(const std::filesystem::path& path);
 
-// Keeps other processes that take the same lock off a folder, until it is destroyed or the process ends, however it
-// ends. It waits for its turn.
+// An exclusive lock on a folder between processes; Take waits for it. Released with the object, or when the
+// process ends for any reason.
 class FolderLock {
  public:
   static StatusOr<FolderLock> Take(const std::filesystem::path& folder);
-  FolderLock(FolderLock&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
-  FolderLock& operator=(FolderLock&&) = delete;
-  ~FolderLock();
 
  private:
-  explicit FolderLock(int descriptor) : descriptor_(descriptor) {}
+  explicit FolderLock(Descriptor folder) : folder_(std::move(folder)) {}
 
-  int descriptor_;
+  Descriptor folder_;
 };
 
-// A folder that is filled out of sight and then takes its name at once, so that nobody, after whatever crash, finds
-// half of it. It is made beside `target` with mode 0700; what an interrupted attempt left there is removed. Without
-// Publish or Replace it vanishes. Two at a time for one target are a bug: hold a lock.
+// A folder that is filled under a temporary name beside `target` (mode 0700) and then renamed, so that no
+// crash leaves an incomplete folder. Create removes the rest of an interrupted attempt; the destructor
+// removes a folder that was not renamed. Two at a time for one target are a bug: hold a lock.
 class StagedFolder {
  public:
   static StatusOr<StagedFolder> Create(const std::filesystem::path& target);
@@ -43,9 +40,9 @@ class StagedFolder {
 
   const std::filesystem::path& path() const { return path_; }
 
-  // Takes the target's name; refused when a folder that is not empty has it.
+  // Renames the folder to the target; fails if a non-empty folder has that name.
   Status Publish() &&;
-  // The same, removing a folder that has the name. An interruption in the middle leaves neither.
+  // The same, after removing an existing folder of that name. An interruption between the two leaves neither.
   Status Replace() &&;
 
  private:

@@ -19,13 +19,10 @@ std::int64_t Nanoseconds(const timespec& time) {
 StatusOr<Revocations> Read(const std::filesystem::path& path, std::string_view authority_pem) {
   TRIBUTARY_ASSIGN_OR_RETURN(const std::string pem, ReadText(path));
   TRIBUTARY_ASSIGN_OR_RETURN(const CertificatePtr authority, ParseCertificate(authority_pem));
-  auto crl = ParseCrl(pem);
-  if (!crl.ok()) return std::move(crl).status().WithContext(path.string());
-  if (!SignedBy(**crl, *authority))
+  TRIBUTARY_ASSIGN_OR_RETURN(const CrlPtr crl, ParseCrl(pem).WithContext(path.string()));
+  if (!SignedBy(*crl, *authority))
     return InvalidArgument(path.string() + " was not signed by the authority of this fleet");
-  auto revocations = ReadRevocations(**crl);
-  if (!revocations.ok()) return std::move(revocations).status().WithContext(path.string());
-  return revocations;
+  return ReadRevocations(*crl).WithContext(path.string());
 }
 
 }  // namespace
@@ -41,7 +38,7 @@ Status RevocationList::Check(std::string_view certificate_pem) const {
   TRIBUTARY_ASSIGN_OR_RETURN(const CertificatePtr certificate, ParseCertificate(certificate_pem));
   TRIBUTARY_ASSIGN_OR_RETURN(const std::string name, PartyName(*certificate));
   TRIBUTARY_ASSIGN_OR_RETURN(const CertificatePtr authority, ParseCertificate(authority_pem_));
-  // A serial number means something only beside the authority that gave it.
+  // A serial number is only unique within its authority.
   if (!SignedBy(*certificate, *authority))
     return InvalidArgument("the certificate of '" + name + "' was not signed by the authority of this fleet");
   const std::string serial = SerialText(*X509_get0_serialNumber(certificate.get()));
@@ -52,7 +49,7 @@ Status RevocationList::Check(std::string_view certificate_pem) const {
 
 Status RevocationList::Refresh() {
   const MutexLock lock(mutex_);
-  // Looked at before it is read: a change in between is seen again the next time.
+  // The stamp is taken before reading, so that a change in between is noticed next time.
   TRIBUTARY_ASSIGN_OR_RETURN(const Stamp stamp, Look());
   if (stamp == stamp_) return OkStatus();
   TRIBUTARY_ASSIGN_OR_RETURN(const Revocations read, Read(path_, authority_pem_));

@@ -12,29 +12,28 @@
 
 namespace tributary::inline keys {
 
-// The certificates that an authority has taken back, as a running coordinator sees them: read from revoked.pem, and
-// read again when the file has changed.
+// The certificates that an authority has revoked, as a running coordinator sees them: read from revoked.pem,
+// and read again when the file changes.
 //
-// TLS accepts a peer whose certificate the authority signed; Check then says whether it still stands. Call Refresh
-// before admitting a peer, and from time to time to check again those that are connected. Safe to use from any
-// thread.
+// TLS accepts a peer whose certificate the authority signed; Check then tests whether it is revoked. Call
+// Refresh before admitting a peer, and periodically to check connected peers again. Thread-safe.
 class RevocationList {
  public:
-  // The list must be signed by the authority; when it was made does not matter.
+  // The list must be signed by the authority; its age does not matter.
   static StatusOr<std::unique_ptr<RevocationList>> Load(const std::filesystem::path& path,
                                                         std::string_view authority_pem);
 
-  // Refused: a revoked certificate ("the certificate of 'pi-3' has been revoked"), one that this authority did not
-  // sign, and bytes that are no certificate. Goes by the list as last read.
+  // Fails for a revoked certificate ("the certificate of 'pi-3' has been revoked"), one that this authority
+  // did not sign, and bytes that are no certificate. Uses the list as last read.
   Status Check(std::string_view certificate_pem) const;
 
-  // Reads the file again if it is not the one read last; else costs one look at the file. A file that is gone,
-  // broken, signed by somebody else or older than what is known (an attempt to undo a revocation) is an error for
-  // the log, and the list as it was stays in force.
+  // Reads the file again if it has changed, at the cost of one stat otherwise. A file that is missing,
+  // malformed, signed by another authority or older than the list in force (an attempt to undo a revocation)
+  // is an error for the log; the list in force remains.
   Status Refresh();
 
  private:
-  // What tells one state of a file from another without reading it.
+  // Detects a change of the file without reading it.
   struct Stamp {
     std::uint64_t device = 0, inode = 0, size = 0;
     std::int64_t modified_ns = 0, changed_ns = 0;

@@ -19,7 +19,7 @@ using IntegerPtr = std::unique_ptr<ASN1_INTEGER, FreedBy<ASN1_INTEGER_free>>;
 using TimePtr = std::unique_ptr<ASN1_TIME, FreedBy<ASN1_TIME_free>>;
 using ExtensionPtr = std::unique_ptr<X509_EXTENSION, FreedBy<X509_EXTENSION_free>>;
 
-// The default asks at the terminal.
+// OpenSSL's default callback prompts at the terminal.
 int NoPassword(char*, int, int, void*) { return -1; }
 
 BioPtr Reader(std::string_view text) {
@@ -94,7 +94,7 @@ StatusOr<std::string> PartyName(const X509& certificate) {
   const std::unique_ptr<GENERAL_NAMES, FreedBy<GENERAL_NAMES_free>> names(
       static_cast<GENERAL_NAMES*>(X509_get_ext_d2i(&certificate, NID_subject_alt_name, nullptr, nullptr)));
   ERR_clear_error();
-  // With a second name a certificate could be one party to us and another to the library that made the connection.
+  // With a second name, this code and the TLS library could take the certificate for different parties.
   if (names && sk_GENERAL_NAME_num(names.get()) == 1) {
     const GENERAL_NAME* only = sk_GENERAL_NAME_value(names.get(), 0);
     if (only->type == GEN_DNS) {
@@ -121,7 +121,7 @@ StatusOr<std::time_t> ToTime(const ASN1_TIME& time) {
   std::tm parts{};
   if (ASN1_TIME_to_tm(&time, &parts) == 1) return ::timegm(&parts);
   ERR_clear_error();
-  return Corrupt("a date that is none");
+  return Corrupt("an invalid date");
 }
 
 StatusOr<Revocations> ReadRevocations(X509_CRL& crl) {
@@ -160,7 +160,7 @@ namespace {
 constexpr std::time_t kClocksDiffer = 10 * 60;
 constexpr std::chrono::days kLongest{36500};
 
-// Serial numbers are positive and unique for the authority: chance sees to both.
+// Random bits make serial numbers positive and unique for the authority.
 IntegerPtr RandomSerial() {
   const BignumPtr number(BN_new());
   if (!number || BN_rand(number.get(), 128, BN_RAND_TOP_ANY, BN_RAND_BOTTOM_ANY) != 1) return nullptr;
@@ -182,7 +182,7 @@ StatusOr<std::time_t> End(std::time_t now, std::chrono::days validity) {
   return now + std::chrono::seconds(validity).count();
 }
 
-// A new key and all of a certificate but extensions and signature.
+// A new key and a certificate without extensions and signature.
 StatusOr<KeyPair> Draft(const std::string& common_name, std::time_t now, std::time_t end) {
   KeyPair draft{CertificatePtr(X509_new()), KeyPtr(EVP_EC_gen("P-256"))};
   const IntegerPtr serial = RandomSerial();
@@ -204,7 +204,7 @@ StatusOr<KeyPair> Draft(const std::string& common_name, std::time_t now, std::ti
 
 StatusOr<KeyPair> MakeAuthority(std::time_t now, std::chrono::days validity) {
   TRIBUTARY_ASSIGN_OR_RETURN(const std::time_t end, End(now, validity));
-  // Some letters of chance, so that people and programs can tell two authorities apart.
+  // Random digits in the name, so that people and programs can distinguish two authorities.
   const IntegerPtr mark = RandomSerial();
   if (!mark) return OpenSslError("cannot make a serial number");
   TRIBUTARY_ASSIGN_OR_RETURN(KeyPair authority,

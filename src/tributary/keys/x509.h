@@ -14,9 +14,9 @@
 
 #include "tributary/base/status.h"
 
-// OpenSSL's objects with owners, what is read from them, and what an authority signs. For the sources of keys/ alone: headers that others
-// include speak of PEM text. Every function leaves OpenSSL's queue of errors empty, so that nobody else in the
-// process finds our failures there.
+// Owning pointers to OpenSSL's objects, their readers, and the signatures of an authority. Only for the
+// sources of keys/: public headers use PEM text. Every function leaves OpenSSL's error queue empty, so that
+// other code in the process does not find these errors.
 
 namespace tributary::inline keys {
 
@@ -32,11 +32,11 @@ using CertificatePtr = std::unique_ptr<X509, FreedBy<X509_free>>;
 using CrlPtr = std::unique_ptr<X509_CRL, FreedBy<X509_CRL_free>>;
 using KeyPtr = std::unique_ptr<EVP_PKEY, FreedBy<EVP_PKEY_free>>;
 
-// What OpenSSL has to say about the failure just met: "`doing`: its reason". Empties its queue.
+// OpenSSL's reason for the last failure as "`doing`: reason". Empties its error queue.
 Status OpenSslError(std::string_view doing);
 
-// From PEM. There must be exactly one certificate; text around it is passed over. A key with a password is refused,
-// not asked about. kCorrupt for anything else.
+// From PEM. There must be exactly one certificate; surrounding text is ignored. A key with a password is
+// refused without a prompt. kCorrupt for anything else.
 StatusOr<CertificatePtr> ParseCertificate(std::string_view pem);
 StatusOr<KeyPtr> ParseKey(std::string_view pem);
 StatusOr<CrlPtr> ParseCrl(std::string_view pem);
@@ -45,40 +45,39 @@ StatusOr<std::string> ToPem(const X509& certificate);
 StatusOr<std::string> ToPem(const EVP_PKEY& key);
 StatusOr<std::string> ToPem(const X509_CRL& crl);
 
-// The party a certificate is made out to: its one alternative name must be a host of ours.
+// The party a certificate was issued to: its only alternative name must be a host of the form NAME.tributary.
 StatusOr<std::string> PartyName(const X509& certificate);
 std::string SerialText(const ASN1_INTEGER& serial);
 StatusOr<std::time_t> ToTime(const ASN1_TIME& time);
 
-// What a revocation list says: which serial numbers, since when. Each list of an authority has a greater number than
-// the one before.
+// The serial numbers in a revocation list, with times. An authority's lists have increasing numbers.
 struct Revocations {
   std::uint64_t number = 0;
   std::map<std::string, std::time_t, std::less<>> serials;
 };
 StatusOr<Revocations> ReadRevocations(X509_CRL& crl);
 
-// Whether `authority` signed it. Says nothing about time.
+// Checks the signature only, not the time.
 bool SignedBy(X509& certificate, X509& authority);
 bool SignedBy(X509_CRL& crl, X509& authority);
 
-// The signatures of an authority: what is in a certificate is decided here. Keys are ECDSA over P-256; serial numbers
-// are 128 random bits. Everything becomes valid some minutes before `now`, because clocks differ between machines.
+// Signatures of an authority; the content of certificates is defined here. Keys are ECDSA over P-256, serial
+// numbers 128 random bits. Validity starts minutes before `now`, because clocks differ.
 
 struct KeyPair {
   CertificatePtr certificate;
   KeyPtr key;
 };
 
-// An authority that signs parties, and no further authorities.
+// An authority that may sign parties, but no further authorities.
 StatusOr<KeyPair> MakeAuthority(std::time_t now, std::chrono::days validity);
 
-// A party's certificate, good for both ends of a connection. It ends with the authority's at the latest; an authority
-// that has expired at `now` is refused.
+// A party's certificate, for client and server. It expires with the authority's at the latest; fails if the
+// authority has expired at `now`.
 StatusOr<KeyPair> MakeParty(const KeyPair& authority, std::string_view name, std::time_t now,
                             std::chrono::days validity);
 
-// It says that the next list comes when the authority ends: a list stays in force until there is a newer one.
+// Its next update is due when the authority expires: a list stays in force until a newer one replaces it.
 StatusOr<CrlPtr> SignRevocations(const KeyPair& authority, const Revocations& revocations, std::time_t now);
 
 }  // namespace tributary::inline keys

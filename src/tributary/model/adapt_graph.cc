@@ -2,7 +2,6 @@
 
 #include <numeric>
 
-#include "tributary/base/check.h"
 #include "tributary/model/layout.h"
 
 namespace tributary::inline model {
@@ -25,14 +24,14 @@ StatusOr<Graph> WithInput(const Graph& graph, const Shape& input) {
   if (input == graph.input_shape()) return graph;
   const std::string why = graph.name() + " was made for samples of " + FormatShape(graph.input_shape()) +
                           " and does not take those of " + FormatShape(input);
-  auto built = Rebuilt(graph, input, graph.nodes().back().operation);
-  if (!built.ok()) return std::move(built).status().WithContext(why);
+  TRIBUTARY_ASSIGN_OR_RETURN(Graph built,
+                             Rebuilt(graph, input, graph.nodes().back().operation).WithContext(why));
   for (NodeIndex i = 1; i < graph.size(); ++i) {
-    const auto before = ParametersOf(graph, i), after = ParametersOf(*built, i);
+    const auto before = ParametersOf(graph, i), after = ParametersOf(built, i);
     for (std::size_t k = 0; k < before.size(); ++k) {
       if (before[k].shape == after[k].shape) continue;
       return InvalidArgument(why + ": its layer '" + graph.node(i).name +
-                             "' would need other weights. Export it for this shape");
+                             "' would need other weights; export the network for this shape");
     }
   }
   return built;
@@ -59,18 +58,12 @@ StatusOr<Graph> FitToData(const Graph& graph, const Shape& input, std::int64_t c
 Graph WithGroupNorms(const Graph& graph, NodeIndex first, NodeIndex last) {
   GraphBuilder replaced(graph.name(), graph.input_shape());
   for (NodeIndex i = 1; i < graph.size(); ++i) {
-    const Node& node = graph.node(i);
-    const auto* batch_norm = std::get_if<BatchNorm>(&node.operation);
-    if (batch_norm && i >= first && i <= last) {
-      const std::int64_t groups = std::gcd(kGroups, graph.shape(i).channels);
-      replaced.Add(node.name, GroupNorm{groups, batch_norm->epsilon}, node.inputs);
-    } else {
-      replaced.Add(node.name, node.operation, node.inputs);
-    }
+    Node node = graph.node(i);
+    if (const auto* norm = std::get_if<BatchNorm>(&node.operation); norm && i >= first && i <= last)
+      node.operation = GroupNorm{std::gcd(kGroups, graph.shape(i).channels), norm->epsilon};
+    replaced.Add(std::move(node.name), std::move(node.operation), std::move(node.inputs));
   }
-  auto built = std::move(replaced).BuildPart();
-  TRIBUTARY_CHECK(built.ok());
-  return std::move(built).value();
+  return std::move(replaced).BuildPart().value();
 }
 
 NodeIndex FirstBatchStatistics(const Graph& graph, NodeIndex first) {

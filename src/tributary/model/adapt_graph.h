@@ -4,26 +4,26 @@
 
 namespace tributary::inline model {
 
-// Networks made from other networks, node by node: for other samples or classes, and with other norms. A network that
-// somebody brought keeps the weights it came with; a change that would need other weights is refused in words.
+// Derives a network from another one, node by node: for other samples, classes or norms. An imported network
+// keeps its weights; a change that would need other weights is an error.
 
-// The same layers over samples of another height and width. Refused where a layer would need other weights: a linear
-// layer behind a flattened map, unless that map is pooled to the same size.
+// The same layers for samples of another height and width. Fails if a layer would need other weights, such as
+// a linear layer after a flattened map, unless that map is pooled to the same size.
 StatusOr<Graph> WithInput(const Graph& graph, const Shape& input);
 
-// The same with another number of classes: the last layer, which must be a linear one, has new weights.
+// The same with another number of classes. The last layer must be linear and gets new weights.
 StatusOr<Graph> WithClasses(const Graph& graph, std::int64_t classes);
 
-// The network for these samples and classes. With a new head, its last layer has this many classes; else it must know
-// at least as many.
+// The network for these samples and classes. With a new head the last layer has exactly this many classes,
+// otherwise it must have at least as many.
 StatusOr<Graph> FitToData(const Graph& graph, const Shape& input, std::int64_t classes, bool new_head);
 
-// The network with GroupNorm of gcd(32, channels) groups in place of each BatchNorm among nodes first … last; everything
-// else as it was, names and epsilon included. So the layout of the parameters stays, and running statistics go.
+// Replaces each BatchNorm among nodes first … last by a GroupNorm of gcd(32, channels) groups. Names and
+// epsilon stay, so the layout of the parameters stays; running statistics are dropped.
 Graph WithGroupNorms(const Graph& graph, NodeIndex first, NodeIndex last);
 
-// The first node from `first` on whose output depends on the other samples of its batch (a batch norm); graph.size() if
-// there is none.
+// The first node at or after `first` that is a batch norm, whose output depends on the other samples of its
+// batch; graph.size() if there is none.
 NodeIndex FirstBatchStatistics(const Graph& graph, NodeIndex first);
 
 }  // namespace tributary::inline model

@@ -17,8 +17,7 @@ TEST(AdaptGraph, TakesOtherImagesWhereWeightsStayTheSame) {
   EXPECT_EQ(larger->shape(1), (Shape{16, 48, 40}));
   EXPECT_EQ(WithInput(pooled, Shape{1, 32, 32}).status().message(),
             "resnet8 was made for samples of 3x32x32 and does not take those of 1x32x32: its layer 'conv1' "
-            "would need other"
-            " weights. Export it for this shape");
+            "would need other weights; export the network for this shape");
   const Graph flattened = BuildZooGraph({"cnn", Shape{3, 32, 32}, 10}).value();
   EXPECT_NE(WithInput(flattened, Shape{3, 36, 36}).status().message().find("its layer 'fc1'"),
             std::string::npos);

@@ -11,7 +11,7 @@
 namespace tributary::inline model {
 namespace {
 
-// Every channel that some layer makes is one variable; ties unite variables.
+// Union-find over channels: every channel that a layer makes is a variable, and ties unite variables.
 class Ties {
  public:
   std::int32_t Make(NodeIndex maker) {
@@ -29,7 +29,7 @@ class Ties {
   void Unite(std::int32_t a, std::int32_t b) {
     a = Root(a);
     b = Root(b);
-    // The earliest variable stays the root, so that roots come in execution order.
+    // The earliest variable stays the root, so that roots are in execution order.
     if (a != b) parent_[Index(std::max(a, b))] = std::min(a, b);
   }
   NodeIndex maker(std::int32_t variable) const { return makers_[Index(variable)]; }
@@ -44,7 +44,7 @@ class Ties {
 
 using Variables = std::vector<std::int32_t>;
 
-// Unites all variables that lie in the same one of `blocks` equal runs of either tensor.
+// Splits each tensor into `blocks` equal runs and unites the variables of corresponding runs.
 void UniteBlocks(Ties& ties, std::initializer_list<const Variables*> tensors, std::int64_t blocks) {
   for (std::int64_t block = 0; block < blocks; ++block) {
     std::int32_t first = -1;
@@ -59,7 +59,7 @@ void UniteBlocks(Ties& ties, std::initializer_list<const Variables*> tensors, st
   }
 }
 
-// The variables of every node's output channels, with all ties made.
+// The variables of every node's output channels, after uniting tied ones.
 std::vector<Variables> TieChannels(const Graph& graph, Ties& ties) {
   std::vector<Variables> of_node(graph.size());
   for (NodeIndex i = 0; i < graph.size(); ++i) {
@@ -115,7 +115,7 @@ ChannelGroups FindChannelGroups(const Graph& graph, const std::vector<bool>& fro
       fixed.insert(ties.Root(variable));
   }
 
-  // Makers of each atom, then one group per distinct set of makers, in order of first appearance.
+  // The makers of each atom, then one group per distinct set of makers, in order of first appearance.
   std::map<std::int32_t, std::set<NodeIndex>> makers;
   for (std::int32_t v = 0; v < ties.size(); ++v) {
     if (!fixed.contains(ties.Root(v))) makers[ties.Root(v)].insert(ties.maker(v));
@@ -139,9 +139,8 @@ ChannelGroups FindChannelGroups(const Graph& graph, const std::vector<bool>& fro
   for (std::int32_t v = 0; v < ties.size(); ++v) {
     const auto channel = channel_of_root.find(ties.Root(v));
     if (channel == channel_of_root.end()) continue;
-    if (ties.maker(v) == *makers[channel->first].begin()) {
+    if (ties.maker(v) == *makers[channel->first].begin())
       ++result.groups[static_cast<std::size_t>(channel->second.group)].channels;
-    }
   }
 
   for (const Variables& tensor : variables) {
@@ -193,7 +192,7 @@ std::vector<std::int64_t> KeptCounts(const ChannelGroups& groups, std::span<cons
   for (std::size_t i = 0; i < rates.size(); ++i) {
     TRIBUTARY_CHECK(rates[i] >= 0 && rates[i] < 1);
     const ChannelGroups::Group& group = groups.groups[i];
-    // Where atoms are of several channels, a multiple of fewer of them fills the lanes.
+    // With several channels per atom, fewer atoms fill the lanes.
     const std::int64_t each =
         std::max<std::int64_t>(1, group.channels / std::max<std::int64_t>(1, group.atoms));
     const std::int64_t step = std::max<std::int64_t>(1, lanes / each);
@@ -207,9 +206,8 @@ std::vector<std::int64_t> KeptCounts(const ChannelGroups& groups, std::span<cons
 std::vector<double> RatesOf(const ChannelGroups& groups, std::span<const std::int64_t> kept) {
   TRIBUTARY_CHECK(kept.size() == groups.groups.size());
   std::vector<double> rates;
-  for (std::size_t i = 0; i < kept.size(); ++i) {
+  for (std::size_t i = 0; i < kept.size(); ++i)
     rates.push_back(1 - static_cast<double>(kept[i]) / static_cast<double>(groups.groups[i].atoms));
-  }
   return rates;
 }
 

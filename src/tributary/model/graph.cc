@@ -72,13 +72,11 @@ StatusOr<Graph> GraphBuilder::BuildPart() && {
     const Node& node = graph_.node(i);
     if (node.name.empty())
       return InvalidArgument("node " + std::to_string(i) + " of " + graph_.name_ + " has no name");
-    if (!names.insert(node.name).second) {
+    if (!names.insert(node.name).second)
       return InvalidArgument("two nodes of " + graph_.name_ + " are named '" + node.name + "'");
-    }
     const bool ends = i + 1 == graph_.size() || std::holds_alternative<Input>(graph_.node(i + 1).operation);
-    if (!ends && graph_.last_use(i) == i) {
+    if (!ends && graph_.last_use(i) == i)
       return InvalidArgument("node '" + node.name + "' of " + graph_.name_ + " is used by no other node");
-    }
   }
   if (graph_.size() < 2) return InvalidArgument(graph_.name_ + " has no layers");
   return std::move(graph_);

@@ -17,7 +17,7 @@ GraphJson FieldJson(const T& value) {
   return value;
 }
 
-// Reads fields that are there into what holds the defaults; remembers the first that is of another kind.
+// Overwrites defaults with the fields that are present, and remembers the first field of a wrong type.
 class FieldReader {
  public:
   explicit FieldReader(const GraphJson& json) : json_(json) {}
@@ -77,7 +77,7 @@ class FieldReader {
   std::string error_;
 };
 
-// Every kind but the input, which the network's own line describes.
+// Every kind but the input, whose shape the network states itself.
 template <std::size_t i = 1, typename Use>
 void ForEachKind(const Use& use) {
   if constexpr (i < std::variant_size_v<Operation>) {
@@ -128,9 +128,8 @@ StatusOr<std::vector<NodeIndex>> ReadInputs(const GraphJson& json, NodeIndex ind
   const auto fits = [&](const GraphJson& item) {
     return item.is_number_unsigned() && item.get<std::uint64_t>() < index;
   };
-  if (!list.is_array() || !std::all_of(list.begin(), list.end(), fits)) {
+  if (!list.is_array() || !std::all_of(list.begin(), list.end(), fits))
     return InvalidArgument("inputs must be a list of earlier nodes");
-  }
   for (const GraphJson& item : list) inputs.push_back(item.get<NodeIndex>());
   return inputs;
 }
@@ -169,20 +168,18 @@ StatusOr<Graph> ParseGraph(std::string_view text) {
     return InvalidArgument("a network is described by JSON with a name, an input and nodes");
   }
   TRIBUTARY_ASSIGN_OR_RETURN(const std::string name, NameIn(json, "a network"));
-  auto input = ParseShape(json["input"].get<std::string>());
-  if (!input.ok()) return std::move(input).status().WithContext("the input of " + name);
-  GraphBuilder builder(name, *input);
+  TRIBUTARY_ASSIGN_OR_RETURN(
+      const Shape input, ParseShape(json["input"].get<std::string>()).WithContext("the input of " + name));
+  GraphBuilder builder(name, input);
   NodeIndex index = 0;
   for (const GraphJson& item : json["nodes"]) {
     ++index;
     TRIBUTARY_ASSIGN_OR_RETURN(std::string node,
                                NameIn(item, "node " + std::to_string(index) + " of " + name));
     const std::string where = "node '" + node + "' of " + name;
-    auto operation = ReadOperation(item);
-    if (!operation.ok()) return std::move(operation).status().WithContext(where);
-    auto inputs = ReadInputs(item, index);
-    if (!inputs.ok()) return std::move(inputs).status().WithContext(where);
-    builder.Add(std::move(node), std::move(operation).value(), std::move(inputs).value());
+    TRIBUTARY_ASSIGN_OR_RETURN(Operation operation, ReadOperation(item).WithContext(where));
+    TRIBUTARY_ASSIGN_OR_RETURN(std::vector<NodeIndex> inputs, ReadInputs(item, index).WithContext(where));
+    builder.Add(std::move(node), std::move(operation), std::move(inputs));
   }
   TRIBUTARY_ASSIGN_OR_RETURN(Graph graph, std::move(builder).Build());
   TRIBUTARY_RETURN_IF_ERROR(CheckGraphLimits(graph));

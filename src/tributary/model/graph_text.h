@@ -7,21 +7,20 @@
 
 namespace tributary::inline model {
 
-// A network as text, on one line: what stands in experiments and weights files for a network that is not of the zoo, so
-// that a reader (a device, a later version) can build it.
+// A network as one line of text, for experiments and weights files with a network that is not in the zoo:
 //
 //   {"name": "net", "input": "3x32x32", "nodes": [
 //     {"name": "conv1", "kind": "conv", "out": 16, "kernel": [3, 3], "padding": [1, 1]},
 //     {"name": "relu1", "kind": "relu"},
 //     {"name": "add", "kind": "add", "inputs": [2, 1]}, …]}
 //
-// Nodes are counted from 1; 0 is the input. Without "inputs" a node reads the one before it. Fields that have
-// their default are left out.
+// Nodes are counted from 1; 0 is the input. Without "inputs" a node reads the previous node. Fields with
+// default values are omitted.
 
-// Of a whole network, whose input is an image.
+// The network must be whole, with an image as input.
 std::string FormatGraph(const Graph& graph);
 
-// Any text is answered with a network within CheckGraphLimits, or with what is wrong and where.
+// Safe on any text: returns a network within CheckGraphLimits, or an error with its location.
 StatusOr<Graph> ParseGraph(std::string_view text);
 
 }  // namespace tributary::inline model

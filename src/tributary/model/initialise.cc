@@ -9,7 +9,7 @@
 namespace tributary::inline model {
 namespace {
 
-// Deviation of the weights of a layer.
+// Standard deviation of a layer's initial weights.
 double WeightDeviation(const Graph& graph, NodeIndex index) {
   const Node& node = graph.node(index);
   double variance = 0;
@@ -19,7 +19,7 @@ double WeightDeviation(const Graph& graph, NodeIndex index) {
   return std::sqrt(variance);
 }
 
-// A uniform law of this deviation: as good a start as a normal one, and no logarithm for each of 10⁸ weights.
+// Uniform weights start training as well as normal ones and need no logarithm for each of 10⁸ weights.
 void FillUniform(Rng rng, double deviation, std::span<float> values) {
   const double bound = std::sqrt(3.0) * deviation;
   for (float& value : values) value = static_cast<float>(Uniform(rng, -bound, bound));

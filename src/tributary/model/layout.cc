@@ -67,7 +67,7 @@ std::vector<NodeTensor> StatisticsOf(const Graph& graph, NodeIndex index) {
 std::vector<TransferUnit> TransferUnits(const Graph& graph) {
   std::vector<TransferUnit> units;
   std::vector<std::optional<std::size_t>> unit_of(graph.size());
-  // Per node, the unit of a norm that still waits for its layer, handed on through elementwise nodes.
+  // Per node, the unit of a norm that still needs its layer, passed on through elementwise nodes.
   std::vector<std::optional<std::size_t>> waiting(graph.size());
 
   const auto join = [&](std::size_t unit, NodeIndex node) {
@@ -87,8 +87,7 @@ std::vector<TransferUnit> TransferUnits(const Graph& graph) {
     const NodeIndex source = node.inputs[0];
     if (IsLayer(node.operation)) {
       const auto norm = waiting[source];
-      const bool free = norm && is_last(*norm) && !IsLayer(graph.node(units[*norm].nodes.back()).operation);
-      if (free) {
+      if (norm && is_last(*norm) && !IsLayer(graph.node(units[*norm].nodes.back()).operation)) {
         units[*norm].name = node.name;
         join(*norm, i);
       } else {

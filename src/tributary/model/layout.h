@@ -10,7 +10,7 @@
 
 namespace tributary::inline model {
 
-// A tensor that belongs to a node and persists between steps: a weight, or a running statistic.
+// A persistent tensor of a node: a weight or a running statistic.
 struct NodeTensor {
   enum class Role { kWeight, kBias, kRunningMean, kRunningVariance };
 
@@ -18,21 +18,21 @@ struct NodeTensor {
   std::vector<std::int64_t> shape;
 
   std::int64_t elements() const;
-  // PyTorch's word for it: "weight", "bias", "running_mean", "running_var".
+  // The name in PyTorch: "weight", "bias", "running_mean", "running_var".
   std::string_view suffix() const;
 };
 
-// What a node learns: of a convolution its weight as out × in/groups × height × width and its bias, of a norm its
-// scale and shift, of a linear layer out × in and bias; of other kinds nothing.
+// The learnt tensors of a node. Convolution: weight (out × in/groups × height × width) and bias; norm: scale
+// and shift; linear layer: weight (out × in) and bias; other kinds: none.
 std::vector<NodeTensor> ParametersOf(const Graph& graph, NodeIndex index);
 
-// What a node tracks without learning it: the running mean and variance of a batch norm.
+// The tracked tensors of a node: running mean and variance of a batch norm.
 std::vector<NodeTensor> StatisticsOf(const Graph& graph, NodeIndex index);
 
-// What is sent and received together: a convolution or linear layer with the norms that belong to it. A norm belongs
-// to the layer whose output it reads; where it reads something else (a concatenation, as in a DenseNet), to the layer
-// that reads it next. Units are runs of the nodes with parameters in the order of execution, and a norm that is not next to
-// its layer in that order is a unit of its own: so the units of what lies before a cut come before all others.
+// The unit of transfer: a convolution or linear layer with its norms. A norm belongs to the layer whose
+// output it reads, or else (after a concatenation, as in DenseNet) to the next layer that reads it. Units are
+// runs of nodes with parameters in execution order. A norm that is not adjacent to its layer in that order is
+// a separate unit, so that the units before a cut come before all others.
 struct TransferUnit {
   std::string name;              // of the convolution or linear layer in it
   std::vector<NodeIndex> nodes;  // the nodes with parameters, in execution order
@@ -40,7 +40,7 @@ struct TransferUnit {
 
 std::vector<TransferUnit> TransferUnits(const Graph& graph);
 
-// A run of floats in a flat buffer.
+// A range of floats in a flat buffer.
 struct Segment {
   std::size_t offset = 0;
   std::size_t count = 0;
@@ -48,28 +48,28 @@ struct Segment {
   friend bool operator==(const Segment&, const Segment&) = default;
 };
 
-// Where every tensor of one kind (parameters, or running statistics) lies in one flat buffer. Tensors stand unit by
-// unit in the order of TransferUnits, each on a 64-byte boundary; the few floats between them are zero and stay zero
-// (their gradients are). So a run of units is one segment, and whatever works on plain floats (optimisers,
-// aggregation, compression, checkpoints) needs to know nothing of tensors.
+// Offsets of all tensors of one kind (parameters or running statistics) in one flat buffer, unit by unit in
+// the order of TransferUnits, each 64-byte aligned. The padding between tensors is zero and stays zero,
+// because its gradients are. So a run of units is one segment, and code that works on plain floats
+// (optimisers, aggregation, compression, checkpoints) does not need to know tensors.
 struct Layout {
   struct Slot {
     NodeIndex node;
     NodeTensor tensor;
-    std::string name;  // "layer1.0.conv1.weight", PyTorch's name for it
+    std::string name;  // PyTorch's name, such as "layer1.0.conv1.weight"
     Segment segment;
   };
 
   std::vector<Slot> slots;  // in the order of the buffer
-  std::vector<Segment>
-      units;             // per transfer unit, without gaps; empty segments where a unit has no such tensor
-  std::size_t size = 0;  // floats, padding included
+  // Per transfer unit, without gaps; empty for a unit without such a tensor.
+  std::vector<Segment> units;
+  std::size_t size = 0;  // floats, including padding
 
-  // What these units have together, both ends included.
+  // The segment of units first … last.
   Segment Run(std::size_t first, std::size_t last) const {
     return {units[first].offset, units[last].end() - units[first].offset};
   }
-  // Where the tensors of nodes from this one on begin; the size if there are none. For a node after a cut.
+  // Offset of the first tensor of `node` or a later node; the size if there is none. For a node after a cut.
   std::size_t From(NodeIndex node) const;
 };
 

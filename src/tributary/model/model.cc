@@ -10,14 +10,13 @@
 namespace tributary::inline model {
 namespace {
 
-// Units are frozen whole.
 std::vector<TransferUnit> UnitsThat(bool are_frozen, const Graph& graph, const std::vector<bool>& frozen) {
   std::vector<TransferUnit> units = TransferUnits(graph);
   std::erase_if(units, [&](const TransferUnit& unit) { return frozen[unit.nodes.front()] != are_frozen; });
   return units;
 }
 
-// The nodes that are trained, or that read what such a node gave.
+// The nodes in the backward pass: trained nodes and all nodes that depend on them.
 std::vector<bool> GoneBackThrough(const Model& model) {
   std::vector<bool> result(model.graph.size(), false);
   for (const TransferUnit& unit : model.units) {
@@ -34,30 +33,11 @@ bool IsIn(std::string_view layer, std::string_view module) {
          (layer.starts_with(module) && layer.size() > module.size() && layer[module.size()] == '.');
 }
 
-// The unit's name and every module it lies in: what a person could have meant.
+// The unit's name and the modules that contain it, as suggestions for an unknown name.
 void AddNames(const std::string& unit, std::vector<std::string>& names) {
   for (std::size_t end = unit.size(); end != std::string::npos && end > 0; end = unit.rfind('.', end - 1)) {
     const std::string name = unit.substr(0, end);
     if (std::ranges::find(names, name) == names.end()) names.push_back(name);
-  }
-}
-
-using NamedSlots = std::map<std::string_view, const Layout::Slot*>;
-
-NamedSlots ByName(const Layout& layout) {
-  NamedSlots slots;
-  for (const Layout::Slot& slot : layout.slots) slots[slot.name] = &slot;
-  return slots;
-}
-
-void CopySlots(const NamedSlots& whole, std::span<const float> from, const Layout& layout,
-               std::span<float> to) {
-  for (const Layout::Slot& slot : layout.slots) {
-    const auto source = whole.find(slot.name);
-    if (source == whole.end()) continue;
-    TRIBUTARY_CHECK(source->second->segment.count == slot.segment.count);
-    std::ranges::copy(from.subspan(source->second->segment.offset, slot.segment.count),
-                      to.begin() + static_cast<std::ptrdiff_t>(slot.segment.offset));
   }
 }
 
@@ -87,7 +67,7 @@ std::vector<NodeCost> NodeCosts(const Graph& graph) {
     const std::vector<NodeTensor> tensors = ParametersOf(graph, i);
     NodeCost cost{{}, 0, Bytes{shape.elements() * std::int64_t{sizeof(float)}}};
     for (const NodeTensor& tensor : tensors) cost.parameters += tensor.elements();
-    // Each element of a layer's output takes one row of its weight.
+    // Each output element of a layer uses one row of its weight.
     if (TraitsOf(graph.node(i).operation).role == LayerRole::kLayer)
       cost.macs = {shape.elements() * (tensors[0].elements() / shape.channels)};
     costs.push_back(cost);
@@ -164,19 +144,25 @@ StatusOr<std::vector<bool>> FrozenNodes(const Graph& graph, std::span<const std:
 
 Model Freeze(const Model& whole, std::vector<bool> nodes, std::span<const float> parameters,
              std::span<const float> statistics) {
-  std::vector<TransferUnit> units = TransferUnits(whole.graph);
-  std::erase_if(units, [&](const TransferUnit& unit) { return !nodes[unit.nodes.front()]; });
-  const Layout layout = WholeLayout(whole.graph, units);
+  const Layout layout = WholeLayout(whole.graph, UnitsThat(true, whole.graph, nodes));
   FlatBuffer values(layout.size);
-  CopySlots(ByName(whole.parameters), parameters, layout, values.span());
-  CopySlots(ByName(whole.statistics), statistics, layout, values.span());
+  CopyTrained(whole.parameters, parameters, layout, values.span());
+  CopyTrained(whole.statistics, statistics, layout, values.span());
   return Model(whole.graph, std::move(nodes),
                layout.size > 0 ? std::make_shared<const FlatBuffer>(std::move(values)) : nullptr);
 }
 
 void CopyTrained(const Layout& whole, std::span<const float> from, const Layout& trained,
                  std::span<float> to) {
-  CopySlots(ByName(whole), from, trained, to);
+  std::map<std::string_view, const Layout::Slot*> sources;
+  for (const Layout::Slot& slot : whole.slots) sources[slot.name] = &slot;
+  for (const Layout::Slot& slot : trained.slots) {
+    const auto source = sources.find(slot.name);
+    if (source == sources.end()) continue;
+    TRIBUTARY_CHECK(source->second->segment.count == slot.segment.count);
+    std::ranges::copy(from.subspan(source->second->segment.offset, slot.segment.count),
+                      to.begin() + static_cast<std::ptrdiff_t>(slot.segment.offset));
+  }
 }
 
 }  // namespace tributary::inline model

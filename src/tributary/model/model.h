@@ -17,11 +17,11 @@ namespace tributary::inline model {
 
 struct Model;
 
-// What one node costs for one sample. Multiply by the batch for a batch; parameters do not multiply.
+// The cost of one node for one sample. All but `parameters` scale with the batch.
 struct NodeCost {
-  Macs macs;  // multiply-accumulates of the forward pass: convolutions and linear layers, as published
-  std::int64_t parameters = 0;  // learnt values; running statistics are not counted
-  Bytes output;                 // the float32 output: what would cross a cut after this node
+  Macs macs;                    // of the forward pass: convolutions and linear layers only, as published
+  std::int64_t parameters = 0;  // without running statistics
+  Bytes output;                 // float32; what would be transferred at a cut after this node
 };
 
 std::vector<NodeCost> NodeCosts(const Graph& graph);
@@ -30,37 +30,37 @@ std::vector<NodeCost> NodeCosts(const Graph& graph);
 Macs TotalMacs(const std::vector<NodeCost>& costs);
 std::int64_t TotalParameters(const std::vector<NodeCost>& costs);
 
-// About what training holds at once: parameters, gradients and momentum, and every node's output for the batch, which
-// the backward pass needs again.
+// Approximate memory of training: parameters, gradients, momentum, and every node's output for the batch,
+// kept for the backward pass.
 Bytes TrainingMemory(const std::vector<NodeCost>& costs, std::int64_t batch);
 
-// What each transfer unit of a network costs, in the order of units: what plans of transfers and simulated time are made
-// from. Nodes without parameters count for the unit before them in the order of execution, those before the first for
-// the first; so the sums are those of the whole network.
+// The costs of each transfer unit, in the order of units, for transfer plans and simulated time. A node
+// without parameters counts for the preceding unit in execution order (the first nodes for the first unit),
+// so the sums are those of the whole network.
 struct UnitCosts {
   std::vector<double> macs;  // of the forward pass of one sample
-  // Going back through a layer takes its forward pass twice: for the gradient of its weights and for that of its input. A
-  // frozen layer has only the second, and one before all that are trained neither.
+  // The backward pass of a layer costs two forward passes: one for the gradient of the weights, one for that
+  // of the input. A frozen layer needs only the second, and a layer before all trained layers neither.
   std::vector<double> backward;
-  std::vector<std::int64_t> bytes;  // of its parameters and running statistics, as they lie in memory
+  std::vector<std::int64_t> bytes;  // of its parameters and running statistics in memory
 };
 UnitCosts CostsOfUnits(const Model& model);
 
-// A graph with everything that follows from it, computed once and shared by all code that costs, cuts, thins, transfers or
-// runs the network. Immutable; hand it around by reference or in a shared_ptr<const Model>.
+// A graph with everything derived from it, computed once for all code that costs, splits, thins, transfers or
+// runs the network. Immutable; pass it by reference or as shared_ptr<const Model>.
 //
-// Layers may be frozen (Freeze): their weights and running statistics are then constants of the model, and neither
-// parameters nor statistics. So code that transfers, optimises, compresses or stores parameters never sees them.
+// The tensors of frozen layers (Freeze) are in `constants` and not in `parameters` or `statistics`, so code
+// that transfers, optimises, compresses or stores parameters never sees them.
 struct Model {
   explicit Model(Graph graph);
-  // `frozen` says for each node whether it is; `values` are what lies where `constants` says, in a network of this graph.
+  // `frozen` has a flag per node; `values` holds the frozen tensors in the layout `constants`.
   Model(Graph graph, std::vector<bool> frozen, std::shared_ptr<const FlatBuffer> values);
 
   Graph graph;
   std::vector<NodeCost> costs;      // per node
-  std::vector<bool> cuts;           // per node: may be cut right after it
+  std::vector<bool> cuts;           // per node: can be cut right after it
   std::vector<bool> frozen;         // per node
-  std::vector<TransferUnit> units;  // those that are trained
+  std::vector<TransferUnit> units;  // of the trained layers
   ChannelGroups channels;
   Layout parameters;
   Layout statistics;
@@ -68,19 +68,19 @@ struct Model {
   std::shared_ptr<const FlatBuffer> constant_values;  // null where nothing is frozen
 };
 
-// Layers that keep their weights while the rest is trained: fine-tuning. They are run as in evaluation (a frozen batch norm
-// uses and keeps its running statistics), are never transferred, and nothing goes back through them further than to the
-// first layer that is trained.
+// Fine-tuning: frozen layers keep their weights while the others are trained. They run as in evaluation (a
+// frozen batch norm uses and keeps its running statistics) and are never transferred; the backward pass ends
+// at the first trained layer.
 
-// The nodes of the transfer units that are named, or that lie in a module that is: "layer1" are all of layer1.0, layer1.1
-// and so on. A norm goes with the layer of its unit. Refused: a name that there is not, and all of them.
+// The nodes of all transfer units whose name or module is in `names`: "layer1" covers layer1.0, layer1.1 and
+// so on. A norm goes with the layer of its unit. Unknown names, and freezing all units, are errors.
 StatusOr<std::vector<bool>> FrozenNodes(const Graph& graph, std::span<const std::string> names);
 
-// The network with these nodes frozen at the values that `parameters` and `statistics` have, which are the whole one's.
+// Freezes these nodes at their values in `parameters` and `statistics` of the whole network.
 Model Freeze(const Model& whole, std::vector<bool> nodes, std::span<const float> parameters,
              std::span<const float> statistics);
 
-// What a frozen network trains, out of flat memory of the whole one, tensor by tensor.
+// Copies the tensors of `trained` that `whole` has too, by name.
 void CopyTrained(const Layout& whole, std::span<const float> from, const Layout& trained,
                  std::span<float> to);
 

@@ -1,11 +1,13 @@
 #include "tributary/model/operation.h"
 
+#include <fmt/format.h>
+
 #include <charconv>
 
 namespace tributary::inline model {
 namespace {
 
-// No network we could run is larger; below these bounds no product or sum of the analyses overflows.
+// Larger than any network that can run; below these limits no product or sum of the analyses overflows.
 constexpr std::int64_t kLargestSize = std::int64_t{1} << 24;    // channels, columns, height, width
 constexpr std::int64_t kLargestTensor = std::int64_t{1} << 40;  // elements of an output or a weight
 constexpr std::int64_t kMostMacs = std::int64_t{1} << 50;       // of one node
@@ -24,13 +26,13 @@ struct Window {
   bool round_up;
 };
 
-// One dimension of a sliding window; 0 when the window does not fit.
+// The number of positions of a sliding window in one dimension; 0 if the window does not fit.
 std::int64_t Slide(std::int64_t size, std::int64_t kernel, std::int64_t stride, std::int64_t padding,
                    std::int64_t dilation, bool round_up) {
   const std::int64_t free = size + 2 * padding - (dilation * (kernel - 1) + 1);
   if (free < 0) return 0;
   std::int64_t steps = (free + (round_up ? stride - 1 : 0)) / stride;
-  // As PyTorch: a window added by rounding up must start inside the image or its left padding.
+  // As in PyTorch, a window added by rounding up must start inside the image or its left padding.
   if (round_up && steps * stride >= size + padding) --steps;
   return steps + 1;
 }
@@ -88,12 +90,10 @@ class Inference {
     TRIBUTARY_ASSIGN_OR_RETURN(
         const Shape output,
         SlideOver(inputs_[0], {op.kernel, op.stride, op.padding, op.dilation, false}, op.out_channels));
-    if (op.kernel.height * op.kernel.width > kLargestTensor / (in / op.groups) / op.out_channels) {
+    if (op.kernel.height * op.kernel.width > kLargestTensor / (in / op.groups) / op.out_channels)
       return InvalidArgument("its weights would have more than 2^40 elements");
-    }
-    if (output.elements() > kMostMacs / (in / op.groups) / (op.kernel.height * op.kernel.width)) {
+    if (output.elements() > kMostMacs / (in / op.groups) / (op.kernel.height * op.kernel.width))
       return InvalidArgument("it would take more than 2^50 multiply-accumulates for one sample");
-    }
     return output;
   }
 
@@ -110,9 +110,8 @@ class Inference {
   }
 
   StatusOr<Shape> operator()(const BatchNorm& op) const {
-    if (!(op.epsilon > 0) || !(op.momentum >= 0 && op.momentum <= 1)) {
+    if (!(op.epsilon > 0) || !(op.momentum >= 0 && op.momentum <= 1))
       return InvalidArgument("epsilon must be positive and momentum between 0 and 1");
-    }
     return inputs_[0];
   }
 
@@ -149,9 +148,8 @@ class Inference {
                              "; put a flatten before it");
     }
     if (!InRange(op.out_features)) return InvalidArgument("needs at least one output feature");
-    if (inputs_[0].channels > kLargestTensor / op.out_features) {
+    if (inputs_[0].channels > kLargestTensor / op.out_features)
       return InvalidArgument("its weights would have more than 2^40 elements");
-    }
     return Shape::Flat(op.out_features);
   }
 
@@ -217,8 +215,7 @@ StatusOr<Shape> InferShape(const Operation& operation, std::span<const Shape> in
 
 std::string FormatShape(const Shape& shape) {
   if (shape.flat) return std::to_string(shape.channels);
-  return std::to_string(shape.channels) + "x" + std::to_string(shape.height) + "x" +
-         std::to_string(shape.width);
+  return fmt::format("{}x{}x{}", shape.channels, shape.height, shape.width);
 }
 
 StatusOr<Shape> ParseShape(std::string_view text) {

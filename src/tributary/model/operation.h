@@ -13,7 +13,7 @@
 
 namespace tributary::inline model {
 
-// The shape of one sample's tensor, without the batch. A flat tensor (after flatten, and of every linear layer) has
+// The shape of one sample's tensor, without the batch. A flat tensor (after flatten and linear layers) has
 // its columns in `channels`. One-dimensional signals are images of height 1.
 struct Shape {
   std::int64_t channels = 0;
@@ -39,22 +39,21 @@ struct Extent {
   friend bool operator==(const Extent&, const Extent&) = default;
 };
 
-// What the analyses ask of a kind of node. Each kind states all of it, and what its role needs, so that a new kind that
-// forgets something does not compile.
-enum class InputArity { kNone, kOne, kSeveral };  // inputs
+// Traits of a kind of node. Each kind must define all of them, and the members its role needs, to compile.
+enum class InputArity { kNone, kOne, kSeveral };  // number of inputs
 enum class LayerRole {
-  kOther,        // nothing is learnt
-  kElementwise,  // the same, and channels are handed on one by one
-  kLayer,        // a weight with a row for each output, and perhaps a bias: see Conv
-  kNorm,         // a scale and a shift for each channel
-  kBatchNorm,    // the same, and running statistics, for it depends on the other samples of the batch
+  kOther,        // without learnt tensors
+  kElementwise,  // the same, and each output channel depends only on the same input channel
+  kLayer,        // a weight with one row per output, optionally a bias: see Conv
+  kNorm,         // a scale and a shift per channel
+  kBatchNorm,    // the same with running statistics: depends on the other samples of the batch
 };
-enum class ChannelRule {  // of the output
+enum class ChannelRule {  // origin of the output's channels
   kMade,
-  kKept,       // the input's
-  kAdded,      // each is made of the same one of all inputs
-  kJoined,     // those of all inputs, one after the other
-  kFlattened,  // each of the input's once for every place
+  kKept,       // those of the input
+  kAdded,      // each is computed from the same channel of all inputs
+  kJoined,     // those of all inputs, concatenated
+  kFlattened,  // each input channel once per position
 };
 struct KindTraits {
   constexpr KindTraits(std::string_view n, InputArity a, LayerRole r, ChannelRule c)
@@ -65,8 +64,8 @@ struct KindTraits {
   ChannelRule channels;
 };
 
-// What a node of a Graph computes: plain data, with the meaning and the defaults PyTorch gives the same names. kFields are
-// what text says of it, by name.
+// What a node of a Graph computes: plain data with the meaning and defaults of the same names in PyTorch.
+// kFields lists the fields of the text format (graph_text.h) by name.
 
 struct Input {
   Shape shape;
@@ -74,7 +73,7 @@ struct Input {
   static constexpr auto kFields = std::make_tuple();
 };
 
-// groups > 1 splits both channels into that many independent convolutions; groups = input channels is depthwise.
+// As in PyTorch, `groups` independent convolutions; groups = input channels is depthwise.
 struct Conv {
   std::int64_t out_channels = 0;
   Extent kernel;
@@ -90,8 +89,7 @@ struct Conv {
                       std::pair("dilation", &Conv::dilation), std::pair("groups", &Conv::groups),
                       std::pair("bias", &Conv::bias));
 
-  // Of every layer: how many outputs it has, the shape of its weight for so many inputs, and the variance of its first
-  // weights.
+  // Members of every layer: number of outputs, shape of the weight, and variance of the initial weights.
   std::int64_t& outputs() { return out_channels; }
   std::vector<std::int64_t> WeightShape(std::int64_t inputs) const {
     return {out_channels, inputs / groups, kernel.height, kernel.width};
@@ -102,7 +100,7 @@ struct Conv {
   std::int64_t blocks() const { return groups > 1 ? groups : 0; }
 };
 
-// Zeros around an image. For layers that need more of them on one side than on the other.
+// Zero padding that may differ between the sides.
 struct Pad {
   Extent before{0, 0};  // above and to the left
   Extent after{0, 0};   // below and to the right
@@ -113,7 +111,7 @@ struct Pad {
 
 struct BatchNorm {
   double epsilon = 1e-5;
-  double momentum = 0.1;  // weight of the newest batch in the running statistics
+  double momentum = 0.1;  // of the newest batch in the running statistics
   static constexpr KindTraits kTraits{"batch-norm", InputArity::kOne, LayerRole::kBatchNorm,
                                       ChannelRule::kKept};
   static constexpr auto kFields =
@@ -143,7 +141,7 @@ struct MaxPool {
   Extent kernel;
   Extent stride;
   Extent padding{0, 0};
-  bool round_up = false;  // keep a last, partly covered window
+  bool round_up = false;  // keep a last, partially covered window (PyTorch's ceil_mode)
   static constexpr KindTraits kTraits{"max-pool", InputArity::kOne, LayerRole::kOther, ChannelRule::kKept};
   static constexpr auto kFields =
       std::make_tuple(std::pair("kernel", &MaxPool::kernel), std::pair("stride", &MaxPool::stride),
@@ -155,7 +153,7 @@ struct AvgPool {
   Extent stride;
   Extent padding{0, 0};
   bool round_up = false;
-  bool count_padding = true;  // padded zeros count in the mean
+  bool count_padding = true;  // include padded zeros in the mean
   static constexpr KindTraits kTraits{"avg-pool", InputArity::kOne, LayerRole::kOther, ChannelRule::kKept};
   static constexpr auto kFields =
       std::make_tuple(std::pair("kernel", &AvgPool::kernel), std::pair("stride", &AvgPool::stride),
@@ -200,7 +198,7 @@ struct Flatten {
   static constexpr auto kFields = std::make_tuple();
 };
 
-// Zeroes elements at random while training and scales the rest by 1/(1 − rate). Not to be confused with the filter
+// Zeroes random elements during training and scales the others by 1/(1 − rate). Unrelated to the filter
 // dropout of policy/dropout, which removes whole channels.
 struct Dropout {
   double rate = 0.5;
@@ -220,7 +218,7 @@ inline bool IsNorm(const Operation& operation) {
   return TraitsOf(operation).role == LayerRole::kNorm || TraitsOf(operation).role == LayerRole::kBatchNorm;
 }
 
-// Calls use(layer) for one that has a weight.
+// Calls use(layer) if the operation has a weight.
 template <typename Use>
 void WithLayer(auto& operation, const Use& use) {
   std::visit(
@@ -230,7 +228,7 @@ void WithLayer(auto& operation, const Use& use) {
       operation);
 }
 
-// How many blocks of channels a node works on by themselves, each needing all of its channels; 0 where it does not.
+// The number of channel blocks that a node processes independently; 0 if it does not work in blocks.
 inline std::int64_t BlocksOf(const Operation& operation) {
   return std::visit(
       [](const auto& op) -> std::int64_t {
@@ -240,8 +238,8 @@ inline std::int64_t BlocksOf(const Operation& operation) {
       operation);
 }
 
-// The shape of an operation's output for inputs of these shapes, or why they do not fit it. Total: any numbers in the
-// operation are answered with a shape or a Status, never with an overflow.
+// The shape of an operation's output for these input shapes, or why the inputs do not fit. Never overflows,
+// for any numbers in the operation.
 StatusOr<Shape> InferShape(const Operation& operation, std::span<const Shape> inputs);
 
 }  // namespace tributary::inline model

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -22,16 +21,8 @@ struct Dtype {
   std::string_view name;
   std::uint64_t bytes;
 };
-constexpr std::array<Dtype, 10> kDtypes = {{{"F64", 8},
-                                            {"F32", 4},
-                                            {"F16", 2},
-                                            {"BF16", 2},
-                                            {"I64", 8},
-                                            {"I32", 4},
-                                            {"I16", 2},
-                                            {"I8", 1},
-                                            {"U8", 1},
-                                            {"BOOL", 1}}};
+constexpr Dtype kDtypes[] = {{"F64", 8}, {"F32", 4}, {"F16", 2}, {"BF16", 2}, {"I64", 8},
+                             {"I32", 4}, {"I16", 2}, {"I8", 1},  {"U8", 1},   {"BOOL", 1}};
 
 StatusOr<Dtype> DtypeOf(const Entry& entry) {
   std::string known;
@@ -43,7 +34,7 @@ StatusOr<Dtype> DtypeOf(const Entry& entry) {
                  "; known are " + known);
 }
 
-// One tensor by itself: its place is in the data, and as large as its shape and type say.
+// Checks one tensor: its offsets lie in the data and match its shape and type.
 Status CheckEntry(const Entry& entry, std::uint64_t data_bytes) {
   const std::string tensor = "tensor " + QuoteName(entry.name);
   TRIBUTARY_ASSIGN_OR_RETURN(const Dtype dtype, DtypeOf(entry));
@@ -57,7 +48,7 @@ Status CheckEntry(const Entry& entry, std::uint64_t data_bytes) {
   const std::string shape = "its shape " + DescribeShape(entry.shape) + " of " + entry.dtype;
   constexpr std::uint64_t kLargest = std::numeric_limits<std::int64_t>::max();
   const std::optional<std::uint64_t> elements = ElementsOf(entry.shape);
-  // A size beyond 63 bits hides behind a zero beside it: the product is small.
+  // A zero in the shape makes the product small and would hide a size beyond 63 bits.
   const bool sizes_fit = std::ranges::all_of(entry.shape, [](auto size) { return size <= kLargest; });
   if (!sizes_fit || !elements || *elements > kLargest / dtype.bytes) {
     return Corrupt(tensor + " says it takes " + std::to_string(end - begin) + " bytes but " + shape +
@@ -70,8 +61,7 @@ Status CheckEntry(const Entry& entry, std::uint64_t data_bytes) {
   return OkStatus();
 }
 
-// All tensors together, in the order of their bytes: each begins where the one before ends, and the data ends
-// with the last.
+// Checks all tensors, sorted by offset: each begins where the previous one ends; the last ends with the data.
 Status CheckCover(std::span<const Entry> entries, std::uint64_t data_bytes) {
   std::uint64_t covered = 0;
   for (std::size_t i = 0; i < entries.size(); ++i) {
@@ -129,7 +119,7 @@ Status CheckSource(const SafetensorsSource& tensor, std::set<std::string_view>& 
   }
   if (!names.insert(tensor.name).second)
     return InvalidArgument("two tensors have the name " + QuoteName(tensor.name));
-  // A negative size becomes one that is too large for any span.
+  // As unsigned, a negative size is larger than any span.
   const std::vector<std::uint64_t> shape(tensor.shape.begin(), tensor.shape.end());
   const bool negative = std::ranges::any_of(tensor.shape, [](auto size) { return size < 0; });
   if (negative || ElementsOf(shape) != tensor.values.size()) {
@@ -142,7 +132,7 @@ Status CheckSource(const SafetensorsSource& tensor, std::set<std::string_view>& 
 
 StatusOr<std::string> Header(std::span<const SafetensorsSource> tensors,
                              const std::map<std::string, std::string>& metadata) {
-  nlohmann::ordered_json::object_t header;  // Keeps the order of insertion, hence the same bytes every time.
+  nlohmann::ordered_json::object_t header;  // Keeps insertion order, hence deterministic bytes.
   if (!metadata.empty()) header.emplace_back(std::string(kSafetensorsMetadata), metadata);
   std::set<std::string_view> names;
   std::uint64_t offset = 0;
@@ -161,7 +151,7 @@ StatusOr<std::string> Header(std::span<const SafetensorsSource> tensors,
     return InvalidArgument(
         "a tensor's name or a metadata text is not valid UTF-8, which the format requires");
   }
-  // The data then starts on a multiple of eight bytes.
+  // Spaces align the data to a multiple of eight bytes.
   text.append((8 - text.size() % 8) % 8, ' ');
   if (text.size() > kLargestSafetensorsHeader) {
     return ResourceExhausted(fmt::format("the header of {} tensors takes {} bytes; at most {} are allowed",
@@ -182,7 +172,7 @@ StatusOr<SafetensorsView> ParseSafetensors(ByteSpan file) {
 
   TRIBUTARY_RETURN_IF_ERROR(CheckNames(header.entries));
   for (const Entry& entry : header.entries) TRIBUTARY_RETURN_IF_ERROR(CheckEntry(entry, data.size()));
-  // Stable: tensors without bytes share a place, and stay in the header's order.
+  // Stable, so that empty tensors with equal offsets stay in the header's order.
   std::stable_sort(header.entries.begin(), header.entries.end(),
                    [](const Entry& a, const Entry& b) { return a.offsets < b.offsets; });
   TRIBUTARY_RETURN_IF_ERROR(CheckCover(header.entries, data.size()));
@@ -201,10 +191,10 @@ StatusOr<SafetensorsView> ParseSafetensors(ByteSpan file) {
 
 Status WriteSafetensors(const std::filesystem::path& path, std::span<const SafetensorsSource> tensors,
                         const std::map<std::string, std::string>& metadata) {
-  auto header = Header(tensors, metadata);
-  if (!header.ok()) return std::move(header).status().WithContext("cannot write " + path.string());
-  const std::uint64_t length = header->size();
-  std::vector<ByteSpan> pieces = {std::as_bytes(std::span(&length, 1)), std::as_bytes(std::span(*header))};
+  TRIBUTARY_ASSIGN_OR_RETURN(const std::string header,
+                             Header(tensors, metadata).WithContext("cannot write " + path.string()));
+  const std::uint64_t length = header.size();
+  std::vector<ByteSpan> pieces = {std::as_bytes(std::span(&length, 1)), std::as_bytes(std::span(header))};
   for (const SafetensorsSource& tensor : tensors) pieces.push_back(std::as_bytes(tensor.values));
   return WriteFileAtomically(path, pieces);
 }

@@ -1,5 +1,7 @@
 #include "tributary/model/safetensors_header.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -8,11 +10,11 @@
 namespace tributary::inline model {
 namespace {
 
-// More than any array library knows; keeps a hostile shape from growing with the header.
+// More than any array library supports; bounds a hostile shape.
 constexpr std::size_t kMostSizes = 64;
 
-// Receives the parser's events and accepts only the one structure the format has. Events instead of a tree,
-// because a tree drops repeated keys, and because the first level too deep can be refused on arrival.
+// SAX reader that accepts exactly the structure of the format. A tree would drop repeated keys, and events
+// allow refusing too deep a nesting immediately.
 class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
  public:
   StatusOr<SafetensorsHeader> Result(bool parsed) && {
@@ -48,12 +50,10 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
   bool key(std::string& key) override {
     key_ = std::move(key);
     if (depth_ == 1) return true;
-    if (in_metadata_) {
+    if (in_metadata_)
       return !header_.metadata.contains(key_) || Fail("the metadata has two values for " + QuoteName(key_));
-    }
-    if (key_ != "dtype" && key_ != "shape" && key_ != "data_offsets") {
+    if (key_ != "dtype" && key_ != "shape" && key_ != "data_offsets")
       return Fail(Where() + " has a field " + QuoteName(key_) + "; known are dtype, shape and data_offsets");
-    }
     return fields_.insert(key_).second || Fail(Where() + " has the field " + key_ + " twice");
   }
 
@@ -81,9 +81,8 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
 
   bool number_unsigned(number_unsigned_t value) override {
     if (array_ == nullptr) return Unexpected("a number");
-    if (array_->size() == kMostSizes) {
+    if (array_->size() == kMostSizes)
       return Fail(Where() + " has more than " + std::to_string(kMostSizes) + " numbers in its " + key_);
-    }
     array_->push_back(value);
     return true;
   }
@@ -133,9 +132,9 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
 }  // namespace
 
 StatusOr<SafetensorsHeader> ParseSafetensorsHeader(std::string_view json) {
-  // The parser would skip white space and a byte-order mark; the format wants the brace first.
+  // The parser would skip white space and a byte-order mark, but the format requires the brace first.
   if (!json.starts_with('{')) return Corrupt("the header does not start with '{'");
-  // It would also take a zero for the end, whatever comes after it.
+  // The parser would take a zero byte for the end of the text.
   if (json.find('\0') != std::string_view::npos) return Corrupt("the header has a zero byte");
   HeaderReader reader;
   try {
@@ -155,16 +154,13 @@ std::optional<std::uint64_t> ElementsOf(std::span<const std::uint64_t> shape) {
 }
 
 std::string DescribeShape(std::span<const std::uint64_t> shape) {
-  if (shape.empty()) return "scalar";
-  std::string text;
-  for (const std::uint64_t size : shape) text += (text.empty() ? "" : "x") + std::to_string(size);
-  return text;
+  return shape.empty() ? "scalar" : fmt::format("{}", fmt::join(shape, "x"));
 }
 
 std::string QuoteName(std::string_view name) {
   constexpr std::size_t kLongest = 96;
   std::size_t length = std::min(name.size(), kLongest);
-  // Not inside a letter: bytes that continue one start with the bits 10.
+  // Do not cut inside a UTF-8 character: its continuation bytes start with the bits 10.
   while (length > 0 && length < name.size() && (static_cast<unsigned char>(name[length]) & 0xc0) == 0x80)
     --length;
   std::string text = "'" + std::string(name.substr(0, length));

@@ -1,5 +1,7 @@
 #include "tributary/model/split_points.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string>
 
@@ -9,18 +11,16 @@
 namespace tributary::inline model {
 namespace {
 
-constexpr std::size_t kMostNamed = 20;    // All cuts of networks that have no more.
-constexpr std::size_t kNearestNamed = 3;  // Of other networks.
+constexpr std::size_t kMostNamed = 20;    // Up to this number all cuts are listed,
+constexpr std::size_t kNearestNamed = 3;  // above it these.
 
 std::string Quoted(std::string_view name) { return "'" + std::string(name.substr(0, 64)) + "'"; }
 
 std::string Joined(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
+  return fmt::format("{}", fmt::join(names, ", "));
 }
 
-// The names most like this one, the most like first; none that could not be meant.
+// The names nearest to `found`, nearest first, without those that are too different.
 std::vector<std::string> LikeNames(std::string_view found, std::vector<std::string> names) {
   std::vector<std::string> like;
   while (like.size() < kNearestNamed) {
@@ -32,7 +32,7 @@ std::vector<std::string> LikeNames(std::string_view found, std::vector<std::stri
   return like;
 }
 
-// The last cut before a node and the first one after it.
+// The last cut before a node and the first cut after it.
 std::vector<std::string> Neighbours(const Graph& graph, const std::vector<bool>& cuts, NodeIndex node) {
   std::vector<std::string> names;
   for (NodeIndex i = node; i-- > 0;) {
@@ -45,7 +45,7 @@ std::vector<std::string> Neighbours(const Graph& graph, const std::vector<bool>&
   return names;
 }
 
-// `nearest` are named where there are too many to name all.
+// `nearest` is listed if there are too many names for all.
 std::string ValidSplitPoints(const Graph& graph, const std::vector<std::string>& names,
                              const std::vector<std::string>& nearest) {
   if (names.empty()) return "It can be cut nowhere: after every layer more than one tensor is needed.";
@@ -55,30 +55,24 @@ std::string ValidSplitPoints(const Graph& graph, const std::vector<std::string>&
          graph.name() + "` lists them";
 }
 
-// Appends nodes first … last, which read one another and `input`, the part's node for what node first − 1 gives.
+// Appends nodes first … last; `input` is the part's node that stands for node first − 1.
 void Append(const Graph& graph, NodeIndex first, NodeIndex last, NodeIndex input, GraphBuilder& part) {
   for (NodeIndex i = first; i <= last; ++i) {
     const Node& node = graph.node(i);
     std::vector<NodeIndex> inputs;
     for (const NodeIndex source : node.inputs) {
-      TRIBUTARY_CHECK(source + 1 >= first);  // What comes before is a cut: nothing reads past it.
+      TRIBUTARY_CHECK(source + 1 >= first);  // The part follows a cut, so no node reads past it.
       inputs.push_back(source + 1 - first + input);
     }
     part.Add(node.name, node.operation, std::move(inputs));
   }
 }
 
-Graph Built(GraphBuilder part) {
-  auto built = std::move(part).BuildPart();
-  TRIBUTARY_CHECK(built.ok());
-  return std::move(built).value();
-}
-
 }  // namespace
 
 std::vector<bool> SplitPoints(const Graph& graph) {
   std::vector<bool> cuts(graph.size(), false);
-  NodeIndex needed_until = graph.last_use(0);  // by anything before the node at hand
+  NodeIndex needed_until = graph.last_use(0);  // by any node before the current one
   for (NodeIndex i = 1; i + 1 < graph.size(); ++i) {
     cuts[i] = needed_until <= i;
     needed_until = std::max(needed_until, graph.last_use(i));
@@ -112,7 +106,7 @@ Graph PartOf(const Graph& graph, NodeIndex first, NodeIndex last) {
   TRIBUTARY_CHECK(first >= 1 && first <= last && last < graph.size());
   GraphBuilder part(graph.name(), graph.shape(first - 1));
   Append(graph, first, last, 0, part);
-  return Built(std::move(part));
+  return std::move(part).BuildPart().value();
 }
 
 Graph EndsOf(const Graph& graph, NodeIndex cut, NodeIndex tail) {
@@ -121,7 +115,7 @@ Graph EndsOf(const Graph& graph, NodeIndex cut, NodeIndex tail) {
   Append(graph, 1, cut, 0, ends);
   const NodeIndex input = ends.Add(graph.node(tail).name, Input{graph.shape(tail)}, {});
   Append(graph, tail + 1, graph.size() - 1, input, ends);
-  return Built(std::move(ends));
+  return std::move(ends).BuildPart().value();
 }
 
 }  // namespace tributary::inline model

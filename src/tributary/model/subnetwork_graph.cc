@@ -12,13 +12,13 @@ std::int64_t Size(const std::vector<std::int32_t>& channels) {
   return static_cast<std::int64_t>(channels.size());
 }
 
-// A layer that works block by block keeps whole blocks, of as many channels as before.
+// A layer with blocks keeps whole blocks of unchanged size.
 std::int64_t BlocksLeft(std::int64_t blocks, std::int64_t channels, std::int64_t left) {
   TRIBUTARY_CHECK(left * blocks % channels == 0);
   return left * blocks / channels;
 }
 
-// Which slots of a layout belong to each unit: they stand unit by unit.
+// The range of slots of each unit; slots are ordered by unit.
 std::vector<std::pair<std::size_t, std::size_t>> SlotsOfUnits(const Layout& layout) {
   std::vector<std::pair<std::size_t, std::size_t>> slots;
   std::size_t next = 0;
@@ -31,7 +31,7 @@ std::vector<std::pair<std::size_t, std::size_t>> SlotsOfUnits(const Layout& layo
   return slots;
 }
 
-// Whether it is a weight with a column for every channel that its layer reads; others have whole rows or single numbers.
+// Whether the tensor is a weight with a column per input channel; others have whole rows or single numbers.
 bool HasColumns(const Graph& graph, const Layout::Slot& slot) {
   const auto& shape = slot.tensor.shape;
   return shape.size() > 1 && shape[1] == graph.shape(graph.node(slot.node).inputs[0]).channels;
@@ -58,9 +58,7 @@ Graph SubnetworkGraph(const Model& whole, const KeptAtoms& kept) {
         operation);
     subnetwork.Add(node.name, std::move(operation), node.inputs);
   }
-  auto built = std::move(subnetwork).BuildPart();
-  TRIBUTARY_CHECK(built.ok());
-  return std::move(built).value();
+  return std::move(subnetwork).BuildPart().value();
 }
 
 Model SubnetworkModel(const Model& whole, const KeptAtoms& kept) {

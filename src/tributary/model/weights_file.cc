@@ -1,5 +1,7 @@
 #include "tributary/model/weights_file.h"
 
+#include <fmt/format.h>
+
 #include <cstring>
 #include <unordered_map>
 
@@ -12,24 +14,20 @@ namespace {
 constexpr Bytes kLargestFile{16'000'000'000};
 
 std::string FormatSizes(const std::vector<std::int64_t>& sizes) {
-  std::string text = "[";
-  for (std::size_t i = 0; i < sizes.size(); ++i) text += (i > 0 ? ", " : "") + std::to_string(sizes[i]);
-  return text + "]";
+  return fmt::format("[{}]", fmt::join(sizes, ", "));
 }
 
-// The slots of both layouts with the memory they belong to.
+// All slots of both layouts with their memory.
 template <typename Float>
 std::vector<std::pair<const Layout::Slot*, std::span<Float>>> SlotsWithMemory(const Model& model,
                                                                               std::span<Float> parameters,
                                                                               std::span<Float> statistics) {
   TRIBUTARY_CHECK(parameters.size() == model.parameters.size && statistics.size() == model.statistics.size);
   std::vector<std::pair<const Layout::Slot*, std::span<Float>>> slots;
-  for (const Layout::Slot& slot : model.parameters.slots) {
+  for (const Layout::Slot& slot : model.parameters.slots)
     slots.emplace_back(&slot, parameters.subspan(slot.segment.offset, slot.segment.count));
-  }
-  for (const Layout::Slot& slot : model.statistics.slots) {
+  for (const Layout::Slot& slot : model.statistics.slots)
     slots.emplace_back(&slot, statistics.subspan(slot.segment.offset, slot.segment.count));
-  }
   return slots;
 }
 
@@ -42,9 +40,8 @@ Status SaveWeights(const std::filesystem::path& path, const Model& model, std::s
     sources.push_back({slot.name, slot.tensor.shape,
                        model.constant_values->span().subspan(slot.segment.offset, slot.segment.count)});
   }
-  for (const auto& [slot, values] : SlotsWithMemory(model, parameters, statistics)) {
+  for (const auto& [slot, values] : SlotsWithMemory(model, parameters, statistics))
     sources.push_back({slot->name, slot->tensor.shape, values});
-  }
   return WriteSafetensors(path, sources, metadata);
 }
 
@@ -52,9 +49,7 @@ StatusOr<WeightsFile> WeightsFile::Read(const std::filesystem::path& path) {
   WeightsFile file;
   file.path_ = path;
   TRIBUTARY_ASSIGN_OR_RETURN(file.bytes_, ReadFile(path, kLargestFile));
-  auto view = ParseSafetensors(file.bytes_);
-  if (!view.ok()) return std::move(view).status().WithContext(path.string());
-  file.view_ = std::move(view).value();
+  TRIBUTARY_ASSIGN_OR_RETURN(file.view_, ParseSafetensors(file.bytes_).WithContext(path.string()));
   return file;
 }
 
@@ -107,9 +102,8 @@ Status WeightsFile::CopyTo(const Model& model, std::span<float> parameters, std:
     return fail("it also holds " + std::to_string(tensors.size()) +
                 " tensors that the network has not, like '" + std::string(tensors.begin()->first) + "'");
   }
-  for (const auto& [slot, values] : slots) {
+  for (const auto& [slot, values] : slots)
     std::memcpy(values.data(), tensors.at(slot->name)->bytes.data(), values.size_bytes());
-  }
   return OkStatus();
 }
 

@@ -12,39 +12,39 @@
 
 namespace tributary::inline model {
 
-// The weights of a network as a safetensors file: every parameter and running statistic under its PyTorch name, and in
-// the metadata whatever lets a reader build the network again. The same weights give the same bytes.
+// A network's weights as a safetensors file: all parameters and running statistics under their PyTorch names,
+// and metadata for rebuilding the network. Equal weights give equal bytes.
 
 using Metadata = std::map<std::string, std::string>;
 
-// Replaces `path`, or leaves it as it was.
+// Replaces `path` atomically.
 Status SaveWeights(const std::filesystem::path& path, const Model& model, std::span<const float> parameters,
                    std::span<const float> statistics, const Metadata& metadata);
 
-// A weights file in memory, checked to be a well-formed safetensors file.
+// A well-formed safetensors file in memory.
 class WeightsFile {
  public:
-  // Files up to 16 GB are read.
+  // Reads files of up to 16 GB.
   static StatusOr<WeightsFile> Read(const std::filesystem::path& path);
 
-  // What another kind of file holds, as if it were one: `path` is that file, the weights are laid out for `model`.
+  // Wraps the content of a file of another format, `path`; the buffers have the layouts of `model`.
   static WeightsFile Of(const std::filesystem::path& path, const Model& model, FlatBuffer parameters,
                         FlatBuffer statistics, Metadata metadata);
 
   const std::filesystem::path& path() const { return path_; }
   const Metadata& metadata() const { return view_.metadata; }
 
-  // What need not fit.
+  // Permitted differences between file and network.
   struct Fit {
-    // The last layer keeps the values it has: it is for other classes.
+    // The last layer keeps its current values, because it is for other classes.
     bool new_head = false;
-    // The file may hold running statistics that the network has not, where it has group norms in place of batch norms.
+    // The file may hold running statistics of nodes that are group norms instead of batch norms here.
     bool other_norms = false;
   };
 
-  // Copies the weights into flat memory laid out for `model`. The file must hold exactly its tensors, as F32 and of
-  // the same shapes; otherwise the first that differs is named and nothing is written. PyTorch's counters of batches
-  // ("num_batches_tracked") are passed over.
+  // Copies the weights into flat memory with the layouts of `model`. The file must hold exactly the model's
+  // tensors, as F32 and with equal shapes; otherwise the error names the first difference and nothing is
+  // written. PyTorch's "num_batches_tracked" is ignored.
   Status CopyTo(const Model& model, std::span<float> parameters, std::span<float> statistics,
                 const Fit& fit) const;
   Status CopyTo(const Model& model, std::span<float> parameters, std::span<float> statistics) const {
@@ -56,7 +56,7 @@ class WeightsFile {
 
   std::filesystem::path path_;
   std::vector<std::byte> bytes_;
-  FlatBuffer parameters_, statistics_;  // what the view looks into where there are no bytes
+  FlatBuffer parameters_, statistics_;  // the memory behind view_ if bytes_ is empty
   SafetensorsView view_;
 };
 

@@ -86,7 +86,7 @@ StatusOr<Graph> BuildOwn(const ZooOptions& options) {
   return recipe->build(input, classes, cifar_form);
 }
 
-// A network that was brought is what it is.
+// An imported network is not adapted.
 StatusOr<Graph> CheckImported(const ZooOptions& options) {
   const Graph& graph = *options.imported;
   if (options.input && *options.input != graph.input_shape()) {
@@ -119,9 +119,8 @@ StatusOr<Graph> BuildZooGraph(const ZooOptions& options) {
     const bool front = layer == &options.cut;
     graph = WithGroupNorms(graph, front ? 1 : node + 1, front ? node : graph.size() - 1);
   }
-  if (!(options.width > 0 && options.width <= 1)) {
+  if (!(options.width > 0 && options.width <= 1))
     return InvalidArgument("a network's width is above 0 and up to 1, found " + NumberText(options.width));
-  }
   return NarrowGraph(std::move(graph), options.width);
 }
 

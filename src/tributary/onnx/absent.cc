@@ -1,4 +1,4 @@
-// In place of ONNX files in a program without protobuf.
+// Replaces ONNX import and export in a program without protobuf.
 #include "tributary/onnx/network_file.h"
 
 namespace tributary::inline onnx {
@@ -16,7 +16,7 @@ StatusOr<OnnxNetwork> ReadOnnxNetwork(const std::filesystem::path& path, OnnxImp
   return WithoutOnnx(path);
 }
 
-std::string OnnxOperators() { return "none, for this program was built without protobuf"; }
+std::string OnnxOperators() { return "none, because this program was built without protobuf"; }
 
 Status WriteOnnx(const std::filesystem::path& path, const Model&, std::span<const float>,
                  std::span<const float>, const Metadata&) {

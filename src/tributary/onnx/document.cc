@@ -19,8 +19,8 @@ constexpr int kMostAttributes = 64;  // of one node
 constexpr int kDeepest = 32;
 constexpr std::size_t kMostElements = std::size_t{1} << 40;
 
-// The bytes of a file in blocks, up to the one before which the messages made of them take too much memory: an empty
-// message takes two bytes in a file, and hundreds in memory.
+// The bytes of a file in blocks, ending when the parsed messages take too much memory: an empty message takes
+// two bytes in a file, but hundreds in memory.
 class BoundedInput final : public google::protobuf::io::ZeroCopyInputStream {
  public:
   BoundedInput(ByteSpan file, const google::protobuf::Arena& arena)
@@ -83,7 +83,7 @@ std::string Called(const OnnxTensor& tensor) {
   return "tensor " + (tensor.name().empty() ? std::string("without a name") : QuoteName(tensor.name()));
 }
 
-// A name that stays in its folder.
+// A relative path without "..".
 bool IsPlainPath(std::string_view text) {
   if (text.empty() || text.find('\0') != std::string_view::npos) return false;
   const std::filesystem::path path(text);
@@ -111,7 +111,7 @@ StatusOr<const OnnxModel*> ParseOnnx(ByteSpan file, google::protobuf::Arena& are
   if (!model->ParseFromCodedStream(&stream) || !stream.ConsumedEntireMessage()) {
     if (input.exhausted()) {
       return ResourceExhausted("its " + std::to_string(file.size()) +
-                               " bytes take too much memory: more than 8 times as many and 64 MB");
+                               " bytes take too much memory: more than 8 times the size plus 64 MB");
     }
     return Corrupt(
         "its bytes are not in ONNX's format: it is cut off, damaged or nested too deeply (is this an ONNX "
@@ -141,9 +141,8 @@ std::optional<std::size_t> ElementsOf(const OnnxTensor& tensor) {
 
 std::vector<std::int64_t> SizesOf(const OnnxValue& value) {
   std::vector<std::int64_t> sizes;
-  for (const auto& size : value.type().tensor_type().shape().dim()) {
+  for (const auto& size : value.type().tensor_type().shape().dim())
     sizes.push_back(size.dim_value() > 0 ? size.dim_value() : -1);
-  }
   return sizes;
 }
 
@@ -166,9 +165,9 @@ StatusOr<ByteSpan> OnnxTensorValues::External(const OnnxTensor& tensor) {
   }
   auto file = files_.find(location);
   if (file == files_.end()) {
-    auto bytes = ReadFile(*folder_ / location, kLargestSecondFile);
-    if (!bytes.ok()) return std::move(bytes).status().WithContext(Called(tensor) + " lies in a second file");
-    file = files_.emplace(location, std::move(bytes).value()).first;
+    TRIBUTARY_ASSIGN_OR_RETURN(auto bytes, ReadFile(*folder_ / location, kLargestSecondFile)
+                                               .WithContext(Called(tensor) + " lies in a second file"));
+    file = files_.emplace(location, std::move(bytes)).first;
   }
   const ByteSpan all = file->second;
   std::uint64_t offset = 0, length = 0;

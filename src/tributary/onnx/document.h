@@ -14,9 +14,9 @@
 
 namespace tributary::inline onnx {
 
-// ONNX files by the published schema (proto/onnx/onnx.proto), whose classes are generated into a namespace of their own:
-// libtorch brings other versions of them in the namespace `onnx`. The header is large: only sources of this folder
-// include it.
+// ONNX files by the published schema (proto/onnx/onnx.proto). The generated classes have a separate
+// namespace, because libtorch includes other versions of them in namespace `onnx`. Only sources of this
+// folder include this large header.
 using OnnxModel = onnx_schema::ModelProto;
 using OnnxGraph = onnx_schema::GraphProto;
 using OnnxNode = onnx_schema::NodeProto;
@@ -24,46 +24,43 @@ using OnnxAttribute = onnx_schema::AttributeProto;
 using OnnxTensor = onnx_schema::TensorProto;
 using OnnxValue = onnx_schema::ValueInfoProto;
 
-// Any bytes give a model, which lives as long as the arena, or a reason. Nothing in it is checked against anything else:
-// import.h does that. Takes memory for at most 8 times the file's size and 64 MB. Bounded in how many nodes, weights,
-// inputs and outputs (100,000 each), attributes of a node and dimensions (64 each) there may be, and in how deeply
-// messages may be nested (32).
+// Parses arbitrary bytes into a model, which lives as long as the arena. Only the format is checked;
+// import.cc checks the rest. Limits: memory of 8 times the file's size plus 64 MB; 100,000 nodes, weights,
+// inputs and outputs each; 64 attributes per node and dimensions per tensor; 32 levels of nested messages.
 StatusOr<const OnnxModel*> ParseOnnx(ByteSpan file, google::protobuf::Arena& arena);
 
-// The version of the operators without a domain; 0: not said.
+// The version of the operator set without a domain; 0 if not given.
 std::int64_t OpsetOf(const OnnxModel& model);
 
-// Number of values that the tensor's sizes say; nothing where one is negative or they are more than 2⁴⁰.
+// The number of values in the tensor's shape; nullopt for negative sizes or more than 2⁴⁰ values.
 std::optional<std::size_t> ElementsOf(const OnnxTensor& tensor);
 
-// The sizes of an input or output, with −1 where one is not known.
+// The sizes of an input or output, −1 if unknown.
 std::vector<std::int64_t> SizesOf(const OnnxValue& value);
 
-// "[64, 3, 7, 7]"; `negative` stands for a negative number, unless it is empty.
+// "[64, 3, 7, 7]". A non-empty `negative` replaces negative numbers.
 template <typename Numbers>
 std::string SizesText(const Numbers& sizes, const std::string& negative = "") {
   std::string text;
-  for (const std::int64_t size : sizes) {
+  for (const std::int64_t size : sizes)
     text += (text.empty() ? "" : ", ") + (size < 0 && !negative.empty() ? negative : std::to_string(size));
-  }
   return "[" + text + "]";
 }
 
-// The values of an ONNX file's tensors, wherever they lie. PyTorch's newer exporter puts weights into a second file beside
-// the first.
+// The values of an ONNX file's tensors. PyTorch's newer exporter stores weights in a second file.
 class OnnxTensorValues {
  public:
-  // `folder` is the one of the file; without it no second file may be named. A second file is read once.
+  // `folder` is the folder of the file; without it, a second file is an error. A second file is read once.
   explicit OnnxTensorValues(std::optional<std::filesystem::path> folder) : folder_(std::move(folder)) {}
 
-  // As many as the tensor's sizes say, or an error that names the tensor: a type that is not float or double, too few or
-  // too many values, a place outside the folder.
+  // The values in the tensor's shape. Fails with the tensor's name for types other than float or double, for
+  // the wrong number of values, and for locations outside the folder.
   StatusOr<std::vector<float>> Reals(const OnnxTensor& tensor);
-  // The same of a tensor of int64 or int32. At most 4096 values.
+  // The same for a tensor of int64 or int32 with at most 4096 values.
   StatusOr<std::vector<std::int64_t>> Integers(const OnnxTensor& tensor);
 
  private:
-  // `Stored` are the values as bytes, `list` where they are numbers of the message instead.
+  // `Stored` is the type of values stored as bytes; `list` holds values stored as numbers of the message.
   template <typename Stored, typename Value, typename List>
   StatusOr<std::vector<Value>> Values(const OnnxTensor& tensor, const List& list, std::size_t count);
   StatusOr<ByteSpan> External(const OnnxTensor& tensor);

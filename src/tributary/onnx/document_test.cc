@@ -67,7 +67,7 @@ TEST(OnnxDocument, IsBoundedInMemoryAndDepth) {
   google::protobuf::Arena arena;
   const std::string file = WireWriter().Text(kGraph, Repeated(kNode, 1'000'000)).bytes();
   EXPECT_EQ(ParseOnnx(std::as_bytes(std::span(file)), arena).status().message(),
-            "its 2000004 bytes take too much memory: more than 8 times as many and 64 MB");
+            "its 2000004 bytes take too much memory: more than 8 times the size plus 64 MB");
   EXPECT_LT(arena.SpaceAllocated(), 150'000'000U);
   const auto nested = [](int levels) {
     std::string graph;

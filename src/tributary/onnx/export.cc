@@ -22,14 +22,14 @@ void WriteValue(const char* name, std::initializer_list<std::int64_t> sizes, Onn
   for (const std::int64_t size : sizes) tensor.mutable_shape()->add_dim()->set_dim_value(size);
 }
 
-// Writes one node of a network into a file's graph, with the constants that it reads and the names of its weights.
+// Writes one node of a network into a file's graph, with its constants and the names of its weights.
 class NodeWriter {
  public:
   NodeWriter(const Graph& graph, NodeIndex index, OnnxGraph& out)
       : name_(graph.node(index).name), graph_(out), node_(*out.add_node()) {
     const auto output = [&](NodeIndex at) {
       if (at == 0) return std::string(kInputName);
-      return at + 1 == graph.size() ? kOutputName : graph.node(at).name + ":0";  // Like no weight's name.
+      return at + 1 == graph.size() ? kOutputName : graph.node(at).name + ":0";  // not the name of a weight
     };
     for (const NodeIndex input : graph.node(index).inputs) node_.add_input(output(input));
     node_.add_output(output(index));
@@ -69,7 +69,7 @@ class NodeWriter {
     node_.set_op_type(operation);
     return *this;
   }
-  // The first so many of a layer's weights.
+  // The first `count` weights of a layer.
   NodeWriter& Weights(const char* operation, int count) {
     constexpr const char* kSuffixes[] = {".weight", ".bias", ".running_mean", ".running_var"};
     for (int i = 0; i < count; ++i) node_.add_input(name_ + kSuffixes[i]);
@@ -105,7 +105,7 @@ class NodeWriter {
   NodeWriter& Pads(const Extent& padding) {
     return Integers("pads", {padding.height, padding.width, padding.height, padding.width});
   }
-  // An input that is a real number, or a list of whole ones.
+  // Adds an input that is a constant real number, or a list of integers.
   template <typename Value>
   NodeWriter& Constant(const char* suffix, std::initializer_list<Value> values) {
     constexpr bool kReal = std::is_same_v<Value, float>;

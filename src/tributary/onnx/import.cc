@@ -11,13 +11,13 @@
 namespace tributary::inline onnx {
 namespace {
 
-constexpr Bytes kLargestOnnxFile{2'147'483'647};  // as protobuf limits messages
+constexpr Bytes kLargestOnnxFile{2'147'483'647};  // protobuf's limit for messages
 constexpr std::int64_t kOldestOpset = 7;
 constexpr std::int64_t kLongestSide = 65'536;
 
 using OnnxValues = google::protobuf::RepeatedPtrField<OnnxValue>;
 
-// The only one of the values that is not among the weights: older files list those as inputs.
+// The only value that is not a weight: older files also list weights as inputs.
 StatusOr<const OnnxValue*> OnlyOne(const OnnxValues& values, const std::set<std::string_view>& weights,
                                    std::string_view what, std::string_view allowed) {
   const OnnxValue* last = nullptr;
@@ -35,7 +35,7 @@ StatusOr<const OnnxValue*> OnlyOne(const OnnxValues& values, const std::set<std:
                          "; allowed: " + std::string(allowed));
 }
 
-// Nodes that the output depends on, in the file's order.
+// Which nodes the output depends on, in the file's order.
 std::vector<bool> NeededNodes(const OnnxGraph& graph, std::string_view output) {
   std::set<std::string_view> needed = {output};
   std::vector<bool> result(static_cast<std::size_t>(graph.node_size()), false);
@@ -90,15 +90,13 @@ StatusOr<InputForm> FormOf(const OnnxGraph& graph, const OnnxValue& input,
   }
   const std::int64_t channels = form.shape.channels;
   if (given) {
-    if (channels > 0 && given->channels != channels) {
+    if (channels > 0 && given->channels != channels)
       return InvalidArgument(found + ", which samples of " + FormatShape(*given) + " do not fit");
-    }
     form.shape = *given;
   }
   const auto in_range = [](std::int64_t side) { return side >= 1 && side <= kLongestSide; };
-  if (!in_range(form.shape.channels) || !in_range(form.shape.height) || !in_range(form.shape.width)) {
+  if (!in_range(form.shape.channels) || !in_range(form.shape.height) || !in_range(form.shape.width))
     return InvalidArgument(found + ", which leaves the shape of a sample open; give it with --input CxHxW");
-  }
   return form;
 }
 
@@ -142,7 +140,7 @@ StatusOr<OnnxNetwork> ImportOnnx(ByteSpan file, const OnnxImportOptions& options
   OnnxMapping mapping(nodes, values, name.empty() ? "network" : name, form.shape);
   for (const OnnxTensor& tensor : nodes.initializer()) mapping.SetConstant(tensor.name(), tensor);
   mapping.SetInput(input->name(), form.order, form.flat);
-  // Constants first: a bias may stand behind the layer that it is added to.
+  // Constants first, because a bias may come after the layer that it is added to.
   for (const bool constants : {true, false}) {
     for (std::size_t i = 0; i < needed.size(); ++i) {
       const OnnxNode& node = nodes.node(static_cast<int>(i));
@@ -168,9 +166,7 @@ StatusOr<OnnxNetwork> ImportOnnx(ByteSpan file, const OnnxImportOptions& options
 StatusOr<OnnxNetwork> ReadOnnxNetwork(const std::filesystem::path& path, OnnxImportOptions options) {
   TRIBUTARY_ASSIGN_OR_RETURN(const auto bytes, ReadFile(path, kLargestOnnxFile));
   if (options.name.empty()) options.name = path.stem().string();
-  auto network = ImportOnnx(bytes, options, path.parent_path());
-  if (!network.ok()) return std::move(network).status().WithContext(path.string());
-  return network;
+  return ImportOnnx(bytes, options, path.parent_path()).WithContext(path.string());
 }
 
 }  // namespace tributary::inline onnx

@@ -236,7 +236,7 @@ TEST(OnnxImport, NamesNodeAndAttributeOfWhatItRefuses) {
             "node 'n' (Clip): keeps values between 1 and 3.40282e+38; allowed: 0 and 6 (ReLU6), or 0 and no "
             "upper bound (ReLU)");
   EXPECT_EQ(one("Add", {}, {"x", "v"}),
-            "node 'n' (Add): adds a constant; allowed: one value for each channel, right behind a Conv, Gemm "
+            "node 'n' (Add): adds a constant; allowed: one value per channel, directly after a Conv, Gemm "
             "or MatMul without bias");
   EXPECT_EQ(one("Concat", A().Integer("axis", 2), {"x", "x"}),
             "node 'n' (Concat): axis is 2; allowed: 1, the channels");
@@ -245,7 +245,7 @@ TEST(OnnxImport, NamesNodeAndAttributeOfWhatItRefuses) {
             "channels last and channels first");
   EXPECT_EQ(one("BatchNormalization", {}, {"x", "v", "v", "v", "w"}),
             "node 'n' (BatchNormalization): its variance has the shape [2, 2, 3, 3]; expected 2 values");
-  EXPECT_EQ(one("Softmax").substr(0, 36), "node 'n' (Softmax): stands in the mi");
+  EXPECT_EQ(one("Softmax").substr(0, 36), "node 'n' (Softmax): is not at the en");
 }
 
 TEST(OnnxImport, NamesWhatIsWrongWithTheWhole) {

@@ -10,7 +10,7 @@
 namespace tributary::inline onnx {
 namespace {
 
-// rows × columns as columns × rows.
+// Transposes a rows × columns matrix.
 std::vector<float> Transposed(const std::vector<float>& values, std::size_t rows, std::size_t columns) {
   std::vector<float> out(values.size());
   for (std::size_t r = 0; r < rows; ++r) {
@@ -19,7 +19,7 @@ std::vector<float> Transposed(const std::vector<float>& values, std::size_t rows
   return out;
 }
 
-// The columns of a layer that reads a flattened H × W × C, put in the order of a flattened C × H × W.
+// Reorders a layer's columns from a flattened H × W × C input to a flattened C × H × W input.
 std::vector<float> ColumnsChannelsFirst(const std::vector<float>& weight, const Shape& shape) {
   const auto channels = static_cast<std::size_t>(shape.channels);
   const auto places = static_cast<std::size_t>(shape.height * shape.width);
@@ -33,10 +33,10 @@ std::vector<float> ColumnsChannelsFirst(const std::vector<float>& weight, const 
   return out;
 }
 
-// What a person wrote before it became a float: 1e-5 and not 9.99999975e-06.
+// Recovers the decimal that was rounded to float: 1e-5 instead of 9.99999975e-06.
 double SixDigits(double value) { return std::strtod(NumberText(value).c_str(), nullptr); }
 
-// Whether adding a constant of this shape adds one number to each of so many channels.
+// Whether adding a constant of this shape adds one number to each of `channels` channels.
 bool IsPerChannel(const OnnxTensor& tensor, std::int64_t channels, bool flat) {
   const auto elements = ElementsOf(tensor);
   if (!elements || static_cast<std::int64_t>(*elements) != channels) return false;
@@ -81,15 +81,14 @@ Status OnnxMapping::MapConv() {
   TRIBUTARY_ASSIGN_OR_RETURN(conv.dilation, ExtentOf("dilations", {1, 1}));
   conv.groups = Integer("group", 1);
   const std::int64_t channels = builder_.shape(input).channels;
-  if (Find("kernel_shape") != nullptr && stated != conv.kernel) {
+  if (Find("kernel_shape") != nullptr && stated != conv.kernel)
     return Refuse("kernel_shape does not fit its weight of shape " + SizesText(tensor->dims()));
-  }
   if (conv.groups < 1 || channels % conv.groups != 0 || sizes[1] != channels / conv.groups) {
     return Refuse("its weight of shape " + SizesText(tensor->dims()) + " does not fit " +
                   std::to_string(channels) + " input channels in " + std::to_string(conv.groups) + " groups");
   }
   const auto reach = [](std::int64_t kernel, std::int64_t dilation) {
-    // A wrong one is refused below, by the graph.
+    // The graph refuses invalid values below.
     return kernel < 1 || dilation < 1 || dilation > (1 << 20) || kernel > (1 << 20)
                ? 1
                : dilation * (kernel - 1) + 1;
@@ -198,7 +197,7 @@ Status OnnxMapping::MapBatchNorm() {
     TRIBUTARY_ASSIGN_OR_RETURN(const OnnxTensor* tensor, WeightsAt(index++, what));
     TRIBUTARY_ASSIGN_OR_RETURN(*values, VectorOf(*tensor, channels, what));
   }
-  // ONNX's momentum is the share that stays, ours the share that is new.
+  // ONNX's momentum is the weight of the old value, ours that of the new value.
   const NodeIndex node = Add(BatchNorm{.epsilon = SixDigits(Real("epsilon", 1e-5)),
                                        .momentum = SixDigits(1 - SixDigits(Real("momentum", 0.9)))},
                              {input});
@@ -237,7 +236,7 @@ StatusOr<std::optional<double>> OnnxMapping::ScalarAt(std::size_t index) {
 Status OnnxMapping::MapClip() {
   TRIBUTARY_ASSIGN_OR_RETURN(OnnxActivation input, ActivationAt(0));
   constexpr double kNone = std::numeric_limits<float>::max();
-  // Bounds were attributes before they were inputs.
+  // The bounds are attributes in older operator sets and inputs in newer ones.
   TRIBUTARY_ASSIGN_OR_RETURN(const auto low, ScalarAt(1));
   TRIBUTARY_ASSIGN_OR_RETURN(const auto high, ScalarAt(2));
   const double least = low.value_or(Real("min", -kNone));

@@ -1,4 +1,4 @@
-// Operators that move or join values, and those that shapes are computed with.
+// Operators that move or join values, and operators that compute shapes.
 
 #include <algorithm>
 
@@ -10,9 +10,8 @@ namespace {
 
 std::string NumbersText(const OnnxShapeNumbers& numbers) {
   std::string text = "[";
-  for (std::size_t i = 0; i < numbers.size(); ++i) {
+  for (std::size_t i = 0; i < numbers.size(); ++i)
     text += (i > 0 ? ", " : "") + (numbers[i] == kBatchSize ? "batch" : std::to_string(numbers[i]));
-  }
   return text + "]";
 }
 
@@ -26,7 +25,7 @@ Status OnnxMapping::MapAdd() {
   for (std::size_t i = 0; i < InputCount(); ++i) {
     if (ConstantAt(i) != nullptr) {
       return Refuse(
-          "adds a constant; allowed: one value for each channel, right behind a Conv, Gemm or MatMul without "
+          "adds a constant; allowed: one value per channel, directly after a Conv, Gemm or MatMul without "
           "bias");
     }
     TRIBUTARY_ASSIGN_OR_RETURN(const OnnxActivation input, ActivationAt(i));
@@ -40,7 +39,7 @@ Status OnnxMapping::MapAdd() {
 Status OnnxMapping::MapConcat() {
   TRIBUTARY_ASSIGN_OR_RETURN(const Mapped* first, In(0));
   if (first == nullptr) return Refuse("has no inputs");
-  if (!std::holds_alternative<OnnxActivation>(*first)) {  // A shape is being put together.
+  if (!std::holds_alternative<OnnxActivation>(*first)) {  // a shape computation
     OnnxShapeNumbers numbers;
     for (std::size_t i = 0; i < InputCount(); ++i) {
       TRIBUTARY_ASSIGN_OR_RETURN(const OnnxShapeNumbers part, NumbersAt(i));
@@ -82,8 +81,7 @@ Status OnnxMapping::MapFlatten() {
 
 Status OnnxMapping::MapReshape() {
   TRIBUTARY_ASSIGN_OR_RETURN(const Mapped* value, In(0));
-  if (value != nullptr &&
-      !std::holds_alternative<OnnxActivation>(*value)) {  // Of a shape that is being put together.
+  if (value != nullptr && !std::holds_alternative<OnnxActivation>(*value)) {  // a shape computation
     TRIBUTARY_ASSIGN_OR_RETURN(OnnxShapeNumbers numbers, NumbersAt(0));
     return Give(std::move(numbers));
   }
@@ -91,7 +89,7 @@ Status OnnxMapping::MapReshape() {
   TRIBUTARY_ASSIGN_OR_RETURN(const OnnxShapeNumbers sides, NumbersAt(1));
   const Shape shape = builder_.shape(input.node);
   const std::int64_t columns = shape.elements();
-  // A file that was made for batches of one size has that here.
+  // Files exported for a fixed batch size have that size here.
   const std::vector<std::int64_t> given =
       graph_.input_size() == 0 ? OnnxShapeNumbers() : SizesOf(graph_.input(0));
   const std::int64_t batch = given.empty() ? 1 : given[0];
@@ -162,13 +160,12 @@ Status OnnxMapping::MapSoftmax() {
   const bool ends = readers == readers_.end() ||
                     std::ranges::all_of(readers->second,
                                         [](const OnnxNode* node) { return node->op_type() == "Identity"; });
-  if (!ends) return Refuse("stands in the middle; allowed: at the end, where the loss takes its place");
+  if (!ends) return Refuse("is not at the end; allowed: at the end, where the loss replaces it");
   const std::int64_t axis = Integer("axis", -1);
-  if (!builder_.shape(input.node).flat || (axis != 1 && axis != -1)) {
+  if (!builder_.shape(input.node).flat || (axis != 1 && axis != -1))
     return Refuse("must be over the classes: axis 1 of [batch, classes]");
-  }
   notes_.push_back("the " + node_->op_type() +
-                   " at the end is left out: the loss has it, and scores are given without it");
+                   " at the end is left out: the loss includes it, and scores do not");
   return Give(input);
 }
 

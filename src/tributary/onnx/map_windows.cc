@@ -1,4 +1,4 @@
-// Operators that slide a window or add a border.
+// Operators with a sliding window or a border.
 
 #include <algorithm>
 
@@ -16,7 +16,7 @@ bool AllWithin(std::span<const std::int64_t> numbers) {
                              [](std::int64_t number) { return number >= 0 && number <= kLargestSide; });
 }
 
-// How much is missing for a window at every stride, split so that the end gets the odd one (or the beginning).
+// Computes the padding for a window at every stride; an odd element goes to the end if `upper`.
 void PadToSame(std::int64_t size, std::int64_t reach, std::int64_t stride, bool upper, std::int64_t& before,
                std::int64_t& after) {
   const std::int64_t windows = (size + stride - 1) / stride;
@@ -25,7 +25,7 @@ void PadToSame(std::int64_t size, std::int64_t reach, std::int64_t stride, bool 
   after = missing - before;
 }
 
-// How many windows a side has, with so much added to its end.
+// The number of windows along a side, with `after` elements added to its end.
 std::int64_t Windows(std::int64_t size, std::int64_t after, std::int64_t kernel, std::int64_t stride) {
   return size + after < kernel || stride < 1 ? 0 : (size + after - kernel) / stride + 1;
 }
@@ -47,9 +47,8 @@ StatusOr<OnnxMapping::Padding> OnnxMapping::PaddingOf(NodeIndex input, const Ext
     PadToSame(shape.width, reach.width, stride.width, upper, padding.before.width, padding.after.width);
     return padding;
   }
-  if (automatic != "NOTSET" && !automatic.empty()) {
+  if (automatic != "NOTSET" && !automatic.empty())
     return RefuseAttribute("auto_pad", PlainLayerName(automatic), "NOTSET, VALID, SAME_UPPER, SAME_LOWER");
-  }
   if (Find("pads") == nullptr) return padding;
   const std::vector<std::int64_t> sides = Integers("pads");
   if (!AllWithin(sides) || (sides.size() != 2 && sides.size() != 4)) {
@@ -105,7 +104,7 @@ Status OnnxMapping::MapGlobalAveragePool() {
   return Give(Add(GlobalAvgPool{}, {input}));
 }
 
-// A mean over height and width is what people write for it.
+// A mean over height and width is a common way to write it.
 Status OnnxMapping::MapReduceMean() {
   TRIBUTARY_ASSIGN_OR_RETURN(OnnxActivation input, ActivationAt(0));
   TRIBUTARY_ASSIGN_OR_RETURN(const std::vector<std::int64_t> axes, Axes());
@@ -116,7 +115,7 @@ Status OnnxMapping::MapReduceMean() {
   input.node = Add(GlobalAvgPool{}, {input.node});
   if (Integer("keepdims", 1) == 0) {
     input.node = Add(Flatten{}, {input.node}, ".flatten");
-    input.order = ValueOrder::kChannelsFirst;  // A channel has one value.
+    input.order = ValueOrder::kChannelsFirst;  // Each channel has one value.
   }
   return Give(input);
 }
@@ -134,9 +133,8 @@ Status OnnxMapping::MapPad() {
   const std::size_t height = input.order == ValueOrder::kChannelsLast ? 1 : 2;
   const bool others = pads.size() == 8 && pads[0] == 0 && pads[4] == 0 && pads[height == 1 ? 3 : 1] == 0 &&
                       pads[height == 1 ? 7 : 5] == 0;
-  if (!others || !AllWithin(pads) || input.order == ValueOrder::kFlatChannelsLast) {
+  if (!others || !AllWithin(pads) || input.order == ValueOrder::kFlatChannelsLast)
     return RefuseAttribute("pads", SizesText(pads), "zeros around height and width of an image");
-  }
   input.node = Add(Pad{{pads[height], pads[height + 1]}, {pads[height + 4], pads[height + 5]}}, {input.node});
   return Give(input);
 }

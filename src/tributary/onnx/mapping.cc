@@ -76,15 +76,12 @@ Status OnnxMapping::Map(const OnnxNode& node, const std::string& layer) {
 
 StatusOr<NodeIndex> OnnxMapping::Output(std::string_view name) {
   const auto found = values_by_name_.find(name);
-  if (found == values_by_name_.end()) {
-    return InvalidArgument("no node gives its output " + QuoteName(name));
-  }
+  if (found == values_by_name_.end()) return InvalidArgument("no node gives its output " + QuoteName(name));
   const auto* activation = std::get_if<OnnxActivation>(&found->second);
   if (activation == nullptr)
     return InvalidArgument("its output " + QuoteName(name) + " does not depend on its input");
-  if (activation->order != ValueOrder::kChannelsFirst) {
+  if (activation->order != ValueOrder::kChannelsFirst)
     return InvalidArgument("its output " + QuoteName(name) + " must be one score for each class");
-  }
   return activation->node;
 }
 

@@ -16,16 +16,16 @@ std::string Lower(std::string_view text) {
   return lower;
 }
 
-// 'layer1.0.conv1' of 'layer1.0.conv1.weight'; empty for other names.
+// 'layer1.0.conv1' for 'layer1.0.conv1.weight'; empty for other names.
 std::string_view OwnerOf(std::string_view tensor) {
   constexpr std::string_view kSuffix = ".weight";
-  // Torch's names for weights that it has made itself.
+  // PyTorch generates names with "::" for unnamed weights.
   if (!tensor.ends_with(kSuffix) || tensor.find("::") != std::string_view::npos) return {};
   return tensor.substr(0, tensor.size() - kSuffix.size());
 }
 
-// The module in '/layer1/layer1.0/conv1/Conv', where each step is named anew or goes on from the one before: layer1.0.conv1.
-// Nothing where the name is not of this kind.
+// Sets `module` to layer1.0.conv1 for '/layer1/layer1.0/conv1/Conv', where each step is a new name or extends
+// the previous one. False if the name has another form.
 bool ModuleOf(const OnnxNode& node, std::string& module) {
   const std::string_view name = node.name();
   const std::size_t last = name.rfind('/');
@@ -57,7 +57,7 @@ std::string PlainLayerName(std::string_view text) {
 std::vector<std::string> NameOnnxNodes(const OnnxGraph& graph) {
   std::vector<std::string> modules(static_cast<std::size_t>(graph.node_size()));
   std::vector<bool> in_module(modules.size());
-  std::set<std::string> containers;  // modules that have others in them
+  std::set<std::string> containers;  // modules that contain others
   for (std::size_t i = 0; i < modules.size(); ++i) {
     in_module[i] = ModuleOf(graph.node(static_cast<int>(i)), modules[i]);
     for (std::size_t dot = modules[i].rfind('.'); dot != std::string::npos && dot > 0;
@@ -70,7 +70,7 @@ std::vector<std::string> NameOnnxNodes(const OnnxGraph& graph) {
   std::map<std::string, int> uses;
   for (std::size_t i = 0; i < modules.size(); ++i) {
     const OnnxNode& node = graph.node(static_cast<int>(i));
-    if (node.op_type() == "Constant" || node.op_type() == "Identity") {  // They become no layers.
+    if (node.op_type() == "Constant" || node.op_type() == "Identity") {  // They do not become layers.
       names.emplace_back();
       continue;
     }

@@ -11,11 +11,11 @@
 namespace tributary::inline plot {
 namespace {
 
-// The number of the form 1, 2 or 5 times a power of ten that is nearest to `rough`, as a ratio.
+// The number of the form 1, 2 or 5 times a power of ten with the nearest ratio to `rough`.
 double NiceStep(double rough) {
   const double power = std::pow(10, std::floor(std::log10(rough)));
   const double factor = rough / power;
-  // Borders are where the two neighbours are equally far: √2, √10, √50.
+  // The limits are the geometric means of neighbours: √2, √10, √50.
   if (factor < 1.4142) return power;
   if (factor < 3.1623) return 2 * power;
   if (factor < 7.0711) return 5 * power;
@@ -24,7 +24,7 @@ double NiceStep(double rough) {
 
 std::string Label(double value, double step) {
   std::string suffix;
-  // All labels of an axis share the unit that suits its step, so that they compare at a glance.
+  // All labels of an axis share the unit that fits its step, for easy comparison.
   for (const auto& [size, letter] : {std::pair(1e9, "G"), {1e6, "M"}, {1e3, "k"}}) {
     if (step < size * 0.999) continue;
     value /= size;
@@ -41,7 +41,7 @@ Ticks TicksWithStep(double low, double high, double step) {
   Ticks ticks{step, {}, {}};
   const double first = std::ceil(low / step - 1e-9), last = std::floor(high / step + 1e-9);
   for (double i = first; i <= last; ++i) {
-    // From the index, not by adding up, so that errors do not add up either.
+    // Computed from the index, because repeated addition would accumulate errors.
     const double value = i * step;
     ticks.at.push_back(std::clamp(value, low, high));
     ticks.labels.push_back(Label(value, step));
@@ -70,7 +70,7 @@ Ticks NiceLogTicks(double low, double high, int wanted) {
   const int first = static_cast<int>(std::floor(std::log10(low)));
   const int last = static_cast<int>(std::ceil(std::log10(high)));
   const int decades = last - first;
-  // Few decades are divided, many are thinned out.
+  // Few decades are subdivided; of many, only some get a tick.
   const bool divide = 2 * decades <= wanted;
   const int stride = std::max(1, (decades + wanted - 1) / wanted);
   Ticks ticks;

@@ -18,11 +18,11 @@ constexpr double kTextSize = 11, kLegendRow = 17;
 constexpr std::size_t kLegendRowsAtLeast = 10;
 
 struct Layout {
-  double row = 0;          // From one bar to the next.
-  double bar = 0;          // Height of a bar.
-  double plot_height = 0;  // All rows.
+  double row = 0;          // distance between bars
+  double bar = 0;          // height of a bar
+  double plot_height = 0;  // all rows
   std::size_t legend_rows = 0;
-  double legend_column = 0;  // Width of a column of the legend.
+  double legend_column = 0;  // width of a column of the legend
   double width = 0, height = 0;
 };
 
@@ -30,7 +30,7 @@ std::string ClassName(const ClassCounts& chart, std::size_t c) {
   return chart.class_names.empty() ? std::to_string(c) : chart.class_names[c];
 }
 
-// With its number, which is what the segments carry.
+// With the class number, which the segments show.
 std::string LegendEntry(const ClassCounts& chart, std::size_t c) {
   return chart.class_names.empty() ? std::to_string(c) : std::to_string(c) + "  " + chart.class_names[c];
 }
@@ -38,7 +38,7 @@ std::string LegendEntry(const ClassCounts& chart, std::size_t c) {
 Layout Measure(const ClassCounts& chart, std::size_t classes) {
   Layout layout;
   const auto devices = static_cast<double>(chart.counts.size());
-  // A few devices get comfortable bars; many share the height of a page, but never less than is visible.
+  // Few devices get wide bars; many share the height of a page, down to a visible minimum.
   layout.row = std::clamp(560 / devices, 5.0, 26.0);
   layout.bar = layout.row >= 10 ? layout.row - 4 : layout.row - 1;
   layout.plot_height = layout.row * devices;
@@ -47,7 +47,7 @@ Layout Measure(const ClassCounts& chart, std::size_t classes) {
   layout.legend_rows = std::min(classes, std::max(rows_in_height, kLegendRowsAtLeast));
   std::size_t longest = 1;
   for (std::size_t c = 0; c < classes; ++c) longest = std::max(longest, LegendEntry(chart, c).size());
-  // The widths of letters are not known here; this is generous for a sans-serif face.
+  // Text widths are unknown; this is a generous estimate for a sans-serif font.
   layout.legend_column = 30 + 0.62 * kTextSize * static_cast<double>(std::min<std::size_t>(longest, 40));
   const std::size_t columns = (classes + layout.legend_rows - 1) / layout.legend_rows;
   layout.width = kLeft + kPlotWidth + kRight + static_cast<double>(columns) * layout.legend_column + 16;
@@ -67,7 +67,7 @@ void DrawAxes(const ClassCounts& chart, const Layout& layout, const LinearScale&
   }
   svg.Text({kLeft + kPlotWidth / 2, bottom + 36}, "samples", {12, TextAnchor::kMiddle});
 
-  // As many device labels as do not touch.
+  // As many device labels as fit.
   const auto devices = static_cast<double>(chart.counts.size());
   const double step = NiceCountTicks(devices, static_cast<int>(std::max(1.0, layout.plot_height / 20))).step;
   for (double device = 0; device < devices; device += step) {
@@ -88,7 +88,7 @@ void DrawBars(const ClassCounts& chart, const Layout& layout, const LinearScale&
       if (count == 0) continue;
       const double left = scale(static_cast<double>(before));
       const double width = scale(static_cast<double>(before + count)) - left;
-      // A hairline between segments, where it does not hide them.
+      // A hairline between segments, unless it would hide them.
       const double gap = width > 3 ? 0.6 : 0;
       svg.Rect({left, y}, width - gap, layout.bar, CategoryColour(c), {},
                fmt::format("device {}, class {}: {}", device, ClassName(chart, c), count));
@@ -123,7 +123,7 @@ std::string DrawClassCounts(const ClassCounts& chart) {
   TRIBUTARY_CHECK(!chart.counts.empty());
   const std::size_t classes = chart.counts.front().size();
   TRIBUTARY_CHECK(classes > 0 && (chart.class_names.empty() || chart.class_names.size() == classes));
-  std::int64_t most = 1;  // So that a chart of empty devices still has an axis.
+  std::int64_t most = 1;  // At least 1, so that a chart of empty devices has an axis.
   for (const auto& device : chart.counts) {
     TRIBUTARY_CHECK(device.size() == classes);
     for (const std::int64_t count : device) TRIBUTARY_CHECK(count >= 0);

@@ -6,18 +6,18 @@
 
 namespace tributary::inline plot {
 
-// "Who has what": how many samples of each class every device holds.
+// The number of samples of each class on every device.
 struct ClassCounts {
   std::string title;
   // counts[device][class], not negative. All devices have the same number of classes, at least one.
   std::vector<std::vector<std::int64_t>> counts;
-  // For the legend; empty: classes go by their numbers. Otherwise one for each class.
+  // For the legend: one name per class, or empty to use class numbers.
   std::vector<std::string> class_names;
 };
 
-// An SVG picture with one stacked bar per device, device 0 at the top: its length is the number of samples,
-// its colours are the classes, and where there is room a segment carries the number of its class. From 1 to
-// some hundreds of devices; many make the bars thin and leave out most of their labels.
+// An SVG picture with one stacked bar per device, device 0 at the top. The length is the number of samples,
+// colours are classes, and segments show their class number if there is room. For 1 to some hundreds of
+// devices; with many, bars are thin and most labels are omitted.
 std::string DrawClassCounts(const ClassCounts& chart);
 
 }  // namespace tributary::inline plot

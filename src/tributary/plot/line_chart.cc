@@ -18,20 +18,20 @@ constexpr std::size_t kMostMarkedPoints = 40;
 constexpr double kLargest = 1e18;
 constexpr const char* kReference = "#555555";
 
-// Ranges, scales and sizes that follow from the data and the texts.
+// Ranges, scales and sizes computed from the data and texts.
 struct Layout {
   bool has_points = false;
   Ticks x_ticks, y_ticks;
   LinearScale x, y;
   double left = 0, width = 0, height = 0;
   std::size_t legend_columns = 1;
-  double legend_column = 0;  // Width of a column of the legend.
+  double legend_column = 0;  // width of a column of the legend
 };
 
-// The widths of letters are not known here; this is generous for a sans-serif face.
+// Text widths are unknown; this is a generous estimate for a sans-serif font.
 double TextWidth(const std::string& text) {
   const auto letters = std::count_if(text.begin(), text.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U;  // Not the later bytes of a letter.
+    return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U;  // Skip UTF-8 continuation bytes.
   });
   return 0.6 * kTextSize * static_cast<double>(letters);
 }
@@ -46,7 +46,7 @@ bool HasPlace(const LineChart& chart, const Point& point) { return !chart.log_x 
 
 double OnAxis(const LineChart& chart, double x) { return chart.log_x ? std::log10(x) : x; }
 
-// A range that can be divided: not a single value, nor so narrow that steps drown in rounding.
+// Widens a range that is a single value or too narrow for steps above rounding errors.
 AxisRange Spread(AxisRange range) {
   const double size = std::max(std::abs(range.low), std::abs(range.high));
   if (range.high - range.low > std::max(1e-9 * size, 1e-200)) return range;
@@ -54,7 +54,7 @@ AxisRange Spread(AxisRange range) {
   return {range.low - around, range.high + around};
 }
 
-// Down to zero, when leaving it out would hardly make the rest larger.
+// Extends the range to zero if that hardly shrinks the data.
 AxisRange WithZeroIfNear(AxisRange range) {
   if (range.low > 0 && range.low <= 0.3 * range.high) range.low = 0;
   return range;
@@ -82,14 +82,14 @@ void MeasureAxes(const LineChart& chart, Layout& layout) {
 
   y = WithZeroIfNear(Spread(y));
   const double step = NiceTicks(y.low, y.high, 6).step;
-  // To full steps, so that the topmost and lowest lines of the grid are numbered.
+  // Round to full steps, so that the outermost grid lines have labels.
   y = {std::floor(y.low / step + 1e-9) * step, std::ceil(y.high / step - 1e-9) * step};
   layout.y_ticks = NiceTicks(y.low, y.high, 6);
   layout.y = {y.low, y.high, kTop + kPlotHeight, kTop};
 
   layout.left = kMargin + 10 + std::max(24.0, WidestOf(layout.y_ticks.labels));
   if (chart.log_x) {
-    // A single x of a logarithmic axis gets a decade to both sides of it.
+    // A single x on a logarithmic axis gets a decade on both sides.
     if (x.high < x.low * 1.000001) x = {x.low / 10, x.high * 10};
     layout.x_ticks = NiceLogTicks(x.low, x.high, 8);
   } else {
@@ -111,7 +111,7 @@ Layout Measure(const LineChart& chart) {
   layout.legend_column = entry;
   if (entry > 0) layout.legend_columns = std::max<std::size_t>(1, static_cast<std::size_t>(wide / entry));
   const std::size_t rows = (chart.series.size() + layout.legend_columns - 1) / layout.legend_columns;
-  const double title = kMargin + 1.5 * TextWidth(chart.title);  // Larger and bold.
+  const double title = kMargin + 1.5 * TextWidth(chart.title);  // larger and bold
   layout.width = std::max(title, layout.left + std::max(kPlotWidth + beside, wide)) + kMargin;
   layout.height = kTop + kPlotHeight + kAxisHeight + kLegendRow * static_cast<double>(rows) + kMargin;
   return layout;
@@ -134,7 +134,7 @@ void DrawAxes(const LineChart& chart, const Layout& layout, SvgWriter& svg) {
   svg.Line({layout.left, bottom}, {right, bottom}, {kGrey, 1});
   svg.Line({layout.left, kTop}, {layout.left, bottom}, {kGrey, 1});
   svg.Text({layout.left + kPlotWidth / 2, bottom + 35}, chart.x_title, {12, TextAnchor::kMiddle});
-  // Above its axis and upright: nobody likes to turn the head.
+  // Above its axis, because horizontal text is easier to read.
   svg.Text({kMargin, kTop - 14}, chart.y_title);
   if (!layout.has_points) {
     svg.Text({layout.left + kPlotWidth / 2, kTop + kPlotHeight / 2}, "no points to show",
@@ -149,7 +149,7 @@ void DrawReferences(const LineChart& chart, const Layout& layout, SvgWriter& svg
   std::vector<ReferenceLine> ordered = chart.references;
   std::ranges::stable_sort(ordered, std::greater(), &ReferenceLine::y);
   const double right = layout.left + kPlotWidth;
-  double lowest = 0;  // Labels of lines that are close go down until they are apart.
+  double lowest = 0;  // Labels of close lines are shifted down until they are apart.
   for (const ReferenceLine& reference : ordered) {
     const double y = layout.y(reference.y);
     svg.Line({layout.left, y}, {right, y}, {kReference, 1.2, 5});
@@ -160,7 +160,7 @@ void DrawReferences(const LineChart& chart, const Layout& layout, SvgWriter& svg
   svg.CloseGroup();
 }
 
-// The bands of all series come before all lines, so that no line is under a surface.
+// All bands are drawn before all lines, so that no area covers a line.
 void DrawBands(const LineChart& chart, const Layout& layout, SvgWriter& svg) {
   svg.OpenGroup("bands");
   for (std::size_t s = 0; s < chart.series.size(); ++s) {
@@ -204,9 +204,8 @@ void DrawLegend(const LineChart& chart, const Layout& layout, SvgWriter& svg) {
   for (std::size_t s = 0; s < chart.series.size(); ++s) {
     const double x = layout.left + static_cast<double>(s % layout.legend_columns) * layout.legend_column;
     const double y = top + static_cast<double>(s / layout.legend_columns) * kLegendRow;
-    if (!chart.series[s].band.empty()) {
+    if (!chart.series[s].band.empty())
       svg.Path({{x, y - 5}, {x + kSwatch, y - 5}, {x + kSwatch, y + 5}, {x, y + 5}}, LineColour(s), {}, 0.18);
-    }
     svg.Line({x, y}, {x + kSwatch, y}, {LineColour(s), 2});
     svg.Text({x + kSwatch + 8, y + kTextSize * 0.36}, chart.series[s].name, {kTextSize});
   }

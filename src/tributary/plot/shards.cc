@@ -16,7 +16,7 @@ constexpr double kField = 220, kGap = 24, kTop = 44, kHead = 36, kBar = 14, kBar
 constexpr double kTextSize = 11, kEntry = 48;
 constexpr const char* kPale = "#e2e2e2";
 
-// One scale for all, with a little room at the borders.
+// The common scale of all panels, with a small margin.
 LinearScale Fit(AxisRange range, double to_low, double to_high) {
   if (range.empty()) range = {0, 1};
   const double room = range.high > range.low ? 0.04 * (range.high - range.low) : 0.5;

@@ -9,26 +9,26 @@
 
 namespace tributary::inline plot {
 
-// "Who holds what, and what it looks like": samples as points of a plane, and which worker has each.
+// Samples as points in a plane, grouped by the worker that holds them.
 struct ShardsChart {
   struct Sample {
-    Point place;  // Finite.
+    Point place;  // finite
     std::size_t label = 0;
   };
   struct Shard {
-    std::string caption;               // A line under the worker's number.
-    std::vector<std::int64_t> counts;  // Of each class, as many classes for all. Not negative.
-    std::vector<Sample> samples;       // Those that are drawn.
+    std::string caption;               // shown below the worker's number
+    std::vector<std::int64_t> counts;  // per class, the same number of classes for all shards, not negative
+    std::vector<Sample> samples;       // to be drawn
   };
 
   std::string title;
-  std::vector<Shard> shards;     // At least one.
-  std::vector<Sample> backdrop;  // Of everybody, drawn pale behind each shard.
+  std::vector<Shard> shards;     // at least one
+  std::vector<Sample> backdrop;  // of all workers, drawn pale behind each shard
 };
 
-// An SVG picture with one field for each worker: how its samples are divided over the classes, as a bar whose length is
-// in proportion to the largest shard, and under it where they lie, coloured by class, before the pale whole. All fields
-// have one scale. Below them the classes and their colours.
+// An SVG picture with one panel per worker: a bar of its samples per class, with a length relative to the
+// largest shard, and below it the samples as points coloured by class on the pale backdrop. All panels have
+// the same scale. The legend of class colours is at the bottom.
 std::string DrawShards(const ShardsChart& chart);
 
 }  // namespace tributary::inline plot

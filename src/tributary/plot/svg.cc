@@ -16,8 +16,8 @@ constexpr std::string_view kReplacement = "\xef\xbf\xbd";
 constexpr std::pair<char, std::string_view> kEscapes[] = {
     {'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\'', "&#39;"}};
 
-// How many bytes the valid UTF-8 character at the start of `text` has, or 0. Refuses overlong forms,
-// surrogates and what lies past the last code point, as XML does.
+// The length of the valid UTF-8 character at the start of `text`, or 0. As XML does, refuses overlong forms,
+// surrogates and values beyond the last code point.
 std::size_t Utf8Length(std::string_view text) {
   const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
   const auto follows = [&](std::size_t i) { return (byte(i) & 0xc0U) == 0x80U; };
@@ -54,7 +54,7 @@ struct Rgb {
   double red, green, blue;
 };
 
-// Neighbours in the list are neighbours in a stacked bar: dark and light alternate.
+// Neighbours in the list are adjacent in a stacked bar: dark and light alternate.
 constexpr std::array<Rgb, 10> kColours = {{{51, 34, 136},      // indigo
                                            {136, 204, 238},    // sky
                                            {17, 119, 51},      // green
@@ -174,14 +174,14 @@ std::string CategoryColour(std::size_t category) {
 }
 
 std::string LineColour(std::size_t line) {
-  // The light ones, which alternate with the dark in a bar, come last.
+  // Light colours, which alternate with dark ones in a bar, come last.
   constexpr std::array<std::size_t, 10> kOrder = {0, 7, 2, 4, 5, 6, 8, 1, 3, 9};
   return CategoryColour(line / kOrder.size() * kOrder.size() + kOrder[line % kOrder.size()]);
 }
 
 std::string TextColourOn(std::size_t category) {
   const Rgb colour = ColourOf(category);
-  // Perceived brightness; the eye is most sensitive to green.
+  // Perceived brightness: the eye is most sensitive to green.
   return 0.299 * colour.red + 0.587 * colour.green + 0.114 * colour.blue > 140 ? "#000000" : "#ffffff";
 }
 

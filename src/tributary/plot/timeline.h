@@ -5,12 +5,12 @@
 
 namespace tributary::inline plot {
 
-// "Who did what when": lanes of blocks over time, in rows that share one time axis so that they can be compared.
+// Lanes of blocks over time, in rows that share one time axis for comparison.
 struct Timeline {
   struct Block {
     double begin = 0;
     double end = 0;
-    std::string label;       // shown where there is room, and when the pointer rests on it
+    std::string label;       // shown if there is room, and as tooltip
     std::size_t colour = 0;  // a category (svg.h)
   };
   struct Lane {
@@ -28,7 +28,7 @@ struct Timeline {
   std::vector<Row> rows;
 };
 
-// An SVG picture. Thousands of blocks are fine; what is narrower than a pixel is drawn as a hair line.
+// An SVG picture, suitable for thousands of blocks; a block narrower than a pixel is a hairline.
 std::string DrawTimeline(const Timeline& timeline);
 
 }  // namespace tributary::inline plot

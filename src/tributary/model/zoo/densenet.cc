@@ -1,6 +1,6 @@
-// DenseNet (Huang et al., 2017) for small images, growth 12: three blocks of plain layers, without the bottlenecks and
-// the compression of DenseNet-BC. Each layer reads all earlier ones of its block and adds 12 channels. Node names follow
-// torchvision; convolutions have no bias, and no layer drops anything.
+// DenseNet (Huang et al., 2017) for small images, growth 12: three blocks of plain layers, without the
+// bottlenecks and compression of DenseNet-BC. Each layer reads all earlier layers of its block and adds 12
+// channels. Node names follow torchvision; convolutions have no bias, and there is no dropout.
 
 #include "tributary/base/check.h"
 #include "tributary/model/zoo/families.h"
@@ -23,7 +23,7 @@ NodeIndex DenseLayer(GraphBuilder& b, const std::string& name, NodeIndex input) 
   return b.Add(name + ".concat", Concat{}, {input, x});
 }
 
-// As many channels as come in, at half the height and width.
+// Halves height and width and keeps the number of channels.
 NodeIndex Transition(GraphBuilder& b, const std::string& name, NodeIndex x) {
   const std::int64_t channels = b.shape(x).channels;
   x = NormRelu(b, name + ".norm", name + ".relu", x);
@@ -34,7 +34,7 @@ NodeIndex Transition(GraphBuilder& b, const std::string& name, NodeIndex x) {
 }  // namespace
 
 StatusOr<Graph> DenseNet(int depth, const Shape& input, std::int64_t classes, bool) {
-  // Besides the layers of the blocks: the stem, two transitions and the linear layer.
+  // Layers outside the blocks: the stem, two transitions and the linear layer.
   TRIBUTARY_CHECK(depth > 4 && (depth - 4) % kBlocks == 0);
   const int layers = (depth - 4) / kBlocks;
   GraphBuilder b("densenet-" + std::to_string(depth), input);
@@ -43,9 +43,8 @@ StatusOr<Graph> DenseNet(int depth, const Shape& input, std::int64_t classes, bo
             Conv{.out_channels = kStemChannels, .kernel = {3, 3}, .padding = {1, 1}, .bias = false}, {0});
   for (int block = 1; block <= kBlocks; ++block) {
     const std::string number = std::to_string(block);
-    for (int layer = 1; layer <= layers; ++layer) {
+    for (int layer = 1; layer <= layers; ++layer)
       x = DenseLayer(b, "features.denseblock" + number + ".denselayer" + std::to_string(layer), x);
-    }
     if (block < kBlocks) x = Transition(b, "features.transition" + number, x);
   }
   x = NormRelu(b, "features.norm_final", "relu", x);

@@ -5,8 +5,8 @@
 
 namespace tributary::inline model::zoo {
 
-// One function per family of networks. `cifar_form` picks the form for small images (see Stem in zoo.h); networks
-// that have only one ignore it. Inputs that are too small for a network are reported by the layer that does not fit.
+// One function per family. `cifar_form` selects the form for small images (see Stem in zoo.h); networks with
+// one form ignore it. An input that is too small is reported by the layer that does not fit.
 
 StatusOr<Graph> Perceptron(const Shape& input, std::int64_t classes, bool cifar_form);
 StatusOr<Graph> LeNet5(const Shape& input, std::int64_t classes, bool cifar_form);
@@ -19,7 +19,7 @@ StatusOr<Graph> MobileNetV2(const Shape& input, std::int64_t classes, bool cifar
 StatusOr<Graph> GoogLeNet(const Shape& input, std::int64_t classes, bool cifar_form);
 StatusOr<Graph> InceptionV4(const Shape& input, std::int64_t classes, bool cifar_form);
 
-// The end of most networks, under these names: the mean of every channel, dropout if there is some, and a linear layer.
+// The usual end of a network: global average pooling, optional dropout, and a linear layer, with these names.
 struct Head {
   const char* pool = "avgpool";
   const char* linear = "fc";

@@ -1,11 +1,10 @@
 // The Inception networks.
 //
-// GoogLeNet (Szegedy et al., 2015) with batch norm and without the auxiliary heads. Node names follow torchvision, and
-// so do the 3×3 convolutions in the third branch, which the paper has as 5×5.
+// GoogLeNet (Szegedy et al., 2015) with batch norm and without auxiliary heads. Node names, and the 3×3
+// convolutions in the third branch (5×5 in the paper), follow torchvision.
 //
-// Inception-v4 (Szegedy et al., 2017). Node names follow the PyTorch port that published weights come in:
-// features.N.branchM.K.conv. The form for small images starts at full resolution and pads where the other lets the
-// borders go.
+// Inception-v4 (Szegedy et al., 2017). Node names follow the PyTorch port of the published weights:
+// features.N.branchM.K.conv. The form for small images starts at full resolution and pads all layers.
 
 #include <vector>
 
@@ -14,8 +13,7 @@
 namespace tributary::inline model::zoo {
 namespace {
 
-// Convolution without bias, batch norm, ReLU, under the names that the reference implementations of the Inception
-// networks give them: NAME.conv, NAME.bn.
+// Convolution without bias, batch norm and ReLU, with PyTorch's names NAME.conv and NAME.bn.
 NodeIndex ConvNormRelu(GraphBuilder& b, const std::string& name, NodeIndex x, Conv operation) {
   operation.bias = false;
   x = b.Add(name + ".conv", operation, {x});
@@ -54,7 +52,7 @@ struct Layer {
   std::int64_t channels;
   Extent kernel;
   std::int64_t stride = 1;
-  bool same = true;  // padded so that the size stays
+  bool same = true;  // padded to keep the size
 };
 
 Conv OperationOf(const Layer& layer, bool small) {
@@ -63,7 +61,7 @@ Conv OperationOf(const Layer& layer, bool small) {
   return conv;
 }
 
-// One block of the network: named parts of features.N.
+// One block: named parts of features.N.
 class Block {
  public:
   Block(GraphBuilder& b, int number, NodeIndex input, bool small)
@@ -72,7 +70,7 @@ class Block {
   NodeIndex One(const std::string& part, NodeIndex from, const Layer& layer) {
     return ConvNormRelu(b_, name_ + "." + part, from, OperationOf(layer, small_));
   }
-  // A branch of several layers from the block's input, or a single one without a number.
+  // A branch of several layers from the block's input, or of a single layer without a number.
   NodeIndex Branch(const std::string& branch, const std::vector<Layer>& layers) {
     if (layers.size() == 1) return One(branch, input_, layers[0]);
     NodeIndex x = input_;

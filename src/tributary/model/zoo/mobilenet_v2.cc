@@ -12,7 +12,7 @@ struct Stage {
 constexpr Stage kStages[] = {{1, 16, 1, 1}, {6, 24, 2, 2},  {6, 32, 3, 2}, {6, 64, 4, 2},
                              {6, 96, 3, 1}, {6, 160, 3, 2}, {6, 320, 1, 1}};
 
-// Convolution, batch norm and, except where the block is linear, ReLU6.
+// Convolution, batch norm and, unless the block is linear, ReLU6.
 NodeIndex ConvNorm(GraphBuilder& b, const std::string& conv, const std::string& norm, const std::string& relu,
                    NodeIndex x, Conv operation) {
   operation.bias = false;

@@ -1,6 +1,6 @@
-// ResNet (He et al., 2016). 18, 34, 50 and 152 are the ImageNet networks with four stages, as in torchvision: in a
-// bottleneck the 3×3 convolution has the stride. 8 and 20 are the CIFAR networks with three stages of 16, 32 and 64
-// channels; their shortcuts are 1×1 convolutions where the shape changes. Node names follow torchvision.
+// ResNet (He et al., 2016). 18, 34, 50 and 152 are the ImageNet networks with four stages; 8 and 20 are the
+// CIFAR networks with three stages of 16, 32 and 64 channels and 1×1 convolutions as shortcuts where the
+// shape changes. As in torchvision, a bottleneck's 3×3 convolution has the stride. Node names: torchvision.
 
 #include <vector>
 
@@ -66,9 +66,8 @@ NodeIndex Block(GraphBuilder& b, const std::string& name, NodeIndex input, std::
     x = ConvNorm(b, name + ".conv2", name + ".bn2", x, width, 3, 1);
   }
   NodeIndex shortcut = input;
-  if (stride != 1 || b.shape(input).channels != out) {
+  if (stride != 1 || b.shape(input).channels != out)
     shortcut = ConvNorm(b, name + ".downsample.0", name + ".downsample.1", input, out, 1, stride);
-  }
   x = b.Add(name + ".add", Add{}, {x, shortcut});
   return b.Add(name + ".relu", Relu{}, {x});
 }

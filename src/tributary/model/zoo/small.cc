@@ -1,9 +1,5 @@
-// The small chains.
-//
-// A perceptron, LeNet-5 and a plain CNN for images, all without norms, so that a batch may be split over devices without
-// changing the result.
-//
-// A CNN for signals: samples of C x 1 x T, convolved along time alone.
+// Small sequential networks: a perceptron, LeNet-5 and a CNN for images without norms, so that dividing a
+// batch among devices changes nothing, and a CNN for signals of C x 1 x T, convolved along time.
 
 #include "tributary/model/zoo/families.h"
 
@@ -17,8 +13,8 @@ NodeIndex SignalBlock(GraphBuilder& b, const std::string& number, std::int64_t c
   x = b.Add("conv" + number,
             Conv{.out_channels = channels, .kernel = {1, kernel}, .padding = {0, kernel / 2}, .bias = false},
             {x});
-  // Not batch norm: each device sees one person, and the batches of slow streams are small, so the statistics of a
-  // device's batch say more about the person than about the network.
+  // Group norm, because each device sees one person and slow streams have small batches: the statistics of a
+  // batch would reflect the person, not the network.
   x = b.Add("norm" + number, GroupNorm{8}, {x});
   x = b.Add("relu" + number, Relu{}, {x});
   return b.Add("pool" + number, MaxPool{{1, 2}, {1, 2}}, {x});
@@ -37,7 +33,7 @@ StatusOr<Graph> Perceptron(const Shape& input, std::int64_t classes, bool) {
 
 StatusOr<Graph> LeNet5(const Shape& input, std::int64_t classes, bool) {
   GraphBuilder b("lenet5", input);
-  // LeCun's images are 32 pixels wide; 28-pixel digits are padded to that.
+  // LeCun's images are 32 pixels wide; 28-pixel digits are padded to 32.
   const std::int64_t padding = input.height < 32 ? 2 : 0;
   NodeIndex x = b.Add("conv1", Conv{.out_channels = 6, .kernel = {5, 5}, .padding = {padding, padding}}, {0});
   x = b.Add("relu1", Relu{}, {x});

@@ -1,4 +1,4 @@
-// VGG (Simonyan and Zisserman, 2015), without batch norm. Node names follow torchvision: features.N, classifier.N.
+// VGG (Simonyan and Zisserman, 2015) without batch norm. torchvision's node names: features.N, classifier.N.
 
 #include <vector>
 
@@ -8,7 +8,7 @@
 namespace tributary::inline model::zoo {
 namespace {
 
-// Convolutions in each of the five stages.
+// The number of convolutions in each of the five stages.
 std::vector<int> StageDepths(int depth) {
   switch (depth) {
     case 11:
@@ -39,7 +39,7 @@ StatusOr<Graph> Vgg(int depth, const Shape& input, std::int64_t classes, bool ci
       x = b.Add(next(), Relu{}, {x});
     }
     const std::string name = next();
-    // Images under 32 pixels are down to one pixel before the last pooling.
+    // Images smaller than 32 pixels have shrunk to one pixel before the last pooling.
     const bool one_pixel = b.shape(x).height == 1 && b.shape(x).width == 1;
     if (!(cifar_form && one_pixel)) x = b.Add(name, MaxPool{{2, 2}, {2, 2}}, {x});
   }
