@@ -7,7 +7,7 @@
 namespace tributary::inline policy {
 namespace {
 
-// `value(i)` for i < count; blocks, so that looking for the culprit costs nothing where there is none.
+// Checks `value(i)` for i < count, in blocks: the search for the first bad element runs only if there is one.
 template <typename Value>
 Status CheckAll(std::size_t count, std::size_t offset, Value value) {
   constexpr std::size_t kBlock = 4096;
@@ -60,7 +60,7 @@ void Int8Codec::TakeFinite(const UnitRun& run, EncodedBlocks& out) {
     const std::size_t first = bytes.size();
     AppendInt8(block, bytes);
     std::span<const std::byte> sent = std::span(bytes).subspan(first);
-    // What the other side will see, by the code that it will run.
+    // Decodes with the receiver's code.
     EncodedUnit::Parse(sent, block.size())
         .value()
         .ForEachRun([&](std::size_t at, std::span<const float> values) {
