@@ -39,11 +39,6 @@ Status CheckFinite(std::span<const float> values, std::size_t offset) {
   return CheckAll(values.size(), offset, [values](std::size_t i) { return values[i]; });
 }
 
-Status CheckFiniteSum(std::span<const float> values, std::span<const float> more, std::size_t offset) {
-  TRIBUTARY_CHECK(values.size() == more.size());
-  return CheckAll(values.size(), offset, [values, more](std::size_t i) { return values[i] + more[i]; });
-}
-
 Status Codec::Take(const UnitRun& run, EncodedBlocks& out) {
   TRIBUTARY_RETURN_IF_ERROR(CheckFinite(run.values, run.offset));
   TakeFinite(run, out);
@@ -85,7 +80,8 @@ CodecKind Int8Kind() {
 Status ErrorFeedback::Take(const UnitRun& run, EncodedBlocks& out) {
   TRIBUTARY_CHECK(run.offset <= residual_.size() && run.values.size() <= residual_.size() - run.offset);
   const std::span<float> residual = residual_.subspan(run.offset, run.values.size());
-  TRIBUTARY_RETURN_IF_ERROR(CheckFiniteSum(residual, run.values, run.offset));
+  const auto sum = [residual, values = run.values](std::size_t i) { return residual[i] + values[i]; };
+  TRIBUTARY_RETURN_IF_ERROR(CheckAll(residual.size(), run.offset, sum));
   AddTo(run.values, residual);
   codec_.TakeFinite({run.first_unit, run.offset, run.sizes, residual}, out);
   return OkStatus();

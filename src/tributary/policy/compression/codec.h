@@ -126,8 +126,6 @@ class Int8Codec final : public Codec {
 
 // Returns an error that names the first infinite or NaN element, as element `offset` + i of the gradient.
 Status CheckFinite(std::span<const float> values, std::size_t offset = 0);
-// The same of values[i] + more[i], rounded to float.
-Status CheckFiniteSum(std::span<const float> values, std::span<const float> more, std::size_t offset = 0);
 
 // Error feedback around any codec: what was not sent is added to the next gradient.
 //

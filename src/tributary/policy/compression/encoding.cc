@@ -81,20 +81,6 @@ std::size_t GapBytes(std::span<const std::uint32_t> indices, std::uint32_t base)
   return bytes;
 }
 
-struct SparseSize {
-  EncodingKind kind;
-  std::size_t bytes;  // of the whole unit
-};
-
-SparseSize SizeFrom(std::size_t count, std::span<const std::uint32_t> indices, std::uint32_t base) {
-  const std::size_t gaps = GapBytes(indices, base);
-  const std::size_t bitmap = (count + 7) / 8;
-  const std::size_t rest =
-      HeadingBytes(count) + VarintSize(ToUint32(indices.size())) + sizeof(float) * indices.size();
-  if (gaps <= bitmap) return {EncodingKind::kGaps, rest + gaps};
-  return {EncodingKind::kBitmap, rest + bitmap};
-}
-
 using ByteSpan = std::span<const std::byte>;
 
 Status TooShort(std::size_t needed, std::size_t found) {
@@ -174,10 +160,14 @@ void AppendSparse(std::size_t count, std::span<const std::uint32_t> indices, std
                   std::vector<std::byte>& out, std::uint32_t base) {
   TRIBUTARY_CHECK(indices.size() == values.size());
   TRIBUTARY_CHECK(indices.empty() || (indices.front() >= base && indices.back() - base < count));
-  const SparseSize size = SizeFrom(count, indices, base);
-  std::byte* to = Grow(out, size.bytes);
-  to = WriteVarint(ToUint32(indices.size()), WriteHeading(size.kind, count, to));
-  if (size.kind == EncodingKind::kGaps) {
+  const std::size_t gaps = GapBytes(indices, base);
+  const std::size_t bitmap = (count + 7) / 8;
+  const EncodingKind kind = gaps <= bitmap ? EncodingKind::kGaps : EncodingKind::kBitmap;
+  const auto kept = ToUint32(indices.size());
+  std::byte* to =
+      Grow(out, HeadingBytes(count) + VarintSize(kept) + std::min(gaps, bitmap) + values.size_bytes());
+  to = WriteVarint(kept, WriteHeading(kind, count, to));
+  if (kind == EncodingKind::kGaps) {
     std::uint32_t next = base;
     for (const std::uint32_t index : indices) {
       to = WriteVarint(index - next, to);
@@ -187,7 +177,7 @@ void AppendSparse(std::size_t count, std::span<const std::uint32_t> indices, std
     for (const std::uint32_t index : indices) {  // the memory is zero
       to[(index - base) / 8] |= static_cast<std::byte>(1U << ((index - base) % 8));
     }
-    to += (count + 7) / 8;
+    to += bitmap;
   }
   WriteValues(values, to);
 }

@@ -116,16 +116,14 @@ void EncodedUnit::ForEachIndex(Visit&& visit) const {
 template <typename Visit>
 void EncodedUnit::ForEachRun(Visit&& visit) const {
   std::array<float, kLongestRun> run;
-  if (kind_ == EncodingKind::kDense) {
+  if (kind_ == EncodingKind::kDense || kind_ == EncodingKind::kOwn) {
     for (std::size_t begin = 0; begin < count_; begin += kLongestRun) {
       const std::size_t length = std::min(kLongestRun, count_ - begin);
-      std::memcpy(run.data(), values_ + sizeof(float) * begin, sizeof(float) * length);
-      visit(begin, std::span<const float>(run.data(), length));
-    }
-  } else if (kind_ == EncodingKind::kOwn) {
-    for (std::size_t begin = 0; begin < count_; begin += kLongestRun) {
-      const std::size_t length = std::min(kLongestRun, count_ - begin);
-      own_->read(values_, begin, {run.data(), length});
+      if (kind_ == EncodingKind::kOwn) {
+        own_->read(values_, begin, {run.data(), length});
+      } else {
+        std::memcpy(run.data(), values_ + sizeof(float) * begin, sizeof(float) * length);
+      }
       visit(begin, std::span<const float>(run.data(), length));
     }
   } else if (kind_ == EncodingKind::kInt8) {

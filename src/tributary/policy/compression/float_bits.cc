@@ -10,7 +10,6 @@
 namespace tributary::inline policy {
 namespace {
 
-constexpr std::int32_t kFloatInfinity = 0x7f800000;
 constexpr std::int32_t kHalfInfinity = 0x7c00;
 constexpr std::int32_t kHalfLargest = 0x7bff;
 constexpr std::int32_t kShift = 23 - 10;               // bits of fraction that are lost
@@ -34,8 +33,8 @@ inline std::uint16_t Narrow(float value) {
 
   // The truncated fraction of a NaN must not become zero, which would be infinity.
   const std::int32_t fraction = (magnitude >> kShift) & 0x3ff;
-  const std::int32_t kept = fraction == 0 && magnitude > kFloatInfinity ? 0x200 : fraction;
-  half = magnitude >= kFloatInfinity ? kHalfInfinity | kept : half;
+  const std::int32_t kept = fraction == 0 && magnitude > kInfinityKey ? 0x200 : fraction;
+  half = magnitude >= kInfinityKey ? kHalfInfinity | kept : half;
 
   return static_cast<std::uint16_t>(half | ((bits >> 16) & 0x8000));
 }

@@ -25,7 +25,6 @@ struct AdaptiveState {
   std::uint64_t steps = 0;         // measured so far
   std::uint64_t sparse_steps = 0;  // of those, the sparse ones
   double lost_share = 0;           // smoothed; undefined before the first step
-  friend bool operator==(const AdaptiveState&, const AdaptiveState&) = default;
 };
 
 // Whether a step is sparse: if the lost share, smoothed over steps, is at most `delta`. This does not depend

@@ -66,12 +66,6 @@ StatusOr<Schedule> Schedule::Make(ScheduleOptions options) {
 }
 
 double Schedule::LearningRate(std::uint64_t step, std::uint64_t total_steps) const {
-  const double rate = AfterWarmup(step, total_steps);
-  if (step >= options_.warmup_steps) return rate;
-  return rate * (static_cast<double>(step + 1) / static_cast<double>(options_.warmup_steps));
-}
-
-double Schedule::AfterWarmup(std::uint64_t step, std::uint64_t total_steps) const {
   double rate = options_.learning_rate;
   if (options_.name == "step") {
     for (const std::uint64_t milestone : options_.milestones) {
@@ -85,7 +79,8 @@ double Schedule::AfterWarmup(std::uint64_t step, std::uint64_t total_steps) cons
     const double root = QuarterCosine(done * std::numbers::pi / 2);
     rate = options_.floor + (options_.learning_rate - options_.floor) * (root * root);
   }
-  return rate;
+  if (step >= options_.warmup_steps) return rate;
+  return rate * (static_cast<double>(step + 1) / static_cast<double>(options_.warmup_steps));
 }
 
 }  // namespace tributary::inline policy

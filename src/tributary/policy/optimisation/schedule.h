@@ -39,8 +39,6 @@ class Schedule {
  private:
   explicit Schedule(ScheduleOptions options) : options_(std::move(options)) {}
 
-  double AfterWarmup(std::uint64_t step, std::uint64_t total_steps) const;
-
   ScheduleOptions options_;
 };
 
