@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "tributary/base/clock.h"
-#include "tributary/base/ids.h"
 #include "tributary/base/rng.h"
 #include "tributary/base/status.h"
 #include "tributary/model/channel_groups.h"

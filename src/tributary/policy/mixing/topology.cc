@@ -29,12 +29,6 @@ void AddEdge(std::vector<Edge>& edges, std::size_t a, std::size_t b) {
   edges.emplace_back(static_cast<std::uint32_t>(std::min(a, b)), static_cast<std::uint32_t>(std::max(a, b)));
 }
 
-std::vector<Edge> SortedOnce(std::vector<Edge> edges) {
-  std::ranges::sort(edges);
-  edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
-  return edges;
-}
-
 std::vector<Edge> RingEdges(std::size_t nodes) {
   std::vector<Edge> edges;
   for (std::size_t i = 0; i < nodes; ++i) AddEdge(edges, i, (i + 1) % nodes);
@@ -189,7 +183,9 @@ StatusOr<Topology> MakeTopology(const TopologyOptions& options, std::size_t node
                            std::to_string(kMostTopologyNodes));
   }
   TRIBUTARY_ASSIGN_OR_RETURN(std::vector<Edge> edges, EdgesOf(options, nodes, seed));
-  Topology topology{nodes, SortedOnce(std::move(edges))};
+  std::ranges::sort(edges);
+  edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
+  const Topology topology{nodes, std::move(edges)};
   if (const auto apart = FindUnreachable(topology)) {
     return InvalidArgument(
         fmt::format("topology {}: there is no path between nodes {} and {}, so their models would never "
