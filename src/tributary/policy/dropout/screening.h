@@ -28,8 +28,8 @@ struct ScreeningOptions {
 // Returns whether each candidate gets the full evaluation. The full result is forecast from cost and screened
 // value, by least squares over `known`. Rejected are
 //   1. candidates that `known` would dominate even if the forecast were `margin` deviations too high;
-//   2. of the rest, all but the best `share`, by non-dominated sorting of the forecasts, so that they cover the
-//      whole range of costs; within a front by gain over `known`.
+//   2. of the rest, all but the best `share`, by non-dominated sorting of the forecasts, so that they cover
+//      the whole range of costs; within a front by gain over `known`.
 // With fewer than ten in `known`, all are accepted. If all would be rejected, the most promising one is
 // accepted.
 //

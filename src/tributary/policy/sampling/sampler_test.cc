@@ -30,7 +30,7 @@ TEST(CheckSamplingPlan, SaysWhatIsWrongAndWhere) {
   const std::vector<std::pair<Steps, std::string>> cases = {
       {{}, "no steps"},
       {{{{0, 1}}, {}}, "step 2 of the plan of an epoch has no samples"},
-      {{{{3, 1}}}, "names client 3 of 3"},
+      {{{{3, 1}}}, "names client 3, but there are 3"},
       {{{{2, 1}, {0, 1}}}, "has client 0 after client 2"},
       {{{{0, 1}, {0, 1}}}, "has client 0 after client 0"},
       {{{{0, 2}}, {{0, 2}}},
