@@ -1,4 +1,4 @@
-// In place of the store in a program without SQLite.
+// The store of a program without SQLite.
 #include "tributary/store/run_store.h"
 #include "tributary/store/store_sink.h"
 
@@ -7,8 +7,8 @@ namespace {
 
 Status WithoutSqlite() {
   return InvalidArgument(
-      "this program was built without SQLite and keeps no list of runs; build it with"
-      " -DTRIBUTARY_SQLITE=ON, or name run folders ('tributary compare FOLDER FOLDER')");
+      "this program was built without SQLite and has no run store; build it with -DTRIBUTARY_SQLITE=ON, or "
+      "name run folders ('tributary compare FOLDER FOLDER')");
 }
 
 }  // namespace
