@@ -18,7 +18,7 @@ using Json = nlohmann::ordered_json;
 
 const std::string kNone = "–";
 
-// A column of ours, and one of the papers' where they have any.
+// Adds a column of our values and, if there are any, one of published values.
 void AddFigure(const std::string& name, const std::string& heading, const NumberFormat& format,
                const Reproduction& reproduction, const ReproductionSummary& summary, ReportTable& table) {
   std::vector<std::string> published(summary.arms.size(), kNone);
@@ -54,9 +54,9 @@ std::string Legend(const ReproductionSummary& summary) {
   return text + ".";
 }
 
-// Each place in the papers once, with the figures from it: "Table 2: time saved of vgg19, resnet152".
+// Each source in the papers once, with its figures: "Table 2: time saved of vgg19, resnet152".
 std::vector<std::string> Sources(const Reproduction& reproduction) {
-  std::vector<std::pair<std::string, std::string>> lines;  // The place and the figure, and the arms.
+  std::vector<std::pair<std::string, std::string>> lines;  // source and figure; arms
   for (const Published& figure : reproduction.published) {
     const std::string key = figure.where + ": " + figure.figure;
     const auto known =
@@ -165,7 +165,7 @@ std::string FormatFigure(double value, const NumberFormat& format) {
                     std::chars_format::fixed, format.decimals);
   TRIBUTARY_CHECK(error == std::errc());
   std::string text(buffer.data(), end);
-  // A zero has no sign, however it was rounded.
+  // No negative zero, however it was rounded.
   if (text.front() == '-' && text.find_first_of("123456789") == std::string::npos) text.erase(0, 1);
   return text;
 }
@@ -228,7 +228,7 @@ std::string FormatJsonReport(const Reproduction& reproduction, const Reproductio
                      {"metrics", std::move(metrics)},
                      {"arms", std::move(arms)},
                      {"notes", reproduction.notes}};
-  // A text that is not UTF-8 is shown with replacement characters: no reason to lose the figures.
+  // Invalid UTF-8 is shown with replacement characters rather than losing the figures.
   return root.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

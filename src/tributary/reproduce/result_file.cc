@@ -13,8 +13,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::uint64_t kSchema = 1;
-constexpr Bytes kLargestFile = {4 << 20};  // More than the largest measurement allowed takes.
-constexpr double kLongestRun = 1e6;        // Seconds; up to here they name a nanosecond exactly.
+constexpr Bytes kLargestFile = {4 << 20};  // larger than the largest valid measurement
+constexpr double kLongestRun = 1e6;        // seconds; up to here, nanoseconds are exact
 
 StatusOr<Measurement> ReadMeasurement(const JsonValue& root) {
   Measurement measurement;
@@ -95,7 +95,7 @@ Status CheckMeasurement(const Measurement& measurement) {
       return InvalidArgument("point " + std::to_string(i) + " of its curve is not finite or too large");
     }
     if (i > 0 && point.x < measurement.curve[i - 1].x) {
-      return InvalidArgument("point " + std::to_string(i) + " of its curve lies before the one it follows");
+      return InvalidArgument("point " + std::to_string(i) + " of its curve lies before its predecessor");
     }
   }
   return OkStatus();
