@@ -11,7 +11,6 @@
 
 #include "tributary/base/clock.h"
 #include "tributary/explore/candidates.h"
-#include "tributary/explore/state.h"
 #include "tributary/explore/trials.h"
 #include "tributary/policy/dropout/cost_model.h"
 #include "tributary/policy/dropout/nsga2.h"

@@ -9,7 +9,6 @@
 
 #include "tributary/base/file.h"
 #include "tributary/base/text_table.h"
-#include "tributary/plot/line_chart.h"
 
 namespace tributary::inline reproduce {
 namespace {

@@ -1,7 +1,6 @@
 #include "tributary/reproduce/reproduction.h"
 
 #include <algorithm>
-#include <cmath>
 #include <set>
 #include <utility>
 

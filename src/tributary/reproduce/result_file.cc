@@ -57,14 +57,11 @@ bool IsUsableNumber(double value) { return std::isfinite(value) && std::abs(valu
 
 std::vector<std::string> DropUnusable(Measurement& measurement) {
   std::vector<std::string> dropped;
-  for (auto it = measurement.numbers.begin(); it != measurement.numbers.end();) {
-    if (IsUsableNumber(it->second)) {
-      ++it;
-    } else {
-      dropped.push_back("'" + it->first + "'");
-      it = measurement.numbers.erase(it);
-    }
-  }
+  std::erase_if(measurement.numbers, [&dropped](const auto& number) {
+    if (IsUsableNumber(number.second)) return false;
+    dropped.push_back("'" + number.first + "'");
+    return true;
+  });
   const std::size_t points = std::erase_if(measurement.curve, [](const Point& point) {
     return !IsUsableNumber(point.x) || !IsUsableNumber(point.y);
   });

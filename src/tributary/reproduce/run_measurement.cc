@@ -1,7 +1,6 @@
 #include "tributary/reproduce/run_measurement.h"
 
 #include <algorithm>
-#include <optional>
 #include <span>
 
 #include "tributary/device/setting.h"
