@@ -120,7 +120,6 @@ struct Board : EventSink {
   void On(const Evaluated& evaluated);
   void On(const RunFinished& ended);
   void On(const Note& note);
-
   void AddClasses(const DeviceFinished& device);
   std::optional<double> Deviation() const;
   void SetAll(std::string_view state);

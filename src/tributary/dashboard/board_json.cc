@@ -13,7 +13,6 @@ using Json = nlohmann::ordered_json;
 // JSON has no other numbers; NaN and infinite losses are shown as unknown.
 Json Number(double value) { return std::isfinite(value) ? Json(value) : Json(); }
 Json Number(const std::optional<double>& value) { return value ? Number(*value) : Json(); }
-
 std::string Dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 // A field of the page: its name, its type there (board.ts), and its value in a row.

@@ -19,13 +19,11 @@ class Candidates {
   // The cost of a sub-network that was added; called on demand.
   using CostOf = std::function<double(const Kept&)>;
   explicit Candidates(CostOf cost) : cost_(std::move(cost)) {}
-
   void Add(CandidateRecord candidate);
   const CandidateRecord* Find(const Kept& kept) const;
   CandidateRecord& At(const Kept& kept) { return all_.at(kept); }
   // Ordered by key, so that sums do not depend on the order of completion.
   const std::map<Kept, CandidateRecord>& all() const { return all_; }
-
   bool EvaluatedBefore(const Kept& kept, std::uint64_t generation) const;
   // The members of `screened` that deserve a full evaluation in this generation, based on earlier ones.
   std::vector<Kept> WorthEvaluating(std::span<const Kept> screened, std::uint64_t generation) const;

@@ -89,7 +89,6 @@ class Exploration {
   Status TrainAll(const std::vector<Kept>& those, std::uint64_t first, std::size_t repeats,
                   const Watch& watch, const std::function<void(std::size_t, double)>& on_mean);
   std::uint64_t Barren() const;
-
   FrontPoint PointOf(const Kept& kept, double convergence) const;
   double CostOf(const Kept& kept) const { return PointOf(kept, 0).Cost(options_.cost); }
   Kept KeptAt(double rate) const;

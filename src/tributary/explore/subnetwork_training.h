@@ -76,7 +76,6 @@ class SubnetworkTraining {
   // One mini-batch; random channels are drawn from `chance`. Returns the loss of the sub-network before the
   // step.
   StatusOr<double> Step(const BatchView& batch, Rng& chance);
-
   Snapshot& weights() { return weights_; }
 
  private:

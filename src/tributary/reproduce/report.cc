@@ -17,6 +17,12 @@ using Json = nlohmann::ordered_json;
 
 const std::string kNone = "–";
 
+// All rows are as long as the heading; the first column names the row.
+struct ReportTable {
+  std::vector<std::string> heading;
+  std::vector<std::vector<std::string>> rows;
+};
+
 // Adds a column of our values and, if there are any, one of published values.
 void AddFigure(const std::string& name, const std::string& heading, const NumberFormat& format,
                const Reproduction& reproduction, const ReproductionSummary& summary, ReportTable& table) {
@@ -120,8 +126,7 @@ Status WritePicture(LineChart chart, const std::filesystem::path& path) {
   return OkStatus();
 }
 
-}  // namespace
-
+// One row per arm; one column per metric and comparison, followed by the published value if there is one.
 ReportTable MakeReportTable(const Reproduction& reproduction, const ReproductionSummary& summary) {
   ReportTable table;
   table.heading.push_back("arm");
@@ -144,6 +149,20 @@ std::string FormatAsText(const ReportTable& table) {
   return text.Format();
 }
 
+// Escapes markup and the ends of table cells.
+std::string EscapeMarkdown(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '\n' || c == '\r') {
+      out += ' ';
+      continue;
+    }
+    if (std::string_view("\\`*_[]<>|#").find(c) != std::string_view::npos) out += '\\';
+    out += c;
+  }
+  return out;
+}
+
 std::string FormatAsMarkdown(const ReportTable& table) {
   std::string text;
   const auto add = [&](const std::vector<std::string>& row) {
@@ -156,6 +175,8 @@ std::string FormatAsMarkdown(const ReportTable& table) {
   for (const auto& row : table.rows) add(row);
   return text;
 }
+
+}  // namespace
 
 std::string FormatFigure(double value, const NumberFormat& format) {
   std::array<char, 64> buffer{};
@@ -174,19 +195,6 @@ std::string FormatSpread(const SeedSpread& spread, std::size_t runs, const Numbe
   if (spread.deviation.has_value()) text += " ± " + FormatFigure(*spread.deviation, format);
   text += " (" + std::to_string(spread.runs);
   return text + (spread.runs < runs ? " of " + std::to_string(runs) + ")" : ")");
-}
-
-std::string EscapeMarkdown(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '\n' || c == '\r') {
-      out += ' ';
-      continue;
-    }
-    if (std::string_view("\\`*_[]<>|#").find(c) != std::string_view::npos) out += '\\';
-    out += c;
-  }
-  return out;
 }
 
 std::string FormatTextReport(const Reproduction& reproduction, const ReproductionSummary& summary) {

@@ -16,27 +16,10 @@ namespace tributary::inline reproduce {
 // Reports for people and programs. The same results give the same bytes, regardless of their order and
 // durations.
 
-// Rows of text, all as long as the heading. The first column names the row; the others are figures.
-struct ReportTable {
-  std::vector<std::string> heading;
-  std::vector<std::vector<std::string>> rows;
-};
-
-// One row per arm; one column per metric and comparison as "mean ± deviation (runs)", followed by the
-// published value if there is one. "–" if missing.
-ReportTable MakeReportTable(const Reproduction& reproduction, const ReproductionSummary& summary);
-
-// In columns for a terminal. Widths count characters, not bytes.
-std::string FormatAsText(const ReportTable& table);
-std::string FormatAsMarkdown(const ReportTable& table);
-
 // E.g. "91.25". Units are in the heading. `value` must be usable (IsUsableNumber).
 std::string FormatFigure(double value, const NumberFormat& format);
 // E.g. "91.25 ± 0.40 (3)", or "(2 of 3)" if not all `runs` have it.
 std::string FormatSpread(const SeedSpread& spread, std::size_t runs, const NumberFormat& format);
-
-// Escapes markup and the ends of table cells.
-std::string EscapeMarkdown(const std::string& text);
 
 // For the terminal: the table, its legend, the sources of published figures, and the notes.
 std::string FormatTextReport(const Reproduction& reproduction, const ReproductionSummary& summary);

@@ -37,9 +37,6 @@ bool IsUsableNumber(double value);
 // for a message: "'loss'", "7 points of the curve".
 std::vector<std::string> DropUnusable(Measurement& measurement);
 
-// Checks the bounds above and the order of the curve.
-Status CheckMeasurement(const Measurement& measurement);
-
 // One finished run, stored on disk so that it can be reused.
 struct ArmResult {
   std::string arm;
@@ -50,7 +47,7 @@ struct ArmResult {
 };
 
 // JSON that reads back to the same result, bit for bit (but `took` is limited to eleven days). Fails on names
-// that are not UTF-8 and on a measurement that CheckMeasurement refuses.
+// that are not UTF-8, on a measurement beyond the bounds above, and on a curve whose x decreases.
 StatusOr<std::string> FormatArmResult(const ArmResult& result);
 
 // Refuses text that FormatArmResult would not write, except that unknown keys are ignored. Memory is bounded

@@ -18,7 +18,6 @@ StatusOr<std::unique_ptr<RunStore>> RunStore::Open(const std::filesystem::path&,
 }
 
 bool StoreSink::Available() { return false; }
-
 StatusOr<std::unique_ptr<StoreSink>> StoreSink::Create(StoreSinkOptions) { return WithoutSqlite(); }
 
 StatusOr<std::int64_t> ImportRun(const std::filesystem::path&, const std::filesystem::path&,

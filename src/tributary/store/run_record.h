@@ -97,9 +97,7 @@ class RunFollower : public EventSink {
 
   // `groups`: the groups of the first devices; others have none.
   explicit RunFollower(std::vector<std::string> groups = {}) : groups_(std::move(groups)) {}
-
   void Write(const Event& event) override;
-
   bool started() const { return totals_.run.has_value(); }
   const RunRecord& run() const { return run_; }
   RunRecord& run() { return run_; }
@@ -111,7 +109,6 @@ class RunFollower : public EventSink {
   void ClearChanges();
   // Keeps the changes of devices, for callers that store them less often.
   void ClearChangesButDevices();
-
   void set_groups(std::vector<std::string> groups);
 
  private:

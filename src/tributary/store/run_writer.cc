@@ -17,6 +17,11 @@ namespace {
 
 constexpr WallTime kSilence = std::chrono::minutes(1);
 
+// Since 1970.
+std::int64_t ToMilliseconds(WallTime time) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
+}
+
 std::string HostName() {
   std::array<char, 256> name{};
   if (::gethostname(name.data(), name.size() - 1) != 0) return "?";
@@ -78,10 +83,6 @@ bool IsGone(std::string_view process, WallTime last_heard, WallTime now) {
   }
   if (fields[0] != HostName()) return now - last_heard > kSilence;
   return fields[1] != BootId() || StartOf(fields[2]) != fields[3];
-}
-
-std::int64_t ToMilliseconds(WallTime time) {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
 }
 
 Status DeleteRun(Database& database, std::int64_t run) {

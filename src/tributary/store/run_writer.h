@@ -40,7 +40,6 @@ class RunWriter {
   Status Write(RunFollower& follower, WallTime now, bool devices);
   // Writes only a heartbeat.
   Status Beat(WallTime now);
-
   void set_patience(std::chrono::milliseconds patience) { database_->set_patience(patience); }
   std::int64_t run() const { return run_; }  // 0 before the first Write
 
@@ -62,9 +61,6 @@ class RunWriter {
   std::uint64_t details_ = 0;  // detailed rounds written
   std::uint64_t notes_ = 0;    // notes written
 };
-
-// Milliseconds since 1970, the store's format of wall-clock times.
-std::int64_t ToMilliseconds(WallTime time);
 
 // Deletes all rows of a run.
 Status DeleteRun(Database& database, std::int64_t run);

@@ -74,7 +74,6 @@ class LiveView : public EventSink {
   // `clock`, the wall clock, and `out` must outlive it.
   LiveView(const Clock& clock, std::FILE* out, Options options);
   ~LiveView() override;
-
   void Write(const Event& event) override;
 
  private:

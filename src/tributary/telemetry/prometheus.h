@@ -19,7 +19,6 @@ namespace tributary::inline telemetry {
 class PrometheusSink : public EventSink {
  public:
   explicit PrometheusSink(std::uint64_t devices = 100) : totals_(devices) {}
-
   void Write(const Event& event) override;
   std::string Text() const;
 

@@ -56,11 +56,10 @@ struct RunSums {
 // unfinished round (in the log of a coordinator that was killed) does not count. A plain value: treat members
 // as read-only.
 struct RunTotals : EventSink {
-  static constexpr std::uint64_t kAllDevices = std::numeric_limits<std::uint64_t>::max();
-
   // The first `most` devices have their own totals, all others share one. Memory grows with the largest
   // device number below `most`, so events that are not trusted need a bound.
-  explicit RunTotals(std::uint64_t most = kAllDevices) : most_devices(most) {}
+  explicit RunTotals(std::uint64_t most = std::numeric_limits<std::uint64_t>::max())
+      : most_devices(most) {}
 
   void Write(const Event& event) override;
 

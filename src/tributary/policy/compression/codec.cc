@@ -33,6 +33,34 @@ void AddTo(std::span<const float> from, std::span<float> to) {
   for (std::size_t i = 0; i < to.size(); ++i) sums[i] += values[i];
 }
 
+// Sends every value unchanged; the remainder is zero.
+class DenseCodec final : public Codec {
+ public:
+  void TakeFinite(const UnitRun& run, EncodedBlocks& out) override {
+    out.AddRun(run, AppendDense);
+    std::ranges::fill(run.values, 0.0F);
+  }
+};
+
+// Sends every value as a byte (QuantiseBlock). The remainder is the difference, rounded to float once.
+class Int8Codec final : public Codec {
+ public:
+  double ExpectedRatio() const override { return 0.25; }
+  void TakeFinite(const UnitRun& run, EncodedBlocks& out) override {
+    out.AddRun(run, [](std::span<float> block, std::vector<std::byte>& bytes) {
+      const std::size_t first = bytes.size();
+      AppendInt8(block, bytes);
+      std::span<const std::byte> sent = std::span(bytes).subspan(first);
+      // Decodes with the receiver's code.
+      EncodedUnit::Parse(sent, block.size())
+          .value()
+          .ForEachRun([&](std::size_t at, std::span<const float> values) {
+            for (std::size_t i = 0; i < values.size(); ++i) block[at + i] -= values[i];
+          });
+    });
+  }
+};
+
 }  // namespace
 
 Status CheckFinite(std::span<const float> values, std::size_t offset) {
@@ -43,25 +71,6 @@ Status Codec::Take(const UnitRun& run, EncodedBlocks& out) {
   TRIBUTARY_RETURN_IF_ERROR(CheckFinite(run.values, run.offset));
   TakeFinite(run, out);
   return OkStatus();
-}
-
-void DenseCodec::TakeFinite(const UnitRun& run, EncodedBlocks& out) {
-  out.AddRun(run, AppendDense);
-  std::ranges::fill(run.values, 0.0F);
-}
-
-void Int8Codec::TakeFinite(const UnitRun& run, EncodedBlocks& out) {
-  out.AddRun(run, [](std::span<float> block, std::vector<std::byte>& bytes) {
-    const std::size_t first = bytes.size();
-    AppendInt8(block, bytes);
-    std::span<const std::byte> sent = std::span(bytes).subspan(first);
-    // Decodes with the receiver's code.
-    EncodedUnit::Parse(sent, block.size())
-        .value()
-        .ForEachRun([&](std::size_t at, std::span<const float> values) {
-          for (std::size_t i = 0; i < values.size(); ++i) block[at + i] -= values[i];
-        });
-  });
 }
 
 CodecKind DenseKind() {

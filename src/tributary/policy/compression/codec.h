@@ -89,7 +89,6 @@ using CodecState = std::map<std::string, std::uint64_t>;
 class Codec {
  public:
   virtual ~Codec() = default;
-
   virtual void BeginStep() {}
 
   // Appends the run's encoding to `out` and subtracts what it carries from the values: the remainder was not
@@ -98,7 +97,6 @@ class Codec {
 
   // As Take, for values that are known to be finite.
   virtual void TakeFinite(const UnitRun& run, EncodedBlocks& out) = 0;
-
   virtual void EndStep() {}
 
   // Whether the current step leaves elements out.
@@ -109,19 +107,6 @@ class Codec {
   // State cannot return; nothing changes then.
   virtual CodecState State() const { return {}; }
   virtual Status Restore(const CodecState&) { return OkStatus(); }
-};
-
-// Sends every value unchanged; the remainder is zero.
-class DenseCodec final : public Codec {
- public:
-  void TakeFinite(const UnitRun& run, EncodedBlocks& out) override;
-};
-
-// Sends every value as a byte (QuantiseBlock). The remainder is the difference, rounded to float once.
-class Int8Codec final : public Codec {
- public:
-  double ExpectedRatio() const override { return 0.25; }
-  void TakeFinite(const UnitRun& run, EncodedBlocks& out) override;
 };
 
 // Returns an error that names the first infinite or NaN element, as element `offset` + i of the gradient.

@@ -39,7 +39,6 @@ struct CompressionOptions {
   double ewma = 0.1;   // adaptive: weight of the newest measurement. Larger follows faster, noise too
   SelectionScope scope = SelectionScope::kUnit;  // top-k
   bool error_feedback = true;  // adds what was not sent to the next gradient; costs a float per parameter
-
   friend bool operator==(const CompressionOptions&, const CompressionOptions&) = default;
 };
 

@@ -65,7 +65,6 @@ class EncodedUnit {
   // ascending offset, each element once. Runs are short: the unit is never decoded as a whole.
   template <typename Visit>
   void ForEachRun(Visit&& visit) const;
-
   void AddTo(std::span<float> sums) const;     // of `count` elements
   void CopyTo(std::span<float> values) const;  // zeros included
 

@@ -36,7 +36,6 @@ class GradientCompressor {
   // finite (nothing changes), and some of the units if NeedsWholePush. Without a residual the gradient is
   // consumed.
   Status Push(std::size_t first_unit, std::size_t last_unit, std::span<float> gradient, EncodedBlocks& out);
-
   void EndStep();
 
   // The codec's own unit form, or null.

@@ -85,7 +85,6 @@ class LiveCost {
 
   // Adds a measured step; ignores invalid values.
   void Observe(const CostMeasurement& seen);
-
   const CostModel& model() const { return model_; }
 
  private:

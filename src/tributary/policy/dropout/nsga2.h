@@ -92,7 +92,6 @@ class Nsga2 {
   // evaluation values worse than any other. Empty for a vector that was not evaluated: it is dropped, but at
   // least one must be evaluated. Nothing changes on failure.
   Status Tell(std::span<const Objectives> objectives);
-
   const Nsga2State& state() const { return state_; }
   // The non-dominated individuals of the population, in its order.
   std::vector<Individual> Front() const;

@@ -64,7 +64,6 @@ class DropoutMenu {
 
   // For a method that chooses. Fails if the front is of another network.
   static StatusOr<DropoutMenu> Make(const Model& model, const DropoutOptions& options);
-
   const std::vector<Entry>& entries() const { return entries_; }
   const ChannelGroups& groups() const { return groups_; }
   const DropoutMethod& method() const { return method_; }

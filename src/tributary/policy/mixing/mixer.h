@@ -29,7 +29,6 @@ struct MixingOptions {
   // matcha: expected fraction of matchings active at an exchange. Smaller sends less and converges more
   // slowly.
   double budget = 0.5;
-
   friend bool operator==(const MixingOptions&, const MixingOptions&) = default;
 };
 
@@ -43,7 +42,6 @@ class Mixer {
   // its own model. Symmetric; rows sum to one. With matcha a function of (seed, round); rows may be empty and
   // SelfWeight negative (matcha.h).
   std::vector<std::vector<Neighbour>> Weights(std::uint64_t round) const;
-
   const Topology& topology() const { return topology_; }
   const std::optional<MatchaPlan>& matcha() const { return matcha_; }  // only with matcha
 

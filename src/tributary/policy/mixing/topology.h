@@ -42,14 +42,12 @@ struct TopologyOptions {
   double probability = 0.5;
   // edges: in any order and direction; duplicates count once.
   std::vector<Edge> edges;
-
   friend bool operator==(const TopologyOptions&, const TopologyOptions&) = default;
 };
 
 struct Topology {
   std::size_t nodes = 0;
   std::vector<Edge> edges;  // sorted and unique, the smaller node of each first
-
   friend bool operator==(const Topology&, const Topology&) = default;
 };
 
@@ -103,7 +101,6 @@ StatusOr<std::vector<Edge>> ParseEdgeList(std::string_view text);
 struct Neighbour {
   std::uint32_t node = 0;
   double weight = 0;
-
   friend bool operator==(const Neighbour&, const Neighbour&) = default;
 };
 

@@ -64,7 +64,6 @@ class Optimiser {
   virtual std::vector<StateArray> State() = 0;
   std::uint64_t steps() const { return steps_; }
   void set_steps(std::uint64_t steps);
-
   std::size_t size() const { return size_; }
 
  protected:

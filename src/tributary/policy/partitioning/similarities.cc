@@ -57,6 +57,11 @@ void RoundToSimilarities(const float* __restrict values, std::size_t count,
   }
 }
 
+void ToSimilarities(float factor, std::span<float> squares, Similarity* similarities) {
+  ExpOfNegative(factor, squares);
+  RoundToSimilarities(squares.data(), squares.size(), similarities);
+}
+
 }  // namespace
 
 double MedianDistance(const Features& features, std::span<const std::uint32_t> samples, std::size_t most,
@@ -92,11 +97,6 @@ float KernelFactor(double width) {
   // If the square of the width underflows, only equal samples are similar.
   const double factor = 0.5 / (width * width);
   return static_cast<float>(std::min(factor, static_cast<double>(std::numeric_limits<float>::max())));
-}
-
-void ToSimilarities(float factor, std::span<float> squares, Similarity* similarities) {
-  ExpOfNegative(factor, squares);
-  RoundToSimilarities(squares.data(), squares.size(), similarities);
 }
 
 DenseSimilarities::DenseSimilarities(std::size_t samples)

@@ -108,7 +108,6 @@ class NearestSimilarities {
   NearestSimilarities(const Panels& panels, double width, std::size_t neighbours);
   // Peak memory.
   static std::size_t BytesFor(std::size_t samples, std::size_t neighbours);
-
   std::size_t size() const { return begins_.size() - 1; }
   // The samples that have this one as a neighbour.
   std::span<const Near> NearTo(std::size_t sample) const {
@@ -119,7 +118,5 @@ class NearestSimilarities {
   std::vector<std::size_t> begins_;
   std::vector<Near> entries_;
 };
-
-void ToSimilarities(float factor, std::span<float> squares, Similarity* similarities);
 
 }  // namespace tributary::inline policy

@@ -127,6 +127,85 @@ std::vector<std::uint32_t> SlowestFirst(const SamplingProblem& problem) {
   return clients;
 }
 
+// How an epoch is divided into tiers.
+struct TierShape {
+  // Fraction of a tier, in (0, 1], taken from the slowest clients in order; the rest brings its class shares
+  // closest to those of all samples. Lower makes batches more alike, higher makes slow tiers shorter.
+  double purity = 1;
+  // The delay of a tier's fastest client should be at least this fraction of the delay of its slowest.
+  double band = 1;
+  // Maximum steps per tier. Fewer follow the delays closely; more average over more clients.
+  std::size_t longest = SIZE_MAX;
+  // How strongly the rest of a tier favours slow clients over clients with suitable labels, as in latent
+  // Dirichlet sampling: exp(pull) per standard deviation of delay. 0: labels only.
+  double pull = 0;
+  // Minimum steps per tier, if the epoch has enough left.
+  std::size_t shortest = 1;
+};
+
+// Divides an epoch with steps of the given sizes (largest first) into tiers, slowest first. `slowest_first`
+// lists the clients that have samples. Uses every sample once.
+std::vector<Tier> MakeTiers(const SamplingProblem& problem, const LabelShares& shares,
+                            std::span<const std::uint32_t> slowest_first,
+                            std::span<const std::int64_t> step_sizes, const TierShape& shape) {
+  std::vector<double> favour = StandardisedDelays(problem);
+  for (double& value : favour) {
+    value = shape.pull > 0 ? PortableExp(std::clamp(shape.pull * value, -kLargestTierPull, kLargestTierPull))
+                           : 0.0;
+  }
+  std::vector<std::int64_t> left = problem.sizes;
+  std::vector<Tier> tiers;
+  while (!step_sizes.empty()) {
+    while (left[slowest_first.front()] == 0) slowest_first = slowest_first.subspan(1);
+    const double band = shape.band * problem.DelayOf(slowest_first.front());
+    std::int64_t in_band = 0;
+    for (const std::uint32_t client : slowest_first) {
+      if (problem.DelayOf(client) < band) break;
+      in_band += left[client];
+    }
+    Tier tier{0, std::vector<std::int64_t>(left.size(), 0)};
+    std::int64_t room = 0;
+    while (tier.steps < std::min(shape.longest, step_sizes.size()) &&
+           (tier.steps < shape.shortest ||
+            shape.purity * static_cast<double>(room) < static_cast<double>(in_band))) {
+      room += step_sizes[tier.steps++];
+    }
+    step_sizes = step_sizes.subspan(tier.steps);
+    // In order, beyond the band if the last step has room.
+    auto own = static_cast<std::int64_t>(shape.purity * static_cast<double>(room));
+    std::vector<double> there(shares.classes(), 0.0);
+    std::int64_t more = room;
+    for (const std::uint32_t client : slowest_first) {
+      const std::int64_t count = std::min(own, left[client]);
+      tier.taken[client] = count;
+      left[client] -= count;
+      own -= count;
+      more -= count;
+      for (const auto& share : shares.of(client))
+        there[share.label] += static_cast<double>(count) * share.share;
+      if (own == 0) break;
+    }
+    const std::vector<std::int64_t> rest =
+        Rounded(Complement(shares, left, favour, static_cast<double>(more), there), left, more);
+    for (std::size_t i = 0; i < left.size(); ++i) {
+      tier.taken[i] += rest[i];
+      left[i] -= rest[i];
+    }
+    tiers.push_back(std::move(tier));
+  }
+  return tiers;
+}
+
+// A lower bound of any plan with these tiers: the mean deviation if every step were like its whole tier.
+double LeastDeviation(const std::vector<Tier>& tiers, const LabelShares& shares) {
+  double sum = 0, steps = 0;
+  for (const Tier& tier : tiers) {
+    sum += static_cast<double>(tier.steps) * Deviation(shares, tier.taken);
+    steps += static_cast<double>(tier.steps);
+  }
+  return steps > 0 ? sum / steps : 0.0;
+}
+
 class Search {
  public:
   Search(const SamplingProblem& problem, std::int64_t batch, double most_deviation, Rng& rng)
@@ -212,66 +291,6 @@ class Search {
 };
 
 }  // namespace
-
-std::vector<Tier> MakeTiers(const SamplingProblem& problem, const LabelShares& shares,
-                            std::span<const std::uint32_t> slowest_first,
-                            std::span<const std::int64_t> step_sizes, const TierShape& shape) {
-  std::vector<double> favour = StandardisedDelays(problem);
-  for (double& value : favour) {
-    value = shape.pull > 0 ? PortableExp(std::clamp(shape.pull * value, -kLargestTierPull, kLargestTierPull))
-                           : 0.0;
-  }
-  std::vector<std::int64_t> left = problem.sizes;
-  std::vector<Tier> tiers;
-  while (!step_sizes.empty()) {
-    while (left[slowest_first.front()] == 0) slowest_first = slowest_first.subspan(1);
-    const double band = shape.band * problem.DelayOf(slowest_first.front());
-    std::int64_t in_band = 0;
-    for (const std::uint32_t client : slowest_first) {
-      if (problem.DelayOf(client) < band) break;
-      in_band += left[client];
-    }
-    Tier tier{0, std::vector<std::int64_t>(left.size(), 0)};
-    std::int64_t room = 0;
-    while (tier.steps < std::min(shape.longest, step_sizes.size()) &&
-           (tier.steps < shape.shortest ||
-            shape.purity * static_cast<double>(room) < static_cast<double>(in_band))) {
-      room += step_sizes[tier.steps++];
-    }
-    step_sizes = step_sizes.subspan(tier.steps);
-    // In order, beyond the band if the last step has room.
-    auto own = static_cast<std::int64_t>(shape.purity * static_cast<double>(room));
-    std::vector<double> there(shares.classes(), 0.0);
-    std::int64_t more = room;
-    for (const std::uint32_t client : slowest_first) {
-      const std::int64_t count = std::min(own, left[client]);
-      tier.taken[client] = count;
-      left[client] -= count;
-      own -= count;
-      more -= count;
-      for (const auto& share : shares.of(client))
-        there[share.label] += static_cast<double>(count) * share.share;
-      if (own == 0) break;
-    }
-    const std::vector<std::int64_t> rest =
-        Rounded(Complement(shares, left, favour, static_cast<double>(more), there), left, more);
-    for (std::size_t i = 0; i < left.size(); ++i) {
-      tier.taken[i] += rest[i];
-      left[i] -= rest[i];
-    }
-    tiers.push_back(std::move(tier));
-  }
-  return tiers;
-}
-
-double LeastDeviation(const std::vector<Tier>& tiers, const LabelShares& shares) {
-  double sum = 0, steps = 0;
-  for (const Tier& tier : tiers) {
-    sum += static_cast<double>(tier.steps) * Deviation(shares, tier.taken);
-    steps += static_cast<double>(tier.steps);
-  }
-  return steps > 0 ? sum / steps : 0.0;
-}
 
 SamplingPlan SpreadTiers(const std::vector<Tier>& tiers, const LabelShares& shares, Rng& rng) {
   std::vector<std::tuple<std::tuple<std::uint32_t, std::uint32_t, double>, std::uint32_t>> row;

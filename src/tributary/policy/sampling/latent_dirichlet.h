@@ -30,7 +30,6 @@ class ClientDraws {
 
   // Takes one sample, of which there must be one left; returns its client.
   std::uint32_t Take(Rng& rng);
-
   std::span<const std::int64_t> left() const { return left_; }
 
  private:

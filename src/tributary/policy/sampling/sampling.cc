@@ -70,6 +70,67 @@ std::vector<std::uint32_t> ShuffledInPiles(const std::vector<std::uint32_t>& ite
   return shuffled;
 }
 
+// fls and fpls: every client has a fixed batch until it runs out, so steps become smaller.
+std::vector<std::int64_t> EqualBatches(const SamplingProblem& problem, std::int64_t batch) {
+  const double share = static_cast<double>(batch) / static_cast<double>(problem.sizes.size());
+  return std::vector<std::int64_t>(problem.sizes.size(), AtLeastOne(share));
+}
+
+std::vector<std::int64_t> ProportionalBatches(const SamplingProblem& problem, std::int64_t batch) {
+  const auto total = static_cast<double>(TotalSamples(problem));
+  std::vector<std::int64_t> batches;
+  for (const std::int64_t size : problem.sizes) {
+    batches.push_back(AtLeastOne(static_cast<double>(batch) * static_cast<double>(size) / total));
+  }
+  return batches;
+}
+
+std::int64_t FixedSteps(const SamplingProblem& problem, const std::vector<std::int64_t>& batches) {
+  std::int64_t steps = 0;
+  for (std::size_t i = 0; i < batches.size(); ++i) {
+    if (problem.sizes[i] > 0) steps = std::max(steps, (problem.sizes[i] - 1) / batches[i] + 1);
+  }
+  return steps;
+}
+
+SamplingPlan PlanFixed(const SamplingProblem& problem, const std::vector<std::int64_t>& batches) {
+  // Visits only clients that have samples left, so that the work is proportional to the plan's size.
+  std::vector<std::uint32_t> active;
+  for (std::uint32_t client = 0; client < batches.size(); ++client) {
+    if (problem.sizes[client] > 0) active.push_back(client);
+  }
+  std::vector<std::int64_t> left = problem.sizes;
+  SamplingPlan plan;
+  while (!active.empty()) {
+    for (const std::uint32_t client : active) {
+      const std::int64_t count = std::min(batches[client], left[client]);
+      plan.Add(client, count);
+      left[client] -= count;
+    }
+    plan.EndStep();
+    std::erase_if(active, [&](std::uint32_t client) { return left[client] == 0; });
+  }
+  return plan;
+}
+
+// As in sequential split learning: one client after the other, in batches of which the last is smaller.
+std::int64_t SequentialSteps(const SamplingProblem& problem, std::int64_t batch) {
+  std::int64_t steps = 0;
+  for (const std::int64_t size : problem.sizes) steps += size > 0 ? (size - 1) / batch + 1 : 0;
+  return steps;
+}
+
+SamplingPlan PlanSequential(const SamplingProblem& problem, std::int64_t batch) {
+  SamplingPlan plan;
+  for (std::uint32_t client = 0; client < problem.sizes.size(); ++client) {
+    for (std::int64_t left = problem.sizes[client]; left > 0; left -= std::min(left, batch)) {
+      plan.Add(client, std::min(left, batch));
+      plan.EndStep();
+    }
+  }
+  return plan;
+}
+
 }  // namespace
 
 std::string_view NameOf(SamplingMethod method) {
@@ -165,65 +226,6 @@ SamplingPlan PlanEpoch(const SamplingProblem& problem, const SamplingOptions& op
       return options.own->Plan(problem, {options.batch, options.seed, epoch});
   }
   return {};
-}
-
-std::vector<std::int64_t> EqualBatches(const SamplingProblem& problem, std::int64_t batch) {
-  const double share = static_cast<double>(batch) / static_cast<double>(problem.sizes.size());
-  return std::vector<std::int64_t>(problem.sizes.size(), AtLeastOne(share));
-}
-
-std::vector<std::int64_t> ProportionalBatches(const SamplingProblem& problem, std::int64_t batch) {
-  const auto total = static_cast<double>(TotalSamples(problem));
-  std::vector<std::int64_t> batches;
-  for (const std::int64_t size : problem.sizes) {
-    batches.push_back(AtLeastOne(static_cast<double>(batch) * static_cast<double>(size) / total));
-  }
-  return batches;
-}
-
-std::int64_t FixedSteps(const SamplingProblem& problem, const std::vector<std::int64_t>& batches) {
-  std::int64_t steps = 0;
-  for (std::size_t i = 0; i < batches.size(); ++i) {
-    if (problem.sizes[i] > 0) steps = std::max(steps, (problem.sizes[i] - 1) / batches[i] + 1);
-  }
-  return steps;
-}
-
-SamplingPlan PlanFixed(const SamplingProblem& problem, const std::vector<std::int64_t>& batches) {
-  // Visits only clients that have samples left, so that the work is proportional to the plan's size.
-  std::vector<std::uint32_t> active;
-  for (std::uint32_t client = 0; client < batches.size(); ++client) {
-    if (problem.sizes[client] > 0) active.push_back(client);
-  }
-  std::vector<std::int64_t> left = problem.sizes;
-  SamplingPlan plan;
-  while (!active.empty()) {
-    for (const std::uint32_t client : active) {
-      const std::int64_t count = std::min(batches[client], left[client]);
-      plan.Add(client, count);
-      left[client] -= count;
-    }
-    plan.EndStep();
-    std::erase_if(active, [&](std::uint32_t client) { return left[client] == 0; });
-  }
-  return plan;
-}
-
-std::int64_t SequentialSteps(const SamplingProblem& problem, std::int64_t batch) {
-  std::int64_t steps = 0;
-  for (const std::int64_t size : problem.sizes) steps += size > 0 ? (size - 1) / batch + 1 : 0;
-  return steps;
-}
-
-SamplingPlan PlanSequential(const SamplingProblem& problem, std::int64_t batch) {
-  SamplingPlan plan;
-  for (std::uint32_t client = 0; client < problem.sizes.size(); ++client) {
-    for (std::int64_t left = problem.sizes[client]; left > 0; left -= std::min(left, batch)) {
-      plan.Add(client, std::min(left, batch));
-      plan.EndStep();
-    }
-  }
-  return plan;
 }
 
 SamplingPlan PlanUniformGlobal(const SamplingProblem& problem, std::int64_t batch, Rng& rng) {

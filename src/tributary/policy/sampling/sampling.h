@@ -79,25 +79,6 @@ std::int64_t EpochSteps(const SamplingProblem& problem, const SamplingOptions& o
 // exactly once; ugs, lds and deadline in ⌈samples/batch⌉ steps whose sizes differ by at most one.
 SamplingPlan PlanEpoch(const SamplingProblem& problem, const SamplingOptions& options, std::uint64_t epoch);
 
-// Plans that use only the clients' sizes. All but the last are deterministic.
-
-// Every client has a fixed batch until it runs out, so steps become smaller. The epoch ends with the last
-// client.
-
-// batch/clients each, rounded, at least 1.
-std::vector<std::int64_t> EqualBatches(const SamplingProblem& problem, std::int64_t batch);
-// In proportion to the clients' sizes, rounded, at least 1.
-std::vector<std::int64_t> ProportionalBatches(const SamplingProblem& problem, std::int64_t batch);
-
-// The number of steps of such an epoch.
-std::int64_t FixedSteps(const SamplingProblem& problem, const std::vector<std::int64_t>& batches);
-SamplingPlan PlanFixed(const SamplingProblem& problem, const std::vector<std::int64_t>& batches);
-
-// As in sequential split learning: whole batches of one client until its samples are used, the last one
-// smaller, then the next client.
-std::int64_t SequentialSteps(const SamplingProblem& problem, std::int64_t batch);
-SamplingPlan PlanSequential(const SamplingProblem& problem, std::int64_t batch);
-
 // Every assignment of samples to steps is equally likely: each global batch is distributed as a batch drawn
 // without replacement from all samples. Every sample once, in near-equal steps.
 SamplingPlan PlanUniformGlobal(const SamplingProblem& problem, std::int64_t batch, Rng& rng);

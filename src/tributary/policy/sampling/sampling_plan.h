@@ -36,7 +36,6 @@ class SamplingPlan {
 
   // The same steps in a uniformly random order.
   SamplingPlan Shuffled(Rng& rng) const;
-
   friend bool operator==(const SamplingPlan&, const SamplingPlan&) = default;
 
  private:

@@ -16,7 +16,6 @@ struct SamplingProblem {
   std::vector<std::vector<std::int64_t>> label_counts;
   // Step time per client, in any unit; empty: 1 each.
   std::vector<double> delays;
-
   friend bool operator==(const SamplingProblem&, const SamplingProblem&) = default;
   double DelayOf(std::size_t client) const { return delays.empty() ? 1.0 : delays[client]; }
 };
@@ -48,7 +47,6 @@ class LabelShares {
   };
 
   explicit LabelShares(const SamplingProblem& problem);
-
   std::size_t clients() const { return ends_.size(); }
   std::size_t classes() const { return classes_; }
   std::span<const Share> of(std::size_t client) const {

@@ -29,7 +29,6 @@ struct StreamBatchOptions {
   // stream-rate: bounds of the batch. The device waits if a window brings less than `smallest`.
   std::size_t smallest = 8;
   std::size_t largest = 1024;
-
   friend bool operator==(const StreamBatchOptions&, const StreamBatchOptions&) = default;
 };
 
@@ -57,7 +56,6 @@ struct RateScalingOptions {
   RateScaling rule = RateScaling::kNone;
   // Maximum of the factor: above some batch size, larger steps do not help and training diverges.
   std::optional<double> most;
-
   friend bool operator==(const RateScalingOptions&, const RateScalingOptions&) = default;
 };
 
