@@ -15,8 +15,7 @@
 
 namespace tributary::inline dashboard {
 
-// A series of any length in bounded memory: every 2^k-th point and the newest. Points are not averaged, so
-// every point shown occurred.
+// A series of any length in bounded memory: every 2^k-th point and the newest. Points are not averaged.
 template <typename Point>
 class Downsampled {
  public:
@@ -56,9 +55,8 @@ class Downsampled {
   std::vector<Point> points_;
 };
 
-// What the page shows of a run, accumulated from metadata and events in bounded memory: at most kMostPoints
-// rounds and evaluations and kMostShown devices. A plain value without locks, for live runs and for runs read
-// from their folder.
+// What the page shows of a run, accumulated in bounded memory: at most kMostPoints rounds and evaluations and
+// kMostShown devices. A plain value without locks, for live runs and for runs read from their folder.
 struct Board : EventSink {
   static constexpr std::size_t kMostPoints = 1'000, kMostShown = 1'000, kMostNotes = 50;
 

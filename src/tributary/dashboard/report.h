@@ -14,13 +14,11 @@ namespace tributary::inline dashboard {
 // The built-in page, a self-contained file. Empty if the program was built without Node.
 std::string_view DashboardPage();
 
-// The page with a board in it, to be opened from disk. `board` is JSON; it is escaped so that it cannot end a
-// script.
+// The page with a board in it, to be opened from disk. `board` is JSON, and is escaped within the script.
 std::string PageWithBoard(std::string_view page, std::string_view board);
 
-// Reads the board of a run, finished or not, from its folder: facts.json, if present, and events.jsonl.
-// Bounded memory. `progress`, if set, is called now and then with the bytes of the log read so far, and its
-// size.
+// Reads the board of a run, finished or not, from facts.json (optional) and events.jsonl in its folder, in
+// bounded memory. `progress`, if set, is called now and then with the bytes of the log read, and its size.
 using ReadProgress = std::function<void(std::uint64_t done, std::uint64_t all)>;
 StatusOr<Board> ReadBoard(const std::filesystem::path& folder, const ReadProgress& progress = {});
 

@@ -19,14 +19,12 @@ struct DashboardOptions {
 };
 
 // Serves a board to browsers (the page, the board and its changes) and metrics to Prometheus, on its own
-// threads. Requests are bounded in size, time and number; excess requests are refused, and no client can
-// delay the run.
+// threads. Requests are bounded in size, time and number, and no client can delay the run.
 class DashboardServer {
  public:
   static constexpr int kMostPages = 16;  // that follow concurrently
 
-  // `board` must outlive it. Fails if the address is not available, or is reachable from other machines
-  // without a token.
+  // `board` must outlive it. Fails if the address is not available, or needs a token and there is none.
   static StatusOr<std::unique_ptr<DashboardServer>> Start(SharedBoard& board, DashboardOptions options);
   // Sends the final state to followers and ends all responses, within seconds.
   ~DashboardServer();

@@ -10,9 +10,8 @@
 
 namespace tributary::inline explore {
 
-// The sub-networks of an exploration, and which of them deserve a closer look. Answers about a generation
-// depend only on what was known when the generation, or its last step, began: a resumed exploration gets the
-// same answers.
+// The sub-networks of an exploration, and which of them deserve a closer look. Answers depend only on what
+// was known when the generation, or its last step, began, so a resumed exploration gets the same answers.
 class Candidates {
  public:
   using Kept = std::vector<std::int64_t>;

@@ -170,8 +170,7 @@ StatusOr<bool> Exploration::Advance(const Watch& watch) {
   TRIBUTARY_RETURN_IF_ERROR(Confirm(watch));
 
   std::vector<Objectives> objectives(kept_of.size());
-  // Harmful vectors get the cost of the full network, so that the search avoids them while there are useful
-  // ones.
+  // Harmful vectors get the cost of the full network, so that the search prefers useful ones.
   const double full_cost = CostOf(KeptAt(0));
   const auto told = [&](const Kept& kept) {
     const double convergence = candidates_.Convergence(candidates_.At(kept), generation);

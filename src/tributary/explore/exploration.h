@@ -69,8 +69,7 @@ class Exploration {
   std::optional<ParetoFront> Front() const;
   // The uniform vectors that were evaluated, by ascending cost, without the full network.
   std::vector<FrontPoint> Uniform() const;
-  // The losses of vectors with random seeds (mini-batches, channels) not used in the search, different for
-  // each `repeat` from 1.
+  // The losses of vectors with random seeds not used in the search, different for each `repeat` from 1.
   StatusOr<std::vector<double>> Repeat(const std::vector<FrontPoint>& points, std::uint64_t repeat,
                                        const Watch& watch);
 

@@ -28,8 +28,7 @@ struct CandidateRecord {
   friend bool operator==(const CandidateRecord&, const CandidateRecord&) = default;
 };
 
-// The state of an exploration except for the snapshots' weights. With those and the same setup it resumes
-// exactly, also within a generation.
+// The state of an exploration except for the snapshots' weights. With those it resumes exactly, at any time.
 struct ExplorationState {
   // What the results depend on, by name: network, data, options. Must match on resume.
   std::map<std::string, std::string> setup;

@@ -19,8 +19,7 @@ struct SavedExploration {
   std::vector<Snapshot> snapshots;  // at most kSnapshots
 };
 
-// Refuses, with the file's name, a file of another kind, with a wrong checksum, or of another setup or
-// network.
+// Refuses, with the file's name, a file of another kind, setup or network, or with a wrong checksum.
 StatusOr<SavedExploration> ReadExplorationState(const std::filesystem::path& path, const Model& model,
                                                 const std::map<std::string, std::string>& setup);
 

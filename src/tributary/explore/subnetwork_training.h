@@ -73,8 +73,7 @@ class SubnetworkTraining {
 
   void Begin(const Snapshot& from);
   void Keep(std::span<const std::int64_t> kept);
-  // One mini-batch; random channels are drawn from `chance`. Returns the loss of the sub-network before the
-  // step.
+  // One mini-batch; draws random channels from `chance`. Returns the sub-network's loss before the step.
   StatusOr<double> Step(const BatchView& batch, Rng& chance);
   Snapshot& weights() { return weights_; }
 
@@ -92,8 +91,7 @@ class SubnetworkTraining {
 std::vector<double> RatesAroundALevel(std::size_t groups, double highest, Rng& rng);
 
 // Measures training steps on this machine, on the calling thread: random vectors and the full network on
-// synthetic samples, interleaved, medians; then fits a model. Features are of the whole mini-batch. Cancelled
-// if `should_stop` returns true.
+// synthetic samples, interleaved, medians; then fits a model of whole mini-batches. `should_stop` cancels it.
 StatusOr<CostModel> MeasureStepTimes(const ExploreOptions& options, const std::shared_ptr<const Model>& model,
                                      const Clock& clock, const std::function<bool()>& should_stop);
 

@@ -14,8 +14,7 @@
 
 namespace tributary::inline explore {
 
-// The training samples of a data set, divided once: all candidates train on the same samples and are
-// evaluated on others.
+// The training samples of a data set, divided once: candidates share training and evaluation samples.
 struct ExplorationData {
   const Dataset* dataset = nullptr;
   std::vector<std::uint32_t> evaluation;   // for the loss

@@ -51,8 +51,7 @@ struct HarnessOptions {
   std::filesystem::path out;         // created if missing
   std::vector<std::uint64_t> seeds;  // at least one, unique; with a grid, must contain kFirstSeed
   std::size_t threads = 1;           // concurrent runs; does not affect results
-  // Run only this part. Every shard includes the grid's runs with the first seed, because other runs may need
-  // them.
+  // Run only this part. Every shard includes the grid's runs with the first seed, which others may need.
   Shard shard;
   // If not empty, nothing is run: results are copied to `out` from these folders, each the `out` of a shard.
   std::vector<std::filesystem::path> merge;
@@ -73,8 +72,7 @@ struct HarnessOutcome {
 // second, and so on, so that an interrupted reproduction already allows comparisons.
 //
 // Every finished run is stored in OUT/results. Valid results with the arm's fingerprint found there are
-// reused; others are reported and their runs repeated. So a stopped or failed call is resumed by calling
-// again. Other files are left alone.
+// reused; others are reported and their runs repeated. So a stopped or failed call can simply be repeated.
 //
 // Stopping is not a failure. Fails if the reproduction or the seeds are invalid, if OUT cannot be written
 // (before the first run), and with the runner's failure, which names its arm and seed. Merging fails if a run

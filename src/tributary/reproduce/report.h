@@ -13,8 +13,7 @@
 
 namespace tributary::inline reproduce {
 
-// Reports for people and programs. The same results give the same bytes, regardless of their order and
-// durations.
+// Reports for people and programs. Their bytes depend on the results, not on order or durations.
 
 // E.g. "91.25". Units are in the heading. `value` must be usable (IsUsableNumber).
 std::string FormatFigure(double value, const NumberFormat& format);

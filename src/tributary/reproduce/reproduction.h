@@ -17,8 +17,7 @@ struct Arm {
   // Lower-case letters, digits and ". + _ -", because it is part of file names: "vgg19-optimal".
   std::string name;
   std::string description;  // one line for the reader of the table
-  // Everything the results depend on except the seed, e.g. the experiment file. Results with another
-  // fingerprint are not reused.
+  // Everything the results depend on except the seed. Results with another fingerprint are not reused.
   std::string fingerprint;
   // Its run with the first seed precedes all others, which may depend on it.
   bool grid = false;

@@ -50,8 +50,7 @@ struct ArmResult {
 // that are not UTF-8, on a measurement beyond the bounds above, and on a curve whose x decreases.
 StatusOr<std::string> FormatArmResult(const ArmResult& result);
 
-// Refuses text that FormatArmResult would not write, except that unknown keys are ignored. Memory is bounded
-// by a small multiple of the text.
+// Refuses what FormatArmResult would not write, except unknown keys. Memory is proportional to the text.
 StatusOr<ArmResult> ParseArmResult(std::string_view json);
 
 // The path of a run's result: results/<arm>-<seed>.json in the reproduction's folder.

@@ -38,8 +38,7 @@ struct Study {
 // data sets, for variants that need one. `source` is as in experiment/reader.h: without a folder, the study
 // can only name presets, not files.
 //
-// Errors name file and line, the key, what was found and what is allowed. Memory and time are bounded for any
-// text.
+// Errors name file and line, the key, what was found and what is allowed. Bounded in memory and time.
 StatusOr<Study> ReadStudyText(std::string_view text, const TextSource& source, Effort effort,
                               const std::filesystem::path& data_dir = {});
 
@@ -47,9 +46,8 @@ StatusOr<Study> ReadStudyText(std::string_view text, const TextSource& source, E
 const std::vector<std::string>& NumbersOfRuns();
 const std::vector<std::string>& NumbersOfEpochs();
 
-// The experiment to run with this seed. `grid` has the results of the grid arms with the first seed, in the
-// order of the arms. The best value reached the target first or, if none did, has the best final accuracy or
-// loss.
+// The experiment to run with this seed. `grid` has the results of the grid arms with the first seed, in
+// order. The best value reached the target first or, if none did, has the best final accuracy or loss.
 StatusOr<Experiment> ExperimentOf(const ArmPlan& plan, std::uint64_t seed, const Study& study,
                                   std::span<const ArmResult> grid);
 

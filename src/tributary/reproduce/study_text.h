@@ -23,7 +23,6 @@ using Words = std::map<std::string, std::string>;
 StatusOr<std::string> Fill(std::string_view text, const Words& words);
 
 // A list of texts that is appended to the field, so that an axis extends its arm, and a variant its study.
-// Tables of words work the same way.
 ValueForm MoreTexts(std::vector<std::string>& field);
 
 // The tables of [[key]], without a limit on their number.
@@ -76,8 +75,7 @@ struct FiguresText {
   std::vector<PublishedText> published;
   std::string target_name = "target";
 };
-// Metrics, comparisons, published figures, and the charts of curves and figures. `settings` must be read
-// before.
+// Metrics, comparisons, published figures, and charts. `settings` must be read before.
 void AddFigures(OptionList& list, const StudySettings& settings, Reproduction& reproduction,
                 FiguresText& figures);
 

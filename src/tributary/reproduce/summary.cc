@@ -9,8 +9,7 @@ namespace {
 
 using BySeed = std::map<std::uint64_t, double>;
 
-// The metric in every run of the arm that has it. Ordered by seed, because floating-point sums depend on the
-// order.
+// The metric in every run of the arm that has it, ordered by seed, as floating-point sums depend on order.
 BySeed ValuesOf(const std::string& arm, const std::string& metric, std::span<const ArmResult> results) {
   BySeed values;
   for (const ArmResult& result : results) {

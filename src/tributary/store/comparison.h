@@ -17,8 +17,7 @@ struct Reached {
   Bytes bytes;  // both directions
 };
 
-// One run of a comparison. Ratios are the first run's value divided by this run's: 2 is twice as fast, or
-// half the bytes.
+// One run of a comparison. Ratios are the first run's value over this run's: 2 is twice as fast.
 struct ComparedRun {
   RunRecord run;
   std::optional<Reached> reached;  // the target; empty if never

@@ -14,9 +14,8 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "details are written in their memory format");
 
-// The version and the number of devices, then for each device the 8-byte words of its figures; the version
-// determines their number. The word kPresentWord has a bit for each optional figure that is present, in the
-// order of the figures.
+// The version and the number of devices, then for each device the 8-byte words of its figures, as many as the
+// version has. The word kPresentWord has a bit for each optional figure, in order, that is present.
 constexpr std::size_t kPresentWord = 2;
 constexpr std::size_t WordsOf(std::uint64_t version) { return 18 + version; }
 constexpr std::uint64_t kDetailVersion = [] {

@@ -70,8 +70,7 @@ class RoundBuckets {
 };
 
 // Chooses `count` (at least 2) points of a curve that preserve its form (Largest Triangle Three Buckets,
-// Steinarsson 2013). All points if there are no more. `x` must not decrease; points that are not finite count
-// as 0.
+// Steinarsson 2013), or all. `x` must not decrease; points that are not finite count as 0.
 std::vector<std::size_t> LargestTriangles(std::span<const double> x, std::span<const double> y,
                                           std::size_t count);
 

@@ -15,8 +15,7 @@
 namespace tributary::inline store {
 
 // The runs recorded in a file (StoreSink, ImportRun), during and after the run. The file is not trusted:
-// results are bounded for any content. For one thread at a time; any number of processes may read while
-// others write.
+// results are bounded. For one thread at a time; many processes may read while others write.
 class RunStore {
  public:
   virtual ~RunStore() = default;

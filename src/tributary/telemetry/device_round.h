@@ -12,8 +12,7 @@
 
 namespace tributary::inline telemetry {
 
-// One device's part in a round: reported by fleets, written as events, shown by stores, metrics, tables and
-// the page.
+// One device's part in a round: reported by fleets, written as events, shown by stores, metrics and the page.
 //
 // To add a figure: a member of DeviceFinished, a row of VisitDeviceFigures, and, if its sum over rounds is
 // shown, a row of kDeviceTimes or kDeviceBytes.
@@ -65,8 +64,7 @@ struct DeviceFinished {
   // With gossip: the number of neighbours it averaged with, and the bytes relayed by the coordinator.
   std::optional<std::uint64_t> met;
   Bytes relayed;
-  // Time for encoding and decoding updates, concurrent with the other times. Measured by real devices; 0 if
-  // simulated.
+  // Time for encoding and decoding updates, concurrent with the other times. 0 on simulated devices.
   Duration coding{0};
   friend bool operator==(const DeviceFinished&, const DeviceFinished&) = default;
 };
@@ -121,8 +119,7 @@ constexpr void VisitDeviceFigures(Visit&& visit) {
   visit(F{.key = "coding_ns", .adds = Adds::kSum, .page = "coding_s", .word = 19, .added = true}, &D::coding);
 }
 
-// A device's time and bytes over a whole run, as shown in summaries and tables, store columns and metrics, in
-// this order.
+// A device's time and bytes over a run, in this order in summaries, tables, store columns and metrics.
 struct DeviceTime {
   const char* name;
   Duration DeviceFinished::*part;
@@ -164,8 +161,7 @@ void PutDeviceTotals(const DeviceFinished& sums, Put put) {
   }
 }
 
-// A device's rounds added up: every figure by its rule. Sums saturate, since events may come from an
-// untrusted log.
+// A device's rounds added up: every figure by its rule. Sums saturate, since a log is not trusted.
 struct DeviceTotals : DeviceFinished {
   std::uint64_t applied = 0;  // rounds
   std::uint64_t missed = 0;   // rounds it was asked in without being applied

@@ -14,8 +14,7 @@
 
 namespace tributary::inline telemetry {
 
-// All events of a run as plain values, shared by simulator, coordinators, live views, logs, reports and
-// tests. A run is
+// All events of a run as plain values, for simulator, coordinators, views, logs, reports and tests. A run is
 //
 //   run-started, then for each round: round-started, a device-finished for each participant, round-finished;
 //   evaluated and note anywhere between; run-finished.

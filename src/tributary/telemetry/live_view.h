@@ -37,8 +37,7 @@ struct LiveState {
   std::optional<DeviceId> slowest = {};
 };
 
-// "first: sync-sgd of resnet8 on glyphs, 8 devices, 78.0 k parameters, seed 1", and what is charged instead,
-// if any.
+// "first: sync-sgd of resnet8 on glyphs, 8 devices, 78.0 k parameters, seed 1", and what is charged instead.
 std::string FormatRunStarted(const RunStarted& run);
 // "round 3/100  after 1 min 12 s  7/8 applied, 1 late  loss 0.412  accuracy 81.2 %  slowest device 5"
 std::string FormatRound(const RoundSummary& round);
@@ -62,8 +61,7 @@ bool IsShown(std::uint64_t round, std::uint64_t rounds);
 //   kPlain     prints a line per round (in a long run, those of IsShown) and for every evaluated round.
 //              A round's line waits for its evaluation, until something else happens.
 //
-// The time left is in wall-clock time, at the pace of the last seconds; the time shown is the run's own.
-// Write failures are ignored.
+// The time left is wall-clock time at the current pace, the time shown is the run's. Ignores write failures.
 class LiveView : public EventSink {
  public:
   struct Options {

@@ -12,8 +12,7 @@
 
 namespace tributary::inline telemetry {
 
-// Data about a run besides its events: its devices, and the inputs of its decisions. For display; stored in
-// the run's folder as facts.json.
+// Data about a run besides its events: devices, and inputs of decisions. For display; kept in facts.json.
 struct RunMetadata {
   struct Device {
     std::string name;   // of a real device, from its certificate; may be any bytes

@@ -35,8 +35,7 @@ class RoundTally {
   std::uint64_t chose_ = 0;
 };
 
-// The state of a run. Accuracies and losses are of the coordinator's test set if there is one, else of the
-// devices' hold-outs.
+// The state of a run. Accuracies and losses are of the test set if there is one, else of the hold-outs.
 struct RunSums {
   std::uint64_t rounds = 0;  // last finished round
   std::optional<double> accuracy;
@@ -53,8 +52,7 @@ struct RunSums {
 };
 
 // A run accumulated from its events. RunStarted resets everything, RoundStarted resets the round, so an
-// unfinished round (in the log of a coordinator that was killed) does not count. A plain value: treat members
-// as read-only.
+// unfinished round (the coordinator was killed) does not count. A plain value: treat members as read-only.
 struct RunTotals : EventSink {
   // The first `most` devices have their own totals, all others share one. Memory grows with the largest
   // device number below `most`, so events that are not trusted need a bound.

@@ -22,12 +22,10 @@ struct TensorBoardScalar {
 };
 
 // A TensorBoard event file: length-prefixed records with checksums, each an Event message of TensorFlow.
-// Flushed with each record, so that it can be followed. After the first failure nothing more is written;
-// Close returns the failure.
+// Flushed with each record. After the first failure nothing more is written; Close returns the failure.
 class TensorBoardFile {
  public:
-  // Creates `folder` and its parents if missing, and replaces an earlier file. TensorBoard treats each folder
-  // as a run.
+  // Creates `folder` with parents, and replaces an earlier file. For TensorBoard, each folder is a run.
   static StatusOr<std::unique_ptr<TensorBoardFile>> Create(const std::filesystem::path& folder, WallTime now);
   ~TensorBoardFile();
   TensorBoardFile(const TensorBoardFile&) = delete;
@@ -49,10 +47,9 @@ class TensorBoardFile {
   int error_ = 0;  // an errno
 };
 
-// A run for TensorBoard. Steps are rounds. Per round: train_loss, round_seconds, applied, bytes_down,
-// bytes_up, bytes_total (cumulative, both directions), waiting_share, and if they apply buffered, overlap and
-// kept (run_totals.h). Per evaluation: accuracy and loss, or accuracy_on_devices and loss_on_devices. Also
-// the experiment as text.
+// A run for TensorBoard, with the experiment as text. Steps are rounds. Per round: train_loss, round_seconds,
+// applied, bytes_down, bytes_up, bytes_total (cumulative, both directions), waiting_share, and if they apply
+// buffered, overlap and kept. Per evaluation: accuracy and loss, or those _on_devices.
 //
 // A run on a virtual clock is written twice: to `folder` with wall-clock times, and to `folder`/virtual-time
 // with virtual times since the start, so that TensorBoard's "relative" axis is virtual time.

@@ -120,8 +120,7 @@ Status CheckFinite(std::span<const float> values, std::size_t offset = 0);
 // A dense step leaves a zero residual. With codecs that send values unchanged, each element of gradient +
 // residual (one float addition) is, bit for bit, either sent or in the residual.
 //
-// The caller owns the residual, one float per element of the whole buffer, initially zero. It is the only
-// state: save and restore it.
+// The caller owns the residual, one float per element, initially zero. It is the only state to save.
 class ErrorFeedback {
  public:
   ErrorFeedback(Codec& codec, std::span<float> residual) : codec_(codec), residual_(residual) {}

@@ -68,8 +68,7 @@ struct CodecKind {
   bool Uses(std::string_view key) const { return std::ranges::find(keys, key) != keys.end(); }
 };
 
-// The built-in codecs, the default first. To add a codec: a file with a function that returns its CodecKind,
-// and a line in codecs.inc.
+// The built-in codecs, the default first. A new codec is a file with a function, and a line in codecs.inc.
 const std::vector<CompressionKind>& Codecs();
 
 inline std::unique_ptr<Codec> MakeCodec(const CompressionOptions& options, std::size_t units = 1,

@@ -33,8 +33,7 @@ void WriteHalves(std::span<const float> values, std::byte* to);
 void ReadHalves(const std::byte* from, std::span<float> values);
 
 // Int8 quantisation in blocks of any length that share a scale: value ≈ scale · byte, with bytes from −127 to
-// 127 and scale = largest magnitude / 127. Rounds to nearest, ties to even, with the same bits on every
-// processor.
+// 127 and scale = largest magnitude / 127. Rounds to nearest, ties to even; the same bits everywhere.
 //
 // The error of a decoded value is below 1/253 of its block's largest magnitude. A block whose values are all
 // below 2^−100 becomes zero. Block length of encoded units (encoding.h):

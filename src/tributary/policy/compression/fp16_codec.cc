@@ -11,8 +11,7 @@ void ReadFp16(const std::byte* bytes, std::size_t begin, std::span<float> values
 
 constexpr UnitForm kFp16Form = {[](std::size_t count) { return 2 * count; }, ReadFp16};
 
-// Sends every value as the nearest binary16 number, ties to even; out of range becomes ±65504. The remainder
-// is the difference.
+// Sends every value as the nearest binary16 number, at most ±65504. The remainder is the difference.
 class Fp16Codec final : public Codec {
  public:
   void TakeFinite(const UnitRun& run, EncodedBlocks& out) override {

@@ -11,8 +11,7 @@
 
 namespace tributary::inline policy {
 
-// Compression on a device: the codec of the options, optionally with error feedback, over the transfer units
-// of one flat gradient.
+// The codec of the options, optionally with error feedback, over the transfer units of one flat gradient.
 //
 //   1. BeginStep; from here on sparse() is known
 //   2. Push, for runs of units as they become ready: every unit once, in any order and division
@@ -32,9 +31,8 @@ class GradientCompressor {
   // Whether this step leaves elements out.
   bool sparse() const { return codec_->sparse(); }
 
-  // Appends units first_unit … last_unit to `out`; `gradient` is theirs. Refuses a gradient that is not
-  // finite (nothing changes), and some of the units if NeedsWholePush. Without a residual the gradient is
-  // consumed.
+  // Appends units first_unit … last_unit, with this gradient, to `out`. Refuses a gradient that is not finite
+  // (nothing changes), and some of the units if NeedsWholePush. Without a residual consumes the gradient.
   Status Push(std::size_t first_unit, std::size_t last_unit, std::span<float> gradient, EncodedBlocks& out);
   void EndStep();
 

@@ -31,8 +31,7 @@ class TopKSelector {
 
   explicit TopKSelector(ParallelFor parallel = RunInOrder, std::size_t part = kPart);
 
-  // k ≤ the number of values < 2^32. Infinities are large. With a NaN (and k > 0) Select fails, and the
-  // status names its index.
+  // k ≤ the number of values < 2^32. Infinities are large. Fails on a NaN (if k > 0), naming its index.
   Status Select(std::span<const float> values, std::size_t k, Selection& selection);
 
  private:
@@ -69,8 +68,7 @@ struct Threshold {
 };
 
 // Exact, by three histograms: over the upper 11 bits of the keys, then over the next 10 and the last 10 bits
-// of the keys that share the preceding bits with the k-th. `parts` together hold at least k values, and k >
-// 0.
+// of the keys that share the preceding bits with the k-th. `parts` have at least k values; k is above 0.
 Threshold FindThreshold(std::span<const std::span<const float>> parts, std::size_t k,
                         const ParallelFor& parallel = RunInOrder);
 

@@ -27,10 +27,9 @@ struct AdaptiveState {
   double lost_share = 0;           // smoothed; undefined before the first step
 };
 
-// Whether a step is sparse: if the lost share, smoothed over steps, is at most `delta`. This does not depend
-// on the step's own gradient, so it is known before the backward pass and units can be sent as they become
-// ready. The first step is sparse: otherwise a device whose dense gradient always arrives too late would
-// never learn that sparse suffices.
+// Whether a step is sparse: if the lost share, smoothed over steps, is at most `delta`. This is known before
+// the backward pass, so units can be sent as they become ready. The first step is sparse: otherwise a device
+// whose dense gradient always arrives too late would never learn that sparse suffices.
 bool SendsSparse(const AdaptiveState& state, double delta) {
   return state.steps == 0 || state.lost_share <= delta;
 }
@@ -122,8 +121,7 @@ class TopKCodec : public Codec {
 };
 
 // Sends the largest elements if little is lost (SendsSparse), otherwise all. Selects in both cases, to
-// measure the loss, so that it can switch either way. One decision for the next step is made from the sum
-// over all units.
+// measure the loss over all units, so that it can switch either way.
 class AdaptiveTopKCodec final : public TopKCodec {
  public:
   AdaptiveTopKCodec(const CompressionOptions& options, std::size_t units, ParallelFor parallel)

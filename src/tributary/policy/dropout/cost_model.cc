@@ -98,8 +98,7 @@ std::optional<Row> LeastSquares(std::span<const Row> rows, std::span<const std::
   return x;
 }
 
-// Weight of the newest observation: allowances change quickly, and a step is long compared to a scheduler
-// time slice.
+// Weight of the newest observation: allowances change quickly, and a step is long for a scheduler.
 constexpr double kNewest = 0.5;
 constexpr double kLeastRate = 1e-6;
 

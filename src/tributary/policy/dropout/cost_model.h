@@ -11,8 +11,7 @@
 
 namespace tributary::inline policy {
 
-// Features that determine the cost of a training step on a sub-network. MACs alone are a poor predictor:
-// narrow layers are memory-bound.
+// Features of a training step's cost. MACs alone are a poor predictor: narrow layers are memory-bound.
 struct CostFeatures {
   double macs = 0;         // per step
   double activations = 0;  // bytes that the layers read and write
@@ -40,8 +39,7 @@ struct CostModel {
 // or not finite, and for times not above 0.
 StatusOr<CostModel> FitCostModel(std::span<const CostMeasurement> measurements);
 
-// The cost of a sub-network per sample, computed from the number of atoms kept per group, without building
-// it. The network is analysed once.
+// The cost of a sub-network per sample, from the number of atoms kept per group, without building it.
 class SubnetworkCosts {
  public:
   explicit SubnetworkCosts(const Model& model);

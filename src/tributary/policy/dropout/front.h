@@ -74,9 +74,8 @@ Status CheckFront(const ParetoFront& front);
 // Checks that the front was explored for a network with these channel groups.
 Status CheckFrontFits(const ParetoFront& front, const Model& model);
 
-// Builds a front from points in any order: the cheapest point, the points that no other dominates (the first
-// of equal points) and that did better than no training, sorted, and `full` last. Points that cost at least
-// as much as `full` are left out.
+// Builds a front, sorted by cost, from points in any order: the cheapest, the points that no other dominates
+// (the first of equals) and that beat no training, and `full` last; without points as expensive as `full`.
 std::vector<FrontPoint> FrontOf(std::vector<FrontPoint> all, const FrontPoint& full, FrontCost cost,
                                 std::optional<double> untrained = std::nullopt);
 

@@ -22,8 +22,7 @@ double RealPower(double base, double exponent) {
   return base > 0 ? PortableExp(exponent * PortableLog(base)) : 0.0;
 }
 
-// The children's distance in units of the parents', on the side with `room` beyond its parent; `u` is in [0,
-// 1).
+// The children's distance relative to the parents', on the side with `room` beyond its parent; `u` in [0, 1).
 double SpreadFactor(double u, double room, double distance, double eta) {
   const double alpha = 2 - RealPower(1 + 2 * room / distance, -(eta + 1));
   const double exponent = 1 / (eta + 1);
@@ -36,8 +35,7 @@ std::vector<Objectives> ObjectivesOf(std::span<const Individual> individuals) {
   return all;
 }
 
-// The best `count` by front; of the front that does not fit, those with the largest crowding distance; older
-// ones on ties.
+// The best `count` by front; of the last front, the least crowded; the older on ties.
 std::vector<Individual> Survivors(std::vector<Individual> all, std::size_t count) {
   if (all.size() <= count) return all;
   const std::vector<Objectives> objectives = ObjectivesOf(all);
@@ -58,8 +56,7 @@ std::vector<Individual> Survivors(std::vector<Individual> all, std::size_t count
   return survivors;
 }
 
-// Binary tournaments. Candidates are drawn from a shuffled deck, so all participate equally often up to one
-// time.
+// Binary tournaments. Candidates come from a shuffled deck, so all participate about equally often.
 class Tournaments {
  public:
   Tournaments(Rng& rng, std::span<const Individual> population)

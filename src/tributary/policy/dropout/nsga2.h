@@ -30,8 +30,7 @@ struct VariableBounds {
 void SimulatedBinaryCrossover(Rng& rng, std::span<const VariableBounds> bounds, double eta, Genome& first,
                               Genome& second);
 
-// Polynomial mutation: each variable moves with this probability, within the bounds. The larger `eta`, the
-// smaller the typical step.
+// Polynomial mutation: each variable moves with this probability. The larger `eta`, the smaller the steps.
 void PolynomialMutation(Rng& rng, std::span<const VariableBounds> bounds, double eta, double probability,
                         Genome& genome);
 
@@ -66,8 +65,7 @@ struct Nsga2State {
 
 // NSGA-II (Deb et al., 2002): searches for the vectors whose objectives, all minimised, are not dominated.
 // Parents win binary tournaments (better front, then larger crowding distance), children come from simulated
-// binary crossover and polynomial mutation, and survivors are selected from parents and children by the same
-// order.
+// binary crossover and polynomial mutation, and survivors from both by the same order.
 //
 // The caller evaluates, in any order and on any number of threads:
 //   1. Start() with initial vectors, or Resume() from a saved state;

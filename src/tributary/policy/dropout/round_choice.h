@@ -30,8 +30,7 @@ struct DropoutOptions {
   DropoutMethod method = SubnetworkRuleNamed("full");
   // small: fraction of every layer's channels.
   double width = 0.5;
-  // Menu::kWidths: the widths that a device can choose from, ascending. Widths with the same channel counts
-  // are merged.
+  // Menu::kWidths: the widths to choose from, ascending. Widths with the same channel counts are merged.
   std::vector<double> widths = {0.0625, 0.125, 0.25, 0.5, 1};
   // pareto: the choices. Other rules use only its cost model.
   std::shared_ptr<const ParetoFront> front;
@@ -39,8 +38,7 @@ struct DropoutOptions {
   ChannelChoice channels = ChannelChoice::kRandom;
   // For rules that choose at each step: kAll is as published. The other rules always use kTrained.
   MeanOver mean = MeanOver::kAll;
-  // The virtual time of a step on a sub-network relative to the whole network: the ratio of MACs, or of the
-  // front's cost model.
+  // Virtual time of a step relative to the whole network: by MACs, or by the front's cost model.
   FrontCost cost = FrontCost::kMacs;
   ScalingChoice scaling = ScalingChoice::kAuto;
 };
@@ -86,12 +84,10 @@ FilterScaling ScalingOf(const DropoutOptions& options, const Graph& graph);
 // If every step keeps to its slot, the last ends in time; a slow step leaves less to the others.
 inline Duration StepSlot(Duration left, std::size_t steps) { return left / static_cast<std::int64_t>(steps); }
 
-// Fraction of the round kept as slack, because step times are estimates: steps differ, and the operating system shares
-// the processors among processes.
+// Fraction of the round kept as slack, because step times vary and processes share the processors.
 inline constexpr double kTimeReserve = 0.05;
 
-// The channels that a step of this round trains, given its entry of the menu. Equal for all steps if the
-// method is fixed in a round.
+// The channels that a step trains with this entry of the menu. If fixed in a round, equal for all its steps.
 KeptAtoms AtomsOf(const DropoutMenu& menu, const ChoiceKey& key, std::uint64_t step, std::size_t entry);
 
 // What one device trains in one round, step by step.

@@ -25,8 +25,7 @@ struct Forecast {
   }
 };
 
-// Normal equations, by Gaussian elimination. A linearly dependent feature (e.g. all costs equal) gets weight
-// 0.
+// Normal equations, by Gaussian elimination. Linearly dependent features (e.g. equal costs) get weight 0.
 Forecast FitForecast(std::span<const ScreenFeatures> features, std::span<const double> values) {
   std::array<std::array<double, 4>, 3> system{};
   for (std::size_t i = 0; i < features.size(); ++i) {

@@ -30,8 +30,7 @@ struct ScreeningOptions {
 //   1. candidates that `known` would dominate even if the forecast were `margin` deviations too high;
 //   2. of the rest, all but the best `share`, by non-dominated sorting of the forecasts, so that they cover
 //      the whole range of costs; within a front by gain over `known`.
-// With fewer than ten in `known`, all are accepted. If all would be rejected, the most promising one is
-// accepted.
+// With fewer than ten in `known`, all are accepted. Otherwise at least the most promising one is accepted.
 //
 // So with share 1 and noise below `margin` deviations, no candidate of the front is lost. With a smaller
 // share some may be; the search asks for them again as long as they can be reached from the front.

@@ -69,8 +69,7 @@ struct SubnetworkRule {
   std::string about;
   Menu menu = Menu::kWidths;
   Choice choice = Choice::kRound;
-  // The channels of a step. Must be a function of the scene alone: with Choice::kRound the coordinator calls
-  // it too, to know what was trained.
+  // The channels of a step. Must be a function of the scene: with Choice::kRound the coordinator repeats it.
   std::function<KeptAtoms(const ChannelScene&)> make = nullptr;
   // Whether the channels follow from `counts` alone.
   bool nested = false;

@@ -12,8 +12,7 @@
 namespace tributary::inline policy {
 namespace {
 
-// to[begin, end) -= scale · from[begin, end). The inner loop of everything here, over rows so that it
-// vectorises.
+// to[begin, end) -= scale · from[begin, end). The inner loop of everything here; over rows, it vectorises.
 void SubtractRow(double* to, double scale, const double* from, std::size_t begin, std::size_t end) {
   for (std::size_t k = begin; k < end; ++k) to[k] -= scale * from[k];
 }

@@ -39,8 +39,7 @@ struct MatchaPlan {
 // A node's own weight may be negative: with alpha near 2 / (largest + smallest eigenvalue), the weights of a
 // node's neighbours may sum to more than one. Rows still sum to one.
 //
-// Refuses a budget outside (0, 1], a graph that is not connected, and more than kMostMatchaNodes nodes or
-// kMostMatchaEdges edges.
+// Refuses a budget outside (0, 1], a disconnected graph, and more than kMostMatchaNodes or kMostMatchaEdges.
 StatusOr<MatchaPlan> PlanMatcha(const Topology& topology, const MatchaOptions& options);
 
 // The edges of the matchings active in this round, ascending: a function of (seed, round) alone.

@@ -193,10 +193,9 @@ class ConnectivityProgramme {
   }
 
   // A dual upper bound on the level. For any positive semidefinite Y of trace one on vectors that sum to
-  // zero, the connectivity is at most Σ share_j · tr(Y · L_j), which is largest when the budget fills the
-  // matchings with the largest traces. The inverse at the end of a Newton step is such a Y to first order, if
-  // the decrement is at most one; scaled to trace `pull`, its traces balance the barriers of the shares to
-  // first order.
+  // zero, the connectivity is at most Σ share_j · tr(Y · L_j), largest when the budget fills the matchings
+  // with the largest traces. The inverse at the end of a Newton step is such a Y to first order, if the
+  // decrement is at most one; scaled to trace `pull`, its traces balance the barriers of the shares.
   double Bound(const BarrierPoint& point, std::span<const double> direction, double pull) const {
     const double slack = Slack(point);
     const double sum = std::accumulate(direction.begin(), direction.end() - 1, 0.0);
@@ -265,8 +264,7 @@ BarrierPoint Moved(const BarrierPoint& point, const NewtonStep& step, double len
   return moved;
 }
 
-// The connectivity never falls when a probability rises: distributes the rest of the budget, in proportion to
-// what each lacks to 1.
+// The connectivity never falls when a probability rises: distributes the rest of the budget by the lack to 1.
 void SpendAll(std::vector<double>& probabilities, double budget) {
   double lacking = 0, sum = 0;
   for (const double p : probabilities) {

@@ -22,17 +22,14 @@ struct ConnectivityOptimum {
   double bound = 0;                   // upper bound on the connectivity, proven up to rounding
 };
 
-// Probabilities in [0, 1], with a sum of at most budget · (number of matchings), that maximise the
-// connectivity: the second smallest eigenvalue of the Laplacian whose edges are weighted by the probability
-// of their matching. Within 1e-5.
+// Probabilities in [0, 1], with a sum of at most budget · (number of matchings), that maximise, within 1e-5,
+// the connectivity: the second smallest eigenvalue of the Laplacian with edges weighted by probability.
 //
 // A barrier method on the semidefinite programme: maximise t such that the weighted Laplacian minus t is
-// positive on vectors that sum to zero. Every step also gives a dual bound, and the two meet. Of equally good
-// solutions it converges to a central one, so matchings that a symmetry exchanges get equal probabilities.
-// The same bits on every machine.
+// positive on vectors that sum to zero. Every step also gives a dual bound, and the two meet. It converges to
+// a central solution, so symmetric matchings get equal probabilities. The same bits on every machine.
 //
-// The graph must be connected and have at least one matching; budget is in (0, 1]. Takes a few tens of steps
-// of O(nodes³ + edges²) each.
+// The graph must be connected, with an edge; budget in (0, 1]. Takes tens of steps of O(nodes³ + edges²).
 ConnectivityOptimum MaximiseConnectivity(std::span<const Matching> matchings, std::size_t nodes,
                                          double budget);
 

@@ -26,8 +26,7 @@ constexpr std::string_view NameOf(MixingRule rule) {
 struct MixingOptions {
   MixingRule rule = MixingRule::kMetropolis;
   TopologyOptions topology;
-  // matcha: expected fraction of matchings active at an exchange. Smaller sends less and converges more
-  // slowly.
+  // matcha: expected fraction of matchings active at an exchange. Smaller sends less and converges slower.
   double budget = 0.5;
   friend bool operator==(const MixingOptions&, const MixingOptions&) = default;
 };
@@ -38,9 +37,8 @@ class Mixer {
   // A function of its arguments. Fails as MakeTopology and, for matcha, PlanMatcha do.
   static StatusOr<Mixer> Make(const MixingOptions& options, std::size_t nodes, std::uint64_t seed);
 
-  // For each node its neighbours at this exchange, ascending, and their weights; SelfWeight is the weight of
-  // its own model. Symmetric; rows sum to one. With matcha a function of (seed, round); rows may be empty and
-  // SelfWeight negative (matcha.h).
+  // The neighbours of each node at this exchange, ascending, with weights; SelfWeight is for its own model.
+  // Symmetric; rows sum to one. With matcha (see matcha.h) rows may be empty and SelfWeight negative.
   std::vector<std::vector<Neighbour>> Weights(std::uint64_t round) const;
   const Topology& topology() const { return topology_; }
   const std::optional<MatchaPlan>& matcha() const { return matcha_; }  // only with matcha

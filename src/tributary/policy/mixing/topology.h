@@ -37,8 +37,7 @@ constexpr std::string_view NameOf(TopologyKind kind) {
 // The communication graph. Fields that a kind does not use are ignored.
 struct TopologyOptions {
   TopologyKind kind = TopologyKind::kRing;
-  // erdos-renyi: probability of every edge. A denser graph converges faster and sends more. Above 0, at most
-  // 1.
+  // erdos-renyi: probability of every edge, in (0, 1]. A denser graph converges faster and sends more.
   double probability = 0.5;
   // edges: in any order and direction; duplicates count once.
   std::vector<Edge> edges;
@@ -93,8 +92,7 @@ inline void AddLaplacian(std::span<const Edge> edges, double weight, std::span<d
 // lines are ignored; lines may end in \r\n. Edges are returned unchanged, in order.
 //
 // For any bytes, returns edges or an error that begins with the line: "line 17: …". Nodes are below
-// kMostTopologyNodes; at most kMostTopologyEdges edges, none from a node to itself. Connectivity is checked
-// by MakeTopology.
+// kMostTopologyNodes; at most kMostTopologyEdges edges, without loops. Does not check connectivity.
 StatusOr<std::vector<Edge>> ParseEdgeList(std::string_view text);
 
 // The weight of a neighbour's model in a node's new model.
@@ -106,8 +104,7 @@ struct Neighbour {
 
 // Metropolis-Hastings weights: an edge has weight 1 / (1 + the larger degree of its ends). Row i holds the
 // neighbours of node i, ascending; the rest, SelfWeight, is the node's own. The matrix is symmetric, doubly
-// stochastic and non-negative, so the mean of all models is preserved and, if the graph is connected, all
-// models converge to it.
+// stochastic and non-negative, so the mean is preserved and models on a connected graph converge to it.
 std::vector<std::vector<Neighbour>> MetropolisWeights(const Topology& topology);
 
 // The weight of a node's own model: 1 minus the weights of its row. An absent neighbour is left out of the

@@ -38,8 +38,7 @@ struct OptimiserOptions {
 //   2. StepRange for each range that has its gradient, in any order, each element at most once. Disjoint
 //      ranges may be stepped from several threads. Elements left out keep their parameters and state.
 //
-// Parameters and gradients must not overlap. Wrong sizes, and a range before the first BeginStep or after
-// set_steps, are bugs.
+// Bugs: overlapping parameters and gradients, wrong sizes, a range before BeginStep or after set_steps.
 class Optimiser {
  public:
   // One array of the state, as long as the parameters, with its name in a checkpoint.
@@ -58,9 +57,8 @@ class Optimiser {
   // A whole step.
   void Step(std::span<float> parameters, std::span<const float> gradients, double learning_rate);
 
-  // A checkpoint must hold the parameters, these arrays and steps(). An optimiser with the same options
-  // continues exactly once all are restored. The arrays do not move. Between BeginStep and the last range
-  // they are partly updated.
+  // A checkpoint must hold the parameters, these arrays and steps(); an optimiser with the same options then
+  // continues exactly. The arrays do not move. Between BeginStep and the last range they are inconsistent.
   virtual std::vector<StateArray> State() = 0;
   std::uint64_t steps() const { return steps_; }
   void set_steps(std::uint64_t steps);
@@ -108,9 +106,8 @@ struct ServerOptimiserOptions {
 //             parameter −= rate · mean / (√square + tau)
 //   yogi      the same, with square −= (1 − beta2) · gradient² · sign(square − gradient²)
 //
-// As in Reddi et al., "Adaptive Federated Optimization" (2021): the means have no bias correction, and
-// squares start at tau², the smallest value that the paper allows. State: none; `momentum`; `mean` and
-// `square`.
+// As in Reddi et al., "Adaptive Federated Optimization" (2021): no bias correction; squares start at tau²,
+// the smallest value that the paper allows. State: none; `momentum`; `mean` and `square`.
 //
 // Refuses unknown names and options out of range for the named optimiser.
 StatusOr<std::unique_ptr<Optimiser>> MakeServerOptimiser(const ServerOptimiserOptions& options,

@@ -34,9 +34,8 @@ Partition SplitDirichlet(const SamplesByClass& classes, std::size_t devices, dou
 // devices, in random order.
 //
 // Every device has exactly `per_device` different classes. Only classes with samples are assigned, each to at
-// least one device, and the numbers of devices per class differ by at most one. If that is impossible (too
-// few classes with samples, too few places for all classes, fewer samples of a class than devices), the error
-// says why.
+// least one device, and the numbers of devices per class differ by at most one. Fails, saying why, if there
+// are too few classes with samples, too few places, or fewer samples of a class than devices.
 StatusOr<std::vector<std::vector<std::size_t>>> AssignClasses(const SamplesByClass& classes,
                                                               std::size_t devices, std::size_t per_device,
                                                               Rng& rng);

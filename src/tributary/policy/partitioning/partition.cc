@@ -18,8 +18,7 @@ namespace {
 constexpr std::size_t kNobody = std::numeric_limits<std::size_t>::max();
 constexpr double kNothing = 1e-6;
 
-// Quotas whose odd samples can be moved. A worker may hold at most one odd sample of a class, and only if its
-// exact share is not an integer.
+// Quotas with movable odd samples: at most one per worker and class, if its exact share is not an integer.
 class OddSamples {
  public:
   OddSamples(std::span<const std::size_t> class_sizes, std::span<const double> speeds)
@@ -40,8 +39,7 @@ class OddSamples {
     return totals;
   }
 
-  // Moves one sample from worker `from` to worker `to`, along the shortest chain of workers. False if
-  // impossible.
+  // Moves one sample from `from` to `to`, along the shortest chain of workers. False if impossible.
   bool Move(std::size_t from, std::size_t to) {
     std::vector<std::size_t> before(workers_, kNobody);
     std::deque<std::size_t> reached = {from};
@@ -67,8 +65,7 @@ class OddSamples {
   std::vector<std::vector<std::size_t>> Take() && { return std::move(quotas_); }
 
  private:
-  // The class in which `from` holds an odd sample that `to` may hold instead, with the smallest deviation
-  // from exact shares.
+  // The class whose odd sample can move from `from` to `to` with the smallest deviation from exact shares.
   std::optional<std::size_t> CheapestClass(std::size_t from, std::size_t to) const {
     std::optional<std::size_t> best;
     double least = std::numeric_limits<double>::infinity();

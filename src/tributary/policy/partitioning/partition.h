@@ -10,8 +10,7 @@
 
 namespace tributary::inline policy {
 
-// The sample indices of each device, ascending. The splits of this folder place every sample on exactly one
-// device.
+// The sample indices of each device, ascending. The splits here place every sample on exactly one device.
 using Partition = std::vector<std::vector<std::uint32_t>>;
 
 // The sample indices of each class, ascending.
@@ -23,8 +22,7 @@ Status CheckLabels(std::span<const std::int32_t> labels, int classes);
 // Labels must have been checked.
 SamplesByClass GroupByClass(std::span<const std::int32_t> labels, int classes);
 
-// Gives counts[i] random samples of `samples` to device holders[i]. The counts must sum to the number of
-// samples.
+// Gives counts[i] random samples to device holders[i]. The counts must sum to the number of samples.
 void Deal(std::span<const std::uint32_t> samples, std::span<const std::size_t> counts,
           std::span<const std::size_t> holders, Rng& rng, Partition& partition);
 
@@ -43,16 +41,14 @@ double MeanSkew(const std::vector<std::vector<std::int64_t>>& counts);
 // that its worker would get no sample. Names the first bad one.
 Status CheckSpeeds(std::span<const double> speeds, std::size_t samples);
 
-// How many samples of each class every worker gets, in proportion to speed: quotas[class][worker]. The speeds
-// must have been checked.
+// Quotas of each class in proportion to speed: quotas[class][worker]. The speeds must have been checked.
 //
 //   - The quotas of a class sum to its size, and each quota is its exact share rounded down or up.
 //   - Each worker's total is its largest-remainder share of all samples.
 //
 // Largest remainders per class alone would give the odd samples of every class to the same workers. So odd
 // samples are then moved from workers with too many in total to workers with too few, along chains of classes
-// where needed, until the totals agree. If a class has fewer samples than workers, some workers get none of
-// it.
+// where needed. If a class has fewer samples than workers, some workers get none of it.
 std::vector<std::vector<std::size_t>> SpeedQuotas(std::span<const std::size_t> class_sizes,
                                                   std::span<const double> speeds);
 

@@ -73,8 +73,7 @@ class SubspaceIteration {
   }
 
  private:
-  // Calls body(centred rows, first sample, count) for kRowsTogether rows at a time; rows beyond the part's
-  // last sample are zero.
+  // Calls body(centred rows, first sample, count) for kRowsTogether rows at a time, padded with zero rows.
   template <typename Body>
   void ForEachOfPart(std::size_t part, const Body& body) const {
     std::vector<float> rows(kRowsTogether * reader_.dimensions);

@@ -10,8 +10,7 @@
 
 namespace tributary::inline policy {
 
-// Reads samples one at a time, so that a large set need not be in memory as floats. `read` fills `dimensions`
-// values; it must be thread-safe.
+// Reads samples one at a time, so that they need not be in memory as floats. `read` must be thread-safe.
 struct SampleReader {
   std::size_t samples = 0;
   std::size_t dimensions = 0;

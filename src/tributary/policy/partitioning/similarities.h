@@ -17,8 +17,7 @@ namespace tributary::inline policy {
 // The width of a Gaussian kernel, exp(−distance² / (2 · width²)), by the median heuristic: the median L2
 // distance between all pairs of samples (the mean of the middle two for an even number). If it is 0, the
 // median of the non-zero distances; 1 if all samples are equal or there is only one. If there are more than
-// `most` samples, that many are drawn from `rng`: 2,000 samples have two million pairs, whose median is
-// within a few thousandths.
+// `most` samples, that many are drawn from `rng`; with 2,000 the median is within a few thousandths.
 double MedianDistance(const Features& features, std::span<const std::uint32_t> samples, std::size_t most,
                       Rng rng);
 
@@ -37,8 +36,7 @@ float KernelFactor(double width);
 using Similarity = std::uint16_t;
 inline constexpr Similarity kAlike = 65535;
 
-// The similarities between all samples of a class. Symmetric, kAlike on the diagonal. Thread-safe for
-// reading.
+// The similarities between all samples of a class. Symmetric, kAlike on the diagonal. Reading is thread-safe.
 class Similarities {
  public:
   virtual ~Similarities() = default;
@@ -80,8 +78,7 @@ class DenseSimilarities : public Similarities {
   std::unique_ptr<Similarity[]> values_;
 };
 
-// Computes each row from the features on demand, with the same bits as DenseSimilarities. The panels must
-// outlive it.
+// Computes rows from the features on demand, with the bits of DenseSimilarities. The panels must outlive it.
 class ComputedSimilarities : public Similarities {
  public:
   ComputedSimilarities(const Panels& panels, double width) : panels_(panels), factor_(KernelFactor(width)) {}
@@ -96,8 +93,7 @@ class ComputedSimilarities : public Similarities {
 };
 
 // For each sample only its `neighbours` most similar samples (itself first), so memory grows linearly with
-// the class. Ties go to lower indices. Stored transposed: for each sample, the samples that have it as a
-// neighbour.
+// the class. Ties go to lower indices. Stored transposed: the samples that have each as a neighbour.
 class NearestSimilarities {
  public:
   struct Near {

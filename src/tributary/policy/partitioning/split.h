@@ -22,8 +22,7 @@ struct SplitOptions {
   std::string kind = "iid";
   // At least 1, at most one per sample.
   int devices = 10;
-  // dirichlet, extended-dirichlet: smaller is more skewed; 0.1 is strong, 100 nearly even. Finite and above
-  // 0.
+  // dirichlet, extended-dirichlet: above 0; smaller is more skewed: 0.1 is strong, 100 nearly even.
   double alpha = 0.5;
   // classes-per-device, extended-dirichlet: number of different classes per device.
   int classes_per_device = 2;
@@ -54,8 +53,7 @@ struct Partitioner {
   std::string name;
   // Places every sample on exactly one device, in ascending order. Must draw only from the scene's rng.
   std::function<StatusOr<Partition>(const PartitionScene&)> make;
-  // The keys of data.split that are valid with it: "alpha", "classes-per-device", "shards-per-device",
-  // "sizes" (options.speeds).
+  // Valid keys of data.split: "alpha", "classes-per-device", "shards-per-device", "sizes" (options.speeds).
   std::vector<std::string> keys{};
 
   bool Uses(std::string_view key) const { return std::ranges::find(keys, key) != keys.end(); }
@@ -69,8 +67,7 @@ const std::vector<std::string>& SplitKinds();
 // Places every sample on exactly one device. `labels[i]` is the class of sample i, in [0, classes).
 // `sources[i]` is its source, from 0, for the kind "source"; empty if unknown.
 //
-// No device is empty, except with "dirichlet". Refuses invalid options and labels, with what was found and
-// what is allowed.
+// No device is empty, except with "dirichlet". Refuses invalid options and labels.
 StatusOr<Partition> MakeSplit(const SplitOptions& options, std::span<const std::int32_t> labels, int classes,
                               std::span<const std::uint32_t> sources = {});
 

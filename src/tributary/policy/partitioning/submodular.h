@@ -23,8 +23,7 @@ struct SubmodularOptions {
   // Kernel width for all classes. Default: per class the median distance of its samples, or of 2,048 of them
   // drawn by the seed. Finite and above 0.
   std::optional<double> width;
-  // Memory limit besides features and labels. Less is slower, not worse, except with facility location: see
-  // below.
+  // Memory limit besides features and labels. Less is slower; with facility location, see below, also worse.
   Bytes memory{std::int64_t{1} << 30};
   std::uint64_t seed = 0;
 };
@@ -45,9 +44,8 @@ struct SubmodularSplit {
 Status CheckSubmodular(const Features& features, std::span<const std::int32_t> labels, int classes,
                        const SubmodularOptions& options);
 
-// Places every sample on exactly one worker: quotas in proportion to speed (see SpeedQuotas), and the greedy
-// of class_greedy.h for each class. If a class has fewer samples than workers, some get none of it; each
-// worker has a sample of some class.
+// Places every sample on exactly one worker: quotas in proportion to speed (SpeedQuotas), and the greedy of
+// class_greedy.h for each class. Each worker has samples, but not of every class if classes are small.
 //
 // As many classes as fit into `options.memory` are processed at once. A class that does not fit by itself is
 // divided without storing its similarities: cuts recompute rows, with the same result; facility location,
@@ -59,9 +57,8 @@ StatusOr<SubmodularSplit> SplitSubmodular(const Features& features, std::span<co
                                           int classes, const SubmodularOptions& options,
                                           const ParallelFor& parallel = RunInOrder);
 
-// The value of each worker's samples under an objective, summed over the classes, for any partition. For
-// matched-cut, a block's share of its class is its actual share. widths[c] is the kernel width of class c.
-// Needs a copy of the features.
+// The value of each worker's samples under an objective, summed over the classes, for any partition; with
+// matched-cut for its actual shares. widths[c] is the kernel width of class c. Copies the features.
 std::vector<double> MeasureWorth(const Features& features, std::span<const std::int32_t> labels,
                                  const Partition& partition, PartitionObjective objective,
                                  std::span<const double> widths, const ParallelFor& parallel = RunInOrder);

@@ -11,8 +11,7 @@
 namespace tributary::inline policy {
 
 // Steps that wait for the same clients. All steps of a tier take nearly the same number of samples from each
-// client: deviation is convex in the composition of a step, so for a given composition of the tier this
-// minimises the mean.
+// client: deviation is convex in the composition of a step, so this minimises its mean.
 struct Tier {
   std::size_t steps = 0;
   std::vector<std::int64_t> taken;  // per client, over all steps; fills the steps exactly

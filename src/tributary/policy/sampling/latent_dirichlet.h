@@ -24,8 +24,7 @@ class ClientDraws {
   ClientDraws(std::span<const std::int64_t> sizes, Chance chance)
       : left_(sizes.begin(), sizes.end()), chance_(chance), tabled_(sizes.size(), 0.0) {}
 
-  // Weights must be positive for clients that have samples left. Call before the first draw; may be called
-  // again.
+  // Call before the first draw; may be called again. Weights of clients with samples must be positive.
   void SetWeights(std::vector<double> weights);
 
   // Takes one sample, of which there must be one left; returns its client.
@@ -63,8 +62,7 @@ struct MixtureProblem {
   std::vector<double> prior;   // per client; 0 excludes a client
 };
 
-// One step of expectation-maximisation; never lowers the objective. Weights sum to one and are positive where
-// the prior is.
+// One EM step; never lowers the objective. Weights sum to one and are positive where the prior is.
 std::vector<double> ImproveMixture(const MixtureProblem& problem, std::span<const double> weights);
 
 // Iterates to convergence from `start`, weights as above.
@@ -87,8 +85,7 @@ struct LatentDirichletOptions {
 SamplingPlan PlanLatentDirichlet(const SamplingProblem& problem, std::int64_t batch,
                                  const LatentDirichletOptions& options, Rng& rng);
 
-// Each client's delay minus the mean, in standard deviations, over clients with samples; zeros if delays are
-// equal.
+// Each client's standardised delay (z-score) among clients with samples; zeros if delays are equal.
 std::vector<double> StandardisedDelays(const SamplingProblem& problem);
 
 }  // namespace tributary::inline policy

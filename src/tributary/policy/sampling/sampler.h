@@ -21,8 +21,7 @@ class Sampler {
  public:
   virtual ~Sampler() = default;
 
-  // Whether the problem needs the clients' label counts, which real devices give only if their owners allow
-  // it, and their step times.
+  // Whether the problem needs the clients' label counts (on real devices, the owner decides) or step times.
   virtual bool UsesLabels() const { return false; }
   virtual bool UsesDelays() const { return false; }
 

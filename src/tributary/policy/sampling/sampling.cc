@@ -19,8 +19,7 @@ constexpr double kLargestDelta = 1000;
 constexpr double kLeastConcentration = 1e-6;
 constexpr double kMostConcentration = 1e6;
 
-// The uniform plan of an epoch always has the same stream, so that the default bound is that of the actual
-// uniform plan.
+// The uniform plan of an epoch always has the same stream, so that the default bound belongs to that plan.
 SamplingPlan Uniform(const SamplingProblem& problem, const SamplingOptions& options, std::uint64_t epoch) {
   Rng rng = Rng::ForStream(options.seed, DeviceId{0}, "sampling-uniform", epoch);
   return PlanUniformGlobal(problem, options.batch, rng);
@@ -230,8 +229,7 @@ SamplingPlan PlanEpoch(const SamplingProblem& problem, const SamplingOptions& op
 
 SamplingPlan PlanUniformGlobal(const SamplingProblem& problem, std::int64_t batch, Rng& rng) {
   const std::vector<std::int64_t> step_sizes = StepSizes(TotalSamples(problem), batch);
-  // Shuffling step numbers over the samples, rather than clients over the steps, leaves the clients of each
-  // step sorted.
+  // Shuffling step numbers over samples, rather than clients over steps, leaves each step's clients sorted.
   std::vector<std::uint32_t> step_of_sample;
   step_of_sample.reserve(static_cast<std::size_t>(TotalSamples(problem)));
   for (std::uint32_t step = 0; step < step_sizes.size(); ++step) {

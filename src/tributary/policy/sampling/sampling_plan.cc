@@ -44,8 +44,7 @@ SamplingPlan SamplingPlan::Shuffled(Rng& rng) const {
 
 SamplingPlan PlanFromSteps(std::span<const std::int64_t> sizes, std::span<const std::uint32_t> step_of_sample,
                            std::size_t steps) {
-  // Clients come in ascending order, so comparing with the last client of a step tells whether this one is
-  // new to it.
+  // Clients come in ascending order, so one that differs from a step's last client is new to the step.
   constexpr std::uint32_t kNone = UINT32_MAX;
   SamplingPlan plan;
   plan.ends_.assign(steps, 0);

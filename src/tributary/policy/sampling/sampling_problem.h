@@ -25,8 +25,7 @@ inline constexpr std::int64_t kMostPlannedSamples = 100'000'000;
 inline constexpr std::size_t kMostPlannedClients = 1'000'000;
 inline constexpr std::size_t kMostPlannedClasses = 100'000;
 
-// Checks that lengths agree, nothing is negative or NaN, label counts add up, and the bounds above hold.
-// Messages number clients from 1.
+// Checks lengths, signs, NaNs, sums of label counts, and the bounds above. Messages number clients from 1.
 Status CheckSamplingProblem(const SamplingProblem& problem);
 
 // Treats clients with invalid reports as if they had no samples: label counts that do not add up, delays out
@@ -54,8 +53,7 @@ class LabelShares {
     return std::span(shares_).subspan(begin, ends_[client] - begin);
   }
 
-  // The class shares of amounts[k] samples of each client k; amounts are not negative. All zero if there are
-  // no samples.
+  // The class shares of amounts[k] ≥ 0 samples of each client k. All zero if there are no samples.
   std::vector<double> Pooled(std::span<const double> amounts) const;
   // The class shares of all samples.
   const std::vector<double>& overall() const { return overall_; }

@@ -76,11 +76,9 @@ struct TransferOptions {
   // Maximum size of a segment in bytes; a larger layer is a segment by itself. A smaller value bounds the
   // data in flight and pays more set-ups.
   std::optional<std::int64_t> largest_segment;
-  // Plans are recomputed when the step time deviates from the plan by this fraction. A smaller value reacts
-  // sooner to changes, and to noise.
+  // Plans are recomputed when the step time deviates by this fraction. Smaller reacts sooner, also to noise.
   double drift = 0.1;
-  // Updates are pushed in one segment whatever the strategy, because compression selects among all their
-  // elements.
+  // Push updates in one segment whatever the strategy, because compression selects among all their elements.
   bool whole_push = false;
   friend bool operator==(const TransferOptions&, const TransferOptions&) = default;
 };
@@ -91,8 +89,7 @@ struct SegmentBound {
   double most = 0;
 };
 
-// The segments of one pass, which must have at least one layer. The bound holds for every strategy: longer
-// segments are divided.
+// The segments of a pass with at least one layer. The bound holds for every strategy.
 TransferPlan PlanTransfers(TransferStrategy strategy, const PassProfile& profile,
                            const SegmentBound& bound = {});
 

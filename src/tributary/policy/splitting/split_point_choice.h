@@ -9,8 +9,7 @@
 
 namespace tributary::inline policy {
 
-// Chooses the split point of a network: which layers train on the devices (the client part) and which on a
-// server.
+// Chooses the split point of a network: the last layer that is trained on the devices, not on a server.
 
 // What a split point costs.
 struct SplitPointOption {
@@ -52,8 +51,7 @@ double ClientSeconds(const SplitPointOption& option, const SplitClient& client);
 
 // Returns the split point with the shortest step: the slowest client's time plus the server's work on the
 // whole batch (three forward passes of the server part). Considers only split points whose client part every
-// client has the memory to train. Of equal times the earlier split point wins. Fails if no split point fits
-// in memory or there is none.
+// client has the memory to train, and fails if there is none. Of equal times the earlier one wins.
 StatusOr<SplitPointChoice> ChooseSplitPoint(std::span<const SplitPointOption> options,
                                             std::span<const SplitClient> clients,
                                             double server_macs_per_second);
