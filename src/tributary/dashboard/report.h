@@ -22,8 +22,7 @@ std::string PageWithBoard(std::string_view page, std::string_view board);
 using ReadProgress = std::function<void(std::uint64_t done, std::uint64_t all)>;
 StatusOr<Board> ReadBoard(const std::filesystem::path& folder, const ReadProgress& progress = {});
 
-// Writes the board as a self-contained page, replacing an earlier file. InvalidArgument if the program has no
-// page.
+// Writes the board as a self-contained page, replacing an earlier file. InvalidArgument without a page.
 Status WriteReport(const std::filesystem::path& path, const Board& board);
 
 }  // namespace tributary::inline dashboard

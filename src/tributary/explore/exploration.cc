@@ -40,8 +40,7 @@ std::map<std::string, std::string> SetupOf(const ExploreOptions& options,
   return names;
 }
 
-// The distinct vectors for which `wanted` is true, in a fixed order: the full network comes first, because a
-// front requires it.
+// The distinct vectors for which `wanted` is true, in a fixed order; the full network, always needed, first.
 template <typename Wanted>
 std::vector<Candidates::Kept> Distinct(const std::vector<Candidates::Kept>& those, const Wanted& wanted) {
   std::set<Candidates::Kept, std::greater<>> distinct;

@@ -64,8 +64,7 @@ class Exploration {
   };
   Standing standing() const;
 
-  // The front of the confirmed vectors, in the first generation of the evaluated ones. Empty before the full
-  // network has been evaluated.
+  // The front of the confirmed (at first: evaluated) vectors. Empty until the full network was evaluated.
   std::optional<ParetoFront> Front() const;
   // The uniform vectors that were evaluated, by ascending cost, without the full network.
   std::vector<FrontPoint> Uniform() const;

@@ -34,9 +34,8 @@ struct Study {
   std::function<ArmRunner(const SimulationOptions&)> runner;
 };
 
-// Reads a study (docs/studies.md describes the format) for one effort. `data_dir` is the folder of published
-// data sets, for variants that need one. `source` is as in experiment/reader.h: without a folder, the study
-// can only name presets, not files.
+// Reads a study (docs/studies.md) for one effort. `data_dir` is the folder of published data sets, for
+// variants that need one. `source`: as in experiment/reader.h; without a folder, only presets can be named.
 //
 // Errors name file and line, the key, what was found and what is allowed. Bounded in memory and time.
 StatusOr<Study> ReadStudyText(std::string_view text, const TextSource& source, Effort effort,

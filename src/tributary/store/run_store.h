@@ -35,8 +35,7 @@ class RunStore {
   // The rounds after round `after`, as at most `points` points.
   virtual StatusOr<std::vector<RoundPoint>> Rounds(std::int64_t run, std::size_t points,
                                                    std::uint64_t after = 0) = 0;
-  // At most `points` (2 or more) central evaluations that preserve the form of the accuracy curve, and as
-  // many on devices.
+  // At most `points` (≥ 2) central evaluations that preserve the accuracy curve, and as many on devices.
   virtual StatusOr<std::vector<EvaluationRecord>> Evaluations(std::int64_t run, std::size_t points) = 0;
   virtual StatusOr<std::vector<DeviceRecord>> Devices(std::int64_t run) = 0;
   // The rounds with device details, ascending, and the details.

@@ -35,8 +35,7 @@ class RunWriter {
   static StatusOr<std::unique_ptr<RunWriter>> Open(const std::filesystem::path& store, Origin origin,
                                                    std::chrono::milliseconds patience);
 
-  // Writes and clears the changes, but those of devices only if `devices`. `now` is the heartbeat, and the
-  // start of the run if it has none.
+  // Writes and clears changes, of devices only if `devices`. `now`: the heartbeat, and a missing start time.
   Status Write(RunFollower& follower, WallTime now, bool devices);
   // Writes only a heartbeat.
   Status Beat(WallTime now);

@@ -23,9 +23,8 @@ struct StoreSinkOptions {
   WallClock wall_clock = SystemWallClock();
 };
 
-// Records a run in a store (run_store.h) on its own thread: Write appends an event to a queue and returns.
-// Four times a second, the queue is written in one transaction; a killed process loses at most that, and the
-// file stays consistent.
+// Records a run in a store (run_store.h) on its own thread: Write appends an event to a queue, which is
+// written four times a second in one transaction. A killed process loses at most that, without corruption.
 //
 // Recording never stops the work. While another process has locked the file, changes accumulate in memory.
 // After any other failure nothing more is recorded, and Close returns the failure. If the thread falls behind

@@ -78,8 +78,7 @@ class EncodedBlocks {
 
 using CodecState = std::map<std::string, std::uint64_t>;
 
-// Encodes gradients as EncodedBlocks, in order. The division into runs and blocks does not change the decoded
-// values.
+// Encodes gradients as EncodedBlocks, in order. The division into runs and blocks does not change values.
 //
 //   1. BeginStep
 //   2. Take, for runs that cover every unit once, in any order
@@ -125,8 +124,7 @@ class ErrorFeedback {
  public:
   ErrorFeedback(Codec& codec, std::span<float> residual) : codec_(codec), residual_(residual) {}
 
-  // Codec::Take of gradient + residual; the gradient (run.values) does not change. On failure the residual
-  // does not change either.
+  // Codec::Take of gradient + residual. Never changes the gradient (run.values); changes nothing on failure.
   Status Take(const UnitRun& run, EncodedBlocks& out);
 
  private:

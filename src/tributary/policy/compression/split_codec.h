@@ -23,8 +23,7 @@ std::string_view NameOf(SplitPrecision precision);
 // sample do not depend on other samples.
 std::size_t SplitBytes(SplitPrecision precision, std::size_t samples, std::size_t per_sample);
 
-// Appends whole samples of per_sample values (at least 1). If a value is not finite, returns an error that
-// names it and appends nothing.
+// Appends whole samples of per_sample values (at least 1). Fails, naming the value, if one is not finite.
 Status AppendSplitValues(SplitPrecision precision, std::span<const float> values, std::size_t per_sample,
                          std::vector<std::byte>& out);
 

@@ -59,8 +59,7 @@ class TopKSelector {
   std::vector<float> sample_;
 };
 
-// The border of the k largest magnitudes: they are all elements with a larger key (MagnitudeKey) and `ties`
-// elements with this key.
+// The k largest magnitudes are all elements with a larger key (MagnitudeKey) and `ties` with this key.
 struct Threshold {
   std::int32_t key = 0;
   std::size_t ties = 0;  // at least 1

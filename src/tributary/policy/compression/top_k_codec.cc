@@ -34,8 +34,7 @@ bool SendsSparse(const AdaptiveState& state, double delta) {
   return state.steps == 0 || state.lost_share <= delta;
 }
 
-// After a step, sparse or not: lost_share is the exponential moving average of the measurements, starting
-// with the first.
+// After a step, sparse or not: lost_share is the exponential moving average of the measurements.
 void Observe(AdaptiveState& state, bool sparse, Energy energy, double weight) {
   const double measured = energy.LostShare();
   state.lost_share = state.steps == 0 ? measured : weight * measured + (1 - weight) * state.lost_share;

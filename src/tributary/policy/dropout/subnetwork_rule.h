@@ -69,7 +69,7 @@ struct SubnetworkRule {
   std::string about;
   Menu menu = Menu::kWidths;
   Choice choice = Choice::kRound;
-  // The channels of a step. Must be a function of the scene: with Choice::kRound the coordinator repeats it.
+  // The channels of a step, a function of the scene alone: with Choice::kRound the coordinator calls it too.
   std::function<KeptAtoms(const ChannelScene&)> make = nullptr;
   // Whether the channels follow from `counts` alone.
   bool nested = false;
@@ -86,8 +86,7 @@ struct SubnetworkRule {
 // A rule of SubnetworkRules(), or an extension of the program.
 using DropoutMethod = std::shared_ptr<const SubnetworkRule>;
 
-// The built-in rules, the default first. To add a rule: a file with a function that returns it, and a line in
-// subnetwork_rules.inc.
+// The built-in rules, the default first. To add one: a file with a function, a line in subnetwork_rules.inc.
 const std::vector<DropoutMethod>& SubnetworkRules();
 // The built-in rule of this name, which must exist.
 const DropoutMethod& SubnetworkRuleNamed(std::string_view name);

@@ -108,8 +108,7 @@ double Power(double base, std::uint64_t exponent) {
   return result;
 }
 
-// Adam as PyTorch's torch.optim.Adam: weight decay is added to the gradient, both means are bias-corrected,
-// and epsilon is outside the root:
+// Adam as torch.optim.Adam: weight decay in the gradient, bias-corrected means, epsilon outside the root:
 //
 //   gradient += weight_decay · parameter
 //   mean      = beta1 · mean + (1 − beta1) · gradient

@@ -22,8 +22,7 @@ struct OptimiserOptions {
   bool nesterov = false;
   // L2 penalty, added to the gradient; larger values regularise more.
   double weight_decay = 0;
-  // Decay of the running means of gradients and of squared gradients, each in [0, 1); larger values average
-  // over more steps. adam only.
+  // Decay of the running means of gradients and squared gradients, in [0, 1); larger is smoother. adam only.
   double beta1 = 0.9;
   double beta2 = 0.999;
   // Added to the root of the mean square; above 0, to avoid division by zero. Larger values shrink the steps

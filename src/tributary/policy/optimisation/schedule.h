@@ -13,8 +13,7 @@ struct ScheduleOptions {
   std::string name = "constant";
   // The peak rate: where a schedule starts, or arrives after the warm-up.
   double learning_rate = 0.1;
-  // Steps of linear warm-up; 0 starts at the peak rate. Warm-up stabilises large batches and Adam's first
-  // steps.
+  // Steps of linear warm-up; 0 starts at the peak. Stabilises large batches and Adam's first steps.
   std::uint64_t warmup_steps = 0;
   // step: the rate is multiplied by `factor` at each of these steps. Ascending, counted from the start of the
   // run (step 0), including the warm-up.

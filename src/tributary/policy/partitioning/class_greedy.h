@@ -36,8 +36,7 @@ std::string_view NameOf(BlockChoice choice);
 StatusOr<PartitionObjective> ParsePartitionObjective(std::string_view name);
 StatusOr<BlockChoice> ParseBlockChoice(std::string_view name);
 
-// The next block to choose: below quota, of least value or fill; the first of equals. At least one must be
-// below quota.
+// The next block to choose: below quota (at least one must be), of least value or fill; the first of equals.
 std::size_t ChooseBlock(BlockChoice choice, std::span<const std::size_t> quotas,
                         std::span<const std::size_t> held, std::span<const std::int64_t> worth);
 
@@ -45,8 +44,7 @@ std::size_t ChooseBlock(BlockChoice choice, std::span<const std::size_t> quotas,
 struct ClassBlocks {
   std::vector<std::uint32_t> holder;  // worker of each sample of the class
   std::vector<std::int64_t> worth;    // per block, in steps of 1/kAlike
-  // How often a gain was computed from a row of similarities. The plain greedy does that for every remaining
-  // sample at every step.
+  // How often a gain was computed from a row. The plain greedy computes all remaining gains at every step.
   std::uint64_t evaluations = 0;
 };
 

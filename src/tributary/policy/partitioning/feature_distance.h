@@ -25,8 +25,7 @@ struct FeatureDistance {
 // limit), the same fraction of every shard is drawn by the seed, at least one sample. Distances grow as
 // shards shrink, so compare only distances of the same number of samples.
 //
-// The features must have been checked, and the partition must hold each sample once. Bit-identical for any
-// `parallel`.
+// The features must have been checked; the partition must be complete. Bit-identical for any `parallel`.
 FeatureDistance MeasureFeatureDistance(const Features& features, const Partition& partition, std::size_t most,
                                        std::uint64_t seed, const ParallelFor& parallel = RunInOrder);
 

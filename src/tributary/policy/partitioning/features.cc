@@ -105,8 +105,7 @@ void ExpOfNegative(float factor, std::span<float> values) {
   float* __restrict const at = values.data();
   const std::size_t count = values.size();
   for (std::size_t i = 0; i < count; ++i) {
-    // e^x = 2^n · e^r with integer n and |r| ≤ ln 2 / 2. Adding and subtracting 1.5 · 2^23 rounds to
-    // integers.
+    // e^x = 2^n · e^r with integer n and |r| ≤ ln 2 / 2. Adding and subtracting 1.5 · 2^23 rounds.
     const float wanted = -factor * at[i];
     const float x = wanted > -87.0F ? wanted : -87.0F;
     const float n = (x * 1.44269504F + 12582912.0F) - 12582912.0F;

@@ -8,12 +8,10 @@ namespace tributary::inline policy {
 // The splits of labelled samples that use no features. MakeSplit (split.h) selects one by name and validates
 // its input. Every function places each sample on exactly one device and draws only from `rng`.
 
-// Uniformly random parts. Sizes differ by at most one, so no device is empty if there are at least as many
-// samples as devices.
+// Uniformly random parts whose sizes differ by at most one: with enough samples, no device is empty.
 Partition SplitIid(std::size_t samples, std::size_t devices, Rng& rng);
 
-// Every worker gets its quota of each class (SpeedQuotas), chosen at random: shards proportional to speed
-// with equal label shares.
+// Every worker gets its random quota of each class (SpeedQuotas): shares by speed, with equal label shares.
 Partition SplitStratified(const SamplesByClass& classes, std::span<const double> speeds, Rng& rng);
 
 // The split of McMahan et al. (2017): samples sorted by label (then by index) are divided into devices ·
@@ -30,8 +28,7 @@ Partition SplitShards(const SamplesByClass& classes, std::size_t devices, std::s
 // is empty would change the distribution.
 Partition SplitDirichlet(const SamplesByClass& classes, std::size_t devices, double alpha, Rng& rng);
 
-// Assigns classes to devices, for splits with a fixed number of classes per device: for each class its
-// devices, in random order.
+// Assigns `per_device` classes to each device. Returns the devices of each class, in random order.
 //
 // Every device has exactly `per_device` different classes. Only classes with samples are assigned, each to at
 // least one device, and the numbers of devices per class differ by at most one. Fails, saying why, if there

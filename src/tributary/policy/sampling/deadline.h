@@ -28,8 +28,7 @@ SamplingPlan SpreadTiers(const std::vector<Tier>& tiers, const LabelShares& shar
 // million samples, plans of latent Dirichlet sampling with the stream `dirichlet`, at the largest strength
 // within the bound. A heuristic, not exact.
 //
-// Without labels there is no bound. If no candidate is within the bound, returns the one with the least
-// deviation.
+// Without labels there is no bound. If nothing is within the bound, returns the least deviation found.
 //
 // Slow steps come first, except in plans of latent Dirichlet sampling, whose steps stay in drawing order.
 // Every sample once, in near-equal steps.

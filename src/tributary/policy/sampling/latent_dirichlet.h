@@ -15,8 +15,7 @@ namespace tributary::inline policy {
 //   weight_k, while it has any         kPerClient
 //
 // Exact, in amortised constant time: an alias table of earlier probabilities proposes a client, which is
-// accepted with the ratio of its current to its earlier probability. The table is rebuilt when half of the
-// total is gone.
+// accepted with the ratio of its current to its earlier probability. Rebuilt when half of the total is gone.
 class ClientDraws {
  public:
   enum class Chance { kPerSample, kPerClient };

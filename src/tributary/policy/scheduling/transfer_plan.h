@@ -21,8 +21,7 @@ namespace tributary::inline policy {
 // The push of a backward pass is the time reversal of the pull of a forward pass. So the functions below
 // handle one direction: a `PassProfile`, with layers in forward order, describes either.
 
-// A pass over the layers and its transfers. Any unit of time, finite and not negative; both vectors have one
-// entry per layer.
+// A pass over the layers and its transfers: one entry per layer, in any unit of time, finite, not negative.
 struct PassProfile {
   double setup = 0;              // per segment
   std::vector<double> transfer;  // of a layer's parameters (forward) or gradients (backward)
@@ -39,8 +38,7 @@ struct LayerRun {
 // Segments in forward order that cover every layer once.
 using TransferPlan = std::vector<LayerRun>;
 
-// When the pass ends. Forward: from the first byte to the end of the last layer. Backward: from the start of
-// the last layer to the last byte.
+// The end of the pass, from the first byte (forward) or the start of the last layer (backward).
 double FinishTime(const PassProfile& profile, std::span<const LayerRun> plan);
 
 // When each transfer and each computation takes place.
