@@ -223,14 +223,14 @@ StatusOr<Study> MakeDynaCommStudy(Effort effort) {
                         .log_x = true,
                         .references = {}};
   reproduction.notes = {
-      "Layers were timed on this machine with one thread, and scaled so that a step of batch 32 runs at 1.5 "
-      "T multiply-accumulates per second. Each seed is a separate measurement. Published batch sizes, devices "
-      "and set-up costs are unknown.",
+      "Layers were timed on this machine with one thread, and scaled so that a step of batch 32 runs at "
+      "1.5 T multiply-accumulates per second. Each seed is a separate measurement. Published batch sizes, "
+      "devices and set-up costs are unknown.",
       "All links, also those of the servers, have the same rate: eight workers share four servers and plan "
       "from the rates they observe. Every segment costs half a round trip. The speed-up is 8 × the "
       "iteration time of a single worker, under the same strategy, divided by that of eight. Computing is "
-      "the fraction of the iteration (under optimal) in which a worker computes; eight times it is the speed-up "
-      "over one worker that needs no servers.",
+      "the fraction of the iteration (under optimal) in which a worker computes; eight times it is the "
+      "speed-up over one worker that needs no servers.",
       "The segments of a network with branches follow the order of execution."};
   return study;
 }

@@ -185,7 +185,7 @@ StatusOr<Topology> MakeTopology(const TopologyOptions& options, std::size_t node
   TRIBUTARY_ASSIGN_OR_RETURN(std::vector<Edge> edges, EdgesOf(options, nodes, seed));
   std::ranges::sort(edges);
   edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
-  const Topology topology{nodes, std::move(edges)};
+  Topology topology{nodes, std::move(edges)};
   if (const auto apart = FindUnreachable(topology)) {
     return InvalidArgument(
         fmt::format("topology {}: there is no path between nodes {} and {}, so their models would never "

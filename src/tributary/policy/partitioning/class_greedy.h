@@ -56,8 +56,8 @@ inline constexpr std::size_t kMostOfClass = std::size_t{1} << 22;
 // smallest loss is taken. The quotas sum to the number of samples; a block of quota 0 stays empty.
 //
 // The result is exactly that of evaluating every sample at every step:
-//   - facility location keeps per block a lazy heap of gains and the best similarity to each sample. Gains only
-//     fall, so the top is taken when it is up to date. Samples taken by other blocks are skipped;
+//   - facility location keeps per block a lazy heap of gains and the best similarity to each sample. Gains
+//     only fall, so the top is taken when it is up to date. Samples taken by other blocks are skipped;
 //   - cuts keep every gain of each block up to date, with one row of similarities per sample taken.
 // matched-cut rounds λ · (row sum) to one similarity step, once per sample and block.
 ClassBlocks FillBlocks(const Similarities& similarities, std::span<const std::size_t> quotas,
