@@ -201,8 +201,7 @@ struct DashboardServer::Parts {
         // The page itself contains no run data; it requests them with the token from its address.
         return httplib::Server::HandlerResponse::Unhandled;
       } else {
-        Refuse(response, 401,
-               "This run needs a token: open the address that the program printed.\n");
+        Refuse(response, 401, "This run needs a token: open the address that the program printed.\n");
       }
       return httplib::Server::HandlerResponse::Handled;
     });

@@ -120,9 +120,9 @@ StatusOr<Snapshot> NextSnapshot(const ExploreOptions& options, const std::shared
         KeptCounts(model->channels, RatesAroundALevel(model->channels.groups.size(), kHighestLevel, chance)));
     TRIBUTARY_ASSIGN_OR_RETURN(const double loss, training.Step({batch.inputs, batch.labels}, chance));
     if (!std::isfinite(loss)) {
-      return InvalidArgument(fmt::format(
-          "the loss is not finite at step {} to snapshot {}; lower the learning rate (--lr)",
-          step + 1, stream + 1));
+      return InvalidArgument(
+          fmt::format("the loss is not finite at step {} to snapshot {}; lower the learning rate (--lr)",
+                      step + 1, stream + 1));
     }
   }
   return std::move(training.weights());

@@ -91,8 +91,7 @@ class Harness {
   // Takes the run's result from a folder, if it has a usable one.
   Status Reuse(Run& run, const std::filesystem::path& folder) {
     const std::filesystem::path path = ArmResultPath(folder, run.arm->name, run.seed);
-    const std::string what_follows =
-        options_.merge.empty() ? "the run is repeated" : "the result is ignored";
+    const std::string what_follows = options_.merge.empty() ? "the run is repeated" : "the result is ignored";
     auto found = ReadArmResult(path);
     if (!found.ok()) {
       if (found.status().code() != StatusCode::kNotFound) {

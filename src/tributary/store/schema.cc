@@ -216,8 +216,7 @@ Status CheckSchema(Database& database, const std::filesystem::path& path) {
   }
   if (version == kSchemaVersion) return OkStatus();
   return UpgradeSchema(database, version)
-      .WithContext("the run store " + path.string() +
-                   " has an earlier version and cannot be upgraded");
+      .WithContext("the run store " + path.string() + " has an earlier version and cannot be upgraded");
 }
 
 Status PrepareSchema(Database& database, const std::filesystem::path& path) {

@@ -15,8 +15,8 @@ namespace tributary::inline telemetry {
 // Data about a run besides its events: devices, and inputs of decisions. For display; kept in facts.json.
 struct RunMetadata {
   struct Device {
-    std::string name;   // of a real device, from its certificate; may be any bytes
-    std::string group;  // of a simulated device
+    std::string name;                        // of a real device, from its certificate; may be any bytes
+    std::string group;                       // of a simulated device
     std::vector<std::int64_t> class_counts;  // empty if unknown
     friend bool operator==(const Device&, const Device&) = default;
   };

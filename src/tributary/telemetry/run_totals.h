@@ -56,8 +56,7 @@ struct RunSums {
 struct RunTotals : EventSink {
   // The first `most` devices have their own totals, all others share one. Memory grows with the largest
   // device number below `most`, so events that are not trusted need a bound.
-  explicit RunTotals(std::uint64_t most = std::numeric_limits<std::uint64_t>::max())
-      : most_devices(most) {}
+  explicit RunTotals(std::uint64_t most = std::numeric_limits<std::uint64_t>::max()) : most_devices(most) {}
 
   void Write(const Event& event) override;
 
@@ -68,8 +67,8 @@ struct RunTotals : EventSink {
   std::uint64_t finished_rounds = 0;
   OutcomeCounts outcomes{};
   Bytes relayed;
-  std::optional<RoundFinished> last;  // last finished round,
-  RoundShares shares;                 // and its shares
+  std::optional<RoundFinished> last;                                   // last finished round,
+  RoundShares shares;                                                  // and its shares
   std::array<std::optional<Evaluated>, kWhereNames.size()> evaluated;  // last evaluations, by where
   // By device number. Entries without rounds, applied or missed, were never mentioned.
   std::vector<DeviceTotals> devices;

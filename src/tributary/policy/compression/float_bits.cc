@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::int32_t kHalfInfinity = 0x7c00;
 constexpr std::int32_t kHalfLargest = 0x7bff;
-constexpr std::int32_t kShift = 23 - 10;               // bits of fraction that are lost
-constexpr std::int32_t kExponents = (127 - 15) << 23;  // difference of the exponent biases
+constexpr std::int32_t kShift = 23 - 10;                          // bits of fraction that are lost
+constexpr std::int32_t kExponents = (127 - 15) << 23;             // difference of the exponent biases
 constexpr std::int32_t kSmallestNormal = kExponents + (1 << 23);  // 2^−14, the smallest normal half
 
 // Computes every case and selects one, so that a loop over this has no branches.

@@ -220,7 +220,7 @@ void LiveCost::Fit() {
 
 void ProcessorShare::Observe(double processor_seconds, double seconds, std::optional<double> allowed) {
   if (!(processor_seconds > 0) || !(seconds > 0)) return;
-    // The previous rate is rescaled to this allowance.
+  // The previous rate is rescaled to this allowance.
   rate_ = std::max(kLeastRate, (1 - kNewest) * Rate(allowed) + kNewest * processor_seconds / seconds);
   allowed_ = allowed;
 }

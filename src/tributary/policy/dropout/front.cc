@@ -76,8 +76,8 @@ Status CheckFront(const ParetoFront& front) {
     }
     if (!last && front.untrained && !(point.convergence < *front.untrained)) {
       return InvalidArgument(where + " has a convergence of " + NumberText(point.convergence) +
-                             ", which is not better than without training, " +
-                             NumberText(*front.untrained) + "; only the cheapest point may be so");
+                             ", which is not better than without training, " + NumberText(*front.untrained) +
+                             "; only the cheapest point may be so");
     }
   }
   return OkStatus();

@@ -251,9 +251,9 @@ TEST(Nsga2, AfterARefusalAllIsAsBefore) {
   EXPECT_EQ(tell({{1, 1}}), "objectives of 3 vectors were asked for, found 1");
   EXPECT_EQ(tell({{}, {}, {}}), "none of the vectors asked for was evaluated");
   EXPECT_EQ(tell({{1, 1}, {1, 1, 1}, {}}), "vector 1: has 3 objectives instead of 2");
-  EXPECT_EQ(
-      tell({{1, 1}, {}, {1, std::nan("")}}),
-      "vector 2: has an objective of nan; a failed evaluation needs a finite value that is worse than any other");
+  EXPECT_EQ(tell({{1, 1}, {}, {1, std::nan("")}}),
+            "vector 2: has an objective of nan; a failed evaluation needs a finite value that is worse than "
+            "any other");
   EXPECT_EQ(search.state(), Nsga2State{});
   EXPECT_TRUE(std::ranges::equal(asked, search.asked()));
   EXPECT_EQ(tell({{1, 1}, {1, 2}, {1, 3}}), "");

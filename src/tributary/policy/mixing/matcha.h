@@ -29,7 +29,7 @@ struct MatchaPlan {
   // The norm of E[WᵀW] − J, where W is the mixing matrix of an exchange and J averages: the expected factor
   // on the squared distance of the models from their mean. Models converge if and only if it is below 1.
   double spectral = 0;
-  double connectivity = 0;  // second smallest eigenvalue of the Laplacian weighted by the probabilities
+  double connectivity = 0;        // second smallest eigenvalue of the Laplacian weighted by the probabilities
   double connectivity_bound = 0;  // upper bound for any probabilities within the budget
 };
 

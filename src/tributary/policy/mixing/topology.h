@@ -20,7 +20,7 @@ inline constexpr std::size_t kMostTopologyEdges = 1'000'000;
 
 enum class TopologyKind {
   kRing,
-  kTorus,       // as nearly square as the number of nodes allows
+  kTorus,  // as nearly square as the number of nodes allows
   kComplete,
   kErdosRenyi,  // every edge with the same probability
   kHypercube,   // edges between nodes whose numbers differ in one bit

@@ -171,8 +171,7 @@ TEST(Topology, RefusesWhatMakesNoGraph) {
   TopologyOptions given;
   given.kind = TopologyKind::kEdges;
   given.edges = {{0, 1}, {1, 3}};
-  EXPECT_NE(Refusal(given, 3).find("(1, 3) names an unknown node; allowed: 0 to 2"),
-            std::string::npos);
+  EXPECT_NE(Refusal(given, 3).find("(1, 3) names an unknown node; allowed: 0 to 2"), std::string::npos);
   EXPECT_NE(Refusal(given, 4).find("no path between nodes 0 and 2"), std::string::npos);
   given.edges = {{0, 1}, {1, 1}};
   EXPECT_NE(Refusal(given, 2).find("(1, 1) joins a node to itself"), std::string::npos);

@@ -148,8 +148,8 @@ class FacilityBlocks {
 
   const Gains& gains_;
   std::vector<bool> taken_;
-  std::vector<std::vector<Similarity>> best_;  // per block and sample of the class; empty: all 0
-  std::vector<std::uint64_t> first_;           // keys of an empty block, descending
+  std::vector<std::vector<Similarity>> best_;      // per block and sample of the class; empty: all 0
+  std::vector<std::uint64_t> first_;               // keys of an empty block, descending
   std::vector<std::vector<std::uint64_t>> heaps_;  // keys when last computed
   std::vector<std::int64_t> worth_;
   std::uint64_t evaluations_ = 0;

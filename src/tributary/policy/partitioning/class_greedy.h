@@ -15,7 +15,7 @@ namespace tributary::inline policy {
 // gain of a sample falls as the block grows.
 enum class PartitionObjective {
   kFacilityLocation,  // Sum over V of the similarity of the block's most similar sample. Monotone.
-  kGraphCut,  // Similarities between A and the rest of V. Falls once A holds about half of V.
+  kGraphCut,          // Similarities between A and the rest of V. Falls once A holds about half of V.
   // λ · (similarities between V and A) − (similarities within A, including the diagonal), where λ is twice
   // the block's share of the class. At its full size, a block's value is −MMD² to its class, up to constants.
   kMatchedCut,

@@ -44,11 +44,11 @@ StatusOr<ClassPlan> PlanClass(std::size_t label, std::size_t samples, std::size_
   }
   plan.bytes = least;
   if (least <= limit) return plan;
-  return ResourceExhausted(
-      "dividing class " + std::to_string(label) + ", " + std::to_string(samples) + " samples of " +
-      std::to_string(dimensions) + " numbers over " + std::to_string(options.speeds.size()) +
-      " workers, needs at least " + FormatBytes({static_cast<std::int64_t>(least)}) + ", and the limit is " +
-      FormatBytes(options.memory) + "; allow more memory, or use fewer dimensions");
+  return ResourceExhausted("dividing class " + std::to_string(label) + ", " + std::to_string(samples) +
+                           " samples of " + std::to_string(dimensions) + " numbers over " +
+                           std::to_string(options.speeds.size()) + " workers, needs at least " +
+                           FormatBytes({static_cast<std::int64_t>(least)}) + ", and the limit is " +
+                           FormatBytes(options.memory) + "; allow more memory, or use fewer dimensions");
 }
 
 // A class being divided.

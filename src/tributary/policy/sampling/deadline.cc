@@ -82,7 +82,7 @@ std::vector<std::int64_t> Rounded(const std::vector<double>& amounts, std::span<
     if (have[i] > 0) rests.emplace_back(static_cast<double>(whole[i]) - amounts[i], i);
   }
   std::sort(rests.begin(), rests.end());
-    // Rounding errors of the sum can leave more than one per client, or one too many.
+  // Rounding errors of the sum can leave more than one per client, or one too many.
   while (total != 0) {
     const std::int64_t before = total;
     for (auto& [rest, i] : rests) {

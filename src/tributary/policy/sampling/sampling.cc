@@ -164,8 +164,7 @@ StatusOr<StepOrder> ParseStepOrder(std::string_view name) { return ParseName("or
 
 Status CheckSamplingOptions(const SamplingOptions& options) {
   if (options.batch < 1 || options.batch > kLargestBatch) {
-    return InvalidArgument("the batch is " + std::to_string(options.batch) +
-                           "; allowed: 1 to 1e12 samples");
+    return InvalidArgument("the batch is " + std::to_string(options.batch) + "; allowed: 1 to 1e12 samples");
   }
   if (!(std::abs(options.delta) <= kLargestDelta)) {
     return InvalidArgument("delta is " + NumberText(options.delta) +

@@ -13,9 +13,9 @@ namespace tributary::inline policy {
 
 // What a split point costs.
 struct SplitPointOption {
-  NodeIndex node = 0;     // the client part is nodes 1 … node
-  double front_macs = 0;  // of the client part: forward, per sample
-  double rest_macs = 0;   // of the server part
+  NodeIndex node = 0;         // the client part is nodes 1 … node
+  double front_macs = 0;      // of the client part: forward, per sample
+  double rest_macs = 0;       // of the server part
   double split_bytes = 0;     // upload per sample: the split point's output, encoded
   double gradient_bytes = 0;  // download per sample: its gradient, encoded
   double front_bytes = 0;     // of the client part's weights, as floats
