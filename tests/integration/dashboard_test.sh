@@ -34,7 +34,7 @@ expect_error "unknown run 'nowhere'" report nowhere
 expect_error "there is no run in nowhere: it has no events.jsonl; and " report nowhere --store none.sqlite
 
 # What is wrong with an address is said, and the run does not begin.
-expect_error "'here' is no address; allowed: HOST:PORT" run smoke --dashboard here --out none
+expect_error "'here' is not an address; allowed: HOST:PORT" run smoke --dashboard here --out none
 [ ! -e none ] || fail "a run began without its dashboard"
 
 # Where others can reach it there is a token, without which nothing is told.

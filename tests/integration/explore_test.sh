@@ -92,7 +92,7 @@ expect_error '--profile 0: a device does at least 1 MAC' explore mlp --profile 0
 expect_error "c.txt: it is not JSON" explore mlp --profile c.txt --out e.json
 expect_error "unknown choice of channels 'frist'; did you mean 'first'" explore mlp --channels frist --out e.json
 expect_error "unknown scaling 'invers'; did you mean 'inverse'" explore mlp --scaling invers --out e.json
-expect_error 'vectors of the population lies between 10 and' explore resnet8 --population 3 --out e.json
+expect_error 'vectors of the population must be from 10 to' explore resnet8 --population 3 --out e.json
 expect_error 'has 20 training samples' explore mlp --data glyphs --train-limit 20 --out e.json
 expect_error '/nowhere/' explore mlp --out /nowhere/e.json
 expect_error 'out is required' explore mlp

@@ -50,7 +50,7 @@ for _ in $(seq 200); do
   sleep 0.1
 done
 [ "$(field state running.json)" = running ] || fail "a run that goes on is $(field state running.json)"
-expect_error 'goes on; stop it first' runs remove killed
+expect_error 'is active; stop it first' runs remove killed
 kill -KILL "$process"
 wait "$process" 2>/dev/null || true
 "$TRIBUTARY" runs show killed --json >dead.json
@@ -68,8 +68,8 @@ expect_output '^ +4 +smoke-3 .* finished' runs
 
 # Files that are no store, and places where none can be.
 printf 'no store at all, but long enough to be looked at: %0200d' 0 >text.sqlite
-expect_error 'is damaged, or is no run store .* runs import' runs --store text.sqlite
-expect_error 'is damaged, or is no run store' run smoke --store text.sqlite --out a
+expect_error 'is damaged, or is not a run store .* runs import' runs --store text.sqlite
+expect_error 'is damaged, or is not a run store' run smoke --store text.sqlite --out a
 [ ! -e a ] || fail "a run began without its store"
 mkdir locked && : >locked/runs
 (cd locked && "$TRIBUTARY" run smoke --quiet --threads 1 --out out >/dev/null 2>../err.txt) || fail "a run needs a store: $(cat err.txt)"

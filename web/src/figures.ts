@@ -1,4 +1,4 @@
-// Generated from the program's figures; a test compares. Write it anew with
+// Generated from the program's figures; a test compares them. Regenerate with
 //   TRIBUTARY_WRITE_TYPES=1 dashboard_test --gtest_filter='BoardTypes.*'
 
 export const nowFields = {

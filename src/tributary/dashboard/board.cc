@@ -14,7 +14,7 @@ std::string Shortened(const std::string& text) {
   return text.substr(0, kMostLetters) + "…";
 }
 
-// Events may come from a log that anybody could have written.
+// Saturates, since events may come from an untrusted log.
 void AddTo(Bytes& sum, Bytes more) { sum = SaturatingAdd(sum, more); }
 
 }  // namespace
@@ -64,7 +64,7 @@ void Board::On(const RoundStarted& started) {
   back = 0;
   running_ = {};
   running_.classes.assign(shares_.size(), 0);
-  // Nobody says who takes part: who has not come back is taken to be busy where everybody does.
+  // Participants are not known: if all devices take part, those that have not finished are busy.
   SetAll(started.participants >= devices.size() ? "busy" : "waiting");
 }
 
@@ -124,7 +124,7 @@ void Board::On(const RoundFinished& ended) {
 }
 
 void Board::On(const Evaluated& evaluated) {
-  // What devices measure on samples that they hold out is shown only where the coordinator measures nothing.
+  // Hold-out evaluations are shown only if the coordinator evaluates nothing.
   if (evaluated.where == EvaluatedWhere::kDevices && has_test_set_) return;
   if (evaluated.where == EvaluatedWhere::kCentral && !has_test_set_ && evaluations.seen() > 0) {
     evaluations = Downsampled<Evaluation>(kMostPoints);

@@ -10,13 +10,12 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// JSON has no other numbers; a loss that is none is shown as unknown.
+// JSON has no other numbers; NaN and infinite losses are shown as unknown.
 Json Number(double value) { return std::isfinite(value) ? Json(value) : Json(); }
 Json Number(const std::optional<double>& value) { return value ? Number(*value) : Json(); }
-
 std::string Dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
-// Something that the page knows by name: what it is read as there (board.ts), and what it is of a row.
+// A field of the page: its name, its type there (board.ts), and its value in a row.
 template <typename Row>
 struct Named {
   std::string name;
@@ -112,7 +111,7 @@ struct DeviceRow {
   }
 };
 
-// A figure as the page has it: times in seconds.
+// A figure in the page's units: times in seconds.
 Json PageValue(std::uint64_t value) { return value; }
 Json PageValue(double value) { return Number(value); }
 Json PageValue(Duration value) { return ToSeconds(value); }
@@ -122,7 +121,7 @@ Json PageValue(const std::optional<Value>& value) {
   return value ? PageValue(*value) : Json();
 }
 
-// Of a device's last round, with `none` before the first; and of all its rounds.
+// Figures of a device's last round, with defaults before the first, and totals over all rounds.
 std::vector<Named<DeviceRow>> DeviceColumns() {
   std::vector<Named<DeviceRow>> columns = {
       {"id", kNumber, [](const DeviceRow& d) { return d.place; }},
@@ -157,7 +156,7 @@ Json NowPart(const Board& board) {
   return json;
 }
 
-// The columns of `points` from the `from`-th on.
+// The columns of `points`, starting at index `from`.
 template <typename Point>
 Json ColumnsPart(const std::vector<Named<Point>>& columns, const std::vector<Point>& points,
                  std::size_t from) {
@@ -220,7 +219,7 @@ std::string BoardTypes() {
     if (!std::is_same_v<Value, Duration> || figure.page == nullptr) return;
     times += (times.empty() ? "\"" : ", \"") + std::string(figure.page) + "\"";
   });
-  return "// Generated from the program's figures; a test compares. Write it anew with\n"
+  return "// Generated from the program's figures; a test compares them. Regenerate with\n"
          "//   TRIBUTARY_WRITE_TYPES=1 dashboard_test --gtest_filter='BoardTypes.*'\n" +
          SpecText("nowFields", NowFields()) + SpecText("roundColumns", RoundColumns()) +
          SpecText("evaluationColumns", EvaluationColumns()) + SpecText("deviceColumns", DeviceColumns()) +

@@ -21,7 +21,7 @@ std::string PageWithBoard(std::string_view page, std::string_view board) {
   TRIBUTARY_CHECK(place != std::string_view::npos);
   std::string text(page.substr(0, place + kPlace.size() - kEnd.size()));
   for (const char c : board) {
-    // The same letter in a JSON text, and '<' stands nowhere else in JSON.
+    // An equivalent escape: in JSON, '<' occurs only in strings.
     text += c == '<' ? std::string_view("\\u003c") : std::string_view(&c, 1);
   }
   return text.append(page.substr(place + kPlace.size() - kEnd.size()));
@@ -51,7 +51,7 @@ StatusOr<Board> ReadBoard(const std::filesystem::path& folder, const ReadProgres
 Status WriteReport(const std::filesystem::path& path, const Board& board) {
   if (DashboardPage().empty()) {
     return InvalidArgument(
-        "this program was built without the page that reports are made of, for want of Node; run "
+        "this program was built without the page for reports, because Node.js was not found; run "
         "'scripts/web' and build again");
   }
   return WriteFileAtomically(path, PageWithBoard(DashboardPage(), BoardJson(board)));

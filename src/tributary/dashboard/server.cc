@@ -19,7 +19,7 @@ constexpr int kThreads = DashboardServer::kMostPages + 8;
 constexpr std::size_t kMostWaiting = 16;  // connections not served yet
 constexpr Duration kAlive = std::chrono::seconds(1), kLook = std::chrono::milliseconds(500);
 
-// Inline parts are the page's own; it fetches from here alone.
+// Inline scripts and styles are the page's own; it fetches only from this server.
 constexpr char kPolicy[] =
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; connect-src 'self'; img-src "
     "data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
@@ -45,14 +45,14 @@ StatusOr<Place> ReadPlace(const std::string& address) {
     }
   }
   return InvalidArgument(fmt::format(
-      "--dashboard '{}' is no address; allowed: HOST:PORT, e.g. 127.0.0.1:8080 or :8080", address));
+      "--dashboard '{}' is not an address; allowed: HOST:PORT, e.g. 127.0.0.1:8080 or :8080", address));
 }
 
 bool IsLoopback(const std::string& host) {
   return host == "localhost" || host == "::1" || host.starts_with("127.");
 }
 
-// Takes as long whatever the first difference is.
+// Constant time, independent of the first difference.
 bool SameText(std::string_view a, std::string_view b) {
   unsigned difference = a.size() == b.size() ? 0 : 1;
   for (std::size_t i = 0; i < a.size(); ++i) {
@@ -62,8 +62,8 @@ bool SameText(std::string_view a, std::string_view b) {
   return difference == 0;
 }
 
-// As it is. What has no provider httplib compresses for every browser, with the slowest setting of Brotli: more than a
-// second of a processor for the board of a thousand devices.
+// Uncompressed. httplib compresses responses without a provider for every browser, with Brotli's slowest
+// setting: more than a second of processor time for a board of a thousand devices.
 void Send(httplib::Response& response, std::string text, const char* type) {
   const auto held = std::make_shared<const std::string>(std::move(text));
   response.set_content_provider(held->size(), type,
@@ -72,22 +72,21 @@ void Send(httplib::Response& response, std::string text, const char* type) {
                                 });
 }
 
-// In words, in place of what was asked for.
 void Refuse(httplib::Response& response, int status, const char* why) {
   response.status = status;
   response.set_content(why, "text/plain");
 }
 
-// Whether this thread is the one that accepts, which has no time for anybody.
+// Whether this thread is the one that accepts connections, which must not block.
 thread_local bool accepting = false;
 
-// As httplib's, but with a bound on who waits.
+// Like httplib's, with a bound on waiting tasks.
 class BoundedQueue : public httplib::TaskQueue {
  public:
   BoundedQueue() : pool_(kThreads) {}
   void enqueue(std::function<void()> task) override {
     if (waiting_.fetch_add(1) >= static_cast<int>(kMostWaiting) + kThreads) {
-      // Refused where it was accepted; until then others wait with the system.
+      // Refused on the accepting thread; meanwhile further connections wait in the system's backlog.
       waiting_.fetch_sub(1);
       accepting = true;
       task();
@@ -95,7 +94,7 @@ class BoundedQueue : public httplib::TaskQueue {
       return;
     }
     pool_.enqueue([this, task = std::move(task)] {
-      ::pthread_setname_np(::pthread_self(), "dashboard");  // So that its cost can be told from the run's.
+      ::pthread_setname_np(::pthread_self(), "dashboard");  // to separate its cost from the run's
       task();
       waiting_.fetch_sub(1);
     });
@@ -123,7 +122,7 @@ struct DashboardServer::Parts {
 
   Parts(SharedBoard& shared, DashboardOptions wanted) : board(shared), options(std::move(wanted)) {}
 
-  // Refreshes what devices do, at most twice a second.
+  // Refreshes the device states, at most twice a second.
   void Look() {
     if (!options.states) return;
     {
@@ -146,7 +145,7 @@ struct DashboardServer::Parts {
   void Follow(httplib::Response& response) {
     if (pages.fetch_add(1) >= kMostPages) {
       pages.fetch_sub(1);
-      return Refuse(response, 503, "as many pages follow this run as may\n");
+      return Refuse(response, 503, "the maximum number of pages follows this run\n");
     }
     const auto heard = std::make_shared<std::uint64_t>(0);
     const auto last = std::make_shared<TimePoint>(clock->Now());
@@ -154,7 +153,7 @@ struct DashboardServer::Parts {
         "text/event-stream",
         [this, heard, last](std::size_t, httplib::DataSink& sink) {
           Look();
-          const bool closed = board.closed();  // Before it is looked at: what was written until then is told.
+          const bool closed = board.closed();  // read first, so that everything written before it is sent
           const std::uint64_t version = board.version();
           std::string text = broadcast.Next(*heard);
           if (text.empty() && clock->Now() - *last >= kAlive) text = ": alive\n\n";
@@ -168,7 +167,7 @@ struct DashboardServer::Parts {
           }
           if (!sink.is_writable()) return false;
           board.WaitForChange(version, options.states ? kLook : EventStream::kDevicesEvery);
-          // Many events are one piece of news.
+          // Many events are sent together.
           std::this_thread::sleep_for(EventStream::kNowEvery / 2);
           return true;
         },
@@ -180,10 +179,10 @@ struct DashboardServer::Parts {
     server.set_payload_max_length(1024);
     server.set_read_timeout(2, 0);
     server.set_write_timeout(2, 0);
-    // One that stays open after an answer would hold up the end of the run.
+    // A connection that stays open after a response would delay the end of the run.
     server.set_keep_alive_max_count(1);
     server.set_tcp_nodelay(true);
-    // Without what httplib sets by itself, which lets two programs listen at one address.
+    // Replaces httplib's default, with which two programs can listen at one address.
     server.set_socket_options([](socket_t socket) {
       const int yes = 1;
       ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
@@ -195,15 +194,14 @@ struct DashboardServer::Parts {
     server.set_pre_routing_handler([this](const httplib::Request& request, httplib::Response& response) {
       if (accepting) {
         response.set_header("Connection", "close");
-        Refuse(response, 503, "too many ask at the same time\n");
+        Refuse(response, 503, "too many concurrent requests\n");
       } else if (request.method != "GET" && request.method != "HEAD") {
         Refuse(response, 405, "only GET\n");
       } else if (request.path == "/" || Knows(request)) {
-        // The page itself tells nothing of the run, and asks for what does with the token that it was opened with.
+        // The page itself contains no run data; it requests them with the token from its address.
         return httplib::Server::HandlerResponse::Unhandled;
       } else {
-        Refuse(response, 401,
-               "This run is shown to those who have its token: open the address that the program printed.\n");
+        Refuse(response, 401, "This run needs a token: open the address that the program printed.\n");
       }
       return httplib::Server::HandlerResponse::Handled;
     });
@@ -238,12 +236,12 @@ StatusOr<std::unique_ptr<DashboardServer>> DashboardServer::Start(SharedBoard& b
   TRIBUTARY_ASSIGN_OR_RETURN(const Place place, ReadPlace(options.address));
   if (DashboardPage().empty()) {
     return InvalidArgument(
-        "this program was built without the dashboard's page, for want of Node; run 'scripts/web' and build"
-        " again, or follow the run in its events.jsonl");
+        "this program was built without the dashboard because Node.js was not found; run 'scripts/web' and "
+        "build again, or follow the run in its events.jsonl");
   }
   if (!IsLoopback(place.host) && options.token.empty()) {
     return InvalidArgument(
-        fmt::format("--dashboard {} can be reached from elsewhere, and there is no token", options.address));
+        fmt::format("--dashboard {} can be reached from other machines and needs a token", options.address));
   }
   const std::string address = options.address;
   auto parts = std::make_unique<Parts>(board, std::move(options));
@@ -256,7 +254,7 @@ StatusOr<std::unique_ptr<DashboardServer>> DashboardServer::Start(SharedBoard& b
   }
   if (port < 0) {
     return Unavailable("--dashboard " + address +
-                       " cannot be had; perhaps something else listens there. Choose another port, or 0"
+                       " is not available; another program may listen there. Choose another port, or 0"
                        " for any");
   }
   const std::string shown = place.host == "0.0.0.0" || place.host == "::" ? "localhost"
@@ -265,14 +263,14 @@ StatusOr<std::unique_ptr<DashboardServer>> DashboardServer::Start(SharedBoard& b
   parts->url = "http://" + shown + ":" + std::to_string(port) + "/";
   if (!parts->options.token.empty()) parts->url += "?token=" + parts->options.token;
   parts->thread = std::thread([server = &parts->server] { server->listen_after_bind(); });
-  while (!parts->server.is_running())
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));  // It can only then be stopped.
+  // It can be stopped only once it is running.
+  while (!parts->server.is_running()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   return std::unique_ptr<DashboardServer>(new DashboardServer(std::move(parts)));
 }
 
 DashboardServer::~DashboardServer() {
   parts_->board.Close();
-  // Those who follow are told how it ended; one that does not listen is not waited for long.
+  // Followers receive the final state; a client that does not read is not awaited for long.
   const TimePoint until = parts_->clock->Now() + std::chrono::seconds(3);
   while (parts_->pages > 0 && parts_->clock->Now() < until)
     std::this_thread::sleep_for(std::chrono::milliseconds(5));

@@ -10,28 +10,26 @@
 namespace tributary::inline dashboard {
 
 struct DashboardOptions {
-  std::string address = "127.0.0.1:0";  // HOST:PORT; port 0 takes a free one
-  // Clients must send it, as ?token= or as "Authorization: Bearer"; empty for no token.
+  std::string address = "127.0.0.1:0";  // HOST:PORT; port 0: any free port
+  // Clients must send it, as ?token= or as "Authorization: Bearer"; empty: no token.
   std::string token;
-  std::function<std::string()> metrics;  // for /metrics; none without it
-  std::function<std::vector<std::string>()>
-      states;  // what devices do now; asked twice a second while somebody looks
+  std::function<std::string()> metrics;  // content of /metrics; null: none
+  // What devices do now; called at most twice a second while a page is open.
+  std::function<std::vector<std::string>()> states;
 };
 
-// Shows a board to browsers: the page, the board and its changes as they come, and what Prometheus reads. All work is done on
-// threads of its own. Requests are bounded in size, time and number; one that is not served is refused, and the run
-// goes on whatever a browser does.
+// Serves a board to browsers (the page, the board and its changes) and metrics to Prometheus, on its own
+// threads. Requests are bounded in size, time and number, and no client can delay the run.
 class DashboardServer {
  public:
-  static constexpr int kMostPages = 16;  // that follow at the same time
+  static constexpr int kMostPages = 16;  // that follow concurrently
 
-  // `board` must outlive it. Fails where the address cannot be had, and where it can be reached from elsewhere and there
-  // is no token.
+  // `board` must outlive it. Fails if the address is not available, or needs a token and there is none.
   static StatusOr<std::unique_ptr<DashboardServer>> Start(SharedBoard& board, DashboardOptions options);
-  // Tells those who follow how it ended, and ends what is being sent; within seconds.
+  // Sends the final state to followers and ends all responses, within seconds.
   ~DashboardServer();
 
-  // For a person: http://127.0.0.1:8080/, with the token if there is one.
+  // E.g. http://127.0.0.1:8080/, with the token if there is one.
   const std::string& url() const;
 
  private:
@@ -40,10 +38,10 @@ class DashboardServer {
   std::unique_ptr<Parts> parts_;
 };
 
-// Whether only this machine can reach the address. False for a malformed address.
+// Whether the address is a loopback address. False if it is malformed.
 bool OnlyHere(const std::string& address);
 
-// 128 bits of chance in hexadecimal, from the system.
+// 128 random bits in hexadecimal, from the system.
 std::string MakeToken();
 
 }  // namespace tributary::inline dashboard

@@ -3,7 +3,7 @@
 namespace tributary::inline dashboard {
 namespace {
 
-// JSON on one line has no line ends that would end an event.
+// JSON on one line cannot end an event.
 std::string Message(const char* name, const std::string& json) {
   return std::string("event: ") + name + "\ndata: " + json + "\n\n";
 }
@@ -21,7 +21,7 @@ void SharedBoard::Write(const Event& event) {
   const MutexLock lock(mutex_);
   board_.Write(event);
   ++version_;
-  // A thousand devices of a round are one piece of news.
+  // The devices of a round are announced together, at the end of the round.
   if (!std::holds_alternative<DeviceFinished>(event.what)) changed_.NotifyAll();
 }
 

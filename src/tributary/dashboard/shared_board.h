@@ -11,23 +11,23 @@
 
 namespace tributary::inline dashboard {
 
-// A board that one thread writes while others look at it. Writing never waits for anybody but a look, which is short: whoever
-// looks takes what it needs and turns it into text afterwards.
+// A board that one thread writes while others read it. Readers only copy under the lock and format
+// afterwards, so writing hardly ever waits.
 class SharedBoard : public EventSink {
  public:
   void Describe(const RunMetadata& metadata) override;
   void Write(const Event& event) override;
-  // As Board::SetState, for the devices from the first on.
+  // Board::SetState for the first devices.
   void SetStates(const std::vector<std::string>& states);
 
-  // A copy of it as it is now.
+  // A copy of the current board.
   Board Take() const;
-  // Changes with everything that is written.
+  // Changes with every write.
   std::uint64_t version() const;
-  // Returns when the version is another than `seen`, after `longest`, or after Close.
+  // Returns when the version differs from `seen`, after `longest`, or after Close.
   void WaitForChange(std::uint64_t seen, Duration longest) const;
 
-  // From now on no call waits.
+  // From now on, no call waits.
   void Close();
   bool closed() const;
 
@@ -39,14 +39,14 @@ class SharedBoard : public EventSink {
   bool closed_ TRIBUTARY_GUARDED_BY(mutex_) = false;
 };
 
-// What one page is told over time, as server-sent events: the whole board first and after each thinning, then only what
-// changes, each part at its own pace. For one thread.
+// The server-sent events for one page: the whole board first and after each thinning, then only changes, each
+// part at its own rate. For one thread.
 class EventStream {
  public:
   static constexpr Duration kNowEvery = std::chrono::milliseconds(250),
                             kDevicesEvery = std::chrono::seconds(1);
 
-  // The text to send now; empty if there is nothing new that is due. `version` is the board's.
+  // The text to send now; empty if no change is due. `version` is the board's.
   std::string Next(const Board& board, std::uint64_t version, TimePoint now);
 
  private:
@@ -58,16 +58,16 @@ class EventStream {
   std::string notes_;
 };
 
-// What all pages that follow a board are told, looked up and put into words once however many they are. For any thread.
+// The events for all pages that follow a board, computed once for all of them. Thread-safe.
 class Broadcast {
  public:
-  static constexpr std::size_t kKept = 16;  // texts for those who are behind
+  static constexpr std::size_t kKept = 16;  // texts for clients that are behind
 
   // Both must outlive it.
   Broadcast(const SharedBoard& board, const Clock& clock) : board_(board), clock_(clock) {}
 
-  // What follows the text numbered `heard`, which becomes the number of the last: 0 for one who has heard nothing and is
-  // told the whole board, as is one who is too far behind. Empty if there is nothing new.
+  // The text after number `heard`, which is set to the last number. 0, and a client too far behind, gets the
+  // whole board. Empty if there is nothing new.
   std::string Next(std::uint64_t& heard);
 
  private:
@@ -77,8 +77,8 @@ class Broadcast {
   const Clock& clock_;
   Mutex mutex_;
   EventStream stream_ TRIBUTARY_GUARDED_BY(mutex_);
-  Board seen_ TRIBUTARY_GUARDED_BY(mutex_);         // as it was when the last text was made
-  std::string whole_ TRIBUTARY_GUARDED_BY(mutex_);  // of it, once somebody wanted it
+  Board seen_ TRIBUTARY_GUARDED_BY(mutex_);         // when the last text was made
+  std::string whole_ TRIBUTARY_GUARDED_BY(mutex_);  // of `seen_`, once needed
   std::deque<std::string> texts_ TRIBUTARY_GUARDED_BY(mutex_);
   std::uint64_t number_ TRIBUTARY_GUARDED_BY(mutex_) = 0;  // of the last text
   TimePoint looked_ TRIBUTARY_GUARDED_BY(mutex_){0};

@@ -13,11 +13,11 @@
 namespace tributary::inline explore {
 namespace {
 
-constexpr std::size_t kScreeningSnapshot = 1;  // neither the first steps nor the last
+constexpr std::size_t kScreeningSnapshot = 1;  // the middle of the training
 constexpr std::size_t kOffspringPerPlace = 2;
 constexpr std::uint64_t kMostBarrenGenerations = 50;
 
-// All that changes what is found, as it stands in the state file.
+// All settings that change the result, as stored in the state file.
 std::map<std::string, std::string> SetupOf(const ExploreOptions& options,
                                            std::map<std::string, std::string> names) {
   names["population"] = std::to_string(options.population);
@@ -40,8 +40,7 @@ std::map<std::string, std::string> SetupOf(const ExploreOptions& options,
   return names;
 }
 
-// Those of which `wanted` is true, in their own order, so that it does not matter which of two equal vectors came first;
-// the full network before all others, since there is no front without it.
+// The distinct vectors for which `wanted` is true, in a fixed order; the full network, always needed, first.
 template <typename Wanted>
 std::vector<Candidates::Kept> Distinct(const std::vector<Candidates::Kept>& those, const Wanted& wanted) {
   std::set<Candidates::Kept, std::greater<>> distinct;
@@ -49,7 +48,7 @@ std::vector<Candidates::Kept> Distinct(const std::vector<Candidates::Kept>& thos
   return {distinct.begin(), distinct.end()};
 }
 
-// The full network is the uniform vector 0.
+// The uniform vector 0 is the full network.
 double UniformRate(std::size_t which) { return static_cast<double>(which) / (kUniformVectors + 1); }
 
 }  // namespace
@@ -97,7 +96,7 @@ Status Exploration::Save(const std::filesystem::path& path) const {
   return WriteExplorationState(path, state, snapshots_);
 }
 
-// The full network, uniform vectors over the range, the cheapest vector, and chance.
+// Initial population: the full network, uniform vectors, the cheapest vector, and random ones.
 Status Exploration::StartSearch(Nsga2State from) {
   const Nsga2Options how{.population = options_.population,
                          .offspring = kOffspringPerPlace * options_.population,
@@ -136,7 +135,7 @@ Status Exploration::Prepare(const Watch& watch) {
   return OkStatus();
 }
 
-// No step is a training too, and the one that others have to beat.
+// The loss without training, which candidates have to beat.
 Status Exploration::LookAtSnapshots(const Watch& watch) {
   std::vector<Trial> trials;
   for (std::size_t snapshot = 0; snapshot < kSnapshots; ++snapshot)
@@ -170,7 +169,7 @@ StatusOr<bool> Exploration::Advance(const Watch& watch) {
   TRIBUTARY_RETURN_IF_ERROR(Confirm(watch));
 
   std::vector<Objectives> objectives(kept_of.size());
-  // What does harm counts as dear as the full network: the search does not go on from it while there is anything useful.
+  // Harmful vectors get the cost of the full network, so that the search prefers useful ones.
   const double full_cost = CostOf(KeptAt(0));
   const auto told = [&](const Kept& kept) {
     const double convergence = candidates_.Convergence(candidates_.At(kept), generation);
@@ -180,7 +179,7 @@ StatusOr<bool> Exploration::Advance(const Watch& watch) {
   for (std::size_t i = 0; i < kept_of.size(); ++i) {
     if (untold.erase(kept_of[i]) > 0) objectives[i] = told(kept_of[i]);
   }
-  if (worth.empty()) objectives[0] = told(kept_of[0]);  // All have been there before; something must be told.
+  if (worth.empty()) objectives[0] = told(kept_of[0]);  // all were known; Tell needs at least one
   TRIBUTARY_RETURN_IF_ERROR(search_->Tell(objectives));
   if (watch.on_news) watch.on_news();
   return true;
@@ -202,14 +201,14 @@ Status Exploration::Screen(const std::vector<Kept>& those, const Watch& watch) {
 Status Exploration::EvaluateFully(const std::vector<Kept>& those, const Watch& watch) {
   std::vector<Kept> left;
   for (const Kept& kept : those) {
-    if (!candidates_.At(kept).full) left.push_back(kept);  // else before an interruption
+    if (!candidates_.At(kept).full) left.push_back(kept);  // evaluated before an interruption
   }
   return TrainAll(left, 0, 1, watch, [&](std::size_t which, double loss) {
     candidates_.At(left[which]).full = {loss, search_->state().generation};
   });
 }
 
-// Those given as well, so that uniform vectors are as well known as what they are compared with.
+// Also confirms the initial vectors, so that uniform vectors are measured as precisely as the front.
 Status Exploration::Confirm(const Watch& watch) {
   const std::uint64_t generation = search_->state().generation;
   std::vector<Kept> those = candidates_.WorthConfirming(generation, *untrained_);

@@ -11,27 +11,26 @@
 
 #include "tributary/base/clock.h"
 #include "tributary/explore/candidates.h"
-#include "tributary/explore/state.h"
 #include "tributary/explore/trials.h"
 #include "tributary/policy/dropout/cost_model.h"
 #include "tributary/policy/dropout/nsga2.h"
 
 namespace tributary::inline explore {
 
-// Looks for the dropout vectors of a network that are worth their cost: NSGA-II over (cost, loss after a short training).
-// Successive halving: of those that a generation asks for, all are screened by a very short training, the promising ones
-// among them evaluated (policy/dropout/screening.h), and those who would be on the front are trained again with other
-// chance, so that no candidate is there by luck. What leaves the network worse than no training is not on it.
+// Searches for the Pareto-optimal dropout vectors of a network: NSGA-II over (cost, loss after a short
+// training). Successive halving: all vectors of a generation are screened by a very short training, promising
+// ones are evaluated (policy/dropout/screening.h), and those that would be on the front are trained again
+// with other random seeds, so that none is there by luck. Vectors worse than no training are excluded.
 //
-//   1. Make, and Resume where a state was saved;
-//   2. Prepare: step times and snapshots, those that the state does not have;
-//   3. Advance, a generation at a time, for as long as there is time;
-//   4. Front, at any time. Save, at any time that nothing else is going on.
-// Whatever was cancelled can be called again, now or in another process, and goes on to the same result: all but measured
-// times is a function of network, data and options, whatever the number of threads.
+//   1. Make, and Resume if there is a saved state;
+//   2. Prepare: measures step times and trains snapshots, unless the state contains them;
+//   3. Advance, one generation per call, as long as there is time;
+//   4. Front, at any time. Save, at any time between other calls.
+// A cancelled call can be repeated, also in another process, with the same result: everything but measured
+// times is a function of network, data and options, independent of the number of threads.
 class Exploration {
  public:
-  // `names` say what network and data are, for the state file; data and clock must outlive it.
+  // `names` identify network and data in the state file; data and clock must outlive the exploration.
   static StatusOr<std::unique_ptr<Exploration>> Make(const ExploreOptions& options,
                                                      std::shared_ptr<const Model> model, const Dataset& train,
                                                      std::map<std::string, std::string> names,
@@ -41,37 +40,35 @@ class Exploration {
   Status Save(const std::filesystem::path& path) const;
 
   struct Watch {
-    std::function<bool()> should_stop;  // asked on any thread
-    std::function<void()> on_news;      // called by one thread at a time; may ask for standing()
+    std::function<bool()> should_stop;  // called on any thread
+    std::function<void()> on_news;      // called on one thread at a time; may call standing()
   };
-  // Leaves the calling thread with one compute thread.
+  // Sets the compute threads of the calling thread to one.
   Status Prepare(const Watch& watch);
-  // Evaluates a generation and makes the next. False, at once, where the last ones brought no new vector.
+  // Evaluates a generation and makes the next. False, at once, if the last generations found no new vector.
   StatusOr<bool> Advance(const Watch& watch);
 
-  // Where it stands, for people.
+  // Progress, for display.
   struct Standing {
     std::uint64_t generation = 0;
     std::size_t snapshots = 0;
     std::size_t screened = 0, evaluated = 0, confirmed = 0, on_front = 0;
-    // Of the training steps that it would have taken to evaluate all that were screened.
+    // Fraction of the training steps saved, relative to evaluating all screened vectors.
     double saved = 0;
-    // Of cost, and of what is lacking to the full network's gain over no training, both as shares of the full network's:
-    // the gain at a random share of its cost. 0 where the full network gains nothing.
+    // Over cost and loss, relative to the full network: the mean gain at a random fraction of its cost, where
+    // the full network's gain over no training is 1. 0 if the full network gains nothing.
     double hypervolume = 0;
-    std::optional<double> loss_at_half_cost;  // the best there is
+    std::optional<double> loss_at_half_cost;  // of the best vector
     std::optional<double> full_loss;
-    std::optional<double> untrained;  // loss of the snapshots as they are
+    std::optional<double> untrained;  // loss of the snapshots without training
   };
   Standing standing() const;
 
-  // Of those that were confirmed, or in the first generation of those that were evaluated. Nothing before the full
-  // network has been.
+  // The front of the confirmed (at first: evaluated) vectors. Empty until the full network was evaluated.
   std::optional<ParetoFront> Front() const;
-  // The uniform vectors that were evaluated, by ascending cost; not the full network.
+  // The uniform vectors that were evaluated, by ascending cost, without the full network.
   std::vector<FrontPoint> Uniform() const;
-  // The losses that vectors come to with chance (mini-batches, channels) that had no part in the search, other for each
-  // `repeat` from 1.
+  // The losses of vectors with random seeds not used in the search, different for each `repeat` from 1.
   StatusOr<std::vector<double>> Repeat(const std::vector<FrontPoint>& points, std::uint64_t repeat,
                                        const Watch& watch);
 
@@ -85,12 +82,11 @@ class Exploration {
   Status Screen(const std::vector<Kept>& those, const Watch& watch);
   Status EvaluateFully(const std::vector<Kept>& those, const Watch& watch);
   Status Confirm(const Watch& watch);
-  // Trains each from all snapshots with `repeats` chances from the first on; says what the mean loss of one is when it is
-  // known.
+  // Trains each vector from all snapshots with `repeats` random seeds, starting at `first`; calls
+  // on_mean(index, mean loss) when all of a vector are done.
   Status TrainAll(const std::vector<Kept>& those, std::uint64_t first, std::size_t repeats,
                   const Watch& watch, const std::function<void(std::size_t, double)>& on_mean);
   std::uint64_t Barren() const;
-
   FrontPoint PointOf(const Kept& kept, double convergence) const;
   double CostOf(const Kept& kept) const { return PointOf(kept, 0).Cost(options_.cost); }
   Kept KeptAt(double rate) const;

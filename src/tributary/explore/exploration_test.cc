@@ -239,7 +239,7 @@ TEST_F(ExplorationTest, RefusesWhatCannotBeExplored) {
   ExploreOptions options = QuickExploration();
   EXPECT_NE(error(options, StripedImages(12)).find("has 12 training samples"), std::string::npos);
   options.population = 3;
-  EXPECT_NE(error(options, data).find("vectors of the population lies between 10 and"), std::string::npos);
+  EXPECT_NE(error(options, data).find("vectors of the population must be from 10 to"), std::string::npos);
   options = QuickExploration();
   options.screening_steps = 4;
   EXPECT_NE(error(options, data).find("mini-batches of a screening"), std::string::npos);

@@ -25,7 +25,7 @@ StatusOr<std::uint64_t> StateCount(const JsonValue& object, const char* key) {
 StatusOr<double> StateNumber(const JsonValue& object, const char* key) {
   TRIBUTARY_ASSIGN_OR_RETURN(const double number, object.Number(key));
   if (!(std::isfinite(number) && number >= 0))
-    return Corrupt(std::string("its '") + key + "' is not a number from 0");
+    return Corrupt(std::string("its '") + key + "' is not a finite number of at least 0");
   return number;
 }
 
@@ -36,7 +36,7 @@ StatusOr<CandidateRecord::Judged> ReadJudged(const JsonValue& json, const char* 
   TRIBUTARY_ASSIGN_OR_RETURN(judged.convergence, StateNumber(object, "convergence"));
   TRIBUTARY_ASSIGN_OR_RETURN(judged.generation, StateCount(object, "generation"));
   if (judged.generation > generations)
-    return Corrupt("one of its candidates was evaluated in a generation that has not come");
+    return Corrupt("one of its candidates was evaluated in a future generation");
   return judged;
 }
 
@@ -52,7 +52,7 @@ StatusOr<CandidateRecord> ReadCandidate(const JsonValue& json, std::uint64_t gen
     TRIBUTARY_ASSIGN_OR_RETURN(candidate.full, ReadJudged(json, "full", generations));
   }
   if (json.Has("confirmed")) {
-    if (!candidate.full) return Corrupt("one of its candidates was confirmed and not evaluated before");
+    if (!candidate.full) return Corrupt("one of its candidates was confirmed without being evaluated");
     TRIBUTARY_ASSIGN_OR_RETURN(candidate.confirmed, ReadJudged(json, "confirmed", generations));
   }
   return candidate;
@@ -73,7 +73,7 @@ StatusOr<ExplorationState> ReadState(const JsonValue& root) {
   ExplorationState state;
   TRIBUTARY_ASSIGN_OR_RETURN(const JsonValue setup, root.Object("setup"));
   for (const auto& [key, value] : setup.members()) {
-    if (!value.is_text()) return Corrupt("its 'setup' has something in it that is not a text");
+    if (!value.is_text()) return Corrupt("its 'setup' contains a value that is not text");
     state.setup[key] = value.text();
   }
   if (root.Has("cost_model")) {
@@ -139,8 +139,8 @@ Status CheckSameSetup(const std::map<std::string, std::string>& saved,
     const auto found = saved.find(name);
     if (found != saved.end() && found->second == value) continue;
     return InvalidArgument(
-        fmt::format("it is the state of another exploration: its {} is {}, and {} was asked for. Ask for the "
-                    "same, or start a new search without --resume",
+        fmt::format("it is the state of another exploration: its {} is {}, and {} was asked for. Use the "
+                    "same settings, or start a new search without --resume",
                     name, found == saved.end() ? "not known" : found->second, value));
   }
   return OkStatus();

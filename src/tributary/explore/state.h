@@ -13,38 +13,36 @@
 
 namespace tributary::inline explore {
 
-// A sub-network that was looked at, by how many atoms of each group it keeps.
+// A sub-network that was screened, by the number of atoms kept per group.
 struct CandidateRecord {
   std::vector<std::int64_t> kept;
-  double screened = 0;  // its loss after the short evaluation
+  double screened = 0;  // loss after the short evaluation
   struct Judged {
     double convergence = 0;
-    std::uint64_t generation = 0;  // in which this was found out
+    std::uint64_t generation = 0;  // of this result
     friend bool operator==(const Judged&, const Judged&) = default;
   };
-  std::optional<Judged> full;  // nothing while it was not worth it
-  // The mean over that and more chances, of those that were about to be on the front.
+  std::optional<Judged> full;  // empty if not evaluated
+  // The mean over this and further random seeds, for candidates of the front.
   std::optional<Judged> confirmed;
   friend bool operator==(const CandidateRecord&, const CandidateRecord&) = default;
 };
 
-// All that an exploration has learnt but for the snapshots' weights. With those and the same setup it goes on as if it had
-// never stopped, also from the middle of a generation.
+// The state of an exploration except for the snapshots' weights. With those it resumes exactly, at any time.
 struct ExplorationState {
-  // What its results depend on, by name: network, data, options. Another setup cannot go on from it.
+  // What the results depend on, by name: network, data, options. Must match on resume.
   std::map<std::string, std::string> setup;
-  std::optional<CostModel> cost_model;  // once it was measured
-  std::optional<double> untrained;      // mean loss of the snapshots as they are, once they are there
-  Nsga2State search;                    // generation 0 until the first was told
+  std::optional<CostModel> cost_model;  // once measured
+  std::optional<double> untrained;      // mean loss of the snapshots without training, once known
+  Nsga2State search;                    // generation 0 until the first Tell
   std::vector<CandidateRecord> candidates;
 };
 
-// As JSON, and back. Any text may be given: an error says what in it is wrong. Whether it is of the right network is for
-// the caller to see.
+// As JSON, and back from any text; errors name what is wrong. Does not check that the network matches.
 std::string FormatExplorationState(const ExplorationState& state);
 StatusOr<ExplorationState> ParseExplorationState(std::string_view text);
 
-// Names the first thing in which `saved` differs from what is asked for now.
+// Names the first setting in which `saved` differs from `now`.
 Status CheckSameSetup(const std::map<std::string, std::string>& saved,
                       const std::map<std::string, std::string>& now);
 

@@ -30,7 +30,7 @@ StatusOr<std::string> StateText(const SafetensorsView& view) {
   digest.Add(std::as_bytes(std::span(text->second)));
   for (const SafetensorsView::Tensor& tensor : view.tensors) digest.Add(tensor.bytes);
   if (digest.Hex() != checksum->second)
-    return Corrupt("its checksum is wrong: bytes of it have changed since it was written");
+    return Corrupt("its checksum is wrong: the file has changed since it was written");
   return text->second;
 }
 
@@ -42,11 +42,11 @@ Status CopyArray(const SafetensorsView& view, const std::string& name, std::span
     return Corrupt(fmt::format("its array '{}' is not one of {} 32-bit floats", name, to.size()));
   std::memcpy(to.data(), found->bytes.data(), to.size_bytes());
   if (!std::ranges::all_of(to, [](float value) { return std::isfinite(value); }))
-    return Corrupt("its array '" + name + "' holds what is not a number");
+    return Corrupt("its array '" + name + "' contains values that are not finite");
   return OkStatus();
 }
 
-// Each candidate once, and none that the network cannot have.
+// Checks that candidates are unique and fit the network.
 Status CheckCandidates(const ExplorationState& state, const Model& model) {
   const auto& groups = model.channels.groups;
   std::set<std::vector<std::int64_t>> seen;
@@ -56,7 +56,7 @@ Status CheckCandidates(const ExplorationState& state, const Model& model) {
     for (std::size_t g = 0; fits && g < groups.size(); ++g) fits = kept[g] >= 1 && kept[g] <= groups[g].atoms;
     if (!fits)
       return Corrupt(fmt::format("its candidate {} is not a sub-network of {}", i, model.graph.name()));
-    if (!seen.insert(kept).second) return Corrupt(fmt::format("its candidate {} was there before", i));
+    if (!seen.insert(kept).second) return Corrupt(fmt::format("its candidate {} is a duplicate", i));
   }
   return OkStatus();
 }

@@ -10,17 +10,16 @@ namespace tributary::inline explore {
 
 // The state of an exploration and its snapshots in one safetensors file with a checksum.
 
-// Replaces `path`, or leaves it as it was.
+// Replaces `path`, or leaves it unchanged on failure.
 Status WriteExplorationState(const std::filesystem::path& path, const ExplorationState& state,
                              const std::vector<Snapshot>& snapshots);
 
 struct SavedExploration {
   ExplorationState state;
-  std::vector<Snapshot> snapshots;  // up to kSnapshots of them
+  std::vector<Snapshot> snapshots;  // at most kSnapshots
 };
 
-// Refused, with the file's name: what is not such a file, has changed since it was written, or is of another setup or
-// network than asked for.
+// Refuses, with the file's name, a file of another kind, setup or network, or with a wrong checksum.
 StatusOr<SavedExploration> ReadExplorationState(const std::filesystem::path& path, const Model& model,
                                                 const std::map<std::string, std::string>& setup);
 

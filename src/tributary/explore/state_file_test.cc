@@ -69,7 +69,7 @@ TEST_F(ExplorationStateFile, IsRefusedWithItsNameAndTheReason) {
   state.candidates.clear();
   snapshots[0].parameters.data()[3] = std::numeric_limits<float>::quiet_NaN();
   ASSERT_TRUE(WriteExplorationState(path, state, snapshots).ok());
-  EXPECT_NE(ReadError().find("holds what is not a number"), std::string::npos) << ReadError();
+  EXPECT_NE(ReadError().find("contains values that are not finite"), std::string::npos) << ReadError();
 
   std::ofstream(path) << "{}";
   EXPECT_NE(ReadError(), "");

@@ -41,12 +41,12 @@ TEST(ExplorationState, RefusesWhatItCannotHaveWritten) {
     EXPECT_NE(state.status().message().find(message), std::string::npos) << state.status();
   };
   expect("\"schema\":2", "\"schema\":1", "its schema is 1; this program reads 2");
-  expect("},\"full\"", "},\"fuller\"", "was confirmed and not evaluated before");
-  expect("\"untrained\":1", "\"untrained\":-1", "'untrained' is not a number from 0");
-  expect("\"generation\":1", "\"generation\":7", "has not come");
+  expect("},\"full\"", "},\"fuller\"", "was confirmed without being evaluated");
+  expect("\"untrained\":1", "\"untrained\":-1", "'untrained' is not a finite number of at least 0");
+  expect("\"generation\":1", "\"generation\":7", "in a future generation");
   expect("\"generation\":2", "\"generation\":-2", "'generation' is not a whole number");
   expect("[8,16]", "[8,1.5]", "'kept' is not a list of numbers");
-  expect("\"screened\":0.5", "\"screened\":-1", "'screened' is not a number from 0");
+  expect("\"screened\":0.5", "\"screened\":-1", "'screened' is not a finite number of at least 0");
   expect("\"candidates\"", "\"candidate\"", "it has no 'candidates'");
   expect("\"cnn\"", "3", "'setup'");
   EXPECT_FALSE(ParseExplorationState("").ok());

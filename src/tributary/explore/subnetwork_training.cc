@@ -32,12 +32,13 @@ Status CheckExploreOptions(const ExploreOptions& options) {
         {"threads", options.threads, 1, 1024}}) {
     if (value >= least && value <= most) continue;
     return InvalidArgument(
-        fmt::format("the number of {} lies between {} and {}, found {}", what, least, most, value));
+        fmt::format("the number of {} must be from {} to {}, found {}", what, least, most, value));
   }
   if (const double rate = options.learning_rate; !(rate > 0 && rate <= 1000))
-    return InvalidArgument(fmt::format("the learning rate is above 0 and at most 1000, found {:g}", rate));
+    return InvalidArgument(
+        fmt::format("the learning rate must be above 0 and at most 1000, found {:g}", rate));
   if (const double momentum = options.momentum; !(momentum >= 0 && momentum < 1))
-    return InvalidArgument(fmt::format("the momentum is at least 0 and below 1, found {:g}", momentum));
+    return InvalidArgument(fmt::format("the momentum must be at least 0 and below 1, found {:g}", momentum));
   return OkStatus();
 }
 
@@ -119,7 +120,7 @@ StatusOr<CostModel> MeasureStepTimes(const ExploreOptions& options, const std::s
       if (should_stop && should_stop()) return Cancelled("the measurement of steps was interrupted");
       training.Begin(weights);
       training.Keep(those[i]);
-      // The first step pays for memory and code that later ones find in place.
+      // A warm-up step: allocations and code loading.
       TRIBUTARY_RETURN_IF_ERROR(training.Step({inputs, labels}, rng).status());
       const TimePoint start = clock.Now();
       TRIBUTARY_RETURN_IF_ERROR(training.Step({inputs, labels}, rng).status());

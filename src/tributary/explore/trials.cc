@@ -19,22 +19,22 @@ namespace {
 constexpr std::size_t kCalibrationSamples = 256;
 constexpr DeviceId kDivision{~std::uint64_t{0}};
 
-// Of the whole way: learning is fastest at first.
+// Fractions of the training: learning is fastest at first.
 constexpr double kMoments[kSnapshots] = {1.0 / 12, 1.0 / 3, 1};
-// Some steps are of nearly the whole network, and none of so little of it that it learns nothing.
+// Some steps train nearly the whole network, and none so little that it learns nothing.
 constexpr double kHighestLevel = 0.5;
 
-constexpr std::uint64_t kFirstTrialStream = 1000;  // before it those of the snapshots
+constexpr std::uint64_t kFirstTrialStream = 1000;  // lower streams are for snapshots
 constexpr std::size_t kCalibrationBatch = 128;
 
-// What a loss is taken for where training did not end in a number, or in a larger one.
+// Upper bound of losses, also for losses that are not finite.
 constexpr double kWorstLoss = 1000;
 
 std::uint64_t StreamOfTrial(const Trial& trial) {
   return kFirstTrialStream + trial.repeat * kSnapshots + trial.snapshot;
 }
 
-// How many steps lie between the snapshot before (or the start) and this one.
+// Steps from the previous snapshot (or the start) to this one.
 std::size_t StepsToSnapshot(const ExploreOptions& options, std::size_t snapshot) {
   const auto at = [&](std::size_t which) {
     const double share = kMoments[which] * static_cast<double>(options.snapshot_steps);
@@ -43,13 +43,13 @@ std::size_t StepsToSnapshot(const ExploreOptions& options, std::size_t snapshot)
   return snapshot == 0 ? at(0) : at(snapshot) - at(snapshot - 1);
 }
 
-// `count` with this one; the first replaces what was there.
+// Updates a running mean; `count` includes this value, so the first replaces the old mean.
 void AddToMean(std::span<const float> values, std::size_t count, std::span<float> mean) {
   const float share = 1.0F / static_cast<float>(count);
   for (std::size_t i = 0; i < mean.size(); ++i) mean[i] += share * (values[i] - mean[i]);
 }
 
-// Steps on sub-networks leave statistics of sub-networks, or none.
+// Training on sub-networks leaves no valid statistics of the whole network.
 Status Calibrate(Executor& executor, const ExplorationData& data, std::span<float> statistics) {
   if (statistics.empty()) return OkStatus();
   Moments moments(statistics.size());
@@ -72,7 +72,7 @@ StatusOr<ExplorationData> ExplorationData::Divide(const Dataset& dataset, std::s
   const std::size_t calibrated = std::min(kCalibrationSamples, all / 4);
   if (judged == 0 || all - judged - calibrated < batch) {
     return InvalidArgument(fmt::format(
-        "the data set {} has {} training samples; to explore with mini-batches of {} takes at least {}",
+        "the data set {} has {} training samples; exploring with mini-batches of {} needs at least {}",
         dataset.name(), all, batch, 2 * batch + 4));
   }
   const std::vector<std::uint32_t> order = EpochOrder(all, seed, kDivision, 0);
@@ -120,9 +120,9 @@ StatusOr<Snapshot> NextSnapshot(const ExploreOptions& options, const std::shared
         KeptCounts(model->channels, RatesAroundALevel(model->channels.groups.size(), kHighestLevel, chance)));
     TRIBUTARY_ASSIGN_OR_RETURN(const double loss, training.Step({batch.inputs, batch.labels}, chance));
     if (!std::isfinite(loss)) {
-      return InvalidArgument(fmt::format(
-          "the loss is no longer a number at step {} to snapshot {}; lower the learning rate (--lr)",
-          step + 1, stream + 1));
+      return InvalidArgument(
+          fmt::format("the loss is not finite at step {} to snapshot {}; lower the learning rate (--lr)",
+                      step + 1, stream + 1));
     }
   }
   return std::move(training.weights());

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -15,58 +14,57 @@
 
 namespace tributary::inline explore {
 
-// The training samples of a data set, divided once: candidates all learn from the same ones, and are judged by others.
+// The training samples of a data set, divided once: candidates share training and evaluation samples.
 struct ExplorationData {
   const Dataset* dataset = nullptr;
-  std::vector<std::uint32_t> evaluation;   // whose loss is the measure
-  std::vector<std::uint32_t> calibration;  // from which batch norms' statistics are estimated before that
+  std::vector<std::uint32_t> evaluation;   // for the loss
+  std::vector<std::uint32_t> calibration;  // for the batch-norm statistics of an evaluation
   std::vector<std::uint32_t> training;
 
-  // The data set must outlive it. Small ones give a quarter each to evaluation and calibration; refused where not even a
-  // mini-batch is left for training.
+  // The data set must outlive it. At most a quarter goes to evaluation and to calibration each; refused if
+  // less than a mini-batch is left for training.
   static StatusOr<ExplorationData> Divide(const Dataset& dataset, std::size_t samples, std::size_t batch,
                                           std::uint64_t seed);
 
-  // `count` mini-batches for training, without repeats until all have been used; other streams are other orders.
+  // `count` mini-batches for training, reshuffled every epoch; each `stream` has its own order.
   std::vector<std::vector<std::uint32_t>> DrawBatches(std::size_t count, std::size_t batch,
                                                       std::uint64_t seed, std::uint64_t stream) const;
 };
 
-// The moments from which candidates train: early, in the middle and late in a training. That training is of the kind that
-// they are for, steps of many devices each with another vector: of a network that was always trained whole, what is first
-// seen of any vector is the harm of taking apart what had grown together. Each is trained from the one before, with momentum
-// from zero, so that those which are there are all that going on takes.
+// Snapshots: the weights from which candidates train, early, in the middle and late in a training. Its steps
+// use many random vectors, as those of a real fleet: in a network that was always trained whole, any vector
+// would first do harm. Each snapshot is trained from the previous one with zero momentum, so the snapshots
+// are all the state needed to continue.
 
-// The next snapshot after `done`, on the calling thread, with as many compute threads as are set there. Cancelled if
-// `should_stop` says so between two steps; an error if the loss stops being a number.
+// Trains the next snapshot after `done`, on the calling thread and its compute threads. Cancelled if
+// `should_stop` returns true between two steps; fails if the loss is not finite.
 StatusOr<Snapshot> NextSnapshot(const ExploreOptions& options, const std::shared_ptr<const Model>& model,
                                 const ExplorationData& data, const std::vector<Snapshot>& done,
                                 const std::function<bool(std::size_t steps)>& should_stop);
 
-// A short training of the network with one dropout vector from one snapshot.
+// A short training with one dropout vector from one snapshot.
 struct Trial {
-  std::vector<std::int64_t> kept;  // atoms of each group
+  std::vector<std::int64_t> kept;  // atoms per group
   std::size_t snapshot = 0;
   std::size_t steps = 0;
-  std::uint64_t repeat = 0;  // other mini-batches and channels; candidates that are compared have the same
+  std::uint64_t repeat = 0;  // random seed of mini-batches and channels; compared candidates share it
 };
 
-// Runs trials on the threads of a pool, each on one. What a trial gives is the loss of the full network, with the mean of the
-// weights after the later half of the steps (which is far less a matter of the last few mini-batches than the last ones
-// are, and what a server that averages devices gets), over the samples of evaluation, in evaluation mode, once batch
-// norms' statistics have been estimated anew: a function of trial, snapshots, data and options alone, whoever runs it and
-// beside what.
+// Runs trials on a thread pool, one thread each. The result of a trial is the evaluation loss of the full
+// network, with re-estimated batch-norm statistics and the mean of the weights over the second half of the
+// steps (less noisy than the last weights, and what a server that averages devices gets). It depends only on
+// trial, snapshots, data and options.
 class TrialRunner {
  public:
-  // All but the options must outlive it.
+  // Everything but the options must outlive it.
   TrialRunner(const ExploreOptions& options, std::shared_ptr<const Model> model, const ExplorationData& data,
               const std::vector<Snapshot>& snapshots);
 
   struct Watch {
-    std::function<bool()> should_stop;                            // asked on any thread, between steps
-    std::function<void(std::size_t trial, double loss)> on_done;  // called by one thread at a time
+    std::function<bool()> should_stop;                            // called on any thread, between steps
+    std::function<void(std::size_t trial, double loss)> on_done;  // called on one thread at a time
   };
-  // Cancelled where somebody said so; then some are done and others not.
+  // Cancelled if should_stop returned true; then some trials are done.
   Status Run(std::span<const Trial> trials, const Watch& watch);
 
  private:
@@ -80,7 +78,7 @@ class TrialRunner {
   const std::shared_ptr<const Model> model_;
   const ExplorationData& data_;
   const std::vector<Snapshot>& snapshots_;
-  std::vector<std::unique_ptr<Worker>> workers_;  // one for each thread
+  std::vector<std::unique_ptr<Worker>> workers_;  // one per thread
   WorkerPool pool_;
 };
 

@@ -32,7 +32,7 @@ std::string SpreadText(const Spread& spread) {
 
 std::string ShareText(double share) { return fmt::format("{:.3f}", share); }
 
-// Of those by ascending cost.
+// The most expensive within the budget; `all` is sorted by cost.
 const Retrained* Costliest(const std::vector<Retrained>& all, FrontCost cost, double budget) {
   const Retrained* found = nullptr;
   for (const Retrained& one : all) {
@@ -50,7 +50,7 @@ StatusOr<std::optional<FrontExtras::Comparison>> CompareWithUniform(Exploration&
   TRIBUTARY_CHECK(front.has_value());
   FrontExtras::Comparison comparison;
   std::vector<FrontPoint> points;
-  std::vector<std::vector<Retrained*>> who;  // has which of the points: one that is in both is trained once
+  std::vector<std::vector<Retrained*>> who;  // entries per point: a vector in both lists is trained once
   for (const FrontPoint& point : exploration.Uniform()) comparison.uniform.push_back({point, {}});
   for (const FrontPoint& point : front->points) comparison.front.push_back({point, {}});
   for (auto* all : {&comparison.uniform, &comparison.front}) {

@@ -10,7 +10,7 @@
 namespace tributary::inline reproduce {
 namespace {
 
-// Where the standard normal distribution function has this value, in (0, 1).
+// The quantile function of the standard normal distribution, for a share in (0, 1).
 double NormalQuantile(double share) {
   double low = -10, high = 10;
   for (int i = 0; i < 100; ++i) {
@@ -20,7 +20,7 @@ double NormalQuantile(double share) {
   return (low + high) / 2;
 }
 
-// Which value of the axis did best: reached the target first, or where none did, got furthest.
+// The value of the axis that reached the target first or, if none did, came closest.
 std::size_t BestValue(const std::string& axis, const Study& study, std::span<const ArmResult> grid) {
   struct Best {
     std::size_t value = 0;
@@ -46,7 +46,7 @@ std::size_t BestValue(const std::string& axis, const Study& study, std::span<con
 }  // namespace
 
 double RateAt(const RateSetting& setting, double share) {
-  // A uniform distribution reaches √3 standard deviations to either side.
+  // A uniform distribution extends √3 standard deviations to either side.
   const double deviations = setting.shape == RateSetting::Shape::kUniform ? std::sqrt(3.0) * (2 * share - 1)
                                                                           : NormalQuantile(share);
   const double rate = std::max(setting.least, setting.mean + setting.deviation * deviations);
@@ -66,7 +66,7 @@ Status SetLength(Experiment& experiment, double samples, double samples_per_eval
   if (experiment.train.method != Method::kSyncSgd) {
     return InvalidArgument("samples is only valid with train.method = \"sync-sgd\"");
   }
-  double round = 0;  // samples in it
+  double round = 0;  // samples per round
   for (const Group& group : experiment.fleet.groups) {
     using enum Distribution::Kind;
     const auto& rates = group.stream_rate.numbers;

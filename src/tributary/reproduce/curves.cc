@@ -6,16 +6,16 @@
 namespace tributary::inline reproduce {
 namespace {
 
-// As fine as a screen shows; with fewer points of their own, curves are read at exactly those.
+// As fine as a screen shows; with fewer points in total, curves are read at exactly those.
 constexpr std::size_t kMostGridPoints = 400;
 
-// A curve at growing values of x, all of which it covers.
+// Interpolates a curve at increasing values of x within its range.
 class CurveReader {
  public:
   explicit CurveReader(const std::vector<Point>& curve) : curve_(curve) {}
 
   double At(double x) {
-    // To the last point not right of x: of several at one x the latest counts.
+    // Advance to the last point at or left of x: of several points at one x, the last counts.
     while (at_ + 1 < curve_.size() && curve_[at_ + 1].x <= x) ++at_;
     const Point& before = curve_[at_];
     if (at_ + 1 == curve_.size() || x <= before.x) return before.y;

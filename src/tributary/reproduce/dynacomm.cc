@@ -1,6 +1,6 @@
-// DynaComm's comparison: what strategies of cutting transfers do to the time of an iteration, on four networks, with 8
-// workers and 4 parameter servers. Layers are timed here, scaled to a worker of the speed below, and iterations are
-// played on the simulator's clock, where workers share the servers' links and plan from what they see.
+// DynaComm's comparison: iteration times of transfer strategies, on four networks, with 8 workers and 4
+// parameter servers. Layers are timed on this machine, scaled to a worker of the speed below, and iterations
+// are simulated: workers share the servers' links and plan from the transfers they observe.
 
 #include <map>
 #include <memory>
@@ -20,7 +20,7 @@ constexpr double kRoundTrip = 0.010;
 constexpr double kBatch = 32;
 constexpr double kWorkerMacs = 1.5e12;  // per second: a small GPU
 constexpr double kRates[] = {1e9, 2e9, 5e9, 10e9};
-constexpr int kIterations = 12;  // The first ones only teach the planners what sharing does to links.
+constexpr int kIterations = 12;  // in the first ones, planners learn the effect of sharing links
 
 struct Network {
   std::string name;
@@ -35,7 +35,7 @@ const std::vector<Network>& Networks() {
 }
 
 struct Profile {
-  StepCosts costs;  // of a worker; transfers are filled in per rate
+  StepCosts costs;  // of a worker; transfers are set per rate
   std::shared_ptr<const std::vector<std::int64_t>> unit_bytes;
 };
 
@@ -61,7 +61,7 @@ StatusOr<Profile> Measure(const Network& network, Effort effort) {
   return profile;
 }
 
-// How long an iteration of so many workers takes once plans have settled: the mean of the last few.
+// The duration of an iteration once plans have converged: the mean of the second half.
 double IterationTime(const Profile& profile, TransferStrategy strategy, double rate, std::size_t workers) {
   StepCosts costs = profile.costs;
   costs.pull_setup = costs.push_setup = kRoundTrip / 2;
@@ -101,7 +101,7 @@ double IterationTime(const Profile& profile, TransferStrategy strategy, double r
 }
 
 struct Figures {
-  double computing = 0;  // seconds of an iteration, on a worker
+  double computing = 0;  // seconds per iteration, on a worker
   std::map<TransferStrategy, double> seconds, speed_up;
 };
 
@@ -134,7 +134,7 @@ std::map<std::string, double> NumbersOf(const Figures& figures) {
           {"speed-up layerwise", figures.speed_up.at(kLayerwise)}};
 }
 
-// One profile per network and seed, whichever of its arms comes first: strategies are compared on the same.
+// One profile per network and seed, shared by its arms, so that strategies are compared on the same profile.
 class Runner {
  public:
   explicit Runner(Effort effort) : effort_(effort) {}
@@ -183,8 +183,8 @@ StatusOr<Study> MakeDynaCommStudy(Effort effort) {
   reproduction.name = "dynacomm";
   reproduction.about =
       "DynaComm (Cai et al., JSAC 2022): an iteration of 8 workers that pull from and push to 4 parameter "
-      "servers, round trip 10 ms, all links of one rate. Transfers are cut by four strategies; a share saved "
-      "is of the iteration's time.";
+      "servers, round trip 10 ms, all links with the same rate. Four strategies divide transfers into "
+      "segments; savings are relative to the iteration's time.";
   const std::string fingerprint = effort == Effort::kFull ? "batch 4, 5 repeats" : "batch 2, 3 repeats";
   for (const Network& network : Networks()) {
     for (const double rate : kRates) {
@@ -193,7 +193,7 @@ StatusOr<Study> MakeDynaCommStudy(Effort effort) {
           {network.name + "-" + gbit, network.name + ", " + gbit + " Gbit/s", fingerprint});
     }
     reproduction.arms.push_back(
-        {network.name + "-best", network.name + ", the best of each over all rates", fingerprint});
+        {network.name + "-best", network.name + ", the best of each figure over all rates", fingerprint});
   }
   const NumberFormat percent{.decimals = 1, .percent = true};
   reproduction.metrics = {
@@ -217,21 +217,21 @@ StatusOr<Study> MakeDynaCommStudy(Effort effort) {
                             {"resnet152-best", "speed-up optimal", 7.2, unnamed},
                             {"resnet152-best", "speed-up ibatch", 6.2, unnamed},
                             {"resnet152-best", "speed-up layerwise", 5.4, unnamed}};
-  reproduction.chart = {.title = "What optimal segments save against one transfer each way",
+  reproduction.chart = {.title = "Time saved by optimal segments, compared with one transfer each way",
                         .x_title = "rate of every link, Gbit/s",
-                        .y_title = "share of the iteration's time",
+                        .y_title = "fraction of the iteration's time",
                         .log_x = true,
                         .references = {}};
   reproduction.notes = {
-      "Layers were timed on this machine with one thread and scaled so that a step of batch 32 takes what "
-      "1.5 T multiply-accumulates a second make of it; their shares are as measured. A seed is a measurement "
-      "of its own. Published batch sizes, devices and set-up costs are not known.",
-      "All links, the servers' too, have the same rate: eight workers share what four servers can give, and "
-      "plan from what they see of it. Every segment costs half a round trip. The speed-up is 8 × the "
-      "iteration time of one worker alone, under the same strategy, over that of eight. Computing is the "
-      "share of the iteration (under optimal) in which a worker computes; eight times it is the speed-up "
-      "over one worker that needs no servers.",
-      "A network with branches is cut by its layers in the order of execution."};
+      "Layers were timed on this machine with one thread, and scaled so that a step of batch 32 runs at "
+      "1.5 T multiply-accumulates per second. Each seed is a separate measurement. Published batch sizes, "
+      "devices and set-up costs are unknown.",
+      "All links, also those of the servers, have the same rate: eight workers share four servers and plan "
+      "from the rates they observe. Every segment costs half a round trip. The speed-up is 8 × the "
+      "iteration time of a single worker, under the same strategy, divided by that of eight. Computing is "
+      "the fraction of the iteration (under optimal) in which a worker computes; eight times it is the "
+      "speed-up over one worker that needs no servers.",
+      "The segments of a network with branches follow the order of execution."};
   return study;
 }
 

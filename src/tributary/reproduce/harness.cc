@@ -12,11 +12,11 @@
 namespace tributary::inline reproduce {
 namespace {
 
-// One pair of arm and seed, and its result once there is one.
+// A pair of arm and seed, and its result if any.
 struct Run {
   const Arm* arm = nullptr;
   std::uint64_t seed = 0;
-  bool grid = false;  // Other runs may need it.
+  bool grid = false;  // other runs may need it
   std::optional<ArmResult> result;
 
   std::string Name() const { return "arm '" + arm->name + "', seed " + std::to_string(seed); }
@@ -60,7 +60,7 @@ class Harness {
     return OkStatus();
   }
 
-  // In merging, all results must be there by now.
+  // When merging, all results must exist.
   Status CheckMerged() {
     const MutexLock lock(mutex_);
     std::string missing;
@@ -88,19 +88,18 @@ class Harness {
   }
 
  private:
-  // Takes the result from a folder, if it has one of this run that can be used.
+  // Takes the run's result from a folder, if it has a usable one.
   Status Reuse(Run& run, const std::filesystem::path& folder) {
     const std::filesystem::path path = ArmResultPath(folder, run.arm->name, run.seed);
-    const std::string what_follows =
-        options_.merge.empty() ? "the run is made again" : "the result is passed over";
+    const std::string what_follows = options_.merge.empty() ? "the run is repeated" : "the result is ignored";
     auto found = ReadArmResult(path);
     if (!found.ok()) {
       if (found.status().code() != StatusCode::kNotFound) {
         Notice("A result cannot be used, and " + what_follows + ": " + found.status().message() + ".");
       }
     } else if (found->arm != run.arm->name || found->seed != run.seed) {
-      Notice(path.string() + " holds the result of the arm '" + found->arm + "' with seed " +
-             std::to_string(found->seed) + ", which its name denies; " + what_follows + ".");
+      Notice(path.string() + " contains the result of the arm '" + found->arm + "' with seed " +
+             std::to_string(found->seed) + ", contrary to its name; " + what_follows + ".");
     } else if (found->fingerprint != run.arm->fingerprint) {
       Notice(path.string() + " was made with other settings; " + what_follows + ".");
     } else if (!run.result) {
@@ -121,7 +120,7 @@ class Harness {
     return a.numbers == b.numbers && std::ranges::equal(a.curve, b.curve, same);
   }
 
-  // Those of the grid, or all others.
+  // Makes the grid runs, or all others.
   Status MakeRuns(bool grid, WorkerPool& pool) {
     std::vector<Run*> left;
     std::vector<ArmResult> before;
@@ -155,7 +154,7 @@ class Harness {
     const MutexLock lock(mutex_);
     for (const std::string& each : dropped) {
       Notice("In the run of '" + run.arm->name + "' with seed " + std::to_string(run.seed) + ", " + each +
-             " came out infinite or as no number and counts as missing.");
+             " came out infinite or NaN and counts as missing.");
     }
     run.result = std::move(result);
     ++done_;
@@ -200,7 +199,7 @@ class Harness {
   const HarnessOptions& options_;
   const Clock& clock_;
   const ArmRunner& run_;
-  mutable Mutex mutex_;  // Also held while a person is told something.
+  mutable Mutex mutex_;  // also held during callbacks
   std::vector<Run> runs_ TRIBUTARY_GUARDED_BY(mutex_);
   std::size_t done_ TRIBUTARY_GUARDED_BY(mutex_) = 0;
 };
@@ -212,12 +211,12 @@ StatusOr<HarnessOutcome> RunReproduction(const Reproduction& reproduction, const
   TRIBUTARY_RETURN_IF_ERROR(CheckReproduction(reproduction));
   if (options.seeds.empty()) return InvalidArgument("there are no seeds; at least one is needed");
   if (std::set(options.seeds.begin(), options.seeds.end()).size() != options.seeds.size()) {
-    return InvalidArgument("a seed is given twice; it would count one run as two");
+    return InvalidArgument("a seed is given twice; seeds must be unique");
   }
   const auto is_grid = [](const Arm& arm) { return arm.grid; };
   if (std::ranges::any_of(reproduction.arms, is_grid) &&
       std::ranges::find(options.seeds, kFirstSeed) == options.seeds.end()) {
-    return InvalidArgument("a grid is run with seed 1, and that is not among the seeds");
+    return InvalidArgument("a grid needs seed 1, which is not among the seeds");
   }
   if (options.shard.index < 1 || options.shard.index > options.shard.count) {
     return InvalidArgument("there is no shard " + std::to_string(options.shard.index) + " of " +

@@ -147,7 +147,7 @@ TEST_F(HarnessTest, MakesRunsOfChangedSettingsAgain) {
   ASSERT_TRUE(Run().ok());
   EXPECT_EQ(made_, (Names{"fast-1", "fast-2", "fast-3"}));
   ASSERT_EQ(notices_.size(), 3U);
-  EXPECT_EQ(notices_[0], PathOf("fast-1").string() + " was made with other settings; the run is made again.");
+  EXPECT_EQ(notices_[0], PathOf("fast-1").string() + " was made with other settings; the run is repeated.");
   ASSERT_TRUE(Run().ok());
   EXPECT_TRUE(made_.empty());
 }
@@ -166,7 +166,7 @@ TEST_F(HarnessTest, ReportsBrokenResultsByNameAndMakesTheirRunsAgain) {
   EXPECT_NE(notices_[0].find(PathOf("slow-1").string() + ": it is not valid JSON"), std::string::npos);
   EXPECT_NE(notices_[1].find(PathOf("slow-2").string() + " is larger than"), std::string::npos)
       << notices_[1];
-  EXPECT_NE(notices_[2].find("the arm 'fast' with seed 1, which its name denies"), std::string::npos);
+  EXPECT_NE(notices_[2].find("the arm 'fast' with seed 1, contrary to its name"), std::string::npos);
   ASSERT_TRUE(Run().ok());
   EXPECT_TRUE(made_.empty());
 }

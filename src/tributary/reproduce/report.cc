@@ -9,7 +9,6 @@
 
 #include "tributary/base/file.h"
 #include "tributary/base/text_table.h"
-#include "tributary/plot/line_chart.h"
 
 namespace tributary::inline reproduce {
 namespace {
@@ -18,7 +17,13 @@ using Json = nlohmann::ordered_json;
 
 const std::string kNone = "–";
 
-// A column of ours, and one of the papers' where they have any.
+// All rows are as long as the heading; the first column names the row.
+struct ReportTable {
+  std::vector<std::string> heading;
+  std::vector<std::vector<std::string>> rows;
+};
+
+// Adds a column of our values and, if there are any, one of published values.
 void AddFigure(const std::string& name, const std::string& heading, const NumberFormat& format,
                const Reproduction& reproduction, const ReproductionSummary& summary, ReportTable& table) {
   std::vector<std::string> published(summary.arms.size(), kNone);
@@ -54,9 +59,9 @@ std::string Legend(const ReproductionSummary& summary) {
   return text + ".";
 }
 
-// Each place in the papers once, with the figures from it: "Table 2: time saved of vgg19, resnet152".
+// Each source in the papers once, with its figures: "Table 2: time saved of vgg19, resnet152".
 std::vector<std::string> Sources(const Reproduction& reproduction) {
-  std::vector<std::pair<std::string, std::string>> lines;  // The place and the figure, and the arms.
+  std::vector<std::pair<std::string, std::string>> lines;  // source and figure; arms
   for (const Published& figure : reproduction.published) {
     const std::string key = figure.where + ": " + figure.figure;
     const auto known =
@@ -121,8 +126,7 @@ Status WritePicture(LineChart chart, const std::filesystem::path& path) {
   return OkStatus();
 }
 
-}  // namespace
-
+// One row per arm; one column per metric and comparison, followed by the published value if there is one.
 ReportTable MakeReportTable(const Reproduction& reproduction, const ReproductionSummary& summary) {
   ReportTable table;
   table.heading.push_back("arm");
@@ -145,6 +149,20 @@ std::string FormatAsText(const ReportTable& table) {
   return text.Format();
 }
 
+// Escapes markup and the ends of table cells.
+std::string EscapeMarkdown(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '\n' || c == '\r') {
+      out += ' ';
+      continue;
+    }
+    if (std::string_view("\\`*_[]<>|#").find(c) != std::string_view::npos) out += '\\';
+    out += c;
+  }
+  return out;
+}
+
 std::string FormatAsMarkdown(const ReportTable& table) {
   std::string text;
   const auto add = [&](const std::vector<std::string>& row) {
@@ -158,6 +176,8 @@ std::string FormatAsMarkdown(const ReportTable& table) {
   return text;
 }
 
+}  // namespace
+
 std::string FormatFigure(double value, const NumberFormat& format) {
   std::array<char, 64> buffer{};
   const auto [end, error] =
@@ -165,7 +185,7 @@ std::string FormatFigure(double value, const NumberFormat& format) {
                     std::chars_format::fixed, format.decimals);
   TRIBUTARY_CHECK(error == std::errc());
   std::string text(buffer.data(), end);
-  // A zero has no sign, however it was rounded.
+  // No negative zero, however it was rounded.
   if (text.front() == '-' && text.find_first_of("123456789") == std::string::npos) text.erase(0, 1);
   return text;
 }
@@ -175,19 +195,6 @@ std::string FormatSpread(const SeedSpread& spread, std::size_t runs, const Numbe
   if (spread.deviation.has_value()) text += " ± " + FormatFigure(*spread.deviation, format);
   text += " (" + std::to_string(spread.runs);
   return text + (spread.runs < runs ? " of " + std::to_string(runs) + ")" : ")");
-}
-
-std::string EscapeMarkdown(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '\n' || c == '\r') {
-      out += ' ';
-      continue;
-    }
-    if (std::string_view("\\`*_[]<>|#").find(c) != std::string_view::npos) out += '\\';
-    out += c;
-  }
-  return out;
 }
 
 std::string FormatTextReport(const Reproduction& reproduction, const ReproductionSummary& summary) {
@@ -228,7 +235,7 @@ std::string FormatJsonReport(const Reproduction& reproduction, const Reproductio
                      {"metrics", std::move(metrics)},
                      {"arms", std::move(arms)},
                      {"notes", reproduction.notes}};
-  // A text that is not UTF-8 is shown with replacement characters: no reason to lose the figures.
+  // Invalid UTF-8 is shown with replacement characters rather than losing the figures.
   return root.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -1,7 +1,6 @@
 #include "tributary/reproduce/reproduction.h"
 
 #include <algorithm>
-#include <cmath>
 #include <set>
 #include <utility>
 
@@ -41,7 +40,7 @@ Status CheckKnown(std::string_view what, const std::string& name, const std::vec
 
 Status CheckFormat(const std::string& name, const NumberFormat& format) {
   if (format.decimals >= 0 && format.decimals <= 9) return OkStatus();
-  return InvalidArgument("'" + name + "' is to be shown with " + std::to_string(format.decimals) +
+  return InvalidArgument("'" + name + "' has a format with " + std::to_string(format.decimals) +
                          " decimals; 0 to 9 are allowed");
 }
 

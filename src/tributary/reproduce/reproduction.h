@@ -9,39 +9,37 @@
 
 namespace tributary::inline reproduce {
 
-// A published experiment as this program repeats it: what is compared, what is measured, and what the paper
-// found. All of it is data. How a run is made is known to whoever hands the harness a runner.
+// A published experiment as repeated by this program: the arms compared, the metrics, and the published
+// results. Plain data; the runs are made by the harness's runner.
 
 // One side of the comparison: a method under one setting.
 struct Arm {
-  // Lower-case letters, digits and ". + _ -", as it is also part of a file's name: "vgg19-optimal".
+  // Lower-case letters, digits and ". + _ -", because it is part of file names: "vgg19-optimal".
   std::string name;
-  std::string description;  // One line for the reader of the table.
-  // Everything the arm's results depend on except the seed, in any form that changes with it: the experiment
-  // file, say. Results kept from a run with another fingerprint are not used.
+  std::string description;  // one line for the reader of the table
+  // Everything the results depend on except the seed. Results with another fingerprint are not reused.
   std::string fingerprint;
-  // Its run with the first seed comes before all others, which may depend on it.
+  // Its run with the first seed precedes all others, which may depend on it.
   bool grid = false;
 };
 
 struct NumberFormat {
-  int decimals = 2;      // 0 to 9.
-  bool percent = false;  // Shown a hundredfold, with "%" as the unit.
+  int decimals = 2;      // 0 to 9
+  bool percent = false;  // multiplied by 100, with "%" as the unit
 };
 
-// A number that every run of every arm gives, or leaves out where it has none: a target that was never
-// reached.
+// A number that every run of every arm has, or leaves out: e.g. the time to a target that was not reached.
 struct Metric {
   enum class Better { kHigher, kLower };
 
-  std::string name;  // As in Measurement::numbers.
-  std::string unit;  // Empty for none.
+  std::string name;  // as in Measurement::numbers
+  std::string unit;  // empty: none
   Better better = Better::kHigher;
   NumberFormat format;
 };
 
-// How arms stand to others in one metric: taken between runs of the same seed, then averaged over seeds, so
-// that what a seed does to both sides does not count as spread.
+// Compares arms in one metric: between runs of the same seed, then averaged over seeds, so that common
+// effects of a seed do not count as spread.
 struct BaselineComparison {
   enum class Kind {
     kRatio,       // arm / baseline
@@ -50,10 +48,10 @@ struct BaselineComparison {
     kDifference,  // arm − baseline
   };
 
-  std::string name;  // Differs from those of metrics and other comparisons.
+  std::string name;  // unique among metrics and comparisons
   std::string metric;
   Kind kind = Kind::kRatio;
-  std::map<std::string, std::string> baselines;  // Arm → the arm it is compared with.
+  std::map<std::string, std::string> baselines;  // arm → its baseline
   NumberFormat format;
 };
 
@@ -62,15 +60,15 @@ inline constexpr BaselineComparison::Kind kComparisonKinds[] = {
     BaselineComparison::Kind::kDifference};
 std::string_view NameOf(BaselineComparison::Kind kind);
 
-// What the paper says, in the same unit as ours (a share, not a percentage, where the format is in percent).
+// A published value, in our unit (a fraction, not a percentage, if the format is in percent).
 struct Published {
   std::string arm;
-  std::string figure;  // The name of a metric or a comparison.
+  std::string figure;  // the name of a metric or a comparison
   double value = 0;
-  std::string where;  // "Table 2", "Figure 5, read off".
+  std::string where;  // "Table 2", "Figure 5, read off"
 };
 
-// The picture of the runs' curves. Reference lines are levels to compare with: a target, a published figure.
+// The chart of the runs' curves. Reference lines: a target, a published figure.
 struct CurveChart {
   std::string title;
   std::string x_title;
@@ -79,36 +77,36 @@ struct CurveChart {
   std::vector<ReferenceLine> references;
 };
 
-// A picture of how two figures hang together: lines through arms, each a point where its means are.
+// A chart of one figure over another: lines through the means of arms.
 struct FigureChart {
   struct Line {
     std::string name;
-    std::vector<std::string> arms;  // In the order in which they are joined.
+    std::vector<std::string> arms;  // in the order of the line
   };
 
-  std::string file;  // OUT/<file>.svg; letters as in an arm's name, and not "curves".
+  std::string file;  // OUT/<file>.svg; characters as in an arm's name, and not "curves"
   std::string title;
-  std::string x, y;  // Metrics or comparisons.
+  std::string x, y;  // metrics or comparisons
   std::string x_title, y_title;
   std::vector<Line> lines;
 };
 
 struct Reproduction {
   std::string name;
-  std::string about;  // A sentence or two: whose experiment this is and what it shows.
+  std::string about;  // a sentence or two: the source of the experiment and what it shows
   std::vector<Arm> arms;
   std::vector<Metric> metrics;
   std::vector<BaselineComparison> comparisons;
-  std::vector<Published> published;  // At most one for an arm and a figure; there may be none.
+  std::vector<Published> published;  // at most one per arm and figure
   CurveChart chart;
-  std::vector<FigureChart> figure_charts;  // There may be none.
-  std::vector<std::string> notes;          // Under the table, a paragraph each: what differs from the paper.
+  std::vector<FigureChart> figure_charts;
+  std::vector<std::string> notes;  // paragraphs under the table: differences from the paper
 };
 
-// `arms`, each compared with `baseline`, which is left out of them.
+// Compares `arms` with `baseline`, which is left out.
 std::map<std::string, std::string> AgainstOne(const std::vector<Arm>& arms, const std::string& baseline);
 
-// Whether names are unique, can be part of a file's name where they are, and refer to what exists.
+// Checks that names are unique, valid in file names where they are used so, and refer to existing items.
 Status CheckReproduction(const Reproduction& reproduction);
 
 }  // namespace tributary::inline reproduce

@@ -14,57 +14,52 @@
 
 namespace tributary::inline reproduce {
 
-// What one run of one arm gave.
+// The result of one run of one arm.
 struct Measurement {
-  // By name: "accuracy", "waiting share". Those that no metric of the reproduction names are kept with the
-  // result and not shown. A number that this run does not have is left out.
+  // By name: "accuracy", "waiting share". Numbers that are not metrics of the reproduction are stored but not
+  // shown. Missing numbers are left out.
   std::map<std::string, double> numbers;
-  // How the run went, if it has a course worth drawing: x is virtual seconds, say, and y is accuracy. x never
-  // decreases.
+  // The course of the run, e.g. accuracy over virtual seconds. x never decreases.
   std::vector<Point> curve;
 };
 
-// Far beyond any honest measurement; they keep result files, and what is computed from them, bounded.
+// Far beyond any valid measurement; they bound result files and computations.
 constexpr std::size_t kMostNumbers = 256;
 constexpr std::size_t kLongestNumberName = 128;
 constexpr std::size_t kMostCurvePoints = 50'000;
 constexpr std::size_t kLongestFingerprint = 65'536;
 constexpr double kLargestNumber = 1e18;
 
-// Finite, and of a magnitude up to kLargestNumber.
+// Finite, with a magnitude up to kLargestNumber.
 bool IsUsableNumber(double value);
 
-// Takes out the numbers and points of the curve that are not usable, which is what a run that diverged has.
-// Returns what was taken out, for a message: "'loss'", "7 points of the curve".
+// Removes numbers and curve points that are not usable, as left by a diverged run. Returns what was removed,
+// for a message: "'loss'", "7 points of the curve".
 std::vector<std::string> DropUnusable(Measurement& measurement);
 
-// Whether it is within the bounds above and its curve is in order.
-Status CheckMeasurement(const Measurement& measurement);
-
-// One finished run, as it is kept on disk so that it need not be made again.
+// One finished run, stored on disk so that it can be reused.
 struct ArmResult {
   std::string arm;
   std::uint64_t seed = 0;
-  std::string fingerprint;  // The arm's when the run was made.
-  Duration took{0};         // Real time, from which the time left is told.
+  std::string fingerprint;  // of the arm when the run was made
+  Duration took{0};         // wall-clock time, to estimate the remaining time
   Measurement measurement;
 };
 
-// A JSON text; reading it gives back the same result to the bit (but a run of more than eleven days counts as
-// eleven). Fails on names that are not UTF-8 and on a measurement that CheckMeasurement refuses.
+// JSON that reads back to the same result, bit for bit (but `took` is limited to eleven days). Fails on names
+// that are not UTF-8, on a measurement beyond the bounds above, and on a curve whose x decreases.
 StatusOr<std::string> FormatArmResult(const ArmResult& result);
 
-// Refuses whatever FormatArmResult does not write, in words; keys it does not know are passed over. Memory is
-// bounded by a small multiple of the text.
+// Refuses what FormatArmResult would not write, except unknown keys. Memory is proportional to the text.
 StatusOr<ArmResult> ParseArmResult(std::string_view json);
 
-// Where the result of a run is kept: results/<arm>-<seed>.json in the folder of the reproduction.
+// The path of a run's result: results/<arm>-<seed>.json in the reproduction's folder.
 std::filesystem::path ArmResultPath(const std::filesystem::path& out, const std::string& arm,
                                     std::uint64_t seed);
 
-// Errors name the file. kNotFound when there is none.
+// Errors name the file. kNotFound if it does not exist.
 StatusOr<ArmResult> ReadArmResult(const std::filesystem::path& path);
-// Whole or not at all, as WriteFileAtomically does.
+// Atomic, like WriteFileAtomically.
 Status WriteArmResult(const std::filesystem::path& path, const ArmResult& result);
 
 }  // namespace tributary::inline reproduce

@@ -1,7 +1,6 @@
 #include "tributary/reproduce/run_measurement.h"
 
 #include <algorithm>
-#include <optional>
 #include <span>
 
 #include "tributary/device/setting.h"
@@ -11,7 +10,7 @@
 namespace tributary::inline reproduce {
 namespace {
 
-// Notes what a run's events come to, and passes them on.
+// Accumulates metrics from a run's events, and forwards the events.
 class RunNotes : public EventSink {
  public:
   RunNotes(EventSink* next, const Target& target) : next_(next), target_(target) {}
@@ -56,7 +55,7 @@ class RunNotes : public EventSink {
   }
 
  private:
-  // Of so many evaluations, of which there are as many.
+  // `values` must have at least `count` elements.
   static double MeanOfLast(std::span<const double> values, std::size_t count) {
     double sum = 0;
     for (const double value : values.last(count)) sum += value;
@@ -69,7 +68,7 @@ class RunNotes : public EventSink {
 
   EventSink* const next_;
   const Target target_;
-  std::vector<double> times_, accuracies_, losses_;  // of the evaluations
+  std::vector<double> times_, accuracies_, losses_;  // per evaluation
   std::optional<double> reached_;
   std::uint64_t rounds_ = 0, updates_ = 0, compressed_ = 0, buffered_ = 0;
   Bytes bytes_up_{0}, injected_{0};
@@ -115,9 +114,9 @@ StatusOr<Measurement> MeasureRun(const Experiment& experiment, const Target& tar
 namespace {
 
 constexpr std::size_t kLastEpochs = 3;
-constexpr double kLargestDeviation = 2;  // there is none beyond
+constexpr double kLargestDeviation = 2;  // the maximum possible
 
-// What the coordinator knows when it plans, and labels and delays even where it does not ask for them.
+// What the coordinator knows when it plans, always including labels and delays.
 StatusOr<SamplingProblem> ProblemOf(Experiment& experiment, const std::filesystem::path& data_dir) {
   TRIBUTARY_ASSIGN_OR_RETURN(const TrainTest data, LoadExperimentData(experiment, data_dir));
   const Shape& shape = data.train.shape();
@@ -141,7 +140,7 @@ StatusOr<SamplingProblem> ProblemOf(Experiment& experiment, const std::filesyste
 
 struct Planned {
   double seconds = 0, deviation = 0;  // means over epochs
-  Duration took{0};                   // to plan one, without measuring it
+  Duration took{0};                   // to plan one epoch
 };
 
 Planned PlanEpochs(const SamplingProblem& problem, const SamplingOptions& options, std::int64_t epochs,

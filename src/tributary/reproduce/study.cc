@@ -14,10 +14,10 @@ namespace tributary::inline reproduce {
 
 std::vector<StudyEntry> ListStudies() {
   std::vector<StudyEntry> studies = {
-      {"dynacomm", "what cutting transfers into segments saves, on four networks from 1 to 10 Gbit/s"}};
+      {"dynacomm", "time saved by transfer segments, on four networks from 1 to 10 Gbit/s"}};
   for (const EmbeddedPreset& study : EmbeddedStudies()) {
     const auto document = ParseDocument(study.text, std::string(study.name));
-    TRIBUTARY_CHECK(document.ok());  // They are ours, and a test reads them all.
+    TRIBUTARY_CHECK(document.ok());  // built in, and a test reads all of them
     const Value* summary = FindMember(std::get<Table>(document->root.content), "summary");
     TRIBUTARY_CHECK(summary != nullptr);
     studies.push_back({std::string(study.name), std::get<std::string>(summary->content)});

@@ -21,51 +21,49 @@ struct SimulationOptions;
 
 namespace tributary::inline reproduce {
 
-// How much is run: quick ends within twenty minutes on two cores, full is what the figures in the documents are from.
+// How much is run: quick takes at most twenty minutes on two cores; full is what the documentation reports.
 enum class Effort { kQuick, kFull };
 
-// A reproduction together with how its runs are made.
+// A reproduction and how its runs are made.
 struct Study {
   Reproduction reproduction;
   std::map<std::string, ArmPlan> plans;  // by the arm's name
-  std::vector<std::uint64_t> seeds;      // where the person names none
+  std::vector<std::uint64_t> seeds;      // the default
   Target target;
-  // Instead of plans, where an arm is not an experiment. Its runs are timed, so they are made one at a time.
+  // Used instead of plans if arms are not experiments. Its runs are timed, so they are made one at a time.
   std::function<ArmRunner(const SimulationOptions&)> runner;
 };
 
-// Reads a study (docs/studies.md has the format), for one effort. `data_dir` is where published data sets lie, for
-// variants that take a data set if it is there. `source` is as in experiment/reader.h: without a folder the study can
-// name presets only, no files.
+// Reads a study (docs/studies.md) for one effort. `data_dir` is the folder of published data sets, for
+// variants that need one. `source`: as in experiment/reader.h; without a folder, only presets can be named.
 //
-// Everything else is refused with a message that names file and line, the key, what was found and what is allowed.
-// Memory and time are bounded whatever the text.
+// Errors name file and line, the key, what was found and what is allowed. Bounded in memory and time.
 StatusOr<Study> ReadStudyText(std::string_view text, const TextSource& source, Effort effort,
                               const std::filesystem::path& data_dir = {});
 
-// The numbers that runs have, which a study may show: of whole runs, and of epochs (run_measurement.h).
+// The metrics that a study may show: of whole runs, and of epochs (run_measurement.h).
 const std::vector<std::string>& NumbersOfRuns();
 const std::vector<std::string>& NumbersOfEpochs();
 
-// What is run with this seed. `grid` are the results of the arms of the grid with the first seed, in the order of the
-// arms; the best is the first to reach the target, or where none does, the one with the highest final accuracy.
+// The experiment to run with this seed. `grid` has the results of the grid arms with the first seed, in
+// order. The best value reached the target first or, if none did, has the best final accuracy or loss.
 StatusOr<Experiment> ExperimentOf(const ArmPlan& plan, std::uint64_t seed, const Study& study,
                                   std::span<const ArmResult> grid);
 
-// The studies that come with the program: the files of presets/studies, and those in code. By name.
+// The built-in studies, by name: the files of presets/studies, and those in code.
 struct StudyEntry {
   std::string name;
   std::string about;  // one line
 };
 std::vector<StudyEntry> ListStudies();
-// With a slash in it or .toml at its end, `name` is a study file, else a study that comes with the program; an unknown
-// name is answered with the nearest.
+// `name` is a study file if it contains a slash or ends in .toml, otherwise a built-in study; for an unknown
+// name, the error suggests the nearest.
 StatusOr<Study> MakeStudy(const std::string& name, Effort effort, const std::filesystem::path& data_dir = {});
 
-// dynacomm: strategies of cutting transfers, on profiles measured here.
+// dynacomm: transfer strategies, on profiles measured on this machine.
 StatusOr<Study> MakeDynaCommStudy(Effort effort);
 
-// Runs arms by their plans on a simulated fleet. May be called from several threads. `study` must outlive it.
+// Runs arms by their plans on a simulated fleet. Thread-safe. `study` must outlive it.
 ArmRunner RunnerOf(const Study& study, const SimulationOptions& options);
 
 }  // namespace tributary::inline reproduce

@@ -12,9 +12,9 @@
 namespace tributary::inline reproduce {
 namespace {
 
-constexpr std::size_t kMostExperiments = 512;  // Bounds what a hostile text can cost.
+constexpr std::size_t kMostExperiments = 512;  // bounds the cost of a hostile text
 
-// Stands for an experiment in the fingerprint of another arm.
+// Represents an experiment in the fingerprint of another arm.
 std::string DigestOf(const Experiment& experiment) {
   const std::string text = FormatExperiment(experiment);
   Digest digest;
@@ -22,7 +22,7 @@ std::string DigestOf(const Experiment& experiment) {
   return digest.Hex();
 }
 
-// Reads the tables of a file (study_text.h), and makes experiments of its arms.
+// Reads the tables of a file (study_text.h), and builds the experiments of its arms.
 class StudyReader {
  public:
   StudyReader(const Document& document, const TextSource& source, Effort effort,
@@ -84,7 +84,7 @@ class StudyReader {
     text = std::move(filled).value();
   }
 
-  // The first variant of this size whose data set is there.
+  // The first variant of this size whose data set exists.
   ValueForm VariantsForm() {
     ValueForm form = StudyTables(variants_, [this](VariantText& variant) {
       variant.settings = settings_;
@@ -151,10 +151,10 @@ class StudyReader {
     return list;
   }
 
-  // An arm for every combination of the values of its axes, the last axis changing fastest.
+  // Adds an arm for every combination of the values of its axes; the last axis varies fastest.
   Status AddArms(const Value& table) {
     std::vector<std::string> over;
-    ArmText arm, quick, full;  // the last two with what is different for this size
+    ArmText arm, quick, full;  // the last two with the changes for this size
     std::string size;
     OptionList keys;
     keys.Add("name", Text(arm.name)).Required();
@@ -208,14 +208,14 @@ class StudyReader {
     return OkStatus();
   }
 
-  // The axis has been found right.
+  // The axis has been validated.
   void TakeValue(const std::string& axis, const Value& value, ArmText& arm, Words& words) const {
     std::string& text = words[axis + ".text"] = "";
     const Status read = ValueKeys(words[axis], text, arm).Read(document_, value, "axis." + axis);
     TRIBUTARY_CHECK(read.ok());
   }
 
-  // Fills in the words of `arm`, its name first: messages begin with it.
+  // Fills in the words of `arm`, first its name, with which messages begin.
   Status AddArm(const Value& table, ArmText& arm, const Words& words) {
     for (std::string* text : {&arm.name, &arm.text, &arm.within}) {
       TRIBUTARY_ASSIGN_OR_RETURN(*text, Fill(*text, words));
@@ -290,7 +290,7 @@ class StudyReader {
     return experiment;
   }
 
-  // Who is compared with whom, once all arms are known.
+  // Resolves the baselines of comparisons, once all arms are known.
   Status Compare() {
     std::vector<std::string> names;
     for (ComparisonText& comparison : figures_.comparisons) {
@@ -312,7 +312,7 @@ class StudyReader {
     return OkStatus();
   }
 
-  // What refers to other arms; and the fingerprint, which has everything that results depend on.
+  // Resolves references to other arms, and builds the fingerprint: everything that results depend on.
   Status FinishPlan(const ArmText& text, Arm& arm) {
     ArmPlan& plan = study_.plans.at(arm.name);
     std::string how = FormatExperiment(plan.experiment) + "# target " +
@@ -368,13 +368,13 @@ class StudyReader {
   Study study_;
   Reproduction& reproduction_ = study_.reproduction;
   std::int64_t schema_ = 1;
-  std::string preset_, summary_;  // the summary is for lists
+  std::string preset_, summary_;  // the summary is only used by ListStudies
   StudySettings settings_;
   std::vector<VariantText> variants_;
   std::map<std::string, const List*> axes_;
   std::span<const Value> arms_;
   FiguresText figures_;
-  std::vector<ArmText> texts_;  // of the arms, in their order
+  std::vector<ArmText> texts_;  // in the order of the arms
   std::vector<const Value*> places_;
   std::size_t experiments_ = 0;
 };

@@ -9,7 +9,7 @@
 namespace tributary::inline reproduce {
 namespace {
 
-// Far beyond any study that a person can read; they bound what a hostile text can cost.
+// Far beyond any readable study; they bound the cost of a hostile text.
 constexpr std::size_t kMostTexts = 64;
 constexpr std::size_t kLongestFilled = 10'000;
 
@@ -137,7 +137,7 @@ StatusOr<std::string> Fill(std::string_view text, const Words& words) {
     }
     filled += found->second;
     text.remove_prefix(close + 1);
-    if (filled.size() > kLongestFilled) return InvalidArgument("a text with its words filled in is too long");
+    if (filled.size() > kLongestFilled) return InvalidArgument("a text with its words replaced is too long");
   }
   return filled;
 }

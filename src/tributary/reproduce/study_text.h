@@ -14,29 +14,28 @@
 
 namespace tributary::inline reproduce {
 
-// The parts of a study file as written (docs/studies.md has the format): what stands in its tables, before arms become
-// experiments, and the lists of their keys (experiment/option.h).
+// The parts of a study file as written (docs/studies.md describes the format): the contents of its tables,
+// before arms become experiments, and the lists of their keys (experiment/option.h).
 
 using Words = std::map<std::string, std::string>;
 
-// Replaces every {word}. Other braces, like those of TOML's inline tables, stay. Fails on an unknown word.
+// Replaces every {word}. Other braces, such as those of TOML's inline tables, stay. Fails on an unknown word.
 StatusOr<std::string> Fill(std::string_view text, const Words& words);
 
-// A list of texts. Adds to what is there already, so that an axis extends its arm, and a variant its study. A table of
-// words does the same.
+// A list of texts that is appended to the field, so that an axis extends its arm, and a variant its study.
 ValueForm MoreTexts(std::vector<std::string>& field);
 
-// The tables of [[key]], as many as a document has room for.
+// The tables of [[key]], without a limit on their number.
 inline constexpr std::size_t kMostTables = 1'000'000;
 template <typename Element, typename Options>
 ValueForm StudyTables(std::vector<Element>& field, const Options& options) {
   return Sections(field, kMostTables, options, /*numbered=*/false);
 }
 
-// "quick" or "full"; a field that is empty stands for both.
+// "quick" or "full"; an empty field means both.
 ValueForm SizeForm(std::string& field);
 
-// What stands at the top of a study and may be different in a variant.
+// The settings at the top of a study, which a variant may change.
 struct StudySettings {
   std::vector<std::string> set, notes;
   std::int64_t seeds = 3, epochs = 0, evaluations = 1;
@@ -49,10 +48,10 @@ void AddSettings(OptionList& list, StudySettings& settings);
 // [[variant]]
 struct VariantText {
   std::string size, data;
-  StudySettings settings;  // with those of the study
+  StudySettings settings;  // including those of the study
 };
 
-// An arm as written, before words are filled in.
+// An arm as written, before words are replaced.
 struct ArmText {
   std::string name, text, preset, within, grid, tuned;
   bool counterpart = false, curve = true, once = false;
@@ -62,11 +61,11 @@ struct ArmText {
   std::optional<std::int64_t> trained;
   std::optional<RateSetting> drawn;
 };
-// What an arm, a value of its axes and its part for one size have in common; a value has a `text` of its own.
+// The keys common to an arm, a value of its axes and its part for one size; a value has its own `text`.
 void AddArmKeys(OptionList& list, std::string& text, ArmText& arm);
 
 struct ComparisonText : BaselineComparison {
-  std::string baseline;  // of all other arms; empty where arms say
+  std::string baseline;  // of all other arms; empty if the arms name it
 };
 struct PublishedText : Published {
   std::vector<std::string> arms;
@@ -76,7 +75,7 @@ struct FiguresText {
   std::vector<PublishedText> published;
   std::string target_name = "target";
 };
-// Metrics, comparisons, published figures, and the pictures of curves and figures. `settings` are read before.
+// Metrics, comparisons, published figures, and charts. `settings` must be read before.
 void AddFigures(OptionList& list, const StudySettings& settings, Reproduction& reproduction,
                 FiguresText& figures);
 

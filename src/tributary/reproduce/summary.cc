@@ -9,7 +9,7 @@ namespace {
 
 using BySeed = std::map<std::uint64_t, double>;
 
-// The metric in every run of the arm that has it. Ordered by seed: sums of doubles depend on their order.
+// The metric in every run of the arm that has it, ordered by seed, as floating-point sums depend on order.
 BySeed ValuesOf(const std::string& arm, const std::string& metric, std::span<const ArmResult> results) {
   BySeed values;
   for (const ArmResult& result : results) {
@@ -44,7 +44,7 @@ BySeed CompareSeeds(const BaselineComparison& comparison, const std::string& arm
     const auto other = base.find(seed);
     if (other == base.end()) continue;
     const double compared = Compare(comparison.kind, value, other->second);
-    // Not usable: above all a ratio to zero.
+    // Not usable: in particular a ratio to zero.
     if (IsUsableNumber(compared)) values.emplace(seed, compared);
   }
   return values;
@@ -67,7 +67,7 @@ std::optional<SeedSpread> SpreadOf(std::span<const double> values) {
     spread.low = std::min(spread.low, value);
     spread.high = std::max(spread.high, value);
   }
-  // Rounding must not put the mean of equal values beside them.
+  // Rounding must not move the mean of equal values.
   spread.mean = std::clamp(spread.mean, spread.low, spread.high);
   if (values.size() < 2) return spread;
   double squares = 0;

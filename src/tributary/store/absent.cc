@@ -1,4 +1,4 @@
-// In place of the store in a program without SQLite.
+// The store of a program without SQLite.
 #include "tributary/store/run_store.h"
 #include "tributary/store/store_sink.h"
 
@@ -7,8 +7,8 @@ namespace {
 
 Status WithoutSqlite() {
   return InvalidArgument(
-      "this program was built without SQLite and keeps no list of runs; build it with"
-      " -DTRIBUTARY_SQLITE=ON, or name run folders ('tributary compare FOLDER FOLDER')");
+      "this program was built without SQLite and has no run store; build it with -DTRIBUTARY_SQLITE=ON, or "
+      "name run folders ('tributary compare FOLDER FOLDER')");
 }
 
 }  // namespace
@@ -18,7 +18,6 @@ StatusOr<std::unique_ptr<RunStore>> RunStore::Open(const std::filesystem::path&,
 }
 
 bool StoreSink::Available() { return false; }
-
 StatusOr<std::unique_ptr<StoreSink>> StoreSink::Create(StoreSinkOptions) { return WithoutSqlite(); }
 
 StatusOr<std::int64_t> ImportRun(const std::filesystem::path&, const std::filesystem::path&,

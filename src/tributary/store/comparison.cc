@@ -10,7 +10,7 @@
 namespace tributary::inline store {
 namespace {
 
-// Those that count.
+// The evaluations that count.
 std::vector<const EvaluationRecord*> Counting(const RunHistory& history) {
   const auto central = [](const EvaluationRecord& record) {
     return record.evaluated.where == EvaluatedWhere::kCentral;
@@ -31,7 +31,7 @@ std::optional<Reached> FirstAt(const RunHistory& history, double target) {
   return std::nullopt;
 }
 
-// Nothing where either is nothing, which compares with nothing.
+// Empty if either value is 0.
 std::optional<double> RatioOf(double first, double other) {
   if (first <= 0 || other <= 0) return std::nullopt;
   return first / other;
@@ -50,7 +50,7 @@ std::optional<double> CommonTarget(std::span<const RunHistory> runs) {
     common = std::min(common.value_or(*best), *best);
   }
   if (!common) return std::nullopt;
-  // A hundredth of a percent absorbs what 0.29 · 100 lacks of 29.
+  // The tolerance absorbs rounding: 0.29 · 100 is less than 29.
   const double whole = std::floor(100 * *common + 1e-9) / 100;
   return whole > 0 ? whole : *common;
 }

@@ -10,17 +10,17 @@
 
 namespace tributary::inline store {
 
-// When a run first had an accuracy, and what it had spent by then.
+// When a run first reached an accuracy, and its cost until then.
 struct Reached {
-  TimePoint time{0};  // Of its own clock.
+  TimePoint time{0};  // on the run's clock
   RoundId round;
-  Bytes bytes;  // Both ways.
+  Bytes bytes;  // both directions
 };
 
-// One run beside others. Ratios are of the first run's figure to this one's: 2 is twice as fast, or half the bytes.
+// One run of a comparison. Ratios are the first run's value over this run's: 2 is twice as fast.
 struct ComparedRun {
   RunRecord run;
-  std::optional<Reached> reached;  // The target; nothing if it never did.
+  std::optional<Reached> reached;  // the target; empty if never
   std::optional<double> sooner;
   std::optional<double> fewer_rounds;
   std::optional<double> fewer_bytes;
@@ -28,16 +28,16 @@ struct ComparedRun {
 
 struct Comparison {
   double target = 0;
-  std::vector<ComparedRun> runs;  // In the order given.
+  std::vector<ComparedRun> runs;  // in the given order
 };
 
-// The highest accuracy that all have reached, down to a whole percent; as it is where that would be none. Nothing if one
-// was never evaluated. Central evaluations count where a run has some, else those on devices.
+// The highest accuracy that all runs reached, rounded down to a percent unless that is 0. Empty if a run was
+// never evaluated. Central evaluations count if a run has any, else evaluations on devices.
 std::optional<double> CommonTarget(std::span<const RunHistory> runs);
 
 Comparison Compare(std::span<const RunHistory> runs, double target);
 
-// Accuracy over time, a line for each run, and the target.
+// An SVG of accuracy over time, with one line per run and the target.
 std::string DrawComparison(std::span<const RunHistory> runs, double target);
 
 }  // namespace tributary::inline store

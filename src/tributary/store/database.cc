@@ -10,7 +10,7 @@
 namespace tributary::inline store {
 namespace {
 
-// Far more than any value of ours; keeps a damaged file from asking for gigabytes.
+// Far more than any valid value; bounds the memory that a damaged file can request.
 constexpr int kLargestValue = 64 << 20;
 
 }  // namespace
@@ -20,7 +20,7 @@ Statement::Statement(Statement&& other) noexcept
 
 Statement::~Statement() { sqlite3_finalize(statement_); }
 
-// A parameter that does not exist is our bug; a value that is too large is cut by its writer.
+// A parameter that does not exist is a bug; too large values are truncated by their writer.
 void Statement::BindAt(int parameter, std::nullopt_t) {
   TRIBUTARY_CHECK(sqlite3_bind_null(statement_, parameter) == SQLITE_OK);
 }
@@ -111,7 +111,7 @@ StatusOr<std::unique_ptr<Database>> Database::Open(const std::filesystem::path& 
   database->set_patience(patience);
   sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, kLargestValue);
   sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 0);
-  // What a file brings along beside its tables is not trusted to do anything.
+  // Code in the file (triggers, views, schema expressions) is not trusted.
   sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   sqlite3_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
   sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
@@ -153,7 +153,7 @@ Status Database::ErrorOf(int code) const {
   switch (code & 0xff) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-      return Unavailable(where + " is locked by another program; try again when that is done");
+      return Unavailable(where + " is locked by another program; try again when it has finished");
     case SQLITE_FULL:
       return ResourceExhausted("cannot write " + where + ": the disk is full");
     case SQLITE_READONLY:
@@ -167,8 +167,8 @@ Status Database::ErrorOf(int code) const {
     case SQLITE_SCHEMA:
     case SQLITE_MISMATCH:
     case SQLITE_TOOBIG:
-      return Corrupt(where + " is damaged, or is no run store (" + reason +
-                     "); move it away, and take the run folders in again with 'tributary runs import'");
+      return Corrupt(where + " is damaged, or is not a run store (" + reason +
+                     "); move it away, and import the run folders again with 'tributary runs import'");
     default:
       return IoError(where + ": " + reason);
   }

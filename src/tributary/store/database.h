@@ -17,14 +17,14 @@ struct sqlite3_stmt;
 
 namespace tributary::inline store {
 
-// SQLite with our errors and our caution: a file may be anything, so values read from it are bounded and of any type. This
-// and its source are all that know the library. For one thread at a time.
+// SQLite with our errors, hardened against arbitrary files: values read are bounded and may have any type.
+// Only these two files use the library. For one thread at a time.
 class Database;
 
-// One statement, made once and run often:
+// A prepared statement:
 //
 //   1. Bind its parameters, from 1.
-//   2. Step: yes and a row, no at the end. Columns, from 0, are valid until the next Step or Reset.
+//   2. Step: true for a row, false at the end. Columns, from 0, are valid until the next Step or Reset.
 //   3. Reset before binding again.
 class Statement {
  public:
@@ -32,8 +32,8 @@ class Statement {
   Statement& operator=(Statement&&) = delete;
   ~Statement();
 
-  // Binds one parameter: a number, a text, bytes, or an optional of them. Larger numbers than SQLite has are cut to the
-  // largest, and what is not a number is kept as the text "nan".
+  // Binds one parameter: a number, text, bytes, or an optional of them. Integers are clamped to the range of
+  // SQLite; NaN is stored as the text "nan".
   void BindAt(int parameter, std::nullopt_t);
   void BindAt(int parameter, std::int64_t value);
   void BindAt(int parameter, double value);
@@ -51,7 +51,7 @@ class Statement {
   void BindAt(int parameter, const std::optional<Value>& value) {
     return value ? BindAt(parameter, *value) : BindAt(parameter, std::nullopt);
   }
-  // All of them, in their order.
+  // Binds all parameters, in order.
   template <typename... Values>
   Statement& Bind(const Values&... values) {
     int parameter = 0;
@@ -60,17 +60,17 @@ class Statement {
   }
 
   StatusOr<bool> Step();
-  // Steps a statement without rows to its end, and resets it.
+  // Runs a statement without rows, and resets it.
   Status Run();
   void Reset();
 
-  // What is of another type than asked for reads as absent, and the others as 0 or empty.
+  // Values of another type than requested read as absent, 0 or empty.
   std::optional<std::int64_t> IntegerOrNone(int column) const;
   std::int64_t Integer(int column) const { return IntegerOrNone(column).value_or(0); }
-  // Never negative.
+  // Negative values read as 0.
   std::uint64_t Count(int column) const;
   std::optional<double> Real(int column) const;
-  std::string Text(int column, std::size_t longest) const;  // Cut where it is longer.
+  std::string Text(int column, std::size_t longest) const;  // truncated to `longest`
   ByteSpan Blob(int column) const;
 
  private:
@@ -84,11 +84,11 @@ class Statement {
 class Database {
  public:
   enum class Access {
-    kCreate,    // Reads and writes; makes the file where it is missing.
-    kExisting,  // Reads and writes a file that exists; reads one that may not be written.
+    kCreate,    // reads and writes; creates the file if missing
+    kExisting,  // reads and writes an existing file; read-only if it cannot be written
   };
 
-  // `patience` is for how long it waits for others that write. Statements must not outlive it.
+  // `patience`: how long to wait for other writers. Statements must not outlive the database.
   static StatusOr<std::unique_ptr<Database>> Open(const std::filesystem::path& path, Access access,
                                                   std::chrono::milliseconds patience);
   ~Database();
@@ -100,7 +100,7 @@ class Database {
   StatusOr<Statement> Prepare(std::string_view sql);
   // The integer in the first row and column.
   StatusOr<std::int64_t> Ask(std::string_view sql);
-  // Makes a change under the write lock: all of it or, where it fails, nothing.
+  // Makes a change under the write lock, atomically.
   template <typename Make>
   Status Change(Make make) {
     TRIBUTARY_RETURN_IF_ERROR(Execute("BEGIN IMMEDIATE"));
@@ -112,8 +112,8 @@ class Database {
   std::int64_t last_row() const;
   void set_patience(std::chrono::milliseconds patience);
 
-  // What the library's `code` means for the caller: Unavailable if somebody else has locked the file, ResourceExhausted
-  // for a full disk, Corrupt if it is no database or damaged.
+  // The error for an SQLite result code: Unavailable if another program has locked the file,
+  // ResourceExhausted for a full disk, Corrupt if it is not a database or damaged.
   Status ErrorOf(int code) const;
 
  private:

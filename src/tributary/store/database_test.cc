@@ -118,7 +118,7 @@ TEST(Schema, OtherFilesAreRefusedInWords) {
   ASSERT_TRUE(Opened(folder / "new")->Execute("PRAGMA user_version = 9").ok());
   const Status newer = refused("new");
   EXPECT_EQ(newer.code(), StatusCode::kInvalidArgument);
-  EXPECT_NE(newer.message().find("is of version 9, and this program knows versions up to 2"),
+  EXPECT_NE(newer.message().find("has version 9, and this program supports versions up to 2"),
             std::string::npos)
       << newer;
   ASSERT_TRUE(Opened(folder / "new")->Execute("PRAGMA user_version = 2; DROP TABLE notes").ok());

@@ -12,10 +12,10 @@
 namespace tributary::inline store {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "details are written as they lie in memory");
+static_assert(std::endian::native == std::endian::little, "details are written in their memory format");
 
-// First the version and the number of devices, then of each device the words that its figures name: of eight bytes, as
-// many as the version has. One of them has a bit for each optional figure that is there, in the figures' order.
+// The version and the number of devices, then for each device the 8-byte words of its figures, as many as the
+// version has. The word kPresentWord has a bit for each optional figure, in order, that is present.
 constexpr std::size_t kPresentWord = 2;
 constexpr std::size_t WordsOf(std::uint64_t version) { return 18 + version; }
 constexpr std::uint64_t kDetailVersion = [] {
@@ -33,7 +33,7 @@ template <typename Value>
 std::uint64_t WordOf(const Value& value) {
   if constexpr (std::is_enum_v<Value>) return static_cast<std::uint64_t>(value);
   if constexpr (sizeof value == 8) return std::bit_cast<std::uint64_t>(value);
-  return 0;  // Of what has no word.
+  return 0;  // for figures without a word
 }
 
 template <typename Value>
@@ -45,7 +45,7 @@ void FromWord(std::uint64_t word, Value& value) {
   }
 }
 
-// False for a device or an outcome that does not exist.
+// False for an invalid device or outcome.
 bool ReadDevice(std::span<const std::uint64_t> words, DeviceFinished& device) {
   bool exists = true;
   std::uint64_t bit = 1;
@@ -94,16 +94,16 @@ std::vector<std::byte> EncodeDetail(std::span<const DeviceFinished> devices) {
 StatusOr<std::vector<DeviceFinished>> DecodeDetail(RoundId round, ByteSpan bytes) {
   const auto damaged = [&](const char* what) {
     return Corrupt(
-        fmt::format("what devices did in round {} is damaged in the run store: {}", round.value, what));
+        fmt::format("the device details of round {} are damaged in the run store: {}", round.value, what));
   };
-  if (bytes.size() < 16 || bytes.size() % 8 != 0) return damaged("it is cut off");
+  if (bytes.size() < 16 || bytes.size() % 8 != 0) return damaged("they are truncated");
   std::vector<std::uint64_t> all(bytes.size() / sizeof(std::uint64_t));
   std::memcpy(all.data(), bytes.data(), bytes.size());
   const std::uint64_t version = all[0], count = all[1];
-  if (version < 1 || version > kDetailVersion) return damaged("it is of an unknown version");
+  if (version < 1 || version > kDetailVersion) return damaged("their version is unknown");
   const std::size_t words = WordsOf(version);
   if (count > RunFollower::kMostDevices || all.size() != 2 + words * count) {
-    return damaged("its length does not match its number of devices");
+    return damaged("their length does not match the number of devices");
   }
   std::vector<DeviceFinished> devices(count);
   for (std::size_t i = 0; i < count; ++i) {

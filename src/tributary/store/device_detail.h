@@ -10,11 +10,10 @@
 
 namespace tributary::inline store {
 
-// What each device did in one round, as bytes of a store: all but reasons, positions of streams and what is exchanged in
-// meetings.
+// Encodes what each device did in one round, except reasons, stream positions and gossip exchanges.
 std::vector<std::byte> EncodeDetail(std::span<const DeviceFinished> devices);
 
-// The reverse; total on any bytes. `round` is that of the events.
+// The reverse, for any bytes. `round` is set in the result.
 StatusOr<std::vector<DeviceFinished>> DecodeDetail(RoundId round, ByteSpan bytes);
 
 }  // namespace tributary::inline store

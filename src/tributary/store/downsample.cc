@@ -75,7 +75,7 @@ std::vector<std::size_t> LargestTriangles(std::span<const double> x, std::span<c
     return chosen;
   }
   const auto finite = [](double value) { return std::isfinite(value) ? value : 0.0; };
-  // Between the first and the last, count − 2 stretches; the stretch after them is the last point.
+  // The points between the first and the last form count − 2 stretches, which the last point follows.
   const std::size_t inner = x.size() - 2, stretches = count - 2;
   const auto begin = [&](std::size_t stretch) {
     return 1 + stretch * inner / std::max<std::size_t>(1, stretches);

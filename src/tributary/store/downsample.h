@@ -9,21 +9,21 @@
 
 namespace tributary::inline store {
 
-// So many points as a screen shows, of any number: pure functions of what they are given.
+// Reduces series to as many points as a screen shows; pure functions.
 
-// A value over several rounds: its mean, and how far it went. Absent ones and those that are not finite do not count.
+// A value over several rounds. Absent values and values that are not finite are ignored.
 struct ValueRange {
   double mean = 0;
   double low = 0;
   double high = 0;
 };
 
-// Some rounds in a row as one point.
+// Consecutive rounds as one point.
 struct RoundPoint {
-  RoundId first;  // The rounds it stands for,
+  RoundId first;
   RoundId last;
-  std::uint64_t rounds = 0;  // and how many they are.
-  TimePoint end{0};          // Of the last of them.
+  std::uint64_t rounds = 0;
+  TimePoint end{0};  // of the last round
   // Sums.
   Duration duration{0};
   std::uint64_t participants = 0;
@@ -36,21 +36,20 @@ struct RoundPoint {
   Bytes down;
   Bytes up;
   Bytes injected;
-  // Of the last of them.
+  // Of the last round.
   std::optional<DeviceId> slowest;
   std::uint64_t buffered = 0;
-  // Over them.
+  // Over all rounds.
   std::optional<ValueRange> train_loss;
   std::optional<ValueRange> overlap;
   std::optional<ValueRange> waiting;
   std::optional<ValueRange> kept;
 };
 
-// Takes rounds one after the other and keeps a point for every `each` of them, so that a run of any length passes through
-// in little memory.
+// Takes rounds one by one and keeps one point for every `each` of them, in bounded memory.
 class RoundBuckets {
  public:
-  // `total` rounds will come and at most `points` are wanted; both at least 1. More rounds than that make more points.
+  // `total` expected rounds, at most `points` points; both at least 1. Further rounds make further points.
   RoundBuckets(std::uint64_t total, std::uint64_t points);
   void Add(const RoundRecord& round);
   std::vector<RoundPoint> Finish() &&;
@@ -70,9 +69,8 @@ class RoundBuckets {
   Mean train_loss_, overlap_, waiting_, kept_;
 };
 
-// Which `count` (at least 2) of a curve's points show its form: the first, the last, and of each of as many stretches the
-// one that makes the largest triangle with the one chosen before and the mean of the next (Steinarsson 2013). All if there
-// are no more. `x` never falls; points that are not finite count as 0.
+// Chooses `count` (at least 2) points of a curve that preserve its form (Largest Triangle Three Buckets,
+// Steinarsson 2013), or all. `x` must not decrease; points that are not finite count as 0.
 std::vector<std::size_t> LargestTriangles(std::span<const double> x, std::span<const double> y,
                                           std::size_t count);
 

@@ -41,7 +41,7 @@ StatusOr<RunFolderMetadata> ReadRunFolder(const std::filesystem::path& folder, E
   const std::filesystem::path log = folder / "events.jsonl";
   std::error_code error;
   const std::uint64_t size = std::filesystem::file_size(log, error);
-  if (error) return NotFound(folder.string() + " is no run's folder: it has no events.jsonl");
+  if (error) return NotFound(folder.string() + " is not a run's folder: it has no events.jsonl");
   RunFolderMetadata metadata;
   const std::filesystem::path absolute =
       std::filesystem::weakly_canonical(std::filesystem::absolute(folder, error), error);
@@ -59,7 +59,7 @@ StatusOr<RunFolderMetadata> ReadRunFolder(const std::filesystem::path& folder, E
 StatusOr<RunHistory> HistoryOfFolder(const std::filesystem::path& folder) {
   RunFollower follower;
   TRIBUTARY_ASSIGN_OR_RETURN(const RunFolderMetadata metadata, ReadRunFolder(folder, follower));
-  if (!follower.started()) return Corrupt("the log of " + folder.string() + " has no run in it");
+  if (!follower.started()) return Corrupt("the log of " + folder.string() + " contains no run");
   follower.set_groups(metadata.groups);
   RunHistory history;
   history.run = follower.run();

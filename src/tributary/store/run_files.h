@@ -10,19 +10,19 @@
 
 namespace tributary::inline store {
 
-// What a run's folder says beside its events. Files in it may be missing or anything.
+// The metadata in a run's folder. Its files may be missing or contain anything.
 struct RunFolderMetadata {
-  std::string name;                 // The folder's.
-  std::string folder;               // Absolute.
-  std::string experiment;           // The text of experiment.toml; empty where there is none.
-  std::vector<std::string> groups;  // Of devices, by their numbers; empty if not known.
+  std::string name;                 // of the folder
+  std::string folder;               // absolute path
+  std::string experiment;           // text of experiment.toml; empty if missing
+  std::vector<std::string> groups;  // per device; empty if unknown
   bool simulated = true;
   WallTime started{0};
   WallTime last_written{0};
 };
 
-// Hands the events of the run in `folder` to `sink`. A last line that is cut off, as a killed process leaves it, does not
-// count. NotFound, saying what is missing, where it is no run's folder.
+// Sends the events of the run in `folder` to `sink`. An incomplete last line, left by a killed process, is
+// ignored. NotFound, naming what is missing, if it is not a run's folder.
 StatusOr<RunFolderMetadata> ReadRunFolder(const std::filesystem::path& folder, EventSink& sink);
 
 // The whole run in a folder.

@@ -60,7 +60,7 @@ void RunFollower::On(TimePoint, const DeviceFinished& finished) {
 void RunFollower::On(TimePoint time, const RoundFinished& round) {
   changes_.rounds.push_back({totals_.shares, time, round});
   detailed_ += round_.size();
-  for (DeviceFinished& device : round_) device.reason.clear();  // The last one is with the device.
+  for (DeviceFinished& device : round_) device.reason.clear();  // DeviceRecord has the last one
   changes_.details.push_back({round.round, std::move(round_)});
   round_.clear();
   while (changes_.details.size() > 1 && detailed_ > kMostDeviceRounds) {

@@ -14,30 +14,30 @@
 
 namespace tributary::inline store {
 
-// A run as it is kept and compared, apart from where it is kept.
+// A run as stored and compared, independent of where it is stored.
 
 enum class RunState {
   kRunning,
   kFinished,
-  kInterrupted,  // Somebody stopped it.
-  kFailed,       // It ended with an error, and could still say so.
-  kDied,         // It never said how it ended, and its process is gone.
+  kInterrupted,  // stopped by a person
+  kFailed,       // ended with an error and recorded it
+  kDied,         // the process ended without recording why
 };
 inline constexpr std::array<std::string_view, 5> kRunStateNames = {"running", "finished", "interrupted",
                                                                    "failed", "died"};
 constexpr std::string_view NameOf(RunState state) { return kRunStateNames[static_cast<std::size_t>(state)]; }
 
 struct RunRecord : RunSums {
-  std::int64_t id = 0;  // In its store; 0 in none.
-  std::string name;     // Its folder's, without what leads there.
-  std::string folder;   // Absolute; empty where it is gone or was never written.
+  std::int64_t id = 0;  // in its store; 0: in none
+  std::string name;     // last component of the folder
+  std::string folder;   // absolute; empty if removed or never written
   RunStarted what;
   RunState state = RunState::kRunning;
-  std::string ended_by;   // The name of its RunEnd; empty until it has ended.
-  bool simulated = true;  // On a virtual clock.
+  std::string ended_by;   // name of its RunEnd; empty until it ends
+  bool simulated = true;  // on a virtual clock
   WallTime started{0};
   std::optional<WallTime> finished;
-  // Events that came faster than they could be kept: totals of devices lack them.
+  // Events dropped because they arrived too fast: device totals lack them.
   std::uint64_t missed_events = 0;
 };
 
@@ -49,11 +49,11 @@ struct RoundRecord : RoundShares {
 struct EvaluationRecord {
   TimePoint time{0};
   Evaluated evaluated;
-  Bytes down;  // Since the run began.
+  Bytes down;  // since the start of the run
   Bytes up;
 };
 
-// A store keeps of the totals what kDeviceTimes and kDeviceBytes name, and what was last said.
+// Of the totals, a store keeps those in kDeviceTimes and kDeviceBytes, and the last values.
 struct DeviceRecord : DeviceTotals {
   std::string group;
 };
@@ -63,7 +63,7 @@ struct NoteRecord {
   std::string text;
 };
 
-// All of a run that is not about single devices in single rounds.
+// All data of a run except those of single devices in single rounds.
 struct RunHistory {
   RunRecord run;
   std::vector<RoundRecord> rounds;
@@ -71,16 +71,15 @@ struct RunHistory {
   std::vector<DeviceRecord> devices;
 };
 
-// Adds up a run from its events, and keeps what has come since somebody last took it: what a store writes. Events may come
-// from a log that anybody could have written: whatever they say, memory stays in proportion to their number and to
-// kMostDevices.
+// Accumulates a run from its events, and collects changes for a store. Events may come from an untrusted log:
+// memory is proportional to their number and to kMostDevices.
 class RunFollower : public EventSink {
  public:
-  // Of what single devices did in single rounds, so many are kept between two takings: the rounds that came last.
+  // Maximum device details kept between two ClearChanges; the newest rounds are kept.
   static constexpr std::size_t kMostDeviceRounds = 2000;
   static constexpr std::uint64_t kMostDevices = 100'000;
   static constexpr std::size_t kMostNotes = 1000;
-  static constexpr std::size_t kLongestText = 1000;  // Of names, notes and reasons, in bytes.
+  static constexpr std::size_t kLongestText = 1000;  // names, notes and reasons, in bytes
 
   // What each device of a round did.
   struct DetailedRound {
@@ -88,32 +87,28 @@ class RunFollower : public EventSink {
     std::vector<DeviceFinished> devices;
   };
   struct Changes {
-    bool restarted =
-        false;  // A run began: whatever was taken before is of another, or of one that starts over.
+    bool restarted = false;  // a run has begun or started over: earlier changes are obsolete
     std::vector<RoundRecord> rounds;
     std::vector<EvaluationRecord> evaluations;
     std::vector<NoteRecord> notes;
-    std::set<std::size_t> devices;  // Numbers of those that changed.
+    std::set<std::size_t> devices;  // changed devices
     std::deque<DetailedRound> details;
   };
 
-  // `groups` names the groups of the first devices, in their order; others have none.
+  // `groups`: the groups of the first devices; others have none.
   explicit RunFollower(std::vector<std::string> groups = {}) : groups_(std::move(groups)) {}
-
   void Write(const Event& event) override;
-
   bool started() const { return totals_.run.has_value(); }
   const RunRecord& run() const { return run_; }
   RunRecord& run() { return run_; }
-  // Of those before the last that was heard of.
+  // One more than the largest device number seen.
   std::size_t device_count() const { return totals_.devices.size(); }
   DeviceRecord device(std::size_t number) const;
-  // What has come since ClearChanges, which whoever has taken it calls.
+  // The changes since ClearChanges; call it after storing them.
   const Changes& changes() const { return changes_; }
   void ClearChanges();
-  // The same but for the changes of single devices, for those who take them less often.
+  // Keeps the changes of devices, for callers that store them less often.
   void ClearChangesButDevices();
-
   void set_groups(std::vector<std::string> groups);
 
  private:
@@ -129,8 +124,8 @@ class RunFollower : public EventSink {
   RunTotals totals_{kMostDevices};
   RunRecord run_;
   Changes changes_;
-  std::vector<DeviceFinished> round_;  // Of the round that runs.
-  std::size_t detailed_ = 0;           // Devices in changes_.details.
+  std::vector<DeviceFinished> round_;  // the running round
+  std::size_t detailed_ = 0;           // devices in changes_.details
   std::size_t notes_ = 0;
 };
 

@@ -22,7 +22,7 @@ constexpr std::size_t kMostRows = 2'000'000;
 constexpr std::size_t kLongest = RunFollower::kLongestText;
 constexpr std::size_t kLongestToml = 1 << 20;
 constexpr std::size_t kLongestPath = 4096;
-constexpr std::size_t kMostNames = 10'000;  // That are looked through.
+constexpr std::size_t kMostNames = 10'000;  // runs that are searched
 
 constexpr const char* kRunColumns =
     "SELECT id, name, folder, experiment, seed, method, model, compute_as, data, devices, parameters, "
@@ -39,7 +39,7 @@ Duration DurationOf(const Statement& row, int column) {
 }
 Bytes BytesOf(const Statement& row, int column) { return {std::max<std::int64_t>(0, row.Integer(column))}; }
 
-// Accuracies and shares lie between 0 and 1; what does not is no accuracy.
+// Accuracies and shares are from 0 to 1; other values read as absent.
 std::optional<double> ShareOf(const Statement& row, int column) {
   const std::optional<double> value = row.Real(column);
   return value && *value >= 0 && *value <= 1 ? value : std::nullopt;
@@ -112,7 +112,7 @@ RoundRecord RoundOf(const Statement& row) {
   return round;
 }
 
-// The columns of kDeviceColumns, then the totals. A total of two parts is whole in the first.
+// The columns of kDeviceColumns, then the totals. A total of two parts is stored in the first.
 DeviceRecord DeviceOf(const Statement& row) {
   DeviceRecord device;
   device.device = {row.Count(1)};
@@ -132,7 +132,7 @@ DeviceRecord DeviceOf(const Statement& row) {
   return device;
 }
 
-// The evaluations of one place as the points that show their form.
+// The evaluations of one place, downsampled.
 std::vector<EvaluationRecord> Downsampled(const std::vector<EvaluationRecord>& all, EvaluatedWhere where,
                                           std::size_t points) {
   std::vector<const EvaluationRecord*> here;
@@ -163,7 +163,7 @@ class SqliteRunStore : public RunStore {
     const auto [end, error] = std::from_chars(which.data(), which.data() + which.size(), number);
     if (which == "last") {
       TRIBUTARY_ASSIGN_OR_RETURN(auto runs, Runs(1));
-      if (runs.empty()) return NotFound("there is no run in the run store " + path_.string() + " yet");
+      if (runs.empty()) return NotFound("the run store " + path_.string() + " has no runs yet");
       return std::move(runs.front());
     }
     if (error == std::errc() && end == which.data() + which.size()) {
@@ -253,7 +253,7 @@ class SqliteRunStore : public RunStore {
         Statement statement,
         database_->Prepare("SELECT detail FROM recent_rounds WHERE run = ? AND round = ?"));
     TRIBUTARY_ASSIGN_OR_RETURN(const bool row, statement.Bind(run, round.value).Step());
-    if (!row) return NotFound("what devices did in round " + std::to_string(round.value) + " is not kept");
+    if (!row) return NotFound(fmt::format("the device details of round {} are not stored", round.value));
     return DecodeDetail(round, statement.Blob(0));
   }
 
@@ -268,7 +268,7 @@ class SqliteRunStore : public RunStore {
     TRIBUTARY_ASSIGN_OR_RETURN(const auto found, Matching("WHERE id = ?1", run));
     if (found.empty()) return NotFound(fmt::format("there is no run {}", run));
     if (found.front().state == RunState::kRunning) {
-      return InvalidArgument(fmt::format("run {} ({}) goes on; stop it first", run, found.front().name));
+      return InvalidArgument(fmt::format("run {} ({}) is active; stop it first", run, found.front().name));
     }
     return database_->Change([&] { return DeleteRun(*database_, run); });
   }
@@ -323,7 +323,7 @@ class SqliteRunStore : public RunStore {
   const WallClock wall_clock_;
 };
 
-// Refused before anything is written: who records a run that goes on would find its rows gone.
+// Checked before writing: the import would delete the rows of the recording process.
 Status CheckNotRunning(const std::filesystem::path& path, const std::filesystem::path& folder,
                        const WallClock& wall_clock) {
   const auto store = RunStore::Open(path, wall_clock);
@@ -331,7 +331,7 @@ Status CheckNotRunning(const std::filesystem::path& path, const std::filesystem:
   const auto run = (*store)->Find(folder.string());
   if (!run.ok() || run->state != RunState::kRunning) return OkStatus();
   return InvalidArgument(
-      fmt::format("the run in {} goes on, and is recorded as run {}", folder.string(), run->id));
+      fmt::format("the run in {} is active and recorded as run {}", folder.string(), run->id));
 }
 
 }  // namespace
@@ -347,7 +347,7 @@ StatusOr<std::int64_t> ImportRun(const std::filesystem::path& store, const std::
                                  const WallClock& wall_clock) {
   RunFollower follower;
   TRIBUTARY_ASSIGN_OR_RETURN(RunFolderMetadata metadata, ReadRunFolder(folder, follower));
-  if (!follower.started()) return Corrupt("the log of " + folder.string() + " has no run in it");
+  if (!follower.started()) return Corrupt("the log of " + folder.string() + " contains no run");
   TRIBUTARY_RETURN_IF_ERROR(CheckNotRunning(store, metadata.folder, wall_clock));
   follower.set_groups(std::move(metadata.groups));
   follower.run().started = metadata.started;

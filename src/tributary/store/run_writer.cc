@@ -17,6 +17,11 @@ namespace {
 
 constexpr WallTime kSilence = std::chrono::minutes(1);
 
+// Since 1970.
+std::int64_t ToMilliseconds(WallTime time) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
+}
+
 std::string HostName() {
   std::array<char, 256> name{};
   if (::gethostname(name.data(), name.size() - 1) != 0) return "?";
@@ -29,12 +34,12 @@ std::string BootId() {
   return id;
 }
 
-// In clock ticks since the machine started, as the kernel counts them; nothing where there is no such process.
+// Start time in clock ticks since boot; empty if the process does not exist.
 std::optional<std::string> StartOf(const std::string& pid) {
   std::ifstream file("/proc/" + pid + "/stat");
   std::string text;
   if (!std::getline(file, text)) return std::nullopt;
-  // The name, in parentheses, may hold anything; the 22nd field is the 20th after it.
+  // The name, in parentheses, may contain anything; the 22nd field is the 20th after it.
   const std::size_t name_end = text.rfind(')');
   if (name_end == std::string::npos) return std::nullopt;
   std::size_t at = name_end + 1;
@@ -42,12 +47,12 @@ std::optional<std::string> StartOf(const std::string& pid) {
     at = text.find(' ', at + 1);
     if (at == std::string::npos) return std::nullopt;
   }
-  // A process that has ended and is not collected yet is gone, too.
+  // A zombie has ended.
   if (text.compare(name_end, 3, ") Z") == 0) return std::nullopt;
   return text.substr(at + 1, text.find(' ', at + 1) - at - 1);
 }
 
-// What hangs on a run, beside its own row.
+// Deletes the rows of a run in all tables except `runs`.
 Status DeleteParts(Database& database, std::int64_t run) {
   for (const char* const table : {"rounds", "evaluations", "devices", "recent_rounds", "notes"}) {
     TRIBUTARY_ASSIGN_OR_RETURN(Statement statement,
@@ -78,10 +83,6 @@ bool IsGone(std::string_view process, WallTime last_heard, WallTime now) {
   }
   if (fields[0] != HostName()) return now - last_heard > kSilence;
   return fields[1] != BootId() || StartOf(fields[2]) != fields[3];
-}
-
-std::int64_t ToMilliseconds(WallTime time) {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
 }
 
 Status DeleteRun(Database& database, std::int64_t run) {
@@ -131,7 +132,7 @@ Status RunWriter::WriteAll(RunFollower& follower, WallTime now, bool devices) {
   return WriteDevices(follower);
 }
 
-// A new row, or that of a run which starts over.
+// Inserts a new row, or replaces that of a run which starts over.
 StatusOr<std::int64_t> RunWriter::BeginRun(RunRecord& run, WallTime now) {
   std::int64_t found = run_;
   std::int64_t started = ToMilliseconds(run.started == WallTime(0) ? now : run.started);
@@ -145,7 +146,7 @@ StatusOr<std::int64_t> RunWriter::BeginRun(RunRecord& run, WallTime now) {
       if (run.started == WallTime(0)) started = earlier.Integer(1);
     }
     earlier.Reset();
-    // A run in a folder of the same name that was removed since.
+    // Earlier runs whose folder was replaced.
     TRIBUTARY_ASSIGN_OR_RETURN(
         Statement gone, database_->Prepare("UPDATE runs SET folder = '' WHERE folder = ? AND id <> ?"));
     TRIBUTARY_RETURN_IF_ERROR(gone.Bind(origin_.folder, found).Run());
@@ -232,7 +233,7 @@ Status RunWriter::WriteDetails(const RunFollower::Changes& changes) {
   if (changes.details.empty()) return OkStatus();
   TRIBUTARY_ASSIGN_OR_RETURN(Statement insert,
                              database_->Prepare("INSERT OR REPLACE INTO recent_rounds VALUES (?, ?, ?, ?)"));
-  // Those that would be replaced in the same breath are not written.
+  // Rounds that would be overwritten in the same transaction are skipped.
   const std::size_t skipped =
       changes.details.size() > kRecentRounds ? changes.details.size() - kRecentRounds : 0;
   for (std::size_t i = skipped; i < changes.details.size(); ++i) {

@@ -12,38 +12,35 @@
 
 namespace tributary::inline store {
 
-// Which process this is, as text: its machine, since when that is up, its number and when it began. No other has the same.
+// Identifies this process, as text: host name, boot id, process id and start time.
 std::string ThisProcess();
 
-// Whether the process that called itself so is no more. On the machine it runs on that is known for certain; of others it
-// is believed when they have not been heard of for a minute. Text that is no process's is gone.
+// Whether the process with this identity has ended. Certain on its own machine; processes of other machines
+// count as ended after a minute without heartbeat. True for any other text.
 bool IsGone(std::string_view process, WallTime last_heard, WallTime now);
 
-// Writes what a RunFollower has into a store, a transaction at a time: all of it or, on a failure, nothing.
+// Writes the changes of a RunFollower to a store, one transaction at a time.
 class RunWriter {
  public:
-  // What the events of a run do not say.
+  // Metadata that the events do not contain.
   struct Origin {
     std::string name;
     std::string folder;
-    std::string toml;     // The experiment; empty where it is too large to keep.
-    std::string process;  // as ThisProcess has it
+    std::string toml;     // the experiment; empty if too large to store
+    std::string process;  // as from ThisProcess
     bool simulated = true;
-    bool resumed =
-        false;  // Goes on with the run of that folder, if there is one. Otherwise this is another run.
+    bool resumed = false;  // continue the run of that folder, if any; otherwise this is another run
   };
 
   static StatusOr<std::unique_ptr<RunWriter>> Open(const std::filesystem::path& store, Origin origin,
                                                    std::chrono::milliseconds patience);
 
-  // Writes what has changed, but the rows of devices only where `devices` is set; the follower's changes are then cleared.
-  // The time is that of the last sign of life, and of the run's beginning where it has none.
+  // Writes and clears changes, of devices only if `devices`. `now`: the heartbeat, and a missing start time.
   Status Write(RunFollower& follower, WallTime now, bool devices);
-  // A sign of life alone.
+  // Writes only a heartbeat.
   Status Beat(WallTime now);
-
   void set_patience(std::chrono::milliseconds patience) { database_->set_patience(patience); }
-  std::int64_t run() const { return run_; }  // 0 before the first Write.
+  std::int64_t run() const { return run_; }  // 0 before the first Write
 
  private:
   RunWriter(std::unique_ptr<Database> database, Origin origin)
@@ -60,14 +57,11 @@ class RunWriter {
   std::unique_ptr<Database> database_;
   const Origin origin_;
   std::int64_t run_ = 0;
-  std::uint64_t details_ = 0;  // Rounds with details so far, and
-  std::uint64_t notes_ = 0;    // notes.
+  std::uint64_t details_ = 0;  // detailed rounds written
+  std::uint64_t notes_ = 0;    // notes written
 };
 
-// Milliseconds since 1970, as a store has times of day.
-std::int64_t ToMilliseconds(WallTime time);
-
-// Everything about one run.
+// Deletes all rows of a run.
 Status DeleteRun(Database& database, std::int64_t run);
 
 }  // namespace tributary::inline store

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::int64_t kApplicationId = 0x54726962;  // "Trib"
 
-// All but `devices`.
+// All tables but `devices`.
 constexpr const char* kTables = R"(
 CREATE TABLE runs (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -133,7 +133,7 @@ std::string DevicesTable(std::int64_t version) {
 
 std::string SetVersion() { return fmt::format("PRAGMA user_version = {};", kSchemaVersion); }
 
-// Every table, index, view and trigger of a file as text, in the order of their names.
+// The schema of a file as text: every table, index, view and trigger, ordered by name.
 StatusOr<std::string> TextOfSchema(Database& database) {
   TRIBUTARY_ASSIGN_OR_RETURN(
       Statement statement,
@@ -156,7 +156,7 @@ StatusOr<std::string> OurSchema(std::int64_t version) {
   return TextOfSchema(*empty);
 }
 
-// Makes a change, all of it or nothing, if the answer to this question is still the same under the write lock.
+// Makes a change atomically, if the query still has this answer under the write lock.
 Status ChangeIf(Database& database, const char* question, std::int64_t answer, const std::string& change) {
   return database.Change([&]() -> Status {
     TRIBUTARY_ASSIGN_OR_RETURN(const std::int64_t found, database.Ask(question));
@@ -170,7 +170,7 @@ Status CreateSchema(Database& database) {
                       "PRAGMA application_id = " + std::to_string(kApplicationId) + ";" + SetVersion());
 }
 
-// Rebuilds `devices` with the columns of this version; figures that did not exist are 0.
+// Rebuilds `devices` with the columns of this version; missing totals become 0.
 Status UpgradeSchema(Database& database, std::int64_t version) {
   const std::string others = kDeviceColumns;
   std::string totals;
@@ -193,7 +193,7 @@ std::string DeviceTotalColumns() {
 Status CheckSchema(Database& database, const std::filesystem::path& path) {
   TRIBUTARY_ASSIGN_OR_RETURN(const std::int64_t entries, database.Ask("SELECT count(*) FROM sqlite_schema"));
   if (entries == 0)
-    return NotFound("the run store " + path.string() + " is empty: nothing was recorded in it yet");
+    return NotFound("the run store " + path.string() + " is empty: nothing has been recorded yet");
   TRIBUTARY_ASSIGN_OR_RETURN(const std::int64_t application, database.Ask("PRAGMA application_id"));
   if (application != kApplicationId) {
     return Corrupt(path.string() +
@@ -202,7 +202,7 @@ Status CheckSchema(Database& database, const std::filesystem::path& path) {
   TRIBUTARY_ASSIGN_OR_RETURN(const std::int64_t version, database.Ask("PRAGMA user_version"));
   if (version > kSchemaVersion) {
     return InvalidArgument(fmt::format(
-        "the run store {} is of version {}, and this program knows versions up to {}; use the newer "
+        "the run store {} has version {}, and this program supports versions up to {}; use the newer "
         "program that wrote it, or name another with --store",
         path.string(), version, kSchemaVersion));
   }
@@ -211,20 +211,19 @@ Status CheckSchema(Database& database, const std::filesystem::path& path) {
   if (version < 1 || theirs != ours) {
     return Corrupt(
         "the run store " + path.string() +
-        " has other tables than it should; move it away, and take the run folders in again with 'tributary"
-        " runs import'");
+        " has unexpected tables; move it away, and import the run folders again with 'tributary runs "
+        "import'");
   }
   if (version == kSchemaVersion) return OkStatus();
   return UpgradeSchema(database, version)
-      .WithContext("the run store " + path.string() +
-                   " is of an earlier version, and cannot be brought to this one");
+      .WithContext("the run store " + path.string() + " has an earlier version and cannot be upgraded");
 }
 
 Status PrepareSchema(Database& database, const std::filesystem::path& path) {
   TRIBUTARY_ASSIGN_OR_RETURN(const std::int64_t entries, database.Ask("SELECT count(*) FROM sqlite_schema"));
   if (entries == 0) {
-    // Readers do not hold up the writer, and a commit is one write to the log. Forced to disk only when the log is taken
-    // over: a power cut may cost the last commits, a killed process none.
+    // Readers do not block the writer, and a commit is one append to the log. Synced only at checkpoints: a
+    // power failure may lose the last commits, a killed process loses none.
     TRIBUTARY_RETURN_IF_ERROR(database.Execute("PRAGMA journal_mode = WAL"));
     TRIBUTARY_RETURN_IF_ERROR(CreateSchema(database));
   }

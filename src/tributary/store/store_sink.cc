@@ -13,11 +13,11 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kBatch = 250ms;           // Between transactions.
-constexpr Duration kDevices = 1s;        // Between writings of devices' totals.
-constexpr Duration kHeartbeat = 5s;      // Between signs of life where nothing happens.
-constexpr auto kPatience = 100ms;        // With others that write, while the run goes on,
-constexpr auto kLastPatience = 5'000ms;  // and at its end.
+constexpr auto kBatch = 250ms;           // between transactions
+constexpr Duration kDevices = 1s;        // between writes of device totals
+constexpr Duration kHeartbeat = 5s;      // between heartbeats without events
+constexpr auto kPatience = 100ms;        // with other writers, during the run
+constexpr auto kLastPatience = 5'000ms;  // and at its end
 
 class SqliteStoreSink : public StoreSink {
  public:
@@ -40,7 +40,7 @@ class SqliteStoreSink : public StoreSink {
       return;
     }
     waiting_.push_back(event);
-    // Half full: it is taken before its time.
+    // Half full: wake the thread early.
     if (waiting_.size() == kMostWaiting / 2) wake_.NotifyOne();
   }
 
@@ -121,7 +121,7 @@ class SqliteStoreSink : public StoreSink {
   }
 
   const StoreSinkOptions options_;
-  // Of the thread; of whoever closes when that has ended.
+  // Used by the thread, and after it has ended by Close.
   const std::unique_ptr<RunWriter> writer_;
   RunFollower follower_;
   const std::unique_ptr<Clock> clock_;

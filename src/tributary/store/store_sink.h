@@ -11,44 +11,44 @@
 
 namespace tributary::inline store {
 
-// Where a run is recorded, and what its events do not say.
+// Where a run is recorded, and metadata that its events do not contain.
 struct StoreSinkOptions {
   std::filesystem::path store;
-  std::string name;                 // Of the run; that of its folder, say.
-  std::filesystem::path folder;     // Empty where there is none.
-  std::string experiment;           // As text; only kept.
-  std::vector<std::string> groups;  // Of the devices, by their numbers, as far as they are known.
+  std::string name;                 // of the run, e.g. of its folder
+  std::filesystem::path folder;     // empty: none
+  std::string experiment;           // as text; only stored
+  std::vector<std::string> groups;  // of the devices, as far as known
   bool simulated = true;
-  bool resumed = false;  // Goes on with the run that the store has of this folder; its events come again.
+  bool resumed = false;  // continue the store's run of this folder; its events are written again
   WallClock wall_clock = SystemWallClock();
 };
 
-// Records a run in a store (run_store.h), on a thread of its own: Write copies an event into a queue and returns. What has
-// come is written four times a second in one transaction; a process that is killed loses that much, and the file is sound.
+// Records a run in a store (run_store.h) on its own thread: Write appends an event to a queue, which is
+// written four times a second in one transaction. A killed process loses at most that, without corruption.
 //
-// Watching never stops the work. While somebody else has the file locked, what comes is added up in memory and written
-// later. After any other failure nothing more is recorded, and Close says what it was. If the thread falls behind (a disk
-// that hangs), so many events wait; of those that do not fit, ones of single devices are dropped first, and the run says
-// how many were. Rounds and evaluations are kept until the queue is full twice over.
+// Recording never stops the work. While another process has locked the file, changes accumulate in memory.
+// After any other failure nothing more is recorded, and Close returns the failure. If the thread falls behind
+// (a hanging disk), the queue is bounded: events of single devices are dropped first and counted in the run;
+// rounds and evaluations only once the queue has twice that length.
 //
-// What single devices do in single rounds is bounded: totals are written once a second, and of the rounds the last ones
-// (schema.h, RunFollower::kMostDeviceRounds). events.jsonl has all.
+// Device details are bounded: totals are written once a second, and only the last rounds are kept (schema.h,
+// RunFollower::kMostDeviceRounds). events.jsonl has everything.
 class StoreSink : public EventSink {
  public:
-  // Events that wait at most: this many of single devices, and twice as many in all.
+  // Maximum queued events: this many of single devices, and twice as many in total.
   static constexpr std::size_t kMostWaiting = 1 << 16;
 
-  // Whether this program has SQLite.
+  // Whether the program was built with SQLite.
   static bool Available();
-  // Opens the store, making it where there is none. A program without SQLite says so.
+  // Opens the store, creating it if missing. Fails in a program without SQLite.
   static StatusOr<std::unique_ptr<StoreSink>> Create(StoreSinkOptions options);
 
-  // Names the groups of devices, where they became known later. Before Close, from the thread that writes.
+  // Sets the groups of devices, if they become known later. Before Close, from the writing thread.
   virtual void NameGroups(std::vector<std::string> groups) = 0;
-  // The run's number in its store; 0 until it is there. From any thread.
+  // The run's number in its store; 0 until it is written. Thread-safe.
   virtual std::int64_t run() const = 0;
-  // Writes what is left: a run whose end was not among its events has failed. The first failure since Create, if there was
-  // one. Nothing may be written afterwards. The destructor closes, too.
+  // Writes the rest: a run without an end event has failed. Returns the first failure since Create. No Write
+  // may follow. The destructor calls it, too.
   virtual Status Close() = 0;
 };
 

@@ -12,17 +12,17 @@
 
 namespace tributary::inline telemetry {
 
-// One device's part in a round: what fleets report, events say, and stores, metrics, tables and the page show.
+// One device's part in a round: reported by fleets, written as events, shown by stores, metrics and the page.
 //
-// A figure is declared here and nowhere else: as a member of DeviceFinished, as a row of VisitDeviceFigures, and, where
-// its sum over the rounds is shown, as a row of kDeviceTimes or kDeviceBytes.
+// To add a figure: a member of DeviceFinished, a row of VisitDeviceFigures, and, if its sum over rounds is
+// shown, a row of kDeviceTimes or kDeviceBytes.
 
 enum class Outcome {
-  kApplied,  // Its contribution is in the result.
-  kLate,     // It came after the deadline or the quorum.
-  kLost,     // It never came: gone, or its messages were.
-  kRefused,  // It came and was not acceptable.
-  kCrashed,  // The device failed and said so, or its connection broke in the middle.
+  kApplied,  // its contribution is in the result
+  kLate,     // it arrived after the deadline or the quorum
+  kLost,     // it never arrived: the device or its messages were lost
+  kRefused,  // it arrived and was not acceptable
+  kCrashed,  // the device reported a failure, or its connection broke halfway
 };
 inline constexpr std::array<std::string_view, 5> kOutcomeNames = {"applied", "late", "lost", "refused",
                                                                   "crashed"};
@@ -34,24 +34,23 @@ struct DeviceFinished {
   RoundId round;
   DeviceId device;
   Outcome outcome = Outcome::kApplied;
-  std::string reason;  // Why it was not applied, for a person. May come from the device: any bytes.
+  std::string reason;  // why it was not applied, for a person. May come from the device: any bytes
   std::uint64_t samples = 0;
   std::optional<double> loss;
-  // Where its time went. They need not add up to the round: transfers hide behind computation.
+  // Where its time went. The parts need not add up to the round, because transfers overlap with computation.
   Duration pull{0};
   Duration compute{0};
   Duration push{0};
-  Duration wait{0};      // For its stream, and from its arrival or its absence to the round's end.
-  Duration hidden{0};    // Of its transfers behind computation.
-  Duration hideable{0};  // What could be hidden: all of a pass or all of its transfers, whichever is less.
-  std::optional<Duration> planned;  // How long its part should have taken, where there was a plan.
-  // Of a device that averages its model with others': what models took between devices, and what the coordinator sent to
-  // one without a model.
+  Duration wait{0};      // for its stream, and from its arrival or disappearance to the end of the round
+  Duration hidden{0};    // transfers hidden behind computation
+  Duration hideable{0};  // maximum of `hidden`: the pass or its transfers, whichever is less
+  std::optional<Duration> planned;  // planned duration of its part, if there was a plan
+  // With gossip, models exchanged between devices, and what the coordinator sent to a device without a model.
   Bytes down;
   Bytes up;
-  // Of a device whose samples arrive over time: the rate as measured, what has arrived and is not used yet, for how long
-  // the first of it; what was dropped unused, never came or was no sample since the device was started; and the positions
-  // of the stream that its update was learnt from.
+  // For a device with a stream: the measured rate; samples that have arrived and are unused, and the age of
+  // the oldest; samples dropped unused, missing or undecodable since the device was started; and the stream
+  // positions that its update was learnt from.
   std::optional<double> stream_rate;
   std::uint64_t buffered = 0;
   Duration oldest{0};
@@ -60,34 +59,33 @@ struct DeviceFinished {
   std::uint64_t undecodable = 0;
   std::optional<std::uint64_t> stream_first;
   std::optional<std::uint64_t> stream_last;
-  // Of a device that chooses how much of the network it trains: the share of its multiply-accumulates.
+  // For a device that chooses a sub-network: the fraction of the network's MACs that it trained.
   std::optional<double> trained_share;
-  // Of a device that averages its model with others': with how many it did, and what of the bytes went by way of the
-  // coordinator.
+  // With gossip: the number of neighbours it averaged with, and the bytes relayed by the coordinator.
   std::optional<std::uint64_t> met;
   Bytes relayed;
-  // Encoding and decoding updates, which goes on beside its other times. Measured by real devices; simulated ones take 0.
+  // Time for encoding and decoding updates, concurrent with the other times. 0 on simulated devices.
   Duration coding{0};
   friend bool operator==(const DeviceFinished&, const DeviceFinished&) = default;
 };
 
-// How a figure adds up over the rounds of a device.
+// How a figure is accumulated over the rounds of a device.
 enum class Adds {
-  kLast,  // As it was last said; what is absent says nothing.
+  kLast,  // the last value; absent values are ignored
   kSum,
 };
 
 struct DeviceFigure {
-  // In events. Its ending is the unit: times in nanoseconds (_ns), bytes; else it is a count or a share.
+  // Key in events. Its suffix is the unit: nanoseconds (_ns) or bytes; otherwise it is a count or a fraction.
   const char* key;
   Adds adds = Adds::kLast;
-  // Its column on the dashboard, which shows the last round; times there in seconds (_s).
+  // Its column on the dashboard, for the last round; times there are in seconds (_s).
   const char* page = nullptr;
-  int word = -1;       // Its place in what a store keeps of each round (store/device_detail.h).
-  bool added = false;  // After the first version: logs without it are read, and say nothing of it.
+  int word = -1;       // its position in a store's record of a round (store/device_detail.h)
+  bool added = false;  // added after the first version: may be missing in a log
 };
 
-// Calls visit(DeviceFigure, pointer to member) for everything an event says of a device, in the order of the event.
+// Calls visit(DeviceFigure, pointer to member) for every figure of a device event, in the order of the event.
 template <typename Visit>
 constexpr void VisitDeviceFigures(Visit&& visit) {
   using D = DeviceFinished;
@@ -121,15 +119,14 @@ constexpr void VisitDeviceFigures(Visit&& visit) {
   visit(F{.key = "coding_ns", .adds = Adds::kSum, .page = "coding_s", .word = 19, .added = true}, &D::coding);
 }
 
-// Where a device's time and bytes went in a whole run, as it is shown: in summaries and tables, as columns of a store and
-// as metrics, each in this order.
+// A device's time and bytes over a run, in this order in summaries, tables, store columns and metrics.
 struct DeviceTime {
   const char* name;
   Duration DeviceFinished::*part;
-  Duration DeviceFinished::*other = nullptr;  // The second part, where it has two.
-  // Of a time that lies within others, which says so: a metric of its own.
+  Duration DeviceFinished::*other = nullptr;  // second part, if any
+  // Help text of a separate metric, for a time that is contained in the others.
   const char* within = nullptr;
-  int since = 1;  // The version of a store's tables that has it first.
+  int since = 1;  // first store schema version that has it
 
   Duration Of(const DeviceFinished& sums) const {
     return other == nullptr ? sums.*part : SaturatingAdd(sums.*part, sums.*other);
@@ -153,7 +150,7 @@ inline constexpr auto kDeviceBytes = std::to_array<DeviceBytes>({
     {"up", &DeviceFinished::up},
 });
 
-// The two lists as keys and numbers, for summaries: put("compute_seconds", seconds), …, put("bytes_down", bytes), ….
+// Calls put("compute_seconds", seconds), …, put("bytes_down", bytes), … for both lists.
 template <typename Put>
 void PutDeviceTotals(const DeviceFinished& sums, Put put) {
   for (const DeviceTime& time : kDeviceTimes) {
@@ -164,20 +161,19 @@ void PutDeviceTotals(const DeviceFinished& sums, Put put) {
   }
 }
 
-// A device's rounds added up: every figure by its rule. Numbers of any size: sums stop at the end of their type, since
-// events may come from a log that anybody could have written.
+// A device's rounds added up: every figure by its rule. Sums saturate, since a log is not trusted.
 struct DeviceTotals : DeviceFinished {
-  std::uint64_t applied = 0;  // Rounds,
-  std::uint64_t missed = 0;   // and those it was asked in without being applied.
-  // Of one that chooses how much of the network it trains: the shares it kept, in how many rounds.
+  std::uint64_t applied = 0;  // rounds
+  std::uint64_t missed = 0;   // rounds it was asked in without being applied
+  // For a device that chooses a sub-network: the sum of its trained fractions, and the number of rounds.
   double kept_sum = 0;
   std::uint64_t chose = 0;
-  std::optional<std::uint64_t> level;  // What was buffered when the rate of its stream was last known.
+  std::optional<std::uint64_t> level;  // `buffered` when the stream rate was last known
 
   Duration transfer() const { return SaturatingAdd(pull, push); }
-  // `reason` becomes that of the last round in which it was not applied.
+  // `reason` becomes the reason of the last round in which it was not applied.
   void Add(const DeviceFinished& finished);
-  // Those of another device, for sums over several.
+  // Adds another device's totals, for sums over several devices.
   void Add(const DeviceTotals& other);
 };
 

@@ -21,7 +21,7 @@ Digest::Digest() : state_(std::make_unique<State>()) {
 Digest::~Digest() = default;
 
 void Digest::Add(ByteSpan bytes) {
-  // No bytes may have no address, which the library takes for an error.
+  // An empty span may have a null address, which the library treats as an error.
   if (!bytes.empty()) XXH3_128bits_update(&state_->hash, bytes.data(), bytes.size());
 }
 

@@ -8,9 +8,8 @@
 
 namespace tributary::inline telemetry {
 
-// 128 bits that stand for everything added so far: two runs that agree in them agreed in every byte. Only the
-// sequence of bytes counts, not how it was divided among the calls. Fast (XXH3, many gigabytes a second), the
-// same on every little-endian machine, and no protection against somebody who wants two things to look alike.
+// A 128-bit checksum (XXH3, many GB/s) of all bytes added, independent of how they are divided among calls.
+// The same on every little-endian machine. Not cryptographic.
 class Digest {
  public:
   Digest();
@@ -19,10 +18,10 @@ class Digest {
   Digest& operator=(const Digest&) = delete;
 
   void Add(ByteSpan bytes);
-  // Their bits: −0 differs from 0.
+  // Adds the bit patterns: −0 differs from 0.
   void Add(std::span<const float> values);
 
-  // 32 hexadecimal digits. More may be added afterwards.
+  // 32 hexadecimal digits. Adding may continue afterwards.
   std::string Hex() const;
 
  private:

@@ -14,25 +14,24 @@
 
 namespace tributary::inline telemetry {
 
-// Everything that happens in a run, as plain values: what the simulator, real coordinators, live views, logs,
-// reports and tests have in common. A run is
+// All events of a run as plain values, for simulator, coordinators, views, logs, reports and tests. A run is
 //
 //   run-started, then for each round: round-started, a device-finished for each participant, round-finished;
 //   evaluated and note anywhere between; run-finished.
 //
-// Rounds count from 1; an evaluation in round 0 is of the weights the run started with. Losses and accuracies
-// that are not known are absent; a loss that is infinite or not a number is a finding, and is kept.
+// Rounds count from 1; an evaluation in round 0 is of the initial weights. Unknown losses and accuracies are
+// absent; infinite and NaN losses are kept.
 
 struct RunStarted {
   std::string experiment;
   std::uint64_t seed = 0;
   std::string method;
-  std::string model;       // What is trained.
-  std::string compute_as;  // The model whose time and bytes are charged, where it is another one; else empty.
+  std::string model;
+  std::string compute_as;  // the model whose time and bytes are charged, if another one; else empty
   std::string data;
   std::uint64_t devices = 0;
   std::uint64_t parameters = 0;
-  std::uint64_t rounds = 0;  // Planned; 0 where something else ends the run.
+  std::uint64_t rounds = 0;  // planned; 0 if another condition ends the run
   friend bool operator==(const RunStarted&, const RunStarted&) = default;
 };
 
@@ -48,27 +47,27 @@ using OutcomeCounts = std::array<std::uint64_t, kOutcomeNames.size()>;
 struct RoundFinished {
   RoundId round;
   Duration duration{0};
-  // How many participants had each outcome.
+  // Participants per outcome.
   std::uint64_t applied = 0;
   std::uint64_t late = 0;
   std::uint64_t lost = 0;
   std::uint64_t refused = 0;
   std::uint64_t crashed = 0;
-  std::optional<double> train_loss;  // Of what was applied, weighted by samples.
-  std::optional<DeviceId> slowest;   // The one the round waited for longest.
-  std::uint64_t buffered = 0;        // Samples in all devices' buffers.
-  std::optional<double> overlap;     // Of what could be hidden behind computation, the share that was.
+  std::optional<double> train_loss;  // of the applied contributions, weighted by samples
+  std::optional<DeviceId> slowest;   // the device the round waited for longest
+  std::uint64_t buffered = 0;        // samples in all devices' buffers
+  std::optional<double> overlap;     // fraction of the hideable transfers that were hidden
   Bytes bytes_down;
   Bytes bytes_up;
-  Bytes bytes_injected;  // Of both: samples that devices share.
+  Bytes bytes_injected;  // samples shared between devices; included in both
 
   OutcomeCounts outcomes() const { return {applied, late, lost, refused, crashed}; }
   friend bool operator==(const RoundFinished&, const RoundFinished&) = default;
 };
 
 enum class EvaluatedWhere {
-  kCentral,  // On the coordinator's test set.
-  kDevices,  // On what the devices hold out, weighted by samples.
+  kCentral,  // on the coordinator's test set
+  kDevices,  // on the devices' hold-out samples, weighted by samples
 };
 inline constexpr std::array<std::string_view, 2> kWhereNames = {"central", "devices"};
 constexpr std::string_view NameOf(EvaluatedWhere where) {
@@ -78,17 +77,17 @@ constexpr std::string_view NameOf(EvaluatedWhere where) {
 struct Evaluated {
   RoundId round;
   EvaluatedWhere where = EvaluatedWhere::kCentral;
-  double accuracy = 0;  // Between 0 and 1.
+  double accuracy = 0;  // from 0 to 1
   double loss = 0;
   std::uint64_t samples = 0;
   friend bool operator==(const Evaluated&, const Evaluated&) = default;
 };
 
 enum class RunEnd {
-  kRounds,       // All planned rounds were run.
-  kTime,         // The time budget is spent.
-  kTarget,       // The target accuracy was reached.
-  kInterrupted,  // Somebody stopped it.
+  kRounds,       // all planned rounds were run
+  kTime,         // the time budget is spent
+  kTarget,       // the target accuracy was reached
+  kInterrupted,  // stopped by a person
 };
 inline constexpr std::array<std::string_view, 4> kRunEndNames = {"rounds", "time", "target", "interrupted"};
 constexpr std::string_view NameOf(RunEnd end) { return kRunEndNames[static_cast<std::size_t>(end)]; }
@@ -96,18 +95,18 @@ constexpr std::string_view NameOf(RunEnd end) { return kRunEndNames[static_cast<
 struct RunFinished {
   std::uint64_t rounds = 0;
   RunEnd reason = RunEnd::kRounds;
-  std::optional<double> accuracy;  // Of the final weights.
+  std::optional<double> accuracy;  // of the final weights
   friend bool operator==(const RunFinished&, const RunFinished&) = default;
 };
 
-// Something worth saying that has no form of its own.
+// A message for a person.
 struct Note {
   std::string text;
   friend bool operator==(const Note&, const Note&) = default;
 };
 
 struct Event {
-  TimePoint time{0};  // Of the run's clock, real or virtual.
+  TimePoint time{0};  // on the run's clock, real or virtual
   std::variant<RunStarted, RoundStarted, DeviceFinished, RoundFinished, Evaluated, RunFinished, Note> what;
   friend bool operator==(const Event&, const Event&) = default;
 };

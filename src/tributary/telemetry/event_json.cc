@@ -19,7 +19,7 @@ using Json = nlohmann::json;
 template <typename E, typename T>
 concept Is = std::same_as<std::remove_const_t<E>, T>;
 
-// The fields of each kind of event, in the order of the file: one list for writing and for reading.
+// The fields of each kind of event, in file order: one list for writing and reading.
 
 template <Is<RunStarted> E, typename Visit>
 void Fields(E& event, Visit& visit) {
@@ -85,7 +85,7 @@ void Fields(E& event, Visit& visit) {
   visit("text", event.text);
 }
 
-// Names in the order of the variant's alternatives, and of the enumerators.
+// Names in the order of the variant's alternatives and of the enumerators.
 using What = decltype(Event::what);
 constexpr std::array<std::string_view, std::variant_size_v<What>> kTypes = {
     "run-started", "round-started", "device-finished", "round-finished", "evaluated", "run-finished", "note"};
@@ -119,7 +119,7 @@ class Writer {
     if (std::isnan(value)) return Put(std::string_view("nan"));
     if (std::isinf(value)) return Put(std::string_view(value > 0 ? "inf" : "-inf"));
     PutNumber(value);
-    if (value == 0 && std::signbit(value)) text_ += ".0";  // An integer would lose the sign.
+    if (value == 0 && std::signbit(value)) text_ += ".0";  // an integer would lose the sign
   }
   template <typename T>
   void Put(const std::optional<T>& value) {
@@ -146,7 +146,7 @@ class Writer {
   std::string text_;
 };
 
-// What stands where something else should, in a few plain letters. Never descends: nesting may be deep.
+// A short description of an unexpected value. Does not recurse: nesting may be deep.
 std::string Found(const Json& value) {
   if (value.is_structured()) return value.is_array() ? "an array" : "an object";
   constexpr std::size_t kMost = 60;
@@ -155,7 +155,7 @@ std::string Found(const Json& value) {
   return text;
 }
 
-// Keeps the first thing that is wrong.
+// Keeps the first error.
 class Reader {
  public:
   explicit Reader(const Json& object) : object_(object) {}
@@ -175,7 +175,7 @@ class Reader {
   Status Finish() && { return std::move(status_); }
 
  private:
-  // Each returns what it wanted, or nothing when it got it.
+  // Each returns what was expected, or an empty text on success.
   std::string_view Get(const Json& json, std::string& value) {
     if (!json.is_string()) return "a text";
     value = json.get_ref<const std::string&>();
@@ -256,7 +256,7 @@ StatusOr<Event> Read(const Json& object, std::size_t index) {
     if (!status.ok()) return std::move(status).WithContext(kTypes[kIndex]);
     return event;
   }
-  return Corrupt("there is no such type of event");
+  return Corrupt("unknown type of event");
 }
 
 }  // namespace

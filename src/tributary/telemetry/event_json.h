@@ -8,17 +8,17 @@
 
 namespace tributary::inline telemetry {
 
-// One event as one line of JSON, without its end:
+// One event as one line of JSON, without line end:
 //
 //   {"type":"round-started","time_ns":1500000000,"round":3,"participants":8}
 //
-// The bytes are a function of the event alone: keys in a fixed order, numbers in the shortest form that reads
-// back to the same bits, times in whole nanoseconds. What is absent is null. JSON has no numbers that are not
-// finite: they are written as "nan", "inf" and "-inf". Bytes in a text that are not UTF-8 become U+FFFD.
+// The bytes depend only on the event: keys in a fixed order, shortest numbers that read back to the same
+// bits, times in nanoseconds. Absent values are null; numbers that are not finite are "nan", "inf" and
+// "-inf". Bytes that are not UTF-8 become U+FFFD.
 std::string EventToJson(const Event& event);
 
-// The reverse. Total on any bytes: Corrupt, saying which key is missing or wrong, unless `line` is an event.
-// Keys that this version does not know are skipped, so that it reads the logs of later ones.
+// Parses any bytes: Corrupt, naming the missing or wrong key, unless `line` is an event. Ignores unknown
+// keys, so that it reads logs of later versions.
 StatusOr<Event> EventFromJson(std::string_view line);
 
 }  // namespace tributary::inline telemetry

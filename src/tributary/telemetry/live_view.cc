@@ -86,7 +86,7 @@ bool IsShown(std::uint64_t round, std::uint64_t rounds) {
   if (rounds == 0) {
     while (round / step > kMostLines) step *= 10;
   } else {
-    // 1, 2, 5, 10, 20, …: the rounds shown have round numbers.
+    // 1, 2, 5, 10, 20, …
     for (std::uint64_t i = 0; rounds / step > kMostLines; ++i) step = i % 3 == 1 ? step / 2 * 5 : step * 2;
   }
   return round % step == 0;
@@ -107,7 +107,7 @@ void LiveView::Write(const Event& event) {
 void LiveView::On(TimePoint, const RunStarted& run) {
   state_.rounds = run.rounds;
   PrintLine(FormatRunStarted(run));
-  // Without a bar or a rate: there is more to say than a terminal is wide.
+  // No bar and no rate: the text needs the width of the terminal.
   if (terminal()) {
     progress_.emplace(clock_, out_,
                       Progress::Options{ProgressStyle::kTerminal, run.rounds, "", options_.columns, false});
@@ -137,7 +137,7 @@ void LiveView::On(TimePoint time, const RoundFinished& round) {
 
 void LiveView::On(TimePoint time, const Evaluated& evaluated) {
   const bool central = evaluated.where == EvaluatedWhere::kCentral;
-  // Where both are measured, the line shows the one that does not change with who takes part.
+  // If both are measured, shows the central one, which does not depend on the participants.
   central_seen_ = central_seen_ || central;
   if (central || !central_seen_) state_.accuracy = evaluated.accuracy;
   if (terminal()) return;

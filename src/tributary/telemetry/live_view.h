@@ -14,70 +14,64 @@
 
 namespace tributary::inline telemetry {
 
-// What a live view says, as functions of events alone. None of the texts ends its line or holds a control
-// character.
+// The texts of a live view, as functions of events. None ends with a line end or contains control characters.
 
-// A finished round, with what else became known about it.
+// A finished round and its evaluations.
 struct RoundSummary {
-  TimePoint time{0};         // When it finished.
-  std::uint64_t rounds = 0;  // Planned; 0 if not known.
+  TimePoint time{0};         // when it finished
+  std::uint64_t rounds = 0;  // planned; 0 if unknown
   std::uint64_t participants = 0;
   RoundFinished finished;
   std::optional<Evaluated> central = {};
   std::optional<Evaluated> devices = {};
 };
 
-// Where a run stands between its events.
+// The state of a run between its events.
 struct LiveState {
   TimePoint time{0};
-  std::uint64_t rounds = 0;  // Planned; 0 if not known.
-  std::uint64_t round = 0;   // Running, or finished last.
+  std::uint64_t rounds = 0;  // planned; 0 if unknown
+  std::uint64_t round = 0;   // running, or finished last
   std::uint64_t participants = 0;
-  std::uint64_t back = 0;  // Participants that are done with this round.
+  std::uint64_t back = 0;  // participants that have finished this round
   std::optional<double> accuracy = {};
   std::optional<DeviceId> slowest = {};
 };
 
-// "first: sync-sgd of resnet8 on glyphs, 8 devices, 78.0 k parameters, seed 1", and what is charged instead,
-// if so.
+// "first: sync-sgd of resnet8 on glyphs, 8 devices, 78.0 k parameters, seed 1", and what is charged instead.
 std::string FormatRunStarted(const RunStarted& run);
 // "round 3/100  after 1 min 12 s  7/8 applied, 1 late  loss 0.412  accuracy 81.2 %  slowest device 5"
 std::string FormatRound(const RoundSummary& round);
-// "round 0/100  after 0 µs  accuracy 9.8 %": an evaluation apart from a round's own line.
+// "round 0/100  after 0 µs  accuracy 9.8 %": an evaluation outside a round's line.
 std::string FormatEvaluated(const Evaluated& evaluated, std::uint64_t rounds, TimePoint time);
 // "finished after 100 rounds and 2 h 3 min, accuracy 91.2 %"
 std::string FormatRunFinished(const RunFinished& run, TimePoint time);
 // "round 3: device 5 refused: element 0 of the update is nan"
 std::string FormatDevice(const DeviceFinished& device);
-// "round 3/100  1 min 12 s  6/8 back  accuracy 81.2 %  slowest device 5", for a line that overwrites itself.
+// "round 3/100  1 min 12 s  6/8 back  accuracy 81.2 %  slowest device 5", for a line that is overwritten.
 std::string FormatLive(const LiveState& state);
 
-// Whether a log shows this round even if nothing special happened in it: each of up to 200 planned rounds; of
-// more, the first, the last and 200 at most in even steps. If their number is not known, steps grow
-// tenfold.
+// Whether a log shows this round even without news: every round if up to 200 are planned; otherwise the
+// first, the last, and at most 200 in even steps. If the number is unknown, steps grow tenfold.
 bool IsShown(std::uint64_t round, std::uint64_t rounds);
 
-// Shows a run to a person while it lasts. All styles but kQuiet say what runs and how it ended, each note,
-// and the first refusal of each device. Between,
+// Shows a run to a person. All styles but kQuiet print what runs and how it ended, each note, and the first
+// refusal of each device. In between,
 //
-//   kTerminal  keeps one line that overwrites itself: round, the run's time, accuracy, slowest device, time
-//              left;
-//   kPlain     prints a line per round, or for some of them in a long run (IsShown), and always for one that
-//              was evaluated. A round's line waits for its evaluation, until something else happens.
+//   kTerminal  overwrites one line: round, the run's time, accuracy, slowest device, time left;
+//   kPlain     prints a line per round (in a long run, those of IsShown) and for every evaluated round.
+//              A round's line waits for its evaluation, until something else happens.
 //
-// The time left is of the person's clock, at the pace of the last seconds; the time shown is the run's own,
-// from its events. Failures to write are ignored.
+// The time left is wall-clock time at the current pace, the time shown is the run's. Ignores write failures.
 class LiveView : public EventSink {
  public:
   struct Options {
     ProgressStyle style = ProgressStyle::kQuiet;
-    std::size_t columns = 0;  // Of a terminal; 0 asks it at each drawing.
+    std::size_t columns = 0;  // of a terminal; 0: ask it at each drawing
   };
 
-  // `clock`, the person's, and `out` must outlive it.
+  // `clock`, the wall clock, and `out` must outlive it.
   LiveView(const Clock& clock, std::FILE* out, Options options);
   ~LiveView() override;
-
   void Write(const Event& event) override;
 
  private:
@@ -90,9 +84,9 @@ class LiveView : public EventSink {
   void On(TimePoint time, const Note& note);
 
   bool terminal() const { return options_.style == ProgressStyle::kTerminal; }
-  // A line of its own, above the one that overwrites itself.
+  // Prints a separate line above the one that is overwritten.
   void PrintLine(std::string_view line);
-  // Prints the line of the round that finished last, if it has one and it has not been printed.
+  // Prints the line of the last finished round, if pending.
   void PrintRound();
   void Redraw();
 

@@ -21,8 +21,7 @@ constexpr Duration kPlainStart = 2s;
 constexpr Duration kRateWindow = 10s;
 constexpr Duration kSampleInterval = 500ms;
 constexpr std::size_t kBarColumns = 24;
-// Narrower lines go without the bar. Decided by the terminal alone: a bar that came and went with the text
-// would flicker.
+// Narrower terminals get no bar. Independent of the text: a bar that came and went would flicker.
 constexpr std::size_t kColumnsForABar = 60;
 
 bool ContinuesALetter(char byte) { return (static_cast<unsigned char>(byte) & 0xc0) == 0x80; }
@@ -32,7 +31,7 @@ std::size_t Columns(std::string_view text) {
       std::count_if(text.begin(), text.end(), [](char c) { return !ContinuesALetter(c); }));
 }
 
-// The first `columns` letters.
+// The first `columns` characters.
 std::string_view Trimmed(std::string_view text, std::size_t columns) {
   std::size_t end = 0;
   for (; end < text.size(); ++end) {
@@ -70,7 +69,7 @@ std::string Printable(std::string text) {
   return text;
 }
 
-// Not fmt::print, which throws when the disk under a log is full.
+// fmt::print throws if the disk is full.
 void Print(std::FILE* out, std::string_view text) {
   std::fwrite(text.data(), 1, text.size(), out);
   std::fflush(out);
@@ -87,7 +86,7 @@ std::string FormatProgress(const ProgressState& state, bool bar, std::size_t col
   std::string line;
   if (state.total > 0) {
     const double share = std::min(1.0, static_cast<double>(state.done) / static_cast<double>(state.total));
-    // Rounded down: only what is done is 100 %.
+    // Rounded down: 100 % only when done.
     line = fmt::format("{:3}%", static_cast<int>(share * 100));
     if (bar && (columns == 0 || columns >= kColumnsForABar)) line += " " + Bar(share);
   } else if (!state.unit.empty()) {
@@ -139,7 +138,7 @@ void Progress::Finish(std::uint64_t done, std::string_view text) {
   finished_ = true;
   const Duration took = clock_.Now() - start_;
   if (options_.style == ProgressStyle::kPlain && took < kPlainStart) return;
-  // The last line speaks of the whole: its rate is the mean.
+  // The rate of the last line is the mean.
   const double seconds = ToSeconds(took);
   const std::optional<double> rate =
       seconds > 0 ? std::optional(static_cast<double>(done) / seconds) : std::nullopt;
@@ -160,11 +159,11 @@ void Progress::Draw(const ProgressState& state) {
   if (options_.style == ProgressStyle::kPlain) {
     Print(out_, FormatProgress(state, false, 0) + "\n");
   } else {
-    // One column less than there are: a letter in the last one makes some terminals go to the next line.
+    // One column is left free: some terminals wrap after the last one.
     const std::size_t columns = options_.columns != 0 ? options_.columns : TerminalColumns(out_);
     const std::string line = FormatProgress(state, options_.bar, std::max<std::size_t>(columns, 2) - 1);
     const std::size_t width = Columns(line);
-    // Spaces over what is left of a longer line before.
+    // Spaces overwrite the rest of a longer previous line.
     Print(out_, fmt::format("\r{}{:{}}", line, "", drawn_ > width ? drawn_ - width : 0));
     drawn_ = width;
   }

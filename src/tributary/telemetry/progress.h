@@ -11,58 +11,54 @@
 
 namespace tributary::inline telemetry {
 
-// `text` with a space for every control character: what came from a file or a device must not move the
-// cursor.
+// Replaces control characters with spaces: text from a file or a device must not move the cursor.
 std::string Printable(std::string text);
 
-// Writes and flushes. A failure is ignored: showing how far the work is never stops it.
+// Writes and flushes. Failures are ignored, so that showing progress never stops the work.
 void Print(std::FILE* out, std::string_view text);
 
 enum class ProgressStyle {
-  kTerminal,  // One line that overwrites itself.
-  kPlain,     // Lines for a log file, now and then; no control characters.
-  kQuiet,     // Nothing.
+  kTerminal,  // one line that is overwritten
+  kPlain,     // occasional lines for a log file; no control characters
+  kQuiet,     // nothing
 };
 
-// kTerminal where `out` is a terminal that can go back to the start of a line, kPlain elsewhere (TERM=dumb
-// included). No style uses colour or escape codes, so there is nothing for NO_COLOR to turn off.
+// kTerminal if `out` is a terminal that can return to the start of a line, else kPlain (also for TERM=dumb).
+// No style uses colour or escape codes, so NO_COLOR has no effect.
 ProgressStyle ProgressStyleFor(std::FILE* out);
 
-// What one line says.
+// The content of one line.
 struct ProgressState {
   std::uint64_t done = 0;
-  std::uint64_t total = 0;  // 0 if not known: then there is neither share nor time left.
-  // What is counted, in the plural: "samples", "rounds". Empty where the text says it, and the rate is not
-  // shown.
+  std::uint64_t total = 0;  // 0 if unknown: no percentage and no time left
+  // What is counted, in the plural: "samples", "rounds". If empty, the rate is not shown.
   std::string_view unit;
-  std::string_view text;  // The caller's word on it: "epoch 3, loss 0.412". Control characters become spaces.
+  std::string_view text;  // the caller's text: "epoch 3, loss 0.412". Control characters become spaces
   std::optional<double> per_second = {};
-  std::optional<Duration> took = {};  // Set on the last line, in place of the time left.
+  std::optional<Duration> took = {};  // on the last line, instead of the time left
 };
 
-// The line without its end, at most `columns` wide (0: as wide as it gets), with a bar where `bar` is set and
-// there is room. Every letter is taken to fill one column.
+// The line without its end, at most `columns` wide (0: unlimited), with a bar if `bar` is set and there is
+// room. Assumes one column per character.
 std::string FormatProgress(const ProgressState& state, bool bar, std::size_t columns);
 
-// Shows how far something long has come. A terminal is redrawn at most ten times a second; plain lines come
-// at most every five seconds, and not before two have passed, so that short work leaves no trace in a log.
-// Rate and time left are those of the last ten seconds or so.
+// Shows the progress of long work. A terminal is redrawn at most ten times a second; plain lines appear at
+// most every five seconds and not in the first two, so that short work leaves no trace in a log. Rate and
+// time left are from the last ten seconds.
 //
-//   1. Update as often as there is news: calls that come too early cost one look at the clock.
+//   1. Update on every change: calls that come too early only read the clock.
 //   2. Clear before printing anything else to the same place; the next Update draws the line again.
-//   3. Finish, which shows the last state whatever the time since the one before. Without it, the destructor
-//   only ends
-//      an unfinished line: the work was given up, and what comes next starts on a line of its own.
+//   3. Finish always shows the last state. Without it, the destructor only ends an unfinished line.
 //
-// For one thread. Failures to write are ignored: progress never stops the work.
+// For one thread. Write failures are ignored.
 class Progress {
  public:
   struct Options {
     ProgressStyle style = ProgressStyle::kQuiet;
     std::uint64_t total = 0;
     std::string unit = {};
-    std::size_t columns = 0;  // Of a terminal; 0 asks it at each drawing.
-    bool bar = true;          // On a terminal; one with much to say has no room for it.
+    std::size_t columns = 0;  // of a terminal; 0: ask it at each drawing
+    bool bar = true;          // on a terminal
   };
 
   // `clock` and `out` must outlive it.
@@ -81,7 +77,7 @@ class Progress {
     std::uint64_t done;
   };
 
-  // Work per second since about ten seconds ago; notes the sample.
+  // Work per second over the last ten seconds; records the sample.
   std::optional<double> Rate(Sample now);
   void Draw(const ProgressState& state);
 
@@ -91,7 +87,7 @@ class Progress {
   const TimePoint start_;
   TimePoint next_;
   std::deque<Sample> samples_;
-  std::size_t drawn_ = 0;  // Columns of the line that stands on the terminal.
+  std::size_t drawn_ = 0;  // columns of the line on the terminal
   bool finished_ = false;
 };
 

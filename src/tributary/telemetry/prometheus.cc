@@ -26,7 +26,7 @@ std::string MetricNumber(double value) {
   return {text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr};
 }
 
-// The JSON library knows what UTF-8 is: it replaces what is not.
+// Uses the JSON library to replace invalid UTF-8.
 std::string ValidUtf8(std::string_view text) {
   using Json = nlohmann::json;
   return Json::parse(Json(text).dump(-1, ' ', false, Json::error_handler_t::replace)).get<std::string>();
@@ -41,18 +41,18 @@ std::string EscapedLabel(std::string_view text) {
   return escaped;
 }
 
-// Writes metrics in Prometheus' text format: a family, then its samples.
+// Writes the text format: a family, then its samples.
 class Exposition {
  public:
   using Labels = std::initializer_list<std::pair<std::string_view, std::string_view>>;
 
-  // `type` is counter or gauge. Samples until the next call belong to it; a family without samples leaves no trace.
+  // `type` is counter or gauge. The following samples belong to it; a family without samples is omitted.
   void Family(std::string_view name, std::string_view type, std::string_view help) {
     name_ = name;
     heading_ = fmt::format("# HELP {} {}\n# TYPE {} {}\n", name, help, name, type);
   }
 
-  // Values of labels may be any text: they are escaped, and bytes that are not UTF-8 replaced.
+  // Label values are escaped, and bytes that are not UTF-8 replaced.
   void Sample(double value, Labels labels = {}) {
     out_ += std::exchange(heading_, "") + name_;
     const char* before = "{";
@@ -67,22 +67,21 @@ class Exposition {
  private:
   std::string out_;
   std::string name_;
-  std::string heading_;  // Of the family, until its first sample.
+  std::string heading_;  // of the family, until its first sample
 };
 
 double Count(std::uint64_t value) { return static_cast<double>(value); }
 double Count(Bytes bytes) { return static_cast<double>(bytes.value); }
 
-// A family of one sample, where there is one.
+// A family of at most one sample.
 void Gauge(Exposition& out, std::string_view name, std::optional<double> value, std::string_view help) {
   out.Family(name, "gauge", help);
   if (value) out.Sample(*value);
 }
 
-// What is said of the run as a whole.
 void PutRun(Exposition& out, const RunTotals& totals) {
   const RunSums& sums = totals.sums;
-  out.Family("tributary_run_info", "gauge", "What is run; always 1.");
+  out.Family("tributary_run_info", "gauge", "Labels of the run; always 1.");
   if (totals.run) {
     const std::string seed = std::to_string(totals.run->seed);
     out.Sample(1, {{"experiment", totals.run->experiment},
@@ -93,21 +92,21 @@ void PutRun(Exposition& out, const RunTotals& totals) {
     Gauge(out, "tributary_devices", Count(totals.run->devices), "Devices of the experiment.");
     Gauge(out, "tributary_parameters", Count(totals.run->parameters), "Parameters of the network.");
     Gauge(out, "tributary_rounds_planned", Count(totals.run->rounds),
-          "Rounds planned; 0 where something else ends the run.");
+          "Rounds planned; 0 if another condition ends the run.");
   }
-  Gauge(out, "tributary_running", totals.run && !totals.finished ? 1 : 0, "1 while the run goes on.");
+  Gauge(out, "tributary_running", totals.run && !totals.finished ? 1 : 0, "1 while the run is active.");
   Gauge(out, "tributary_run_seconds", ToSeconds(sums.time),
-        "The run's own clock, virtual or real, at its last event.");
+        "The run's clock, virtual or real, at its last event.");
   out.Family("tributary_rounds_total", "counter", "Rounds finished.");
   out.Sample(Count(totals.finished_rounds));
-  out.Family("tributary_contributions_total", "counter", "What became of what devices were asked for.");
+  out.Family("tributary_contributions_total", "counter", "Contributions requested from devices, by outcome.");
   for (std::size_t i = 0; i < totals.outcomes.size(); ++i) {
     out.Sample(Count(totals.outcomes[i]), {{"outcome", kOutcomeNames[i]}});
   }
   out.Family("tributary_bytes_total", "counter", "Bytes to devices (down) and from them (up).");
   out.Sample(Count(sums.down), {{"direction", "down"}});
   out.Sample(Count(sums.up), {{"direction", "up"}});
-  out.Family("tributary_injected_bytes_total", "counter", "Of all bytes, samples that devices share.");
+  out.Family("tributary_injected_bytes_total", "counter", "Bytes of samples shared between devices.");
   out.Sample(Count(sums.injected));
   out.Family("tributary_accuracy", "gauge", "Accuracy, from 0 to 1, of the last evaluation.");
   const auto each = [&](double Evaluated::*measure) {
@@ -217,7 +216,7 @@ void MetricsFile::Write(const Event& event) {
 }
 
 Status MetricsFile::WriteText() const {
-  // Collectors read only files that end in .prom, so they leave this one alone.
+  // Collectors only read files that end in .prom, so they ignore this one.
   std::filesystem::path temporary = path_;
   temporary += "." + std::to_string(::getpid()) + ".new";
   const std::string text = metrics_.Text();
@@ -239,7 +238,7 @@ void MetricsFile::Work() {
     const WaitDeadline second = DeadlineIn(std::chrono::seconds(1));
     while (!stop_ && stop_or_second_.WaitUntil(lock, second)) {
     }
-    last = stop_;  // Nothing changes after it.
+    last = stop_;  // no changes follow
     if (!std::exchange(changed_, false) || !status_.ok()) continue;
     lock.Unlock();
     Status status = WriteText();

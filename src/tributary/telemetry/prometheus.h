@@ -12,15 +12,13 @@
 
 namespace tributary::inline telemetry {
 
-// A run as numbers that Prometheus collects. Text is in its exposition format, version 0.0.4, and may be asked for from any
-// thread while events come in.
+// A run as Prometheus metrics, in the text exposition format 0.0.4. Thread-safe.
 //
-// Labels are bounded: the first `devices` devices by number have series of their own, all others are summed up under
-// device="other"; of what is not summed (rates, levels) those have none. Counters start over where a run does.
+// The number of series is bounded: the first `devices` devices have their own, all others are summed under
+// device="other", without rates and levels. Counters restart with each run.
 class PrometheusSink : public EventSink {
  public:
   explicit PrometheusSink(std::uint64_t devices = 100) : totals_(devices) {}
-
   void Write(const Event& event) override;
   std::string Text() const;
 
@@ -29,19 +27,18 @@ class PrometheusSink : public EventSink {
   RunTotals totals_ TRIBUTARY_GUARDED_BY(mutex_);
 };
 
-// Keeps the text of a PrometheusSink in a file, as the text-file collector of Prometheus' node exporter reads it: written
-// on a thread of its own at most once a second, and replaced as a whole, so that no reader sees half of it. It is not
-// forced to disk: after a power cut there is nothing to collect.
+// Keeps the text of a PrometheusSink in a file for the text-file collector of the node exporter. A separate
+// thread writes it at most once a second and replaces it atomically. It is not synced to disk.
 class MetricsFile : public EventSink {
  public:
-  // Writes it for the first time, so that a place where it cannot be written is an error here.
+  // Writes the file once, so that an unwritable path fails here.
   static StatusOr<std::unique_ptr<MetricsFile>> Create(std::filesystem::path path);
   ~MetricsFile() override;
   MetricsFile(const MetricsFile&) = delete;
   MetricsFile& operator=(const MetricsFile&) = delete;
 
   void Write(const Event& event) override;
-  // Writes the last state. The first failure since Create, if there was one. Nothing may be written afterwards.
+  // Writes the last state. Returns the first failure since Create. No Write may follow.
   Status Close();
 
  private:

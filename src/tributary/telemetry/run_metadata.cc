@@ -12,7 +12,7 @@ constexpr std::size_t kMostDevices = 1'000'000, kMostClasses = 1'000, kMostCount
                       kMostPoints = 10'000, kMostMechanisms = 100, kMostLetters = 1'000;
 constexpr double kLongest = 1e9;  // seconds
 
-// The value of a key, or nothing where it is null or missing.
+// The value of a key, or nullptr if it is null or missing.
 const Json* Find(const Json& object, const char* key) {
   if (!object.is_object()) return nullptr;
   const auto found = object.find(key);

@@ -12,18 +12,17 @@
 
 namespace tributary::inline telemetry {
 
-// What is known of a run besides its events: who its devices are, and what its decisions are made from. For those who show a
-// run to people; kept in its folder as facts.json.
+// Data about a run besides its events: devices, and inputs of decisions. For display; kept in facts.json.
 struct RunMetadata {
   struct Device {
-    std::string name;   // of a real device, as in its certificate; may come from the device: any bytes
-    std::string group;  // of a simulated one
-    std::vector<std::int64_t> class_counts;  // empty if not known
+    std::string name;                        // of a real device, from its certificate; may be any bytes
+    std::string group;                       // of a simulated device
+    std::vector<std::int64_t> class_counts;  // empty if unknown
     friend bool operator==(const Device&, const Device&) = default;
   };
-  // A point of the explored front that devices choose from.
+  // A point of the front that devices choose from.
   struct Choice {
-    double cost = 0;  // as a share of the full network's
+    double cost = 0;  // relative to the full network
     double convergence = 0;
     friend bool operator==(const Choice&, const Choice&) = default;
   };
@@ -31,18 +30,18 @@ struct RunMetadata {
   bool simulated = true;
   std::optional<double> target;  // accuracy that ends the run
   std::optional<Duration> deadline;
-  Bytes dense_update;  // of one device, uncompressed
-  std::vector<std::string>
-      mechanisms;  // in use: streams, dropout, compression, transfers, partition, split, gossip
+  Bytes dense_update;  // per device, uncompressed
+  // In use: streams, dropout, compression, transfers, partition, split, gossip.
+  std::vector<std::string> mechanisms;
   std::vector<Choice> front;
   std::vector<Device> devices;  // by number
   friend bool operator==(const RunMetadata&, const RunMetadata&) = default;
 };
 
-// As JSON. Bytes in a text that are not UTF-8 become U+FFFD.
+// As JSON. Bytes that are not UTF-8 become U+FFFD.
 std::string FormatRunMetadata(const RunMetadata& metadata);
 
-// The reverse. Total on any bytes: Corrupt, saying what is missing or wrong. At most a million devices, a thousand classes,
+// Parses any bytes: Corrupt, naming what is missing or wrong. At most a million devices, a thousand classes,
 // ten million counts and ten thousand points.
 StatusOr<RunMetadata> ParseRunMetadata(std::string_view text);
 

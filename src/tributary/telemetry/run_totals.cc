@@ -15,7 +15,7 @@ void AddTo(Number& sum, Number more) {
   sum = SaturatingAdd(sum, more);
 }
 
-// Those that add up are of types that have a sum.
+// Values of summed figures have SaturatingAdd.
 template <typename Value>
 void AddFigure(const DeviceFigure& figure, Value& total, const Value& more) {
   if constexpr (requires { SaturatingAdd(total, more); }) {
@@ -27,7 +27,7 @@ void AddFigure(const DeviceFigure& figure, Value& total, const Value& more) {
   }
 }
 
-// Events may come from a log that anybody could have written.
+// Clamped, since events may come from an untrusted log.
 std::optional<double> WaitingShare(Duration waited, Duration present) {
   if (present <= Duration(0)) return std::nullopt;
   return std::clamp(ToSeconds(waited) / ToSeconds(present), 0.0, 1.0);

@@ -11,20 +11,19 @@
 
 namespace tributary::inline telemetry {
 
-// What a round's devices come to together, beyond what RoundFinished says of them.
+// Sums over a round's devices that RoundFinished does not contain.
 struct RoundShares {
   std::uint64_t participants = 0;
-  std::uint64_t samples = 0;  // Learnt from by those that were applied.
-  // Of the time that the participants together had in the round, the part they waited for others. Nobody knows it of a
-  // round that took no time.
+  std::uint64_t samples = 0;  // of applied updates
+  // Fraction of the participants' time in the round spent waiting; absent if the round took no time.
   std::optional<double> waiting;
-  // Of the network's multiply-accumulates, what devices that choose have trained, on average.
+  // Mean fraction of the network's MACs trained by devices that choose sub-networks.
   std::optional<double> kept;
-  Duration waited{0};   // All participants together,
-  Duration present{0};  // and the time they had: participants · duration.
+  Duration waited{0};   // over all participants
+  Duration present{0};  // participants · duration
 };
 
-// Adds it up: every device of a round, then the round. Finish starts over.
+// Accumulates RoundShares: every device of a round, then the round. Finish starts over.
 class RoundTally {
  public:
   void Add(const DeviceFinished& device);
@@ -36,32 +35,28 @@ class RoundTally {
   std::uint64_t chose_ = 0;
 };
 
-// How a run stands. Accuracies and losses are of the coordinator's test set where there is one, else of what devices hold
-// out.
+// The state of a run. Accuracies and losses are of the test set if there is one, else of the hold-outs.
 struct RunSums {
-  std::uint64_t rounds = 0;  // The last one that is finished.
+  std::uint64_t rounds = 0;  // last finished round
   std::optional<double> accuracy;
   std::optional<double> best_accuracy;
   std::optional<double> loss;
-  Duration time{0};  // Of the run's own clock.
+  Duration time{0};  // on the run's clock
   Bytes down;
   Bytes up;
   Bytes injected;
-  Duration waited{0};   // All participants of all rounds together,
-  Duration present{0};  // of the time they had.
+  Duration waited{0};   // over all participants and rounds
+  Duration present{0};  // the participants' time in them
 
   std::optional<double> waiting_share() const;
 };
 
-// A run added up from its events, for all that show or keep it. A run that starts begins anew, and so does a round: what
-// was left of one that never ended, as in the log of a coordinator that was killed, does not count. A plain value: members
-// are for reading.
+// A run accumulated from its events. RunStarted resets everything, RoundStarted resets the round, so an
+// unfinished round (the coordinator was killed) does not count. A plain value: treat members as read-only.
 struct RunTotals : EventSink {
-  static constexpr std::uint64_t kAllDevices = std::numeric_limits<std::uint64_t>::max();
-
-  // The first `most` devices by number have totals of their own, all others have one. Memory grows with the largest number
-  // of a device that has, so events that are not trusted need a bound.
-  explicit RunTotals(std::uint64_t most = kAllDevices) : most_devices(most) {}
+  // The first `most` devices have their own totals, all others share one. Memory grows with the largest
+  // device number below `most`, so events that are not trusted need a bound.
+  explicit RunTotals(std::uint64_t most = std::numeric_limits<std::uint64_t>::max()) : most_devices(most) {}
 
   void Write(const Event& event) override;
 
@@ -72,10 +67,10 @@ struct RunTotals : EventSink {
   std::uint64_t finished_rounds = 0;
   OutcomeCounts outcomes{};
   Bytes relayed;
-  std::optional<RoundFinished> last;  // Of the last round that is finished, with
-  RoundShares shares;                 // what its devices came to.
-  std::array<std::optional<Evaluated>, kWhereNames.size()> evaluated;  // The last ones, by where.
-  // By their numbers, as far as any was heard of. Those without a round, applied or missed, were not.
+  std::optional<RoundFinished> last;                                   // last finished round,
+  RoundShares shares;                                                  // and its shares
+  std::array<std::optional<Evaluated>, kWhereNames.size()> evaluated;  // last evaluations, by where
+  // By device number. Entries without rounds, applied or missed, were never mentioned.
   std::vector<DeviceTotals> devices;
   DeviceTotals others;
 

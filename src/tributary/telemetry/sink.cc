@@ -18,12 +18,12 @@ Status WriteError(const std::filesystem::path& path, int error) {
   return SystemError("cannot write the event log", path, error);
 }
 
-// errno, or something in its place: it must not be taken for success.
+// errno, or EIO if it is not set.
 int LastError() { return errno != 0 ? errno : EIO; }
 
-// Far more than any event takes; keeps a file that is no log from being read as one line.
+// Far more than any event needs; bounds the memory for a file that is not a log.
 constexpr std::uint64_t kLongestLine = 16 << 20;
-constexpr std::uint64_t kLinesBetween = 1024;  // between two words on progress
+constexpr std::uint64_t kLinesBetween = 1024;  // lines between two progress reports
 
 }  // namespace
 
@@ -45,7 +45,7 @@ StatusOr<std::unique_ptr<JsonLinesSink>> JsonLinesSink::Append(const std::filesy
     return Corrupt(fmt::format("the event log {} has {} bytes, fewer than the {} it should begin with",
                                path.string(), found, keep));
   }
-  const auto end = static_cast<off_t>(keep);  // not above the length found, which is one
+  const auto end = static_cast<off_t>(keep);  // fits, since it is at most the file's length
   if (::ftruncate(::fileno(file), end) != 0 || ::fseeko(file, end, SEEK_SET) != 0) {
     return WriteError(path, LastError());
   }
@@ -133,7 +133,7 @@ Status ReplayEvents(const std::filesystem::path& path, std::uint64_t bytes, Even
     if (letter != '\n' || line.size() >= bytes) {
       return Corrupt(where() + (line.size() == kLongestLine
                                     ? ": the line is too long for an event"
-                                    : ": the log should end with a line here and does not"));
+                                    : ": the log should end with a complete line here and does not"));
     }
     auto event = EventFromJson(line);
     if (!event.ok()) return std::move(event).status().WithContext(where());

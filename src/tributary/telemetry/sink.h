@@ -15,38 +15,37 @@
 
 namespace tributary::inline telemetry {
 
-// Somewhere events go. Events come in the order they happened, from one thread at a time. Watching never
-// stops the work: a sink that fails keeps quiet until it is asked.
+// A consumer of events, which arrive in order, from one thread at a time. Observing never stops the work: a
+// sink reports failures only when asked.
 class EventSink {
  public:
   virtual ~EventSink() = default;
   virtual void Write(const Event& event) = 0;
-  // What is known besides, before the first event and whenever it has changed.
+  // Metadata, before the first event and whenever it changes.
   virtual void Describe(const RunMetadata&) {}
 };
 
-// A file with one line of JSON per event (event_json.h). What is written reaches the file with the next event
-// that is not about a single device, so that it can be followed; a process that dies may leave its last line
-// cut off.
+// A file with one line of JSON per event (event_json.h). Flushed with each event that is not about a single
+// device, so that it can be followed; after a crash the last line may be incomplete.
 class JsonLinesSink : public EventSink {
  public:
-  // Replaces what was at `path`.
+  // Replaces the file at `path`.
   static StatusOr<std::unique_ptr<JsonLinesSink>> Create(const std::filesystem::path& path);
-  // Goes on with the log at `path` after its first `keep` bytes, and drops what comes after them. Corrupt, and the file
-  // left as it is, if it has fewer.
+  // Continues the log at `path` after its first `keep` bytes and drops the rest. If it has fewer, returns
+  // Corrupt and leaves the file unchanged.
   static StatusOr<std::unique_ptr<JsonLinesSink>> Append(const std::filesystem::path& path,
                                                          std::uint64_t keep);
   ~JsonLinesSink() override;
   JsonLinesSink(const JsonLinesSink&) = delete;
   JsonLinesSink& operator=(const JsonLinesSink&) = delete;
 
-  // After the first failure nothing more is written, so the file is a beginning of the log and has no gaps.
+  // After the first failure nothing more is written, so the file is a prefix of the log, without gaps.
   void Write(const Event& event) override;
-  // How long the log is with all that was written, whether or not it has reached the file.
+  // The length of the log including unflushed data.
   std::uint64_t bytes() const { return bytes_; }
-  // Forces everything written so far to disk. The first failure, if there was one.
+  // Syncs everything to disk. Returns the first failure.
   Status Sync();
-  // The first failure since Create or Append, if there was one. Nothing may be written afterwards.
+  // Returns the first failure since Create or Append. No Write may follow.
   Status Close();
 
  private:
@@ -55,10 +54,10 @@ class JsonLinesSink : public EventSink {
   const std::filesystem::path path_;
   std::FILE* file_;
   std::uint64_t bytes_;
-  int error_ = 0;  // As errno.
+  int error_ = 0;  // an errno
 };
 
-// Passes every event on to all of `sinks`, in their order; they must outlive it.
+// Forwards every event to all of `sinks`, in order; they must outlive it.
 class TeeSink : public EventSink {
  public:
   explicit TeeSink(std::vector<EventSink*> sinks) : sinks_(std::move(sinks)) {}
@@ -69,7 +68,7 @@ class TeeSink : public EventSink {
   const std::vector<EventSink*> sinks_;
 };
 
-// Adds to `digest`, which must outlive it, the bytes that a JsonLinesSink would write.
+// Adds the bytes that a JsonLinesSink would write to `digest`, which must outlive it.
 class DigestSink : public EventSink {
  public:
   explicit DigestSink(Digest& digest) : digest_(digest) {}
@@ -79,15 +78,13 @@ class DigestSink : public EventSink {
   Digest& digest_;
 };
 
-// Of a log, the bytes up to the end of its last whole line: one that is being written, or whose writer died, may not end
-// with a line. Nothing where it cannot be read.
+// The length of a log up to the end of its last complete line. Empty if it cannot be read.
 std::optional<std::uint64_t> WholeLines(const std::filesystem::path& path);
 
-// Hands the events in the first `bytes` bytes of a log (event_json.h) to `sink`, as if they happened again: whatever
-// adds up a run from its events stands where it stood. Reads line by line, so that a log of any length takes little
-// memory. Corrupt, naming the line, if the log is shorter, if its bytes do not end with a line, or if a line is not an
-// event; the sink has then had the events before it. `progress`, if there is one, is told now and then how many bytes are
-// done.
+// Sends the events in the first `bytes` bytes of a log (event_json.h) to `sink`. Reads line by line, so
+// memory is bounded. Corrupt, naming the line, if the log is shorter, if the bytes do not end with a line, or
+// if a line is not an event; `sink` has then received the events before it. `progress`, if set, is called now
+// and then with the number of bytes done.
 Status ReplayEvents(const std::filesystem::path& path, std::uint64_t bytes, EventSink& sink,
                     const std::function<void(std::uint64_t)>& progress = {});
 

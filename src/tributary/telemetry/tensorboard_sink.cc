@@ -14,7 +14,7 @@
 namespace tributary::inline telemetry {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "records are written as they lie in memory");
+static_assert(std::endian::native == std::endian::little, "records are written in their memory format");
 
 // TensorBoard looks for "tfevents" in a file's name.
 constexpr const char* kEventFileName = "events.out.tfevents.tributary";
@@ -36,7 +36,7 @@ void AppendRaw(std::string& out, Number number) {
   out.append(raw, sizeof number);
 }
 
-// Checksums of records are turned, so that one over data that hold checksums stays meaningful.
+// TFRecord masks CRCs, because CRCs of data that contain CRCs are weak.
 std::uint32_t MaskedCrc(std::string_view bytes) {
   const std::uint32_t sum = Crc32c(bytes);
   return ((sum >> 15) | (sum << 17)) + 0xa282ead8U;
@@ -51,7 +51,7 @@ WireWriter EventAt(std::int64_t step, WallTime time) {
 
 int FileError() { return errno != 0 ? errno : EIO; }
 
-// As Markdown, in which four spaces make a block of code.
+// As a Markdown code block: lines indented by four spaces.
 std::string AsCode(std::string_view text) {
   std::string code;
   while (!text.empty()) {

@@ -15,29 +15,27 @@
 
 namespace tributary::inline telemetry {
 
-// One number of a step. TensorBoard keeps it in single precision.
+// One value of a step. TensorBoard stores it in single precision.
 struct TensorBoardScalar {
   std::string_view tag;
   double value = 0;
 };
 
-// An event file as TensorBoard reads it: records with their lengths and checksums, each an Event message of TensorFlow's.
-// What is written reaches the file at once, so that it can be followed. After the first failure nothing more is written,
-// and Close says what it was.
+// A TensorBoard event file: length-prefixed records with checksums, each an Event message of TensorFlow.
+// Flushed with each record. After the first failure nothing more is written; Close returns the failure.
 class TensorBoardFile {
  public:
-  // Makes `folder` and its parents where they are missing, and replaces the file that an earlier one left there.
-  // TensorBoard takes each folder for a run.
+  // Creates `folder` with parents, and replaces an earlier file. For TensorBoard, each folder is a run.
   static StatusOr<std::unique_ptr<TensorBoardFile>> Create(const std::filesystem::path& folder, WallTime now);
   ~TensorBoardFile();
   TensorBoardFile(const TensorBoardFile&) = delete;
   TensorBoardFile& operator=(const TensorBoardFile&) = delete;
 
   void Scalars(std::int64_t step, WallTime time, std::span<const TensorBoardScalar> scalars);
-  // Markdown, on TensorBoard's page of texts.
+  // Markdown, for TensorBoard's text page.
   void Text(std::int64_t step, WallTime time, std::string_view tag, std::string_view text);
 
-  // The first failure since Create, if there was one. Nothing may be written afterwards.
+  // Returns the first failure since Create. No record may follow.
   Status Close();
 
  private:
@@ -46,22 +44,20 @@ class TensorBoardFile {
 
   const std::filesystem::path path_;
   std::FILE* file_;
-  int error_ = 0;  // As errno.
+  int error_ = 0;  // an errno
 };
 
-// A run as TensorBoard shows it. Steps are rounds. Of each round: train_loss, round_seconds, applied, bytes_down, bytes_up,
-// bytes_total (of all rounds so far, both ways), waiting_share, and where they have a meaning buffered, overlap and kept
-// (run_totals.h); of each evaluation accuracy and loss, or accuracy_on_devices and loss_on_devices; and the experiment as
-// a text.
+// A run for TensorBoard, with the experiment as text. Steps are rounds. Per round: train_loss, round_seconds,
+// applied, bytes_down, bytes_up, bytes_total (cumulative, both directions), waiting_share, and if they apply
+// buffered, overlap and kept. Per evaluation: accuracy and loss, or those _on_devices.
 //
-// A run on a virtual clock has everything twice: in `folder` with the times at which it was computed, and in
-// `folder`/virtual-time with those of the virtual clock, counted from the run's start. There TensorBoard's "relative" axis
-// is virtual time.
+// A run on a virtual clock is written twice: to `folder` with wall-clock times, and to `folder`/virtual-time
+// with virtual times since the start, so that TensorBoard's "relative" axis is virtual time.
 class TensorBoardSink : public EventSink {
  public:
   struct Options {
     WallClock wall_clock = SystemWallClock();
-    std::string experiment = {};  // Its file's text; empty for none.
+    std::string experiment = {};  // text of the experiment file; empty: none
     bool virtual_time = false;
   };
 
@@ -69,7 +65,7 @@ class TensorBoardSink : public EventSink {
                                                            Options options);
 
   void Write(const Event& event) override;
-  // The first failure since Create, if there was one. Nothing may be written afterwards.
+  // Returns the first failure since Create. No Write may follow.
   Status Close();
 
  private:
@@ -87,9 +83,9 @@ class TensorBoardSink : public EventSink {
   const Options options_;
   const WallTime started_;
   std::unique_ptr<TensorBoardFile> real_;
-  std::unique_ptr<TensorBoardFile> virtual_;  // Where there is a virtual clock.
+  std::unique_ptr<TensorBoardFile> virtual_;  // only with a virtual clock
   RunTotals totals_{/*most=*/0};
-  bool streams_ = false;  // Whether samples have been seen in buffers.
+  bool streams_ = false;  // whether buffered samples have been seen
 };
 
 }  // namespace tributary::inline telemetry

@@ -7,7 +7,7 @@
 namespace tributary::inline policy {
 namespace {
 
-// `value(i)` for i < count; blocks, so that looking for the culprit costs nothing where there is none.
+// Checks `value(i)` for i < count, in blocks: the search for the first bad element runs only if there is one.
 template <typename Value>
 Status CheckAll(std::size_t count, std::size_t offset, Value value) {
   constexpr std::size_t kBlock = 4096;
@@ -33,40 +33,44 @@ void AddTo(std::span<const float> from, std::span<float> to) {
   for (std::size_t i = 0; i < to.size(); ++i) sums[i] += values[i];
 }
 
+// Sends every value unchanged; the remainder is zero.
+class DenseCodec final : public Codec {
+ public:
+  void TakeFinite(const UnitRun& run, EncodedBlocks& out) override {
+    out.AddRun(run, AppendDense);
+    std::ranges::fill(run.values, 0.0F);
+  }
+};
+
+// Sends every value as a byte (QuantiseBlock). The remainder is the difference, rounded to float once.
+class Int8Codec final : public Codec {
+ public:
+  double ExpectedRatio() const override { return 0.25; }
+  void TakeFinite(const UnitRun& run, EncodedBlocks& out) override {
+    out.AddRun(run, [](std::span<float> block, std::vector<std::byte>& bytes) {
+      const std::size_t first = bytes.size();
+      AppendInt8(block, bytes);
+      std::span<const std::byte> sent = std::span(bytes).subspan(first);
+      // Decodes with the receiver's code.
+      EncodedUnit::Parse(sent, block.size())
+          .value()
+          .ForEachRun([&](std::size_t at, std::span<const float> values) {
+            for (std::size_t i = 0; i < values.size(); ++i) block[at + i] -= values[i];
+          });
+    });
+  }
+};
+
 }  // namespace
 
 Status CheckFinite(std::span<const float> values, std::size_t offset) {
   return CheckAll(values.size(), offset, [values](std::size_t i) { return values[i]; });
 }
 
-Status CheckFiniteSum(std::span<const float> values, std::span<const float> more, std::size_t offset) {
-  TRIBUTARY_CHECK(values.size() == more.size());
-  return CheckAll(values.size(), offset, [values, more](std::size_t i) { return values[i] + more[i]; });
-}
-
 Status Codec::Take(const UnitRun& run, EncodedBlocks& out) {
   TRIBUTARY_RETURN_IF_ERROR(CheckFinite(run.values, run.offset));
   TakeFinite(run, out);
   return OkStatus();
-}
-
-void DenseCodec::TakeFinite(const UnitRun& run, EncodedBlocks& out) {
-  out.AddRun(run, AppendDense);
-  std::ranges::fill(run.values, 0.0F);
-}
-
-void Int8Codec::TakeFinite(const UnitRun& run, EncodedBlocks& out) {
-  out.AddRun(run, [](std::span<float> block, std::vector<std::byte>& bytes) {
-    const std::size_t first = bytes.size();
-    AppendInt8(block, bytes);
-    std::span<const std::byte> sent = std::span(bytes).subspan(first);
-    // What the other side will see, by the code that it will run.
-    EncodedUnit::Parse(sent, block.size())
-        .value()
-        .ForEachRun([&](std::size_t at, std::span<const float> values) {
-          for (std::size_t i = 0; i < values.size(); ++i) block[at + i] -= values[i];
-        });
-  });
 }
 
 CodecKind DenseKind() {
@@ -85,7 +89,8 @@ CodecKind Int8Kind() {
 Status ErrorFeedback::Take(const UnitRun& run, EncodedBlocks& out) {
   TRIBUTARY_CHECK(run.offset <= residual_.size() && run.values.size() <= residual_.size() - run.offset);
   const std::span<float> residual = residual_.subspan(run.offset, run.values.size());
-  TRIBUTARY_RETURN_IF_ERROR(CheckFiniteSum(residual, run.values, run.offset));
+  const auto sum = [residual, values = run.values](std::size_t i) { return residual[i] + values[i]; };
+  TRIBUTARY_RETURN_IF_ERROR(CheckAll(residual.size(), run.offset, sum));
   AddTo(run.values, residual);
   codec_.TakeFinite({run.first_unit, run.offset, run.sizes, residual}, out);
   return OkStatus();

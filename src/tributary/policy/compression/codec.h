@@ -12,17 +12,17 @@
 
 namespace tributary::inline policy {
 
-// What is sent together: neighbouring transfer units of a flat buffer.
+// Adjacent transfer units of a flat buffer that are sent together.
 struct UnitRun {
   std::size_t first_unit = 0;
-  std::size_t offset = 0;              // of its first element in the whole buffer
-  std::span<const std::size_t> sizes;  // elements of each unit in it
-  std::span<float> values;             // of all of them
+  std::size_t offset = 0;              // of the first element in the whole buffer
+  std::span<const std::size_t> sizes;  // elements per unit
+  std::span<float> values;             // of all units
 };
 
-// A gradient on its way, in blocks that can travel each on its own. A block is one encoded unit (encoding.h) that stands
-// for `count` elements from `offset` of the whole gradient; it ends where a transfer unit does, or at a multiple of a
-// length, so that a message can hold it and a receiver need not hold more.
+// An encoded gradient, in blocks that can be sent separately. A block is one encoded unit (encoding.h) of
+// `count` elements from `offset` of the whole gradient. Blocks end at the end of a transfer unit or at a
+// multiple of a maximum length, so that a message can hold a block.
 class EncodedBlocks {
  public:
   struct Block {
@@ -32,7 +32,7 @@ class EncodedBlocks {
     std::size_t end = 0;
   };
 
-  // Without a length blocks are as long as units.
+  // Without a maximum length, a block is a unit.
   explicit EncodedBlocks(std::size_t longest = static_cast<std::size_t>(-1)) : longest_(longest) {}
 
   void clear() {
@@ -40,14 +40,14 @@ class EncodedBlocks {
     blocks_.clear();
   }
   std::span<const Block> blocks() const { return blocks_; }
-  // All of them, one behind the other; or one.
+  // The bytes of all blocks, contiguous, or of one.
   std::span<const std::byte> bytes() const { return bytes_; }
   std::span<const std::byte> bytes(const Block& block) const {
     return std::span(bytes_).subspan(block.begin, block.end - block.begin);
   }
 
-  // Cuts a unit that lies from `offset` on. `append(begin, count, bytes)` is to append the encoding of `count` elements
-  // of the unit, from its element `begin` on.
+  // Divides a unit that starts at `offset` into blocks. `append(begin, count, bytes)` must append the
+  // encoding of `count` elements of the unit, starting at its element `begin`.
   template <typename Append>
   void Add(std::size_t offset, std::size_t count, Append append) {
     for (std::size_t begin = 0; begin < count;) {
@@ -58,7 +58,7 @@ class EncodedBlocks {
       begin += length;
     }
   }
-  // Cuts all units of a run; `append(block, bytes)` is to append the encoding of the block's values.
+  // Divides all units of a run; `append(block, bytes)` must append the encoding of the block's values.
   template <typename Append>
   void AddRun(const UnitRun& run, Append append) {
     std::size_t first = 0;
@@ -78,74 +78,53 @@ class EncodedBlocks {
 
 using CodecState = std::map<std::string, std::uint64_t>;
 
-// Turns gradients into blocks of bytes (EncodedBlocks), in order. How the units are divided into runs, and into blocks,
-// changes no value of them.
+// Encodes gradients as EncodedBlocks, in order. The division into runs and blocks does not change values.
 //
 //   1. BeginStep
 //   2. Take, for runs that cover every unit once, in any order
 //   3. EndStep
 //
-// A step that is given up is begun anew. For one thread.
+// An abandoned step starts again with BeginStep. For one thread.
 class Codec {
  public:
   virtual ~Codec() = default;
-
   virtual void BeginStep() {}
 
-  // Appends the run's encoding to `out` and takes what it carries out of the values: what is left there is what was not
-  // sent. Values that are not finite are refused, by name of their place; then nothing has changed.
+  // Appends the run's encoding to `out` and subtracts what it carries from the values: the remainder was not
+  // sent. Refuses values that are not finite, naming the first; nothing changes then.
   Status Take(const UnitRun& run, EncodedBlocks& out);
 
-  // The same of values that are known to be finite.
+  // As Take, for values that are known to be finite.
   virtual void TakeFinite(const UnitRun& run, EncodedBlocks& out) = 0;
-
   virtual void EndStep() {}
 
-  // Of the step begun last: whether it leaves elements out.
+  // Whether the current step leaves elements out.
   virtual bool sparse() const { return false; }
-  // How many bytes it should make of a byte of an update, before any has been seen.
+  // Expected bytes per byte of an update, before the first step.
   virtual double ExpectedRatio() const { return 1; }
-  // What it remembers from step to step, besides what was not sent, by name: for a file. Between steps. Restore refuses
-  // what State cannot have said; nothing has changed then.
+  // The state across steps, besides the residual, by name. Call between steps. Restore refuses values that
+  // State cannot return; nothing changes then.
   virtual CodecState State() const { return {}; }
   virtual Status Restore(const CodecState&) { return OkStatus(); }
 };
 
-// Sends every value as it is; nothing is left.
-class DenseCodec final : public Codec {
- public:
-  void TakeFinite(const UnitRun& run, EncodedBlocks& out) override;
-};
-
-// Sends every value as a byte (QuantiseBlock). What is left is the difference, rounded to float once.
-class Int8Codec final : public Codec {
- public:
-  double ExpectedRatio() const override { return 0.25; }
-  void TakeFinite(const UnitRun& run, EncodedBlocks& out) override;
-};
-
-// Why element `offset` + i of a gradient, the first with magnitude of infinity or NaN, cannot be sent.
+// Returns an error that names the first infinite or NaN element, as element `offset` + i of the gradient.
 Status CheckFinite(std::span<const float> values, std::size_t offset = 0);
-// The same of values[i] + more[i], rounded to float.
-Status CheckFiniteSum(std::span<const float> values, std::span<const float> more, std::size_t offset = 0);
 
-// Lets a codec send later what it did not send now: wraps any of them.
+// Error feedback around any codec: what was not sent is added to the next gradient.
 //
 //   sent     = codec(gradient + residual)
 //   residual = gradient + residual − sent
 //
-// So over many steps everything is sent. A dense step, which sends gradient + residual whole, leaves a residual of zero.
-// With codecs that send values as they are, each element of gradient + residual (one float addition) is then, to the
-// bit, either in what was sent or in the residual.
+// A dense step leaves a zero residual. With codecs that send values unchanged, each element of gradient +
+// residual (one float addition) is, bit for bit, either sent or in the residual.
 //
-// The residual is the caller's, one float for each of the whole buffer, and starts as zero; who saves and restores it
-// has saved and restored everything here.
+// The caller owns the residual, one float per element, initially zero. It is the only state to save.
 class ErrorFeedback {
  public:
   ErrorFeedback(Codec& codec, std::span<float> residual) : codec_(codec), residual_(residual) {}
 
-  // As Codec::Take of gradient + residual, but the gradient (run.values) stays as it is. A refused one leaves the
-  // residual untouched.
+  // Codec::Take of gradient + residual. Never changes the gradient (run.values); changes nothing on failure.
   Status Take(const UnitRun& run, EncodedBlocks& out);
 
  private:

@@ -38,15 +38,15 @@ const CompressionKind& CodecNamed(std::string_view name) {
 }
 
 Status Validate(const CompressionOptions& options) {
-  // Written so that NaN fails.
+  // NaN is refused.
   if (!(options.ratio > 0 && options.ratio <= 1)) {
     return Outside("ratio", "above 0 and at most 1 (1 keeps every element)", options.ratio);
   }
   if (!(options.delta >= 0 && options.delta <= 1)) {
-    return Outside("delta", "between 0 (hardly ever sparse) and 1 (always sparse)", options.delta);
+    return Outside("delta", "from 0 (almost never sparse) to 1 (always sparse)", options.delta);
   }
   if (!(options.ewma > 0 && options.ewma <= 1)) {
-    return Outside("ewma", "above 0 and at most 1 (1 looks at the last step alone)", options.ewma);
+    return Outside("ewma", "above 0 and at most 1 (1 uses only the last step)", options.ewma);
   }
   return OkStatus();
 }
@@ -60,7 +60,7 @@ bool NeedsResidual(const CompressionOptions& options) {
 }
 
 std::size_t KeptOf(const CompressionOptions& options, std::size_t count) {
-  // A tenth of 30 is 3, although 0.1 · 30 comes out above it.
+  // 10 % of 30 is 3, although 0.1 · 30 rounds to a larger number.
   const double kept = std::ceil(options.ratio * static_cast<double>(count) * (1 - 1e-12));
   return std::min(count, static_cast<std::size_t>(kept));
 }

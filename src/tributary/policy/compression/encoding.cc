@@ -14,21 +14,21 @@ namespace {
 static_assert(std::endian::native == std::endian::little,
               "values are written and read as they lie in memory");
 
-// Numbers below 2^32 in one to five bytes, seven bits each, the lowest first; a set upper bit says that more follow.
-// Each number has one form: the shortest.
+// Varints: numbers below 2^32 in one to five bytes, seven bits each, lowest first; the upper bit says that
+// more bytes follow. Only the shortest form is valid.
 
 constexpr std::uint32_t VarintSize(std::uint32_t value) {
   return 1U + (value >= 1U << 7) + (value >= 1U << 14) + (value >= 1U << 21) + (value >= 1U << 28);
 }
 
-// Returns the place behind what it wrote: VarintSize bytes.
+// Writes VarintSize bytes and returns the end.
 std::byte* WriteVarint(std::uint32_t value, std::byte* to) {
   for (; value >= 128; value >>= 7) *to++ = static_cast<std::byte>(value | 128);
   *to++ = static_cast<std::byte>(value);
   return to;
 }
 
-// Takes a number off the front; nothing if there is none in its shortest form.
+// Takes a varint from the front; empty if there is none in its shortest form.
 std::optional<std::uint32_t> ReadVarint(std::span<const std::byte>& bytes) {
   std::uint64_t value = 0;
   for (std::size_t i = 0; i < 5 && i < bytes.size(); ++i) {
@@ -64,11 +64,11 @@ void WriteValues(std::span<const float> values, std::byte* to) {
   if (!values.empty()) std::memcpy(to, values.data(), values.size_bytes());
 }
 
-// Between an element and the one before it.
+// Size of all gap varints.
 std::size_t GapBytes(std::span<const std::uint32_t> indices, std::uint32_t base) {
   if (indices.empty()) return 0;
   std::size_t bytes = VarintSize(indices[0] - base);
-  constexpr std::size_t kBlock = 1 << 16;  // So that the inner sum is as narrow as the indices.
+  constexpr std::size_t kBlock = 1 << 16;  // so that the inner sum is as narrow as the indices
   for (std::size_t begin = 1; begin < indices.size(); begin += kBlock) {
     const std::size_t end = std::min(indices.size(), begin + kBlock);
     std::uint32_t sum = 0;
@@ -81,27 +81,13 @@ std::size_t GapBytes(std::span<const std::uint32_t> indices, std::uint32_t base)
   return bytes;
 }
 
-struct SparseSize {
-  EncodingKind kind;
-  std::size_t bytes;  // of the whole unit
-};
-
-SparseSize SizeFrom(std::size_t count, std::span<const std::uint32_t> indices, std::uint32_t base) {
-  const std::size_t gaps = GapBytes(indices, base);
-  const std::size_t bitmap = (count + 7) / 8;
-  const std::size_t rest =
-      HeadingBytes(count) + VarintSize(ToUint32(indices.size())) + sizeof(float) * indices.size();
-  if (gaps <= bitmap) return {EncodingKind::kGaps, rest + gaps};
-  return {EncodingKind::kBitmap, rest + bitmap};
-}
-
 using ByteSpan = std::span<const std::byte>;
 
 Status TooShort(std::size_t needed, std::size_t found) {
-  return Corrupt(fmt::format("an encoded unit needs {} more bytes, and {} are there", needed, found));
+  return Corrupt(fmt::format("an encoded unit needs {} more bytes; found {}", needed, found));
 }
 
-// Takes `count` values off the front.
+// Takes `count` values from the front.
 StatusOr<const std::byte*> TakeValues(ByteSpan& bytes, std::size_t count) {
   const std::size_t needed = sizeof(float) * count;
   if (bytes.size() < needed) return TooShort(needed, bytes.size());
@@ -127,7 +113,7 @@ Status CheckGaps(ByteSpan& bytes, std::size_t kept, std::size_t count) {
     } else if (const auto read = ReadVarint(bytes)) {
       gap = *read;
     } else {
-      return Corrupt(fmt::format("index {} of an encoded unit is cut off or not in its shortest form", i));
+      return Corrupt(fmt::format("index {} of an encoded unit is truncated or not in its shortest form", i));
     }
     next += gap + 1;
     if (next > count) {
@@ -148,7 +134,7 @@ Status CheckBitmap(ByteSpan& bytes, std::size_t kept, std::size_t count) {
     bits += static_cast<std::size_t>(std::popcount(word));
   }
   if (count % 8 != 0 && (std::to_integer<unsigned>(bytes[size - 1]) >> (count % 8)) != 0) {
-    return Corrupt("the bitmap of an encoded unit has bits behind its last element");
+    return Corrupt("the bitmap of an encoded unit has bits after its last element");
   }
   if (bits != kept) {
     return Corrupt(fmt::format("the bitmap of an encoded unit has {} bits for {} values", bits, kept));
@@ -174,20 +160,24 @@ void AppendSparse(std::size_t count, std::span<const std::uint32_t> indices, std
                   std::vector<std::byte>& out, std::uint32_t base) {
   TRIBUTARY_CHECK(indices.size() == values.size());
   TRIBUTARY_CHECK(indices.empty() || (indices.front() >= base && indices.back() - base < count));
-  const SparseSize size = SizeFrom(count, indices, base);
-  std::byte* to = Grow(out, size.bytes);
-  to = WriteVarint(ToUint32(indices.size()), WriteHeading(size.kind, count, to));
-  if (size.kind == EncodingKind::kGaps) {
+  const std::size_t gaps = GapBytes(indices, base);
+  const std::size_t bitmap = (count + 7) / 8;
+  const EncodingKind kind = gaps <= bitmap ? EncodingKind::kGaps : EncodingKind::kBitmap;
+  const auto kept = ToUint32(indices.size());
+  std::byte* to =
+      Grow(out, HeadingBytes(count) + VarintSize(kept) + std::min(gaps, bitmap) + values.size_bytes());
+  to = WriteVarint(kept, WriteHeading(kind, count, to));
+  if (kind == EncodingKind::kGaps) {
     std::uint32_t next = base;
     for (const std::uint32_t index : indices) {
       to = WriteVarint(index - next, to);
       next = index + 1;
     }
   } else {
-    for (const std::uint32_t index : indices) {  // The memory is zero.
+    for (const std::uint32_t index : indices) {  // the memory is zero
       to[(index - base) / 8] |= static_cast<std::byte>(1U << ((index - base) % 8));
     }
-    to += (count + 7) / 8;
+    to += bitmap;
   }
   WriteValues(values, to);
 }
@@ -237,7 +227,7 @@ StatusOr<EncodedUnit> EncodedUnit::Parse(ByteSpan& bytes, std::size_t count, con
       TRIBUTARY_RETURN_IF_ERROR(unit.ParseOwn(rest));
       break;
     default:
-      return Corrupt("no encoded unit is of kind " + std::to_string(static_cast<int>(unit.kind_)));
+      return Corrupt("an encoded unit has the unknown kind " + std::to_string(static_cast<int>(unit.kind_)));
   }
   bytes = rest;
   return unit;
@@ -278,7 +268,7 @@ Status EncodedUnit::ParseInt8(ByteSpan& bytes) {
     }
     for (std::size_t i = 0; i < length; ++i) {
       if (at[sizeof(scale) + i] == std::byte{0x80}) {
-        return Corrupt(fmt::format("element {} of an encoded unit is −128; the least is −127", begin + i));
+        return Corrupt(fmt::format("element {} of an encoded unit is −128; the minimum is −127", begin + i));
       }
     }
     at += sizeof(scale) + length;
@@ -290,7 +280,7 @@ Status EncodedUnit::ParseInt8(ByteSpan& bytes) {
 }
 
 Status EncodedUnit::ParseOwn(ByteSpan& bytes) {
-  if (own_ == nullptr) return Corrupt("an encoded unit has a form that this experiment's codec has not");
+  if (own_ == nullptr) return Corrupt("an encoded unit has a form that this experiment's codec does not use");
   const std::size_t needed = own_->bytes(count_);
   if (bytes.size() < needed) return TooShort(needed, bytes.size());
   values_ = bytes.data();

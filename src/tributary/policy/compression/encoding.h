@@ -14,59 +14,57 @@
 
 namespace tributary::inline policy {
 
-// How the values of one transfer unit become bytes. An encoded unit is its kind (a byte), the number of elements it
-// stands for (varint), and
+// The byte format of one transfer unit: its kind (a byte), the number of elements (varint), and
 //
 //   dense    the values
-//   gaps     how many are kept (varint); for each, how many elements lie between it and the one before (varint); values
-//   bitmap   how many are kept (varint); a bit for each element, the lowest first, padded with zero bits; values
-//   int8     for each block of kInt8Block elements its scale and a signed byte per element
+//   gaps     number of kept elements (varint); per element the number skipped before it (varint); values
+//   bitmap   number of kept elements (varint); one bit per element, lowest first, zero padding; values
+//   int8     per block of kInt8Block elements: the scale, and a signed byte per element
+//   own      as the codec's UnitForm says
 //
-// Values and scales are little-endian float32, all finite; varints are in their shortest form. Units stand one behind
-// the other without anything between, and EncodedUnit reads them.
-//   own      what the codec's UnitForm says
+// Values and scales are little-endian float32 and finite; varints have their shortest form. Units are
+// contiguous. EncodedUnit reads them.
 enum class EncodingKind : std::uint8_t { kDense = 1, kGaps = 2, kBitmap = 3, kInt8 = 4, kOwn = 5 };
 
-// A form that a codec brings with it, for units that carry every element.
+// A codec's own format, for units that carry every element.
 struct UnitForm {
-  // How many bytes `count` elements take.
+  // Size of `count` elements.
   std::size_t (*bytes)(std::size_t count);
-  // Reads elements from `begin`, a multiple of 1024, on. Must give finite values, or values that are not, for any bytes.
+  // Reads elements starting at `begin`, a multiple of 1024. For arbitrary bytes it must return; values that
+  // are not finite are refused later.
   void (*read)(const std::byte* bytes, std::size_t begin, std::span<float> values);
 };
 
-// How many bytes the writers below append.
+// Number of bytes that the functions below append.
 std::size_t DenseBytes(std::size_t count);
 std::size_t Int8Bytes(std::size_t count);
 
-// Each appends one unit; of the two index codings the shorter, gaps if they are equal. At most 2^32 − 1 finite values; indices ascend strictly, from `base` (which stands for the
-// first element) to below base + count.
+// Each appends one unit of fewer than 2^32 finite values. AppendSparse uses the shorter index coding, gaps if
+// equal; indices ascend strictly, from `base` (the first element) to below base + count.
 void AppendDense(std::span<const float> values, std::vector<std::byte>& out);
 void AppendSparse(std::size_t count, std::span<const std::uint32_t> indices, std::span<const float> values,
                   std::vector<std::byte>& out, std::uint32_t base = 0);
 void AppendInt8(std::span<const float> values, std::vector<std::byte>& out);
-// The heading of a unit of a codec's own form; its bytes follow.
+// The heading of a unit in the codec's own form; the codec appends the rest.
 void AppendOwnHeading(std::size_t count, std::vector<std::byte>& out);
 
-// A unit as it came over a network: a view of bytes that have been checked. Whatever the bytes, parsing gives a view or
-// a reason, and allocates nothing; a view's values can be visited without failure and are all finite. The bytes must
-// outlive it.
+// A received unit: a view of validated bytes. For any bytes, parsing returns a view or an error and allocates
+// nothing. All values of a view are finite. The bytes must outlive it.
 class EncodedUnit {
  public:
-  // Takes one unit, which must stand for `count` elements, off the front of `bytes`. Refused bytes stay where they are.
-  // Units of the codec's own form are read only where it is given.
+  // Takes one unit of `count` elements from the front of `bytes`, which does not change on failure. The
+  // codec's own form is accepted only with `own`.
   static StatusOr<EncodedUnit> Parse(std::span<const std::byte>& bytes, std::size_t count,
                                      const UnitForm* own = nullptr);
 
   EncodingKind kind() const { return kind_; }
   std::size_t count() const { return count_; }
-  std::size_t kept() const { return kept_; }  // how many values are there; the other elements are zero
+  std::size_t kept() const { return kept_; }  // number of values; the other elements are zero
 
-  // Calls visit(std::size_t offset, std::span<const float> values) for runs of neighbouring elements, by ascending
-  // offset, until all that are kept have been seen once. Nothing as large as the unit is ever made of them.
+  // Calls visit(std::size_t offset, std::span<const float> values) for runs of adjacent kept elements, by
+  // ascending offset, each element once. Runs are short: the unit is never decoded as a whole.
   template <typename Visit>
   void ForEachRun(Visit&& visit) const;
-
   void AddTo(std::span<float> sums) const;     // of `count` elements
   void CopyTo(std::span<float> values) const;  // zeros included
 
@@ -117,16 +115,14 @@ void EncodedUnit::ForEachIndex(Visit&& visit) const {
 template <typename Visit>
 void EncodedUnit::ForEachRun(Visit&& visit) const {
   std::array<float, kLongestRun> run;
-  if (kind_ == EncodingKind::kDense) {
+  if (kind_ == EncodingKind::kDense || kind_ == EncodingKind::kOwn) {
     for (std::size_t begin = 0; begin < count_; begin += kLongestRun) {
       const std::size_t length = std::min(kLongestRun, count_ - begin);
-      std::memcpy(run.data(), values_ + sizeof(float) * begin, sizeof(float) * length);
-      visit(begin, std::span<const float>(run.data(), length));
-    }
-  } else if (kind_ == EncodingKind::kOwn) {
-    for (std::size_t begin = 0; begin < count_; begin += kLongestRun) {
-      const std::size_t length = std::min(kLongestRun, count_ - begin);
-      own_->read(values_, begin, {run.data(), length});
+      if (kind_ == EncodingKind::kOwn) {
+        own_->read(values_, begin, {run.data(), length});
+      } else {
+        std::memcpy(run.data(), values_ + sizeof(float) * begin, sizeof(float) * length);
+      }
       visit(begin, std::span<const float>(run.data(), length));
     }
   } else if (kind_ == EncodingKind::kInt8) {

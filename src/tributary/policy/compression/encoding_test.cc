@@ -215,30 +215,30 @@ TEST(EncodedUnit, RefusesHostileBytes) {
   EXPECT_TRUE(has(Refusal(Raw({1, 2}, {1, 2}), 1), "must have 1 elements; found 2"));
   EXPECT_TRUE(has(Refusal(Raw({1, 0x81, 0}, {1}), 1), "no number"));  // Not the shortest form.
   EXPECT_TRUE(has(Refusal(Raw({1, 0xff, 0xff, 0xff, 0xff, 0x1f}), 1), "no number"));
-  EXPECT_TRUE(has(Refusal(Raw({1, 2}, {1}), 2), "needs 8 more bytes, and 4"));
+  EXPECT_TRUE(has(Refusal(Raw({1, 2}, {1}), 2), "needs 8 more bytes; found 4"));
   EXPECT_TRUE(has(Refusal(Raw({1, 2}, {1, infinity}), 2), "not finite"));
   EXPECT_TRUE(has(Refusal(Raw({1, 2}, {nan, 1}), 2), "not finite"));
   // A claim of four billion values in ten bytes.
   EXPECT_TRUE(
       has(Refusal(Raw({1, 0xff, 0xff, 0xff, 0xff, 0x0f}, {1}), 0xffffffff), "needs 17179869180 more bytes"));
   EXPECT_TRUE(has(Refusal(Raw({2, 0xff, 0xff, 0xff, 0xff, 0x0f, 0xff, 0xff, 0xff, 0xff, 0x0f}), 0xffffffff),
-                  "cut off"));
+                  "truncated"));
   // Gaps.
   EXPECT_TRUE(has(Refusal(Raw({2, 4, 5}), 4), "cannot hold 5 values"));
   EXPECT_TRUE(has(Refusal(Raw({2, 4}), 4), "unreadable"));
-  EXPECT_TRUE(has(Refusal(Raw({2, 4, 2, 0}), 4), "index 1 of an encoded unit is cut off"));
+  EXPECT_TRUE(has(Refusal(Raw({2, 4, 2, 0}), 4), "index 1 of an encoded unit is truncated"));
   EXPECT_TRUE(has(Refusal(Raw({2, 4, 1, 0x80, 0}, {1}), 4), "shortest form"));
   EXPECT_TRUE(has(Refusal(Raw({2, 4, 2, 3, 0}, {1, 2}), 4), "index 1 of an encoded unit is 4"));
   EXPECT_TRUE(has(Refusal(Raw({2, 4, 1, 0xff, 0xff, 0xff, 0xff, 0x0f}, {1}), 4), "is 4294967295"));
   EXPECT_TRUE(has(Refusal(Raw({2, 4, 1, 3}, {infinity}), 4), "not finite"));
   EXPECT_TRUE(has(Refusal(Raw({2, 4, 1, 3}), 4), "needs 4 more"));
   // Bitmaps.
-  EXPECT_TRUE(has(Refusal(Raw({3, 4, 1, 0x10}, {1}), 4), "behind its last element"));
+  EXPECT_TRUE(has(Refusal(Raw({3, 4, 1, 0x10}, {1}), 4), "after its last element"));
   EXPECT_TRUE(has(Refusal(Raw({3, 4, 1, 3}, {1}), 4), "2 bits for 1 values"));
-  EXPECT_TRUE(has(Refusal(Raw({3, 9, 1, 1}), 9), "needs 2 more bytes, and 1"));
+  EXPECT_TRUE(has(Refusal(Raw({3, 9, 1, 1}), 9), "needs 2 more bytes; found 1"));
   EXPECT_TRUE(has(Refusal(Raw({3, 4, 1, 1}, {nan}), 4), "not finite"));
   // int8.
-  EXPECT_TRUE(has(Refusal(Raw({4, 1}, {1}), 1), "needs 5 more bytes, and 4"));
+  EXPECT_TRUE(has(Refusal(Raw({4, 1}, {1}), 1), "needs 5 more bytes; found 4"));
   for (const float scale : {-1.0F, -0.0F, infinity, nan, std::numeric_limits<float>::max()}) {
     ByteVector bytes = Raw({4, 1}, {scale});
     bytes.push_back(std::byte{1});

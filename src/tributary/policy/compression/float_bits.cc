@@ -10,33 +10,31 @@
 namespace tributary::inline policy {
 namespace {
 
-constexpr std::int32_t kFloatInfinity = 0x7f800000;
 constexpr std::int32_t kHalfInfinity = 0x7c00;
 constexpr std::int32_t kHalfLargest = 0x7bff;
-constexpr std::int32_t kShift = 23 - 10;               // bits of fraction that are lost
-constexpr std::int32_t kExponents = (127 - 15) << 23;  // between the two biases, in a float's place
-constexpr std::int32_t kSmallestNormal =
-    kExponents + (1 << 23);  // 2^−14, the smallest half with all its bits
+constexpr std::int32_t kShift = 23 - 10;                          // bits of fraction that are lost
+constexpr std::int32_t kExponents = (127 - 15) << 23;             // difference of the exponent biases
+constexpr std::int32_t kSmallestNormal = kExponents + (1 << 23);  // 2^−14, the smallest normal half
 
-// Every case is worked out and one of them chosen, so that a loop over this has no branches.
+// Computes every case and selects one, so that a loop over this has no branches.
 inline std::uint16_t Narrow(float value) {
   const auto bits = std::bit_cast<std::int32_t>(value);
   const std::int32_t magnitude = bits & 0x7fffffff;
 
-  // Half of the last kept bit, less one if that bit is even: what is added before the rest is cut off.
+  // Half of the last kept bit, minus one if that bit is even: added before truncation.
   const std::int32_t rounding = ((1 << (kShift - 1)) - 1) + ((magnitude >> kShift) & 1);
   std::int32_t half = (magnitude - kExponents + rounding) >> kShift;
   half = half > kHalfLargest ? kHalfLargest : half;
 
-  // A float of 0.5 has its last bit at 2^−24, as the smallest halves have: the sum rounds to it.
+  // The last bit of 0.5F is 2^−24, as of the subnormal halves: the sum rounds to it.
   const std::int32_t small =
       std::bit_cast<std::int32_t>(std::bit_cast<float>(magnitude) + 0.5F) - std::bit_cast<std::int32_t>(0.5F);
   half = magnitude < kSmallestNormal ? small : half;
 
-  // What is left of a NaN's fraction must not be zero, for that is infinity.
+  // The truncated fraction of a NaN must not become zero, which would be infinity.
   const std::int32_t fraction = (magnitude >> kShift) & 0x3ff;
-  const std::int32_t kept = fraction == 0 && magnitude > kFloatInfinity ? 0x200 : fraction;
-  half = magnitude >= kFloatInfinity ? kHalfInfinity | kept : half;
+  const std::int32_t kept = fraction == 0 && magnitude > kInfinityKey ? 0x200 : fraction;
+  half = magnitude >= kInfinityKey ? kHalfInfinity | kept : half;
 
   return static_cast<std::uint16_t>(half | ((bits >> 16) & 0x8000));
 }
@@ -46,18 +44,18 @@ inline float Widen(std::uint16_t half) {
   std::int32_t bits = (magnitude << kShift) + kExponents;
   // Infinity and NaN have a float's highest exponent.
   bits = magnitude >= kHalfInfinity ? bits + kExponents : bits;
-  // The smallest have no leading bit of their own: it is added, and taken off again as a number.
+  // Subnormal halves have no implicit leading bit: it is added, and subtracted again as a number.
   const float small =
       std::bit_cast<float>((magnitude << kShift) + kSmallestNormal) - std::bit_cast<float>(kSmallestNormal);
   bits = magnitude < 0x400 ? std::bit_cast<std::int32_t>(small) : bits;
   return std::bit_cast<float>(bits | ((half & 0x8000) << 16));
 }
 
-constexpr std::size_t kChunk = 512;  // halves that are converted at a time, on the stack
+constexpr std::size_t kChunk = 512;  // halves converted at a time, on the stack
 
-constexpr float kSmallest = 0x1p-100F;  // Far below any gradient; a reciprocal of less could overflow.
+constexpr float kSmallest = 0x1p-100F;  // far below any gradient; the reciprocal of less could overflow
 
-// Adding 1.5 · 2^23 leaves a float rounded to an integer, in the low bits of its representation.
+// Adding 1.5 · 2^23 rounds a float to an integer, in the low bits of its representation.
 constexpr float kToInteger = 0x1.8p23F;
 
 }  // namespace
@@ -105,7 +103,7 @@ float QuantiseBlock(std::span<const float> values, std::int8_t* bytes) {
   if (!std::isfinite(scale * 127)) scale = std::nextafter(scale, 0.0F);
   const float inverse = 127 / largest;
   for (std::size_t i = 0; i < values.size(); ++i) {
-    // At most a little above 127, which rounds to 127.
+    // Slightly above 127 at most, which rounds to 127.
     bytes[i] = static_cast<std::int8_t>(std::bit_cast<std::int32_t>(values[i] * inverse + kToInteger) -
                                         std::bit_cast<std::int32_t>(kToInteger));
   }

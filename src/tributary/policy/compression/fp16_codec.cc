@@ -4,15 +4,14 @@
 namespace tributary::inline policy {
 namespace {
 
-// Two bytes for each element, little-endian.
+// Two bytes per element, little-endian.
 void ReadFp16(const std::byte* bytes, std::size_t begin, std::span<float> values) {
   ReadHalves(bytes + 2 * begin, values);
 }
 
 constexpr UnitForm kFp16Form = {[](std::size_t count) { return 2 * count; }, ReadFp16};
 
-// Sends every value as the nearest 16-bit number, ties to even. What is beyond their range is sent as the largest of its
-// sign, ±65504. What is left is the difference.
+// Sends every value as the nearest binary16 number, at most ±65504. The remainder is the difference.
 class Fp16Codec final : public Codec {
  public:
   void TakeFinite(const UnitRun& run, EncodedBlocks& out) override {

@@ -66,9 +66,9 @@ TEST(Fp16Codec, WhatIsNoUnitIsRefusedInWords) {
     return EncodedUnit::Parse(some, count, own).status().message();
   };
   EXPECT_EQ(refusal(bytes.size(), 2, form), "an encoded unit holds a value that is not finite");
-  EXPECT_EQ(refusal(bytes.size() - 1, 2, form), "an encoded unit needs 4 more bytes, and 3 are there");
+  EXPECT_EQ(refusal(bytes.size() - 1, 2, form), "an encoded unit needs 4 more bytes; found 3");
   EXPECT_EQ(refusal(bytes.size(), 2, nullptr),
-            "an encoded unit has a form that this experiment's codec has not");
+            "an encoded unit has a form that this experiment's codec does not use");
   EXPECT_NE(refusal(bytes.size(), 3, form), "");
 }
 

@@ -34,8 +34,8 @@ Status GradientCompressor::Push(std::size_t first_unit, std::size_t last_unit, s
   const std::size_t units = last_unit - first_unit + 1;
   if (NeedsWholePush(options_) && units != sizes_.size()) {
     return InvalidArgument(
-        "compression with scope 'global' selects among all units of a gradient, so they are pushed"
-        " together: choose scope 'unit', or a transfer plan with one push segment (sequential)");
+        "compression with scope 'global' selects among all units of a gradient, which must be pushed "
+        "together: choose scope 'unit', or a transfer plan with one push segment (sequential)");
   }
   const UnitRun run{first_unit, offsets_[first_unit], std::span(sizes_).subspan(first_unit, units), gradient};
   for (std::size_t unit = first_unit; unit <= last_unit; ++unit) TRIBUTARY_CHECK(!pushed_[unit]);

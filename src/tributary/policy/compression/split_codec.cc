@@ -13,13 +13,13 @@
 namespace tributary::inline policy {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "values travel as they lie in memory");
+static_assert(std::endian::native == std::endian::little, "values are sent in their memory format");
 
 std::string Place(std::size_t index, std::size_t per_sample) {
   return "value " + std::to_string(index % per_sample) + " of sample " + std::to_string(index / per_sample);
 }
 
-// The first that is not finite; the size if all are. The usual answer takes one fast look at all of them.
+// Index of the first value that is not finite, or the size. One vectorised pass suffices if all are finite.
 std::size_t FirstNotFinite(std::span<const float> values) {
   std::int32_t largest = 0;
   for (const float value : values) largest = std::max(largest, MagnitudeKey(value));
@@ -32,7 +32,7 @@ std::size_t FirstNotFinite(std::span<const float> values) {
 Status CheckReceived(std::span<const float> values, std::size_t per_sample) {
   const std::size_t bad = FirstNotFinite(values);
   if (bad == values.size()) return OkStatus();
-  return Corrupt(Place(bad, per_sample) + " that came over the cut is not finite");
+  return Corrupt(Place(bad, per_sample) + " received at the split point is not finite");
 }
 
 void WriteInt8(std::span<const float> values, std::size_t per_sample, std::byte* to) {
@@ -50,13 +50,13 @@ Status ReadInt8(const std::byte* from, std::size_t per_sample, std::span<float> 
     std::memcpy(&scale, from, sizeof(scale));
     if (std::bit_cast<std::uint32_t>(scale) >= 0x80000000U || MagnitudeKey(scale * 127) >= kInfinityKey) {
       return Corrupt("the scale of sample " + std::to_string(begin / per_sample) +
-                     " that came over the cut is negative or not finite");
+                     " received at the split point is negative or not finite");
     }
     const auto* const quantised = reinterpret_cast<const std::int8_t*>(from + sizeof(scale));
     const auto* const end = quantised + per_sample;
     if (const auto* const bad = std::find(quantised, end, std::int8_t{-128}); bad != end) {
       return Corrupt(Place(begin + static_cast<std::size_t>(bad - quantised), per_sample) +
-                     " that came over the cut is −128; the least is −127");
+                     " received at the split point is −128; the minimum is −127");
     }
     RestoreBlock(scale, quantised, values.subspan(begin, per_sample));
     from += sizeof(scale) + per_sample;
@@ -88,7 +88,7 @@ Status AppendSplitValues(SplitPrecision precision, std::span<const float> values
   TRIBUTARY_CHECK(per_sample > 0 && values.size() % per_sample == 0);
   if (const std::size_t bad = FirstNotFinite(values); bad < values.size()) {
     return InvalidArgument(
-        Place(bad, per_sample) + " at the cut is " + std::to_string(values[bad]) +
+        Place(bad, per_sample) + " at the split point is " + std::to_string(values[bad]) +
         ", and only finite values can be sent; training has diverged: try a lower learning rate");
   }
   const std::size_t begin = out.size();

@@ -147,7 +147,7 @@ TEST(SplitCodec, SendsNoValueThatIsNotFinite) {
       Buffer bytes = BytesOf({9});
       const Status status = AppendSplitValues(precision, values, 100, bytes);
       EXPECT_EQ(status.message(),
-                "value 17 of sample 2 at the cut is " + std::to_string(bad) +
+                "value 17 of sample 2 at the split point is " + std::to_string(bad) +
                     ", and only finite values can be sent; training has diverged: try a lower "
                     "learning rate");
       EXPECT_EQ(bytes, BytesOf({9}));
@@ -176,25 +176,25 @@ TEST(SplitCodec, RefusesBytesThatMeanNoFiniteValue) {
     Buffer bytes = Encoded(SplitPrecision::kFloat32, values, 10);
     std::memcpy(bytes.data() + 4 * 23, &bits, sizeof(bits));
     EXPECT_EQ(Refused(SplitPrecision::kFloat32, bytes, 10, 30),
-              "value 3 of sample 2 that came over the cut is not finite");
+              "value 3 of sample 2 received at the split point is not finite");
   }
   for (const std::uint16_t half : std::initializer_list<std::uint16_t>{0x7c00, 0xfc00, 0x7e00, 0x7c01}) {
     Buffer bytes = Encoded(SplitPrecision::kFloat16, values, 10);
     std::memcpy(bytes.data() + 2 * 23, &half, sizeof(half));
     EXPECT_EQ(Refused(SplitPrecision::kFloat16, bytes, 10, 30),
-              "value 3 of sample 2 that came over the cut is not finite");
+              "value 3 of sample 2 received at the split point is not finite");
   }
   // Infinite, NaN, negative, and one that 127 makes infinite.
   for (const std::uint32_t bits : {0x7f800000U, 0x7fc00000U, 0x80000000U, 0xbf800000U, 0x7f000000U}) {
     Buffer bytes = Encoded(SplitPrecision::kInt8, values, 10);
     std::memcpy(bytes.data() + 14, &bits, sizeof(bits));
     EXPECT_EQ(Refused(SplitPrecision::kInt8, bytes, 10, 30),
-              "the scale of sample 1 that came over the cut is negative or not finite");
+              "the scale of sample 1 received at the split point is negative or not finite");
   }
   Buffer bytes = Encoded(SplitPrecision::kInt8, values, 10);
   bytes[14 + 4 + 6] = std::byte{0x80};
   EXPECT_EQ(Refused(SplitPrecision::kInt8, bytes, 10, 30),
-            "value 6 of sample 1 that came over the cut is −128; the least is −127");
+            "value 6 of sample 1 received at the split point is −128; the minimum is −127");
 }
 
 }  // namespace

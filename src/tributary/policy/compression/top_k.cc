@@ -15,16 +15,16 @@
 namespace tributary::inline policy {
 namespace {
 
-constexpr std::size_t kLine = 16;   // floats in a cache line: a sample takes whole ones
-constexpr std::size_t kOneIn = 64;  // lines
+constexpr std::size_t kLine = 16;   // floats per cache line; a sample takes whole lines
+constexpr std::size_t kOneIn = 64;  // one line of 64 is sampled
 constexpr std::size_t kShort = 1 << 15;
 constexpr std::size_t kBitmapBlock = 64;
 
 static_assert(std::endian::native == std::endian::little,
               "eight bytes are read as one number, the first lowest");
 
-// Which of 64 values have at least this key, as bits. The comparisons vectorise to bytes of 0 or 1; the product
-// brings eight of them into its upper byte.
+// Bit i is set if values[i] has at least this key. The comparisons vectorise to bytes of 0 or 1; the product
+// packs eight of them into its upper byte.
 std::uint64_t ReachMask(const float* values, std::int32_t least) {
   std::array<std::uint8_t, kBitmapBlock> reach;
   for (std::size_t i = 0; i < kBitmapBlock; ++i) reach[i] = MagnitudeKey(values[i]) >= least ? 1 : 0;
@@ -37,11 +37,11 @@ std::uint64_t ReachMask(const float* values, std::int32_t least) {
   return mask;
 }
 
-// How many keys are above the threshold's, and how many equal to it.
+// How many keys are above the threshold's, and how many are equal to it.
 std::pair<std::size_t, std::size_t> CountAgainst(std::span<const float> values, std::int32_t key) {
   std::size_t above = 0, equal = 0;
   for (std::size_t begin = 0; begin < values.size(); begin += std::size_t{1} << 30) {
-    std::int32_t above_here = 0, equal_here = 0;  // As wide as the keys, so that counting vectorises.
+    std::int32_t above_here = 0, equal_here = 0;  // as wide as the keys, so that counting vectorises
     for (const float value : values.subspan(begin, std::min(std::size_t{1} << 30, values.size() - begin))) {
       above_here += MagnitudeKey(value) > key ? 1 : 0;
       equal_here += MagnitudeKey(value) == key ? 1 : 0;
@@ -52,16 +52,16 @@ std::pair<std::size_t, std::size_t> CountAgainst(std::span<const float> values, 
   return {above, equal};
 }
 
-// One level of the search. Keys count if their bits above the level are `prefix`; the others go to a slot of their own,
-// which is cheaper than a branch that cannot be foreseen.
+// One level of the search. Keys count if their bits above the level are `prefix`. Other keys go to an extra
+// slot, which is cheaper than an unpredictable branch.
 struct Level {
   int shift;
   int bits;
 };
 constexpr Level kLevels[] = {{20, 11}, {10, 10}, {0, 10}};
 constexpr std::size_t kSlots = 2049;
-constexpr std::size_t kLanes =
-    4;  // Neighbours often fall into the same slot: each has a table, so none waits.
+// Neighbours often fall into the same slot: with a table each, they do not wait for each other.
+constexpr std::size_t kLanes = 4;
 
 using Counts = std::array<std::size_t, kSlots>;
 
@@ -85,7 +85,7 @@ void Count(std::span<const float> values, Level level, std::int32_t prefix, Coun
 }
 
 constexpr std::size_t kSquaresPart = std::size_t{1} << 20;
-constexpr std::size_t kSums = 16;  // As many sums as a vector unit keeps going at once.
+constexpr std::size_t kSums = 16;  // enough independent sums to keep vector units busy
 
 double SumOfPart(std::span<const float> values) {
   std::array<double, kSums> lanes{};
@@ -124,7 +124,7 @@ Status TopKSelector::Select(std::span<const float> values, std::size_t k, Select
     }
   }
   Emit(sources, k, selection);
-  // NaN is above everything, so one is chosen if there is any.
+  // NaN is larger than everything, so any NaN is selected.
   for (std::size_t i = 0; i < k; ++i) {
     if (MagnitudeKey(selection.values[i]) > kInfinityKey) {
       return Corrupt("element " + std::to_string(selection.indices[i]) + " of the gradient is not a number");
@@ -136,7 +136,7 @@ Status TopKSelector::Select(std::span<const float> values, std::size_t k, Select
 bool TopKSelector::GatherCandidates(std::span<const float> values, std::size_t k) {
   const std::size_t n = values.size();
   if (n < kShort || k > n / 4) return false;
-  // One line of every 64, at a place that differs from group to group so that no period of the vector is met.
+  // One line of every 64, at pseudo-random places, so that a periodic vector does not bias the sample.
   sample_.clear();
   std::uint32_t place = 1;
   for (std::size_t group = 0; group + kLine * kOneIn <= n; group += kLine * kOneIn) {
@@ -144,7 +144,7 @@ bool TopKSelector::GatherCandidates(std::span<const float> values, std::size_t k
     const float* const line = values.data() + group + kLine * (place >> 26);
     sample_.insert(sample_.end(), line, line + kLine);
   }
-  // Neighbours may be alike, so the rank is far less sure than that of as many independent draws.
+  // Neighbours are correlated, so the rank is much less certain than for independent draws.
   const double expected =
       static_cast<double>(sample_.size()) * static_cast<double>(k) / static_cast<double>(n);
   const auto rank = static_cast<std::size_t>(expected + 6 * std::sqrt(expected)) + kLine;
@@ -152,7 +152,7 @@ bool TopKSelector::GatherCandidates(std::span<const float> values, std::size_t k
   const std::span<const float> sample(sample_);
   const std::int32_t least = FindThreshold({&sample, 1}, rank).key;
   const auto [above, equal] = CountAgainst(sample, least);
-  if (above + equal > 2 * rank) return false;  // Many equal values: there is no border among them.
+  if (above + equal > 2 * rank) return false;  // too many equal values
 
   candidates_.resize((n + part_ - 1) / part_);
   parallel_(candidates_.size(), [&](std::size_t part) {
@@ -222,7 +222,7 @@ void TopKSelector::Emit(std::span<const Source> sources, std::size_t k, Selectio
     std::uint32_t* const indices = selection.indices.data() + begin;
     float* const values = selection.values.data() + begin;
     const std::size_t count = above + ties_left;
-    // Every element is written where the next one chosen belongs, and stays if it is chosen: no branch to foresee.
+    // Every element is written to the next place and stays if it is selected: no unpredictable branch.
     for (std::size_t i = 0, n = 0; n < count; ++i) {
       const std::int32_t key = MagnitudeKey(source.values[i]);
       const std::size_t tie =
@@ -243,7 +243,7 @@ Threshold FindThreshold(std::span<const std::span<const float>> parts, std::size
   Threshold found{0, k};
   for (const Level level : kLevels) {
     parallel(parts.size(), [&](std::size_t part) { Count(parts[part], level, found.key, counts[part]); });
-    // Down from the largest, until the slot that holds the k-th.
+    // From the largest slot down to the slot that holds the k-th.
     std::int32_t slot = 1 << level.bits;
     for (std::size_t here = 0;;) {
       TRIBUTARY_CHECK(--slot >= 0);

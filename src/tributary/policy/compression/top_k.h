@@ -10,29 +10,28 @@
 
 namespace tributary::inline policy {
 
-// Some elements of a vector, by ascending index.
+// Selected elements of a vector, by ascending index.
 struct Selection {
   std::vector<std::uint32_t> indices;
   std::vector<float> values;
 };
 
-// Finds the k largest magnitudes of a vector, exactly; among equal ones those of lowest index.
+// Finds the k largest magnitudes of a vector, exactly. Of equal magnitudes, the lowest indices win.
 //
-// A sample foretells a magnitude that a few more than k elements reach. One pass filters those out, and histograms of
-// their bits find the exact border among them. Where that cannot help (short vectors, large k, many equal values) or
-// the sample was wrong, the histograms are of the whole vector; the result is the same. Takes about the time of two
-// copies of the vector for k of one in ten.
+// A sample predicts a magnitude that slightly more than k elements reach. One pass filters these candidates,
+// and histograms of their bits give the exact threshold. If that does not apply (short vectors, large k, many
+// equal values) or the sample was wrong, the histograms cover the whole vector; the result is the same. With
+// k = 10 % it takes about as long as copying the vector twice.
 //
-// Long vectors are worked on in parts of `part` elements, which `parallel` may run at once. Memory is kept for the next
-// vector: a selector is for one caller at a time.
+// Long vectors are processed in parts of `part` elements, which `parallel` may run concurrently. Memory is
+// reused, so a selector serves one caller at a time.
 class TopKSelector {
  public:
   static constexpr std::size_t kPart = std::size_t{1} << 20;
 
   explicit TopKSelector(ParallelFor parallel = RunInOrder, std::size_t part = kPart);
 
-  // k ≤ the number of values < 2^32. Infinities are large; with a NaN anywhere (and k > 0) there is no selection and
-  // the status names its place.
+  // k ≤ the number of values < 2^32. Infinities are large. Fails on a NaN (if k > 0), naming its index.
   Status Select(std::span<const float> values, std::size_t k, Selection& selection);
 
  private:
@@ -40,16 +39,16 @@ class TopKSelector {
   struct Candidates {
     std::vector<std::uint32_t> indices;
     std::vector<float> values;
-    std::size_t count = 0;  // Of both; what lies behind is scratch.
+    std::size_t count = 0;  // of both; the rest is scratch
   };
-  // Elements among which the k largest are: of the vector itself (indices follow from `first`), or candidates.
+  // Elements that include the k largest: of the vector itself (indices follow from `first`), or candidates.
   struct Source {
     std::span<const float> values;
     const std::uint32_t* indices = nullptr;
     std::uint32_t first = 0;
   };
 
-  // Whether candidates_ now hold the k largest.
+  // Whether candidates_ now include the k largest.
   bool GatherCandidates(std::span<const float> values, std::size_t k);
   static void Filter(std::span<const float> values, std::uint32_t first, std::int32_t least, Candidates& out);
   void Emit(std::span<const Source> sources, std::size_t k, Selection& selection) const;
@@ -60,21 +59,20 @@ class TopKSelector {
   std::vector<float> sample_;
 };
 
-// Where the k largest magnitudes end: all with a larger key (MagnitudeKey) belong to them, and so many of those with
-// this very key as are still missing.
+// The k largest magnitudes are all elements with a larger key (MagnitudeKey) and `ties` with this key.
 struct Threshold {
   std::int32_t key = 0;
-  std::size_t ties = 0;  // of `key`; at least one
+  std::size_t ties = 0;  // at least 1
   friend bool operator==(const Threshold&, const Threshold&) = default;
 };
 
-// Exact, by three histograms: over the eleven upper bits of the keys, then over the next ten of those that share them
-// with the k-th, then over the last ten. `parts` together hold at least k values, and k is not zero.
+// Exact, by three histograms: over the upper 11 bits of the keys, then over the next 10 and the last 10 bits
+// of the keys that share the preceding bits with the k-th. `parts` have at least k values; k is above 0.
 Threshold FindThreshold(std::span<const std::span<const float>> parts, std::size_t k,
                         const ParallelFor& parallel = RunInOrder);
 
-// In double precision, in an order that is fixed by the number of values alone: the same bits whatever the processor
-// and however `parallel` divides the work.
+// In double precision. The order of the sum depends only on the number of values: the same bits on any
+// processor and for any division of work by `parallel`.
 double SumOfSquares(std::span<const float> values, const ParallelFor& parallel = RunInOrder);
 
 }  // namespace tributary::inline policy

@@ -11,33 +11,30 @@
 namespace tributary::inline policy {
 namespace {
 
-// How much of a gradient its largest elements carry, in squares.
+// The squared norm of a gradient.
 struct Energy {
   double total = 0;  // of all elements
-  double kept = 0;   // of those that top-k keeps
+  double kept = 0;   // of the elements that top-k keeps
 
-  // The share that top-k leaves behind; zero of a gradient that is zero.
+  // The fraction that top-k leaves out; 0 if the gradient is zero.
   double LostShare() const { return total > 0 ? std::abs(total - kept) / total : 0; }
 };
 
-// What the rule remembers from step to step: plain data, for a checkpoint.
+// State of the adaptive rule across steps.
 struct AdaptiveState {
   std::uint64_t steps = 0;         // measured so far
-  std::uint64_t sparse_steps = 0;  // of them, those that sent the largest elements only
-  double lost_share = 0;           // smoothed; means nothing before the first step
-  friend bool operator==(const AdaptiveState&, const AdaptiveState&) = default;
+  std::uint64_t sparse_steps = 0;  // of those, the sparse ones
+  double lost_share = 0;           // smoothed; undefined before the first step
 };
 
-// Whether a step sends the largest elements only, or all: the largest, if what that has lost so far, smoothed over
-// steps, is at most `delta`. The step's own gradient has no say, so it is known before the backward pass begins and
-// units can be sent as they become ready. The first step, of which nothing is known, sends the largest: a device whose
-// whole gradient always comes too late would else never find out that less is enough.
+// Whether a step is sparse: if the lost share, smoothed over steps, is at most `delta`. This is known before
+// the backward pass, so units can be sent as they become ready. The first step is sparse: otherwise a device
+// whose dense gradient always arrives too late would never learn that sparse suffices.
 bool SendsSparse(const AdaptiveState& state, double delta) {
   return state.steps == 0 || state.lost_share <= delta;
 }
 
-// After a step, sparse or not: lost_share becomes weight · measured + (1 − weight) · lost_share; the first
-// measurement stands as it is.
+// After a step, sparse or not: lost_share is the exponential moving average of the measurements.
 void Observe(AdaptiveState& state, bool sparse, Energy energy, double weight) {
   const double measured = energy.LostShare();
   state.lost_share = state.steps == 0 ? measured : weight * measured + (1 - weight) * state.lost_share;
@@ -45,8 +42,8 @@ void Observe(AdaptiveState& state, bool sparse, Energy energy, double weight) {
   if (sparse) ++state.sparse_steps;
 }
 
-// Sends the largest elements (options.ratio of them) of each unit, or, with the global scope, of all units together;
-// then a run must be all of them. What is left is every other element, as it was.
+// Sends the options.ratio largest elements of each unit or, with global scope, of all units together; then a
+// run must be all units. The other elements stay in `values`.
 class TopKCodec : public Codec {
  public:
   TopKCodec(const CompressionOptions& options, ParallelFor parallel)
@@ -70,21 +67,21 @@ class TopKCodec : public Codec {
     }
   }
   bool sparse() const override { return true; }
-  // A place takes about a byte. The first step of the adaptive codec is sparse too.
+  // An index takes about one byte. The adaptive codec's first step is sparse too.
   double ExpectedRatio() const override { return std::min(1.0, options_.ratio * 5 / 4); }
 
  protected:
-  // One unit and what was selected of it, by indices that count from `base`.
+  // One unit and its selected elements; their indices count from `base`.
   struct Choice {
     std::size_t unit;
-    std::size_t offset;  // of the unit in the whole
+    std::size_t offset;  // of the unit in the whole gradient
     std::span<float> values;
     std::span<const std::uint32_t> indices;
     std::span<const float> kept;
     std::uint32_t base;
   };
   virtual void Send(const Choice& choice, EncodedBlocks& out) {
-    std::size_t done = 0;  // of what was selected
+    std::size_t done = 0;  // of the selected elements
     out.Add(choice.offset, choice.values.size(),
             [&](std::size_t begin, std::size_t count, std::vector<std::byte>& bytes) {
               const auto rest = choice.indices.subspan(done);
@@ -101,7 +98,7 @@ class TopKCodec : public Codec {
   const ParallelFor parallel_;
 
  private:
-  // The units of a run among which one selection is made.
+  // Makes one selection among all units of the run.
   void TakeTogether(const UnitRun& run, EncodedBlocks& out) {
     TRIBUTARY_CHECK(selector_.Select(run.values, KeptOf(options_, run.values.size()), selection_).ok());
     std::size_t first = 0, begin = 0;
@@ -122,9 +119,8 @@ class TopKCodec : public Codec {
   Selection selection_;
 };
 
-// Sends the largest elements only where little is lost by it (SendsSparse), and all otherwise. Selects in either
-// case, to measure what was or would have been lost, so that it finds its way back from either. The energies of all
-// units add up to one decision for the next step.
+// Sends the largest elements if little is lost (SendsSparse), otherwise all. Selects in both cases, to
+// measure the loss over all units, so that it can switch either way.
 class AdaptiveTopKCodec final : public TopKCodec {
  public:
   AdaptiveTopKCodec(const CompressionOptions& options, std::size_t units, ParallelFor parallel)
@@ -153,7 +149,7 @@ class AdaptiveTopKCodec final : public TopKCodec {
       if (name == "sparse_steps") found.sparse_steps = number;
       if (name == "lost_share") found.lost_share = std::bit_cast<double>(number);
     }
-    if (!(found.lost_share >= 0 && found.lost_share <= 1)) return Corrupt("a lost share is between 0 and 1");
+    if (!(found.lost_share >= 0 && found.lost_share <= 1)) return Corrupt("lost_share must be from 0 to 1");
     state_ = found;
     return OkStatus();
   }
@@ -174,7 +170,7 @@ class AdaptiveTopKCodec final : public TopKCodec {
 
   AdaptiveState state_;
   bool sparse_ = false;
-  std::vector<Energy> energies_;  // Per unit, and added in their order: runs may come in any.
+  std::vector<Energy> energies_;  // per unit, and summed in this order: runs come in any order
 };
 
 }  // namespace

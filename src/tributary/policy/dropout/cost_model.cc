@@ -12,9 +12,9 @@
 namespace tributary::inline policy {
 namespace {
 
-constexpr std::size_t kTerms = 3;  // the fixed one, operations, bytes
+constexpr std::size_t kTerms = 3;  // fixed, MACs, bytes
 constexpr std::size_t kFewest = 3;
-// What must be left of a column, of length one, that the others do not make up.
+// Minimum norm of a unit column's component orthogonal to the other columns.
 constexpr double kIndependent = 1e-6;
 
 using Row = std::array<double, kTerms>;
@@ -67,8 +67,8 @@ double SquaredErrors(std::span<const Row> rows, const Row& x) {
   return sum;
 }
 
-// The least squares with these columns alone, by Cholesky's factors of their products. Columns have length one. Nothing
-// where one of them is, to within rounding, made of the others.
+// Least squares with only these columns, by Cholesky factorisation. Columns have unit length. Empty if the
+// columns are linearly dependent within rounding.
 std::optional<Row> LeastSquares(std::span<const Row> rows, std::span<const std::size_t> columns) {
   const std::size_t n = columns.size();
   std::array<Row, kTerms> factor{};
@@ -98,7 +98,7 @@ std::optional<Row> LeastSquares(std::span<const Row> rows, std::span<const std::
   return x;
 }
 
-// Of the newest observation: what a device has changes quickly, and a step is long against the processor's turns.
+// Weight of the newest observation: allowances change quickly, and a step is long for a scheduler.
 constexpr double kNewest = 0.5;
 constexpr double kLeastRate = 1e-6;
 
@@ -106,7 +106,7 @@ constexpr double kLeastRate = 1e-6;
 
 StatusOr<CostModel> FitCostModel(std::span<const CostMeasurement> measurements) {
   TRIBUTARY_RETURN_IF_ERROR(Check(measurements));
-  // Each measurement divided by its time: the errors of 1 are then the relative ones.
+  // Divided by the time of each measurement, so that the errors are relative.
   std::vector<Row> rows;
   for (const auto& [features, seconds] : measurements) {
     rows.push_back({1 / seconds, features.macs / seconds, features.activations / seconds});
@@ -118,8 +118,8 @@ StatusOr<CostModel> FitCostModel(std::span<const CostMeasurement> measurements) 
     for (Row& row : rows) row[k] = lengths[k] > 0 ? row[k] / lengths[k] : 0.0;
   }
 
-  // The best of the seven choices of terms that comes out without a negative one: the optimum under that constraint is
-  // the unconstrained one of the terms it uses.
+  // Non-negative least squares over the seven subsets of terms: the constrained optimum is the unconstrained
+  // optimum of the terms it uses.
   Row best{};
   double least = std::numeric_limits<double>::infinity();
   for (unsigned choice = 1; choice < (1U << kTerms); ++choice) {
@@ -134,7 +134,7 @@ StatusOr<CostModel> FitCostModel(std::span<const CostMeasurement> measurements) 
       best = *x;
     }
   }
-  // At least the fixed term alone has come out.
+  // The fixed term alone is always feasible.
   for (std::size_t k = 0; k < kTerms; ++k) best[k] = lengths[k] > 0 ? best[k] / lengths[k] : 0.0;
   return CostModel{best[0], best[1], best[2]};
 }
@@ -153,7 +153,7 @@ SubnetworkCosts::SubnetworkCosts(const Model& model) {
     }
     for (const auto& [group, count] : counts) {
       const std::int64_t atoms = model.channels.groups[group].atoms;
-      TRIBUTARY_CHECK(count % atoms == 0);  // Atoms of a group are made by the same layers, and are alike.
+      TRIBUTARY_CHECK(count % atoms == 0);  // all atoms of a group have the same layers
       channels.of_groups.emplace_back(group, count / atoms);
     }
     return channels;
@@ -166,7 +166,7 @@ SubnetworkCosts::SubnetworkCosts(const Model& model) {
     const NodeIndex input = graph.node(i).inputs[0];
     Layer layer{
         .out = channels_of(i), .in = channels_of(input), .blocks = BlocksOf(graph.node(i).operation) > 0};
-    // In a grouped convolution a channel reads its own block, which is kept whole.
+    // In a grouped convolution, a channel reads only its block, which is kept whole.
     const std::int64_t reads = layer.blocks ? 1 : graph.shape(input).channels;
     layer.each = model.costs[i].macs.value / (shape.channels * reads);
     layers_.push_back(std::move(layer));
@@ -203,7 +203,7 @@ void LiveCost::Fit() {
     const auto same = [&](const CostMeasurement& one) {
       return one.features.macs == seen_.front().features.macs;
     };
-    // Few that differ from the rest would be fitted to their noise.
+    // If few measurements differ from the rest, the fit would follow their noise.
     if (std::ranges::count_if(seen_, same) * 4 <= static_cast<std::ptrdiff_t>(3 * seen_.size())) {
       if (const auto fitted = FitCostModel(seen_); fitted.ok()) {
         model_ = *fitted;
@@ -220,7 +220,7 @@ void LiveCost::Fit() {
 
 void ProcessorShare::Observe(double processor_seconds, double seconds, std::optional<double> allowed) {
   if (!(processor_seconds > 0) || !(seconds > 0)) return;
-  // What was seen before, as it would have been under this allowance.
+  // The previous rate is rescaled to this allowance.
   rate_ = std::max(kLeastRate, (1 - kNewest) * Rate(allowed) + kNewest * processor_seconds / seconds);
   allowed_ = allowed;
 }

@@ -11,11 +11,10 @@
 
 namespace tributary::inline policy {
 
-// What a training step on a sub-network takes, from two counts that follow from which channels are kept. Operations
-// alone are a poor guide: thin layers are bound by the memory that they move.
+// Features of a training step's cost. MACs alone are a poor predictor: narrow layers are memory-bound.
 struct CostFeatures {
-  double macs = 0;         // of a step
-  double activations = 0;  // bytes that its layers read and write
+  double macs = 0;         // per step
+  double activations = 0;  // bytes that the layers read and write
 };
 
 struct CostMeasurement {
@@ -23,8 +22,8 @@ struct CostMeasurement {
   double seconds = 0;
 };
 
-// seconds = fixed + per_mac · macs + per_byte · activations, no term of which is negative: so what is part of a
-// sub-network is never thought slower than it.
+// seconds = fixed + per_mac · macs + per_byte · activations. No term is negative, so a sub-network is never
+// predicted to be slower than a network that contains it.
 struct CostModel {
   double fixed = 0;
   double per_mac = 0;
@@ -35,25 +34,23 @@ struct CostModel {
   }
 };
 
-// The model whose relative errors have the least sum of squares. Of terms that the measurements cannot tell apart
-// (always in the same proportion to each other) only one is used. An error in words for fewer than three measurements,
-// for ones that all have the same features, for features that are negative or not finite and for times not above 0.
+// Least squares of the relative errors. If terms are collinear in the measurements, only one is used. Fails
+// for fewer than three measurements, for measurements with identical features, for features that are negative
+// or not finite, and for times not above 0.
 StatusOr<CostModel> FitCostModel(std::span<const CostMeasurement> measurements);
 
-// What a sub-network costs for one sample, known from how many atoms of each group it keeps without making it. The whole
-// network is looked at once, not for every question.
+// The cost of a sub-network per sample, from the number of atoms kept per group, without building it.
 class SubnetworkCosts {
  public:
   explicit SubnetworkCosts(const Model& model);
 
-  // Multiply-accumulates forward, just as NodeCosts counts them for the sub-network.
+  // Forward MACs, as NodeCosts counts them for the sub-network.
   std::int64_t MacsOf(std::span<const std::int64_t> kept) const;
-  // Of a whole training step for one sample: three forward passes' worth of multiply-accumulates, and the bytes of all
-  // outputs.
+  // A whole training step on one sample: three forward passes of MACs, and the bytes of all outputs.
   CostFeatures FeaturesOf(std::span<const std::int64_t> kept) const;
 
  private:
-  // Channels that are never dropped, and for each group how many there are per atom.
+  // Channels that are never dropped, and the number of channels per atom of each group.
   struct Channels {
     std::int64_t fixed = 0;
     std::vector<std::pair<std::size_t, std::int64_t>> of_groups;  // group, channels per atom
@@ -63,14 +60,14 @@ class SubnetworkCosts {
       return left;
     }
   };
-  // macs = each · channels out · channels in; each block of a grouped convolution reads its own only.
+  // macs = each · channels out · channels in; in a grouped convolution, a channel reads only its block.
   struct Layer {
     std::int64_t each = 0;
     Channels out, in;
     bool blocks = false;
   };
   struct Output {
-    std::int64_t bytes = 0;  // of a channel
+    std::int64_t bytes = 0;  // per channel
     Channels channels;
   };
 
@@ -78,46 +75,45 @@ class SubnetworkCosts {
   std::vector<Output> outputs_;
 };
 
-// What steps cost on this device, learnt from those it has done: at first what is known from elsewhere, in the proportion of
-// what was measured here; once there have been enough different ones, a model of its own.
+// Learns step costs on this device: at first `known` scaled to the measurements, later a model fitted to
+// them, once enough different steps have been measured.
 class LiveCost {
  public:
   explicit LiveCost(const CostModel& known) : known_(known), model_(known) {}
 
-  // A step with these features took so long. What makes no sense is passed over.
+  // Adds a measured step; ignores invalid values.
   void Observe(const CostMeasurement& seen);
-
   const CostModel& model() const { return model_; }
 
  private:
-  static constexpr std::size_t kMost = 128;   // remembered
-  static constexpr std::size_t kEvery = 16;   // observations between two fits
-  static constexpr std::size_t kEnough = 24;  // for a model of its own
+  static constexpr std::size_t kMost = 128;   // measurements remembered
+  static constexpr std::size_t kEvery = 16;   // measurements between two fits
+  static constexpr std::size_t kEnough = 24;  // measurements needed for a fitted model
 
   void Fit();
 
   const CostModel known_;
   CostModel model_;
-  std::vector<CostMeasurement> seen_;  // the oldest is written over
+  std::vector<CostMeasurement> seen_;  // ring buffer
   std::size_t count_ = 0;
 };
 
-// How much processor time a device gets, in seconds per second, and will get in its next step: what it got in its last ones,
-// and at once more or less where its allowance is known and has changed.
+// Predicts how much processor time the device gets in its next step, in seconds per second: the average of
+// the last steps, scaled at once when the known allowance changes.
 class ProcessorShare {
  public:
-  // `first` is what it is taken to be before anything has been seen; above 0.
+  // `first`: the rate before the first observation; above 0.
   explicit ProcessorShare(double first) : rate_(first) {}
 
-  // So much was got in so long, while so much was allowed (nothing where nobody knows). What makes no sense is passed over.
+  // `processor_seconds` were used in `seconds`, with this allowance (empty: unknown). Ignores invalid values.
   void Observe(double processor_seconds, double seconds, std::optional<double> allowed);
 
-  // While so much is allowed.
+  // The predicted rate with this allowance.
   double Rate(std::optional<double> allowed) const;
 
  private:
   double rate_;
-  std::optional<double> allowed_;  // while that was seen
+  std::optional<double> allowed_;  // at the last observation
 };
 
 }  // namespace tributary::inline policy

@@ -23,7 +23,7 @@ Status CheckFrontPoint(const FrontPoint& point, std::size_t groups) {
        {std::pair{"macs", point.macs}, {"time_ms", point.time_ms}, {"convergence", point.convergence}}) {
     if (std::isfinite(value) && value >= 0) continue;
     return InvalidArgument(std::string("its '") + name + "' is " + NumberText(value) +
-                           ", not a finite number from 0");
+                           ", not a finite number of at least 0");
   }
   return OkStatus();
 }
@@ -42,17 +42,17 @@ StatusOr<ChannelChoice> ParseChannelChoice(std::string_view name) {
 
 const FrontPoint* ParetoFront::BestFit(double budget) const {
   const auto above = std::partition_point(points.begin(), points.end(), [&](const FrontPoint& point) {
-    return point.Cost(cost) <= budget;  // in these words it is false of NaN
+    return point.Cost(cost) <= budget;  // false for NaN
   });
   return above == points.begin() ? nullptr : &*(above - 1);
 }
 
 Status CheckFront(const ParetoFront& front) {
   if (front.points.empty())
-    return InvalidArgument("the front has no points; the full network at least is one");
+    return InvalidArgument("the front has no points; it must contain at least the full network");
   if (front.untrained && !(std::isfinite(*front.untrained) && *front.untrained >= 0)) {
     return InvalidArgument("the loss 'untrained' is " + NumberText(*front.untrained) +
-                           ", not a finite number from 0");
+                           ", not a finite number of at least 0");
   }
   for (std::size_t i = 0; i < front.points.size(); ++i) {
     const FrontPoint& point = front.points[i];
@@ -60,24 +60,24 @@ Status CheckFront(const ParetoFront& front) {
     TRIBUTARY_RETURN_IF_ERROR(CheckFrontPoint(point, front.groups.size()).WithContext(where));
     const bool last = i + 1 == front.points.size();
     if (last && std::ranges::any_of(point.dropout, [](double rate) { return rate != 0; })) {
-      return InvalidArgument(where + " is the last, and not the full network: all its rates must be 0");
+      return InvalidArgument(where + " is the last and must be the full network: all its rates must be 0");
     }
     if (i == 0) continue;
     const FrontPoint& before = front.points[i - 1];
     if (!(point.Cost(front.cost) > before.Cost(front.cost))) {
       return InvalidArgument(where + " costs " + NumberText(point.Cost(front.cost)) +
-                             " and the one before it " + NumberText(before.Cost(front.cost)) +
+                             " and the point before it " + NumberText(before.Cost(front.cost)) +
                              "; points are sorted by ascending " + std::string(NameOf(front.cost)));
     }
     if (!last && !(point.convergence < before.convergence)) {
-      return InvalidArgument(where + " costs more than the one before it and does not converge better (" +
+      return InvalidArgument(where + " costs more than the point before it and does not converge better (" +
                              NumberText(point.convergence) + " after " + NumberText(before.convergence) +
                              ")");
     }
     if (!last && front.untrained && !(point.convergence < *front.untrained)) {
       return InvalidArgument(where + " has a convergence of " + NumberText(point.convergence) +
-                             ", which is no better than that of no training, " +
-                             NumberText(*front.untrained) + "; only the cheapest point may be so");
+                             ", which is not better than without training, " + NumberText(*front.untrained) +
+                             "; only the cheapest point may be so");
     }
   }
   return OkStatus();
@@ -90,7 +90,7 @@ Status CheckFrontFits(const ParetoFront& front, const Model& model) {
     return InvalidArgument("the front was explored for " + front.model + " with " +
                            std::to_string(front.groups.size()) + " channel groups; " + asked + " has " +
                            std::to_string(groups.size()) +
-                           ". Explore this network, or name the one that the front is of");
+                           ". Explore this network, or name the network that the front is for");
   }
   for (std::size_t i = 0; i < groups.size(); ++i) {
     const ParetoFront::Group& found = front.groups[i];
@@ -99,7 +99,7 @@ Status CheckFrontFits(const ParetoFront& front, const Model& model) {
                            std::to_string(i) + " is " + found.name + " with " +
                            std::to_string(found.channels) + " channels; in " + asked + " it is " +
                            groups[i].name + " with " + std::to_string(groups[i].channels) +
-                           ". Explore this network, or name the one that the front is of");
+                           ". Explore this network, or name the network that the front is for");
   }
   return OkStatus();
 }

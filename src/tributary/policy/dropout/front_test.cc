@@ -113,7 +113,8 @@ TEST(ParetoFront, FaultsAreNamedWithTheirPoint) {
             std::string::npos);
   EXPECT_NE(fault([](Points& p) { p[1].dropout = {-0.1}; }).find("below 1"), std::string::npos);
   EXPECT_NE(fault([](Points& p) { p[0].dropout = {}; }).find("0 dropout rates"), std::string::npos);
-  EXPECT_NE(fault([](Points& p) { p[2].dropout = {0.1}; }).find("not the full network"), std::string::npos);
+  EXPECT_NE(fault([](Points& p) { p[2].dropout = {0.1}; }).find("must be the full network"),
+            std::string::npos);
   EXPECT_NE(fault([](Points& p) { std::swap(p[0], p[1]); }).find("sorted by ascending time"),
             std::string::npos);
   EXPECT_NE(fault([](Points& p) { p[1].convergence = 3; }).find("does not converge better"),
@@ -122,7 +123,7 @@ TEST(ParetoFront, FaultsAreNamedWithTheirPoint) {
   ParetoFront harmful = ThreePoints();
   harmful.untrained = 2;
   EXPECT_NE(CheckFront(harmful).message().find(
-                "point 1 of the front has a convergence of 2, which is no better than"),
+                "point 1 of the front has a convergence of 2, which is not better than"),
             std::string::npos);
   harmful.untrained = 2.5;
   EXPECT_TRUE(CheckFront(harmful).ok());

@@ -5,7 +5,7 @@
 namespace tributary::inline policy {
 namespace {
 
-// All devices shuffle the channels alike, anew each round, and each takes its own window of the result.
+// All devices shuffle the channels identically in each round, and each takes its own window of the result.
 KeptAtoms DisjointChannels(const ChannelScene& scene) {
   Rng rng = Rng::ForStream(scene.key.seed, DeviceId{0}, "partition", scene.draw);
   return ChooseAtoms(scene.groups, scene.counts, [&](std::vector<std::int32_t>& atoms, std::size_t count) {
@@ -19,8 +19,8 @@ KeptAtoms DisjointChannels(const ChannelScene& scene) {
 
 }  // namespace
 
-// Independent Subnet Training (Yuan et al., 2022): each round partitions the channels at random among the devices. Here
-// devices may differ in width: windows of neighbouring devices overlap where their widths differ or the channels run out.
+// Independent Subnet Training (Yuan et al., 2022): each round partitions the channels randomly among the
+// devices. Here widths may differ; windows then overlap, as they do when the channels run out.
 SubnetworkRule IndependentTrainingRule() {
   return {.name = "ist",
           .about = "Independent Subnet Training: disjoint random channels",

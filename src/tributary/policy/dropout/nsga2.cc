@@ -14,15 +14,15 @@
 namespace tributary::inline policy {
 namespace {
 
-constexpr double kCrossed = 0.5;      // of the variables
-constexpr double kSameValue = 1e-14;  // nearer parents have nothing to cross
+constexpr double kCrossed = 0.5;      // fraction of the variables
+constexpr double kSameValue = 1e-14;  // parents closer than this are not crossed
 
-// base ≥ 0, exponent > 0 or base > 0.
+// Requires base ≥ 0, and exponent > 0 or base > 0.
 double RealPower(double base, double exponent) {
   return base > 0 ? PortableExp(exponent * PortableLog(base)) : 0.0;
 }
 
-// How many times the parents' distance the children's is, on the side that has `room` beyond its parent; `u` in [0, 1).
+// The children's distance relative to the parents', on the side with `room` beyond its parent; `u` in [0, 1).
 double SpreadFactor(double u, double room, double distance, double eta) {
   const double alpha = 2 - RealPower(1 + 2 * room / distance, -(eta + 1));
   const double exponent = 1 / (eta + 1);
@@ -35,7 +35,7 @@ std::vector<Objectives> ObjectivesOf(std::span<const Individual> individuals) {
   return all;
 }
 
-// The best by front, and of the front that does not fit whole those with most room; the older where that is equal.
+// The best `count` by front; of the last front, the least crowded; the older on ties.
 std::vector<Individual> Survivors(std::vector<Individual> all, std::size_t count) {
   if (all.size() <= count) return all;
   const std::vector<Objectives> objectives = ObjectivesOf(all);
@@ -56,7 +56,7 @@ std::vector<Individual> Survivors(std::vector<Individual> all, std::size_t count
   return survivors;
 }
 
-// Binary tournaments. Candidates come from a shuffled deck: all take part equally often, but for one time.
+// Binary tournaments. Candidates come from a shuffled deck, so all participate about equally often.
 class Tournaments {
  public:
   Tournaments(Rng& rng, std::span<const Individual> population)
@@ -97,12 +97,12 @@ class Tournaments {
   std::vector<std::size_t> deck_;
 };
 
-// Every generation has a stream of its own, so that nothing about chance need be saved.
+// One random stream per generation, so that no generator state need be saved.
 Rng StreamOf(const Nsga2Options& options, std::uint64_t generation) {
   return Rng::ForStream(options.seed, DeviceId{}, "nsga2", generation);
 }
 
-// What a search is given from outside is checked before it is used: a flag, a file of saved state, measured values.
+// Validation of external input: options, saved state, measured values.
 
 constexpr std::size_t kMostIndividuals = 100'000;
 constexpr std::size_t kMostVariables = 1'000'000;
@@ -164,7 +164,7 @@ Status CheckObjectives(const Objectives& objectives, std::size_t expected) {
   for (const double value : objectives) {
     if (!std::isfinite(value)) {
       return InvalidArgument("has an objective of " + NumberText(value) +
-                             "; what failed is given a finite value that is worse than any other");
+                             "; a failed evaluation needs a finite value that is worse than any other");
     }
   }
   return OkStatus();
@@ -194,7 +194,7 @@ Status CheckState(const Nsga2Options& options, std::span<const VariableBounds> b
                   const Nsga2State& state) {
   if (state.generation == 0 || state.population.empty() || state.population.size() > options.population) {
     return InvalidArgument("a search with a population of " + std::to_string(options.population) +
-                           " cannot go on from generation " + std::to_string(state.generation) + " with " +
+                           " cannot resume from generation " + std::to_string(state.generation) + " with " +
                            std::to_string(state.population.size()) + " vectors; start a new search");
   }
   const std::size_t expected = state.population[0].objectives.size();
@@ -238,7 +238,7 @@ void SimulatedBinaryCrossover(Rng& rng, std::span<const VariableBounds> bounds, 
     const double middle = low + distance / 2;
     double lower = std::clamp(middle - below * distance / 2, bounds[i].low, bounds[i].high);
     double upper = std::clamp(middle + above * distance / 2, bounds[i].low, bounds[i].high);
-    // Without this one child would have all the small values.
+    // Otherwise one child would get all the smaller values.
     if (rng.Uniform() < 0.5) std::swap(lower, upper);
     first[i] = lower;
     second[i] = upper;
@@ -255,7 +255,7 @@ void PolynomialMutation(Rng& rng, std::span<const VariableBounds> bounds, double
     const double u = rng.Uniform();
     const bool down = u < 0.5;
     const double room = (down ? genome[i] - bounds[i].low : bounds[i].high - genome[i]) / extent;
-    const double tail = down ? 2 * u : 2 * (1 - u);  // 0: as far as there is room; 1: not at all
+    const double tail = down ? 2 * u : 2 * (1 - u);  // 0: to the bound; 1: no step
     const double step = 1 - RealPower(tail + (1 - tail) * RealPower(1 - room, eta + 1), 1 / (eta + 1));
     genome[i] = std::clamp(genome[i] + (down ? -step : step) * extent, bounds[i].low, bounds[i].high);
   }

@@ -12,41 +12,40 @@
 
 namespace tributary::inline policy {
 
-// How new real-valued vectors come from old ones: the variation of NSGA-II, in the forms that respect bounds (Deb and
-// Agrawal, 1995; Deb and Goyal, 1996; as in Deb's own implementation).
+// The variation operators of NSGA-II on real-valued vectors, in the bounded forms (Deb and Agrawal, 1995; Deb
+// and Goyal, 1996; as in Deb's implementation).
 
 using Genome = std::vector<double>;
 
-// What a variable may be; one of equal bounds is fixed.
+// The range of a variable; equal bounds fix it.
 struct VariableBounds {
   double low = 0, high = 1;
 };
 
-// Simulated binary crossover: each variable is crossed with probability one half, and else passed on as it is. Crossed
-// values spread about the parents' as one-point crossover of bit strings would spread them: near them where `eta` is
-// large, and in proportion to how far apart they are. Where both bounds are equally far from the nearer parent the mean
-// of the children is the parents'; elsewhere the side with less room spreads less.
-// Parents lie within the bounds, and so do the children, which take their parents' places.
+// Simulated binary crossover: each variable is crossed with probability 1/2, otherwise copied. Crossed values
+// are distributed around the parents' values as by one-point crossover of bit strings: the larger `eta`, the
+// closer, in proportion to the parents' distance. The children's mean is the parents' mean if both bounds are
+// equally far from the nearer parent; otherwise the side with less room spreads less. Parents must lie within
+// the bounds; the children replace them, also within the bounds.
 void SimulatedBinaryCrossover(Rng& rng, std::span<const VariableBounds> bounds, double eta, Genome& first,
                               Genome& second);
 
-// Polynomial mutation: each variable moves with this probability, by a step that is mostly small where `eta` is large
-// and never leads out of the bounds.
+// Polynomial mutation: each variable moves with this probability. The larger `eta`, the smaller the steps.
 void PolynomialMutation(Rng& rng, std::span<const VariableBounds> bounds, double eta, double probability,
                         Genome& genome);
 
 struct Nsga2Options {
-  // How many survive a generation. More cover the front more finely and take longer to reach it.
+  // Survivors per generation. A larger population covers the front more finely and converges more slowly.
   std::size_t population = 100;
-  // How many are asked for in each generation after the first; 0 is as many as survive. More than that is for callers
-  // who screen them cheaply and evaluate only some.
+  // Vectors asked for in each generation after the first; 0: as many as survive. More are for callers that
+  // screen them cheaply and evaluate only some.
   std::size_t offspring = 0;
-  // The share of couples that are crossed rather than copied before mutation.
+  // Probability that a pair of parents is crossed rather than copied before mutation.
   double crossover = 0.9;
-  // Larger keeps children nearer to their parents.
+  // Larger values keep children closer to their parents.
   double crossover_eta = 15;
   double mutation_eta = 20;
-  // For each variable; 0 stands for one over the number of variables, which moves one of them on average.
+  // Probability per variable; 0: one over the number of variables.
   double mutation = 0;
   std::uint64_t seed = 1;
 };
@@ -57,43 +56,42 @@ struct Individual {
   friend bool operator==(const Individual&, const Individual&) = default;
 };
 
-// All that a search has learnt: with it, the same options and the same bounds it goes on as if it had never stopped.
+// The complete state of a search: with the same options and bounds it resumes exactly.
 struct Nsga2State {
-  std::uint64_t generation = 0;  // how many were told
+  std::uint64_t generation = 0;  // generations told
   std::vector<Individual> population;
   friend bool operator==(const Nsga2State&, const Nsga2State&) = default;
 };
 
-// NSGA-II (Deb et al., 2002): looks for the vectors whose objectives, all to be small, no other vector dominates.
-// Parents come from binary tournaments (the better front; within it the one with more room), children from simulated
-// binary crossover and polynomial mutation, and survivors from parents and children together by the same order.
+// NSGA-II (Deb et al., 2002): searches for the vectors whose objectives, all minimised, are not dominated.
+// Parents win binary tournaments (better front, then larger crowding distance), children come from simulated
+// binary crossover and polynomial mutation, and survivors from both by the same order.
 //
-// The caller evaluates, in whatever order and on however many threads it likes:
-//   1. Start() with vectors it wants to be looked at, or Resume() from a saved state;
-//   2. asked() are the vectors of this generation;
-//   3. Tell() gives their objectives and makes the next generation;
-//   4. 2 and 3 as often as wanted; state() may be saved at any time.
-// What is asked is a function of options, bounds and state alone (in the first generation of options, bounds and the
-// given vectors): whoever stops between asking and telling gets the same vectors again.
+// The caller evaluates, in any order and on any number of threads:
+//   1. Start() with initial vectors, or Resume() from a saved state;
+//   2. asked() returns the vectors of this generation;
+//   3. Tell() takes their objectives and creates the next generation;
+//   4. repeat 2 and 3; state() may be saved at any time.
+// asked() depends only on options, bounds and state (in the first generation: on options, bounds and the
+// given vectors), so a search interrupted between 2 and 3 asks for the same vectors again.
 class Nsga2 {
  public:
-  // The first generation is the given vectors, which may be none, filled up with random ones. An error in words for
-  // options or bounds out of their range, and for more vectors than the population or one outside the bounds.
+  // The first generation is `given`, filled up with random vectors. Fails if options or bounds are out of
+  // range, if more vectors than the population are given, or one is outside the bounds.
   static StatusOr<Nsga2> Start(const Nsga2Options& options, std::vector<VariableBounds> bounds,
                                std::vector<Genome> given = {});
-  // An error in words too for a state that no search with these options and bounds can have.
+  // Also fails if a search with these options and bounds cannot have this state.
   static StatusOr<Nsga2> Resume(const Nsga2Options& options, std::vector<VariableBounds> bounds,
                                 Nsga2State state);
 
   std::span<const Genome> asked() const { return asked_; }
 
-  // Objectives for each vector asked, at least two and for all equally many, all finite: give what failed a value worse
-  // than any other. Empty for one that was not evaluated: it is forgotten, but some must have been. After an error all is
-  // as before.
+  // Objectives for each asked vector: at least two, the same number for all, all finite; give a failed
+  // evaluation values worse than any other. Empty for a vector that was not evaluated: it is dropped, but at
+  // least one must be evaluated. Nothing changes on failure.
   Status Tell(std::span<const Objectives> objectives);
-
   const Nsga2State& state() const { return state_; }
-  // Those of the population that no other dominates, in its order.
+  // The non-dominated individuals of the population, in its order.
   std::vector<Individual> Front() const;
 
  private:

@@ -238,7 +238,7 @@ TEST(Nsga2, RefusesInWords) {
   };
   EXPECT_EQ(
       resume({}),
-      "a search with a population of 2 cannot go on from generation 0 with 0 vectors; start a new search");
+      "a search with a population of 2 cannot resume from generation 0 with 0 vectors; start a new search");
   EXPECT_EQ(resume({1, {{{0, 0}, {1, 1}}, {{0, 0}, {1}}}}), "saved vector 1: has 1 objectives instead of 2");
   EXPECT_EQ(resume({1, {{{0, 0}, {1}}}}), "saved vector 0: has 1 objectives instead of two or more");
   EXPECT_EQ(resume({1, {{{0, 7}, {1, 1}}}}), "saved vector 0: variable 1 is 7, outside 0 to 1");
@@ -251,9 +251,9 @@ TEST(Nsga2, AfterARefusalAllIsAsBefore) {
   EXPECT_EQ(tell({{1, 1}}), "objectives of 3 vectors were asked for, found 1");
   EXPECT_EQ(tell({{}, {}, {}}), "none of the vectors asked for was evaluated");
   EXPECT_EQ(tell({{1, 1}, {1, 1, 1}, {}}), "vector 1: has 3 objectives instead of 2");
-  EXPECT_EQ(
-      tell({{1, 1}, {}, {1, std::nan("")}}),
-      "vector 2: has an objective of nan; what failed is given a finite value that is worse than any other");
+  EXPECT_EQ(tell({{1, 1}, {}, {1, std::nan("")}}),
+            "vector 2: has an objective of nan; a failed evaluation needs a finite value that is worse than "
+            "any other");
   EXPECT_EQ(search.state(), Nsga2State{});
   EXPECT_TRUE(std::ranges::equal(asked, search.asked()));
   EXPECT_EQ(tell({{1, 1}, {1, 2}, {1, 3}}), "");

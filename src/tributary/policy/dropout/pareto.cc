@@ -9,8 +9,8 @@
 namespace tributary::inline policy {
 namespace {
 
-// Whether a member of the front dominates the point. Members come no later than it in lexicographic order; with two
-// objectives the last of them is then the lowest, and no other need be asked.
+// Whether a member of the front dominates the point. Members precede the point in lexicographic order; with
+// two objectives the last member is then the lowest, and testing it suffices.
 bool IsDominated(std::span<const Objectives> points, const std::vector<std::size_t>& front,
                  std::size_t point) {
   if (points[point].size() == 2) return Dominates(points[front.back()], points[point]);
@@ -42,11 +42,11 @@ std::vector<std::size_t> NonDominated(std::span<const Objectives> points) {
 std::vector<std::vector<std::size_t>> NonDominatedSort(std::span<const Objectives> points) {
   std::vector<std::size_t> order(points.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  // Nothing is dominated by what comes after it in this order, so that every point finds its front at once.
+  // In this order no point is dominated by a later one, so every point finds its front at once.
   std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return points[a] < points[b]; });
   std::vector<std::vector<std::size_t>> fronts;
   for (const std::size_t point : order) {
-    // What a front dominates, all better ones do as well.
+    // A point dominated by a front is dominated by all better fronts.
     const auto front = std::ranges::partition_point(
         fronts, [&](const std::vector<std::size_t>& members) { return IsDominated(points, members, point); });
     if (front == fronts.end()) {
@@ -71,7 +71,7 @@ std::vector<double> CrowdingDistances(std::span<const Objectives> points,
     std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return value(a) < value(b); });
     distances[order.front()] = kInfinite;
     distances[order.back()] = kInfinite;
-    // Halves, since the distance of the largest finite values would overflow.
+    // Halved, because the difference of huge values could overflow.
     const double extent = value(order.back()) / 2 - value(order.front()) / 2;
     if (!(extent > 0)) continue;
     for (std::size_t i = 1; i + 1 < order.size(); ++i) {
@@ -89,7 +89,7 @@ double Hypervolume2D(std::span<const Objectives> points, std::span<const double>
     if (point[0] < reference[0] && point[1] < reference[1]) inside.emplace_back(point[0], point[1]);
   }
   std::sort(inside.begin(), inside.end());
-  // From left to right each point adds the strip between its height and the lowest so far.
+  // From left to right, each point adds the strip between its value and the lowest so far.
   double area = 0;
   double lowest = reference[1];
   for (const auto& [x, y] : inside) {

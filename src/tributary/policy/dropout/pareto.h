@@ -6,29 +6,26 @@
 
 namespace tributary::inline policy {
 
-// Points compared by several measures at once, all of which are to be small. A point has as many values as its
-// neighbours, and none is NaN.
+// Multi-objective points; every objective is minimised. All points have the same number of values, none NaN.
 using Objectives = std::vector<double>;
 
-// Nowhere larger, and somewhere smaller. Equal points do not dominate each other.
+// No value larger and at least one smaller. Equal points do not dominate each other.
 bool Dominates(std::span<const double> a, std::span<const double> b);
 
-// Which points no other one dominates, in the order given. Of equal points all are kept, or none.
+// Indices of the points that no other point dominates, in the given order. Equal points stay or go together.
 std::vector<std::size_t> NonDominated(std::span<const Objectives> points);
 
-// The area, below and left of the reference, that points of two objectives dominate. Those that do not lie strictly
-// below it in both add nothing.
+// The area between the points of two objectives and the reference, without points not strictly below it.
 double Hypervolume2D(std::span<const Objectives> points, std::span<const double> reference);
 
-// How NSGA-II orders points: by front, and within a front by how much room they have (Deb et al., 2002).
+// The order of NSGA-II: by front, then by crowding distance (Deb et al., 2002).
 
-// The fronts as indices, best first: those that nothing dominates, then those that nothing dominates once the first are
-// taken away, and so on. Within a front in the order given. Two objectives take O(n log n), more at worst O(n²).
+// The fronts as indices, best first: the non-dominated points, then the non-dominated points of the rest, and
+// so on. Within a front in the given order. O(n log n) for two objectives, at worst O(n²) for more.
 std::vector<std::vector<std::size_t>> NonDominatedSort(std::span<const Objectives> points);
 
-// For each point of a front, how far apart its neighbours along each objective are, as shares of the front's extent,
-// added up. Infinite for the points at either end of an objective. Where several have the same value the one that comes
-// first counts as the smaller.
+// The crowding distance of each point of a front: the distance between its neighbours along each objective,
+// relative to the front's extent, summed. Infinite for extremes. Of equal values the first counts as smaller.
 std::vector<double> CrowdingDistances(std::span<const Objectives> points, std::span<const std::size_t> front);
 
 }  // namespace tributary::inline policy

@@ -6,7 +6,7 @@
 namespace tributary::inline policy {
 namespace {
 
-// A number of its own for every step of a run; no round has as many.
+// A unique number for every step of a run; rounds have fewer than 2^24 steps.
 std::uint64_t NumberOf(RoundId round, std::uint64_t step) { return (round.value << 24) + step; }
 
 std::vector<std::vector<double>> RatesToChooseFrom(const Model& model, const DropoutOptions& options) {
@@ -57,7 +57,7 @@ StatusOr<DropoutMenu> DropoutMenu::Make(const Model& model, const DropoutOptions
   const SubnetworkCosts costs(model);
   const std::vector<std::int64_t> all =
       KeptCounts(model.channels, std::vector<double>(model.channels.groups.size(), 0.0));
-  // Of a step with the batch that the front's cost model was fitted to.
+  // A step with the batch that the front's cost model was fitted to.
   const auto seconds = [&](CostFeatures features) {
     features.macs *= static_cast<double>(options.front->batch);
     features.activations *= static_cast<double>(options.front->batch);
@@ -66,8 +66,8 @@ StatusOr<DropoutMenu> DropoutMenu::Make(const Model& model, const DropoutOptions
   const CostFeatures whole = costs.FeaturesOf(all);
   if (by_time && !(seconds(whole) > 0)) {
     return InvalidArgument(
-        "the front has no cost model, so that cost = \"time\" has no meaning; explore it with"
-        " this version, or use cost = \"macs\"");
+        "cost = \"time\" needs a front with a cost model, and this front has none; explore it again with "
+        "this version, or use cost = \"macs\"");
   }
   DropoutMenu menu;
   menu.method_ = options.method;

@@ -25,7 +25,7 @@ struct Forecast {
   }
 };
 
-// The normal equations by elimination. A feature that says nothing of its own (all costs equal, say) gets no weight.
+// Normal equations, by Gaussian elimination. Linearly dependent features (e.g. equal costs) get weight 0.
 Forecast FitForecast(std::span<const ScreenFeatures> features, std::span<const double> values) {
   std::array<std::array<double, 4>, 3> system{};
   for (std::size_t i = 0; i < features.size(); ++i) {
@@ -73,7 +73,7 @@ std::vector<bool> WorthEvaluating(std::span<const FullyEvaluated> known,
     values.push_back(one.value);
   }
   const Forecast fit = FitForecast(features, values);
-  std::vector<double> gains;  // on what is known at no more cost, by the forecast
+  std::vector<double> gains;  // forecast improvement over `known` at no more cost
   std::vector<Objectives> foretold;
   for (const ScreenedOnly& candidate : candidates) {
     double to_beat = std::numeric_limits<double>::infinity();

@@ -5,13 +5,12 @@
 
 namespace tributary::inline policy {
 
-// Who is worth a full evaluation, judged by a short one: a rung of successive halving.
+// Selects candidates for full evaluation after a short one: a rung of successive halving.
 
-// Of one that was fully evaluated.
 struct FullyEvaluated {
   double cost = 0;
-  double screened = 0;  // what the short evaluation gave
-  double value = 0;     // what the full one did; both are to be small
+  double screened = 0;  // result of the short evaluation
+  double value = 0;     // result of the full evaluation; both are minimised
 };
 
 struct ScreenedOnly {
@@ -20,22 +19,21 @@ struct ScreenedOnly {
 };
 
 struct ScreeningOptions {
-  // Of the candidates, rounded up, that are evaluated at most. 1: all that might be on the front.
+  // Maximum fraction of candidates that are evaluated, rounded up. 1: all that may be on the front.
   double share = 1.0 / 3;
-  // How wrong forecasts are taken to be, in standard deviations.
+  // Assumed maximum error of forecasts, in standard deviations.
   double margin = 3;
 };
 
-// For each candidate, whether it gets the full evaluation. What that would give is foretold from cost and screened value,
-// by least squares over those who have both. Out is
-//   1. who would be dominated by what is known even if the forecast were `margin` deviations too high;
-//   2. of the rest all but the best `share`: those that no other candidate dominates by its forecast come first, then those
-//      that only these dominate, and so on, so that they come from the whole range of costs; within such a layer those that
-//      gain most on what is known.
-// With fewer than ten to learn from everybody is in. Should all be out, the most promising one is in.
+// Returns whether each candidate gets the full evaluation. The full result is forecast from cost and screened
+// value, by least squares over `known`. Rejected are
+//   1. candidates that `known` would dominate even if the forecast were `margin` deviations too high;
+//   2. of the rest, all but the best `share`, by non-dominated sorting of the forecasts, so that they cover
+//      the whole range of costs; within a front by gain over `known`.
+// With fewer than ten in `known`, all are accepted. Otherwise at least the most promising one is accepted.
 //
-// So with a share of 1, and noise whose bound is below `margin` deviations, nobody is out who belongs on the front. With a
-// smaller one some may be, who are asked for again as long as they can be reached from what is on it.
+// So with share 1 and noise below `margin` deviations, no candidate of the front is lost. With a smaller
+// share some may be; the search asks for them again as long as they can be reached from the front.
 std::vector<bool> WorthEvaluating(std::span<const FullyEvaluated> known,
                                   std::span<const ScreenedOnly> candidates,
                                   const ScreeningOptions& options = {});

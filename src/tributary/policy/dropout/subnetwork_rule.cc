@@ -39,7 +39,7 @@ KeptAtoms ChooseAtoms(const ChannelGroups& groups, std::span<const std::int64_t>
 
 KeptAtoms RandomAtoms(const ChannelGroups& groups, std::span<const std::int64_t> counts, Rng& rng) {
   return ChooseAtoms(groups, counts, [&](std::vector<std::int32_t>& atoms, std::size_t count) {
-    // The first `count` steps of a shuffle are a set of that size.
+    // The first `count` steps of a shuffle give a random set of that size.
     for (std::size_t i = 0; i < count && count < atoms.size(); ++i) {
       std::swap(atoms[i], atoms[i + static_cast<std::size_t>(rng.Below(atoms.size() - i))]);
     }
@@ -108,7 +108,7 @@ SubnetworkRule FedRolexRule() {
           }};
 }
 
-// DISTREAL. dropout.channels says which channels.
+// The key dropout.channels selects the channels.
 SubnetworkRule ParetoRule() {
   return {.name = "pareto",
           .about = "DISTREAL: Pareto-optimal sub-network at run time",

@@ -15,19 +15,19 @@
 
 namespace tributary::inline policy {
 
-// Which atoms of each channel group a sub-network keeps, where the number of atoms is given (KeptCounts).
+// Which atoms of each channel group a sub-network keeps, given their number (KeptCounts).
 
-// A random set; all sets of that size are equally likely: Federated Dropout and DISTREAL.
+// A uniformly random set of that size: Federated Dropout and DISTREAL.
 KeptAtoms RandomAtoms(const ChannelGroups& groups, std::span<const std::int64_t> counts, Rng& rng);
 
-// The first atoms, so that a smaller sub-network is part of every larger one: HeteroFL and FjORD.
+// The first atoms, so that smaller sub-networks are nested in larger ones: HeteroFL and FjORD.
 KeptAtoms FirstAtoms(const ChannelGroups& groups, std::span<const std::int64_t> counts);
 
 // A window that starts at atom `shift` and wraps around: FedRolex, which shifts by one each round.
 KeptAtoms RollingAtoms(const ChannelGroups& groups, std::span<const std::int64_t> counts,
                        std::uint64_t shift);
 
-// Calls choose(atoms of the group, number to keep) for each group; `choose` leaves the atoms to keep, in rising order.
+// Calls choose(atoms of the group, number to keep) for each group; `choose` leaves the kept atoms, ascending.
 KeptAtoms ChooseAtoms(const ChannelGroups& groups, std::span<const std::int64_t> counts,
                       const std::function<void(std::vector<std::int32_t>&, std::size_t)>& choose);
 
@@ -38,10 +38,10 @@ struct ChoiceKey {
   RoundId round{1};
 };
 
-// What the channels of one step are chosen for.
+// The input of a rule for one step.
 struct ChannelScene {
   const ChannelGroups& groups;
-  std::span<const std::int64_t> counts;  // of atoms to keep, one for each group
+  std::span<const std::int64_t> counts;  // atoms to keep, per group
   ChoiceKey key;
   std::uint64_t draw = 0;  // differs between steps, or only between rounds if the rule is fixed in a round
   ChannelChoice channels = ChannelChoice::kRandom;  // the key dropout.channels
@@ -49,9 +49,9 @@ struct ChannelScene {
   Rng Random() const { return Rng::ForStream(key.seed, key.device, "channels", draw); }
 };
 
-// A way to choose what a device trains, under the name that experiments call it by: `[dropout] method = "NAME"`.
+// A sub-network rule and its name in experiment files: `[dropout] method = "NAME"`.
 struct SubnetworkRule {
-  // What devices train, or what they choose from by the time that they have (round_choice.h).
+  // What devices train, or choose from by their available time (round_choice.h).
   enum class Menu {
     kWhole,   // every device trains the whole network
     kNarrow,  // every device trains the whole of a narrower network (dropout.width)
@@ -69,8 +69,7 @@ struct SubnetworkRule {
   std::string about;
   Menu menu = Menu::kWidths;
   Choice choice = Choice::kRound;
-  // The channels of a step. Must depend on the scene alone: with Choice::kRound the coordinator calls it again to know
-  // what was trained.
+  // The channels of a step, a function of the scene alone: with Choice::kRound the coordinator calls it too.
   std::function<KeptAtoms(const ChannelScene&)> make = nullptr;
   // Whether the channels follow from `counts` alone.
   bool nested = false;
@@ -78,17 +77,16 @@ struct SubnetworkRule {
   bool TrainsWhole() const { return menu == Menu::kWhole; }
   bool ChoosesWidths() const { return menu == Menu::kWidths; }
   bool ChoosesFromFront() const { return menu == Menu::kFront; }
-  // Whether devices choose from a menu (round_choice.h), by the time that they have.
+  // Whether devices choose from a menu (round_choice.h), by their available time.
   bool Chooses() const { return ChoosesWidths() || ChoosesFromFront(); }
   // Whether a device trains the same channels in all steps of a round.
   bool IsFixedInRound() const { return Chooses() && choice == Choice::kRound; }
 };
 
-// One of SubnetworkRules(), or a rule that the program was given.
+// A rule of SubnetworkRules(), or an extension of the program.
 using DropoutMethod = std::shared_ptr<const SubnetworkRule>;
 
-// The built-in rules, the default first. A new rule is a file with a function that returns it, and a line in
-// subnetwork_rules.inc.
+// The built-in rules, the default first. To add one: a file with a function, a line in subnetwork_rules.inc.
 const std::vector<DropoutMethod>& SubnetworkRules();
 // The built-in rule of this name, which must exist.
 const DropoutMethod& SubnetworkRuleNamed(std::string_view name);

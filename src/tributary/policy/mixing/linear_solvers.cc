@@ -12,12 +12,12 @@
 namespace tributary::inline policy {
 namespace {
 
-// to[begin, end) -= scale · from[begin, end). All the work is in here, over rows, where it is wide.
+// to[begin, end) -= scale · from[begin, end). The inner loop of everything here; over rows, it vectorises.
 void SubtractRow(double* to, double scale, const double* from, std::size_t begin, std::size_t end) {
   for (std::size_t k = begin; k < end; ++k) to[k] -= scale * from[k];
 }
 
-constexpr std::size_t kBasis = 48;  // Also the size up to which a matrix is solved whole.
+constexpr std::size_t kBasis = 48;  // also the largest matrix for the dense solver
 constexpr std::size_t kKept = 16;
 constexpr double kResidual = 1e-11;
 constexpr int kMostRestarts = 2000;
@@ -32,8 +32,8 @@ void AddScaled(std::span<double> to, double scale, std::span<const double> x) {
   for (std::size_t i = 0; i < to.size(); ++i) to[i] += scale * x[i];
 }
 
-// Takes off `x` what lies along the basis, twice because of rounding, and makes it of length one. False where nothing
-// is left: the basis then holds all that the map makes of it.
+// Gram-Schmidt: makes `x` orthogonal to the basis, twice because of rounding, and of length one. False if
+// nothing is left: the basis is then invariant under the map.
 bool MakeOrthonormal(const Vectors& basis, std::vector<double>& x) {
   const double before = std::sqrt(DotOf(x, x));
   for (int pass = 0; pass < 2; ++pass) {
@@ -65,7 +65,7 @@ Eigenpair SolveWhole(std::size_t size, const SymmetricMap& map) {
   return top;
 }
 
-// The first `count` columns of eigen.vectors, each a combination of the directions.
+// The first `count` columns of eigen.vectors, as linear combinations of the directions.
 Vectors Combine(const Vectors& directions, const SymmetricEigen& eigen, std::size_t count) {
   Vectors combined(count, std::vector<double>(directions[0].size(), 0));
   for (std::size_t k = 0; k < count; ++k) {
@@ -99,11 +99,11 @@ double Cholesky::log_determinant() const {
 std::vector<double> Cholesky::Solve(std::span<const double> right) const {
   TRIBUTARY_CHECK(right.size() == size_);
   std::vector<double> x(right.begin(), right.end());
-  for (std::size_t i = 0; i < size_; ++i) {  // Uᵀ · y = right.
+  for (std::size_t i = 0; i < size_; ++i) {  // Uᵀ · y = right
     x[i] /= factor_[i * size_ + i];
     SubtractRow(x.data(), x[i], &factor_[i * size_], i + 1, size_);
   }
-  for (std::size_t i = size_; i-- > 0;) {  // U · x = y.
+  for (std::size_t i = size_; i-- > 0;) {  // U · x = y
     for (std::size_t k = i + 1; k < size_; ++k) x[i] -= factor_[i * size_ + k] * x[k];
     x[i] /= factor_[i * size_ + i];
   }
@@ -120,7 +120,7 @@ std::vector<double> Cholesky::Inverse() const {
       SubtractRow(row, factor_[i * size_ + k], &inner[k * size_], k, size_);
     for (std::size_t k = i; k < size_; ++k) row[k] /= factor_[i * size_ + i];
   }
-  std::vector<double> across(size_ * size_);  // Vᵀ, so that the products go over rows too.
+  std::vector<double> across(size_ * size_);  // Vᵀ, so that the products run over rows too
   for (std::size_t i = 0; i < size_; ++i) {
     for (std::size_t k = 0; k < size_; ++k) across[k * size_ + i] = inner[i * size_ + k];
   }
@@ -138,8 +138,8 @@ std::vector<double> Cholesky::Inverse() const {
 
 Eigenpair TopEigenpair(std::size_t size, const SymmetricMap& map) {
   if (size <= kBasis) return SolveWhole(size, map);
-  Vectors basis, images;  // images[k] = A · basis[k].
-  Rng rng(1);             // Any direction will do that is not by chance without a part of the one looked for.
+  Vectors basis, images;  // images[k] = A · basis[k]
+  Rng rng(1);             // a random start is almost surely not orthogonal to the eigenvector
   std::vector<double> next(size);
   for (double& entry : next) entry = rng.Uniform() - 0.5;
   for (int restart = 0;; ++restart) {
@@ -167,7 +167,7 @@ Eigenpair TopEigenpair(std::size_t size, const SymmetricMap& map) {
     if (complete || restart == kMostRestarts || std::sqrt(DotOf(residual, residual)) <= kResidual * largest) {
       return {eigen.values[0], std::move(basis[0])};
     }
-    // In a Krylov space the residuals of all kept directions are along one line, so this goes on with it.
+    // In a Krylov space the residuals of all kept directions are parallel, so any of them continues it.
     next = std::move(residual);
   }
 }

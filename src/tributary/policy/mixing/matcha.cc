@@ -21,7 +21,7 @@ Status CheckMatcha(const Topology& topology, const MatchaOptions& options) {
     return InvalidArgument("matcha: found " + std::to_string(topology.nodes) + " nodes and " +
                            std::to_string(topology.edges.size()) + " edges; allowed: " +
                            std::to_string(kMostMatchaNodes) + " and " + std::to_string(kMostMatchaEdges) +
-                           ", for the sake of the time it takes to plan. Larger graphs mix by metropolis");
+                           ", to limit the planning time. Use d-psgd for larger graphs");
   }
   if (const auto apart = FindUnreachable(topology)) {
     return InvalidArgument("matcha: there is no path between nodes " + std::to_string(apart->first) +
@@ -30,15 +30,15 @@ Status CheckMatcha(const Topology& topology, const MatchaOptions& options) {
   return OkStatus();
 }
 
-// The expected Laplacian is L̄ = Σ p·L_j. With W = I − α·Σ B_j·L_j, for independent B_j and because L_j² = 2·L_j for a
-// matching, E[WᵀW] = I − 2α·L̄ + α²·(L̄² + 2·L̃) with L̃ = Σ p·(1 − p)·L_j.
+// The expected Laplacian is L̄ = Σ p·L_j. With W = I − α·Σ B_j·L_j, for independent B_j and because L_j² =
+// 2·L_j for a matching, E[WᵀW] = I − 2α·L̄ + α²·(L̄² + 2·L̃) with L̃ = Σ p·(1 − p)·L_j.
 class ExpectedMixing {
  public:
   explicit ExpectedMixing(const MatchaPlan& plan, std::size_t nodes) : plan_(plan), nodes_(nodes) {}
 
-  // The connectivity, and the direction in which the graph holds together least.
+  // The connectivity and its eigenvector (the Fiedler vector).
   Eigenpair Weakest() const {
-    // The top of shift · (I − J) − L̄: what is the same everywhere goes to 0 there and is no rival.
+    // The top eigenpair of shift · (I − J) − L̄, which maps constant vectors to 0.
     const double shift = 2 * std::accumulate(plan_.probabilities.begin(), plan_.probabilities.end(), 0.0);
     Eigenpair weakest = TopEigenpair(nodes_, [&](std::span<const double> x, std::span<double> out) {
       const double mean = Mean(x);
@@ -49,7 +49,7 @@ class ExpectedMixing {
     return weakest;
   }
 
-  // The norm of E[WᵀW] − J, which is its largest eigenvalue since neither it nor what it does to means is negative.
+  // The norm of E[WᵀW] − J: its largest eigenvalue, since it is positive semidefinite.
   Eigenpair Slowest(double alpha) const {
     return TopEigenpair(nodes_, [&](std::span<const double> x, std::span<double> out) {
       const double mean = Mean(x);
@@ -59,7 +59,7 @@ class ExpectedMixing {
     });
   }
 
-  // What E[WᵀW] does along a direction of length one that sums to zero: 1 − 2·linear·α + square·α².
+  // The quadratic form of E[WᵀW] along a unit direction that sums to zero: 1 − 2·linear·α + square·α².
   struct Parabola {
     double linear = 0, square = 0;
     double at(double alpha) const { return 1 - 2 * linear * alpha + square * alpha * alpha; }
@@ -78,13 +78,13 @@ class ExpectedMixing {
   double Mean(std::span<const double> x) const {
     return std::accumulate(x.begin(), x.end(), 0.0) / static_cast<double>(nodes_);
   }
-  // out += scale · L̄ · x.
+  // out += scale · L̄ · x
   void AddMean(std::span<const double> x, double scale, std::span<double> out) const {
     for (std::size_t j = 0; j < plan_.matchings.size(); ++j) {
       AddLaplacian(plan_.matchings[j], scale * plan_.probabilities[j], x, out);
     }
   }
-  // out += scale · (L̄² + 2·L̃) · x.
+  // out += scale · (L̄² + 2·L̃) · x
   void AddSquare(std::span<const double> x, double scale, std::span<double> out) const {
     std::vector<double> once(nodes_, 0);
     AddMean(x, 1, once);
@@ -99,7 +99,7 @@ class ExpectedMixing {
   std::size_t nodes_;
 };
 
-// Where the largest of the parabolas is least.
+// The minimum of the maximum of the parabolas.
 double LeastOfLargest(std::span<const ExpectedMixing::Parabola> parabolas) {
   double low = std::numeric_limits<double>::infinity(), high = 0;
   for (const auto& parabola : parabolas) {
@@ -114,10 +114,10 @@ double LeastOfLargest(std::span<const ExpectedMixing::Parabola> parabolas) {
   return (low + high) / 2;
 }
 
-// The norm is the largest of one parabola in alpha for each direction. Those met so far bound it from below; where
-// they are least, the next is found, until the bound is reached.
+// The norm is the maximum over directions of a parabola in alpha. The parabolas found so far bound it from
+// below; at their minimum the next direction is found, until the bound is reached.
 void ChooseAlpha(const ExpectedMixing& expected, const Eigenpair& weakest, MatchaPlan& plan) {
-  constexpr int kMostDirections = 100;  // Ten or so do.
+  constexpr int kMostDirections = 100;  // about ten suffice
   std::vector<ExpectedMixing::Parabola> met = {expected.Along(weakest.vector)};
   plan.spectral = std::numeric_limits<double>::infinity();
   while (met.size() <= kMostDirections) {
@@ -151,7 +151,7 @@ StatusOr<MatchaPlan> PlanMatcha(const Topology& topology, const MatchaOptions& o
   const ExpectedMixing expected(plan, topology.nodes);
   const Eigenpair weakest = expected.Weakest();
   plan.connectivity = weakest.value;
-  // What is proven is proven up to rounding, and more than all edges always there is not.
+  // The bound holds up to rounding, so it may be slightly below the connectivity.
   plan.connectivity_bound = std::max(plan.connectivity_bound, plan.connectivity);
   ChooseAlpha(expected, weakest, plan);
   return plan;

@@ -13,7 +13,7 @@
 namespace tributary::inline policy {
 namespace {
 
-// A proper colouring of the edges that have been added so far; edges of one colour are a matching.
+// A proper edge colouring of the edges added so far; the edges of one colour are a matching.
 class EdgeColouring {
  public:
   EdgeColouring(std::size_t nodes, std::size_t most_neighbours)
@@ -22,7 +22,7 @@ class EdgeColouring {
   std::size_t colours() const { return colours_; }
 
   void Add(std::uint32_t u, std::uint32_t v) {
-    // With as many colours as the largest node needs, where that works; it always does without odd circles.
+    // With only as many colours as the largest degree, if possible; always possible in bipartite graphs.
     for (std::size_t c = 0; c < narrow_; ++c) {
       if (IsFree(u, c) && IsFree(v, c)) return Set(u, v, c);
     }
@@ -34,7 +34,7 @@ class EdgeColouring {
     AddByFan(u, v);
   }
 
-  // The other end of node's edge of this colour, if it has one.
+  // The other end of the node's edge of this colour, if any.
   std::optional<std::uint32_t> Across(std::uint32_t node, std::size_t colour) const {
     const std::uint32_t other = at_[node * colours_ + colour];
     return other == kNone ? std::nullopt : std::optional(other);
@@ -63,15 +63,15 @@ class EdgeColouring {
     return colour;
   }
 
-  // The path from `node` along edges of the colours `first`, `second`, `first`, … `second` must be free at `node`, so
-  // that it is a path and no circle.
+  // The end of the path from `node` along edges of alternating colours `first`, `second`, … `second` must be
+  // free at `node`, so that the path is not a cycle.
   std::uint32_t PathEnd(std::uint32_t node, std::size_t first, std::size_t second) const {
     for (std::size_t colour = first; !IsFree(node, colour); colour = colour == first ? second : first) {
       node = at_[node * colours_ + colour];
     }
     return node;
   }
-  // Swaps the two colours along it: `first` is then free at `node`.
+  // Swaps the two colours along this path: `first` is then free at `node`.
   void SwapPath(std::uint32_t node, std::size_t first, std::size_t second) {
     std::vector<std::uint32_t> path = {node};
     for (std::size_t colour = first; !IsFree(path.back(), colour);
@@ -91,14 +91,14 @@ class EdgeColouring {
     return std::nullopt;
   }
 
-  // Misra and Gries. A fan is neighbours of u, v first, such that the colour of the edge to each is free at the one
-  // before: all these colours can move down by one, which leaves the edge to the last without one.
+  // Misra and Gries. A fan is a sequence of neighbours of u, starting with v, such that the colour of the
+  // edge to each is free at its predecessor: rotating the colours down leaves the last edge uncoloured.
   void AddByFan(std::uint32_t u, std::uint32_t v) {
     std::vector<std::uint32_t> fan = {v};
     while (const auto next = NextOfFan(u, fan)) fan.push_back(*next);
     const std::size_t free_u = FreeColour(u), free_last = FreeColour(fan.back());
     SwapPath(u, free_last, free_u);
-    // The swap may have cut the fan short; a part of it still is one that ends where `free_last` is free.
+    // The swap may have broken the fan; a prefix still ends at a node where `free_last` is free.
     std::size_t last = 0;
     while (!IsFree(fan[last], free_last)) {
       ++last;
@@ -113,19 +113,19 @@ class EdgeColouring {
   }
 
   std::size_t narrow_, colours_;
-  std::vector<std::uint32_t> at_;  // at_[node · colours_ + colour]: the other end of its edge of that colour.
+  std::vector<std::uint32_t> at_;  // at_[node · colours_ + colour]: the other end of the edge of that colour
 };
 
-constexpr double kAccuracy = 1e-5;  // Of the level against its bound.
-constexpr int kMostSteps = 300;     // Some tens do; the bound ends what rounding keeps from ending.
-constexpr double kCentred = 0.25;   // The squared Newton decrement from which the barrier may be lowered.
+constexpr double kAccuracy = 1e-5;  // relative gap between level and bound
+constexpr int kMostSteps = 300;     // tens suffice; this ends a search that rounding keeps from converging
+constexpr double kCentred = 0.25;   // the barrier is lowered once the squared Newton decrement is this small
 constexpr double kLowering = 0.1;
 
-// Shares are probabilities divided by the budget, so that a small budget is no worse a problem than a large one: they
-// sum to at most the number of matchings and are at most 1/budget each.
+// Shares are probabilities divided by the budget, so that a small budget is as well conditioned as a large
+// one: they sum to at most the number of matchings and each is at most 1/budget.
 struct BarrierPoint {
   std::vector<double> shares;
-  double level = 0;  // Below the connectivity.
+  double level = 0;  // below the connectivity
 };
 
 class ConnectivityProgramme {
@@ -133,13 +133,13 @@ class ConnectivityProgramme {
   ConnectivityProgramme(std::span<const Matching> matchings, std::size_t nodes, double most)
       : matchings_(matchings), nodes_(nodes), most_(most), count_(matchings.size()) {}
 
-  // Left of the sum of shares.
+  // Slack of the constraint on the sum of shares.
   double Slack(const BarrierPoint& point) const {
     return static_cast<double>(count_) - std::accumulate(point.shares.begin(), point.shares.end(), 0.0);
   }
 
-  // The weighted Laplacian less the level on what sums to zero, and one on what is the same everywhere. Nothing where
-  // the level is not below the connectivity.
+  // Factors the weighted Laplacian minus the level, on vectors that sum to zero (identity on constant
+  // vectors). Empty if the level is not below the connectivity.
   std::optional<Cholesky> Factor(const BarrierPoint& point) const {
     const double apart = (1 + point.level) / static_cast<double>(nodes_);
     std::vector<double> matrix(nodes_ * nodes_, apart);
@@ -148,16 +148,16 @@ class ConnectivityProgramme {
     return Cholesky::Of(std::move(matrix), nodes_);
   }
 
-  // What is to be made small: −level · pull, and what rises without end towards all constraints.
+  // The objective to minimise: −level · pull, plus the barriers of all constraints.
   double Value(const BarrierPoint& point, const Cholesky& factor, double pull) const {
     double value = -point.level * pull - factor.log_determinant() - PortableLog(Slack(point));
     for (const double share : point.shares) value -= PortableLog(share) + PortableLog(most_ - share);
     return value;
   }
 
-  // The derivatives at a point; those by the shares come first, that by the level is last.
+  // The derivatives at a point: by the shares, then by the level.
   struct Derivatives {
-    std::vector<double> gradient;  // Without the pull on the level.
+    std::vector<double> gradient;  // without the pull on the level
     std::optional<Cholesky> hessian;
   };
   Derivatives DerivativesAt(const BarrierPoint& point, const Cholesky& factor) const {
@@ -183,7 +183,7 @@ class ConnectivityProgramme {
       hessian[j * size + j] += low * low + high * high;
       for (std::size_t k = j; k < count_; ++k) hessian[j * size + k] += 1 / (slack * slack);
     }
-    double trace = -1, squares = -1;  // Without the direction that is the same everywhere.
+    double trace = -1, squares = -1;  // without the constant direction
     for (std::size_t i = 0; i < nodes_; ++i) trace += inverse[i * nodes_ + i];
     for (const double entry : inverse) squares += entry * entry;
     at.gradient.push_back(trace);
@@ -192,10 +192,10 @@ class ConnectivityProgramme {
     return at;
   }
 
-  // What no level is above. For any Y that is positive semidefinite with trace one on what sums to zero, the
-  // connectivity is at most Σ share_j · tr(Y · L_j); no shares make that more than the dearest matchings filled up.
-  // The inverse at the end of a Newton step, to first order, is such a Y where the decrement is at most one; scaled
-  // to trace `pull`, it has the traces that balance what the constraints on shares push back with, to first order.
+  // A dual upper bound on the level. For any positive semidefinite Y of trace one on vectors that sum to
+  // zero, the connectivity is at most Σ share_j · tr(Y · L_j), largest when the budget fills the matchings
+  // with the largest traces. The inverse at the end of a Newton step is such a Y to first order, if the
+  // decrement is at most one; scaled to trace `pull`, its traces balance the barriers of the shares.
   double Bound(const BarrierPoint& point, std::span<const double> direction, double pull) const {
     const double slack = Slack(point);
     const double sum = std::accumulate(direction.begin(), direction.end() - 1, 0.0);
@@ -215,7 +215,7 @@ class ConnectivityProgramme {
     return bound;
   }
 
-  // The longest part of a step, at most all of it, that stays clear of the constraints on shares.
+  // The largest fraction of a step, at most 1, that keeps clear of the constraints on shares.
   double LongestStep(const BarrierPoint& point, std::span<const double> direction) const {
     double longest = 1, sum = 0;
     const auto keep = [&](double room, double speed) {
@@ -245,7 +245,7 @@ class ConnectivityProgramme {
 
 struct NewtonStep {
   std::vector<double> direction;
-  double decrease = 0;  // The squared decrement.
+  double decrease = 0;  // squared Newton decrement
 };
 
 NewtonStep SolveNewton(const ConnectivityProgramme::Derivatives& at, double pull) {
@@ -264,7 +264,7 @@ BarrierPoint Moved(const BarrierPoint& point, const NewtonStep& step, double len
   return moved;
 }
 
-// More of any matching never harms: gives out what is left of the budget, to each by what it lacks of one.
+// The connectivity never falls when a probability rises: distributes the rest of the budget by the lack to 1.
 void SpendAll(std::vector<double>& probabilities, double budget) {
   double lacking = 0, sum = 0;
   for (const double p : probabilities) {
@@ -303,7 +303,7 @@ ConnectivityOptimum MaximiseConnectivity(std::span<const Matching> matchings, st
   for (int steps = 0; factor && steps < kMostSteps; ++steps) {
     const auto at = programme.DerivativesAt(point, *factor);
     if (!at.hessian) break;
-    if (steps == 0) pull = at.gradient.back();  // That which leaves the level where it is.
+    if (steps == 0) pull = at.gradient.back();  // keeps the level constant
     NewtonStep step = SolveNewton(at, pull);
     if (step.decrease <= kCentred) {
       const double bound = programme.Bound(point, step.direction, pull);

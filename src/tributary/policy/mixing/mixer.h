@@ -13,10 +13,10 @@
 
 namespace tributary::inline policy {
 
-// How the models of neighbours are mixed.
+// How neighbours mix their models.
 enum class MixingRule {
-  kMetropolis,  // D-PSGD: over all edges at each exchange, weighed by Metropolis and Hastings
-  kMatcha,      // MATCHA: over matchings that are active by chance, within a budget
+  kMetropolis,  // D-PSGD: over all edges at each exchange, with Metropolis-Hastings weights
+  kMatcha,      // MATCHA: over randomly active matchings, within a budget
 };
 inline constexpr MixingRule kMixingRules[] = {MixingRule::kMetropolis, MixingRule::kMatcha};
 constexpr std::string_view NameOf(MixingRule rule) {
@@ -26,25 +26,22 @@ constexpr std::string_view NameOf(MixingRule rule) {
 struct MixingOptions {
   MixingRule rule = MixingRule::kMetropolis;
   TopologyOptions topology;
-  // matcha: the share of matchings that are active at an exchange, expected. Less sends less and agrees more slowly.
+  // matcha: expected fraction of matchings active at an exchange. Smaller sends less and converges slower.
   double budget = 0.5;
-
   friend bool operator==(const MixingOptions&, const MixingOptions&) = default;
 };
 
-// Who takes how much of whose model, exchange after exchange. Safe to use from several threads.
+// The mixing weights of every exchange. Thread-safe.
 class Mixer {
  public:
-  // A function of its arguments. Refuses what MakeTopology and, for matcha, PlanMatcha refuse, in their words.
+  // A function of its arguments. Fails as MakeTopology and, for matcha, PlanMatcha do.
   static StatusOr<Mixer> Make(const MixingOptions& options, std::size_t nodes, std::uint64_t seed);
 
-  // For each node its neighbours at this exchange, ascending, and what it takes of each; SelfWeight is what it keeps
-  // of its own. Symmetric, and rows sum to one. Under matcha a function of (seed, round); rows may be empty and
-  // SelfWeight negative (matcha.h).
+  // The neighbours of each node at this exchange, ascending, with weights; SelfWeight is for its own model.
+  // Symmetric; rows sum to one. With matcha (see matcha.h) rows may be empty and SelfWeight negative.
   std::vector<std::vector<Neighbour>> Weights(std::uint64_t round) const;
-
   const Topology& topology() const { return topology_; }
-  const std::optional<MatchaPlan>& matcha() const { return matcha_; }  // There under matcha alone.
+  const std::optional<MatchaPlan>& matcha() const { return matcha_; }  // only with matcha
 
  private:
   Mixer(Topology topology, std::uint64_t seed) : topology_(std::move(topology)), seed_(seed) {}
@@ -54,8 +51,8 @@ class Mixer {
   std::optional<MatchaPlan> matcha_;
 };
 
-// Batches in proportion to speed, so that all devices take as long for a step: `batch` samples on average, to the sample
-// by largest remainder, and at least one for each. Speeds are positive and finite.
+// Batches proportional to speed, so that all devices take equally long per step: `batch` samples on average,
+// rounded by largest remainder, at least one each. Speeds are positive and finite.
 std::vector<std::size_t> SpeedBatches(std::size_t batch, std::span<const double> speeds);
 
 }  // namespace tributary::inline policy

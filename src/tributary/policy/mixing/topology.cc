@@ -29,12 +29,6 @@ void AddEdge(std::vector<Edge>& edges, std::size_t a, std::size_t b) {
   edges.emplace_back(static_cast<std::uint32_t>(std::min(a, b)), static_cast<std::uint32_t>(std::max(a, b)));
 }
 
-std::vector<Edge> SortedOnce(std::vector<Edge> edges) {
-  std::ranges::sort(edges);
-  edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
-  return edges;
-}
-
 std::vector<Edge> RingEdges(std::size_t nodes) {
   std::vector<Edge> edges;
   for (std::size_t i = 0; i < nodes; ++i) AddEdge(edges, i, (i + 1) % nodes);
@@ -90,8 +84,8 @@ StatusOr<std::vector<Edge>> HypercubeEdges(std::size_t nodes) {
   return edges;
 }
 
-// Goes from edge to edge over the gaps between them, which are geometric: the work is that of the edges there are, not
-// of those there could be. At most one edge more than are allowed.
+// Skips from edge to edge by geometrically distributed gaps, so the work is proportional to the edges drawn,
+// not to the possible edges. Stops one edge above the limit.
 std::vector<Edge> DrawEdges(std::size_t nodes, double probability, Rng& rng) {
   const double log_absent = probability < 1e-8 ? -probability : PortableLog(1 - probability);
   const auto pairs = static_cast<double>(nodes * (nodes - 1) / 2);
@@ -125,22 +119,21 @@ StatusOr<std::vector<Edge>> ErdosRenyiEdges(std::size_t nodes, double probabilit
   const double enough = PortableLog(static_cast<double>(nodes)) / static_cast<double>(nodes);
   return InvalidArgument("topology erdos-renyi: none of " + std::to_string(kTries) + " graphs of " +
                          std::to_string(nodes) + " nodes with probability " + NumberText(probability) +
-                         " was connected. Raise it: graphs are mostly connected well above " +
+                         " was connected. Increase it: graphs are mostly connected well above " +
                          NumberText(enough));
 }
 
 StatusOr<std::vector<Edge>> GivenEdges(const std::vector<Edge>& given, std::size_t nodes) {
-  if (given.size() > kMostTopologyEdges) return TooManyEdges("given are " + std::to_string(given.size()));
+  if (given.size() > kMostTopologyEdges) return TooManyEdges("found " + std::to_string(given.size()));
   std::vector<Edge> edges;
   for (const Edge& edge : given) {
     if (edge.first == edge.second) {
       return InvalidArgument("topology edges: " + EdgeText(edge) +
-                             " joins a node to itself; what a node keeps of its"
-                             " own needs no edge");
+                             " joins a node to itself; a node keeps its own share without an edge");
     }
     if (std::max(edge.first, edge.second) >= nodes) {
-      return InvalidArgument("topology edges: " + EdgeText(edge) +
-                             " names a node there is none of; allowed: 0 to " + std::to_string(nodes - 1));
+      return InvalidArgument("topology edges: " + EdgeText(edge) + " names an unknown node; allowed: 0 to " +
+                             std::to_string(nodes - 1));
     }
     AddEdge(edges, edge.first, edge.second);
   }
@@ -158,7 +151,7 @@ StatusOr<std::vector<Edge>> EdgesOf(const TopologyOptions& options, std::size_t 
 
 constexpr std::string_view kBlanks = " \t\r";
 
-// What a line said, short enough for a message and without what would garble a terminal.
+// A word for a message: shortened, and without control characters.
 std::string ShownWord(std::string_view word) {
   constexpr std::size_t kLongest = 40;
   std::string shown;
@@ -166,7 +159,7 @@ std::string ShownWord(std::string_view word) {
   return "'" + shown + (word.size() > kLongest ? "…'" : "'");
 }
 
-// Takes the next word off the line; empty at its end.
+// Takes the next word of the line; empty at its end.
 std::string_view TakeWord(std::string_view& line) {
   line.remove_prefix(std::min(line.find_first_not_of(kBlanks), line.size()));
   const std::string_view word = line.substr(0, line.find_first_of(kBlanks));
@@ -190,7 +183,9 @@ StatusOr<Topology> MakeTopology(const TopologyOptions& options, std::size_t node
                            std::to_string(kMostTopologyNodes));
   }
   TRIBUTARY_ASSIGN_OR_RETURN(std::vector<Edge> edges, EdgesOf(options, nodes, seed));
-  Topology topology{nodes, SortedOnce(std::move(edges))};
+  std::ranges::sort(edges);
+  edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
+  Topology topology{nodes, std::move(edges)};
   if (const auto apart = FindUnreachable(topology)) {
     return InvalidArgument(
         fmt::format("topology {}: there is no path between nodes {} and {}, so their models would never "
@@ -210,7 +205,7 @@ std::vector<std::size_t> Degrees(const Topology& topology) {
 }
 
 std::optional<Edge> FindUnreachable(const Topology& topology) {
-  // Trees of nodes that reach each other; a node's parent leads to its tree's root.
+  // Union-find with path halving.
   std::vector<std::uint32_t> parent(topology.nodes);
   for (std::uint32_t i = 0; i < topology.nodes; ++i) parent[i] = i;
   const auto root = [&](std::uint32_t node) {
@@ -239,17 +234,17 @@ StatusOr<std::vector<Edge>> ParseEdgeList(std::string_view text) {
     std::string_view word = TakeWord(line);
     if (word.empty()) continue;
     for (std::uint32_t& node : nodes) {
-      if (word.empty()) return fail("names one node; an edge is two of them, such as '0 1'");
+      if (word.empty()) return fail("names one node; an edge needs two, such as '0 1'");
       const std::optional<std::uint32_t> read = ReadNode(word);
       if (!read) {
-        return fail(ShownWord(word) + " is no node; allowed: a number from 0 to " +
+        return fail(ShownWord(word) + " is not a node; allowed: a number from 0 to " +
                     std::to_string(kMostTopologyNodes - 1));
       }
       node = *read;
       word = TakeWord(line);
     }
     if (!word.empty())
-      return fail(ShownWord(word) + " follows two nodes; an edge is two of them, such as '0 1'");
+      return fail(ShownWord(word) + " follows two nodes; an edge has only two, such as '0 1'");
     if (nodes[0] == nodes[1]) return fail(fmt::format("joins node {} to itself; leave it out", nodes[0]));
     if (edges.size() == kMostTopologyEdges) {
       return fail("has one edge too many; allowed: " + std::to_string(kMostTopologyEdges));
@@ -262,7 +257,7 @@ StatusOr<std::vector<Edge>> ParseEdgeList(std::string_view text) {
 std::vector<std::vector<Neighbour>> MetropolisWeights(const Topology& topology) {
   const std::vector<std::size_t> degrees = Degrees(topology);
   std::vector<std::vector<Neighbour>> rows(topology.nodes);
-  // Edges are sorted, so that all smaller neighbours of a node come before the larger ones, both ascending.
+  // Edges are sorted, so a node's smaller neighbours come before its larger ones, both ascending.
   for (const auto& [a, b] : topology.edges) {
     const double weight = 1 / static_cast<double>(1 + std::max(degrees[a], degrees[b]));
     rows[a].push_back({b, weight});

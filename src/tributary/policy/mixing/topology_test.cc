@@ -171,8 +171,7 @@ TEST(Topology, RefusesWhatMakesNoGraph) {
   TopologyOptions given;
   given.kind = TopologyKind::kEdges;
   given.edges = {{0, 1}, {1, 3}};
-  EXPECT_NE(Refusal(given, 3).find("(1, 3) names a node there is none of; allowed: 0 to 2"),
-            std::string::npos);
+  EXPECT_NE(Refusal(given, 3).find("(1, 3) names an unknown node; allowed: 0 to 2"), std::string::npos);
   EXPECT_NE(Refusal(given, 4).find("no path between nodes 0 and 2"), std::string::npos);
   given.edges = {{0, 1}, {1, 1}};
   EXPECT_NE(Refusal(given, 2).find("(1, 1) joins a node to itself"), std::string::npos);
@@ -212,11 +211,11 @@ TEST(EdgeList, ReadsTwoNodesALine) {
 
 TEST(EdgeList, NamesTheLineOfWhatIsWrong) {
   EXPECT_EQ(Refusal("0 1\n\n2").substr(0, 24), "line 3: names one node; ");
-  EXPECT_EQ(Refusal("0 1 2"), "line 1: '2' follows two nodes; an edge is two of them, such as '0 1'");
-  EXPECT_EQ(Refusal("#\n0 x1"), "line 2: 'x1' is no node; allowed: a number from 0 to 9999");
+  EXPECT_EQ(Refusal("0 1 2"), "line 1: '2' follows two nodes; an edge has only two, such as '0 1'");
+  EXPECT_EQ(Refusal("#\n0 x1"), "line 2: 'x1' is not a node; allowed: a number from 0 to 9999");
   EXPECT_EQ(Refusal("5 5"), "line 1: joins node 5 to itself; leave it out");
   for (const std::string word : {"10000", "-1", "+1", "1.0", "99999999999999999999", "0x1", "1,"}) {
-    EXPECT_EQ(Refusal("0 " + word), "line 1: '" + word + "' is no node; allowed: a number from 0 to 9999");
+    EXPECT_EQ(Refusal("0 " + word), "line 1: '" + word + "' is not a node; allowed: a number from 0 to 9999");
   }
   // Nothing of it that would garble a terminal, and not all of it.
   EXPECT_EQ(Refusal("\x1b[2J" + std::string(100, 'a') + " 1").substr(0, 50),

@@ -18,9 +18,8 @@ struct SgdFactors {
   float decay;
 };
 
-// One pass over memory; what is not in use is left out at compile time, so that each variant is a plain loop
-// that vectorises. The momentum of the first step is the direction itself without a special case: it starts
-// at zero.
+// One pass over memory. Unused terms are removed at compile time, so that each variant is a plain loop that
+// vectorises. Momentum starts at zero, so the first step needs no special case.
 template <bool kDecay, bool kMomentum, bool kNesterov>
 void SgdPass(SgdFactors factors, std::size_t count, float* __restrict parameters,
              const float* __restrict gradients, float* __restrict momentum) {
@@ -44,14 +43,13 @@ SgdPassFunction Choose(const OptimiserOptions& options) {
   return options.nesterov ? SgdPass<kDecay, true, true> : SgdPass<kDecay, true, false>;
 }
 
-// Stochastic gradient descent with momentum, as PyTorch's torch.optim.SGD with dampening 0:
+// SGD with momentum, as PyTorch's torch.optim.SGD with dampening 0:
 //
 //   direction = gradient + weight_decay · parameter
 //   momentum  = momentum_factor · momentum + direction
 //   parameter −= learning_rate · (momentum, or with nesterov direction + momentum_factor · momentum)
 //
-// The learning rate is outside the momentum: changing it acts at once. State: `momentum`, or nothing without
-// it.
+// The learning rate is outside the momentum: a change acts at once. State: `momentum`, or none without it.
 class Sgd final : public Optimiser {
  public:
   Sgd(const OptimiserOptions& options, std::size_t size)
@@ -86,7 +84,7 @@ struct AdamFactors {
   float decay;
 };
 
-// Vectorises only where the root need not set errno (see the folder's CMakeLists.txt).
+// Vectorises only if sqrt need not set errno (see the folder's CMakeLists.txt).
 template <bool kDecay>
 void AdamPass(AdamFactors factors, std::size_t count, float* __restrict parameters,
               const float* __restrict gradients, float* __restrict mean, float* __restrict square) {
@@ -100,7 +98,7 @@ void AdamPass(AdamFactors factors, std::size_t count, float* __restrict paramete
   }
 }
 
-// By squaring, with multiplications only: std::pow may differ in the last bit between C libraries.
+// Exponentiation by squaring: std::pow may differ in the last bit between C libraries.
 double Power(double base, std::uint64_t exponent) {
   double result = 1;
   for (; exponent != 0; exponent >>= 1) {
@@ -110,16 +108,14 @@ double Power(double base, std::uint64_t exponent) {
   return result;
 }
 
-// Adam as PyTorch's torch.optim.Adam: weight decay is added to the gradient, both means are corrected for
-// having started at zero, and epsilon stands outside the root:
+// Adam as torch.optim.Adam: weight decay in the gradient, bias-corrected means, epsilon outside the root:
 //
 //   gradient += weight_decay · parameter
 //   mean      = beta1 · mean + (1 − beta1) · gradient
 //   square    = beta2 · square + (1 − beta2) · gradient²
 //   parameter −= learning_rate / (1 − beta1^t) · mean / (√square / √(1 − beta2^t) + epsilon)
 //
-// t is the number of steps begun, for all elements alike: one that was left out of a step is corrected as if
-// it had been there. State: `mean` and `square`.
+// t counts the steps begun for all elements, including those left out of a step. State: `mean` and `square`.
 class Adam final : public Optimiser {
  public:
   Adam(const OptimiserOptions& options, std::size_t size)
@@ -162,7 +158,7 @@ struct ServerFactors {
   float tau;
 };
 
-// Vectorises as AdamPass does.
+// Vectorises like AdamPass.
 template <bool kYogi>
 void ServerPass(ServerFactors factors, std::size_t count, float* __restrict parameters,
                 const float* __restrict gradients, float* __restrict mean, float* __restrict square) {
@@ -214,14 +210,14 @@ class AdaptiveServerOptimiser final : public Optimiser {
 
 constexpr double kLargestFloat = std::numeric_limits<float>::max();
 
-// Comparisons are written so that NaN fails them.
+// Comparisons are written so that NaN is refused.
 Status CheckFraction(std::string_view what, double value) {
   if (value >= 0 && value < 1) return OkStatus();
   return InvalidArgument(std::string(what) + " must be at least 0 and less than 1, found " +
                          NumberText(value));
 }
 
-// It is used as a float: what rounds to zero there is zero.
+// The value is used as a float: subnormal floats count as zero.
 Status CheckPositive(const std::string& what, const std::string& usual, double value) {
   if (value >= std::numeric_limits<float>::min() && value <= kLargestFloat) return OkStatus();
   return InvalidArgument(what + " must be more than 0 and fit a 32-bit float, e.g. " + usual + ", found " +
@@ -231,7 +227,7 @@ Status CheckPositive(const std::string& what, const std::string& usual, double v
 Status CheckSgd(const OptimiserOptions& options) {
   TRIBUTARY_RETURN_IF_ERROR(CheckFraction("momentum", options.momentum));
   if (options.nesterov && options.momentum == 0) {
-    return InvalidArgument("nesterov looks ahead along the momentum, which is 0; set momentum, e.g. to 0.9");
+    return InvalidArgument("nesterov needs momentum, which is 0; set momentum, e.g. to 0.9");
   }
   return OkStatus();
 }
@@ -239,8 +235,7 @@ Status CheckSgd(const OptimiserOptions& options) {
 Status CheckAdam(const OptimiserOptions& options) {
   if (options.momentum != 0 || options.nesterov) {
     return InvalidArgument(
-        "momentum and nesterov are options of sgd and have no meaning for adam; its beta1 is the"
-        " share of the running mean that is kept");
+        "momentum and nesterov are only valid with sgd; adam has beta1, the decay of its running mean");
   }
   TRIBUTARY_RETURN_IF_ERROR(CheckFraction("beta1", options.beta1));
   TRIBUTARY_RETURN_IF_ERROR(CheckFraction("beta2", options.beta2));
@@ -300,7 +295,7 @@ StatusOr<std::unique_ptr<Optimiser>> MakeServerOptimiser(const ServerOptimiserOp
   static const std::array<std::string, 4> kNames = {"none", "momentum", "adam", "yogi"};
   if (std::ranges::find(kNames, options.name) == kNames.end())
     return UnknownName("server optimiser", options.name, kNames);
-  // The first two are what Sgd does.
+  // Sgd implements the first two.
   if (options.name == "none") return MakeOptimiser({}, size);
   if (options.name == "momentum") {
     return MakeOptimiser({.momentum = options.momentum}, size);

@@ -15,38 +15,32 @@ namespace tributary::inline policy {
 struct OptimiserOptions {
   // `sgd` or `adam`.
   std::string name = "sgd";
-  // How much of the previous direction is kept, in [0, 1): nearer to one smooths over more steps and
-  // lengthens the effective step by 1 / (1 − momentum). Costs one float per parameter unless it is zero. sgd
-  // only.
+  // Fraction of the previous direction that is kept, in [0, 1). Larger values average over more steps and
+  // lengthen the effective step by 1 / (1 − momentum). Needs one float per parameter unless 0. sgd only.
   double momentum = 0;
-  // Looks one momentum step ahead; often a little faster at the same momentum, which must not be zero. sgd
-  // only.
+  // Nesterov momentum; often slightly faster at the same momentum, which must not be 0. sgd only.
   bool nesterov = false;
-  // Pulls every parameter towards zero through its gradient (L2); larger regularises more.
+  // L2 penalty, added to the gradient; larger values regularise more.
   double weight_decay = 0;
-  // How much of the running mean of gradients, and of their squares, is kept, each in [0, 1): nearer to one
-  // averages over more steps. adam only.
+  // Decay of the running means of gradients and squared gradients, in [0, 1); larger is smoother. adam only.
   double beta1 = 0.9;
   double beta2 = 0.999;
-  // Added to the root of the mean square: larger makes rarely moving parameters step less, and it must be
-  // above zero, so that one that never moved is not divided by zero. adam only.
+  // Added to the root of the mean square; above 0, to avoid division by zero. Larger values shrink the steps
+  // of parameters with small gradients. adam only.
   double epsilon = 1e-8;
 };
 
-// Turns gradients into new parameters, over the flat buffers both lie in. Elements never influence each
-// other, so a step may be made range by range as gradients arrive, with the same bits as all at once:
+// Turns gradients into new parameters, over flat buffers. Elements are independent, so a step may be made
+// range by range as gradients arrive, with the same bits as all at once:
 //
 //   1. BeginStep once, with the step's learning rate.
-//   2. StepRange for each range that has its gradient, in any order, each element at most once. Ranges that
-//   do not
-//      overlap may be stepped from several threads at once. What is left out keeps its parameters and its
-//      state.
+//   2. StepRange for each range that has its gradient, in any order, each element at most once. Disjoint
+//      ranges may be stepped from several threads. Elements left out keep their parameters and state.
 //
-// Parameters and gradients must not overlap. Sizes that do not fit, and a range before the first BeginStep or
-// after the counter was set, are bugs.
+// Bugs: overlapping parameters and gradients, wrong sizes, a range before BeginStep or after set_steps.
 class Optimiser {
  public:
-  // One array of the state, as long as the parameters, named as it should be called in a checkpoint.
+  // One array of the state, as long as the parameters, with its name in a checkpoint.
   struct StateArray {
     std::string_view name;
     std::span<float> values;
@@ -57,28 +51,24 @@ class Optimiser {
   Optimiser& operator=(const Optimiser&) = delete;
 
   void BeginStep(double learning_rate);
-  // `parameters` and `gradients` hold the elements from `offset` of the whole, and only those.
+  // `parameters` and `gradients` hold only the range that starts at element `offset`.
   void StepRange(std::size_t offset, std::span<float> parameters, std::span<const float> gradients);
-  // A whole step at once.
+  // A whole step.
   void Step(std::span<float> parameters, std::span<const float> gradients, double learning_rate);
 
-  // What a checkpoint must hold besides the parameters: these arrays and the number of steps begun. An
-  // optimiser made with the same options goes on exactly where this one stood once both are put back. The
-  // arrays stay where they are as long as the optimiser lives; between BeginStep and the last range they are
-  // half old and half new.
+  // A checkpoint must hold the parameters, these arrays and steps(); an optimiser with the same options then
+  // continues exactly. The arrays do not move. Between BeginStep and the last range they are inconsistent.
   virtual std::vector<StateArray> State() = 0;
   std::uint64_t steps() const { return steps_; }
   void set_steps(std::uint64_t steps);
-
   std::size_t size() const { return size_; }
 
  protected:
   explicit Optimiser(std::size_t size) : size_(size) {}
 
  private:
-  // What all ranges of a step share is worked out here, once; steps() already counts the step.
+  // Computes once what all ranges of a step share; steps() already counts the step.
   virtual void Prepare(double learning_rate) = 0;
-  // Sizes have been checked.
   virtual void Apply(std::size_t offset, std::span<float> parameters, std::span<const float> gradients) = 0;
 
   const std::size_t size_;
@@ -86,29 +76,27 @@ class Optimiser {
   bool prepared_ = false;
 };
 
-// An optimiser for `size` parameters, its state all zero. Refused with a reason: unknown names, options out
-// of range, and options that have no meaning for the optimiser named.
+// An optimiser for `size` parameters, with zero state. Refuses unknown names, options out of range, and
+// options that are not valid for the named optimiser.
 StatusOr<std::unique_ptr<Optimiser>> MakeOptimiser(const OptimiserOptions& options, std::size_t size);
 
 struct ServerOptimiserOptions {
-  // `none`          the mean of the devices' models becomes the model (at a learning rate of 1): FedAvg
+  // `none`          the model becomes the mean of the devices' models (at a learning rate of 1): FedAvg
   // `momentum`      the mean change is smoothed over rounds: FedAvgM
-  // `adam`, `yogi`  each parameter's step is divided by the size its changes usually have: FedAdam, FedYogi.
-  //                 Yogi's size falls slowly, so that a few quiet rounds do not lead to a leap
+  // `adam`, `yogi` each parameter's step is divided by the usual size of its changes: FedAdam, FedYogi.
+  //                 Yogi's estimate falls slowly, so that a few quiet rounds do not lead to a large step
   std::string name = "none";
-  // How much of the previous direction is kept, in [0, 1). momentum only.
+  // Fraction of the previous direction that is kept, in [0, 1). momentum only.
   double momentum = 0.9;
-  // How much of the running mean of changes, and of their squares, is kept, each in [0, 1). adam and yogi
-  // only.
+  // Decay of the running means of changes and of squared changes, each in [0, 1). adam and yogi only.
   double beta1 = 0.9;
   double beta2 = 0.99;
-  // Added to the root of the mean square, above zero: larger is less adaptive. adam and yogi only.
+  // Added to the root of the mean square; above 0, larger values are less adaptive. adam and yogi only.
   double tau = 1e-3;
 };
 
-// How the coordinator turns what a round of federated averaging brought into the next model: an Optimiser
-// whose gradient is the weighted mean of (parameters sent out − parameters that came back). Its steps are
-// rounds.
+// The coordinator's step after a round of federated averaging: an Optimiser whose gradient is the weighted
+// mean of (parameters sent out − parameters returned). Its steps are rounds.
 //
 //   none      parameter −= rate · gradient
 //   momentum  momentum = factor · momentum + gradient;  parameter −= rate · momentum
@@ -117,10 +105,10 @@ struct ServerOptimiserOptions {
 //             parameter −= rate · mean / (√square + tau)
 //   yogi      the same, with square −= (1 − beta2) · gradient² · sign(square − gradient²)
 //
-// As in Reddi et al., "Adaptive Federated Optimization" (2021): neither mean is corrected for its start, and
-// squares start at tau², the least the paper allows. State: nothing; `momentum`; `mean` and `square`.
+// As in Reddi et al., "Adaptive Federated Optimization" (2021): no bias correction; squares start at tau²,
+// the smallest value that the paper allows. State: none; `momentum`; `mean` and `square`.
 //
-// Refused with a reason: unknown names and options out of range, for the optimiser named.
+// Refuses unknown names and options out of range for the named optimiser.
 StatusOr<std::unique_ptr<Optimiser>> MakeServerOptimiser(const ServerOptimiserOptions& options,
                                                          std::size_t size);
 

@@ -243,7 +243,7 @@ TEST(MakeOptimiser, RefusesWhatMakesNoSense) {
             "unknown optimiser 'adm'; did you mean 'adam'? Known: sgd, adam");
   EXPECT_EQ(message([](auto& o) { o.momentum = 1; }), "momentum must be at least 0 and less than 1, found 1");
   EXPECT_EQ(message([](auto& o) { o.nesterov = true; }),
-            "nesterov looks ahead along the momentum, which is 0; set momentum, e.g. to 0.9");
+            "nesterov needs momentum, which is 0; set momentum, e.g. to 0.9");
   for (const double bad : {-0.1, nan, infinity}) {
     EXPECT_NE(message([&](auto& o) { o.momentum = bad; }), "accepted") << bad;
     EXPECT_NE(message([&](auto& o) { o.weight_decay = bad; }), "accepted") << bad;
@@ -253,7 +253,7 @@ TEST(MakeOptimiser, RefusesWhatMakesNoSense) {
   }
   EXPECT_NE(message([](auto& o) { o.name = "adam", o.epsilon = 0; }), "accepted");
   EXPECT_NE(message([](auto& o) { o.name = "adam", o.beta2 = 1; }), "accepted");
-  EXPECT_NE(message([](auto& o) { o.name = "adam", o.momentum = 0.9; }).find("have no meaning for adam"),
+  EXPECT_NE(message([](auto& o) { o.name = "adam", o.momentum = 0.9; }).find("are only valid with sgd"),
             std::string::npos);
 }
 

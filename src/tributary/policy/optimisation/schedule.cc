@@ -12,8 +12,7 @@
 namespace tributary::inline policy {
 namespace {
 
-// The cosine of 0 … π/2 by its series, from arithmetic alone: std::cos may differ in the last bit between
-// machines. The first term left out is below 1e-19.
+// The cosine on [0, π/2] by its Taylor series, to 1e-19: std::cos may differ between machines.
 double QuarterCosine(double x) {
   double sum = 1;
   for (int term = 12; term >= 1; --term) {
@@ -22,7 +21,7 @@ double QuarterCosine(double x) {
   return sum;
 }
 
-// Comparisons are written so that NaN fails them.
+// Comparisons are written so that NaN is refused.
 Status Check(const ScheduleOptions& options) {
   static const std::array<std::string, 3> kNames = {"constant", "step", "cosine"};
   if (std::find(kNames.begin(), kNames.end(), options.name) == kNames.end()) {
@@ -34,7 +33,7 @@ Status Check(const ScheduleOptions& options) {
   }
   if (options.name == "step") {
     if (options.milestones.empty()) {
-      return InvalidArgument("the step schedule needs milestones: the steps at which the rate is cut");
+      return InvalidArgument("the step schedule needs milestones: the steps at which the rate falls");
     }
     const auto fall = std::ranges::adjacent_find(options.milestones, std::greater_equal<>());
     if (fall != options.milestones.end()) {
@@ -46,16 +45,14 @@ Status Check(const ScheduleOptions& options) {
                              NumberText(options.factor));
     }
   } else if (!options.milestones.empty()) {
-    return InvalidArgument("milestones belong to the step schedule and have no meaning for '" + options.name +
-                           "'");
+    return InvalidArgument("milestones are only valid with the step schedule, found '" + options.name + "'");
   }
   if (!(options.floor >= 0 && options.floor <= options.learning_rate)) {
     return InvalidArgument("the floor must be from 0 to the learning rate, " +
                            NumberText(options.learning_rate) + ", found " + NumberText(options.floor));
   }
   if (options.floor != 0 && options.name != "cosine") {
-    return InvalidArgument("a floor belongs to the cosine schedule and has no meaning for '" + options.name +
-                           "'");
+    return InvalidArgument("a floor is only valid with the cosine schedule, found '" + options.name + "'");
   }
   return OkStatus();
 }
@@ -68,12 +65,6 @@ StatusOr<Schedule> Schedule::Make(ScheduleOptions options) {
 }
 
 double Schedule::LearningRate(std::uint64_t step, std::uint64_t total_steps) const {
-  const double rate = AfterWarmup(step, total_steps);
-  if (step >= options_.warmup_steps) return rate;
-  return rate * (static_cast<double>(step + 1) / static_cast<double>(options_.warmup_steps));
-}
-
-double Schedule::AfterWarmup(std::uint64_t step, std::uint64_t total_steps) const {
   double rate = options_.learning_rate;
   if (options_.name == "step") {
     for (const std::uint64_t milestone : options_.milestones) {
@@ -83,11 +74,12 @@ double Schedule::AfterWarmup(std::uint64_t step, std::uint64_t total_steps) cons
     if (step >= total_steps) return options_.floor;
     const double done = static_cast<double>(step - options_.warmup_steps) /
                         static_cast<double>(total_steps - options_.warmup_steps);
-    // (1 + cos πx) / 2 is the square of the half angle's cosine, which needs the series only up to π/2.
+    // (1 + cos πx) / 2 = cos²(πx / 2), which needs the series only up to π/2.
     const double root = QuarterCosine(done * std::numbers::pi / 2);
     rate = options_.floor + (options_.learning_rate - options_.floor) * (root * root);
   }
-  return rate;
+  if (step >= options_.warmup_steps) return rate;
+  return rate * (static_cast<double>(step + 1) / static_cast<double>(options_.warmup_steps));
 }
 
 }  // namespace tributary::inline policy

@@ -81,12 +81,11 @@ TEST(Schedule, RefusesWhatMakesNoSense) {
   EXPECT_EQ(message({.name = "cosin"}),
             "unknown schedule 'cosin'; did you mean 'cosine'? Known: constant, step, cosine");
   EXPECT_EQ(message({.name = "step"}),
-            "the step schedule needs milestones: the steps at which the rate is cut");
+            "the step schedule needs milestones: the steps at which the rate falls");
   EXPECT_EQ(message({.name = "step", .milestones = {5, 9, 9}}), "milestones must rise, found 9 before 9");
   EXPECT_EQ(message({.milestones = {5}}),
-            "milestones belong to the step schedule and have no meaning for 'constant'");
-  EXPECT_EQ(message({.floor = 0.01}),
-            "a floor belongs to the cosine schedule and has no meaning for 'constant'");
+            "milestones are only valid with the step schedule, found 'constant'");
+  EXPECT_EQ(message({.floor = 0.01}), "a floor is only valid with the cosine schedule, found 'constant'");
   EXPECT_EQ(message({.name = "cosine", .learning_rate = 0.1, .floor = 0.2}),
             "the floor must be from 0 to the learning rate, 0.1, found 0.2");
   for (const double bad : {0.0, -1.0, std::nan(""), std::numeric_limits<double>::infinity()}) {

@@ -14,7 +14,7 @@ namespace {
 TRIBUTARY_WIDE_LOOPS
 std::uint64_t SumAbove(const Similarity* __restrict row, const Similarity* __restrict best,
                        std::size_t count) {
-  constexpr std::size_t kPart = 65536;  // Sums of so many fit 32 bits.
+  constexpr std::size_t kPart = 65536;  // a sum of this many fits 32 bits
   std::uint64_t sum = 0;
   for (std::size_t from = 0; from < count; from += kPart) {
     const std::size_t end = from + kPart < count ? from + kPart : count;
@@ -33,7 +33,7 @@ void RaiseTo(const Similarity* __restrict row, Similarity* __restrict best, std:
   for (std::size_t i = 0; i < count; ++i) best[i] = row[i] > best[i] ? row[i] : best[i];
 }
 
-// The same as RowGains, over nearest samples alone.
+// RowGains over nearest samples only.
 class NearestGains {
  public:
   explicit NearestGains(const NearestSimilarities& similarities) : similarities_(similarities) {}
@@ -58,21 +58,21 @@ class NearestGains {
   const NearestSimilarities& similarities_;
 };
 
-// The blocks of a class under facility location: a lazy heap of gains for each.
+// The blocks of a class under facility location, with a lazy heap of gains each.
 template <typename Gains>
 class FacilityBlocks {
  public:
   // `gains` must outlive it.
   FacilityBlocks(const Gains& gains, std::size_t blocks)
       : gains_(gains), taken_(gains.size(), false), best_(blocks), heaps_(blocks), worth_(blocks, 0) {
-    // An empty block gains from each sample its whole row, whichever block it is; sorted, they are a heap.
+    // For an empty block, the gain of a sample is its row sum, for any block; sorted keys are a heap.
     const std::vector<Similarity> nothing(gains.size(), 0);
     for (std::size_t i = 0; i < gains.size(); ++i) first_.push_back(KeyOf(gains.Gain(i, nothing), i));
     std::ranges::sort(first_, std::greater<>());
     evaluations_ = gains.size();
   }
 
-  // Adds to the block the sample that gains it most, of those that no block has, and returns it.
+  // Adds the free sample of largest gain to the block, and returns it.
   std::size_t Take(std::size_t block) {
     std::vector<std::uint64_t>& heap = heaps_[block];
     std::vector<Similarity>& best = best_[block];
@@ -91,7 +91,7 @@ class FacilityBlocks {
       }
       const std::uint64_t key = KeyOf(gains_.Gain(sample, best), sample);
       ++evaluations_;
-      // Others' gains are at most what they were, and are below this one's.
+      // The other gains are at most their old values, which are below this one.
       if (key >= Second(heap)) return Give(block, key);
       heap.front() = key;
       SiftDown(heap);
@@ -102,7 +102,7 @@ class FacilityBlocks {
   std::uint64_t evaluations() const { return evaluations_; }
 
  private:
-  // Larger for larger gains, and for lower numbers among equal ones.
+  // Orders by gain, then by lower index.
   static constexpr unsigned kNumberBits = 24;
   static constexpr std::uint64_t kNumbers = (std::uint64_t{1} << kNumberBits) - 1;
   static std::uint64_t KeyOf(std::uint64_t gain, std::size_t sample) {
@@ -118,7 +118,7 @@ class FacilityBlocks {
     return second;
   }
 
-  // Puts the top where it belongs.
+  // Restores the heap after a change of its top.
   static void SiftDown(std::vector<std::uint64_t>& heap) {
     const std::uint64_t key = heap.front();
     std::size_t at = 0;
@@ -148,14 +148,14 @@ class FacilityBlocks {
 
   const Gains& gains_;
   std::vector<bool> taken_;
-  std::vector<std::vector<Similarity>> best_;  // Of each block, for each sample of the class. Empty: all 0.
-  std::vector<std::uint64_t> first_;           // Keys of an empty block, descending.
-  std::vector<std::vector<std::uint64_t>> heaps_;  // Keys as they were when last computed.
+  std::vector<std::vector<Similarity>> best_;      // per block and sample of the class; empty: all 0
+  std::vector<std::uint64_t> first_;               // keys of an empty block, descending
+  std::vector<std::vector<std::uint64_t>> heaps_;  // keys when last computed
   std::vector<std::int64_t> worth_;
   std::uint64_t evaluations_ = 0;
 };
 
-// Gains lie within 2^48 of zero or so.
+// Gains are within about 2^48 of zero.
 constexpr std::int64_t kTaken = -(std::int64_t{1} << 60);
 
 TRIBUTARY_WIDE_LOOPS
@@ -174,7 +174,7 @@ void TakeOffTwice(const Similarity* __restrict row, std::size_t count, std::int6
   for (std::size_t i = 0; i < count; ++i) gains[i] -= 2 * std::int64_t{row[i]};
 }
 
-// The blocks of a class under graph-cut or matched-cut, with every gain of every block up to date.
+// The blocks of a class under graph-cut or matched-cut, with all gains up to date.
 class CutBlocks {
  public:
   // `similarities` must outlive it.
@@ -188,7 +188,7 @@ class CutBlocks {
     const std::vector<std::int64_t> sums = similarities.RowSums();
     for (const std::size_t quota : quotas) {
       std::vector<std::int64_t>& gains = gains_.emplace_back();
-      if (quota == 0) continue;  // It never chooses.
+      if (quota == 0) continue;  // never chooses
       gains.resize(sums.size());
       for (std::size_t i = 0; i < sums.size(); ++i) {
         gains[i] = CutWeight(objective, sums[i], quota, sums.size()) - kAlike;
@@ -197,7 +197,7 @@ class CutBlocks {
     evaluations_ = left_;
   }
 
-  // Adds to the block the sample that gains it most, of those that no block has, and returns it.
+  // Adds the free sample of largest gain to the block, and returns it.
   std::size_t Take(std::size_t block) {
     std::vector<std::int64_t>& gains = gains_[block];
     const std::int64_t largest = LargestGain(gains.data(), barred_.data(), gains.size());
@@ -217,15 +217,15 @@ class CutBlocks {
 
  private:
   const Similarities& similarities_;
-  std::vector<std::vector<std::int64_t>> gains_;  // Of each block, for each sample.
-  std::vector<std::int64_t> barred_;              // 0, or far below any gain for samples that are taken.
+  std::vector<std::vector<std::int64_t>> gains_;  // per block and sample
+  std::vector<std::int64_t> barred_;              // 0, or far below any gain for samples that are taken
   std::vector<std::int64_t> worth_;
   std::vector<Similarity> scratch_;
   std::size_t left_;
   std::uint64_t evaluations_ = 0;
 };
 
-// `blocks` offers Take(block), which adds the sample with the largest gain that is not taken, and worth() of each block.
+// `blocks` has Take(block), which adds the free sample of largest gain, and worth() of each block.
 template <typename Blocks>
 ClassBlocks FillGreedily(Blocks& blocks, std::size_t samples, std::span<const std::size_t> quotas,
                          BlockChoice choice) {
@@ -282,7 +282,7 @@ std::size_t GreedyBytesFor(std::size_t samples, std::size_t blocks, PartitionObj
 std::int64_t CutWeight(PartitionObjective objective, std::int64_t row_sum, std::size_t quota,
                        std::size_t samples) {
   if (objective == PartitionObjective::kGraphCut) return row_sum;
-  // At most 4 · 2^(16 + 22) · 2^22, and rounded half up.
+  // At most 4 · 2^(16 + 22) · 2^22, rounded half up.
   const auto whole = static_cast<std::int64_t>(samples);
   return (4 * row_sum * static_cast<std::int64_t>(quota) + whole) / (2 * whole);
 }

@@ -11,23 +11,23 @@
 
 namespace tributary::inline policy {
 
-// What a block A of a class V is worth, from the similarities of the class. All are submodular: the more a block has,
-// the less the same sample adds.
+// The value of a block A of a class V, from the similarities of the class. All objectives are submodular: the
+// gain of a sample falls as the block grows.
 enum class PartitionObjective {
-  kFacilityLocation,  // For every sample of V, how alike the block's most similar sample is. Never falls.
-  kGraphCut,  // The similarities between A and the rest of V. Falls once A holds more than half of it or so.
-  // λ · (similarities between V and A) − (similarities within A, each with itself too), where λ is twice the share of
-  // the class that the block is to hold. At its full size a block's worth is −MMD² to its class, up to constants.
+  kFacilityLocation,  // Sum over V of the similarity of the block's most similar sample. Monotone.
+  kGraphCut,          // Similarities between A and the rest of V. Falls once A holds about half of V.
+  // λ · (similarities between V and A) − (similarities within A, including the diagonal), where λ is twice
+  // the block's share of the class. At its full size, a block's value is −MMD² to its class, up to constants.
   kMatchedCut,
 };
 
-// Which block is next to choose a sample, of those that are not full.
+// Which block chooses the next sample, among those below quota.
 enum class BlockChoice {
-  kRaw,   // The one worth least, as published. With unequal quotas the blocks become unlike.
-  kFill,  // The one filled least, in proportion to its quota. Round robin where quotas are equal.
+  kRaw,   // The block of least value, as published. With unequal quotas the blocks become dissimilar.
+  kFill,  // The block with the smallest fill relative to its quota. Round robin if quotas are equal.
 };
 
-// In the order in which they are shown.
+// In display order.
 inline constexpr PartitionObjective kPartitionObjectives[] = {
     PartitionObjective::kFacilityLocation, PartitionObjective::kGraphCut, PartitionObjective::kMatchedCut};
 inline constexpr BlockChoice kBlockChoices[] = {BlockChoice::kRaw, BlockChoice::kFill};
@@ -36,58 +36,54 @@ std::string_view NameOf(BlockChoice choice);
 StatusOr<PartitionObjective> ParsePartitionObjective(std::string_view name);
 StatusOr<BlockChoice> ParseBlockChoice(std::string_view name);
 
-// The block that chooses next: of those that hold fewer than their quota the one worth or filled least, the first of
-// equals. At least one is not full.
+// The next block to choose: below quota (at least one must be), of least value or fill; the first of equals.
 std::size_t ChooseBlock(BlockChoice choice, std::span<const std::size_t> quotas,
                         std::span<const std::size_t> held, std::span<const std::int64_t> worth);
 
-// A class divided into blocks, one for each worker.
+// A class divided into one block per worker.
 struct ClassBlocks {
-  std::vector<std::uint32_t> holder;  // The worker of each sample of the class.
-  std::vector<std::int64_t> worth;    // Of each block, in steps of 1/kAlike.
-  // How often the gain of a sample was computed from a row of similarities. The plain greedy does that for every
-  // sample left at every step.
+  std::vector<std::uint32_t> holder;  // worker of each sample of the class
+  std::vector<std::int64_t> worth;    // per block, in steps of 1/kAlike
+  // How often a gain was computed from a row. The plain greedy computes all remaining gains at every step.
   std::uint64_t evaluations = 0;
 };
 
-// Classes may have up to so many samples, so that a gain and a sample's number fit 64 bits.
+// Maximum class size, so that a gain and a sample index fit 64 bits.
 inline constexpr std::size_t kMostOfClass = std::size_t{1} << 22;
 
-// The greedy: while samples are left, the block of `choice` takes the one with the largest gain, of equal ones that
-// with the lowest number; of equal blocks the first chooses. A sample has to go somewhere, so where every gain is
-// negative (as it comes to be with cuts) the least loss is taken. The quotas sum to the number of samples; a block
-// with none stays empty.
+// Greedy: while samples are left, the block given by `choice` takes the sample of largest gain; ties go to
+// the lowest index. Every sample must be placed, so if all gains are negative (possible with cuts) the
+// smallest loss is taken. The quotas sum to the number of samples; a block of quota 0 stays empty.
 //
-// The result is that of asking every sample at every step, exactly:
-//   - facility location keeps, for each block, how alike each sample's best is, and a heap of gains as they once were;
-//     gains only fall, so the top is taken when it is up to date. What other blocks take never changes a gain, and is
-//     skipped when it comes to the top;
-//   - cuts keep every gain of each block up to date, which one row of similarities does for each sample taken.
-// matched-cut rounds λ · (row sum) to a step of similarity, once for each sample and block.
+// The result is exactly that of evaluating every sample at every step:
+//   - facility location keeps per block a lazy heap of gains and the best similarity to each sample. Gains
+//     only fall, so the top is taken when it is up to date. Samples taken by other blocks are skipped;
+//   - cuts keep every gain of each block up to date, with one row of similarities per sample taken.
+// matched-cut rounds λ · (row sum) to one similarity step, once per sample and block.
 ClassBlocks FillBlocks(const Similarities& similarities, std::span<const std::size_t> quotas,
                        PartitionObjective objective, BlockChoice choice);
 
-// Facility location over the nearest alone.
+// Facility location over the nearest samples only.
 ClassBlocks FillBlocks(const NearestSimilarities& similarities, std::span<const std::size_t> quotas,
                        BlockChoice choice);
 
-// What it takes at most besides the similarities.
+// Maximum memory besides the similarities.
 std::size_t GreedyBytesFor(std::size_t samples, std::size_t blocks, PartitionObjective objective);
 
-// λ · row sum of matched-cut or graph-cut: what a sample of that row sum is worth to a block of `quota` before anything
-// is taken off for what it is like.
+// λ · row sum of matched-cut or graph-cut: the value of a sample to a block of `quota`, before the
+// similarities within the block are subtracted.
 std::int64_t CutWeight(PartitionObjective objective, std::int64_t row_sum, std::size_t quota,
                        std::size_t samples);
 
-// How much more alike a block's best would be, summed over the class, with one sample more. `best` holds for each
-// sample of the class how alike the block's most similar one is.
+// Gains of facility location: how much the sum of best similarities would rise with one more sample. `best`
+// holds the block's best similarity to each sample of the class.
 class RowGains {
  public:
   explicit RowGains(const Similarities& similarities)
       : similarities_(similarities), scratch_(ScratchFor(similarities.size())) {}
   std::size_t size() const { return similarities_.size(); }
   std::uint64_t Gain(std::size_t sample, std::span<const Similarity> best) const;
-  // Takes the sample into `best`.
+  // Adds the sample to `best`.
   void Raise(std::size_t sample, std::span<Similarity> best) const;
 
  private:

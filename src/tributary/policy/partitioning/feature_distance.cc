@@ -11,7 +11,7 @@ namespace tributary::inline policy {
 namespace {
 
 constexpr std::size_t kDistanceWidthSamples = 4096;
-// Panels of a worker that are met with all others at a time.
+// Panels of one worker that are compared with all others together.
 constexpr std::size_t kPanelsTogether = 8;
 
 Partition DrawShare(const Partition& partition, std::size_t most, std::uint64_t seed) {
@@ -34,12 +34,12 @@ Partition DrawShare(const Partition& partition, std::size_t most, std::uint64_t 
   return drawn;
 }
 
-// Some panels of one worker, whose similarities with everything that comes after them are summed together.
+// Panels of one worker, whose similarities with all later panels are summed together.
 struct PanelRun {
   std::size_t worker = 0, first = 0, end = 0;
 };
 
-// Sums of similarities between shards: sums[j][k] is over the pairs of one sample of j and one of k.
+// Sums of similarities between shards: sums[j][k] is over all pairs of a sample of j and a sample of k.
 class ShardSums {
  public:
   ShardSums(const Features& features, const Partition& partition, float factor) : factor_(factor) {
@@ -55,7 +55,7 @@ class ShardSums {
     std::vector<std::vector<double>> of_runs(runs_.size());
     parallel(runs_.size(), [&](std::size_t i) { of_runs[i] = ComputeRun(runs_[i]); });
     std::vector<std::vector<double>> sums(shards_.size(), std::vector<double>(shards_.size(), 0));
-    for (std::size_t i = 0; i < runs_.size(); ++i) {  // In order, for the same rounding every time.
+    for (std::size_t i = 0; i < runs_.size(); ++i) {  // in order, so that rounding is reproducible
       for (std::size_t k = 0; k < shards_.size(); ++k) sums[runs_[i].worker][k] += of_runs[i][k];
     }
     for (std::size_t j = 0; j < shards_.size(); ++j) {
@@ -65,8 +65,8 @@ class ShardSums {
   }
 
  private:
-  // With the run's own shard from its own panels on, and with all of the later shards. Pairs within a shard count
-  // twice, those on the diagonal once.
+  // Sums with the run's own shard, starting at its own panels, and with all later shards. Pairs within a
+  // shard count twice, except on the diagonal.
   std::vector<double> ComputeRun(const PanelRun& run) const {
     const Panels& rows = shards_[run.worker];
     std::vector<double> sums(shards_.size(), 0);

@@ -10,23 +10,22 @@
 
 namespace tributary::inline policy {
 
-// How far each worker's shard is from the whole in feature space: the maximum mean discrepancy, its biased estimate and
-// not its square, under the Gaussian kernel exp(−distance² / (2 · width²)) whose width is the median distance between
-// all samples (or between 4,096 of them, drawn by the seed). 0 where a shard looks exactly like the whole; about
-// √((1 − mean similarity) / size) for a random one; below √2 always.
+// Distance of each worker's shard from all samples in feature space: the maximum mean discrepancy (root of
+// the biased estimate) with the Gaussian kernel exp(−distance² / (2 · width²)). The width is the median
+// distance between all samples, or between 4,096 of them drawn by the seed. 0 for a shard distributed exactly
+// like all samples; about √((1 − mean similarity) / size) for a random shard; always below √2.
 struct FeatureDistance {
-  std::vector<double> distance;  // Of each worker; 0 for one without samples.
+  std::vector<double> distance;  // per worker; 0 without samples
   double width = 0;
-  // Over how many samples it was taken: all, or fewer where there are more than were asked for.
+  // Number of samples used: all, or a subset if there are too many.
   std::size_t samples = 0;
 };
 
-// Exact over all pairs, in blocks: takes a copy of the features and no more. Where there are more than `most` samples
-// (0: never too many), the same share of every shard is drawn by the seed, at least one; distances of smaller shards
-// are larger, so they compare with those of the same number of samples only.
+// Exact over all pairs, in blocks; needs a copy of the features. If there are more than `most` samples (0: no
+// limit), the same fraction of every shard is drawn by the seed, at least one sample. Distances grow as
+// shards shrink, so compare only distances of the same number of samples.
 //
-// The features have been checked, and the partition holds each of their samples once. The same to the bit however
-// `parallel` runs things.
+// The features must have been checked; the partition must be complete. Bit-identical for any `parallel`.
 FeatureDistance MeasureFeatureDistance(const Features& features, const Partition& partition, std::size_t most,
                                        std::uint64_t seed, const ParallelFor& parallel = RunInOrder);
 

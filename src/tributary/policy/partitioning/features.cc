@@ -10,7 +10,7 @@
 namespace tributary::inline policy {
 namespace {
 
-// The samples of a panel at once: GCC and clang split it over as many registers as the machine needs.
+// One value of each sample of a panel: GCC and clang split it over the machine's registers.
 using Lanes = float __attribute__((vector_size(kPanel * sizeof(float))));
 
 }  // namespace
@@ -55,8 +55,8 @@ Panels::Panels(const Features& features, std::span<const std::uint32_t> samples)
 TRIBUTARY_WIDE_LOOPS
 void PanelSquares(const float* __restrict rows, const float* __restrict columns, std::size_t dimensions,
                   float* __restrict squares) {
-  constexpr std::size_t kRows = 4;     // As many sums as stay in registers, each row's under its own name.
-  constexpr std::size_t kDepth = 256;  // Dimensions at a time: of both panels they fit the nearest cache.
+  constexpr std::size_t kRows = 4;     // as many sums as stay in registers, one variable per row
+  constexpr std::size_t kDepth = 256;  // dimensions per pass: those of both panels fit the L1 cache
   __builtin_memset(squares, 0, kPanel * kPanel * sizeof(float));
   for (std::size_t from = 0; from < dimensions; from += kDepth) {
     const std::size_t end = from + kDepth < dimensions ? from + kDepth : dimensions;
@@ -105,7 +105,7 @@ void ExpOfNegative(float factor, std::span<float> values) {
   float* __restrict const at = values.data();
   const std::size_t count = values.size();
   for (std::size_t i = 0; i < count; ++i) {
-    // e^x = 2^n · e^r with n whole and |r| ≤ ln 2 / 2. Adding and taking 1.5 · 2^23 rounds to whole numbers.
+    // e^x = 2^n · e^r with integer n and |r| ≤ ln 2 / 2. Adding and subtracting 1.5 · 2^23 rounds.
     const float wanted = -factor * at[i];
     const float x = wanted > -87.0F ? wanted : -87.0F;
     const float n = (x * 1.44269504F + 12582912.0F) - 12582912.0F;

@@ -9,8 +9,7 @@
 
 namespace tributary::inline policy {
 
-// What samples look like, as numbers: one row of `dimensions` values for each, row after row. A view; whoever made it
-// keeps the values.
+// The features of samples: one row of `dimensions` values each, contiguous. A view of the caller's values.
 struct Features {
   std::span<const float> values;
   std::size_t dimensions = 0;
@@ -21,16 +20,16 @@ struct Features {
   }
 };
 
-// Refuses features without samples or dimensions, values that are not finite or of a magnitude whose squares could not
-// be added up (1e15 and more), and a number of rows that is not that of the labels. The first bad value is named by
-// its row and column.
+// Refuses features without samples or dimensions, values that are not finite or at least 1e15 in magnitude
+// (squares could overflow), and a number of rows other than `labels`. Names the first bad value by row and
+// column.
 Status CheckFeatures(const Features& features, std::size_t labels);
 
-// Samples side by side in a panel; the last one of a list is filled up with rows of zeros.
+// Samples per panel; the last panel is padded with zero rows.
 inline constexpr std::size_t kPanel = 16;
 
-// The rows of some samples, laid out for distances between all of them: panel after panel, in each dimension after
-// dimension, and for each the values of its kPanel samples next to each other.
+// The rows of some samples, laid out for pairwise distances: panel by panel, dimension by dimension, with the
+// values of the panel's kPanel samples adjacent.
 class Panels {
  public:
   Panels(const Features& features, std::span<const std::uint32_t> samples);
@@ -40,7 +39,7 @@ class Panels {
   std::size_t dimensions() const { return dimensions_; }
   const float* panel(std::size_t index) const { return values_.data() + index * kPanel * dimensions_; }
 
-  // What holding so many samples takes.
+  // The memory for this many samples.
   static std::size_t BytesFor(std::size_t samples, std::size_t dimensions) {
     return (samples + kPanel - 1) / kPanel * kPanel * dimensions * sizeof(float);
   }
@@ -50,17 +49,17 @@ class Panels {
   FlatBuffer values_;
 };
 
-// Squared distances between the samples of two panels: squares[r · kPanel + c] is that of sample r of the first to
-// sample c of the second. Differences are squared and added in the order of dimensions, so each is the same to the bit
-// whichever panels the two samples lie in and on every machine, symmetric, and zero between equals.
+// Squared distances between the samples of two panels: squares[r · kPanel + c] is between sample r of the
+// first and sample c of the second. Squares are added in the order of dimensions, so each result is
+// bit-identical for any placement in panels and on every machine, symmetric, and zero for equal samples.
 void PanelSquares(const float* rows, const float* columns, std::size_t dimensions, float* squares);
 
-// Those of sample `row` of the first panel alone.
+// The same for sample `row` of the first panel only.
 void RowSquares(const float* rows, std::size_t row, const float* columns, std::size_t dimensions,
                 float* squares);
 
-// values[i] becomes exp(−factor · values[i]), with a relative error below 3e-7 (and 0 where it is below 1e-37); the
-// same to the bit on every machine. Neither values nor factor are negative.
+// values[i] becomes exp(−factor · values[i]), with a relative error below 3e-7 (0 if below 1e-37).
+// Bit-identical on every machine. Values and factor must not be negative.
 void ExpOfNegative(float factor, std::span<float> values);
 
 }  // namespace tributary::inline policy

@@ -19,7 +19,7 @@ std::vector<std::size_t> EveryDevice(std::size_t devices) {
 
 Status CheckPlaces(std::size_t present, std::size_t devices, std::size_t per_device) {
   if (per_device > present) {
-    return InvalidArgument("each device is to hold " + std::to_string(per_device) + " classes, but only " +
+    return InvalidArgument("each device needs " + std::to_string(per_device) + " classes, but only " +
                            std::to_string(present) + " classes have samples; ask for at most that many");
   }
   if (devices * per_device < present) {
@@ -93,7 +93,7 @@ StatusOr<std::vector<std::vector<std::size_t>>> AssignClasses(const SamplesByCla
   }
   TRIBUTARY_RETURN_IF_ERROR(CheckPlaces(present.size(), devices, per_device));
 
-  // Places are divided evenly over the classes; which classes get one more is random.
+  // Places are divided evenly over the classes; the classes with one more are random.
   Shuffle(rng, std::span(present));
   const std::vector<std::size_t> even = DivideEvenly(devices * per_device, present.size());
   std::vector<std::size_t> left(classes.size(), 0);
@@ -105,9 +105,8 @@ StatusOr<std::vector<std::vector<std::size_t>>> AssignClasses(const SamplesByCla
                            " samples; give fewer devices or fewer classes per device");
   }
 
-  // Each device takes the classes with the most places left, ties at random. The places left then never
-  // differ by more than one between classes, so no class ends with more places than there are devices to
-  // come.
+  // Each device takes the classes with the most places left, ties at random. So the remaining places of
+  // classes never differ by more than one, and no class keeps more places than there are devices left.
   std::vector<std::vector<std::size_t>> holders(classes.size());
   for (std::size_t device = 0; device < devices; ++device) {
     Shuffle(rng, std::span(present));

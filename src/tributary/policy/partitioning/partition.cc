@@ -18,8 +18,7 @@ namespace {
 constexpr std::size_t kNobody = std::numeric_limits<std::size_t>::max();
 constexpr double kNothing = 1e-6;
 
-// Quotas whose odd samples can be moved. A worker may hold one of a class's odd samples where its exact share is not
-// whole, and at most one.
+// Quotas with movable odd samples: at most one per worker and class, if its exact share is not an integer.
 class OddSamples {
  public:
   OddSamples(std::span<const std::size_t> class_sizes, std::span<const double> speeds)
@@ -40,7 +39,7 @@ class OddSamples {
     return totals;
   }
 
-  // Moves one sample from worker `from` to worker `to`, along as few others as possible. False where that cannot be.
+  // Moves one sample from `from` to `to`, along the shortest chain of workers. False if impossible.
   bool Move(std::size_t from, std::size_t to) {
     std::vector<std::size_t> before(workers_, kNobody);
     std::deque<std::size_t> reached = {from};
@@ -66,15 +65,14 @@ class OddSamples {
   std::vector<std::vector<std::size_t>> Take() && { return std::move(quotas_); }
 
  private:
-  // The class in which `from` holds an odd sample that `to` may hold instead: of several, the one where exact shares
-  // are least hurt.
+  // The class whose odd sample can move from `from` to `to` with the smallest deviation from exact shares.
   std::optional<std::size_t> CheapestClass(std::size_t from, std::size_t to) const {
     std::optional<std::size_t> best;
     double least = std::numeric_limits<double>::infinity();
     for (std::size_t c = 0; c < quotas_.size(); ++c) {
       const double over = static_cast<double>(quotas_[c][from]) - exact_[c][from];
       const double under = exact_[c][to] - static_cast<double>(quotas_[c][to]);
-      // Shares that are whole but for rounding have no odd sample.
+      // Shares that are integers up to rounding have no odd sample.
       if (over <= kNothing || under <= kNothing || -over - under >= least) continue;
       least = -over - under;
       best = c;

@@ -13,10 +13,10 @@ namespace {
 
 constexpr std::size_t kMoreDirections = 16;
 constexpr int kIterations = 6;
-// Parts of the samples, each summed by itself; their number is fixed so that the rounding is.
+// The samples are summed in a fixed number of parts, so that rounding is reproducible.
 constexpr std::size_t kSampleParts = 16;
 
-// Rows that meet each direction together, so that directions are read once for all of them.
+// Rows processed together, so that each direction is read once for all of them.
 constexpr std::size_t kRowsTogether = 8;
 
 // sums[r · count + k] = Σ_i rows[r · dimensions + i] · directions[i · count + k], for each of kRowsTogether rows.
@@ -33,7 +33,7 @@ void Project(const float* __restrict rows, std::size_t dimensions, const float* 
   }
 }
 
-// products[i · count + k] += Σ_r rows[r · dimensions + i] · sums[r · count + k].
+// products[i · count + k] += Σ_r rows[r · dimensions + i] · sums[r · count + k]
 TRIBUTARY_WIDE_LOOPS
 void AddOuterProducts(const float* __restrict rows, std::size_t dimensions, const float* __restrict sums,
                       std::size_t count, float* __restrict products) {
@@ -62,7 +62,7 @@ class SubspaceIteration {
   }
 
   PrincipalComponents Run() && {
-    // All directions there are need no search.
+    // With as many directions as dimensions, there is nothing to search.
     if (count_ < reader_.dimensions) {
       for (int i = 0; i < kIterations; ++i) {
         MultiplyByCovariance();
@@ -73,8 +73,7 @@ class SubspaceIteration {
   }
 
  private:
-  // body(rows with the mean taken off, first sample, how many), kRowsTogether rows at a time; what is beyond the last
-  // sample of the part is zero.
+  // Calls body(centred rows, first sample, count) for kRowsTogether rows at a time, padded with zero rows.
   template <typename Body>
   void ForEachOfPart(std::size_t part, const Body& body) const {
     std::vector<float> rows(kRowsTogether * reader_.dimensions);
@@ -126,11 +125,11 @@ class SubspaceIteration {
     }
   }
 
-  // Modified Gram-Schmidt, twice: once is not orthogonal where directions are nearly parallel. One that is in the span
-  // of those before it becomes zero.
+  // Modified Gram-Schmidt, twice, because one pass is inaccurate for nearly parallel directions. A direction
+  // in the span of earlier ones becomes zero.
   void Orthonormalise() {
     const std::size_t rows = reader_.dimensions;
-    std::vector<double> columns(directions_.size());  // One after the other.
+    std::vector<double> columns(directions_.size());  // column by column
     for (std::size_t i = 0; i < rows; ++i) {
       for (std::size_t k = 0; k < count_; ++k)
         columns[k * rows + i] = static_cast<double>(directions_[i * count_ + k]);
@@ -161,7 +160,7 @@ class SubspaceIteration {
     return sum;
   }
 
-  // Adds the products of a place's entries with each other.
+  // Adds the outer product of the coordinates with themselves.
   void AddSquare(const float* place, std::vector<double>& products) const {
     for (std::size_t a = 0; a < count_; ++a) {
       for (std::size_t b = 0; b < count_; ++b) {
@@ -170,7 +169,7 @@ class SubspaceIteration {
     }
   }
 
-  // The covariance within the directions found, turned to its own axes.
+  // Diagonalises the covariance within the subspace, and projects all samples.
   PrincipalComponents TurnToAxes() const {
     const std::size_t samples = reader_.samples;
     std::vector<float> within(samples * count_, 0);
@@ -218,7 +217,7 @@ class SubspaceIteration {
     return result;
   }
 
-  // Whether the largest entry of axis k, among all dimensions, is positive.
+  // Whether the largest entry of axis k is positive.
   bool PointsForward(const std::vector<double>& turn, std::size_t k) const {
     double largest = 0;
     for (std::size_t d = 0; d < reader_.dimensions; ++d) {
@@ -234,7 +233,7 @@ class SubspaceIteration {
   const ParallelFor& parallel_;
   const std::size_t components_, count_;
   std::vector<float> mean_;
-  std::vector<float> directions_;  // dimensions x count.
+  std::vector<float> directions_;  // dimensions × count
 };
 
 }  // namespace

@@ -10,8 +10,7 @@
 
 namespace tributary::inline policy {
 
-// Samples that are read one at a time, so that a large set need not be in memory as floats. `read` fills
-// `dimensions` values; it is called for any sample in any order, on several threads at once.
+// Reads samples one at a time, so that they need not be in memory as floats. `read` must be thread-safe.
 struct SampleReader {
   std::size_t samples = 0;
   std::size_t dimensions = 0;
@@ -19,21 +18,20 @@ struct SampleReader {
 };
 
 struct PrincipalComponents {
-  std::vector<float>
-      projected;  // One row of `components` values for each sample: its place along each direction.
+  // One row of `components` values per sample: its coordinates along each direction.
+  std::vector<float> projected;
   std::size_t components = 0;
-  std::vector<double> variances;  // Of the samples along each direction, descending.
-  double total_variance = 0;      // Of the samples along all directions there are.
+  std::vector<double> variances;  // of the samples along each direction, descending
+  double total_variance = 0;      // of the samples along all dimensions
 };
 
-// The `components` directions in which the samples vary most, by subspace iteration: directions drawn by the seed, 16
-// more than are wanted, are multiplied by the covariance (never formed) and made orthogonal, six times over, and turned
-// to its axes. Directions that stand out are exact to rounding; where many are nearly alike, what is kept of the
-// variance is within a few thousandths of the most possible. Every direction points so that its largest entry is
-// positive.
+// The `components` directions of largest variance, by randomised subspace iteration: 16 more random
+// directions than wanted are multiplied by the covariance (never formed) and orthonormalised, six times, then
+// rotated to its axes. Well separated directions are exact to rounding; among nearly equal ones, the retained
+// variance is within a few thousandths of the maximum. The largest entry of every direction is positive.
 //
-// `components` is from 1 to the number of dimensions. The same to the bit however `parallel` runs things. Takes the
-// projections, and per part of the samples two matrices of dimensions times directions.
+// `components` is from 1 to the number of dimensions. Bit-identical for any `parallel`. Memory: the
+// projections, and per part of the samples two matrices of dimensions × directions.
 PrincipalComponents FindPrincipalComponents(const SampleReader& reader, std::size_t components,
                                             std::uint64_t seed, const ParallelFor& parallel = RunInOrder);
 

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kClassWidthSamples = 2048;
 
-// Squared distances of all pairs, in no order.
+// Squared distances of all pairs, unordered.
 std::vector<float> PairSquares(const Panels& panels) {
   std::vector<float> squares;
   squares.reserve(panels.samples() * (panels.samples() - 1) / 2);
@@ -39,7 +39,7 @@ double MedianRoot(std::span<float> squares) {
   return (upper + std::sqrt(static_cast<double>(*std::ranges::max_element(squares.first(half))))) / 2;
 }
 
-// Panels of rows that meet a panel of columns while it is near.
+// Panels of rows processed per panel of columns, while it is in the cache.
 constexpr std::size_t kStripe = 8;
 
 TRIBUTARY_WIDE_LOOPS
@@ -55,6 +55,11 @@ void RoundToSimilarities(const float* __restrict values, std::size_t count,
   for (std::size_t i = 0; i < count; ++i) {
     similarities[i] = static_cast<Similarity>(static_cast<std::int32_t>(values[i] * 65535.0F + 0.5F));
   }
+}
+
+void ToSimilarities(float factor, std::span<float> squares, Similarity* similarities) {
+  ExpOfNegative(factor, squares);
+  RoundToSimilarities(squares.data(), squares.size(), similarities);
 }
 
 }  // namespace
@@ -89,14 +94,9 @@ std::vector<double> ClassWidths(const Features& features, const SamplesByClass& 
 }
 
 float KernelFactor(double width) {
-  // A width so small that its square is nothing leaves equals alone alike.
+  // If the square of the width underflows, only equal samples are similar.
   const double factor = 0.5 / (width * width);
   return static_cast<float>(std::min(factor, static_cast<double>(std::numeric_limits<float>::max())));
-}
-
-void ToSimilarities(float factor, std::span<float> squares, Similarity* similarities) {
-  ExpOfNegative(factor, squares);
-  RoundToSimilarities(squares.data(), squares.size(), similarities);
 }
 
 DenseSimilarities::DenseSimilarities(std::size_t samples)
@@ -114,7 +114,7 @@ void DenseSimilarities::FillStripe(const Panels& panels, double width, std::size
   const std::size_t first = stripe * kStripe, end = std::min(first + kStripe, panels.panels());
   float squares[kPanel * kPanel];
   Similarity block[kPanel * kPanel];
-  // The triangle from the diagonal on, and its mirror image.
+  // The upper triangle and its mirror image.
   for (std::size_t q = first; q < panels.panels(); ++q) {
     for (std::size_t p = first; p < end && p <= q; ++p) {
       PanelSquares(panels.panel(p), panels.panel(q), panels.dimensions(), squares);
@@ -196,7 +196,7 @@ NearestSimilarities::NearestSimilarities(const Panels& panels, double width, std
       const Similarity* const row = rows.data() + r * ScratchFor(samples);
       std::iota(order.begin(), order.end(), 0U);
       const auto nearer = [&](std::uint32_t a, std::uint32_t b) {
-        if (a == self || b == self) return a == self && b != self;  // However many equals it has.
+        if (a == self || b == self) return a == self && b != self;  // first even among equal samples
         return row[a] != row[b] ? row[a] > row[b] : a < b;
       };
       if (kept < samples)

@@ -41,9 +41,8 @@ StatusOr<Partition> MakeSplitBySource(const PartitionScene& scene) {
   const std::size_t devices = scene.devices();
   if (sources.size() != scene.labels.size()) {
     return InvalidArgument(
-        "the split 'source' keeps together what came from one person or sensor, and these data do not say "
-        "where "
-        "samples come from; recordings do (har, or a folder of .csv files for each person)");
+        "the split 'source' keeps the samples of a person or sensor together, and these data do not say "
+        "where samples come from; recordings do (har, or a folder of .csv files for each person)");
   }
   Partition partition = SplitBySource(sources, devices);
   const auto empty = std::ranges::find_if(partition, [](const auto& device) { return device.empty(); });
@@ -87,7 +86,7 @@ StatusOr<Partition> MakeShardsSplit(const PartitionScene& scene) {
   return SplitShards(scene.groups, scene.devices(), per_device, scene.rng);
 }
 
-// Of a partitioner that the program was given: every sample is on exactly one device, and devices are as many as asked.
+// Checks the result of an extension: every sample on exactly one device, and the requested number of devices.
 Status CheckPartition(const std::string& name, const Partition& partition, const PartitionScene& scene) {
   std::vector<bool> placed(scene.labels.size());
   std::size_t count = 0;

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kFewestNeighbours = 16, kMostNeighbours = 256;
 
-// How one class is divided, and what that takes.
+// How one class is divided, and the memory needed.
 struct ClassPlan {
   enum class Form { kDense, kComputed, kNearest };
 
@@ -44,14 +44,14 @@ StatusOr<ClassPlan> PlanClass(std::size_t label, std::size_t samples, std::size_
   }
   plan.bytes = least;
   if (least <= limit) return plan;
-  return ResourceExhausted(
-      "dividing class " + std::to_string(label) + ", " + std::to_string(samples) + " samples of " +
-      std::to_string(dimensions) + " numbers over " + std::to_string(options.speeds.size()) +
-      " workers, takes at least " + FormatBytes({static_cast<std::int64_t>(least)}) + ", and " +
-      FormatBytes(options.memory) + " are allowed; allow more memory, or take fewer dimensions");
+  return ResourceExhausted("dividing class " + std::to_string(label) + ", " + std::to_string(samples) +
+                           " samples of " + std::to_string(dimensions) + " numbers over " +
+                           std::to_string(options.speeds.size()) + " workers, needs at least " +
+                           FormatBytes({static_cast<std::int64_t>(least)}) + ", and the limit is " +
+                           FormatBytes(options.memory) + "; allow more memory, or use fewer dimensions");
 }
 
-// A class while it is divided.
+// A class being divided.
 struct ClassWork {
   ClassPlan plan;
   std::unique_ptr<Panels> panels;
@@ -95,7 +95,7 @@ class Division {
  private:
   void DivideTogether(std::span<const ClassPlan> plans) {
     std::vector<ClassWork> works(plans.size());
-    std::vector<std::pair<std::size_t, std::size_t>> stripes;  // A class and its stripe.
+    std::vector<std::pair<std::size_t, std::size_t>> stripes;  // class and stripe
     for (std::size_t i = 0; i < plans.size(); ++i) {
       works[i].plan = plans[i];
       if (plans[i].form != ClassPlan::Form::kDense) continue;
@@ -106,7 +106,7 @@ class Division {
     parallel_(works.size(), [&](std::size_t i) {
       works[i].panels = std::make_unique<Panels>(features_, groups_[works[i].plan.label]);
     });
-    // By stripes, so that one large class keeps all threads busy.
+    // By stripes, so that one large class uses all threads.
     parallel_(stripes.size(), [&](std::size_t i) {
       const ClassWork& work = works[stripes[i].first];
       work.dense->FillStripe(*work.panels, split_.widths[work.plan.label], stripes[i].second);
@@ -195,11 +195,11 @@ Status CheckSubmodular(const Features& features, std::span<const std::int32_t> l
   TRIBUTARY_RETURN_IF_ERROR(CheckSpeeds(options.speeds, labels.size()));
   if (options.width && !(std::isfinite(*options.width) && *options.width > 0)) {
     return InvalidArgument("the width of the kernel is " + std::to_string(*options.width) +
-                           "; it is a finite number above 0, a distance between samples");
+                           "; it must be a finite number above 0, a distance between samples");
   }
   if (options.memory.value < 1) {
-    return InvalidArgument("the memory allowed is " + std::to_string(options.memory.value) +
-                           " bytes; it is at least 1");
+    return InvalidArgument("the memory limit is " + std::to_string(options.memory.value) +
+                           " bytes; it must be at least 1");
   }
   std::vector<std::size_t> sizes(static_cast<std::size_t>(classes), 0);
   for (const std::int32_t label : labels) ++sizes[static_cast<std::size_t>(label)];

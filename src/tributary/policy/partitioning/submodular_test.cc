@@ -176,7 +176,7 @@ TEST(SplitSubmodular, RefusesWhatMakesNoSense) {
   EXPECT_NE(Refusal(made, options).find("width of the kernel is 0"), std::string::npos);
   options = OptionsFor({1, 1});
   options.memory = {0};
-  EXPECT_NE(Refusal(made, options).find("memory allowed is 0"), std::string::npos);
+  EXPECT_NE(Refusal(made, options).find("memory limit is 0"), std::string::npos);
   made.labels[3] = 2;
   EXPECT_NE(Refusal(made, OptionsFor({1, 1})).find("sample 3 has label 2"), std::string::npos);
   made.labels[3] = 0;

@@ -14,9 +14,9 @@
 namespace tributary::inline policy {
 namespace {
 
-constexpr double kLargestTierPull = 50;  // exp(50) is past every trade-off, and far from overflow
+constexpr double kLargestTierPull = 50;  // exp(50) is beyond every useful trade-off, and far from overflow
 
-// Scales amounts to `total` in all, none above what there is: what cannot come from one comes from the others in
+// Scales amounts to sum to `total`, each at most `have`: what exceeds one amount goes to the others, in
 // proportion to what they still have.
 void HoldToTotal(std::vector<double>& amounts, std::span<const std::int64_t> have, double total,
                  double available) {
@@ -33,9 +33,9 @@ void HoldToTotal(std::vector<double>& amounts, std::span<const std::int64_t> hav
     amounts[i] += fill * (static_cast<double>(have[i]) - amounts[i]);
 }
 
-// Amounts of what clients have, `total` in all, that bring what is there, counted by class, nearest to the overall shares:
-// expectation-maximisation on the amounts, each held to what there is. `favour` is a prior, in proportion to what
-// clients have; all zero for none.
+// Amounts of clients' samples, summing to `total`, that together with `there` (counts by class) come closest
+// to the overall class shares: expectation-maximisation on the amounts, each at most `have`. `favour` is a
+// prior relative to what clients have; zeros for none.
 std::vector<double> Complement(const LabelShares& shares, std::span<const std::int64_t> have,
                                std::span<const double> favour, double total,
                                const std::vector<double>& there) {
@@ -63,7 +63,7 @@ std::vector<double> Complement(const LabelShares& shares, std::span<const std::i
       if (!(amounts[i] > 0)) continue;
       double factor = 0;
       for (const auto& share : shares.of(i)) factor += share.share * lack[share.label];
-      // Squared where nothing but the labels matters: larger strides.
+      // Without a prior, squaring converges faster.
       amounts[i] = amounts[i] * (prior[i] > 0 ? factor : factor * factor) + prior[i];
     }
     HoldToTotal(amounts, have, total, available);
@@ -71,7 +71,7 @@ std::vector<double> Complement(const LabelShares& shares, std::span<const std::i
   return amounts;
 }
 
-// Whole numbers, `total` in all, near the amounts and never above what there is.
+// Rounds the amounts to integers that sum to `total`, each at most `have`.
 std::vector<std::int64_t> Rounded(const std::vector<double>& amounts, std::span<const std::int64_t> have,
                                   std::int64_t total) {
   std::vector<std::int64_t> whole(amounts.size(), 0);
@@ -82,7 +82,7 @@ std::vector<std::int64_t> Rounded(const std::vector<double>& amounts, std::span<
     if (have[i] > 0) rests.emplace_back(static_cast<double>(whole[i]) - amounts[i], i);
   }
   std::sort(rests.begin(), rests.end());
-  // Rounding of the amounts' sum can leave more than one for each, or one too many.
+  // Rounding errors of the sum can leave more than one per client, or one too many.
   while (total != 0) {
     const std::int64_t before = total;
     for (auto& [rest, i] : rests) {
@@ -103,8 +103,7 @@ double Deviation(const LabelShares& shares, const std::vector<std::int64_t>& tak
   return deviation;
 }
 
-// Where a client stands in the row: beside those with the same first and second most frequent class, and about as much
-// of the first.
+// The sort key of a client by label composition: the two most frequent classes, then the share of the first.
 std::tuple<std::uint32_t, std::uint32_t, double> PlaceOf(const LabelShares& shares, std::size_t client) {
   LabelShares::Share first, second;
   for (const auto& share : shares.of(client)) {
@@ -128,6 +127,85 @@ std::vector<std::uint32_t> SlowestFirst(const SamplingProblem& problem) {
   return clients;
 }
 
+// How an epoch is divided into tiers.
+struct TierShape {
+  // Fraction of a tier, in (0, 1], taken from the slowest clients in order; the rest brings its class shares
+  // closest to those of all samples. Lower makes batches more alike, higher makes slow tiers shorter.
+  double purity = 1;
+  // The delay of a tier's fastest client should be at least this fraction of the delay of its slowest.
+  double band = 1;
+  // Maximum steps per tier. Fewer follow the delays closely; more average over more clients.
+  std::size_t longest = SIZE_MAX;
+  // How strongly the rest of a tier favours slow clients over clients with suitable labels, as in latent
+  // Dirichlet sampling: exp(pull) per standard deviation of delay. 0: labels only.
+  double pull = 0;
+  // Minimum steps per tier, if the epoch has enough left.
+  std::size_t shortest = 1;
+};
+
+// Divides an epoch with steps of the given sizes (largest first) into tiers, slowest first. `slowest_first`
+// lists the clients that have samples. Uses every sample once.
+std::vector<Tier> MakeTiers(const SamplingProblem& problem, const LabelShares& shares,
+                            std::span<const std::uint32_t> slowest_first,
+                            std::span<const std::int64_t> step_sizes, const TierShape& shape) {
+  std::vector<double> favour = StandardisedDelays(problem);
+  for (double& value : favour) {
+    value = shape.pull > 0 ? PortableExp(std::clamp(shape.pull * value, -kLargestTierPull, kLargestTierPull))
+                           : 0.0;
+  }
+  std::vector<std::int64_t> left = problem.sizes;
+  std::vector<Tier> tiers;
+  while (!step_sizes.empty()) {
+    while (left[slowest_first.front()] == 0) slowest_first = slowest_first.subspan(1);
+    const double band = shape.band * problem.DelayOf(slowest_first.front());
+    std::int64_t in_band = 0;
+    for (const std::uint32_t client : slowest_first) {
+      if (problem.DelayOf(client) < band) break;
+      in_band += left[client];
+    }
+    Tier tier{0, std::vector<std::int64_t>(left.size(), 0)};
+    std::int64_t room = 0;
+    while (tier.steps < std::min(shape.longest, step_sizes.size()) &&
+           (tier.steps < shape.shortest ||
+            shape.purity * static_cast<double>(room) < static_cast<double>(in_band))) {
+      room += step_sizes[tier.steps++];
+    }
+    step_sizes = step_sizes.subspan(tier.steps);
+    // In order, beyond the band if the last step has room.
+    auto own = static_cast<std::int64_t>(shape.purity * static_cast<double>(room));
+    std::vector<double> there(shares.classes(), 0.0);
+    std::int64_t more = room;
+    for (const std::uint32_t client : slowest_first) {
+      const std::int64_t count = std::min(own, left[client]);
+      tier.taken[client] = count;
+      left[client] -= count;
+      own -= count;
+      more -= count;
+      for (const auto& share : shares.of(client))
+        there[share.label] += static_cast<double>(count) * share.share;
+      if (own == 0) break;
+    }
+    const std::vector<std::int64_t> rest =
+        Rounded(Complement(shares, left, favour, static_cast<double>(more), there), left, more);
+    for (std::size_t i = 0; i < left.size(); ++i) {
+      tier.taken[i] += rest[i];
+      left[i] -= rest[i];
+    }
+    tiers.push_back(std::move(tier));
+  }
+  return tiers;
+}
+
+// A lower bound of any plan with these tiers: the mean deviation if every step were like its whole tier.
+double LeastDeviation(const std::vector<Tier>& tiers, const LabelShares& shares) {
+  double sum = 0, steps = 0;
+  for (const Tier& tier : tiers) {
+    sum += static_cast<double>(tier.steps) * Deviation(shares, tier.taken);
+    steps += static_cast<double>(tier.steps);
+  }
+  return steps > 0 ? sum / steps : 0.0;
+}
+
 class Search {
  public:
   Search(const SamplingProblem& problem, std::int64_t batch, double most_deviation, Rng& rng)
@@ -140,7 +218,7 @@ class Search {
 
   std::size_t steps() const { return step_sizes_.size(); }
 
-  // How many times longer than their own samples need the slowest clients' tier can be.
+  // The maximum factor by which the slowest clients' tier can be longer than their own samples need.
   double MostDilution() const {
     double slowest = 0, all = 0;
     for (const std::uint32_t client : slowest_first_) {
@@ -158,16 +236,16 @@ class Search {
     return different;
   }
 
-  // Whether tiers of this shape keep within the bound.
+  // Whether tiers of this shape are within the bound.
   bool Try(const TierShape& shape) {
     const std::vector<Tier> tiers = MakeTiers(problem_, shares_, slowest_first_, step_sizes_, shape);
-    // Spreading is the larger part of the work, and most plans need none to be told from the best.
+    // Spreading is the most expensive part, and most plans can be rejected without it.
     if (best_ && within_ && LeastDeviation(tiers, shares_) > most_deviation_) return false;
     if (best_ && within_ && MeanTime(tiers) >= time_) return true;
     return Consider(SpreadTiers(tiers, shares_, rng_));
   }
 
-  // Whether a plan keeps within the bound; it is kept if it is the best so far.
+  // Whether a plan is within the bound; keeps it if it is the best so far.
   bool Consider(SamplingPlan plan) {
     const double deviation = Mean(StepDeviations(plan, shares_));
     const double time = Mean(StepDurations(plan, problem_));
@@ -214,66 +292,6 @@ class Search {
 
 }  // namespace
 
-std::vector<Tier> MakeTiers(const SamplingProblem& problem, const LabelShares& shares,
-                            std::span<const std::uint32_t> slowest_first,
-                            std::span<const std::int64_t> step_sizes, const TierShape& shape) {
-  std::vector<double> favour = StandardisedDelays(problem);
-  for (double& value : favour) {
-    value = shape.pull > 0 ? PortableExp(std::clamp(shape.pull * value, -kLargestTierPull, kLargestTierPull))
-                           : 0.0;
-  }
-  std::vector<std::int64_t> left = problem.sizes;
-  std::vector<Tier> tiers;
-  while (!step_sizes.empty()) {
-    while (left[slowest_first.front()] == 0) slowest_first = slowest_first.subspan(1);
-    const double band = shape.band * problem.DelayOf(slowest_first.front());
-    std::int64_t in_band = 0;
-    for (const std::uint32_t client : slowest_first) {
-      if (problem.DelayOf(client) < band) break;
-      in_band += left[client];
-    }
-    Tier tier{0, std::vector<std::int64_t>(left.size(), 0)};
-    std::int64_t room = 0;
-    while (tier.steps < std::min(shape.longest, step_sizes.size()) &&
-           (tier.steps < shape.shortest ||
-            shape.purity * static_cast<double>(room) < static_cast<double>(in_band))) {
-      room += step_sizes[tier.steps++];
-    }
-    step_sizes = step_sizes.subspan(tier.steps);
-    // In order, past the band if the last step has place for more.
-    auto own = static_cast<std::int64_t>(shape.purity * static_cast<double>(room));
-    std::vector<double> there(shares.classes(), 0.0);
-    std::int64_t more = room;
-    for (const std::uint32_t client : slowest_first) {
-      const std::int64_t count = std::min(own, left[client]);
-      tier.taken[client] = count;
-      left[client] -= count;
-      own -= count;
-      more -= count;
-      for (const auto& share : shares.of(client))
-        there[share.label] += static_cast<double>(count) * share.share;
-      if (own == 0) break;
-    }
-    const std::vector<std::int64_t> rest =
-        Rounded(Complement(shares, left, favour, static_cast<double>(more), there), left, more);
-    for (std::size_t i = 0; i < left.size(); ++i) {
-      tier.taken[i] += rest[i];
-      left[i] -= rest[i];
-    }
-    tiers.push_back(std::move(tier));
-  }
-  return tiers;
-}
-
-double LeastDeviation(const std::vector<Tier>& tiers, const LabelShares& shares) {
-  double sum = 0, steps = 0;
-  for (const Tier& tier : tiers) {
-    sum += static_cast<double>(tier.steps) * Deviation(shares, tier.taken);
-    steps += static_cast<double>(tier.steps);
-  }
-  return steps > 0 ? sum / steps : 0.0;
-}
-
 SamplingPlan SpreadTiers(const std::vector<Tier>& tiers, const LabelShares& shares, Rng& rng) {
   std::vector<std::tuple<std::tuple<std::uint32_t, std::uint32_t, double>, std::uint32_t>> row;
   for (std::uint32_t client = 0; client < shares.clients(); ++client)
@@ -302,8 +320,8 @@ SamplingPlan PlanDeadline(const SamplingProblem& problem, std::int64_t batch, do
   constexpr double kStrongestPull = 12;
   constexpr std::int64_t kMostRedrawn = 1'000'000;
   Search search(problem, batch, most_deviation, rng);
-  search.Try({1, 0});  // all in one tier: the longest, with the least deviation
-  // What a try costs grows with tiers times clients.
+  search.Try({1, 0});  // one tier: the longest epoch, with the least deviation
+  // The cost of a try grows with tiers times clients.
   const std::size_t most_tiers = std::clamp<std::size_t>(64'000 / problem.sizes.size(), 8, 64);
   const std::size_t shortest_tier = (search.steps() + most_tiers - 1) / most_tiers;
   const std::size_t shortest_band = search.DifferentDelays() > most_tiers ? shortest_tier : 1;
@@ -323,7 +341,7 @@ SamplingPlan PlanDeadline(const SamplingProblem& problem, std::int64_t batch, do
       (search.Try(shape) ? high : low) = middle;
     }
   }
-  // Where delays are many, a pull that falls off with them does better than an order. A little purity leaves no tails.
+  // With many different delays, a gradual pull beats a strict order. A little purity removes the tails.
   for (const double purity : {0.05, 0.2, 0.5}) {
     for (std::size_t longest = shortest_tier; longest < search.steps() && longest <= 4 * shortest_tier;
          longest *= 2) {
@@ -336,7 +354,7 @@ SamplingPlan PlanDeadline(const SamplingProblem& problem, std::int64_t batch, do
       }
     }
   }
-  // An epoch of few steps has few to a tier, and a lucky draw can be ahead of all of these.
+  // In an epoch with few steps, tiers are short, and a lucky draw can be better.
   if (TotalSamples(problem) <= kMostRedrawn) {
     for (const auto chance : {ClientDraws::Chance::kPerSample, ClientDraws::Chance::kPerClient}) {
       const auto within = [&](double delta) {

@@ -22,7 +22,7 @@ std::vector<double> Composition(const MixtureProblem& problem, std::span<const d
 
 constexpr std::size_t kMostFits = 100;
 constexpr double kLabelsSeen = 1000;
-// exp(50) is past every trade-off, and what it multiplies stays far from overflow and underflow.
+// exp(50) is beyond every useful trade-off, and products with it stay far from overflow and underflow.
 constexpr double kLargestPull = 50;
 
 class Fitter {
@@ -33,13 +33,13 @@ class Fitter {
       pull = PortableExp(std::clamp(options.delta * pull, -kLargestPull, kLargestPull));
   }
 
-  // What a draw of each client weighs, given what all have left.
+  // The weight of a draw of each client, given the samples left.
   std::vector<double> Weights(std::span<const std::int64_t> left) {
     std::vector<double> share(left.begin(), left.end());
     double total = 0;
     for (const double samples : share) total += samples;
     MixtureProblem mixture{&shares_, shares_.Pooled(share), std::min(kLabelsSeen, total / 2), {}};
-    // The Dirichlet whose variance is that of a sample of as many labels. One or two samples have none.
+    // The Dirichlet whose variance is that of a sample of that many labels; undefined for one or two samples.
     const double seen = mixture.labels;
     const double strength = std::max(1.0, seen * (total - 1) / (total - seen) - 1);
     for (std::size_t i = 0; i < share.size(); ++i) {
@@ -56,7 +56,7 @@ class Fitter {
   }
 
  private:
-  // Without pulls the shares themselves are the maximum; otherwise the last fit is near the next.
+  // Without pull, the shares are the maximum; otherwise the last fit is close to the next.
   std::vector<double> Start(const std::vector<double>& share) const {
     if (fitted_.empty() || options_.delta == 0) return share;
     std::vector<double> start(share.size(), 0.0);
@@ -88,7 +88,7 @@ void ClientDraws::SetWeights(std::vector<double> weights) {
   MakeTable();
 }
 
-// Vose's method: each slot is filled by a client with less than the mean and topped up by one with more.
+// Vose's alias method: each slot holds a client below the mean, topped up by a client above it.
 void ClientDraws::MakeTable() {
   slots_.clear();
   sum_ = 0;
@@ -137,7 +137,7 @@ std::uint32_t ClientDraws::Take(Rng& rng) {
 }
 
 std::vector<double> ImproveMixture(const MixtureProblem& problem, std::span<const double> weights) {
-  // A class's labels are shared out among the clients by what each has given to the mixture.
+  // E-step: the labels of a class are attributed to clients in proportion to their part of the mixture.
   std::vector<double> per_part = Composition(problem, weights);
   for (std::size_t label = 0; label < per_part.size(); ++label) {
     per_part[label] = per_part[label] > 0 ? problem.labels * problem.target[label] / per_part[label] : 0.0;
@@ -157,7 +157,7 @@ std::vector<double> ImproveMixture(const MixtureProblem& problem, std::span<cons
 
 std::vector<double> FitMixture(const MixtureProblem& problem, std::vector<double> start) {
   constexpr int kMostSteps = 500;
-  constexpr double kStill = 1e-9;  // of all weight, moved in one step
+  constexpr double kStill = 1e-9;  // change of all weights in one step
   for (int step = 0; step < kMostSteps; ++step) {
     std::vector<double> next = ImproveMixture(problem, start);
     double moved = 0;
@@ -182,7 +182,7 @@ std::vector<double> StandardisedDelays(const SamplingProblem& problem) {
   }
   const double deviation = std::sqrt(squares / count);
   std::vector<double> standardised(problem.sizes.size(), 0.0);
-  // Equal delays may differ from their mean by its rounding.
+  // Rounding can make equal delays differ from their mean.
   if (!(deviation > 1e-12 * mean)) return standardised;
   for (std::size_t i = 0; i < problem.sizes.size(); ++i) {
     if (problem.sizes[i] > 0) standardised[i] = (problem.DelayOf(i) - mean) / deviation;

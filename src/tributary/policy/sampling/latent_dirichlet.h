@@ -10,12 +10,12 @@
 
 namespace tributary::inline policy {
 
-// Takes samples one at a time from clients that run out, each time from client k with a chance in proportion to
+// Draws samples one at a time without replacement; the probability of client k is proportional to
 //   weight_k · (samples it has left)   kPerSample: with equal weights, uniform sampling without replacement
 //   weight_k, while it has any         kPerClient
 //
-// Exact, and constant time on average: an alias table of the chances as they once were proposes a client, which is
-// accepted by what is left of its chance; the table is made anew when half of all chance is gone.
+// Exact, in amortised constant time: an alias table of earlier probabilities proposes a client, which is
+// accepted with the ratio of its current to its earlier probability. Rebuilt when half of the total is gone.
 class ClientDraws {
  public:
   enum class Chance { kPerSample, kPerClient };
@@ -23,12 +23,11 @@ class ClientDraws {
   ClientDraws(std::span<const std::int64_t> sizes, Chance chance)
       : left_(sizes.begin(), sizes.end()), chance_(chance), tabled_(sizes.size(), 0.0) {}
 
-  // Positive for each client that has samples left. To be called before the first draw, and as often as wanted.
+  // Call before the first draw; may be called again. Weights of clients with samples must be positive.
   void SetWeights(std::vector<double> weights);
 
-  // Takes one sample; there must be one left. Tells whose.
+  // Takes one sample, of which there must be one left; returns its client.
   std::uint32_t Take(Rng& rng);
-
   std::span<const std::int64_t> left() const { return left_; }
 
  private:
@@ -38,56 +37,54 @@ class ClientDraws {
   std::vector<std::int64_t> left_;
   Chance chance_;
   std::vector<double> weights_;
-  double sum_ = 0;  // of all chances now
+  double sum_ = 0;  // of the current chances
 
-  // Of the clients that had samples when the table was made:
+  // Alias table over the clients that had samples when it was built.
   struct Slot {
-    double threshold = 0;  // of a uniform number: below it this slot's client, from it on the other
+    double threshold = 0;  // a uniform number below it selects `client`, otherwise `other`
     std::uint32_t client = 0;
     std::uint32_t other = 0;
   };
   std::vector<Slot> slots_;
-  std::vector<double> tabled_;  // the chance of each client then
+  std::vector<double> tabled_;  // chances when the table was built
   double tabled_sum_ = 0;
 };
 
-// Which shares of the clients in a mixture make its classes most like given ones, with a Dirichlet prior that pulls
-// towards chosen clients. What is made large is
-//   labels · Σ_class target · ln Σ_client π·share  +  Σ_client prior · ln π,
-// the prior being pseudo-counts: it is defined, and has one maximum, however small they are.
+// Finds the mixture of clients whose classes are most similar to a target, with a Dirichlet prior that
+// favours chosen clients. Maximises
+//   labels · Σ_class target · ln Σ_client π·share  +  Σ_client prior · ln π
+// The prior is in pseudo-counts, so there is one maximum, however small they are.
 struct MixtureProblem {
   const LabelShares* shares = nullptr;
-  std::vector<double> target;  // of the classes; adds up to one
-  double labels = 0;           // how many labels of that composition were seen
-  std::vector<double> prior;   // of the clients; 0 leaves a client out
+  std::vector<double> target;  // per class; sums to one
+  double labels = 0;           // number of labels observed with that composition
+  std::vector<double> prior;   // per client; 0 excludes a client
 };
 
-// One step of expectation-maximisation; never lowers the objective. Weights add up to one and are positive where the
-// prior is.
+// One EM step; never lowers the objective. Weights sum to one and are positive where the prior is.
 std::vector<double> ImproveMixture(const MixtureProblem& problem, std::span<const double> weights);
 
-// Steps until the weights stand still. `start` as above.
+// Iterates to convergence from `start`, weights as above.
 std::vector<double> FitMixture(const MixtureProblem& problem, std::vector<double> start);
 
 struct LatentDirichletOptions {
-  // How much more often slow clients are drawn: 0 ignores delays, more spends slow clients' samples in fewer steps and
-  // makes batches less like the whole. Below zero, fast clients come first.
+  // How strongly slow clients are favoured: 0 ignores delays; larger values concentrate slow clients' samples
+  // in fewer steps and make batches less representative. Below zero, fast clients come first.
   double delta = 1;
-  // Of the prior: more trusts it, and with it the delays, over the labels.
+  // Strength of the prior, which contains the delays, against the labels.
   double concentration = 1;
-  // kPerSample is uniform global sampling at delta 0; kPerClient, as published, is so until the first client runs out.
+  // kPerSample is uniform global sampling at delta 0; kPerClient, as published, only until a client runs out.
   ClientDraws::Chance chance = ClientDraws::Chance::kPerSample;
 };
 
-// Trades how alike batches are against how long steps wait. Samples are drawn one after the other, from a mixture of the
-// clients that is fitted to the labels of what is left, under a prior that favours slow clients: they are spent early, and
-// later steps do not wait for them. The mixture is fitted anew when clients have run out, at most 100 times. Steps come
-// in the order in which they were drawn. Every sample once, in near-equal steps.
+// Trades the similarity of batches against waiting time. Samples are drawn one by one from a mixture of
+// clients that is fitted to the remaining labels, with a prior that favours slow clients: their samples are
+// used early, and later steps do not wait for them. The mixture is refitted when clients have run out, at
+// most 100 times. Steps stay in drawing order. Every sample once, in near-equal steps.
 SamplingPlan PlanLatentDirichlet(const SamplingProblem& problem, std::int64_t batch,
                                  const LatentDirichletOptions& options, Rng& rng);
 
-// Each client's delay less their mean, in standard deviations, over the clients that have samples; zeros if delays do
-// not differ.
+// Each client's standardised delay (z-score) among clients with samples; zeros if delays are equal.
 std::vector<double> StandardisedDelays(const SamplingProblem& problem);
 
 }  // namespace tributary::inline policy

@@ -30,9 +30,9 @@ TEST(CheckSamplingPlan, SaysWhatIsWrongAndWhere) {
   const std::vector<std::pair<Steps, std::string>> cases = {
       {{}, "no steps"},
       {{{{0, 1}}, {}}, "step 2 of the plan of an epoch has no samples"},
-      {{{{3, 1}}}, "names client 3 of 3"},
-      {{{{2, 1}, {0, 1}}}, "has client 0 behind client 2"},
-      {{{{0, 1}, {0, 1}}}, "has client 0 behind client 0"},
+      {{{{3, 1}}}, "names client 3, but there are 3"},
+      {{{{2, 1}, {0, 1}}}, "has client 0 after client 2"},
+      {{{{0, 1}, {0, 1}}}, "has client 0 after client 0"},
       {{{{0, 2}}, {{0, 2}}},
        "step 2 of the plan of an epoch takes more from client 0 than the 3 samples it has"},
       {{{{1, 1}}}, "than the 0 samples"},

@@ -19,8 +19,7 @@ constexpr double kLargestDelta = 1000;
 constexpr double kLeastConcentration = 1e-6;
 constexpr double kMostConcentration = 1e6;
 
-// The uniform plan of an epoch has the same stream wherever it is asked for, so that the bound it gives is that of the
-// plan that would be seen.
+// The uniform plan of an epoch always has the same stream, so that the default bound belongs to that plan.
 SamplingPlan Uniform(const SamplingProblem& problem, const SamplingOptions& options, std::uint64_t epoch) {
   Rng rng = Rng::ForStream(options.seed, DeviceId{0}, "sampling-uniform", epoch);
   return PlanUniformGlobal(problem, options.batch, rng);
@@ -44,8 +43,8 @@ SamplingPlan Ordered(SamplingPlan plan, const SamplingOptions& options, std::uin
 
 std::int64_t AtLeastOne(double batch) { return std::max<std::int64_t>(1, std::llround(batch)); }
 
-// A uniformly random order, as Shuffle makes, without its jumps through memory: every item goes to a pile that is drawn for
-// it, and each pile, which fits into a cache, is shuffled (Rao and Sandelius).
+// A uniformly random order, as Shuffle makes, but cache-efficient: every item goes to a random pile, and each
+// pile, which fits into a cache, is shuffled (Rao and Sandelius).
 std::vector<std::uint32_t> ShuffledInPiles(const std::vector<std::uint32_t>& items, Rng& rng) {
   constexpr std::size_t kPiles = 256;
   std::vector<std::uint8_t> pile(items.size());
@@ -68,6 +67,67 @@ std::vector<std::uint32_t> ShuffledInPiles(const std::vector<std::uint32_t>& ite
     Shuffle(rng, std::span(shuffled).subspan(begin, ends[i] - begin));
   }
   return shuffled;
+}
+
+// fls and fpls: every client has a fixed batch until it runs out, so steps become smaller.
+std::vector<std::int64_t> EqualBatches(const SamplingProblem& problem, std::int64_t batch) {
+  const double share = static_cast<double>(batch) / static_cast<double>(problem.sizes.size());
+  return std::vector<std::int64_t>(problem.sizes.size(), AtLeastOne(share));
+}
+
+std::vector<std::int64_t> ProportionalBatches(const SamplingProblem& problem, std::int64_t batch) {
+  const auto total = static_cast<double>(TotalSamples(problem));
+  std::vector<std::int64_t> batches;
+  for (const std::int64_t size : problem.sizes) {
+    batches.push_back(AtLeastOne(static_cast<double>(batch) * static_cast<double>(size) / total));
+  }
+  return batches;
+}
+
+std::int64_t FixedSteps(const SamplingProblem& problem, const std::vector<std::int64_t>& batches) {
+  std::int64_t steps = 0;
+  for (std::size_t i = 0; i < batches.size(); ++i) {
+    if (problem.sizes[i] > 0) steps = std::max(steps, (problem.sizes[i] - 1) / batches[i] + 1);
+  }
+  return steps;
+}
+
+SamplingPlan PlanFixed(const SamplingProblem& problem, const std::vector<std::int64_t>& batches) {
+  // Visits only clients that have samples left, so that the work is proportional to the plan's size.
+  std::vector<std::uint32_t> active;
+  for (std::uint32_t client = 0; client < batches.size(); ++client) {
+    if (problem.sizes[client] > 0) active.push_back(client);
+  }
+  std::vector<std::int64_t> left = problem.sizes;
+  SamplingPlan plan;
+  while (!active.empty()) {
+    for (const std::uint32_t client : active) {
+      const std::int64_t count = std::min(batches[client], left[client]);
+      plan.Add(client, count);
+      left[client] -= count;
+    }
+    plan.EndStep();
+    std::erase_if(active, [&](std::uint32_t client) { return left[client] == 0; });
+  }
+  return plan;
+}
+
+// As in sequential split learning: one client after the other, in batches of which the last is smaller.
+std::int64_t SequentialSteps(const SamplingProblem& problem, std::int64_t batch) {
+  std::int64_t steps = 0;
+  for (const std::int64_t size : problem.sizes) steps += size > 0 ? (size - 1) / batch + 1 : 0;
+  return steps;
+}
+
+SamplingPlan PlanSequential(const SamplingProblem& problem, std::int64_t batch) {
+  SamplingPlan plan;
+  for (std::uint32_t client = 0; client < problem.sizes.size(); ++client) {
+    for (std::int64_t left = problem.sizes[client]; left > 0; left -= std::min(left, batch)) {
+      plan.Add(client, std::min(left, batch));
+      plan.EndStep();
+    }
+  }
+  return plan;
 }
 
 }  // namespace
@@ -104,16 +164,15 @@ StatusOr<StepOrder> ParseStepOrder(std::string_view name) { return ParseName("or
 
 Status CheckSamplingOptions(const SamplingOptions& options) {
   if (options.batch < 1 || options.batch > kLargestBatch) {
-    return InvalidArgument("the batch is " + std::to_string(options.batch) +
-                           "; it has at least 1 sample, and at most 1e12");
+    return InvalidArgument("the batch is " + std::to_string(options.batch) + "; allowed: 1 to 1e12 samples");
   }
   if (!(std::abs(options.delta) <= kLargestDelta)) {
     return InvalidArgument("delta is " + NumberText(options.delta) +
-                           "; it lies between -1000 and 1000, and 0 ignores delays");
+                           "; allowed: -1000 to 1000, and 0 ignores delays");
   }
   if (!(options.concentration >= kLeastConcentration && options.concentration <= kMostConcentration)) {
     return InvalidArgument("the concentration is " + NumberText(options.concentration) +
-                           "; it lies between 1e-6 and 1e6");
+                           "; allowed: 1e-6 to 1e6");
   }
   if (options.max_deviation && !(*options.max_deviation >= 0 && *options.max_deviation <= 2)) {
     return InvalidArgument("the largest deviation is " + NumberText(*options.max_deviation) +
@@ -167,69 +226,9 @@ SamplingPlan PlanEpoch(const SamplingProblem& problem, const SamplingOptions& op
   return {};
 }
 
-std::vector<std::int64_t> EqualBatches(const SamplingProblem& problem, std::int64_t batch) {
-  const double share = static_cast<double>(batch) / static_cast<double>(problem.sizes.size());
-  return std::vector<std::int64_t>(problem.sizes.size(), AtLeastOne(share));
-}
-
-std::vector<std::int64_t> ProportionalBatches(const SamplingProblem& problem, std::int64_t batch) {
-  const auto total = static_cast<double>(TotalSamples(problem));
-  std::vector<std::int64_t> batches;
-  for (const std::int64_t size : problem.sizes) {
-    batches.push_back(AtLeastOne(static_cast<double>(batch) * static_cast<double>(size) / total));
-  }
-  return batches;
-}
-
-std::int64_t FixedSteps(const SamplingProblem& problem, const std::vector<std::int64_t>& batches) {
-  std::int64_t steps = 0;
-  for (std::size_t i = 0; i < batches.size(); ++i) {
-    if (problem.sizes[i] > 0) steps = std::max(steps, (problem.sizes[i] - 1) / batches[i] + 1);
-  }
-  return steps;
-}
-
-SamplingPlan PlanFixed(const SamplingProblem& problem, const std::vector<std::int64_t>& batches) {
-  // Only the clients that are not empty yet are looked at, so that the work is what the plan holds.
-  std::vector<std::uint32_t> active;
-  for (std::uint32_t client = 0; client < batches.size(); ++client) {
-    if (problem.sizes[client] > 0) active.push_back(client);
-  }
-  std::vector<std::int64_t> left = problem.sizes;
-  SamplingPlan plan;
-  while (!active.empty()) {
-    for (const std::uint32_t client : active) {
-      const std::int64_t count = std::min(batches[client], left[client]);
-      plan.Add(client, count);
-      left[client] -= count;
-    }
-    plan.EndStep();
-    std::erase_if(active, [&](std::uint32_t client) { return left[client] == 0; });
-  }
-  return plan;
-}
-
-std::int64_t SequentialSteps(const SamplingProblem& problem, std::int64_t batch) {
-  std::int64_t steps = 0;
-  for (const std::int64_t size : problem.sizes) steps += size > 0 ? (size - 1) / batch + 1 : 0;
-  return steps;
-}
-
-SamplingPlan PlanSequential(const SamplingProblem& problem, std::int64_t batch) {
-  SamplingPlan plan;
-  for (std::uint32_t client = 0; client < problem.sizes.size(); ++client) {
-    for (std::int64_t left = problem.sizes[client]; left > 0; left -= std::min(left, batch)) {
-      plan.Add(client, std::min(left, batch));
-      plan.EndStep();
-    }
-  }
-  return plan;
-}
-
 SamplingPlan PlanUniformGlobal(const SamplingProblem& problem, std::int64_t batch, Rng& rng) {
   const std::vector<std::int64_t> step_sizes = StepSizes(TotalSamples(problem), batch);
-  // Shuffling the steps' numbers over the samples, and not the clients' over the steps, leaves the clients of each step
-  // in order: nothing needs to be sorted.
+  // Shuffling step numbers over samples, rather than clients over steps, leaves each step's clients sorted.
   std::vector<std::uint32_t> step_of_sample;
   step_of_sample.reserve(static_cast<std::size_t>(TotalSamples(problem)));
   for (std::uint32_t step = 0; step < step_sizes.size(); ++step) {

@@ -44,7 +44,7 @@ SamplingPlan SamplingPlan::Shuffled(Rng& rng) const {
 
 SamplingPlan PlanFromSteps(std::span<const std::int64_t> sizes, std::span<const std::uint32_t> step_of_sample,
                            std::size_t steps) {
-  // Clients come in ascending order, so the last one seen in a step tells whether this one is new to it.
+  // Clients come in ascending order, so one that differs from a step's last client is new to the step.
   constexpr std::uint32_t kNone = UINT32_MAX;
   SamplingPlan plan;
   plan.ends_.assign(steps, 0);
@@ -142,11 +142,11 @@ Status CheckSamplingPlan(const SamplingProblem& problem, const SamplingPlan& pla
     for (std::size_t i = 0; i < batches.size(); ++i) {
       const std::string client = "client " + std::to_string(batches[i].client);
       if (batches[i].client >= left.size())
-        return refuse("names " + client + " of " + std::to_string(left.size()));
+        return refuse("names " + client + ", but there are " + std::to_string(left.size()));
       if (batches[i].count == 0)
-        return refuse("takes nothing from " + client + ", who is to be left out then");
+        return refuse("takes nothing from " + client + ", which must then be left out");
       if (i > 0 && batches[i].client <= batches[i - 1].client) {
-        return refuse("has " + client + " behind client " + std::to_string(batches[i - 1].client) +
+        return refuse("has " + client + " after client " + std::to_string(batches[i - 1].client) +
                       "; clients are in ascending order, each once");
       }
       left[batches[i].client] -= batches[i].count;

@@ -10,7 +10,7 @@
 namespace tributary::inline policy {
 namespace {
 
-// Sums of a hundred million of them stay far from overflow.
+// Sums of a hundred million delays stay far from overflow.
 constexpr double kLongestDelay = 1e12;
 
 std::string Client(std::size_t index) { return "client " + std::to_string(index + 1); }
@@ -29,8 +29,8 @@ Status CheckSizes(const std::vector<std::int64_t>& sizes) {
     }
     if (sizes[i] > kMostPlannedSamples - total) {
       return ResourceExhausted("the sizes up to " + Client(i) + " (" + std::to_string(sizes[i]) +
-                               ") come to more than " + std::to_string(kMostPlannedSamples) +
-                               " samples, the most that are planned at once");
+                               ") sum to more than " + std::to_string(kMostPlannedSamples) +
+                               " samples, the maximum of one plan");
     }
     total += sizes[i];
   }
@@ -58,7 +58,7 @@ Status CheckLabelsOf(const SamplingProblem& problem, std::size_t i) {
     left -= count;
   }
   if (left != 0) {
-    return InvalidArgument("the label counts of " + Client(i) + " come to " +
+    return InvalidArgument("the label counts of " + Client(i) + " sum to " +
                            (left < 0 ? "more than " : std::to_string(problem.sizes[i] - left) + ", not ") +
                            "its size " + std::to_string(problem.sizes[i]) + "; they must add up to it");
   }
@@ -76,7 +76,7 @@ Status CheckLabels(const SamplingProblem& problem) {
 }
 
 Status CheckDelayOf(const SamplingProblem& problem, std::size_t i) {
-  if (problem.delays[i] >= 0 && problem.delays[i] <= kLongestDelay) return OkStatus();  // NaN fails.
+  if (problem.delays[i] >= 0 && problem.delays[i] <= kLongestDelay) return OkStatus();  // NaN is refused
   return InvalidArgument("the delay of " + Client(i) + " is " + NumberText(problem.delays[i]) +
                          "; delays are finite numbers from 0 to 1e12");
 }
@@ -101,7 +101,7 @@ Status CheckSamplingProblem(const SamplingProblem& problem) {
 
 std::vector<std::size_t> TakeOutUnplannable(SamplingProblem& problem) {
   std::vector<bool> out(problem.sizes.size(), false);
-  std::vector<std::size_t> by_size;  // largest first; of equal ones the first
+  std::vector<std::size_t> by_size;  // largest first; stable
   std::int64_t total = 0;
   for (std::size_t i = 0; i < problem.sizes.size(); ++i) {
     out[i] = problem.sizes[i] < 0 || problem.sizes[i] > kMostPlannedSamples ||

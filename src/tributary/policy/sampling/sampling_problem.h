@@ -8,39 +8,36 @@
 
 namespace tributary::inline policy {
 
-// What the coordinator knows of the clients whose samples make up the global batches.
+// What the coordinator knows about the clients.
 struct SamplingProblem {
-  // Samples of each client; some may have none, but not all.
+  // Samples per client; at least one client has some.
   std::vector<std::int64_t> sizes;
-  // label_counts[client][class], each client's adding up to its size; empty where labels are not known.
+  // label_counts[client][class]; each row sums to the client's size. Empty if labels are unknown.
   std::vector<std::vector<std::int64_t>> label_counts;
-  // How long a step takes each client, in any unit; empty where it is 1 for each.
+  // Step time per client, in any unit; empty: 1 each.
   std::vector<double> delays;
-
   friend bool operator==(const SamplingProblem&, const SamplingProblem&) = default;
   double DelayOf(std::size_t client) const { return delays.empty() ? 1.0 : delays[client]; }
 };
 
-// A plan holds up to 8 bytes for a sample: with these bounds it stays below a gigabyte.
+// A plan needs up to 8 bytes per sample: these bounds keep it below a gigabyte.
 inline constexpr std::int64_t kMostPlannedSamples = 100'000'000;
 inline constexpr std::size_t kMostPlannedClients = 1'000'000;
 inline constexpr std::size_t kMostPlannedClasses = 100'000;
 
-// Whether there is something to plan: lengths agree, nothing is negative or not a number, label counts add up, and
-// the whole is no larger than the bounds above. Clients are named by their place, counted from 1.
+// Checks lengths, signs, NaNs, sums of label counts, and the bounds above. Messages number clients from 1.
 Status CheckSamplingProblem(const SamplingProblem& problem);
 
-// Takes those clients out of a problem whose claims nobody can plan with, as if they had no samples: label counts that do
-// not add up, delays out of range, and the largest sizes until the rest is within the bounds. What clients say of
-// themselves can then not make CheckSamplingProblem fail, unless none is left. Returns the places of those taken out,
-// rising.
+// Treats clients with invalid reports as if they had no samples: label counts that do not add up, delays out
+// of range, and the largest sizes until the rest is within the bounds. So no client's report can make
+// CheckSamplingProblem fail, unless no client is left. Returns the removed indices, ascending.
 std::vector<std::size_t> TakeOutUnplannable(SamplingProblem& problem);
 
-// All samples of a problem that was found good.
+// The number of samples of a valid problem.
 std::int64_t TotalSamples(const SamplingProblem& problem);
 
-// Of what classes each client's samples are, as shares that add up to one. Only the classes that a client has are held.
-// A client without samples has none. Where labels are not known, all samples are of one class.
+// The class shares of each client, summing to one; sparse. A client without samples has none. If labels are
+// unknown, all samples have one class.
 class LabelShares {
  public:
   struct Share {
@@ -49,7 +46,6 @@ class LabelShares {
   };
 
   explicit LabelShares(const SamplingProblem& problem);
-
   std::size_t clients() const { return ends_.size(); }
   std::size_t classes() const { return classes_; }
   std::span<const Share> of(std::size_t client) const {
@@ -57,10 +53,9 @@ class LabelShares {
     return std::span(shares_).subspan(begin, ends_[client] - begin);
   }
 
-  // The shares of the classes among amounts[k] samples of each client k; amounts are not negative. All zero if there are
-  // none.
+  // The class shares of amounts[k] ≥ 0 samples of each client k. All zero if there are no samples.
   std::vector<double> Pooled(std::span<const double> amounts) const;
-  // Those of all samples.
+  // The class shares of all samples.
   const std::vector<double>& overall() const { return overall_; }
 
  private:

@@ -236,7 +236,7 @@ TEST(SamplingProblem, RefusesWhatMakesNoSense) {
   ExpectRefused({{3}, {}, {-1}}, "delay of client 1 is -1");
   ExpectRefused({{3}, {{3}, {1}}, {}}, "label counts of 2 clients");
   ExpectRefused({{3, 1}, {{3, 0}, {1}}, {}}, "client 2 has label counts of 1 classes");
-  ExpectRefused({{3}, {{1, 1}}, {}}, "come to 2, not its size 3");
+  ExpectRefused({{3}, {{1, 1}}, {}}, "sum to 2, not its size 3");
   ExpectRefused({{3}, {{INT64_MAX, INT64_MAX}}, {}}, "more than its size 3");
   ExpectRefused({{3}, {{4, -1}}, {}}, "more than its size 3");
   ExpectRefused({{3}, {{3, -1}}, {}}, "-1 samples of class 1");

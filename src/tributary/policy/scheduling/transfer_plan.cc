@@ -10,7 +10,7 @@
 namespace tributary::inline policy {
 namespace {
 
-// The last layer that a segment from `first` on may hold.
+// The last layer that a segment starting at `first` may hold.
 std::size_t Reach(const SegmentBound& bound, std::size_t layers, std::size_t first) {
   if (bound.sizes.empty()) return layers - 1;
   double size = bound.sizes[first];
@@ -38,8 +38,8 @@ TransferPlan Layerwise(std::size_t layers) {
   return plan;
 }
 
-// After iBatch: the first layer goes alone; each further segment takes as many layers as arrive before the computation
-// that has been released by then runs out, and at least one.
+// iBatch: the first layer is a segment by itself. Each further segment takes at least one layer, and as many
+// as arrive before the released computation ends.
 TransferPlan IBatch(const PassProfile& profile) {
   const std::size_t layers = profile.transfer.size();
   TransferPlan plan;
@@ -60,8 +60,8 @@ TransferPlan IBatch(const PassProfile& profile) {
   return plan;
 }
 
-// The first number in [from, to) that `holds` does not hold for, if it holds for all before it; else `to`. By strides
-// that double and then halve: quick where it is near as well as where it is far.
+// The first number in [from, to) for which `holds` is false, or `to`. `holds` must be true up to some number
+// and false from there on. Galloping search.
 template <typename Predicate>
 std::size_t FirstThatIsNot(const Predicate& holds, std::size_t from, std::size_t to) {
   std::size_t stride = 1;
@@ -69,7 +69,7 @@ std::size_t FirstThatIsNot(const Predicate& holds, std::size_t from, std::size_t
     from = std::min(from + stride, to);
     stride *= 2;
   }
-  std::size_t known = std::min(from + stride, to);  // it does not hold for the one before
+  std::size_t known = std::min(from + stride, to);  // `holds` is false for known − 1
   while (from + 1 < known) {
     const std::size_t middle = from + (known - from) / 2;
     if (holds(middle - 1)) {
@@ -81,7 +81,7 @@ std::size_t FirstThatIsNot(const Predicate& holds, std::size_t from, std::size_t
   return from;
 }
 
-// One question after another about a start of computation, over sums that are made once.
+// Tests start times of the computation against prefix sums that are computed once.
 class PlanSearch {
  public:
   PlanSearch(const PassProfile& profile, const SegmentBound& bound)
@@ -98,10 +98,10 @@ class PlanSearch {
 
   struct Verdict {
     bool feasible;
-    // Feasible: the start that these segments need. Infeasible: no start below it is feasible either.
+    // Feasible: the start that these segments need. Infeasible: every start below it is infeasible too.
     double start;
   };
-  // Whether computation that starts then never waits. Leaves the segments' ends in ends().
+  // Whether computation that starts at `start` never waits. ends() then returns the ends of the segments.
   Verdict Try(double start) {
     ends_.clear();
     double needed = 0;
@@ -127,18 +127,18 @@ class PlanSearch {
 
   const std::vector<std::size_t>& ends() const { return ends_; }
 
-  // No plan can do better: every layer arrives with at least one set-up behind it.
+  // No plan is faster: every layer arrives after at least one set-up.
   double LowerBound() const {
     double bound = 0;
     for (std::size_t i = 0; i < layers_; ++i)
       bound = std::max(bound, setup_ + arrived_[i + 1] - computed_[i]);
     return bound;
   }
-  // As if each layer had its own segment and all of them were awaited.
+  // Every layer is a segment by itself, and computation waits for all of them.
   double UpperBound() const { return static_cast<double>(layers_) * setup_ + arrived_[layers_]; }
 
  private:
-  // Last layers that segments may hold, by two fingers.
+  // The last layer that a segment starting at each layer may hold, with two pointers.
   void FindReach(const SegmentBound& bound) {
     reach_.resize(layers_);
     double size = 0;
@@ -153,8 +153,8 @@ class PlanSearch {
 
   const double setup_;
   const std::size_t layers_;
-  std::vector<double> arrived_;   // the transfers of the first so many layers, without set-up
-  std::vector<double> computed_;  // their computation
+  std::vector<double> arrived_;   // prefix sums of the transfers, without set-up
+  std::vector<double> computed_;  // prefix sums of the computation
   std::vector<std::size_t> reach_;
   std::vector<std::size_t> ends_;
 };
@@ -237,8 +237,8 @@ TransferPlan OptimalPlan(const PassProfile& profile, const SegmentBound& bound) 
   PlanSearch search(profile, bound);
   double low = search.LowerBound();
   double high = search.UpperBound();
-  // The optimum lies a few set-ups above the lower bound: strides that double find it sooner than halving all that is
-  // possible. Both ends move to arrival times, so they meet exactly.
+  // The optimum is usually a few set-ups above the lower bound, so doubling strides find it sooner than
+  // bisection. Both bounds move to arrival times, so they meet exactly.
   double stride = 0;
   for (;;) {
     const PlanSearch::Verdict verdict = search.Try(std::min(high, low + stride));
@@ -247,7 +247,7 @@ TransferPlan OptimalPlan(const PassProfile& profile, const SegmentBound& bound) 
     stride = std::max({2 * stride, profile.setup, (high - low) * 0x1p-20});
   }
   while (low < high) {
-    // Where no number lies between the two, it is one of them.
+    // If there is no number between the two, the optimum is one of them.
     const double middle = std::max(low, std::min(std::nextafter(high, low), low + (high - low) / 2));
     const PlanSearch::Verdict verdict = search.Try(middle);
     if (verdict.feasible) {

@@ -10,14 +10,14 @@
 namespace tributary::inline policy {
 namespace {
 
-constexpr double kBackward = 2;  // Forward passes that a backward pass takes.
+constexpr double kBackward = 2;  // a backward pass costs two forward passes
 constexpr double kBits = 8;
 
 double MemoryNeeded(const SplitPointOption& option, const SplitClient& client) {
   return option.weight_memory + option.sample_memory * std::ceil(client.batch);
 }
 
-// The client that lacks most, or least goes spare.
+// The client with the largest memory deficit, or the smallest surplus.
 struct Shortage {
   double bytes = -std::numeric_limits<double>::infinity();  // above 0: too little memory
   const SplitClient* client = nullptr;
@@ -37,8 +37,8 @@ std::string BytesText(double bytes) { return FormatBytes(Bytes{std::llround(byte
 
 Status NothingFits(const SplitPointOption& least, const SplitClient& client) {
   return InvalidArgument(
-      "no cut leaves a front that every device has the memory to train: even the least demanding "
-      "one, after '" +
+      "no split point leaves a client part that every device has the memory to train: even the least "
+      "demanding one, after '" +
       least.layer + "', takes about " + BytesText(MemoryNeeded(least, client)) + " with " +
       std::to_string(std::llround(std::ceil(client.batch))) +
       " samples in a step, and the smallest device has " + BytesText(client.memory_bytes) +
@@ -52,7 +52,7 @@ std::vector<SplitPointOption> SplitPointOptionsOf(const Model& model, double up_
   const double all_macs = static_cast<double>(TotalMacs(model.costs).value);
   std::vector<SplitPointOption> options;
   std::vector<NodeCost> front;
-  std::size_t slot = 0;  // the first that is not the front's: slots come in the order of execution
+  std::size_t slot = 0;  // first slot of the server part: slots are in the order of execution
   for (NodeIndex node = 0; node < model.graph.size(); ++node) {
     front.push_back(model.costs[node]);
     while (slot < model.parameters.slots.size() && model.parameters.slots[slot].node <= node) ++slot;
@@ -87,7 +87,7 @@ double ClientSeconds(const SplitPointOption& option, const SplitClient& client) 
 StatusOr<SplitPointChoice> ChooseSplitPoint(std::span<const SplitPointOption> options,
                                             std::span<const SplitClient> clients,
                                             double server_macs_per_second) {
-  if (options.empty()) return InvalidArgument("the network can be cut nowhere; choose another model");
+  if (options.empty()) return InvalidArgument("the network has no split point; choose another model");
   double batch = 0;
   for (const SplitClient& client : clients) batch += client.batch;
 

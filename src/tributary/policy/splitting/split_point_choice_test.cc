@@ -177,13 +177,12 @@ TEST(ChooseSplitPoint, SaysWhatMemoryIsMissing) {
   SplitClient poor = rich;
   poor.memory_bytes = 5e5;
   poor.batch = 9.5;
-  EXPECT_EQ(
-      ChooseSplitPoint(options, std::vector{rich, poor, rich}, 1).status().message(),
-      "no cut leaves a front that every device has the memory to train: even the least demanding one, after "
-      "'conv1', takes about 3.00 MB with 10 samples in a step, and the smallest device has 500 kB; choose a "
-      "smaller batch or model, or leave out devices with so little memory");
+  EXPECT_EQ(ChooseSplitPoint(options, std::vector{rich, poor, rich}, 1).status().message(),
+            "no split point leaves a client part that every device has the memory to train: even the least "
+            "demanding one, after 'conv1', takes about 3.00 MB with 10 samples in a step, and the smallest "
+            "device has 500 kB; choose a smaller batch or model, or leave out devices with so little memory");
   EXPECT_EQ(ChooseSplitPoint({}, std::vector{rich}, 1).status().message(),
-            "the network can be cut nowhere; choose another model");
+            "the network has no split point; choose another model");
 }
 
 }  // namespace

@@ -49,8 +49,8 @@ void RateEstimate::Observe(std::int64_t count, Duration interval) {
   const double memory = ToSeconds(options_.memory);
   const double seconds = ToSeconds(interval);
   const double kept = PortableExp(-seconds / memory);
-  // The integral of the weights over the interval, newest weight 1. For intervals far below the memory 1 − e^−x loses
-  // its digits; there the integral is the interval itself.
+  // The integral of the weights over the interval; the newest weight is 1. For intervals far below the
+  // memory, 1 − e^−x loses its digits; the integral is then the interval itself.
   const double weight = seconds < 1e-6 * memory ? seconds : memory * (1 - kept);
   arrivals_ = arrivals_ * kept + static_cast<double>(count) * weight / seconds;
   time_ = time_ * kept + weight;

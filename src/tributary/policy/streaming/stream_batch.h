@@ -11,10 +11,10 @@
 
 namespace tributary::inline policy {
 
-// How large a device's batch is when its samples arrive as a stream.
+// How the batch size of a device is chosen when its samples arrive as a stream.
 enum class BatchRule {
-  kFixed,       // the experiment's batch, whatever the rate: a slow stream is waited for
-  kStreamRate,  // what arrives within a window: every device is ready at about the same time
+  kFixed,       // the experiment's batch; the device waits for a slow stream
+  kStreamRate,  // the samples of one window: all devices are ready at about the same time
 };
 inline constexpr BatchRule kBatchRules[] = {BatchRule::kFixed, BatchRule::kStreamRate};
 constexpr std::string_view NameOf(BatchRule rule) {
@@ -23,31 +23,30 @@ constexpr std::string_view NameOf(BatchRule rule) {
 
 struct StreamBatchOptions {
   BatchRule rule = BatchRule::kFixed;
-  // stream-rate: samples of so long a time make a batch. Shorter keeps batches small and steps frequent; where steps
-  // take longer than it, samples are left over.
+  // stream-rate: the batch is the samples of this duration. A shorter window gives smaller batches and more
+  // steps; if a step takes longer than the window, samples accumulate.
   Duration window = std::chrono::seconds(1);
-  // stream-rate: the batch is kept within these. A stream that brings less than `smallest` in a window is waited for.
+  // stream-rate: bounds of the batch. The device waits if a window brings less than `smallest`.
   std::size_t smallest = 8;
   std::size_t largest = 1024;
-
   friend bool operator==(const StreamBatchOptions&, const StreamBatchOptions&) = default;
 };
 
 struct StreamBatch {
   std::size_t samples = 0;
-  Duration wait{
-      0};  // until they are there, if none are now; the longest there is for a stream that stands still
+  // Until the batch has arrived, from an empty buffer; Duration::max() if the stream has stopped.
+  Duration wait{0};
 };
 
-// The next batch of a device whose stream runs at this rate. Without a rate, which nobody knows before some samples have
-// come, and under `fixed`, it is `fixed` samples; so is that of a stream that stands still, which may go on.
+// The next batch of a device whose stream has this rate. With rule `fixed`, without a rate (before the first
+// estimate) and for a stopped stream, which may resume, the batch is `fixed` samples.
 StreamBatch NextBatch(const StreamBatchOptions& options, std::size_t fixed, SamplesPerSecond rate);
 
-// How a learning rate that was found for one global batch is changed for another.
+// How a learning rate tuned for one global batch is scaled for another.
 enum class RateScaling {
-  kNone,        // not at all
-  kLinear,      // in proportion: right for small changes, too bold when batches are very large
-  kSquareRoot,  // by the root: the noise of a step stays as it was
+  kNone,
+  kLinear,      // proportional: accurate for small changes, too large for very large batches
+  kSquareRoot,  // by the square root: keeps the gradient noise of a step constant
 };
 inline constexpr RateScaling kRateScalings[] = {RateScaling::kNone, RateScaling::kLinear,
                                                 RateScaling::kSquareRoot};
@@ -55,43 +54,42 @@ std::string_view NameOf(RateScaling scaling);
 
 struct RateScalingOptions {
   RateScaling rule = RateScaling::kNone;
-  // The factor is never above this: beyond some batch, larger steps gain nothing and training loses its way.
+  // Maximum of the factor: above some batch size, larger steps do not help and training diverges.
   std::optional<double> most;
-
   friend bool operator==(const RateScalingOptions&, const RateScalingOptions&) = default;
 };
 
-// What the learning rate of a base batch is multiplied by for a step over so many samples. Both are above 0.
+// The factor on the base batch's learning rate for a step over `samples` samples. Both are above 0.
 double RateFactor(const RateScalingOptions& options, double samples, double base);
 
 struct RateEstimateOptions {
-  // How far back the estimate looks: what came so long ago weighs 1/e of what comes now. Longer is calmer, shorter
-  // follows sooner: after a step the estimate is 5 % off after three of them. Above 0.
+  // Time constant: a sample this old has weight 1/e. A longer memory is smoother, a shorter one reacts
+  // sooner. After a change of rate, the estimate is 5 % off after three time constants. Above 0.
   Duration memory = std::chrono::seconds(10);
-  // Nothing is said before so much time was seen: the first moments may be a burst of what had piled up.
+  // No estimate before this observed time: the first samples may be an accumulated burst.
   Duration warm_up = std::chrono::seconds(1);
 };
 
-// How fast a stream runs, from what came and when, and from nothing else: no configured rate enters it.
+// Estimates a stream's rate from the observed arrivals alone.
 //
-// Assumes that what an observation counts came evenly over its interval. The estimate is arrivals over time, both
-// forgotten exponentially; so it is exact for a steady stream however it is cut into observations, has no bias at the
-// start, sees a burst as so many samples within its memory and not as a rate, and falls to 0 when the stream stops.
+// Assumes that the samples of an observation arrived evenly over its interval. The estimate is arrivals over
+// time, both exponentially discounted. So it is exact for a steady stream, whatever the intervals, is
+// unbiased from the start, spreads a burst over the memory, and falls to 0 when the stream stops.
 class RateEstimate {
  public:
   explicit RateEstimate(RateEstimateOptions options = {});
 
-  // `count` samples came in the `interval` that ends now and begins where the last observation ended. Neither is
-  // negative; an interval of 0 adds to the one before.
+  // `count` samples arrived in the `interval` that ends now and begins where the last observation ended.
+  // Neither is negative; an interval of 0 adds to the previous one.
   void Observe(std::int64_t count, Duration interval);
 
-  // Nothing before the warm-up.
+  // Empty before the warm-up.
   std::optional<SamplesPerSecond> rate() const;
 
  private:
   RateEstimateOptions options_;
-  double arrivals_ = 0;  // Discounted count.
-  double time_ = 0;      // Discounted seconds.
+  double arrivals_ = 0;  // discounted count
+  double time_ = 0;      // discounted seconds
   Duration observed_{0};
 };
 
