@@ -49,14 +49,14 @@ void DeviceRuntime::Place(Array array, std::size_t offset, ByteSpan values) {
 
 Status DeviceRuntime::Build(const Welcome& welcome) {
   welcome_.reset();
-  offers_.Withdraw();  // Its model goes.
+  offers_.Withdraw();  // The offered model is about to be freed.
   samples_ = {};
   choice_.reset();
   TRIBUTARY_ASSIGN_OR_RETURN(
       const Experiment experiment,
       ReadExperimentText(welcome.experiment, {"the coordinator's experiment", std::nullopt}, {},
                          options_.extensions));
-  // Weights come from the coordinator, but for those of layers that are frozen.
+  // Weights come from the coordinator, except those of frozen layers.
   const bool reads = !experiment.model.freeze.empty() && !experiment.model.weights.empty();
   if (reads && options_.weights.empty()) {
     return InvalidArgument("the experiment freezes layers at the weights of '" +
@@ -68,7 +68,7 @@ Status DeviceRuntime::Build(const Welcome& welcome) {
                                                     reads ? options_.weights : std::string()));
   training_ = std::move(network.device);
   TRIBUTARY_RETURN_IF_ERROR(CheckConsent(welcome, experiment));
-  // Of another experiment, nothing that was kept has a meaning.
+  // State is kept per experiment.
   Digest experiment_digest;
   experiment_digest.Add(std::as_bytes(std::span(welcome.experiment)));
   state_ = options_.state / experiment_digest.Hex();
@@ -198,7 +198,7 @@ Status DeviceRuntime::Meet(const Assignment& assignment, Transfers& transfers, A
     return OkStatus();
   };
   TRIBUTARY_RETURN_IF_ERROR(gossip_->Average(*mix_, most, meet));
-  // Before the answer: once that is taken, this round counts.
+  // Saved before the answer: once the answer is taken, the round counts.
   return gossip_->Save(state_, assignment.durable_round);
 }
 
@@ -243,7 +243,7 @@ StatusOr<Answer> DeviceRuntime::Train(const TrainAssignment& train, const Assign
   const bool meeting = train.answer == TrainAssignment::Answer::kGossip;
   if (meeting != meets())
     return InvalidArgument("the assignment is of another way to train than the experiment");
-  // Weights come in meanwhile.
+  // Weights arrive in the meantime.
   TRIBUTARY_ASSIGN_OR_RETURN(LocalSamples::Taken taken, samples_.Take(train, assignment, transfers));
   TRIBUTARY_RETURN_IF_ERROR(CheckAssignment(train));
   DeviceRound round{.training = training_,
@@ -281,7 +281,7 @@ StatusOr<Answer> DeviceRuntime::Train(const TrainAssignment& train, const Assign
   TRIBUTARY_RETURN_IF_ERROR(transfers.PushSamples(taken.shared, record_bytes()));
   if (compressor_) {
     compressor_->End();
-    // Before the answer: once that is taken, this round counts.
+    // Saved before the answer: once the answer is taken, the round counts.
     TRIBUTARY_RETURN_IF_ERROR(compressor_->Save(state_, assignment.durable_round));
   }
   Answer answer{.samples = trained.metrics.samples,

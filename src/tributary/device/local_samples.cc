@@ -22,14 +22,14 @@ struct LoadedSamples {
   LocalData data;
 };
 
-// As the coordinator wants them normalised.
+// Normalised as the coordinator requires.
 StatusOr<LoadedSamples> LoadOwn(const std::filesystem::path& folder, const Welcome& welcome,
                                 const Experiment& experiment) {
   DataOptions options{.name = (folder / "").string(),
                       .classes = experiment.data.classes,
                       .images = experiment.data.images,
                       .sensors = experiment.data.sensors};
-  // Whatever its pictures are like, they become what the coordinator's are.
+  // Images are scaled to the coordinator's format.
   options.images.height = static_cast<std::size_t>(welcome.input.height);
   options.images.width = static_cast<std::size_t>(welcome.input.width);
   options.images.colour = welcome.input.channels == 1 ? ImageColour::kGrey : ImageColour::kColour;
@@ -67,7 +67,7 @@ StatusOr<LoadedSamples> LoadPart(const Welcome& welcome, const Experiment& exper
   }
   TRIBUTARY_ASSIGN_OR_RETURN(std::vector<LocalData> dealt, DealOut(experiment, data.train));
   LocalData& mine = dealt[welcome.device.value];
-  // Only its own samples stay in memory, in their order, so that every batch is the simulated device's.
+  // Keeps only its own samples in memory, in order, so that batches equal the simulated device's.
   std::vector<std::uint32_t> kept = mine.training;
   kept.insert(kept.end(), mine.held_out.begin(), mine.held_out.end());
   auto dataset = std::make_shared<const Dataset>(data.train.Select(kept));
@@ -76,7 +76,7 @@ StatusOr<LoadedSamples> LoadPart(const Welcome& welcome, const Experiment& exper
   return LoadedSamples{std::move(dataset), std::move(local)};
 }
 
-// Where samples arrive over time: as the owner says, or the experiment.
+// The stream that the owner gave, otherwise the experiment's.
 StatusOr<std::optional<StreamPlace>> PlaceOfStream(const DeviceRuntimeOptions& options,
                                                    const Welcome& welcome, const Experiment& experiment) {
   if (options.stream) {
@@ -231,7 +231,7 @@ std::vector<StreamSample> LocalSamples::TakeOwn(const TrainAssignment& train) co
   std::vector<StreamSample> own;
   for (const std::uint32_t index : BatchSamples(data_, train.batch, {train.seed, welcome_.device, step})) {
     own.push_back(SampleOf(*data_.dataset, index));
-    own.back().position = static_cast<std::int64_t>(step);  // which keys the batch's randomness
+    own.back().position = static_cast<std::int64_t>(step);  // keys the batch's random numbers
   }
   return own;
 }

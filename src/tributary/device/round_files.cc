@@ -17,7 +17,7 @@ bool ParseAll(std::string_view text, Number& out) {
   return error == std::errc() && end == text.data() + text.size() && !text.empty();
 }
 
-// The round that a file of this name is of.
+// The round of the file with this name.
 std::optional<RoundId> RoundOfFile(std::string_view prefix, std::string_view name) {
   if (!name.starts_with(prefix) || !name.ends_with(kSuffix) || name.size() < prefix.size() + kSuffix.size())
     return {};

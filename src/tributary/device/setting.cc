@@ -186,7 +186,7 @@ StatusOr<ExperimentNetwork> BuildExperimentNetwork(const Experiment& experiment,
   TRIBUTARY_ASSIGN_OR_RETURN(network.start, StartFrom(experiment, whole, weights));
   network.device.model = network.start.model;
   if (experiment.train.method == Method::kSplit) {
-    // A cut that another machine has resolved need not be one of this network.
+    // A cut that another machine resolved may not exist in this network.
     Experiment resolved = experiment;
     TRIBUTARY_RETURN_IF_ERROR(ResolveSplitPoint(resolved, shape, classes));
     const SplitNetwork& split = network.split.emplace(SplitNetworkAt(resolved, network.start.model));

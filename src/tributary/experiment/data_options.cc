@@ -22,7 +22,7 @@ std::vector<std::string> ZooNames() {
   return names;
 }
 
-// Where an experiment's file is, whoever reads it from where later on.
+// An absolute path, independent of the working directory of later readers.
 std::string Resolved(const std::filesystem::path& folder, const std::string& name) {
   std::error_code error;
   const std::filesystem::path path = folder / name;
@@ -30,7 +30,7 @@ std::string Resolved(const std::filesystem::path& folder, const std::string& nam
   return (error ? path : absolute).lexically_normal().string();
 }
 
-// What is only needed to import a network.
+// Needed only to import a network.
 struct OnnxKeys {
   std::string input, file;
   std::optional<Shape> shape{};
@@ -124,7 +124,7 @@ OptionList ModelKeys(Experiment& e, const OptionContext& context) {
           [&model, &context](const Value& value, const Spot& spot) {
             const auto* file = FileNameIn(value);
             if (file == nullptr) return spot.RefuseAs(value, "a file, like \"resnet18.safetensors\"");
-            // Only whoever may name files opens it (device/setting.h); to others it is what the file is called.
+            // Only a reader that may name files opens it (device/setting.h); for others it is just a name.
             model.weights = context.folder ? Resolved(*context.folder, *file) : *file;
             return OkStatus();
           },
@@ -156,7 +156,7 @@ OptionList ModelKeys(Experiment& e, const OptionContext& context) {
 
 namespace {
 
-// Divides by features, which the other partitioners do not look at (device/setting.cc).
+// Divides by features, unlike the partitioners of the table (device/setting.cc).
 constexpr std::string_view kSubmodularKind = "submodular";
 
 OptionList DataSplitKeys(SplitOptions& split, ShardChoice& shards, const OptionContext& context) {
@@ -168,7 +168,7 @@ OptionList DataSplitKeys(SplitOptions& split, ShardChoice& shards, const OptionC
   std::vector<std::string> names;
   for (const auto& row : rows) names.push_back(row->name);
   names.emplace_back(kSubmodularKind);
-  // For the messages, which name it first.
+  // First in error messages.
   rows.insert(rows.begin(), std::make_shared<const Partitioner>(
                                 Partitioner{std::string(kSubmodularKind), nullptr, {"sizes"}}));
   const auto add = [&](std::string_view key, ValueForm form, std::string_view doc) {
@@ -235,7 +235,7 @@ ValueForm ImageSizeForm(ImageSettings& images) {
       [&images] { return images.height > 0 ? Quoted(FormatImageSize(images)) : ""; });
 }
 
-// How pictures and recordings are read. A value that is as it would be anyhow is not written: few data sets have any.
+// How images and recordings are read. Defaults are not written, since few data sets have these keys.
 void AddFolder(DataChoice& data, OptionList& list) {
   const Option::Condition folder{[&data] { return data.set.find('/') != std::string::npos; },
                                  "a folder of one's own as set"};

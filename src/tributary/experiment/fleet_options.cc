@@ -64,8 +64,8 @@ ValueForm ServersForm(std::vector<Server>& servers) {
   return {.field = &servers, .read = read, .write = write, .allowed = allowed, .tables = sample};
 }
 
-// Rates in a list are those of the devices, one by one. Other lists are dealt in turn; but a vector of rates that was
-// meant for another number of devices would silently be another setting.
+// A list of rates has one rate per device. Other lists are assigned in turn, but a list of rates for another
+// number of devices would silently change the experiment.
 void CheckStream(OptionList& mistakes, const Group& group) {
   const auto given = static_cast<std::int64_t>(group.stream_rate.numbers.size());
   if (group.stream_rate.kind == Distribution::Kind::kList && given != group.count) {
@@ -78,7 +78,7 @@ void CheckStream(OptionList& mistakes, const Group& group) {
     mistakes.Fail(&group.stream_programme, ": " + steps.status().message());
 }
 
-// A recording that stops within the run would silently take the device out of it, so that must be meant.
+// A trace that ends within the run would silently remove the device, so the user must ask for it.
 void CheckLasts(OptionList& mistakes, const Group& group, const Goal& goal) {
   const auto* trace = std::get_if<std::shared_ptr<const Trace>>(&group.availability);
   if (trace == nullptr || (*trace)->after() != Trace::After::kEnd) return;

@@ -18,7 +18,7 @@ bool Transfers(const Experiment& e) {
   return e.transfers.strategy != TransferStrategy::kSequential || e.transfers.largest_segment;
 }
 
-// What leaves no room for a network that is cut.
+// Rejects options that split learning does not support.
 void CheckRoomForSplit(OptionList& mistakes, const Experiment& e) {
   const SplitChoice& split = e.split;
   const StreamChoice& stream = e.stream;
@@ -112,7 +112,7 @@ namespace {
 
 constexpr std::size_t kMostWidths = 64;
 
-// The name of one that is built in, of a file, or what is in it: an experiment as run stands for itself.
+// A built-in name, a file, or the front itself: experiments as run are self-contained.
 StatusOr<ParetoFront> FindFront(const Value& value, const OptionContext& context) {
   const std::string* text = FileNameIn(value);
   if (text == nullptr) {
@@ -143,7 +143,7 @@ void CheckDropout(OptionList& mistakes, const Experiment& e) {
                   ": under method = \"split\" devices have a part of the network already; leave out "
                   "[dropout], or use \"federated\" or \"sync-sgd\"");
   }
-  // Where devices meet each other there is no deadline to give, and [gossip] says so.
+  // Gossip has no deadline; CheckRoomForGossip refuses dropout there.
   if (dropout.method->Chooses() && !e.fleet.deadline && e.train.method != Method::kGossip) {
     mistakes.Fail(
         &dropout.method,
@@ -157,7 +157,7 @@ OptionList DropoutKeys(Experiment& e, const OptionContext& context) {
   DropoutOptions& dropout = e.dropout;
   OptionList list;
   const auto rules = WithChosen(context.extensions.AllSubnetworkRules(), dropout.method);
-  // A key that only some rules use.
+  // Adds a key that only some rules use.
   const auto add = [&](std::string_view key, ValueForm form, std::string_view doc,
                        bool (*uses)(const SubnetworkRule&)) -> Option& {
     return list.Add(key, std::move(form), doc)
@@ -207,10 +207,10 @@ OptionList DropoutKeys(Experiment& e, const OptionContext& context) {
 
 namespace {
 
-constexpr std::size_t kMostEdges = 100'000;  // as they are spelled out
+constexpr std::size_t kMostEdges = 100'000;  // as written out
 constexpr Bytes kLargestEdgeFile{4 << 20};
 
-// [[0, 1], [1, 2]], or the name of a file with a pair a line.
+// [[0, 1], [1, 2]], or a file with a pair on each line.
 StatusOr<std::vector<Edge>> FindEdges(const Value& value, const OptionContext& context) {
   const Status wrong = InvalidArgument("found " + Describe(value) +
                                        "; allowed: pairs of device numbers, like [[0, 1], [1, 2]], or a file "
@@ -265,7 +265,7 @@ OptionList TopologyKeys(TopologyOptions& topology, const OptionContext& context)
   return list;
 }
 
-// What has no meaning where devices meet each other.
+// Rejects options that gossip does not support.
 void CheckRoomForGossip(OptionList& mistakes, const Experiment& e) {
   const auto refuse = [&](bool given, std::string_view what) {
     if (given) mistakes.Fail(&e.gossip.mixing.rule, ": under train.method = \"gossip\" " + std::string(what));
@@ -279,7 +279,7 @@ void CheckRoomForGossip(OptionList& mistakes, const Experiment& e) {
   refuse(Transfers(e),
          "a model is averaged when all of it has come, so there is nothing to hide transfers behind; leave "
          "out [transfers]");
-  // Before the deadline, which it needs elsewhere.
+  // Checked before the deadline, which dropout needs elsewhere.
   refuse(e.dropout.method->Chooses(),
          "a device that trains a part would have to meet the others with the whole, and there is no deadline "
          "to choose by; leave out [dropout], or use \"small\"");
@@ -308,7 +308,7 @@ OptionList GossipKeys(Experiment& e, const OptionContext& context) {
   list.Check([&e, &mixing](OptionList& mistakes) {
     if (e.train.method != Method::kGossip) return;
     CheckRoomForGossip(mistakes, e);
-    // What is left for the maker to say.
+    // Other errors are found by the factory function.
     const auto nodes = static_cast<std::size_t>(TotalDevices(e.fleet));
     if (auto made = Mixer::Make(mixing, nodes, e.goal.seed); !made.ok())
       mistakes.Fail(&mixing.topology, ": " + made.status().message());

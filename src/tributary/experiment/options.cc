@@ -25,7 +25,7 @@ OptionList AgainstKeys(Against& against) {
 ValueForm SchemaForm() {
   static const std::int64_t kField = kSchema;
   return {.field = &kField,
-          .read = [](const Value&, const Spot&) { return OkStatus(); },  // checked before anything else
+          .read = [](const Value&, const Spot&) { return OkStatus(); },  // CheckSchema has checked it
           .write = [] { return std::to_string(kSchema); },
           .allowed = []() -> Allowed {
             return {std::to_string(kSchema), "\"const\": " + std::to_string(kSchema)};

@@ -29,7 +29,7 @@ StatusOr<Value> ParseValue(std::string_view text, const std::string& setting) {
   if (!parsed.ok() && bare) parsed = ParseDocument("value = " + Quoted(text), "value");
   if (!parsed.ok()) return InvalidArgument("the value is neither TOML nor a plain text");
   Value value = std::move(std::get<Table>(parsed->root.content).front().value);
-  // The whole of a long setting would drown the message it stands in.
+  // A long setting is truncated, so that the message stays readable.
   Mark(value, setting.size() <= 80 ? setting : setting.substr(0, 80) + "…");
   return value;
 }
@@ -73,7 +73,8 @@ StatusOr<Value*> FindInList(List& list, const std::string& name) {
   return UnknownName("element", name, known);
 }
 
-// Where the value of this path stands. What is missing is made, as if it stood at `made`; without that the answer is null.
+// The value at this path. Missing tables are created with the place `made`; without `made` the result is then
+// null.
 StatusOr<Value*> Reach(Value& root, std::span<const std::string> path, const Place* made) {
   Value* at = &root;
   std::string walked;

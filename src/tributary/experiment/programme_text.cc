@@ -34,8 +34,8 @@ StatusOr<double> ParseFactor(const std::string& text) {
 struct Form {
   std::string name;
   std::string usage;
-  std::size_t factors;  // Come first,
-  std::size_t times;    // then these; and the length of the step.
+  std::size_t factors;  // come first
+  std::size_t times;    // come next; the step's length follows
 };
 
 const std::vector<Form>& Forms() {
@@ -95,7 +95,7 @@ StatusOr<RateSteps> ParseRateSteps(std::string_view text) {
     TRIBUTARY_ASSIGN_OR_RETURN(RateProgramme::Step step, ParseStep(part));
     result.steps.push_back(std::move(step));
   }
-  // Values that make no sense are found here, whatever the rate.
+  // Finds invalid values; they do not depend on the rate.
   const auto programme = RateProgramme::Make({1}, result.steps, result.after);
   if (!programme.ok()) return programme.status();
   return result;

@@ -58,7 +58,7 @@ void AddOptimiser(Training& train, OptionList& list) {
       mistakes.Fail(&optimiser.nesterov,
                     " looks ahead along the momentum, which is 0; set train.momentum, e.g. to 0.9");
     }
-    // What is left for the maker to say, which knows its options best.
+    // Other errors are found by the factory function.
     if (auto made = MakeOptimiser(optimiser, 0); !made.ok())
       mistakes.Fail(&optimiser.name, ": " + made.status().message());
   });
@@ -126,14 +126,14 @@ OptionList AugmentKeys(AugmentOptions& augment) {
   return list;
 }
 
-// A table, or a word for a usual one.
+// A table, or the name of a preset.
 ValueForm AugmentForm(AugmentOptions& augment, const DataChoice& data) {
   ValueForm form = Inline(&augment, [&augment] { return AugmentKeys(augment); });
   const auto named = [&augment, &data](std::string& word) {
     return NameForm(
         &augment, "augmentation", {"auto", "none", "standard"}, [&word] { return word; },
         [&augment, &data](const std::string& name) {
-          // Photographs are the same mirrored and moved; drawings and digits need not be.
+          // Photographs are invariant to mirroring and shifts; drawings and digits need not be.
           if (name == "standard" || (name == "auto" && data.set.starts_with("cifar")))
             augment = {.flip = true, .padding = 4};
         });

@@ -1,4 +1,4 @@
-// [compression] and [aggregation]: what becomes of updates. Both choose from a table of what the program has.
+// [compression] and [aggregation]. Both choose from a table of components.
 #include <algorithm>
 
 #include "tributary/experiment/forms.h"
@@ -12,7 +12,7 @@ bool HasNumber(const AggregationRule& rule, const std::string& key) {
   return std::ranges::find(rule.numbers, key, &RuleNumber::key) != rule.numbers.end();
 }
 
-// The number of the chosen rule; of the rule that `described` is of, where the chosen one has none of this key.
+// A number of the chosen rule; if it has none with this key, a number of the rule of `described`.
 ValueForm RuleNumberForm(AggregationOptions& aggregation, const RuleNumber& described) {
   const auto bound = [&aggregation, &described](double& usual) {
     const std::vector<RuleNumber>& numbers = aggregation.rule->numbers;

@@ -11,7 +11,7 @@
 
 namespace tributary::inline experiment {
 
-// The words and bounds of an experiment file that its reader and its writer share.
+// Names and bounds that the reader and the writer of experiment files share.
 
 template <typename Enum>
 struct Word {
@@ -66,7 +66,7 @@ std::string_view NameOf(const std::array<Word<Enum>, n>& words, Enum meaning) {
   return "";
 }
 
-// The numbers of a group that may be distributions.
+// Numbers of a group that may be distributions.
 struct GroupField {
   std::string_view key;
   Unit unit;
