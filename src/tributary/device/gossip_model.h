@@ -17,8 +17,8 @@
 
 namespace tributary::inline device {
 
-// The average of a device's model and its neighbours' models. The sum is exact (weighted_sum.h): models can be
-// added in any order, as they arrive. Needs eight bytes per value of the network, reused by later averages.
+// The average of a device's model and its neighbours' models. The sum is exact (weighted_sum.h), so the order
+// of the models does not matter. Needs eight bytes per value of the network, reused by later averages.
 //
 //   1. Begin
 //   2. Add, for each neighbour's model that arrives
@@ -48,8 +48,8 @@ class ModelMix {
 };
 
 // The model of one device in a decentralised run, with its optimiser's state, which is never averaged. Each
-// saved state belongs to a round. Only the coordinator knows whether a round was applied, so each round starts
-// by naming the round to continue from; rounds that were not applied are discarded.
+// state belongs to a round. Only the coordinator knows whether a round was applied, so each round starts by
+// naming the round to continue from; rounds that were not applied are discarded.
 //
 //   1. Begin
 //   2. Train: local steps; offered() is then the model to send to neighbours

@@ -9,8 +9,8 @@
 namespace tributary::inline device {
 
 // Training steps on some channels of a network: each step gathers its values from the whole network, unit by
-// unit, and scatters what has changed. Momentum, weight decay and the proximal term act on kept channels only;
-// all other values stay bit-identical.
+// unit, and scatters the changes. Momentum, weight decay and the proximal term act only on kept channels; all
+// other values stay bit-identical.
 //
 //   1. Begin a step with its channels, and run its pass on the returned executor;
 //   2. Place each unit before the pass reads it;

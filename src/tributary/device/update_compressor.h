@@ -14,9 +14,9 @@
 
 namespace tributary::inline device {
 
-// A device's compression with state across rounds: the residual that was not sent, and the codec's state. Each
-// state belongs to a round. Only the coordinator knows whether a round's update was applied, so each update
-// starts by naming the round to continue from; rounds that were not applied are discarded.
+// A device's compression with state across rounds: the unsent residual and the codec's state. Each state
+// belongs to a round. Only the coordinator knows whether a round's update was applied, so each update starts
+// by naming the round to continue from; rounds that were not applied are discarded.
 //
 //   1. Begin
 //   2. Encode, for runs of units as they become ready: every unit once, in any order and division
