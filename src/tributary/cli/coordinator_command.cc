@@ -56,7 +56,7 @@ Status Run(Arguments arguments) {
   options.resume = !arguments.resume.empty();
   options.folder =
       options.resume ? std::filesystem::path(arguments.resume) : FolderOf(arguments.run, experiment.goal);
-  // Before anything opens the folder to add to it.
+  // Checked before any output opens the folder.
   if (options.resume) TRIBUTARY_RETURN_IF_ERROR(RunFolder::CheckResumable(options.folder));
   TRIBUTARY_ASSIGN_OR_RETURN(options.checkpoints.time,
                              ReadTime("--checkpoint-every", arguments.checkpoint_every));

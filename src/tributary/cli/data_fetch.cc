@@ -44,7 +44,7 @@ Status RunFetch(const FetchArguments& arguments) {
                                          }});
   progress.Clear();
   TRIBUTARY_RETURN_IF_ERROR(fetched);
-  // What was got is what a run will read.
+  // Checks that a run can read the fetched files.
   DataOptions options{.name = set->name, .data_dir = arguments.data_dir};
   TRIBUTARY_ASSIGN_OR_RETURN(const TrainTest data, LoadData(options));
   if (!arguments.quiet) {

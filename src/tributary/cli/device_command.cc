@@ -46,7 +46,7 @@ struct Arguments {
 
 StatusOr<BitsPerSecond> ParseRate(const std::string& text) {
   TRIBUTARY_ASSIGN_OR_RETURN(const double rate, ParseQuantity(text, Unit::kBitsPerSecond));
-  constexpr double kSlowest = 1000;  // Slower, a single message would take minutes.
+  constexpr double kSlowest = 1000;  // slower rates take minutes per message
   if (rate < kSlowest) return InvalidArgument("--link-rate is " + text + "; allowed: 1kbit/s and more");
   return BitsPerSecond{rate};
 }
@@ -69,7 +69,7 @@ Status ReadStreamOptions(const Arguments& arguments, DeviceRuntimeOptions& optio
   return read("--buffer-disk", arguments.buffer_disk, options.buffer_disk);
 }
 
-// After its end the last share stays.
+// The last share holds after the end of the trace.
 Status ReadAvailabilityTrace(const std::string& path, std::optional<Availability>& availability) {
   if (path.empty()) return OkStatus();
   TRIBUTARY_ASSIGN_OR_RETURN(std::vector<Trace::Step> steps, ReadTraceFile(path));
@@ -79,7 +79,7 @@ Status ReadAvailabilityTrace(const std::string& path, std::optional<Availability
   return OkStatus();
 }
 
-// Where other devices reach this one.
+// The address where other devices reach this one.
 Status ReadAdvertised(const Arguments& arguments, AgentOptions& options) {
   if (arguments.advertise.empty()) {
     if (arguments.listen.empty()) return OkStatus();
@@ -93,7 +93,7 @@ Status ReadAdvertised(const Arguments& arguments, AgentOptions& options) {
     if (!listen.ok()) return std::move(listen).status().WithContext("--listen");
     if (advertise->port == 0)
       return InvalidArgument("--advertise names the port where --listen is reached, not 0");
-    // Who listens elsewhere without keys shows the model to everybody there.
+    // Listening without keys shows the model to everyone who can connect.
     TRIBUTARY_RETURN_IF_ERROR(CheckInsecure(arguments.fleet, arguments.listen));
   }
   TRIBUTARY_RETURN_IF_ERROR(CheckInsecure(arguments.fleet, arguments.advertise));

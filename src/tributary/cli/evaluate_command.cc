@@ -29,7 +29,7 @@ struct Arguments {
   bool quiet = false;
 };
 
-// What the file says of itself, overridden by what the person says.
+// The file's metadata, overridden by the arguments.
 StatusOr<SavedNetwork> Describe(const Arguments& arguments, const NetworkFile& file) {
   TRIBUTARY_ASSIGN_OR_RETURN(SavedNetwork network, NetworkIn(file));
   if (!arguments.model.empty()) network.zoo.name = arguments.model;
@@ -47,7 +47,7 @@ StatusOr<SavedNetwork> Describe(const Arguments& arguments, const NetworkFile& f
   return network;
 }
 
-// The scores of every sample's classes, one row each.
+// Writes class scores, one row per sample.
 Status WriteScores(const std::string& path, Executor& executor, const Dataset& test) {
   constexpr std::size_t kBatch = 64;
   const Graph& graph = executor.model().graph;
@@ -72,7 +72,7 @@ Status Run(const Arguments& arguments) {
   TRIBUTARY_ASSIGN_OR_RETURN(const SavedNetwork network, Describe(arguments, file));
   DataOptions options = arguments.data;
   options.name = network.data;
-  // Pictures and recordings become what the network was made for, class by class, unless somebody says otherwise.
+  // By default, images and recordings are converted to the network's input, with its classes.
   if (options.classes.empty() && options.name.find('/') != std::string::npos)
     options.classes = network.class_names;
   if (network.zoo.input && options.images.height == 0) {

@@ -22,7 +22,7 @@ namespace explore_command {
 
 using Json = nlohmann::ordered_json;
 
-// Of the budget, for the search; the rest is for the comparison with uniform vectors.
+// Share of the budget for the search; the rest is for the comparison with uniform vectors.
 constexpr double kShareOfSearch = 0.85;
 
 struct Arguments {
@@ -66,7 +66,7 @@ LineChart ChartOf(const ParetoFront& front, const FrontExtras& extras) {
     LineSeries& series = chart.series.emplace_back();
     series.name = name;
     for (const FrontPoint& point : points) {
-      // What went astray altogether would leave all others on one line.
+      // Diverged vectors would compress the scale.
       if (front.untrained && point.convergence > 2 * *front.untrained) continue;
       series.points.push_back({point.Cost(front.cost), point.convergence});
     }
@@ -128,8 +128,8 @@ void PrintSummary(const Arguments& arguments, const ParetoFront& front, const Fr
   Say("wrote {}; go on with --resume\n", arguments.out);
 }
 
-// Searches until the time is over (Cancelled), there have been so many generations or there is nothing new, saving after
-// every generation.
+// Searches until the time is over (Cancelled), the number of generations is reached or nothing new is found,
+// and saves after every generation.
 Status Search(Exploration& exploration, const std::filesystem::path& state,
               std::optional<std::uint64_t> generations, const Exploration::Watch& watch) {
   TRIBUTARY_RETURN_IF_ERROR(exploration.Prepare(watch));
@@ -137,7 +137,7 @@ Status Search(Exploration& exploration, const std::filesystem::path& state,
   for (std::size_t saved = 0; !generations || exploration.standing().generation < *generations;) {
     TRIBUTARY_ASSIGN_OR_RETURN(const bool more, exploration.Advance(watch));
     if (!more) return OkStatus();
-    // Generations that bring nothing new are over at once.
+    // Generations without new vectors are not saved.
     if (const std::size_t evaluated = exploration.standing().evaluated; evaluated != saved) {
       TRIBUTARY_RETURN_IF_ERROR(exploration.Save(state));
       saved = evaluated;
@@ -147,9 +147,9 @@ Status Search(Exploration& exploration, const std::filesystem::path& state,
   return OkStatus();
 }
 
-// What a training step takes on the device that `text` names, without measuring it here. Either
-//   a rate as in the `compute` of an experiment ("300M", "2GMAC/s"): a step takes its multiply-accumulates over the rate,
-//     which is what the simulator charges; or
+// The cost model of the device that `text` names, without measuring here. Either
+//   a rate as in `compute` of an experiment ("300M", "2GMAC/s"): a step costs its multiply-accumulates over
+//     the rate, as in the simulator; or
 //   a front that was explored on such a device (FILE.json): its fitted cost model.
 StatusOr<CostModel> ReadCostProfile(const std::string& text) {
   if (!std::filesystem::exists(text)) {

@@ -17,7 +17,7 @@ struct Arguments {
 
 std::string Rate(double amount, const char* unit) { return amount > 0 ? FormatCount(amount) + unit : "?"; }
 
-// How many it has, or how fast they come.
+// Number of samples, or rate of a stream.
 std::string SamplesOf(const WatchedDevice& device) {
   if (!device.streams) return std::to_string(device.profile.samples);
   return Rate(device.samples_per_second, "/s");

@@ -6,7 +6,7 @@
 namespace tributary::inline cli {
 namespace {
 
-// HOST of HOST:PORT, [HOST]:PORT, or "" of :PORT.
+// HOST in HOST:PORT or [HOST]:PORT; "" in :PORT.
 std::string HostOf(const std::string& address) {
   const auto colon = address.rfind(':');
   std::string host = address.substr(0, colon == std::string::npos ? address.size() : colon);

@@ -37,7 +37,7 @@ int Complain(const std::string& message) {
   return kBadUsage;
 }
 
-// The sub-command that was given last, and how a person would call it.
+// The innermost sub-command and its full name.
 const CLI::App* Chosen(const CLI::App& app, std::string& name) {
   const CLI::App* chosen = &app;
   name = "tributary";
@@ -48,7 +48,7 @@ const CLI::App* Chosen(const CLI::App& app, std::string& name) {
   return chosen;
 }
 
-// An argument nobody asked for: a mistyped flag or command, most likely.
+// The error for an unexpected argument, probably a mistyped flag or command.
 std::string UnknownArgument(const CLI::App& app) {
   std::string name;
   const CLI::App* chosen = Chosen(app, name);

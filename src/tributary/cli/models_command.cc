@@ -57,7 +57,7 @@ void PrintModel(const Model& model) {
       model.channels.groups.size(), cuts);
 }
 
-// Networks from and to other programs' files.
+// Import from and export to ONNX.
 
 struct ImportArguments {
   std::string file;
@@ -78,7 +78,7 @@ Status Import(const ImportArguments& arguments) {
   if (!arguments.save.empty()) {
     SavedNetwork saved;
     auto said = FromMetadata(network.metadata);
-    if (said.ok() && *said) saved = **said;  // It was exported here: its data and their normalisation.
+    if (said.ok() && *said) saved = **said;  // exported by this program: keep data and normalisation
     const Graph& graph = model.graph;
     saved.zoo = {.name = graph.name(), .input = graph.input_shape(), .classes = graph.classes()};
     saved.zoo.imported = std::make_shared<const Graph>(graph);
@@ -106,7 +106,7 @@ struct ExportArguments {
   bool json = false;
 };
 
-// A file that says nothing of its network can hold the weights of one that is named.
+// A file without metadata can hold the weights of the network in --model.
 Status Export(const ExportArguments& arguments) {
   if (!IsOnnxName(arguments.to)) {
     return InvalidArgument("'" + arguments.to + "' must be a name that ends in .onnx");

@@ -24,8 +24,8 @@ namespace tributary::inline cli {
 namespace partition_command {
 
 struct Arguments {
-  std::string features, labels;  // Files, or what of a data set.
-  std::string features_from;     // Weights of a network.
+  std::string features, labels;  // files, or a feature kind of a data set
+  std::string features_from;     // weights of a network
   DataOptions data;
   std::string speeds, memory = "1GB";
   std::string method = "submodular", objective = "matched-cut", choice = "fill";
@@ -38,7 +38,7 @@ struct Arguments {
   bool json = false, quiet = false;
 };
 
-// Threads for pure code, with a line of progress for each part that is done.
+// A thread pool that shows a progress line for each completed part.
 class Workers {
  public:
   Workers(const Arguments& arguments, const Clock& clock)
@@ -46,7 +46,7 @@ class Workers {
         progress_(clock, stderr,
                   {.style = arguments.quiet ? ProgressStyle::kQuiet : ProgressStyleFor(stderr)}) {}
 
-  // What is done from now on, for the progress line.
+  // Sets the stage for the progress line.
   void Begin(std::string stage) { stage_ = std::move(stage); }
   void Say(std::size_t done, std::string_view text) {
     const MutexLock lock(mutex_);
@@ -123,7 +123,7 @@ StatusOr<SubmodularOptions> ReadOptions(const Arguments& arguments) {
   return options;
 }
 
-// What a trained network makes of the samples before its last layer.
+// Outputs of a trained network's last layer but one.
 StatusOr<LabelledFeatures> ReadNetworkFeatures(const Arguments& arguments, Dataset data, Workers& workers) {
   const std::string& path = arguments.features_from;
   TRIBUTARY_ASSIGN_OR_RETURN(const WeightsFile file, WeightsFile::Read(path));
@@ -143,7 +143,7 @@ StatusOr<LabelledFeatures> ReadNetworkFeatures(const Arguments& arguments, Datas
   });
 }
 
-// From two files, or from what `--data` names.
+// From two files, or from the data set in --data.
 StatusOr<LabelledFeatures> ReadFeatures(const Arguments& arguments, Workers& workers,
                                         std::vector<std::uint32_t>& sources) {
   if (arguments.features.empty() == arguments.features_from.empty()) {
@@ -178,10 +178,10 @@ StatusOr<LabelledFeatures> ReadFeatures(const Arguments& arguments, Workers& wor
   return ReadFeatureFiles(arguments.features, arguments.labels);
 }
 
-// Who gets what, and what that is worth, by any method.
+// Divides the samples by any method and measures the result.
 Status Divide(const Arguments& arguments, const SubmodularOptions& options, const LabelledFeatures& made,
               std::span<const std::uint32_t> sources, const ParallelFor& parallel, PartitionReport& report) {
-  // Whatever the method: its worth is measured as that of the others.
+  // Required for every method, since all results are measured alike.
   TRIBUTARY_RETURN_IF_ERROR(CheckSubmodular(made.features(), made.labels, made.classes, options));
   constexpr std::size_t kMostCounts = 20'000'000;
   if (options.speeds.size() > kMostCounts / static_cast<std::size_t>(made.classes)) {

@@ -18,7 +18,7 @@ struct Arguments {
   bool json = false;
 };
 
-// The log of a long run with many devices has gigabytes.
+// Shows progress, since logs of long runs have gigabytes.
 StatusOr<Board> Read(const std::filesystem::path& folder) {
   const auto clock = MakeRealClock();
   std::optional<Progress> progress;

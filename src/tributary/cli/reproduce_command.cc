@@ -51,7 +51,7 @@ void PrintProgress(const HarnessProgress& progress) {
   Say(stderr, "\n");
 }
 
-// "2/3"
+// Parses "2/3".
 StatusOr<Shard> ParseShard(const std::string& text) {
   Shard shard;
   const char* const end = text.data() + text.size();
@@ -82,7 +82,7 @@ Status Run(Arguments arguments) {
     TRIBUTARY_ASSIGN_OR_RETURN(options.shard, ParseShard(arguments.shard));
   }
   options.merge = arguments.merge;
-  // As many runs at a time as there are threads; what is left over is for the devices within a run.
+  // One run per thread; spare threads serve the devices within a run.
   const auto threads = static_cast<std::size_t>(arguments.threads);
   const std::size_t runs = study.reproduction.arms.size() * options.seeds.size() / options.shard.count;
   options.threads = study.runner ? 1 : std::clamp<std::size_t>(runs, 1, threads);

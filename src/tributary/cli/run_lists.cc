@@ -13,7 +13,7 @@
 namespace tributary::inline cli {
 namespace {
 
-// JSON has no numbers that are not finite.
+// JSON has only finite numbers.
 nlohmann::ordered_json NumberOrNull(std::optional<double> value) {
   return value && std::isfinite(*value) ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr);
 }

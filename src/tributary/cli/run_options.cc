@@ -59,7 +59,7 @@ void PrintDevices(const FinishedRun& result) {
   const auto& profiles = result.profiles;
   constexpr std::size_t kMostRows = 32;
   const bool by_group = profiles.size() > kMostRows;
-  // What devices kept of the network is shown where they had a choice.
+  // Shows the trained share of the network if devices chose it.
   const bool chose =
       std::ranges::any_of(result.devices, [](const DeviceTotals& device) { return device.chose > 0; });
   std::vector<std::string> heading =
@@ -137,7 +137,7 @@ void LivePage::SetStates(std::function<std::vector<std::string>()> states) {
 }
 
 std::vector<std::string> LivePage::States() {
-  const MutexLock lock(mutex_);  // Held while it looks: the fleet stays until then.
+  const MutexLock lock(mutex_);  // Locked during the call: keeps the fleet alive.
   return states_ ? states_() : std::vector<std::string>{};
 }
 
@@ -156,7 +156,7 @@ namespace {
 
 constexpr const char* kUsualStore = "runs/runs.sqlite";
 
-// Simulated devices are numbered group after group.
+// Simulated devices are numbered group by group.
 std::vector<std::string> GroupsOf(const FleetChoice& fleet) {
   std::vector<std::string> groups;
   for (const Group& group : fleet.groups)
@@ -170,7 +170,7 @@ void Warn(const char* what, const Status& status) {
 
 }  // namespace
 
-// Opened with the run's first event, so that a run that cannot begin leaves nothing.
+// Opens the store at the first event, so that a run that cannot start is not recorded.
 class Watchers::LateStore : public EventSink {
  public:
   explicit LateStore(StoreSinkOptions options) : options_(std::move(options)) {}

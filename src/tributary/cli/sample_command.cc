@@ -20,13 +20,13 @@ struct Arguments {
   bool json = false;
 };
 
-// Figures of all epochs, step after step.
+// Measurements of all steps of all epochs.
 struct Measured {
   std::vector<double> times, deviations;
   std::int64_t smallest = 0, largest = 0;
 };
 
-// The numbers of a flag, between commas.
+// Parses a comma-separated list.
 template <typename Number>
 StatusOr<std::vector<Number>> ParseList(const char* flag, std::string_view text) {
   std::vector<Number> numbers;
@@ -115,7 +115,7 @@ StatusOr<SamplingOptions> ReadOptions(const Arguments& arguments) {
   return options;
 }
 
-// What is printed or held grows with the steps, and printed in full with steps times clients.
+// Limits memory and output: proportional to the steps, or with --json to steps times clients.
 Status CheckExtent(const SamplingProblem& problem, const SamplingOptions& options, std::int64_t epochs,
                    bool json) {
   constexpr std::int64_t kMostSteps = 10'000'000;

@@ -137,7 +137,7 @@ void AddStemOption(CLI::App& command, std::string& stem) {
 }
 
 Status PrintJson(const nlohmann::ordered_json& value) {
-  // Names in data files may hold bytes that are not UTF-8: show them as replacement characters rather than fail.
+  // Replaces bytes that are not UTF-8, which names in data files may contain.
   Say("{}\n", value.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
   return OkStatus();
 }

@@ -21,7 +21,7 @@ namespace stream_command {
 using Json = nlohmann::ordered_json;
 using namespace std::chrono_literals;
 
-// What 'tributary stream inspect' was asked for.
+// Arguments of 'tributary stream inspect'.
 struct InspectArguments {
   std::string from;
   std::vector<std::string> settings;  // NAME=VALUE
@@ -31,18 +31,18 @@ struct InspectArguments {
   bool json = false;
 };
 
-constexpr Duration kPatience = 10s;        // For a broker to say anything.
-constexpr std::size_t kMostLabels = 1000;  // Labels come from outside: each costs memory.
+constexpr Duration kPatience = 10s;        // wait for a broker's reply
+constexpr std::size_t kMostLabels = 1000;  // limits memory, since labels come from outside
 
-// What was found, whatever it was.
+// What was received.
 struct Findings {
   StreamCounts counts;
   std::optional<TopicRange> range;
-  std::int64_t first = -1, last = -1;  // Positions of samples.
+  std::int64_t first = -1, last = -1;  // positions of samples
   std::chrono::nanoseconds produced_first{0}, produced_last{0};
   std::map<std::int32_t, std::int64_t> labels;
   std::int64_t other_labels = 0;
-  std::map<std::pair<SampleElement, std::size_t>, std::int64_t> kinds;  // Element and bytes.
+  std::map<std::pair<SampleElement, std::size_t>, std::int64_t> kinds;  // by element and bytes
 
   void Add(const StreamSample& sample) {
     if (first < 0) first = sample.position, produced_first = sample.produced;

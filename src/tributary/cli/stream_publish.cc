@@ -23,23 +23,23 @@ namespace {
 using Json = nlohmann::ordered_json;
 using namespace std::chrono_literals;
 
-constexpr int kMostAtOnce = 256;        // Of one device, before the others have their turn.
-constexpr Duration kLongestNap = 50ms;  // Ctrl-C is noticed so soon.
+constexpr int kMostAtOnce = 256;        // per device, before other devices' turn
+constexpr Duration kLongestNap = 50ms;  // delay until Ctrl-C is noticed
 constexpr Duration kBlockedNap = 5ms;
 
-// One device's stream on its way into its topic.
+// One device's stream into its topic.
 struct Feed {
   std::string topic;
-  std::optional<SamplesPerSecond> rate;  // Not of a recording.
+  std::optional<SamplesPerSecond> rate;  // empty for recordings
   Arrivals arrivals;
   std::vector<std::uint32_t> part;
-  std::optional<ReplayOrder> order;  // Not of an empty part.
+  std::optional<ReplayOrder> order;  // empty without samples
   std::int64_t total = 0;
   std::int64_t sent = 0;
-  TimePoint last{0};  // When the last one was sent.
+  TimePoint last{0};  // when the last sample was sent
 };
 
-// What each device's stream is to be, before any data are read.
+// Plans each device's stream, before data are read.
 StatusOr<std::vector<Feed>> PlanFeeds(const PublishArguments& arguments, BrokerKind kind) {
   RateSteps steps;
   if (!arguments.programme.empty()) {
@@ -81,7 +81,7 @@ Status DealSamples(const PublishArguments& arguments, const Dataset& dataset, st
   return OkStatus();
 }
 
-// A feed for each source of recordings.
+// One feed per source of recordings.
 StatusOr<std::vector<Feed>> PlanRecorded(const PublishArguments& arguments, BrokerKind kind,
                                          const Dataset& dataset) {
   const Origins* const origins = dataset.origins();
@@ -121,7 +121,7 @@ class Publication {
         publisher_(publisher),
         feeds_(feeds),
         epoch_(std::chrono::system_clock::now().time_since_epoch()),
-        // Above every number of an earlier run, as long as none publishes more than a million samples a second.
+        // Larger than the numbers of earlier runs, up to a million samples per second.
         run_(arguments.first_sequence.value_or(
             std::chrono::duration_cast<std::chrono::microseconds>(epoch_).count())),
         progress_(*clock_, stderr,
@@ -129,7 +129,7 @@ class Publication {
                    .total = Total(feeds),
                    .unit = "samples"}) {}
 
-  // Until everything is sent, or somebody interrupts. Then waits for the broker to confirm it.
+  // Sends until everything is sent or the user interrupts, then waits for the broker's confirmation.
   Status Run() {
     while (!interrupt_.interrupted()) {
       TRIBUTARY_ASSIGN_OR_RETURN(const Duration nap, SendWhatIsDue());
@@ -174,7 +174,7 @@ class Publication {
     progress_.Update(Sent(), std::to_string(feeds_.size()) + (feeds_.size() == 1 ? " topic" : " topics"));
   }
 
-  // How long there is nothing more to do.
+  // Returns the time until the next sample is due.
   StatusOr<Duration> SendWhatIsDue() {
     const TimePoint now = clock_->Now();
     Duration nap = kLongestNap;

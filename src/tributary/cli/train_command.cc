@@ -41,7 +41,7 @@ struct Arguments {
   bool quiet = false;
 };
 
-// What each optimiser is usually given; a flag overrides it.
+// Default values per optimiser; flags override them.
 void FillDefaults(Arguments& arguments) {
   const bool sgd = arguments.training.optimiser.name == "sgd";
   arguments.training.optimiser.momentum = arguments.momentum.value_or(sgd ? 0.9 : 0.0);
@@ -60,7 +60,7 @@ Status ReadAugment(Arguments& arguments) {
   return OkStatus();
 }
 
-// Where an interrupted run is saved when no place was named.
+// Where an interrupted run is saved without --save.
 std::filesystem::path RescuePath(const std::string& name) { return name + "-interrupted.safetensors"; }
 
 std::string Percent(double share) { return fmt::format("{:.2f} %", 100 * share); }
@@ -113,7 +113,7 @@ Json ResultJson(const Arguments& arguments, const Model& model, const LocalTrain
   return json;
 }
 
-// The file that weights start from, if any.
+// The file with initial weights, if any.
 StatusOr<std::optional<NetworkFile>> ReadBrought(const Arguments& arguments) {
   const bool onnx = IsOnnxName(arguments.model);
   if (onnx && !arguments.from.empty()) {
@@ -137,7 +137,7 @@ Status Run(Arguments arguments) {
   TRIBUTARY_ASSIGN_OR_RETURN(const std::optional<NetworkFile> brought, ReadBrought(arguments));
   network.zoo.name = IsOnnxName(arguments.model) ? brought->graph->name() : arguments.model;
   TRIBUTARY_ASSIGN_OR_RETURN(network.zoo.stem, ParseStem(arguments.stem));
-  // A wrong name should not wait for the data to be read.
+  // Reports a wrong name before the data are read.
   if (!IsOnnxName(arguments.model)) TRIBUTARY_RETURN_IF_ERROR(BuildZooGraph(network.zoo).status());
 
   TRIBUTARY_ASSIGN_OR_RETURN(const TrainTest data, LoadData(arguments.data));
