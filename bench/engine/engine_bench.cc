@@ -1,5 +1,5 @@
-// One training step (forward, backward, SGD with momentum) through the engine against the same network as plain
-// torch::nn modules with torch::optim::SGD, alternating in one process. Prints the ratio of the medians.
+// A training step (forward, backward, SGD with momentum) of the engine against plain torch::nn modules with
+// torch::optim::SGD, alternating in one process. Prints ratios of medians.
 
 #include <torch/torch.h>
 
@@ -41,7 +41,7 @@ double Milliseconds(Run run) {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
 }
 
-// A network of ours with weights, gradients and optimiser.
+// A network in the engine, with weights, gradients and optimiser.
 class Ours {
  public:
   Ours(std::shared_ptr<const Model> model, MemoryFormat format)
@@ -106,12 +106,12 @@ void CompareWithPlainTorch(const std::string& name, int steps) {
     const torch::Tensor loss = torch::nn::functional::cross_entropy(scores, y);
     loss.backward();
     optimiser.step();
-    // What any training loop reports, and the engine does too.
+    // Reported by any training loop, and by the engine.
     static_cast<void>(loss.item<double>() + scores.argmax(1).eq(y).sum().item<double>());
   };
 
   std::vector<double> plain_ms, ours_ms;
-  for (int i = -3; i < steps; ++i) {  // three to warm up
+  for (int i = -3; i < steps; ++i) {  // three warm-ups
     const double a = Milliseconds(plain_step);
     const double b = Milliseconds([&] { ours.Step(batch); });
     if (i < 0) continue;
@@ -124,7 +124,7 @@ void CompareWithPlainTorch(const std::string& name, int steps) {
               1e3 * gflop / Median(ours_ms));
 }
 
-// The same engine with both orders of memory: the measurement behind MemoryFormat::kAuto.
+// The engine with both memory formats: the measurement behind MemoryFormat::kAuto.
 void CompareFormats(const std::string& name, int steps) {
   const auto model = BuildModel(name);
   const Samples samples;

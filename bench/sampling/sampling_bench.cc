@@ -1,5 +1,5 @@
-// How fast epochs are planned. At full size against the targets; at a smaller one against the samplers as they are
-// written down, a hypergeometric draw over all clients for each step and a search through all weights for each sample.
+// Speed of planning epochs: at full size against targets, at a smaller size against the published samplers (a
+// hypergeometric draw over all clients per step; a search through all weights per sample).
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -12,7 +12,7 @@
 namespace tributary {
 namespace {
 
-std::size_t g_sink = 0;  // so that nothing is optimised away
+std::size_t g_sink = 0;  // prevents dead-code elimination
 
 template <typename Work>
 double Seconds(const Work& work) {
@@ -66,7 +66,7 @@ std::size_t NaiveUniform(const SamplingProblem& problem, std::int64_t batch) {
   return entries;
 }
 
-// Without the fit of the mixture, which both would share.
+// Without fitting the mixture, which both need.
 std::size_t NaiveWeighted(const SamplingProblem& problem) {
   Rng rng(7);
   std::vector<std::int64_t> left = problem.sizes;

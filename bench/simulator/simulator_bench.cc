@@ -1,7 +1,7 @@
-// What simulating a fleet costs over the training itself.
-//   1. Rounds of sync-sgd over 64 simulated devices against a plain loop over the same batches: two threads with one
-//      compute thread each, gradients added up, one step. Alternating in one process; ratio of the medians.
-//   2. Peak memory of a round with 1,000 devices against one with 100, each in a process of its own.
+// Overhead of simulating a fleet over training alone.
+//   1. Rounds of sync-sgd over 64 simulated devices against a plain loop over the same batches: two threads
+//      with one compute thread each, summed gradients, one step. Alternating in one process; medians.
+//   2. Peak memory of a round with 1,000 devices against one with 100, each in its own process.
 
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -50,7 +50,7 @@ Experiment SyncSgd(std::int64_t rounds) {
   return experiment;
 }
 
-// One run over simulated devices; no test set, so nothing but training is timed.
+// A run over simulated devices, without a test set, so that only training is timed.
 class FleetRun {
  public:
   FleetRun(std::shared_ptr<const Model> model, const Dataset& data, std::size_t devices)
@@ -81,7 +81,7 @@ class FleetRun {
   std::unique_ptr<SimulatedFleet> fleet_;
 };
 
-// The same batches without any fleet.
+// The same batches without a fleet.
 class PlainLoop {
  public:
   PlainLoop(std::shared_ptr<const Model> model, const Dataset& data, std::size_t devices)
@@ -174,7 +174,7 @@ void CompareTime(const std::string& name, const Dataset& data, int repeats) {
               Median(loop_s), Median(fleet_s), Median(fleet_s) / Median(loop_s));
 }
 
-// Peak resident memory, in megabytes, of one round in a process of its own.
+// Peak resident memory, in megabytes, of a round in a child process.
 double PeakMegabytes(const char* program, std::size_t devices) {
   const pid_t child = ::fork();
   if (child == 0) {

@@ -55,7 +55,7 @@ function render(): void {
   shown = true;
 }
 
-// A report carries its run in itself, and asks nobody.
+// A report contains its run and needs no program.
 function start(): void {
   const embedded = document.getElementById("board")?.textContent?.trim() ?? "";
   if (embedded === "" && location.protocol === "file:") {

@@ -5,7 +5,7 @@ import { tookOf } from "../round_parts";
 import { knownState, stateGlyph, stateLabel } from "../states";
 import type { Store } from "../store";
 
-// A device in a line.
+// A one-line summary of a device.
 export function lineOf(devices: Devices, row: number): string {
   const parts = [nameOf(devices, row)];
   if (devices.group[row]) parts.push(devices.group[row] as string);
@@ -21,7 +21,7 @@ export function lineOf(devices: Devices, row: number): string {
 
 const mostNamed = 48;
 
-// The fleet at a glance: a tile a device. One stop for the tab key; arrows go from tile to tile.
+// The fleet as a map with one tile per device. A single tab stop; arrow keys move between tiles.
 export class FleetMap {
   private readonly cells: HTMLElement[] = [];
   private readonly grid: HTMLElement;

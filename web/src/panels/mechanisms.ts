@@ -8,12 +8,12 @@ import { formatBytes, formatBytesTick, formatCount, formatCountTick, formatNumbe
 import type { Store } from "../store";
 import { section, type Panel } from "./panel";
 
-// A panel for each mechanism that a run may use.
+// One panel per mechanism.
 
 const known = (values: (number | null)[]): boolean => values.some((value) => value !== null);
 const overRounds = ({ rounds }: Board, y: (number | null)[]) => [{ x: rounds.round, y }];
 
-// Updates only when one of the parts of the board that it shows is another, or a choice is.
+// Updates only if the parts of the board that it shows, or the choices, have changed.
 function panel(id: string, element: HTMLElement, parts: (board: Board) => unknown[], inUse: (board: Board) => boolean, show: (board: Board) => void): Panel {
   let seen: unknown[] = [];
   return {

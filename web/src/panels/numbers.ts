@@ -18,7 +18,7 @@ class Big {
   }
 }
 
-// The numbers that a run is judged by.
+// The main results of a run.
 export class Numbers {
   private readonly accuracy = new Big("accuracy", "Accuracy");
   private readonly loss = new Big("loss", "Loss");

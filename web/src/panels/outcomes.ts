@@ -6,7 +6,7 @@ import { always, section, type Panel } from "./panel";
 
 const outcomeNames = ["applied", "late", "lost", "refused", "crashed"] as const;
 
-// What became of the devices' work, and what the program had to say.
+// Outcomes of the devices' work, and the program's notes.
 export function outcomes(): Panel {
   const applied = new LineChart({
     id: "applied",
