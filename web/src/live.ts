@@ -73,7 +73,7 @@ export class Live {
     const query = this.token === "" ? "" : `?token=${encodeURIComponent(this.token)}`;
     const response = await fetch(path + query, { cache: "no-store", credentials: "same-origin", signal: signal ?? null });
     if (response.status === 401 || response.status === 403)
-      throw new Refused("Open the page with the address that the program printed; it ends in ?token=…");
+      throw new Refused("Open the address that the program printed; it ends in ?token=…");
     if (!response.ok) throw new Error(`the program answered ${response.status}`);
     return response;
   }
@@ -100,7 +100,7 @@ export class Live {
       const parser = new EventParser();
       for (;;) {
         const { done, value } = await reader.read();
-        if (done) throw new Error("the program hung up");
+        if (done) throw new Error("the program closed the connection");
         clearTimeout(timer);
         timer = setTimeout(() => hangUp.abort(), hangUpMs);
         this.hear();

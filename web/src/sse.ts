@@ -37,7 +37,7 @@ export class EventParser {
         this.held += value.length;
       }
     }
-    if (this.held + this.rest.length > this.most) throw new Error("an event of the program has no end");
+    if (this.held + this.rest.length > this.most) throw new Error("an event of the program is too large");
     return events;
   }
 }

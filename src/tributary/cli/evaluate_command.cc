@@ -41,8 +41,7 @@ StatusOr<SavedNetwork> Describe(const Arguments& arguments, const NetworkFile& f
     return InvalidArgument(arguments.file + " does not say which network it holds; name it with --model");
   }
   if (network.data.empty()) {
-    return InvalidArgument(arguments.file +
-                           " does not say what data it was trained on; name them with --data");
+    return InvalidArgument(arguments.file + " does not name its training data; give a data set with --data");
   }
   return network;
 }
@@ -124,13 +123,13 @@ Status Run(const Arguments& arguments) {
 
 void AddEvaluateCommand(CLI::App& app, Action& action) {
   using namespace evaluate_command;
-  auto [command, a] = AddCommand(app, action, Run, "evaluate", "Measure saved weights on a test set");
+  auto [command, a] = AddCommand(app, action, Run, "evaluate", "Evaluate saved weights on a test set");
   AddOption(command, "file FILE.safetensors|FILE.onnx", a.file,
             "A network with its weights: written by 'tributary train --save' or a run, or ONNX")
       ->required();
-  AddOption(command, "--model", a.model, "Network in the file; without it, what the file says");
-  AddOption(command, "--stem", a.stem, "Its form: auto, cifar or imagenet; without it, what the file says");
-  AddOption(command, "--data", a.data.name, "Data set; without it, the one it was trained on");
+  AddOption(command, "--model", a.model, "Network in the file; by default as the file says");
+  AddOption(command, "--stem", a.stem, "First layers: auto, cifar or imagenet; by default as the file says");
+  AddOption(command, "--data", a.data.name, "Data set; by default the training data set");
   AddFolderOptions(command, a.data);
   AddOption(command, "--test-limit", a.data.test_limit, "Limit the number of test samples");
   AddOption(command, "--scores FILE.npy", a.scores,

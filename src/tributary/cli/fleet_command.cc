@@ -84,8 +84,7 @@ Status Run(const Arguments& arguments) {
 
 void AddFleetCommand(CLI::App& app, Action& action) {
   using namespace fleet_command;
-  auto [command, a] =
-      AddCommand(app, action, Run, "fleet", "Show the devices of a running coordinator and what they can do");
+  auto [command, a] = AddCommand(app, action, Run, "fleet", "Show the devices of a running coordinator");
   AddOption(command, "host HOST[:PORT]", a.host, "The coordinator; port 7070 when not given")->required();
   AddFleetOptions(command, a.fleet);
   AddJsonFlag(command, a.json);

@@ -88,8 +88,8 @@ int Main(int argc, const char* const* argv, const Extensions& extensions) {
       "Examples:\n"
       "  tributary run                                    train over eight simulated, unequal devices\n"
       "  tributary train                                  train on this machine alone\n"
-      "  tributary models resnet18 --input 3x32x32        a network's layers and what they cost\n"
-      "  tributary data show glyphs --split dirichlet     who has what when data are divided");
+      "  tributary models resnet18 --input 3x32x32        a network's layers and their costs\n"
+      "  tributary data show glyphs --split dirichlet     how data are divided over devices");
   app.set_version_flag("--version", VersionText());
   app.require_subcommand(0, 1);
   Action action{extensions};

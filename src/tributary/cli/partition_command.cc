@@ -260,51 +260,49 @@ void AddMethodOptions(CLI::App& command, Arguments& a) {
                "iid, dirichlet, classes-per-device, extended-dirichlet, shards, source");
   AddDefaulted(command, "--objective", a.objective, "facility-location, graph-cut or matched-cut");
   AddDefaulted(command, "--choice", a.choice,
-               "submodular: who chooses next: fill (whose quota is filled least) or raw (who has least, as "
+               "submodular: which worker chooses next: fill (least filled quota) or raw (fewest samples, as "
                "published)");
   AddOption(command, "--width", a.width,
             "Bandwidth of the Gaussian kernel; default: the median distance within each class");
   AddDefaulted(command, "--memory BYTES", a.memory,
-               "What submodular may take besides the features; less makes it slower");
+               "Memory limit of submodular besides the features; less is slower");
   AddDefaulted(command, "--alpha", a.split.alpha, "dirichlet, extended-dirichlet: smaller is more skewed");
   AddDefaulted(command, "--classes-per-device", a.split.classes_per_device,
-               "classes-per-device, extended-dirichlet: classes that each worker sees");
+               "classes-per-device, extended-dirichlet: classes per worker");
   AddDefaulted(command, "--shards-per-device", a.split.shards_per_device,
-               "shards: runs of the label-sorted data that each worker is dealt");
+               "shards: runs of the label-sorted data per worker");
 }
 
 }  // namespace partition_command
 
 void AddPartitionCommand(CLI::App& app, Action& action) {
   using namespace partition_command;
-  auto [command, a] = AddCommand(
-      app, action, Run, "partition",
-      "Divide samples over workers so that shards fit their speeds and look alike in feature space");
+  auto [command, a] = AddCommand(app, action, Run, "partition",
+                                 "Divide samples over workers by speed, with similar feature distributions");
   a.data.name.clear();
   AddOption(command, "--features FILE.npy", a.features,
-            "A row of numbers for each sample; or, with --data: pixels, or pca:K for K principal components");
+            "One row of numbers per sample; with --data: pixels, or pca:K for K principal components");
   AddOption(command, "--features-from FILE.safetensors", a.features_from,
-            "With --data: what this trained network makes of each sample before its last layer");
+            "With --data: outputs of this trained network's last layer but one");
   AddOption(command, "--labels FILE.npy", a.labels, "The class of each sample, from 0");
   AddOption(command, "--data", a.data.name,
             "A data set whose training samples are divided; see 'tributary data'");
   AddFolderOptions(command, a.data);
   AddOption(command, "--train-limit", a.data.train_limit, "Limit the number of training samples");
-  AddOption(command, "--speeds X,X,…", a.speeds, "How fast each worker is; only the ratios matter")
-      ->required();
+  AddOption(command, "--speeds X,X,…", a.speeds, "Speed of each worker; only the ratios matter")->required();
   AddMethodOptions(command, a);
   AddDefaulted(command, "--seed", a.seed, "The same seed gives the same shards");
   AddDefaulted(command, "--distance-samples", a.distance_samples,
                "Compute distances over at most this many samples; 0 for all");
   AddThreadsOption(command, a.threads);
-  AddOption(command, "--out FILE.json", a.out, "Where the shards go")->required();
-  AddOption(command, "--plot FILE.svg", a.plot, "Draw classes and features of each worker");
+  AddOption(command, "--out FILE.json", a.out, "File for the shards")->required();
+  AddOption(command, "--plot FILE.svg", a.plot, "Write a plot of each worker's classes and features");
   AddJsonFlag(command, a.json);
   command.add_flag("--quiet", a.quiet, "Print the result only");
   command.footer(
-      "The feature distance of a shard is its maximum mean discrepancy to all samples: 0 where they look "
+      "The feature distance of a shard is its maximum mean discrepancy to all samples: 0 if they are "
       "alike.\n"
-      "Where a class has fewer samples than there are workers, some workers get none of it.\n"
+      "If a class has fewer samples than there are workers, some workers get none.\n"
       "Examples:\n"
       "  tributary partition --features F.npy --labels L.npy --speeds 4,2,1,1 --out parts.json --plot "
       "parts.svg\n"

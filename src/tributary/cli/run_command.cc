@@ -230,15 +230,14 @@ void AddRunCommand(CLI::App& app, Action& action) {
   AddDataDirOption(command, a.data_dir);
   AddThreadsOption(command, a.threads);
   AddTorchDeviceOption(command, a.device);
-  command.add_flag("--alone", a.alone,
-                   "Leave out the run that the experiment is compared with ([against] in its file)");
+  command.add_flag("--alone", a.alone, "Skip the run to compare with ([against] in the experiment)");
   AddOutOption(command, a.run);
   AddWatchOptions(command, a.watch);
   command.footer(
       "Ctrl-C ends the run after the current round and writes its folder.\n"
       "Examples:\n"
-      "  tributary run                       # a fleet twice: conventional, and with all that helps\n"
-      "  tributary run --alone --set compression=   # without the first, and without compression\n"
+      "  tributary run                       # the default fleet, without and with all mechanisms\n"
+      "  tributary run --alone --set compression=   # skip the baseline, no compression\n"
       "  tributary run har --dashboard\n"
       "  tributary run fedavg --set train.method=sync-sgd --set experiment.rounds=100 --seed 2");
 }

@@ -105,11 +105,11 @@ StatusOr<SamplingOptions> ReadOptions(const Arguments& arguments) {
   TRIBUTARY_ASSIGN_OR_RETURN(options.draw, ParseSamplingDraw(arguments.draw));
   TRIBUTARY_ASSIGN_OR_RETURN(options.order, ParseStepOrder(arguments.order));
   if (options.max_deviation && options.method != SamplingMethod::kDeadline) {
-    return InvalidArgument("--max-deviation is for --method deadline, and the method is " + arguments.method);
+    return InvalidArgument("--max-deviation is only valid with --method deadline; the method is " +
+                           arguments.method);
   }
   if (options.max_deviation && arguments.label_counts.empty()) {
-    return InvalidArgument(
-        "--max-deviation needs --label-counts: without labels no batch deviates from another");
+    return InvalidArgument("--max-deviation is only valid with --label-counts");
   }
   TRIBUTARY_RETURN_IF_ERROR(CheckSamplingOptions(options));
   return options;
@@ -122,13 +122,13 @@ Status CheckExtent(const SamplingProblem& problem, const SamplingOptions& option
   constexpr std::int64_t kMostPrinted = 200'000'000;
   const std::int64_t steps = EpochSteps(problem, options);
   if (steps > kMostSteps / epochs) {
-    return ResourceExhausted(fmt::format(
-        "{} epochs of {} steps are more than {} in all, the most that are planned; take a larger --batch",
-        epochs, steps, kMostSteps));
+    return ResourceExhausted(
+        fmt::format("{} epochs of {} steps exceed the limit of {} steps; use a larger --batch", epochs, steps,
+                    kMostSteps));
   }
   if (json && steps * epochs > kMostPrinted / static_cast<std::int64_t>(problem.sizes.size())) {
     return ResourceExhausted(
-        fmt::format("{} steps of {} clients are more than {} numbers, the most that --json prints; without "
+        fmt::format("{} steps of {} clients exceed the {} numbers that --json prints; without "
                     "it there is a summary",
                     steps * epochs, problem.sizes.size(), kMostPrinted));
   }
@@ -201,7 +201,7 @@ Status Run(const Arguments& arguments) {
                 Figure(Total(measured.times))});
   std::fputs(table.Format().c_str(), stdout);
   if (options.max_deviation && mean > *options.max_deviation) {
-    Say("no plan was found with a mean deviation of at most {}; this one has the least that was found\n",
+    Say("found no plan with a mean deviation of at most {}; this is the best one\n",
         Figure(*options.max_deviation));
   }
   return OkStatus();
@@ -212,24 +212,23 @@ Status Run(const Arguments& arguments) {
 void AddSampleCommand(CLI::App& app, Action& action) {
   using namespace sample_command;
   auto [command, a] = AddCommand(app, action, Run, "sample",
-                                 "Plan how many samples each client gives to the global batch of each step");
+                                 "Plan how many samples each client contributes to each global batch");
   AddOption(command, "--sizes N,N,…", a.sizes, "Samples of each client")->required();
-  AddOption(command, "--batch N", a.batch, "Samples of a global batch")->required();
+  AddOption(command, "--batch N", a.batch, "Samples per global batch")->required();
   AddDefaulted(command, "--method", a.method, "fls, fpls, ugs, lds, deadline or sequential");
   AddOption(command, "--label-counts FILE.json", a.label_counts,
-            "JSON list for each client of its samples of each class");
-  AddOption(command, "--delays X,X,…", a.delays,
-            "How long a step takes each client; 1 for each when not given");
+            "JSON: for each client a list of its samples per class");
+  AddOption(command, "--delays X,X,…", a.delays, "Step time of each client; by default 1");
   AddDefaulted(command, "--delta", a.options.delta,
-               "lds: how strongly slow clients are spent first; 0 not at all");
+               "lds: how strongly slow clients are used first; 0: not at all");
   AddDefaulted(command, "--concentration", a.options.concentration,
                "lds: weight of the prior against the labels");
   AddDefaulted(command, "--draw", a.draw, "lds: weighted, or pi as published");
   AddDefaulted(command, "--order", a.order,
                "lds, deadline: shuffled, or early (slow steps first, as published)");
   AddOption(command, "--max-deviation", a.options.max_deviation,
-            "deadline: the mean deviation allowed, 0 to 2; that of ugs and a tenth more when not given");
-  AddDefaulted(command, "--epochs", a.epochs, "Epochs, planned one after the other");
+            "deadline: largest mean deviation, 0 to 2; by default a tenth above ugs");
+  AddDefaulted(command, "--epochs", a.epochs, "Number of epochs");
   AddDefaulted(command, "--seed", a.options.seed, "The same seed gives the same plan");
   AddJsonFlag(command, a.json);
   command.footer(

@@ -73,10 +73,10 @@ Status DealSamples(const PublishArguments& arguments, const Dataset& dataset, st
     feed.order.emplace(feed.part.size(), split.seed, DeviceId{device});
     feed.total = arguments.samples > 0 ? arguments.samples : static_cast<std::int64_t>(feed.part.size());
     if (feed.arrivals.TimeOf(feed.total)) continue;
-    return InvalidArgument(fmt::format(
-        "at a rate of {} samples/s{}{} device {} never sends its {} samples; ask for fewer with --samples",
-        arguments.rates[device], arguments.programme.empty() ? "" : " under --programme ",
-        arguments.programme, device, FormatThousands(feed.total)));
+    return InvalidArgument(
+        fmt::format("at a rate of {} samples/s{}{} device {} never sends its {} samples; reduce --samples",
+                    arguments.rates[device], arguments.programme.empty() ? "" : " under --programme ",
+                    arguments.programme, device, FormatThousands(feed.total)));
   }
   return OkStatus();
 }
@@ -86,8 +86,8 @@ StatusOr<std::vector<Feed>> PlanRecorded(const PublishArguments& arguments, Brok
                                          const Dataset& dataset) {
   const Origins* const origins = dataset.origins();
   if (origins == nullptr) {
-    return InvalidArgument("--recorded sends samples when they were recorded, and " + dataset.name() +
-                           " does not say when that was; give --rates instead, or recordings with --data "
+    return InvalidArgument("--recorded needs recording times, which " + dataset.name() +
+                           " does not have; give --rates instead, or recordings with --data "
                            "(har, or a folder of .csv files for each person)");
   }
   std::vector<Feed> feeds;
@@ -240,7 +240,7 @@ Status Print(const PublishArguments& arguments, const Dataset& dataset, const st
                       {"topics", list}});
   }
   std::fputs(table.Format().c_str(), stdout);
-  if (publication.interrupted()) std::puts("interrupted; everything sent so far is with the broker");
+  if (publication.interrupted()) std::puts("interrupted; the broker has everything sent so far");
   return OkStatus();
 }
 

@@ -246,21 +246,18 @@ void AddTrainingOptions(CLI::App& command, Arguments& a) {
       ->check(CLI::Range(1, 1'000'000));
   AddDefaulted(command, "--batch", a.training.batch, "Samples per step")->check(CLI::Range(1, 1'000'000));
   AddDefaulted(command, "--optimiser", optimiser.name, "sgd or adam");
-  AddOption(command, "--lr", a.learning_rate, "Learning rate; without it 0.05 for sgd, 0.001 for adam");
-  AddOption(command, "--momentum", a.momentum,
-            "sgd: share of the last direction that is kept; without it 0.9");
-  command.add_flag("--nesterov", optimiser.nesterov, "sgd: look one momentum step ahead");
-  AddDefaulted(command, "--weight-decay", optimiser.weight_decay, "Pull of every parameter towards zero");
-  AddDefaulted(command, "--schedule", schedule.name, "Learning rate over time: constant, step or cosine");
+  AddOption(command, "--lr", a.learning_rate, "Learning rate; by default 0.05 for sgd, 0.001 for adam");
+  AddOption(command, "--momentum", a.momentum, "sgd: momentum; by default 0.9");
+  command.add_flag("--nesterov", optimiser.nesterov, "sgd: Nesterov momentum");
+  AddDefaulted(command, "--weight-decay", optimiser.weight_decay, "Weight decay (L2 penalty)");
+  AddDefaulted(command, "--schedule", schedule.name, "Learning-rate schedule: constant, step or cosine");
   AddOption(command, "--milestones", schedule.milestones,
             "step: steps at which the rate is multiplied by --factor")
       ->delimiter(',');
-  AddDefaulted(command, "--factor", schedule.factor, "step: see --milestones");
-  AddDefaulted(command, "--lr-floor", schedule.floor, "cosine: the rate at the end");
-  AddDefaulted(command, "--warmup", schedule.warmup_steps,
-               "Steps over which the rate climbs to its full height");
-  AddDefaulted(command, "--label-smoothing", a.training.label_smoothing,
-               "Share of the target spread over all classes");
+  AddDefaulted(command, "--factor", schedule.factor, "step: factor of the learning rate at each milestone");
+  AddDefaulted(command, "--lr-floor", schedule.floor, "cosine: learning rate at the end");
+  AddDefaulted(command, "--warmup", schedule.warmup_steps, "Steps of linear warm-up");
+  AddDefaulted(command, "--label-smoothing", a.training.label_smoothing, "Label smoothing");
   AddDefaulted(command, "--augment", a.augment,
                "standard (mirror and shift by up to 4 pixels), none, or auto: standard for cifar");
 }
@@ -285,19 +282,18 @@ void AddTrainCommand(CLI::App& app, Action& action) {
   AddThreadsOption(command, a.threads);
   AddTorchDeviceOption(command, a.device);
   AddOption(command, "--save FILE.safetensors|FILE.onnx", a.save, "Write the trained network to this file");
-  AddOption(command, "--from FILE.safetensors|FILE.onnx", a.from,
-            "Start from these weights, under PyTorch's names");
+  AddOption(command, "--from FILE.safetensors|FILE.onnx", a.from, "Start from these weights (PyTorch names)");
   AddOption(command, "--freeze LAYER,…", a.freeze,
             "Layers, or modules of layers, that keep their weights, e.g. conv1,layer1")
       ->delimiter(',')
       ->allow_extra_args(false);
   command.add_flag("--new-head", a.new_head,
-                   "Re-initialise the last layer: the initial weights are for other classes");
+                   "Re-initialise the last layer, for other classes than those of the weights");
   AddTensorBoardOption(command, a.tensorboard);
   AddJsonFlag(command, a.json);
   command.add_flag("--quiet", a.quiet, "Print the result only");
   command.footer(
-      "Ctrl-C stops after the current step and saves (to --save, or MODEL-interrupted.safetensors).\n"
+      "Ctrl-C stops after the current step and saves to --save or MODEL-interrupted.safetensors.\n"
       "Examples:\n"
       "  tributary train --model resnet8 --data glyphs --epochs 3 --save m.safetensors\n"
       "  tributary train --model pretrained.onnx --new-head --data ./photos --lr 0.01 --save tuned.onnx\n"

@@ -50,7 +50,7 @@ std::string FaultOf(const Checkpoint& checkpoint) {
   std::set<std::string_view> names;
   for (const FleetMember& member : checkpoint.members) {
     if (member.samples < 0) return "a member has fewer than 0 samples";
-    if (member.applied_position < 0) return "a member is before the beginning of its stream";
+    if (member.applied_position < 0) return "a member has a negative stream position";
     if (!names.insert(member.name).second) return "two of its members have one name";
   }
   return "";
@@ -301,7 +301,7 @@ StatusOr<CheckpointFile> CheckpointFile::Parse(std::vector<std::byte> bytes) {
     checksum.Add(tensor.name, tensor.bytes);
   }
   if (checksum.Hex() != expected)
-    return Corrupt("its checksum is wrong: bytes of it have changed since it was written");
+    return Corrupt("its checksum is wrong: the file was changed after it was written");
   const auto shared = std::ranges::find(file.view_.tensors, kShared, &SafetensorsView::Tensor::name);
   ByteSpan bytes_shared = shared == file.view_.tensors.end() ? ByteSpan() : shared->bytes;
   TRIBUTARY_ASSIGN_OR_RETURN(file.checkpoint_, ParseCheckpoint(state, bytes_shared.size()));

@@ -201,7 +201,7 @@ StatusOr<RunOutcome> Coordinator::Run(const std::function<bool()>& should_stop, 
   }
   if (experiment_.transfers.whole_push && experiment_.transfers.strategy != TransferStrategy::kSequential) {
     Say(
-        Note{"compression.scope is \"global\": the largest of all is known only when all is there, so "
+        Note{"compression.scope is \"global\", which needs the whole update: "
              "updates are pushed in one segment; \"unit\" lets them overlap"});
   }
   RunOutcome result;
@@ -209,7 +209,7 @@ StatusOr<RunOutcome> Coordinator::Run(const std::function<bool()>& should_stop, 
   result.rounds = kept_.round;
   if (result.reason != RunEnd::kInterrupted && unapplied_rounds_ > 0 && unapplied_rounds_ == kept_.round) {
     return Unavailable("no update was applied in any of the run's " + std::to_string(kept_.round) +
-                       " rounds, so nothing was learnt; events.jsonl says what became of each");
+                       " rounds; events.jsonl has the outcome of each");
   }
   // Saved before the final evaluation, which may calibrate; a resumed run would not do that here.
   if (!accuracy_ && result.rounds > 0) {
@@ -333,8 +333,8 @@ Status Coordinator::CollectMean(RoundId round) {
   TRIBUTARY_ASSIGN_OR_RETURN(const RoundReport report,
                              CarryOut(OrderOf(round, CollectAssignment{}, with_data_), aggregate_.get()));
   if (report.applied() > 0) return Apply(round, 1);
-  Say(Note{"no device's model could be had after round " + std::to_string(round.value) +
-           "; the mean is still the one before"});
+  Say(Note{"no device sent its model after round " + std::to_string(round.value) +
+           "; the mean is unchanged"});
   return OkStatus();
 }
 

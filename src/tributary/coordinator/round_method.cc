@@ -201,10 +201,10 @@ class Split : public ScheduledMethod {
     if (epochs_.AtEnd(round)) {
       SamplingProblem problem = ProblemOf(scene.devices);
       for (const std::size_t device : TakeOutUnplannable(problem)) {
-        scene.note(fmt::format(
-            "device {} is left out of this epoch: it claims {} samples, and what it says of itself "
-            "cannot be planned with",
-            device, scene.devices[device].samples));
+        scene.note(
+            fmt::format("device {} is left out of this epoch: it reports {} samples, and its report "
+                        "cannot be used for planning",
+                        device, scene.devices[device].samples));
       }
       TRIBUTARY_RETURN_IF_ERROR(epochs_.Begin(round, std::move(problem)));
     }

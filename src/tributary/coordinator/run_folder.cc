@@ -56,8 +56,7 @@ StatusOr<FileLock> Lock(const std::filesystem::path& path) {
   auto lock = FileLock::Acquire(path / kLock);
   if (lock.ok() || lock.status().code() != StatusCode::kUnavailable) return lock;
   return Unavailable(fmt::format(
-      "the run folder {} is in use: another coordinator is running it; stop that one, or name another folder",
-      path.string()));
+      "the run folder {} is in use by another coordinator; stop it, or name another folder", path.string()));
 }
 
 // Compares two texts; the error shows the first line that differs.

@@ -101,7 +101,7 @@ StatusOr<FinishedRun> Serve(const Experiment& asked, const ServingOptions& optio
   if (from) {
     fleet_options.members = from->checkpoint().members;
     if (from->checkpoint().progress.epoch.problem.sizes.size() > fleet_options.members.size()) {
-      return Corrupt("the checkpoint's epoch has samples of devices that are not among its members");
+      return Corrupt("the checkpoint's epoch has samples of devices that are not members");
     }
     // A resumed run waits for missing devices within its rounds, and a finished run not at all.
     if (from->checkpoint().progress.round > 0) fleet_options.wait_for = 0;

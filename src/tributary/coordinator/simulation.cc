@@ -47,10 +47,9 @@ Status CheckStreams(const StreamChoice& stream, std::span<const DeviceProfile> p
 
 Status CheckRecorded(const Experiment& experiment, const Dataset& train) {
   if (!experiment.stream.recorded_speed || train.origins() != nullptr) return OkStatus();
-  return InvalidArgument(
-      "[stream] recorded-speed plays samples as they were recorded, and " + train.name() +
-      " does not say when that was; give groups a stream-rate, or use recordings (har, or a folder of "
-      ".csv files for each person)");
+  return InvalidArgument("[stream] recorded-speed needs recording times, which " + train.name() +
+                         " does not have; give groups a stream-rate, or use recordings (har, or a folder of "
+                         ".csv files per person)");
 }
 
 // One custom stream per device, if the experiment names one.

@@ -46,7 +46,7 @@ StatusOr<std::unique_ptr<Stream>> Open(const RecordedPlace& place, const DeviceS
   TRIBUTARY_RETURN_IF_ERROR(CheckSome(options));
   if (options.dataset->origins() == nullptr) {
     return InvalidArgument("the samples of " + options.dataset->name() +
-                           " do not say when they were recorded; use"
+                           " have no recording times; use"
                            " --stream replay:RATE, or recordings");
   }
   return Replay(PlayAsRecorded(*options.dataset, options.part, place.speed), options, clock);
@@ -70,7 +70,7 @@ StatusOr<std::unique_ptr<Stream>> Open(const OwnPlace& place, const DeviceStream
 StatusOr<std::unique_ptr<Stream>> MakeOwnStream(const StreamChoice::Own& own, const StreamScene& scene) {
   auto stream = own.maker(scene);
   if (!stream.ok()) return std::move(stream).status().WithContext("stream '" + own.kind + "'");
-  if (*stream == nullptr) return InvalidArgument("stream '" + own.kind + "' was made as nothing");
+  if (*stream == nullptr) return InvalidArgument("stream '" + own.kind + "': the program returned no stream");
   return stream;
 }
 

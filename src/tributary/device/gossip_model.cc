@@ -44,7 +44,7 @@ Status ModelMix::Add(double weight, const SharedWeights& neighbour) {
   if (units == 0 || units > room_) {
     return InvalidArgument("a neighbour's weight is " + std::to_string(weight) +
                            "; allowed: above 0, and no more than " +
-                           std::to_string(static_cast<double>(room_) / kUnit) + ", what others have left");
+                           std::to_string(static_cast<double>(room_) / kUnit) + ", the weight that is left");
   }
   TRIBUTARY_RETURN_IF_ERROR(WeightedSum::Check(neighbour.parameters));
   TRIBUTARY_RETURN_IF_ERROR(WeightedSum::Check(neighbour.statistics));

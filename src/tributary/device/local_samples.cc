@@ -50,20 +50,18 @@ StatusOr<LoadedSamples> LoadPart(const Welcome& welcome, const Experiment& exper
                                  const std::filesystem::path& data_dir) {
   const auto devices = static_cast<std::uint64_t>(TotalDevices(experiment.fleet));
   if (experiment.data.set.find('/') != std::string::npos) {
-    return InvalidArgument("the experiment's data lie in a folder of the coordinator's (" +
-                           experiment.data.set + "); give this device data of its own with --data");
+    return InvalidArgument("the experiment's data are in a folder of the coordinator (" +
+                           experiment.data.set + "); give this device its own data with --data");
   }
   if (welcome.device.value >= devices) {
     return InvalidArgument("the experiment divides its data among " + std::to_string(devices) +
                            " devices and this is"
                            " number " +
-                           std::to_string(welcome.device.value + 1) +
-                           "; give it data of its own with --data");
+                           std::to_string(welcome.device.value + 1) + "; give it its own data with --data");
   }
   TRIBUTARY_ASSIGN_OR_RETURN(TrainTest data, LoadExperimentData(experiment, data_dir));
   if (data.train.shape() != welcome.input || data.train.classes() != welcome.classes) {
-    return InvalidArgument("the data set '" + experiment.data.set +
-                           "' is another here than at the coordinator");
+    return InvalidArgument("the data set '" + experiment.data.set + "' differs from the coordinator's");
   }
   TRIBUTARY_ASSIGN_OR_RETURN(std::vector<LocalData> dealt, DealOut(experiment, data.train));
   LocalData& mine = dealt[welcome.device.value];
@@ -101,8 +99,8 @@ StatusOr<std::optional<StreamPlace>> PlaceOfStream(const DeviceRuntimeOptions& o
     return std::optional<StreamPlace>(RecordedPlace{*experiment.stream.recorded_speed});
   if (experiment.stream.batch.rule == BatchRule::kStreamRate) {
     return InvalidArgument(
-        "the experiment's batches follow the devices' streams, and this device has none; say with"
-        " --stream where its samples come from");
+        "the experiment's batches follow the devices' streams, and this device has none; give one with"
+        " --stream");
   }
   return std::optional<StreamPlace>();
 }
@@ -175,7 +173,7 @@ StatusOr<LocalSamples::Taken> LocalSamples::Take(const TrainAssignment& train, c
   Taken taken;
   const bool shares = assignment.share > 0 || assignment.received > 0;
   if (shares && train.answer != TrainAssignment::Answer::kGradient) {
-    return InvalidArgument("samples are shared between gradients only");
+    return InvalidArgument("samples are only shared with sync-sgd");
   }
   if (!source_ && !shares) return taken;
   std::vector<StreamSample> samples;

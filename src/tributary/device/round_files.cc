@@ -63,7 +63,7 @@ StatusOr<std::uint64_t> NumberIn(const std::filesystem::path& path,
   const auto found = metadata.find(key);
   std::uint64_t number = 0;
   if (found != metadata.end() && ParseAll(found->second, number)) return number;
-  return Corrupt(path.string() + ": '" + key + "' is no number");
+  return Corrupt(path.string() + ": '" + key + "' is not a number");
 }
 
 }  // namespace tributary::inline device

@@ -119,7 +119,7 @@ Status UpdateCompressor::Load(const std::filesystem::path& folder, RoundId round
     if (size > 0) std::memcpy(memory.residual.data(), tensor->bytes.data(), tensor->bytes.size());
   }
   if (!fits || !CheckFinite(memory.residual.span()).ok() || !codec->Restore(memory.codec).ok()) {
-    return Corrupt(path.string() + " does not hold what this network's compression remembers");
+    return Corrupt(path.string() + " does not hold the compression state of this network");
   }
   memory.round = round;
   before_ = std::move(memory);

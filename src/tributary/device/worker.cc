@@ -105,7 +105,7 @@ class Worker::Training {
             ? StepRange{(assignment_.round.value - 1) * static_cast<std::uint64_t>(assignment_.steps),
                         static_cast<std::uint64_t>(assignment_.steps)}
             : StepsOf(assignment_, data_);
-    if (steps.count == 0) return InvalidArgument("an assignment to train without steps");
+    if (steps.count == 0) return InvalidArgument("a training assignment without steps");
     TrainingMetrics& metrics = trained.metrics;
     if (held_) TRIBUTARY_RETURN_IF_ERROR(HoldWeights());
     for (std::uint64_t i = 0; i < steps.count; ++i) {
@@ -161,8 +161,8 @@ class Worker::Training {
     TRIBUTARY_RETURN_IF_ERROR(update_status_);
     if (!std::isfinite(result.loss)) {
       return InvalidArgument("the loss of device " + std::to_string(device_.value) +
-                             " is no longer a number at step " + std::to_string(step) +
-                             "; lower the learning rate");
+                             " is not finite at step " + std::to_string(step) +
+                             "; use a lower learning rate");
     }
     if (held_) {
       TRIBUTARY_RETURN_IF_ERROR(executor_.StepResident(assignment_.learning_rate));
@@ -231,7 +231,7 @@ class Worker::Training {
 
   static Status CheckReply(const SplitReply& reply, std::size_t values) {
     if (reply.values.size() == values) return OkStatus();
-    return InvalidArgument("what comes back over the cut has " + std::to_string(reply.values.size()) +
+    return InvalidArgument("the reply over the cut has " + std::to_string(reply.values.size()) +
                            " values, expected " + std::to_string(values));
   }
 
@@ -349,7 +349,7 @@ StatusOr<Worker::Trained> Worker::Train(const TrainAssignment& assignment, const
   TRIBUTARY_CHECK(!hooks.cross || !hooks.keep);
   if (hooks.cross && assignment.answer != TrainAssignment::Answer::kGradient &&
       hooks.cut + 1 < model_->graph.size()) {
-    return InvalidArgument("an assignment asks for local steps where the network's last layers are here too");
+    return InvalidArgument("an assignment asks for local steps of a split model with a tail");
   }
   if (data.training.empty() && !hooks.read)
     return InvalidArgument("device " + std::to_string(device.value) + " has no training samples");

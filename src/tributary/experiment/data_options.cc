@@ -215,8 +215,7 @@ OptionList DataSplitKeys(SplitOptions& split, ShardChoice& shards, const OptionC
 }
 
 void CheckNames(OptionList& mistakes, const std::vector<std::string>& names) {
-  if (mistakes.Given(&names) && names.empty())
-    mistakes.Fail(&names, " is empty; leave it out for all that there are");
+  if (mistakes.Given(&names) && names.empty()) mistakes.Fail(&names, " is empty; leave it out to use all");
   for (auto name = names.begin(); name != names.end(); ++name) {
     if (std::find(names.begin(), name, *name) != name) mistakes.Fail(&names, " has '" + *name + "' twice");
   }

@@ -28,13 +28,13 @@ void CheckRoomForSplit(OptionList& mistakes, const Experiment& e) {
   refuse(e.data.hold_out > 0, &split.cut,
          "devices have only a part of the network and cannot evaluate it; leave out data.hold-out");
   refuse(e.model.compute_as.has_value(), &split.cut,
-         "the network that is trained is cut, and another in its place would be cut elsewhere; leave out "
+         "the cut applies to the trained network, and compute-as would have another one; leave out "
          "model.compute-as");
   refuse(!e.model.freeze.empty(), &split.cut,
-         "devices have the network's first layers in order to train them; leave out model.freeze, or use "
+         "devices train the network's first layers, which would be frozen; leave out model.freeze, or use "
          "method = \"federated\" or \"sync-sgd\"");
   refuse(!split.averages() && e.fleet.participation != Portion::Share(1.0), &split.cut,
-         "who takes part in a step is drawn by [sampling]; leave out fleet.participation");
+         "[sampling] selects the participants of a step; leave out fleet.participation");
   refuse(Streams(e) || stream.batch.rule != BatchRule::kFixed || stream.buffer != BufferPolicy::kPersist,
          &split.cut,
          std::string("method = \"split\" ") +
@@ -44,7 +44,7 @@ void CheckRoomForSplit(OptionList& mistakes, const Experiment& e) {
   refuse(split.tail && split.averages(), &split.tail,
          "fronts are averaged, and a tail would have to be too; leave it out, or use variant = \"parallel\"");
   refuse(split.tail && Transfers(e), &split.tail,
-         "its layers are at both ends of the network, whose weights then travel in one piece; leave out "
+         "with a tail, the client part is at both ends of the network and is sent in one piece; leave out "
          "transfers.strategy and transfers.largest-segment");
 }
 
@@ -140,14 +140,12 @@ void CheckDropout(OptionList& mistakes, const Experiment& e) {
   if (dropout.method->TrainsWhole()) return;
   if (e.train.method == Method::kSplit) {
     mistakes.Fail(&dropout.method,
-                  ": under method = \"split\" devices have a part of the network already; leave out "
+                  ": with method = \"split\" devices already have a part of the network; leave out "
                   "[dropout], or use \"federated\" or \"sync-sgd\"");
   }
   // Gossip has no deadline; CheckRoomForGossip refuses dropout there.
   if (dropout.method->Chooses() && !e.fleet.deadline && e.train.method != Method::kGossip) {
-    mistakes.Fail(
-        &dropout.method,
-        ": a device trains what it can until the round's end, and there is none; give fleet.deadline");
+    mistakes.Fail(&dropout.method, ": a device trains what it can until the deadline; give fleet.deadline");
   }
 }
 
@@ -272,21 +270,21 @@ void CheckRoomForGossip(OptionList& mistakes, const Experiment& e) {
   };
   const std::int64_t devices = TotalDevices(e.fleet);
   refuse(e.fleet.participation.Of(devices) < devices,
-         "all devices take part in every round, and `algorithm` says who meets whom; leave out "
+         "all devices take part in every round, and `algorithm` selects the neighbours; leave out "
          "fleet.participation");
   refuse(e.compression.kind != CodecNamed("dense"),
-         "models are exchanged, not updates, and they travel whole; leave out [compression]");
-  refuse(Transfers(e),
-         "a model is averaged when all of it has come, so there is nothing to hide transfers behind; leave "
-         "out [transfers]");
+         "models are exchanged uncompressed, not updates; leave out [compression]");
+  refuse(
+      Transfers(e),
+      "a model is averaged after all of it has arrived, so transfers cannot overlap with computation; leave "
+      "out [transfers]");
   // Checked before the deadline, which dropout needs elsewhere.
   refuse(e.dropout.method->Chooses(),
-         "a device that trains a part would have to meet the others with the whole, and there is no deadline "
-         "to choose by; leave out [dropout], or use \"small\"");
-  refuse(e.fleet.deadline.has_value(),
-         "a device waits for the neighbours that are there; leave out fleet.deadline");
+         "devices exchange whole models, and there is no deadline to choose a sub-network "
+         "by; leave out [dropout], or use \"small\"");
+  refuse(e.fleet.deadline.has_value(), "a device waits for its neighbours; leave out fleet.deadline");
   refuse(e.stream.scaling.rule != RateScaling::kNone,
-         "nobody sees the batches of all devices; leave out stream.scaling");
+         "no one knows the batches of all devices; leave out stream.scaling");
 }
 
 }  // namespace

@@ -100,8 +100,7 @@ Status TakeOut(Value& root, std::span<const std::string> path, TakingOut taking_
   const auto named = [&](const KeyValue& member) { return member.key == path.back(); };
   const bool found = table != nullptr && std::erase_if(*table, named) > 0;
   if (found || taking_out == TakingOut::kLenient) return OkStatus();
-  return InvalidArgument(
-      "a setting without a value takes its key out of the experiment, and that is not in it");
+  return InvalidArgument("a setting without a value removes its key, which the experiment does not have");
 }
 
 Status Apply(Value& root, const std::string& setting, TakingOut taking_out) {

@@ -60,7 +60,7 @@ StatusOr<ExperimentPair> ReadExperimentPairText(std::string_view text, const Tex
   if (!other.ok()) return Status(other.status()).WithContext(where);
   other->goal.name += "-" + against.name;
   if (!IsPlainName(other->goal.name)) {
-    return InvalidArgument(where + ": the other's name would be \"" + other->goal.name +
+    return InvalidArgument(where + ": the name would be \"" + other->goal.name +
                            "\"; allowed: " + std::string(kPlainName));
   }
   pair.against = std::move(*other);

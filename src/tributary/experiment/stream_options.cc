@@ -77,7 +77,7 @@ OptionList StreamKeys(Experiment& e, const OptionContext& context) {
     if (stream.own && std::ranges::any_of(e.fleet.groups, [](const Group& group) {
           return !group.stream_programme.empty();
         })) {
-      mistakes.Fail(&stream.own, ": the stream decides when samples come; leave out stream-programme");
+      mistakes.Fail(&stream.own, ": the stream decides when samples arrive; leave out stream-programme");
     }
     if (e.train.local_epochs && Streams(e)) {
       mistakes.Fail(&stream.own,

@@ -83,9 +83,8 @@ void AddSchedule(Training& train, const Goal& goal, OptionList& list) {
   list.Add("warmup", Whole(schedule.warmup_steps, {0, kMostRounds}), "Rounds of linear warm-up.");
   list.Check([&schedule, &goal](OptionList& mistakes) {
     if (schedule.name == "cosine" && !goal.rounds) {
-      mistakes.Fail(
-          &schedule.name,
-          " is \"cosine\", which falls over the whole run; set experiment.rounds to say how long that is");
+      mistakes.Fail(&schedule.name,
+                    " is \"cosine\", which depends on the length of the run; set experiment.rounds");
     }
     if (auto made = Schedule::Make(schedule); !made.ok()) {
       const void* field = &schedule.name;
@@ -170,12 +169,11 @@ void AddLocalWork(Experiment& e, OptionList& list) {
       mistakes.Fail(&train.local_steps, " is " + std::to_string(*train.local_steps) +
                                             "; allowed where a network is cut: 1 to " +
                                             std::to_string(kMostSplitSteps) +
-                                            ", since what went over the cut is kept until the round is over");
+                                            ", since data sent over the cut are stored until the round ends");
     }
     if (SplitFed(e) && train.local_epochs) {
-      mistakes.Fail(
-          &train.local_epochs,
-          ": devices with more samples would go over the cut more often than the others; use local-steps");
+      mistakes.Fail(&train.local_epochs,
+                    ": devices with more samples would cross the cut more often; use local-steps");
     }
     if (train.local_steps && train.local_epochs) {
       mistakes.Fail(&train.local_epochs,

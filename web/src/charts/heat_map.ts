@@ -10,8 +10,8 @@ const bottom = 24;
 export class HeatMap {
   readonly figure = new Figure({
     id: "classes",
-    title: "Samples of each class",
-    hint: "a column a device, a row a class",
+    title: "Samples per class",
+    hint: "columns: devices, rows: classes",
     keys: [
       { label: "none", colour: "heat0" },
       { label: "most", colour: "heat1" },

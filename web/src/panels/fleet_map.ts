@@ -43,7 +43,7 @@ export class FleetMap {
     this.grid.addEventListener("pointerleave", () => this.hover(-1));
     this.grid.addEventListener("focusin", (event) => this.hover(rowOf(event)));
     this.grid.addEventListener("focusout", () => this.hover(-1));
-    this.element = h("div", { class: "card fleet" }, h("h3", {}, "Who does what"), legend, this.grid, this.line);
+    this.element = h("div", { class: "card fleet" }, h("h3", {}, "Device states"), legend, this.grid, this.line);
   }
 
   update(devices: Devices, rows: number[]): void {
@@ -82,7 +82,7 @@ export class FleetMap {
 
   private describe(): void {
     const row = this.hovered >= 0 ? this.hovered : this.selectedRow();
-    setText(this.line, row >= 0 && this.devices !== null ? lineOf(this.devices, row) : "Point at a tile to see its device, click to select it.");
+    setText(this.line, row >= 0 && this.devices !== null ? lineOf(this.devices, row) : "Point at a tile to see its device; click to select it.");
   }
 
   private selectedRow(): number {

@@ -12,7 +12,7 @@ const methods: Record<string, string> = {
 };
 const endings: Record<string, string> = {
   rounds: "Finished: all rounds done",
-  time: "Finished: time is up",
+  time: "Finished: time limit reached",
   target: "Finished: target reached",
   interrupted: "Interrupted",
 };
@@ -21,8 +21,8 @@ const connections: Record<string, string> = {
   connecting: "Connecting …",
   live: "Live",
   lost: "Connection lost, trying again",
-  ended: "Run over, program ended",
-  refused: "Token needed",
+  ended: "Run over, program exited",
+  refused: "Token required",
   report: "Report",
 };
 
