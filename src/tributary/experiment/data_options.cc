@@ -130,7 +130,7 @@ OptionList ModelKeys(Experiment& e, const OptionContext& context) {
           },
           [&model] { return model.weights.empty() ? "" : Quoted(model.weights); }),
       "Initial weights, in safetensors.");
-  list.Add("new-head", Flag(model.new_head), "Start the last layer anew, for the classes of the data.")
+  list.Add("new-head", Flag(model.new_head), "Re-initialise the last layer, for the classes of the data.")
       .OnlyWith([&model] { return !model.weights.empty(); }, "onnx or weights");
   list.Add("freeze", Texts(model.freeze, "layers, like [\"conv1\", \"layer1\"]", kMostFrozen),
            "Layers, or modules of layers, that keep their weights.");
@@ -237,9 +237,9 @@ ValueForm ImageSizeForm(ImageSettings& images) {
 // How images and recordings are read. Defaults are not written, since few data sets have these keys.
 void AddFolder(DataChoice& data, OptionList& list) {
   const Option::Condition folder{[&data] { return data.set.find('/') != std::string::npos; },
-                                 "a folder of one's own as set"};
+                                 "a folder as set"};
   const Option::Condition recordings{[&data, folder] { return folder.holds() || data.set == "har"; },
-                                     "recordings as set: har, or a folder"};
+                                     "har or a folder as set"};
   const auto differs = [](const auto& field, const auto& usual) {
     return [&field, usual] { return field != usual; };
   };

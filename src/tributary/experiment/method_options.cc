@@ -91,7 +91,7 @@ OptionList SamplingKeys(Experiment& e, const OptionContext& context) {
            NameForm(
                &sampling.method, "sampling method", std::move(methods),
                [&sampling] { return std::string(MethodName(sampling)); }, set),
-           "How many samples each device gives to a global batch, or a sampler that the program brings.");
+           "How many samples each device gives to a global batch, or a custom sampler.");
   list.Add("delta", Number(sampling.delta, {.low = -1000, .high = 1000}),
            "How strongly slow devices are used first.", dirichlet);
   list.Add("concentration", Number(sampling.concentration, {.low = 1e-6, .high = 1e6}),

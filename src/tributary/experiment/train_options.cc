@@ -12,9 +12,9 @@ OptionList GoalKeys(Experiment& e, const OptionContext&) {
   OptionList list;
   list.Add(kNameKey, PlainName(goal.name), "Name of the experiment and of the folder of its runs.")
       .Required();
-  list.Add("about", Text(goal.about), "One line for people, shown in lists.");
+  list.Add("about", Text(goal.about), "A one-line description, shown in lists.");
   list.Add("seed", Whole(goal.seed, {0, std::numeric_limits<std::int64_t>::max()}),
-           "Decides everything random: another seed is another run of the same experiment.");
+           "Seed of all random numbers.");
   list.Add("rounds", Whole(goal.rounds, {1, kMostRounds}), "Ends the run after this number of rounds.");
   list.Add("time-budget", Time(goal.time_budget, {.high = kLongestSeconds, .above_low = true}),
            "Ends the run after this time on the fleet's clock, which is virtual in a simulation.");
@@ -120,8 +120,8 @@ OptionList ServerOptimiserKeys(ServerOptimiser& server) {
 
 OptionList AugmentKeys(AugmentOptions& augment) {
   OptionList list;
-  list.Add("flip", Flag(augment.flip), "Mirror left and right, one time in two.");
-  list.Add("padding", Whole(augment.padding, {0, 64}), "Move by up to this many pixels each way.");
+  list.Add("flip", Flag(augment.flip), "Mirror left and right, with probability 1/2.");
+  list.Add("padding", Whole(augment.padding, {0, 64}), "Shift by up to this many pixels each way.");
   return list;
 }
 
@@ -157,7 +157,7 @@ void AddLocalWork(Experiment& e, OptionList& list) {
       "batch", Whole(train.batch, {1, 1'000'000}),
       "Samples in one step of one device; of all devices together with split, unless its variant averages.");
   list.Add("local-steps", Whole(train.local_steps, {1, kMostRounds}),
-           "Steps of a device between two exchanges. More saves traffic and lets devices drift apart.")
+           "Steps of a device between two exchanges. More saves traffic, but devices diverge.")
       .OnlyWith([&e] { return Local(e); },
                 "method = \"federated\" or \"gossip\", or \"split\" with a split.variant that averages "
                 "(splitfed-v1, splitfed-v2)");
@@ -229,7 +229,7 @@ OptionList TransferKeys(Experiment& e, const OptionContext&) {
   list.Add("largest-segment", Size(transfers.largest_segment),
            "Largest message; a larger layer is one message.");
   list.Add("drift", Number(transfers.drift, {.high = 10, .above_low = true}),
-           "Plan anew when a step takes longer or shorter than planned by this share.")
+           "Plan again when the duration of a step differs from the plan by this share.")
       .OnlyWith([&transfers, follows] { return follows() || transfers.drift == TransferOptions{}.drift; },
                 "strategy = \"ibatch\" or \"optimal\"")
       .WrittenIf(follows);

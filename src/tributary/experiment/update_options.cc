@@ -58,7 +58,8 @@ OptionList CompressionKeys(Experiment& e, const OptionContext& context) {
   add("delta", Number(compression.delta, {.high = 1}),
       "Largest loss of the squared norm at which adaptive top-k still compresses.");
   add("ewma", Number(compression.ewma, kPositiveShare), "Weight of the newest measurement of that loss.");
-  add("error-feedback", Flag(compression.error_feedback), "Add what was not sent to the next update.");
+  add("error-feedback", Flag(compression.error_feedback),
+      "Add the unsent residual to the next update (error feedback).");
   list.Check([&compression](OptionList& mistakes) {
     if (const Status status = Validate(compression); !status.ok())
       mistakes.Fail(&compression.kind, ": " + status.message());
@@ -77,7 +78,7 @@ OptionList AggregationKeys(Experiment& e, const OptionContext& context) {
                      for (const RuleNumber& number : aggregation.rule->numbers)
                        aggregation.numbers.push_back(number.usual);
                    }),
-           "How the updates of a round become one.");
+           "How the updates of a round are aggregated.");
   for (const auto& rule : rules) {
     for (const RuleNumber& number : rule->numbers) {
       const std::string& key = number.key;
