@@ -12,8 +12,6 @@
 
 namespace tributary::inline cli {
 
-// Output of recorded runs.
-
 // "2026-05-17 08:30", local time.
 std::string FormatLocalTime(WallTime time);
 // "83.2 %", or a dash if unknown.

@@ -38,7 +38,6 @@ struct CommonRunOptions {
 };
 // --set and --seed.
 void AddOverrideOptions(CLI::App& command, CommonRunOptions& options);
-// --out.
 void AddOutOption(CLI::App& command, CommonRunOptions& options);
 
 // --out, by default runs/NAME-SEED, with a number appended if that exists.
@@ -92,7 +91,6 @@ CLI::Option* AddStoreOption(CLI::App& command, std::string& store);
 // The given file, by default runs/runs.sqlite.
 std::filesystem::path StorePath(const std::string& named);
 
-// --tensorboard.
 void AddTensorBoardOption(CLI::App& command, std::string& folder);
 // A subfolder `name` that does not exist yet, since TensorBoard takes each folder as a run.
 std::filesystem::path FreeTensorBoardFolder(const std::filesystem::path& folder, const std::string& name);

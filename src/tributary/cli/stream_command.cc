@@ -21,7 +21,6 @@ namespace stream_command {
 using Json = nlohmann::ordered_json;
 using namespace std::chrono_literals;
 
-// Arguments of 'tributary stream inspect'.
 struct InspectArguments {
   std::string from;
   std::vector<std::string> settings;  // NAME=VALUE

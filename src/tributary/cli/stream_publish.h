@@ -12,7 +12,6 @@
 
 namespace tributary::inline cli {
 
-// Arguments of 'tributary stream publish'.
 struct PublishArguments {
   std::string to;
   std::vector<std::string> settings;  // NAME=VALUE

@@ -25,7 +25,6 @@ namespace tributary::inline coordinator {
 // holds the rest as JSON under `tributary.checkpoint`, and a checksum of everything under
 // `tributary.checksum`.
 
-// Progress of a run.
 struct RunProgress {
   std::uint64_t round = 0;             // completed rounds
   Duration elapsed{0};                 // on the run's clock
@@ -53,7 +52,6 @@ Status WriteCheckpoint(const std::filesystem::path& path, const Checkpoint& chec
 // A checkpoint in memory, with its checksum verified.
 class CheckpointFile {
  public:
-  // The destination of an array.
   struct Target {
     std::string name;
     std::span<float> values;

@@ -14,7 +14,6 @@
 
 namespace tributary::inline coordinator {
 
-// Events of a round, from its reports.
 DeviceFinished EventOf(RoundId round, const DeviceReport& report);
 RoundFinished Summarise(RoundId round, const RoundReport& report);
 

@@ -66,7 +66,6 @@ class RunFolder {
   // Removes the files that Create made, for a run that could not start.
   void Discard() &&;
 
-  // Sink for the run's events.
   JsonLinesSink& events() { return *events_; }
   EventSink& rounds() { return rounds_; }
 

@@ -52,7 +52,6 @@ class ClientPartSink : public UpdateSink {
   ClientPartSink(ClientPartRanges parameters, ClientPartRanges statistics)
       : parameters_(parameters), statistics_(statistics) {}
 
-  // The destination of all updates.
   void set_whole(UpdateSink& whole) { whole_ = &whole; }
 
   Status Stage(WorkId work, const UpdatePiece& piece) override;
@@ -77,10 +76,8 @@ struct SplitSetup {
   std::function<std::vector<double>(std::span<const DeviceProfile>)> delays;
 };
 
-// The coordinator's part of a split network, for the experiment's variant.
 std::unique_ptr<ServerPart> MakeServerPart(const Experiment& experiment, const SplitNetwork& network);
 
-// The setup for a split network and the coordinator's part of it.
 SplitSetup SetupOf(const Experiment& experiment, const SplitNetwork& network, ServerPart& server_part);
 
 }  // namespace tributary::inline coordinator

@@ -68,7 +68,6 @@ class DeviceRuntime : public DeviceWork {
   // Measures compute speed, for the coordinator and for choosing sub-networks.
   Status Measure(const Experiment& experiment);
   StatusOr<Answer> Train(const TrainAssignment& train, const Assignment& assignment, Transfers& transfers);
-  // Rejects assignments that this device cannot do.
   Status CheckAssignment(const TrainAssignment& train) const;
   // Starts a round of a device that chooses sub-networks; `begun` is the start of its work.
   void BeginChoice(const TrainAssignment& train, const Assignment& assignment, TimePoint begun);

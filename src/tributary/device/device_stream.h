@@ -62,7 +62,6 @@ struct DeviceStreamOptions {
   std::function<void(const std::string&)> say = [](const std::string&) {};
 };
 
-// Makes a custom stream.
 StatusOr<std::unique_ptr<Stream>> MakeOwnStream(const StreamChoice::Own& own, const StreamScene& scene);
 
 StatusOr<std::unique_ptr<StreamSource>> OpenDeviceStream(const StreamPlace& place,

@@ -48,7 +48,6 @@ class LiveChoice {
  private:
   CostFeatures FeaturesOf(std::size_t step, const DropoutMenu::Entry& entry) const;
   double RateNow() const;
-  // Learns from the step that just ended after `took`.
   void Learn(Duration took);
 
   const Options options_;

@@ -43,7 +43,6 @@ SampleCounts SamplesOf(const TrainAssignment& assignment, const LocalData& data)
 // The mini-batch of a step, as indices into the data set: shuffled epochs, cut into runs of `size`. Depends
 // on the arguments only, so devices keep no position. The device must have training samples.
 std::vector<std::uint32_t> BatchSamples(const LocalData& data, std::size_t size, const BatchKey& key);
-// Fills `batch` with this mini-batch.
 void ReadBatch(const LocalData& data, std::size_t size, const BatchKey& key, const AugmentOptions& augment,
                Batch& batch);
 

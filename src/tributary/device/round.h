@@ -40,7 +40,6 @@ struct RoundSamples {
   std::size_t batch = 1;              // samples per step
   std::vector<std::uint64_t> keys;    // per step: the key of its random numbers
 
-  // Reads the batch of step i, from 0.
   void Read(const TrainAssignment& assignment, DeviceId device, std::uint64_t i, Batch& out) const;
 };
 

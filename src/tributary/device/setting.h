@@ -56,12 +56,10 @@ StatusOr<std::shared_ptr<const Model>> BuildNetwork(const std::string& name, con
 // trained, for coordinator and devices alike. Call once, before the functions below.
 Status FitNetworkToData(Experiment& experiment, const Shape& shape, int classes);
 
-// Flat arrays of a network.
 struct FlatWeights {
   FlatBuffer parameters, statistics;
 };
 
-// Initial weights of training.
 struct StartingPoint {
   std::shared_ptr<const Model> model;  // with the frozen layers
   FlatWeights weights;

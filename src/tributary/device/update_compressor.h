@@ -51,7 +51,6 @@ class UpdateCompressor {
     CodecState codec;
   };
   void Forget(Memory& memory, RoundId round) const;
-  // Whether there is any state.
   bool remembers() const { return NeedsResidual(options_) || !MakeCodec(options_)->State().empty(); }
 
   const CompressionOptions options_;

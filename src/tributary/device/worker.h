@@ -42,7 +42,6 @@ struct TrainHooks {
   // For local steps: continues from this optimiser's state and updates it, instead of a new optimiser. Its
   // size must match the network.
   Optimiser* optimiser = nullptr;
-  // For timing passes.
   const Clock* clock = nullptr;
 };
 
@@ -91,7 +90,6 @@ class Worker {
   Executor& OnSharedWithStatistics(const SharedWeights& weights);
   Executor& OnCopy();
   SubnetworkSteps& SubnetworkStepsFor(FilterScaling scaling);
-  // State of one assignment whose weights arrive unit by unit.
   class Training;
 
   std::shared_ptr<const Model> model_;

@@ -52,7 +52,6 @@ ValueForm Own(const void* field, OwnForm form, std::function<Status(const Value&
 
 // A number, whole or not.
 std::optional<double> NumberIn(const Value& value);
-// A file name, or null.
 const std::string* FileNameIn(const Value& value);
 
 // [[key]]: at most `most` elements of a vector, each with the options that `options` binds to it. Messages
@@ -81,7 +80,6 @@ ValueForm Whole(T& field, WholeRange allowed) {
       &field, allowed, [&field] { return static_cast<std::int64_t>(field); },
       [&field](std::int64_t number) { field = static_cast<T>(number); });
 }
-// A list of integers.
 StatusOr<std::vector<std::int64_t>> ReadWholes(const Value& value, const Spot& spot, WholeRange allowed);
 
 ValueForm Wholes(std::vector<std::uint64_t>& field, WholeRange allowed);

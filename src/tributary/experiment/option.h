@@ -47,7 +47,6 @@ struct Allowed {
 // How a field is read, written and described. Refers to the field, which must outlive it.
 struct ValueForm {
   const void* field = nullptr;
-  // Stores the value in the field.
   std::function<Status(const Value&, const Spot&)> read;
   // The field as TOML; empty if nothing is to be written.
   std::function<std::string()> write;

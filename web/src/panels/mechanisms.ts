@@ -8,8 +8,6 @@ import { formatBytes, formatBytesTick, formatCount, formatCountTick, formatNumbe
 import type { Store } from "../store";
 import { section, type Panel } from "./panel";
 
-// One panel per mechanism.
-
 const known = (values: (number | null)[]): boolean => values.some((value) => value !== null);
 const overRounds = ({ rounds }: Board, y: (number | null)[]) => [{ x: rounds.round, y }];
 

@@ -10,7 +10,6 @@ export interface Panel {
 
 export const always = (): boolean => true;
 
-// A heading above cards.
 export function section(id: string, title: string, about: string, extra: HTMLElement | null, ...cards: HTMLElement[]): HTMLElement {
   return h(
     "section",
