@@ -96,8 +96,7 @@ void AddTensorBoardOption(CLI::App& command, std::string& folder);
 std::filesystem::path FreeTensorBoardFolder(const std::filesystem::path& folder, const std::string& name);
 
 // All outputs of one run as one sink. A requested output that cannot be opened is an error before the run; if
-// the default store is missing or an output fails later, the run continues and Close reports it on standard
-// error.
+// the default store is missing or an output fails later, the run continues and Close reports it.
 class Watchers {
  public:
   // Prints the dashboard's address on out().

@@ -17,13 +17,11 @@
 
 namespace tributary::inline coordinator {
 
-// The state of a run between two rounds, as a file. A resumed run ends with the same bits as an uninterrupted
-// one.
+// The state of a run between two rounds, as a file. Resumed and uninterrupted runs end with the same bits.
 //
 // A safetensors file with the flat arrays `parameters`, `statistics`, `optimiser.NAME` for each array of the
-// optimiser's state, and `shared` for samples that members have shared (raw bytes, not floats). Its metadata
-// holds the rest as JSON under `tributary.checkpoint`, and a checksum of everything under
-// `tributary.checksum`.
+// optimiser's state, and `shared` for samples that members have shared (raw bytes, not floats). The metadata
+// has the rest as JSON under `tributary.checkpoint`, and a checksum under `tributary.checksum`.
 
 struct RunProgress {
   std::uint64_t round = 0;             // completed rounds

@@ -69,8 +69,7 @@ struct CoordinatorState {
 // decisions; this class connects them and has the only round loop.
 class Coordinator {
  public:
-  // Evaluates weights on the coordinator's test set. If empty, only devices evaluate, on their held-out
-  // samples.
+  // Evaluates weights on the coordinator's test set. If empty, only devices evaluate, on held-out samples.
   using CentralTest = std::function<StatusOr<EvaluationTotals>(const SharedWeights&)>;
 
   // Everything except the experiment must outlive the coordinator. Weights are initialised from the seed

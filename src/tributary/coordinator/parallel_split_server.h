@@ -16,8 +16,7 @@
 namespace tributary::inline coordinator {
 
 // The coordinator's part of a split network. Each batch runs on arrival up to the first layer that needs the
-// joint batch (a batch norm); the rest runs once all batches have arrived. Without such a layer each batch
-// runs on its own.
+// joint batch (a batch norm), and the rest on all batches together; without such a layer, each on its own.
 //
 // Results do not depend on the order of arrival: batches are joined in the order of the participants, and the
 // round's sums are exact. Each batch is computed by one thread, so simulated and real runs are bit-identical.
@@ -69,8 +68,8 @@ class ParallelSplitServer : public ServerPart {
   double SamplesOf(const std::vector<std::size_t>& those) const;
   Status GoTogether();
   Status GoBackTogether();
-  // Forward pass; and backward pass from the gradients of `those`. They leave their output in `joined_` and
-  // return whether it is finite.
+  // Forward pass; backward pass from the gradients of `those`. Return whether the output in `joined_` is
+  // finite.
   StatusOr<bool> PassTogether(PassResult& result);
   StatusOr<bool> PassBack(const std::vector<std::size_t>& those);
   bool SoundTogether() const;

@@ -39,9 +39,8 @@ class RoundMethod {
   virtual UpdateSink& WrapSink(UpdateSink& whole) { return whole; }
   // Called when the round counts: adds the method's own contribution, depending on whose updates arrived.
   virtual Status OnRoundAccepted(const RoundReport&) { return OkStatus(); }
-  // Moves the parameters along the weighted mean of the updates: BeginStep once, then each range once. `mean`
-  // and `parameters` start at `offset`; `mean` may be overwritten. `rate_factor` scales the round's learning
-  // rate.
+  // Moves the parameters along the mean of the updates: BeginStep once, then each range once. `mean` and
+  // `parameters` start at `offset`; `mean` may be overwritten. `rate_factor` scales the learning rate.
   virtual void BeginStep(RoundId round, double rate_factor) = 0;
   virtual void StepRange(std::size_t offset, std::span<float> mean, std::span<float> parameters) = 0;
   // The optimiser of the parameters; a checkpoint stores its state.

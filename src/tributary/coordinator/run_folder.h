@@ -22,9 +22,8 @@
 
 namespace tributary::inline coordinator {
 
-// Rounds as CSV for spreadsheets and plots, one line per round: round, virtual or real seconds since the
-// start, duration, outcomes, training loss, accuracy and loss if evaluated, bytes down and up and of shared
-// samples.
+// One CSV line per round: round, virtual or real seconds since the start, duration, outcomes, bytes down, up
+// and of shared samples, buffered samples, overlap, training loss, accuracy and loss if evaluated.
 class RoundsTable : public EventSink {
  public:
   RoundsTable();
@@ -51,8 +50,7 @@ class RunFolder {
   // The folder must be empty or not exist; its parents are created.
   static StatusOr<RunFolder> Create(const std::filesystem::path& path, const Experiment& experiment);
 
-  // Refuses runs that cannot be resumed: simulated ones, and finished ones without a checkpoint. Changes
-  // nothing.
+  // Refuses simulated runs, and finished ones without a checkpoint. Changes nothing.
   static Status CheckResumable(const std::filesystem::path& path);
 
   // Continues a run that was stopped or killed. The experiment must equal the folder's exactly. Events up to
@@ -92,8 +90,7 @@ class RunFolder {
 
 struct ResumedRun {
   RunFolder folder;
-  // The checkpoint to restore (Coordinator::Restore), and errors of newer ones. As large as its file: release
-  // it after restoring.
+  // The checkpoint to restore, and errors of newer ones. As large as its file: release it after restoring.
   NewestCheckpoint checkpoint;
 };
 

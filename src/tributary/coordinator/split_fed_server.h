@@ -19,16 +19,14 @@ class ServerModelReplica {
  public:
   ServerModelReplica(const SplitNetwork& network, double label_smoothing);
 
-  // Restarts from its part of the whole network's weights, with the assignment's optimiser. The weights must
-  // not change while it learns.
+  // Restarts from its part of the network's weights, which must not change while it learns.
   Status Begin(const SharedWeights& whole, const TrainAssignment& assignment);
   // Forward and backward pass on a device's checked batch, then an optimiser step. Refuses the batch if the
   // result is not finite; the replica is then unchanged if it is still sound.
   StatusOr<SplitReply> Learn(DeviceId device, const SplitBatch& batch, Rng chance);
   // False after a step that gave values that cannot be summed. Further batches are then refused.
   bool sound() const { return sound_; }
-  // Adds its change since Begin and its running statistics to the round. It must be sound and have learnt
-  // from a batch.
+  // Adds its change since Begin and its running statistics to the round. It must be sound and have learnt.
   Status AddTo(UpdateSink& sink, DeviceId device, double weight) const;
 
  private:

@@ -46,8 +46,7 @@ struct ComputeSpeed {
   double processors = 1;         // used during the measurement
 };
 
-// Trains for about 200 ms on batches of this size from these weights: on `samples` if given, otherwise on
-// `data`.
+// Trains for about 200 ms on batches of this size, from these weights, on `samples` or, if null, `data`.
 StatusOr<ComputeSpeed> MeasureCompute(Worker& worker, const DeviceTraining& training,
                                       const SharedWeights& weights, const LocalData& data,
                                       const RoundSamples* samples, std::size_t batch, const Clock& clock);

@@ -41,8 +41,7 @@ inline bool IsOwn(const StreamPlace& place) {
   return own != nullptr ? own->samples : !std::holds_alternative<TopicPlace>(place);
 }
 
-// "kafka://host:9092/topic", "mqtt://host/topic", "replay:25" (samples per second), "recorded:2", or the name
-// of a custom stream.
+// "kafka://host:9092/topic", "mqtt://host/topic", "replay:25" (samples/s), "recorded:2", or a custom stream.
 StatusOr<StreamPlace> ParseStreamPlace(std::string_view text, const Extensions& extensions = {});
 
 struct DeviceStreamOptions {

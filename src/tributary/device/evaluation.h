@@ -37,8 +37,7 @@ StatusOr<EvaluationTotals> EvaluateInParts(WorkerPool& pool, std::span<Worker> w
 // The node before the last layer, which turns its output into class scores.
 NodeIndex PenultimateNode(const Graph& graph);
 
-// The network's output before its last layer for every sample: learned features of the classes. In evaluation
-// mode. `done` as for Evaluate.
+// The network's output before its last layer for every sample, in evaluation mode. `done` as for Evaluate.
 StatusOr<LabelledFeatures> FeaturesOfNetwork(Executor& executor, const Dataset& dataset,
                                              const std::function<bool(std::size_t)>& done = {});
 

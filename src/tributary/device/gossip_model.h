@@ -65,8 +65,7 @@ class GossipModel {
   bool Has(RoundId round) const {
     return round.value != 0 && (before_.round == round || after_.round == round);
   }
-  // Starts `round` from the model after round `from`. If that is missing, starts from `start` as a new device
-  // and returns false.
+  // Starts `round` from the model after `from`; if that is missing, from `start`, and returns false.
   bool Begin(RoundId round, RoundId from, const SharedWeights& start);
   // Hooks as for Worker::Train, except the optimiser, which is replaced by this model's.
   StatusOr<Worker::Trained> Train(Worker& worker, const TrainAssignment& assignment, DeviceId device,

@@ -17,8 +17,8 @@ struct LayerTimes {
   std::vector<Duration> backward;
 };
 
-// Measures training steps on random samples, unit by unit: the median of `repeats` after a warm-up. Uses the
-// compute threads that are set.
+// Measures training steps on random samples per unit, on the compute threads that are set: the median of
+// `repeats`, after a warm-up.
 StatusOr<LayerTimes> MeasureLayers(const std::shared_ptr<const Model>& model, std::size_t batch, int repeats,
                                    const Clock& clock);
 

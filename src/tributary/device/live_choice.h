@@ -22,8 +22,7 @@ class LiveChoice {
     // Share of its processors over time, counted from construction; measured if not given.
     std::optional<Availability> availability;
   };
-  // Scales the cost model `elsewhere`, if it is known, so that a full step with this batch size takes the
-  // time measured here.
+  // Scales the cost model `elsewhere`, if known, to the step time measured here for this batch size.
   static CostModel CostHere(const DropoutMenu& menu, const CostModel& elsewhere, std::size_t batch,
                             const ComputeSpeed& here);
   // The clock must outlive it.

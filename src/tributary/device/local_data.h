@@ -24,8 +24,7 @@ std::vector<std::int64_t> ClassCounts(const LocalData& data);
 // Number of batches of `size` per epoch. The last batch of an epoch may be smaller.
 std::uint64_t StepsPerEpoch(const LocalData& data, std::size_t size);
 
-// The steps of an assignment, counted over the whole run: the same whether or not the device was there
-// before.
+// The steps of an assignment, counted over the whole run, even if the device was not there before.
 struct StepRange {
   std::uint64_t first = 0;
   std::uint64_t count = 0;

@@ -31,9 +31,9 @@ struct DeviceTraining {
   std::optional<SubNetworks> sub_networks;
 };
 
-// The samples of a round that does not continue in the device's own data: samples of a stream, or one batch
-// with samples of other devices. Simulated devices refer to the shared data set, real devices to a data set
-// with only these samples.
+// The samples of a round that does not read on in the device's own data: samples of a stream, or one batch
+// with samples of other devices. Simulated devices refer to the shared data set, real ones to one of these
+// samples.
 struct RoundSamples {
   std::shared_ptr<const Dataset> dataset;
   std::vector<std::uint32_t> places;  // indices into the data set, step by step
@@ -68,12 +68,12 @@ struct DeviceRound {
   const RoundSamples* samples = nullptr;  // instead of the next ones of `data`
   SplitLink cut;                          // for split models
   GossipModel* own = nullptr;             // of a gossip device, after its Begin
-  // Set by the caller: stopping, waiting for weights, destination of the update, sub-network per step, clock.
-  // Train fills in the rest.
+  // The caller sets stopping, waiting for weights, update destination, sub-networks and clock, Train the
+  // rest.
   TrainHooks hooks = {};
 
-  // Runs on the worker of the calling thread; the result is valid until the worker's next call. Fails as
-  // Worker::Train. Call once.
+  // Runs on the calling thread's worker; valid until the worker's next call. Fails as Worker::Train. Call
+  // once.
   StatusOr<Worker::Trained> Train(Worker& worker, const SharedWeights& weights);
 };
 

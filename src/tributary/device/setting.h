@@ -30,9 +30,8 @@ struct SplitNetwork {
   SplitWire wire;
 };
 
-// Replaces [split] cut = "auto" by the layer with the shortest modelled step for the experiment's fleet, so
-// that all machines choose the same. Rejects layers that the network cannot be cut at, and invalid
-// combinations.
+// Replaces [split] cut = "auto" by the layer with the shortest modelled step for the experiment's fleet, the
+// same on all machines. Rejects invalid cut layers and combinations.
 Status ResolveSplitPoint(Experiment& experiment, const Shape& shape, int classes);
 
 // `whole` comes from BuildNetwork for this experiment, after ResolveSplitPoint.

@@ -25,22 +25,19 @@ struct TrainHooks {
   // Returns when the unit's weights are in place, or false to stop. Called per unit in the first pass; before
   // that call the unit's weights may still be written.
   std::function<bool(std::size_t unit)> await;
-  // The unit's part of the update is final; other units may not be. Called once per unit, in the last
-  // backward pass.
+  // The unit's part of the update is final. Called once per unit, in the last backward pass.
   std::function<void(const Update& update, std::size_t unit)> ready;
   // Reads the batch of step i, from 0, instead of the device's own data; `samples` is the total.
   std::function<void(std::uint64_t i, Batch& batch)> read;
   std::int64_t samples = 0;
-  // Split models: the last node of the front, and the exchange over the cut at every step. If nodes follow
-  // `cut`, they are the tail, behind an input of their own (model/split_points.h); then only gradients can be
-  // computed.
+  // Split models: the last node of the front, and the exchange over the cut at every step. Nodes after `cut`
+  // are the tail, behind an input of their own (model/split_points.h), which only supports gradients.
   NodeIndex cut = 0;
   std::function<StatusOr<SplitReply>(const SplitBatch&)> cross;
   // Channels that step i, from 0, trains, called when the step begins. By default all. Not with a cut.
   std::function<KeptAtoms(std::uint64_t i)> keep;
   FilterScaling scaling = FilterScaling::kNone;
-  // For local steps: continues from this optimiser's state and updates it, instead of a new optimiser. Its
-  // size must match the network.
+  // For local steps: the optimiser whose state to continue, instead of a new one, of the network's size.
   Optimiser* optimiser = nullptr;
   const Clock* clock = nullptr;
 };
@@ -72,8 +69,7 @@ class Worker {
     TrainingMetrics metrics;
     StepTimes times;  // if a clock was given
   };
-  // Fails if the device has no training samples or the loss is not finite; then there is no update. Cancelled
-  // if a hook stops it.
+  // Fails without training samples, or if the loss is not finite. Cancelled if a hook stops it.
   StatusOr<Trained> Train(const TrainAssignment& assignment, const SharedWeights& weights, DeviceId device,
                           const LocalData& data, const TrainHooks& hooks = {});
 

@@ -22,8 +22,7 @@ struct KeyValue;
 using List = std::vector<Value>;
 using Table = std::vector<KeyValue>;  // in the order of their lines
 
-// A TOML value as plain data: only one source file needs the TOML library, and command-line values can
-// replace values of the file.
+// A TOML value as plain data: only one source file needs the library, and settings can replace values.
 struct Value {
   struct Moment {};  // A date or a time: valid TOML that experiments do not use.
 
@@ -44,8 +43,7 @@ struct Document {
 // Larger documents are refused unread: far above any experiment that a person writes.
 inline constexpr Bytes kLargestDocument{1'000'000};
 
-// InvalidArgument or ResourceExhausted, with file and line, for text that is not TOML, too large or nested
-// too deeply. Safe on any bytes.
+// Errors have file and line: text that is not TOML, too large or nested too deeply. Safe on any bytes.
 StatusOr<Document> ParseDocument(std::string_view text, std::string name);
 
 // A value for messages: `3`, `"text"`, `a list of 4`.

@@ -28,9 +28,8 @@ struct Distribution {
   friend bool operator==(const Distribution&, const Distribution&) = default;
 };
 
-// Refuses other forms, values (bounds, a mean) outside `allowed`, empty lists and low > high. Since the mean
-// is allowed, about half the draws of a normal or more are accepted, unless its deviation dwarfs an upper
-// bound.
+// Refuses other forms, values (bounds, a mean) outside `allowed`, empty lists and low > high. With an allowed
+// mean, about half the draws of a normal or more are accepted, unless its deviation dwarfs the range.
 StatusOr<Distribution> ParseDistribution(const Value& value, Unit unit, const Range& allowed);
 
 // The distribution as TOML; parses back to the same.

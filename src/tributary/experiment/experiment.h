@@ -98,8 +98,7 @@ struct DataChoice {
   SensorSettings sensors;
 };
 
-// A parameter server; each holds an equal range of the parameters' bytes. Transfers in progress share its
-// rates fairly.
+// A parameter server, with an equal range of the parameters' bytes. Transfers share its rates fairly.
 struct Server {
   BitsPerSecond up{1e9};    // received from devices
   BitsPerSecond down{1e9};  // sent to devices

@@ -16,8 +16,7 @@
 
 namespace tributary::inline experiment {
 
-// Custom components of a program, by the names that experiments use. Fill it first; it is not changed once
-// experiments are read.
+// Custom components of a program, by the names that experiments use. Filled before experiments are read.
 class Extensions {
  public:
   // `[sampling] method = "NAME"`.
@@ -32,8 +31,7 @@ class Extensions {
   Status AddSubnetworkRule(SubnetworkRule rule);
   // `[data] split = "NAME"`.
   Status AddPartitioner(Partitioner partitioner);
-  // All refuse a name that is taken or built in, and names with other characters than letters, digits, '-'
-  // and '_'.
+  // All refuse names that are taken, or that have other characters than letters, digits, '-' and '_'.
 
   // Null if there is none.
   std::shared_ptr<const Sampler> FindSampler(std::string_view name) const;

@@ -19,8 +19,7 @@
 
 namespace tributary::inline experiment {
 
-// Value forms of an experiment file, each bound to a field. An optional field is empty, and not written, if
-// its key is not given.
+// Value forms, each bound to a field. An optional field without its key is empty and not written.
 
 ValueForm Flag(bool& field);
 // One line of 1 to 1000 bytes. An empty field is not written.

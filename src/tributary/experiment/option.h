@@ -51,8 +51,7 @@ struct ValueForm {
   // The field as TOML; empty if nothing is to be written.
   std::function<std::string()> write;
   std::function<Allowed()> allowed;
-  // The options of the tables in the field; for a description, of one table of each kind. Empty for plain
-  // values.
+  // Options of the tables in the field, or of one table of each kind. Empty for plain values.
   std::function<std::vector<OptionList>()> tables{};
   // A section of the file, [train], or a list of sections, [[fleet.group]]; otherwise a value on one line.
   bool section = false;
@@ -114,16 +113,14 @@ class OptionList {
   // Checks combinations of values after the whole file was read; calls Fail for an error.
   void Check(std::function<void(OptionList&)> check) { checks_.push_back(std::move(check)); }
 
-  // 1. Stores the values of a table. Stops at the first unknown key, missing key or value that is not
-  // allowed.
+  // 1. Stores the values of a table. Stops at the first unknown, missing or refused key.
   Status Read(const Document& document, const Value& table, const std::string& path);
   // 2. Sets defaults that depend on other fields, also in inner tables.
   void Complete();
   // 3. The first error in the combination of values, or OK.
   Status CheckAll();
 
-  // For checks: whether the field's key was given; reports an error at it: "run.toml:12: train.batch
-  // MESSAGE".
+  // For checks: whether the field's key was given; and an error at it, "run.toml:12: train.batch MESSAGE".
   bool Given(const void* field) const;
   void Fail(const void* field, std::string_view message);
 
@@ -153,8 +150,7 @@ class OptionList {
   Status first_;
 };
 
-// An inline table with these options. A string stands for a table with this string as its first option: "iid"
-// for { kind = "iid" }.
+// An inline table with these options. A string is short for its first option: "iid" for { kind = "iid" }.
 ValueForm Inline(const void* field, std::function<OptionList()> options);
 // [key]
 ValueForm Section(const void* field, std::function<OptionList()> options);

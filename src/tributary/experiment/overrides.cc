@@ -73,8 +73,7 @@ StatusOr<Value*> FindInList(List& list, const std::string& name) {
   return UnknownName("element", name, known);
 }
 
-// The value at this path. Missing tables are created with the place `made`; without `made` the result is then
-// null.
+// The value at this path. Creates missing tables with the place `made`; without `made` returns null.
 StatusOr<Value*> Reach(Value& root, std::span<const std::string> path, const Place* made) {
   Value* at = &root;
   std::string walked;

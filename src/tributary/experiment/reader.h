@@ -16,11 +16,10 @@ namespace tributary::inline experiment {
 // applied before it is checked. The result is complete and consistent: missing keys have their defaults,
 // values are in range and do not contradict each other.
 //
-// Errors begin with file and line (or "--set …") and name the key, the value found and what is allowed, with
-// the nearest valid name if there is one. A missing experiment, or a missing file that it names, is NotFound.
-// An experiment larger than kLargestDocument, as a file or as written by FormatExperiment, is
-// ResourceExhausted: every experiment that was read can be written and read again. Experiments refer to
-// `extensions` by name.
+// Errors begin with file and line (or "--set …") and name the key, the value and what is allowed, with the
+// nearest valid name if there is one. A missing experiment, or a missing file that it names, is NotFound. An
+// experiment above kLargestDocument, as a file or as written by FormatExperiment, is ResourceExhausted: what
+// was read can be written and read again. Experiments refer to `extensions` by name.
 StatusOr<Experiment> ReadExperiment(const std::filesystem::path& path,
                                     std::span<const std::string> overrides = {},
                                     const Extensions& extensions = {});

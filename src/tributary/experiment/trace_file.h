@@ -18,9 +18,8 @@ namespace tributary::inline experiment {
 //   12.5,0.4
 //   60,1.0
 //
-// Empty lines, lines starting with # and one heading are skipped. Errors, with file and line: lines that are
-// not two numbers, times that do not start at 0 and increase, shares outside [0, 1], more than
-// kMostTraceSteps steps.
+// Skips empty lines, lines starting with # and one heading. Errors, with file and line: lines that are not
+// two numbers, times that do not rise from 0, shares outside [0, 1], too many steps.
 StatusOr<std::vector<Trace::Step>> ParseTrace(std::string_view text, const std::string& name);
 StatusOr<std::vector<Trace::Step>> ReadTraceFile(const std::filesystem::path& path);
 
