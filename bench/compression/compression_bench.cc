@@ -2,16 +2,14 @@
 // interleaved in one run on one thread; then encoding of the selection, and whole steps with error feedback.
 // Prints medians.
 
-#include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
-#include <string>
 #include <vector>
 
+#include "../timing.h"
 #include "tributary/base/check.h"
 #include "tributary/base/distributions.h"
 #include "tributary/base/worker_pool.h"
@@ -24,20 +22,11 @@
 namespace tributary {
 namespace {
 
+using bench::Median;
+using bench::Milliseconds;
+
 constexpr std::size_t kCount = 25'000'000;
 constexpr std::size_t kUnits = 50;
-
-template <typename Work>
-double Milliseconds(const Work& work) {
-  const auto begin = std::chrono::steady_clock::now();
-  work();
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
-}
-
-double Median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
 
 // Normal within a layer; layers have different scales, like gradients.
 std::vector<float> Gradient() {

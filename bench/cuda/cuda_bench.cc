@@ -5,12 +5,11 @@
 #include <torch/torch.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <string>
 #include <vector>
 
+#include "../timing.h"
 #include "tributary/base/distributions.h"
 #include "tributary/base/flat_buffer.h"
 #include "tributary/base/worker_pool.h"
@@ -23,21 +22,12 @@
 namespace tributary {
 namespace {
 
+using bench::Median;
+using bench::Milliseconds;
+
 constexpr double kLearningRate = 0.01, kMomentum = 0.9, kWeightDecay = 5e-4;
 constexpr std::size_t kDevices = 16;
 constexpr int kLocalSteps = 48;  // about an epoch of CIFAR-10 over all devices, in batches of 64
-
-double Median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
-
-template <typename Run>
-double Milliseconds(Run run) {
-  const auto start = std::chrono::steady_clock::now();
-  run();
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
-}
 
 std::shared_ptr<const Model> BuildModel() {
   return std::make_shared<const Model>(

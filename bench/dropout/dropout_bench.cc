@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "../timing.h"
 #include "tributary/base/check.h"
 #include "tributary/base/distributions.h"
 #include "tributary/base/flat_buffer.h"
@@ -29,13 +30,10 @@
 namespace tributary {
 namespace {
 
+using bench::Median;
+
 constexpr std::size_t kBatch = 32;
 constexpr double kLearningRate = 0.01;
-
-double Median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
 
 // A network whose sub-networks train on its weights.
 class Subject {

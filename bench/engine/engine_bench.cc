@@ -3,8 +3,6 @@
 
 #include <torch/torch.h>
 
-#include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -12,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "../timing.h"
 #include "tributary/base/distributions.h"
 #include "tributary/base/flat_buffer.h"
 #include "tributary/engine/compute.h"
@@ -24,22 +23,13 @@
 namespace tributary {
 namespace {
 
+using bench::Median;
+using bench::Milliseconds;
+
 constexpr int kBatch = 64;
 constexpr double kLearningRate = 0.01;
 constexpr double kMomentum = 0.9;
 constexpr double kWeightDecay = 5e-4;
-
-double Median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
-
-template <typename Run>
-double Milliseconds(Run run) {
-  const auto start = std::chrono::steady_clock::now();
-  run();
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
-}
 
 // A network in the engine, with weights, gradients and optimiser.
 class Ours {

@@ -13,8 +13,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <ctime>
-#include <thread>
 
+#include "../timing.h"
 #include "child.h"
 #include "role.h"
 #include "tributary/engine/compute.h"
@@ -98,11 +98,6 @@ class Pair {
 
 StatusOr<std::unique_ptr<Pair>> StartFleet(const Role& role) {
   return Pair::Start(role, "coordinator", "devices");
-}
-
-double Median(std::vector<double> values) {
-  std::ranges::sort(values);
-  return values[values.size() / 2];
 }
 
 // Prints a figure and its target; returns whether it is reached.

@@ -10,8 +10,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
-#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -19,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "../timing.h"
 #include "tributary/base/distributions.h"
 #include "tributary/base/file.h"
 #include "tributary/base/text_table.h"
@@ -37,21 +36,12 @@
 namespace tributary {
 namespace {
 
+using bench::Median;
+using bench::Seconds;
+
 constexpr PartitionObjective kObjectives[] = {PartitionObjective::kFacilityLocation,
                                               PartitionObjective::kGraphCut, PartitionObjective::kMatchedCut};
 constexpr BlockChoice kChoices[] = {BlockChoice::kRaw, BlockChoice::kFill};
-
-template <typename Work>
-double Seconds(const Work& work) {
-  const auto begin = std::chrono::steady_clock::now();
-  work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
-
-double Median(std::vector<double> values) {
-  std::ranges::sort(values);
-  return values[values.size() / 2];
-}
 
 ParallelFor On(WorkerPool& pool) {
   return [&pool](std::size_t parts, const std::function<void(std::size_t)>& body) {

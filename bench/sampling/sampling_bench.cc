@@ -3,14 +3,16 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <numeric>
 #include <vector>
 
+#include "../timing.h"
 #include "tributary/base/distributions.h"
 #include "tributary/policy/sampling/sampling.h"
 
 namespace tributary {
 namespace {
+
+using bench::Median;
 
 std::size_t g_sink = 0;  // prevents dead-code elimination
 
@@ -19,12 +21,6 @@ double Seconds(const Work& work) {
   const auto begin = std::chrono::steady_clock::now();
   g_sink += work();
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
-
-double Median(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2),
-                   values.end());
-  return values[values.size() / 2];
 }
 
 // Clients of unequal size with two of ten classes each and exponential delays.

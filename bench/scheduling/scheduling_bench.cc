@@ -1,16 +1,18 @@
 // Speed of planning transfers against the published O(L³) programme, with the same flags, in one run.
-#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <vector>
 
+#include "../timing.h"
 #include "tributary/base/distributions.h"
 #include "tributary/policy/scheduling/testing_programmes.h"
 #include "tributary/policy/scheduling/transfer_plan.h"
 
 namespace tributary {
 namespace {
+
+using bench::Median;
 
 // Computation and communication of similar length, where planning matters most.
 PassProfile RandomProfile(Rng& rng, std::size_t layers) {
@@ -32,12 +34,6 @@ double Microseconds(const std::vector<PassProfile>& profiles, int repeats, const
   }
   const std::chrono::duration<double, std::micro> taken = std::chrono::steady_clock::now() - begin;
   return taken.count() / (repeats * static_cast<double>(profiles.size()));
-}
-
-double Median(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2),
-                   values.end());
-  return values[values.size() / 2];
 }
 
 std::vector<PassProfile> Profiles(Rng& rng, std::size_t layers, std::size_t count) {

@@ -2,13 +2,12 @@
 // of std::function (alternating in one process, medians), and rounds per second of whole fleets on four
 // servers.
 
-#include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <functional>
 #include <queue>
 #include <vector>
 
+#include "../timing.h"
 #include "tributary/base/distributions.h"
 #include "tributary/fleet/simulated/device_timeline.h"
 #include "tributary/fleet/simulated/event_queue.h"
@@ -16,21 +15,12 @@
 namespace tributary {
 namespace {
 
+using bench::Median;
+using bench::Seconds;
+
 constexpr std::size_t kPending = 10'000;
 constexpr std::size_t kEvents = 1'000'000;
 constexpr int kRepeats = 7;
-
-double Median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
-
-template <typename Run>
-double Seconds(Run run) {
-  const auto start = std::chrono::steady_clock::now();
-  run();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
 
 // The same load for both queues: a fixed number of pending events, each of which schedules another.
 struct Load {

@@ -8,13 +8,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
 #include <string>
 #include <thread>
 
+#include "../timing.h"
 #include "tributary/coordinator/coordinator.h"
 #include "tributary/data/glyphs.h"
 #include "tributary/engine/compute.h"
@@ -24,6 +24,9 @@
 
 namespace tributary {
 namespace {
+
+using bench::Median;
+using bench::Seconds;
 
 constexpr std::size_t kBatch = 32;
 constexpr std::size_t kThreads = 2;
@@ -145,17 +148,6 @@ class PlainLoop {
   std::mutex mutex_;
   std::size_t next_ = 0;
 };
-
-double Seconds(const std::function<void()>& run) {
-  const auto start = std::chrono::steady_clock::now();
-  run();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-double Median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
 
 void CompareTime(const std::string& name, const Dataset& data, int repeats) {
   const auto model =

@@ -8,7 +8,6 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
@@ -16,6 +15,7 @@
 #include <string>
 #include <thread>
 
+#include "../timing.h"
 #include "tributary/base/distributions.h"
 #include "tributary/coordinator/serving.h"
 #include "tributary/device/device_runtime.h"
@@ -29,15 +29,12 @@
 namespace tributary {
 namespace {
 
+using bench::Median;
+
 constexpr std::size_t kDevices = 8;
 constexpr std::size_t kBatch = 128;
 constexpr int kRounds = 24;
 constexpr int kRuns = 3;
-
-double Median(std::vector<double> values) {
-  std::ranges::sort(values);
-  return values[values.size() / 2];
-}
 
 Experiment ExperimentOf(const std::string& model, const std::string& cut, const std::string& precision) {
   const std::string text =

@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "../timing.h"
 #include "tributary/coordinator/simulation.h"
 #include "tributary/experiment/presets.h"
 #include "tributary/store/run_store.h"
@@ -23,6 +24,8 @@
 
 namespace tributary {
 namespace {
+
+using bench::Median;
 
 constexpr std::uint64_t kDevices = 1000;
 
@@ -37,11 +40,6 @@ double ProcessorTime() {
     return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
   };
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
-}
-
-double Median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
 }
 
 struct Costs {
