@@ -28,7 +28,6 @@ class Consent {
   Consent() = default;  // allows nothing
   // InvalidArgument for an unknown name.
   static StatusOr<Consent> Parse(std::vector<std::string> names);
-
   bool Allows(std::string_view what) const;
   // InvalidArgument, with the flag to add, if `what` may not leave the device.
   Status Check(std::string_view what) const;

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "tributary/base/names.h"
+#include "tributary/base/parse_number.h"
 
 namespace tributary::inline experiment {
 namespace {
@@ -63,9 +63,7 @@ ValueForm RateForm(const void* field, double& number, Unit unit, std::string_vie
 Value Unquoted(const Value& value) {
   const auto* text = std::get_if<std::string>(&value.content);
   const auto parse = [&](auto number) -> std::optional<Value> {
-    const char* end = text->data() + text->size();
-    const auto read = std::from_chars(text->data(), end, number);
-    if (read.ec != std::errc() || read.ptr != end) return std::nullopt;
+    if (!ParseExactly(*text, number)) return std::nullopt;
     return Value{number, value.place};
   };
   if (text == nullptr) return value;

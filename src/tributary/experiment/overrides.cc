@@ -1,10 +1,10 @@
 #include "tributary/experiment/overrides.h"
 
 #include <algorithm>
-#include <charconv>
 #include <vector>
 
 #include "tributary/base/names.h"
+#include "tributary/base/parse_number.h"
 #include "tributary/experiment/options.h"
 #include "tributary/experiment/quantity.h"
 
@@ -53,8 +53,7 @@ StatusOr<std::vector<std::string>> SplitKey(std::string_view key) {
 
 StatusOr<Value*> FindInList(List& list, const std::string& name) {
   std::size_t index = 0;
-  const auto [rest, error] = std::from_chars(name.data(), name.data() + name.size(), index);
-  if (error == std::errc() && rest == name.data() + name.size()) {
+  if (ParseExactly(name, index)) {
     if (index < list.size()) return &list[index];
     return InvalidArgument("there is no number " + name + "; the list has " + std::to_string(list.size()) +
                            (list.size() == 1 ? " element" : " elements") + ", counted from 0");

@@ -1,11 +1,11 @@
 #include "tributary/experiment/programme_text.h"
 
-#include <charconv>
 #include <cmath>
 #include <string>
 #include <vector>
 
 #include "tributary/base/names.h"
+#include "tributary/base/parse_number.h"
 #include "tributary/experiment/quantity.h"
 
 namespace tributary::inline experiment {
@@ -26,8 +26,7 @@ std::vector<std::string> Split(std::string_view text, char by) {
 
 StatusOr<double> ParseFactor(const std::string& text) {
   double number = 0;
-  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error == std::errc() && rest == text.data() + text.size() && std::isfinite(number)) return number;
+  if (ParseExactly(text, number) && std::isfinite(number)) return number;
   return InvalidArgument("'" + text + "' is not a number");
 }
 

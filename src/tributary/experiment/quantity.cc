@@ -9,6 +9,7 @@
 #include <span>
 
 #include "tributary/base/check.h"
+#include "tributary/base/parse_number.h"
 #include "tributary/base/units.h"
 
 namespace tributary::inline experiment {
@@ -89,9 +90,7 @@ StatusOr<double> ParseQuantity(std::string_view text, Unit unit) {
   while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
   while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
   double bare = 0;
-  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), bare);
-  if (error == std::errc() && rest == text.data() + text.size() && std::isfinite(bare) && bare >= 0)
-    return bare;
+  if (ParseExactly(text, bare) && std::isfinite(bare) && bare >= 0) return bare;
   if (unit == Unit::kSeconds) {
     TRIBUTARY_ASSIGN_OR_RETURN(const Duration duration, ParseDuration(text));
     return ToSeconds(duration);
@@ -168,8 +167,7 @@ std::int64_t Portion::Of(std::int64_t total) const {
 
 Status ParseImageSize(std::string_view text, ImageSettings& settings) {
   const auto read = [](std::string_view part, std::size_t& out) {
-    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), out);
-    return error == std::errc() && end == part.data() + part.size() && out >= 1 && out <= kLargestImageSide;
+    return ParseExactly(part, out) && out >= 1 && out <= kLargestImageSide;
   };
   const std::size_t cross = std::min(text.find('x'), text.size());
   std::size_t height = 0, width = 0;

@@ -1,10 +1,7 @@
 #pragma once
 
 #include <array>
-#include <span>
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include "tributary/experiment/experiment.h"
 #include "tributary/experiment/quantity.h"
