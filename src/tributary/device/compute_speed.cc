@@ -6,10 +6,11 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <fstream>
 #include <string>
 #include <string_view>
+
+#include "tributary/base/parse_number.h"
 
 namespace tributary::inline device {
 namespace {
@@ -25,9 +26,7 @@ std::optional<double> TakeNumber(std::string_view& text) {
   const std::string_view word = text.substr(0, text.find_first_of(" \n"));
   text.remove_prefix(word.size());
   double number = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-  if (error != std::errc() || end != word.data() + word.size()) return std::nullopt;
-  return number;
+  return ParseExactly(word, number) ? std::optional(number) : std::nullopt;
 }
 
 Numbers ReadNumbers(int descriptor) {

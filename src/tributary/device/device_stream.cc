@@ -1,8 +1,8 @@
 #include "tributary/device/device_stream.h"
 
 #include <algorithm>
-#include <charconv>
 
+#include "tributary/base/parse_number.h"
 #include "tributary/data/replay_stream.h"
 #include "tributary/experiment/quantity.h"
 
@@ -88,10 +88,8 @@ StatusOr<StreamPlace> ParseStreamPlace(std::string_view text, const Extensions& 
         {std::string(text), *maker, std::string(text.substr(std::min(colon + 1, text.size())))}, false, {}});
   }
   if (text.starts_with(kRecorded)) {
-    const std::string_view number = text.substr(kRecorded.size());
     double speed = 0;
-    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), speed);
-    if (error != std::errc() || end != number.data() + number.size() || !(speed > 0 && speed <= 1e6)) {
+    if (!ParseExactly(text.substr(kRecorded.size()), speed) || !(speed > 0 && speed <= 1e6)) {
       return refuse("a speed is a number above 0 and at most 1000000");
     }
     return StreamPlace(RecordedPlace{speed});

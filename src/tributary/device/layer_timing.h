@@ -27,7 +27,6 @@ StatusOr<LayerTimes> MeasureLayers(const std::shared_ptr<const Model>& model, st
 class LayerStopwatch {
  public:
   LayerStopwatch(std::size_t units, const Clock& clock);
-
   void Begin();
   void BeforeForward(std::size_t unit);
   void Go() { since_ = clock_.Now(); }

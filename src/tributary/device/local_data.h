@@ -18,6 +18,9 @@ struct LocalData {
   std::vector<std::uint32_t> held_out;
 };
 
+// The samples first … first + count − 1 of a data set.
+std::vector<std::uint32_t> SampleRange(std::size_t first, std::size_t count);
+
 // Number of training samples per class.
 std::vector<std::int64_t> ClassCounts(const LocalData& data);
 

@@ -1,7 +1,5 @@
 #include "tributary/device/local_samples.h"
 
-#include <numeric>
-
 #include "tributary/data/load.h"
 #include "tributary/device/device_runtime.h"
 #include "tributary/device/device_stream.h"
@@ -10,12 +8,6 @@
 
 namespace tributary::inline device {
 namespace {
-
-std::vector<std::uint32_t> Numbers(std::size_t first, std::size_t count) {
-  std::vector<std::uint32_t> numbers(count);
-  std::iota(numbers.begin(), numbers.end(), static_cast<std::uint32_t>(first));
-  return numbers;
-}
 
 struct LoadedSamples {
   std::shared_ptr<const Dataset> dataset;
@@ -42,7 +34,7 @@ StatusOr<LoadedSamples> LoadOwn(const std::filesystem::path& folder, const Welco
   }
   auto dataset = std::make_shared<const Dataset>(
       std::move(own.train).WithClasses(welcome.classes).WithNormalisation({welcome.mean, welcome.deviation}));
-  LocalData data = HoldOut(experiment, welcome.device, *dataset, Numbers(0, dataset->size()));
+  LocalData data = HoldOut(experiment, welcome.device, *dataset, SampleRange(0, dataset->size()));
   return LoadedSamples{std::move(dataset), std::move(data)};
 }
 
@@ -69,8 +61,8 @@ StatusOr<LoadedSamples> LoadPart(const Welcome& welcome, const Experiment& exper
   std::vector<std::uint32_t> kept = mine.training;
   kept.insert(kept.end(), mine.held_out.begin(), mine.held_out.end());
   auto dataset = std::make_shared<const Dataset>(data.train.Select(kept));
-  LocalData local{dataset.get(), Numbers(0, mine.training.size()),
-                  Numbers(mine.training.size(), mine.held_out.size())};
+  LocalData local{dataset.get(), SampleRange(0, mine.training.size()),
+                  SampleRange(mine.training.size(), mine.held_out.size())};
   return LoadedSamples{std::move(dataset), std::move(local)};
 }
 
@@ -164,7 +156,7 @@ StatusOr<std::optional<RoundSamples>> LocalSamples::BlankBatch(std::size_t count
   StreamSample blank{.element = format().element};
   blank.payload.resize(static_cast<std::size_t>(format().bytes().value));
   TRIBUTARY_ASSIGN_OR_RETURN(auto dataset, DatasetOf(std::vector<StreamSample>(count, blank)));
-  batch = {std::move(dataset), Numbers(0, count), count, {0}};
+  batch = {std::move(dataset), SampleRange(0, count), count, {0}};
   return batch;
 }
 
@@ -191,7 +183,7 @@ StatusOr<LocalSamples::Taken> LocalSamples::Take(const TrainAssignment& train, c
     round.batch = samples.size();
   }
   TRIBUTARY_ASSIGN_OR_RETURN(round.dataset, DatasetOf(samples));
-  round.places = Numbers(0, samples.size());
+  round.places = SampleRange(0, samples.size());
   return taken;
 }
 

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -63,6 +64,10 @@ struct StartingPoint {
   std::shared_ptr<const Model> model;  // with the frozen layers
   FlatWeights weights;
 };
+
+// Freezes these layers, or modules of layers, at their weights.
+StatusOr<StartingPoint> FreezeLayers(StartingPoint start, std::span<const std::string> layers);
+
 // The experiment's network with the weights of this file, or initialised from the seed if the name is empty.
 StatusOr<StartingPoint> StartFrom(const Experiment& experiment, std::shared_ptr<const Model> whole,
                                   const std::string& weights);

@@ -19,9 +19,7 @@ namespace tributary::inline device {
 class SubnetworkSteps {
  public:
   SubnetworkSteps(std::shared_ptr<const Model> whole, FilterScaling scaling, ExecutorOptions options = {});
-
   FilterScaling scaling() const { return scaling_; }
-
   Executor& Begin(const KeptAtoms& kept);
   void Place(std::size_t unit, std::span<const float> parameters, std::span<const float> statistics);
   void PutStatistics(std::span<float> statistics);
