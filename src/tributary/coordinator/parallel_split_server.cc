@@ -5,7 +5,6 @@
 #include <iterator>
 #include <utility>
 
-#include "tributary/base/check.h"
 #include "tributary/engine/compute.h"
 #include "tributary/model/adapt_graph.h"
 #include "tributary/policy/aggregation/weighted_sum.h"

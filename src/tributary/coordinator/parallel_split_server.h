@@ -24,9 +24,7 @@ class ParallelSplitServer : public ServerPart {
  public:
   ParallelSplitServer(SplitNetwork network, std::uint64_t seed, double label_smoothing);
   ~ParallelSplitServer() override;
-
   void Begin(const WorkOrder& request, const RoundScene& scene) override;
-
   bool waits() const override { return late_ <= last_; }
   NodeIndex waits_from() const override { return late_; }
   const SplitNetwork& network() const { return network_; }

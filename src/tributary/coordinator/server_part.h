@@ -53,7 +53,6 @@ class ClientPartSink : public UpdateSink {
       : parameters_(parameters), statistics_(statistics) {}
 
   void set_whole(UpdateSink& whole) { whole_ = &whole; }
-
   Status Stage(WorkId work, const UpdatePiece& piece) override;
   Status Commit(WorkId work, double weight) override { return whole_->Commit(work, weight); }
   Status Discard(WorkId work) override { return whole_->Discard(work); }

@@ -46,7 +46,6 @@ class ServerModelReplica {
 class SplitFedServer : public ServerPart {
  public:
   SplitFedServer(SplitNetwork network, std::uint64_t seed);
-
   void Begin(const WorkOrder& request, const RoundScene& scene) override;
   Status Take(std::size_t participant, const SplitBatch& batch) override;
   const SplitReply* Reply(std::size_t participant, int crossing) const override;
