@@ -49,7 +49,7 @@ expect_error "'12x', number 2" sample --sizes 120,12x --batch 32
 expect_error "'', number 2" sample --sizes 120, --batch 32
 expect_error "no client has a sample" sample --sizes 0,0 --batch 32
 expect_error "more than 100000000" sample --sizes 9000000000000000000,9000000000000000000 --batch 32
-expect_error "that can be held" sample --sizes 99999999999999999999 --batch 32
+expect_error "is not a valid whole number" sample --sizes 99999999999999999999 --batch 32
 expect_error "--batch is 0" sample --sizes 1,2 --batch 0
 expect_error "--batch is -3" sample --sizes 1,2 --batch=-3
 expect_error "1.5" sample --sizes 1,2 --batch 1.5

@@ -1,4 +1,3 @@
-#include <ctime>
 #include <random>
 
 #include "tributary/base/log.h"

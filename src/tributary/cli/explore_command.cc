@@ -2,7 +2,6 @@
 
 #include "tributary/base/file.h"
 #include "tributary/base/names.h"
-#include "tributary/base/text_table.h"
 #include "tributary/cli/commands.h"
 #include "tributary/cli/interrupt.h"
 #include "tributary/cli/shared_options.h"

@@ -1,5 +1,3 @@
-#include <charconv>
-#include <cmath>
 
 #include "tributary/base/file.h"
 #include "tributary/base/mutex.h"
@@ -86,24 +84,9 @@ std::vector<std::string> Methods() {
 
 StatusOr<std::vector<double>> ParseSpeeds(std::string_view text) {
   constexpr std::size_t kMostWorkers = 10'000;
-  std::vector<double> speeds;
-  while (true) {
-    const std::string_view word = text.substr(0, text.find(','));
-    double speed = 0;
-    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), speed);
-    if (error != std::errc() || end != word.data() + word.size()) {
-      return InvalidArgument(fmt::format(
-          "--speeds: '{}', speed {} of the list, is not a number; speeds stand between commas, as in 4,2,1,1",
-          word.substr(0, 60), speeds.size() + 1));
-    }
-    speeds.push_back(speed);
-    if (speeds.size() > kMostWorkers) {
-      return InvalidArgument(
-          fmt::format("--speeds has more than {} numbers, the most workers", kMostWorkers));
-    }
-    if (word.size() == text.size()) return speeds;
-    text.remove_prefix(word.size() + 1);
-  }
+  TRIBUTARY_ASSIGN_OR_RETURN(std::vector<double> speeds, ParseList<double>("--speeds", text));
+  if (speeds.size() <= kMostWorkers) return speeds;
+  return InvalidArgument(fmt::format("--speeds has more than {} numbers, the most workers", kMostWorkers));
 }
 
 StatusOr<SubmodularOptions> ReadOptions(const Arguments& arguments) {

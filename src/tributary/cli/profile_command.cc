@@ -1,4 +1,3 @@
-#include <cmath>
 
 #include "tributary/base/file.h"
 #include "tributary/cli/commands.h"

@@ -12,7 +12,6 @@
 #include "tributary/reproduce/report.h"
 #include "tributary/reproduce/study.h"
 #include "tributary/reproduce/summary.h"
-#include "tributary/telemetry/live_view.h"
 
 namespace tributary::inline cli {
 namespace reproduce_command {

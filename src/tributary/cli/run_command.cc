@@ -163,11 +163,10 @@ Status RunAlone(const Arguments& arguments, const Experiment& experiment, TorchD
   TRIBUTARY_RETURN_IF_ERROR(run.Run(device, interrupt));
   if (arguments.watch.json) {
     std::fputs(run.Summary().c_str(), stdout);
-    run.Report(stderr);
-    return OkStatus();
+  } else {
+    run.Print();
   }
-  run.Print();
-  run.Report(stdout);
+  run.Report(arguments.watch.json ? stderr : stdout);
   return OkStatus();
 }
 
@@ -200,11 +199,10 @@ Status RunBoth(const Arguments& arguments, const Experiment& experiment, const E
     json["against"] = nlohmann::ordered_json::parse(first.Summary());
     json["comparison"] = PairJson(pair);
     TRIBUTARY_RETURN_IF_ERROR(PrintJson(json));
-    second.Report(stderr);
-    return OkStatus();
+  } else {
+    Say("\n{}\npicture {}\n", FormatPair(pair), (second.folder() / "against.svg").c_str());
   }
-  Say("\n{}\npicture {}\n", FormatPair(pair), (second.folder() / "against.svg").c_str());
-  second.Report(stdout);
+  second.Report(out);
   return OkStatus();
 }
 

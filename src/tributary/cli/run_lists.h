@@ -3,7 +3,6 @@
 #include <filesystem>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
-#include <string_view>
 
 #include "tributary/base/status.h"
 #include "tributary/base/wall_clock.h"

@@ -57,7 +57,6 @@ class LivePage {
   static StatusOr<std::unique_ptr<LivePage>> Start(const std::optional<std::string>& address,
                                                    std::function<std::string()> metrics, std::FILE* out);
   ~LivePage();
-
   EventSink& sink() { return board_; }
   // Current states of a real fleet's devices; nullptr when the fleet is gone.
   void SetStates(std::function<std::vector<std::string>()> states);

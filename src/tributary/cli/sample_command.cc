@@ -1,5 +1,3 @@
-#include <charconv>
-#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "tributary/base/file.h"
@@ -25,27 +23,6 @@ struct Measured {
   std::vector<double> times, deviations;
   std::int64_t smallest = 0, largest = 0;
 };
-
-// Parses a comma-separated list.
-template <typename Number>
-StatusOr<std::vector<Number>> ParseList(const char* flag, std::string_view text) {
-  std::vector<Number> numbers;
-  while (true) {
-    const std::string_view word = text.substr(0, text.find(','));
-    Number number{};
-    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-    if (error != std::errc() || end != word.data() + word.size()) {
-      return InvalidArgument(
-          fmt::format("{}: '{}', number {} of the list, is not a {} that can be held; numbers stand between "
-                      "commas, as in 120,80,100",
-                      flag, word.substr(0, 60), numbers.size() + 1,
-                      std::is_integral_v<Number> ? "whole number" : "number"));
-    }
-    numbers.push_back(number);
-    if (word.size() == text.size()) return numbers;
-    text.remove_prefix(word.size() + 1);
-  }
-}
 
 StatusOr<std::int64_t> ParseWhole(const char* flag, const std::string& text, std::int64_t most) {
   TRIBUTARY_ASSIGN_OR_RETURN(const std::vector<std::int64_t> numbers, ParseList<std::int64_t>(flag, text));

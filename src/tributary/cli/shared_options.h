@@ -6,7 +6,11 @@
 #include <cstdio>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
 
+#include "tributary/base/parse_number.h"
 #include "tributary/base/text_table.h"
 #include "tributary/data/load.h"
 #include "tributary/model/zoo.h"
@@ -56,6 +60,23 @@ template <typename... Values>
 void Say(fmt::format_string<Values...> text, Values&&... values) {
   Say(stdout, text, std::forward<Values>(values)...);
 }
+// Parses the comma-separated numbers of a flag.
+template <typename Number>
+StatusOr<std::vector<Number>> ParseList(const char* flag, std::string_view text) {
+  std::vector<Number> numbers;
+  while (true) {
+    const std::string_view word = text.substr(0, text.find(','));
+    if (!ParseExactly(word, numbers.emplace_back())) {
+      return InvalidArgument(fmt::format(
+          "{}: '{}', number {} of the list, is not a valid {}; separate numbers with commas, as in "
+          "120,80,100",
+          flag, word.substr(0, 60), numbers.size(), std::is_integral_v<Number> ? "whole number" : "number"));
+    }
+    if (word.size() == text.size()) return numbers;
+    text.remove_prefix(word.size() + 1);
+  }
+}
+
 // Prints indented JSON to standard output; always OK, for use in a return statement.
 Status PrintJson(const nlohmann::ordered_json& value);
 // Prints a list as JSON or as a table.

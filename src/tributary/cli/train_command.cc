@@ -10,6 +10,7 @@
 #include "tributary/cli/shared_options.h"
 #include "tributary/data/saved_network.h"
 #include "tributary/device/local_training.h"
+#include "tributary/device/setting.h"
 #include "tributary/engine/compute.h"
 #include "tributary/model/adapt_graph.h"
 #include "tributary/model/initialise.h"
@@ -152,25 +153,18 @@ Status Run(Arguments arguments) {
     network.zoo.imported = std::make_shared<const Graph>(std::move(fitted));
   }
   TRIBUTARY_ASSIGN_OR_RETURN(Graph graph, BuildZooGraph(network.zoo));
-  auto model = std::make_shared<const Model>(std::move(graph));
-  FlatBuffer parameters(model->parameters.size);
-  FlatBuffer statistics(model->statistics.size);
-  InitialiseWeights(*model, arguments.training.seed, parameters.span(), statistics.span());
+  auto whole = std::make_shared<const Model>(std::move(graph));
+  FlatWeights initial{FlatBuffer(whole->parameters.size), FlatBuffer(whole->statistics.size)};
+  InitialiseWeights(*whole, arguments.training.seed, initial.parameters.span(), initial.statistics.span());
   if (brought) {
-    TRIBUTARY_RETURN_IF_ERROR(brought->weights.CopyTo(*model, parameters.span(), statistics.span(),
-                                                      {.new_head = arguments.new_head}));
+    TRIBUTARY_RETURN_IF_ERROR(brought->weights.CopyTo(
+        *whole, initial.parameters.span(), initial.statistics.span(), {.new_head = arguments.new_head}));
   }
-  if (!arguments.freeze.empty()) {
-    auto nodes = FrozenNodes(model->graph, arguments.freeze);
-    if (!nodes.ok()) return std::move(nodes).status().WithContext("--freeze");
-    const auto whole =
-        std::exchange(model, std::make_shared<const Model>(Freeze(*model, std::move(nodes).value(),
-                                                                  parameters.span(), statistics.span())));
-    const FlatBuffer all = std::exchange(parameters, FlatBuffer(model->parameters.size));
-    const FlatBuffer measured = std::exchange(statistics, FlatBuffer(model->statistics.size));
-    CopyTrained(whole->parameters, all.span(), model->parameters, parameters.span());
-    CopyTrained(whole->statistics, measured.span(), model->statistics, statistics.span());
-  }
+  auto start = FreezeLayers({std::move(whole), std::move(initial)}, arguments.freeze);
+  if (!start.ok()) return std::move(start).status().WithContext("--freeze");
+  const std::shared_ptr<const Model>& model = start->model;
+  FlatBuffer& parameters = start->weights.parameters;
+  FlatBuffer& statistics = start->weights.statistics;
 
   SetComputeThreads(arguments.threads);
   const bool talk = !arguments.json && !arguments.quiet;
