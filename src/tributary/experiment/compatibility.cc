@@ -43,10 +43,9 @@ OptionList RowKeys(CompatibilityRows& rows) {
 }
 
 std::string_view EmbeddedText(std::string_view name) {
-  for (const EmbeddedPreset& text : EmbeddedCompatibility()) {
-    if (text.name == name) return text.text;
-  }
-  return "";
+  const std::span<const EmbeddedPreset> texts = EmbeddedCompatibility();
+  const auto found = std::ranges::find(texts, name, &EmbeddedPreset::name);
+  return found == texts.end() ? "" : found->text;
 }
 
 // Replaces the row KEY=* by one row for each entry of the table.

@@ -158,10 +158,8 @@ std::string Describe(const Value& value) {
 }
 
 const Value* FindMember(const Table& table, std::string_view key) {
-  for (const KeyValue& member : table) {
-    if (member.key == key) return &member.value;
-  }
-  return nullptr;
+  const auto found = std::ranges::find(table, key, &KeyValue::key);
+  return found == table.end() ? nullptr : &found->value;
 }
 
 std::string Prefix(const std::string& document, const Place& place) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 
@@ -57,10 +58,8 @@ inline constexpr std::array<Word<Trace::After>, 2> kAfters = {
 
 template <typename Enum, std::size_t n>
 std::string_view NameOf(const std::array<Word<Enum>, n>& words, Enum meaning) {
-  for (const Word<Enum>& word : words) {
-    if (word.meaning == meaning) return word.name;
-  }
-  return "";
+  const auto found = std::ranges::find(words, meaning, &Word<Enum>::meaning);
+  return found == words.end() ? "" : found->name;
 }
 
 // Numbers of a group that may be distributions.
