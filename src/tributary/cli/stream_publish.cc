@@ -126,7 +126,7 @@ class Publication {
             std::chrono::duration_cast<std::chrono::microseconds>(epoch_).count())),
         progress_(*clock_, stderr,
                   {.style = arguments.quiet ? ProgressStyle::kQuiet : ProgressStyleFor(stderr),
-                   .total = Total(feeds),
+                   .total = Sum(feeds, &Feed::total),
                    .unit = "samples"}) {}
 
   // Sends until everything is sent or the user interrupts, then waits for the broker's confirmation.
@@ -155,16 +155,12 @@ class Publication {
   std::int64_t run() const { return run_; }
 
  private:
-  static std::uint64_t Total(const std::vector<Feed>& feeds) {
-    std::int64_t total = 0;
-    for (const Feed& feed : feeds) total += feed.total;
-    return static_cast<std::uint64_t>(total);
+  static std::uint64_t Sum(const std::vector<Feed>& feeds, std::int64_t Feed::*number) {
+    std::int64_t sum = 0;
+    for (const Feed& feed : feeds) sum += feed.*number;
+    return static_cast<std::uint64_t>(sum);
   }
-  std::uint64_t Sent() const {
-    std::int64_t sent = 0;
-    for (const Feed& feed : feeds_) sent += feed.sent;
-    return static_cast<std::uint64_t>(sent);
-  }
+  std::uint64_t Sent() const { return Sum(feeds_, &Feed::sent); }
 
   void Tell() {
     if (const auto news = publisher_.TakeNews()) {
