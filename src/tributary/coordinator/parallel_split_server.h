@@ -66,8 +66,7 @@ class ParallelSplitServer : public ServerPart {
   double SamplesOf(const std::vector<std::size_t>& those) const;
   Status GoTogether();
   Status GoBackTogether();
-  // Forward pass; backward pass from the gradients of `those`. Return whether the output in `joined_` is
-  // finite.
+  // Forward pass; backward pass from the gradients of `those`. Return whether `joined_` is finite.
   StatusOr<bool> PassTogether(PassResult& result);
   StatusOr<bool> PassBack(const std::vector<std::size_t>& those);
   bool SoundTogether() const;
