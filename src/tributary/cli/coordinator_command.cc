@@ -41,8 +41,7 @@ StatusOr<Experiment> Find(const Arguments& arguments) {
   }
   if (!arguments.experiment.empty() || !arguments.run.Overrides().empty() || !arguments.run.out.empty()) {
     return InvalidArgument(
-        "--resume continues that run's experiment unchanged: leave out the experiment, --set, --seed "
-        "and --out");
+        "--resume continues that run's experiment unchanged: leave out EXPERIMENT, --set, --seed and --out");
   }
   return FindExperiment((std::filesystem::path(arguments.resume) / "experiment.toml").string(), {},
                         *arguments.extensions);
@@ -135,8 +134,7 @@ void AddCoordinatorCommand(CLI::App& app, Action& action) {
   AddWatchOptions(command, a.watch);
   AddVerboseFlag(command, a.verbose);
   command.footer(
-      "Ctrl-C or SIGTERM abandons the round and writes a checkpoint. After a crash use "
-      "--resume.\n"
+      "Ctrl-C or SIGTERM abandons the round and writes a checkpoint; --resume continues.\n"
       "Examples:\n"
       "  tributary keys init && tributary keys device pi-1\n"
       "  tributary coordinator fedavg --listen :7070\n"

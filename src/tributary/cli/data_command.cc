@@ -112,8 +112,7 @@ void AddDataCheck(CLI::App& data, Action& action) {
   AddOption(command, "--plot FILE.svg", a.plot, "Write a plot of the classes to this SVG file");
   AddJsonFlag(command, a.json);
   command.footer(
-      "Reads all data and reports up to 100 findings. Exit code 2 if there is an "
-      "error.\n"
+      "Reads all data and reports up to 100 findings. Exit code 2 for errors.\n"
       "Example:\n  tributary data check ./photos --image-size 64");
 }
 

@@ -168,8 +168,7 @@ void AddDeviceCommand(CLI::App& app, Action& action) {
   AddOption(command, "--weights FILE.safetensors|FILE.onnx", a.weights,
             "Initial weights, for experiments that freeze layers: frozen weights are not sent");
   AddOption(command, "--state DIR", a.state,
-            "Folder for state that survives a crash of this device; tributary-state/NAME "
-            "when not given");
+            "Folder for state that survives a crash; by default tributary-state/NAME");
   AddOption(command, "--availability FILE.csv", a.availability,
             "For devices that choose sub-networks: share of the processors over "
             "time, with a line 'seconds,share' for each change; measured when not given");
@@ -202,8 +201,7 @@ void AddDeviceCommand(CLI::App& app, Action& action) {
   AddDefaulted(command, "--longest-wait TIME", a.longest_wait,
                "Longest time between attempts to reach the coordinator");
   AddOption(command, "--link-rate RATE[,RATE]", a.link_rate,
-            "For testing: limit the rate to and from the coordinator, e.g. 10Mbit/s; with "
-            "two, up and down")
+            "For testing: limit the rate to and from the coordinator, e.g. 10Mbit/s")
       ->delimiter(',')
       ->expected(1, 2)
       ->allow_extra_args(false);

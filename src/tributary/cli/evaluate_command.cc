@@ -46,7 +46,6 @@ StatusOr<SavedNetwork> Describe(const Arguments& arguments, const NetworkFile& f
   return network;
 }
 
-// Writes class scores, one row per sample.
 Status WriteScores(const std::string& path, Executor& executor, const Dataset& test) {
   constexpr std::size_t kBatch = 64;
   const Graph& graph = executor.model().graph;

@@ -255,13 +255,11 @@ Status Run(Arguments arguments) {
     progress.Clear();
     if (!interrupt.interrupted()) {
       return ResourceExhausted(
-          "the budget ended before the full network was evaluated; give more minutes (--budget) and "
-          "continue with --resume");
+          "the budget ended before the full network was evaluated; raise --budget and use --resume");
     }
     if (arguments.json)
       return PrintJson(Json{{"interrupted", true}, {"generations", 0}, {"evaluated", 0}, {"front", 0}});
-    Say("interrupted before the full network was evaluated: there is no front yet; continue with "
-        "--resume\n");
+    Say("interrupted before the full network was evaluated; continue with --resume\n");
     return OkStatus();
   }
 
@@ -341,8 +339,7 @@ void AddExploreCommand(CLI::App& app, Action& action) {
   AddDefaulted(command, "--budget", a.budget_minutes, "Time limit in minutes")
       ->check(CLI::Range(0.001, 100'000.0));
   AddOption(command, "--generations", a.generations,
-            "Maximum number of generations, for the same front on every machine; the comparison uses the "
-            "rest of the minutes")
+            "Maximum number of generations, for the same front on every machine")
       ->check(CLI::Range(1, 1'000'000));
   AddSearchOptions(command, a);
   AddThreadsOption(command, a.threads);

@@ -17,7 +17,6 @@ struct Arguments {
 
 std::string Rate(double amount, const char* unit) { return amount > 0 ? FormatCount(amount) + unit : "?"; }
 
-// Number of samples, or rate of a stream.
 std::string SamplesOf(const WatchedDevice& device) {
   if (!device.streams) return std::to_string(device.profile.samples);
   return Rate(device.samples_per_second, "/s");

@@ -61,8 +61,7 @@ Status Device(const KeysArguments& arguments) {
   Say("{} holds the key and certificate of '{}', valid until {}\n\nnext:\n", bundle.c_str(), arguments.name,
       until);
   if (arguments.renew) {
-    Say("  {} revokes the old certificate: copy it to the coordinator, unless the coordinator reads it "
-        "here\n",
+    Say("  {} revokes the old certificate: copy it to the coordinator if that runs elsewhere\n",
         arguments.In("revoked.pem"));
   }
   if (arguments.name == kCoordinatorName || arguments.name == kOperatorName) {

@@ -80,10 +80,8 @@ std::string VersionText() {
 std::string VersionNumber() { return TRIBUTARY_VERSION; }
 
 int Main(int argc, const char* const* argv, const Extensions& extensions) {
-  CLI::App app(
-      "Trains one neural network across devices that differ in speed, bandwidth, memory, data and stream "
-      "rate.",
-      "tributary");
+  CLI::App app("Trains a neural network across devices that differ in speed, bandwidth, memory and data.",
+               "tributary");
   app.footer(
       "Examples:\n"
       "  tributary run                                    train over eight simulated, unequal devices\n"

@@ -57,8 +57,6 @@ void PrintModel(const Model& model) {
       model.channels.groups.size(), cuts);
 }
 
-// Import from and export to ONNX.
-
 struct ImportArguments {
   std::string file;
   std::string name;

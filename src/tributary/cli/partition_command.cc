@@ -243,8 +243,7 @@ void AddMethodOptions(CLI::App& command, Arguments& a) {
                "iid, dirichlet, classes-per-device, extended-dirichlet, shards, source");
   AddDefaulted(command, "--objective", a.objective, "facility-location, graph-cut or matched-cut");
   AddDefaulted(command, "--choice", a.choice,
-               "submodular: which worker chooses next: fill (least filled quota) or raw (fewest samples, as "
-               "published)");
+               "submodular: which worker chooses next: fill (least filled quota) or raw (fewest samples)");
   AddOption(command, "--width", a.width,
             "Bandwidth of the Gaussian kernel; default: the median distance within each class");
   AddDefaulted(command, "--memory BYTES", a.memory,
@@ -283,14 +282,11 @@ void AddPartitionCommand(CLI::App& app, Action& action) {
   AddJsonFlag(command, a.json);
   command.add_flag("--quiet", a.quiet, "Print the result only");
   command.footer(
-      "The feature distance of a shard is its maximum mean discrepancy to all samples: 0 if they are "
-      "alike.\n"
+      "Feature distance is a shard's maximum mean discrepancy to all samples.\n"
       "If a class has fewer samples than there are workers, some workers get none.\n"
       "Examples:\n"
-      "  tributary partition --features F.npy --labels L.npy --speeds 4,2,1,1 --out parts.json --plot "
-      "parts.svg\n"
-      "  tributary partition --data cifar10 --features pca:64 --speeds 1,1,1,1 --objective facility-location "
-      "--out p.json\n"
+      "  tributary partition --features F.npy --labels L.npy --speeds 4,2,1,1 --out p.json --plot p.svg\n"
+      "  tributary partition --data cifar10 --features pca:64 --speeds 1,1,1,1 --out p.json\n"
       "  tributary partition --data glyphs --features-from m.safetensors --speeds 2,1,1 --out p.json");
 }
 

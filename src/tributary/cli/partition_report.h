@@ -11,7 +11,6 @@
 
 namespace tributary::inline cli {
 
-// The result of `tributary partition`, for its file, table and picture.
 struct PartitionReport {
   std::string method;
   Partition partition;

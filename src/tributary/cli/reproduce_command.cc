@@ -146,8 +146,7 @@ void AddReproduceCommand(CLI::App& app, Action& action) {
   AddJsonFlag(command, a.json);
   command.add_flag("--quiet", a.quiet, "Print the result only");
   command.footer(
-      "Finished runs are kept: after Ctrl-C the same command continues. --threads is the number of parallel "
-      "runs.\n"
+      "Finished runs are kept: after Ctrl-C the same command continues. --threads: parallel runs.\n"
       "Examples:\n  tributary reproduce heterogeneity --seeds 3\n"
       "  tributary reproduce mine.toml --shard 1/2 --out a\n"
       "  tributary reproduce mine.toml --merge a b");

@@ -107,7 +107,6 @@ struct Arguments {
   const Extensions* extensions = nullptr;
 };
 
-// One run of an experiment, with its outputs.
 class OneRun {
  public:
   OneRun(const Arguments& arguments, const Experiment& experiment, std::filesystem::path folder)
@@ -142,7 +141,6 @@ class OneRun {
         FormatBytes(result_.up));
     Say("run folder {}\ndigest {}\n", folder_.c_str(), result_.digest);
   }
-  // Writes report.html to the folder.
   void Report(std::FILE* out) const { watchers_->Report(folder_, out); }
   // Closes the outputs and frees the dashboard's address.
   void Leave() { watchers_.reset(); }

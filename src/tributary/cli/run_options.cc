@@ -98,8 +98,7 @@ void AddDashboardOption(CLI::App& command, std::optional<std::string>& address) 
           [&address](const std::vector<std::string>& given) {
             address = given.empty() || given.front().empty() ? kHere : given.front();
           },
-          "Show the run in a browser: on this machine at a free port, or at HOST:PORT, with a token "
-          "if others can reach it")
+          "Show the run in a browser: at a free local port, or at HOST:PORT, with a token if not local")
       ->type_name("[HOST:PORT]")
       ->expected(0, 1);
 }

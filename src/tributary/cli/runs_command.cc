@@ -30,8 +30,8 @@ Status ListRuns(const Arguments& arguments) {
   auto store = RunStore::Open(StorePath(arguments.store));
   if (!store.ok() && store.status().code() == StatusCode::kNotFound) {
     if (arguments.json) return PrintJson(Json::array());
-    Say("{}\n'tributary run' and 'tributary coordinator' record runs; 'tributary runs import FOLDER' "
-        "adds existing ones.\n",
+    Say("{}\n'tributary run' and 'tributary coordinator' record runs; 'tributary runs import' adds old "
+        "ones.\n",
         store.status().message());
     return OkStatus();
   }

@@ -18,7 +18,6 @@ struct Arguments {
   bool json = false;
 };
 
-// Measurements of all steps of all epochs.
 struct Measured {
   std::vector<double> times, deviations;
   std::int64_t smallest = 0, largest = 0;
@@ -105,8 +104,7 @@ Status CheckExtent(const SamplingProblem& problem, const SamplingOptions& option
   }
   if (json && steps * epochs > kMostPrinted / static_cast<std::int64_t>(problem.sizes.size())) {
     return ResourceExhausted(
-        fmt::format("{} steps of {} clients exceed the {} numbers that --json prints; without "
-                    "it there is a summary",
+        fmt::format("{} steps of {} clients exceed the {} numbers that --json prints; leave it out",
                     steps * epochs, problem.sizes.size(), kMostPrinted));
   }
   return OkStatus();
@@ -209,9 +207,8 @@ void AddSampleCommand(CLI::App& app, Action& action) {
   AddDefaulted(command, "--seed", a.options.seed, "The same seed gives the same plan");
   AddJsonFlag(command, a.json);
   command.footer(
-      "Deviation is the L1 distance of a batch's expected class shares to those of all samples. A step takes "
-      "as long as\n"
-      "its slowest client.\n"
+      "Deviation is the L1 distance of a batch's expected class shares to those of all samples.\n"
+      "A step takes as long as its slowest client.\n"
       "Examples:\n"
       "  tributary sample --sizes 120,80,200 --batch 32 --json\n"
       "  tributary sample --sizes 120,80,200 --batch 32 --method lds --delays 1,1,5 --label-counts "

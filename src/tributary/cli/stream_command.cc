@@ -33,7 +33,6 @@ struct InspectArguments {
 constexpr Duration kPatience = 10s;        // wait for a broker's reply
 constexpr std::size_t kMostLabels = 1000;  // limits memory, since labels come from outside
 
-// What was received.
 struct Findings {
   StreamCounts counts;
   std::optional<TopicRange> range;

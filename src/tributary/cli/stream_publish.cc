@@ -27,7 +27,6 @@ constexpr int kMostAtOnce = 256;        // per device, before other devices' tur
 constexpr Duration kLongestNap = 50ms;  // delay until Ctrl-C is noticed
 constexpr Duration kBlockedNap = 5ms;
 
-// One device's stream into its topic.
 struct Feed {
   std::string topic;
   std::optional<SamplesPerSecond> rate;  // empty for recordings

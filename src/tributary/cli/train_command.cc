@@ -114,7 +114,6 @@ Json ResultJson(const Arguments& arguments, const Model& model, const LocalTrain
   return json;
 }
 
-// The file with initial weights, if any.
 StatusOr<std::optional<NetworkFile>> ReadBrought(const Arguments& arguments) {
   const bool onnx = IsOnnxName(arguments.model);
   if (onnx && !arguments.from.empty()) {

@@ -20,7 +20,6 @@ RoundFinished Summarise(RoundId round, const RoundReport& report);
 // Why the first update that was not applied failed: "3: it vanished". Empty if all were applied.
 std::string FirstFailure(const RoundReport& report);
 
-// The result of a run on a simulated or real fleet.
 struct FinishedRun {
   RunOutcome run;
   Duration time{0};       // on the run's clock

@@ -48,8 +48,7 @@ Status CheckStreams(const StreamChoice& stream, std::span<const DeviceProfile> p
 Status CheckRecorded(const Experiment& experiment, const Dataset& train) {
   if (!experiment.stream.recorded_speed || train.origins() != nullptr) return OkStatus();
   return InvalidArgument("[stream] recorded-speed needs recording times, which " + train.name() +
-                         " does not have; give groups a stream-rate, or use recordings (har, or a folder of "
-                         ".csv files per person)");
+                         " does not have; give groups a stream-rate, or use recordings (docs/data.md)");
 }
 
 // One custom stream per device, if the experiment names one.

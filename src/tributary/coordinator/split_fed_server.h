@@ -60,7 +60,6 @@ class SplitFedServer : public ServerPart {
 
   const SplitNetwork network_;
   const std::uint64_t seed_;
-  // State of the round.
   const WorkOrder* request_ = nullptr;
   SharedWeights weights_;
   UpdateSink* sink_ = nullptr;
@@ -114,7 +113,6 @@ class SplitFedV2Server : public SplitFedServer {
  private:
   Status TakeStep(std::size_t participant, std::size_t step, const SplitBatch& batch) override;
 
-  // A batch of the current step.
   struct Waiting {
     std::vector<float> values;
     std::vector<std::int32_t> labels;

@@ -47,9 +47,8 @@ StatusOr<LoadedSamples> LoadPart(const Welcome& welcome, const Experiment& exper
   }
   if (welcome.device.value >= devices) {
     return InvalidArgument("the experiment divides its data among " + std::to_string(devices) +
-                           " devices and this is"
-                           " number " +
-                           std::to_string(welcome.device.value + 1) + "; give it its own data with --data");
+                           " devices and this is number " + std::to_string(welcome.device.value + 1) +
+                           "; give it its own data with --data");
   }
   TRIBUTARY_ASSIGN_OR_RETURN(TrainTest data, LoadExperimentData(experiment, data_dir));
   if (data.train.shape() != welcome.input || data.train.classes() != welcome.classes) {
@@ -91,8 +90,7 @@ StatusOr<std::optional<StreamPlace>> PlaceOfStream(const DeviceRuntimeOptions& o
     return std::optional<StreamPlace>(RecordedPlace{*experiment.stream.recorded_speed});
   if (experiment.stream.batch.rule == BatchRule::kStreamRate) {
     return InvalidArgument(
-        "the experiment's batches follow the devices' streams, and this device has none; give one with"
-        " --stream");
+        "the experiment's batches follow the devices' streams; give this device one with --stream");
   }
   return std::optional<StreamPlace>();
 }

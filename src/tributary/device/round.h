@@ -15,7 +15,6 @@
 
 namespace tributary::inline device {
 
-// What a device trains in every round of an experiment.
 struct DeviceTraining {
   std::shared_ptr<const Model> model;  // of a split model the client part
   struct Split {

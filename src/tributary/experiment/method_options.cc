@@ -28,8 +28,7 @@ void CheckRoomForSplit(OptionList& mistakes, const Experiment& e) {
   refuse(e.data.hold_out > 0, &split.cut,
          "devices have only a part of the network and cannot evaluate it; leave out data.hold-out");
   refuse(e.model.compute_as.has_value(), &split.cut,
-         "the cut applies to the trained network, and compute-as would have another one; leave out "
-         "model.compute-as");
+         "the cut applies to the trained network only; leave out model.compute-as");
   refuse(!e.model.freeze.empty(), &split.cut,
          "devices train the network's first layers, which would be frozen; leave out model.freeze, or use "
          "method = \"federated\" or \"sync-sgd\"");
@@ -270,14 +269,11 @@ void CheckRoomForGossip(OptionList& mistakes, const Experiment& e) {
   };
   const std::int64_t devices = TotalDevices(e.fleet);
   refuse(e.fleet.participation.Of(devices) < devices,
-         "all devices take part in every round, and `algorithm` selects the neighbours; leave out "
-         "fleet.participation");
+         "all devices take part in every round; leave out fleet.participation");
   refuse(e.compression.kind != CodecNamed("dense"),
          "models are exchanged uncompressed, not updates; leave out [compression]");
-  refuse(
-      Transfers(e),
-      "a model is averaged after all of it has arrived, so transfers cannot overlap with computation; leave "
-      "out [transfers]");
+  refuse(Transfers(e),
+         "whole models are averaged, so transfers cannot overlap with computation; leave out [transfers]");
   // Checked before the deadline, which dropout needs elsewhere.
   refuse(e.dropout.method->Chooses(),
          "devices exchange whole models, and there is no deadline to choose a sub-network "

@@ -17,7 +17,6 @@ struct Against {
   std::vector<std::string> settings;
 };
 
-// What an experiment may refer to.
 struct OptionContext {
   std::optional<std::filesystem::path> folder;  // of its files; none if it may not name files
   const Extensions& extensions;

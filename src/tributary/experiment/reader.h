@@ -24,7 +24,6 @@ StatusOr<Experiment> ReadExperiment(const std::filesystem::path& path,
                                     std::span<const std::string> overrides = {},
                                     const Extensions& extensions = {});
 
-// The origin of a text.
 struct TextSource {
   // For messages.
   std::string name;

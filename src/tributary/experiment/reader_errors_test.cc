@@ -305,9 +305,8 @@ TEST(ReaderErrors, ContradictionsAreSaid) {
   const std::string epochs = Replaced(kLeast, "local-steps = 5", "local-epochs = 1");
   EXPECT_TRUE(ReadExperimentText(epochs, {"e.toml", std::nullopt}).ok());
   EXPECT_EQ(Refusal(Replaced(epochs, "uplink", "stream-rate = 5\nuplink")),
-            "e.toml:1: stream.kind: samples that arrive over time have no epochs; leave out "
-            "train.local-epochs, and use"
-            " train.local-steps");
+            "e.toml:1: stream.kind: samples that arrive over time have no epochs; use train.local-steps, not "
+            "local-epochs");
   EXPECT_EQ(RefusalOfTrain("milestones = [1]"),
             "e.toml:16: train.milestones is only valid with schedule = \"step\"");
   EXPECT_EQ(RefusalOfTrain("schedule = \"step\""),

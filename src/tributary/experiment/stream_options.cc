@@ -80,9 +80,9 @@ OptionList StreamKeys(Experiment& e, const OptionContext& context) {
       mistakes.Fail(&stream.own, ": the stream decides when samples arrive; leave out stream-programme");
     }
     if (e.train.local_epochs && Streams(e)) {
-      mistakes.Fail(&stream.own,
-                    ": samples that arrive over time have no epochs; leave out train.local-epochs, and use "
-                    "train.local-steps");
+      mistakes.Fail(
+          &stream.own,
+          ": samples that arrive over time have no epochs; use train.local-steps, not local-epochs");
     }
     const StreamBatchOptions& sizes = stream.batch;
     if (follows.holds() && sizes.smallest > sizes.largest) {
