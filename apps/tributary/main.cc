@@ -1,7 +1,7 @@
 #include "tributary/cli/main.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define TRIBUTARY_SANITIZED 1  // Sanitizers begin at the same moment, and are not ready for other code there.
+#define TRIBUTARY_SANITIZED 1  // sanitizers are not initialised at this point
 #elif defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 #define TRIBUTARY_SANITIZED 1
@@ -13,11 +13,11 @@
 
 #include <cstring>
 
-// OpenMP's threads wait for each other by spinning. On a machine with other work they then take the processor from the
-// thread that they wait for, and training becomes ten times slower. OpenMP reads how to wait from the environment when it
-// is loaded, before main and before anything that the program could call, so the program starts itself again with the
-// setting, unless the user has made a choice. This runs before the constructors of any library, so it costs no more than
-// mapping the libraries twice. If it cannot be done, threads spin.
+// OpenMP threads wait by spinning. On a busy machine they take the processor from the thread that they wait
+// for, which makes training ten times slower. OpenMP reads its wait policy from the environment when it is
+// loaded, before main, so the program executes itself again with the policy, unless the user has set one. This
+// runs before the constructors of libraries, so it only costs mapping the libraries twice. If it fails,
+// threads spin.
 namespace {
 
 constexpr std::size_t kMostVariables = 4096;

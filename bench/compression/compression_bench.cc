@@ -1,16 +1,15 @@
-// The largest 1 % and 10 % of 25 M floats, against torch::topk and against a copy of the same buffer, interleaved in
-// one run on one thread; then the encodings of what was selected, and whole steps with error feedback. Prints medians.
+// Selection of the largest 1 % and 10 % of 25 M floats against torch::topk and a copy of the same buffer,
+// interleaved in one run on one thread; then encoding of the selection, and whole steps with error feedback.
+// Prints medians.
 
-#include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
-#include <string>
 #include <vector>
 
+#include "../timing.h"
 #include "tributary/base/check.h"
 #include "tributary/base/distributions.h"
 #include "tributary/base/worker_pool.h"
@@ -23,22 +22,13 @@
 namespace tributary {
 namespace {
 
+using bench::Median;
+using bench::Milliseconds;
+
 constexpr std::size_t kCount = 25'000'000;
 constexpr std::size_t kUnits = 50;
 
-template <typename Work>
-double Milliseconds(const Work& work) {
-  const auto begin = std::chrono::steady_clock::now();
-  work();
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
-}
-
-double Median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
-
-// Normal within a layer; layers differ in scale, as gradients do.
+// Normal within a layer; layers have different scales, like gradients.
 std::vector<float> Gradient() {
   Rng rng(1);
   std::vector<float> gradient(kCount);
@@ -70,7 +60,7 @@ void CompareSelection(const std::vector<float>& gradient, double ratio, int roun
   });
   Selection selection, same;
   std::vector<double> copy_ms, torch_ms, ours_ms, threaded_ms;
-  for (int i = -1; i < rounds; ++i) {  // one to warm up
+  for (int i = -1; i < rounds; ++i) {  // one warm-up
     const double a = Milliseconds([&] { std::memcpy(copy.data(), gradient.data(), 4 * kCount); });
     const double b = Milliseconds([&] { TRIBUTARY_CHECK(selector.Select(gradient, k, selection).ok()); });
     const double c = Milliseconds([&] { theirs.Select(k); });
@@ -81,7 +71,7 @@ void CompareSelection(const std::vector<float>& gradient, double ratio, int roun
     torch_ms.push_back(c);
     threaded_ms.push_back(d);
   }
-  // The same magnitudes; of equal ones torch may have taken others.
+  // Same magnitudes; torch may select others among equal ones.
   double ours_sum = 0;
   for (const float value : selection.values) ours_sum += std::abs(static_cast<double>(value));
   const double theirs_sum = theirs.Sum();
@@ -123,7 +113,7 @@ void CompareSelection(const std::vector<float>& gradient, double ratio, int roun
       GigabytesPerSecond(bytes.size(), Median(add_ms)));
 }
 
-// From a gradient to bytes, with everything that belongs to it, and back into a sum.
+// Gradient to bytes, with all steps of compression, and back into a sum.
 void MeasureSteps(const std::vector<float>& gradient, int rounds) {
   const std::vector<std::size_t> sizes(kUnits, kCount / kUnits);
   for (const CompressionKind& kind : Codecs()) {

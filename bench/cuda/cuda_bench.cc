@@ -1,16 +1,15 @@
-// ResNet-18 on a GPU. First a training step through the engine against the same network as plain torch::nn modules with
-// torch::optim::SGD, alternating in one process. Then sixteen simulated devices, which train at the same time with batches
-// of their own, against one process that trains with all those samples as one batch. Prints ratios of medians.
+// ResNet-18 on a GPU. First a training step of the engine against plain torch::nn modules with
+// torch::optim::SGD, alternating in one process. Then sixteen simulated devices that train concurrently with
+// their own batches, against one process that trains with all samples as one batch. Prints ratios of medians.
 
 #include <torch/torch.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <string>
 #include <vector>
 
+#include "../timing.h"
 #include "tributary/base/distributions.h"
 #include "tributary/base/flat_buffer.h"
 #include "tributary/base/worker_pool.h"
@@ -23,21 +22,12 @@
 namespace tributary {
 namespace {
 
+using bench::Median;
+using bench::Milliseconds;
+
 constexpr double kLearningRate = 0.01, kMomentum = 0.9, kWeightDecay = 5e-4;
 constexpr std::size_t kDevices = 16;
-constexpr int kLocalSteps = 48;  // about an epoch of CIFAR-10, divided over the devices, in batches of 64
-
-double Median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
-
-template <typename Run>
-double Milliseconds(Run run) {
-  const auto start = std::chrono::steady_clock::now();
-  run();
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
-}
+constexpr int kLocalSteps = 48;  // about an epoch of CIFAR-10 over all devices, in batches of 64
 
 std::shared_ptr<const Model> BuildModel() {
   return std::make_shared<const Model>(
@@ -99,7 +89,7 @@ void CompareSteps(std::size_t count, int steps) {
       torch::from_blob(samples.inputs.data(), {batch_size, 3, 32, 32}, torch::kFloat);
   const torch::Tensor host_y =
       torch::from_blob(samples.labels.data(), {batch_size}, torch::kInt).to(torch::kLong);
-  // As most write it, and with channels last, as those do who have read how to make it faster.
+  // In the default memory format, and in the faster channels-last format.
   for (const bool channels_last : {false, true}) {
     const auto reference = MakeReferenceNetwork("resnet18");
     LoadReference(*reference, *model, ours.parameters().span(), ours.statistics().span());
@@ -121,7 +111,7 @@ void CompareSteps(std::size_t count, int steps) {
       const torch::Tensor loss = torch::nn::functional::cross_entropy(scores, y);
       loss.backward();
       optimiser.step();
-      // What any training loop reports, and the engine does too.
+      // Reported by any training loop, and by the engine.
       static_cast<void>(loss.item<double>() + scores.argmax(1).eq(y).sum().item<double>());
       torch::cuda::synchronize();
     };
@@ -148,7 +138,7 @@ void CompareSteps(std::size_t count, int steps) {
   }
 }
 
-// Samples in a second: of the devices' work as the simulator has it done, and of one process.
+// Samples per second of the simulated devices and of one process.
 void CompareThroughput(std::size_t batch, std::size_t threads, int rounds) {
   const auto model = BuildModel();
   Samples together(batch * kDevices);

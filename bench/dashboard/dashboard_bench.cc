@@ -1,7 +1,8 @@
-// What showing a run costs it: the same 'tributary run', alternately without and with --dashboard and one page that follows (a
-// thread of this program that reads the event stream and throws it away). Each is a process of its own; medians of the
-// time it took, of the processors' time that it used, its threads for pages included, and their ratios; and what those threads
-// alone have used, which a busy machine disturbs least. All must have the same digest.
+// The cost of showing a run: the same 'tributary run', alternately without and with --dashboard and one
+// viewer (a thread of this program that reads the event stream and discards it). Each run is a process.
+// Prints medians and ratios of elapsed time and of processor time, including the threads that serve pages;
+// and the processor time of these threads alone, which a busy machine affects least. All runs must have the
+// same digest.
 //
 //   build/release/bench/dashboard PROGRAM [pairs] [what]    what: default, many, or both
 
@@ -38,7 +39,7 @@ struct Case {
 
 struct Cost {
   double seconds = 0, processors = 0;
-  double pages = 0;        // of processors, the threads that serve pages, as last seen
+  double pages = 0;        // processor time of threads that serve pages, as last seen
   std::uint64_t read = 0;  // bytes of the event stream
   std::string digest;
 };
@@ -47,7 +48,7 @@ double Now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// Reads what the program tells a page until it ends.
+// Reads the event stream until it ends.
 std::uint64_t FollowRun(int port) {
   const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address{};
@@ -66,7 +67,7 @@ std::uint64_t FollowRun(int port) {
   return bytes;
 }
 
-// What the threads of a process that serve pages have used.
+// Processor time of a process's threads that serve pages.
 double PagesTime(pid_t process) {
   double seconds = 0;
   std::error_code error;
@@ -150,7 +151,7 @@ void Measure(const std::string& program, const Case& measured, const std::filesy
              int pairs) {
   std::vector<Cost> without, with;
   for (int i = 0; i < pairs; ++i) {
-    // Whoever comes first in one pair comes second in the next.
+    // The order alternates between pairs.
     const bool first = i % 2 == 1;
     for (const bool shown : {first, !first})
       (shown ? with : without).push_back(Run(program, measured.arguments, folder, shown));
@@ -192,7 +193,7 @@ int main(int argc, char** argv) {
     for (const char* key : keys) arguments.insert(arguments.end(), {"--set", key});
     return arguments;
   };
-  // The usual mix, and the least training that a thousand devices and many short rounds can have.
+  // A typical run; and a thousand devices in many short rounds with as little training as possible.
   const tributary::Case cases[] = {
       {"fedavg", {"fedavg", "--set", "experiment.rounds=4"}},
       {"many", set({"model.name=lenet5", "data.train-limit=4000", "fleet.group.slow.count=500",

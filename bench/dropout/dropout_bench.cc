@@ -1,8 +1,8 @@
-// A training step (forward, backward, SGD with momentum) of sub-networks against one of the whole network, on one core,
-// alternating in one process: new channels for every step, as a device under DISTREAL draws them, their gathering and
-// scattering included. Prints the ratio of the medians over the share of multiply-accumulates, and how well a fitted cost
-// model foretells steps that it was not fitted to. Then what deciding takes: a device's look at its processor and into a front
-// of two hundred vectors.
+// A training step (forward, backward, SGD with momentum) of sub-networks against the whole network, on one
+// core, alternating in one process: new channels for every step, as in DISTREAL, including gathering and
+// scattering. Prints ratios of medians over shares of multiply-accumulates, and the error of a fitted cost
+// model on steps it was not fitted to. Then the cost of a decision: reading the processor meter and choosing
+// from a front of 200 vectors.
 //
 //   dropout [repetitions] [network…]
 
@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "../timing.h"
 #include "tributary/base/check.h"
 #include "tributary/base/distributions.h"
 #include "tributary/base/flat_buffer.h"
@@ -29,15 +30,12 @@
 namespace tributary {
 namespace {
 
+using bench::Median;
+
 constexpr std::size_t kBatch = 32;
 constexpr double kLearningRate = 0.01;
 
-double Median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
-
-// A network whose sub-networks take steps on its weights.
+// A network whose sub-networks train on its weights.
 class Subject {
  public:
   explicit Subject(const std::string& name)
@@ -93,14 +91,14 @@ class Subject {
   std::vector<std::int32_t> labels_;
 };
 
-// Medians of steps of each of these, one after the other, again and again.
+// Medians of steps of each of these, interleaved.
 std::vector<double> Alternate(Subject& subject, const std::vector<std::vector<std::int64_t>>& those,
                               int repetitions) {
   std::vector<std::vector<double>> times(those.size());
   for (int i = 0; i <= repetitions; ++i) {
     for (std::size_t k = 0; k < those.size(); ++k) {
       const double seconds = subject.Seconds(those[k]);
-      if (i > 0) times[k].push_back(seconds);  // The first makes the network.
+      if (i > 0) times[k].push_back(seconds);  // The first builds the network.
     }
   }
   std::vector<double> medians;
@@ -126,7 +124,8 @@ void Run(const std::string& name, int repetitions) {
                 times[i] / times[0]);
   }
 
-  // Vectors with a rate of its own for each group, around a level of the vector's: two thirds to fit, one to foretell.
+  // Vectors with a random rate per group around a common level: two thirds for fitting, one third for
+  // testing.
   Rng rng(7);
   std::vector<std::vector<std::int64_t>> vectors;
   for (int i = 0; i < 24; ++i) {
@@ -158,7 +157,7 @@ void Run(const std::string& name, int repetitions) {
       unseen, 100 * mean / unseen, 100 * worst, 100 * by_macs / unseen);
 }
 
-// Two hundred vectors of resnet20, and a device that has time for about half of the network.
+// Two hundred vectors of resnet20, on a device with time for about half of the network.
 void RunDecisions() {
   const Model model(BuildZooGraph({"resnet20", Shape{3, 32, 32}, 10, Stem::kAuto, {}, {}}).value());
   const SubnetworkCosts costs(model);

@@ -1,10 +1,8 @@
-// One training step (forward, backward, SGD with momentum) through the engine against the same network as plain
-// torch::nn modules with torch::optim::SGD, alternating in one process. Prints the ratio of the medians.
+// A training step (forward, backward, SGD with momentum) of the engine against plain torch::nn modules with
+// torch::optim::SGD, alternating in one process. Prints ratios of medians.
 
 #include <torch/torch.h>
 
-#include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -12,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "../timing.h"
 #include "tributary/base/distributions.h"
 #include "tributary/base/flat_buffer.h"
 #include "tributary/engine/compute.h"
@@ -24,24 +23,15 @@
 namespace tributary {
 namespace {
 
+using bench::Median;
+using bench::Milliseconds;
+
 constexpr int kBatch = 64;
 constexpr double kLearningRate = 0.01;
 constexpr double kMomentum = 0.9;
 constexpr double kWeightDecay = 5e-4;
 
-double Median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
-
-template <typename Run>
-double Milliseconds(Run run) {
-  const auto start = std::chrono::steady_clock::now();
-  run();
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
-}
-
-// A network of ours with weights, gradients and optimiser.
+// A network in the engine, with weights, gradients and optimiser.
 class Ours {
  public:
   Ours(std::shared_ptr<const Model> model, MemoryFormat format)
@@ -106,12 +96,12 @@ void CompareWithPlainTorch(const std::string& name, int steps) {
     const torch::Tensor loss = torch::nn::functional::cross_entropy(scores, y);
     loss.backward();
     optimiser.step();
-    // What any training loop reports, and the engine does too.
+    // Reported by any training loop, and by the engine.
     static_cast<void>(loss.item<double>() + scores.argmax(1).eq(y).sum().item<double>());
   };
 
   std::vector<double> plain_ms, ours_ms;
-  for (int i = -3; i < steps; ++i) {  // three to warm up
+  for (int i = -3; i < steps; ++i) {  // three warm-ups
     const double a = Milliseconds(plain_step);
     const double b = Milliseconds([&] { ours.Step(batch); });
     if (i < 0) continue;
@@ -124,7 +114,7 @@ void CompareWithPlainTorch(const std::string& name, int steps) {
               1e3 * gflop / Median(ours_ms));
 }
 
-// The same engine with both orders of memory: the measurement behind MemoryFormat::kAuto.
+// The engine with both memory formats: the measurement behind MemoryFormat::kAuto.
 void CompareFormats(const std::string& name, int steps) {
   const auto model = BuildModel(name);
   const Samples samples;

@@ -1,5 +1,5 @@
-// What gRPC alone takes for the same bytes over the same TLS: a stream for each device with nothing behind it. Messages
-// are sent from where they lie, and dropped as they come.
+// The cost of gRPC alone for the same bytes over the same TLS: one stream per device. Messages are sent
+// without a copy and discarded on arrival.
 
 #include <grpcpp/create_channel.h>
 #include <grpcpp/generic/async_generic_service.h>
@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::size_t kMessageBytes = 256 << 10;
 
-// A model in memory as the messages that it takes.
+// A model in memory, as messages.
 class Payload {
  public:
   explicit Payload(std::int64_t parameters) : values_(static_cast<std::size_t>(parameters)) {
@@ -42,7 +42,7 @@ class Payload {
 
 class ServerStream;
 
-// Those connected, and how far the model has come from each.
+// The connected streams and their progress.
 class Gathering {
  public:
   explicit Gathering(const Payload& payload) : payload(payload) {}
@@ -99,7 +99,7 @@ class ServerStream : public grpc::ServerGenericBidiReactor {
     received_ += incoming_.Length();
     incoming_.Clear();
     if (received_ == gathering_.payload.bytes()) gathering_.Complete();
-    StartRead(&incoming_);  // Last: the next message may come on another thread.
+    StartRead(&incoming_);  // last, since the next message may arrive on another thread
   }
   void OnDone() override { delete this; }
 
@@ -130,7 +130,7 @@ class Service : public grpc::CallbackGenericService {
   Gathering& gathering_;
 };
 
-// Takes the model and sends it back, as often as it comes.
+// Receives the model and sends it back, repeatedly.
 class DeviceStream : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer> {
  public:
   DeviceStream(const std::shared_ptr<grpc::Channel>& channel, const Payload& payload) : payload_(payload) {
@@ -162,7 +162,7 @@ class DeviceStream : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::Byte
       received_ = sent_ = 0;
       Write();
     }
-    StartRead(&incoming_);  // Last: the next message may come on another thread.
+    StartRead(&incoming_);  // last, since the next message may arrive on another thread
   }
   void OnDone(const grpc::Status& status) override {
     const std::lock_guard lock(mutex_);
@@ -222,7 +222,7 @@ Status RunBareDevices(const Role& role) {
     grpc::ChannelArguments arguments = ClientArguments(true, std::string(kCoordinatorName));
     if (role.grpc_defaults) {
       arguments = grpc::ChannelArguments();
-      arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // a connection each
+      arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // one connection per channel
       arguments.SetSslTargetNameOverride(CertificateHost(kCoordinatorName));
     }
     const auto channel =

@@ -23,7 +23,7 @@ Child::Child(const std::vector<std::string>& arguments) : name_(arguments.at(1))
   process_ = ::fork();
   TRIBUTARY_CHECK(process_ >= 0);
   if (process_ == 0) {
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // Nothing is left behind if the benchmark is interrupted.
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // leaves no process behind if the benchmark is interrupted
     ::dup2(in[0], STDIN_FILENO);
     ::dup2(out[1], STDOUT_FILENO);
     ::execv("/proc/self/exe", words.data());
@@ -60,7 +60,7 @@ StatusOr<std::string> Child::Hear(const std::string& word) {
 double Child::CpuSeconds() const {
   std::ifstream stat("/proc/" + std::to_string(process_) + "/stat");
   std::string word;
-  for (int i = 0; i < 13; ++i) stat >> word;  // up to the two times; the name has no spaces
+  for (int i = 0; i < 13; ++i) stat >> word;  // fields before the two times; the name has no spaces
   double user = 0, system = 0;
   stat >> user >> system;
   return (user + system) / static_cast<double>(::sysconf(_SC_CLK_TCK));

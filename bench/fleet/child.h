@@ -10,7 +10,7 @@
 
 namespace tributary::bench {
 
-// This program once more, in a process of its own, spoken to line by line. It is killed if it is still there at the end.
+// A child process of this program that communicates line by line. Killed by the destructor if still running.
 class Child {
  public:
   explicit Child(const std::vector<std::string>& arguments);
@@ -19,11 +19,11 @@ class Child {
   Child& operator=(const Child&) = delete;
 
   void Tell(const std::string& line);
-  // The rest of its next line, which must begin with that word.
+  // The rest of the next line, which must begin with this word.
   StatusOr<std::string> Hear(const std::string& word);
-  // Ends its input and waits for it. An error unless it succeeded.
+  // Closes its input and waits for it. Fails unless it succeeded.
   Status Finish();
-  // Processor time it has used so far.
+  // Processor time used so far.
   double CpuSeconds() const;
 
  private:

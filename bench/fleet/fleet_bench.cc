@@ -1,10 +1,10 @@
-// What a real fleet costs over moving its bytes, all over mutual TLS on the loopback:
-//   bytes   a round without local work of 8 devices with 10 M parameters, against the same bytes through bare gRPC
-//           streams; alternating, ratio of the medians
-//   memory  the coordinator's peak with 64 devices against that with 8: 25 M parameters, sync-sgd with momentum
-//   many    20 rounds of 500 devices that stay connected
-// Devices are load generators: true to the protocol in every byte, but they learn nothing. Coordinator and devices are
-// processes of their own, as in reality.
+// Overhead of a real fleet over moving its bytes, with mutual TLS on loopback:
+//   bytes   a round of 8 devices with 10 M parameters and no local work, against the same bytes over bare
+//           gRPC streams; alternating, ratio of the medians
+//   memory  the coordinator's peak with 64 devices against 8: 25 M parameters, sync-sgd with momentum
+//   many    20 rounds of 500 connected devices
+// Devices are load generators: they follow the protocol exactly but do not train. Coordinator and devices run
+// in separate processes.
 
 #include <sys/resource.h>
 #include <unistd.h>
@@ -13,8 +13,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <ctime>
-#include <thread>
 
+#include "../timing.h"
 #include "child.h"
 #include "role.h"
 #include "tributary/engine/compute.h"
@@ -45,7 +45,7 @@ struct Memory {
   double peak = 0;
 };
 
-// The two processes of one pair.
+// The two processes of a pair.
 class Pair {
  public:
   static StatusOr<std::unique_ptr<Pair>> Start(Role role, const char* dialled, const char* dialling) {
@@ -100,12 +100,7 @@ StatusOr<std::unique_ptr<Pair>> StartFleet(const Role& role) {
   return Pair::Start(role, "coordinator", "devices");
 }
 
-double Median(std::vector<double> values) {
-  std::ranges::sort(values);
-  return values[values.size() / 2];
-}
-
-// A figure beside its target; whether it is reached.
+// Prints a figure and its target; returns whether it is reached.
 bool Judge(const char* what, double figure, double target, const char* unit) {
   const bool reached = figure <= target;
   std::printf("  %-44s %8.3f%s   target <= %.3f%s   %s\n", what, figure, unit, target, unit,
@@ -129,7 +124,7 @@ StatusOr<bool> CompareBytes(const Options& options) {
   Arm arms[] = {{"bare gRPC streams, our settings", *bare},
                 {"bare gRPC streams, gRPC's own settings", *plain},
                 {"round", *fleet}};
-  for (int i = -1; i < options.repeats; ++i) {  // one to warm up
+  for (int i = -1; i < options.repeats; ++i) {  // one warm-up
     for (Arm& arm : arms) {
       TRIBUTARY_ASSIGN_OR_RETURN(const Round round, arm.pair.Go());
       if (round.devices != role.devices)
@@ -169,7 +164,7 @@ StatusOr<Memory> PeakWith(const Options& options, std::size_t devices) {
       return Unavailable("only " + std::to_string(round.devices) + " devices were applied");
     std::printf("  round of %zu devices: %.2f s\n", devices, round.seconds);
     std::fflush(stdout);
-    if (devices > 8) break;  // The second adds nothing but time.
+    if (devices > 8) break;  // a second one only takes time
   }
   return fleet->Finish();
 }
@@ -215,7 +210,7 @@ StatusOr<bool> HoldMany(const Options& options) {
   return Judge("rounds in which not all were applied", options.many_rounds - complete, 0, "");
 }
 
-// Keys for as many devices as any part has, for as long as this lives.
+// Keys for the devices of all parts, deleted at the end.
 class TemporaryKeys {
  public:
   TemporaryKeys() {
@@ -266,7 +261,7 @@ Status RunRole(const Role& role) {
   return RunBareDevices(role);
 }
 
-// A connection is a descriptor, at both ends of it.
+// Each connection needs a file descriptor at both ends.
 void AllowManyConnections() {
   rlimit limit{};
   ::getrlimit(RLIMIT_NOFILE, &limit);
@@ -286,7 +281,7 @@ int Main(int argc, char** argv) {
   app.add_option("--rounds", options.many_rounds, "In many")->check(CLI::Range(1, 100'000));
   app.add_option("--spool", options.role.spool, "Where the coordinator keeps updates on their way");
   app.add_flag("--check", options.check, "Fail if a target is missed");
-  // For the processes that it starts.
+  // For child processes.
   Role& role = options.role;
   app.option_defaults()->group("");
   app.add_option("--role", role.name)
@@ -299,7 +294,7 @@ int Main(int argc, char** argv) {
   app.add_flag("--grpc-defaults", role.grpc_defaults);
   CLI11_PARSE(app, argc, argv);
 
-  KeepFreedMemory();  // as the program does
+  KeepFreedMemory();  // like the program
   AllowManyConnections();
   Status status;
   bool reached = true;

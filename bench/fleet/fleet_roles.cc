@@ -1,4 +1,4 @@
-// The real thing: a Coordinator over a RemoteFleet, and load generators that dial it.
+// A Coordinator with a RemoteFleet, and load generators that connect to it.
 
 #include <chrono>
 #include <cstdio>
@@ -36,7 +36,7 @@ Experiment ExperimentOf(const Role& role) {
   if (role.momentum) {
     experiment.train.optimiser.momentum = 0.9;
   } else {
-    experiment.train.local_steps = 1;  // of which load generators do none
+    experiment.train.local_steps = 1;  // load generators skip them
   }
   return experiment;
 }

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <memory>
 #include <string>
 
@@ -12,35 +11,35 @@
 
 namespace tributary::bench {
 
-// The benchmark's processes: a side that is dialled, with the clock, and a side that dials. Each pair is a coordinator
-// with its load generators, or the two ends of bare streams.
+// The benchmark's processes: a listening side, which has the clock, and a connecting side. A pair is a
+// coordinator with its load generators, or the two ends of bare streams.
 //
-// The dialled side writes "port N" on standard output as soon as it listens and "ready" when everybody is there. For
-// every line "go" on its standard input it moves the model once to everybody and back, and writes "round SECONDS
-// DEVICES", those that count. At the end of its input it writes "memory BEFORE PEAK", in bytes: before there was
-// anything to hold, and the most it ever had.
+// The listening side writes "port N" to standard output once it listens, and "ready" once all devices are
+// connected. For each line "go" on standard input it sends the model to every device and back, and writes
+// "round SECONDS DEVICES" with the number of applied devices. At the end of input it writes "memory BEFORE
+// PEAK" in bytes: at start, and the maximum.
 struct Role {
   std::string name;
   std::filesystem::path keys;            // the authority's folder
-  std::string address;                   // to dial
-  std::filesystem::path spool = "/tmp";  // for the coordinator's updates on their way
+  std::string address;                   // to connect to
+  std::filesystem::path spool = "/tmp";  // for updates that the coordinator stores temporarily
   std::size_t devices = 1;
-  std::int64_t parameters = 0;  // of the hand-made network; 0 takes the smallest of the zoo
+  std::int64_t parameters = 0;  // of the synthetic network; 0: the smallest built-in one
   bool momentum = false;        // sync-sgd with momentum instead of federated without a server optimiser
-  bool grpc_defaults = false;   // bare streams with gRPC's own settings instead of ours
+  bool grpc_defaults = false;   // bare streams with gRPC's default settings
 };
 
-// The name of the device with that number, as its keys have it.
+// Name of a device in its keys.
 std::string DeviceName(std::size_t number);
 StatusOr<Credentials> DeviceKeys(const Role& role, std::size_t number);
 
 std::shared_ptr<const Model> BuildModel(std::int64_t parameters);
 
-// Waits for "go": false at the end of standard input.
+// Waits for "go"; false at the end of standard input.
 bool AwaitGo();
 void SayRound(double seconds, std::size_t devices);
 void SayMemory(std::int64_t before);
-// Of this process, from /proc/self/status: VmRSS, VmHWM.
+// A field of /proc/self/status: VmRSS, VmHWM.
 std::int64_t ProcessBytes(const std::string& field);
 
 Status RunCoordinator(const Role& role);

@@ -1,18 +1,15 @@
-// How fast samples are divided by what they look like, against the greedy as it is written down, and how alike the
-// shards come out.
+// Speed of dividing samples by features, against the published greedy, and similarity of the shards.
 //
 //   bench/partitioning                   speed, memory and growth
-//   bench/partitioning quality           feature distance over that of stratified random shards, ten seeds
-//   bench/partitioning growth FILE.svg   the growth alone, as a picture
+//   bench/partitioning quality           feature distance relative to stratified random shards, ten seeds
+//   bench/partitioning growth FILE.svg   growth only, as a picture
 //
-// Real data are taken from the folder that TRIBUTARY_DATA names; without it, what needs them is left out.
+// Real data come from the folder TRIBUTARY_DATA; without it their measurements are skipped.
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
-#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -20,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "../timing.h"
 #include "tributary/base/distributions.h"
 #include "tributary/base/file.h"
 #include "tributary/base/text_table.h"
@@ -38,21 +36,12 @@
 namespace tributary {
 namespace {
 
+using bench::Median;
+using bench::Seconds;
+
 constexpr PartitionObjective kObjectives[] = {PartitionObjective::kFacilityLocation,
                                               PartitionObjective::kGraphCut, PartitionObjective::kMatchedCut};
 constexpr BlockChoice kChoices[] = {BlockChoice::kRaw, BlockChoice::kFill};
-
-template <typename Work>
-double Seconds(const Work& work) {
-  const auto begin = std::chrono::steady_clock::now();
-  work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
-
-double Median(std::vector<double> values) {
-  std::ranges::sort(values);
-  return values[values.size() / 2];
-}
 
 ParallelFor On(WorkerPool& pool) {
   return [&pool](std::size_t parts, const std::function<void(std::size_t)>& body) {
@@ -64,8 +53,8 @@ ParallelFor On(WorkerPool& pool) {
   };
 }
 
-// Classes of a few clusters each, of unequal weight, that vary along a few directions hidden in many, as features of
-// networks do; `dimensions` of 16 and less are used as they are.
+// Classes of a few clusters with unequal weights, which vary along a few hidden directions, like features of
+// networks; up to 16 `dimensions` are used directly.
 LabelledFeatures MakeFeatures(std::size_t samples, std::size_t dimensions, int classes, std::uint64_t seed) {
   constexpr std::size_t kClusters = 5;
   const std::size_t inner = std::min<std::size_t>(dimensions, 16);
@@ -89,7 +78,7 @@ LabelledFeatures MakeFeatures(std::size_t samples, std::size_t dimensions, int c
         made.values.push_back(static_cast<float>(place[d]));
         continue;
       }
-      // Noise of its own in every dimension, by a quick sum of uniform numbers.
+      // Independent noise in every dimension, as a fast sum of uniform numbers.
       float value = static_cast<float>(rng.Uniform() + rng.Uniform() - 1) / 2;
       for (std::size_t k = 0; k < inner; ++k) value += static_cast<float>(place[k]) * mix[k * dimensions + d];
       made.values.push_back(value);
@@ -110,7 +99,7 @@ StatusOr<LabelledFeatures> RealFeatures(const std::string& name, std::size_t lim
   return FeaturesOfDataset(data.train, {64}, 1, parallel);
 }
 
-// The similarities of every class, built before anything is timed.
+// Similarities of all classes, built before timing.
 struct Prebuilt {
   SamplesByClass groups;
   std::vector<std::unique_ptr<DenseSimilarities>> similarities;
@@ -135,7 +124,8 @@ Prebuilt Build(const LabelledFeatures& made, const std::vector<double>& speeds, 
   return built;
 }
 
-// The plain greedy of facility location with the vector loops of ours: what is left between them is the lazy heap.
+// The published greedy for facility location with our vectorised loops: the remaining difference is the lazy
+// heap.
 std::vector<std::uint32_t> EagerFacility(const DenseSimilarities& similarities,
                                          std::span<const std::size_t> quotas, BlockChoice choice) {
   const RowGains gains(similarities);
@@ -163,7 +153,7 @@ std::vector<std::uint32_t> EagerFacility(const DenseSimilarities& similarities,
   return holder;
 }
 
-// One line of ratios: the plain greedy and ours on one thread and on two, taken in turns.
+// One line of ratios: the published greedy, ours on one thread and on two, interleaved.
 void CompareWithPlain(const char* name, const Prebuilt& built, PartitionObjective objective,
                       BlockChoice choice, WorkerPool& pool) {
   constexpr int kRounds = 3;
@@ -210,7 +200,7 @@ void CompareWithPlain(const char* name, const Prebuilt& built, PartitionObjectiv
   std::printf(" shards %s (%s)\n", same ? "identical" : "DIFFERENT", name);
 }
 
-// Runs `work` in a process of its own and says how long it took and the most memory that process ever had.
+// Runs `work` in a child process and prints its time and peak memory.
 template <typename Work>
 void Measured(const char* name, const Work& work) {
   std::fflush(stdout);
@@ -344,7 +334,7 @@ double MeanDistance(const LabelledFeatures& made, const Partition& partition, co
   return std::accumulate(measured.begin(), measured.end(), 0.0) / static_cast<double>(measured.size());
 }
 
-// Ratios over ten seeds: each seed draws the data (or which part of the real ones) and the random shards anew.
+// Ratios over ten seeds, which vary the data (or the selection of real samples) and the random shards.
 template <typename Make>
 void Quality(const char* name, const Make& make, const ParallelFor& parallel) {
   constexpr std::uint64_t kSeeds = 10;
@@ -397,7 +387,7 @@ void AllQuality() {
       std::printf("%s left out: %s\n", name, all.status().message().c_str());
       continue;
     }
-    // Each seed takes ten thousand others.
+    // Each seed selects another ten thousand.
     const auto some = [&](std::uint64_t seed) {
       std::vector<std::uint32_t> order(all->labels.size());
       std::iota(order.begin(), order.end(), 0U);

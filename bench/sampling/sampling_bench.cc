@@ -1,30 +1,26 @@
-// How fast epochs are planned. At full size against the targets; at a smaller one against the samplers as they are
-// written down, a hypergeometric draw over all clients for each step and a search through all weights for each sample.
+// Speed of planning epochs: at full size against targets, at a smaller size against the published samplers (a
+// hypergeometric draw over all clients per step; a search through all weights per sample).
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <numeric>
 #include <vector>
 
+#include "../timing.h"
 #include "tributary/base/distributions.h"
 #include "tributary/policy/sampling/sampling.h"
 
 namespace tributary {
 namespace {
 
-std::size_t g_sink = 0;  // so that nothing is optimised away
+using bench::Median;
+
+std::size_t g_sink = 0;  // prevents dead-code elimination
 
 template <typename Work>
 double Seconds(const Work& work) {
   const auto begin = std::chrono::steady_clock::now();
   g_sink += work();
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
-
-double Median(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2),
-                   values.end());
-  return values[values.size() / 2];
 }
 
 // Clients of unequal size with two of ten classes each and exponential delays.
@@ -66,7 +62,7 @@ std::size_t NaiveUniform(const SamplingProblem& problem, std::int64_t batch) {
   return entries;
 }
 
-// Without the fit of the mixture, which both would share.
+// Without fitting the mixture, which both need.
 std::size_t NaiveWeighted(const SamplingProblem& problem) {
   Rng rng(7);
   std::vector<std::int64_t> left = problem.sizes;

@@ -1,10 +1,10 @@
-// How fast transfers are planned, against the published O(L³) programme built with the same flags, in one run.
-#include <algorithm>
+// Speed of planning transfers against the published O(L³) programme, with the same flags, in one run.
 #include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <vector>
 
+#include "../timing.h"
 #include "tributary/base/distributions.h"
 #include "tributary/policy/scheduling/testing_programmes.h"
 #include "tributary/policy/scheduling/transfer_plan.h"
@@ -12,7 +12,9 @@
 namespace tributary {
 namespace {
 
-// Computation and communication of about the same length, as where planning matters most.
+using bench::Median;
+
+// Computation and communication of similar length, where planning matters most.
 PassProfile RandomProfile(Rng& rng, std::size_t layers) {
   PassProfile profile{Uniform(rng, 0.5, 5), {}, {}};
   for (std::size_t i = 0; i < layers; ++i) {
@@ -22,7 +24,7 @@ PassProfile RandomProfile(Rng& rng, std::size_t layers) {
   return profile;
 }
 
-double g_sink = 0;  // so that nothing is optimised away
+double g_sink = 0;  // prevents dead-code elimination
 
 template <typename Work>
 double Microseconds(const std::vector<PassProfile>& profiles, int repeats, const Work& work) {
@@ -32,12 +34,6 @@ double Microseconds(const std::vector<PassProfile>& profiles, int repeats, const
   }
   const std::chrono::duration<double, std::micro> taken = std::chrono::steady_clock::now() - begin;
   return taken.count() / (repeats * static_cast<double>(profiles.size()));
-}
-
-double Median(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2),
-                   values.end());
-  return values[values.size() / 2];
 }
 
 std::vector<PassProfile> Profiles(Rng& rng, std::size_t layers, std::size_t count) {
@@ -67,7 +63,8 @@ int Main() {
   std::printf("152 layers, one direction:  O(L^2) backward  %8.1f us   ours %6.2f us   ratio %.1f x\n",
               Median(theirs_backward), Median(ours), Median(theirs_backward) / Median(ours));
   std::printf("152 layers, both directions: %.1f us (target 50)\n", 2 * Median(ours));
-  // As many layers in all, each profile once a round: otherwise the processor learns the few short ones by heart.
+  // As many layers in total, and each profile once per round: the branch predictor would learn few short
+  // ones.
   const auto thousand = Profiles(rng, 1000, 200);
   const auto ten_thousand = Profiles(rng, 10'000, 20);
   std::vector<double> small, large;

@@ -1,13 +1,13 @@
-// What the virtual clock costs without any training: events per second of the queue, against a std::priority_queue of
-// std::function (alternating in one process, medians), and rounds per second of whole fleets on four servers.
+// Speed of the virtual clock without training: events per second of the queue against a std::priority_queue
+// of std::function (alternating in one process, medians), and rounds per second of whole fleets on four
+// servers.
 
-#include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <functional>
 #include <queue>
 #include <vector>
 
+#include "../timing.h"
 #include "tributary/base/distributions.h"
 #include "tributary/fleet/simulated/device_timeline.h"
 #include "tributary/fleet/simulated/event_queue.h"
@@ -15,27 +15,18 @@
 namespace tributary {
 namespace {
 
+using bench::Median;
+using bench::Seconds;
+
 constexpr std::size_t kPending = 10'000;
 constexpr std::size_t kEvents = 1'000'000;
 constexpr int kRepeats = 7;
 
-double Median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
-
-template <typename Run>
-double Seconds(Run run) {
-  const auto start = std::chrono::steady_clock::now();
-  run();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-// The same load for both queues: a fixed number of events is pending, and each that runs schedules another.
+// The same load for both queues: a fixed number of pending events, each of which schedules another.
 struct Load {
   Rng rng{1};
   std::size_t left = kEvents;
-  std::uint64_t device_sum = 0;  // Read by every event, so that it carries something.
+  std::uint64_t device_sum = 0;  // read by every event, so that events carry data
 
   Duration Delay() { return Duration(static_cast<std::int64_t>(1 + rng.Below(1'000'000))); }
 };
@@ -102,7 +93,7 @@ double PriorityQueueSeconds() {
   });
 }
 
-// A network of 45 MB (ResNet-18) over four servers of 10 Gbit/s each way. `kinds` of links; 0 means all different.
+// 45 MB (ResNet-18) over four servers of 10 Gbit/s each way. `kinds` of links; 0: all different.
 std::vector<DeviceTask> Fleet(std::size_t devices, std::size_t kinds) {
   Rng rng(7);
   const auto megabits = [&](double low, double high) {

@@ -1,20 +1,20 @@
-// What simulating a fleet costs over the training itself.
-//   1. Rounds of sync-sgd over 64 simulated devices against a plain loop over the same batches: two threads with one
-//      compute thread each, gradients added up, one step. Alternating in one process; ratio of the medians.
-//   2. Peak memory of a round with 1,000 devices against one with 100, each in a process of its own.
+// Overhead of simulating a fleet over training alone.
+//   1. Rounds of sync-sgd over 64 simulated devices against a plain loop over the same batches: two threads
+//      with one compute thread each, summed gradients, one step. Alternating in one process; medians.
+//   2. Peak memory of a round with 1,000 devices against one with 100, each in its own process.
 
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
 #include <string>
 #include <thread>
 
+#include "../timing.h"
 #include "tributary/coordinator/coordinator.h"
 #include "tributary/data/glyphs.h"
 #include "tributary/engine/compute.h"
@@ -24,6 +24,9 @@
 
 namespace tributary {
 namespace {
+
+using bench::Median;
+using bench::Seconds;
 
 constexpr std::size_t kBatch = 32;
 constexpr std::size_t kThreads = 2;
@@ -50,7 +53,7 @@ Experiment SyncSgd(std::int64_t rounds) {
   return experiment;
 }
 
-// One run over simulated devices; no test set, so nothing but training is timed.
+// A run over simulated devices, without a test set, so that only training is timed.
 class FleetRun {
  public:
   FleetRun(std::shared_ptr<const Model> model, const Dataset& data, std::size_t devices)
@@ -81,7 +84,7 @@ class FleetRun {
   std::unique_ptr<SimulatedFleet> fleet_;
 };
 
-// The same batches without any fleet.
+// The same batches without a fleet.
 class PlainLoop {
  public:
   PlainLoop(std::shared_ptr<const Model> model, const Dataset& data, std::size_t devices)
@@ -146,17 +149,6 @@ class PlainLoop {
   std::size_t next_ = 0;
 };
 
-double Seconds(const std::function<void()>& run) {
-  const auto start = std::chrono::steady_clock::now();
-  run();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-double Median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
-
 void CompareTime(const std::string& name, const Dataset& data, int repeats) {
   const auto model =
       std::make_shared<const Model>(BuildZooGraph({name, data.shape(), 10, Stem::kAuto}).value());
@@ -174,7 +166,7 @@ void CompareTime(const std::string& name, const Dataset& data, int repeats) {
               Median(loop_s), Median(fleet_s), Median(fleet_s) / Median(loop_s));
 }
 
-// Peak resident memory, in megabytes, of one round in a process of its own.
+// Peak resident memory, in megabytes, of a round in a child process.
 double PeakMegabytes(const char* program, std::size_t devices) {
   const pid_t child = ::fork();
   if (child == 0) {

@@ -1,14 +1,13 @@
-// What cutting a network costs. A step of split learning by 8 devices on this machine, over real sockets, against the same
-// step in one place: the same network on the same number of samples, one compute thread, forward, back and the
-// optimiser's step. And the bytes on the wire against what has to travel: activations and labels up, gradients down, and
-// the front's weights and gradients. Runs alternate; medians.
+// Overhead of split learning: a step with 8 devices on this machine, over sockets, against the same step in
+// one place (same network, same number of samples, one compute thread: forward, backward and optimiser step).
+// And the bytes sent against the minimum: activations and labels up, gradients down, and the front's weights
+// and gradients. Runs alternate; medians.
 //
-// On one machine the devices' fronts run beside each other and the coordinator's part after them, so with as many cores as
-// devices a step could be shorter than in one place; with two it shows what messages and waiting cost.
+// On one machine the fronts run in parallel and the coordinator's part after them: with a core per device a
+// step could be shorter than in one place; with two cores it shows the cost of messages and waiting.
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
@@ -16,6 +15,7 @@
 #include <string>
 #include <thread>
 
+#include "../timing.h"
 #include "tributary/base/distributions.h"
 #include "tributary/coordinator/serving.h"
 #include "tributary/device/device_runtime.h"
@@ -29,15 +29,12 @@
 namespace tributary {
 namespace {
 
+using bench::Median;
+
 constexpr std::size_t kDevices = 8;
 constexpr std::size_t kBatch = 128;
 constexpr int kRounds = 24;
 constexpr int kRuns = 3;
-
-double Median(std::vector<double> values) {
-  std::ranges::sort(values);
-  return values[values.size() / 2];
-}
 
 Experiment ExperimentOf(const std::string& model, const std::string& cut, const std::string& precision) {
   const std::string text =
@@ -51,19 +48,19 @@ Experiment ExperimentOf(const std::string& model, const std::string& cut, const 
   return ReadExperimentText(text, {"the benchmark", std::nullopt}).value();
 }
 
-// Notes how long rounds took, and what they moved.
+// Records durations and bytes of rounds.
 class Rounds : public EventSink {
  public:
   void Write(const Event& event) override {
     const auto* round = std::get_if<RoundFinished>(&event.what);
-    if (round == nullptr || round->round.value <= 4) return;  // To warm up.
+    if (round == nullptr || round->round.value <= 4) return;  // warm-up
     seconds.push_back(ToSeconds(round->duration));
     bytes.push_back(static_cast<double>(round->bytes_up.value + round->bytes_down.value));
   }
   std::vector<double> seconds, bytes;
 };
 
-// One run, with everything in this process but over sockets.
+// A run in this process, over sockets.
 Status RunSplit(const Experiment& experiment, Rounds& rounds) {
   const auto folder =
       std::filesystem::temp_directory_path() / ("tributary-bench-split-" + std::to_string(getpid()));

@@ -1,10 +1,10 @@
-// What recording a run costs it.
-//   1. The same simulated run of 1,000 devices with a StoreSink and without, alternating in one process; ratios of the
-//      medians of the time it took and of the processors' time, the store's own thread included. What is timed ends with
-//      the training; closing the store is timed apart.
-//   2. What handing over one event costs the thread that trains.
+// The cost of recording a run.
+//   1. The same simulated run of 1,000 devices with and without a StoreSink, alternating in one process;
+//      ratios of the medians of elapsed time and of processor time, including the store's thread. Timing ends
+//      with the training; closing the store is timed separately.
+//   2. The cost of passing one event, on the training thread.
 //
-//   build/release/bench/store [repeats] [rounds]    repeats 0 leaves out the first
+//   build/release/bench/store [repeats] [rounds]    repeats 0 skips the first
 
 #include <sys/resource.h>
 #include <unistd.h>
@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "../timing.h"
 #include "tributary/coordinator/simulation.h"
 #include "tributary/experiment/presets.h"
 #include "tributary/store/run_store.h"
@@ -23,6 +24,8 @@
 
 namespace tributary {
 namespace {
+
+using bench::Median;
 
 constexpr std::uint64_t kDevices = 1000;
 
@@ -39,16 +42,11 @@ double ProcessorTime() {
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-double Median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
-
 struct Costs {
   std::vector<double> time, processors;
 };
 
-// The smallest network on one sample per device and round: the least training that an event can hide behind.
+// The smallest network with one sample per device and round: as little training as possible per event.
 Experiment Tiny(int rounds) {
   const std::vector<std::string> overrides = {"model.name=mlp",
                                               "data.train-limit=4000",
@@ -103,7 +101,7 @@ void CompareRuns(const std::filesystem::path& store, int repeats, int rounds) {
 void TimeEvents(const std::filesystem::path& store) {
   auto sink = StoreSink::Create({.store = store, .name = "events"}).value();
   sink->Write({Duration(0), RunStarted{.devices = kDevices}});
-  // As many as fit into the queue at a time, with pauses in which it is emptied.
+  // As many events as fit into the queue, with pauses in which it is emptied.
   std::vector<double> costs;
   for (std::uint64_t round = 1; round <= 50; ++round) {
     const double start = Now();

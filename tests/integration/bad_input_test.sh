@@ -13,7 +13,7 @@ expect_error 'devices' data show glyphs --devices 0
 expect_error 'alpha' data show glyphs --split dirichlet --alpha nan
 expect_error '--epochs' train --epochs many
 expect_error 'momentum' train --momentum 1.5
-expect_error 'no longer a number at step' train --model cnn --train-limit 64 --test-limit 10 --lr 1e20 --save x.safetensors
+expect_error 'not finite at step' train --model cnn --train-limit 64 --test-limit 10 --lr 1e20 --save x.safetensors
 [ ! -e x.safetensors ] || fail "a failed run wrote a file"
 
 # Data files. Missing, truncated, of another kind, lying.

@@ -92,7 +92,7 @@ done
 expect_error 'has the MD5 [0-9a-f]{32}, and 8d4fb7e6c68d591d4c3dfef9ec88bf0d was published' \
   data fetch fashion-mnist --data-dir data --from "$at/mirror"
 [ -z "$(ls data/fashion-mnist)" ] || fail "something of a wrong mirror was kept: $(ls data/fashion-mnist)"
-expect_error 'where to\?' data fetch cifar10
+expect_error 'no folder given' data fetch cifar10
 expect_error "unknown data set to fetch 'cifar1'; did you mean 'cifar10'" data fetch cifar1 --data-dir data
 expect_error 'doi.org/10.1016/j.dib.2023.109809' data fetch har --data-dir data
 expect_error 'nothing to get' data fetch glyphs --data-dir data

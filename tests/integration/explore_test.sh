@@ -88,7 +88,7 @@ expect_error 'c.json.state: its checksum is wrong' "${slow[@]}" --resume --out c
 expect_error "did you mean 'resnet8'" explore resnet80 --out e.json
 expect_error "unknown cost 'mac'; did you mean 'macs'" explore resnet8 --cost mac --out e.json
 expect_error '--profile fast: neither a file nor a rate' explore mlp --profile fast --out e.json
-expect_error '--profile 0: a device does at least 1 MAC' explore mlp --profile 0 --out e.json
+expect_error '--profile 0: allowed: at least 1 MAC' explore mlp --profile 0 --out e.json
 expect_error "c.txt: it is not JSON" explore mlp --profile c.txt --out e.json
 expect_error "unknown choice of channels 'frist'; did you mean 'first'" explore mlp --channels frist --out e.json
 expect_error "unknown scaling 'invers'; did you mean 'inverse'" explore mlp --scaling invers --out e.json
@@ -96,6 +96,6 @@ expect_error 'vectors of the population must be from 10 to' explore resnet8 --po
 expect_error 'has 20 training samples' explore mlp --data glyphs --train-limit 20 --out e.json
 expect_error '/nowhere/' explore mlp --out /nowhere/e.json
 expect_error 'out is required' explore mlp
-expect_error 'budget was over before the full network' "${slow[@]}" --budget 0.001 --out f.json
+expect_error 'budget ended before the full network' "${slow[@]}" --budget 0.001 --out f.json
 [ -e f.json ] && fail "a front without the full network was written"
 true

@@ -66,7 +66,7 @@ port=
 start_coordinator coordinator-refusing ./tiny.toml --out refused "${frozen[@]}"
 await_port coordinator-refusing
 start_device pi-3 --once
-await pi-3 "the experiment freezes layers at the weights of 'brought.onnx', which are not sent; say with --weights"
+await pi-3 "the experiment freezes layers at the weights of 'brought.onnx', which are not sent; give this device's copy of the file with --weights"
 end pi-3 KILL
 start_device pi-2 --once --weights other.onnx
 await pi-2 'lays the network out in another way .* give the same --weights'

@@ -88,4 +88,4 @@ port=
 start_coordinator refused ./tiny.toml --out refused
 await_port refused
 start_device pi-1
-await pi-1 'takes samples from devices, and this one has not been allowed.*--allow samples'
+await pi-1 'takes samples from devices, which this device does not allow.*--allow samples'

@@ -12,10 +12,10 @@ expect_error 'there are no keys in keys or keys/devices/pi-9' device --join 127.
 expect_error "the keys in keys/devices/pi-1 are those of 'pi-1', not of 'pi-2'" device --join 127.0.0.1:1 \
   --keys keys/devices/pi-1 --name pi-2
 expect_error "a device cannot be called 'PI'" device --join 127.0.0.1:1 --insecure --name PI
-expect_error 'without keys the device needs a --name' device --join 127.0.0.1:1 --insecure
+expect_error 'without keys the device needs a unique --name' device --join 127.0.0.1:1 --insecure
 expect_error 'there is no revocation list keys/coordinator/revoked.pem' coordinator ./tiny.toml --keys keys/coordinator
 mv keys/revoked.pem .
-expect_error 'there is no revocation list keys/revoked.pem, so revoked devices could not be told apart' coordinator ./tiny.toml
+expect_error 'there is no revocation list keys/revoked.pem, so revoked devices cannot be refused' coordinator ./tiny.toml
 mv revoked.pem keys
 expect_error "unknown thing to allow 'lables'; did you mean 'labels'" device --join 127.0.0.1:1 --allow lables
 
@@ -28,7 +28,7 @@ expect_error '--insecure would send' fleet 10.1.2.3 --insecure
 expect_error '--insecure-anywhere goes with --insecure' coordinator ./tiny.toml --insecure-anywhere
 
 # Experiments and folders.
-expect_error 'which experiment\?' coordinator --keys keys
+expect_error 'no experiment given' coordinator --keys keys
 expect_error "unknown preset 'smoek'; did you mean 'smoke'\?" coordinator smoek
 expect_error '\[model\] compute-as is only valid on simulated devices' coordinator ./tiny.toml --set model.compute-as=resnet18
 { cat tiny.toml; printf '[[disturbance]]\nkind = "vanish"\ndevices = "all"\nshare = 0.5\n'; } >disturbed.toml
@@ -40,7 +40,7 @@ for where in pi-1 pi-1:x :7071 unix:/tmp/pi-1 http://pi-1:7071 pi-1:70710; do
   expect_error "--advertise: '$where' is no HOST:PORT; allowed: like" device --join 127.0.0.1:1 --name pi-1 --advertise $where
 done
 expect_error "--listen: 'here' is no HOST:PORT" device --join 127.0.0.1:1 --name pi-1 --advertise pi-1:7071 --listen here
-expect_error '--listen goes with --advertise' device --join 127.0.0.1:1 --name pi-1 --listen 127.0.0.1:0
+expect_error '--listen is only valid with --advertise' device --join 127.0.0.1:1 --name pi-1 --listen 127.0.0.1:0
 expect_error '--advertise names the port where --listen is reached, not 0' device --join 127.0.0.1:1 --name pi-1 \
   --advertise pi-1:0 --listen 127.0.0.1:0
 expect_error '--insecure would send .* over pi-1:7071' device --join 127.0.0.1 --insecure --name pi-1 --advertise pi-1:7071
@@ -50,7 +50,7 @@ expect_error 'cannot listen for neighbours on 192.0.2.1:0: is the address one of
   --advertise pi-1:7071 --listen 192.0.2.1:0
 expect_error "unknown thing to allow 'sample'; did you mean 'samples'" device --join 127.0.0.1 --insecure --name pi-1 --allow sample
 expect_error 'none/experiment.toml' coordinator --resume none
-expect_error '--resume goes on with the experiment of that run as it is' coordinator ./tiny.toml --resume none
+expect_error '--resume continues that run.s experiment unchanged' coordinator ./tiny.toml --resume none
 mkdir empty
 expect_error 'empty/experiment.toml' coordinator --resume empty
 expect_error "--checkpoint-every: 'soon' is not a quantity" coordinator ./tiny.toml --checkpoint-every soon

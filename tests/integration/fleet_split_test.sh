@@ -144,7 +144,7 @@ for missing in activations labels; do
   given=labels
   [ "$missing" = activations ] || given=activations
   start_device pi-1 --allow "$given"
-  await pi-1 "takes $missing from devices, and this one has not been allowed.*--allow $missing"
+  await pi-1 "takes $missing from devices, which this device does not allow.*--allow $missing"
   end pi-1 TERM
   end "refused-$missing" TERM
 done
@@ -153,4 +153,4 @@ port=
 start_coordinator counts ./split.toml --set sampling.method=lds --out counts
 await_port counts
 start_device pi-3 "${allowed[@]}"
-await pi-3 'takes label-counts from devices, and this one has not been allowed.*--allow label-counts'
+await pi-3 'takes label-counts from devices, which this device does not allow.*--allow label-counts'

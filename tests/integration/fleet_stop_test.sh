@@ -43,7 +43,7 @@ within $patience "a round" has_rounds run $(($(rounds_in run) + 1))
 code=0
 "$TRIBUTARY" coordinator --resume run --keys keys --listen 127.0.0.1:0 >out.txt 2>err.txt || code=$?
 [ "$code" -eq 1 ] || fail "a second coordinator of one folder: exit code $code"
-grep -q 'the run folder run is in use: another coordinator is running it' err.txt || fail "$(cat err.txt)"
+grep -q 'the run folder run is in use by another coordinator' err.txt || fail "$(cat err.txt)"
 expect_error "the run folder run exists already; name another with --out" coordinator ./tiny.toml --out run --keys keys
 
 # The newest checkpoint is damaged.

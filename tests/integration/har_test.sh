@@ -44,7 +44,7 @@ grep -q 'recorded-speed = 0.5' slow/experiment.toml || fail "the run folder has 
 after_three() { sed -n 4p "$1/rounds.csv" | cut -d, -f2; }
 awk -v slow="$(after_three slow)" -v fast="$(after_three one)" 'BEGIN { exit !(slow > 2 * fast && fast > 0) }' ||
   fail "three rounds took $(after_three slow) s at 0.5 and $(after_three one) s at 20"
-expect_error 'glyphs does not say when' run smoke --set stream.recorded-speed=2
+expect_error 'glyphs does not have' run smoke --set stream.recorded-speed=2
 
 # Real devices play their recordings, too: with batches of one size, to the same weights.
 if "$TRIBUTARY" coordinator --help >/dev/null 2>&1; then

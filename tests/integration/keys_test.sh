@@ -43,8 +43,8 @@ expect_output "every certificate of 'pi-3' is revoked" keys revoke pi-3
 expect_output '^pi-3 +revoked ' keys list
 expect_output "holds the key and certificate of 'pi-3'" keys device pi-3
 cp keys/devices/pi-3/cert.pem second.pem
-expect_output 'says that the old certificate is revoked' keys device pi-3 --renew
-expect_output 'the coordinator starts with this folder from now on' keys device coordinator --renew
+expect_output 'revokes the old certificate' keys device pi-3 --renew
+expect_output 'start the coordinator with this folder from now on' keys device coordinator --renew
 "$TRIBUTARY" keys list --json >list.json
 [ "$(grep -c '"state": "revoked"' list.json)" -eq 3 ] || fail "expected three revoked: $(cat list.json)"
 [ "$(grep -c '"state": "valid"' list.json)" -eq 4 ] || fail "expected four valid: $(cat list.json)"

@@ -40,7 +40,7 @@ expect_output '"saved": "again.onnx"' models export mine.safetensors again.onnx 
 expect_output 'test accuracy' train --model again.onnx --freeze conv1,layer1 --data glyphs --train-limit 8 --test-limit 4 --epochs 1
 expect_output 'test accuracy' train --model resnet8 --from again.onnx --data glyphs --train-limit 8 --test-limit 4 --epochs 1
 expect_error 'cannot (open|read) nothing.onnx' models import nothing.onnx
-expect_error "must be a name that ends in .onnx" models export mine.safetensors again.bin
+expect_error "must end in .onnx" models export mine.safetensors again.bin
 head -c 20000 net.onnx >short.onnx
 expect_error "short.onnx: its bytes are not in ONNX's format: it is cut off" models import short.onnx
 echo 'not a network' >text.onnx

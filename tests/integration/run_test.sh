@@ -51,7 +51,7 @@ PY
 cmp -s alone/weights.safetensors pair/weights.safetensors || fail "alone it is another run"
 [ ! -e alone-dense ] || fail "--alone ran both"
 expect_error 'pair.toml: \[against\]: --set train.bach=3: unknown key' run ./pair.toml --set 'against.set=["train.bach=3"]'
-expect_error 'takes its key out of the experiment, and that is not in it' run smoke --set compresion=
+expect_error 'removes its key, which the experiment does not have' run smoke --set compresion=
 
 # Ctrl-C ends after the round and writes the folder.
 mkfifo lines

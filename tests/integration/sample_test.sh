@@ -39,7 +39,7 @@ echo '[[5, 5]]' >one.json
 # Without labels nothing is known of deviation; without delays every step takes 1.
 "$TRIBUTARY" sample --sizes 3,4 --batch 100 --json | tr -d ' \n' >out.json
 [ "$(cat out.json)" = '{"steps":[[3,4]],"deviation":null,"time":{"total":1.0,"per_step":[1.0]}}' ] || fail "$(cat out.json)"
-expect_output 'no plan was found' sample --sizes $sizes --batch 7 --method deadline --label-counts counts.json --max-deviation 0
+expect_output 'found no plan' sample --sizes $sizes --batch 7 --method deadline --label-counts counts.json --max-deviation 0
 expect_output 'Examples' sample --help
 
 good="sample --sizes $sizes --batch 32"
@@ -49,12 +49,12 @@ expect_error "'12x', number 2" sample --sizes 120,12x --batch 32
 expect_error "'', number 2" sample --sizes 120, --batch 32
 expect_error "no client has a sample" sample --sizes 0,0 --batch 32
 expect_error "more than 100000000" sample --sizes 9000000000000000000,9000000000000000000 --batch 32
-expect_error "that can be held" sample --sizes 99999999999999999999 --batch 32
+expect_error "is not a valid whole number" sample --sizes 99999999999999999999 --batch 32
 expect_error "--batch is 0" sample --sizes 1,2 --batch 0
 expect_error "--batch is -3" sample --sizes 1,2 --batch=-3
 expect_error "1.5" sample --sizes 1,2 --batch 1.5
 expect_error "--epochs is 0" $good --epochs 0
-expect_error "most that are planned; take a larger" sample --sizes 50000000 --batch 1
+expect_error "exceed the limit of .* steps; use a larger" sample --sizes 50000000 --batch 1
 expect_error "delay of client 2 is nan" $good --delays 1,nan,1,1
 expect_error "delay of client 4 is -1" $good --delays 1,1,1,-1
 expect_error "delay of client 1 is inf" $good --delays inf,1,1,1
@@ -65,8 +65,8 @@ expect_error "did you mean 'shuffled'" $good --order shufled
 expect_error "delta is nan" $good --delta nan
 expect_error "concentration is 0" $good --concentration 0
 expect_error "deviations lie between" $good --method deadline --label-counts counts.json --max-deviation 3
-expect_error "needs --label-counts" $good --method deadline --max-deviation 0.1
-expect_error "is for --method deadline" $good --label-counts counts.json --max-deviation 0.1
+expect_error "is only valid with --label-counts" $good --method deadline --max-deviation 0.1
+expect_error "is only valid with --method deadline" $good --label-counts counts.json --max-deviation 0.1
 expect_error "absent.json" $good --label-counts absent.json
 counts() { echo "$2" >bad.json; expect_error "$1" $good --label-counts bad.json; }
 counts "not JSON" '[[1,'

@@ -63,7 +63,7 @@ within $patience "a topic" "$TRIBUTARY" stream inspect --from "$broker" --topic 
 end_of=${process_of[stopped]}
 kill -INT "$end_of"
 expect_end 0 stopped
-says stopped '^interrupted; everything sent so far' || fail "not said: $(cat stopped.log)"
+says stopped '^interrupted; the broker has everything sent so far' || fail "not said: $(cat stopped.log)"
 
 # Words for what is wrong.
 expect_error "there is no topic 'nowhere' at" stream inspect --from "$broker" --topic nowhere

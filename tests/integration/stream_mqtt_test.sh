@@ -79,5 +79,5 @@ for person in ann bob cat; do
   awk 'BEGIN { print "x,timestamp,label"; for (i = 0; i < 400; ++i) printf "%d,%d,walk\n", i % 7, 10 * i }' >people/$person/1.csv
 done
 expect_output '^people-1 +13 +as recorded' stream publish --to "$broker" --topic-prefix people- --data ./people --recorded 10 --quiet
-expect_error 'glyphs does not say when' stream publish --to "$broker" --data glyphs --recorded 10
+expect_error 'glyphs does not have' stream publish --to "$broker" --data glyphs --recorded 10
 expect_error 'give either --rates, or --recorded' stream publish --to "$broker"

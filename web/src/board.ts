@@ -1,5 +1,5 @@
-// What the program tells of a run, and how it is read: nothing from outside reaches the page before it has passed here.
-// Lists are columns of equal length. What is missing or of another kind becomes null, 0 or "".
+// The data of a run, checked and parsed: all external data pass through here. Lists are columns of equal
+// length. Missing or invalid values become null, 0 or "".
 
 import { deviceColumns, evaluationColumns, nowFields, roundColumns } from "./figures";
 
@@ -64,7 +64,7 @@ const text = (value: unknown): string => (typeof value === "string" ? value.slic
 
 const readers = { number, optional, text };
 
-// The column `key` says how many there are; the others are cut or filled to its length.
+// The column `key` sets the length; other columns are truncated or padded to it.
 function readColumns<S extends Spec>(spec: S, key: keyof S & string, value: unknown, most: number): Columns<S> {
   const fields = fieldsOf(value);
   const length = Math.min(listOf(fields[key]).length, most);
@@ -138,7 +138,7 @@ function readFront(value: unknown): Board["front"] {
   return front.length > 0 ? front : null;
 }
 
-// Throws, with words for a person, what is no board at all or one of another time.
+// Throws, with a message for people, if the value is not a board or has another schema.
 export function readBoard(value: unknown): Board {
   const board = fieldsOf(value);
   if (board.schema !== 1)
@@ -158,6 +158,6 @@ export function readBoard(value: unknown): Board {
   };
 }
 
-// How a device is called: a simulated one has a number only.
+// A device's name; simulated devices have only a number.
 export const nameOf = (devices: Devices, row: number): string =>
   devices.name[row] || `device ${devices.id[row] ?? row}`;

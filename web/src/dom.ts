@@ -1,8 +1,8 @@
 type Child = Node | string | null;
 type Attributes = Record<string, string | number | boolean | ((event: never) => void)>;
 
-// An element. Attributes that are functions are listeners, true and false set or leave out. Children that are strings are
-// text and never markup: names, reasons and notes come from devices.
+// Creates an element. Functions become listeners; true and false set or omit an attribute. Strings become
+// text, never markup, since names, reasons and notes come from devices.
 export function h<K extends keyof HTMLElementTagNameMap>(
   tag: K,
   attributes: Attributes = {},
@@ -18,7 +18,7 @@ export function h<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-// Each writes only what differs, so that an update without news costs no layout.
+// These write only changes, so that an unchanged update causes no layout.
 export function setText(element: Element, text: string): void {
   if (element.textContent !== text) element.textContent = text;
 }
@@ -36,7 +36,7 @@ export interface Choice<T extends string> {
   show(value: T): void;
 }
 
-// A row of buttons of which one is pressed.
+// A row of buttons, one of which is pressed.
 export function choice<T extends string>(
   label: string,
   options: readonly (readonly [T, string])[],

@@ -1,11 +1,11 @@
-// Numbers as people read them. What is not known is a dash.
+// Numbers for people. Unknown values are a dash.
 
 export const unknown = "–";
 
 const isKnown = (value: number | null | undefined): value is number =>
   value !== null && value !== undefined && Number.isFinite(value);
 
-// Three digits that count, without an exponent where it can be avoided: 0.0123, 1.23, 12.3, 123, 12,345.
+// Three significant digits, without an exponent if possible: 0.0123, 1.23, 12.3, 123, 12,345.
 export function formatNumber(value: number | null | undefined): string {
   if (!isKnown(value)) return unknown;
   const size = Math.abs(value);
@@ -20,7 +20,7 @@ export function formatCount(value: number | null | undefined): string {
   return isKnown(value) ? Math.round(value).toLocaleString("en-US") : unknown;
 }
 
-// 12.3 %; with more digits near the ends, where they say something.
+// 12.3 %.
 export function formatShare(value: number | null | undefined, digits = 1): string {
   return isKnown(value) ? `${(value * 100).toFixed(digits)} %` : unknown;
 }
@@ -31,7 +31,7 @@ export function formatBytes(value: number | null | undefined): string {
   if (!isKnown(value)) return unknown;
   let size = value;
   let unit = 0;
-  // 999.5 would be written as 1000.
+  // 999.5 would be rounded to 1000.
   while (Math.abs(size) >= 999.5 && unit + 1 < byteUnits.length) {
     size /= 1000;
     ++unit;
@@ -65,7 +65,7 @@ export function formatSeconds(value: number | null | undefined): string {
   return `${whole} s`;
 }
 
-// For the marks of an axis that reaches to `most`: one unit for all of them.
+// Ticks of an axis up to `most`, all in the same unit.
 export function formatSecondsTick(value: number, most: number): string {
   const [size, unit] =
     most < 0.2 ? [0.001, "ms"] : most < 180 ? [1, "s"] : most < 3 * 3600 ? [60, "min"] : most < 3 * 86400 ? [3600, "h"] : [86400, "d"];

@@ -1,29 +1,30 @@
 import { EventParser } from "./sse";
 
-// connecting: not yet heard of. live: heard of lately. lost: not for a while; tries again by itself. ended: the run is over
-// and the program is gone. refused: the program wants a token. report: a page from disk, without a program.
+// connecting: no response yet. live: responding. lost: no response for a while; retries automatically. ended:
+// the run is over and the program has exited. refused: the program requires a token. report: a page from
+// disk, without a program.
 export type Connection = "connecting" | "live" | "lost" | "ended" | "refused" | "report";
 
 export interface Listener {
   onEvent(event: string, value: unknown): void;
   onConnection(state: Connection, why: string): void;
-  // Whether the run is over, so that the program's end is no loss.
+  // Whether the run is over, so that the program's exit is not an error.
   finished(): boolean;
 }
 
-const silenceMs = 2700; // The program says something every 2 s. Said to be lost after this,
-const hangUpMs = 8000; // and called again after this.
+const silenceMs = 2700;  // the program sends something every 2 s; "lost" after this time,
+const hangUpMs = 8000;  // and reconnect after this time
 const pausesMs = [500, 1000, 2000, 3000];
 
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 class Refused extends Error {}
 
-// Follows the program that served this page for as long as the page is open.
+// Follows the program that served this page while the page is open.
 export class Live {
-  private heard = 0; // when; 0 while nothing is
+  private heard = 0;  // time of the last data; 0 while disconnected
   private tries = 0;
-  private over = false; // the program has hung up after the run
+  private over = false;  // the program closed the connection after the run
 
   constructor(
     private readonly token: string,
@@ -64,7 +65,7 @@ export class Live {
     const wasSilent = this.heard === 0;
     this.heard = performance.now();
     this.tries = 0;
-    // A program that still answers for a while has nothing new to tell.
+    // A finished program that still responds has no news.
     if (wasSilent && !this.over) this.listener.onConnection("live", "");
   }
 
@@ -72,7 +73,7 @@ export class Live {
     const query = this.token === "" ? "" : `?token=${encodeURIComponent(this.token)}`;
     const response = await fetch(path + query, { cache: "no-store", credentials: "same-origin", signal: signal ?? null });
     if (response.status === 401 || response.status === 403)
-      throw new Refused("Open the page with the address that the program printed; it ends in ?token=…");
+      throw new Refused("Open the address that the program printed; it ends in ?token=…");
     if (!response.ok) throw new Error(`the program answered ${response.status}`);
     return response;
   }
@@ -99,7 +100,7 @@ export class Live {
       const parser = new EventParser();
       for (;;) {
         const { done, value } = await reader.read();
-        if (done) throw new Error("the program hung up");
+        if (done) throw new Error("the program closed the connection");
         clearTimeout(timer);
         timer = setTimeout(() => hangUp.abort(), hangUpMs);
         this.hear();
@@ -117,8 +118,8 @@ export class Live {
   }
 }
 
-// The token that the page was opened with. It leaves the address bar, so that it is not copied along with a link, and is
-// remembered by this tab for a reload.
+// The token from the page's address. It is removed from the address bar, so that it is not copied with a
+// link, and kept in this tab for a reload.
 export function takeToken(): string {
   const key = "tributary-token";
   const address = new URL(location.href);
@@ -127,7 +128,7 @@ export function takeToken(): string {
     if (token === null) return sessionStorage.getItem(key) ?? "";
     sessionStorage.setItem(key, token);
   } catch {
-    // A browser that keeps nothing asks for the token after a reload.
+    // Without storage the token is needed again after a reload.
   }
   if (token === null) return "";
   address.searchParams.delete("token");

@@ -40,7 +40,7 @@ function render(): void {
   const { board, connection, why } = store;
   document.documentElement.dataset.connection = connection;
   const trouble = connection === "refused" || (board === null && connection === "lost");
-  if (trouble) setText(message, connection === "refused" ? why : `The program does not answer (${why}). Trying again.`);
+  if (trouble) setText(message, connection === "refused" ? why : `The program does not respond (${why}). Retrying.`);
   setHidden(message, board !== null && !trouble);
   setHidden(content, board === null);
   if (board === null) return;
@@ -55,11 +55,11 @@ function render(): void {
   shown = true;
 }
 
-// A report carries its run in itself, and asks nobody.
+// A report contains its run and needs no program.
 function start(): void {
   const embedded = document.getElementById("board")?.textContent?.trim() ?? "";
   if (embedded === "" && location.protocol === "file:") {
-    setText(message, "There is no run in this file: tributary report RUN writes one that has it.");
+    setText(message, "This file contains no run; use tributary report RUN.");
     return;
   }
   if (embedded === "") {

@@ -12,8 +12,8 @@ import {
 } from "./board";
 import { evaluationColumns, roundColumns } from "./figures";
 
-// The first `keep` points, and `more` after them: the program thins, and what was the newest need not stay. The oldest go where
-// there are more than `most`.
+// The first `keep` old points and the new ones: the program thins points, and the newest one may be
+// provisional. Drops the oldest beyond `most`.
 export function append<C extends Record<string, unknown[]>>(names: string[], old: C, more: C, keep: number, most = mostPoints): C {
   const result: Record<string, unknown[]> = {};
   for (const name of names) result[name] = [...(old[name] ?? []).slice(0, keep), ...(more[name] ?? [])].slice(-most);
@@ -22,8 +22,8 @@ export function append<C extends Record<string, unknown[]>>(names: string[], old
 
 const keepOf = (part: unknown): number => Math.max(0, optional(fieldsOf(part).keep) ?? Infinity);
 
-// The board after an event. Parts that did not change stay the same objects, so who shows them need not look again.
-// Events of a name that this page does not know change nothing.
+// The board after an event. Unchanged parts stay the same objects, so that viewers can skip them. Unknown
+// events change nothing.
 export function merge(board: Board | null, event: string, value: unknown): Board | null {
   if (event === "board") return readBoard(value);
   if (board === null) return null;

@@ -1,7 +1,7 @@
 import type { Devices } from "./board";
 
-// When each part of a device's round was, in seconds from its begin. Only how much of its transfers was hidden is known,
-// not of which: each takes its share of it.
+// Start and end of each part of a device's round, in seconds since its start. Only the total hidden transfer
+// time is known, so pull and push share it in proportion.
 export function partsOf(devices: Devices, row: number) {
   const at = (column: number[]) => Math.max(0, column[row] ?? 0);
   const pull = at(devices.pull_s);
@@ -16,5 +16,5 @@ export function partsOf(devices: Devices, row: number) {
   return { pull, begin, end, push: end - (hidden - hiddenPull), sent, all: sent + wait, hidden, planned: devices.planned_s[row] ?? null };
 }
 
-// How long a device was busy in its last round, its transfers included.
+// How long a device was busy in its last round, including transfers.
 export const tookOf = (devices: Devices, row: number): number => partsOf(devices, row).sent;

@@ -3,8 +3,8 @@ export interface ServerEvent {
   data: string;
 }
 
-// Takes a stream of server-sent events apart, however it is cut into pieces. The browser's EventSource does that too, but
-// keeps comments to itself, and those are how the program shows that it is there while nothing happens.
+// Parses a stream of server-sent events, in pieces of any size. Unlike EventSource it also notices comments,
+// by which an idle program shows that it is alive.
 export class EventParser {
   private rest = "";
   private event = "";
@@ -13,7 +13,7 @@ export class EventParser {
 
   constructor(private readonly most = 64 << 20) {}
 
-  // The events that this piece completes. Throws where one grows beyond all bounds.
+  // The events that this piece completes. Throws if an event exceeds the limit.
   feed(piece: string): ServerEvent[] {
     const events: ServerEvent[] = [];
     const lines = (this.rest + piece).split("\n");
@@ -37,7 +37,7 @@ export class EventParser {
         this.held += value.length;
       }
     }
-    if (this.held + this.rest.length > this.most) throw new Error("an event of the program has no end");
+    if (this.held + this.rest.length > this.most) throw new Error("an event of the program is too large");
     return events;
   }
 }

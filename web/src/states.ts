@@ -1,4 +1,4 @@
-// What a device can be doing, in the order of a round. Each has a letter and a shape besides its colour (style.css).
+// Device states, in the order of a round. Each has a letter and a shape besides its colour (style.css).
 export const states = [
   ["waiting", "Waiting", "·"],
   ["preparing", "Preparing", "P"],
@@ -12,7 +12,7 @@ export const states = [
 
 const byName = new Map<string, readonly [string, string, string]>(states.map((state) => [state[0], state]));
 
-// A state that this page does not know counts as waiting.
+// Unknown states count as waiting.
 export const knownState = (name: string): string => (byName.has(name) ? name : "waiting");
 export const stateLabel = (name: string): string => byName.get(knownState(name))?.[1] ?? name;
 export const stateGlyph = (name: string): string => byName.get(knownState(name))?.[2] ?? "";

@@ -4,7 +4,7 @@ import { merge } from "./merge";
 
 export type XAxis = "round" | "time_s" | "bytes";
 
-// What the person at the page has chosen. Devices are known by their ids.
+// The user's choices. Devices are identified by id.
 export interface Choices {
   axis: XAxis;
   text: string;
@@ -15,7 +15,8 @@ export interface Choices {
 
 const pauseMs = 250;
 
-// The run and the choices, and who shows them. News is shown at most four times a second, a choice at the next frame.
+// The run, the choices and their rendering. New data is rendered at most four times a second, a choice in the
+// next frame.
 export class Store {
   board: Board | null = null;
   connection: Connection = "connecting";
@@ -44,7 +45,7 @@ export class Store {
     this.renderSoon();
   }
 
-  // Selects a device, or no longer.
+  // Selects or unselects a device.
   toggle(id: number): void {
     const selected = new Set(this.choices.selected);
     if (!selected.delete(id)) selected.add(id);

@@ -1,6 +1,6 @@
 import { h, setText } from "./dom";
 
-// Light or dark: as the system says, until someone chooses.
+// Light or dark: the system's setting, until the user chooses.
 
 const key = "tributary-theme";
 const system = matchMedia("(prefers-color-scheme: dark)");
@@ -35,7 +35,7 @@ export function onTheme(listener: () => void): void {
   listeners.add(listener);
 }
 
-// The colour that the style sheet has for a name, for what is painted and not styled.
+// A colour of the style sheet, for canvas painting.
 export function colour(name: string): string {
   let value = cache.get(name);
   if (value === undefined) {
@@ -60,7 +60,7 @@ export function themeSwitch(): HTMLElement {
     try {
       localStorage.setItem(key, wish);
     } catch {
-      // It then lasts as long as the page.
+      // The choice then lasts until the page is closed.
     }
     show();
     apply();

@@ -11,14 +11,14 @@
 
 namespace tributary::inline cli {
 
-// What to run once the arguments have been read, and what the program has beside what every tributary has.
+// The work to do once arguments are parsed, and the program's custom components.
 struct Action {
   const Extensions& extensions;
   std::function<Status()> work{};
 };
 
-// Adds a sub-command, and returns it and the arguments that its options are to fill. If it is the one chosen, and none
-// of its own sub-commands is, reading the arguments puts `work` with them into `action`.
+// Adds a sub-command, and returns it with the arguments that its options fill. If it is chosen, and none of
+// its own sub-commands is, parsing sets `action` to `work` with these arguments.
 template <typename A>
 auto AddCommand(CLI::App& app, Action& action, Status (*work)(A), const char* name, const char* about) {
   auto arguments = std::make_shared<std::remove_cvref_t<A>>();
@@ -29,18 +29,18 @@ auto AddCommand(CLI::App& app, Action& action, Status (*work)(A), const char* na
   return std::tie(*command, *arguments);
 }
 
-// Each adds one sub-command to `app`; if it is the one chosen, reading the arguments puts its work into `action`.
-// One file per sub-command, NAME_command.cc; AddSchemaCommand is in explain_command.cc. The extensions outlive the work.
+// Each adds one sub-command to `app`; if it is chosen, parsing sets `action`. One file per sub-command,
+// NAME_command.cc; AddSchemaCommand is in explain_command.cc. The extensions must outlive the work.
 using CommandAdder = void(CLI::App& app, Action& action);
 CommandAdder AddRunCommand, AddReportCommand, AddRunsCommand, AddCompareCommand, AddReproduceCommand;
 CommandAdder AddPresetsCommand, AddCompatibilityCommand, AddExplainCommand, AddSchemaCommand, AddTrainCommand;
 CommandAdder AddEvaluateCommand, AddModelsCommand, AddDataCommand, AddStreamCommand, AddProfileCommand;
 CommandAdder AddPartitionCommand, AddPlanCommand, AddExploreCommand, AddSampleCommand;
-CommandAdder AddDataFetch;    // only in a program built with libcurl
-CommandAdder AddKeysCommand;  // only in a program built with OpenSSL
-CommandAdder AddCoordinatorCommand, AddDeviceCommand, AddFleetCommand;  // only in a program built with gRPC
+CommandAdder AddDataFetch;                                              // only with libcurl
+CommandAdder AddKeysCommand;                                            // only with OpenSSL
+CommandAdder AddCoordinatorCommand, AddDeviceCommand, AddFleetCommand;  // only with gRPC
 
-// Of this program: "0.1.0".
+// "0.1.0".
 std::string VersionNumber();
 
 }  // namespace tributary::inline cli

@@ -41,7 +41,7 @@ void PrintComparison(const Comparison& comparison) {
 
 Status Run(const Arguments& arguments) {
   if (arguments.target && !(*arguments.target > 0 && *arguments.target <= 1)) {
-    return InvalidArgument("--target is an accuracy above 0 and at most 1, as 0.8 for 80 %");
+    return InvalidArgument("--target is an accuracy above 0 and at most 1, e.g. 0.8 for 80 %");
   }
   std::vector<RunHistory> runs;
   for (const std::string& named : arguments.runs) {
@@ -72,13 +72,13 @@ Status Run(const Arguments& arguments) {
 void AddCompareCommand(CLI::App& app, Action& action) {
   using namespace compare_command;
   auto [command, a] =
-      AddCommand(app, action, Run, "compare", "Time, rounds and bytes to an accuracy, of runs side by side");
-  AddOption(command, "run", a.runs, "Runs: number, name, beginning of a name, last, or a folder's path")
+      AddCommand(app, action, Run, "compare", "Compare runs: time, rounds and bytes to an accuracy");
+  AddOption(command, "run", a.runs, "Runs: number, name, start of a name, folder, or last")
       ->required()
       ->expected(1, 100);
   AddOption(command, "--target", a.target,
-            "Accuracy to compare at, as 0.8; without it the highest whole percent that all have reached");
-  AddOption(command, "--plot FILE.svg", a.plot, "Draw accuracy over time into this file");
+            "Accuracy to compare at, e.g. 0.8; by default the highest whole percent that all runs reached");
+  AddOption(command, "--plot FILE.svg", a.plot, "Write a plot of accuracy over time");
   AddStoreOption(command, a.store);
   AddJsonFlag(command, a.json);
   command.footer(

@@ -40,7 +40,7 @@ Status PrintCompatibility(bool json) {
 void AddCompatibilityCommand(CLI::App& app, Action& action) {
   using namespace compatibility_command;
   auto [command, json] = AddCommand(app, action, PrintCompatibility, "compatibility",
-                                    "Which decisions go with which methods, and why others do not");
+                                    "Show which options work with which training methods");
   AddJsonFlag(command, json);
   command.footer("Example:\n  tributary compatibility | less");
 }

@@ -34,14 +34,14 @@ struct Arguments {
 StatusOr<Experiment> Find(const Arguments& arguments) {
   if (arguments.resume.empty()) {
     if (arguments.experiment.empty()) {
-      return InvalidArgument("which experiment? name a preset or a file, or --resume a run's folder");
+      return InvalidArgument(
+          "no experiment given; name a preset or a file, or give a run's folder with --resume");
     }
     return FindExperiment(arguments.experiment, arguments.run.Overrides(), *arguments.extensions);
   }
   if (!arguments.experiment.empty() || !arguments.run.Overrides().empty() || !arguments.run.out.empty()) {
     return InvalidArgument(
-        "--resume goes on with the experiment of that run as it is: leave out the experiment, --set, --seed "
-        "and --out");
+        "--resume continues that run's experiment unchanged: leave out EXPERIMENT, --set, --seed and --out");
   }
   return FindExperiment((std::filesystem::path(arguments.resume) / "experiment.toml").string(), {},
                         *arguments.extensions);
@@ -56,7 +56,7 @@ Status Run(Arguments arguments) {
   options.resume = !arguments.resume.empty();
   options.folder =
       options.resume ? std::filesystem::path(arguments.resume) : FolderOf(arguments.run, experiment.goal);
-  // Before anything opens the folder to add to it.
+  // Checked before any output opens the folder.
   if (options.resume) TRIBUTARY_RETURN_IF_ERROR(RunFolder::CheckResumable(options.folder));
   TRIBUTARY_ASSIGN_OR_RETURN(options.checkpoints.time,
                              ReadTime("--checkpoint-every", arguments.checkpoint_every));
@@ -114,7 +114,7 @@ void AddCoordinatorCommand(CLI::App& app, Action& action) {
   a.extensions = &action.extensions;
   AddOption(command, "experiment", a.experiment, "Preset (see 'tributary presets') or path of a TOML file");
   AddOption(command, "--listen [HOST]:PORT", a.listen,
-            "Where devices dial; port 0 takes a free one and says which")
+            "Address for devices; port 0 selects a free port and prints it")
       ->default_str(":7070");
   AddFleetOptions(command, a.fleet);
   AddOverrideOptions(command, a.run);
@@ -122,9 +122,9 @@ void AddCoordinatorCommand(CLI::App& app, Action& action) {
             "Start when this many devices have joined; default: all devices of the experiment")
       ->check(CLI::Range(std::size_t{1}, std::size_t{100'000}));
   AddDefaulted(command, "--grace TIME", a.grace,
-               "How long a device that has gone is waited for where the round could end without it");
+               "How long a round waits for a disconnected device that it could end without");
   AddOutOption(command, a.run);
-  AddOption(command, "--resume DIR", a.resume, "Go on with the run in this folder, from its last checkpoint");
+  AddOption(command, "--resume DIR", a.resume, "Continue the run in this folder from its last checkpoint");
   AddDefaulted(command, "--checkpoint-every TIME", a.checkpoint_every,
                "Time between checkpoints; 0s for one after every round");
   AddDefaulted(command, "--keep", a.keep, "Checkpoints to keep")
@@ -134,8 +134,7 @@ void AddCoordinatorCommand(CLI::App& app, Action& action) {
   AddWatchOptions(command, a.watch);
   AddVerboseFlag(command, a.verbose);
   command.footer(
-      "Ctrl-C or SIGTERM leaves the round, writes a checkpoint and ends; nothing is lost. After a crash use "
-      "--resume.\n"
+      "Ctrl-C or SIGTERM abandons the round and writes a checkpoint; --resume continues.\n"
       "Examples:\n"
       "  tributary keys init && tributary keys device pi-1\n"
       "  tributary coordinator fedavg --listen :7070\n"

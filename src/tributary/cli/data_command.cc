@@ -101,20 +101,18 @@ Status Check(const CheckArguments& arguments) {
   }
   if (check.ok()) return OkStatus();
   std::fflush(stdout);
-  return InvalidArgument(arguments.data.name + " cannot be trained on as it is; see above");
+  return InvalidArgument(arguments.data.name + " cannot be used for training; see above");
 }
 
 void AddDataCheck(CLI::App& data, Action& action) {
-  auto [command, a] =
-      AddCommand(data, action, Check, "check", "Say what is wrong with data before a run does");
+  auto [command, a] = AddCommand(data, action, Check, "check", "Check data for errors before a run");
   AddOption(command, "folder DIR|NAME", a.data.name, "Your own folder, or the name of a data set")
       ->required();
   AddFolderOptions(command, a.data);
-  AddOption(command, "--plot FILE.svg", a.plot, "Write a picture of the classes to this SVG file");
+  AddOption(command, "--plot FILE.svg", a.plot, "Write a plot of the classes to this SVG file");
   AddJsonFlag(command, a.json);
   command.footer(
-      "Everything is read, and all that is wrong is told, up to 100 findings. Exit code 2 if there is an "
-      "error.\n"
+      "Reads all data and reports up to 100 findings. Exit code 2 for errors.\n"
       "Example:\n  tributary data check ./photos --image-size 64");
 }
 
@@ -206,20 +204,19 @@ Status List(bool json) {
   if (json) return OkStatus();
   std::puts(
       "\nor a folder with X.npy and y.npy, with a folder of pictures for each class, or with a folder of "
-      ".csv\nrecordings for each person (docs/data.md). 'tributary data show NAME' says who has what.");
+      ".csv\nrecordings for each person (docs/data.md). 'tributary data show NAME' shows how it is divided.");
   return OkStatus();
 }
 
 void AddShow(CLI::App& data, Action& action) {
-  auto [command, a] =
-      AddCommand(data, action, Show, "show", "Divide a data set over devices and show who has what");
+  auto [command, a] = AddCommand(data, action, Show, "show", "Show how a data set is divided over devices");
   AddDefaulted(command, "name", a.data.name,
                "Data set, or a folder with X.npy and y.npy, with pictures or with recordings");
   AddFolderOptions(command, a.data);
   AddSplitOptions(command, a.split);
   AddDefaulted(command, "--devices", a.split.devices, "Number of devices");
   AddDefaulted(command, "--seed", a.split.seed, "Same seed, same split");
-  AddOption(command, "--plot FILE.svg", a.plot, "Write the picture to this SVG file");
+  AddOption(command, "--plot FILE.svg", a.plot, "Write a plot to this SVG file");
   AddJsonFlag(command, a.json);
   command.footer(
       "Example:\n  tributary data show glyphs --split dirichlet --alpha 0.3 --devices 8 --plot who.svg");
@@ -229,8 +226,9 @@ void AddShow(CLI::App& data, Action& action) {
 
 void AddDataCommand(CLI::App& app, Action& action) {
   using namespace data_command;
-  auto [command, json] = AddCommand(
-      app, action, List, "data", "List, get and check data sets, and show how one is divided over devices");
+  auto [command, json] =
+      AddCommand(app, action, List, "data",
+                 "List, fetch and check data sets, and show how they are divided over devices");
   command.require_subcommand(0, 1);
   AddJsonFlag(command, json);
   command.footer(

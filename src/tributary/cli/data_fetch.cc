@@ -27,8 +27,7 @@ Status RunFetch(const FetchArguments& arguments) {
     return UnknownName("data set to fetch", arguments.name, names);
   }
   if (arguments.data_dir.empty()) {
-    return InvalidArgument(
-        "where to? Give a folder with --data-dir DIR or in the environment variable TRIBUTARY_DATA");
+    return InvalidArgument("no folder given; use --data-dir DIR or the environment variable TRIBUTARY_DATA");
   }
   const auto clock = MakeRealClock();
   Progress progress(*clock, stderr,
@@ -44,7 +43,7 @@ Status RunFetch(const FetchArguments& arguments) {
                                          }});
   progress.Clear();
   TRIBUTARY_RETURN_IF_ERROR(fetched);
-  // What was got is what a run will read.
+  // Checks that a run can read the fetched files.
   DataOptions options{.name = set->name, .data_dir = arguments.data_dir};
   TRIBUTARY_ASSIGN_OR_RETURN(const TrainTest data, LoadData(options));
   if (!arguments.quiet) {
@@ -58,18 +57,16 @@ Status RunFetch(const FetchArguments& arguments) {
 
 void AddDataFetch(CLI::App& data, Action& action) {
   using namespace data_fetch;
-  auto [command, a] =
-      AddCommand(data, action, RunFetch, "fetch", "Get a published data set from where it is published");
+  auto [command, a] = AddCommand(data, action, RunFetch, "fetch", "Download a published data set");
   std::string names;
   for (const PublishedSet& set : PublishedSets()) names += (names.empty() ? "" : ", ") + set.name;
   AddOption(command, "name", a.name, names)->required();
   AddDataDirOption(command, a.data_dir);
-  AddOption(command, "--from URL", a.from, "A mirror: the folder with the files, in place of the authors'");
+  AddOption(command, "--from URL", a.from, "URL of a mirror's folder, instead of the authors' server");
   command.add_flag("--quiet", a.quiet, "Print errors only");
   command.footer(
-      "Files are checked by the sums that were published with them. Ctrl-C keeps what has come; the next "
-      "time goes on\n"
-      "from there. Example:\n  tributary data fetch cifar10 --data-dir ~/data");
+      "Files are verified by published checksums. After Ctrl-C the next call continues the download.\n"
+      "Example:\n  tributary data fetch cifar10 --data-dir ~/data");
 }
 
 }  // namespace tributary::inline cli

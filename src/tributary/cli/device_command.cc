@@ -1,4 +1,3 @@
-#include <ctime>
 #include <random>
 
 #include "tributary/base/log.h"
@@ -46,7 +45,7 @@ struct Arguments {
 
 StatusOr<BitsPerSecond> ParseRate(const std::string& text) {
   TRIBUTARY_ASSIGN_OR_RETURN(const double rate, ParseQuantity(text, Unit::kBitsPerSecond));
-  constexpr double kSlowest = 1000;  // Slower, a single message would take minutes.
+  constexpr double kSlowest = 1000;  // slower rates take minutes per message
   if (rate < kSlowest) return InvalidArgument("--link-rate is " + text + "; allowed: 1kbit/s and more");
   return BitsPerSecond{rate};
 }
@@ -69,7 +68,7 @@ Status ReadStreamOptions(const Arguments& arguments, DeviceRuntimeOptions& optio
   return read("--buffer-disk", arguments.buffer_disk, options.buffer_disk);
 }
 
-// After its end the last share stays.
+// The last share holds after the end of the trace.
 Status ReadAvailabilityTrace(const std::string& path, std::optional<Availability>& availability) {
   if (path.empty()) return OkStatus();
   TRIBUTARY_ASSIGN_OR_RETURN(std::vector<Trace::Step> steps, ReadTraceFile(path));
@@ -79,12 +78,11 @@ Status ReadAvailabilityTrace(const std::string& path, std::optional<Availability
   return OkStatus();
 }
 
-// Where other devices reach this one.
+// The address where other devices reach this one.
 Status ReadAdvertised(const Arguments& arguments, AgentOptions& options) {
   if (arguments.advertise.empty()) {
     if (arguments.listen.empty()) return OkStatus();
-    return InvalidArgument(
-        "--listen goes with --advertise, which tells other devices where to reach this one");
+    return InvalidArgument("--listen is only valid with --advertise, the address for other devices");
   }
   auto advertise = ParsePeerAddress(arguments.advertise);
   if (!advertise.ok()) return std::move(advertise).status().WithContext("--advertise");
@@ -93,7 +91,7 @@ Status ReadAdvertised(const Arguments& arguments, AgentOptions& options) {
     if (!listen.ok()) return std::move(listen).status().WithContext("--listen");
     if (advertise->port == 0)
       return InvalidArgument("--advertise names the port where --listen is reached, not 0");
-    // Who listens elsewhere without keys shows the model to everybody there.
+    // Listening without keys shows the model to everyone who can connect.
     TRIBUTARY_RETURN_IF_ERROR(CheckInsecure(arguments.fleet, arguments.listen));
   }
   TRIBUTARY_RETURN_IF_ERROR(CheckInsecure(arguments.fleet, arguments.advertise));
@@ -111,7 +109,7 @@ Status Run(const Arguments& arguments) {
   TRIBUTARY_ASSIGN_OR_RETURN(options.credentials,
                              LoadParty(arguments.fleet, "devices/" + arguments.name, options.join));
   if (!options.credentials && arguments.name.empty()) {
-    return InvalidArgument("without keys the device needs a --name that no other has");
+    return InvalidArgument("without keys the device needs a unique --name");
   }
   if (options.credentials && !arguments.name.empty() && options.credentials->name != arguments.name) {
     return InvalidArgument("the keys in " + arguments.fleet.keys.string() + " are those of '" +
@@ -156,66 +154,61 @@ Status Run(const Arguments& arguments) {
 
 void AddDeviceCommand(CLI::App& app, Action& action) {
   using namespace device_command;
-  auto [command, a] = AddCommand(app, action, Run, "device",
-                                 "Take part in a coordinator's run with this machine and its data");
+  auto [command, a] =
+      AddCommand(app, action, Run, "device", "Take part in a coordinator's run with this machine's data");
   a.extensions = &action.extensions;
   AddOption(command, "--join HOST[:PORT]", a.join, "The coordinator; port 7070 when not given")->required();
   AddFleetOptions(command, a.fleet);
-  AddOption(command, "--name", a.name, "Who this is; with keys, which device's to take");
-  AddDefaulted(command, "--coordinator", a.coordinator, "Who must answer there, by certificate");
+  AddOption(command, "--name", a.name, "Name of this device; with keys, the device whose keys to use");
+  AddDefaulted(command, "--coordinator", a.coordinator, "Name that the coordinator's certificate must have");
   AddOption(command, "--data DIR", a.data,
             "Folder with the device's own samples: X.npy and y.npy, pictures, or recordings; without it, its "
             "part of the experiment's data set");
   AddDataDirOption(command, a.data_dir);
-  AddOption(
-      command, "--weights FILE.safetensors|FILE.onnx", a.weights,
-      "The network's weights before training, where the experiment freezes some of them: those are not sent");
+  AddOption(command, "--weights FILE.safetensors|FILE.onnx", a.weights,
+            "Initial weights, for experiments that freeze layers: frozen weights are not sent");
   AddOption(command, "--state DIR", a.state,
-            "Folder for what must survive a crash of this device, if anything must; tributary-state/NAME "
-            "when not given");
+            "Folder for state that survives a crash; by default tributary-state/NAME");
   AddOption(command, "--availability FILE.csv", a.availability,
-            "Where the device chooses how much of the network it trains: what it has of its processors over "
-            "time, a line 'seconds,share' for each change. Without it that is measured");
+            "For devices that choose sub-networks: share of the processors over "
+            "time, with a line 'seconds,share' for each change; measured when not given");
   AddOption(command, "--stream WHERE", a.stream,
             "Train on samples as they arrive, from kafka://HOST[:PORT]/TOPIC or mqtt://HOST[:PORT]/TOPIC, or "
             "on the device's own at a rate, replay:25");
   AddOption(command, "--broker-setting NAME=VALUE", a.broker_settings,
             "Setting of the broker's library, e.g. security.protocol=ssl (Kafka), username=me (MQTT)")
       ->allow_extra_args(false);
-  AddDefaulted(
-      command, "--buffer-memory BYTES", a.buffer_memory,
-      "For samples that wait to be used; what is more goes to --state, where the experiment keeps all");
+  AddDefaulted(command, "--buffer-memory BYTES", a.buffer_memory,
+               "Memory for waiting samples; further ones go to --state if the experiment keeps all samples");
   AddOption(command, "--buffer-disk BYTES", a.buffer_disk,
-            "At most so much there; as the disk allows when not given");
+            "Limit for waiting samples in --state; by default the free disk space");
   AddOption(command, "--allow WHAT,…", a.allow,
             "What may leave this device besides model updates: activations, labels, label-counts, samples")
       ->delimiter(',')
       ->allow_extra_args(false);
-  AddOption(
-      command, "--advertise HOST:PORT", a.advertise,
-      "Where other devices reach this one, in experiments whose devices exchange models (train.method = "
-      "\"gossip\"); port 0 takes a free one. Without it their exchange goes by way of the coordinator");
+  AddOption(command, "--advertise HOST:PORT", a.advertise,
+            "Address of this device for other devices that exchange models (train.method = "
+            "\"gossip\"); port 0 selects a free port. Without it the coordinator relays the models");
   AddOption(command, "--listen HOST:PORT", a.listen,
-            "Where to listen for them, if not on the advertised port of all this machine's addresses");
+            "Address to listen on; by default the advertised port on all addresses");
   AddThreadsOption(command, a.threads);
   AddTorchDeviceOption(command, a.device);
   command.add_flag(
       "--once", a.once,
-      "Take part in one round and end, e.g. from cron; fails if no coordinator answers within a minute");
+      "Take part in one round and exit, e.g. from cron; fails if no coordinator answers within a minute");
   command.add_flag("--leave-when-done", a.leave_when_done,
-                   "End when the run is over; otherwise the device waits for the next");
+                   "Exit when the run is over instead of waiting for the next one");
   AddDefaulted(command, "--longest-wait TIME", a.longest_wait,
-               "Between two attempts to reach the coordinator");
+               "Longest time between attempts to reach the coordinator");
   AddOption(command, "--link-rate RATE[,RATE]", a.link_rate,
-            "For testing: send to and receive from the coordinator no faster than this, e.g. 10Mbit/s; with "
-            "two, up and down")
+            "For testing: limit the rate to and from the coordinator, e.g. 10Mbit/s")
       ->delimiter(',')
       ->expected(1, 2)
       ->allow_extra_args(false);
   CLI::Option* const quiet = command.add_flag("--quiet", a.quiet, "Print warnings and errors only");
   AddVerboseFlag(command, a.verbose)->excludes(quiet);
   command.footer(
-      "Ctrl-C ends it at once. The coordinator gives its work to it again when it comes back, or goes on "
+      "Ctrl-C exits immediately. The coordinator repeats the device's work when it returns, or continues "
       "without it if the quorum allows.\n"
       "Examples:\n"
       "  tributary device --join coordinator.local --keys pi-1\n"

@@ -29,7 +29,7 @@ struct Arguments {
   bool quiet = false;
 };
 
-// What the file says of itself, overridden by what the person says.
+// The file's metadata, overridden by the arguments.
 StatusOr<SavedNetwork> Describe(const Arguments& arguments, const NetworkFile& file) {
   TRIBUTARY_ASSIGN_OR_RETURN(SavedNetwork network, NetworkIn(file));
   if (!arguments.model.empty()) network.zoo.name = arguments.model;
@@ -41,13 +41,11 @@ StatusOr<SavedNetwork> Describe(const Arguments& arguments, const NetworkFile& f
     return InvalidArgument(arguments.file + " does not say which network it holds; name it with --model");
   }
   if (network.data.empty()) {
-    return InvalidArgument(arguments.file +
-                           " does not say what data it was trained on; name them with --data");
+    return InvalidArgument(arguments.file + " does not name its training data; give a data set with --data");
   }
   return network;
 }
 
-// The scores of every sample's classes, one row each.
 Status WriteScores(const std::string& path, Executor& executor, const Dataset& test) {
   constexpr std::size_t kBatch = 64;
   const Graph& graph = executor.model().graph;
@@ -72,7 +70,7 @@ Status Run(const Arguments& arguments) {
   TRIBUTARY_ASSIGN_OR_RETURN(const SavedNetwork network, Describe(arguments, file));
   DataOptions options = arguments.data;
   options.name = network.data;
-  // Pictures and recordings become what the network was made for, class by class, unless somebody says otherwise.
+  // By default, images and recordings are converted to the network's input, with its classes.
   if (options.classes.empty() && options.name.find('/') != std::string::npos)
     options.classes = network.class_names;
   if (network.zoo.input && options.images.height == 0) {
@@ -124,13 +122,13 @@ Status Run(const Arguments& arguments) {
 
 void AddEvaluateCommand(CLI::App& app, Action& action) {
   using namespace evaluate_command;
-  auto [command, a] = AddCommand(app, action, Run, "evaluate", "Measure saved weights on a test set");
+  auto [command, a] = AddCommand(app, action, Run, "evaluate", "Evaluate saved weights on a test set");
   AddOption(command, "file FILE.safetensors|FILE.onnx", a.file,
             "A network with its weights: written by 'tributary train --save' or a run, or ONNX")
       ->required();
-  AddOption(command, "--model", a.model, "Network in the file; without it, what the file says");
-  AddOption(command, "--stem", a.stem, "Its form: auto, cifar or imagenet; without it, what the file says");
-  AddOption(command, "--data", a.data.name, "Data set; without it, the one it was trained on");
+  AddOption(command, "--model", a.model, "Network in the file; by default as the file says");
+  AddOption(command, "--stem", a.stem, "First layers: auto, cifar or imagenet; by default as the file says");
+  AddOption(command, "--data", a.data.name, "Data set; by default the training data set");
   AddFolderOptions(command, a.data);
   AddOption(command, "--test-limit", a.data.test_limit, "Limit the number of test samples");
   AddOption(command, "--scores FILE.npy", a.scores,

@@ -43,7 +43,7 @@ Status Explain(const ExplainArguments& arguments) {
     PrintOne(keys.front());
   } else {
     std::fputs(table.Format().c_str(), stdout);
-    std::puts("\n'tributary explain KEY' says what one of them takes.");
+    std::puts("\n'tributary explain KEY' shows the values of a key.");
   }
   return OkStatus();
 }

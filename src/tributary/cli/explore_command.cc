@@ -2,7 +2,6 @@
 
 #include "tributary/base/file.h"
 #include "tributary/base/names.h"
-#include "tributary/base/text_table.h"
 #include "tributary/cli/commands.h"
 #include "tributary/cli/interrupt.h"
 #include "tributary/cli/shared_options.h"
@@ -22,7 +21,7 @@ namespace explore_command {
 
 using Json = nlohmann::ordered_json;
 
-// Of the budget, for the search; the rest is for the comparison with uniform vectors.
+// Share of the budget for the search; the rest is for the comparison with uniform vectors.
 constexpr double kShareOfSearch = 0.85;
 
 struct Arguments {
@@ -59,14 +58,14 @@ std::string StandingText(const Exploration::Standing& standing) {
 
 LineChart ChartOf(const ParetoFront& front, const FrontExtras& extras) {
   LineChart chart;
-  chart.title = front.model + " on " + extras.data + ": what a sub-network costs and how it converges";
+  chart.title = front.model + " on " + extras.data + ": cost and convergence of sub-networks";
   chart.x_title = front.cost == FrontCost::kTime ? "time of a step (ms)" : "multiply-accumulates of a sample";
   chart.y_title = "loss after a short training";
   const auto add = [&](const char* name, const std::vector<FrontPoint>& points) {
     LineSeries& series = chart.series.emplace_back();
     series.name = name;
     for (const FrontPoint& point : points) {
-      // What went astray altogether would leave all others on one line.
+      // Diverged vectors would compress the scale.
       if (front.untrained && point.convergence > 2 * *front.untrained) continue;
       series.points.push_back({point.Cost(front.cost), point.convergence});
     }
@@ -117,19 +116,19 @@ void PrintSummary(const Arguments& arguments, const ParetoFront& front, const Fr
       LossText(standing.full_loss));
   if (extras.comparison) {
     const ComparisonTally tally = TallyOf(*extras.comparison, front.cost);
-    Say("\nThe costliest uniform vector and the costliest of the front that can be afforded at each share of "
-        "the full network's cost,\ntrained again {} times with other chance:\n{}The front is better over "
+    Say("\nUniform vectors against the front, each the costliest within a share of "
+        "the full network's cost,\ntrained {} times with new seeds:\n{}The front is better over "
         "{:.0f} % of the range (by more than the deviation over {:.0f} %), the same vector over {:.0f} %, "
         "worse over {:.0f} % ({:.0f} %).\n",
         extras.comparison->front.front().losses.size(), DescribeComparison(*extras.comparison, front.cost),
         100 * tally.better, 100 * tally.clearly_better, 100 * tally.same, 100 * tally.worse,
         100 * tally.clearly_worse);
   }
-  Say("wrote {}; go on with --resume\n", arguments.out);
+  Say("wrote {}; continue with --resume\n", arguments.out);
 }
 
-// Searches until the time is over (Cancelled), there have been so many generations or there is nothing new, saving after
-// every generation.
+// Searches until the time is over (Cancelled), the number of generations is reached or nothing new is found,
+// and saves after every generation.
 Status Search(Exploration& exploration, const std::filesystem::path& state,
               std::optional<std::uint64_t> generations, const Exploration::Watch& watch) {
   TRIBUTARY_RETURN_IF_ERROR(exploration.Prepare(watch));
@@ -137,7 +136,7 @@ Status Search(Exploration& exploration, const std::filesystem::path& state,
   for (std::size_t saved = 0; !generations || exploration.standing().generation < *generations;) {
     TRIBUTARY_ASSIGN_OR_RETURN(const bool more, exploration.Advance(watch));
     if (!more) return OkStatus();
-    // Generations that bring nothing new are over at once.
+    // Generations without new vectors are not saved.
     if (const std::size_t evaluated = exploration.standing().evaluated; evaluated != saved) {
       TRIBUTARY_RETURN_IF_ERROR(exploration.Save(state));
       saved = evaluated;
@@ -147,19 +146,19 @@ Status Search(Exploration& exploration, const std::filesystem::path& state,
   return OkStatus();
 }
 
-// What a training step takes on the device that `text` names, without measuring it here. Either
-//   a rate as in the `compute` of an experiment ("300M", "2GMAC/s"): a step takes its multiply-accumulates over the rate,
-//     which is what the simulator charges; or
+// The cost model of the device that `text` names, without measuring here. Either
+//   a rate as in `compute` of an experiment ("300M", "2GMAC/s"): a step costs its multiply-accumulates over
+//     the rate, as in the simulator; or
 //   a front that was explored on such a device (FILE.json): its fitted cost model.
 StatusOr<CostModel> ReadCostProfile(const std::string& text) {
   if (!std::filesystem::exists(text)) {
     const auto rate = ParseQuantity(text, Unit::kMacsPerSecond);
     if (!rate.ok()) {
       return InvalidArgument(
-          "--profile " + text + ": neither a file nor a rate; give the multiply-accumulates that the" +
-          " device does in a second (\"300M\", \"2G\"), or a front that was explored on it (FILE.json)");
+          "--profile " + text + ": neither a file nor a rate; give the device's multiply-accumulates" +
+          " per second (\"300M\", \"2G\"), or a front that was explored on it (FILE.json)");
     }
-    if (*rate < 1) return InvalidArgument("--profile " + text + ": a device does at least 1 MAC in a second");
+    if (*rate < 1) return InvalidArgument("--profile " + text + ": allowed: at least 1 MAC per second");
     return CostModel{.fixed = 0, .per_mac = 1 / *rate, .per_byte = 0};
   }
   TRIBUTARY_ASSIGN_OR_RETURN(const ParetoFront front, ReadFront(text));
@@ -256,13 +255,11 @@ Status Run(Arguments arguments) {
     progress.Clear();
     if (!interrupt.interrupted()) {
       return ResourceExhausted(
-          "the budget was over before the full network had been evaluated; give more minutes (--budget) and "
-          "go on with --resume");
+          "the budget ended before the full network was evaluated; raise --budget and use --resume");
     }
     if (arguments.json)
       return PrintJson(Json{{"interrupted", true}, {"generations", 0}, {"evaluated", 0}, {"front", 0}});
-    Say("interrupted before the full network had been evaluated: there is no front yet; go on with "
-        "--resume\n");
+    Say("interrupted before the full network was evaluated; continue with --resume\n");
     return OkStatus();
   }
 
@@ -299,30 +296,28 @@ Status Run(Arguments arguments) {
 
 void AddSearchOptions(CLI::App& command, Arguments& a) {
   ExploreOptions& options = a.options;
-  AddDefaulted(command, "--population", options.population, "Vectors that survive a generation; at least 10");
+  AddDefaulted(command, "--population", options.population, "Population size; at least 10");
   AddDefaulted(command, "--seed", options.seed, "Same seed and options: the same search");
   AddDefaulted(
       command, "--cost", a.cost,
       "What is traded against convergence: time (of a step, as measured here or of --profile) or macs");
   AddOption(command, "--profile RATE|FILE.json", a.profile,
-            "Times of another device instead of this machine's: MACs that it does in a second, as 'compute' "
+            "Times of another device instead of this machine: its MACs per second, as 'compute' "
             "in experiments, or a front that was explored on it");
-  AddDefaulted(command, "--batch", options.batch, "Samples of a mini-batch");
+  AddDefaulted(command, "--batch", options.batch, "Samples per mini-batch");
   AddDefaulted(command, "--lr", options.learning_rate, "Learning rate");
-  AddDefaulted(command, "--momentum", options.momentum, "Share of the last direction that is kept");
-  AddDefaulted(command, "--steps", options.steps,
-               "Mini-batches from each snapshot by which a vector is judged");
+  AddDefaulted(command, "--momentum", options.momentum, "Momentum of SGD");
+  AddDefaulted(command, "--steps", options.steps, "Mini-batches per snapshot that evaluate a vector");
   AddDefaulted(command, "--screening-steps", options.screening_steps,
-               "Mini-batches by which it is decided who is judged");
-  AddDefaulted(command, "--samples", options.samples, "Training samples over which the loss is taken");
-  AddDefaulted(command, "--snapshot-steps", options.snapshot_steps, "Steps of training to the last snapshot");
-  AddDefaulted(
-      command, "--channels", a.channels,
-      "Which channels a step keeps: random (others at each step) or first; devices do best with the same");
+               "Mini-batches that screen a vector before its evaluation");
+  AddDefaulted(command, "--samples", options.samples, "Training samples for measuring the loss");
+  AddDefaulted(command, "--snapshot-steps", options.snapshot_steps, "Training steps up to the last snapshot");
+  AddDefaulted(command, "--channels", a.channels,
+               "Channels that a step keeps: random (redrawn every step) or first; use the same on devices");
   AddDefaulted(command, "--scaling", a.scaling,
                "Scaling of the kept filters: none, inverse (1/keep rate), or auto");
   AddDefaulted(command, "--repeats", a.repeats,
-               "Times that front and uniform vectors are trained again, to compare them")
+               "Repetitions of training front and uniform vectors for the comparison")
       ->check(CLI::Range(0, 100));
 }
 
@@ -330,9 +325,9 @@ void AddSearchOptions(CLI::App& command, Arguments& a) {
 
 void AddExploreCommand(CLI::App& app, Action& action) {
   using namespace explore_command;
-  auto [command, a] = AddCommand(
-      app, action, Run, "explore",
-      "Find the dropout vectors of a network that are worth their cost, for devices to choose from");
+  auto [command, a] =
+      AddCommand(app, action, Run, "explore",
+                 "Find the Pareto front of a network's sub-networks, for devices to choose from");
   AddOption(command, "model", a.model, "A network of the zoo (see 'tributary models'), or FILE.onnx")
       ->required();
   AddStemOption(command, a.stem);
@@ -341,21 +336,21 @@ void AddExploreCommand(CLI::App& app, Action& action) {
       "Data set, or a folder with X.npy and y.npy, with pictures or with recordings; see 'tributary data'");
   AddFolderOptions(command, a.data);
   AddOption(command, "--train-limit", a.data.train_limit, "Limit the number of training samples");
-  AddDefaulted(command, "--budget", a.budget_minutes, "Minutes to take")->check(CLI::Range(0.001, 100'000.0));
+  AddDefaulted(command, "--budget", a.budget_minutes, "Time limit in minutes")
+      ->check(CLI::Range(0.001, 100'000.0));
   AddOption(command, "--generations", a.generations,
-            "Maximum number of generations, for the same front on every machine; the comparison takes the "
-            "rest of the minutes")
+            "Maximum number of generations, for the same front on every machine")
       ->check(CLI::Range(1, 1'000'000));
   AddSearchOptions(command, a);
   AddThreadsOption(command, a.threads);
-  AddOption(command, "--out FILE.json", a.out, "Where the front goes; beside it, FILE.state to go on from")
+  AddOption(command, "--out FILE.json", a.out, "File for the front; FILE.state beside it allows --resume")
       ->required();
-  AddOption(command, "--plot FILE.svg", a.plot, "Draw the front and the uniform vectors");
-  command.add_flag("--resume", a.resume, "Go on from FILE.state");
+  AddOption(command, "--plot FILE.svg", a.plot, "Write a plot of the front and the uniform vectors");
+  command.add_flag("--resume", a.resume, "Continue from FILE.state");
   AddJsonFlag(command, a.json);
   command.add_flag("--quiet", a.quiet, "Print the result only");
   command.footer(
-      "Ctrl-C stops, writes the front found so far and saves; --resume goes on.\n"
+      "Ctrl-C writes the front found so far and saves the state; --resume continues.\n"
       "Examples:\n"
       "  tributary explore resnet8 --data cifar10 --out front.json --plot front.svg\n"
       "  tributary explore cnn --data glyphs --budget 2 --cost macs --out front.json\n"

@@ -13,20 +13,20 @@
 
 namespace tributary::inline cli {
 
-// Saved weights together with a data set that the network can read.
+// Saved weights with a data set that fits the network.
 struct FittedNetwork {
   std::shared_ptr<const Model> model;
   FlatBuffer parameters;
   FlatBuffer statistics;
-  Dataset data;  // Normalised as the file says.
+  Dataset data;  // normalised as the file says
 };
 
-// What a file says of the network in it: an ONNX file all, a safetensors file of this program's what is needed to build it,
-// another one nothing.
+// The network that a file describes: complete in an ONNX file, enough to build it in a safetensors file of
+// this program, empty in other files.
 StatusOr<SavedNetwork> NetworkIn(const NetworkFile& file);
 
-// Builds the network that `network` describes and puts the weights of `file` into it. Refused where it does not fit the
-// shape or the classes of the data. `path` and `data_name` are for errors.
+// Builds `network` with the weights of `file`. Refused if it does not fit the shape or the classes of the
+// data. `path` and `data_name` are for errors.
 StatusOr<FittedNetwork> FitNetwork(const std::string& path, const WeightsFile& file, SavedNetwork network,
                                    const std::string& data_name, Dataset data);
 

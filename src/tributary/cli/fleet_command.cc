@@ -17,7 +17,6 @@ struct Arguments {
 
 std::string Rate(double amount, const char* unit) { return amount > 0 ? FormatCount(amount) + unit : "?"; }
 
-// How many it has, or how fast they come.
 std::string SamplesOf(const WatchedDevice& device) {
   if (!device.streams) return std::to_string(device.profile.samples);
   return Rate(device.samples_per_second, "/s");
@@ -84,8 +83,7 @@ Status Run(const Arguments& arguments) {
 
 void AddFleetCommand(CLI::App& app, Action& action) {
   using namespace fleet_command;
-  auto [command, a] =
-      AddCommand(app, action, Run, "fleet", "Show the devices of a running coordinator and what they can do");
+  auto [command, a] = AddCommand(app, action, Run, "fleet", "Show the devices of a running coordinator");
   AddOption(command, "host HOST[:PORT]", a.host, "The coordinator; port 7070 when not given")->required();
   AddFleetOptions(command, a.fleet);
   AddJsonFlag(command, a.json);

@@ -6,7 +6,7 @@
 namespace tributary::inline cli {
 namespace {
 
-// HOST of HOST:PORT, [HOST]:PORT, or "" of :PORT.
+// HOST in HOST:PORT or [HOST]:PORT; "" in :PORT.
 std::string HostOf(const std::string& address) {
   const auto colon = address.rfind(':');
   std::string host = address.substr(0, colon == std::string::npos ? address.size() : colon);
@@ -24,10 +24,10 @@ bool IsBundle(const std::filesystem::path& folder) { return std::filesystem::exi
 
 void AddFleetOptions(CLI::App& command, FleetOptions& options) {
   AddDefaulted(command, "--keys DIR", options.keys,
-               "Folder with the keys: the authority's, or one party's bundle")
+               "Folder with the authority's keys, or with one party's keys")
       ->envname("TRIBUTARY_KEYS");
   command.add_flag("--insecure", options.insecure,
-                   "Without TLS: anybody who can connect takes part. Loopback only");
+                   "Without TLS: anyone who can connect takes part. Loopback only");
   command.add_flag("--insecure-anywhere", options.insecure_anywhere, "With --insecure: also beyond loopback");
 }
 
@@ -48,7 +48,7 @@ StatusOr<std::optional<Credentials>> LoadParty(const FleetOptions& options, cons
     return NotFound("there are no keys in " + options.keys.string() + " or " +
                     (options.keys / party).string() +
                     "; make them with 'tributary keys init' and 'tributary keys device NAME', name their "
-                    "folder with --keys, or try things out on this machine with --insecure");
+                    "folder with --keys, or use --insecure on this machine");
   }
   TRIBUTARY_ASSIGN_OR_RETURN(Credentials credentials, LoadCredentials(bundle));
   return std::optional(std::move(credentials));
@@ -64,7 +64,7 @@ StatusOr<std::filesystem::path> RevokedList(const FleetOptions& options) {
   std::filesystem::path list = options.keys / "revoked.pem";
   if (std::filesystem::exists(list)) return list;
   return NotFound("there is no revocation list " + list.string() +
-                  ", so revoked devices could not be told apart; copy revoked.pem there from the authority's "
+                  ", so revoked devices cannot be refused; copy revoked.pem there from the authority's "
                   "folder, or name that folder with --keys");
 }
 

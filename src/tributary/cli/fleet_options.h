@@ -11,7 +11,7 @@
 
 namespace tributary::inline cli {
 
-// The flags by which the parties of a real fleet find and trust each other; the same for coordinator, device and fleet.
+// Flags for connections and keys, shared by coordinator, device and fleet.
 struct FleetOptions {
   std::filesystem::path keys = "keys";
   bool insecure = false;
@@ -20,15 +20,15 @@ struct FleetOptions {
 
 void AddFleetOptions(CLI::App& command, FleetOptions& options);
 
-// The bundle to show: `keys` itself if it is one, else `party` in it ("coordinator", "devices/pi-3"). Nothing with
-// --insecure, if that may be at this address.
+// Credentials: the bundle `keys` itself, or `party` in it ("coordinator", "devices/pi-3"). Empty with
+// --insecure, if that is allowed for this address.
 StatusOr<std::optional<Credentials>> LoadParty(const FleetOptions& options, const std::string& party,
                                                const std::string& address);
-// --insecure is refused for an address that is not of this machine unless --insecure-anywhere is given too.
+// Refuses --insecure for addresses beyond loopback unless --insecure-anywhere is given.
 Status CheckInsecure(const FleetOptions& options, const std::string& address);
-// The time given with `option`, which the error names.
+// A time; errors name `option`.
 StatusOr<Duration> ReadTime(const std::string& option, const std::string& text);
-// The revocation list that lies with the keys. NotFound if there is none: a lost list must not let revoked devices in.
+// The revocation list in the keys folder. NotFound if missing: a lost list must not admit revoked devices.
 StatusOr<std::filesystem::path> RevokedList(const FleetOptions& options);
 
 }  // namespace tributary::inline cli

@@ -40,7 +40,7 @@ Status Init(const KeysArguments& arguments) {
       "  {} and {} are for the coordinator: copy them there, or leave them if it runs here\n"
       "  {} is for the operator of the coordinator\n"
       "  'tributary keys device NAME --dir {}' makes the folder of a device\n"
-      "  {} can speak for anybody. Only this command needs it: keep it off the coordinator and\n"
+      "  {} can sign for any party. Only this command needs it: keep it off the coordinator and\n"
       "  the devices, on a machine or a disk that can be offline\n",
       dir, arguments.In(kCoordinatorName), arguments.In("revoked.pem"), arguments.In(kOperatorName), dir,
       arguments.In("ca.key"));
@@ -61,12 +61,11 @@ Status Device(const KeysArguments& arguments) {
   Say("{} holds the key and certificate of '{}', valid until {}\n\nnext:\n", bundle.c_str(), arguments.name,
       until);
   if (arguments.renew) {
-    Say("  {} says that the old certificate is revoked: copy it to the coordinator, unless that reads it "
-        "here\n",
+    Say("  {} revokes the old certificate: copy it to the coordinator if that runs elsewhere\n",
         arguments.In("revoked.pem"));
   }
   if (arguments.name == kCoordinatorName || arguments.name == kOperatorName) {
-    Say("  the {} starts with this folder from now on: copy it there, unless that is here\n", arguments.name);
+    Say("  start the {} with this folder from now on; copy it there if it runs elsewhere\n", arguments.name);
   } else {
     Say("  copy the folder to the device over a connection you trust, and delete it here:\n"
         "  scp -pr {} {}:\n",
@@ -112,42 +111,40 @@ auto AddPart(CLI::App& keys, Action& action, Status (*work)(const KeysArguments&
 }
 
 void AddDays(CLI::App& command, int& days) {
-  AddDefaulted(command, "--days", days, "How long the certificates are valid");
+  AddDefaulted(command, "--days", days, "Days until certificates expire");
 }
 
 }  // namespace keys_command
 
 void AddKeysCommand(CLI::App& app, Action& action) {
   using namespace keys_command;
-  CLI::App* keys =
-      app.add_subcommand("keys", "Make and revoke the certificates by which a fleet knows its members");
+  CLI::App* keys = app.add_subcommand("keys", "Create and revoke the certificates of a fleet");
   keys->require_subcommand(1);
   keys->footer(
       "Examples:\n"
       "  tributary keys init                  an authority, and keys for coordinator and operator\n"
       "  tributary keys device pi-3           a folder to copy to the device\n"
       "  tributary keys device pi-3 --renew   a new one; the old one is revoked\n"
-      "  tributary keys revoke pi-3           the coordinator refuses it, also while it runs\n"
+      "  tributary keys revoke pi-3           also takes effect while the coordinator runs\n"
       "  tributary keys list");
-  auto [init, made] = AddPart(*keys, action, Init, "init", "Make the authority of a new fleet");
+  auto [init, made] = AddPart(*keys, action, Init, "init", "Create the authority of a new fleet");
   AddDays(init, made.days);
-  AddDefaulted(init, "--authority-days", made.authority_days, "How long the authority is valid");
+  AddDefaulted(init, "--authority-days", made.authority_days, "Days until the authority expires");
   init.footer("Example:\n  tributary keys init --dir ~/fleet-keys");
 
-  auto [device, issued] = AddPart(*keys, action, Device, "device", "Make a device's key and certificate");
+  auto [device, issued] = AddPart(*keys, action, Device, "device", "Create a device's key and certificate");
   AddOption(device, "name", issued.name, "The device's name: a-z, 0-9 and '-'")->required();
   AddDays(device, issued.days);
-  device.add_flag("--renew", issued.renew, "Make a new one for a party that has one, and revoke the old one");
+  device.add_flag("--renew", issued.renew, "Replace an existing key and revoke the old certificate");
   device.footer(
       "Examples:\n  tributary keys device pi-3\n"
       "  tributary keys device coordinator --renew   for the coordinator's and the operator's, too");
 
-  auto [revoke, revoked] =
-      AddPart(*keys, action, TakeBack, "revoke", "Take back every certificate of a party");
-  AddOption(revoke, "name", revoked.name, "Whose")->required();
+  auto [revoke, revoked] = AddPart(*keys, action, TakeBack, "revoke", "Revoke all certificates of a party");
+  AddOption(revoke, "name", revoked.name, "Name of the party")->required();
   revoke.footer("Example:\n  tributary keys revoke pi-3");
 
-  auto [list, listed] = AddPart(*keys, action, List, "list", "List the certificates that were made");
+  auto [list, listed] = AddPart(*keys, action, List, "list", "List all certificates");
   list.footer("Example:\n  tributary keys list --json");
 }
 

@@ -37,7 +37,7 @@ int Complain(const std::string& message) {
   return kBadUsage;
 }
 
-// The sub-command that was given last, and how a person would call it.
+// The innermost sub-command and its full name.
 const CLI::App* Chosen(const CLI::App& app, std::string& name) {
   const CLI::App* chosen = &app;
   name = "tributary";
@@ -48,7 +48,7 @@ const CLI::App* Chosen(const CLI::App& app, std::string& name) {
   return chosen;
 }
 
-// An argument nobody asked for: a mistyped flag or command, most likely.
+// The error for an unexpected argument, probably a mistyped flag or command.
 std::string UnknownArgument(const CLI::App& app) {
   std::string name;
   const CLI::App* chosen = Chosen(app, name);
@@ -80,16 +80,14 @@ std::string VersionText() {
 std::string VersionNumber() { return TRIBUTARY_VERSION; }
 
 int Main(int argc, const char* const* argv, const Extensions& extensions) {
-  CLI::App app(
-      "Trains one neural network across devices that differ in speed, bandwidth, memory, data and stream "
-      "rate.",
-      "tributary");
+  CLI::App app("Trains a neural network across devices that differ in speed, bandwidth, memory and data.",
+               "tributary");
   app.footer(
       "Examples:\n"
       "  tributary run                                    train over eight simulated, unequal devices\n"
       "  tributary train                                  train on this machine alone\n"
-      "  tributary models resnet18 --input 3x32x32        a network's layers and what they cost\n"
-      "  tributary data show glyphs --split dirichlet     who has what when data are divided");
+      "  tributary models resnet18 --input 3x32x32        a network's layers and their costs\n"
+      "  tributary data show glyphs --split dirichlet     how data are divided over devices");
   app.set_version_flag("--version", VersionText());
   app.require_subcommand(0, 1);
   Action action{extensions};

@@ -57,8 +57,6 @@ void PrintModel(const Model& model) {
       model.channels.groups.size(), cuts);
 }
 
-// Networks from and to other programs' files.
-
 struct ImportArguments {
   std::string file;
   std::string name;
@@ -78,7 +76,7 @@ Status Import(const ImportArguments& arguments) {
   if (!arguments.save.empty()) {
     SavedNetwork saved;
     auto said = FromMetadata(network.metadata);
-    if (said.ok() && *said) saved = **said;  // It was exported here: its data and their normalisation.
+    if (said.ok() && *said) saved = **said;  // exported by this program: keep data and normalisation
     const Graph& graph = model.graph;
     saved.zoo = {.name = graph.name(), .input = graph.input_shape(), .classes = graph.classes()};
     saved.zoo.imported = std::make_shared<const Graph>(graph);
@@ -106,10 +104,10 @@ struct ExportArguments {
   bool json = false;
 };
 
-// A file that says nothing of its network can hold the weights of one that is named.
+// A file without metadata can hold the weights of the network in --model.
 Status Export(const ExportArguments& arguments) {
   if (!IsOnnxName(arguments.to)) {
-    return InvalidArgument("'" + arguments.to + "' must be a name that ends in .onnx");
+    return InvalidArgument("'" + arguments.to + "' must end in .onnx");
   }
   TRIBUTARY_RETURN_IF_ERROR(CheckWritable(arguments.to));
   TRIBUTARY_ASSIGN_OR_RETURN(const NetworkFile file, ReadNetworkFile(arguments.file));
@@ -141,17 +139,17 @@ Status Export(const ExportArguments& arguments) {
 
 void AddModelsImport(CLI::App& models, Action& action) {
   auto [command, a] = AddCommand(models, action, Import, "import",
-                                 "Check an ONNX file, and show the network in it as it will be trained");
+                                 "Check an ONNX file and show the network that will be trained");
   AddOption(command, "file FILE.onnx", a.file, "A classifier as PyTorch or Keras (tf2onnx) exports it")
       ->required();
-  AddOption(command, "--name", a.name, "What to call the network; without it, as the file");
+  AddOption(command, "--name", a.name, "Name of the network; by default that of the file");
   AddOption(command, "--input CxHxW", a.input, "Shape of a sample, where the file leaves it open");
   AddOption(command, "--save FILE.safetensors", a.save,
-            "Write it with its weights for 'train --from', 'evaluate', or PyTorch");
+            "Write the network with its weights for 'train --from', 'evaluate' or PyTorch");
   AddJsonFlag(command, a.json);
   command.footer(
       "An experiment names the file itself: [model] onnx = \"FILE.onnx\" (docs/models.md).\n"
-      "Operators that are understood: " +
+      "Supported operators: " +
       OnnxOperators() +
       ".\n"
       "Example:\n  tributary models import resnet18.onnx");
@@ -219,11 +217,10 @@ Status Run(const Arguments& arguments) {
 
 void AddModelsCommand(CLI::App& app, Action& action) {
   using namespace models_command;
-  auto [command, a] =
-      AddCommand(app, action, Run, "models",
-                 "List the built-in networks, show one's layers and costs, import and export");
+  auto [command, a] = AddCommand(app, action, Run, "models",
+                                 "List built-in networks, show layers and costs, import and export");
   command.require_subcommand(0, 1);
-  AddOption(command, "name", a.name, "Network to show; without it, all are listed");
+  AddOption(command, "name", a.name, "Network to show; by default all are listed");
   AddOption(command, "--input CxHxW", a.input, "Shape of a sample: channels x height x width");
   AddOption(command, "--classes", a.classes, "Number of classes");
   AddStemOption(command, a.stem);

@@ -1,5 +1,3 @@
-#include <charconv>
-#include <cmath>
 
 #include "tributary/base/file.h"
 #include "tributary/base/mutex.h"
@@ -24,8 +22,8 @@ namespace tributary::inline cli {
 namespace partition_command {
 
 struct Arguments {
-  std::string features, labels;  // Files, or what of a data set.
-  std::string features_from;     // Weights of a network.
+  std::string features, labels;  // files, or a feature kind of a data set
+  std::string features_from;     // weights of a network
   DataOptions data;
   std::string speeds, memory = "1GB";
   std::string method = "submodular", objective = "matched-cut", choice = "fill";
@@ -38,7 +36,7 @@ struct Arguments {
   bool json = false, quiet = false;
 };
 
-// Threads for pure code, with a line of progress for each part that is done.
+// A thread pool that shows a progress line for each completed part.
 class Workers {
  public:
   Workers(const Arguments& arguments, const Clock& clock)
@@ -46,7 +44,7 @@ class Workers {
         progress_(clock, stderr,
                   {.style = arguments.quiet ? ProgressStyle::kQuiet : ProgressStyleFor(stderr)}) {}
 
-  // What is done from now on, for the progress line.
+  // Sets the stage for the progress line.
   void Begin(std::string stage) { stage_ = std::move(stage); }
   void Say(std::size_t done, std::string_view text) {
     const MutexLock lock(mutex_);
@@ -86,24 +84,9 @@ std::vector<std::string> Methods() {
 
 StatusOr<std::vector<double>> ParseSpeeds(std::string_view text) {
   constexpr std::size_t kMostWorkers = 10'000;
-  std::vector<double> speeds;
-  while (true) {
-    const std::string_view word = text.substr(0, text.find(','));
-    double speed = 0;
-    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), speed);
-    if (error != std::errc() || end != word.data() + word.size()) {
-      return InvalidArgument(fmt::format(
-          "--speeds: '{}', speed {} of the list, is not a number; speeds stand between commas, as in 4,2,1,1",
-          word.substr(0, 60), speeds.size() + 1));
-    }
-    speeds.push_back(speed);
-    if (speeds.size() > kMostWorkers) {
-      return InvalidArgument(
-          fmt::format("--speeds has more than {} numbers, the most workers", kMostWorkers));
-    }
-    if (word.size() == text.size()) return speeds;
-    text.remove_prefix(word.size() + 1);
-  }
+  TRIBUTARY_ASSIGN_OR_RETURN(std::vector<double> speeds, ParseList<double>("--speeds", text));
+  if (speeds.size() <= kMostWorkers) return speeds;
+  return InvalidArgument(fmt::format("--speeds has more than {} numbers, the most workers", kMostWorkers));
 }
 
 StatusOr<SubmodularOptions> ReadOptions(const Arguments& arguments) {
@@ -123,7 +106,7 @@ StatusOr<SubmodularOptions> ReadOptions(const Arguments& arguments) {
   return options;
 }
 
-// What a trained network makes of the samples before its last layer.
+// Outputs of a trained network's last layer but one.
 StatusOr<LabelledFeatures> ReadNetworkFeatures(const Arguments& arguments, Dataset data, Workers& workers) {
   const std::string& path = arguments.features_from;
   TRIBUTARY_ASSIGN_OR_RETURN(const WeightsFile file, WeightsFile::Read(path));
@@ -143,7 +126,7 @@ StatusOr<LabelledFeatures> ReadNetworkFeatures(const Arguments& arguments, Datas
   });
 }
 
-// From two files, or from what `--data` names.
+// From two files, or from the data set in --data.
 StatusOr<LabelledFeatures> ReadFeatures(const Arguments& arguments, Workers& workers,
                                         std::vector<std::uint32_t>& sources) {
   if (arguments.features.empty() == arguments.features_from.empty()) {
@@ -178,10 +161,10 @@ StatusOr<LabelledFeatures> ReadFeatures(const Arguments& arguments, Workers& wor
   return ReadFeatureFiles(arguments.features, arguments.labels);
 }
 
-// Who gets what, and what that is worth, by any method.
+// Divides the samples by any method and measures the result.
 Status Divide(const Arguments& arguments, const SubmodularOptions& options, const LabelledFeatures& made,
               std::span<const std::uint32_t> sources, const ParallelFor& parallel, PartitionReport& report) {
-  // Whatever the method: its worth is measured as that of the others.
+  // Required for every method, since all results are measured alike.
   TRIBUTARY_RETURN_IF_ERROR(CheckSubmodular(made.features(), made.labels, made.classes, options));
   constexpr std::size_t kMostCounts = 20'000'000;
   if (options.speeds.size() > kMostCounts / static_cast<std::size_t>(made.classes)) {
@@ -260,56 +243,50 @@ void AddMethodOptions(CLI::App& command, Arguments& a) {
                "iid, dirichlet, classes-per-device, extended-dirichlet, shards, source");
   AddDefaulted(command, "--objective", a.objective, "facility-location, graph-cut or matched-cut");
   AddDefaulted(command, "--choice", a.choice,
-               "submodular: who chooses next: fill (whose quota is filled least) or raw (who has least, as "
-               "published)");
+               "submodular: which worker chooses next: fill (least filled quota) or raw (fewest samples)");
   AddOption(command, "--width", a.width,
             "Bandwidth of the Gaussian kernel; default: the median distance within each class");
   AddDefaulted(command, "--memory BYTES", a.memory,
-               "What submodular may take besides the features; less makes it slower");
+               "Memory limit of submodular besides the features; less is slower");
   AddDefaulted(command, "--alpha", a.split.alpha, "dirichlet, extended-dirichlet: smaller is more skewed");
   AddDefaulted(command, "--classes-per-device", a.split.classes_per_device,
-               "classes-per-device, extended-dirichlet: classes that each worker sees");
+               "classes-per-device, extended-dirichlet: classes per worker");
   AddDefaulted(command, "--shards-per-device", a.split.shards_per_device,
-               "shards: runs of the label-sorted data that each worker is dealt");
+               "shards: runs of the label-sorted data per worker");
 }
 
 }  // namespace partition_command
 
 void AddPartitionCommand(CLI::App& app, Action& action) {
   using namespace partition_command;
-  auto [command, a] = AddCommand(
-      app, action, Run, "partition",
-      "Divide samples over workers so that shards fit their speeds and look alike in feature space");
+  auto [command, a] = AddCommand(app, action, Run, "partition",
+                                 "Divide samples over workers by speed, with similar feature distributions");
   a.data.name.clear();
   AddOption(command, "--features FILE.npy", a.features,
-            "A row of numbers for each sample; or, with --data: pixels, or pca:K for K principal components");
+            "One row of numbers per sample; with --data: pixels, or pca:K for K principal components");
   AddOption(command, "--features-from FILE.safetensors", a.features_from,
-            "With --data: what this trained network makes of each sample before its last layer");
+            "With --data: outputs of this trained network's last layer but one");
   AddOption(command, "--labels FILE.npy", a.labels, "The class of each sample, from 0");
   AddOption(command, "--data", a.data.name,
             "A data set whose training samples are divided; see 'tributary data'");
   AddFolderOptions(command, a.data);
   AddOption(command, "--train-limit", a.data.train_limit, "Limit the number of training samples");
-  AddOption(command, "--speeds X,X,…", a.speeds, "How fast each worker is; only the ratios matter")
-      ->required();
+  AddOption(command, "--speeds X,X,…", a.speeds, "Speed of each worker; only the ratios matter")->required();
   AddMethodOptions(command, a);
   AddDefaulted(command, "--seed", a.seed, "The same seed gives the same shards");
   AddDefaulted(command, "--distance-samples", a.distance_samples,
                "Compute distances over at most this many samples; 0 for all");
   AddThreadsOption(command, a.threads);
-  AddOption(command, "--out FILE.json", a.out, "Where the shards go")->required();
-  AddOption(command, "--plot FILE.svg", a.plot, "Draw classes and features of each worker");
+  AddOption(command, "--out FILE.json", a.out, "File for the shards")->required();
+  AddOption(command, "--plot FILE.svg", a.plot, "Write a plot of each worker's classes and features");
   AddJsonFlag(command, a.json);
   command.add_flag("--quiet", a.quiet, "Print the result only");
   command.footer(
-      "The feature distance of a shard is its maximum mean discrepancy to all samples: 0 where they look "
-      "alike.\n"
-      "Where a class has fewer samples than there are workers, some workers get none of it.\n"
+      "Feature distance is a shard's maximum mean discrepancy to all samples.\n"
+      "If a class has fewer samples than there are workers, some workers get none.\n"
       "Examples:\n"
-      "  tributary partition --features F.npy --labels L.npy --speeds 4,2,1,1 --out parts.json --plot "
-      "parts.svg\n"
-      "  tributary partition --data cifar10 --features pca:64 --speeds 1,1,1,1 --objective facility-location "
-      "--out p.json\n"
+      "  tributary partition --features F.npy --labels L.npy --speeds 4,2,1,1 --out p.json --plot p.svg\n"
+      "  tributary partition --data cifar10 --features pca:64 --speeds 1,1,1,1 --out p.json\n"
       "  tributary partition --data glyphs --features-from m.safetensors --speeds 2,1,1 --out p.json");
 }
 

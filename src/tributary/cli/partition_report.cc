@@ -22,7 +22,7 @@ std::size_t SamplesOf(const Partition& partition) {
 
 std::string ShortNumber(double value) { return fmt::format("{:.4g}", value); }
 
-// Two coordinates for each sample; the second is 0 where features have but one.
+// Two coordinates per sample; the second is 0 for one-dimensional features.
 std::vector<Point> PlacesOf(const LabelledFeatures& features, std::uint64_t seed,
                             const ParallelFor& parallel) {
   const std::size_t components = std::min<std::size_t>(2, features.dimensions);
@@ -86,7 +86,7 @@ std::string FormatPartitionJson(const PartitionReport& report) {
 
 ShardsChart ChartOfShards(const PartitionReport& report, const LabelledFeatures& features,
                           const std::string& title, std::uint64_t seed, const ParallelFor& parallel) {
-  // Many workers share what a viewer can draw.
+  // Limits the number of points that a viewer must draw.
   const std::size_t points = std::clamp<std::size_t>(10'000 / report.partition.size(), 20, 1000);
   const std::vector<Point> places = PlacesOf(features, seed, parallel);
   ShardsChart chart;

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,27 +11,26 @@
 
 namespace tributary::inline cli {
 
-// What `tributary partition` found, for its file, its table and its picture.
 struct PartitionReport {
   std::string method;
   Partition partition;
-  std::vector<double> objective;  // Of each worker.
+  std::vector<double> objective;  // per worker
   FeatureDistance distance;
   std::vector<std::vector<std::int64_t>> class_counts;
-  // Facility location over so many neighbours of each sample; 0 where all similarities counted.
+  // Nearest neighbours per sample in facility location; 0 if all similarities counted.
   std::size_t neighbours = 0;
 };
 
-// {"method", "assignment", "sizes", "objective", "class_counts", "feature_distance"}. Where distances were taken over
-// some of the samples only, also "feature_distance_samples"; where only neighbours counted, also "neighbours". Workers
-// without samples have null for a distance.
+// {"method", "assignment", "sizes", "objective", "class_counts", "feature_distance"}; also
+// "feature_distance_samples" if distances use a sample, and "neighbours" if only neighbours counted. The
+// distance of an empty worker is null.
 nlohmann::ordered_json PartitionJson(const PartitionReport& report);
 
-// The JSON with each of its members on a line of its own.
+// The same JSON with one member per line.
 std::string FormatPartitionJson(const PartitionReport& report);
 
-// Samples by worker, drawn by their first two principal components; a thousand points of each worker at most, fewer
-// where workers are many, chosen by the seed.
+// Samples of each worker in the plane of the first two principal components; at most 1000 per worker, fewer
+// if there are many workers, selected by the seed.
 ShardsChart ChartOfShards(const PartitionReport& report, const LabelledFeatures& features,
                           const std::string& title, std::uint64_t seed, const ParallelFor& parallel);
 

@@ -90,8 +90,7 @@ Status Run(const Arguments& arguments) {
   if (!profile.ok()) return std::move(profile).status().WithContext(arguments.profile);
   if (arguments.most_bytes &&
       std::ranges::all_of(profile->layers, [](const auto& layer) { return layer.bytes == 0; })) {
-    return InvalidArgument("--max-segment needs layers that say their 'bytes', and " + arguments.profile +
-                           " has none");
+    return InvalidArgument("--max-segment needs layers with 'bytes', and " + arguments.profile + " has none");
   }
   const SegmentBound bound = profile->Bound(arguments.most_bytes);
   const PassProfile forward = profile->Forward();
@@ -137,18 +136,17 @@ void AddPlanCommand(CLI::App& app, Action& action) {
   using namespace plan_command;
   auto [command, a] =
       AddCommand(app, action, Run, "plan",
-                 "Cut a step's transfers into segments that hide behind computation, from a profile");
+                 "Divide a step's transfers into segments that overlap with computation, from a profile");
   AddOption(command, "profile FILE", a.profile,
-            "JSON file with the costs of each layer, as 'tributary profile' writes")
+            "JSON file with the costs of each layer, from 'tributary profile'")
       ->required();
   AddDefaulted(command, "--strategy", a.strategy, "sequential, layerwise, ibatch, optimal, or all");
-  AddOption(command, "--max-segment BYTES", a.most_bytes,
-            "Bytes that a segment may hold, where layers say theirs")
+  AddOption(command, "--max-segment BYTES", a.most_bytes, "Largest segment, if the profile has bytes")
       ->check(CLI::PositiveNumber);
-  AddOption(command, "--plot FILE.svg", a.plot, "Draw the timelines as an SVG picture");
+  AddOption(command, "--plot FILE.svg", a.plot, "Write a plot of the timelines");
   AddJsonFlag(command, a.json);
   command.footer(
-      "Every segment pays the profile's set-up time, the first one too. 'optimal' is exact.\n"
+      "Every segment costs the profile's set-up time. 'optimal' is exact.\n"
       "Examples:\n"
       "  tributary profile resnet18 --link 100Mbit/s --setup 10ms > p.json\n"
       "  tributary plan p.json --plot p.svg");

@@ -22,8 +22,7 @@ Status ListAll(bool json) {
     list.push_back({{"name", preset.name}, {"about", preset.about}});
   }
   TRIBUTARY_RETURN_IF_ERROR(PrintList(json, list, table));
-  if (!json)
-    std::puts("\n'tributary run NAME' runs one, 'tributary presets NAME' prints its file to start from.");
+  if (!json) std::puts("\n'tributary run NAME' runs a preset, 'tributary presets NAME' prints its file.");
   return OkStatus();
 }
 
@@ -47,9 +46,8 @@ Status Run(const Arguments& arguments) {
 
 void AddPresetsCommand(CLI::App& app, Action& action) {
   using namespace presets_command;
-  auto [command, a] = AddCommand(app, action, Run, "presets",
-                                 "List the experiments that come with the program, or print one");
-  AddOption(command, "name", a.name, "Preset whose experiment file to print");
+  auto [command, a] = AddCommand(app, action, Run, "presets", "List the built-in experiments, or print one");
+  AddOption(command, "name", a.name, "Preset to print");
   AddJsonFlag(command, a.json);
   command.footer("Example:\n  tributary presets fedavg > mine.toml && tributary run ./mine.toml");
 }

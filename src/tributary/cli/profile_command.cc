@@ -1,4 +1,3 @@
-#include <cmath>
 
 #include "tributary/base/file.h"
 #include "tributary/cli/commands.h"
@@ -67,21 +66,21 @@ void AddProfileCommand(CLI::App& app, Action& action) {
   using namespace profile_command;
   auto [command, a] =
       AddCommand(app, action, Run, "profile",
-                 "Measure what each layer of a network costs here, as a profile for 'tributary plan' (JSON)");
+                 "Measure the layers of a network on this machine, as a profile for 'tributary plan' (JSON)");
   AddOption(command, "model", a.model, "A network of the zoo (see 'tributary models')")->required();
   AddDefaulted(command, "--input CxHxW", a.input, "Shape of a sample, channels first");
-  AddDefaulted(command, "--classes", a.classes, "Classes to tell apart")
+  AddDefaulted(command, "--classes", a.classes, "Number of classes")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}));
   AddStemOption(command, a.stem);
-  AddDefaulted(command, "--batch", a.batch, "Samples of a step")
+  AddDefaulted(command, "--batch", a.batch, "Samples per step")
       ->check(CLI::Range(std::size_t{1}, std::size_t{65536}));
   AddDefaulted(command, "--link RATE", a.link, "Rate of the link, both ways");
-  AddDefaulted(command, "--setup TIME", a.setup, "What every transfer costs besides its bytes");
-  AddDefaulted(command, "--device-speed", a.device_speed, "Speed of the device, this machine being 1")
+  AddDefaulted(command, "--setup TIME", a.setup, "Set-up time of every transfer");
+  AddDefaulted(command, "--device-speed", a.device_speed, "Speed of the device relative to this machine")
       ->check(CLI::Range(1e-6, 1e6));
-  AddDefaulted(command, "--repeats", a.repeats, "Steps to take the median of")->check(CLI::Range(1, 1000));
+  AddDefaulted(command, "--repeats", a.repeats, "Number of steps for the median")->check(CLI::Range(1, 1000));
   AddThreadsOption(command, a.threads);
-  AddOption(command, "--out FILE", a.out, "Write it here instead of on standard output");
+  AddOption(command, "--out FILE", a.out, "Write to this file instead of standard output");
   command.footer(
       "Examples:\n"
       "  tributary profile vgg11 --link 50Mbit/s --setup 5ms --out p.json\n"

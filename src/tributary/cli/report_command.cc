@@ -18,7 +18,7 @@ struct Arguments {
   bool json = false;
 };
 
-// The log of a long run with many devices has gigabytes.
+// Shows progress, since logs of long runs have gigabytes.
 StatusOr<Board> Read(const std::filesystem::path& folder) {
   const auto clock = MakeRealClock();
   std::optional<Progress> progress;
@@ -49,12 +49,10 @@ Status Report(const Arguments& arguments) {
 void AddReportCommand(CLI::App& app, Action& action) {
   using namespace report_command;
   auto [command, a] =
-      AddCommand(app, action, Report, "report",
-                 "Show a run as one file for a browser: curves, fleet, where time and bytes went");
-  AddOption(command, "run", a.run,
-            "The run, finished or not: its folder, number, name, beginning of a name, or last")
+      AddCommand(app, action, Report, "report", "Write a run as an HTML file: curves, fleet, time and bytes");
+  AddOption(command, "run", a.run, "The run, finished or not: folder, number, name, start of a name, or last")
       ->required();
-  AddOption(command, "--out FILE.html", a.out, "The file; without it report.html in the run's folder");
+  AddOption(command, "--out FILE.html", a.out, "The file; by default report.html in the run's folder");
   AddStoreOption(command, a.store);
   AddJsonFlag(command, a.json);
   command.footer(

@@ -12,7 +12,6 @@
 #include "tributary/reproduce/report.h"
 #include "tributary/reproduce/study.h"
 #include "tributary/reproduce/summary.h"
-#include "tributary/telemetry/live_view.h"
 
 namespace tributary::inline cli {
 namespace reproduce_command {
@@ -51,7 +50,7 @@ void PrintProgress(const HarnessProgress& progress) {
   Say(stderr, "\n");
 }
 
-// "2/3"
+// Parses "2/3".
 StatusOr<Shard> ParseShard(const std::string& text) {
   Shard shard;
   const char* const end = text.data() + text.size();
@@ -82,7 +81,7 @@ Status Run(Arguments arguments) {
     TRIBUTARY_ASSIGN_OR_RETURN(options.shard, ParseShard(arguments.shard));
   }
   options.merge = arguments.merge;
-  // As many runs at a time as there are threads; what is left over is for the devices within a run.
+  // One run per thread; spare threads serve the devices within a run.
   const auto threads = static_cast<std::size_t>(arguments.threads);
   const std::size_t runs = study.reproduction.arms.size() * options.seeds.size() / options.shard.count;
   options.threads = study.runner ? 1 : std::clamp<std::size_t>(runs, 1, threads);
@@ -106,8 +105,8 @@ Status Run(Arguments arguments) {
     return OkStatus();
   }
   if (options.shard.count > 1 && !outcome.stopped) {
-    Say(stderr, "shard {} is done: {} runs in {}; when all shards are, --merge their folders\n",
-        arguments.shard, outcome.results.size(), options.out.c_str());
+    Say(stderr, "shard {} is done: {} runs in {}; --merge the folders of all shards\n", arguments.shard,
+        outcome.results.size(), options.out.c_str());
     return OkStatus();
   }
   TRIBUTARY_RETURN_IF_ERROR(WriteReport(study.reproduction, outcome.results, options.out));
@@ -119,7 +118,7 @@ Status Run(Arguments arguments) {
     Say("\ntable, JSON and picture in {}\n", options.out.c_str());
   }
   if (outcome.stopped) {
-    Say(stderr, "stopped after {} of {} runs; the same command goes on from there\n", outcome.results.size(),
+    Say(stderr, "stopped after {} of {} runs; the same command continues\n", outcome.results.size(),
         outcome.total);
   }
   return OkStatus();
@@ -131,15 +130,14 @@ void AddReproduceCommand(CLI::App& app, Action& action) {
   using namespace reproduce_command;
   auto [command, a] = AddCommand(app, action, Run, "reproduce",
                                  "Run a published comparison: arms, seeds, spread, table and picture");
-  AddOption(command, "name", a.name,
-            "What to reproduce, or a study file FILE.toml; without it, all are listed");
+  AddOption(command, "name", a.name, "A study, or a study file FILE.toml; by default all are listed");
   CLI::Option* quick =
-      command.add_flag("--quick", a.quick, "Within twenty minutes on two cores (the default)");
+      command.add_flag("--quick", a.quick, "At most twenty minutes on two cores (the default)");
   command.add_flag("--full", a.full, "Larger and longer, as in the documents")->excludes(quick);
   AddOption(command, "--seeds", a.seeds, "Run with seeds 1 … N")->check(CLI::Range(1, 1000));
   AddOption(command, "--out DIR", a.out, "Folder for results; without it reproductions/NAME-quick or -full");
   CLI::Option* shard = AddOption(command, "--shard I/N", a.shard, "Run only the I-th of N parts of the runs");
-  AddOption(command, "--merge DIR", a.merge, "Run nothing: make the table from the folders of all shards")
+  AddOption(command, "--merge DIR", a.merge, "Make the table from the folders of all shards, without runs")
       ->expected(1, 1000)
       ->excludes(shard);
   AddDataDirOption(command, a.data_dir);
@@ -148,8 +146,7 @@ void AddReproduceCommand(CLI::App& app, Action& action) {
   AddJsonFlag(command, a.json);
   command.add_flag("--quiet", a.quiet, "Print the result only");
   command.footer(
-      "Finished runs are kept: after Ctrl-C the same command goes on. --threads is the number of runs at a "
-      "time.\n"
+      "Finished runs are kept: after Ctrl-C the same command continues. --threads: parallel runs.\n"
       "Examples:\n  tributary reproduce heterogeneity --seeds 3\n"
       "  tributary reproduce mine.toml --shard 1/2 --out a\n"
       "  tributary reproduce mine.toml --merge a b");

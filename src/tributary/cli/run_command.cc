@@ -22,10 +22,10 @@
 namespace tributary::inline cli {
 namespace run_command {
 
-// Two runs of one experiment side by side: what it is compared with ([against]), and itself.
+// An experiment and its [against] variant side by side.
 struct ComparedPair {
-  Comparison comparison;               // The first is what the other is compared with.
-  std::uint64_t buffered[2] = {0, 0};  // Samples in all devices' buffers at the end of a round, at most.
+  Comparison comparison;               // the variant is first
+  std::uint64_t buffered[2] = {0, 0};  // maximum over rounds, summed over devices
 };
 
 std::uint64_t MostBuffered(const RunHistory& history) {
@@ -44,8 +44,8 @@ std::string Reaching(const ComparedRun& run, std::string (*format)(const Reached
   return run.reached ? format(*run.reached) : "never";
 }
 
-// From the runs' folders; also leaves against.svg in the second. `target` is the accuracy to compare at; without it the
-// highest whole percent that both have reached.
+// Compares the runs in two folders and writes against.svg to the second. `target` is the accuracy to compare
+// at, by default the highest whole percent that both reached.
 StatusOr<ComparedPair> ComparePair(const std::filesystem::path& against, const std::filesystem::path& folder,
                                    std::optional<double> target) {
   std::vector<RunHistory> runs;
@@ -60,7 +60,7 @@ StatusOr<ComparedPair> ComparePair(const std::filesystem::path& against, const s
   return pair;
 }
 
-// For a person: what it took to get there, a line each.
+// One line per measure, for people.
 std::string FormatPair(const ComparedPair& pair) {
   const ComparedRun &first = pair.comparison.runs[0], &second = pair.comparison.runs[1];
   const std::string at = FormatShare(pair.comparison.target);
@@ -81,7 +81,7 @@ std::string FormatPair(const ComparedPair& pair) {
       Times(second.fewer_bytes, "fewer", "more"));
   table.AddRow({"devices' time spent waiting", FormatShare(first.run.waiting_share()),
                 FormatShare(second.run.waiting_share()), ""});
-  if (pair.buffered[0] > 0 || pair.buffered[1] > 0) {  // There are streams.
+  if (pair.buffered[0] > 0 || pair.buffered[1] > 0) {  // experiments with streams
     table.AddRow({"samples in buffers, at most", FormatThousands(static_cast<std::int64_t>(pair.buffered[0])),
                   FormatThousands(static_cast<std::int64_t>(pair.buffered[1])), ""});
   }
@@ -89,7 +89,7 @@ std::string FormatPair(const ComparedPair& pair) {
   return table.Format();
 }
 
-// As ComparisonJson, with "buffered" of each.
+// ComparisonJson, with "buffered" of each run.
 nlohmann::ordered_json PairJson(const ComparedPair& pair) {
   nlohmann::ordered_json json = ComparisonJson(pair.comparison);
   for (std::size_t i = 0; i < 2; ++i) json["runs"][i]["buffered"] = pair.buffered[i];
@@ -107,7 +107,6 @@ struct Arguments {
   const Extensions* extensions = nullptr;
 };
 
-// One run of an experiment, watched and reported.
 class OneRun {
  public:
   OneRun(const Arguments& arguments, const Experiment& experiment, std::filesystem::path folder)
@@ -129,7 +128,7 @@ class OneRun {
     return OkStatus();
   }
 
-  // For a person, but for the report.
+  // The result for people, without the report.
   void Print() const {
     if (!arguments_.watch.quiet) PrintDevices(result_);
     if (experiment_.model.compute_as) {
@@ -142,9 +141,8 @@ class OneRun {
         FormatBytes(result_.up));
     Say("run folder {}\ndigest {}\n", folder_.c_str(), result_.digest);
   }
-  // Leaves it in the folder.
   void Report(std::FILE* out) const { watchers_->Report(folder_, out); }
-  // Nobody watches any more, and the dashboard's address is free.
+  // Closes the outputs and frees the dashboard's address.
   void Leave() { watchers_.reset(); }
   std::string Summary() const { return FormatSummary(experiment_, result_); }
   const std::filesystem::path& folder() const { return folder_; }
@@ -163,11 +161,10 @@ Status RunAlone(const Arguments& arguments, const Experiment& experiment, TorchD
   TRIBUTARY_RETURN_IF_ERROR(run.Run(device, interrupt));
   if (arguments.watch.json) {
     std::fputs(run.Summary().c_str(), stdout);
-    run.Report(stderr);
-    return OkStatus();
+  } else {
+    run.Print();
   }
-  run.Print();
-  run.Report(stdout);
+  run.Report(arguments.watch.json ? stderr : stdout);
   return OkStatus();
 }
 
@@ -200,11 +197,10 @@ Status RunBoth(const Arguments& arguments, const Experiment& experiment, const E
     json["against"] = nlohmann::ordered_json::parse(first.Summary());
     json["comparison"] = PairJson(pair);
     TRIBUTARY_RETURN_IF_ERROR(PrintJson(json));
-    second.Report(stderr);
-    return OkStatus();
+  } else {
+    Say("\n{}\npicture {}\n", FormatPair(pair), (second.folder() / "against.svg").c_str());
   }
-  Say("\n{}\npicture {}\n", FormatPair(pair), (second.folder() / "against.svg").c_str());
-  second.Report(stdout);
+  second.Report(out);
   return OkStatus();
 }
 
@@ -230,15 +226,14 @@ void AddRunCommand(CLI::App& app, Action& action) {
   AddDataDirOption(command, a.data_dir);
   AddThreadsOption(command, a.threads);
   AddTorchDeviceOption(command, a.device);
-  command.add_flag("--alone", a.alone,
-                   "Leave out the run that the experiment is compared with ([against] in its file)");
+  command.add_flag("--alone", a.alone, "Skip the run to compare with ([against] in the experiment)");
   AddOutOption(command, a.run);
   AddWatchOptions(command, a.watch);
   command.footer(
       "Ctrl-C ends the run after the current round and writes its folder.\n"
       "Examples:\n"
-      "  tributary run                       # a fleet twice: conventional, and with all that helps\n"
-      "  tributary run --alone --set compression=   # without the first, and without compression\n"
+      "  tributary run                       # the default fleet, without and with all mechanisms\n"
+      "  tributary run --alone --set compression=   # skip the baseline, no compression\n"
       "  tributary run har --dashboard\n"
       "  tributary run fedavg --set train.method=sync-sgd --set experiment.rounds=100 --seed 2");
 }

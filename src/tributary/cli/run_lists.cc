@@ -13,7 +13,7 @@
 namespace tributary::inline cli {
 namespace {
 
-// JSON has no numbers that are not finite.
+// JSON has only finite numbers.
 nlohmann::ordered_json NumberOrNull(std::optional<double> value) {
   return value && std::isfinite(*value) ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr);
 }
@@ -122,11 +122,10 @@ StatusOr<std::filesystem::path> FindRunFolder(const std::string& store, const st
                     opened.status().message());
   TRIBUTARY_ASSIGN_OR_RETURN(const RunRecord run, (*opened)->Find(named));
   if (run.folder.empty())
-    return NotFound("the run " + run.name +
-                    " was recorded without a folder, and there is nothing to make a report of");
+    return NotFound("the run " + run.name + " was recorded without a folder, which a report needs");
   if (!IsRunFolder(run.folder)) {
     return NotFound("the run " + run.name + " was recorded, but its folder " + run.folder +
-                    " has no events.jsonl any more");
+                    " has no events.jsonl");
   }
   return std::filesystem::path(run.folder);
 }

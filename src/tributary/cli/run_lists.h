@@ -3,7 +3,6 @@
 #include <filesystem>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
-#include <string_view>
 
 #include "tributary/base/status.h"
 #include "tributary/base/wall_clock.h"
@@ -12,20 +11,18 @@
 
 namespace tributary::inline cli {
 
-// How recorded runs are shown.
-
-// "2026-05-17 08:30", of the place where we are.
+// "2026-05-17 08:30", local time.
 std::string FormatLocalTime(WallTime time);
-// "83.2 %", or a dash for what nobody knows.
+// "83.2 %", or a dash if unknown.
 std::string FormatShare(std::optional<double> share);
 
 nlohmann::ordered_json RunJson(const RunRecord& run);
-// What RunJson says of each, and what it took to the target.
+// RunJson of each run, and its cost to the target.
 nlohmann::ordered_json ComparisonJson(const Comparison& comparison);
 
-// A run that a person named: a folder's path, or what the store knows it by.
+// A run by a user's name for it: a folder's path, or a name in the store.
 StatusOr<RunHistory> FindRun(const std::string& store, const std::string& named);
-// The folder of such a run. One that is there goes before what the store knows by that name.
+// The folder of such a run. An existing folder takes precedence over the store.
 StatusOr<std::filesystem::path> FindRunFolder(const std::string& store, const std::string& named);
 
 }  // namespace tributary::inline cli

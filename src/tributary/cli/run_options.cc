@@ -44,7 +44,7 @@ void AddOverrideOptions(CLI::App& command, CommonRunOptions& options) {
 }
 
 void AddOutOption(CLI::App& command, CommonRunOptions& options) {
-  AddOption(command, "--out DIR", options.out, "Folder for the run's files; without it runs/NAME-SEED");
+  AddOption(command, "--out DIR", options.out, "Folder for the run's files; by default runs/NAME-SEED");
 }
 
 std::filesystem::path FolderOf(const CommonRunOptions& options, const Goal& goal) {
@@ -59,7 +59,7 @@ void PrintDevices(const FinishedRun& result) {
   const auto& profiles = result.profiles;
   constexpr std::size_t kMostRows = 32;
   const bool by_group = profiles.size() > kMostRows;
-  // What devices kept of the network is shown where they had a choice.
+  // Shows the trained share of the network if devices chose it.
   const bool chose =
       std::ranges::any_of(result.devices, [](const DeviceTotals& device) { return device.chose > 0; });
   std::vector<std::string> heading =
@@ -98,8 +98,7 @@ void AddDashboardOption(CLI::App& command, std::optional<std::string>& address) 
           [&address](const std::vector<std::string>& given) {
             address = given.empty() || given.front().empty() ? kHere : given.front();
           },
-          "Show the run in a browser while it lasts: here at a free port, or at HOST:PORT, with a token "
-          "where others can reach it")
+          "Show the run in a browser: at a free local port, or at HOST:PORT, with a token if not local")
       ->type_name("[HOST:PORT]")
       ->expected(0, 1);
 }
@@ -137,7 +136,7 @@ void LivePage::SetStates(std::function<std::vector<std::string>()> states) {
 }
 
 std::vector<std::string> LivePage::States() {
-  const MutexLock lock(mutex_);  // Held while it looks: the fleet stays until then.
+  const MutexLock lock(mutex_);  // Locked during the call: keeps the fleet alive.
   return states_ ? states_() : std::vector<std::string>{};
 }
 
@@ -156,7 +155,7 @@ namespace {
 
 constexpr const char* kUsualStore = "runs/runs.sqlite";
 
-// Simulated devices are numbered group after group.
+// Simulated devices are numbered group by group.
 std::vector<std::string> GroupsOf(const FleetChoice& fleet) {
   std::vector<std::string> groups;
   for (const Group& group : fleet.groups)
@@ -170,7 +169,7 @@ void Warn(const char* what, const Status& status) {
 
 }  // namespace
 
-// Opened with the run's first event, so that a run that cannot begin leaves nothing.
+// Opens the store at the first event, so that a run that cannot start is not recorded.
 class Watchers::LateStore : public EventSink {
  public:
   explicit LateStore(StoreSinkOptions options) : options_(std::move(options)) {}
@@ -208,7 +207,7 @@ Watchers::~Watchers() = default;
 
 CLI::Option* AddStoreOption(CLI::App& command, std::string& store) {
   return command
-      .add_option("--store", store, "File that runs are recorded in; without it " + std::string(kUsualStore))
+      .add_option("--store", store, "File with recorded runs; by default " + std::string(kUsualStore))
       ->envname("TRIBUTARY_STORE")
       ->type_name("FILE");
 }
@@ -217,7 +216,7 @@ std::filesystem::path StorePath(const std::string& named) { return named.empty()
 
 void AddTensorBoardOption(CLI::App& command, std::string& folder) {
   AddOption(command, "--tensorboard DIR", folder,
-            "Write event files for TensorBoard, in a folder of the run's name in this one");
+            "Write TensorBoard event files to a subfolder with the run's name");
 }
 
 std::filesystem::path FreeTensorBoardFolder(const std::filesystem::path& folder, const std::string& name) {
@@ -228,12 +227,11 @@ std::filesystem::path FreeTensorBoardFolder(const std::filesystem::path& folder,
 
 void AddWatchOptions(CLI::App& command, WatchOptions& options) {
   CLI::Option* const store = AddStoreOption(command, options.store);
-  command
-      .add_flag("--no-store", options.no_store, "Leave the run out of the list that 'tributary runs' shows")
+  command.add_flag("--no-store", options.no_store, "Do not record the run for 'tributary runs'")
       ->excludes(store);
   AddTensorBoardOption(command, options.tensorboard);
   AddOption(command, "--metrics-file FILE.prom", options.metrics_file,
-            "Keep the run's figures in this file, in Prometheus' text format");
+            "Write the run's metrics to this file, in Prometheus text format");
   AddDashboardOption(command, options.dashboard);
   AddJsonFlag(command, options.json);
   command.add_flag("--quiet", options.quiet, "Print the result only");

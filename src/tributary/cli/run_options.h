@@ -27,42 +27,40 @@ class DashboardServer;
 
 namespace tributary::inline cli {
 
-// What all commands that run experiments take and print.
+// Options of all commands that run experiments.
 struct CommonRunOptions {
   std::vector<std::string> set;  // KEY=VALUE
   std::optional<std::uint64_t> seed;
   std::string out;
 
-  // Changes to the experiment, --seed among them.
+  // Changes to the experiment, including --seed.
   std::vector<std::string> Overrides() const;
 };
 // --set and --seed.
 void AddOverrideOptions(CLI::App& command, CommonRunOptions& options);
-// --out.
 void AddOutOption(CLI::App& command, CommonRunOptions& options);
 
-// --out, or without it runs/NAME-SEED, with a number behind it where that exists already.
+// --out, by default runs/NAME-SEED, with a number appended if that exists.
 std::filesystem::path FolderOf(const CommonRunOptions& options, const Goal& goal);
 
-// A table's heading and its row, with the totals of devices (kDeviceTimes, kDeviceBytes) behind what is there.
+// A heading or row, followed by totals of devices (kDeviceTimes, kDeviceBytes).
 std::vector<std::string> WithTotals(std::vector<std::string> heading);
 std::vector<std::string> WithTotals(std::vector<std::string> row, const DeviceFinished& sums);
 
-// Where each device's time and bytes went, as a table; by group where there are many.
+// A table of each device's time and bytes; per group if there are many devices.
 void PrintDevices(const FinishedRun& result);
 
-// A run as a page: served to browsers while it lasts, if that is wanted, and left in its folder at the end.
+// A run as a page: optionally served to browsers during the run, and written to its folder at the end.
 class LivePage {
  public:
-  // Says where it is served. `metrics` is what it serves to Prometheus.
+  // Prints the address. `metrics` is served to Prometheus.
   static StatusOr<std::unique_ptr<LivePage>> Start(const std::optional<std::string>& address,
                                                    std::function<std::string()> metrics, std::FILE* out);
   ~LivePage();
-
   EventSink& sink() { return board_; }
-  // What a real fleet's devices do now; nullptr when it is gone.
+  // Current states of a real fleet's devices; nullptr when the fleet is gone.
   void SetStates(std::function<std::vector<std::string>()> states);
-  // Leaves report.html in the run's folder, and says so. Nothing in a program without the page.
+  // Writes report.html to the run's folder and prints its path. Does nothing in a program without the page.
   void Report(const std::filesystem::path& folder, std::FILE* out) const;
 
  private:
@@ -75,43 +73,41 @@ class LivePage {
   std::unique_ptr<DashboardServer> server_;
 };
 
-// Where a run is watched from: the same flags for all that run experiments.
+// Outputs of a run; the same flags for all commands that run experiments.
 struct WatchOptions {
-  std::string store;  // Empty: the usual place.
+  std::string store;  // empty: default path
   bool no_store = false;
   std::string tensorboard;
   std::string metrics_file;
-  std::optional<std::string> dashboard;  // where to serve it
-  bool json = false;                     // standard output is for the result
-  bool quiet = false;                    // nothing is shown before it
+  std::optional<std::string> dashboard;  // address to serve at
+  bool json = false;                     // standard output is for the JSON result
+  bool quiet = false;                    // print the result only
 };
 void AddWatchOptions(CLI::App& command, WatchOptions& options);
 
-// --store, from the environment variable TRIBUTARY_STORE when not given.
+// --store, with the environment variable TRIBUTARY_STORE as default.
 CLI::Option* AddStoreOption(CLI::App& command, std::string& store);
-// The file that was named, or that of runs without --store: runs/runs.sqlite.
+// The given file, by default runs/runs.sqlite.
 std::filesystem::path StorePath(const std::string& named);
 
-// --tensorboard.
 void AddTensorBoardOption(CLI::App& command, std::string& folder);
-// A folder for `name` in it that no other run has, for TensorBoard takes each for a run.
+// A subfolder `name` that does not exist yet, since TensorBoard takes each folder as a run.
 std::filesystem::path FreeTensorBoardFolder(const std::filesystem::path& folder, const std::string& name);
 
-// All that watches one run, in one sink: a view for people and what else was asked for. What was asked for and cannot be
-// had is an error before the run begins; without the usual store, or with one that fails later, the run goes on, and
-// Close says so on standard error.
+// All outputs of one run as one sink. A requested output that cannot be opened is an error before the run; if
+// the default store is missing or an output fails later, the run continues and Close reports it.
 class Watchers {
  public:
-  // Says on out() where the dashboard is.
+  // Prints the dashboard's address on out().
   static StatusOr<std::unique_ptr<Watchers>> Open(const WatchOptions& options, const Experiment& experiment,
                                                   const std::filesystem::path& folder, bool simulated,
                                                   bool resumed);
   ~Watchers();
   EventSink& sink() { return *sink_; }
   LivePage& page() { return *page_; }
-  // What people are told while the run lasts goes here.
+  // Stream for messages during the run.
   std::FILE* out() const { return out_; }
-  // Since it was opened.
+  // Time since Open.
   const Clock& clock() const { return *clock_; }
   void Close(const FinishedRun& result);
   // As LivePage::Report.
@@ -127,7 +123,7 @@ class Watchers {
   std::unique_ptr<LateStore> store_;
   std::unique_ptr<TensorBoardSink> tensorboard_;
   std::unique_ptr<MetricsFile> metrics_;
-  PrometheusSink served_;  // by the dashboard
+  PrometheusSink served_;  // for the dashboard
   std::unique_ptr<LivePage> page_;
   std::unique_ptr<TeeSink> sink_;
 };

@@ -30,8 +30,8 @@ Status ListRuns(const Arguments& arguments) {
   auto store = RunStore::Open(StorePath(arguments.store));
   if (!store.ok() && store.status().code() == StatusCode::kNotFound) {
     if (arguments.json) return PrintJson(Json::array());
-    Say("{}\n'tributary run' and 'tributary coordinator' record what they do; 'tributary runs import FOLDER' "
-        "takes in what is there.\n",
+    Say("{}\n'tributary run' and 'tributary coordinator' record runs; 'tributary runs import' adds old "
+        "ones.\n",
         store.status().message());
     return OkStatus();
   }
@@ -141,7 +141,7 @@ Status ShowRun(const Arguments& arguments) {
       FormatShare(run.waiting_share()));
   if (!run.folder.empty()) Say("folder {}\n", Printable(run.folder));
   if (run.missed_events > 0) {
-    Say("{} events came faster than they could be recorded: totals of devices lack them\n",
+    Say("{} events were too fast to be recorded and are missing from the devices' totals\n",
         run.missed_events);
   }
   return PrintFleet(*store, run.id);
@@ -172,33 +172,31 @@ void AddRunsCommand(CLI::App& app, Action& action) {
   const auto does = [arguments, &action](Status (*work)(const Arguments&)) {
     return [arguments, &action, work] { action.work = [arguments, work] { return work(*arguments); }; };
   };
-  CLI::App* command = app.add_subcommand("runs", "List the runs that were recorded, the newest first");
+  CLI::App* command = app.add_subcommand("runs", "List recorded runs, newest first");
   AddStoreOption(*command, arguments->store);
   AddDefaulted(*command, "--limit", arguments->limit, "Maximum number of runs to show")
       ->check(CLI::Range(std::size_t{1}, std::size_t{1'000'000}));
   AddJsonFlag(*command, arguments->json);
   command->require_subcommand(0, 1);
   command->footer(
-      "A run is called by its number, its name, the beginning of a name, its folder's path, or 'last'.\n"
+      "A run is given by its number, name, start of a name, folder, or 'last'.\n"
       "Examples:\n"
       "  tributary runs\n"
       "  tributary runs show last\n"
       "  tributary runs import runs/*");
 
-  CLI::App* show =
-      command->add_subcommand("show", "One run: how it stands, and where its devices' time and bytes went");
+  CLI::App* show = command->add_subcommand("show", "Show a run: state, and its devices' time and bytes");
   AddOption(*show, "run", arguments->run, "Number, name, beginning of a name, folder, or last")->required();
   AddStoreOption(*show, arguments->store);
   AddJsonFlag(*show, arguments->json);
   show->callback(does(ShowRun));
 
-  CLI::App* import =
-      command->add_subcommand("import", "Take in the runs of run folders, or take them in again");
-  AddOption(*import, "folder", arguments->folders, "Folders that runs have left")->required();
+  CLI::App* import = command->add_subcommand("import", "Record runs from their folders, or update them");
+  AddOption(*import, "folder", arguments->folders, "Run folders")->required();
   AddStoreOption(*import, arguments->store);
   import->callback(does(ImportFolders));
 
-  CLI::App* remove = command->add_subcommand("remove", "Forget a run; its folder stays");
+  CLI::App* remove = command->add_subcommand("remove", "Remove a run from the list; its folder stays");
   AddOption(*remove, "run", arguments->run, "Number, name, beginning of a name, folder, or last")->required();
   AddStoreOption(*remove, arguments->store);
   remove->callback(does(RemoveRun));

@@ -1,5 +1,3 @@
-#include <charconv>
-#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "tributary/base/file.h"
@@ -20,32 +18,10 @@ struct Arguments {
   bool json = false;
 };
 
-// Figures of all epochs, step after step.
 struct Measured {
   std::vector<double> times, deviations;
   std::int64_t smallest = 0, largest = 0;
 };
-
-// The numbers of a flag, between commas.
-template <typename Number>
-StatusOr<std::vector<Number>> ParseList(const char* flag, std::string_view text) {
-  std::vector<Number> numbers;
-  while (true) {
-    const std::string_view word = text.substr(0, text.find(','));
-    Number number{};
-    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-    if (error != std::errc() || end != word.data() + word.size()) {
-      return InvalidArgument(
-          fmt::format("{}: '{}', number {} of the list, is not a {} that can be held; numbers stand between "
-                      "commas, as in 120,80,100",
-                      flag, word.substr(0, 60), numbers.size() + 1,
-                      std::is_integral_v<Number> ? "whole number" : "number"));
-    }
-    numbers.push_back(number);
-    if (word.size() == text.size()) return numbers;
-    text.remove_prefix(word.size() + 1);
-  }
-}
 
 StatusOr<std::int64_t> ParseWhole(const char* flag, const std::string& text, std::int64_t most) {
   TRIBUTARY_ASSIGN_OR_RETURN(const std::vector<std::int64_t> numbers, ParseList<std::int64_t>(flag, text));
@@ -105,31 +81,30 @@ StatusOr<SamplingOptions> ReadOptions(const Arguments& arguments) {
   TRIBUTARY_ASSIGN_OR_RETURN(options.draw, ParseSamplingDraw(arguments.draw));
   TRIBUTARY_ASSIGN_OR_RETURN(options.order, ParseStepOrder(arguments.order));
   if (options.max_deviation && options.method != SamplingMethod::kDeadline) {
-    return InvalidArgument("--max-deviation is for --method deadline, and the method is " + arguments.method);
+    return InvalidArgument("--max-deviation is only valid with --method deadline; the method is " +
+                           arguments.method);
   }
   if (options.max_deviation && arguments.label_counts.empty()) {
-    return InvalidArgument(
-        "--max-deviation needs --label-counts: without labels no batch deviates from another");
+    return InvalidArgument("--max-deviation is only valid with --label-counts");
   }
   TRIBUTARY_RETURN_IF_ERROR(CheckSamplingOptions(options));
   return options;
 }
 
-// What is printed or held grows with the steps, and printed in full with steps times clients.
+// Limits memory and output: proportional to the steps, or with --json to steps times clients.
 Status CheckExtent(const SamplingProblem& problem, const SamplingOptions& options, std::int64_t epochs,
                    bool json) {
   constexpr std::int64_t kMostSteps = 10'000'000;
   constexpr std::int64_t kMostPrinted = 200'000'000;
   const std::int64_t steps = EpochSteps(problem, options);
   if (steps > kMostSteps / epochs) {
-    return ResourceExhausted(fmt::format(
-        "{} epochs of {} steps are more than {} in all, the most that are planned; take a larger --batch",
-        epochs, steps, kMostSteps));
+    return ResourceExhausted(
+        fmt::format("{} epochs of {} steps exceed the limit of {} steps; use a larger --batch", epochs, steps,
+                    kMostSteps));
   }
   if (json && steps * epochs > kMostPrinted / static_cast<std::int64_t>(problem.sizes.size())) {
     return ResourceExhausted(
-        fmt::format("{} steps of {} clients are more than {} numbers, the most that --json prints; without "
-                    "it there is a summary",
+        fmt::format("{} steps of {} clients exceed the {} numbers that --json prints; leave it out",
                     steps * epochs, problem.sizes.size(), kMostPrinted));
   }
   return OkStatus();
@@ -201,7 +176,7 @@ Status Run(const Arguments& arguments) {
                 Figure(Total(measured.times))});
   std::fputs(table.Format().c_str(), stdout);
   if (options.max_deviation && mean > *options.max_deviation) {
-    Say("no plan was found with a mean deviation of at most {}; this one has the least that was found\n",
+    Say("found no plan with a mean deviation of at most {}; this is the best one\n",
         Figure(*options.max_deviation));
   }
   return OkStatus();
@@ -212,30 +187,28 @@ Status Run(const Arguments& arguments) {
 void AddSampleCommand(CLI::App& app, Action& action) {
   using namespace sample_command;
   auto [command, a] = AddCommand(app, action, Run, "sample",
-                                 "Plan how many samples each client gives to the global batch of each step");
+                                 "Plan how many samples each client contributes to each global batch");
   AddOption(command, "--sizes N,N,…", a.sizes, "Samples of each client")->required();
-  AddOption(command, "--batch N", a.batch, "Samples of a global batch")->required();
+  AddOption(command, "--batch N", a.batch, "Samples per global batch")->required();
   AddDefaulted(command, "--method", a.method, "fls, fpls, ugs, lds, deadline or sequential");
   AddOption(command, "--label-counts FILE.json", a.label_counts,
-            "JSON list for each client of its samples of each class");
-  AddOption(command, "--delays X,X,…", a.delays,
-            "How long a step takes each client; 1 for each when not given");
+            "JSON: for each client a list of its samples per class");
+  AddOption(command, "--delays X,X,…", a.delays, "Step time of each client; by default 1");
   AddDefaulted(command, "--delta", a.options.delta,
-               "lds: how strongly slow clients are spent first; 0 not at all");
+               "lds: how strongly slow clients are used first; 0: not at all");
   AddDefaulted(command, "--concentration", a.options.concentration,
                "lds: weight of the prior against the labels");
   AddDefaulted(command, "--draw", a.draw, "lds: weighted, or pi as published");
   AddDefaulted(command, "--order", a.order,
                "lds, deadline: shuffled, or early (slow steps first, as published)");
   AddOption(command, "--max-deviation", a.options.max_deviation,
-            "deadline: the mean deviation allowed, 0 to 2; that of ugs and a tenth more when not given");
-  AddDefaulted(command, "--epochs", a.epochs, "Epochs, planned one after the other");
+            "deadline: largest mean deviation, 0 to 2; by default a tenth above ugs");
+  AddDefaulted(command, "--epochs", a.epochs, "Number of epochs");
   AddDefaulted(command, "--seed", a.options.seed, "The same seed gives the same plan");
   AddJsonFlag(command, a.json);
   command.footer(
-      "Deviation is the L1 distance of a batch's expected class shares to those of all samples. A step takes "
-      "as long as\n"
-      "its slowest client.\n"
+      "Deviation is the L1 distance of a batch's expected class shares to those of all samples.\n"
+      "A step takes as long as its slowest client.\n"
       "Examples:\n"
       "  tributary sample --sizes 120,80,200 --batch 32 --json\n"
       "  tributary sample --sizes 120,80,200 --batch 32 --method lds --delays 1,1,5 --label-counts "

@@ -42,8 +42,7 @@ void AddJsonFlag(CLI::App& command, bool& json) {
 }
 
 void AddDataDirOption(CLI::App& command, std::filesystem::path& data_dir) {
-  AddOption(command, "--data-dir DIR", data_dir,
-            "Folder with the data sets, each in a folder of its own name")
+  AddOption(command, "--data-dir DIR", data_dir, "Folder with the data sets, one subfolder per data set")
       ->envname("TRIBUTARY_DATA");
 }
 
@@ -61,18 +60,18 @@ void AddFolderOptions(CLI::App& command, DataOptions& data) {
               refuse("--image-size", "is '" + text + "'; " + read.message());
             }
           },
-          "Pictures are brought to this height and width; without it they all have the same")
+          "Scale images to this height and width; needed if sizes differ")
       ->type_name("SIDE|HxW")
       ->group(kGroup);
   std::map<std::string, ImageColour> colours;
   for (const Word<ImageColour>& word : kImageColours) colours.emplace(word.name, word.meaning);
   AddOption(command, "--colour auto|grey|colour", data.images.colour,
-            "Pictures in grey or colour; auto: grey where all of them are")
+            "Read images in grey or colour; auto: grey if all images are")
       ->transform(CLI::CheckedTransformer(colours))
       ->group(kGroup);
   SensorSettings& sensors = data.sensors;
   const auto rows = CLI::Range(std::size_t{1}, kLongestWindow);
-  AddDefaulted(command, "--window ROWS", sensors.windows.length, "Rows of a recording in a sample")
+  AddDefaulted(command, "--window ROWS", sensors.windows.length, "Rows of a recording per sample")
       ->check(rows)
       ->group(kGroup);
   AddDefaulted(command, "--hop ROWS", sensors.windows.hop,
@@ -80,7 +79,7 @@ void AddFolderOptions(CLI::App& command, DataOptions& data) {
       ->check(rows)
       ->group(kGroup);
   AddOption(command, "--columns NAME,…", sensors.columns,
-            "Columns with values, in their order; without it all")
+            "Columns with values, in this order; by default all")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->group(kGroup);
@@ -103,9 +102,8 @@ void AddFolderOptions(CLI::App& command, DataOptions& data) {
         ->type_name("TIME")
         ->group(kGroup);
   };
-  add_time("--longest-gap", sensors.windows.longest_gap, "Rows further apart do not belong into one sample",
-           1e6);
-  add_time("--time-unit", sensors.time_unit, "That the time column counts in", 3600);
+  add_time("--longest-gap", sensors.windows.longest_gap, "Longest gap in time within a sample", 1e6);
+  add_time("--time-unit", sensors.time_unit, "Unit of the time column", 3600);
 }
 
 void AddSplitOptions(CLI::App& command, SplitOptions& split) {
@@ -115,29 +113,29 @@ void AddSplitOptions(CLI::App& command, SplitOptions& split) {
   AddDefaulted(command, "--alpha", split.alpha,
                "dirichlet, extended-dirichlet: smaller is more skewed; 0.1 strongly, 100 hardly");
   AddDefaulted(command, "--classes-per-device", split.classes_per_device,
-               "classes-per-device, extended-dirichlet: classes that each device sees");
+               "classes-per-device, extended-dirichlet: classes per device");
   AddDefaulted(command, "--shards-per-device", split.shards_per_device,
-               "shards: runs of the label-sorted data that each device is dealt");
+               "shards: runs of the label-sorted data per device");
 }
 
 void AddThreadsOption(CLI::App& command, int& threads) {
   threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-  AddDefaulted(command, "--threads", threads, "Threads to compute with")->check(CLI::Range(1, 1024));
+  AddDefaulted(command, "--threads", threads, "Compute threads")->check(CLI::Range(1, 1024));
 }
 
 void AddTorchDeviceOption(CLI::App& command, std::string& device) {
   AddDefaulted(command, "--torch-device", device,
-               "What computes: cpu, or cuda (the first GPU, with a torch that has CUDA)");
+               "Compute device: cpu, or cuda (the first GPU; needs a torch with CUDA)");
 }
 
 void AddStemOption(CLI::App& command, std::string& stem) {
   AddDefaulted(command, "--stem", stem,
-               "Form of the network: cifar (full resolution), imagenet (reduced early), or auto: cifar for "
+               "First layers: cifar (full resolution), imagenet (reduced early), or auto: cifar for "
                "images up to 64 pixels");
 }
 
 Status PrintJson(const nlohmann::ordered_json& value) {
-  // Names in data files may hold bytes that are not UTF-8: show them as replacement characters rather than fail.
+  // Replaces bytes that are not UTF-8, which names in data files may contain.
   Say("{}\n", value.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
   return OkStatus();
 }

@@ -21,7 +21,6 @@ namespace stream_command {
 using Json = nlohmann::ordered_json;
 using namespace std::chrono_literals;
 
-// What 'tributary stream inspect' was asked for.
 struct InspectArguments {
   std::string from;
   std::vector<std::string> settings;  // NAME=VALUE
@@ -31,18 +30,17 @@ struct InspectArguments {
   bool json = false;
 };
 
-constexpr Duration kPatience = 10s;        // For a broker to say anything.
-constexpr std::size_t kMostLabels = 1000;  // Labels come from outside: each costs memory.
+constexpr Duration kPatience = 10s;        // wait for a broker's reply
+constexpr std::size_t kMostLabels = 1000;  // limits memory, since labels come from outside
 
-// What was found, whatever it was.
 struct Findings {
   StreamCounts counts;
   std::optional<TopicRange> range;
-  std::int64_t first = -1, last = -1;  // Positions of samples.
+  std::int64_t first = -1, last = -1;  // positions of samples
   std::chrono::nanoseconds produced_first{0}, produced_last{0};
   std::map<std::int32_t, std::int64_t> labels;
   std::int64_t other_labels = 0;
-  std::map<std::pair<SampleElement, std::size_t>, std::int64_t> kinds;  // Element and bytes.
+  std::map<std::pair<SampleElement, std::size_t>, std::int64_t> kinds;  // by element and bytes
 
   void Add(const StreamSample& sample) {
     if (first < 0) first = sample.position, produced_first = sample.produced;
@@ -150,24 +148,22 @@ Status InspectStream(const InspectArguments& arguments) {
 
 void AddBrokerSettings(CLI::App& command, std::vector<std::string>& settings) {
   AddOption(command, "--broker-setting NAME=VALUE", settings,
-            "For the broker's library, as often as needed: Kafka's own names (security.protocol=ssl); for "
+            "Setting of the broker's library, repeatable: Kafka's names (security.protocol=ssl); for "
             "MQTT username, password, cafile");
 }
 
 void AddPublish(CLI::App& stream, Action& action) {
   auto [command, a] = AddCommand(stream, action, PublishStreams, "publish",
-                                 "Feed a data set into a broker at given rates, one topic per device");
+                                 "Publish a data set to a broker at given rates, one topic per device");
   AddOption(command, "--to BROKER", a.to, "The broker: kafka://HOST:PORT or mqtt://HOST:PORT")->required();
-  AddOption(command, "--rates RATE,…", a.rates,
-            "Samples per second of each device, with commas: as many devices as rates")
-      ->delimiter(',');
+  AddOption(command, "--rates RATE,…", a.rates, "Samples per second, one rate per device")->delimiter(',');
   AddOption(command, "--recorded SPEED", a.recorded_speed,
             "Instead of --rates, for recordings (har): one topic per source; samples are sent at the times "
             "of the recording, sped up by this factor")
       ->check(CLI::Range(0.001, 1e6))
       ->excludes("--rates");
   AddDefaulted(command, "--topic-prefix", a.topic_prefix,
-               "Topics are this and the number of the device, from 0");
+               "Prefix of topics, followed by the device number from 0");
   AddDefaulted(command, "--data", a.data.name,
                "Data set, or a folder with X.npy and y.npy, with pictures or with recordings");
   AddFolderOptions(command, a.data);
@@ -177,11 +173,10 @@ void AddPublish(CLI::App& stream, Action& action) {
             "commas between, 'repeat' at the end")
       ->excludes("--recorded");
   AddOption(command, "--samples", a.samples,
-            "Samples for each device, going round its part as often as needed; its part once when not given")
+            "Samples per device, repeating its data if needed; by default all its data once")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000'000'000}));
-  AddOption(
-      command, "--first-sequence", a.first_sequence,
-      "Number of the first sample, above all that the topics have had; made from the time when not given")
+  AddOption(command, "--first-sequence", a.first_sequence,
+            "Number of the first sample, above all earlier ones of the topics; by default from the time")
       ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 60));
   AddDefaulted(command, "--seed", a.split.seed, "Same seed, same split and order");
   AddBrokerSettings(command, a.settings);
@@ -196,14 +191,13 @@ void AddPublish(CLI::App& stream, Action& action) {
 }
 
 void AddInspect(CLI::App& stream, Action& action) {
-  auto [command, a] =
-      AddCommand(stream, action, InspectStream, "inspect", "Show what lies in a topic, or what comes by");
+  auto [command, a] = AddCommand(stream, action, InspectStream, "inspect", "Show the samples of a topic");
   AddOption(command, "--from BROKER", a.from, "The broker: kafka://HOST:PORT or mqtt://HOST:PORT")
       ->required();
   AddOption(command, "--topic", a.topic, "The topic")->required();
-  AddDefaulted(command, "--position", a.position, "Kafka: begin at this offset")
+  AddDefaulted(command, "--position", a.position, "Kafka: start at this offset")
       ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 60));
-  AddDefaulted(command, "--for TIME", a.listen, "MQTT, which keeps nothing: listen for so long");
+  AddDefaulted(command, "--for TIME", a.listen, "MQTT, which stores nothing: how long to listen");
   AddBrokerSettings(command, a.settings);
   AddJsonFlag(command, a.json);
   command.footer("Example:\n  tributary stream inspect --from kafka://localhost:9092 --topic tributary-0");
@@ -213,7 +207,7 @@ void AddInspect(CLI::App& stream, Action& action) {
 
 void AddStreamCommand(CLI::App& app, Action& action) {
   using namespace stream_command;
-  CLI::App* stream = app.add_subcommand("stream", "Feed data into a broker as streams, and look at them");
+  CLI::App* stream = app.add_subcommand("stream", "Publish data to a broker as streams, and inspect topics");
   stream->require_subcommand(1);
   stream->footer(
       "Examples:\n"

@@ -23,23 +23,22 @@ namespace {
 using Json = nlohmann::ordered_json;
 using namespace std::chrono_literals;
 
-constexpr int kMostAtOnce = 256;        // Of one device, before the others have their turn.
-constexpr Duration kLongestNap = 50ms;  // Ctrl-C is noticed so soon.
+constexpr int kMostAtOnce = 256;        // per device, before other devices' turn
+constexpr Duration kLongestNap = 50ms;  // delay until Ctrl-C is noticed
 constexpr Duration kBlockedNap = 5ms;
 
-// One device's stream on its way into its topic.
 struct Feed {
   std::string topic;
-  std::optional<SamplesPerSecond> rate;  // Not of a recording.
+  std::optional<SamplesPerSecond> rate;  // empty for recordings
   Arrivals arrivals;
   std::vector<std::uint32_t> part;
-  std::optional<ReplayOrder> order;  // Not of an empty part.
+  std::optional<ReplayOrder> order;  // empty without samples
   std::int64_t total = 0;
   std::int64_t sent = 0;
-  TimePoint last{0};  // When the last one was sent.
+  TimePoint last{0};  // when the last sample was sent
 };
 
-// What each device's stream is to be, before any data are read.
+// Plans each device's stream, before data are read.
 StatusOr<std::vector<Feed>> PlanFeeds(const PublishArguments& arguments, BrokerKind kind) {
   RateSteps steps;
   if (!arguments.programme.empty()) {
@@ -73,21 +72,21 @@ Status DealSamples(const PublishArguments& arguments, const Dataset& dataset, st
     feed.order.emplace(feed.part.size(), split.seed, DeviceId{device});
     feed.total = arguments.samples > 0 ? arguments.samples : static_cast<std::int64_t>(feed.part.size());
     if (feed.arrivals.TimeOf(feed.total)) continue;
-    return InvalidArgument(fmt::format(
-        "at a rate of {} samples/s{}{} device {} never sends its {} samples; ask for fewer with --samples",
-        arguments.rates[device], arguments.programme.empty() ? "" : " under --programme ",
-        arguments.programme, device, FormatThousands(feed.total)));
+    return InvalidArgument(
+        fmt::format("at a rate of {} samples/s{}{} device {} never sends its {} samples; reduce --samples",
+                    arguments.rates[device], arguments.programme.empty() ? "" : " under --programme ",
+                    arguments.programme, device, FormatThousands(feed.total)));
   }
   return OkStatus();
 }
 
-// A feed for each source of recordings.
+// One feed per source of recordings.
 StatusOr<std::vector<Feed>> PlanRecorded(const PublishArguments& arguments, BrokerKind kind,
                                          const Dataset& dataset) {
   const Origins* const origins = dataset.origins();
   if (origins == nullptr) {
-    return InvalidArgument("--recorded sends samples when they were recorded, and " + dataset.name() +
-                           " does not say when that was; give --rates instead, or recordings with --data "
+    return InvalidArgument("--recorded needs recording times, which " + dataset.name() +
+                           " does not have; give --rates instead, or recordings with --data "
                            "(har, or a folder of .csv files for each person)");
   }
   std::vector<Feed> feeds;
@@ -121,15 +120,15 @@ class Publication {
         publisher_(publisher),
         feeds_(feeds),
         epoch_(std::chrono::system_clock::now().time_since_epoch()),
-        // Above every number of an earlier run, as long as none publishes more than a million samples a second.
+        // Larger than the numbers of earlier runs, up to a million samples per second.
         run_(arguments.first_sequence.value_or(
             std::chrono::duration_cast<std::chrono::microseconds>(epoch_).count())),
         progress_(*clock_, stderr,
                   {.style = arguments.quiet ? ProgressStyle::kQuiet : ProgressStyleFor(stderr),
-                   .total = Total(feeds),
+                   .total = Sum(feeds, &Feed::total),
                    .unit = "samples"}) {}
 
-  // Until everything is sent, or somebody interrupts. Then waits for the broker to confirm it.
+  // Sends until everything is sent or the user interrupts, then waits for the broker's confirmation.
   Status Run() {
     while (!interrupt_.interrupted()) {
       TRIBUTARY_ASSIGN_OR_RETURN(const Duration nap, SendWhatIsDue());
@@ -155,16 +154,12 @@ class Publication {
   std::int64_t run() const { return run_; }
 
  private:
-  static std::uint64_t Total(const std::vector<Feed>& feeds) {
-    std::int64_t total = 0;
-    for (const Feed& feed : feeds) total += feed.total;
-    return static_cast<std::uint64_t>(total);
+  static std::uint64_t Sum(const std::vector<Feed>& feeds, std::int64_t Feed::*number) {
+    std::int64_t sum = 0;
+    for (const Feed& feed : feeds) sum += feed.*number;
+    return static_cast<std::uint64_t>(sum);
   }
-  std::uint64_t Sent() const {
-    std::int64_t sent = 0;
-    for (const Feed& feed : feeds_) sent += feed.sent;
-    return static_cast<std::uint64_t>(sent);
-  }
+  std::uint64_t Sent() const { return Sum(feeds_, &Feed::sent); }
 
   void Tell() {
     if (const auto news = publisher_.TakeNews()) {
@@ -174,7 +169,7 @@ class Publication {
     progress_.Update(Sent(), std::to_string(feeds_.size()) + (feeds_.size() == 1 ? " topic" : " topics"));
   }
 
-  // How long there is nothing more to do.
+  // Returns the time until the next sample is due.
   StatusOr<Duration> SendWhatIsDue() {
     const TimePoint now = clock_->Now();
     Duration nap = kLongestNap;
@@ -240,7 +235,7 @@ Status Print(const PublishArguments& arguments, const Dataset& dataset, const st
                       {"topics", list}});
   }
   std::fputs(table.Format().c_str(), stdout);
-  if (publication.interrupted()) std::puts("interrupted; everything sent so far is with the broker");
+  if (publication.interrupted()) std::puts("interrupted; the broker has everything sent so far");
   return OkStatus();
 }
 

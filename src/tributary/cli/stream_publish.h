@@ -12,7 +12,6 @@
 
 namespace tributary::inline cli {
 
-// What 'tributary stream publish' was asked for.
 struct PublishArguments {
   std::string to;
   std::vector<std::string> settings;  // NAME=VALUE
@@ -20,18 +19,18 @@ struct PublishArguments {
   DataOptions data;
   SplitOptions split;
   std::vector<std::string> rates;
-  // Instead of rates: a topic for each source of recordings, whose samples are sent when they were recorded, so many
-  // times faster. 0: not.
+  // Instead of rates: one topic per source of recordings, whose samples are sent at their recorded times,
+  // sped up by this factor. 0: off.
   double recorded_speed = 0;
   std::string programme;
-  std::int64_t samples = 0;  // Per device; 0: its part of the data once.
+  std::int64_t samples = 0;  // per device; 0: its part of the data once
   std::optional<std::int64_t> first_sequence;
   bool json = false;
   bool quiet = false;
 };
 Status PublishStreams(const PublishArguments& arguments);
 
-// NAME=VALUE, each.
+// Parses NAME=VALUE.
 StatusOr<BrokerSettings> ParseBrokerSettings(const std::vector<std::string>& texts);
 
 }  // namespace tributary::inline cli

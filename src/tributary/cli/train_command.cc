@@ -10,6 +10,7 @@
 #include "tributary/cli/shared_options.h"
 #include "tributary/data/saved_network.h"
 #include "tributary/device/local_training.h"
+#include "tributary/device/setting.h"
 #include "tributary/engine/compute.h"
 #include "tributary/model/adapt_graph.h"
 #include "tributary/model/initialise.h"
@@ -41,7 +42,7 @@ struct Arguments {
   bool quiet = false;
 };
 
-// What each optimiser is usually given; a flag overrides it.
+// Default values per optimiser; flags override them.
 void FillDefaults(Arguments& arguments) {
   const bool sgd = arguments.training.optimiser.name == "sgd";
   arguments.training.optimiser.momentum = arguments.momentum.value_or(sgd ? 0.9 : 0.0);
@@ -60,7 +61,7 @@ Status ReadAugment(Arguments& arguments) {
   return OkStatus();
 }
 
-// Where an interrupted run is saved when no place was named.
+// Where an interrupted run is saved without --save.
 std::filesystem::path RescuePath(const std::string& name) { return name + "-interrupted.safetensors"; }
 
 std::string Percent(double share) { return fmt::format("{:.2f} %", 100 * share); }
@@ -113,7 +114,6 @@ Json ResultJson(const Arguments& arguments, const Model& model, const LocalTrain
   return json;
 }
 
-// The file that weights start from, if any.
 StatusOr<std::optional<NetworkFile>> ReadBrought(const Arguments& arguments) {
   const bool onnx = IsOnnxName(arguments.model);
   if (onnx && !arguments.from.empty()) {
@@ -137,7 +137,7 @@ Status Run(Arguments arguments) {
   TRIBUTARY_ASSIGN_OR_RETURN(const std::optional<NetworkFile> brought, ReadBrought(arguments));
   network.zoo.name = IsOnnxName(arguments.model) ? brought->graph->name() : arguments.model;
   TRIBUTARY_ASSIGN_OR_RETURN(network.zoo.stem, ParseStem(arguments.stem));
-  // A wrong name should not wait for the data to be read.
+  // Reports a wrong name before the data are read.
   if (!IsOnnxName(arguments.model)) TRIBUTARY_RETURN_IF_ERROR(BuildZooGraph(network.zoo).status());
 
   TRIBUTARY_ASSIGN_OR_RETURN(const TrainTest data, LoadData(arguments.data));
@@ -152,25 +152,18 @@ Status Run(Arguments arguments) {
     network.zoo.imported = std::make_shared<const Graph>(std::move(fitted));
   }
   TRIBUTARY_ASSIGN_OR_RETURN(Graph graph, BuildZooGraph(network.zoo));
-  auto model = std::make_shared<const Model>(std::move(graph));
-  FlatBuffer parameters(model->parameters.size);
-  FlatBuffer statistics(model->statistics.size);
-  InitialiseWeights(*model, arguments.training.seed, parameters.span(), statistics.span());
+  auto whole = std::make_shared<const Model>(std::move(graph));
+  FlatWeights initial{FlatBuffer(whole->parameters.size), FlatBuffer(whole->statistics.size)};
+  InitialiseWeights(*whole, arguments.training.seed, initial.parameters.span(), initial.statistics.span());
   if (brought) {
-    TRIBUTARY_RETURN_IF_ERROR(brought->weights.CopyTo(*model, parameters.span(), statistics.span(),
-                                                      {.new_head = arguments.new_head}));
+    TRIBUTARY_RETURN_IF_ERROR(brought->weights.CopyTo(
+        *whole, initial.parameters.span(), initial.statistics.span(), {.new_head = arguments.new_head}));
   }
-  if (!arguments.freeze.empty()) {
-    auto nodes = FrozenNodes(model->graph, arguments.freeze);
-    if (!nodes.ok()) return std::move(nodes).status().WithContext("--freeze");
-    const auto whole =
-        std::exchange(model, std::make_shared<const Model>(Freeze(*model, std::move(nodes).value(),
-                                                                  parameters.span(), statistics.span())));
-    const FlatBuffer all = std::exchange(parameters, FlatBuffer(model->parameters.size));
-    const FlatBuffer measured = std::exchange(statistics, FlatBuffer(model->statistics.size));
-    CopyTrained(whole->parameters, all.span(), model->parameters, parameters.span());
-    CopyTrained(whole->statistics, measured.span(), model->statistics, statistics.span());
-  }
+  auto start = FreezeLayers({std::move(whole), std::move(initial)}, arguments.freeze);
+  if (!start.ok()) return std::move(start).status().WithContext("--freeze");
+  const std::shared_ptr<const Model>& model = start->model;
+  FlatBuffer& parameters = start->weights.parameters;
+  FlatBuffer& statistics = start->weights.statistics;
 
   SetComputeThreads(arguments.threads);
   const bool talk = !arguments.json && !arguments.quiet;
@@ -246,21 +239,18 @@ void AddTrainingOptions(CLI::App& command, Arguments& a) {
       ->check(CLI::Range(1, 1'000'000));
   AddDefaulted(command, "--batch", a.training.batch, "Samples per step")->check(CLI::Range(1, 1'000'000));
   AddDefaulted(command, "--optimiser", optimiser.name, "sgd or adam");
-  AddOption(command, "--lr", a.learning_rate, "Learning rate; without it 0.05 for sgd, 0.001 for adam");
-  AddOption(command, "--momentum", a.momentum,
-            "sgd: share of the last direction that is kept; without it 0.9");
-  command.add_flag("--nesterov", optimiser.nesterov, "sgd: look one momentum step ahead");
-  AddDefaulted(command, "--weight-decay", optimiser.weight_decay, "Pull of every parameter towards zero");
-  AddDefaulted(command, "--schedule", schedule.name, "Learning rate over time: constant, step or cosine");
+  AddOption(command, "--lr", a.learning_rate, "Learning rate; by default 0.05 for sgd, 0.001 for adam");
+  AddOption(command, "--momentum", a.momentum, "sgd: momentum; by default 0.9");
+  command.add_flag("--nesterov", optimiser.nesterov, "sgd: Nesterov momentum");
+  AddDefaulted(command, "--weight-decay", optimiser.weight_decay, "Weight decay (L2 penalty)");
+  AddDefaulted(command, "--schedule", schedule.name, "Learning-rate schedule: constant, step or cosine");
   AddOption(command, "--milestones", schedule.milestones,
             "step: steps at which the rate is multiplied by --factor")
       ->delimiter(',');
-  AddDefaulted(command, "--factor", schedule.factor, "step: see --milestones");
-  AddDefaulted(command, "--lr-floor", schedule.floor, "cosine: the rate at the end");
-  AddDefaulted(command, "--warmup", schedule.warmup_steps,
-               "Steps over which the rate climbs to its full height");
-  AddDefaulted(command, "--label-smoothing", a.training.label_smoothing,
-               "Share of the target spread over all classes");
+  AddDefaulted(command, "--factor", schedule.factor, "step: factor of the learning rate at each milestone");
+  AddDefaulted(command, "--lr-floor", schedule.floor, "cosine: learning rate at the end");
+  AddDefaulted(command, "--warmup", schedule.warmup_steps, "Steps of linear warm-up");
+  AddDefaulted(command, "--label-smoothing", a.training.label_smoothing, "Label smoothing");
   AddDefaulted(command, "--augment", a.augment,
                "standard (mirror and shift by up to 4 pixels), none, or auto: standard for cifar");
 }
@@ -285,19 +275,18 @@ void AddTrainCommand(CLI::App& app, Action& action) {
   AddThreadsOption(command, a.threads);
   AddTorchDeviceOption(command, a.device);
   AddOption(command, "--save FILE.safetensors|FILE.onnx", a.save, "Write the trained network to this file");
-  AddOption(command, "--from FILE.safetensors|FILE.onnx", a.from,
-            "Start from these weights, under PyTorch's names");
+  AddOption(command, "--from FILE.safetensors|FILE.onnx", a.from, "Start from these weights (PyTorch names)");
   AddOption(command, "--freeze LAYER,…", a.freeze,
             "Layers, or modules of layers, that keep their weights, e.g. conv1,layer1")
       ->delimiter(',')
       ->allow_extra_args(false);
   command.add_flag("--new-head", a.new_head,
-                   "Re-initialise the last layer: the initial weights are for other classes");
+                   "Re-initialise the last layer, for other classes than those of the weights");
   AddTensorBoardOption(command, a.tensorboard);
   AddJsonFlag(command, a.json);
   command.add_flag("--quiet", a.quiet, "Print the result only");
   command.footer(
-      "Ctrl-C stops after the current step and saves (to --save, or MODEL-interrupted.safetensors).\n"
+      "Ctrl-C stops after the current step and saves to --save or MODEL-interrupted.safetensors.\n"
       "Examples:\n"
       "  tributary train --model resnet8 --data glyphs --epochs 3 --save m.safetensors\n"
       "  tributary train --model pretrained.onnx --new-head --data ./photos --lr 0.01 --save tuned.onnx\n"

@@ -22,12 +22,12 @@ namespace {
 constexpr std::uint64_t kSchema = 1;
 constexpr std::uint64_t kLargestSigned = std::numeric_limits<std::int64_t>::max();
 
-// Numbers that an epoch may be planned from: of each device its size, its delay, and how many samples of each class.
+// Limit for the numbers of an epoch's problem: size, delay and class counts of each device.
 constexpr std::int64_t kMostEpochNumbers = 12 * kMostDevices;
-// More than the largest checkpoint allowed has brackets, keys and values.
+// More brackets, keys and values than any allowed checkpoint has.
 constexpr std::int64_t kMostParts = 13 * kMostDevices + kMostEpochNumbers;
 
-// What JSON's types do not say. One check for writing and for reading, so that nothing is written that is not read.
+// Constraints beyond JSON's types, checked for writing and reading, so that everything written can be read.
 std::string FaultOf(const Checkpoint& checkpoint) {
   const auto& accuracy = checkpoint.progress.accuracy;
   if (accuracy && !(*accuracy >= 0 && *accuracy <= 1)) return "its accuracy is not from 0 to 1";
@@ -50,7 +50,7 @@ std::string FaultOf(const Checkpoint& checkpoint) {
   std::set<std::string_view> names;
   for (const FleetMember& member : checkpoint.members) {
     if (member.samples < 0) return "a member has fewer than 0 samples";
-    if (member.applied_position < 0) return "a member is before the beginning of its stream";
+    if (member.applied_position < 0) return "a member has a negative stream position";
     if (!names.insert(member.name).second) return "two of its members have one name";
   }
   return "";
@@ -80,7 +80,7 @@ StatusOr<std::vector<FleetMember>> ReadMembers(const JsonValue& list, std::uint6
   return members;
 }
 
-// Label counts stand one client behind the other.
+// Label counts are stored client after client.
 StatusOr<EpochState> ReadEpoch(const JsonValue& json) {
   if (!json.is_object()) return Corrupt("its 'epoch' is not an object");
   EpochState epoch;
@@ -108,7 +108,7 @@ StatusOr<RunProgress> ReadProgress(const JsonValue& root) {
   TRIBUTARY_ASSIGN_OR_RETURN(const std::int64_t elapsed, SignedNumber(root, "elapsed_ns"));
   progress.elapsed = Duration(elapsed);
   TRIBUTARY_ASSIGN_OR_RETURN(progress.fruitless_rounds, root.Count("fruitless_rounds"));
-  if (root.Has("unapplied_rounds")) {  // Checkpoints of versions before did not have it.
+  if (root.Has("unapplied_rounds")) {  // missing in checkpoints of older versions
     TRIBUTARY_ASSIGN_OR_RETURN(progress.unapplied_rounds, root.Count("unapplied_rounds"));
   }
   if (progress.unapplied_rounds > progress.round)
@@ -141,10 +141,10 @@ StatusOr<Checkpoint> ReadCheckpointJson(const JsonValue& root, std::uint64_t sha
 constexpr std::string_view kPrefix = "round-";
 constexpr std::string_view kSuffix = ".checkpoint";
 
-// Eight digits at least, so that names sort as their rounds.
+// At least eight digits, so that names sort by round.
 std::string NameOfRound(std::uint64_t round) { return fmt::format("{}{:08}{}", kPrefix, round, kSuffix); }
 
-// Nothing if no checkpoint has that name.
+// Empty if no checkpoint has this name.
 std::optional<std::uint64_t> RoundOfName(std::string_view name) {
   if (!name.starts_with(kPrefix) || !name.ends_with(kSuffix)) return std::nullopt;
   std::uint64_t round = 0;
@@ -154,7 +154,7 @@ std::optional<std::uint64_t> RoundOfName(std::string_view name) {
   return round;
 }
 
-// The folder's checkpoints, oldest first; and what killed processes left of theirs.
+// The folder's checkpoints, oldest first, and temporary files of killed processes.
 struct Listing {
   std::map<std::uint64_t, std::filesystem::path> checkpoints;
   std::vector<std::filesystem::path> leftovers;
@@ -236,7 +236,7 @@ constexpr const char* kChecksumKey = "tributary.checksum";
 constexpr const char* kShared = "shared";
 constexpr Bytes kLargestFile{64'000'000'000};
 
-// Over the JSON and, array by array, name and values. Lengths go in first, so that nothing can move from one to another.
+// Covers the JSON and every array's name and values, each after its length: bytes cannot move between them.
 class Checksum {
  public:
   explicit Checksum(std::string_view state) { Add(std::as_bytes(std::span(state))); }
@@ -263,7 +263,7 @@ StatusOr<std::string> Metadatum(const SafetensorsView& view, const char* key) {
   return Corrupt(fmt::format("its metadata has no '{}'; this is no checkpoint", key));
 }
 
-// One member's after the other's, as many floats as they take.
+// The members' shared samples one after the other, padded to floats.
 std::vector<float> JoinShared(std::span<const FleetMember> members) {
   std::vector<std::byte> bytes;
   for (const FleetMember& member : members)
@@ -301,7 +301,7 @@ StatusOr<CheckpointFile> CheckpointFile::Parse(std::vector<std::byte> bytes) {
     checksum.Add(tensor.name, tensor.bytes);
   }
   if (checksum.Hex() != expected)
-    return Corrupt("its checksum is wrong: bytes of it have changed since it was written");
+    return Corrupt("its checksum is wrong: the file was changed after it was written");
   const auto shared = std::ranges::find(file.view_.tensors, kShared, &SafetensorsView::Tensor::name);
   ByteSpan bytes_shared = shared == file.view_.tensors.end() ? ByteSpan() : shared->bytes;
   TRIBUTARY_ASSIGN_OR_RETURN(file.checkpoint_, ParseCheckpoint(state, bytes_shared.size()));
@@ -361,7 +361,7 @@ Status SaveCheckpoint(const std::filesystem::path& folder, const Checkpoint& che
   std::size_t superfluous = listing.checkpoints.size() - std::min(keep, listing.checkpoints.size());
   for (const auto& [round, path] : listing.checkpoints) {
     if (superfluous-- == 0 || round >= checkpoint.progress.round) break;
-    std::filesystem::remove(path, error);  // one that stays only takes room, until the next time
+    std::filesystem::remove(path, error);  // removed next time if this fails
   }
   return OkStatus();
 }
@@ -386,7 +386,7 @@ StatusOr<NewestCheckpoint> LoadNewestCheckpoint(const std::filesystem::path& fol
     return Corrupt(fmt::format("none of the {} checkpoints in {} can be read; the newest: {}",
                                unreadable.size(), folder.string(), newest.problems.front()));
   }
-  // Out of the way of those to come, which are counted by their rounds.
+  // Renamed, so that they do not count as newer than later checkpoints.
   for (const std::filesystem::path& path : unreadable) {
     std::filesystem::rename(path, path.string() + ".unreadable", error);
   }

@@ -17,50 +17,47 @@
 
 namespace tributary::inline coordinator {
 
-// A run between two rounds, as a file: everything that the rest of the run depends on. A run that goes on from it ends
-// with the bits of one that was never stopped.
+// The state of a run between two rounds, as a file. Resumed and uninterrupted runs end with the same bits.
 //
-// The file is a safetensors file: the flat arrays `parameters`, `statistics` and `optimiser.NAME` for each array of the
-// optimiser's state, `shared` for the samples that members have shared, if any (bytes, not floats), and the rest as JSON in its metadata, under `tributary.checkpoint`. A checksum over all of it
-// stands under `tributary.checksum`.
+// A safetensors file with the flat arrays `parameters`, `statistics`, `optimiser.NAME` for each array of the
+// optimiser's state, and `shared` for samples that members have shared (raw bytes, not floats). The metadata
+// has the rest as JSON under `tributary.checkpoint`, and a checksum under `tributary.checksum`.
 
-// How far a run is.
 struct RunProgress {
-  std::uint64_t round = 0;             // rounds done
-  Duration elapsed{0};                 // of the run's clock
-  std::uint64_t fruitless_rounds = 0;  // in a row, up to now, without a usable result
-  std::uint64_t unapplied_rounds = 0;  // in all
-  std::optional<double> accuracy;      // of these weights, from 0 to 1, where they were evaluated
+  std::uint64_t round = 0;             // completed rounds
+  Duration elapsed{0};                 // on the run's clock
+  std::uint64_t fruitless_rounds = 0;  // latest rounds in a row without a usable result
+  std::uint64_t unapplied_rounds = 0;  // in total
+  std::optional<double> accuracy;      // of these weights, from 0 to 1, if evaluated
   std::uint64_t optimiser_steps = 0;
-  EpochState epoch;  // of a method that plans its samples
+  EpochState epoch;  // of methods that plan their samples
   friend bool operator==(const RunProgress&, const RunProgress&) = default;
 };
 
 struct Checkpoint {
   RunProgress progress;
-  std::string experiment;       // the experiment.toml of the run
-  std::uint64_t log_bytes = 0;  // so much of events.jsonl belongs to it
+  std::string experiment;       // experiment.toml of the run
+  std::uint64_t log_bytes = 0;  // size of events.jsonl at the checkpoint
   std::vector<FleetMember> members;
   friend bool operator==(const Checkpoint&, const Checkpoint&) = default;
 };
 
-// Replaces `path`, or leaves it as it was. The arrays are not copied, and none is called `shared`. Refused: what could not be
-// read back, such as members' names that are not UTF-8 or not distinct.
+// Replaces `path` atomically. Arrays are not copied; the name `shared` is reserved. Refuses states that could
+// not be read back, e.g. members whose names are not UTF-8 or not distinct.
 Status WriteCheckpoint(const std::filesystem::path& path, const Checkpoint& checkpoint,
                        std::span<const SafetensorsSource> arrays);
 
-// A checkpoint in memory, its checksum verified.
+// A checkpoint in memory, with its checksum verified.
 class CheckpointFile {
  public:
-  // Where an array is to be copied.
   struct Target {
     std::string name;
     std::span<float> values;
   };
 
-  // Any bytes may be given: Corrupt, with the reason, unless they are what WriteCheckpoint wrote.
+  // Safe on any bytes: Corrupt, with the reason, unless WriteCheckpoint wrote them.
   static StatusOr<CheckpointFile> Parse(std::vector<std::byte> bytes);
-  // Files up to 64 GB are read. Errors name the path.
+  // Reads files of up to 64 GB. Errors name the path.
   static StatusOr<CheckpointFile> Read(const std::filesystem::path& path);
 
   CheckpointFile(CheckpointFile&&) = default;
@@ -68,43 +65,41 @@ class CheckpointFile {
 
   const Checkpoint& checkpoint() const { return checkpoint_; }
 
-  // Beside `shared`, the file must hold exactly these arrays, of these lengths; otherwise the first that differs is named and nothing is
-  // written.
+  // The file must contain exactly these arrays, with these lengths, and possibly `shared`. Otherwise nothing
+  // is written and the error names the first difference.
   Status CopyTo(std::span<const Target> targets) const;
 
  private:
   CheckpointFile() = default;
 
   std::vector<std::byte> bytes_;
-  SafetensorsView view_;  // into the bytes, which stay where they are when this is moved
+  SafetensorsView view_;  // refers to bytes_, whose buffer does not move
   Checkpoint checkpoint_;
 };
 
-// What a checkpoint holds besides its arrays, as JSON. Every number reads back to the same bits. InvalidArgument if it
-// could not be read back: a text that is not UTF-8, members of the same name, numbers out of their range.
+// The JSON part of a checkpoint. Numbers read back to the same bits. InvalidArgument if it could not be read
+// back: text that is not UTF-8, duplicate members, numbers out of range.
 StatusOr<std::string> FormatCheckpoint(const Checkpoint& checkpoint);
 
-// The reverse. Total on any bytes: Corrupt, saying what is missing or wrong. Keys that this version does not know are
-// skipped. What members have shared is not in the JSON, only how long it is: zeros in its place, `shared_bytes` of them
-// for all members at most.
+// The reverse. Safe on any bytes: Corrupt, with the reason. Unknown keys are skipped. The JSON has only the
+// sizes of shared samples: they become zeros, at most `shared_bytes` in total.
 StatusOr<Checkpoint> ParseCheckpoint(std::string_view json, std::uint64_t shared_bytes = 0);
 
-// The checkpoints of a run: files `round-00000012.checkpoint` in a folder of their own, of which the newest few are
-// kept. One process at a time (RunFolder sees to it).
+// A run's checkpoints: files `round-00000012.checkpoint` in their own folder, which keeps the newest ones.
+// One process at a time (RunFolder locks).
 
-// Writes one beside the others and forces it to disk; only then removes all but the newest `keep`, this one included.
-// Makes the folder. On failure (a full disk, say) the older ones are all still there.
+// Writes a checkpoint and syncs it to disk, then removes all but the newest `keep`, including this one.
+// Creates the folder. On failure, e.g. a full disk, the older ones are unchanged.
 Status SaveCheckpoint(const std::filesystem::path& folder, const Checkpoint& checkpoint,
                       std::span<const SafetensorsSource> arrays, std::size_t keep);
 
 struct NewestCheckpoint {
-  std::optional<CheckpointFile> file;  // nothing where there are none
-  std::vector<std::string> problems;   // what was wrong with newer ones, for a person
+  std::optional<CheckpointFile> file;  // empty if there are none
+  std::vector<std::string> problems;   // errors of newer ones, for people
 };
 
-// The newest that can be read. One that cannot is reported, set aside as `….unreadable`, and the one before it is
-// tried; if there are some and none can be read, that is a failure and all stay. Temporary files that a killed process
-// left are removed.
+// The newest readable checkpoint. Unreadable ones are reported and renamed to `….unreadable`; if none is
+// readable, fails and renames nothing. Removes temporary files of killed processes.
 StatusOr<NewestCheckpoint> LoadNewestCheckpoint(const std::filesystem::path& folder);
 
 }  // namespace tributary::inline coordinator

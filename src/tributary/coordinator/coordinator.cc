@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::uint64_t kMostFruitlessRounds = 100;
 
-// What the participants of a round can weigh at most: the samples they are asked to learn from and are given.
+// Upper bound of the participants' total weight: the samples of their assignments and those they receive.
 double ExpectedWeight(const WorkOrder& request, std::span<const DeviceProfile> devices, std::size_t shared) {
   double weight = 0;
   TrainAssignment assignment = request.training();
@@ -29,7 +29,7 @@ double ExpectedWeight(const WorkOrder& request, std::span<const DeviceProfile> d
   return std::max(1.0, weight);
 }
 
-// Of devices that train sub-networks.
+// The sub-networks that devices trained.
 std::vector<TrainedPart> TrainedPartsOf(const RoundReport& report) {
   std::vector<TrainedPart> parts;
   for (const DeviceReport& device : report.devices) {
@@ -110,9 +110,9 @@ Status Coordinator::GatherDevices() {
 std::vector<DeviceId> Coordinator::ChooseFor(RoundId round) const {
   const auto all = static_cast<std::int64_t>(with_data_.size());
   const auto wanted = static_cast<std::size_t>(experiment_.fleet.participation.Of(all));
-  // Whoever meets others must be there; elsewhere one that is not may come back in time.
+  // Gossip needs participants that are present; otherwise an absent device may return in time.
   if (wanted >= with_data_.size() && !method_->devices_own_models()) return with_data_;
-  // Where only some are asked, they are some of those that can be.
+  // A random selection is made among the devices that are present.
   std::vector<DeviceId> present;
   std::ranges::copy_if(with_data_, std::back_inserter(present),
                        [&](DeviceId device) { return fleet_.Present(device); });
@@ -201,7 +201,7 @@ StatusOr<RunOutcome> Coordinator::Run(const std::function<bool()>& should_stop, 
   }
   if (experiment_.transfers.whole_push && experiment_.transfers.strategy != TransferStrategy::kSequential) {
     Say(
-        Note{"compression.scope is \"global\": the largest of all is known only when all is there, so "
+        Note{"compression.scope is \"global\", which needs the whole update: "
              "updates are pushed in one segment; \"unit\" lets them overlap"});
   }
   RunOutcome result;
@@ -209,9 +209,9 @@ StatusOr<RunOutcome> Coordinator::Run(const std::function<bool()>& should_stop, 
   result.rounds = kept_.round;
   if (result.reason != RunEnd::kInterrupted && unapplied_rounds_ > 0 && unapplied_rounds_ == kept_.round) {
     return Unavailable("no update was applied in any of the run's " + std::to_string(kept_.round) +
-                       " rounds, so nothing was learnt; events.jsonl says what became of each");
+                       " rounds; events.jsonl has the outcome of each");
   }
-  // Kept before it is evaluated once more: that may calibrate, which a run that goes on does not do here.
+  // Saved before the final evaluation, which may calibrate; a resumed run would not do that here.
   if (!accuracy_ && result.rounds > 0) {
     const Status status = Evaluate(RoundId{result.rounds});
     if (status.code() != StatusCode::kCancelled) TRIBUTARY_RETURN_IF_ERROR(status);
@@ -242,7 +242,7 @@ StatusOr<RunEnd> Coordinator::RunRounds(const std::function<bool()>& should_stop
              .accuracy = accuracy_,
              .optimiser_steps = method_->optimiser().steps()};
     if (const EpochState* epoch = method_->epoch()) kept_.epoch = *epoch;
-    // Half evaluated is not a state to go on from: what was kept before stands, and this round will be done again.
+    // Do not resume from a cancelled evaluation: the previous state is kept and this round is run again.
     if (status.code() == StatusCode::kCancelled) return RunEnd::kInterrupted;
     TRIBUTARY_RETURN_IF_ERROR(status);
     TRIBUTARY_RETURN_IF_ERROR(Keep(keeper, false));
@@ -317,7 +317,7 @@ Status Coordinator::Apply(RoundId round, double rate_factor) {
   method_->BeginStep(round, rate_factor);
   TRIBUTARY_ASSIGN_OR_RETURN(WeightsVersion* const next, versions_.Advance());
   const std::span<float> parameters = next->parameters.span();
-  // A stretch at a time, while it is in the cache: the mean of the whole is never held.
+  // Block by block, within the cache; the whole mean is never stored.
   std::array<float, 16384> mean;
   for (std::size_t offset = 0; offset < parameters.size(); offset += mean.size()) {
     const auto stretch = parameters.subspan(offset, std::min(mean.size(), parameters.size() - offset));
@@ -333,8 +333,8 @@ Status Coordinator::CollectMean(RoundId round) {
   TRIBUTARY_ASSIGN_OR_RETURN(const RoundReport report,
                              CarryOut(OrderOf(round, CollectAssignment{}, with_data_), aggregate_.get()));
   if (report.applied() > 0) return Apply(round, 1);
-  Say(Note{"no device's model could be had after round " + std::to_string(round.value) +
-           "; the mean is still the one before"});
+  Say(Note{"no device sent its model after round " + std::to_string(round.value) +
+           "; the mean is unchanged"});
   return OkStatus();
 }
 
@@ -354,7 +354,7 @@ Status Coordinator::Evaluate(RoundId round) {
                                CarryOut(OrderOf(round, EvaluateAssignment{}, with_data_)));
     Record(round, EvaluatedWhere::kDevices, report.totals);
   }
-  // Where there is a test set, its word counts.
+  // The result on the test set takes precedence.
   if (central_test_) {
     TRIBUTARY_ASSIGN_OR_RETURN(const EvaluationTotals totals, central_test_(weights()));
     Record(round, EvaluatedWhere::kCentral, totals);

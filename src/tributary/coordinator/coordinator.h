@@ -21,7 +21,7 @@
 
 namespace tributary::inline coordinator {
 
-// The weights after some number of changes.
+// The weights after `number` changes.
 struct WeightsVersion {
   std::uint64_t number = 0;
   FlatBuffer parameters, statistics;
@@ -29,20 +29,20 @@ struct WeightsVersion {
   SharedWeights weights() const { return {parameters.span(), statistics.span()}; }
 };
 
-// The versions of the weights that are in use: the newest one, and older ones as long as there is a lease on them, which
-// is while a device may still be sent them. A synchronous round returns its lease before the next version begins, and then
-// the newest version is changed where it lies; otherwise it is copied first. Versions in use are bounded.
+// The versions of the weights in use: the newest, and older ones that are still leased because a device may
+// need them. A synchronous round returns its lease before the next version, which is then made in place;
+// otherwise the version is copied. The number of versions is limited.
 class WeightsVersions {
  public:
   // Version 0 is all zeros.
   explicit WeightsVersions(const Model& model, std::size_t most = 8);
 
   const WeightsVersion& newest() const { return *newest_; }
-  // The newest version stays as it is while the lease lives, and longer than this object if need be.
+  // A lease keeps the newest version unchanged, even beyond this object's lifetime.
   std::shared_ptr<const WeightsVersion> Lease() const { return newest_; }
 
-  // Begins a new version, which holds the newest one's values, for the caller to change before the next Lease.
-  // ResourceExhausted if that takes a copy and too many versions are in use; then nothing has changed.
+  // Starts a new version with the newest version's values, to be changed before the next Lease.
+  // ResourceExhausted, without effect, if that needs a copy and too many versions are in use.
   StatusOr<WeightsVersion*> Advance();
 
  private:
@@ -60,60 +60,59 @@ struct RunOutcome {
 // What a checkpoint stores. Spans point into the coordinator and are valid during the call.
 struct CoordinatorState {
   RunProgress progress;
-  std::vector<SafetensorsSource> arrays;  // as a checkpoint holds them
+  std::vector<SafetensorsSource> arrays;  // as in a checkpoint
   bool ending = false;                    // no round follows
 };
 
-// Runs an experiment over a fleet, real or simulated: round after round it chooses who takes part, has them work,
-// applies what the experiment's aggregation rule makes of what came back, evaluates, and says what happened. The decisions are policies' and the
-// method's; this is their wiring, and the one loop of every run.
+// Runs an experiment on a real or simulated fleet: in every round selects participants, has them train,
+// aggregates and applies their updates, evaluates, and writes events. Policies and methods make the
+// decisions; this class connects them and has the only round loop.
 class Coordinator {
  public:
-  // Measures the weights on a test set of the coordinator's. May be empty: then only devices evaluate, on what they
-  // hold out.
+  // Evaluates weights on the coordinator's test set. If empty, only devices evaluate, on held-out samples.
   using CentralTest = std::function<StatusOr<EvaluationTotals>(const SharedWeights&)>;
 
-  // Everything but the experiment must outlive it. Weights start at the seed's initial values, unless StartAt says otherwise.
-  // `split` is for the method of that name, and `model` then the whole network. `spool` is the folder for updates that
-  // are kept for a while (update_journal.h).
+  // Everything except the experiment must outlive the coordinator. Weights are initialised from the seed
+  // unless StartAt is called. `split` is for the method `split`, where `model` is the whole network. `spool`
+  // is the folder for updates that are stored temporarily (update_journal.h).
   Coordinator(const Experiment& experiment, std::shared_ptr<const Model> model, Fleet& fleet,
               EventSink& events, CentralTest central_test, std::optional<SplitSetup> split = {},
               std::filesystem::path spool = "/tmp");
 
-  // Before Run.
+  // Call before Run.
   void StartAt(const SharedWeights& weights);
 
-  // Told of every round when it is over and evaluated, and once more when no other follows, with the state after the
-  // last round, unless its evaluation was broken off. A failure ends the run.
+  // Called after every round and its evaluation, and once more at the end with the state after the last
+  // round, unless its evaluation was cancelled. An error ends the run.
   using Keeper = std::function<Status(const CoordinatorState&)>;
 
-  // Goes on after the checkpoint's last round: Run then says that it resumed, and time counts on from the checkpoint's.
-  // At most once, before Run. A checkpoint of another network or optimiser is refused, and nothing changed.
+  // Continues after the checkpoint's last round and at its time; Run logs that it resumed. Call at most once,
+  // before Run. Refuses, without effect, checkpoints of another network or optimiser.
   Status Restore(const CheckpointFile& file);
 
-  // Until the experiment's rounds, time or target are reached, or `should_stop` says so between two rounds, or a round is
-  // abandoned because the fleet was told to stop (Cancelled), which leaves everything as it was before that round. Fails
-  // if the fleet fails, if round after round nobody's update can be used, or if no update was applied in any round.
+  // Runs until the experiment's rounds, time or target are reached, `should_stop` returns true between
+  // rounds, or the fleet is stopped within a round (Cancelled), which is then undone. Fails if the fleet
+  // fails, too many rounds in a row have no usable update, or no update was applied in any round.
   StatusOr<RunOutcome> Run(const std::function<bool()>& should_stop = {}, const Keeper& keeper = {});
 
   std::span<const float> parameters() const { return weights().parameters; }
   std::span<const float> statistics() const { return weights().statistics; }
 
  private:
-  // Everybody who has something to train on, once the fleet has gathered.
+  // Updates the list of devices that have training samples.
   Status GatherDevices();
   WorkOrder OrderOf(RoundId round, Work work, std::vector<DeviceId> participants) const;
-  // Has the fleet carry the order out, as a synchronous round from the newest weights.
+  // Carries out the order on the fleet, as a synchronous round from the newest weights.
   StatusOr<RoundReport> CarryOut(WorkOrder order, UpdateSink* sink = nullptr);
   std::size_t QuorumOf(std::size_t asked) const;
   std::vector<DeviceId> ChooseFor(RoundId round) const;
   Status RunRound(RoundId round);
-  // How many samples each participant takes; none where it is the same for all.
+  // Batch size per participant; empty if all are the same.
   std::vector<std::size_t> BatchesFor(const WorkOrder& order) const;
-  // What the learning rate is multiplied by for a step over what was applied.
+  // Factor of the learning rate for the step over the applied updates.
   double RateFactorOf(const RoundReport& report) const;
   Status Apply(RoundId round, double rate_factor);
-  // Where devices have models of their own: the coordinator's becomes their mean.
+  // For devices with their own models: sets the coordinator's model to their mean.
   Status CollectMean(RoundId round);
   Status Evaluate(RoundId round);
   void Record(RoundId round, EvaluatedWhere where, const EvaluationTotals& totals);
@@ -121,10 +120,10 @@ class Coordinator {
   StatusOr<RunEnd> RunRounds(const std::function<bool()>& should_stop, const Keeper& keeper);
   Status Keep(const Keeper& keeper, bool ending);
   Status MakeMethod();
-  // What a checkpoint holds, by name; `weights` is the version to read or to fill.
+  // Visits the arrays of a checkpoint by name; `weights` is the version to read or write.
   template <typename Visit>
   void ForEachArray(auto& weights, const Visit& visit);
-  // Of the run's clock: the fleet's, moved so that a resumed run goes on where it stood.
+  // The run's clock: the fleet's clock plus an offset after resuming.
   TimePoint Now() const { return fleet_.clock().Now() + clock_offset_; }
   SharedWeights weights() const { return versions_.newest().weights(); }
   void Say(decltype(Event::what) what) { events_.Write({Now(), std::move(what)}); }
@@ -142,7 +141,7 @@ class Coordinator {
   std::unique_ptr<RoundMethod> method_;
   std::optional<double> accuracy_;
   std::uint64_t fruitless_rounds_ = 0;  // in a row
-  std::uint64_t unapplied_rounds_ = 0;  // in all
+  std::uint64_t unapplied_rounds_ = 0;  // in total
   RunProgress kept_;                    // after the last round
   bool resumed_ = false;
   Duration clock_offset_{0};

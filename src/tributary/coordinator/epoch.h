@@ -8,19 +8,19 @@
 
 namespace tributary::inline coordinator {
 
-// Which epoch of global batches a run is in, and what it was planned from: enough to plan it again, to the same bits, when
-// the run goes on after a crash, though devices have come or are measured otherwise by then.
+// The current epoch of global batches and its sampling problem: enough to plan the epoch again,
+// bit-identically, when a run resumes, even if devices have joined or were measured differently since.
 struct EpochState {
-  std::uint64_t number = 0;  // from 1; 0 before the first
+  std::uint64_t number = 0;  // from 1; 0 before the first epoch
   std::uint64_t began = 0;   // its first round
-  SamplingProblem problem;   // one client for each device
+  SamplingProblem problem;   // one client per device
   friend bool operator==(const EpochState&, const EpochState&) = default;
 };
 
-// Walks through epochs of global batches, a round for each.
+// Steps through epochs of global batches, one step per round.
 class Epochs {
  public:
-  // What a round takes: from whom, how many samples, and where in the device's row of samples (TrainAssignment::first).
+  // Devices of a round, batch sizes, and offsets in their sample sequences (TrainAssignment::first).
   struct Step {
     std::vector<DeviceId> devices;
     std::vector<std::size_t> batches;
@@ -31,22 +31,22 @@ class Epochs {
   explicit Epochs(SamplingOptions options) : options_(std::move(options)) {}
 
   const EpochState& state() const { return state_; }
-  // The error of a sampler of one's own whose plan is none.
+  // Fails if a custom sampler returns an invalid plan.
   Status Restore(EpochState state);
 
-  // Whether this round begins an epoch, which then needs a problem.
+  // Whether this round starts a new epoch, which then needs a problem.
   bool AtEnd(std::uint64_t round) const {
     return state_.number == 0 || round - state_.began >= plan_.steps();
   }
   Status Begin(std::uint64_t round, SamplingProblem problem);
-  // Of a round of the current epoch. Call once per round; again only to repeat a round that was not applied.
+  // For a round of the current epoch. Call once per round; again only to repeat a round that was not applied.
   Step StepOf(std::uint64_t round);
 
  private:
   const SamplingOptions options_;
   EpochState state_;
   SamplingPlan plan_;
-  // How many samples of each client the steps before `walked_` take.
+  // Samples of each client in the steps before `walked_`.
   std::vector<std::int64_t> taken_;
   std::size_t walked_ = 0;
 };

@@ -44,7 +44,7 @@ RoundFinished Summarise(RoundId round, const RoundReport& report) {
     if (device.stream) summary.buffered += static_cast<std::uint64_t>(device.stream->buffered);
     ++outcomes[static_cast<std::size_t>(device.outcome)];
     if (device.outcome != Outcome::kApplied && device.outcome != Outcome::kLate) continue;
-    // Whoever waits least is the one the others wait for.
+    // The device that waits least is the one that others wait for.
     if (!shortest_wait || device.wait < *shortest_wait) {
       shortest_wait = device.wait;
       summary.slowest = device.device;
@@ -80,7 +80,7 @@ FinishedRun MakeFinishedRun(const RunOutcome& outcome, const Coordinator& coordi
   result.digest = digest.Hex();
   result.profiles.assign(profiles.begin(), profiles.end());
   result.devices = totals.devices;
-  result.devices.resize(profiles.size());  // Those that were never asked have nothing.
+  result.devices.resize(profiles.size());  // Devices that were never asked have empty totals.
   for (const DeviceTotals& device : result.devices) {
     result.down += device.down;
     result.up += device.up;

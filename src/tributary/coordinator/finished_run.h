@@ -14,33 +14,30 @@
 
 namespace tributary::inline coordinator {
 
-// What a round's reports come to, as events.
 DeviceFinished EventOf(RoundId round, const DeviceReport& report);
 RoundFinished Summarise(RoundId round, const RoundReport& report);
 
-// Why the first device that was not applied was not: "3: it vanished". Empty if all were.
+// Why the first update that was not applied failed: "3: it vanished". Empty if all were applied.
 std::string FirstFailure(const RoundReport& report);
 
-// What a run came to, on a simulated or a real fleet.
 struct FinishedRun {
   RunOutcome run;
-  Duration time{0};       // of the run's clock
+  Duration time{0};       // on the run's clock
   bool simulated = true;  // on a virtual clock
   std::vector<DeviceProfile> profiles;
-  std::vector<DeviceTotals> devices;  // as profiles
+  std::vector<DeviceTotals> devices;  // in the order of profiles
   Bytes down;
   Bytes up;
-  // Of a simulated run, of every event and of the final weights: two runs of one experiment and seed agree in it,
-  // whatever the threads. Of a real run of the weights alone: events have times of their own.
+  // Simulated runs: of all events and the final weights; equal for two runs of the same experiment and seed,
+  // with any number of threads. Real runs: of the weights only, since event times differ.
   std::string digest;
 };
 
-// Everything but the time and the clock, from what the events added up to. `digest` has what counts besides the weights.
+// Fills in all but `time` and `simulated`. `digest` contains the events that count; the weights are added.
 FinishedRun MakeFinishedRun(const RunOutcome& outcome, const Coordinator& coordinator,
                             std::span<const DeviceProfile> profiles, const RunTotals& totals, Digest& digest);
 
-// A finished run as JSON: what was run (and what it was charged as), how it ended, and where each device's time and
-// bytes went.
+// A finished run as JSON: experiment (and compute-as), end of the run, and the devices' time and bytes.
 std::string FormatSummary(const Experiment& experiment, const FinishedRun& result);
 
 }  // namespace tributary::inline coordinator

@@ -5,7 +5,6 @@
 #include <iterator>
 #include <utility>
 
-#include "tributary/base/check.h"
 #include "tributary/engine/compute.h"
 #include "tributary/model/adapt_graph.h"
 #include "tributary/policy/aggregation/weighted_sum.h"
@@ -13,8 +12,8 @@
 namespace tributary::inline coordinator {
 namespace {
 
-// The first node of a part that can wait for the whole batch, so that all from there on may: the one after the last cut
-// before the first batch norm. Past the end if there is none.
+// The first node that waits for the joint batch: the node after the last cut before the first batch norm.
+// Past the end if there is no batch norm.
 NodeIndex FirstThatWaits(const Model& rest) {
   const NodeIndex needs_all = FirstBatchStatistics(rest.graph, 1);
   if (needs_all == rest.graph.size()) return needs_all;
@@ -24,7 +23,7 @@ NodeIndex FirstThatWaits(const Model& rest) {
 }
 
 std::span<float> Writable(std::span<const float> values) {
-  // An executor takes memory it may write, but only reads parameters during a pass.
+  // The executor requires writable memory, but a pass only reads parameters.
   return {const_cast<float*>(values.data()), values.size()};
 }
 
@@ -50,7 +49,7 @@ void ParallelSplitServer::Begin(const WorkOrder& request, const RoundScene& scen
   const SharedWeights& whole = scene.weights;
   const SharedWeights weights{whole.parameters.subspan(parameters_at_, network_.rest->parameters.size),
                               whole.statistics.subspan(statistics_at_, network_.rest->statistics.size)};
-  if (weights.parameters.data() != weights_.parameters.data()) {  // Executors know where weights lie.
+  if (weights.parameters.data() != weights_.parameters.data()) {  // Executors refer to the weights' memory.
     slots_.clear();
     const MutexLock lock(mutex_);
     benches_.clear();
@@ -123,7 +122,7 @@ Status ParallelSplitServer::Take(std::size_t participant, const SplitBatch& batc
   SetComputeThreads(1);
   Slot& slot = slots_[participant];
   if (batch.crossing == 0) {
-    if (slot.samples > 0) return OkStatus();  // A device that came back sends the same again.
+    if (slot.samples > 0) return OkStatus();  // Sent again after a reconnect.
     TRIBUTARY_RETURN_IF_ERROR(network_.tail || waits() ? TakeEarly(slot, participant, batch)
                                                        : TakeAlone(slot, participant, batch));
     slot.samples = request_->BatchOf(participant);
@@ -160,7 +159,7 @@ Status ParallelSplitServer::TakeEarly(Slot& slot, std::size_t participant, const
     return OkStatus();
   }
   if (!slot.early) {
-    // Their gradients lie in the same place: they go back one after the other.
+    // Executors share memory for gradients: backward passes run one after the other.
     slot.early.emplace(network_.rest,
                        NetworkMemory{Writable(weights_.parameters), together_->statistics.span(),
                                      together_->gradients.span()});
@@ -269,7 +268,7 @@ Status ParallelSplitServer::LeaveOutUnsound() {
     }
   }
   members_ = std::move(sound);
-  // Where each is sound and all together are not, nobody can be blamed.
+  // If each is sound and the joint batch is not, no participant can be excluded.
   return members_.empty() || members_.size() == all.size() ? Unsound(all.front()) : OkStatus();
 }
 
@@ -298,7 +297,7 @@ Status ParallelSplitServer::GoBackTogether() {
 }
 
 StatusOr<bool> ParallelSplitServer::PassBack(const std::vector<std::size_t>& those) {
-  // Theirs are gradients of their own means; whoever is missing has no part in the mean of all.
+  // `those` sent gradients of their own means; missing participants do not contribute to the joint mean.
   const double samples = SamplesOf(those);
   joined_.clear();
   for (const std::size_t i : members_) {
@@ -335,7 +334,7 @@ Status ParallelSplitServer::ShareOut(const std::vector<std::size_t>& those, doub
     }
     TRIBUTARY_RETURN_IF_ERROR(slot.early->Backward(mine));
     if (!Add(i, static_cast<double>(slot.samples), together_->gradients.span(), 1, late_ - 1).ok()) {
-      // Its own gradients are no numbers, which is no one else's loss.
+      // Only its own gradients are not finite; others are not affected.
       slot.replies[network_.wire.crossings() - 1].reset();
       continue;
     }

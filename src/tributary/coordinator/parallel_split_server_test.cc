@@ -309,7 +309,7 @@ TEST_F(ParallelSplitServerTest, WhereNobodysValuesAreSoundEveryoneIsTold) {
     ASSERT_TRUE(
         rest.Take(i, {0, std::span(values).first(samples * each), std::span(labels).first(samples)}).ok());
   }
-  EXPECT_NE(rest.Close(0).message().find("lower the learning rate"), std::string::npos);
+  EXPECT_NE(rest.Close(0).message().find("use a lower learning rate"), std::string::npos);
   for (const std::size_t i : {0, 1, 2}) EXPECT_EQ(rest.Reply(i, 0), nullptr);
 }
 

@@ -14,8 +14,8 @@
 namespace tributary::inline coordinator {
 namespace {
 
-// A method with an optimiser and a schedule of learning rates. Unless it overrides them, BeginStep and StepRange take the
-// round's mean for a gradient, of which the optimiser makes one step at the round's rate.
+// A method with an optimiser and a learning-rate schedule. By default, BeginStep and StepRange take the
+// round's mean as a gradient, for one optimiser step at the round's rate.
 class ScheduledMethod : public RoundMethod {
  public:
   ScheduledMethod(const Experiment& experiment, std::unique_ptr<Optimiser> optimiser, Schedule schedule)
@@ -35,7 +35,7 @@ class ScheduledMethod : public RoundMethod {
                                   static_cast<std::uint64_t>(experiment_.goal.rounds.value_or(0)));
   }
 
-  // What the experiment asks of a device whatever the method: which batches, and how they are read.
+  // The part of an assignment that does not depend on the method: batches and how they are read.
   TrainAssignment CommonAssignment(RoundId round, TrainAssignment::Answer answer) const {
     TrainAssignment assignment;
     assignment.round = round;
@@ -47,7 +47,7 @@ class ScheduledMethod : public RoundMethod {
     return assignment;
   }
 
-  // The same for devices that make several steps with an optimiser each.
+  // The same for devices that take several steps with their own optimisers.
   TrainAssignment LocalAssignment(RoundId round, TrainAssignment::Answer answer) const {
     TrainAssignment assignment = CommonAssignment(round, answer);
     assignment.steps = static_cast<int>(experiment_.train.local_steps.value_or(1));
@@ -94,13 +94,13 @@ class Federated : public ScheduledMethod {
   }
 
   void StepRange(std::size_t offset, std::span<float> mean, std::span<float> parameters) override {
-    // To an optimiser, the way devices went is the way against the gradient.
+    // Optimisers expect gradients, which point against the devices' changes.
     for (float& change : mean) change = -change;
     ScheduledMethod::StepRange(offset, mean, parameters);
   }
 };
 
-// Arranges who meets whom. The coordinator's model is the mean of the devices', whenever it was last collected.
+// Plans which neighbours average. The coordinator's model is the devices' mean when it was last collected.
 class Gossip : public ScheduledMethod {
  public:
   Gossip(const Experiment& experiment, std::unique_ptr<Optimiser> none, Schedule schedule, Mixer mixer)
@@ -120,7 +120,7 @@ class Gossip : public ScheduledMethod {
     const auto rows = mixer_.Weights(request.round.value);
     for (const DeviceId device : request.participants) {
       auto& neighbours = request.neighbours.emplace_back();
-      if (device.value >= rows.size()) continue;  // It joined a fleet that was complete, and trains alone.
+      if (device.value >= rows.size()) continue;  // It joined a complete fleet, and trains alone.
       for (const Neighbour& neighbour : rows[device.value]) {
         const DeviceId peer{neighbour.node};
         if (std::ranges::find(request.participants, peer) != request.participants.end()) {
@@ -142,7 +142,7 @@ class Gossip : public ScheduledMethod {
   const Mixer mixer_;
 };
 
-// The way between what devices have of a cut network and the whole.
+// Converts between the client part of a split network and the whole network.
 class ClientPart {
  public:
   explicit ClientPart(const SplitSetup& setup)
@@ -151,7 +151,7 @@ class ClientPart {
         server_part_(*setup.server_part),
         sink_(setup.parameters, setup.statistics) {}
 
-  // Devices get their part of the weights, and the coordinator's part begins the round.
+  // Gives devices their part of the weights, and starts the round of the server part.
   void Begin(const RoundScene& scene, WorkOrder& request) {
     request.weights = {Gather(scene.weights.parameters, parameters_, gathered_parameters_),
                        Gather(scene.weights.statistics, statistics_, gathered_statistics_)};
@@ -165,7 +165,7 @@ class ClientPart {
   }
 
  private:
-  // What devices have of the values, in one piece.
+  // The client part of the values, contiguous.
   static std::span<const float> Gather(std::span<const float> values, const ClientPartRanges& ranges,
                                        FlatBuffer& buffer) {
     if (ranges.tail == 0) return values.first(ranges.front);
@@ -192,7 +192,7 @@ class Split : public ScheduledMethod {
 
   TrainAssignment Assign(RoundId round) const override {
     TrainAssignment assignment = CommonAssignment(round, TrainAssignment::Answer::kGradient);
-    assignment.first = 0;  // of each device another
+    assignment.first = 0;  // set per device
     return assignment;
   }
 
@@ -201,10 +201,10 @@ class Split : public ScheduledMethod {
     if (epochs_.AtEnd(round)) {
       SamplingProblem problem = ProblemOf(scene.devices);
       for (const std::size_t device : TakeOutUnplannable(problem)) {
-        scene.note(fmt::format(
-            "device {} is left out of this epoch: it claims {} samples, and what it says of itself "
-            "cannot be planned with",
-            device, scene.devices[device].samples));
+        scene.note(
+            fmt::format("device {} is left out of this epoch: it reports {} samples, and its report "
+                        "cannot be used for planning",
+                        device, scene.devices[device].samples));
       }
       TRIBUTARY_RETURN_IF_ERROR(epochs_.Begin(round, std::move(problem)));
     }
@@ -242,7 +242,7 @@ class Split : public ScheduledMethod {
   ClientPart client_part_;
 };
 
-// To the fronts, a round is one of `federated`; the coordinator's part sees to itself.
+// For the fronts a round is one of `federated`; the server part updates itself.
 class SplitFed : public Federated {
  public:
   SplitFed(const Experiment& experiment, std::unique_ptr<Optimiser> optimiser, Schedule schedule,
@@ -264,10 +264,10 @@ class SplitFed : public Federated {
   ClientPart client_part_;
 };
 
-// The one that moves the coordinator's model.
+// The optimiser of the coordinator's model.
 StatusOr<std::unique_ptr<Optimiser>> OptimiserOf(const Experiment& experiment, bool averages,
                                                  std::size_t parameters) {
-  // There is nothing to remember of a mean.
+  // A mean has no optimiser state.
   if (experiment.train.method == Method::kGossip) return MakeServerOptimiser({.name = "none"}, parameters);
   if (!averages) return MakeOptimiser(experiment.train.optimiser, parameters);
   const ServerOptimiser& server = experiment.train.server_optimiser;

@@ -12,7 +12,7 @@
 namespace tributary::inline coordinator {
 namespace {
 
-// The shortest text that reads back to the same number, in every locale.
+// The shortest text that parses back to the same number, in any locale.
 std::string Number(double value) {
   std::array<char, 32> text{};
   const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), value);
@@ -28,7 +28,7 @@ constexpr const char* kSummary = "summary.json";
 constexpr const char* kLock = ".lock";
 constexpr Bytes kLargestExperiment{100'000'000};
 
-// Whether a run has left anything there. One that was killed before it had written its experiment has not.
+// Whether the folder has files of a run, except of one that was killed before it wrote its experiment.
 bool IsUsed(const std::filesystem::path& path) {
   std::error_code error;
   if (std::filesystem::exists(path, error) && !std::filesystem::is_directory(path, error)) return true;
@@ -39,7 +39,7 @@ bool IsUsed(const std::filesystem::path& path) {
   return false;
 }
 
-// What writes that were killed in the middle have left.
+// Removes temporary files of killed processes.
 void RemoveLeftovers(const std::filesystem::path& path) {
   constexpr std::array<std::string_view, 5> kWritten = {kExperiment, kRunMetadata, kRounds, kWeights,
                                                         kSummary};
@@ -56,11 +56,10 @@ StatusOr<FileLock> Lock(const std::filesystem::path& path) {
   auto lock = FileLock::Acquire(path / kLock);
   if (lock.ok() || lock.status().code() != StatusCode::kUnavailable) return lock;
   return Unavailable(fmt::format(
-      "the run folder {} is in use: another coordinator is running it; stop that one, or name another folder",
-      path.string()));
+      "the run folder {} is in use by another coordinator; stop it, or name another folder", path.string()));
 }
 
-// The first line in which two texts differ.
+// Compares two texts; the error shows the first line that differs.
 Status CheckSameExperiment(const std::string& where, std::string_view expected, std::string_view found) {
   const auto next = [](std::string_view& text) {
     const std::string_view line = text.substr(0, text.find('\n'));
@@ -89,7 +88,7 @@ Status CheckExperimentFile(const std::filesystem::path& path, const std::string&
                              {reinterpret_cast<const char*>(bytes->data()), bytes->size()});
 }
 
-// Moves a log that says anything out of the way of a new one.
+// Renames a log that is not empty.
 Status KeepOldLog(const std::filesystem::path& path) {
   const std::filesystem::path log = path / kEvents;
   std::error_code error;
@@ -189,7 +188,7 @@ StatusOr<RunFolder> RunFolder::Create(const std::filesystem::path& path, const E
   std::filesystem::create_directories(path, error);
   if (error) return InvalidArgument("cannot make the run folder " + path.string() + ": " + error.message());
   TRIBUTARY_ASSIGN_OR_RETURN(FileLock lock, Lock(path));
-  if (IsUsed(path)) return used;  // by somebody who was quicker, and is done
+  if (IsUsed(path)) return used;  // by a faster process that has finished
   RemoveLeftovers(path);
   RunFolder folder(path, FormatExperiment(experiment), std::move(lock));
   TRIBUTARY_RETURN_IF_ERROR(WriteFileAtomically(path / kExperiment, folder.experiment_));
@@ -226,7 +225,7 @@ void RunFolder::Discard() && {
   std::error_code error;
   for (const char* const name : {kEvents, kRunMetadata, kExperiment, kLock})
     std::filesystem::remove(path_ / name, error);
-  std::filesystem::remove(path_, error);  // unless it holds anything else
+  std::filesystem::remove(path_, error);  // fails if other files are left
 }
 
 Status RunFolder::Describe(const RunMetadata& run_metadata) const {
@@ -251,14 +250,14 @@ Checkpointer::Checkpointer(RunFolder& folder, Members members, CheckpointerOptio
       saved_(from) {}
 
 bool Checkpointer::IsDue(const CoordinatorState& state) const {
-  // The same round twice is the same state.
+  // The state has not changed since.
   if (state.progress.round == saved_.round) return false;
   return state.ending || state.progress.elapsed - saved_.elapsed >= options_.time ||
          (options_.rounds && state.progress.round - saved_.round >= *options_.rounds);
 }
 
 Status Checkpointer::Write(const CoordinatorState& state) {
-  // At the end, a round that was begun and abandoned may already stand in the log.
+  // At the end, the log may already contain events of an abandoned round.
   if (!state.ending) log_bytes_ = folder_.events().bytes();
   if (!IsDue(state)) return OkStatus();
   TRIBUTARY_RETURN_IF_ERROR(folder_.events().Sync());

@@ -22,56 +22,52 @@
 
 namespace tributary::inline coordinator {
 
-// A run's rounds as comma-separated values for spreadsheets and plotting scripts, one line per round: round, virtual or
-// real seconds since the start, duration, who was applied and who not, training loss, accuracy and loss where it was
-// evaluated, bytes down and up, and of those samples that devices share.
+// One CSV line per round: round, virtual or real seconds since the start, duration, outcomes, bytes down, up
+// and of shared samples, buffered samples, overlap, training loss, accuracy and loss if evaluated.
 class RoundsTable : public EventSink {
  public:
   RoundsTable();
   void Write(const Event& event) override;
-  // All rounds so far, heading included.
+  // All rounds so far, with the heading.
   std::string text() const;
 
  private:
   std::string lines_;
-  std::string round_;      // of the round that finished last, up to its evaluation
-  std::string evaluated_;  // accuracy and loss, where known
+  std::string round_;      // the last round, until it is evaluated
+  std::string evaluated_;  // accuracy and loss, if known
 };
 
-// What people who watch a run are told besides its events, but for who its devices are. `held` is the network that devices
-// hold.
+// Run metadata for viewers, without the devices. `held` is the network that devices hold.
 RunMetadata MetadataOf(const Experiment& experiment, const Model& held, bool simulated);
 
 struct ResumedRun;
 
-// What a run leaves behind: experiment.toml (as run), facts.json, events.jsonl and, where there is a Checkpointer, checkpoints/ while
-// it runs, and at its end rounds.csv, weights.safetensors and summary.json. Locked while this lives: Unavailable, in
-// words, for a second one of the same path.
+// The files of a run: experiment.toml (as run), facts.json, events.jsonl, with a Checkpointer checkpoints/,
+// and at the end rounds.csv, weights.safetensors and summary.json. Locked during this object's lifetime: a
+// second one for the same path is Unavailable.
 class RunFolder {
  public:
-  // The folder must not exist or be empty; its parents are made.
+  // The folder must be empty or not exist; its parents are created.
   static StatusOr<RunFolder> Create(const std::filesystem::path& path, const Experiment& experiment);
 
-  // Refuses, in words, a folder whose run cannot be resumed: a simulated run, or a finished run without a checkpoint.
-  // Changes nothing.
+  // Refuses simulated runs, and finished ones without a checkpoint. Changes nothing.
   static Status CheckResumable(const std::filesystem::path& path);
 
-  // Goes on with a run that was stopped or killed. The experiment must be the folder's, to the letter. The events up to
-  // the newest checkpoint go to rounds() and to each of `sinks`, as if they happened again; what the log says after
-  // them is dropped, since those rounds are run again. Without a checkpoint the run starts over, and a log that is not
-  // empty is kept as events-N.jsonl. Refused without changing the log: what CheckResumable refuses, another experiment,
-  // a log or checkpoints that cannot be read.
+  // Continues a run that was stopped or killed. The experiment must equal the folder's exactly. Events up to
+  // the newest checkpoint are replayed to rounds() and `sinks`; later events are dropped, since their rounds
+  // run again. Without a checkpoint the run starts over, and a log that is not empty is renamed to
+  // events-N.jsonl. Refuses, without changing the log, what CheckResumable refuses, another experiment, and
+  // unreadable logs or checkpoints.
   static StatusOr<ResumedRun> Resume(const std::filesystem::path& path, const Experiment& experiment,
                                      std::span<EventSink* const> sinks = {});
 
-  // Removes what Create has made: for a run that could not begin.
+  // Removes the files that Create made, for a run that could not start.
   void Discard() &&;
 
-  // Where the run's events go.
   JsonLinesSink& events() { return *events_; }
   EventSink& rounds() { return rounds_; }
 
-  // Keeps what people are told besides, as facts.json.
+  // Writes facts.json.
   Status Describe(const RunMetadata& run_metadata) const;
 
   // The text of experiment.toml.
@@ -94,30 +90,28 @@ class RunFolder {
 
 struct ResumedRun {
   RunFolder folder;
-  // What to go on from (Coordinator::Restore), and what was wrong with newer ones. As large as its file: let go of it
-  // once it is restored.
+  // The checkpoint to restore, and errors of newer ones. As large as its file: release it after restoring.
   NewestCheckpoint checkpoint;
 };
 
 struct CheckpointerOptions {
-  // After a round, a checkpoint is written when so much of the run's time has passed since the last: less loses less
-  // work in a crash and writes more.
+  // Minimum run time between checkpoints: shorter loses less work in a crash and writes more.
   Duration time = std::chrono::seconds(30);
-  // Where given, also after so many rounds, however short they were.
+  // If given, also after this number of rounds.
   std::optional<std::uint64_t> rounds;
-  // So many are kept. One would do if disks never failed.
+  // Number of checkpoints that are kept; more than one guards against disk errors.
   std::size_t keep = 2;
 };
 
-// Decides when a run is worth saving, and saves it into its folder: the log first, then the checkpoint that counts it.
-// The last state of a run is always saved, also when it was interrupted. Give Write to Coordinator::Run as its Keeper.
+// Decides when to write a checkpoint, and writes it: first the log, then the checkpoint that refers to it.
+// The final state is always saved, also of an interrupted run. Pass Write to Coordinator::Run as its Keeper.
 class Checkpointer {
  public:
   using Members = std::function<std::vector<FleetMember>()>;
   using Saved = std::function<void(std::span<const FleetMember>)>;
 
-  // `folder` must outlive it. `members` is asked at each checkpoint, and `saved` told of them when it is on disk. A
-  // resumed run starts `from` where its checkpoint was.
+  // `folder` must outlive it. Calls `members` at each checkpoint, and `saved` with them once it is on disk. A
+  // resumed run passes its checkpoint's progress as `from`.
   Checkpointer(RunFolder& folder, Members members, CheckpointerOptions options = {},
                const RunProgress& from = {}, Saved saved = {});
 
@@ -131,7 +125,7 @@ class Checkpointer {
   const Saved on_saved_;
   const CheckpointerOptions options_;
   RunProgress saved_;
-  std::uint64_t log_bytes_ = 0;  // after the last round: what is said after it is not part of its checkpoint
+  std::uint64_t log_bytes_ = 0;  // after the last round; later events are not part of its checkpoint
 };
 
 }  // namespace tributary::inline coordinator

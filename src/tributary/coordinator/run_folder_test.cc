@@ -135,7 +135,7 @@ TEST_F(RunFolderTest, IsForOneCoordinatorAtATime) {
     ASSERT_TRUE(folder.ok()) << folder.status();
     const auto second = RunFolder::Resume(path(), experiment_);
     EXPECT_EQ(second.status().code(), StatusCode::kUnavailable);
-    EXPECT_NE(second.status().message().find("another coordinator is running it"), std::string::npos);
+    EXPECT_NE(second.status().message().find("in use by another coordinator"), std::string::npos);
   }
   EXPECT_TRUE(RunFolder::Resume(path(), experiment_).ok());
 }

@@ -39,8 +39,8 @@ Status CheckSplitBatch(const SplitNetwork& network, DeviceId device, std::size_t
 }
 
 Status UnsoundSplit(DeviceId device) {
-  return InvalidArgument("the loss of what device " + std::to_string(device.value) +
-                         " sends over the cut is not a number; lower the learning rate");
+  return InvalidArgument("the loss for the batch of device " + std::to_string(device.value) +
+                         " is not finite; use a lower learning rate");
 }
 
 std::unique_ptr<ServerPart> MakeServerPart(const Experiment& experiment, const SplitNetwork& network) {

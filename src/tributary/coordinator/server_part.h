@@ -15,25 +15,25 @@
 
 namespace tributary::inline coordinator {
 
-// The coordinator's part of a cut network, from round to round.
+// The coordinator's part of a split network, across rounds.
 class ServerPart : public SplitServer {
  public:
-  // A round begins. What this part learns goes to the scene's sink, as elements of the whole network, weighted by samples.
-  // What the scene refers to, and the request, must stay as they are until the round is over.
+  // Starts a round. Updates of this part go to the scene's sink, with offsets in the whole network, weighted
+  // by samples. The scene's referents and the request must stay unchanged until the round ends.
   virtual void Begin(const WorkOrder& request, const RoundScene& scene) = 0;
-  // The round is over, and counts: what depends on whose updates came goes to the sink now.
+  // Called when the round counts: adds updates that depend on whose updates arrived.
   virtual Status OnRoundAccepted(const RoundReport&) { return OkStatus(); }
-  // The first node of this part that waits for the batches of all; past its end if none does.
+  // The first node that waits for all batches; past the end if none does.
   virtual NodeIndex waits_from() const = 0;
 };
 
 bool Finite(std::span<const float> values);
 
-// Refuses, in words, what a device may not send over the cut for so many samples in a round of so many crossings.
+// Rejects invalid batches from a device in a round with this number of samples and crossings.
 Status CheckSplitBatch(const SplitNetwork& network, DeviceId device, std::size_t samples, int crossings,
                        const SplitBatch& batch);
 
-// What a device sends comes to nothing that can be learnt from.
+// The error for a device whose batch leads to results that are not finite.
 Status UnsoundSplit(DeviceId device);
 
 // Maps offsets in the client part (front, then tail) to offsets in the whole network.
@@ -46,41 +46,37 @@ struct ClientPartRanges {
   std::size_t InWhole(std::size_t held) const { return held < front ? held : held + whole - size(); }
 };
 
-// Passes updates of the client part on as updates of the whole network.
+// Forwards updates of the client part as updates of the whole network.
 class ClientPartSink : public UpdateSink {
  public:
   ClientPartSink(ClientPartRanges parameters, ClientPartRanges statistics)
       : parameters_(parameters), statistics_(statistics) {}
 
-  // What everything goes to.
   void set_whole(UpdateSink& whole) { whole_ = &whole; }
-
   Status Stage(WorkId work, const UpdatePiece& piece) override;
   Status Commit(WorkId work, double weight) override { return whole_->Commit(work, weight); }
   Status Discard(WorkId work) override { return whole_->Discard(work); }
   Status Take(WorkId work, std::span<const UpdatePiece> pieces) override;
 
  private:
-  // Appends the piece, in two where it lies across the gap. Refused where there are not as many elements.
+  // Appends the piece, split in two if it crosses the gap. Refuses pieces that are out of range.
   Status AppendInWhole(const UpdatePiece& piece, std::vector<UpdatePiece>& pieces) const;
 
   const ClientPartRanges parameters_, statistics_;
   UpdateSink* whole_ = nullptr;
 };
 
-// What the method `split` needs besides the experiment.
+// Input of the method `split`, besides the experiment.
 struct SplitSetup {
-  ClientPartRanges parameters, statistics;  // what devices have of the network
-  ServerPart* server_part = nullptr;        // and what the coordinator has
+  ClientPartRanges parameters, statistics;  // of the client part
+  ServerPart* server_part = nullptr;        // the coordinator's part
   std::size_t classes = 0;
-  // How long a step should take each of these, in any unit.
+  // Expected duration of a step for each of these devices, in any unit.
   std::function<std::vector<double>(std::span<const DeviceProfile>)> delays;
 };
 
-// The coordinator's part of a cut network, as the experiment's variant trains it.
 std::unique_ptr<ServerPart> MakeServerPart(const Experiment& experiment, const SplitNetwork& network);
 
-// What a coordinator needs to know of a cut network and its own part of it.
 SplitSetup SetupOf(const Experiment& experiment, const SplitNetwork& network, ServerPart& server_part);
 
 }  // namespace tributary::inline coordinator

@@ -22,7 +22,7 @@ Status CheckReal(const Experiment& experiment) {
   return OkStatus();
 }
 
-// A new folder, or the one of a run that was interrupted, with the checkpoint to go on from.
+// A new folder, or that of an interrupted run, with the checkpoint to resume from.
 StatusOr<ResumedRun> OpenFolder(const Experiment& experiment, const ServingOptions& options,
                                 RunTotals& totals) {
   if (!options.resume) {
@@ -39,7 +39,7 @@ StatusOr<ResumedRun> OpenFolder(const Experiment& experiment, const ServingOptio
   return run;
 }
 
-// Tells `others` and the folder who the devices are, whenever one has come that was never there.
+// Writes the devices' names and groups to the folder and `others` when a new device has joined.
 class DescribingSink : public EventSink {
  public:
   DescribingSink(const RemoteFleet& fleet, RunMetadata metadata, const RunFolder& folder, EventSink& others)
@@ -56,7 +56,7 @@ class DescribingSink : public EventSink {
     for (const DeviceProfile& profile : fleet_.devices()) {
       metadata_.devices.push_back({members[profile.id.value].name, profile.group, profile.label_counts});
     }
-    (void)folder_.Describe(metadata_).ok();  // Showing a run never stops it.
+    (void)folder_.Describe(metadata_).ok();  // A failure must not stop the run.
     others_.Describe(metadata_);
   }
 
@@ -101,9 +101,9 @@ StatusOr<FinishedRun> Serve(const Experiment& asked, const ServingOptions& optio
   if (from) {
     fleet_options.members = from->checkpoint().members;
     if (from->checkpoint().progress.epoch.problem.sizes.size() > fleet_options.members.size()) {
-      return Corrupt("the checkpoint's epoch has samples of devices that are not among its members");
+      return Corrupt("the checkpoint's epoch has samples of devices that are not members");
     }
-    // Those that are missing are waited for as in any other round; by a run that is over, nobody is.
+    // A resumed run waits for missing devices within its rounds, and a finished run not at all.
     if (from->checkpoint().progress.round > 0) fleet_options.wait_for = 0;
   }
   std::unique_ptr<ServerPart> server_part;
@@ -132,7 +132,7 @@ StatusOr<FinishedRun> Serve(const Experiment& asked, const ServingOptions& optio
   describing.Tell();
   TeeSink events({&totals, &run.folder.events(), &run.folder.rounds(), &describing, &watchers});
   options.states([fleet = fleet.get()] { return fleet->states(); });
-  // Takes the way to look at the fleet back before that is gone.
+  // Revokes the function before the fleet is destroyed.
   const std::shared_ptr<void> looking_ends(nullptr, [&](void*) { options.states(nullptr); });
   Coordinator coordinator(
       experiment, model, *fleet, events,
@@ -156,7 +156,7 @@ StatusOr<FinishedRun> Serve(const Experiment& asked, const ServingOptions& optio
   FinishedRun result = MakeFinishedRun(outcome, coordinator, fleet->devices(), totals, digest);
   result.simulated = false;
   result.time = progress.elapsed + fleet->clock().Now();
-  if (outcome.reason == RunEnd::kInterrupted) return result;  // Its folder is for going on.
+  if (outcome.reason == RunEnd::kInterrupted) return result;  // The folder is kept for resuming.
   const SavedNetwork saved{NetworkOf(experiment.model.name, experiment, train.shape(), train.classes()),
                            experiment.data.set, train.normalisation(), train.class_names()};
   TRIBUTARY_RETURN_IF_ERROR(run.folder.Finish(*model, coordinator.parameters(), coordinator.statistics(),

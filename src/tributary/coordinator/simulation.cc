@@ -18,7 +18,7 @@ namespace {
 
 Status CheckMemory(const Model& charged, const Experiment& experiment,
                    std::span<const DeviceProfile> profiles) {
-  // A global batch is divided among all.
+  // A global batch is divided among all devices.
   const auto devices = static_cast<std::int64_t>(profiles.size());
   const std::int64_t batch =
       experiment.global_batch() ? (experiment.train.batch + devices - 1) / devices : experiment.train.batch;
@@ -34,7 +34,7 @@ Status CheckMemory(const Model& charged, const Experiment& experiment,
   return OkStatus();
 }
 
-// Real devices may bring streams of their own; simulated ones have those of the experiment.
+// Real devices may have their own streams; simulated ones only those of the experiment.
 Status CheckStreams(const StreamChoice& stream, std::span<const DeviceProfile> profiles) {
   if (stream.recorded_speed || stream.own) return OkStatus();
   if (stream.batch.rule == BatchRule::kFixed && stream.buffer == BufferPolicy::kPersist) return OkStatus();
@@ -47,21 +47,19 @@ Status CheckStreams(const StreamChoice& stream, std::span<const DeviceProfile> p
 
 Status CheckRecorded(const Experiment& experiment, const Dataset& train) {
   if (!experiment.stream.recorded_speed || train.origins() != nullptr) return OkStatus();
-  return InvalidArgument(
-      "[stream] recorded-speed plays samples as they were recorded, and " + train.name() +
-      " does not say when that was; give groups a stream-rate, or use recordings (har, or a folder of "
-      ".csv files for each person)");
+  return InvalidArgument("[stream] recorded-speed needs recording times, which " + train.name() +
+                         " does not have; give groups a stream-rate, or use recordings (docs/data.md)");
 }
 
-// Of every device, where the experiment names one that the program was given.
+// One custom stream per device, if the experiment names one.
 StatusOr<std::vector<std::shared_ptr<PolledStream>>> OwnStreams(const Experiment& experiment,
                                                                 const Dataset& train,
                                                                 const SimulatedFleetOptions& options) {
   std::vector<std::shared_ptr<PolledStream>> streams;
   if (!experiment.stream.own) return streams;
-  const std::shared_ptr<const Dataset> dataset(std::shared_ptr<void>(), &train);  // It outlives the fleet.
+  const std::shared_ptr<const Dataset> dataset(std::shared_ptr<void>(), &train);  // outlives the fleet
   for (const DeviceProfile& profile : options.profiles) {
-    if (options.data[profile.id.value].training.empty()) {  // It takes no part.
+    if (options.data[profile.id.value].training.empty()) {  // The device does not take part.
       streams.push_back(nullptr);
       continue;
     }

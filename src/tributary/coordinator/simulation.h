@@ -13,18 +13,18 @@
 namespace tributary::inline coordinator {
 
 struct SimulationOptions {
-  std::filesystem::path data_dir;          // for data sets that are read from files
+  std::filesystem::path data_dir;          // for data sets in files
   std::size_t threads = 1;                 // results do not depend on it
-  TorchDevice device = TorchDevice::kCpu;  // what passes run on; the last bits of results do depend on it
-  // Where the run leaves its folder: experiment.toml (as run), facts.json, events.jsonl, rounds.csv, summary.json and
-  // weights.safetensors. It must not exist yet. Without it nothing is written.
+  TorchDevice device = TorchDevice::kCpu;  // where passes run; affects the last bits of results
+  // The run folder: experiment.toml (as run), facts.json, events.jsonl, rounds.csv, summary.json and
+  // weights.safetensors. It must not exist. Without it nothing is written.
   std::optional<std::filesystem::path> folder;
-  EventSink* watcher = nullptr;  // sees every event as it happens
+  EventSink* watcher = nullptr;  // receives every event as it happens
   std::function<bool()> should_stop;
 };
 
-// Runs an experiment on a simulated fleet: builds the network, deals out the data, draws the devices, and lets a
-// Coordinator run. Everything that the experiment asks for and this machine or its data cannot give is an error.
+// Runs an experiment on a simulated fleet: builds the network, distributes the data, draws the devices and
+// runs a Coordinator. Fails if the machine or the data cannot provide what the experiment asks for.
 StatusOr<FinishedRun> Simulate(const Experiment& experiment, const SimulationOptions& options);
 
 }  // namespace tributary::inline coordinator

@@ -55,7 +55,7 @@ StatusOr<SplitReply> ServerModelReplica::Learn(DeviceId device, const SplitBatch
     return UnsoundSplit(device);
   }
   optimiser_->Step(parameters_.span(), change_.span(), learning_rate_);
-  // Its gradients are used, and what it has come to is wanted: in their place.
+  // The gradients are no longer needed; their memory takes the change since Begin.
   for (std::size_t i = 0; i < change_.size(); ++i) {
     change_.data()[i] = parameters_.data()[i] - origin_.parameters[i];
   }
@@ -92,7 +92,7 @@ Status SplitFedServer::Take(std::size_t participant, const SplitBatch& batch) {
   const auto step = static_cast<std::size_t>(std::max(0, batch.crossing));
   TRIBUTARY_RETURN_IF_ERROR(CheckSplitBatch(network_, request_->participants[participant],
                                             SamplesAt(assignment, slot.held, step), assignment.steps, batch));
-  if (slot.replies[step]) return OkStatus();  // A device that came back sends the same again.
+  if (slot.replies[step]) return OkStatus();  // Sent again after a reconnect.
   return TakeStep(participant, step, batch);
 }
 
@@ -195,13 +195,13 @@ Status SplitFedV2Server::Close(int crossing) {
     }
   }
   if (rest_.sound()) return status.code() == StatusCode::kResourceExhausted ? status : OkStatus();
-  // It has no numbers any more: nobody goes on, and the round comes to nothing.
+  // Its values are not finite: no device continues, and the round is discarded.
   for (Slot& slot : slots_) slot.replies[step].reset();
   return status;
 }
 
 Status SplitFedV2Server::OnRoundAccepted(const RoundReport& report) {
-  // Alone in its part of the mean, it is the mean, whatever it weighs.
+  // The only contribution to its part of the mean, so any weight gives the same result.
   double weight = 0;
   for (std::size_t i = 0; i < report.devices.size(); ++i) {
     if (report.devices[i].outcome == Outcome::kApplied) weight += WeightOf(i);

@@ -13,29 +13,27 @@
 
 namespace tributary::inline coordinator {
 
-// A copy of the coordinator's part of a split model that learns from one batch after the other, each a step of an optimiser
-// of its own. It computes with one thread, so that a simulated and a real run agree to the bit. One caller at a time.
+// A replica of the server part of a split model that learns from one batch after the other, with its own
+// optimiser. Computes with one thread, so simulated and real runs are bit-identical. Not thread-safe.
 class ServerModelReplica {
  public:
   ServerModelReplica(const SplitNetwork& network, double label_smoothing);
 
-  // Begins anew: from what the whole network's weights have of this part, with the optimiser that the assignment names.
-  // The weights must stay as they are while it learns.
+  // Restarts from its part of the network's weights, which must not change while it learns.
   Status Begin(const SharedWeights& whole, const TrainAssignment& assignment);
-  // A pass over a device's batch, which has been checked, there and back; then a step. The batch is refused if what comes
-  // out is not all numbers: then this is as it was before, if it is still sound.
+  // Forward and backward pass on a device's checked batch, then an optimiser step. Refuses the batch if the
+  // result is not finite; the replica is then unchanged if it is still sound.
   StatusOr<SplitReply> Learn(DeviceId device, const SplitBatch& batch, Rng chance);
-  // False once a step has led to numbers that cannot be added up. From then on nothing is learnt.
+  // False after a step that gave values that cannot be summed. Further batches are then refused.
   bool sound() const { return sound_; }
-  // Adds how far it has come since Begin, and its running statistics, to the round. It must be sound and have learnt from
-  // something.
+  // Adds its change since Begin and its running statistics to the round. It must be sound and have learnt.
   Status AddTo(UpdateSink& sink, DeviceId device, double weight) const;
 
  private:
   const double label_smoothing_;
-  const std::size_t parameters_at_, statistics_at_;  // where this part begins in the whole
+  const std::size_t parameters_at_, statistics_at_;  // offset of this part in the whole network
   FlatBuffer parameters_, statistics_;
-  FlatBuffer change_;  // since Begin; during a pass its gradients
+  FlatBuffer change_;  // since Begin; the gradients during a pass
   Executor executor_;
   SharedWeights origin_;
   std::unique_ptr<Optimiser> optimiser_;
@@ -43,27 +41,25 @@ class ServerModelReplica {
   bool sound_ = true;
 };
 
-// The coordinator's part of a split model without a tail whose devices take several steps in a round, each of which crosses
-// the cut once (SplitFed).
+// The server part of a split model without a tail whose devices take several steps per round, each with one
+// crossing of the cut (SplitFed).
 class SplitFedServer : public ServerPart {
  public:
   SplitFedServer(SplitNetwork network, std::uint64_t seed);
-
   void Begin(const WorkOrder& request, const RoundScene& scene) override;
   Status Take(std::size_t participant, const SplitBatch& batch) override;
   const SplitReply* Reply(std::size_t participant, int crossing) const override;
 
  protected:
-  // A batch that has been checked, of a step that has no reply yet.
+  // A checked batch, of a step that has no reply yet.
   virtual Status TakeStep(std::size_t participant, std::size_t step, const SplitBatch& batch) = 0;
-  // What a device's batch of this step learns by.
+  // Random numbers for a device's batch of this step.
   Rng ChanceOf(DeviceId device, std::size_t step) const;
-  // The samples of all steps of a participant.
+  // Number of samples in all steps of a participant.
   double WeightOf(std::size_t participant) const;
 
   const SplitNetwork network_;
   const std::uint64_t seed_;
-  // Of the round.
   const WorkOrder* request_ = nullptr;
   SharedWeights weights_;
   UpdateSink* sink_ = nullptr;
@@ -74,9 +70,9 @@ class SplitFedServer : public ServerPart {
   std::vector<Slot> slots_;  // per participant
 };
 
-// With a copy for each participant that learns from its batches alone (SplitFed v1): nobody waits. At the end of a round
-// the copies of those whose fronts came are averaged as the fronts are, so that a round is one of federated averaging over
-// the whole network.
+// One replica per participant, which learns from this participant's batches only (SplitFed v1): no
+// participant waits. At the end of a round, replicas whose fronts arrived are averaged like the fronts, so a
+// round is one of federated averaging over the whole network.
 class SplitFedV1Server : public SplitFedServer {
  public:
   SplitFedV1Server(SplitNetwork network, std::uint64_t seed, double label_smoothing)
@@ -92,13 +88,13 @@ class SplitFedV1Server : public SplitFedServer {
   Status TakeStep(std::size_t participant, std::size_t step, const SplitBatch& batch) override;
 
   const double label_smoothing_;
-  // Per participant: made when first needed, and kept for the rounds to come.
+  // Per participant; created when needed and kept for later rounds.
   std::vector<std::unique_ptr<ServerModelReplica>> copies_;
 };
 
-// One for all participants, which at every step learns from their batches one after the other, in an order drawn anew
-// (SplitFed v2): all wait for each other. How far it has come in a round enters the round's mean whole, whoever of those it
-// learnt from is still there.
+// One replica for all participants, which at every step learns from their batches one after the other, in
+// random order (SplitFed v2): participants wait for each other. Its change in a round is applied in full,
+// even if participants it learnt from have left.
 class SplitFedV2Server : public SplitFedServer {
  public:
   SplitFedV2Server(SplitNetwork network, std::uint64_t seed, double label_smoothing)
@@ -110,14 +106,13 @@ class SplitFedV2Server : public SplitFedServer {
   bool waits() const override { return true; }
   Status Close(int crossing) override;
 
-  // The order in which places are taken at a step of a round, whether or not they have come.
+  // The order of the participants at a step of a round, whether or not their batches have arrived.
   static std::vector<std::size_t> Turns(std::uint64_t seed, RoundId round, int step,
                                         const TrainAssignment& assignment, std::size_t participants);
 
  private:
   Status TakeStep(std::size_t participant, std::size_t step, const SplitBatch& batch) override;
 
-  // Of the step under way, once it has come.
   struct Waiting {
     std::vector<float> values;
     std::vector<std::int32_t> labels;
@@ -125,7 +120,7 @@ class SplitFedV2Server : public SplitFedServer {
 
   ServerModelReplica rest_;
   std::vector<std::optional<Waiting>> waiting_;  // per participant
-  int closed_ = 0;                               // steps
+  int closed_ = 0;                               // closed steps
 };
 
 }  // namespace tributary::inline coordinator

@@ -411,7 +411,7 @@ TEST_F(SplitFedHalfTest, WhatDoesNotFitIsRefused) {
 
 TEST_F(SplitFedHalfTest, WhatCannotBeLearntFromIsItsSendersLoss) {
   Use(SplitVariant::kSplitFed1);
-  EXPECT_NE(Send(1, 0, 1e30F).message().find("lower the learning rate"), std::string::npos);
+  EXPECT_NE(Send(1, 0, 1e30F).message().find("use a lower learning rate"), std::string::npos);
   ASSERT_TRUE(Send(0, 0).ok());
   EXPECT_FALSE(ReplyOf(0, 0).empty());
   EXPECT_TRUE(ReplyOf(1, 0).empty());
@@ -438,7 +438,7 @@ TEST_F(SplitFedHalfTest, ARestThatIsNoNumberAnyMoreLetsNobodyGoOn) {
   Begin();
   ASSERT_TRUE(Send(0, 0).ok());
   ASSERT_TRUE(Send(1, 0).ok());
-  EXPECT_NE(server_part_->Close(0).message().find("lower the learning rate"), std::string::npos);
+  EXPECT_NE(server_part_->Close(0).message().find("use a lower learning rate"), std::string::npos);
   EXPECT_TRUE(ReplyOf(0, 0).empty());
   EXPECT_TRUE(ReplyOf(1, 0).empty());
 }

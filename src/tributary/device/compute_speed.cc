@@ -6,15 +6,16 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <fstream>
 #include <string>
 #include <string_view>
 
+#include "tributary/base/parse_number.h"
+
 namespace tributary::inline device {
 namespace {
 
-// Numbers at the beginning of a file of the kernel's, one or two; "max" is none.
+// One or two numbers at the start of a kernel file; "max" counts as none.
 struct Numbers {
   std::optional<double> first, second;
 };
@@ -25,9 +26,7 @@ std::optional<double> TakeNumber(std::string_view& text) {
   const std::string_view word = text.substr(0, text.find_first_of(" \n"));
   text.remove_prefix(word.size());
   double number = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-  if (error != std::errc() || end != word.data() + word.size()) return std::nullopt;
-  return number;
+  return ParseExactly(word, number) ? std::optional(number) : std::nullopt;
 }
 
 Numbers ReadNumbers(int descriptor) {
@@ -49,7 +48,7 @@ bool Contains(std::string_view list, std::string_view name) {
 
 ProcessorMeter::ProcessorMeter(const std::filesystem::path& groups, const std::filesystem::path& membership) {
   std::ifstream lines(membership);
-  // "0::/path" of version 2, "4:cpu,cpuacct:/path" of version 1.
+  // "0::/path" in version 2, "4:cpu,cpuacct:/path" in version 1.
   for (std::string line; std::getline(lines, line);) {
     const std::size_t first = line.find(':');
     const std::size_t second = first == std::string::npos ? first : line.find(':', first + 1);
@@ -58,7 +57,7 @@ ProcessorMeter::ProcessorMeter(const std::filesystem::path& groups, const std::f
     if (!controllers.empty() && !Contains(controllers, "cpu")) continue;
     const std::filesystem::path root = controllers.empty() ? groups : groups / controllers;
     std::filesystem::path path = std::filesystem::path(line.substr(second + 1)).relative_path();
-    // A limit of any group around this one holds too.
+    // Limits of enclosing groups apply too.
     while (true) {
       Look(root / path);
       if (!controllers.empty() && controllers != "cpu") Look(groups / "cpu" / path);
@@ -119,7 +118,7 @@ StatusOr<ComputeSpeed> MeasureCompute(Worker& worker, const DeviceTraining& trai
                     .data = data,
                     .samples = samples,
                     .hooks = {.clock = &clock}};
-  if (training.cut) {  // What comes back takes no time here, and may be anything.
+  if (training.cut) {  // The reply takes no time here; its values do not matter.
     round.cut = [&training](int crossing, std::size_t count, ByteSpan) -> StatusOr<EncodedSplitReply> {
       const SplitWire::Form down = training.cut->wire.Down(crossing);
       EncodedSplitReply back;
@@ -134,7 +133,7 @@ StatusOr<ComputeSpeed> MeasureCompute(Worker& worker, const DeviceTraining& trai
   TimePoint begun{0};
   double used = 0;
   for (int i = 0; i <= kMost; ++i) {
-    if (i == 1) {  // The first is slower than those that follow.
+    if (i == 1) {  // The first step is a warm-up.
       begun = clock.Now();
       used = ProcessorMeter::Used();
     }

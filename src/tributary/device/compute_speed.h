@@ -10,27 +10,27 @@
 
 namespace tributary::inline device {
 
-// What this process gets of the machine's processors, from the operating system. Cheap enough to be asked at every step.
+// Processor time and CPU limits of this process, from the operating system. Cheap enough for every step.
 class ProcessorMeter {
  public:
-  // Where control groups are mounted, and which this process is in: for tests.
+  // The mount point of the control groups and the file with this process's groups: parameters for tests.
   explicit ProcessorMeter(const std::filesystem::path& groups = "/sys/fs/cgroup",
                           const std::filesystem::path& membership = "/proc/self/cgroup");
   ~ProcessorMeter();
   ProcessorMeter(const ProcessorMeter&) = delete;
   ProcessorMeter& operator=(const ProcessorMeter&) = delete;
 
-  // Processor time that this process has used since it began, all its threads together.
+  // Processor time used by all threads of this process since it started.
   static double Used();
 
-  // What its control group and those around it allow it now, in processor seconds per second; nothing where they set no
-  // limit or are not to be seen.
+  // Current CPU limit of its control group and the enclosing groups, in processor seconds per second; empty
+  // if there is none or it cannot be read.
   std::optional<double> Allowed() const;
 
  private:
-  // The limits of one control group: version 2 has both numbers in one file, version 1 has two.
+  // Limit of one control group: version 2 has both numbers in one file, version 1 in two.
   struct Limit {
-    int quota = -1;  // descriptors; −1 for none
+    int quota = -1;  // file descriptors; −1: none
     int period = -1;
   };
   void Look(const std::filesystem::path& folder);
@@ -38,15 +38,15 @@ class ProcessorMeter {
   std::vector<Limit> limits_;
 };
 
-// How fast a real device computes, by its steps of training.
+// Compute speed of a real device, from measured training steps.
 struct ComputeSpeed {
   double macs_per_second = 0;
-  LayerTimes layers;             // of one step
-  double processor_seconds = 0;  // that a step takes of all processors together
-  double processors = 1;         // that it got meanwhile
+  LayerTimes layers;             // per step
+  double processor_seconds = 0;  // per step, over all processors
+  double processors = 1;         // used during the measurement
 };
 
-// Trains for about 200 ms on batches of this size, from these weights: on `data`, or on one batch of its own.
+// Trains for about 200 ms on batches of this size, from these weights, on `samples` or, if null, `data`.
 StatusOr<ComputeSpeed> MeasureCompute(Worker& worker, const DeviceTraining& training,
                                       const SharedWeights& weights, const LocalData& data,
                                       const RoundSamples* samples, std::size_t batch, const Clock& clock);

@@ -49,26 +49,26 @@ void DeviceRuntime::Place(Array array, std::size_t offset, ByteSpan values) {
 
 Status DeviceRuntime::Build(const Welcome& welcome) {
   welcome_.reset();
-  offers_.Withdraw();  // Its model goes.
+  offers_.Withdraw();  // The offered model is about to be freed.
   samples_ = {};
   choice_.reset();
   TRIBUTARY_ASSIGN_OR_RETURN(
       const Experiment experiment,
       ReadExperimentText(welcome.experiment, {"the coordinator's experiment", std::nullopt}, {},
                          options_.extensions));
-  // Weights come from the coordinator, but for those of layers that are frozen.
+  // Weights come from the coordinator, except those of frozen layers.
   const bool reads = !experiment.model.freeze.empty() && !experiment.model.weights.empty();
   if (reads && options_.weights.empty()) {
     return InvalidArgument("the experiment freezes layers at the weights of '" +
                            std::filesystem::path(experiment.model.weights).filename().string() +
-                           "', which are not sent; say with --weights where this device has that file");
+                           "', which are not sent; give this device's copy of the file with --weights");
   }
   TRIBUTARY_ASSIGN_OR_RETURN(ExperimentNetwork network,
                              BuildExperimentNetwork(experiment, welcome.input, welcome.classes,
                                                     reads ? options_.weights : std::string()));
   training_ = std::move(network.device);
   TRIBUTARY_RETURN_IF_ERROR(CheckConsent(welcome, experiment));
-  // Of another experiment, nothing that was kept has a meaning.
+  // State is kept per experiment.
   Digest experiment_digest;
   experiment_digest.Add(std::as_bytes(std::span(welcome.experiment)));
   state_ = options_.state / experiment_digest.Hex();
@@ -154,7 +154,7 @@ void DeviceRuntime::Remember(const Assignment& assignment) {
   if (const Status status = compressor_->Load(state_, from); !status.ok()) options_.say(status.message());
   if (!compressor_->Begin(assignment.round, from)) {
     options_.say("what compression had left after round " + std::to_string(from.value) +
-                 " is not here any more; going on without it");
+                 " is missing; continuing without it");
   }
 }
 
@@ -181,7 +181,7 @@ Status DeviceRuntime::BeginOwn(const Assignment& assignment, Transfers& transfer
   } else {
     TRIBUTARY_RETURN_IF_ERROR(transfers.AwaitAll());
     if (!recalled.ok() && assignment.state_round.value > 0) {
-      options_.say(recalled.message() + "; going on from the coordinator's");
+      options_.say(recalled.message() + "; continuing from the coordinator's");
     }
   }
   (void)gossip_->Begin(assignment.round, assignment.state_round, weights());
@@ -198,12 +198,12 @@ Status DeviceRuntime::Meet(const Assignment& assignment, Transfers& transfers, A
     return OkStatus();
   };
   TRIBUTARY_RETURN_IF_ERROR(gossip_->Average(*mix_, most, meet));
-  // Before the answer: once that is taken, this round counts.
+  // Saved before the answer: once the answer is taken, the round counts.
   return gossip_->Save(state_, assignment.durable_round);
 }
 
 Status DeviceRuntime::PushOwn(const Assignment& assignment, Transfers& transfers) {
-  if (!gossip_) return InvalidArgument("the devices of this experiment have no models of their own");
+  if (!gossip_) return InvalidArgument("the devices of this experiment do not have their own models");
   TRIBUTARY_RETURN_IF_ERROR(RecallOwn(assignment));
   const SharedWeights own = gossip_->After(assignment.state_round);
   TRIBUTARY_RETURN_IF_ERROR(transfers.Push(Array::kParameters, std::as_bytes(own.parameters), 1));
@@ -213,7 +213,7 @@ Status DeviceRuntime::PushOwn(const Assignment& assignment, Transfers& transfers
 Status DeviceRuntime::CheckAssignment(const TrainAssignment& train) const {
   if (!training_.cut) return OkStatus();
   if (train.answer == TrainAssignment::Answer::kGradient && !train.first) {
-    return InvalidArgument("the network is cut, and the assignment does not say which samples");
+    return InvalidArgument("an assignment for split learning does not name its samples");
   }
   if (train.epochs > 0 || train.steps > kMostSplitSteps) {
     return InvalidArgument("an assignment of more than " + std::to_string(kMostSplitSteps) +
@@ -221,7 +221,7 @@ Status DeviceRuntime::CheckAssignment(const TrainAssignment& train) const {
   }
   if (samples_.streams() && !train.first) {
     return InvalidArgument(
-        "the other side of the cut must know how many samples a step has, and this device's come in"
+        "split learning must know the number of samples of a step, and this device's samples come in"
         " a stream; start it without --stream");
   }
   return OkStatus();
@@ -242,8 +242,8 @@ StatusOr<Answer> DeviceRuntime::Train(const TrainAssignment& train, const Assign
   const TimePoint begun = clock_.Now();
   const bool meeting = train.answer == TrainAssignment::Answer::kGossip;
   if (meeting != meets())
-    return InvalidArgument("the assignment is of another way to train than the experiment");
-  // Weights come in meanwhile.
+    return InvalidArgument("the assignment's training method differs from the experiment's");
+  // Weights arrive in the meantime.
   TRIBUTARY_ASSIGN_OR_RETURN(LocalSamples::Taken taken, samples_.Take(train, assignment, transfers));
   TRIBUTARY_RETURN_IF_ERROR(CheckAssignment(train));
   DeviceRound round{.training = training_,
@@ -281,7 +281,7 @@ StatusOr<Answer> DeviceRuntime::Train(const TrainAssignment& train, const Assign
   TRIBUTARY_RETURN_IF_ERROR(transfers.PushSamples(taken.shared, record_bytes()));
   if (compressor_) {
     compressor_->End();
-    // Before the answer: once that is taken, this round counts.
+    // Saved before the answer: once the answer is taken, the round counts.
     TRIBUTARY_RETURN_IF_ERROR(compressor_->Save(state_, assignment.durable_round));
   }
   Answer answer{.samples = trained.metrics.samples,

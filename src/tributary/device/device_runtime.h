@@ -20,36 +20,36 @@
 namespace tributary::inline device {
 
 struct DeviceRuntimeOptions {
-  // The device's own data: a folder (data/load.h). Without it the device takes its part of the experiment's data
-  // set, which must then be one that is known by name.
+  // Folder with the device's own data (data/load.h). Without it the device takes its part of the experiment's
+  // data set, which must be a known one, given by name.
   std::optional<std::filesystem::path> data;
-  Consent consent;                         // what the owner allows to leave the device besides updates
-  std::filesystem::path data_dir;          // where named data sets lie
-  int threads = 1;                         // to compute with; the same number gives the same bits
-  TorchDevice device = TorchDevice::kCpu;  // what passes run on; the last bits depend on it
-  // What must survive the process is kept here; made when it is needed.
+  Consent consent;                         // data that may leave the device besides updates
+  std::filesystem::path data_dir;          // folder of known data sets
+  int threads = 1;                         // compute threads; results depend on the number
+  TorchDevice device = TorchDevice::kCpu;  // where passes run; affects the last bits of results
+  // Folder for state that survives a restart; created when needed.
   std::filesystem::path state = "tributary-state";
-  // Where its samples come from, if they arrive over time. Without it, and in an experiment whose devices have streams,
-  // its samples arrive at the rate that the simulated device of its number has.
+  // Source of samples that arrive over time. By default, if the experiment has streams, samples arrive at the
+  // rate of the simulated device with the same number.
   std::optional<StreamPlace> stream;
-  Extensions extensions;  // what the program knows besides
+  Extensions extensions;  // custom components
   BrokerSettings broker_settings;
-  Bytes buffer_memory{64'000'000};  // for samples that wait; more go to `state`
-  Bytes buffer_disk{0};             // at most so much of it; 0: as the disk allows
-  // The network's weights before training, for experiments that freeze some of them: those are not sent.
+  Bytes buffer_memory{64'000'000};  // for waiting samples; further ones go to `state`
+  Bytes buffer_disk{0};             // limit for these; 0: as much as the disk allows
+  // File with the initial weights, for experiments that freeze layers: frozen weights are not sent.
   std::string weights;
-  // What it has of its processors over time, from when it is told of an experiment; without it that is measured.
+  // Share of its processors over time, from the start of the experiment; measured if not given.
   std::optional<Availability> availability;
-  std::function<void(const std::string&)> say = [](const std::string&) {};  // for people
+  std::function<void(const std::string&)> say = [](const std::string&) {};  // messages for people
 };
 
-// What a real device does: it trains on data that it has, by the code that the simulator runs (round.h).
+// The work of a real device: trains on local data with the same code as the simulator (round.h).
 class DeviceRuntime : public DeviceWork {
  public:
   DeviceRuntime(DeviceRuntimeOptions options, const Clock& clock);
   ~DeviceRuntime() override;
 
-  // Keeps network and data if it is the same experiment as before.
+  // Keeps network and data if the experiment has not changed.
   StatusOr<Ready> Prepare(const Welcome& welcome) override;
   std::size_t size(Array array) const override;
   void Place(Array array, std::size_t offset, ByteSpan values) override;
@@ -63,42 +63,41 @@ class DeviceRuntime : public DeviceWork {
 
  private:
   Status Build(const Welcome& welcome);
-  // Whether the owner allows what the experiment takes from devices, and what the coordinator says that it takes.
+  // Whether the owner allows what the experiment takes from devices, and what the coordinator says it takes.
   Status CheckConsent(const Welcome& welcome, const Experiment& experiment) const;
-  // Fills in how fast it computes; a device that chooses what it trains has to know.
+  // Measures compute speed, for the coordinator and for choosing sub-networks.
   Status Measure(const Experiment& experiment);
   StatusOr<Answer> Train(const TrainAssignment& train, const Assignment& assignment, Transfers& transfers);
-  // What is wrong with an assignment for this device.
   Status CheckAssignment(const TrainAssignment& train) const;
-  // Of devices that choose: the round begins whose work has begun then.
+  // Starts a round of a device that chooses sub-networks; `begun` is the start of its work.
   void BeginChoice(const TrainAssignment& train, const Assignment& assignment, TimePoint begun);
-  // Of a device with a model of its own: makes it ready to go on from the round that the assignment names.
+  // Prepares the own model of a gossip device, starting from the round that the assignment names.
   Status BeginOwn(const Assignment& assignment, Transfers& transfers);
-  // Averages it with those of its neighbours, and keeps it.
+  // Averages the own model with the neighbours' models and saves it.
   Status Meet(const Assignment& assignment, Transfers& transfers, Answer& answer);
-  // Whether it has the model that the assignment goes on from.
+  // Loads the own model that the assignment starts from.
   Status RecallOwn(const Assignment& assignment);
   Status PushOwn(const Assignment& assignment, Transfers& transfers);
-  // Over the cut and back, as far as the owner allows.
+  // Sends a batch over the cut and returns the reply, within the owner's consent.
   StatusOr<EncodedSplitReply> Cross(int crossing, std::size_t samples, ByteSpan up,
                                     Transfers& transfers) const;
-  // Goes on from what compression had left after the round that the assignment names.
+  // Loads the compression state after the round that the assignment names.
   void Remember(const Assignment& assignment);
   SharedWeights weights() const { return {parameters_.span(), statistics_.span()}; }
 
   const DeviceRuntimeOptions options_;
   const Clock& clock_;
-  std::optional<Welcome> welcome_;  // that the rest was built for
+  std::optional<Welcome> welcome_;  // of the current setup
   DeviceTraining training_;
   LocalSamples samples_;
   FlatBuffer parameters_, statistics_;
   std::unique_ptr<Worker> worker_;
   std::optional<UpdateCompressor> compressor_;
-  std::unique_ptr<GossipModel> gossip_;  // where devices have models of their own
+  std::unique_ptr<GossipModel> gossip_;  // own model, with gossip only
   std::unique_ptr<ModelMix> mix_;
   OfferBook offers_;
-  std::unique_ptr<LiveChoice> choice_;  // of what it trains, where that is its own
-  std::filesystem::path state_;         // of this experiment
+  std::unique_ptr<LiveChoice> choice_;  // sub-network choice, if the device chooses
+  std::filesystem::path state_;         // folder for this experiment
   Ready ready_;
 };
 

@@ -1,8 +1,8 @@
 #include "tributary/device/device_stream.h"
 
 #include <algorithm>
-#include <charconv>
 
+#include "tributary/base/parse_number.h"
 #include "tributary/data/replay_stream.h"
 #include "tributary/experiment/quantity.h"
 
@@ -46,7 +46,7 @@ StatusOr<std::unique_ptr<Stream>> Open(const RecordedPlace& place, const DeviceS
   TRIBUTARY_RETURN_IF_ERROR(CheckSome(options));
   if (options.dataset->origins() == nullptr) {
     return InvalidArgument("the samples of " + options.dataset->name() +
-                           " do not say when they were recorded; use"
+                           " have no recording times; use"
                            " --stream replay:RATE, or recordings");
   }
   return Replay(PlayAsRecorded(*options.dataset, options.part, place.speed), options, clock);
@@ -70,7 +70,7 @@ StatusOr<std::unique_ptr<Stream>> Open(const OwnPlace& place, const DeviceStream
 StatusOr<std::unique_ptr<Stream>> MakeOwnStream(const StreamChoice::Own& own, const StreamScene& scene) {
   auto stream = own.maker(scene);
   if (!stream.ok()) return std::move(stream).status().WithContext("stream '" + own.kind + "'");
-  if (*stream == nullptr) return InvalidArgument("stream '" + own.kind + "' was made as nothing");
+  if (*stream == nullptr) return InvalidArgument("stream '" + own.kind + "': the program returned no stream");
   return stream;
 }
 
@@ -88,10 +88,8 @@ StatusOr<StreamPlace> ParseStreamPlace(std::string_view text, const Extensions& 
         {std::string(text), *maker, std::string(text.substr(std::min(colon + 1, text.size())))}, false, {}});
   }
   if (text.starts_with(kRecorded)) {
-    const std::string_view number = text.substr(kRecorded.size());
     double speed = 0;
-    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), speed);
-    if (error != std::errc() || end != number.data() + number.size() || !(speed > 0 && speed <= 1e6)) {
+    if (!ParseExactly(text.substr(kRecorded.size()), speed) || !(speed > 0 && speed <= 1e6)) {
       return refuse("a speed is a number above 0 and at most 1000000");
     }
     return StreamPlace(RecordedPlace{speed});

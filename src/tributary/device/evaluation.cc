@@ -1,7 +1,6 @@
 #include "tributary/device/evaluation.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "tributary/base/check.h"
 #include "tributary/data/batches.h"
@@ -10,9 +9,7 @@ namespace tributary::inline device {
 
 StatusOr<Evaluation> Evaluate(Executor& executor, const Dataset& dataset,
                               const std::function<bool(std::size_t)>& done) {
-  std::vector<std::uint32_t> indices(dataset.size());
-  std::iota(indices.begin(), indices.end(), 0U);
-  return Evaluate(executor, dataset, indices, done);
+  return Evaluate(executor, dataset, SampleRange(0, dataset.size()), done);
 }
 
 StatusOr<Evaluation> Evaluate(Executor& executor, const Dataset& dataset,
@@ -41,8 +38,8 @@ StatusOr<EvaluationTotals> EvaluateInParts(WorkerPool& pool, std::span<Worker> w
   const std::size_t parts = (dataset.size() + kPart - 1) / kPart;
   std::vector<EvaluationTotals> each(parts);
   TRIBUTARY_RETURN_IF_ERROR(pool.Run(parts, [&](std::size_t worker, std::size_t job) -> Status {
-    LocalData part{&dataset, {}, std::vector<std::uint32_t>(std::min(kPart, dataset.size() - job * kPart))};
-    std::iota(part.held_out.begin(), part.held_out.end(), static_cast<std::uint32_t>(job * kPart));
+    const std::size_t first = job * kPart;
+    const LocalData part{&dataset, {}, SampleRange(first, std::min(kPart, dataset.size() - first))};
     TRIBUTARY_ASSIGN_OR_RETURN(each[job], workers[worker].Evaluate({}, weights, part));
     return OkStatus();
   }));
@@ -63,8 +60,7 @@ StatusOr<LabelledFeatures> FeaturesOfNetwork(Executor& executor, const Dataset& 
   made.labels.assign(dataset.labels().begin(), dataset.labels().end());
   made.classes = dataset.classes();
   made.values.reserve(dataset.size() * made.dimensions);
-  std::vector<std::uint32_t> indices(dataset.size());
-  std::iota(indices.begin(), indices.end(), 0U);
+  const std::vector<std::uint32_t> indices = SampleRange(0, dataset.size());
   Batch batch;
   for (std::size_t at = 0; at < indices.size(); at += kBatch) {
     const auto some = std::span(indices).subspan(at, std::min(kBatch, indices.size() - at));

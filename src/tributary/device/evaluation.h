@@ -16,30 +16,28 @@ namespace tributary::inline device {
 
 struct Evaluation {
   double loss = 0;      // mean over the samples
-  double accuracy = 0;  // share whose most likely class is right
+  double accuracy = 0;  // share of correct predictions (top-1)
   std::size_t samples = 0;
 };
 
-// Runs a network over these samples of a data set without learning. `done`, if given, is called after each batch with the number
-// of samples so far; it may say false to give up, which is reported as cancelled. The result does not depend on how
-// the samples are batched, up to rounding.
+// Evaluates a network on these samples of a data set. `done` is called after each batch with the number of
+// samples so far; false stops with Cancelled. Up to rounding, the result does not depend on the batch size.
 StatusOr<Evaluation> Evaluate(Executor& executor, const Dataset& dataset,
                               std::span<const std::uint32_t> indices,
                               const std::function<bool(std::size_t)>& done = {});
-// The same over all of them.
+// The same on all samples.
 StatusOr<Evaluation> Evaluate(Executor& executor, const Dataset& dataset,
                               const std::function<bool(std::size_t)>& done = {});
 
-// Measures weights on a whole data set, on all threads of a pool; one worker per thread. The parts are the same
-// whatever the number of threads, and so is the result.
+// Evaluates weights on a whole data set on all threads of a pool, with one worker per thread. The result does
+// not depend on the number of threads.
 StatusOr<EvaluationTotals> EvaluateInParts(WorkerPool& pool, std::span<Worker> workers,
                                            const Dataset& dataset, const SharedWeights& weights);
 
-// The node whose output a network's last layer makes class scores of.
+// The node before the last layer, which turns its output into class scores.
 NodeIndex PenultimateNode(const Graph& graph);
 
-// What a network makes of every sample of a data set right before its last layer: features that the network itself
-// found to tell the classes apart. In evaluation mode. `done` as for Evaluate.
+// The network's output before its last layer for every sample, in evaluation mode. `done` as for Evaluate.
 StatusOr<LabelledFeatures> FeaturesOfNetwork(Executor& executor, const Dataset& dataset,
                                              const std::function<bool(std::size_t)>& done = {});
 

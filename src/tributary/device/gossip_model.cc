@@ -44,7 +44,7 @@ Status ModelMix::Add(double weight, const SharedWeights& neighbour) {
   if (units == 0 || units > room_) {
     return InvalidArgument("a neighbour's weight is " + std::to_string(weight) +
                            "; allowed: above 0, and no more than " +
-                           std::to_string(static_cast<double>(room_) / kUnit) + ", what others have left");
+                           std::to_string(static_cast<double>(room_) / kUnit) + ", the weight that is left");
   }
   TRIBUTARY_RETURN_IF_ERROR(WeightedSum::Check(neighbour.parameters));
   TRIBUTARY_RETURN_IF_ERROR(WeightedSum::Check(neighbour.statistics));
@@ -111,7 +111,7 @@ bool GossipModel::Begin(RoundId round, RoundId from, const SharedWeights& start)
     before_.round = from;
   }
   Copy(before_, after_);
-  after_.round = RoundId{0};  // It is nothing until it is ended.
+  after_.round = RoundId{0};  // no round until Average ends it
   making_ = round;
   return found;
 }
@@ -162,7 +162,7 @@ Status GossipModel::Load(const std::filesystem::path& folder, RoundId round) {
   for (const Optimiser::StateArray& array : state.optimiser->State()) {
     arrays.emplace_back("optimiser." + std::string(array.name), array.values);
   }
-  std::size_t size = 1 << 20;  // for the rest
+  std::size_t size = 1 << 20;  // for the header
   for (const auto& [name, values] : arrays) size += values.size_bytes();
   TRIBUTARY_ASSIGN_OR_RETURN(const auto bytes, ReadFile(path, Bytes{static_cast<std::int64_t>(size)}));
   auto parsed = ParseSafetensors(bytes);

@@ -17,45 +17,45 @@
 
 namespace tributary::inline device {
 
-// The average of a device's model and its neighbours': any order of neighbours gives the same bits (weighted_sum.h), so
-// each can be added when it has come. Costs eight bytes for each value of the network, kept from one average to the next.
+// The average of a device's model and its neighbours' models. The sum is exact (weighted_sum.h), so the order
+// of the models does not matter. Needs eight bytes per value of the network, reused by later averages.
 //
 //   1. Begin
-//   2. Add, for each neighbour whose model has come
-//   3. Finish, with the device's own
+//   2. Add, for each neighbour's model that arrives
+//   3. Finish, with the device's own model
 class ModelMix {
  public:
-  // Of all neighbours. More would leave too few bits for the values; no rule of averaging comes near.
+  // Largest total weight of the neighbours: more would leave too few bits; mixing rules stay far below.
   static constexpr double kMostWeight = 64;
 
   explicit ModelMix(const Model& model);
 
-  // `most` is what all neighbours that may come weigh together, kMostWeight at most.
+  // `most` is the total weight of all neighbours that may come, at most kMostWeight.
   void Begin(double most);
-  // `weight` is above 0. Refused without a trace where a value is not finite or too large, the size is that of another
-  // network, or there is more weight than was to come.
+  // `weight` is above 0. Refused, without effect, if a value is not finite or too large, the size differs, or
+  // the total weight exceeds `most`.
   Status Add(double weight, const SharedWeights& neighbour);
-  // What the neighbours that came have left of one is the weight of `own`: less than nothing where they have more, as MATCHA
-  // may ask for. The results may be where `own` is.
+  // The weight of `own` is 1 minus the neighbours' weights; it is negative if they exceed 1, as MATCHA may
+  // require. The outputs may alias `own`.
   Status Finish(const SharedWeights& own, std::span<float> parameters, std::span<float> statistics);
 
  private:
-  // Weights are counted in whole numbers, so that their order does not matter either.
+  // Weights are summed as integers, so their order does not matter either.
   static constexpr double kUnit = 0x1p56;
 
   WeightedSum parameters_, statistics_;
   std::int64_t room_ = 0, left_ = 0;
 };
 
-// The model of its own that a device of a decentralised run has, with its optimiser's memory, which is never averaged. The
-// model after a round belongs to that round. Whether the round counts only the coordinator knows, so each round begins by
-// naming the one to go on from, and one that did not count is as if it had never been:
+// The model of one device in a decentralised run, with its optimiser's state, which is never averaged. Each
+// state belongs to a round. Only the coordinator knows whether a round was applied, so each round starts by
+// naming the round to continue from; rounds that were not applied are discarded.
 //
 //   1. Begin
-//   2. Train: local steps. From then on offered() is what neighbours are to get
-//   3. Average with the neighbours' models; then, where it must survive the process, Save
+//   2. Train: local steps; offered() is then the model to send to neighbours
+//   3. Average with the neighbours' models; then Save, if it must survive the process
 //
-// For one thread at a time. Costs three times the network's values and twice its optimiser's state.
+// Not thread-safe. Needs three times the network's values and twice its optimiser's state.
 class GossipModel {
  public:
   // Options must be valid.
@@ -65,27 +65,25 @@ class GossipModel {
   bool Has(RoundId round) const {
     return round.value != 0 && (before_.round == round || after_.round == round);
   }
-  // For `round`, from the model after round `from`. Where it does not have that one, from `start` as a new device, and
-  // false is returned.
+  // Starts `round` from the model after `from`; if that is missing, from `start`, and returns false.
   bool Begin(RoundId round, RoundId from, const SharedWeights& start);
-  // Hooks are as for Worker::Train, but for the optimiser, which is this one's.
+  // Hooks as for Worker::Train, except the optimiser, which is replaced by this model's.
   StatusOr<Worker::Trained> Train(Worker& worker, const TrainAssignment& assignment, DeviceId device,
                                   const LocalData& data, TrainHooks hooks = {});
   SharedWeights offered() const { return {offered_parameters_.span(), offered_statistics_.span()}; }
-  // Ends the round with the average of what was trained and of the neighbours' models. `most` is what all neighbours weigh
-  // together. `meet` hands over the models that come; those that are refused count as not come.
+  // Ends the round with the average of the trained model and the neighbours' models. `most` is the
+  // neighbours' total weight. `meet` passes on the models that arrive; refused models count as missing.
   using TakeModel = std::function<Status(double weight, const SharedWeights& model)>;
   Status Average(ModelMix& mix, double most, const std::function<Status(const TakeModel&)>& meet);
-  // After a round that it has.
+  // The round must be one that it has.
   SharedWeights After(RoundId round) const {
     const State& state = after_.round == round ? after_ : before_;
     return {state.parameters.span(), state.statistics.span()};
   }
 
-  // What it has, in a folder: of the round ended last, while those of other rounds go, but for `keep` and the one it went on
-  // from.
+  // Saves the last round in a folder, and removes all others except `keep` and the round before.
   Status Save(const std::filesystem::path& folder, RoundId keep) const;
-  // Looks for that of this round where Begin would find nothing. An unreadable file is reported and ignored.
+  // Loads this round if Begin would not find it. The caller reports an unreadable file and ignores it.
   Status Load(const std::filesystem::path& folder, RoundId round);
   // Rounds with a saved model, newest first; at most the last few.
   static std::vector<RoundId> Saved(const std::filesystem::path& folder);
@@ -101,7 +99,7 @@ class GossipModel {
 
   const std::shared_ptr<const Model> model_;
   const OptimiserOptions options_;
-  State before_, after_;  // of the round that counts, and of the one being made or last made
+  State before_, after_;  // the round continued from; the current or last one
   FlatBuffer offered_parameters_, offered_statistics_;
   RoundId making_{0};
 };

@@ -20,7 +20,7 @@ void LayerStopwatch::Begin() {
   unit_.reset();
 }
 
-// What lies between two units belongs to the first of them; what comes before any, to the first of all.
+// Time between two units counts for the first of them; time before any unit for the first unit.
 void LayerStopwatch::BeforeForward(std::size_t unit) {
   const TimePoint now = clock_.Now();
   times_.forward[unit_.value_or(unit)] += now - since_;
@@ -66,7 +66,7 @@ StatusOr<LayerTimes> MeasureLayers(const std::shared_ptr<const Model>& model, st
     options.hooks.gradient_ready = [&](std::size_t unit) { stopwatch.GradientReady(unit); };
     stopwatch.Begin();
     TRIBUTARY_RETURN_IF_ERROR(executor.Train({inputs, labels}, options).status());
-    if (i == 0) continue;  // To warm up.
+    if (i == 0) continue;  // warm-up
     for (std::size_t unit = 0; unit < units; ++unit) {
       forward[unit].push_back(stopwatch.times().forward[unit]);
       backward[unit].push_back(stopwatch.times().backward[unit]);

@@ -10,24 +10,23 @@
 
 namespace tributary::inline device {
 
-// What each transfer unit of a network costs to compute, in the order of execution. Layers without parameters count for
-// the unit before them, those before the first unit for the first.
+// Compute time of each transfer unit, in execution order. A layer without parameters counts for the unit
+// before it; layers before the first unit count for the first.
 struct LayerTimes {
   std::vector<Duration> forward;
   std::vector<Duration> backward;
 };
 
-// Measures training steps on this machine, on made-up samples: the median of `repeats` after a warm-up, unit by unit.
-// Uses as many compute threads as are set.
+// Measures training steps on random samples per unit, on the compute threads that are set: the median of
+// `repeats`, after a warm-up.
 StatusOr<LayerTimes> MeasureLayers(const std::shared_ptr<const Model>& model, std::size_t batch, int repeats,
                                    const Clock& clock);
 
-// Collects the times of a pass from its caller: Begin, then what its hooks say, in their order. The time between
-// BeforeForward and Go is the caller's and is not counted.
+// Collects unit times of a pass from its hooks: Begin, then one call per hook. Time between BeforeForward and
+// Go belongs to the caller and is not counted.
 class LayerStopwatch {
  public:
   LayerStopwatch(std::size_t units, const Clock& clock);
-
   void Begin();
   void BeforeForward(std::size_t unit);
   void Go() { since_ = clock_.Now(); }
@@ -38,7 +37,7 @@ class LayerStopwatch {
  private:
   const Clock& clock_;
   TimePoint since_{0};
-  std::optional<std::size_t> unit_;  // that is going forward
+  std::optional<std::size_t> unit_;  // in its forward pass
   LayerTimes times_;
 };
 

@@ -44,7 +44,7 @@ double LiveChoice::RateNow() const {
 void LiveChoice::Decide() {
   const TimePoint now = clock_.Now();
   const std::size_t step = choice_->chosen().size();
-  // The first step waits for weights, and tells nothing about the processor: End knows how long it computed.
+  // The first step includes waiting for weights; End knows its compute time.
   if (step > 1) Learn(now - began_);
   allowed_ = meter_.Allowed();
   used_ = ProcessorMeter::Used();

@@ -11,36 +11,35 @@
 
 namespace tributary::inline device {
 
-// How a real device chooses what its steps train: by what they have cost up to now and what it gets of the processor. It
-// learns from each step, over all rounds. One thread at a time.
+// Chooses the sub-network for each step of a real device, from measured step costs and its share of the
+// processor. Learns from every step of all rounds. Not thread-safe.
 class LiveChoice {
  public:
   struct Options {
     std::shared_ptr<const DropoutMenu> menu;
-    CostModel known;        // processor seconds of a step, by the features of the batch: at first
-    double processors = 1;  // that it got when that was measured
-    // If given, what it has of its processors over time, counted from when this was made: instead of what is measured.
+    CostModel known;        // initial processor seconds of a step, by features of its batch
+    double processors = 1;  // that the process got while this was measured
+    // Share of its processors over time, counted from construction; measured if not given.
     std::optional<Availability> availability;
   };
-  // What is known of the costs from elsewhere, if anything, in the proportion of what a step of the whole network takes
-  // here, on batches of this size.
+  // Scales the cost model `elsewhere`, if known, to the step time measured here for this batch size.
   static CostModel CostHere(const DropoutMenu& menu, const CostModel& elsewhere, std::size_t batch,
                             const ComputeSpeed& here);
   // The clock must outlive it.
   LiveChoice(Options options, const Clock& clock);
 
-  // A round begins, whose steps have these samples; its update should have left at `until`, where that is given.
+  // Starts a round; `samples` are per step. The update should be sent by `until`, if given.
   void Begin(const ChoiceKey& key, std::vector<std::size_t> samples, std::optional<TimePoint> until);
-  // What the next step trains. The step before it is over.
+  // The sub-network of the next step. Ends the previous step.
   KeptAtoms Next() {
     Decide();
     return choice_->Atoms(choice_->chosen().size() - 1);
   }
-  // How much that is; which channels, choice() then knows.
+  // Chooses the size of the next step's sub-network; choice() then knows its channels.
   void Decide();
-  // The last step is over. Without waiting for weights its computing took so long.
+  // Ends the last step. `computing` excludes waiting for weights.
   void End(Duration computing);
-  // The update has left, so long after the last step.
+  // The update was sent, this long after the last step.
   void Sent(Duration after);
 
   const RoundChoice& choice() const { return *choice_; }
@@ -48,7 +47,6 @@ class LiveChoice {
  private:
   CostFeatures FeaturesOf(std::size_t step, const DropoutMenu::Entry& entry) const;
   double RateNow() const;
-  // Learns from the step that has just ended, which took so long.
   void Learn(Duration took);
 
   const Options options_;
@@ -57,13 +55,13 @@ class LiveChoice {
   const ProcessorMeter meter_;
   LiveCost cost_;
   ProcessorShare share_;
-  Duration push_{0};  // what sending an update takes after the last step
+  Duration push_{0};  // time to send an update after the last step
 
   std::optional<RoundChoice> choice_;
   std::vector<std::size_t> samples_;
-  std::optional<TimePoint> until_;  // its last step should be over then
-  TimePoint began_{0};              // the step that is under way
-  double used_ = 0;                 // when it began
+  std::optional<TimePoint> until_;  // deadline of the last step
+  TimePoint began_{0};              // the current step
+  double used_ = 0;                 // processor time when it began
   std::optional<double> allowed_;
 };
 

@@ -1,6 +1,7 @@
 #include "tributary/device/local_data.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "tributary/base/check.h"
 
@@ -21,6 +22,12 @@ BatchPlace PlaceOf(const LocalData& data, std::size_t size, std::uint64_t step) 
 }
 
 }  // namespace
+
+std::vector<std::uint32_t> SampleRange(std::size_t first, std::size_t count) {
+  std::vector<std::uint32_t> samples(count);
+  std::iota(samples.begin(), samples.end(), static_cast<std::uint32_t>(first));
+  return samples;
+}
 
 std::vector<std::int64_t> ClassCounts(const LocalData& data) {
   std::vector<std::int64_t> counts(static_cast<std::size_t>(data.dataset->classes()));

@@ -1,7 +1,5 @@
 #include "tributary/device/local_samples.h"
 
-#include <numeric>
-
 #include "tributary/data/load.h"
 #include "tributary/device/device_runtime.h"
 #include "tributary/device/device_stream.h"
@@ -11,25 +9,19 @@
 namespace tributary::inline device {
 namespace {
 
-std::vector<std::uint32_t> Numbers(std::size_t first, std::size_t count) {
-  std::vector<std::uint32_t> numbers(count);
-  std::iota(numbers.begin(), numbers.end(), static_cast<std::uint32_t>(first));
-  return numbers;
-}
-
 struct LoadedSamples {
   std::shared_ptr<const Dataset> dataset;
   LocalData data;
 };
 
-// As the coordinator wants them normalised.
+// Normalised as the coordinator requires.
 StatusOr<LoadedSamples> LoadOwn(const std::filesystem::path& folder, const Welcome& welcome,
                                 const Experiment& experiment) {
   DataOptions options{.name = (folder / "").string(),
                       .classes = experiment.data.classes,
                       .images = experiment.data.images,
                       .sensors = experiment.data.sensors};
-  // Whatever its pictures are like, they become what the coordinator's are.
+  // Images are scaled to the coordinator's format.
   options.images.height = static_cast<std::size_t>(welcome.input.height);
   options.images.width = static_cast<std::size_t>(welcome.input.width);
   options.images.colour = welcome.input.channels == 1 ? ImageColour::kGrey : ImageColour::kColour;
@@ -42,7 +34,7 @@ StatusOr<LoadedSamples> LoadOwn(const std::filesystem::path& folder, const Welco
   }
   auto dataset = std::make_shared<const Dataset>(
       std::move(own.train).WithClasses(welcome.classes).WithNormalisation({welcome.mean, welcome.deviation}));
-  LocalData data = HoldOut(experiment, welcome.device, *dataset, Numbers(0, dataset->size()));
+  LocalData data = HoldOut(experiment, welcome.device, *dataset, SampleRange(0, dataset->size()));
   return LoadedSamples{std::move(dataset), std::move(data)};
 }
 
@@ -50,33 +42,30 @@ StatusOr<LoadedSamples> LoadPart(const Welcome& welcome, const Experiment& exper
                                  const std::filesystem::path& data_dir) {
   const auto devices = static_cast<std::uint64_t>(TotalDevices(experiment.fleet));
   if (experiment.data.set.find('/') != std::string::npos) {
-    return InvalidArgument("the experiment's data lie in a folder of the coordinator's (" +
-                           experiment.data.set + "); give this device data of its own with --data");
+    return InvalidArgument("the experiment's data are in a folder of the coordinator (" +
+                           experiment.data.set + "); give this device its own data with --data");
   }
   if (welcome.device.value >= devices) {
     return InvalidArgument("the experiment divides its data among " + std::to_string(devices) +
-                           " devices and this is"
-                           " number " +
-                           std::to_string(welcome.device.value + 1) +
-                           "; give it data of its own with --data");
+                           " devices and this is number " + std::to_string(welcome.device.value + 1) +
+                           "; give it its own data with --data");
   }
   TRIBUTARY_ASSIGN_OR_RETURN(TrainTest data, LoadExperimentData(experiment, data_dir));
   if (data.train.shape() != welcome.input || data.train.classes() != welcome.classes) {
-    return InvalidArgument("the data set '" + experiment.data.set +
-                           "' is another here than at the coordinator");
+    return InvalidArgument("the data set '" + experiment.data.set + "' differs from the coordinator's");
   }
   TRIBUTARY_ASSIGN_OR_RETURN(std::vector<LocalData> dealt, DealOut(experiment, data.train));
   LocalData& mine = dealt[welcome.device.value];
-  // Only its own samples stay in memory, in their order, so that every batch is the simulated device's.
+  // Keeps only its own samples in memory, in order, so that batches equal the simulated device's.
   std::vector<std::uint32_t> kept = mine.training;
   kept.insert(kept.end(), mine.held_out.begin(), mine.held_out.end());
   auto dataset = std::make_shared<const Dataset>(data.train.Select(kept));
-  LocalData local{dataset.get(), Numbers(0, mine.training.size()),
-                  Numbers(mine.training.size(), mine.held_out.size())};
+  LocalData local{dataset.get(), SampleRange(0, mine.training.size()),
+                  SampleRange(mine.training.size(), mine.held_out.size())};
   return LoadedSamples{std::move(dataset), std::move(local)};
 }
 
-// Where samples arrive over time: as the owner says, or the experiment.
+// The stream that the owner gave, otherwise the experiment's.
 StatusOr<std::optional<StreamPlace>> PlaceOfStream(const DeviceRuntimeOptions& options,
                                                    const Welcome& welcome, const Experiment& experiment) {
   if (options.stream) {
@@ -101,8 +90,7 @@ StatusOr<std::optional<StreamPlace>> PlaceOfStream(const DeviceRuntimeOptions& o
     return std::optional<StreamPlace>(RecordedPlace{*experiment.stream.recorded_speed});
   if (experiment.stream.batch.rule == BatchRule::kStreamRate) {
     return InvalidArgument(
-        "the experiment's batches follow the devices' streams, and this device has none; say with"
-        " --stream where its samples come from");
+        "the experiment's batches follow the devices' streams; give this device one with --stream");
   }
   return std::optional<StreamPlace>();
 }
@@ -166,7 +154,7 @@ StatusOr<std::optional<RoundSamples>> LocalSamples::BlankBatch(std::size_t count
   StreamSample blank{.element = format().element};
   blank.payload.resize(static_cast<std::size_t>(format().bytes().value));
   TRIBUTARY_ASSIGN_OR_RETURN(auto dataset, DatasetOf(std::vector<StreamSample>(count, blank)));
-  batch = {std::move(dataset), Numbers(0, count), count, {0}};
+  batch = {std::move(dataset), SampleRange(0, count), count, {0}};
   return batch;
 }
 
@@ -175,7 +163,7 @@ StatusOr<LocalSamples::Taken> LocalSamples::Take(const TrainAssignment& train, c
   Taken taken;
   const bool shares = assignment.share > 0 || assignment.received > 0;
   if (shares && train.answer != TrainAssignment::Answer::kGradient) {
-    return InvalidArgument("samples are shared between gradients only");
+    return InvalidArgument("samples are only shared with sync-sgd");
   }
   if (!source_ && !shares) return taken;
   std::vector<StreamSample> samples;
@@ -193,7 +181,7 @@ StatusOr<LocalSamples::Taken> LocalSamples::Take(const TrainAssignment& train, c
     round.batch = samples.size();
   }
   TRIBUTARY_ASSIGN_OR_RETURN(round.dataset, DatasetOf(samples));
-  round.places = Numbers(0, samples.size());
+  round.places = SampleRange(0, samples.size());
   return taken;
 }
 
@@ -231,7 +219,7 @@ std::vector<StreamSample> LocalSamples::TakeOwn(const TrainAssignment& train) co
   std::vector<StreamSample> own;
   for (const std::uint32_t index : BatchSamples(data_, train.batch, {train.seed, welcome_.device, step})) {
     own.push_back(SampleOf(*data_.dataset, index));
-    own.back().position = static_cast<std::int64_t>(step);  // which keys the batch's randomness
+    own.back().position = static_cast<std::int64_t>(step);  // keys the batch's random numbers
   }
   return own;
 }

@@ -14,8 +14,8 @@ namespace {
 constexpr DeviceId kThisMachine{0};
 
 Status Diverged(std::uint64_t step) {
-  return InvalidArgument("the loss is no longer a number at step " + std::to_string(step) +
-                         "; lower the learning rate (--lr) or warm up (--warmup)");
+  return InvalidArgument("the loss is not finite at step " + std::to_string(step) +
+                         "; use a lower learning rate (--lr) or a warm-up (--warmup)");
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ struct LocalTrainingOptions {
   int epochs = 3;
   std::size_t batch = 64;  // the last batch of an epoch may be smaller
   OptimiserOptions optimiser;
-  // Steps count batches from the start of the run.
+  // Steps are batches since the start of the run.
   ScheduleOptions schedule;
   double label_smoothing = 0;
   AugmentOptions augment;
@@ -31,31 +31,31 @@ struct LocalTrainingOptions {
 
 struct EpochSummary {
   int epoch = 0;             // from 1
-  double learning_rate = 0;  // of its last step
+  double learning_rate = 0;  // of the last step
   double train_loss = 0;
   double train_accuracy = 0;
   Evaluation test;
-  double samples_per_second = 0;  // training alone, without the evaluation
+  double samples_per_second = 0;  // without the evaluation
 };
 
 struct LocalTrainingResult {
-  std::vector<EpochSummary> epochs;  // the completed ones
+  std::vector<EpochSummary> epochs;  // completed epochs
   std::uint64_t steps = 0;
-  bool interrupted = false;  // stopped between two steps; the weights are those after the last of them
+  bool interrupted = false;  // stopped between two steps; weights are those after the last step
 };
 
-// What a run tells while it goes. All are called on the training thread; empty ones are skipped.
+// Progress callbacks on the training thread; empty ones are skipped.
 struct LocalTrainingObserver {
   std::function<void(std::uint64_t samples, int epoch, double loss)> on_step;
   std::function<void(const EpochSummary&)> on_epoch;
-  std::function<bool()> should_stop;  // asked between steps
+  std::function<bool()> should_stop;  // checked between steps
 };
 
-// Trains a network on one machine: shuffled epochs of mini-batches, evaluated on the test set after each. The weights
-// start as the caller left them and are changed in place. A function of (weights, data, options, compute threads):
-// the same again gives the same bits.
+// Trains a network on one machine: shuffled epochs of mini-batches, each followed by an evaluation on the
+// test set. Weights are updated in place, starting from their current values. Deterministic in weights, data,
+// options and number of compute threads.
 //
-// Fails if options make no sense for each other, or if the loss stops being a number, which is said with the step.
+// Fails if options contradict each other, or, with the step, if the loss is not finite.
 StatusOr<LocalTrainingResult> TrainLocally(const LocalTrainingOptions& options,
                                            std::shared_ptr<const Model> model, const TrainTest& data,
                                            std::span<float> parameters, std::span<float> statistics,

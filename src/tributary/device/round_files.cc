@@ -1,28 +1,22 @@
 #include "tributary/device/round_files.h"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 
 #include "tributary/base/file.h"
+#include "tributary/base/parse_number.h"
 
 namespace tributary::inline device {
 namespace {
 
 constexpr std::string_view kSuffix = ".safetensors";
 
-template <typename Number>
-bool ParseAll(std::string_view text, Number& out) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-  return error == std::errc() && end == text.data() + text.size() && !text.empty();
-}
-
-// The round that a file of this name is of.
+// The round of the file with this name.
 std::optional<RoundId> RoundOfFile(std::string_view prefix, std::string_view name) {
   if (!name.starts_with(prefix) || !name.ends_with(kSuffix) || name.size() < prefix.size() + kSuffix.size())
     return {};
   RoundId round;
-  if (!ParseAll(name.substr(prefix.size(), name.size() - prefix.size() - kSuffix.size()), round.value))
+  if (!ParseExactly(name.substr(prefix.size(), name.size() - prefix.size() - kSuffix.size()), round.value))
     return {};
   return round;
 }
@@ -62,8 +56,8 @@ StatusOr<std::uint64_t> NumberIn(const std::filesystem::path& path,
                                  const std::map<std::string, std::string>& metadata, const std::string& key) {
   const auto found = metadata.find(key);
   std::uint64_t number = 0;
-  if (found != metadata.end() && ParseAll(found->second, number)) return number;
-  return Corrupt(path.string() + ": '" + key + "' is no number");
+  if (found != metadata.end() && ParseExactly(found->second, number)) return number;
+  return Corrupt(path.string() + ": '" + key + "' is not a number");
 }
 
 }  // namespace tributary::inline device

@@ -13,19 +13,19 @@
 
 namespace tributary::inline device {
 
-// What a device remembers from round to round, as files of its state folder: one for each round, PREFIXround.safetensors.
+// State of a device per round, in files of its state folder: PREFIXround.safetensors.
 struct RoundFiles {
   std::string_view prefix;
 
   Status MakeFolder(const std::filesystem::path& folder) const;
   std::filesystem::path PathOf(const std::filesystem::path& folder, RoundId round) const;
-  // Those that there are, by falling number.
+  // Rounds with a file, newest first.
   std::vector<RoundId> Rounds(const std::filesystem::path& folder) const;
-  // Of this prefix; files of other names stay.
+  // Removes only files with this prefix.
   void RemoveAllBut(const std::filesystem::path& folder, std::initializer_list<RoundId> kept) const;
 };
 
-// A whole number among a file's metadata; Corrupt if there is none.
+// An integer in a file's metadata; Corrupt if it is missing.
 StatusOr<std::uint64_t> NumberIn(const std::filesystem::path& path,
                                  const std::map<std::string, std::string>& metadata, const std::string& key);
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "tributary/base/check.h"
 #include "tributary/base/distributions.h"
@@ -122,10 +121,8 @@ StatusOr<TrainTest> LoadExperimentData(const Experiment& experiment, const std::
                                                        .images = experiment.data.images,
                                                        .sensors = experiment.data.sensors}));
   if (experiment.data.evaluate == MeasuredOn::kTest) return data;
-  std::vector<std::uint32_t> first(
-      std::min(data.train.size(), experiment.data.test_limit.value_or(data.train.size())));
-  std::iota(first.begin(), first.end(), 0U);
-  Dataset measured = data.train.Select(first);
+  const std::size_t limit = experiment.data.test_limit.value_or(data.train.size());
+  Dataset measured = data.train.Select(SampleRange(0, std::min(data.train.size(), limit)));
   return TrainTest{std::move(data.train), std::move(measured)};
 }
 
@@ -155,6 +152,19 @@ Status FitNetworkToData(Experiment& experiment, const Shape& shape, int classes)
   return ResolveSplitPoint(experiment, shape, classes);
 }
 
+StatusOr<StartingPoint> FreezeLayers(StartingPoint start, std::span<const std::string> layers) {
+  if (layers.empty()) return start;
+  const Model& whole = *start.model;
+  FlatWeights& all = start.weights;
+  TRIBUTARY_ASSIGN_OR_RETURN(std::vector<bool> nodes, FrozenNodes(whole.graph, layers));
+  const auto model = std::make_shared<const Model>(
+      Freeze(whole, std::move(nodes), all.parameters.span(), all.statistics.span()));
+  FlatWeights trained{FlatBuffer(model->parameters.size), FlatBuffer(model->statistics.size)};
+  CopyTrained(whole.parameters, all.parameters.span(), model->parameters, trained.parameters.span());
+  CopyTrained(whole.statistics, all.statistics.span(), model->statistics, trained.statistics.span());
+  return StartingPoint{model, std::move(trained)};
+}
+
 StatusOr<StartingPoint> StartFrom(const Experiment& experiment, std::shared_ptr<const Model> whole,
                                   const std::string& weights) {
   FlatWeights all{FlatBuffer(whole->parameters.size), FlatBuffer(whole->statistics.size)};
@@ -167,15 +177,9 @@ StatusOr<StartingPoint> StartFrom(const Experiment& experiment, std::shared_ptr<
     auto copied = file.weights.CopyTo(*whole, all.parameters.span(), all.statistics.span(), fit);
     if (!copied.ok()) return std::move(copied).WithContext("[model] weights");
   }
-  if (experiment.model.freeze.empty()) return StartingPoint{std::move(whole), std::move(all)};
-  auto nodes = FrozenNodes(whole->graph, experiment.model.freeze);
-  if (!nodes.ok()) return std::move(nodes).status().WithContext("[model] freeze");
-  const auto model = std::make_shared<const Model>(
-      Freeze(*whole, std::move(nodes).value(), all.parameters.span(), all.statistics.span()));
-  FlatWeights trained{FlatBuffer(model->parameters.size), FlatBuffer(model->statistics.size)};
-  CopyTrained(whole->parameters, all.parameters.span(), model->parameters, trained.parameters.span());
-  CopyTrained(whole->statistics, all.statistics.span(), model->statistics, trained.statistics.span());
-  return StartingPoint{model, std::move(trained)};
+  auto frozen = FreezeLayers({std::move(whole), std::move(all)}, experiment.model.freeze);
+  if (!frozen.ok()) return std::move(frozen).status().WithContext("[model] freeze");
+  return frozen;
 }
 
 StatusOr<ExperimentNetwork> BuildExperimentNetwork(const Experiment& experiment, const Shape& shape,
@@ -186,7 +190,7 @@ StatusOr<ExperimentNetwork> BuildExperimentNetwork(const Experiment& experiment,
   TRIBUTARY_ASSIGN_OR_RETURN(network.start, StartFrom(experiment, whole, weights));
   network.device.model = network.start.model;
   if (experiment.train.method == Method::kSplit) {
-    // A cut that another machine has resolved need not be one of this network.
+    // A cut that another machine resolved may not exist in this network.
     Experiment resolved = experiment;
     TRIBUTARY_RETURN_IF_ERROR(ResolveSplitPoint(resolved, shape, classes));
     const SplitNetwork& split = network.split.emplace(SplitNetworkAt(resolved, network.start.model));

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -19,71 +20,73 @@
 
 namespace tributary::inline device {
 
-// A network that is cut, and who has what of it. All that is flat (parameters, statistics) of the whole is, from the
-// beginning, the devices' front, then the coordinator's rest, then the devices' tail if they have one.
+// A split network. Flat arrays of the whole network (parameters, statistics) contain, in order, the client's
+// front, the server part, and the client's tail if there is one.
 struct SplitNetwork {
   std::shared_ptr<const Model> whole;
-  std::shared_ptr<const Model> held;  // by devices: the front, and behind an input of its own the tail
+  std::shared_ptr<const Model> held;  // client part: the front, and the tail behind an input of its own
   std::shared_ptr<const Model> rest;
-  NodeIndex cut = 0;              // the last node of the front, in the whole and in what devices hold
-  std::optional<NodeIndex> tail;  // the last node of the rest, in the whole, where devices have a tail
+  NodeIndex cut = 0;              // last node of the front, in `whole` and `held`
+  std::optional<NodeIndex> tail;  // last node of `rest`, in `whole`, if there is a tail
   SplitWire wire;
 };
 
-// Replaces [split] cut = "auto" by the layer with the shortest modelled step for the experiment's own fleet, so that every
-// machine finds the same. Refuses, in words, layers that the network cannot be cut after, and what has no meaning together.
+// Replaces [split] cut = "auto" by the layer with the shortest modelled step for the experiment's fleet, the
+// same on all machines. Rejects invalid cut layers and combinations.
 Status ResolveSplitPoint(Experiment& experiment, const Shape& shape, int classes);
 
-// `whole` is what BuildNetwork gives for this experiment, whose cut has been resolved.
+// `whole` comes from BuildNetwork for this experiment, after ResolveSplitPoint.
 SplitNetwork SplitNetworkAt(const Experiment& experiment, std::shared_ptr<const Model> whole);
 
-// How long a step should take each device, in seconds, if it gives an equal share of the batch.
+// Expected seconds of a step per device, if each gives an equal share of the batch.
 std::vector<double> StepDelays(const Experiment& experiment, const SplitNetwork& network,
                                std::span<const DeviceProfile> devices);
 
-// What an experiment comes to on a machine: its data, its network, and who has which samples. The same on every
-// machine, so that a real device finds the samples that the simulated one of its number has.
+// The experiment's data, network and distribution of samples, identical on every machine: a real device gets
+// the samples of the simulated device with its number.
 
 StatusOr<TrainTest> LoadExperimentData(const Experiment& experiment, const std::filesystem::path& data_dir);
 
-// A network of the zoo, for samples of this shape; of a cut one, the whole. The cut has been chosen.
+// A network for samples of this shape; for split learning the whole network. The cut must be resolved.
 ZooOptions NetworkOf(const std::string& name, const Experiment& experiment, const Shape& shape, int classes);
 StatusOr<std::shared_ptr<const Model>> BuildNetwork(const std::string& name, const Experiment& experiment,
                                                     const Shape& shape, int classes);
 
-// Makes an imported network fit the samples and resolves the cut, so that the experiment says what will be trained: the
-// same for coordinator and devices. Once, before the rest.
+// Fits an imported network to the samples and resolves the cut, so that the experiment describes what is
+// trained, for coordinator and devices alike. Call once, before the functions below.
 Status FitNetworkToData(Experiment& experiment, const Shape& shape, int classes);
 
-// Flat memory of a network.
 struct FlatWeights {
   FlatBuffer parameters, statistics;
 };
 
-// What training starts from.
 struct StartingPoint {
-  std::shared_ptr<const Model> model;  // with what is frozen
+  std::shared_ptr<const Model> model;  // with the frozen layers
   FlatWeights weights;
 };
-// The experiment's network with the weights of this file, or with those of its seed where the name is empty.
+
+// Freezes these layers, or modules of layers, at their weights.
+StatusOr<StartingPoint> FreezeLayers(StartingPoint start, std::span<const std::string> layers);
+
+// The experiment's network with the weights of this file, or initialised from the seed if the name is empty.
 StatusOr<StartingPoint> StartFrom(const Experiment& experiment, std::shared_ptr<const Model> whole,
                                   const std::string& weights);
 
-// The network of an experiment on any machine: what is trained, and what devices have of it.
+// An experiment's network: what is trained, and the part that devices have.
 struct ExperimentNetwork {
   StartingPoint start;
   std::optional<SplitNetwork> split;
   DeviceTraining device;
 };
-// `weights` as for StartFrom. The experiment has been made to fit.
+// `weights` as for StartFrom. FitNetworkToData must have been called.
 StatusOr<ExperimentNetwork> BuildExperimentNetwork(const Experiment& experiment, const Shape& shape,
                                                    int classes, const std::string& weights);
 
-// Sets aside what a device holds out of the samples it has: the last of them in an order that follows from the seed.
+// Splits off held-out samples: the last ones in an order that depends on the seed.
 LocalData HoldOut(const Experiment& experiment, DeviceId device, const Dataset& dataset,
                   std::vector<std::uint32_t> samples);
 
-// Deals the training samples out to all devices of the experiment. The data set must outlive what is dealt.
+// Distributes the training samples over the devices. The data set must outlive the result.
 StatusOr<std::vector<LocalData>> DealOut(const Experiment& experiment, const Dataset& train);
 
 }  // namespace tributary::inline device

@@ -42,7 +42,7 @@ void SubnetworkSteps::PutGradient(std::size_t unit, std::span<float> gradients) 
 
 Status SubnetworkSteps::BeginUpdate(const OptimiserOptions& options, Optimiser& whole, double learning_rate) {
   TRIBUTARY_ASSIGN_OR_RETURN(optimiser_, MakeOptimiser(options, network_->parameters().size()));
-  // A step counts for all, whichever channels it keeps.
+  // A step counts for all channels.
   optimiser_->set_steps(whole.steps());
   optimiser_->BeginStep(learning_rate);
   whole.set_steps(optimiser_->steps());

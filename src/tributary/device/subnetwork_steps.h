@@ -8,30 +8,28 @@
 
 namespace tributary::inline device {
 
-// Steps of training on some channels of a network: each takes what it needs out of the whole network's numbers, transfer
-// unit by unit, and puts back what has changed. Momentum, decay and the pull towards the weights given act on what is
-// kept; everything else stays as it is, to the bit.
+// Training steps on some channels of a network: each step gathers its values from the whole network, unit by
+// unit, and scatters the changes. Momentum, weight decay and the proximal term act only on kept channels; all
+// other values stay bit-identical.
 //
-//   1. Begin a step with the channels that it keeps, and run its pass on the executor that comes back;
+//   1. Begin a step with its channels, and run its pass on the returned executor;
 //   2. Place each unit before the pass reads it;
-//   3. PutStatistics when the pass has gone forward;
-//   4. of each unit that has its gradient, either PutGradient, or after one BeginUpdate, Update.
+//   3. PutStatistics after the forward pass;
+//   4. for each unit whose gradient is ready: PutGradient; or BeginUpdate once, then Update.
 class SubnetworkSteps {
  public:
   SubnetworkSteps(std::shared_ptr<const Model> whole, FilterScaling scaling, ExecutorOptions options = {});
-
   FilterScaling scaling() const { return scaling_; }
-
   Executor& Begin(const KeptAtoms& kept);
   void Place(std::size_t unit, std::span<const float> parameters, std::span<const float> statistics);
   void PutStatistics(std::span<float> statistics);
 
-  // All of the unit's gradients are written: zero where a channel is not kept.
+  // Writes all gradients of the unit: zero for channels that are not kept.
   void PutGradient(std::size_t unit, std::span<float> gradients);
 
-  // `whole` is the optimiser of the whole network, made with these options, whose step this is.
+  // `whole` is the optimiser of the whole network, made with these options; its step count advances.
   Status BeginUpdate(const OptimiserOptions& options, Optimiser& whole, double learning_rate);
-  // Moves the unit's kept parameters; with a pull of `prox` towards `origin`, as the whole network's.
+  // Updates the unit's kept parameters, with a proximal term of weight `prox` towards `origin`.
   void Update(std::size_t unit, Optimiser& whole, double prox, std::span<const float> origin,
               std::span<float> parameters);
 
@@ -40,8 +38,8 @@ class SubnetworkSteps {
   const FilterScaling scaling_;
   Subnetworks networks_;
   Subnetwork* network_ = nullptr;         // of this step
-  std::unique_ptr<Optimiser> optimiser_;  // likewise
-  std::vector<float> origin_;             // the kept part of it
+  std::unique_ptr<Optimiser> optimiser_;  // of this step
+  std::vector<float> origin_;             // its kept part
 };
 
 }  // namespace tributary::inline device

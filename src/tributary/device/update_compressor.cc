@@ -46,7 +46,7 @@ bool UpdateCompressor::Begin(RoundId round, RoundId from) {
     after_.residual = FlatBuffer(before_.residual.size());
   std::ranges::copy(before_.residual.span(), after_.residual.data());
   after_.codec = before_.codec;
-  after_.round = RoundId{0};  // It is nothing until it is ended.
+  after_.round = RoundId{0};  // no round until End
   making_ = round;
   compressor_.emplace(options_, unit_sizes_, after_.residual.span(), after_.codec);
   compressor_->BeginStep();
@@ -57,7 +57,7 @@ Status UpdateCompressor::Encode(std::size_t first_unit, std::size_t last_unit, c
                                 EncodedBlocks& out) {
   TRIBUTARY_CHECK(compressor_.has_value());
   const Segment run = model_->parameters.Run(first_unit, last_unit);
-  // The compressor uses the gradient up only where nothing is remembered; then nothing else needs it either.
+  // The compressor consumes the gradient only without a residual, and then nothing else needs it.
   const std::span<float> values(const_cast<float*>(update.parameters.data()) + run.offset, run.count);
   out = EncodedBlocks(longest_block_);
   return compressor_->Push(first_unit, last_unit, values, out);
@@ -119,7 +119,7 @@ Status UpdateCompressor::Load(const std::filesystem::path& folder, RoundId round
     if (size > 0) std::memcpy(memory.residual.data(), tensor->bytes.data(), tensor->bytes.size());
   }
   if (!fits || !CheckFinite(memory.residual.span()).ok() || !codec->Restore(memory.codec).ok()) {
-    return Corrupt(path.string() + " does not hold what this network's compression remembers");
+    return Corrupt(path.string() + " does not hold the compression state of this network");
   }
   memory.round = round;
   before_ = std::move(memory);

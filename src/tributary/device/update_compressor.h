@@ -14,37 +14,34 @@
 
 namespace tributary::inline device {
 
-// A device's compression, which remembers from round to round: what it has not sent yet, and how much that was. The
-// memory after a round belongs to that round. Whether the round's update went into the model only the coordinator
-// knows, so each update begins by naming the round to go on from, and a round that did not count is as if it had never
-// been:
+// A device's compression with state across rounds: the unsent residual and the codec's state. Each state
+// belongs to a round. Only the coordinator knows whether a round's update was applied, so each update starts
+// by naming the round to continue from; rounds that were not applied are discarded.
 //
 //   1. Begin
-//   2. Encode, for runs of units as they become ready: every unit once, in any order and any division
-//   3. End; then, where it must survive the process, Save
+//   2. Encode, for runs of units as they become ready: every unit once, in any order and division
+//   3. End; then Save, if it must survive the process
 //
-// For one thread at a time. Costs two floats per parameter where anything is remembered, none otherwise.
+// Not thread-safe. Needs two floats per parameter with a residual, none otherwise.
 class UpdateCompressor {
  public:
-  // Blocks are at most so long (EncodedBlocks). Options must be valid.
+  // `longest_block` is the limit of EncodedBlocks. Options must be valid.
   UpdateCompressor(const CompressionOptions& options, std::shared_ptr<const Model> model,
                    std::size_t longest_block);
 
-  // For an update of `round`, from the memory after round `from`; 0 is that of a new device. Returns whether it has
-  // that memory; if not, it starts as a new device.
+  // Starts the update of `round` from the state after round `from`; 0 is a new device. If that state is
+  // missing, starts as a new device and returns false.
   bool Begin(RoundId round, RoundId from);
-  // Replaces `out`. The update's parameters are used up.
+  // Replaces `out`. The update's parameters are consumed.
   Status Encode(std::size_t first_unit, std::size_t last_unit, const Update& update, EncodedBlocks& out);
   void End();
 
-  // All at once: puts what the other side will see in place of the update's parameters, and returns the bytes that
-  // takes on the way.
+  // Compresses a whole update: writes the decoded values to `seen` and returns the bytes sent.
   StatusOr<std::int64_t> Apply(RoundId round, RoundId from, const Update& update, std::span<float> seen);
 
-  // What it remembers, in a folder: of the round ended last, while those of other rounds go, but for `keep` and the one
-  // it went on from.
+  // Saves the last round in a folder, and removes all others except `keep` and the round before.
   Status Save(const std::filesystem::path& folder, RoundId keep) const;
-  // Looks for that of this round where Begin would find nothing. An unreadable file is reported and ignored.
+  // Loads this round if Begin would not find it. The caller reports an unreadable file and ignores it.
   Status Load(const std::filesystem::path& folder, RoundId round);
 
  private:
@@ -54,14 +51,13 @@ class UpdateCompressor {
     CodecState codec;
   };
   void Forget(Memory& memory, RoundId round) const;
-  // Whether anything is remembered at all.
   bool remembers() const { return NeedsResidual(options_) || !MakeCodec(options_)->State().empty(); }
 
   const CompressionOptions options_;
   const std::shared_ptr<const Model> model_;
   const std::size_t longest_block_;
   std::vector<std::size_t> unit_sizes_;
-  Memory before_, after_;  // of the round that counts, and of the one being made or last made
+  Memory before_, after_;  // the round continued from; the current or last one
   RoundId making_{0};
   std::optional<GradientCompressor> compressor_;
 };

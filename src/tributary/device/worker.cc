@@ -15,7 +15,7 @@ std::span<Value> Part(std::span<Value> all, const Segment& segment) {
   return all.subspan(segment.offset, segment.count);
 }
 
-// Leaves a gradient's padding zero, since both weights' padding is.
+// Keeps a gradient's padding zero, since that of both weights is.
 void AddProximalTerm(double prox, std::span<const float> weights, std::span<const float> origin,
                      std::span<float> gradients) {
   const auto factor = static_cast<float>(prox);
@@ -31,7 +31,7 @@ Worker::Worker(std::shared_ptr<const Model> model, ExecutorOptions options)
       statistics_(model_->statistics.size) {}
 
 void Worker::MakeExecutor(std::optional<Executor>& executor, std::span<const float> parameters) {
-  // An executor takes memory it may write, but only reads parameters during a pass.
+  // The executor requires writable memory, but a pass only reads parameters.
   const std::span<float> writable(const_cast<float*>(parameters.data()), parameters.size());
   executor.emplace(model_, NetworkMemory{writable, statistics_.span(), gradients_.span()}, options_);
 }
@@ -68,9 +68,9 @@ SubnetworkSteps& Worker::SubnetworkStepsFor(FilterScaling scaling) {
   return *subnetwork_;
 }
 
-// One assignment, pass by pass. In the first pass the weights are put in place unit by unit; in the last one each unit's
-// part of the update is made as soon as its gradient is there. Both are the same arithmetic as all at once, to the bit,
-// since nothing that is done to weights here mixes their elements.
+// One assignment, pass by pass. The first pass places weights unit by unit; in the last pass each unit's part
+// of the update is made as soon as its gradient is ready. Results are bit-identical to doing all units at
+// once, since the arithmetic is element-wise.
 class Worker::Training {
  public:
   Training(Worker& worker, const TrainAssignment& assignment, const SharedWeights& weights, DeviceId device,
@@ -97,7 +97,7 @@ class Worker::Training {
                                  MakeOptimiser(assignment_.optimiser, worker_.copy_.size()));
       optimiser_ = worker_.optimiser_.get();
     }
-    // Where passes run on another device, weights stay there for all steps of the assignment.
+    // If passes run on another device, weights stay there for all steps of the assignment.
     held_ = changes_ && executor_.elsewhere() && subnetwork_ == nullptr && !hooks_.cross;
     Trained trained{.update = update_};
     const StepRange steps =
@@ -105,7 +105,7 @@ class Worker::Training {
             ? StepRange{(assignment_.round.value - 1) * static_cast<std::uint64_t>(assignment_.steps),
                         static_cast<std::uint64_t>(assignment_.steps)}
             : StepsOf(assignment_, data_);
-    if (steps.count == 0) return InvalidArgument("an assignment to train without steps");
+    if (steps.count == 0) return InvalidArgument("a training assignment without steps");
     TrainingMetrics& metrics = trained.metrics;
     if (held_) TRIBUTARY_RETURN_IF_ERROR(HoldWeights());
     for (std::uint64_t i = 0; i < steps.count; ++i) {
@@ -126,7 +126,7 @@ class Worker::Training {
   }
 
  private:
-  // The pass of the i-th step, where the first is the one of this number in the whole run.
+  // The pass of the i-th step; `first_step` is the number of the first step in the whole run.
   StatusOr<PassResult> Pass(std::uint64_t first_step, std::uint64_t i) {
     const std::uint64_t step = first_step + i;
     const bool first = i == 0;
@@ -161,13 +161,13 @@ class Worker::Training {
     TRIBUTARY_RETURN_IF_ERROR(update_status_);
     if (!std::isfinite(result.loss)) {
       return InvalidArgument("the loss of device " + std::to_string(device_.value) +
-                             " is no longer a number at step " + std::to_string(step) +
-                             "; lower the learning rate");
+                             " is not finite at step " + std::to_string(step) +
+                             "; use a lower learning rate");
     }
     if (held_) {
       TRIBUTARY_RETURN_IF_ERROR(executor_.StepResident(assignment_.learning_rate));
     } else if (last_) {
-      // A unit that nothing goes back through has no gradient to announce: it is zero.
+      // A unit without a backward pass is not announced: its gradient is zero.
       for (std::size_t unit = 0; unit < finished_.size(); ++unit) {
         if (!finished_[unit]) Finish(unit);
       }
@@ -182,7 +182,7 @@ class Worker::Training {
     return executor_.Hold(assignment_.optimiser, assignment_.prox, optimiser_);
   }
 
-  // All units become ready at once, the last layers first.
+  // All units become ready at once, last layers first.
   Status ReleaseWeights() {
     TRIBUTARY_RETURN_IF_ERROR(executor_.Release());
     for (std::size_t unit = finished_.size(); unit-- > 0;) {
@@ -193,7 +193,7 @@ class Worker::Training {
     return OkStatus();
   }
 
-  // Where not the weights themselves are wanted: how far they have come.
+  // For answers with changes: subtracts the initial weights.
   void AnswerWithChange(const Segment& segment) {
     if (assignment_.answer != TrainAssignment::Answer::kChange) return;
     const std::span<float> mine = Part(worker_.copy_.span(), segment);
@@ -201,7 +201,7 @@ class Worker::Training {
     for (std::size_t i = 0; i < mine.size(); ++i) mine[i] -= origin[i];
   }
 
-  // A pass whose middle, or all behind the front, is elsewhere.
+  // A pass whose middle, or everything after the front, runs on the coordinator.
   StatusOr<PassResult> SplitPass(PassOptions options, std::uint64_t i) {
     const Batch& batch = worker_.batch_;
     const bool tail = hooks_.cut + 1 < worker_.model_->graph.size();
@@ -231,7 +231,7 @@ class Worker::Training {
 
   static Status CheckReply(const SplitReply& reply, std::size_t values) {
     if (reply.values.size() == values) return OkStatus();
-    return InvalidArgument("what comes back over the cut has " + std::to_string(reply.values.size()) +
+    return InvalidArgument("the reply over the cut has " + std::to_string(reply.values.size()) +
                            " values, expected " + std::to_string(values));
   }
 
@@ -286,7 +286,7 @@ class Worker::Training {
     if (sound_ && update_status_.ok() && hooks_.ready) hooks_.ready(update_, unit);
   }
 
-  // The weights that passes read, as the whole network's.
+  // The weights that passes read, of the whole network.
   std::span<const float> mine() const { return changes_ ? worker_.copy_.span() : weights_.parameters; }
 
   void BeginUpdate() {
@@ -325,17 +325,17 @@ class Worker::Training {
   const bool changes_;  // does local steps; otherwise answers with a gradient
   Executor& executor_;
   Optimiser* optimiser_ = nullptr;     // of local steps
-  SubnetworkSteps* const subnetwork_;  // where only some channels are trained
-  Status update_status_;               // of making the update
+  SubnetworkSteps* const subnetwork_;  // for training some channels
+  Status update_status_;               // of computing the update
   std::optional<LayerStopwatch> stopwatch_;
   Update update_;
-  bool last_ = false;           // of the passes
-  bool held_ = false;           // weights stay where passes run
-  bool sound_ = false;          // its loss is a number
+  bool last_ = false;           // last pass of the assignment
+  bool held_ = false;           // weights stay on the other device
+  bool sound_ = false;          // the loss is finite
   std::vector<bool> finished_;  // units, in the last pass
   TimePoint forward_done_{0};
   Duration between_{0};
-  Duration elsewhere_{0};  // of that, over the cut
+  Duration elsewhere_{0};  // part of between_ spent over the cut
 };
 
 StatusOr<Worker::Trained> Worker::Train(const TrainAssignment& assignment, const SharedWeights& weights,
@@ -349,7 +349,7 @@ StatusOr<Worker::Trained> Worker::Train(const TrainAssignment& assignment, const
   TRIBUTARY_CHECK(!hooks.cross || !hooks.keep);
   if (hooks.cross && assignment.answer != TrainAssignment::Answer::kGradient &&
       hooks.cut + 1 < model_->graph.size()) {
-    return InvalidArgument("an assignment asks for local steps where the network's last layers are here too");
+    return InvalidArgument("an assignment asks for local steps of a split model with a tail");
   }
   if (data.training.empty() && !hooks.read)
     return InvalidArgument("device " + std::to_string(device.value) + " has no training samples");

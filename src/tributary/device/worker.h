@@ -18,39 +18,34 @@
 
 namespace tributary::inline device {
 
-// Where training meets the transfer of weights and updates. Called on the thread that trains; empty ones are skipped.
+// Hooks for the transfer of weights and updates. Called on the training thread; empty ones are skipped.
 struct TrainHooks {
-  // Asked between steps: whether to give up.
+  // Checked between steps: whether to stop.
   std::function<bool()> should_stop;
-  // Returns when the unit's weights are in place, or false to give up. Asked unit by unit in the first pass; before it,
-  // and for any other unit, the weights may still be written.
+  // Returns when the unit's weights are in place, or false to stop. Called per unit in the first pass; before
+  // that call the unit's weights may still be written.
   std::function<bool(std::size_t unit)> await;
-  // The unit's part of the update is as it will be; parts of other units may not be. Called in the last pass, as it goes
-  // back, for every unit once.
+  // The unit's part of the update is final. Called once per unit, in the last backward pass.
   std::function<void(const Update& update, std::size_t unit)> ready;
-  // Reads the batch of the i-th step, from 0, instead of the device's own data, which is then not needed; and how many
-  // samples all of them have.
+  // Reads the batch of step i, from 0, instead of the device's own data; `samples` is the total.
   std::function<void(std::uint64_t i, Batch& batch)> read;
   std::int64_t samples = 0;
-  // Where the network is cut: the last node of the front, and how what it gives goes over the cut and comes back, at every
-  // step. If nodes follow it, they are the network's tail, behind an input of their own (model/split_points.h); then for gradients
-  // only.
+  // Split models: the last node of the front, and the exchange over the cut at every step. Nodes after `cut`
+  // are the tail, behind an input of their own (model/split_points.h), which only supports gradients.
   NodeIndex cut = 0;
   std::function<StatusOr<SplitReply>(const SplitBatch&)> cross;
-  // Which channels the i-th step, from 0, trains; asked when it begins. Without it, all. Not over a cut.
+  // Channels that step i, from 0, trains, called when the step begins. By default all. Not with a cut.
   std::function<KeptAtoms(std::uint64_t i)> keep;
   FilterScaling scaling = FilterScaling::kNone;
-  // Of local steps, instead of one that starts anew: goes on from its state, and has it afterwards. For as many parameters
-  // as the network has.
+  // For local steps: the optimiser whose state to continue, instead of a new one, of the network's size.
   Optimiser* optimiser = nullptr;
-  // To time the passes by.
   const Clock* clock = nullptr;
 };
 
-// What computing took, without waiting for weights.
+// Compute times without waiting for weights.
 struct StepTimes {
-  LayerTimes layers;    // of the first pass forward, and of the last pass back
-  Duration between{0};  // those two, without what went on at the other side of a cut
+  LayerTimes layers;    // first forward pass and last backward pass
+  Duration between{0};  // between those two, without time over the cut
 
   Duration Total() const {
     Duration total = between;
@@ -60,11 +55,11 @@ struct StepTimes {
   }
 };
 
-// Does a device's work: the same code inside the simulator and on a real device. It owns the memory that work needs
-// (gradients, and for local steps a copy of the weights and the optimiser's state) and can do one device's work after
-// another's, so that a simulator needs as many workers as threads, not as devices.
+// Does a device's work, in the simulator and on real devices. Owns the memory for it (gradients; for local
+// steps a copy of the weights and the optimiser's state) and can serve one device after another, so a
+// simulator needs one worker per thread, not per device.
 //
-// One thread at a time. What it answers is valid until the next call.
+// Not thread-safe. Results are valid until the next call.
 class Worker {
  public:
   explicit Worker(std::shared_ptr<const Model> model, ExecutorOptions options = {});
@@ -74,8 +69,7 @@ class Worker {
     TrainingMetrics metrics;
     StepTimes times;  // if a clock was given
   };
-  // Fails if the device has no training samples, or if the loss is not a number: then there is no update. Cancelled if
-  // a hook says so.
+  // Fails without training samples, or if the loss is not finite. Cancelled if a hook stops it.
   StatusOr<Trained> Train(const TrainAssignment& assignment, const SharedWeights& weights, DeviceId device,
                           const LocalData& data, const TrainHooks& hooks = {});
 
@@ -85,14 +79,13 @@ class Worker {
                               DeviceId device, const LocalData& data);
 
  private:
-  // Executors on the caller's weights are made once per place the weights lie in, not once per assignment.
+  // Executors on the caller's weights are reused while the weights' address stays the same.
   void MakeExecutor(std::optional<Executor>& executor, std::span<const float> parameters);
   Executor& OnShared(const SharedWeights& weights);
   Executor& TailOnShared(const SharedWeights& weights);
   Executor& OnSharedWithStatistics(const SharedWeights& weights);
   Executor& OnCopy();
   SubnetworkSteps& SubnetworkStepsFor(FilterScaling scaling);
-  // Everything for an assignment whose weights come unit by unit.
   class Training;
 
   std::shared_ptr<const Model> model_;
@@ -102,9 +95,9 @@ class Worker {
   FlatBuffer copy_;  // of the parameters; allocated when first needed
   const float* shared_at_ = nullptr;
   std::optional<Executor> on_shared_, on_copy_;
-  std::optional<Executor> tail_;  // likewise on the caller's weights, with a pass of its own under way
+  std::optional<Executor> tail_;  // also on the caller's weights, for a second pass at the same time
   std::unique_ptr<Optimiser> optimiser_;
-  std::optional<SubnetworkSteps> subnetwork_;  // where only some channels are trained
+  std::optional<SubnetworkSteps> subnetwork_;  // for training some channels
   Batch batch_;
 };
 

@@ -1,4 +1,4 @@
-// fleet.group.availability: a share, random steps or a recording.
+// fleet.group.availability: a share, random steps or a recorded trace.
 #include "tributary/experiment/forms.h"
 #include "tributary/experiment/options.h"
 #include "tributary/experiment/trace_file.h"
@@ -74,7 +74,7 @@ OptionList StepsKeys(RandomSteps& steps) {
   return list;
 }
 
-// `draft` is kept by the list.
+// The list keeps `draft` alive.
 OptionList TraceKeys(const std::shared_ptr<TraceDraft>& draft, const OptionContext& context) {
   OptionList list;
   list.Add(kKindKey, OneOf(draft->kind, kTrace), "A recording.");

@@ -43,13 +43,12 @@ OptionList RowKeys(CompatibilityRows& rows) {
 }
 
 std::string_view EmbeddedText(std::string_view name) {
-  for (const EmbeddedPreset& text : EmbeddedCompatibility()) {
-    if (text.name == name) return text.text;
-  }
-  return "";
+  const std::span<const EmbeddedPreset> texts = EmbeddedCompatibility();
+  const auto found = std::ranges::find(texts, name, &EmbeddedPreset::name);
+  return found == texts.end() ? "" : found->text;
 }
 
-// Replaces KEY=* by a row for each row of the table.
+// Replaces the row KEY=* by one row for each entry of the table.
 template <typename Entries>
 void Expand(std::string_view setting, const Entries& table, std::vector<Decision>& decisions) {
   const auto star =
@@ -68,7 +67,7 @@ const CompatibilityRows& Rows() {
   static const CompatibilityRows kRows = [] {
     CompatibilityRows rows;
     const auto document = ParseDocument(EmbeddedText("decisions"), "decisions.toml");
-    TRIBUTARY_CHECK(document.ok());  // It is ours, and tests read it.
+    TRIBUTARY_CHECK(document.ok());  // built in, and read by tests
     TRIBUTARY_CHECK(RowKeys(rows).Read(*document, document->root, "").ok());
     Expand("compression.kind=*", std::span(Codecs()).subspan(1), rows.decisions);
     Expand("aggregation.rule=*", std::span(AggregationRules()).subspan(1), rows.decisions);
@@ -80,7 +79,7 @@ const CompatibilityRows& Rows() {
   return kRows;
 }
 
-// What a program of one's own might bring (docs/library.md).
+// Examples of custom components (docs/library.md).
 class MySampler : public Sampler {
  public:
   SamplingPlan Plan(const SamplingProblem& problem, const SamplerScene& scene) const override {
@@ -100,7 +99,7 @@ constexpr std::string_view kPairName = "pair.toml";
 
 std::string_view KeyOf(std::string_view setting) { return setting.substr(0, setting.find('=')); }
 
-// A device does steps or epochs: who asks for epochs does not want the method's steps.
+// An option in epochs replaces the method's local steps.
 std::vector<std::string> Join(const MethodChoice& method, const std::vector<std::string>& given,
                               const std::vector<std::string>& chosen) {
   std::vector<std::string> settings = given;
@@ -113,9 +112,9 @@ std::vector<std::string> Join(const MethodChoice& method, const std::vector<std:
   return all;
 }
 
-// "--set train.batch=0: " or "pair.toml:12: " at the beginning says where, and nothing of why.
+// Removes the location "--set train.batch=0: " or "pair.toml:12: ".
 std::string WithoutPlace(const std::string& message, std::span<const std::string> settings) {
-  std::size_t place = 0;  // how much of the message is a setting, or the beginning of a long one
+  std::size_t place = 0;  // length of the longest setting, or start of a long one, in the message
   for (const std::string& setting : settings) {
     const std::string whole = "--set " + setting;
     const auto differs = std::ranges::mismatch(message, whole).in1 - message.begin();
@@ -131,7 +130,7 @@ std::string Code(const std::vector<std::string>& settings) {
   return text;
 }
 
-// The table of decisions that follow each other, and below it why some of its pairs are refused.
+// The table of adjacent decisions of one topic, and below it the reasons for refused pairs.
 std::string FormatTopic(std::span<const Decision> decisions) {
   std::string text = "\n## " + std::string(decisions.front().topic) + "\n\n| option | setting |";
   std::string rule = "|---|---|";

@@ -11,24 +11,24 @@
 
 namespace tributary::inline experiment {
 
-// Which decisions go with which methods. The rules are the reader's (reader.h) and stand nowhere else: a pair is allowed if
-// the reader takes an experiment that has both, and else refused in the reader's words.
+// Which options work with which training methods. The reader (reader.h) decides: a pair is allowed if the
+// reader accepts an experiment with both, and otherwise refused with the reader's message.
 
-// A way to train, as settings (overrides.h) of PairExperiment().
+// A training method, as settings (overrides.h) of PairExperiment().
 struct MethodChoice {
   std::string name;
   std::vector<std::string> settings;
 };
 
-// Something a user can switch on.
+// An option that a user can turn on.
 struct Decision {
-  std::string topic;  // what it is about; those of one topic follow each other
+  std::string topic;  // the heading of its table; decisions of one topic are adjacent
   std::string about;
-  // What switches it on. The first one's key is the decision's: a refusal names it, or its section.
+  // The settings that turn it on. The key of the first is key(): a refusal names this key or its section.
   std::vector<std::string> settings;
-  // What must be there for it to mean anything: a stream for a rule of streams. A choice of its own, not a part of it.
+  // Options that it requires: a stream for a batch rule of streams.
   std::vector<std::string> given{};
-  // What is there without it, if it is what one has anyway.
+  // For an option that is the default: the settings to compare it with.
   std::vector<std::string> otherwise{};
 
   std::string_view key() const;
@@ -37,19 +37,19 @@ struct Decision {
 std::span<const MethodChoice> MethodChoices();
 std::span<const Decision> Decisions();
 
-// A sampler and a stream called "mine", for the decisions that name one's own.
+// A sampler and a stream called "mine", for options that name a custom one.
 const Extensions& PairExtensions();
-// A small experiment over four devices for three rounds, without a method.
+// A small experiment without a method: four devices, three rounds.
 std::string_view PairExperiment();
 
-// What makes of it one with this method and decision, and with what is there instead of the decision.
+// The settings that add method and option to PairExperiment(); and, to compare, method and `otherwise`.
 std::vector<std::string> PairSettings(const MethodChoice& method, const Decision& decision);
 std::vector<std::string> SettingsWithout(const MethodChoice& method, const Decision& decision);
 
-// The experiment of such settings, or the reader's words, without the place that they begin with.
+// The experiment with these settings, or the reader's message without the location at its start.
 StatusOr<Experiment> ReadPair(std::span<const std::string> settings);
 
-// docs/compatibility.md.
+// The text of docs/compatibility.md.
 std::string FormatCompatibility();
 
 }  // namespace tributary::inline experiment

@@ -35,10 +35,9 @@ bool Consent::Allows(std::string_view what) const {
 Status Consent::Check(std::string_view what) const {
   if (Allows(what)) return OkStatus();
   const std::string name(what);
-  return InvalidArgument(
-      "the experiment takes " + name +
-      " from devices, and this one has not been allowed to give them; start it with --allow " + name +
-      " if its owner agrees");
+  return InvalidArgument("the experiment takes " + name +
+                         " from devices, which this device does not allow; start it with --allow " + name +
+                         " if its owner agrees");
 }
 
 }  // namespace tributary::inline experiment

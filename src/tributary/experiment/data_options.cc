@@ -22,7 +22,7 @@ std::vector<std::string> ZooNames() {
   return names;
 }
 
-// Where an experiment's file is, whoever reads it from where later on.
+// An absolute path, independent of the working directory of later readers.
 std::string Resolved(const std::filesystem::path& folder, const std::string& name) {
   std::error_code error;
   const std::filesystem::path path = folder / name;
@@ -30,7 +30,7 @@ std::string Resolved(const std::filesystem::path& folder, const std::string& nam
   return (error ? path : absolute).lexically_normal().string();
 }
 
-// What is only needed to import a network.
+// Needed only to import a network.
 struct OnnxKeys {
   std::string input, file;
   std::optional<Shape> shape{};
@@ -124,13 +124,13 @@ OptionList ModelKeys(Experiment& e, const OptionContext& context) {
           [&model, &context](const Value& value, const Spot& spot) {
             const auto* file = FileNameIn(value);
             if (file == nullptr) return spot.RefuseAs(value, "a file, like \"resnet18.safetensors\"");
-            // Only whoever may name files opens it (device/setting.h); to others it is what the file is called.
+            // Only a reader that may name files opens it (device/setting.h); for others it is just a name.
             model.weights = context.folder ? Resolved(*context.folder, *file) : *file;
             return OkStatus();
           },
           [&model] { return model.weights.empty() ? "" : Quoted(model.weights); }),
       "Initial weights, in safetensors.");
-  list.Add("new-head", Flag(model.new_head), "Start the last layer anew, for the classes of the data.")
+  list.Add("new-head", Flag(model.new_head), "Re-initialise the last layer, for the classes of the data.")
       .OnlyWith([&model] { return !model.weights.empty(); }, "onnx or weights");
   list.Add("freeze", Texts(model.freeze, "layers, like [\"conv1\", \"layer1\"]", kMostFrozen),
            "Layers, or modules of layers, that keep their weights.");
@@ -156,7 +156,7 @@ OptionList ModelKeys(Experiment& e, const OptionContext& context) {
 
 namespace {
 
-// Divides by features, which the other partitioners do not look at (device/setting.cc).
+// Divides by features, unlike the partitioners of the table (device/setting.cc).
 constexpr std::string_view kSubmodularKind = "submodular";
 
 OptionList DataSplitKeys(SplitOptions& split, ShardChoice& shards, const OptionContext& context) {
@@ -168,7 +168,7 @@ OptionList DataSplitKeys(SplitOptions& split, ShardChoice& shards, const OptionC
   std::vector<std::string> names;
   for (const auto& row : rows) names.push_back(row->name);
   names.emplace_back(kSubmodularKind);
-  // For the messages, which name it first.
+  // First in error messages.
   rows.insert(rows.begin(), std::make_shared<const Partitioner>(
                                 Partitioner{std::string(kSubmodularKind), nullptr, {"sizes"}}));
   const auto add = [&](std::string_view key, ValueForm form, std::string_view doc) {
@@ -215,8 +215,7 @@ OptionList DataSplitKeys(SplitOptions& split, ShardChoice& shards, const OptionC
 }
 
 void CheckNames(OptionList& mistakes, const std::vector<std::string>& names) {
-  if (mistakes.Given(&names) && names.empty())
-    mistakes.Fail(&names, " is empty; leave it out for all that there are");
+  if (mistakes.Given(&names) && names.empty()) mistakes.Fail(&names, " is empty; leave it out to use all");
   for (auto name = names.begin(); name != names.end(); ++name) {
     if (std::find(names.begin(), name, *name) != name) mistakes.Fail(&names, " has '" + *name + "' twice");
   }
@@ -235,12 +234,12 @@ ValueForm ImageSizeForm(ImageSettings& images) {
       [&images] { return images.height > 0 ? Quoted(FormatImageSize(images)) : ""; });
 }
 
-// How pictures and recordings are read. A value that is as it would be anyhow is not written: few data sets have any.
+// How images and recordings are read. Defaults are not written, since few data sets have these keys.
 void AddFolder(DataChoice& data, OptionList& list) {
   const Option::Condition folder{[&data] { return data.set.find('/') != std::string::npos; },
-                                 "a folder of one's own as set"};
+                                 "a folder as set"};
   const Option::Condition recordings{[&data, folder] { return folder.holds() || data.set == "har"; },
-                                     "recordings as set: har, or a folder"};
+                                     "har or a folder as set"};
   const auto differs = [](const auto& field, const auto& usual) {
     return [&field, usual] { return field != usual; };
   };

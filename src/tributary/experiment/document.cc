@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cctype>
 
-// The library's assertions do not hold on every input (a table named "[=" breaks one); the code behind them copes.
-// Neither may they abort, nor, where NDEBUG is set, may the compiler take them for granted.
+// Some inputs violate the library's assertions (e.g. a table named "[="), and the code after them copes. The
+// assertions must neither abort nor, with NDEBUG, become optimiser assumptions.
 #undef NDEBUG
 #define TOML_ASSERT(expression) static_cast<void>(0)
 #define TOML_EXCEPTIONS 0
@@ -17,7 +17,7 @@
 namespace tributary::inline experiment {
 namespace {
 
-// The length of the text in quotes at the start of `rest`; npos if it does not end on its line.
+// Length of the quoted string at the start of `rest`; npos if it does not end on its line.
 std::size_t LengthOfQuoted(std::string_view rest) {
   const char quote = rest.front();
   for (std::size_t i = 1; i < rest.size() && rest[i] != '\n'; ++i) {
@@ -27,7 +27,7 @@ std::size_t LengthOfQuoted(std::string_view rest) {
   return std::string_view::npos;
 }
 
-// Whether a value or a bare key may end with it, so that nothing can begin directly behind it.
+// Whether a value or a bare key may end with `c`, so that no other token may follow directly.
 bool EndsAWord(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
          std::string_view("_-+:\"'").find(c) != std::string_view::npos;
@@ -38,7 +38,7 @@ bool EndsAWord(char c) {
 Status CheckLexically(std::string_view text, const std::string& name) {
   int line = 1;
   int dots = 0;
-  char before = '\n';  // the character in front, the closing quote for a text
+  char before = '\n';  // the previous character; the closing quote after a string
   const auto fail = [&](std::string_view what) {
     return InvalidArgument(name + ":" + std::to_string(line) + ": " + std::string(what));
   };
@@ -50,7 +50,7 @@ Status CheckLexically(std::string_view text, const std::string& name) {
     if (control && std::string_view("\t\r\n").find(c) == std::string_view::npos) {
       return fail("a control character outside of a text in quotes");
     }
-    // Behind a number the library reads on without minding what is in quotes.
+    // After a number the library reads on without regard to quotes.
     if (std::string_view("\"'[{").find(c) != std::string_view::npos && EndsAWord(before)) {
       return fail(std::string("a ") + c + " directly behind a value or a key");
     }
@@ -113,7 +113,7 @@ StatusOr<Value> Convert(const toml::node& node, const std::string& name, int dep
       TRIBUTARY_ASSIGN_OR_RETURN(Value converted, Convert(item, name, depth + 1));
       members.push_back({std::string(key.str()), std::move(converted)});
     }
-    // The library sorts by name; the first mistake a person wants to hear of is the one that comes first in the file.
+    // The library sorts by name; the error that is reported should be the first one in the file.
     std::stable_sort(members.begin(), members.end(), [](const KeyValue& a, const KeyValue& b) {
       return a.value.place.line < b.value.place.line;
     });
@@ -129,8 +129,7 @@ StatusOr<Document> ParseDocument(std::string_view text, std::string name) {
     return ResourceExhausted(name + " has " + FormatBytes(Bytes{static_cast<std::int64_t>(text.size())}) +
                              "; an experiment may have " + FormatBytes(kLargestDocument));
   }
-  if (text.starts_with("\xEF\xBB\xBF"))
-    text.remove_prefix(3);  // The mark that some editors put before UTF-8.
+  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);  // byte order mark
   TRIBUTARY_RETURN_IF_ERROR(CheckLexically(text, name));
   const toml::parse_result parsed = toml::parse(text);
   if (!parsed) {
@@ -159,10 +158,8 @@ std::string Describe(const Value& value) {
 }
 
 const Value* FindMember(const Table& table, std::string_view key) {
-  for (const KeyValue& member : table) {
-    if (member.key == key) return &member.value;
-  }
-  return nullptr;
+  const auto found = std::ranges::find(table, key, &KeyValue::key);
+  return found == table.end() ? nullptr : &found->value;
 }
 
 std::string Prefix(const std::string& document, const Place& place) {

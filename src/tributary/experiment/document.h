@@ -11,10 +11,10 @@
 
 namespace tributary::inline experiment {
 
-// Where a value was written: a line of the file, or a setting of the command line that replaced it.
+// Where a value was written: a line of the file, or a command-line setting that replaced it.
 struct Place {
   int line = 0;
-  std::string setting;  // "train.batch=32"; empty for what stands in the file
+  std::string setting;  // "train.batch=32"; empty for values of the file
 };
 
 struct Value;
@@ -22,10 +22,9 @@ struct KeyValue;
 using List = std::vector<Value>;
 using Table = std::vector<KeyValue>;  // in the order of their lines
 
-// A value of a TOML file as plain data, so that the TOML library is needed in one source file only and values from the
-// command line can take the place of others.
+// A TOML value as plain data: only one source file needs the library, and settings can replace values.
 struct Value {
-  struct Moment {};  // A date or a time: TOML knows them, experiments do not use them.
+  struct Moment {};  // A date or a time: valid TOML that experiments do not use.
 
   std::variant<Moment, bool, std::int64_t, double, std::string, List, Table> content;
   Place place;
@@ -37,33 +36,32 @@ struct KeyValue {
 };
 
 struct Document {
-  std::string name;  // as it should be called in messages
+  std::string name;  // for messages
   Value root;        // a Table
 };
 
-// Larger ones are refused before they are read: no experiment written by a person comes near.
+// Larger documents are refused unread: far above any experiment that a person writes.
 inline constexpr Bytes kLargestDocument{1'000'000};
 
-// Refused with file and line: what is not TOML, is too large or nested too deeply. Safe on any bytes.
+// Errors have file and line: text that is not TOML, too large or nested too deeply. Safe on any bytes.
 StatusOr<Document> ParseDocument(std::string_view text, std::string name);
 
-// What was found, for messages: `3`, `"text"`, `a list of 4`.
+// A value for messages: `3`, `"text"`, `a list of 4`.
 std::string Describe(const Value& value);
 
-// The member of this name, or null.
+// The member with this key, or null.
 const Value* FindMember(const Table& table, std::string_view key);
 
 // "run.toml:12: " or "--set train.batch=0: ".
 std::string Prefix(const std::string& document, const Place& place);
 
-// Refuses, with the line, what the TOML library (toml++ 3.3) does not survive or takes without a limit:
-//   - characters beyond ASCII outside of texts and comments: it runs into undefined behaviour on many of them, and no
-//     valid file has any there;
-//   - control characters outside of texts, texts that do not end, and quotes or brackets directly behind a value, by
-//     which such characters get past the above;
-//   - texts over several lines, where the same may happen, and which no experiment needs;
-//   - dotted keys of more than kMostKeyParts parts: each is a table within a table, made and unmade by recursion.
-// What is wrong in other ways is left for the library to say.
+// Refuses, with the line, input that crashes the TOML library (toml++ 3.3) or that it reads without a limit:
+//   - non-ASCII characters outside of strings and comments: undefined behaviour; no valid file has them;
+//   - control characters outside of strings, unterminated strings, and quotes or brackets directly after a
+//     value, which let such characters through;
+//   - multi-line strings, with the same problem; no experiment needs them;
+//   - dotted keys of more than kMostKeyParts parts: each part is a nested table, built recursively.
+// The library reports all other errors.
 Status CheckLexically(std::string_view text, const std::string& name);
 
 inline constexpr int kMostKeyParts = 16;

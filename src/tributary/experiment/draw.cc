@@ -22,7 +22,7 @@ Status CheckAllowed(double number, const Range& allowed, Unit unit) {
                          (unit == Unit::kSeconds ? " (in seconds): " : ": ") + Describe(allowed));
 }
 
-// "name(a,b)" with this name: a and b.
+// The arguments a and b of "name(a,b)".
 StatusOr<std::vector<double>> ParseArguments(std::string_view text, std::string_view name, Unit unit) {
   const auto fail = [&] {
     return InvalidArgument("'" + std::string(text.substr(0, 64)) + "' is not of the form " +

@@ -33,46 +33,46 @@
 
 namespace tributary::inline experiment {
 
-// An experiment as data: one struct per section of its file, one field per key (`time-budget` is time_budget). Made by
-// reader.h, which has checked every value and that they fit each other, and written back by it too. What the keys
-// mean, and when they are valid, is said where they are listed (*_options.cc); here, what is not seen in the file.
+// An experiment as data: one struct per section of the file, one field per key (`time-budget` is
+// time_budget). reader.h reads and writes it, and has checked the values and their combinations. *_options.cc
+// documents the keys and when they are valid; comments here add what the file does not show.
 
-// [experiment]: what it is called, and when it is over. At least one of the three ends is set; the first that is
-// reached counts.
+// [experiment]: name and end of the run. At least one of rounds, time_budget and target_accuracy is set; the
+// first one reached ends the run.
 struct Goal {
   std::string name;
   std::string about;
   std::uint64_t seed = 1;
   std::optional<std::int64_t> rounds;
   std::optional<Duration> time_budget;
-  std::optional<double> target_accuracy;  // alone, a run that never gets there goes on until it is stopped
+  std::optional<double> target_accuracy;  // if the only limit, the run may never end
   std::int64_t evaluate_every = 1;
 };
 
 // [model]
 struct ModelChoice {
-  // A network of the zoo, built for the data's shape and classes; or what a network that was brought is called.
+  // A built-in network, built for the data's shape and classes; or the name of an imported network.
   std::string name;
-  // A network that was brought (onnx = "FILE.onnx", or graph = "…" in an experiment as run).
+  // The imported network (onnx = "FILE.onnx", or graph = "…" in the experiment.toml of a run).
   std::shared_ptr<const Graph> graph{};
-  // The file whose weights training starts from; empty: the seed's initial values. That of `onnx`, unless another is named.
+  // File with the initial weights: that of `onnx` unless another is given. Empty: initialised from the seed.
   std::string weights{};
   bool new_head = false;
-  std::vector<std::string> freeze{};  // model/model.h; more is cheaper and learns less
+  std::vector<std::string> freeze{};  // model/model.h; freezing more is cheaper and learns less
   Stem stem = Stem::kAuto;
   std::optional<std::string> compute_as;
 };
 
-// How the split `submodular` divides, and what `stratified` shares with it.
+// Options of the split `submodular`; `stratified` uses some of them.
 struct ShardChoice {
-  // In proportion to the speeds of the fleet's devices; otherwise all alike.
+  // Shard sizes in proportion to the devices' speeds; otherwise equal.
   bool by_speed = true;
-  // What samples are compared by: "pixels" or "pca:K" (data/labelled_features.h); empty is pca:64, or pixels where there are
-  // no more than that.
+  // Features that samples are compared by: "pixels" or "pca:K" (data/labelled_features.h). Empty: pca:64, or
+  // pixels if there are at most 64.
   std::string features;
   PartitionObjective objective = PartitionObjective::kMatchedCut;
   BlockChoice choice = BlockChoice::kFill;
-  std::optional<double> width;  // of the kernel; by default the median distance
+  std::optional<double> width;  // of the kernel; the median distance by default
   friend bool operator==(const ShardChoice&, const ShardChoice&) = default;
 };
 
@@ -80,46 +80,44 @@ enum class MeasuredOn { kTest, kTrain };
 
 // [data]
 struct DataChoice {
-  // A known data set, or the path of a folder, recognised by its slash.
+  // A known data set, or the path of a folder, which contains a slash.
   std::string set;
-  // Who holds which samples. Its `devices`, `seed` and `speeds` are those of the experiment. Beside the kinds that it knows
-  // itself there is "submodular", which `shards` is for.
+  // Distribution of the samples over the devices; `devices`, `seed` and `speeds` are the experiment's.
+  // Besides the kinds of SplitOptions there is "submodular", with the options `shards`.
   SplitOptions split;
   ShardChoice shards;
   std::optional<std::size_t> train_limit;
   std::optional<std::size_t> test_limit;
   MeasuredOn evaluate = MeasuredOn::kTest;
   double hold_out = 0;
-  // Of a folder of pictures or recordings: its classes, in their order. Empty: those that occur, sorted. A coordinator tells
-  // its devices, so that a class has the same number everywhere.
+  // Classes of a folder of images or recordings, in order. Empty: those that occur, sorted. The coordinator
+  // sends them to its devices, so that class numbers agree.
   std::vector<std::string> classes;
-  // How a folder of pictures is read, and folders of recordings (also those of har).
+  // How a folder of images or recordings (also har) is read.
   ImageSettings images;
   SensorSettings sensors;
 };
 
-// One of the servers that hold the parameters, each an equal range of their bytes. The transfers in progress share its
-// rates fairly.
+// A parameter server, with an equal range of the parameters' bytes. Transfers share its rates fairly.
 struct Server {
-  BitsPerSecond up{1e9};    // what it can take from devices
-  BitsPerSecond down{1e9};  // what it can send to them
+  BitsPerSecond up{1e9};    // received from devices
+  BitsPerSecond down{1e9};  // sent to devices
   friend bool operator==(const Server&, const Server&) = default;
 };
 
-// [[fleet.group]]: devices alike but for chance.
+// [[fleet.group]]: devices that differ only in random draws.
 struct Group {
   std::string name;
   std::int64_t count = 1;
-  Distribution compute;                                 // MACs per second
-  Distribution memory = Distribution::Constant(1e15);   // bytes; the default is no limit in practice
-  Distribution uplink;                                  // bits per second
-  Distribution downlink;                                // as uplink, drawn apart from it, when not given
-  Distribution round_trip = Distribution::Constant(0);  // seconds
-  Distribution setup = Distribution::Constant(0);       // seconds, for every message
-  Distribution stream_rate =
-      Distribution::Constant(0);  // samples per second; 0: the data are there from the start
-  std::string stream_programme;   // what becomes of the rate over time (programme_text.h); empty: nothing
-  AvailabilityKind availability = 1.0;  // of the compute rate, over time
+  Distribution compute;                                  // MACs per second
+  Distribution memory = Distribution::Constant(1e15);    // bytes; the default is unlimited in practice
+  Distribution uplink;                                   // bits per second
+  Distribution downlink;                                 // by default as uplink, drawn separately
+  Distribution round_trip = Distribution::Constant(0);   // seconds
+  Distribution setup = Distribution::Constant(0);        // seconds, for every message
+  Distribution stream_rate = Distribution::Constant(0);  // samples per second; 0: no stream
+  std::string stream_programme;         // how the rate changes (programme_text.h); empty: constant
+  AvailabilityKind availability = 1.0;  // share of the compute rate over time
 };
 
 // [fleet]
@@ -134,13 +132,13 @@ struct FleetChoice {
 enum class Method { kSyncSgd, kFederated, kSplit, kGossip };
 enum class ServerOptimiserKind { kNone, kMomentum, kAdam, kYogi };
 
-// How the coordinator moves the model along the mean of what devices have learned. federated only.
+// How the coordinator moves the model along the mean of the devices' updates. federated only.
 struct ServerOptimiser {
   ServerOptimiserKind kind = ServerOptimiserKind::kNone;
   double learning_rate = 1;  // by default 1 for momentum, 0.01 for adam and yogi
-  double momentum = 0.9;     // momentum: nearer to one smooths over more rounds
-  double beta1 = 0.9;        // adam, yogi: likewise for the mean of updates
-  double beta2 = 0.99;       //   and for that of their squares
+  double momentum = 0.9;     // momentum: closer to 1 averages over more rounds
+  double beta1 = 0.9;        // adam, yogi: decay of the mean of updates
+  double beta2 = 0.99;       // adam, yogi: decay of the mean of squared updates
   double tau = 1e-3;         // adam, yogi: larger adapts less to each parameter
   friend bool operator==(const ServerOptimiser&, const ServerOptimiser&) = default;
 };
@@ -149,80 +147,80 @@ struct ServerOptimiser {
 struct Training {
   Method method = Method::kFederated;
   std::int64_t batch = 32;
-  // One of the two under federated; elsewhere one step by default.
+  // One of the two is set under federated; other methods take one step by default.
   std::optional<std::int64_t> local_steps;
   std::optional<std::int64_t> local_epochs;
   // Used by devices (federated, gossip), by the coordinator (sync-sgd, split), or both (SplitFed).
   OptimiserOptions optimiser;
-  // Its steps are rounds: milestones, warm-up and the end of the cosine count them.
+  // One step per round: milestones, warm-up and the end of the cosine count rounds.
   ScheduleOptions schedule;
   double label_smoothing = 0;
   AugmentOptions augment;
-  double prox = 0;  // larger keeps devices together
+  double prox = 0;  // larger keeps devices closer together
   ServerOptimiser server_optimiser;
-  // 0 takes the mean of the statistics that devices had while they trained.
+  // 0: the mean of the statistics that devices collected during training.
   std::int64_t calibrate = 0;
 };
 
 enum class DisturbanceKind {
   kVanish,         // does not answer in this round
-  kCrashInUpload,  // is gone in the middle of sending its result
-  kLose,           // the result never arrives, though it was sent
+  kCrashInUpload,  // disappears while it sends its result
+  kLose,           // the result is sent and never arrives
   kCorrupt,        // the result arrives with wrong bytes
   kSlow,           // computes `factor` times slower
 };
 
-// [[disturbance]]: what goes wrong, for scenarios.
+// [[disturbance]]: an injected fault.
 struct Disturbance {
   struct All {
     friend bool operator==(All, All) = default;
   };
 
   DisturbanceKind kind = DisturbanceKind::kVanish;
-  // All, the devices of the group of this name, or these.
+  // All devices, the group with this name, or these devices.
   std::variant<All, std::string, std::vector<DeviceId>> devices;
   double share = 1;
-  // In every round, or in these; the first round is 1.
+  // These rounds, the first being 1; all if not set.
   std::optional<std::vector<RoundId>> rounds;
-  double factor = 1;  // slow only
+  double factor = 1;  // kSlow only
   friend bool operator==(const Disturbance&, const Disturbance&) = default;
 };
 
 enum class BufferPolicy {
-  kPersist,   // every sample is kept until it is used
-  kTruncate,  // the newest are kept, as many as the next batch takes
+  kPersist,   // keep every sample until it is used
+  kTruncate,  // keep the newest, as many as the next batch takes
 };
 
-// [stream]: what becomes of samples that arrive over time. For groups with a stream-rate, and for devices that read from
-// a broker.
+// [stream]: samples that arrive over time, for groups with a stream-rate and devices that read from a broker.
 struct StreamChoice {
-  // Every device's samples come from a stream that the program was given (extensions.h).
+  // A custom stream (extensions.h) that every device reads from.
   struct Own {
     std::string kind;  // NAME or NAME:ARGUMENT
     StreamMaker maker;
     std::string argument;
   };
   std::optional<Own> own;
-  // For devices of groups without a stream-rate. At its end a recording starts over.
+  // For groups without a stream-rate: replay speed of a recording, which repeats at its end.
   std::optional<double> recorded_speed;
   StreamBatchOptions batch;
   BufferPolicy buffer = BufferPolicy::kPersist;
-  // Of the learning rate, which is taken to be right for `base_batch` samples of each device.
+  // Scaling of the learning rate, which is right for `base_batch` samples per device.
   RateScalingOptions scaling;
   std::int64_t base_batch = 64;
 };
 
-// How a network that is cut is trained: as one, a step at a time; or in rounds of local steps after which fronts are
-// averaged (SplitFed), with a copy of the rest for each device (v1), or one that learns from each in turn (v2).
+// How a split model is trained: as one network, step by step; or in rounds of local steps after which the
+// client parts are averaged (SplitFed), with one replica of the server part per device (v1) or one server
+// part that learns from the devices in turn (v2).
 enum class SplitVariant { kParallel, kSplitFed1, kSplitFed2 };
 
-// [split]: the network's first layers on devices, the rest on the coordinator.
+// [split]: first layers on the devices, the rest on the coordinator.
 struct SplitChoice {
   std::string cut = "auto";
   std::optional<std::string> tail;
   SplitPrecision activations = SplitPrecision::kFloat32;
   SplitPrecision gradients = SplitPrecision::kFloat32;
-  // How fast the coordinator is taken to compute: in virtual time, and to choose a cut.
+  // Compute rate of the coordinator, for virtual time and for choosing the cut.
   MacsPerSecond server_compute{1e11};
   SplitVariant variant = SplitVariant::kParallel;
 
@@ -231,11 +229,11 @@ struct SplitChoice {
 
 enum class BatchSizes { kEqual, kSpeed };
 
-// [gossip]: devices have models of their own and average them with their neighbours'.
+// [gossip]: each device has its own model and averages it with those of its neighbours.
 struct GossipChoice {
-  // Who may meet whom, and how often. Nodes are devices, by number.
+  // Topology and mixing rule. Nodes are device numbers.
   MixingOptions mixing;
-  // `speed`: in proportion to the devices' speeds, train.batch on average, so that all are done at the same time.
+  // kSpeed: in proportion to the devices' speeds, train.batch on average, so that all finish together.
   BatchSizes batches = BatchSizes::kEqual;
 };
 
@@ -250,13 +248,13 @@ struct Experiment {
   StreamChoice stream;
   InjectionOptions injection;  // [injection]
   SplitChoice split;
-  SamplingOptions sampling;  // [sampling]; its batch and seed are those of the experiment
+  SamplingOptions sampling;  // [sampling]; batch and seed are the experiment's
   DropoutOptions dropout;    // [dropout]
   GossipChoice gossip;
   AggregationOptions aggregation;  // [aggregation]
   std::vector<Disturbance> disturbances;
 
-  // Whether train.batch is of all devices together.
+  // Whether train.batch counts the samples of all devices together.
   bool global_batch() const { return train.method == Method::kSplit && !split.averages(); }
 };
 

@@ -11,7 +11,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// The keys of an experiment that has one of everything.
+// The keys of an experiment with one group and one disturbance.
 template <typename Use>
 auto WithKeys(const Use& use) {
   Experiment experiment;
@@ -23,7 +23,7 @@ auto WithKeys(const Use& use) {
   return use(ExperimentKeys(experiment, against, context));
 }
 
-// Some value that the schema allows, as TOML: JSON, but for tables.
+// An example that the schema allows, as TOML: same as JSON, except for tables.
 std::string ExampleOf(const Json& schema) {
   if (schema.contains("examples") && !schema["examples"].empty()) return schema["examples"][0].dump();
   if (schema.contains("const")) return schema["const"].dump();
@@ -52,7 +52,7 @@ void Explain(const OptionList& list, const std::string& path, std::vector<KeyInf
                      : usual.empty()         ? ExampleOf(Json::parse("{" + allowed.schema + "}"))
                                              : usual;
     }
-    // The tables that a key may be can have a key in common.
+    // Alternative tables of one key can share a key.
     const auto same = std::ranges::find(all, info.path, &KeyInfo::path);
     if (same != all.end()) {
       same->allowed += " or " + info.allowed;
@@ -94,7 +94,7 @@ const std::vector<KeyInfo>& ExplainKeys() {
 
 StatusOr<std::vector<KeyInfo>> ExplainKey(std::string_view path) {
   std::vector<KeyInfo> found = Within(path);
-  // A path through a list, "fleet.group.phones.count".
+  // A path with the name of a list element, "fleet.group.phones.count".
   for (std::size_t dot = path.find('.'); found.empty() && dot != std::string_view::npos;) {
     const std::size_t end = path.find('.', dot + 1);
     if (end == std::string_view::npos) break;

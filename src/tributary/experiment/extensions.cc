@@ -9,7 +9,7 @@
 namespace tributary::inline experiment {
 namespace {
 
-// What --stream understands already.
+// Reserved words of --stream.
 constexpr std::array<std::string_view, 4> kStreamWords = {"kafka", "mqtt", "replay", "recorded"};
 
 Status CheckExtension(const std::string& what, const std::string& name, bool taken) {
@@ -77,7 +77,7 @@ Status Extensions::AddSubnetworkRule(SubnetworkRule rule) {
 
 Status Extensions::AddPartitioner(Partitioner partitioner) {
   if (partitioner.name == "submodular")
-    return CheckExtension("partitioner", partitioner.name, true);  // It is chosen apart from the table.
+    return CheckExtension("partitioner", partitioner.name, true);  // built in, outside of the table
   return AddRow("partitioner", AllPartitioners(), std::move(partitioner), partitioners_);
 }
 

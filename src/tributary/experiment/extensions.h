@@ -16,13 +16,12 @@
 
 namespace tributary::inline experiment {
 
-// What a program has beside what every tributary has, under the names that experiments call it by. A value: filled first,
-// then handed to whoever reads experiments, and not changed any more.
+// Custom components of a program, by the names that experiments use. Filled before experiments are read.
 class Extensions {
  public:
   // `[sampling] method = "NAME"`.
   Status AddSampler(std::string name, std::shared_ptr<const Sampler> sampler);
-  // `[stream] kind = "NAME"` or "NAME:ARGUMENT", and the same words for `tributary device --stream`.
+  // `[stream] kind = "NAME"` or "NAME:ARGUMENT"; also for `tributary device --stream`.
   Status AddStream(std::string name, StreamMaker maker);
   // `[aggregation] rule = "NAME"`.
   Status AddAggregationRule(AggregationRule rule);
@@ -30,15 +29,14 @@ class Extensions {
   Status AddCodec(CodecKind codec);
   // `[dropout] method = "NAME"`, on the coordinator and on every device.
   Status AddSubnetworkRule(SubnetworkRule rule);
-  // `[data] split = "NAME"`, wherever the data are divided.
+  // `[data] split = "NAME"`.
   Status AddPartitioner(Partitioner partitioner);
-  // All refuse names that are taken, by another or by what every tributary has, and names that are not letters, digits,
-  // '-' and '_'.
+  // All refuse names that are taken, or that have other characters than letters, digits, '-' and '_'.
 
   // Null if there is none.
   std::shared_ptr<const Sampler> FindSampler(std::string_view name) const;
   const StreamMaker* FindStream(std::string_view name) const;
-  // With those that every tributary has, which come first.
+  // The built-in ones, followed by the custom ones.
   std::vector<std::shared_ptr<const AggregationRule>> AllAggregationRules() const;
   std::vector<CompressionKind> AllCodecs() const;
   std::vector<DropoutMethod> AllSubnetworkRules() const;

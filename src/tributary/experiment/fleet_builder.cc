@@ -8,7 +8,7 @@
 namespace tributary::inline experiment {
 namespace {
 
-// In the order of kGroupFields.
+// `numbers` are in the order of kGroupFields.
 void Store(const std::array<double, kGroupFields.size()>& numbers, DeviceProfile& device) {
   device.compute = {numbers[0]};
   device.memory = {static_cast<std::int64_t>(std::llround(numbers[1]))};

@@ -8,9 +8,9 @@
 
 namespace tributary::inline experiment {
 
-// The devices of an experiment, numbered from 0 through its groups in their order. What a device is depends on
-// (experiment, seed, its number, its place in the group) alone: adding a group at the end changes no other device.
-// Fails only on a distribution that never gives an allowed value (draw.h).
+// The devices of an experiment, numbered from 0 in the order of its groups. A device depends only on the
+// experiment, the seed, its number and its index in the group: a group added at the end changes no other
+// device. Fails only if a distribution yields no allowed value (draw.h).
 StatusOr<std::vector<DeviceProfile>> BuildFleet(const Experiment& experiment);
 
 }  // namespace tributary::inline experiment

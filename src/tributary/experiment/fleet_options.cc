@@ -64,8 +64,8 @@ ValueForm ServersForm(std::vector<Server>& servers) {
   return {.field = &servers, .read = read, .write = write, .allowed = allowed, .tables = sample};
 }
 
-// Rates in a list are those of the devices, one by one. Other lists are dealt in turn; but a vector of rates that was
-// meant for another number of devices would silently be another setting.
+// A list of rates has one rate per device. Other lists are assigned in turn, but a list of rates for another
+// number of devices would silently change the experiment.
 void CheckStream(OptionList& mistakes, const Group& group) {
   const auto given = static_cast<std::int64_t>(group.stream_rate.numbers.size());
   if (group.stream_rate.kind == Distribution::Kind::kList && given != group.count) {
@@ -78,7 +78,7 @@ void CheckStream(OptionList& mistakes, const Group& group) {
     mistakes.Fail(&group.stream_programme, ": " + steps.status().message());
 }
 
-// A recording that stops within the run would silently take the device out of it, so that must be meant.
+// A trace that ends within the run would silently remove the device, so the user must ask for it.
 void CheckLasts(OptionList& mistakes, const Group& group, const Goal& goal) {
   const auto* trace = std::get_if<std::shared_ptr<const Trace>>(&group.availability);
   if (trace == nullptr || (*trace)->after() != Trace::After::kEnd) return;
@@ -102,7 +102,7 @@ OptionList GroupKeys(Group& group, const Experiment& e, const OptionContext& con
     Option& option = list.Add(field.key, Spread(group.*field.member, field.unit, field.allowed), field.doc);
     if (field.required) option.Required();
     if (field.member == &Group::downlink) {
-      option.Otherwise([&group] { group.downlink = group.uplink; }, "as uplink, drawn apart from it");
+      option.Otherwise([&group] { group.downlink = group.uplink; }, "as uplink, drawn separately");
     }
   }
   list.Add("stream-programme", Text(group.stream_programme),
@@ -167,7 +167,7 @@ OptionList FleetKeys(Experiment& e, const OptionContext& context) {
   list.Add("servers", ServersForm(fleet.servers),
            "Parameter servers: each holds an equal range of the parameters' bytes.");
   list.Add("participation", Part(fleet.participation),
-           "Devices asked in each round, drawn anew: 10 is a number, 0.5 a share.");
+           "Devices asked in each round, redrawn every round: 10 is a number, 0.5 a share.");
   list.Add("deadline", Time(fleet.deadline, {.high = kLongestSeconds, .above_low = true}),
            "Ends a round; what arrives later is not used.");
   list.Add("quorum", Part(fleet.quorum),
@@ -175,7 +175,7 @@ OptionList FleetKeys(Experiment& e, const OptionContext& context) {
   list.Add("group",
            Sections(fleet.groups, kMostGroups,
                     [&e, &context](Group& group) { return GroupKeys(group, e, context); }),
-           "Devices that are alike but for chance.")
+           "Devices that differ only in random draws.")
       .Required("; a fleet needs at least one [[fleet.group]]");
   list.Check([&fleet](OptionList& mistakes) {
     if (fleet.groups.empty()) {
@@ -260,11 +260,11 @@ OptionList DisturbanceKeys(Disturbance& disturbance, const FleetChoice& fleet) {
   OptionList list;
   const auto slow = [&disturbance] { return disturbance.kind == DisturbanceKind::kSlow; };
   list.Add("kind", OneOf(disturbance.kind, kDisturbances), "What goes wrong.").Required();
-  list.Add("devices", DevicesForm(disturbance, fleet), "The devices that it can hit.");
+  list.Add("devices", DevicesForm(disturbance, fleet), "The devices that it can affect.");
   list.Add("share", Number(disturbance.share, kPositiveShare), "Share of those devices, drawn each round.");
   list.Add("rounds", RoundsForm(disturbance.rounds), "The rounds in which it happens.");
   list.Add("factor", Number(disturbance.factor, {.low = 1, .high = 1e6, .above_low = true}),
-           "How many times slower the devices compute.")
+           "Factor by which the devices compute slower.")
       .OnlyWith(slow, "kind = \"slow\"")
       .RequiredIf(slow, "; with kind = \"slow\" it says how many times slower");
   list.Check([&disturbance, &fleet](OptionList& mistakes) {

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "tributary/base/names.h"
+#include "tributary/base/parse_number.h"
 
 namespace tributary::inline experiment {
 namespace {
@@ -23,7 +23,7 @@ std::string WholeSchema(WholeRange range) {
   return fmt::format("\"type\": \"integer\", \"minimum\": {}, \"maximum\": {}", range.low, range.high);
 }
 
-// A number in the unit's base, or a text with a unit. With `spread`, also what may differ between devices.
+// A number in the base unit, or a string with a unit. With `spread` also distributions.
 Allowed QuantitySchema(Unit unit, const Range& range, bool spread) {
   const std::string amount =
       fmt::format("[0-9.]+([eE][-+]?[0-9]+)? ?({})?", fmt::join(SuffixNames(unit), "|"));
@@ -59,13 +59,11 @@ ValueForm RateForm(const void* field, double& number, Unit unit, std::string_vie
           .allowed = [unit] { return QuantitySchema(unit, kRates, false); }};
 }
 
-// "0.5" is a share and "10" a number of devices, in quotes as without.
+// In quotes too, "0.5" is a share and "10" a number of devices.
 Value Unquoted(const Value& value) {
   const auto* text = std::get_if<std::string>(&value.content);
   const auto parse = [&](auto number) -> std::optional<Value> {
-    const char* end = text->data() + text->size();
-    const auto read = std::from_chars(text->data(), end, number);
-    if (read.ec != std::errc() || read.ptr != end) return std::nullopt;
+    if (!ParseExactly(*text, number)) return std::nullopt;
     return Value{number, value.place};
   };
   if (text == nullptr) return value;
@@ -88,8 +86,8 @@ std::optional<T> Held(const Value& value) {
   return held == nullptr ? std::nullopt : std::optional<T>(*held);
 }
 
-// Stores what `parse` makes of a value; nothing is a value that is not allowed. `allowed` is a function, since the words
-// are seldom needed.
+// Stores the result of `parse`, which is empty for values that are not allowed. `allowed` is a function,
+// since its result is rarely needed.
 template <typename T, typename Words, typename Parse, typename Write>
 ValueForm Plain(T& field, Words allowed, Parse parse, Write write) {
   return {.field = &field,
@@ -153,7 +151,7 @@ ValueForm Time(Duration& field, Range allowed) {
                   if (!parsed.ok()) return spot.Refuse(value, parsed.status());
                   duration = *parsed;
                 }
-                // Once more after rounding: 0.1 ns is a number above 0, and no time.
+                // Checked again after rounding: 0.1 ns is above 0, but rounds to 0.
                 if (!duration || !allowed.Holds(ToSeconds(*duration))) return spot.RefuseAs(value, words);
                 field = *duration;
                 return OkStatus();

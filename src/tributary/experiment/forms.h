@@ -19,48 +19,46 @@
 
 namespace tributary::inline experiment {
 
-// The forms of values in an experiment file, each bound to a field. A field that is optional is empty, and not written,
-// while its key is not given.
+// Value forms, each bound to a field. An optional field without its key is empty and not written.
 
 ValueForm Flag(bool& field);
-// On one line, of 1 to 1000 bytes. An empty field is not written.
+// One line of 1 to 1000 bytes. An empty field is not written.
 ValueForm Text(std::string& field);
 ValueForm Number(double& field, Range allowed);
 // "10min", or a number of seconds.
 ValueForm Time(Duration& field, Range allowed_seconds);
 ValueForm Rate(BitsPerSecond& field);
 ValueForm Rate(MacsPerSecond& field);
-// "4MB", or a number of bytes; at least one.
+// "4MB", or a number of bytes; at least 1.
 ValueForm Size(std::int64_t& field);
-// A number that may differ from device to device (draw.h).
+// A number that may differ between devices (draw.h).
 ValueForm Spread(Distribution& field, Unit unit, Range allowed);
 ValueForm Part(Portion& field);
 ValueForm Numbers(std::vector<double>& field, Range allowed, std::size_t most);
-// At most `most` texts of at most 200 characters; `what` is what they are, with an example.
+// At most `most` strings of at most 200 characters. `what` describes them, with an example.
 ValueForm Texts(std::vector<std::string>& field, std::string_view what, std::size_t most);
-// One of `names`; `what` is the kind of thing, the key if empty.
+// One of `names`. `what` names the kind of thing in messages; by default the key.
 ValueForm OneOf(std::string& field, std::vector<std::string> names, std::string_view what = "");
 
-// A form that is read and written in its own way. `examples` are values as JSON.
+// A form with its own reader and writer. `examples` are JSON values.
 struct OwnForm {
   std::string allowed;
-  std::string types;     // of JSON: "string", "array"
-  std::string examples;  // with commas between them
+  std::string types;     // JSON types: "string", "array"
+  std::string examples;  // separated by commas
 };
 ValueForm Own(const void* field, OwnForm form, std::function<Status(const Value&, const Spot&)> read,
               std::function<std::string()> write);
 
 // A number, whole or not.
 std::optional<double> NumberIn(const Value& value);
-// The name of a file, or null.
 const std::string* FileNameIn(const Value& value);
 
-// [[key]]: at most `most` elements of a vector, each with the options that `options` binds to it. Messages call them
-// "key.0", "key.1", or all "key" where they are not `numbered`.
+// [[key]]: at most `most` elements of a vector, each with the options that `options` binds to it. Messages
+// name them "key.0", "key.1", or just "key" if not `numbered`.
 template <typename Element, typename Options>
 ValueForm Sections(std::vector<Element>& field, std::size_t most, Options options, bool numbered = true);
 
-// "a, b, c" in brackets, each as `text` writes it.
+// "[a, b, c]", each item as `write` writes it.
 template <typename Items, typename Write>
 std::string WriteList(const Items& items, const Write& write, std::string_view between = ", ") {
   std::string joined;
@@ -68,7 +66,7 @@ std::string WriteList(const Items& items, const Write& write, std::string_view b
   return "[" + joined + "]";
 }
 
-// Whole numbers of whatever type, from `low` to `high`.
+// Integers from `low` to `high`.
 struct WholeRange {
   std::int64_t low = 1;
   std::int64_t high = 1'000'000;
@@ -81,7 +79,6 @@ ValueForm Whole(T& field, WholeRange allowed) {
       &field, allowed, [&field] { return static_cast<std::int64_t>(field); },
       [&field](std::int64_t number) { field = static_cast<T>(number); });
 }
-// A list of them.
 StatusOr<std::vector<std::int64_t>> ReadWholes(const Value& value, const Spot& spot, WholeRange allowed);
 
 ValueForm Wholes(std::vector<std::uint64_t>& field, WholeRange allowed);
@@ -105,7 +102,7 @@ ValueForm OneOf(T& field, const std::array<Word<T>, n>& words, std::string_view 
           if (word.name == name) field = word.meaning;
       });
 }
-// The names are those that NameOf gives.
+// An enum whose names NameOf gives.
 template <typename Enum, std::size_t n>
 ValueForm OneOf(Enum& field, const Enum (&all)[n], std::string_view what = "") {
   return NameForm(
@@ -116,7 +113,7 @@ ValueForm OneOf(Enum& field, const Enum (&all)[n], std::string_view what = "") {
       });
 }
 
-// The table with the chosen row: an experiment is also written where the extensions of its program are not at hand.
+// Adds the chosen row if it is missing: an experiment may be written without the extensions it was read with.
 template <typename Row>
 std::vector<std::shared_ptr<const Row>> WithChosen(std::vector<std::shared_ptr<const Row>> rows,
                                                    const std::shared_ptr<const Row>& chosen) {
@@ -124,7 +121,7 @@ std::vector<std::shared_ptr<const Row>> WithChosen(std::vector<std::shared_ptr<c
   return rows;
 }
 
-// A row of a table of choices by its name. `chosen` is called after the field was set.
+// A row of a table, by name. `chosen` is called after the field is set.
 template <typename Row>
 ValueForm RowForm(
     std::shared_ptr<const Row>& field, std::vector<std::shared_ptr<const Row>> rows,
@@ -140,7 +137,7 @@ ValueForm RowForm(
       });
 }
 
-// The rows of a table that have something: `kind = "top-k", "adaptive-top-k" or "int8"`, or `a kind other than "dense"`.
+// Names the rows for which `has` holds: `kind = "top-k" or "int8"`, or `a kind other than "dense"`.
 template <typename Row, typename Has>
 std::string RowsWith(const std::string& key, const std::vector<std::shared_ptr<const Row>>& rows,
                      const Has& has) {

@@ -18,7 +18,7 @@ bool Transfers(const Experiment& e) {
   return e.transfers.strategy != TransferStrategy::kSequential || e.transfers.largest_segment;
 }
 
-// What leaves no room for a network that is cut.
+// Rejects options that split learning does not support.
 void CheckRoomForSplit(OptionList& mistakes, const Experiment& e) {
   const SplitChoice& split = e.split;
   const StreamChoice& stream = e.stream;
@@ -28,13 +28,12 @@ void CheckRoomForSplit(OptionList& mistakes, const Experiment& e) {
   refuse(e.data.hold_out > 0, &split.cut,
          "devices have only a part of the network and cannot evaluate it; leave out data.hold-out");
   refuse(e.model.compute_as.has_value(), &split.cut,
-         "the network that is trained is cut, and another in its place would be cut elsewhere; leave out "
-         "model.compute-as");
+         "the cut applies to the trained network only; leave out model.compute-as");
   refuse(!e.model.freeze.empty(), &split.cut,
-         "devices have the network's first layers in order to train them; leave out model.freeze, or use "
+         "devices train the network's first layers, which would be frozen; leave out model.freeze, or use "
          "method = \"federated\" or \"sync-sgd\"");
   refuse(!split.averages() && e.fleet.participation != Portion::Share(1.0), &split.cut,
-         "who takes part in a step is drawn by [sampling]; leave out fleet.participation");
+         "[sampling] selects the participants of a step; leave out fleet.participation");
   refuse(Streams(e) || stream.batch.rule != BatchRule::kFixed || stream.buffer != BufferPolicy::kPersist,
          &split.cut,
          std::string("method = \"split\" ") +
@@ -44,7 +43,7 @@ void CheckRoomForSplit(OptionList& mistakes, const Experiment& e) {
   refuse(split.tail && split.averages(), &split.tail,
          "fronts are averaged, and a tail would have to be too; leave it out, or use variant = \"parallel\"");
   refuse(split.tail && Transfers(e), &split.tail,
-         "its layers are at both ends of the network, whose weights then travel in one piece; leave out "
+         "with a tail, the client part is at both ends of the network and is sent in one piece; leave out "
          "transfers.strategy and transfers.largest-segment");
 }
 
@@ -91,7 +90,7 @@ OptionList SamplingKeys(Experiment& e, const OptionContext& context) {
            NameForm(
                &sampling.method, "sampling method", std::move(methods),
                [&sampling] { return std::string(MethodName(sampling)); }, set),
-           "How many samples each device gives to a global batch, or a sampler that the program brings.");
+           "How many samples each device gives to a global batch, or a custom sampler.");
   list.Add("delta", Number(sampling.delta, {.low = -1000, .high = 1000}),
            "How strongly slow devices are used first.", dirichlet);
   list.Add("concentration", Number(sampling.concentration, {.low = 1e-6, .high = 1e6}),
@@ -112,7 +111,7 @@ namespace {
 
 constexpr std::size_t kMostWidths = 64;
 
-// The name of one that is built in, of a file, or what is in it: an experiment as run stands for itself.
+// A built-in name, a file, or the front itself: experiments as run are self-contained.
 StatusOr<ParetoFront> FindFront(const Value& value, const OptionContext& context) {
   const std::string* text = FileNameIn(value);
   if (text == nullptr) {
@@ -140,14 +139,12 @@ void CheckDropout(OptionList& mistakes, const Experiment& e) {
   if (dropout.method->TrainsWhole()) return;
   if (e.train.method == Method::kSplit) {
     mistakes.Fail(&dropout.method,
-                  ": under method = \"split\" devices have a part of the network already; leave out "
+                  ": with method = \"split\" devices already have a part of the network; leave out "
                   "[dropout], or use \"federated\" or \"sync-sgd\"");
   }
-  // Where devices meet each other there is no deadline to give, and [gossip] says so.
+  // Gossip has no deadline; CheckRoomForGossip refuses dropout there.
   if (dropout.method->Chooses() && !e.fleet.deadline && e.train.method != Method::kGossip) {
-    mistakes.Fail(
-        &dropout.method,
-        ": a device trains what it can until the round's end, and there is none; give fleet.deadline");
+    mistakes.Fail(&dropout.method, ": a device trains what it can until the deadline; give fleet.deadline");
   }
 }
 
@@ -157,7 +154,7 @@ OptionList DropoutKeys(Experiment& e, const OptionContext& context) {
   DropoutOptions& dropout = e.dropout;
   OptionList list;
   const auto rules = WithChosen(context.extensions.AllSubnetworkRules(), dropout.method);
-  // A key that only some rules use.
+  // Adds a key that only some rules use.
   const auto add = [&](std::string_view key, ValueForm form, std::string_view doc,
                        bool (*uses)(const SubnetworkRule&)) -> Option& {
     return list.Add(key, std::move(form), doc)
@@ -207,10 +204,10 @@ OptionList DropoutKeys(Experiment& e, const OptionContext& context) {
 
 namespace {
 
-constexpr std::size_t kMostEdges = 100'000;  // as they are spelled out
+constexpr std::size_t kMostEdges = 100'000;  // as written out
 constexpr Bytes kLargestEdgeFile{4 << 20};
 
-// [[0, 1], [1, 2]], or the name of a file with a pair a line.
+// [[0, 1], [1, 2]], or a file with a pair on each line.
 StatusOr<std::vector<Edge>> FindEdges(const Value& value, const OptionContext& context) {
   const Status wrong = InvalidArgument("found " + Describe(value) +
                                        "; allowed: pairs of device numbers, like [[0, 1], [1, 2]], or a file "
@@ -265,28 +262,25 @@ OptionList TopologyKeys(TopologyOptions& topology, const OptionContext& context)
   return list;
 }
 
-// What has no meaning where devices meet each other.
+// Rejects options that gossip does not support.
 void CheckRoomForGossip(OptionList& mistakes, const Experiment& e) {
   const auto refuse = [&](bool given, std::string_view what) {
     if (given) mistakes.Fail(&e.gossip.mixing.rule, ": under train.method = \"gossip\" " + std::string(what));
   };
   const std::int64_t devices = TotalDevices(e.fleet);
   refuse(e.fleet.participation.Of(devices) < devices,
-         "all devices take part in every round, and `algorithm` says who meets whom; leave out "
-         "fleet.participation");
+         "all devices take part in every round; leave out fleet.participation");
   refuse(e.compression.kind != CodecNamed("dense"),
-         "models are exchanged, not updates, and they travel whole; leave out [compression]");
+         "models are exchanged uncompressed, not updates; leave out [compression]");
   refuse(Transfers(e),
-         "a model is averaged when all of it has come, so there is nothing to hide transfers behind; leave "
-         "out [transfers]");
-  // Before the deadline, which it needs elsewhere.
+         "whole models are averaged, so transfers cannot overlap with computation; leave out [transfers]");
+  // Checked before the deadline, which dropout needs elsewhere.
   refuse(e.dropout.method->Chooses(),
-         "a device that trains a part would have to meet the others with the whole, and there is no deadline "
-         "to choose by; leave out [dropout], or use \"small\"");
-  refuse(e.fleet.deadline.has_value(),
-         "a device waits for the neighbours that are there; leave out fleet.deadline");
+         "devices exchange whole models, and there is no deadline to choose a sub-network "
+         "by; leave out [dropout], or use \"small\"");
+  refuse(e.fleet.deadline.has_value(), "a device waits for its neighbours; leave out fleet.deadline");
   refuse(e.stream.scaling.rule != RateScaling::kNone,
-         "nobody sees the batches of all devices; leave out stream.scaling");
+         "no one knows the batches of all devices; leave out stream.scaling");
 }
 
 }  // namespace
@@ -308,7 +302,7 @@ OptionList GossipKeys(Experiment& e, const OptionContext& context) {
   list.Check([&e, &mixing](OptionList& mistakes) {
     if (e.train.method != Method::kGossip) return;
     CheckRoomForGossip(mistakes, e);
-    // What is left for the maker to say.
+    // Other errors are found by the factory function.
     const auto nodes = static_cast<std::size_t>(TotalDevices(e.fleet));
     if (auto made = Mixer::Make(mixing, nodes, e.goal.seed); !made.ok())
       mistakes.Fail(&mixing.topology, ": " + made.status().message());

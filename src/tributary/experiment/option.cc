@@ -90,7 +90,7 @@ Status OptionList::Read(const Document& document, const Value& value, const std:
     if (std::ranges::find(options_, member.key, &Option::key) == options_.end())
       return UnknownKey(document, member, path, options_);
   }
-  // A section that is missing reads as an empty one here, and says which keys it needs.
+  // A missing section is read as an empty one, which reports its missing keys.
   const Value nothing{Table{}, place_};
   for (Option& option : options_) {
     const Value* found = FindMember(*table, option.key);
@@ -188,7 +188,7 @@ std::string OptionList::Schema() const {
         option.example.empty() ? "" : ", \"examples\": [" + std::string(option.example) + "]";
     properties += (properties.empty() ? "" : ", ") + Quoted(option.key) +
                   ": {\"description\": " + Quoted(doc) + ", " + allowed.schema + example + "}";
-    // A default that does not depend on anything, and is the same in TOML and in JSON.
+    // A constant default that reads the same in TOML and JSON.
     const std::string usual = option.form.section || option.otherwise ? "" : option.form.write();
     const bool scalar = !usual.empty() && usual.find_first_of("{[") == std::string::npos;
     if (scalar) properties.insert(properties.size() - 1, ", \"default\": " + usual);

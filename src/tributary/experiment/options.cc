@@ -25,7 +25,7 @@ OptionList AgainstKeys(Against& against) {
 ValueForm SchemaForm() {
   static const std::int64_t kField = kSchema;
   return {.field = &kField,
-          .read = [](const Value&, const Spot&) { return OkStatus(); },  // checked before anything else
+          .read = [](const Value&, const Spot&) { return OkStatus(); },  // CheckSchema has checked it
           .write = [] { return std::to_string(kSchema); },
           .allowed = []() -> Allowed {
             return {std::to_string(kSchema), "\"const\": " + std::to_string(kSchema)};
@@ -69,7 +69,7 @@ OptionList ExperimentKeys(Experiment& e, Against& against, const OptionContext& 
   add("fleet", &e.fleet, FleetKeys, "The devices and the parameter servers.");
   add("train", &e.train, TrainKeys, "The training method and its optimiser.");
   add("transfers", &e.transfers, TransferKeys,
-      "How weights and updates are cut into messages that overlap with computation.");
+      "How weights and updates are divided into messages that overlap with computation.");
   add("compression", &e.compression, CompressionKeys, "How updates are compressed.");
   add("stream", &e.stream, StreamKeys, "Samples that arrive over time.");
   add("injection", &e.injection, InjectionKeys, "Devices that share samples with all others.");
@@ -81,7 +81,7 @@ OptionList ExperimentKeys(Experiment& e, Against& against, const OptionContext& 
       .WrittenIf([&e] { return e.global_batch(); });
   add("dropout", &e.dropout, DropoutKeys, "Devices that train a sub-network.");
   add("gossip", &e.gossip, GossipKeys,
-      "Devices that average their models with their neighbours, without a coordinator in between.")
+      "Devices that average their models with their neighbours, without a coordinator.")
       .WrittenIf(method(Method::kGossip));
   add("aggregation", &e.aggregation, AggregationKeys, "How the updates of a round are aggregated.")
       .WrittenIf([&e] { return e.aggregation.rule != AggregationRules().front(); });

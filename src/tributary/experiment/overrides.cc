@@ -1,10 +1,10 @@
 #include "tributary/experiment/overrides.h"
 
 #include <algorithm>
-#include <charconv>
 #include <vector>
 
 #include "tributary/base/names.h"
+#include "tributary/base/parse_number.h"
 #include "tributary/experiment/options.h"
 #include "tributary/experiment/quantity.h"
 
@@ -29,7 +29,7 @@ StatusOr<Value> ParseValue(std::string_view text, const std::string& setting) {
   if (!parsed.ok() && bare) parsed = ParseDocument("value = " + Quoted(text), "value");
   if (!parsed.ok()) return InvalidArgument("the value is neither TOML nor a plain text");
   Value value = std::move(std::get<Table>(parsed->root.content).front().value);
-  // The whole of a long setting would drown the message it stands in.
+  // A long setting is truncated, so that the message stays readable.
   Mark(value, setting.size() <= 80 ? setting : setting.substr(0, 80) + "…");
   return value;
 }
@@ -53,8 +53,7 @@ StatusOr<std::vector<std::string>> SplitKey(std::string_view key) {
 
 StatusOr<Value*> FindInList(List& list, const std::string& name) {
   std::size_t index = 0;
-  const auto [rest, error] = std::from_chars(name.data(), name.data() + name.size(), index);
-  if (error == std::errc() && rest == name.data() + name.size()) {
+  if (ParseExactly(name, index)) {
     if (index < list.size()) return &list[index];
     return InvalidArgument("there is no number " + name + "; the list has " + std::to_string(list.size()) +
                            (list.size() == 1 ? " element" : " elements") + ", counted from 0");
@@ -73,7 +72,7 @@ StatusOr<Value*> FindInList(List& list, const std::string& name) {
   return UnknownName("element", name, known);
 }
 
-// Where the value of this path stands. What is missing is made, as if it stood at `made`; without that the answer is null.
+// The value at this path. Creates missing tables with the place `made`; without `made` returns null.
 StatusOr<Value*> Reach(Value& root, std::span<const std::string> path, const Place* made) {
   Value* at = &root;
   std::string walked;
@@ -99,8 +98,7 @@ Status TakeOut(Value& root, std::span<const std::string> path, TakingOut taking_
   const auto named = [&](const KeyValue& member) { return member.key == path.back(); };
   const bool found = table != nullptr && std::erase_if(*table, named) > 0;
   if (found || taking_out == TakingOut::kLenient) return OkStatus();
-  return InvalidArgument(
-      "a setting without a value takes its key out of the experiment, and that is not in it");
+  return InvalidArgument("a setting without a value removes its key, which the experiment does not have");
 }
 
 Status Apply(Value& root, const std::string& setting, TakingOut taking_out) {

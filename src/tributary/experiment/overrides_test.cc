@@ -77,8 +77,8 @@ TEST(Overrides, MistakesNameTheSetting) {
             "split, gossip");
   EXPECT_EQ(Refusal("train.batch"), "--set train.batch: a setting is KEY=VALUE, like train.batch=32");
   EXPECT_EQ(Refusal("train.bach="),
-            "--set train.bach=: a setting without a value takes its key out of the experiment, and that is "
-            "not in it");
+            "--set train.bach=: a setting without a value removes its key, which the experiment does "
+            "not have");
   EXPECT_TRUE(Refusal("experiment.name=").ends_with("experiment.name is missing"))
       << Refusal("experiment.name=");
   EXPECT_EQ(Refusal("train..batch=3"),

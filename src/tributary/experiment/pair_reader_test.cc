@@ -69,9 +69,9 @@ TEST(ReadExperimentPair, SaysWhatIsWrongWithTheOther) {
   EXPECT_NE(refusal("[against]\nname = \"a/b\"\nset = [\"train.batch=1\"]").find("allowed: letters"),
             std::string::npos);
   const std::string long_name(60, 'a');  // Alone it may have so many letters.
-  EXPECT_NE(refusal("[against]\nname = \"" + long_name + "\"\nset = [\"train.batch=1\"]")
-                .find("the other's name would be"),
-            std::string::npos);
+  EXPECT_NE(
+      refusal("[against]\nname = \"" + long_name + "\"\nset = [\"train.batch=1\"]").find("the name would be"),
+      std::string::npos);
   EXPECT_NE(refusal("[against]\nname = \"a\"\nset = 3").find("allowed: a list of settings"),
             std::string::npos);
   EXPECT_NE(refusal("[against]\nname = \"a\"\nset = [\"\"]").find("allowed: a list of settings"),

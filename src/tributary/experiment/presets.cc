@@ -12,7 +12,7 @@ const std::vector<Preset>& ListPresets() {
     std::vector<Preset> list;
     for (const EmbeddedPreset& preset : EmbeddedPresets()) {
       const auto read = ReadExperimentText(preset.text, {std::string(preset.name), "."});
-      TRIBUTARY_CHECK(read.ok());  // They are ours, and a test reads them all.
+      TRIBUTARY_CHECK(read.ok());  // built in, and read by a test
       list.push_back({std::string(preset.name), read->goal.about, preset.text});
     }
     return list;

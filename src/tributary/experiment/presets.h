@@ -13,33 +13,32 @@
 
 namespace tributary::inline experiment {
 
-// The experiments that come with the program: the files of presets/ in the source tree, which the build puts into the
-// binary, so that they are found from wherever it is installed.
+// The built-in experiments: the files of presets/ in the source tree, embedded into the binary at build time.
 struct Preset {
-  std::string name;   // the file's, without .toml
+  std::string name;   // the file name without .toml
   std::string about;  // one line
   std::string_view text;
 };
 
-// By name.
+// Sorted by name.
 const std::vector<Preset>& ListPresets();
 
-// What a person means by `name`: with a slash in it or .toml at its end an experiment file, else a preset; one that
-// does not exist is answered with the nearest. Overrides and extensions as in reader.h; files that a preset is made to name lie in the
-// working folder.
+// An experiment file if `name` contains a slash or ends in .toml, otherwise a preset; the error for an
+// unknown preset suggests the nearest. Overrides and extensions as in reader.h. Files that overrides of a
+// preset name are relative to the working directory.
 StatusOr<Experiment> FindExperiment(const std::string& name, std::span<const std::string> overrides = {},
                                     const Extensions& extensions = {});
 
-// Finds an experiment by the same rules, together with the one that it is compared with.
+// The same, with the variant to compare with.
 StatusOr<ExperimentPair> FindExperimentPair(const std::string& name,
                                             std::span<const std::string> overrides = {},
                                             const Extensions& extensions = {});
 
-// The fronts that are built in (presets/fronts), by the network they are of. An unknown name is answered with the nearest.
+// A built-in Pareto front (presets/fronts), by network. The error for an unknown name suggests the nearest.
 StatusOr<ParetoFront> BuiltInFront(const std::string& network);
 
-// What is behind these. Defined in a source file that the build writes from presets/*.toml, presets/fronts/*.json and
-// presets/studies/*.toml (embed_presets.cmake).
+// Embedded files, defined in a source file that the build generates from presets/*.toml,
+// presets/fronts/*.json and presets/studies/*.toml (embed_presets.cmake).
 struct EmbeddedPreset {
   std::string_view name;
   std::string_view text;
@@ -47,6 +46,6 @@ struct EmbeddedPreset {
 std::span<const EmbeddedPreset> EmbeddedPresets();
 std::span<const EmbeddedPreset> EmbeddedFronts();
 std::span<const EmbeddedPreset> EmbeddedStudies();
-std::span<const EmbeddedPreset> EmbeddedCompatibility();  // the files of compatibility/ in this folder
+std::span<const EmbeddedPreset> EmbeddedCompatibility();  // compatibility/ in this folder
 
 }  // namespace tributary::inline experiment

@@ -1,11 +1,11 @@
 #include "tributary/experiment/programme_text.h"
 
-#include <charconv>
 #include <cmath>
 #include <string>
 #include <vector>
 
 #include "tributary/base/names.h"
+#include "tributary/base/parse_number.h"
 #include "tributary/experiment/quantity.h"
 
 namespace tributary::inline experiment {
@@ -26,16 +26,15 @@ std::vector<std::string> Split(std::string_view text, char by) {
 
 StatusOr<double> ParseFactor(const std::string& text) {
   double number = 0;
-  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error == std::errc() && rest == text.data() + text.size() && std::isfinite(number)) return number;
+  if (ParseExactly(text, number) && std::isfinite(number)) return number;
   return InvalidArgument("'" + text + "' is not a number");
 }
 
 struct Form {
   std::string name;
   std::string usage;
-  std::size_t factors;  // Come first,
-  std::size_t times;    // then these; and the length of the step.
+  std::size_t factors;  // come first
+  std::size_t times;    // come next; the step's length follows
 };
 
 const std::vector<Form>& Forms() {
@@ -95,7 +94,7 @@ StatusOr<RateSteps> ParseRateSteps(std::string_view text) {
     TRIBUTARY_ASSIGN_OR_RETURN(RateProgramme::Step step, ParseStep(part));
     result.steps.push_back(std::move(step));
   }
-  // Values that make no sense are found here, whatever the rate.
+  // Finds invalid values; they do not depend on the rate.
   const auto programme = RateProgramme::Make({1}, result.steps, result.after);
   if (!programme.ok()) return programme.status();
   return result;

@@ -7,15 +7,15 @@
 
 namespace tributary::inline experiment {
 
-// How a stream's rate changes, as a person writes it: steps with commas between them, "repeat" at the end to begin again.
+// Changes of a stream's rate over time: steps separated by commas, "repeat" at the end to start over.
 //
 //   hold:F:T        F times the rate, for the time T
 //   stop:T          nothing
-//   drift:F:G:T     from F to G times the rate, in a straight line
+//   drift:F:G:T     linear from F to G times the rate
 //   sine:A:P:T      1 + A · sin(2π · time / P)
-//   burst:F:O:P:T   F times the rate during the first O of every P, the rate itself in the rest
+//   burst:F:O:P:T   F times the rate during the first O of every P, the plain rate otherwise
 //
-// The last T may be left out where the step goes on for ever (not of a drift). After the last step the rate is itself.
+// The last T may be omitted for a step without an end (not a drift). The plain rate follows the last step.
 StatusOr<RateSteps> ParseRateSteps(std::string_view text);
 
 }  // namespace tributary::inline experiment

@@ -9,6 +9,7 @@
 #include <span>
 
 #include "tributary/base/check.h"
+#include "tributary/base/parse_number.h"
 #include "tributary/base/units.h"
 
 namespace tributary::inline experiment {
@@ -19,7 +20,7 @@ struct Suffix {
   double factor;
 };
 
-// Largest first, so that the first one that keeps an amount exact is the one to write.
+// Largest first: FormatQuantity takes the first that keeps the amount exact.
 constexpr Suffix kBytes[] = {{"TB", 1e12}, {"GiB", 1024.0 * 1024 * 1024},
                              {"GB", 1e9},  {"MiB", 1024.0 * 1024},
                              {"MB", 1e6},  {"KiB", 1024.0},
@@ -29,15 +30,15 @@ constexpr std::array<Suffix, 4> kRateSuffixes = {
 constexpr Suffix kCompute[] = {{"T", 1e12},      {"G", 1e9},      {"M", 1e6},      {"k", 1e3},
                                {"TMAC/s", 1e12}, {"GMAC/s", 1e9}, {"MMAC/s", 1e6}, {"kMAC/s", 1e3},
                                {"MAC/s", 1},     {"", 1}};
-// In nanoseconds: they are what a Duration holds exactly.
+// In nanoseconds, the resolution of Duration.
 constexpr std::array<Suffix, 7> kTimeSuffixes = {
     {{"d", 86400e9}, {"h", 3600e9}, {"min", 60e9}, {"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"ns", 1}}};
 constexpr Suffix kSamples[] = {{"samples/s", 1}, {"/s", 1}, {"", 1}};
 
-// How a unit is written, and what it is called.
+// How a unit is written and named.
 struct UnitText {
   std::span<const Suffix> suffixes;
-  std::string_view example, more;  // in messages; the second behind the first
+  std::string_view example, more;  // in messages; `more` follows the example
   std::string_view base;
 };
 const UnitText& TextOf(Unit unit) {
@@ -85,13 +86,11 @@ std::vector<std::string_view> SuffixNames(Unit unit) {
 }
 
 StatusOr<double> ParseQuantity(std::string_view text, Unit unit) {
-  // A list of arguments may leave spaces around them; and a bare number needs no unit, as outside of quotes.
+  // Arguments may have spaces around them; a bare number needs no unit, as without quotes.
   while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
   while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
   double bare = 0;
-  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), bare);
-  if (error == std::errc() && rest == text.data() + text.size() && std::isfinite(bare) && bare >= 0)
-    return bare;
+  if (ParseExactly(text, bare) && std::isfinite(bare) && bare >= 0) return bare;
   if (unit == Unit::kSeconds) {
     TRIBUTARY_ASSIGN_OR_RETURN(const Duration duration, ParseDuration(text));
     return ToSeconds(duration);
@@ -108,8 +107,8 @@ std::string FormatQuantity(double amount, Unit unit) {
   for (const Suffix& suffix : TextOf(unit).suffixes) {
     if (amount < suffix.factor) continue;
     const std::string text = Shortest(amount / suffix.factor);
-    // Dividing and multiplying may each round: only what comes back the same is written. Ten characters are the
-    // price of a unit that does not suit (GiB for a number of MB).
+    // Division and multiplication may each round: the result must parse back to the same bits. More than ten
+    // characters indicate an unsuitable unit (GiB for a number of MB).
     const auto back = ParseQuantity(text + std::string(suffix.name), unit);
     if (back.ok() && *back == amount && text.size() <= 10) return text + std::string(suffix.name);
   }
@@ -136,7 +135,7 @@ std::string FormatExactly(Duration duration) {
 
 std::string FormatNumber(double number) {
   std::string text = Shortest(number);
-  // Digits alone would be read as a whole number; "nan" and "inf" stand in messages only.
+  // Digits alone would be read as an integer; "nan" and "inf" occur only in messages.
   if (text.find_first_of(".en") == std::string::npos) text += ".0";
   return text;
 }
@@ -168,8 +167,7 @@ std::int64_t Portion::Of(std::int64_t total) const {
 
 Status ParseImageSize(std::string_view text, ImageSettings& settings) {
   const auto read = [](std::string_view part, std::size_t& out) {
-    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), out);
-    return error == std::errc() && end == part.data() + part.size() && out >= 1 && out <= kLargestImageSide;
+    return ParseExactly(part, out) && out >= 1 && out <= kLargestImageSide;
   };
   const std::size_t cross = std::min(text.find('x'), text.size());
   std::size_t height = 0, width = 0;

@@ -13,7 +13,7 @@
 
 namespace tributary::inline experiment {
 
-// What a number in an experiment file measures. A bare number is in the unit named here; a text carries its own.
+// What a number of an experiment file measures. A bare number is in the unit named; a string has its own.
 enum class Unit {
   kBytes,             // 40MB, 64KiB
   kBitsPerSecond,     // 100Mbit/s
@@ -22,32 +22,31 @@ enum class Unit {
   kSamplesPerSecond,  // 64/s, 64samples/s
 };
 
-// How the unit is written: its suffixes, an example, and what a bare number is in ("of bytes").
+// The unit's suffixes, an example, and the unit of a bare number ("of bytes").
 std::vector<std::string_view> SuffixNames(Unit unit);
 std::string_view ExampleOf(Unit unit);
 std::string_view BaseOf(Unit unit);
 
-// The number that `text` means, in the unit's base. Finite and not negative; the error says what is allowed.
+// The number in the base unit, finite and not negative. The error says what is allowed.
 StatusOr<double> ParseQuantity(std::string_view text, Unit unit);
 
-// An amount as it should stand in a file, in the largest unit that keeps it exact: "50Mbit/s". Parses back to the
-// same bits.
+// The amount in the largest unit that keeps it exact: "50Mbit/s". Parses back to the same bits.
 std::string FormatQuantity(double amount, Unit unit);
 
 // "10min", "1.5 s", "20ms"; and back, to the nanosecond.
 StatusOr<Duration> ParseDuration(std::string_view text);
 std::string FormatExactly(Duration duration);
 
-// The shortest decimal that reads back to the same bits, with a decimal point or an exponent.
+// The shortest decimal that parses back to the same bits, with a decimal point or an exponent.
 std::string FormatNumber(double number);
 
-// A text as TOML writes it, in quotes.
+// A TOML string.
 std::string Quoted(std::string_view text);
 
-// Times beyond this (some 30 years) are mistakes, and no sum of a few of them overflows.
+// Longer times (about 30 years) are errors; sums of a few allowed times do not overflow.
 inline constexpr double kLongestSeconds = 1e9;
 
-// The numbers a key may have. Comparisons are such that NaN is never among them; infinities are not either.
+// Allowed numbers of a key. NaN and infinities are never allowed.
 struct Range {
   double low = 0;
   double high = std::numeric_limits<double>::max();
@@ -68,12 +67,12 @@ inline constexpr Range kPositive{.above_low = true};
 // "from 0 to 1", "above 0 and at most 1", "at least 0".
 std::string Describe(const Range& range);
 
-// Some of the devices: a share of them, or a number. In a file a whole number (10) counts devices, and a number with a
-// decimal point (0.5, 1.0) is a share: 1 is one device, 1.0 all of them.
+// A share or a number of devices. In a file an integer (10) is a number and a number with a decimal point
+// (0.5, 1.0) a share: 1 is one device, 1.0 all of them.
 struct Portion {
   std::variant<double, std::int64_t> amount = 1.0;
 
-  // How many that is of `total`: at least one, at most all; a share is rounded to the nearest number.
+  // The number of devices out of `total`, from 1 to `total`; a share is rounded to the nearest.
   std::int64_t Of(std::int64_t total) const;
 
   static Portion Share(double share) { return {share}; }
@@ -81,12 +80,12 @@ struct Portion {
   friend bool operator==(const Portion&, const Portion&) = default;
 };
 
-inline constexpr std::size_t kLargestImageSide = 4096;    // that pictures are brought to
+inline constexpr std::size_t kLargestImageSide = 4096;    // of scaled images
 inline constexpr std::size_t kLongestWindow = 1'000'000;  // rows
 inline constexpr std::size_t kMostSensorColumns = 256;
 inline constexpr std::size_t kMostFolderClasses = 100'000;
 
-// "64" or "48x64": height and width, as shapes have them.
+// "64" or "48x64": height and width.
 Status ParseImageSize(std::string_view text, ImageSettings& settings);
 std::string FormatImageSize(const ImageSettings& settings);
 

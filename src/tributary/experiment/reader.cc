@@ -7,7 +7,7 @@
 namespace tributary::inline experiment {
 namespace {
 
-// Before anything else: a file of another schema would only be misunderstood.
+// Checked first: a file of another schema would be misunderstood.
 Status CheckSchema(const Document& document) {
   const Value* schema = FindMember(std::get<Table>(document.root.content), kSchemaKey);
   const std::string prefix = Prefix(document.name, schema == nullptr ? document.root.place : schema->place);
@@ -31,7 +31,7 @@ StatusOr<Experiment> Read(const Document& document, const OptionContext& context
   experiment.data.split.seed = experiment.goal.seed;
   experiment.sampling.batch = experiment.train.batch;
   experiment.sampling.seed = experiment.goal.seed;
-  // A few bytes of a file can stand for many: a list without units, a trace in a file of its own.
+  // A few bytes of a file can expand to many: a list without units, a trace file.
   const Bytes spelled_out{static_cast<std::int64_t>(FormatExperiment(experiment).size())};
   if (spelled_out > kLargestDocument) {
     return ResourceExhausted(document.name + " has " + FormatBytes(spelled_out) +
@@ -60,7 +60,7 @@ StatusOr<ExperimentPair> ReadExperimentPairText(std::string_view text, const Tex
   if (!other.ok()) return Status(other.status()).WithContext(where);
   other->goal.name += "-" + against.name;
   if (!IsPlainName(other->goal.name)) {
-    return InvalidArgument(where + ": the other's name would be \"" + other->goal.name +
+    return InvalidArgument(where + ": the name would be \"" + other->goal.name +
                            "\"; allowed: " + std::string(kPlainName));
   }
   pair.against = std::move(*other);
@@ -68,7 +68,7 @@ StatusOr<ExperimentPair> ReadExperimentPairText(std::string_view text, const Tex
 }
 
 std::string FormatExperiment(const Experiment& experiment) {
-  Experiment copy = experiment;  // The keys refer to fields that they could change.
+  Experiment copy = experiment;  // The keys need mutable fields.
   Against against;
   const Extensions none;
   const OptionContext context{std::nullopt, none};

@@ -12,41 +12,40 @@
 
 namespace tributary::inline experiment {
 
-// Reads an experiment file: TOML with kebab-case keys and `schema = 1`, changed by `overrides` (overrides.h) before it
-// is checked. What comes back is complete and consistent: every key that is not given has its default, every value lies
-// in its range, and no two contradict each other.
+// Reads an experiment file: TOML with kebab-case keys and `schema = 1`, with `overrides` (overrides.h)
+// applied before it is checked. The result is complete and consistent: missing keys have their defaults,
+// values are in range and do not contradict each other.
 //
-// Everything else is refused with a message that begins with file and line (or "--set …"), and names the key, what was
-// found and what is allowed, with the nearest valid name where there is one. Files that do not exist, the experiment's
-// or one it names, are NotFound. Larger ones than kLargestDocument, also once everything is spelled out (FormatExperiment), are
-// ResourceExhausted: every experiment that is read can be written and read again. `extensions` are known by their names.
+// Errors begin with file and line (or "--set …") and name the key, the value and what is allowed, with the
+// nearest valid name if there is one. A missing experiment, or a missing file that it names, is NotFound. An
+// experiment above kLargestDocument, as a file or as written by FormatExperiment, is ResourceExhausted: what
+// was read can be written and read again. Experiments refer to `extensions` by name.
 StatusOr<Experiment> ReadExperiment(const std::filesystem::path& path,
                                     std::span<const std::string> overrides = {},
                                     const Extensions& extensions = {});
 
-// Where a text comes from.
 struct TextSource {
-  // As it should be called in messages.
+  // For messages.
   std::string name;
-  // Where files that the experiment names (traces) are looked for. Without it none may be named: an experiment that
-  // somebody else sends must not choose which files of this machine are read.
+  // Where files that the experiment names (traces) are looked up. Without it, naming files is an error: a
+  // received experiment must not choose files of this machine.
   std::optional<std::filesystem::path> folder;
 };
 StatusOr<Experiment> ReadExperimentText(std::string_view text, const TextSource& source,
                                         std::span<const std::string> overrides = {},
                                         const Extensions& extensions = {});
 
-// An experiment and what it is compared with: [against] names the same experiment with other settings, which are applied
-// after the overrides. A key that they take out may be gone already.
+// An experiment and a variant to compare it with: [against] lists settings that are applied after the
+// overrides. They may remove keys that are not there.
 //
 //   [against]
-//   name = "conventional"                       # the other's name is this one's, a dash and that
-//   set = ["compression=", "train.batch=64"]    # as overrides.h has them
+//   name = "conventional"                       # appended to the experiment's name, after a dash
+//   set = ["compression=", "train.batch=64"]    # settings as in overrides.h
 struct ExperimentPair {
   Experiment experiment;
-  std::optional<Experiment> against;  // None if there is no such section.
+  std::optional<Experiment> against;  // Empty without [against].
 };
-// The functions above give the first of both, and refuse what is wrong with the second.
+// ReadExperiment and ReadExperimentText return `experiment`, and also check the variant.
 StatusOr<ExperimentPair> ReadExperimentPair(const std::filesystem::path& path,
                                             std::span<const std::string> overrides = {},
                                             const Extensions& extensions = {});
@@ -54,9 +53,8 @@ StatusOr<ExperimentPair> ReadExperimentPairText(std::string_view text, const Tex
                                                 std::span<const std::string> overrides = {},
                                                 const Extensions& extensions = {});
 
-// The experiment as an experiment file of its own: every key with a meaning is spelled out, defaults and overrides
-// included, and traces are written into it, so that it stands alone and stays true when defaults change. Reads back to
-// an equal experiment. Always the same text for the same experiment.
+// The experiment as a self-contained file: all valid keys, with defaults, overrides and traces written out,
+// so that later changes of defaults do not affect it. Parses back to an equal experiment. Deterministic.
 std::string FormatExperiment(const Experiment& experiment);
 
 }  // namespace tributary::inline experiment

@@ -305,9 +305,8 @@ TEST(ReaderErrors, ContradictionsAreSaid) {
   const std::string epochs = Replaced(kLeast, "local-steps = 5", "local-epochs = 1");
   EXPECT_TRUE(ReadExperimentText(epochs, {"e.toml", std::nullopt}).ok());
   EXPECT_EQ(Refusal(Replaced(epochs, "uplink", "stream-rate = 5\nuplink")),
-            "e.toml:1: stream.kind: samples that arrive over time have no epochs; leave out "
-            "train.local-epochs, and use"
-            " train.local-steps");
+            "e.toml:1: stream.kind: samples that arrive over time have no epochs; use train.local-steps, not "
+            "local-epochs");
   EXPECT_EQ(RefusalOfTrain("milestones = [1]"),
             "e.toml:16: train.milestones is only valid with schedule = \"step\"");
   EXPECT_EQ(RefusalOfTrain("schedule = \"step\""),
@@ -325,9 +324,8 @@ TEST(ReaderErrors, ContradictionsAreSaid) {
             "e.toml:17: train.floor: the floor must be from 0 to the learning rate, 0.05, found 2");
   EXPECT_EQ(
       Refusal(Replaced(std::string(kLeast) + "schedule = \"cosine\"\n", "rounds = 2", "time-budget = 5")),
-      "e.toml:16: train.schedule is \"cosine\", which falls over the whole run; set experiment.rounds to say "
-      "how "
-      "long that is");
+      "e.toml:16: train.schedule is \"cosine\", which depends on the length of the run; set "
+      "experiment.rounds");
   EXPECT_EQ(RefusalOfTrain("server-optimiser = { kind = \"momentum\", tau = 0.1 }"),
             "e.toml:16: train.server-optimiser.tau is only valid with kind = \"adam\" or \"yogi\"");
   EXPECT_EQ(RefusalWith("split = { kind = \"iid\", alpha = 1.0 }", "[[fleet.group]]"),

@@ -242,13 +242,11 @@ TEST(SplitReader, SeveralStepsWhereFrontsAreAveraged) {
     EXPECT_EQ(e.fleet.participation, Portion::Count(2));
     EXPECT_FALSE(e.global_batch());
     EXPECT_EQ(Refusal(SplitFed(variant, "local-epochs = 1\n")),
-              "e.toml:15: train.local-epochs: devices with more samples would go over the cut more often "
-              "than the others; "
-              "use local-steps");
+              "e.toml:15: train.local-epochs: devices with more samples would cross the cut more often; use "
+              "local-steps");
     EXPECT_EQ(Refusal(SplitFed(variant, "local-steps = 1001\n")),
-              "e.toml:15: train.local-steps is 1001; allowed where a network is cut: 1 to 1000, since what "
-              "went over the "
-              "cut is kept until the round is over");
+              "e.toml:15: train.local-steps is 1001; allowed where a network is cut: 1 to 1000, since data "
+              "sent over the cut are stored until the round ends");
     EXPECT_EQ(Refusal(SplitFed(variant, "prox = 0.1\n")),
               "e.toml:15: train.prox is only valid with method = \"federated\"");
     EXPECT_EQ(
@@ -294,8 +292,8 @@ TEST(SplitReader, EpochsArePlannedOverWhatIsThere) {
 TEST(SplitReader, WithATailWeightsTravelInOnePiece) {
   const std::string optimal = std::string(kSplitEverything) + "[transfers]\nstrategy = \"optimal\"\n";
   EXPECT_EQ(Refusal(optimal),
-            "e.toml:19: split.tail: its layers are at both ends of the network, whose weights then travel in"
-            " one piece; leave out transfers.strategy and transfers.largest-segment");
+            "e.toml:19: split.tail: with a tail, the client part is at both ends of the network and is sent "
+            "in one piece; leave out transfers.strategy and transfers.largest-segment");
   Read(Plain("[split]\ncut = \"conv1\"\n[transfers]\nstrategy = \"optimal\"\n"));
 }
 

@@ -53,23 +53,23 @@ OptionList StreamKeys(Experiment& e, const OptionContext& context) {
                                },
                                "method = \"sync-sgd\""};
   list.Add("kind", OwnStreamForm(stream, context.extensions),
-           "A stream that the program brings (docs/library.md): every device reads from it.");
+           "A custom stream (docs/library.md) that every device reads from.");
   list.Add("recorded-speed", Number(stream.recorded_speed, {.high = 1e6, .above_low = true}),
-           "Samples arrive as they were recorded, this many times faster.")
+           "Samples arrive at their recorded times, this many times faster.")
       .OnlyWith([&stream] { return !stream.own; }, "no kind");
   list.Add("batch", OneOf(batch.rule, kBatchRules, "batch rule"),
            "Batches of train.batch, or of what arrives in window.", sync);
   list.Add("window", Time(batch.window, {.high = 3600, .above_low = true}),
-           "Time whose samples make a batch.", follows);
+           "Time window whose samples form a batch.", follows);
   list.Add("smallest-batch", Whole(batch.smallest, {1, 1'000'000}),
-           "Smallest batch; a slower stream is waited for.", follows);
+           "Smallest batch; with a slower stream the device waits.", follows);
   list.Add("largest-batch", Whole(batch.largest, {1, 1'000'000}), "Largest batch.", follows);
   list.Add("buffer", OneOf(stream.buffer, kBufferPolicies),
            "Keep every sample until it is used, or only the newest.");
   list.Add("scaling", OneOf(stream.scaling.rule, kRateScalings),
            "How the learning rate follows the global batch.", sync);
   list.Add("base-batch", Whole(stream.base_batch, {1, 1'000'000}),
-           "Samples per device for which the learning rate is right.", scales)
+           "Samples per device that the learning rate was chosen for.", scales)
       .Otherwise([&e] { e.stream.base_batch = e.train.batch; }, "train.batch");
   list.Add("largest-factor", Number(stream.scaling.most, {.high = 1e6, .above_low = true}),
            "Largest factor of the learning rate.", scales);
@@ -77,12 +77,12 @@ OptionList StreamKeys(Experiment& e, const OptionContext& context) {
     if (stream.own && std::ranges::any_of(e.fleet.groups, [](const Group& group) {
           return !group.stream_programme.empty();
         })) {
-      mistakes.Fail(&stream.own, ": the stream decides when samples come; leave out stream-programme");
+      mistakes.Fail(&stream.own, ": the stream decides when samples arrive; leave out stream-programme");
     }
     if (e.train.local_epochs && Streams(e)) {
-      mistakes.Fail(&stream.own,
-                    ": samples that arrive over time have no epochs; leave out train.local-epochs, and use "
-                    "train.local-steps");
+      mistakes.Fail(
+          &stream.own,
+          ": samples that arrive over time have no epochs; use train.local-steps, not local-epochs");
     }
     const StreamBatchOptions& sizes = stream.batch;
     if (follows.holds() && sizes.smallest > sizes.largest) {

@@ -1,9 +1,9 @@
 #include "tributary/experiment/trace_file.h"
 
-#include <charconv>
 #include <optional>
 
 #include "tributary/base/file.h"
+#include "tributary/base/parse_number.h"
 #include "tributary/experiment/quantity.h"
 
 namespace tributary::inline experiment {
@@ -19,11 +19,8 @@ std::string_view Trimmed(std::string_view text) {
 }
 
 std::optional<double> ToNumber(std::string_view text) {
-  text = Trimmed(text);
   double number = 0;
-  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || rest != text.data() + text.size()) return std::nullopt;
-  return number;
+  return ParseExactly(Trimmed(text), number) ? std::optional(number) : std::nullopt;
 }
 
 StatusOr<Trace::Step> ParseLine(std::string_view line) {

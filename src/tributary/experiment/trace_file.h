@@ -10,7 +10,7 @@
 
 namespace tributary::inline experiment {
 
-// A recording as text, one step a line: seconds from the start, a comma, the share from then on.
+// An availability trace as text, one step per line: seconds since the start, a comma, the share from then on.
 //
 //   # a phone in the evening
 //   time,share
@@ -18,13 +18,12 @@ namespace tributary::inline experiment {
 //   12.5,0.4
 //   60,1.0
 //
-// Empty lines, lines that begin with # and a heading in the first other line are passed over. Refused with file and
-// line: what is not two numbers, times that do not start at 0 and rise, shares outside [0, 1], more steps than
-// kMostTraceSteps.
+// Skips empty lines, lines starting with # and one heading. Errors, with file and line: lines that are not
+// two numbers, times that do not rise from 0, shares outside [0, 1], too many steps.
 StatusOr<std::vector<Trace::Step>> ParseTrace(std::string_view text, const std::string& name);
 StatusOr<std::vector<Trace::Step>> ReadTraceFile(const std::filesystem::path& path);
 
-// In all traces of an experiment together: they are written into the experiment as run, which must be read back.
+// For all traces of an experiment together: they are part of the written experiment, which must be readable.
 inline constexpr std::size_t kMostTraceSteps = 10'000;
 
 }  // namespace tributary::inline experiment

@@ -12,9 +12,9 @@ OptionList GoalKeys(Experiment& e, const OptionContext&) {
   OptionList list;
   list.Add(kNameKey, PlainName(goal.name), "Name of the experiment and of the folder of its runs.")
       .Required();
-  list.Add("about", Text(goal.about), "One line for people, shown in lists.");
+  list.Add("about", Text(goal.about), "A one-line description, shown in lists.");
   list.Add("seed", Whole(goal.seed, {0, std::numeric_limits<std::int64_t>::max()}),
-           "Decides everything random: another seed is another run of the same experiment.");
+           "Seed of all random numbers.");
   list.Add("rounds", Whole(goal.rounds, {1, kMostRounds}), "Ends the run after this number of rounds.");
   list.Add("time-budget", Time(goal.time_budget, {.high = kLongestSeconds, .above_low = true}),
            "Ends the run after this time on the fleet's clock, which is virtual in a simulation.");
@@ -58,7 +58,7 @@ void AddOptimiser(Training& train, OptionList& list) {
       mistakes.Fail(&optimiser.nesterov,
                     " looks ahead along the momentum, which is 0; set train.momentum, e.g. to 0.9");
     }
-    // What is left for the maker to say, which knows its options best.
+    // Other errors are found by the factory function.
     if (auto made = MakeOptimiser(optimiser, 0); !made.ok())
       mistakes.Fail(&optimiser.name, ": " + made.status().message());
   });
@@ -83,9 +83,8 @@ void AddSchedule(Training& train, const Goal& goal, OptionList& list) {
   list.Add("warmup", Whole(schedule.warmup_steps, {0, kMostRounds}), "Rounds of linear warm-up.");
   list.Check([&schedule, &goal](OptionList& mistakes) {
     if (schedule.name == "cosine" && !goal.rounds) {
-      mistakes.Fail(
-          &schedule.name,
-          " is \"cosine\", which falls over the whole run; set experiment.rounds to say how long that is");
+      mistakes.Fail(&schedule.name,
+                    " is \"cosine\", which depends on the length of the run; set experiment.rounds");
     }
     if (auto made = Schedule::Make(schedule); !made.ok()) {
       const void* field = &schedule.name;
@@ -121,19 +120,19 @@ OptionList ServerOptimiserKeys(ServerOptimiser& server) {
 
 OptionList AugmentKeys(AugmentOptions& augment) {
   OptionList list;
-  list.Add("flip", Flag(augment.flip), "Mirror left and right, one time in two.");
-  list.Add("padding", Whole(augment.padding, {0, 64}), "Move by up to this many pixels each way.");
+  list.Add("flip", Flag(augment.flip), "Mirror left and right, with probability 1/2.");
+  list.Add("padding", Whole(augment.padding, {0, 64}), "Shift by up to this many pixels each way.");
   return list;
 }
 
-// A table, or a word for a usual one.
+// A table, or the name of a preset.
 ValueForm AugmentForm(AugmentOptions& augment, const DataChoice& data) {
   ValueForm form = Inline(&augment, [&augment] { return AugmentKeys(augment); });
   const auto named = [&augment, &data](std::string& word) {
     return NameForm(
         &augment, "augmentation", {"auto", "none", "standard"}, [&word] { return word; },
         [&augment, &data](const std::string& name) {
-          // Photographs are the same mirrored and moved; drawings and digits need not be.
+          // Photographs are invariant to mirroring and shifts; drawings and digits need not be.
           if (name == "standard" || (name == "auto" && data.set.starts_with("cifar")))
             augment = {.flip = true, .padding = 4};
         });
@@ -158,7 +157,7 @@ void AddLocalWork(Experiment& e, OptionList& list) {
       "batch", Whole(train.batch, {1, 1'000'000}),
       "Samples in one step of one device; of all devices together with split, unless its variant averages.");
   list.Add("local-steps", Whole(train.local_steps, {1, kMostRounds}),
-           "Steps of a device between two exchanges. More saves traffic and lets devices drift apart.")
+           "Steps of a device between two exchanges. More saves traffic, but devices diverge.")
       .OnlyWith([&e] { return Local(e); },
                 "method = \"federated\" or \"gossip\", or \"split\" with a split.variant that averages "
                 "(splitfed-v1, splitfed-v2)");
@@ -170,12 +169,11 @@ void AddLocalWork(Experiment& e, OptionList& list) {
       mistakes.Fail(&train.local_steps, " is " + std::to_string(*train.local_steps) +
                                             "; allowed where a network is cut: 1 to " +
                                             std::to_string(kMostSplitSteps) +
-                                            ", since what went over the cut is kept until the round is over");
+                                            ", since data sent over the cut are stored until the round ends");
     }
     if (SplitFed(e) && train.local_epochs) {
-      mistakes.Fail(
-          &train.local_epochs,
-          ": devices with more samples would go over the cut more often than the others; use local-steps");
+      mistakes.Fail(&train.local_epochs,
+                    ": devices with more samples would cross the cut more often; use local-steps");
     }
     if (train.local_steps && train.local_epochs) {
       mistakes.Fail(&train.local_epochs,
@@ -231,7 +229,7 @@ OptionList TransferKeys(Experiment& e, const OptionContext&) {
   list.Add("largest-segment", Size(transfers.largest_segment),
            "Largest message; a larger layer is one message.");
   list.Add("drift", Number(transfers.drift, {.high = 10, .above_low = true}),
-           "Plan anew when a step takes longer or shorter than planned by this share.")
+           "Plan again when the duration of a step differs from the plan by this share.")
       .OnlyWith([&transfers, follows] { return follows() || transfers.drift == TransferOptions{}.drift; },
                 "strategy = \"ibatch\" or \"optimal\"")
       .WrittenIf(follows);

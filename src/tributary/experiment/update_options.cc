@@ -1,4 +1,4 @@
-// [compression] and [aggregation]: what becomes of updates. Both choose from a table of what the program has.
+// [compression] and [aggregation]. Both choose from a table of components.
 #include <algorithm>
 
 #include "tributary/experiment/forms.h"
@@ -12,7 +12,7 @@ bool HasNumber(const AggregationRule& rule, const std::string& key) {
   return std::ranges::find(rule.numbers, key, &RuleNumber::key) != rule.numbers.end();
 }
 
-// The number of the chosen rule; of the rule that `described` is of, where the chosen one has none of this key.
+// A number of the chosen rule; if it has none with this key, a number of the rule of `described`.
 ValueForm RuleNumberForm(AggregationOptions& aggregation, const RuleNumber& described) {
   const auto bound = [&aggregation, &described](double& usual) {
     const std::vector<RuleNumber>& numbers = aggregation.rule->numbers;
@@ -58,7 +58,8 @@ OptionList CompressionKeys(Experiment& e, const OptionContext& context) {
   add("delta", Number(compression.delta, {.high = 1}),
       "Largest loss of the squared norm at which adaptive top-k still compresses.");
   add("ewma", Number(compression.ewma, kPositiveShare), "Weight of the newest measurement of that loss.");
-  add("error-feedback", Flag(compression.error_feedback), "Add what was not sent to the next update.");
+  add("error-feedback", Flag(compression.error_feedback),
+      "Add the unsent residual to the next update (error feedback).");
   list.Check([&compression](OptionList& mistakes) {
     if (const Status status = Validate(compression); !status.ok())
       mistakes.Fail(&compression.kind, ": " + status.message());
@@ -77,7 +78,7 @@ OptionList AggregationKeys(Experiment& e, const OptionContext& context) {
                      for (const RuleNumber& number : aggregation.rule->numbers)
                        aggregation.numbers.push_back(number.usual);
                    }),
-           "How the updates of a round become one.");
+           "How the updates of a round are aggregated.");
   for (const auto& rule : rules) {
     for (const RuleNumber& number : rule->numbers) {
       const std::string& key = number.key;

@@ -1,17 +1,15 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
-#include <span>
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include "tributary/experiment/experiment.h"
 #include "tributary/experiment/quantity.h"
 
 namespace tributary::inline experiment {
 
-// The words and bounds of an experiment file that its reader and its writer share.
+// Names and bounds that the reader and the writer of experiment files share.
 
 template <typename Enum>
 struct Word {
@@ -60,13 +58,11 @@ inline constexpr std::array<Word<Trace::After>, 2> kAfters = {
 
 template <typename Enum, std::size_t n>
 std::string_view NameOf(const std::array<Word<Enum>, n>& words, Enum meaning) {
-  for (const Word<Enum>& word : words) {
-    if (word.meaning == meaning) return word.name;
-  }
-  return "";
+  const auto found = std::ranges::find(words, meaning, &Word<Enum>::meaning);
+  return found == words.end() ? "" : found->name;
 }
 
-// The numbers of a group that may be distributions.
+// Numbers of a group that may be distributions.
 struct GroupField {
   std::string_view key;
   Unit unit;

@@ -15,15 +15,15 @@
 namespace tributary::inline library {
 
 struct RunOptions {
-  // The path of a TOML file, or a preset.
+  // Path of a TOML file, or a preset.
   std::string experiment = "default";
-  // Changes to it, "KEY=VALUE", as `tributary run --set` has them.
+  // Changes to it, "KEY=VALUE", as in `tributary run --set`.
   std::vector<std::string> overrides{};
-  std::filesystem::path data_dir{};  // where named data sets lie
+  std::filesystem::path data_dir{};  // folder of known data sets
   std::size_t threads = 1;           // results do not depend on it
-  // Where the run leaves its folder, as `tributary run --out`; it must not exist yet. Without it nothing is written.
+  // The run folder, as for `tributary run --out`; it must not exist. Without it nothing is written.
   std::optional<std::filesystem::path> folder{};
-  // Asked between rounds: whether to end.
+  // Checked between rounds: whether to stop.
   std::function<bool()> should_stop{};
 };
 
@@ -32,12 +32,11 @@ struct RunResult {
   std::optional<double> accuracy;  // on the test set, of the final weights
   Duration time{0};                // on the fleet's virtual clock
   Bytes down{0}, up{0};
-  std::string
-      digest;  // of every event and the final weights: the same for the same experiment, seed and extensions
+  std::string digest;  // of all events and final weights: equal for equal experiment, seed and extensions
 };
 
-// Runs an experiment on a simulated fleet, as `tributary run` does, without a word on standard output. Whatever is wrong with
-// the experiment, or cannot be had on this machine, is an error.
+// Runs an experiment on a simulated fleet, as `tributary run` does, without output. Fails if the experiment
+// is invalid or this machine cannot run it.
 StatusOr<RunResult> RunExperiment(const RunOptions& options, const Extensions& extensions = {});
 
 }  // namespace tributary::inline library

@@ -61,7 +61,7 @@ export function yAxis(tick: (value: number) => string): uPlot.Axis {
 
 const defaultSteps = Array.from({ length: 24 }, (_, i) => [1, 2, 5].map((digit) => digit * 10 ** (i - 6))).flat();
 
-// The least of the scale and the most: from 0, or around what there is, never beyond `limit`.
+// Range of the y axis: from 0, or around the values; at most `limit`.
 export function yRange(from: "zero" | "around", limit: number, also: () => number | null): uPlot.Range.Function {
   return (_u, min, max) => {
     const extra = also();

@@ -17,7 +17,7 @@ export interface BarOptions {
   height?: number;
 }
 
-// One value of each device, side by side; the selected ones stand out, and a click selects.
+// Bars with one value per device; selected devices are highlighted, and a click selects.
 export class DeviceBars {
   readonly figure: Figure;
   private plot: uPlot | null = null;

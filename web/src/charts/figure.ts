@@ -3,7 +3,7 @@ import { onTheme } from "../theme";
 
 export interface Key {
   label: string;
-  colour: string; // a name of the style sheet
+  colour: string;  // name in the style sheet
   dashed?: boolean;
 }
 
@@ -28,13 +28,13 @@ export function swatch(key: Key): HTMLElement {
   return element;
 }
 
-// What all charts share: a title, a legend with the latest values (or those under the pointer), a description for who
-// does not see it and a table of the same numbers in the place of the picture. A figure is painted only while it is on the
-// screen, and keeps its height whatever happens.
+// The frame of all charts: title, legend with the latest values (or those under the pointer), a description
+// for screen readers, and a table of the values instead of the picture. Painted only while visible; the
+// height is fixed.
 export class Figure {
   readonly element: HTMLElement;
   readonly plot: HTMLElement;
-  // Of the plot, as last seen: asking the page for it would have it laid out once for each chart.
+  // Size of the plot, as last observed: reading it from the DOM would force a layout per chart.
   width = 0;
   height = 0;
   private readonly values: HTMLElement[];
@@ -102,7 +102,7 @@ export class Figure {
     });
   }
 
-  // How many values are shown, for tests; the latest ones; all, when someone asks for them; and how to paint them.
+  // Number of values (for tests), latest values, a function for the table, and a function that paints.
   show(points: number, at: string, values: string[], table: () => Table, paint: () => void): void {
     this.latest = { at, values };
     this.table = table;
@@ -116,7 +116,7 @@ export class Figure {
     this.repaint();
   }
 
-  // What is under the pointer; the latest where nothing is, or no value of its own.
+  // Shows the values under the pointer; by default the latest.
   point(at: string | null, values: string[] = this.latest.values): void {
     this.pointing = at !== null;
     if (at === null) this.legend(this.latest.at, this.latest.values);

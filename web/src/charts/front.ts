@@ -6,7 +6,7 @@ import { Figure } from "./figure";
 
 type Front = { cost: number; convergence: number }[];
 
-// What sub-networks cost against how well they learn, and which shares devices keep now: marks on the axis of costs.
+// Cost of sub-networks against convergence, with marks at the shares that devices keep now.
 export class FrontChart {
   readonly figure = new Figure({
     id: "front",

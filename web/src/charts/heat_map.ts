@@ -6,12 +6,12 @@ import { Figure } from "./figure";
 const labels = 54;
 const bottom = 24;
 
-// How many samples of each class (rows) each device (columns) has: the darker the more.
+// Samples of each class (rows) on each device (columns); darker is more.
 export class HeatMap {
   readonly figure = new Figure({
     id: "classes",
-    title: "Samples of each class",
-    hint: "a column a device, a row a class",
+    title: "Samples per class",
+    hint: "columns: devices, rows: classes",
     keys: [
       { label: "none", colour: "heat0" },
       { label: "most", colour: "heat1" },
@@ -49,7 +49,7 @@ export class HeatMap {
     );
   }
 
-  // Where the cells are, in pixels of the page.
+  // Layout of the cells, in CSS pixels.
   private cells(): { width: number; height: number; wide: number; high: number } {
     const width = this.figure.width - labels - 12;
     const height = this.figure.height - bottom;
@@ -78,7 +78,7 @@ export class HeatMap {
     counts.forEach((row, i) =>
       row.forEach((count, j) => {
         if (count === 0) return;
-        // The root, so that few can be told from none beside many.
+        // Square root, so that small counts differ visibly from none.
         ctx.globalAlpha = Math.sqrt(count / this.most);
         ctx.fillRect(labels + i * wide, j * high, wide - gapX + (gapX ? 0 : 0.5), high - gapY + (gapY ? 0 : 0.5));
       }),

@@ -20,7 +20,7 @@ export interface Line {
   y: (number | null)[];
 }
 
-// Points in the order of x only, as a chart needs them: what goes back, after a run was resumed, is left out.
+// Points with increasing x, as charts require; points that go back after a resume are dropped.
 function ascending({ x, y }: Line): Line {
   let last = -Infinity;
   if (x.every((value) => value >= last && ((last = value), true))) return { x, y };
@@ -37,7 +37,7 @@ const lastKnown = ({ x, y }: Line): [number, number] | null => {
   return null;
 };
 
-// Lines over rounds, time or bytes; with one level to reach, where there is one.
+// Lines over rounds, time or bytes, with an optional target level.
 export class LineChart {
   readonly figure: Figure;
   private plot: uPlot | null = null;
@@ -54,7 +54,7 @@ export class LineChart {
     return this.figure.element;
   }
 
-  // One line for each of the series.
+  // One line per series.
   update(given: Line[], scale: XScale = roundScale, target: number | null = null): void {
     this.scale = scale;
     this.target = target;
@@ -87,7 +87,7 @@ export class LineChart {
     const { width, height } = this.figure;
     this.plot ??= new uPlot(this.describe(width, height), this.data, this.figure.plot);
     if (this.plot.width !== width || this.plot.height !== height) this.plot.setSize({ width, height });
-    // Many points make a band of a thick line.
+    // Thinner lines, since many points would merge into a band.
     const thin = (this.data[0]?.length ?? 0) > 300;
     this.options.series.forEach((series, i) => {
       const drawn = this.plot?.series[i + 1];
@@ -118,7 +118,7 @@ export class LineChart {
           ...(series.dashed ? { dash: [5, 4] } : {}),
           ...(series.filled ? { fill: () => `${colour(series.colour)}1f` } : {}),
           spanGaps: true,
-          // A few points are shown as such: a line of one is none.
+          // Points are shown if there are few: a line needs two.
           points: { show: (u: uPlot) => (u.data[0]?.length ?? 0) <= 30, size: 5, fill: () => colour(series.colour) },
         })),
       ],

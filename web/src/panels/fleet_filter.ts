@@ -4,7 +4,7 @@ import { formatCount } from "../format";
 import { knownState, states } from "../states";
 import type { Choices, Store } from "../store";
 
-// The rows of the devices that the choices let through, in the order of the board.
+// The rows of devices that match the filters, in the order of the board.
 export function filtered(devices: Devices, { text, group, state }: Choices): number[] {
   const words = text.toLowerCase().split(/\s+/).filter((word) => word !== "");
   const rows: number[] = [];
@@ -20,7 +20,7 @@ export function filtered(devices: Devices, { text, group, state }: Choices): num
   return rows;
 }
 
-// Which devices to show, for the map and the table: by text, by group and by what they do.
+// Filters for the map and the table: by text, group and state.
 export class FleetFilter {
   private readonly text: HTMLInputElement;
   private readonly group: HTMLSelectElement;

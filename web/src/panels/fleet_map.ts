@@ -5,7 +5,7 @@ import { tookOf } from "../round_parts";
 import { knownState, stateGlyph, stateLabel } from "../states";
 import type { Store } from "../store";
 
-// A device in a line.
+// A one-line summary of a device.
 export function lineOf(devices: Devices, row: number): string {
   const parts = [nameOf(devices, row)];
   if (devices.group[row]) parts.push(devices.group[row] as string);
@@ -21,7 +21,7 @@ export function lineOf(devices: Devices, row: number): string {
 
 const mostNamed = 48;
 
-// The fleet at a glance: a tile a device. One stop for the tab key; arrows go from tile to tile.
+// The fleet as a map with one tile per device. A single tab stop; arrow keys move between tiles.
 export class FleetMap {
   private readonly cells: HTMLElement[] = [];
   private readonly grid: HTMLElement;
@@ -43,7 +43,7 @@ export class FleetMap {
     this.grid.addEventListener("pointerleave", () => this.hover(-1));
     this.grid.addEventListener("focusin", (event) => this.hover(rowOf(event)));
     this.grid.addEventListener("focusout", () => this.hover(-1));
-    this.element = h("div", { class: "card fleet" }, h("h3", {}, "Who does what"), legend, this.grid, this.line);
+    this.element = h("div", { class: "card fleet" }, h("h3", {}, "Device states"), legend, this.grid, this.line);
   }
 
   update(devices: Devices, rows: number[]): void {
@@ -82,7 +82,7 @@ export class FleetMap {
 
   private describe(): void {
     const row = this.hovered >= 0 ? this.hovered : this.selectedRow();
-    setText(this.line, row >= 0 && this.devices !== null ? lineOf(this.devices, row) : "Point at a tile to see its device, click to select it.");
+    setText(this.line, row >= 0 && this.devices !== null ? lineOf(this.devices, row) : "Point at a tile to see its device; click to select it.");
   }
 
   private selectedRow(): number {

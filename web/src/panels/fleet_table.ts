@@ -12,7 +12,7 @@ interface Column {
   when?(board: Board): boolean;
   sort(devices: Devices, row: number): number | string | null;
   text(devices: Devices, row: number): string;
-  words?: boolean; // set at the left
+  words?: boolean;  // left-aligned
 }
 
 const order = new Map<string, number>(states.map(([name], i) => [name, i]));
@@ -32,7 +32,7 @@ const columns: Column[] = [
   { id: "group", title: "Group", words: true, when: hasGroups, sort: (d, row) => d.group[row] ?? "", text: (d, row) => d.group[row] ?? "" },
   { id: "state", title: "State", words: true, sort: (d, row) => order.get(knownState(d.state[row] ?? "")) ?? 0, text: (d, row) => stateLabel(d.state[row] ?? "") },
   { id: "outcome", title: "Last outcome", words: true, sort: (d, row) => d.outcome[row] ?? "", text: (d, row) => d.outcome[row] || "–" },
-  plain("round", "Round", formatCount, "The last round that it was in"),
+  plain("round", "Round", formatCount, "Its last round"),
   plain("applied", "Applied", formatCount),
   plain("missed", "Missed", formatCount),
   plain("samples", "Samples", formatCount, "In its last round"),
@@ -41,7 +41,7 @@ const columns: Column[] = [
   plain("wait_s", "Waited", formatSeconds, "In its last round"),
   { ...plain("rate", "Samples/s", formatNumber, "Rate of its stream"), when: inPanels("streams") },
   { ...plain("buffered", "Buffered", formatCount), when: inPanels("streams") },
-  { ...plain("dropped", "Dropped", formatCount, "By its buffer, unused"), when: inPanels("streams") },
+  { ...plain("dropped", "Dropped", formatCount, "Samples that its buffer dropped"), when: inPanels("streams") },
   { ...plain("kept", "Kept", (value) => formatShare(value, 0), "Share of the network that it trains"), when: inPanels("dropout") },
   { ...plain("met", "Met", formatCount, "Devices that it averaged with"), when: inPanels("gossip") },
   plain("bytes_down", "Down", formatBytes),
@@ -50,7 +50,7 @@ const columns: Column[] = [
 
 const pageSize = 20;
 
-// The fleet in numbers, a page at a time, so that it costs the same for ten devices and for a thousand.
+// The fleet as a paged table, so that cost does not depend on the number of devices.
 export class FleetTable {
   private readonly head = h("tr", {});
   private readonly body = h("tbody", {});
@@ -109,7 +109,7 @@ export class FleetTable {
     return h("th", { scope: "col", "data-column": column.id, "aria-sort": "none", ...(column.words ? { class: "words" } : {}) }, button);
   }
 
-  // Again by the same turns it round. Names begin with the first, numbers with the largest.
+  // Sorting by the same column again reverses the order. Text sorts ascending first, numbers descending.
   private sortBy(id: string): void {
     const words = columns.find((column) => column.id === id)?.words === true;
     this.down = this.by === id ? !this.down : !words;
@@ -125,7 +125,7 @@ export class FleetTable {
     return [...this.rows].sort((a, b) => {
       const x = keys.get(a) ?? null;
       const y = keys.get(b) ?? null;
-      // What is not known is last either way.
+      // Unknown values are last in both orders.
       if (x === null || y === null) return x === y ? a - b : x === null ? 1 : -1;
       return x < y ? -sign : x > y ? sign : a - b;
     });

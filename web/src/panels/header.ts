@@ -12,7 +12,7 @@ const methods: Record<string, string> = {
 };
 const endings: Record<string, string> = {
   rounds: "Finished: all rounds done",
-  time: "Finished: time is up",
+  time: "Finished: time limit reached",
   target: "Finished: target reached",
   interrupted: "Interrupted",
 };
@@ -21,12 +21,12 @@ const connections: Record<string, string> = {
   connecting: "Connecting …",
   live: "Live",
   lost: "Connection lost, trying again",
-  ended: "Run over, program ended",
-  refused: "Token needed",
+  ended: "Run over, program exited",
+  refused: "Token required",
   report: "Report",
 };
 
-// Who we are and whether what is shown is of now: stays on the screen.
+// Name of the experiment and state of the connection; always visible.
 export class TopBar {
   private readonly experiment = h("h1", { "data-testid": "experiment" }, "Tributary");
   private readonly pill = h("span", { class: "pill", role: "status", "data-testid": "connection" });
@@ -52,7 +52,7 @@ export class TopBar {
   }
 }
 
-// What runs, and how far it is.
+// What runs, and its progress.
 export class Progress {
   private readonly about = h("ul", { class: "about", "data-testid": "about" });
   private readonly state = h("span", { class: "state", "data-testid": "run-state" });
@@ -100,7 +100,7 @@ export class Progress {
     setHidden(this.bar, run.rounds === 0);
     setAttribute(this.bar, "aria-valuemax", String(run.rounds));
     setAttribute(this.bar, "aria-valuenow", String(now.round));
-    // The part of this round that is back counts too, so that long rounds are seen to move.
+    // The current round counts in part, so that progress is visible in long rounds.
     const part = now.state === "running" && now.participants > 0 ? now.back / now.participants : 1;
     const done = now.round === 0 ? 0 : (now.round - 1 + part) / Math.max(1, run.rounds);
     this.fill.style.width = `${(Math.min(1, done) * 100).toFixed(2)}%`;

@@ -38,7 +38,7 @@ export function learning(store: Store): Panel {
     (value) => store.choose({ axis: value }),
   );
   axis.element.dataset.testid = "axis";
-  const element = section("learning", "Learning", "Over rounds, time or bytes down and up", axis.element, accuracy.element, loss.element);
+  const element = section("learning", "Learning", "Over rounds, time or total bytes", axis.element, accuracy.element, loss.element);
   let seen: unknown[] = [];
   return {
     element,

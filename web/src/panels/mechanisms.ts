@@ -8,12 +8,10 @@ import { formatBytes, formatBytesTick, formatCount, formatCountTick, formatNumbe
 import type { Store } from "../store";
 import { section, type Panel } from "./panel";
 
-// A panel for each mechanism that a run may use.
-
 const known = (values: (number | null)[]): boolean => values.some((value) => value !== null);
 const overRounds = ({ rounds }: Board, y: (number | null)[]) => [{ x: rounds.round, y }];
 
-// Updates only when one of the parts of the board that it shows is another, or a choice is.
+// Updates only if the parts of the board that it shows, or the choices, have changed.
 function panel(id: string, element: HTMLElement, parts: (board: Board) => unknown[], inUse: (board: Board) => boolean, show: (board: Board) => void): Panel {
   let seen: unknown[] = [];
   return {
@@ -29,7 +27,7 @@ function panel(id: string, element: HTMLElement, parts: (board: Board) => unknow
 }
 
 export function streams(store: Store): Panel {
-  const rate = new DeviceBars({ id: "rate", title: "Stream rates", hint: "samples a second, by device", colour: "c1", text: formatNumber }, store);
+  const rate = new DeviceBars({ id: "rate", title: "Stream rates", hint: "samples per second, by device", colour: "c1", text: formatNumber }, store);
   const buffered = new DeviceBars({ id: "buffered", title: "Buffers", hint: "samples waiting, by device", colour: "c4", text: formatCount }, store);
   const total = new LineChart({ id: "buffered-total", title: "Buffered over rounds", hint: "samples on all devices", series: [{ label: "buffered", colour: "c4", filled: true }], text: formatCount, tick: formatCountTick, from: "zero" });
   return panel(
@@ -46,11 +44,11 @@ export function streams(store: Store): Panel {
 }
 
 export function split(store: Store): Panel {
-  const samples = new DeviceBars({ id: "samples", title: "The last batch", hint: "samples by device", colour: "c3", text: formatCount }, store);
-  const deviation = new LineChart({ id: "deviation", title: "Deviation of the batch", hint: "of its classes from those of all data", series: [{ label: "deviation", colour: "c2" }], text: formatShare, tick: formatShareTick, from: "zero", limit: 1 });
+  const samples = new DeviceBars({ id: "samples", title: "Last batch", hint: "samples by device", colour: "c3", text: formatCount }, store);
+  const deviation = new LineChart({ id: "deviation", title: "Deviation of the batch", hint: "of its classes from all data", series: [{ label: "deviation", colour: "c2" }], text: formatShare, tick: formatShareTick, from: "zero", limit: 1 });
   return panel(
     "split",
-    section("split", "Batch composition", "What a global batch is put together from", null, samples.element, deviation.element),
+    section("split", "Batch composition", "The devices' samples in the global batch", null, samples.element, deviation.element),
     (board) => [board.devices, board.rounds, store.choices.selected],
     () => false,
     (board) => {
@@ -67,7 +65,7 @@ export function dropout(store: Store): Panel {
   const mean = new LineChart({ id: "kept-mean", title: "Kept over rounds", hint: "mean of the devices", series: [{ label: "kept", colour: "c2", filled: true }], text: formatShare, tick: formatShareTick, from: "zero", limit: 1, height: 200 });
   return panel(
     "dropout",
-    section("dropout", "Dropout", "How much of the network devices train that are short of time", null, front.element, kept.element, mean.element),
+    section("dropout", "Dropout", "Share of the network that devices train", null, front.element, kept.element, mean.element),
     (board) => [board.front, board.devices, board.rounds, store.choices.selected],
     (board) => board.front !== null || known(board.devices.kept),
     (board) => {
@@ -84,7 +82,7 @@ export function partition(): Panel {
   map.element.classList.add("wide");
   return panel(
     "partition",
-    section("partition", "Partition", "Who holds which data", null, map.element),
+    section("partition", "Partition", "Samples of each class on each device", null, map.element),
     (board) => [board.classes],
     (board) => board.classes !== null,
     (board) => {
@@ -99,7 +97,7 @@ export function compression(): Panel {
   const saved = new LineChart({ id: "saved", title: "Saved by compression", hint: "of the bytes up, in each round", series: [{ label: "saved", colour: "c3" }], text: formatShare, tick: formatShareTick, from: "zero", limit: 1 });
   return panel(
     "compression",
-    section("compression", "Compression", "What goes up, against what would go up uncompressed", null, bytes.element, saved.element),
+    section("compression", "Compression", "Bytes sent by devices, compressed and uncompressed", null, bytes.element, saved.element),
     (board) => [board.rounds],
     () => false,
     (board) => {
@@ -112,11 +110,11 @@ export function compression(): Panel {
 }
 
 export function transfers(): Panel {
-  const overlap = new LineChart({ id: "overlap", title: "Hidden transfers", hint: "of what could be hidden behind computing", series: [{ label: "hidden", colour: "c5", filled: true }], text: formatShare, tick: formatShareTick, from: "zero", limit: 1 });
+  const overlap = new LineChart({ id: "overlap", title: "Hidden transfers", hint: "share of the transfers that could overlap with computing", series: [{ label: "hidden", colour: "c5", filled: true }], text: formatShare, tick: formatShareTick, from: "zero", limit: 1 });
   const duration = new LineChart({ id: "duration", title: "Duration of a round", hint: "in seconds", series: [{ label: "duration", colour: "c1" }], text: (value) => `${formatNumber(value)} s`, tick: (value) => `${formatCountTick(value)} s`, from: "zero" });
   return panel(
     "transfers",
-    section("transfers", "Transfers", "Segments that travel while devices compute", null, overlap.element, duration.element),
+    section("transfers", "Transfers", "Transfers that overlap with computing", null, overlap.element, duration.element),
     (board) => [board.rounds],
     () => false,
     (board) => {
@@ -129,10 +127,10 @@ export function transfers(): Panel {
 export function gossip(store: Store): Panel {
   const met = new DeviceBars({ id: "met", title: "Neighbours met", hint: "in the last round, by device", colour: "c1", text: formatCount }, store);
   const relayed = h("b", { "data-testid": "relayed" });
-  const about = h("div", { class: "card number" }, h("span", { class: "label" }, "Relayed by the coordinator"), relayed, h("span", { class: "below" }, "for devices that do not reach each other"));
+  const about = h("div", { class: "card number" }, h("span", { class: "label" }, "Relayed by the coordinator"), relayed, h("span", { class: "below" }, "for devices without a direct connection"));
   return panel(
     "gossip",
-    section("gossip", "Gossip", "Devices that average with each other", null, met.element, about),
+    section("gossip", "Gossip", "Devices that average their models", null, met.element, about),
     (board) => [board.devices, board.now, store.choices.selected],
     ({ devices }) => known(devices.met),
     (board) => {

@@ -18,7 +18,7 @@ class Big {
   }
 }
 
-// The numbers that a run is judged by.
+// The main results of a run.
 export class Numbers {
   private readonly accuracy = new Big("accuracy", "Accuracy");
   private readonly loss = new Big("loss", "Loss");
@@ -40,7 +40,7 @@ export class Numbers {
       run.target !== null ? `target ${formatShare(run.target)}` : best > 0 ? `best ${formatShare(best)}` : "",
     );
     this.loss.show(formatNumber(now.loss), trainLoss === null ? "" : `in training ${formatNumber(trainLoss)}`);
-    const each = (bytes: number) => (run.devices > 0 ? `${formatBytes(bytes / run.devices)} a device` : "");
+    const each = (bytes: number) => (run.devices > 0 ? `${formatBytes(bytes / run.devices)} per device` : "");
     this.down.show(
       formatBytes(now.bytes_down),
       now.bytes_injected > 0 ? `${formatBytes(now.bytes_injected)} shared samples` : each(now.bytes_down),

@@ -6,12 +6,12 @@ import { always, section, type Panel } from "./panel";
 
 const outcomeNames = ["applied", "late", "lost", "refused", "crashed"] as const;
 
-// What became of the devices' work, and what the program had to say.
+// Outcomes of the devices' work, and the program's notes.
 export function outcomes(): Panel {
   const applied = new LineChart({
     id: "applied",
     title: "Updates applied",
-    hint: "of those that took part in a round",
+    hint: "of the participants of a round",
     series: [
       { label: "applied", colour: "c3", filled: true },
       { label: "took part", colour: "c5", dashed: true },
@@ -37,7 +37,7 @@ export function outcomes(): Panel {
   let rounds: Board["rounds"] | null = null;
   let said: Board["notes"] | null = null;
   return {
-    element: section("outcomes", "Outcomes", "What became of the devices' work", summary, applied.element, waiting.element, notes),
+    element: section("outcomes", "Outcomes", "Results of the devices' work", summary, applied.element, waiting.element, notes),
     inUse: always,
     update(board: Board) {
       outcomeNames.forEach((name, i) => setText(counts[i] as HTMLElement, formatCount(board.now[name])));
@@ -53,7 +53,7 @@ export function outcomes(): Panel {
         said = board.notes;
         list.replaceChildren(
           ...(said.length === 0
-            ? [h("li", { class: "none" }, "Nothing to note.")]
+            ? [h("li", { class: "none" }, "No notes.")]
             : [...said].reverse().map((note) => h("li", {}, h("time", {}, formatSeconds(note.time_s)), h("span", {}, note.text)))),
         );
       }

@@ -1,7 +1,7 @@
 import type { Board } from "../board";
 import { h } from "../dom";
 
-// A part of the page. It is there only while its mechanism is in use, and is updated only then.
+// A part of the page. Shown and updated only while its mechanism is in use.
 export interface Panel {
   element: HTMLElement;
   inUse(board: Board): boolean;
@@ -10,7 +10,6 @@ export interface Panel {
 
 export const always = (): boolean => true;
 
-// A heading over cards.
 export function section(id: string, title: string, about: string, extra: HTMLElement | null, ...cards: HTMLElement[]): HTMLElement {
   return h(
     "section",

@@ -59,7 +59,7 @@ class Row {
   }
 }
 
-// Where the time of the devices' last rounds went, and where the plan had its end.
+// Where the time of the devices' last rounds went, with the planned end.
 export class Timeline {
   private readonly list = h("ul", { class: "rows", "data-testid": "timeline" });
   private readonly axis = h("div", { class: "axis", "aria-hidden": "true" });
