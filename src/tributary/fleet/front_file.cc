@@ -86,7 +86,7 @@ Status ReadFrontCosts(const JsonValue& root, ParetoFront& front) {
   return OkStatus();
 }
 
-// Counts without ".0" behind them.
+// Writes whole numbers without ".0".
 FrontJson WholeIfItIs(double value) {
   constexpr double kLargestExact = 9007199254740992.0;
   if (value == std::floor(value) && std::abs(value) <= kLargestExact) return static_cast<std::int64_t>(value);

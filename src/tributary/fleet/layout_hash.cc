@@ -15,7 +15,7 @@ std::string LayoutHash(const Model& model) {
       add(slot.name + " " + std::to_string(slot.segment.offset) + " " + std::to_string(slot.segment.count));
     }
   }
-  // What is frozen is never sent: both sides must have the same.
+  // Frozen values are never sent, so both sides must have the same.
   if (model.constant_values) {
     add("frozen");
     digest.Add(std::as_bytes(model.constant_values->span()));

@@ -6,8 +6,8 @@
 
 namespace tributary::inline fleet {
 
-// Stands for how a network lies in memory: names, places and sizes of all its arrays, and the operations in between.
-// Two programs that agree in it mean the same numbers by the same offsets.
+// Identifies a network's memory layout: names, offsets and sizes of all arrays, and the operations between
+// them. Programs with equal hashes mean the same values by the same offsets.
 std::string LayoutHash(const Model& model);
 
 }  // namespace tributary::inline fleet

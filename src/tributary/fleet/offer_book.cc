@@ -71,7 +71,7 @@ std::uint64_t OfferBook::announced() const {
 
 OfferBook::Standing OfferBook::Await(std::uint64_t meeting, const std::stop_token& stop) const {
   const std::stop_callback wake(stop, [this] {
-    const MutexLock lock(mutex_);  // Those that have looked, wait by now.
+    const MutexLock lock(mutex_);  // Threads that have checked the state are waiting now.
     changed_.NotifyAll();
   });
   MutexLock lock(mutex_);

@@ -15,7 +15,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kLongestName = 1000;
 constexpr std::uint64_t kMostLayerBytes = std::uint64_t{1} << 50;
-// Sums of a million of them stay exact enough and far from overflow.
+// A sum of a million such times stays far from overflow and precise enough.
 constexpr double kLongestMs = 1e12;
 
 constexpr std::pair<const char*, double TransferProfile::Layer::*> kLayerTimes[] = {
