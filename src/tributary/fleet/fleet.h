@@ -92,10 +92,10 @@ struct FleetEvent {
 // same device code; only time and transport differ. A fleet knows orders; rounds are a policy on top of it
 // (synchronous_round.h). One caller at a time.
 //
-//  1. Gather
-//  2. Dispatch an order
-//  3. Next, repeatedly
-//  4. Close the order, and if its answers were applied, Commit
+//   1. Gather
+//   2. Dispatch an order
+//   3. Next, repeatedly
+//   4. Close the order, and if its answers were applied, Commit
 class Fleet {
  public:
   virtual ~Fleet() = default;

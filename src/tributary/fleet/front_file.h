@@ -12,10 +12,10 @@ namespace tributary::inline fleet {
 
 // The file format of a Pareto front, which `tributary explore` writes and devices read:
 //
-//  {"model": "resnet8", "cost": "time", "channels": "first", "batch": 32,
-//   "cost_model": {"fixed_s": …, "per_mac_s": …, "per_byte_s": …}, "untrained": 1.9,
-//   "groups": [{"name": "conv1", "channels": 16}, …],
-//   "front": [{"dropout": [0.5, …], "macs": …, "time_ms": …, "convergence": …}, …], …}
+//   {"model": "resnet8", "cost": "time", "channels": "first", "batch": 32,
+//    "cost_model": {"fixed_s": …, "per_mac_s": …, "per_byte_s": …}, "untrained": 1.9,
+//    "groups": [{"name": "conv1", "channels": 16}, …],
+//    "front": [{"dropout": [0.5, …], "macs": …, "time_ms": …, "convergence": …}, …], …}
 //
 // "model", "groups" and "front" are required. Defaults: "cost" is time, "channels" random, "cost_model" and
 // "batch" 0, "untrained" (the convergence without training) unknown. Readers ignore other keys.

@@ -16,8 +16,8 @@ namespace tributary::inline fleet {
 
 // The model that a device offers to its neighbours in a meeting, the gossip exchange of one round.
 //
-//  1. Announce: the meeting is known, and its model is being trained
-//  2. Offer: the model is available until the next meeting is announced
+//   1. Announce: the meeting is known, and its model is being trained
+//   2. Offer: the model is available until the next meeting is announced
 //
 // Thread-safe. In bytes, a model is its parameters followed by its statistics.
 class OfferBook {

@@ -11,14 +11,14 @@
 namespace tributary::inline protocol {
 namespace {
 
-// Of messages that carry no work, besides those at once.
+// Rate limit of messages without work.
 constexpr double kPerSecond = 20;
 constexpr std::size_t kMostProbeBytes = 256 << 20;
 constexpr std::size_t kLongestOutbox = 256;
-// A peer that was refused has so long to take notice of the reason.
+// Time for a refused peer to read the reason.
 constexpr Duration kTimeToGo = std::chrono::seconds(2);
 constexpr std::size_t kMostLate = 1000;
-// Charged for a late piece besides its bytes, so that a flood of tiny ones is noticed too.
+// Charged for a late piece besides its bytes, so that a flood of tiny pieces is limited too.
 constexpr std::int64_t kPerLatePiece = 64;
 
 bool HasSamples(const Member& member) { return member.streams || member.profile.samples > 0; }
@@ -182,7 +182,7 @@ void Sessions::Wake(Session& session, DeferredCalls& calls) {
 }
 
 bool Sessions::IsLate(Session& session, std::uint64_t ticket, std::size_t bytes, bool last) const {
-  // Messages keep their order: once one of a later assignment has come, none of an earlier can.
+  // Messages stay in order: after a message of a later assignment, no earlier one can come.
   while (!session.late.empty() && session.late.front().ticket < ticket) session.late.pop_front();
   if (session.late.empty() || session.late.front().ticket != ticket) return false;
   std::int64_t& allowance = session.late.front().allowance;
@@ -200,7 +200,7 @@ void Sessions::ExpectLate(Session& session, std::uint64_t ticket, std::size_t by
 void Sessions::Inspect(const Session& session, Status admitted, DeferredCalls& calls) {
   const TimePoint now = clock_.Now();
   if (session.left) {
-    // One that does not read would never take notice of being refused.
+    // A peer that does not read would never notice that it was refused.
     if (now - session.left_at > kTimeToGo)
       calls.Close(session.connection, Unavailable("the device does not go"));
     return;
@@ -241,7 +241,7 @@ std::size_t Sessions::Present() const {
 bool Sessions::HasQuorum(const Portion& quorum) const {
   const TimePoint now = clock_.Now();
   std::int64_t all = 0, present = 0;
-  bool soon = false;  // Somebody may be back in a moment.
+  bool soon = false;  // An absent member may return soon.
   for (std::size_t i = 0; i < session_of_.size(); ++i) {
     const Member& member = members_.all()[i];
     if (!HasSamples(member)) continue;

@@ -73,7 +73,7 @@ std::optional<SplitIntake::Batch> SplitIntake::NextBatch(DeferredCalls& calls) {
     const std::size_t place = arrived_.front();
     arrived_.pop_front();
     Participant& participant = round_.participants()[place];
-    // The device that sent it may be gone by now, or have been told that it is too late.
+    // The device may be gone by now, or have been told that it is too late.
     if (participant.finished || participant.session == nullptr) continue;
     Task& task = *participant.session->task;
     if (!task.cut->waits) continue;
@@ -95,7 +95,7 @@ SplitIntake::Served SplitIntake::Taken(const Batch& batch, Status status, Deferr
     GiveReply(participant, batch.crossing, calls);
     return {true};
   }
-  // The device's own loss only.
+  // Only this device is affected.
   Session* const session = participant.session;
   if (session == nullptr || session->task->ticket != batch.ticket) return {true};
   round_.Finish(participant, Outcome::kRefused, status.message(), calls);
@@ -104,7 +104,7 @@ SplitIntake::Served SplitIntake::Taken(const Batch& batch, Status status, Deferr
 
 void SplitIntake::Dismiss(Participant& participant, Outcome outcome, const std::string& reason,
                           DeferredCalls& calls) {
-  // Nothing has come of an update yet that would have to be taken back.
+  // Nothing of its update has arrived that would have to be discarded.
   if (participant.session != nullptr) (void)round_.EndTask(participant, reason, calls);
   round_.Finish(participant, outcome, reason, calls);
 }
