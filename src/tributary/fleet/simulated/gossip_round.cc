@@ -29,7 +29,7 @@ void FindPeers(const WorkOrder& order, std::span<DevicePart> parts) {
   }
 }
 
-// When a device does its local steps, if it gets to the end of them. Its samples are taken from its stream.
+// The time of a device's local steps, if it completes them. Takes its samples from its stream.
 std::optional<Busy> Compute(const RoundClock& clock, DevicePart& part) {
   const DeviceProfile& profile = part.device->profile();
   part.samples = SamplesOf(part.assignment, part.device->data()).all;
@@ -38,7 +38,7 @@ std::optional<Busy> Compute(const RoundClock& clock, DevicePart& part) {
     part.samples = part.assignment.steps * static_cast<std::int64_t>(part.assignment.batch);
   const Fault& fault = part.trouble.fault;
   if (std::holds_alternative<Vanishes>(fault) || std::holds_alternative<NeverJoins>(fault)) return {};
-  // The coordinator's word to begin, and then the samples.
+  // The coordinator's message to begin, then the samples.
   const TimePoint told = clock.clock().Now() + profile.setup + profile.round_trip / 2;
   const TimePoint arrival = stream != nullptr ? stream->Ready(part.samples).value_or(kNever) : TimePoint(0);
   const double seconds = RoundClock::kTrainingPasses * static_cast<double>(part.samples) *
@@ -77,7 +77,7 @@ OrderTimeline PlayMeetings(const WorkOrder& order, const RoundClock& clock, Byte
   std::vector<MeetingFlow> flows;
   for (std::size_t i = 0; i < count; ++i) {
     for (const std::size_t peer : parts[i].peers) {
-      // Nothing is sent to one that is known to be gone.
+      // Nothing is sent to a device that is known to be gone.
       if (parts[i].computes && parts[peer].computes) flows.push_back({peer, i});
     }
   }
@@ -158,7 +158,7 @@ Status TrainMeetings(const WorkOrder& order, DeviceThreads& threads, std::span<D
         SharedWeights offered = peer.device->own().offered();
         std::vector<float> wrong;
         if (peer.trouble.corrupt) offered.parameters = wrong = Corrupted(offered.parameters);
-        // One that cannot be averaged is as if it had not come.
+        // A model that cannot be averaged is left out.
         if (take(neighbours[m].weight, offered).ok()) ++*reports[i].met;
       }
       return OkStatus();
