@@ -156,7 +156,7 @@ TrainAssignment TakeTrain(const pb::Train& from, RoundId round, FieldReader& rea
   if (from.has_first()) train.first = reader.Position(from.first(), "train.first");
   const auto& optimiser = from.optimiser();
   train.optimiser.name = reader.Text(optimiser.name(), kLongestName, "optimiser.name");
-  // Their ranges are checked where the optimiser is made.
+  // Ranges are checked on construction of the optimiser.
   train.optimiser.momentum = reader.Amount(optimiser.momentum(), "optimiser.momentum");
   train.optimiser.nesterov = optimiser.nesterov();
   train.optimiser.weight_decay = reader.Amount(optimiser.weight_decay(), "optimiser.weight_decay");
