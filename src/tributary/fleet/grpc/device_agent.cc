@@ -220,9 +220,9 @@ class DeviceSession : public Transfers {
       ready.address = options_.advertised;
       if (ready.address.empty()) {
         options_.say(
-            "other devices cannot reach this one, so its models go by way of the coordinator; --advertise "
-            "says "
-            "where they can");
+            "other devices cannot reach this one, so its models go by way of the coordinator; set "
+            "--advertise to "
+            "the address where they can");
       }
     } else if (!options_.advertised.empty()) {
       options_.say("devices of this run do not connect to each other; --advertise is ignored: " +
@@ -267,8 +267,8 @@ class DeviceSession : public Transfers {
     if (!answer.ok()) {
       text += answer.status().message();
     } else {
-      text += fmt::format("took {}, of it computing {}; all weights were there after {}",
-                          FormatDuration(taken), time(answer->compute_seconds), time(answer->pull_seconds));
+      text += fmt::format("took {} (computing {}); all weights had arrived after {}", FormatDuration(taken),
+                          time(answer->compute_seconds), time(answer->pull_seconds));
       if (assignment.meeting)
         text +=
             fmt::format("; met {} of {} neighbours", answer->met.size(), assignment.meeting->peers.size());

@@ -263,11 +263,11 @@ void Listener::Refuse(int descriptor, const std::string& host) {
   ++refused_;
   const auto now = steady_clock::now();
   if (said_ != steady_clock::time_point{} && now - said_ < kBetweenWords) return;
-  Log(LogLevel::kWarning, fmt::format("{} connections were closed at once, the last from {}: there are {}, "
-                                      "of which {} have not shown who "
-                                      "they are (at most {}, {}, and {} of one address)",
-                                      refused_, host, connections_.size(), unproven_in_all_,
-                                      limits_.connections, limits_.unproven, limits_.unproven_per_address));
+  Log(LogLevel::kWarning,
+      fmt::format("{} connections were closed at once, the last from {}: of {} connections, {} "
+                  "are unproven (at most {}, {}, and {} of one address)",
+                  refused_, host, connections_.size(), unproven_in_all_, limits_.connections,
+                  limits_.unproven, limits_.unproven_per_address));
   said_ = now;
   refused_ = 0;
 }

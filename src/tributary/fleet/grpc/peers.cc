@@ -21,7 +21,7 @@ Status CheckCertificate(const grpc::ClientContext& context, const MeetingPeer& p
   TRIBUTARY_ASSIGN_OR_RETURN(const std::string serial,
                              SerialInCertificate(PeerCertificate(*context.auth_context())));
   if (serial == peer.certificate) return OkStatus();
-  return InvalidArgument("who answers there has another certificate of '" + peer.name +
+  return InvalidArgument("the peer has another certificate of '" + peer.name +
                          "' than the coordinator knows");
 }
 
@@ -215,7 +215,7 @@ class PeerServer::Service : public v1::Peers::WithCallbackMethod_Fetch<v1::Peers
     {
       const MutexLock lock(mutex_);
       if (calls_.size() >= kMostCalls && !calls_.contains(name)) {
-        return new RefusedCall({grpc::StatusCode::RESOURCE_EXHAUSTED, "too many ask at once"});
+        return new RefusedCall({grpc::StatusCode::RESOURCE_EXHAUSTED, "too many calls at once"});
       }
       older = std::exchange(calls_[name], call);
     }
@@ -238,8 +238,8 @@ class PeerServer::Service : public v1::Peers::WithCallbackMethod_Fetch<v1::Peers
       TRIBUTARY_ASSIGN_OR_RETURN(const std::string real, NameInCertificate(shown));
       TRIBUTARY_ASSIGN_OR_RETURN(certificate, SerialInCertificate(shown));
       if (!name.empty() && name != real) {
-        return InvalidArgument("who calls himself '" + Clean(name, 80) + "' has the certificate of '" + real +
-                               "'");
+        return InvalidArgument("the client that calls itself '" + Clean(name, 80) +
+                               "' has the certificate of '" + real + "'");
       }
       name = real;
     }

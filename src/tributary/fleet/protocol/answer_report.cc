@@ -35,14 +35,14 @@ DeviceReport::Stream StandingOf(const StreamUse& use) {
 
 Status CheckStream(const Answer& answer, std::int64_t received, const Member& member) {
   if (answer.stream.has_value() != member.streams)
-    return InvalidArgument("the device changes its mind about its stream");
+    return InvalidArgument("the answer and the device's Ready disagree about whether it has a stream");
   if (!answer.stream) return OkStatus();
   const StreamUse& use = *answer.stream;
   const std::int64_t own =
       std::max<std::int64_t>(0, answer.samples - received);  // other devices' samples have no positions
   if (use.first < member.applied_position || use.last - use.first + 1 < own) {
     return Refused(
-        "the device has learnt from {} samples at positions {} to {}, asked for were those from {} on", own,
+        "the device trained on {} samples at positions {} to {}; requested were positions from {} on", own,
         use.first, use.last, member.applied_position);
   }
   return OkStatus();
@@ -55,10 +55,11 @@ Status CheckKept(const Answer& answer, std::size_t menu) {
                                : "the device has trained a part of the network, and was asked for all of it");
   }
   if (!answer.kept) return OkStatus();
-  if (answer.kept->entries.empty()) return InvalidArgument("the device does not say what it has chosen");
+  if (answer.kept->entries.empty())
+    return InvalidArgument("the device does not say which sub-networks it trained");
   const std::uint32_t most = *std::ranges::max_element(answer.kept->entries);
   if (most < menu) return OkStatus();
-  return Refused("the device has trained choice {} of {}", most, menu);
+  return Refused("the device trained sub-network {}; the menu has {}", most, menu);
 }
 
 StepObservation DescribeAnswer(const Task& task, const Answer& answer, TimePoint now, bool trains,

@@ -119,17 +119,17 @@ Status GossipIntake::Handle(Session& session, const Relay& relay, DeferredCalls&
     return Refused("the device wants the model of device {}, which it does not meet", relay.device.value);
   }
   if (relay.offset > model_bytes_ || relay.bytes > model_bytes_ - relay.offset) {
-    return Refused("the device wants bytes {} to {} of a model that has {}", relay.offset,
+    return Refused("the device requests bytes {} to {} of a model that has {}", relay.offset,
                    relay.offset + relay.bytes, model_bytes_);
   }
   RelayProgress& relays = *session.task->relays;
   if (relays.wanted.contains(relay.device) || relays.wanted.size() >= kMostFetches) {
-    return WrongOrder("the device wants more of its neighbours before it has what it asked for");
+    return WrongOrder("the device requests more models before it has what it asked for");
   }
   std::size_t& asked = relays.asked[relay.device];
   asked += relay.bytes;
   if (asked > kMostFetched * model_bytes_) {
-    return ResourceExhausted("the device wants a neighbour's model again and again");
+    return ResourceExhausted("the device requests a neighbour's model again and again");
   }
   const Participant& peer = round_.Of(relay.device);
   if (IsAbsent(peer)) return OkStatus();  // The device has been told.
@@ -157,7 +157,7 @@ Status GossipIntake::Handle(Session& session, const Relayed& relayed, ByteSpan v
     return OkStatus();
   }
   if (values.size() != found->second.bytes) {
-    return Refused("the device relays {} bytes, where {} were asked for", values.size(), found->second.bytes);
+    return Refused("the device relays {} bytes; {} were requested", values.size(), found->second.bytes);
   }
   relays.wanted.erase(found);
   const Bytes bytes{static_cast<std::int64_t>(values.size())};

@@ -29,14 +29,14 @@ Status RelayDesk::Fetch(const MeetingPeer& peer, IncomingModel& model, const std
     while (!wait.version && !stop.stop_requested()) changed_.Wait(lock);
     if (!wait.version) {
       waits_.erase(peer.device);
-      return Cancelled("it is not waited for any longer");
+      return Cancelled("the neighbour is no longer awaited");
     }
     const Wait came = std::move(wait);
     waits_.erase(peer.device);
     lock.Unlock();
     // If the neighbour has a new model since, the fetch starts over.
     TRIBUTARY_ASSIGN_OR_RETURN(const bool same, model.Append(*came.version, came.values));
-    if (!same && ++anew > kMostAnew) return Corrupt("its model is another whenever it is asked for");
+    if (!same && ++anew > kMostAnew) return Corrupt("its model changed during every fetch");
   }
   return OkStatus();
 }
@@ -63,7 +63,7 @@ RelayPorter::~RelayPorter() {
 Status RelayPorter::Carry(const Relay& relay) {
   const MutexLock lock(mutex_);
   if (waiting_.size() >= kMostWaiting)
-    return ResourceExhausted("the coordinator wants too much relayed at once");
+    return ResourceExhausted("the coordinator requests too many relays at once");
   waiting_.push_back(relay);
   if (!thread_.joinable()) {
     thread_ = std::jthread([this](const std::stop_token& stop) { Run(stop); });
@@ -125,7 +125,7 @@ Status MeetingRoom::Handle(const Absent& absent, ByteSpan) {
 Status MeetingRoom::Handle(const Relay& relay, ByteSpan) {
   const MutexLock lock(mutex_);
   if (options_.book == nullptr)
-    return InvalidArgument("the coordinator wants a model of a device that has none");
+    return InvalidArgument("the coordinator requests a model from a device that offers none");
   if (!porter_) return OkStatus();  // The session is ending.
   return porter_->Carry(relay);
 }
@@ -146,7 +146,7 @@ void MeetingRoom::Begin(const MeetingPlan& meeting, std::size_t parameters, std:
   };
   options.direct = [this, id = meeting.id](const MeetingPeer& peer, IncomingModel& model,
                                            const std::stop_token& stop) {
-    if (!options_.dial) return Unavailable("nobody is dialled");
+    if (!options_.dial) return Unavailable("direct connections are off");
     return options_.dial(id, peer, model, stop);
   };
   {

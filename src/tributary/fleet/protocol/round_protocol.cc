@@ -103,7 +103,7 @@ Status RoundProtocol::CheckPiece(const Task& task, const Piece& piece) const {
     return InvalidArgument("the device sends an array that it was not asked for");
   }
   if (task.cut && !task.cut->done()) {
-    return WrongOrder("the device sends an update before it has been over the cut");
+    return WrongOrder("the device sends an update before its last crossing");
   }
   return OkStatus();
 }
@@ -143,7 +143,7 @@ Status RoundProtocol::Handle(Session& session, const Samples&, ByteSpan values, 
 
 Status RoundProtocol::Handle(Session& session, const Crossing& crossing, ByteSpan values, Mutex&,
                              DeferredCalls& calls) {
-  if (!split_) return WrongOrder("the device sends over a cut where it is not");
+  if (!split_) return WrongOrder("the device sends a crossing, but the network is not split");
   return split_->Handle(session, crossing, values, calls);
 }
 

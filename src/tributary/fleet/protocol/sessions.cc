@@ -26,20 +26,20 @@ bool HasSamples(const Member& member) { return member.streams || member.profile.
 Status CheckReady(const Ready& ready, const ExchangeOptions& options) {
   if (ready.layout != options.welcome.layout) {
     return Refused(
-        "the device has laid out another network ({} instead of {}); install the same version on both sides, "
-        "and where layers are frozen give the same --weights",
+        "the device laid out another network ({} instead of {}); install the same version on both sides, and "
+        "give the same --weights if layers are frozen",
         ready.layout, options.welcome.layout);
   }
   if (ready.samples > options.most_samples) {
-    return Refused("the device says it has {} samples, and at most {} are believed", ready.samples,
+    return Refused("the device reports {} samples; at most {} are accepted", ready.samples,
                    options.most_samples);
   }
   const std::vector<std::int64_t>& counts = ready.label_counts;
   const std::int64_t labelled = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
   const auto classes = static_cast<std::size_t>(options.welcome.classes);
   if (counts.empty() || (labelled == ready.samples && counts.size() == classes)) return OkStatus();
-  return Refused("the device says that it has {} samples, and counts {} of {} classes", ready.samples,
-                 labelled, counts.size());
+  return Refused("the device reports {} samples, but label counts for {} samples of {} classes",
+                 ready.samples, labelled, counts.size());
 }
 
 }  // namespace

@@ -34,12 +34,12 @@ Status SplitIntake::Handle(Session& session, const Crossing& crossing, ByteSpan 
   Task& task = *session.task;
   SplitProgress& cut = *task.cut;
   if (cut.waits || crossing.crossing != cut.crossing || cut.done()) {
-    return WrongOrder("the device sends over a cut where it is not");
+    return WrongOrder("the device sends a crossing out of order");
   }
   const Participant& participant = round_.Of(session);
   const std::size_t expected = wire_.BytesUp(cut.crossing, SamplesOver(participant, cut.crossing));
   if (values.empty() || values.size() > expected - cut.received.size()) {
-    return Refused("the device sends {} bytes over the cut, where its batch takes {}",
+    return Refused("the device sends {} bytes at the split point, but its batch has {}",
                    cut.received.size() + values.size(), expected);
   }
   cut.received.insert(cut.received.end(), values.begin(), values.end());
@@ -118,7 +118,7 @@ void SplitIntake::GiveReply(Participant& participant, int crossing, DeferredCall
     std::vector<std::byte> bytes;
     if (const Status status = AppendSplitValues(form.precision, reply->values, form.values, bytes);
         !status.ok()) {
-      return Dismiss(participant, Outcome::kRefused, "what goes back over the cut: " + status.message(),
+      return Dismiss(participant, Outcome::kRefused, "the reply at the split point: " + status.message(),
                      calls);
     }
     visit.reply = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
@@ -155,7 +155,7 @@ int SplitIntake::BeginClose(DeferredCalls& calls) {
             there               ? Outcome::kLate
             : participant.begun ? Outcome::kCrashed
                                 : Outcome::kLost,
-            "the others went on without it", calls);
+            "the other devices went on without it", calls);
   }
   return crossing;
 }
@@ -170,7 +170,8 @@ SplitIntake::Served SplitIntake::EndClose(int crossing, Status status, DeferredC
       continue;
     }
     Dismiss(participant, Outcome::kRefused,
-            status.ok() ? "what it sent over the cut cannot be learnt from" : status.message(), calls);
+            status.ok() ? "its batch at the split point cannot be used for training" : status.message(),
+            calls);
   }
   return {true};
 }

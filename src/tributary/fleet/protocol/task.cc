@@ -96,7 +96,7 @@ Status MomentIntake::Store(const Piece& piece, ByteSpan values) {
   const double least = piece.array == Array::kMomentSums ? -kLargestMoment : 0;
   const bool sound =
       std::ranges::all_of(came, [&](double value) { return value >= least && value <= kLargestMoment; });
-  return sound ? OkStatus() : Corrupt("the moments of the device are not all numbers that moments can be");
+  return sound ? OkStatus() : Corrupt("the device's moments are not finite, too large, or counts below 0");
 }
 
 Status SampleIntake::Take(ByteSpan values) {

@@ -13,11 +13,11 @@ namespace {
 // A device's crossing to a server part in the same memory, encoded as on a network, as far as it gets.
 StatusOr<EncodedSplitReply> CrossTo(SplitServer& server, const SplitWire& wire, std::size_t place,
                                     std::size_t taken, int crossing, std::size_t samples, ByteSpan up) {
-  if (static_cast<std::size_t>(crossing) >= taken) return Cancelled("it is gone");
+  if (static_cast<std::size_t>(crossing) >= taken) return Cancelled("the device is gone");
   if (server.Reply(place, crossing) == nullptr)
     TRIBUTARY_RETURN_IF_ERROR(TakeEncoded(server, wire, place, crossing, samples, up));
   const SplitReply* const reply = server.Reply(place, crossing);
-  if (reply == nullptr) return Cancelled("it waits for the others");
+  if (reply == nullptr) return Cancelled("the device waits for the others");
   EncodedSplitReply back{.loss = reply->loss, .correct = reply->correct};
   const SplitWire::Form down = wire.Down(crossing);
   TRIBUTARY_RETURN_IF_ERROR(AppendSplitValues(down.precision, reply->values, down.values, back.values));
@@ -144,7 +144,8 @@ Status DeviceThreads::TrainSplit(const WorkOrder& order, std::span<DevicePart> p
     for (const std::size_t i : places) {
       if (server.Reply(i, run) != nullptr) continue;
       reports[i].outcome = Outcome::kRefused;
-      reports[i].reason = closed.ok() ? "what it sent over the cut cannot be learnt from" : closed.message();
+      reports[i].reason =
+          closed.ok() ? "its batch at the split point cannot be used for training" : closed.message();
     }
   }
   return OkStatus();

@@ -23,7 +23,7 @@ constexpr OutcomeWords kOutcomes[] = {{Outcome::kApplied, ""},
                                       {Outcome::kLate, "it arrived after the round had ended"},
                                       {Outcome::kLost, "it was not there"},
                                       {Outcome::kLost, "it vanished"},
-                                      {Outcome::kCrashed, "it broke off in the middle of its upload"},
+                                      {Outcome::kCrashed, "it stopped in the middle of its upload"},
                                       {Outcome::kLost, "its update was lost on the way"},
                                       {Outcome::kLost, "it never finished"}};
 static_assert(std::size(kOutcomes) == static_cast<std::size_t>(DeviceOutcome::kStuck) + 1);
