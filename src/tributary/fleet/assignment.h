@@ -21,7 +21,6 @@ struct SharedWeights {
   std::span<const float> statistics;
 };
 
-// Train on mini-batches.
 struct TrainAssignment {
   enum class Answer {
     kGradient,  // mean gradient of one batch at the given weights

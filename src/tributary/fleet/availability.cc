@@ -37,9 +37,8 @@ Status CheckStep(const std::vector<Trace::Step>& steps, std::size_t i) {
 constexpr int kMostSteps = 1'000'000;
 
 Status CheckKind(const AvailabilityKind& kind) {
-  if (const double* share = std::get_if<double>(&kind); share && !(*share > 0 && *share <= 1)) {
+  if (const double* share = std::get_if<double>(&kind); share && !(*share > 0 && *share <= 1))
     return InvalidArgument(fmt::format("a constant share must be above 0 and at most 1, found {:g}", *share));
-  }
   if (const RandomSteps* steps = std::get_if<RandomSteps>(&kind)) {
     const auto [period, low, high] = *steps;
     if (period <= Duration(0)) {
@@ -70,7 +69,6 @@ StatusOr<std::shared_ptr<const Trace>> Trace::Make(std::vector<Step> steps, Afte
 }
 
 Trace::Trace(std::vector<Step> steps, After after) : steps_(std::move(steps)), after_(after) {
-  done_.reserve(steps_.size());
   double done = 0;
   for (std::size_t i = 0; i < steps_.size(); ++i) {
     done_.push_back(done);

@@ -35,7 +35,6 @@ class Trace {
   double At(TimePoint time) const;
   // See Availability::Finish. O(log steps), also for long work and repeated recordings.
   std::optional<TimePoint> Finish(TimePoint start, Duration at_full_rate) const;
-
   const std::vector<Step>& steps() const { return steps_; }
   After after() const { return after_; }
   TimePoint end() const { return steps_.back().from; }

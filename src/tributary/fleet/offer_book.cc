@@ -84,9 +84,8 @@ Status OfferBook::CheckGuest(const std::string& name, const std::string& certifi
   if (meeting_) {
     const auto peer = std::ranges::find(meeting_->peers, name, &MeetingPeer::name);
     if (peer != meeting_->peers.end() && peer->certificate == certificate) return OkStatus();
-    if (peer != meeting_->peers.end()) {
+    if (peer != meeting_->peers.end())
       return InvalidArgument("'" + name + "' has another certificate than the coordinator named");
-    }
   }
   return InvalidArgument("'" + name + "' is not one of the neighbours to be met");
 }

@@ -27,7 +27,6 @@ struct Update {
   }
 };
 
-// Results of training on a device.
 struct TrainingMetrics {
   std::int64_t samples = 0;
   double loss = 0;  // mean over the samples
@@ -81,7 +80,6 @@ struct TrainedShare {
 // `kept`. Times add up to the round's duration less hidden time, which counts twice. Unknown values are 0.
 struct DeviceReport : DeviceFinished {
   DeviceReport() { outcome = Outcome::kLost; }
-
   TrainingMetrics metrics;
   Bytes injected;  // part of `down` and `up`: shared samples
   // Of a device whose samples arrive over time.

@@ -21,7 +21,6 @@ class LinkEstimate {
   void Observe(double setups, double bytes, double seconds);
   // Ends a step: decays the weight of the observations so far, strongly if conditions have changed.
   void Fade(bool changed = false);
-
   double setup() const { return setup_; }
   double per_byte() const { return per_byte_; }
 
@@ -78,7 +77,6 @@ class StepPlanner {
   // `unit_bytes`: bytes of each transfer unit on the wire.
   StepPlanner(TransferOptions options, std::shared_ptr<const std::vector<std::int64_t>> unit_bytes,
               const StepCosts& first);
-
   const StepPlan& plan() const { return plan_; }
   const StepCosts& costs() const { return costs_; }
   // The input of the planner; names are empty.

@@ -18,8 +18,6 @@ class UpdateJournal final : public UpdateStore {
   // `folder` holds the temporary file.
   explicit UpdateJournal(std::filesystem::path folder) : folder_(std::move(folder)) {}
   ~UpdateJournal() override;
-  UpdateJournal(const UpdateJournal&) = delete;
-  UpdateJournal& operator=(const UpdateJournal&) = delete;
 
   Status Append(WorkId work, const UpdatePiece& piece) override;
   Status ForEach(WorkId work, const std::function<void(const UpdatePiece&)>& visit) override;
