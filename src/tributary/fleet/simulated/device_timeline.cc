@@ -10,7 +10,6 @@ namespace {
 
 std::vector<ServerRates> RatesOf(std::span<const ServerShard> servers) {
   std::vector<ServerRates> rates;
-  rates.reserve(servers.size());
   for (const ServerShard& server : servers) rates.push_back(server.rates);
   return rates;
 }
@@ -57,15 +56,13 @@ class Player {
       // Links first: what arrives exactly when its sender vanishes has arrived.
       if (change && (!event || *change <= *event)) {
         clock_.AdvanceTo(*change);
-        for (const Completion& completion : links_.AdvanceTo(*change)) {
+        for (const Completion& completion : links_.AdvanceTo(*change))
           Moved(devices_[owners_[completion.transfer.value]]);
-        }
       } else if (!queue_.RunNext() && !Release()) {
         break;
       }
     }
     timeline_.idle = LastMoment();
-    timeline_.devices.reserve(devices_.size());
     for (Device& device : devices_) {
       if (device.times.settled == kNever) BreakOff(device, kNever);
       timeline_.devices.push_back(std::move(device.times));
@@ -121,9 +118,8 @@ class Player {
     for (const Device& device : devices_) {
       const DeviceTimes& times = device.times;
       if (times.outcome == DeviceOutcome::kLate || device.settled()) continue;
-      for (const auto& moment : {times.pull_begin, times.pull_end, times.compute_end, times.push_begin}) {
+      for (const auto& moment : {times.pull_begin, times.pull_end, times.compute_end, times.push_begin})
         last = std::max(last, moment.value_or(last));
-      }
       for (const auto* crossings : {&times.ups, &times.downs}) {
         for (const Busy& busy : *crossings) last = std::max(last, busy.end);
       }
@@ -238,9 +234,8 @@ class Player {
         SplitOverServers(servers_, device.task.push[device.times.pushes.size()]);
     if (std::holds_alternative<CrashesInUpload>(device.task.fault)) {
       const double fraction = std::min(1.0, UntilCrash(device));
-      for (TransferPart& part : parts) {
+      for (TransferPart& part : parts)
         part.bytes.value = std::llround(static_cast<double>(part.bytes.value) * fraction);
-      }
     }
     Transfer(device, Direction::kUp, parts);
   }
@@ -274,9 +269,8 @@ class Player {
     device.part = queue_.Schedule(done, [this, &device, now] {
       device.computing = false;
       device.times.parts.push_back({now, clock_.Now()});
-      if (device.times.parts.size() == device.parts_before_push() + device.task.push.size()) {
+      if (device.times.parts.size() == device.parts_before_push() + device.task.push.size())
         device.times.compute_end = clock_.Now();
-      }
       SendNext(device);
       Compute(device);
     });
@@ -295,9 +289,8 @@ class Player {
       return;
     }
     const std::size_t pushed = device.times.pushes.size();
-    if (pushed < device.task.push.size() && device.times.parts.size() > device.parts_before_push() + pushed) {
+    if (pushed < device.task.push.size() && device.times.parts.size() > device.parts_before_push() + pushed)
       Message(device, clock_.Now(), Device::Leg::kPush);
-    }
   }
 
   std::vector<Busy>& LegOf(Device& device) {

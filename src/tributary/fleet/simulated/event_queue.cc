@@ -6,13 +6,10 @@
 #include "tributary/base/check.h"
 
 namespace tributary::inline simulated {
-namespace {
 
 constexpr std::size_t kChildren = 4;
 // With fewer outdated places, tidying up costs more than it saves.
 constexpr std::size_t kOutdatedAlwaysAllowed = 64;
-
-}  // namespace
 
 EventId EventQueue::Insert(TimePoint time, const Slot& stored) {
   TRIBUTARY_CHECK(time >= clock_.Now());
@@ -111,11 +108,6 @@ bool EventQueue::RunNext() {
   clock_.AdvanceTo(next.time);
   slot.invoke(slot.action.data());
   return true;
-}
-
-void EventQueue::RunUntil(TimePoint time) {
-  for (std::optional<TimePoint> next = NextTime(); next && *next <= time; next = NextTime()) RunNext();
-  clock_.AdvanceTo(time);
 }
 
 }  // namespace tributary::inline simulated

@@ -51,12 +51,9 @@ class EventQueue {
   // False if the event has run or was cancelled.
   bool Cancel(EventId id);
 
-  // Time of the next event.
   std::optional<TimePoint> NextTime();
   // Advances the clock to the next event and runs it. False if there is none.
   bool RunNext();
-  // Runs all events up to and including `time`, also newly scheduled ones, and leaves the clock at `time`.
-  void RunUntil(TimePoint time);
 
   // Number of pending events.
   std::size_t size() const { return live_; }

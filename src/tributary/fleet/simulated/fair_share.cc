@@ -8,11 +8,8 @@
 #include "tributary/base/check.h"
 
 namespace tributary::inline simulated {
-namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-}  // namespace
 
 void FairShare::MoveTo(double now) {
   now = std::max(now, now_);
@@ -118,9 +115,8 @@ void FairShare::Rebalance() {
   // to those of one sum, at constant amortised cost.
   if (capped_rate_changes_ > capped_.size() + 16) {
     capped_rate_ = 0;
-    for (auto entry = classes_.begin(); entry != first_elastic_; ++entry) {
+    for (auto entry = classes_.begin(); entry != first_elastic_; ++entry)
       capped_rate_ += entry->first * static_cast<double>(entry->second.flows.size());
-    }
     capped_rate_changes_ = 0;
   }
   // Both loops raise the level, so neither undoes the other's moves, whatever the rounding.
@@ -138,9 +134,8 @@ void FairShare::Rebalance() {
   }
   level_ = Level();
   // If the caps nearly fill the link, rounding must not push the level below them, let alone below zero.
-  if (elastic_flows_ > 0 && first_elastic_ != classes_.begin()) {
+  if (elastic_flows_ > 0 && first_elastic_ != classes_.begin())
     level_ = std::max(level_, std::prev(first_elastic_)->first);
-  }
 }
 
 FairShare::Ticket FairShare::Add(double now, std::uint32_t flow, double bytes, double cap) {

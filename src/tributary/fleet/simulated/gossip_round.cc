@@ -60,6 +60,7 @@ OrderTimeline PlayMeetings(const WorkOrder& order, const RoundClock& clock, Byte
   const std::size_t count = parts.size();
   std::vector<MeetingTask> tasks(count);
   std::vector<Busy> computing(count);
+  std::vector<TimePoint> sent(count), received(count);
   for (std::size_t i = 0; i < count; ++i) {
     DevicePart& part = parts[i];
     const DeviceProfile& profile = part.device->profile();
@@ -73,6 +74,7 @@ OrderTimeline PlayMeetings(const WorkOrder& order, const RoundClock& clock, Byte
     if (!busy) continue;
     tasks[i].computed = busy->end;
     computing[i] = *busy;
+    sent[i] = received[i] = busy->end;
   }
   std::vector<MeetingFlow> flows;
   for (std::size_t i = 0; i < count; ++i) {
@@ -82,13 +84,9 @@ OrderTimeline PlayMeetings(const WorkOrder& order, const RoundClock& clock, Byte
     }
   }
   const MeetingTimes times = SimulateMeetings(tasks, flows, model);
-  std::vector<TimePoint> sent(count), received(count);
   OrderTimeline timeline;
   timeline.start = timeline.idle = clock.clock().Now();
-  for (std::size_t i = 0; i < count; ++i) {
-    sent[i] = received[i] = computing[i].end;
-    reports.emplace_back().device = order.participants[i];
-  }
+  for (const DeviceId device : order.participants) reports.emplace_back().device = device;
   for (std::size_t f = 0; f < flows.size(); ++f) {
     const auto [from, to] = flows[f];
     sent[from] = std::max(sent[from], times.ends[f]);

@@ -28,7 +28,6 @@ std::vector<ServerShard> MakeEvenServers(std::size_t count, Bytes buffer, Server
   TRIBUTARY_CHECK(count > 0 && buffer.value >= 0);
   const auto servers = static_cast<std::int64_t>(count);
   std::vector<ServerShard> even;
-  even.reserve(count);
   for (std::int64_t i = 0; i < servers; ++i) {
     even.push_back(
         {rates, Bytes{Share(buffer.value, i, servers)}, Bytes{Share(buffer.value, i + 1, servers)}});

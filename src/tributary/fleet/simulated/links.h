@@ -55,7 +55,6 @@ enum class Direction { kUp, kDown };  // device to servers; servers to device
 struct Completion {
   TimePoint time;
   TransferId transfer;
-
   friend auto operator<=>(const Completion&, const Completion&) = default;
 };
 

@@ -167,9 +167,8 @@ std::vector<Duration> RoundClock::LengthsOf(const DevicePart& part) const {
 SplitWork RoundClock::SplitWorkOf(const SplitServer& server, std::span<const DevicePart> parts) const {
   const SimulatedFleetOptions::Cut& cut = *options_.cut;
   double early = 0, late = 0;  // forward, per sample
-  for (NodeIndex node = 1; node < cut.rest->graph.size(); ++node) {
+  for (NodeIndex node = 1; node < cut.rest->graph.size(); ++node)
     (node < cut.waits_from ? early : late) += static_cast<double>(cut.rest->costs[node].macs.value);
-  }
   const int crossings = options_.training.cut->wire.crossings();  // per step
   const auto time = [rate = cut.compute.value](double macs) { return FromSeconds(macs / rate); };
   const auto samples_of = [parts, crossings](std::size_t place, int crossing) {
@@ -211,9 +210,8 @@ std::unique_ptr<SubnetworkWalk> RoundClock::WalkOf(const WorkOrder& order, const
   const double per_sample = kTrainingPasses * charge_.macs() * part.work.slow / profile.compute.value;
   for (const std::size_t samples : part.steps)
     work.seconds.push_back(per_sample * static_cast<double>(samples));
-  if (order.deadline) {
+  if (order.deadline)
     work.until = clock_.Now() + *order.deadline - LongestPush(task, order.participants.size());
-  }
   return std::make_unique<SubnetworkWalk>(
       profile.availability, std::move(work),
       RoundChoice(*options_.training.sub_networks->menu, {options_.seed, profile.id, order.round}));

@@ -21,7 +21,6 @@ class RoundClock {
 
   // `options` must outlive it.
   explicit RoundClock(const SimulatedFleetOptions& options);
-
   VirtualClock& clock() { return clock_; }
   const VirtualClock& clock() const { return clock_; }
   const StepCharge& charge() const { return charge_; }

@@ -5,12 +5,9 @@
 #include "tributary/base/check.h"
 
 namespace tributary::inline simulated {
-namespace {
 
 // Block length of real coordinators.
 constexpr std::size_t kLongestBlock = 65536;
-
-}  // namespace
 
 Bytes BytesOf(const Model& model) {
   return Bytes{static_cast<std::int64_t>((model.parameters.size + model.statistics.size) * sizeof(float))};

@@ -50,7 +50,6 @@ class SimulatedDevice {
  public:
   // `options` must outlive it and have the device's profile and data.
   SimulatedDevice(const SimulatedFleetOptions& options, DeviceId id);
-
   const DeviceProfile& profile() const { return options_.profiles[id_.value]; }
   const LocalData& data() const { return options_.data[id_.value]; }
 

@@ -37,10 +37,8 @@ class SimulatedFleet : public Fleet {
   std::span<const DeviceProfile> devices() const override { return options_.profiles; }
   bool Present(DeviceId) const override { return true; }
   const Clock& clock() const override { return clock_.clock(); }
-
   std::optional<SamplesPerSecond> StreamRate(DeviceId device) const override;
   std::size_t Shared() const override { return shared_.size(); }
-
   Status Dispatch(WorkOrder order, UpdateSink* sink) override;
   StatusOr<FleetEvent> Next(std::optional<TimePoint> timer) override;
   StatusOr<RoundReport> Close() override;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "tributary/base/check.h"
 #include "tributary/fleet/simulated/event_queue.h"
@@ -13,19 +14,15 @@ constexpr double kLongest = 9e9;  // range of the clock, in seconds
 // Backward pass through all layers, in forward passes.
 constexpr double kBackward = 2;
 
-struct OutcomeWords {
-  Outcome outcome;
-  const char* reason;
-};
-
 // In the order of DeviceOutcome.
-constexpr OutcomeWords kOutcomes[] = {{Outcome::kApplied, ""},
-                                      {Outcome::kLate, "it arrived after the round had ended"},
-                                      {Outcome::kLost, "it was not there"},
-                                      {Outcome::kLost, "it vanished"},
-                                      {Outcome::kCrashed, "it stopped in the middle of its upload"},
-                                      {Outcome::kLost, "its update was lost on the way"},
-                                      {Outcome::kLost, "it never finished"}};
+constexpr std::pair<Outcome, const char*> kOutcomes[] = {
+    {Outcome::kApplied, ""},
+    {Outcome::kLate, "it arrived after the round had ended"},
+    {Outcome::kLost, "it was not there"},
+    {Outcome::kLost, "it vanished"},
+    {Outcome::kCrashed, "it stopped in the middle of its upload"},
+    {Outcome::kLost, "its update was lost on the way"},
+    {Outcome::kLost, "it never finished"}};
 static_assert(std::size(kOutcomes) == static_cast<std::size_t>(DeviceOutcome::kStuck) + 1);
 
 Duration Total(std::span<const Busy> intervals) {
@@ -107,9 +104,8 @@ StepObservation ObservationOf(const DeviceTimes& times, Duration stream_wait, co
                               const DeviceTask& task, const StepCosts& costs) {
   StepObservation seen;
   const auto moves = [](const std::vector<Busy>& messages, const std::vector<Bytes>& sizes, auto& out) {
-    for (std::size_t i = 0; i < messages.size(); ++i) {
+    for (std::size_t i = 0; i < messages.size(); ++i)
       out.push_back({1, static_cast<double>(sizes[i].value), ToSeconds(messages[i].end - messages[i].begin)});
-    }
   };
   moves(times.pulls, task.pull, seen.pulls);
   moves(times.pushes, task.push, seen.pushes);
