@@ -48,7 +48,6 @@ class ActiveRound {
   bool trains() const { return std::holds_alternative<TrainAssignment>(order_.work); }
   bool calibrates() const { return std::holds_alternative<CalibrateAssignment>(order_.work); }
   bool collects() const { return std::holds_alternative<CollectAssignment>(order_.work); }
-
   std::vector<Participant>& participants() { return participants_; }
   const std::vector<Participant>& participants() const { return participants_; }
   // Null if it does not take part.

@@ -19,7 +19,6 @@ class PieceGrid {
  public:
   // `segments`: the layers, in the order of the array.
   PieceGrid(std::size_t size, std::size_t piece, const std::vector<Segment>& segments = {});
-
   std::size_t size() const { return size_; }
   bool IsBorder(std::size_t offset) const;
   // Divides a run between borders into pieces of maximum length.

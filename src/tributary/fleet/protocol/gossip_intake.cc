@@ -3,12 +3,9 @@
 #include <algorithm>
 
 namespace tributary::inline protocol {
-namespace {
 
 // Limit, in multiples of a model's size, for a device that repeats a fetch because one side was interrupted.
 constexpr std::size_t kMostFetched = 4;
-
-}  // namespace
 
 GossipIntake::GossipIntake(std::uint64_t id, std::span<const std::vector<NeighbourWeight>> neighbours,
                            std::size_t model_bytes, ActiveRound& round, Sessions& sessions)

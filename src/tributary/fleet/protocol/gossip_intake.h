@@ -41,7 +41,6 @@ class GossipIntake {
   Status CheckMet(const Participant& participant, const Answer& answer) const;
   // Records the met devices of an accepted answer, and the models that the device has now.
   void Report(Session& session, Participant& participant, const Answer& answer);
-
   std::uint64_t id() const { return id_; }
 
  private:

@@ -3,11 +3,8 @@
 #include <algorithm>
 
 namespace tributary::inline protocol {
-namespace {
 
 constexpr std::size_t kMostWaiting = 10'000;
-
-}  // namespace
 
 Status RelayDesk::Fetch(const MeetingPeer& peer, IncomingModel& model, const std::stop_token& stop) {
   constexpr int kMostAnew = 2;  // The coordinator refuses devices that repeat fetches more often.

@@ -57,8 +57,6 @@ class RelayPorter {
   // The book must outlive it.
   RelayPorter(const OfferBook& book, Send send) : book_(book), send_(std::move(send)) {}
   ~RelayPorter();
-  RelayPorter(const RelayPorter&) = delete;
-  RelayPorter& operator=(const RelayPorter&) = delete;
 
   // Queues a request until the model is there. ResourceExhausted if far too many wait.
   Status Carry(const Relay& relay);
@@ -96,8 +94,6 @@ class MeetingRoom {
   };
   MeetingRoom(Options options, const Clock& clock);
   ~MeetingRoom();
-  MeetingRoom(const MeetingRoom&) = delete;
-  MeetingRoom& operator=(const MeetingRoom&) = delete;
 
   void Announce(const MeetingPlan& meeting);
   // A Status is a protocol error.

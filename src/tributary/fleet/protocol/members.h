@@ -51,7 +51,6 @@ class Members {
  public:
   // The number of that name; adds a member if the name is new. ResourceExhausted if there are too many.
   StatusOr<std::size_t> Find(const std::string& name, TimePoint now);
-
   Member& operator[](std::size_t index) { return members_[index]; }
   const std::vector<Member>& all() const { return members_; }
 

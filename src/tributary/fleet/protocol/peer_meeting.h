@@ -34,7 +34,6 @@ class IncomingModel {
   // Appends bytes. If their version differs from that of earlier bytes, drops everything including these and
   // returns false. Fails if there are more bytes than missing ones.
   StatusOr<bool> Append(std::uint64_t version, ByteSpan values);
-  // Starts from the beginning.
   void Clear();
 
   // Total bytes received, including dropped ones.
@@ -71,8 +70,6 @@ class PeerMeeting {
   PeerMeeting(PeerMeetingOptions options, const Clock& clock);
   // Cancels unfinished fetches.
   ~PeerMeeting();
-  PeerMeeting(const PeerMeeting&) = delete;
-  PeerMeeting& operator=(const PeerMeeting&) = delete;
 
   // Stops waiting for this neighbour; its model counts if it has arrived. Thread-safe.
   void Skip(DeviceId device);

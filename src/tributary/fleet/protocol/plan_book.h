@@ -26,7 +26,6 @@ class PlanBook {
   StepPlan PlanFor(std::size_t device, const TrainAssignment& assignment, std::int64_t samples);
   // Updates the plan with the measurements of a step.
   void Learn(std::size_t device, const StepObservation& seen);
-
   const std::vector<std::int64_t>& unit_bytes() const { return *unit_bytes_; }
 
   struct State {

@@ -42,6 +42,23 @@ Status CheckReady(const Ready& ready, const ExchangeOptions& options) {
                  ready.samples, labelled, counts.size());
 }
 
+// The name in the certificate if there is one. Refuses other protocols and invalid names.
+StatusOr<std::string> NameOfDevice(const Session& session, const Greeting& greeting,
+                                   const std::string& build) {
+  if (greeting.protocol != kProtocol) {
+    return Refused(
+        "the device (build {}) speaks protocol {} and the coordinator (build {}) protocol {}; install the "
+        "same version on both",
+        greeting.build, greeting.protocol, build, kProtocol);
+  }
+  const std::string name = session.identity.value_or(greeting.name);
+  TRIBUTARY_RETURN_IF_ERROR(CheckDeviceName(name));
+  if (!greeting.name.empty() && greeting.name != name) {
+    return Refused("the device calls itself '{}' but its certificate is that of '{}'", greeting.name, name);
+  }
+  return name;
+}
+
 }  // namespace
 
 Status CheckWorking(const Session& session, std::uint64_t ticket) {
@@ -58,23 +75,6 @@ Status CheckOwed(Session& session, ByteSpan values) {
   --session.gossip.owed;
   if (values.size() > kMostRelayBytes) return Refused("the device relays {} bytes", values.size());
   return OkStatus();
-}
-
-StatusOr<std::string> NameOfDevice(const Session& session, const Greeting& greeting,
-                                   const std::string& build) {
-  if (greeting.protocol != kProtocol) {
-    return Refused(
-        "the device (build {}) speaks protocol {} and the coordinator (build {}) protocol {}; install the "
-        "same "
-        "version on both",
-        greeting.build, greeting.protocol, build, kProtocol);
-  }
-  const std::string name = session.identity.value_or(greeting.name);
-  TRIBUTARY_RETURN_IF_ERROR(CheckDeviceName(name));
-  if (!greeting.name.empty() && greeting.name != name) {
-    return Refused("the device calls itself '{}' but its certificate is that of '{}'", greeting.name, name);
-  }
-  return name;
 }
 
 StatusOr<std::shared_ptr<Session>> Sessions::Open(std::shared_ptr<Connection> connection,

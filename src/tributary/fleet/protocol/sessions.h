@@ -175,7 +175,6 @@ class Sessions {
   void Inspect(const Session& session, Status admitted, DeferredCalls& calls);
   // Sends a farewell to all devices and admits no more.
   void SayFarewell(bool finished, DeferredCalls& calls);
-
   Members& members() { return members_; }
   const Members& members() const { return members_; }
   void Restore(std::span<const FleetMember> known);
@@ -199,9 +198,5 @@ class Sessions {
   std::vector<Session*> session_of_;  // per member
   bool over_ = false;
 };
-
-// The name of a greeting device, that of its certificate if any. Refuses other protocols and invalid names.
-StatusOr<std::string> NameOfDevice(const Session& session, const Greeting& greeting,
-                                   const std::string& build);
 
 }  // namespace tributary::inline protocol

@@ -63,7 +63,6 @@ class UpdateIntake {
 class MomentIntake {
  public:
   explicit MomentIntake(const ModelPieces& pieces);
-
   Status Note(const Piece& piece, ByteSpan values);
   bool complete() const { return sums_.complete() && counts_.complete(); }
   Status Store(const Piece& piece, ByteSpan values);
