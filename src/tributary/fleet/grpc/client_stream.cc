@@ -9,12 +9,8 @@
 
 namespace tributary::inline rpc {
 
-namespace {
-
 // Small compared to a round's messages, enough for messages without values.
 constexpr Bytes kBurst{4096};
-
-}  // namespace
 
 ClientStream::ClientStream(const std::shared_ptr<grpc::Channel>& channel, Receiver receiver,
                            std::function<void()> broken, const Clock& clock, std::optional<LinkRate> rate)

@@ -19,7 +19,6 @@ struct Frame {
   // 8-byte aligned; the first `size` bytes are used. Memory is reused for the next message.
   std::vector<double> storage;
   std::size_t size = 0;
-
   ByteSpan values() const { return std::as_bytes(std::span(storage)).first(size); }
 };
 

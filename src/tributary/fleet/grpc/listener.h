@@ -37,8 +37,6 @@ class Listener {
                                                   std::shared_ptr<grpc::ServerCredentials> credentials,
                                                   grpc::ServerBuilder& builder);
   ~Listener();
-  Listener(const Listener&) = delete;
-  Listener& operator=(const Listener&) = delete;
 
   void Start();
   // Stops accepting; call it before the server is shut down.

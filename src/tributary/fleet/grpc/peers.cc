@@ -146,7 +146,6 @@ class PeerCall : public grpc::ServerWriteReactor<v1::ModelPart>,
   std::optional<grpc::Status> ending_ TRIBUTARY_GUARDED_BY(mutex_);
 };
 
-// A call that is refused immediately.
 class RefusedCall : public grpc::ServerWriteReactor<v1::ModelPart> {
  public:
   explicit RefusedCall(const grpc::Status& status) { Finish(status); }
@@ -226,7 +225,6 @@ class PeerServer::Service : public v1::Peers::WithCallbackMethod_Fetch<v1::Peers
 
   Listener* listener = nullptr;
 
-  // Ends all calls.
   void Close() {
     for (const auto& call : Calls()) call->End({grpc::StatusCode::UNAVAILABLE, "the device goes away"});
   }

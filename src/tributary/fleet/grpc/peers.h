@@ -54,8 +54,6 @@ class PeerServer {
  public:
   static StatusOr<std::unique_ptr<PeerServer>> Start(PeerServerOptions options, OfferBook& book);
   ~PeerServer();
-  PeerServer(const PeerServer&) = delete;
-  PeerServer& operator=(const PeerServer&) = delete;
 
   // HOST:PORT for other devices.
   std::string address() const;

@@ -94,7 +94,6 @@ Status RemoteFleet::Gather() {
 }
 
 bool RemoteFleet::Present(DeviceId device) const { return present_[device.value]; }
-
 std::size_t RemoteFleet::Shared() const { return exchange_->Shared(); }
 
 Status RemoteFleet::Dispatch(WorkOrder order, UpdateSink* sink) {
@@ -108,7 +107,6 @@ StatusOr<FleetEvent> RemoteFleet::Next(std::optional<TimePoint> timer) {
 }
 
 StatusOr<RoundReport> RemoteFleet::Close() { return exchange_->Close(); }
-
 void RemoteFleet::Commit(RoundId round) { exchange_->Commit(round); }
 
 void RemoteFleet::SayFarewell(bool finished) {

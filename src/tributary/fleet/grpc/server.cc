@@ -41,7 +41,6 @@ class Gate {
   bool MayWatch(const std::optional<std::string>& name) const {
     return !secure_ || *name == kCoordinatorName || *name == kOperatorName;
   }
-  // Reads new revocations.
   Status Refresh() { return revoked_ ? revoked_->Refresh() : OkStatus(); }
   Status Check(const std::string& certificate) const {
     return revoked_ ? revoked_->Check(certificate) : OkStatus();

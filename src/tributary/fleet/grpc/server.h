@@ -25,8 +25,6 @@ class GrpcServer {
   static StatusOr<std::unique_ptr<GrpcServer>> Start(ServerOptions options, Exchange& exchange);
   // Ends all connections. Call Exchange::SayFarewell before if devices should be told.
   ~GrpcServer();
-  GrpcServer(const GrpcServer&) = delete;
-  GrpcServer& operator=(const GrpcServer&) = delete;
 
   int port() const;
   void set_round(std::uint64_t round);
