@@ -51,7 +51,7 @@ class Trace {
   After after_;
 };
 
-// Every `period` the share is drawn anew from the uniform distribution over [low, high].
+// A new share, uniformly distributed over [low, high], in every `period`.
 struct RandomSteps {
   Duration period{0};  // above 0; shorter periods change the share more often within a round
   double low = 0;      // at 0 the device sometimes stands still

@@ -82,7 +82,7 @@ struct DeviceReport : DeviceFinished {
   DeviceReport() { outcome = Outcome::kLost; }
   TrainingMetrics metrics;
   Bytes injected;  // part of `down` and `up`: shared samples
-  // Of a device whose samples arrive over time.
+  // For devices whose samples arrive over time.
   struct Stream {
     std::optional<SamplesPerSecond> rate;  // measured; nothing before the first samples
     std::int64_t buffered = 0;

@@ -169,19 +169,17 @@ class DeviceSession : public Transfers {
     if (!welcome) return Stop();
     if (welcome->protocol != kProtocol) {
       return InvalidArgument(
-          fmt::format("the coordinator (build {}) speaks protocol {} and this device protocol {}; install "
-                      "the same version "
-                      "on both",
+          fmt::format("the coordinator (build {}) speaks protocol {} and this device protocol {}; "
+                      "install the same version on both",
                       welcome->build, welcome->protocol, kProtocol));
     }
     piece_floats_ = welcome->piece_floats;
     TRIBUTARY_ASSIGN_OR_RETURN(Ready ready, work_.Prepare(*welcome));
     if (ready.layout != welcome->layout) {
-      return InvalidArgument(
-          fmt::format("this device lays the network out in another way than the coordinator ({} instead of "
-                      "{}); install the "
-                      "same version on both, and where layers are frozen give the same --weights",
-                      ready.layout, welcome->layout));
+      return InvalidArgument(fmt::format(
+          "this device lays the network out in another way than the coordinator ({} instead of {}); "
+          "install the same version on both, and where layers are frozen give the same --weights",
+          ready.layout, welcome->layout));
     }
     Advertise(ready);
     TRIBUTARY_RETURN_IF_ERROR(
@@ -221,8 +219,7 @@ class DeviceSession : public Transfers {
       if (ready.address.empty()) {
         options_.say(
             "other devices cannot reach this one, so its models go by way of the coordinator; set "
-            "--advertise to "
-            "the address where they can");
+            "--advertise to the address where they can");
       }
     } else if (!options_.advertised.empty()) {
       options_.say("devices of this run do not connect to each other; --advertise is ignored: " +

@@ -24,7 +24,7 @@ struct WatchedDevice {
   std::uint32_t threads = 0;
   std::uint64_t applied = 0;
   std::uint64_t missed = 0;
-  // Of its transfer plan; 0 before the first plan.
+  // Its transfer plan; 0 before the first plan.
   std::uint32_t pull_segments = 0, push_segments = 0;
   Duration planned{0};
   std::uint64_t replanned = 0;

@@ -18,7 +18,7 @@ struct Trouble {
 };
 
 // Draws the disturbances of a round, one entry per participant. A disturbance affects its share (rounded) of
-// the participants that it names, drawn anew each round and keyed by (seed, disturbance, round). If several
+// the participants that it names, redrawn each round and keyed by (seed, disturbance, round). If several
 // faults affect a device the first one counts; slow-downs multiply.
 std::vector<Trouble> DrawTroubles(std::span<const Disturbance> disturbances,
                                   std::span<const DeviceProfile> profiles,
