@@ -25,8 +25,8 @@ struct TrainAssignment {
   enum class Answer {
     kGradient,  // mean gradient of one batch at the given weights
     kChange,    // change of the parameters after `steps` local optimiser steps
-    // No answer: the device trains its own model with local steps, averages it with its neighbours' models,
-    // and keeps it. The given weights initialise a device without a model.
+    // No answer: the device trains its own model (initially the given weights) with local steps, averages it
+    // with its neighbours' models, and keeps it.
     kGossip,
   };
 
@@ -36,8 +36,7 @@ struct TrainAssignment {
   int steps = 1;           // always 1 for a gradient
   int epochs = 0;          // passes over the device's own data; replaces `steps` if not 0
   std::size_t batch = 64;  // samples per step; a device with fewer samples uses all of them
-  // Offset of the batch in the device's sample sequence, reshuffled every epoch. The caller continues where
-  // the last batch ended, so every sample is used once per epoch.
+  // Offset of the batch in the device's sample sequence, reshuffled every epoch; continues the last batch.
   std::optional<std::int64_t> first;
   double label_smoothing = 0;
   AugmentOptions augment;
@@ -49,8 +48,7 @@ struct TrainAssignment {
   double prox = 0;  // FedProx μ: adds prox · (w − w₀) to each gradient, w₀ the given weights
 };
 
-// Number of samples in step `step` (from 0) on a device with `samples` samples. The last batch of an epoch
-// may be shorter. Both sides of a split network use this function.
+// Samples in step `step`, from 0, of a device with `samples` samples. An epoch's last batch may be shorter.
 std::size_t SamplesAt(const TrainAssignment& assignment, std::int64_t samples, std::uint64_t step);
 
 // Largest possible weight of an update: the number of samples that the assignment trains on.

@@ -27,8 +27,8 @@ class Trace {
     kEnd,     // the device is gone
   };
 
-  // Fails, naming the step, if there are no steps, if times do not start at 0 and rise, if a share is outside
-  // [0, 1], or if a recording with a single step is to end or repeat.
+  // Fails, naming the step, on times that do not start at 0 and rise, shares outside [0, 1], no steps, and a
+  // single step that should end or repeat.
   static StatusOr<std::shared_ptr<const Trace>> Make(std::vector<Step> steps, After after);
 
   // 0 after the end of a trace that ends.

@@ -14,8 +14,8 @@
 
 namespace tributary::inline fleet {
 
-// Data transfers of one assignment, as the device's work sees them. A Status is Cancelled once the assignment
-// is over, otherwise the reason why the connection broke.
+// Transfers of one assignment. A Status is Cancelled once the assignment is over, or says why the connection
+// broke.
 class Transfers {
  public:
   virtual ~Transfers() = default;
@@ -27,8 +27,7 @@ class Transfers {
   virtual void UnitReady(const Update& update, std::size_t unit) = 0;
   // Waits until every unit passed to UnitReady has been sent.
   virtual Status Finish() = 0;
-  // Alternative to UnitReady and Finish: sends a whole array of the answer, for an update with its weight in
-  // samples. `values` must be valid until the call returns.
+  // Instead of UnitReady and Finish: sends a whole array of the answer, with an update's weight in samples.
   virtual Status Push(Array array, std::span<const std::byte> values, double weight) = 0;
   // Waits for the records of other devices' samples that come with the assignment, and returns all of them.
   virtual StatusOr<std::vector<std::byte>> AwaitSamples() = 0;

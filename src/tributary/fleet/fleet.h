@@ -24,8 +24,7 @@ inline std::string NameUpdate(DeviceId device) {
   return "the update of device " + std::to_string(device.value);
 }
 
-// A neighbour with which a device averages its model after its local steps, and the neighbour's weight in the
-// average. The device's own weight is 1 minus the sum.
+// A neighbour for a device's gossip average, and its weight. The device's own weight is 1 minus the sum.
 struct NeighbourWeight {
   DeviceId peer;
   double weight = 0;  // above 0
@@ -40,9 +39,9 @@ struct WorkOrder {
   std::shared_ptr<const void> lease;   // keeps the weights valid; null if the caller does
   Work work = TrainAssignment{};
 
-  // After the deadline the order is not worth waiting for. The caller closes it (SynchronousRound), but the
-  // fleet needs both values too: devices are told the time left, and devices that wait for each other at the
-  // split point wait until the deadline, and past it for a quorum.
+  // The caller closes the order (SynchronousRound), but the fleet needs both values too: devices are told the
+  // time left, and devices that wait for each other at the split point wait until the deadline, and past it
+  // for a quorum.
   std::optional<Duration> deadline;
   std::size_t quorum = 0;
 
@@ -115,8 +114,8 @@ class Fleet {
   // The number of samples that devices shared in the last round (WorkOrder::share), for the next round.
   virtual std::size_t Shared() const { return 0; }
 
-  // Gives the participants their work. Updates and collected models go to `sink` until Close returns, so it
-  // must live until then; null for other work. One order is open at a time.
+  // Starts the work. Updates and collected models go to `sink`, which must live until Close has returned;
+  // null for other work. One order is open at a time.
   virtual Status Dispatch(WorkOrder order, UpdateSink* sink) = 0;
 
   // Waits for the next event, at most until `timer`. A Status means that the fleet itself failed, or
@@ -124,9 +123,8 @@ class Fleet {
   virtual StatusOr<FleetEvent> Next(std::optional<TimePoint> timer) = 0;
 
   // Cancels and discards what is not complete, and reports on every participant. A complete answer counts
-  // even if Next has not reported it. A simulated fleet may defer the devices' computation to this call, to
-  // do it for all of them together; so Close may refuse an answer that Next reported as completed. If it
-  // returns a Status, the sink's content is unusable.
+  // even if Next has not reported it. A simulated fleet may compute all answers only in this call, and so
+  // refuse one that Next reported as completed. After an error the sink's content is unusable.
   virtual StatusOr<RoundReport> Close() = 0;
 
   // The answers of this round are in the model. Device state of rounds never committed is rolled back.

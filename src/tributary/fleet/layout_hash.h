@@ -6,8 +6,7 @@
 
 namespace tributary::inline fleet {
 
-// Identifies a network's memory layout: names, offsets and sizes of all arrays, and the operations between
-// them. Programs with equal hashes mean the same values by the same offsets.
+// Hash of a network's memory layout (names, offsets, sizes of all arrays) and of its operations.
 std::string LayoutHash(const Model& model);
 
 }  // namespace tributary::inline fleet

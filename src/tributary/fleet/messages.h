@@ -190,8 +190,7 @@ struct Answer {
   double coding_seconds = 0;
 };
 
-// The scalar times of an answer and their field names in fleet.proto. Where `figure` is set, the time is
-// reported unchanged, up to the duration of the answer.
+// An answer's scalar times and their names in fleet.proto. `figure` reports a time, limited to the total.
 struct AnswerTime {
   const char* field;
   double Answer::*seconds;

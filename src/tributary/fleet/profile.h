@@ -14,8 +14,7 @@
 
 namespace tributary::inline fleet {
 
-// The properties of a device from which time is charged and decisions are made. Drawn from the experiment for
-// a simulated device, measured for a real one.
+// What time is charged and decisions are made from: drawn for simulated devices, measured for real ones.
 struct DeviceProfile {
   // From 0, without gaps, over the whole fleet.
   DeviceId id;

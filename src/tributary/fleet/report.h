@@ -65,8 +65,7 @@ struct Moments {
   }
 };
 
-// Estimates running statistics: mean Σx/n, variance Σx²/n − mean² scaled by n/(n−1) as in batch norm.
-// Channels with fewer than two values keep theirs.
+// Mean Σx/n, variance Σx²/n − mean² scaled by n/(n−1). Channels with fewer than two values keep theirs.
 void EstimateStatistics(const Model& model, const Moments& moments, std::span<float> statistics);
 
 // How much of the network a device trained, where the device chooses.

@@ -62,16 +62,15 @@ struct SplitReply {
   std::int64_t correct = 0;
 };
 
-// The server part of a split network during one round. A fleet passes in what devices send, and sends the
-// replies back. The server's own update is added to the round elsewhere.
+// The server part of a split network in one round. A fleet passes batches in and replies back; the server's
+// own update is added to the round elsewhere.
 //
 // Thread-safe except for Close.
 class SplitServer {
  public:
   virtual ~SplitServer() = default;
 
-  // Whether replies need the batches of all participants (batch norm): they are available after Close, not
-  // Take.
+  // Whether replies need all batches (batch norm): they are available after Close instead of after Take.
   virtual bool waits() const = 0;
   // Accepts a participant's batch, in the order of crossings. A repeated batch changes nothing. A Status
   // refuses the batch, except ResourceExhausted: it is this machine's own and ends the run.

@@ -11,9 +11,8 @@
 
 namespace tributary::inline fleet {
 
-// Costs of one training step on a device, the input of transfer planning. Milliseconds, finite and not
-// negative. A layer is a transfer unit. Layers are in forward order; in a network with branches, in execution
-// order.
+// Costs of one training step on a device, in finite milliseconds ≥ 0: the input of transfer planning. A layer
+// is a transfer unit. Layers are in the order of execution.
 struct TransferProfile {
   struct Layer {
     std::string name;

@@ -28,7 +28,7 @@ class ClientStream : private grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::Byt
   };
   using Receiver = std::function<StatusOr<Next>(const ToDevice&, ByteSpan values)>;
 
-  // Begins the call. An error of the receiver ends it. `broken` is called on gRPC's threads when the call has
+  // Begins the call; an error of the receiver ends it. `broken` is called on gRPC's threads when it has
   // ended, possibly more than once, but not after Finish.
   ClientStream(const std::shared_ptr<grpc::Channel>& channel, Receiver receiver, std::function<void()> broken,
                const Clock& clock, std::optional<LinkRate> rate = {});

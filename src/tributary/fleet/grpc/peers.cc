@@ -15,8 +15,7 @@ namespace {
 
 constexpr std::size_t kMostKept = 256;
 
-// TLS has checked that the certificate is from this fleet and has the neighbour's name. It must also be the
-// one admitted by the coordinator, not an older, revoked one.
+// TLS has checked fleet and name of the certificate. It must also be the one that the coordinator admitted.
 Status CheckCertificate(const grpc::ClientContext& context, const MeetingPeer& peer) {
   TRIBUTARY_ASSIGN_OR_RETURN(const std::string serial,
                              SerialInCertificate(PeerCertificate(*context.auth_context())));

@@ -7,8 +7,8 @@ namespace tributary::inline protocol {
 
 // Checks a device's answer and turns it into a report. Pure functions.
 
-// Wrong figures about its stream only harm the device itself, but positions must be possible. `received`:
-// samples of the answer that came from other devices.
+// Checks that positions are possible; other figures about its stream only harm the device itself.
+// `received`: samples of the answer that came from other devices.
 Status CheckStream(const Answer& answer, std::int64_t received, const Member& member);
 // The answer must name a choice, below `menu`, exactly if the device has one (`menu` > 0).
 Status CheckKept(const Answer& answer, std::size_t menu);

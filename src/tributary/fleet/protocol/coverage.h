@@ -36,8 +36,7 @@ class Coverage {
   // The grid must outlive it.
   explicit Coverage(const PieceGrid& grid) : grid_(&grid) {}
 
-  // Records a piece. Fails without effect if it exceeds the array, overlaps an earlier piece or ignores
-  // borders.
+  // Records a piece. Fails without effect if it exceeds the array, overlaps a piece or ignores borders.
   Status Take(std::size_t offset, std::size_t count);
   bool complete() const { return taken_ == grid_->size(); }
 

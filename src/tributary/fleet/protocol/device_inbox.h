@@ -16,8 +16,8 @@
 
 namespace tributary::inline protocol {
 
-// An assignment with the state of its incoming weights and its outgoing update. The working thread owns the
-// assignment, the update's plan and its sender; the inbox owns the rest.
+// An assignment with its incoming weights and its outgoing update. The working thread owns the assignment,
+// the update's plan and its sender; the inbox owns the rest.
 struct DeviceJob {
   // `piece`: maximum length of a piece.
   DeviceJob(const Assignment& assignment, const DeviceWork& work, std::size_t piece, TimePoint now);

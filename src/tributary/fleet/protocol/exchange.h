@@ -46,8 +46,7 @@ class Exchange {
   Status Receive(Session& session, const FromDevice& message, ByteSpan values);
   // As Receive, for bytes that are not a message. Returns the reason.
   Status Refuse(Session& session, Status reason);
-  // Passes the next message, if any, to `send`; its values are valid only during that call. One call at a
-  // time per session.
+  // Passes the next message, if any, to `send`; its values are valid only in that call. One call per session.
   bool Next(Session& session, const std::function<void(const ToDevice&, ByteSpan values)>& send);
   // The connection has ended. The last call for a session.
   void Closed(Session& session);
@@ -76,8 +75,7 @@ class Exchange {
   void AwaitClosed(Duration most);
 
   // Opens the order, as Fleet::Dispatch. `sink` takes updates and collected models. An update weighs at most
-  // the device's samples in `devices`, whatever it has reported since. `devices` (by number) must live until
-  // Close.
+  // the device's samples in `devices` (by number, valid until Close), whatever it has reported since.
   void Dispatch(WorkOrder order, std::span<const DeviceProfile> devices, UpdateSink* sink)
       TRIBUTARY_EXCLUDES(mutex_);
   // Only accepted answers are completed. Cancelled once `stop` returns true.

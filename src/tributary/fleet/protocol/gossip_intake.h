@@ -13,8 +13,7 @@ namespace tributary::inline protocol {
 // Called with the exchange's lock held.
 class GossipIntake {
  public:
-  // All references must outlive it. `id` names the round's meeting; `neighbours` is in the order of the
-  // participants; a model has `model_bytes` bytes.
+  // All references must outlive it. `id` names the meeting, `neighbours` has one entry per participant.
   GossipIntake(std::uint64_t id, std::span<const std::vector<NeighbourWeight>> neighbours,
                std::size_t model_bytes, ActiveRound& round, Sessions& sessions);
 

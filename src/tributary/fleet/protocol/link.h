@@ -35,8 +35,7 @@ class TokenBucket {
 // The time to send `up` bytes and receive `down` bytes, each at most kLargestProbe.
 using LinkProbe = std::function<StatusOr<Duration>(std::size_t up, std::size_t down)>;
 
-// Measures the round trip and both rates of a device's link. Probes grow until one takes long enough to
-// measure, so slow links are not kept busy for long.
+// Measures a link's round trip and rates by growing probes, so that slow links are not busy for long.
 Status MeasureLink(const LinkProbe& probe, Ready& ready);
 
 // Reconnection delays: exponential with jitter, so that not all devices of a fleet reconnect at once.

@@ -20,16 +20,14 @@
 
 namespace tributary::inline protocol {
 
-// Fetches the models of unreachable neighbours through the coordinator, in ranges of bytes. Thread-safe. One
-// object per meeting.
+// Fetches models of unreachable neighbours by way of the coordinator. Thread-safe; one object per meeting.
 class RelayDesk {
  public:
   // `send` may block; if it fails, so does the fetch.
   using Send = std::function<Status(const Relay&)>;
   RelayDesk(std::uint64_t meeting, Send send) : meeting_(meeting), send_(std::move(send)) {}
 
-  // Waits until the whole model has arrived; Cancelled if `stop` is requested. Corrupt if the model changes
-  // more often than a restarted neighbour explains.
+  // Waits for the whole model; Cancelled by `stop`. Corrupt if the model changes too often during the fetch.
   Status Fetch(const MeetingPeer& peer, IncomingModel& model, const std::stop_token& stop);
   // Bytes have arrived. Drops bytes that were not requested.
   void Came(const Relayed& relayed, ByteSpan values);

@@ -20,8 +20,7 @@
 
 namespace tributary::inline protocol {
 
-// A model being received from another device, as the bytes of parameters, then statistics. Only `came` is
-// thread-safe.
+// A model being received from another device: parameters, then statistics. Only `came` is thread-safe.
 class IncomingModel {
  public:
   IncomingModel(std::size_t parameters, std::size_t statistics)

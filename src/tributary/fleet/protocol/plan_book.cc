@@ -96,8 +96,7 @@ StepObservation ObservationOf(const Answer& answer, const StepPlan& plan,
   }
   seen.between = std::min(answer.between_seconds, kLongest);
 
-  // Segments of weights follow each other without a gap: each took from the last piece of the previous one to
-  // its own. The time of the very first piece is unknown.
+  // Segments of weights follow each other without gaps. The time of the very first piece is unknown.
   const auto& arrivals = answer.arrival_seconds;
   if (Sensible(arrivals, plan.pull.size()) && std::ranges::is_sorted(arrivals)) {
     for (std::size_t i = 0; i < arrivals.size(); ++i) {
@@ -109,8 +108,7 @@ StepObservation ObservationOf(const Answer& answer, const StepPlan& plan,
       }
     }
   }
-  // Likewise for segments of the update that waited for the link; if the link waited, only after the first
-  // piece.
+  // Likewise for segments of an update that waited for the link; otherwise only after the first piece.
   const auto& segments = update.all();
   double raw = 0, sent = 0;
   for (std::size_t i = segments.size(); i-- > 0;) {

@@ -51,9 +51,8 @@ class PlanBook {
   std::vector<Entry> entries_ TRIBUTARY_GUARDED_BY(mutex_);  // per device
 };
 
-// The measurements of a step from an answer, without implausible values. `first_bytes`: size of the first
-// piece of the weights. `update`: arrival of the update. `seconds`: from the assignment to the end of the
-// answer.
+// The plausible measurements of a step. `first_bytes`: size of the first piece of the weights. `update`:
+// arrival of the update. `seconds`: from the assignment to the end of the answer.
 StepObservation ObservationOf(const Answer& answer, const StepPlan& plan,
                               std::span<const std::int64_t> unit_bytes, double first_bytes,
                               const SegmentArrivals& update, double seconds);

@@ -23,11 +23,9 @@ struct RoundContext {
 };
 
 // The protocol of one order: gives the participants their work, accepts what they send and checks their
-// answers. Kinds of work have their own classes: UpdateIntake and MomentIntake per task, SplitIntake and
-// GossipIntake per round.
+// answers. Uses UpdateIntake and MomentIntake per task, and SplitIntake and GossipIntake per round.
 //
-// Called with the exchange's lock held unless stated otherwise. Messages of tasks have passed CheckWorking and
-// find the round open.
+// Called with the exchange's lock held unless stated otherwise. Messages of tasks have passed CheckWorking.
 class RoundProtocol {
  public:
   // All references must outlive it. `sink` may be null if no updates will come.
@@ -59,8 +57,8 @@ class RoundProtocol {
   // The device cannot, or may not, go on with its task. Abandon must follow.
   void GiveUp(Session& session, Outcome outcome, std::string reason, DeferredCalls& calls);
 
-  // Ends the session's task, if any, discards its pieces, and starts the device's next session if there is
-  // one. Releases the lock temporarily.
+  // Ends the session's task, if any, discards its pieces, then starts the device's next session, if any.
+  // Releases the lock temporarily.
   void Abandon(Session& session, Mutex& mutex, DeferredCalls& calls) TRIBUTARY_REQUIRES(mutex);
   // Does pending work on the caller's thread. False if there was none. May release the lock temporarily.
   bool Serve(Mutex& mutex, DeferredCalls& calls) TRIBUTARY_REQUIRES(mutex);

@@ -48,7 +48,7 @@ class SegmentArrivals {
   std::optional<TimePoint> first_;
 };
 
-// The plan whose segments end with these ascending units (none: one segment); nothing if the last unit is
+// The plan whose segments end with these units (ascending; none: one segment). Nothing if the last is
 // missing.
 std::optional<TransferPlan> PlanOfEnds(std::span<const std::uint32_t> ends, std::size_t units);
 std::vector<std::uint32_t> EndsOf(std::span<const LayerRun> plan);
@@ -67,8 +67,7 @@ class SegmentSender {
 
   // This unit of the update is final and stays valid until sent. Thread-safe; once per unit.
   void Ready(const Update& update, std::size_t unit);
-  // Waits until everything is sent; every unit must be ready. After an error of `send`, returned here,
-  // sending stops.
+  // Waits until everything is sent; every unit must be ready. The first error of `send` ends sending.
   Status Finish();
   // After Finish: for each segment in sending order, whether it was ready before the previous one was sent.
   const std::vector<bool>& queued() const { return queued_; }

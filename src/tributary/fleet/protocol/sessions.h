@@ -49,8 +49,7 @@ struct ExchangeOptions {
   std::uint64_t incarnation = 0;
 };
 
-// A device's connection seen from the coordinator, independent of the transport. Called from any thread,
-// never with Exchange's lock held.
+// A device's connection, independent of the transport. Called from any thread, without Exchange's lock.
 class Connection {
  public:
   virtual ~Connection() = default;
@@ -98,8 +97,7 @@ class DeferredCalls {
 // Burst of messages without work that a device may send.
 inline constexpr double kMostAtOnce = 200;
 
-// A device's connection, from Exchange::Open to Closed. Requires the exchange's lock, except for what is
-// constant after Open.
+// A device's connection, from Exchange::Open to Closed. Requires the exchange's lock, except for constants.
 struct Session {
   std::shared_ptr<Connection> connection;
   std::optional<std::string> identity;  // name in its certificate

@@ -64,8 +64,7 @@ struct DeviceTask {
 
 // The coordinator's work on crossings: one at a time, in the order of arrival.
 struct SplitWork {
-  // Whether replies wait for all devices that can still come. A deadline closes a crossing that a quorum has
-  // reached, without the others, and then restarts.
+  // Whether replies wait for all remaining devices. A deadline closes crossings with a quorum and restarts.
   bool waits = false;
   // The time for one device's batch, and for all batches together if replies wait.
   std::function<Duration(std::size_t task, int crossing)> each;

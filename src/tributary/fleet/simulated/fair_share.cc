@@ -78,8 +78,7 @@ double FairShare::Insert(std::uint32_t flow, double bytes, double cap) {
     return finish;
   }
   group.flows.emplace(bytes, flow);
-  // Between a capped and an elastic class. Elastic is right on a busy link; Rebalance() corrects it
-  // otherwise.
+  // Between a capped and an elastic class. Elastic is right on a busy link; Rebalance() corrects others.
   const bool elastic =
       std::next(entry) == first_elastic_ || (first_elastic_ != classes_.end() && cap > first_elastic_->first);
   if (std::next(entry) == first_elastic_) first_elastic_ = entry;
@@ -111,8 +110,7 @@ double FairShare::Level() const {
 }
 
 void FairShare::Rebalance() {
-  // Rounding errors accumulate. Summing from scratch after as many changes as there are classes bounds them
-  // to those of one sum, at constant amortised cost.
+  // Summing from scratch at times bounds rounding errors to those of one sum, at constant amortised cost.
   if (capped_rate_changes_ > capped_.size() + 16) {
     capped_rate_ = 0;
     for (auto entry = classes_.begin(); entry != first_elastic_; ++entry)

@@ -93,8 +93,7 @@ class SharedLinks {
   // The completions up to and including `now` that were not reported before.
   std::vector<Completion> AdvanceTo(TimePoint now);
 
-  // Cancels a transfer and returns its moved bytes in total, each part's to the nearest byte. Nothing if it
-  // was complete by then, as AdvanceTo() reports.
+  // Cancels a transfer and returns its moved bytes, to the nearest byte per part. Nothing if it was complete.
   std::optional<Bytes> Cancel(TimePoint now, TransferId transfer);
 
  private:

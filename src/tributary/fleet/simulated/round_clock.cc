@@ -15,8 +15,7 @@ std::vector<ServerShard> Shards(std::span<const Server> servers, Bytes buffer) {
   return shards;
 }
 
-// In samples, before step i (from 1): back through the last batch, counted twice, and forward through this
-// one.
+// In samples, before step i (from 1): twice the last batch, for its backward pass, and once this batch.
 double PassesBetween(std::span<const std::size_t> steps, std::size_t i) {
   return 2 * static_cast<double>(steps[i - 1]) + static_cast<double>(steps[i]);
 }
@@ -138,8 +137,7 @@ std::vector<Duration> RoundClock::LengthsOf(const DevicePart& part) const {
   std::vector<Duration> lengths = PartsOf(costs, part.plan);
   if (part.crossings.size() < 2 || lengths.empty()) return lengths;
   if (part.steps.size() > 1) {
-    // Between two crossings a device goes back through its last batch and forward through its next: each of
-    // these is a part of its own before the last backward pass.
+    // Between two crossings a device goes back through its last batch and forward through its next.
     const auto middle = lengths.begin() + static_cast<std::ptrdiff_t>(part.plan.pull.size());
     double all = 0;
     for (std::size_t i = 1; i < part.steps.size(); ++i) all += PassesBetween(part.steps, i);

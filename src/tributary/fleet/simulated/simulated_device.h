@@ -44,8 +44,7 @@ struct SimulatedFleetOptions {
   TorchDevice device = TorchDevice::kCpu;  // for all passes
 };
 
-// What a simulated device keeps from round to round. Memory is used only for what the experiment needs: no
-// device keeps weights except its own model, if it has one.
+// What a simulated device keeps from round to round: no weights except its own model, if it has one.
 class SimulatedDevice {
  public:
   // `options` must outlive it and have the device's profile and data.

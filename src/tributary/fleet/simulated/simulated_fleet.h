@@ -17,8 +17,7 @@ namespace tributary::inline simulated {
 // device's plan, and plans follow its measured steps, as with real devices (step_plan.h). A device with a
 // stream starts when enough samples have arrived; it keeps unused samples for later.
 //
-// With compression, a round is charged the size of the device's last update; the new update's size counts
-// from then on. Compression state takes memory per device.
+// With compression, a round is charged the size of the device's last update. Compression state takes memory.
 //
 // Training is real: each device's work runs the code of a real device on a pool of threads with one compute
 // thread each, so a run depends only on (experiment, seed).
@@ -27,8 +26,7 @@ namespace tributary::inline simulated {
 // one at the end (meeting_timeline.h). Each device's model takes memory.
 //
 // An order has one DevicePart per participant. Dispatch plays all parts on the clock (RoundClock), Next
-// reports their events, and Close runs the training of the devices whose answers arrived, or that reached a
-// crossing of a split model (DeviceThreads).
+// reports their events, and Close runs the training of devices that arrived or crossed (DeviceThreads).
 class SimulatedFleet : public Fleet {
  public:
   explicit SimulatedFleet(SimulatedFleetOptions options);
