@@ -31,8 +31,7 @@ struct TrainAssignment {
   };
 
   Answer answer = Answer::kGradient;
-  // From 1. Selects the position in the device's data and keys its random numbers.
-  RoundId round{1};
+  RoundId round{1};        // from 1; selects the position in the device's data and keys its random numbers
   int steps = 1;           // always 1 for a gradient
   int epochs = 0;          // passes over the device's own data; replaces `steps` if not 0
   std::size_t batch = 64;  // samples per step; a device with fewer samples uses all of them

@@ -21,7 +21,6 @@ class Transfers {
   virtual ~Transfers() = default;
   // Waits until the segment with this unit's weights has arrived; false if it will not arrive.
   virtual bool AwaitUnit(std::size_t unit) = 0;
-  // Waits for all weights.
   virtual Status AwaitAll() = 0;
   // This unit of the update is final and valid until Finish returns. It is sent with its segment of the plan.
   virtual void UnitReady(const Update& update, std::size_t unit) = 0;

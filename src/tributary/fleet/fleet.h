@@ -19,7 +19,6 @@ namespace tributary::inline fleet {
 
 // An order has one work item for each participant.
 inline WorkId WorkOf(DeviceId device) { return WorkId{device.value}; }
-// The name of a device's update in messages.
 inline std::string NameUpdate(DeviceId device) {
   return "the update of device " + std::to_string(device.value);
 }
@@ -71,7 +70,6 @@ struct WorkOrder {
   std::vector<std::vector<NeighbourWeight>> neighbours;
 };
 
-// An event of the open order.
 struct FleetEvent {
   enum class Kind {
     kCompleted,  // the device's answer was accepted

@@ -20,21 +20,14 @@ namespace tributary::inline fleet {
 // users need not check ranges again. Users check what depends on the state of the protocol.
 
 inline constexpr std::uint32_t kProtocol = 1;
-// Maximum size of a message on the wire; gRPC closes a stream that exceeds it.
-inline constexpr std::size_t kLargestMessage = 4 << 20;
-// Maximum content of a Samples message, unless it holds a single sample.
-inline constexpr std::size_t kMostSampleBytes = 1 << 20;
-// Maximum content of a Crossing message.
-inline constexpr std::size_t kMostCrossingBytes = 1 << 20;
-// Maximum payload of a Ping, and of the Pong it asks for.
-inline constexpr std::size_t kLargestProbe = 1 << 20;
-// Maximum part of a model in a message between devices, and in one buffered and relayed by the coordinator.
-inline constexpr std::size_t kMostPartBytes = 1 << 20;
-inline constexpr std::size_t kMostRelayBytes = 256 << 10;
-// The number of neighbours from which a device fetches models at once, directly or relayed.
-inline constexpr std::size_t kMostFetches = 4;
-// Maximum sum of the neighbours' weights in a meeting.
-inline constexpr double kMostMeetingWeight = 64;
+inline constexpr std::size_t kLargestMessage = 4 << 20;   // on the wire; gRPC closes a stream that exceeds it
+inline constexpr std::size_t kMostSampleBytes = 1 << 20;  // per Samples message, unless it is a single one
+inline constexpr std::size_t kMostCrossingBytes = 1 << 20;  // per Crossing message
+inline constexpr std::size_t kLargestProbe = 1 << 20;       // payload of a Ping, and of its Pong
+inline constexpr std::size_t kMostPartBytes = 1 << 20;      // of a model, per message between devices
+inline constexpr std::size_t kMostRelayBytes = 256 << 10;   // per relayed message, buffered on the way
+inline constexpr std::size_t kMostFetches = 4;    // models that a device fetches at once, directly or relayed
+inline constexpr double kMostMeetingWeight = 64;  // sum of the neighbours' weights
 
 struct Greeting {
   std::uint32_t protocol = kProtocol;

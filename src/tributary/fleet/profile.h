@@ -16,30 +16,18 @@ namespace tributary::inline fleet {
 
 // What time is charged and decisions are made from: drawn for simulated devices, measured for real ones.
 struct DeviceProfile {
-  // From 0, without gaps, over the whole fleet.
-  DeviceId id;
-  // The device's group in the experiment; devices of a group differ only in random draws.
-  std::string group;
-  // At the full compute rate, above 0; `availability` gives the share of it over time.
-  MacsPerSecond compute;
-  // Memory limit for training.
-  Bytes memory = kUnlimitedMemory;
-  // Upper limits, above 0; a busy server may give less.
-  BitsPerSecond uplink;
-  BitsPerSecond downlink;
-  // Round-trip time of an empty message.
-  Duration round_trip{0};
-  // Delay before the first byte of every message, in both directions.
-  Duration setup{0};
-  // Arrival rate of new samples; 0 if all data are there from the start.
-  SamplesPerSecond stream_rate;
-  // Changes of that rate over time, from the start of the run.
-  RateSteps stream_programme;
+  DeviceId id;            // from 0, without gaps, over the whole fleet
+  std::string group;      // in the experiment; devices of a group differ only in random draws
+  MacsPerSecond compute;  // at the full rate, above 0; `availability` gives the share of it over time
+  Bytes memory = kUnlimitedMemory;  // limit for training
+  BitsPerSecond uplink, downlink;   // upper limits, above 0; a busy server may give less
+  Duration round_trip{0};           // of an empty message
+  Duration setup{0};                // delay before the first byte of every message, in both directions
+  SamplesPerSecond stream_rate;     // of new samples; 0 if all data are there from the start
+  RateSteps stream_programme;       // changes of that rate, from the start of the run
   Availability availability;
-  // Training samples, as the device reported them when it joined.
-  std::int64_t samples = 0;
-  // Training samples per class, where known.
-  std::vector<std::int64_t> label_counts;
+  std::int64_t samples = 0;                // for training, as the device reported when it joined
+  std::vector<std::int64_t> label_counts;  // training samples per class, where known
 
   static constexpr Bytes kUnlimitedMemory{std::numeric_limits<std::int64_t>::max()};
 };

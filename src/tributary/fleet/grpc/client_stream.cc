@@ -9,8 +9,7 @@
 
 namespace tributary::inline rpc {
 
-// Small compared to a round's messages, enough for messages without values.
-constexpr Bytes kBurst{4096};
+constexpr Bytes kBurst{4096};  // small next to a round's messages, enough for those without values
 
 ClientStream::ClientStream(const std::shared_ptr<grpc::Channel>& channel, Receiver receiver,
                            std::function<void()> broken, const Clock& clock, std::optional<LinkRate> rate)

@@ -126,7 +126,6 @@ class DeviceSession : public Transfers {
     room_.LookAgain();
   }
 
-  // Sends the part of an update that belongs to these units.
   Status PushRun(const LayerRun& run, const Update& update) {
     const auto part = [&](Array array, std::span<const float> values) {
       const auto units = work_.units(array);
@@ -276,7 +275,6 @@ class DeviceSession : public Transfers {
     options_.say(text);
   }
 
-  // The time to send `up` bytes and receive `down` bytes.
   StatusOr<Duration> Probe(std::size_t up, std::size_t down) {
     static const std::vector<std::byte> zeros(kLargestProbe);
     const TimePoint begun = clock_.Now();

@@ -33,15 +33,12 @@ struct RemoteFleetOptions {
   SampleElement element = SampleElement::kByte;  // element type of the samples
   std::string build;
   std::string listen = "127.0.0.1:7070";
-  std::optional<Credentials> credentials;  // without them, anyone may join
-  std::filesystem::path revoked;           // the authority's revocation list; empty for none
-  // The first round waits for this many devices.
-  std::size_t wait_for = 1;
-  // How long to wait for a device that has gone, if a round could end without it.
-  Duration grace = std::chrono::seconds(10);
-  std::uint64_t incarnation = 0;  // random per process of the coordinator
-  // The members of the run before it was interrupted, in their order.
-  std::vector<FleetMember> members;
+  std::optional<Credentials> credentials;     // without them, anyone may join
+  std::filesystem::path revoked;              // the authority's revocation list; empty for none
+  std::size_t wait_for = 1;                   // devices that the first round waits for
+  Duration grace = std::chrono::seconds(10);  // for a device that has gone, if a round could end without it
+  std::uint64_t incarnation = 0;              // random per process of the coordinator
+  std::vector<FleetMember> members;           // of the run before it was interrupted, in their order
   std::function<bool()> should_stop;
 };
 

@@ -12,7 +12,6 @@
 
 namespace tributary::inline rpc {
 
-// A device as a coordinator reports it.
 struct WatchedDevice {
   DeviceProfile profile;
   std::string name;

@@ -17,8 +17,7 @@
 
 namespace tributary::inline rpc {
 
-// Maximum number of transfer units; networks have hundreds.
-inline constexpr int kMostUnits = 10'000;
+inline constexpr int kMostUnits = 10'000;  // of transfer units; networks have hundreds
 // Maximum position of a stream. Publishers' sequence numbers are microseconds since 1970.
 inline constexpr std::uint64_t kLastPosition = std::uint64_t{1} << 62;
 

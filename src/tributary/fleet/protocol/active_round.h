@@ -58,7 +58,6 @@ class ActiveRound {
     return static_cast<std::size_t>(&participant - participants_.data());
   }
 
-  // Ends the participant's part with this outcome.
   void Finish(Participant& participant, Outcome outcome, std::string reason, DeferredCalls& calls);
   // Accounts for the bytes of a task, whatever its outcome.
   static void Charge(Participant& participant, const Task& task);
@@ -69,7 +68,6 @@ class ActiveRound {
   // After all tasks have ended: the results of all participants. Also updates the members.
   RoundReport TakeResults(TimePoint end);
 
-  // The next event for the caller, if any.
   std::optional<FleetEvent> NextEvent();
   // Whether there is a deadline and it has passed.
   bool TimeIsUp() const;

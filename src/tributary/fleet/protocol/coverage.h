@@ -56,7 +56,6 @@ class ModelPieces {
   TransferPlan Whole() const;
   // The weights' pieces in the order of a plan's segments.
   std::vector<std::pair<Array, Segment>> Outgoing(const TransferPlan& plan) const;
-  // Size of parameters and statistics.
   std::size_t bytes() const { return (parameters.size() + statistics.size()) * sizeof(float); }
 
  private:

@@ -60,7 +60,6 @@ class Exchange {
   // A checkpoint has stored these members, which come from members().
   void MarkDurable(std::span<const FleetMember> saved);
   std::vector<Member> members() const;
-  // Number of samples that devices shared in the last round.
   std::size_t Shared() const;
   std::optional<PlanBook::State> PlanOf(DeviceId device) const { return plans_.Look(device.value); }
   const Clock& clock() const { return clock_; }
@@ -84,7 +83,6 @@ class Exchange {
   // Afterwards the sink holds exactly the complete answers. With a Status it holds no usable sum: an update
   // could not be discarded, or the split server failed.
   StatusOr<RoundReport> Close() TRIBUTARY_EXCLUDES(mutex_);
-  // The answers of this round are in the model.
   void Commit(RoundId round);
 
   // Tells all devices that the run is over, or (not `finished`) that the coordinator stops; admits no more.

@@ -8,8 +8,7 @@ namespace {
 
 // Initial estimate of a segment's cost besides its bytes: a message, and waking its reader.
 constexpr double kFirstSetup = 200e-6;
-// Longer than any plausible step.
-constexpr double kLongest = 1e6;
+constexpr double kLongest = 1e6;  // longer than any plausible step
 
 double Rate(double bits_per_second) { return std::clamp(bits_per_second, 1.0, 1e18) / 8; }
 

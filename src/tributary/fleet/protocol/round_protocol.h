@@ -40,7 +40,6 @@ class RoundProtocol {
 
   // Gives the session its task, if it has one that no other session works on.
   void Start(Session& session, DeferredCalls& calls);
-  // The next message of the session's task, if any.
   std::optional<OutgoingMessage> Next(Session& session);
 
   // Releases the lock while the piece is stored.

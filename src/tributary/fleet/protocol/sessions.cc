@@ -11,12 +11,10 @@
 namespace tributary::inline protocol {
 namespace {
 
-// Rate limit of messages without work.
-constexpr double kPerSecond = 20;
+constexpr double kPerSecond = 20;  // of messages without work
 constexpr std::size_t kMostProbeBytes = 256 << 20;
 constexpr std::size_t kLongestOutbox = 256;
-// Time for a refused peer to read the reason.
-constexpr Duration kTimeToGo = std::chrono::seconds(2);
+constexpr Duration kTimeToGo = std::chrono::seconds(2);  // for a refused peer to read the reason
 constexpr std::size_t kMostLate = 1000;
 // Charged for a late piece besides its bytes, so that a flood of tiny pieces is limited too.
 constexpr std::int64_t kPerLatePiece = 64;

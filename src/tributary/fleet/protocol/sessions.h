@@ -25,28 +25,22 @@ namespace tributary::inline protocol {
 
 struct ExchangeOptions {
   std::shared_ptr<const Model> model;
-  // How weights and updates are divided into segments.
-  TransferOptions transfers;
-  CompressionKind codec;  // of updates that may arrive as encoded blocks; null if none may
-  // Number of sub-networks among which a device chooses; 0 if it has no choice.
-  std::size_t menu = 0;
+  TransferOptions transfers;           // how weights and updates are divided into segments
+  CompressionKind codec;               // of updates that may arrive as encoded blocks; null if none may
+  std::size_t menu = 0;                // number of sub-networks to choose from; 0 if there is no choice
   std::optional<SampleFormat> shared;  // of shared samples; empty if none are
-  // What crosses the split point, if any; `model` is then the client part.
-  std::optional<SplitWire> cut;
+  std::optional<SplitWire> cut;  // what crosses the split point, if any; `model` is then the client part
   // Sent to every device on joining, with its number. Both sides use `layout` and `piece_floats`.
   Welcome welcome;
   // How long to wait for a device that has gone, if the round could end without it. Longer values tolerate
   // longer network failures; shorter values end rounds sooner.
   Duration grace = std::chrono::seconds(10);
-  // Maximum time until the greeting on a new connection.
-  Duration greeting_time = std::chrono::seconds(10);
+  Duration greeting_time = std::chrono::seconds(10);  // until the greeting on a new connection
   // Maximum time in which a peer reads nothing of what waits to be sent. Longer values tolerate slower links.
   Duration stall_time = std::chrono::minutes(2);
   std::size_t most_sessions = 10'000;
-  // Maximum number of samples that a device may report.
-  std::int64_t most_samples = 100'000'000;
-  // Random per process of a coordinator: makes the ids of gossip rounds unique across restarts.
-  std::uint64_t incarnation = 0;
+  std::int64_t most_samples = 100'000'000;  // that a device may report
+  std::uint64_t incarnation = 0;            // random per process; makes gossip ids unique across restarts
 };
 
 // A device's connection, independent of the transport. Called from any thread, without Exchange's lock.
@@ -94,8 +88,7 @@ class DeferredCalls {
   std::vector<std::pair<std::shared_ptr<Connection>, Status>> close_;
 };
 
-// Burst of messages without work that a device may send.
-inline constexpr double kMostAtOnce = 200;
+inline constexpr double kMostAtOnce = 200;  // burst of messages without work that a device may send
 
 // A device's connection, from Exchange::Open to Closed. Requires the exchange's lock, except for constants.
 struct Session {
@@ -149,7 +142,6 @@ class Sessions {
   StatusOr<std::shared_ptr<Session>> Open(std::shared_ptr<Connection> connection,
                                           std::optional<std::string> identity, std::string address);
   const std::vector<std::shared_ptr<Session>>& all() const { return sessions_; }
-  // The connection has ended.
   void Remove(const Session& session);
 
   // Joining: Identify finds the member of a greeting, Admit binds the session to it; then Ping, then Ready.

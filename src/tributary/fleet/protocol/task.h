@@ -76,7 +76,6 @@ class MomentIntake {
 // Records of samples that a device shares with its update.
 class SampleIntake {
  public:
-  // At most `most` samples.
   SampleIntake(SampleFormat format, std::size_t most) : format_(std::move(format)), most_(most) {}
 
   Status Take(ByteSpan values);

@@ -12,8 +12,7 @@
 
 namespace tributary::inline simulated {
 
-// The time of events that never happen.
-inline constexpr TimePoint kNever = TimePoint::max();
+inline constexpr TimePoint kNever = TimePoint::max();  // the time of events that never happen
 
 // Identifies a scheduled event, for cancelling it. Never reused within a queue.
 struct EventId {
@@ -55,7 +54,6 @@ class EventQueue {
   // Advances the clock to the next event and runs it. False if there is none.
   bool RunNext();
 
-  // Number of pending events.
   std::size_t size() const { return live_; }
   // Places of pending and cancelled events: at most about twice size().
   std::size_t places() const { return heap_.size(); }

@@ -37,7 +37,6 @@ class RoundClock {
   DeviceTask TaskOf(const WorkOrder& order, DevicePart& part) const;
   // Duration of each part of a device's work.
   std::vector<Duration> LengthsOf(const DevicePart& part) const;
-  // The coordinator's work on crossings.
   SplitWork SplitWorkOf(const SplitServer& server, std::span<const DevicePart> parts) const;
   // If devices choose sub-networks; otherwise null.
   std::unique_ptr<SubnetworkWalk> WalkOf(const WorkOrder& order, const DevicePart& part,

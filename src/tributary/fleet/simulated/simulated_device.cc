@@ -6,8 +6,7 @@
 
 namespace tributary::inline simulated {
 
-// Block length of real coordinators.
-constexpr std::size_t kLongestBlock = 65536;
+constexpr std::size_t kLongestBlock = 65536;  // of real coordinators
 
 Bytes BytesOf(const Model& model) {
   return Bytes{static_cast<std::int64_t>((model.parameters.size + model.statistics.size) * sizeof(float))};

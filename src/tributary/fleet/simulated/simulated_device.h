@@ -37,8 +37,7 @@ struct SimulatedFleetOptions {
     NodeIndex waits_from = 0;  // first node of the rest that needs the whole batch; past its end if none does
   };
   std::optional<Cut> cut;
-  // Gossip: the optimiser of the local steps.
-  std::optional<OptimiserOptions> gossip;
+  std::optional<OptimiserOptions> gossip;  // of gossip: for the local steps
   std::uint64_t seed = 1;
   std::size_t threads = 1;                 // pool size; results do not depend on it
   TorchDevice device = TorchDevice::kCpu;  // for all passes
@@ -145,7 +144,6 @@ struct DevicePart {
   Bytes bytes_shared() const { return Bytes{static_cast<std::int64_t>(share) * sample_bytes.value}; }
 };
 
-// Size of this model's weights or update.
 Bytes BytesOf(const Model& model);
 
 }  // namespace tributary::inline simulated

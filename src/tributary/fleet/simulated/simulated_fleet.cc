@@ -9,8 +9,7 @@
 namespace tributary::inline simulated {
 namespace {
 
-// An answer without weights.
-constexpr Bytes kSmallMessage{256};
+constexpr Bytes kSmallMessage{256};  // an answer without weights
 
 SimulatedFleetOptions WithSamples(SimulatedFleetOptions options) {
   TRIBUTARY_CHECK(options.profiles.size() == options.data.size());

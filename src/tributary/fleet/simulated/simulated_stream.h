@@ -21,7 +21,6 @@ class SimulatedStream {
   // Takes `count` arrived samples, the oldest (`persist`) or newest (`truncate`). Returns the first position.
   std::int64_t Take(std::int64_t count, TimePoint now);
 
-  // Updates the rate estimate.
   void Observe(TimePoint now);
   std::optional<SamplesPerSecond> rate() const { return rate_.rate(); }
   // Number of buffered samples, if the next batch is as large as the last.

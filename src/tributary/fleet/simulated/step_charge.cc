@@ -11,8 +11,7 @@ namespace tributary::inline simulated {
 namespace {
 
 constexpr double kLongest = 9e9;  // range of the clock, in seconds
-// Backward pass through all layers, in forward passes.
-constexpr double kBackward = 2;
+constexpr double kBackward = 2;   // a backward pass through all layers, in forward passes
 
 // In the order of DeviceOutcome.
 constexpr std::pair<Outcome, const char*> kOutcomes[] = {

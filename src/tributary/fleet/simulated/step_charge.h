@@ -43,7 +43,6 @@ class StepCharge {
 
 // Convert a device's part into a task for the clock, and its times into what a real device would measure.
 
-// Fills in the segments of the pull and the push.
 void SegmentTask(const StepPlan& plan, std::span<const std::int64_t> unit_bytes, DeviceTask& task);
 // Duration of each part of the computation at the full rate: for the pull's segments, then the push's. They
 // add up to the total to the nanosecond; empty if that exceeds the clock's range.
