@@ -161,10 +161,7 @@ DeviceReport ReportOf(const DeviceTimes& times, Duration stream_wait, Duration b
   report.pull = Total(pulls);
   report.compute = Total(parts);
   report.push = Total(pushes);
-  std::vector<Busy> all = pulls;
-  all.insert(all.end(), parts.begin(), parts.end());
-  all.insert(all.end(), pushes.begin(), pushes.end());
-  const Duration covered = Covered(std::move(all));
+  const Duration covered = Covered(with(with(pulls, parts), pushes));
   report.hidden = report.pull + report.compute + report.push - covered;
   report.wait = round.end - round.begin - covered;
   const Duration forward = Total(std::span(parts).first(std::min(parts.size(), times.pulls.size())));
