@@ -25,8 +25,8 @@ struct TrainAssignment {
   enum class Answer {
     kGradient,  // mean gradient of one batch at the given weights
     kChange,    // change of the parameters after `steps` local optimiser steps
-    // No answer: the device trains its own model (initially the given weights) with local steps, averages it
-    // with its neighbours' models, and keeps it.
+    // None: the device trains its own model, averages it with its neighbours' models, and keeps it. The given
+    // weights initialise a device without a model.
     kGossip,
   };
 

@@ -14,8 +14,7 @@
 
 namespace tributary::inline fleet {
 
-// Transfers of one assignment. A Status is Cancelled once the assignment is over, or says why the connection
-// broke.
+// Transfers of one assignment. A Status is Cancelled once it is over, or says why the connection broke.
 class Transfers {
  public:
   virtual ~Transfers() = default;

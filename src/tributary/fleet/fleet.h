@@ -38,9 +38,8 @@ struct WorkOrder {
   std::shared_ptr<const void> lease;   // keeps the weights valid; null if the caller does
   Work work = TrainAssignment{};
 
-  // The caller closes the order (SynchronousRound), but the fleet needs both values too: devices are told the
-  // time left, and devices that wait for each other at the split point wait until the deadline, and past it
-  // for a quorum.
+  // For the caller, which closes the order (SynchronousRound), and for the fleet: devices are told the time
+  // left, and those that wait at the split point wait until the deadline, and past it for a quorum.
   std::optional<Duration> deadline;
   std::size_t quorum = 0;
 
@@ -85,9 +84,8 @@ struct FleetEvent {
   DeviceId device = {};  // of the first four kinds
 };
 
-// The only interface between real and simulated: a set of devices that can be given work. Both kinds run the
-// same device code; only time and transport differ. A fleet knows orders; rounds are a policy on top of it
-// (synchronous_round.h). One caller at a time.
+// The only interface between real and simulated. Both kinds of fleet run the same device code; only time and
+// transport differ. A fleet knows orders; rounds are a policy (synchronous_round.h). One caller at a time.
 //
 //   1. Gather
 //   2. Dispatch an order
@@ -112,8 +110,7 @@ class Fleet {
   // The number of samples that devices shared in the last round (WorkOrder::share), for the next round.
   virtual std::size_t Shared() const { return 0; }
 
-  // Starts the work. Updates and collected models go to `sink`, which must live until Close has returned;
-  // null for other work. One order is open at a time.
+  // Starts the work. `sink` takes updates and collected models until Close returns. One order at a time.
   virtual Status Dispatch(WorkOrder order, UpdateSink* sink) = 0;
 
   // Waits for the next event, at most until `timer`. A Status means that the fleet itself failed, or

@@ -62,8 +62,7 @@ struct SplitReply {
   std::int64_t correct = 0;
 };
 
-// The server part of a split network in one round. A fleet passes batches in and replies back; the server's
-// own update is added to the round elsewhere.
+// The server part of a split network in one round; its own update is added to the round elsewhere.
 //
 // Thread-safe except for Close.
 class SplitServer {

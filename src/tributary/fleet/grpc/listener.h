@@ -18,10 +18,9 @@ namespace tributary::inline rpc {
 // Accepts connections for a gRPC server that does not listen itself. gRPC 1.51 stops listening for ever when
 // the process runs out of descriptors (CVE-2023-4785); this class prevents that, and would recover from it.
 //
-// The limit on descriptors is raised as far as the system allows; at most half of them are for connections,
-// the rest for files. A connection is unproven until its peer is authenticated. Unproven connections are
-// limited in total and per address; excess ones are closed at once, before any handshake. So a host without
-// keys can only keep out new connections from its own address.
+// The limit on descriptors is raised as far as the system allows; at most half are for connections. A
+// connection is unproven until its peer is authenticated. Unproven connections are limited in total and per
+// address; excess ones are closed before any handshake. So a host without keys only blocks its own address.
 //
 //   1. Bind, 2. ServerBuilder::BuildAndStart, 3. Start, 4. Stop, before the server is shut down.
 class Listener {

@@ -35,9 +35,9 @@ struct Participant {
   bool applied() const { return finished && report.outcome == Outcome::kApplied; }
 };
 
-// The participants of the open order and the pending events. Not thread-safe: Exchange calls it with its lock
-// held. While the round is pinned, its sink and weights may be used without the lock, and Exchange does not
-// close the order.
+// The participants of the open order and the pending events. Not thread-safe: Exchange calls it with its
+// lock. While the round is pinned, its sink and weights may be used without the lock, and the order stays
+// open.
 class ActiveRound {
  public:
   // All references must outlive it. `devices`, indexed by number, has the caller's view of each device.

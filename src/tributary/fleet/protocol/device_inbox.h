@@ -48,9 +48,8 @@ struct DeviceJob {
 
 // The coordinator's messages to a device in one session, checked and kept until the device reads them.
 //
-// Receive is for the receiving thread; LookAgain and over are for any thread, the rest for the working
-// thread. Waits return Unavailable when the stream is broken. Messages and the end of the stream are
-// notified; the `stop` flag is polled several times a second.
+// Receive is for the receiving thread; LookAgain and over for any thread, the rest for the working thread.
+// Waits return Unavailable when the stream is broken. The `stop` flag is polled several times a second.
 class DeviceInbox {
  public:
   struct Options {

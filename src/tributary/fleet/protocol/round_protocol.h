@@ -56,8 +56,7 @@ class RoundProtocol {
   // The device cannot, or may not, go on with its task. Abandon must follow.
   void GiveUp(Session& session, Outcome outcome, std::string reason, DeferredCalls& calls);
 
-  // Ends the session's task, if any, discards its pieces, then starts the device's next session, if any.
-  // Releases the lock temporarily.
+  // Ends the session's task and discards its pieces; starts the device's next session. Releases the lock.
   void Abandon(Session& session, Mutex& mutex, DeferredCalls& calls) TRIBUTARY_REQUIRES(mutex);
   // Does pending work on the caller's thread. False if there was none. May release the lock temporarily.
   bool Serve(Mutex& mutex, DeferredCalls& calls) TRIBUTARY_REQUIRES(mutex);

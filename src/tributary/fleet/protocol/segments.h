@@ -48,8 +48,7 @@ class SegmentArrivals {
   std::optional<TimePoint> first_;
 };
 
-// The plan whose segments end with these units (ascending; none: one segment). Nothing if the last is
-// missing.
+// The plan with these ascending segment ends (none: one segment); nothing if the last one is missing.
 std::optional<TransferPlan> PlanOfEnds(std::span<const std::uint32_t> ends, std::size_t units);
 std::vector<std::uint32_t> EndsOf(std::span<const LayerRun> plan);
 

@@ -49,8 +49,7 @@ class Connection {
   virtual ~Connection() = default;
   // There is something to send: call Exchange::Next soon.
   virtual void Wake() = 0;
-  // Ends the connection; unless OK, the reason is sent to the peer. The carrier calls Exchange::Closed when
-  // the connection has ended, as for a broken connection.
+  // Ends the connection; tells the peer the reason unless OK. Exchange::Closed follows, as when it breaks.
   virtual void Close(const Status& reason) = 0;
   // Whether the peer is still admitted; its certificate may have been revoked.
   virtual Status StillAdmitted() const { return OkStatus(); }

@@ -22,14 +22,12 @@ struct EventId {
 
 // The pending events of a virtual clock, and the only user that advances that clock.
 //
-// Events run in order of time, and at equal times in the order of scheduling, so a simulation depends only on
-// what was scheduled. An action may schedule and cancel events, including events at the present time, which
-// run after those already due. Scheduling in the past is a bug.
+// Events run in order of time, and at equal times in the order of scheduling. Actions may schedule and cancel
+// events, also at the present time; these run after those already due. Scheduling in the past is a bug.
 //
-// An action is a trivially copyable callable of up to 32 bytes, such as a lambda that captures pointers and
-// numbers; larger state lives elsewhere. Actions are stored in the queue, so events need no allocation. The
-// place of a cancelled event stays until its time comes, or until such places outnumber the pending events;
-// memory stays proportional to the pending events.
+// An action is a trivially copyable callable of up to 32 bytes, for example a lambda that captures pointers.
+// It is stored in the queue, without allocation. The place of a cancelled event stays until its time comes,
+// or until such places outnumber the pending events, so memory stays proportional to these.
 //
 // Not thread-safe. The clock must outlive the queue.
 class EventQueue {

@@ -19,8 +19,7 @@ namespace tributary::inline simulated {
 //
 // With compression, a round is charged the size of the device's last update. Compression state takes memory.
 //
-// Training is real: each device's work runs the code of a real device on a pool of threads with one compute
-// thread each, so a run depends only on (experiment, seed).
+// Training is real, on a pool of threads with one compute thread each: a run depends on (experiment, seed).
 //
 // With gossip, models travel between the devices' links, and the servers carry only a message to begin and
 // one at the end (meeting_timeline.h). Each device's model takes memory.
