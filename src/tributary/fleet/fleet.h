@@ -85,7 +85,7 @@ struct FleetEvent {
 };
 
 // The only interface between real and simulated. Both kinds of fleet run the same device code; only time and
-// transport differ. A fleet knows orders; rounds are a policy (synchronous_round.h). One caller at a time.
+// transport differ. Rounds are a policy (synchronous_round.h). One caller and one open order at a time.
 //
 //   1. Gather
 //   2. Dispatch an order
@@ -110,7 +110,7 @@ class Fleet {
   // The number of samples that devices shared in the last round (WorkOrder::share), for the next round.
   virtual std::size_t Shared() const { return 0; }
 
-  // Starts the work. `sink` takes updates and collected models until Close returns. One order at a time.
+  // Starts the work. `sink` takes updates and collected models until Close returns; null for other work.
   virtual Status Dispatch(WorkOrder order, UpdateSink* sink) = 0;
 
   // Waits for the next event, at most until `timer`. A Status means that the fleet itself failed, or
